@@ -1,0 +1,57 @@
+# The commands of this repository; each works in a fresh clone.
+#
+#   make run      build and serve, with everything in ./feedmill-data
+#   make build    write bin/feedmill
+#   make test     install what is missing, lint, and run every test
+#   make lint     only the checks that run no test
+#   make fmt      format the code
+#   make bench    say how to run the benchmarks
+#   make clean    remove what was built
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# The tests run with the race detector. Compiling SQLite takes more than a
+# minute for each mode of building, so the linters ask for the same mode and
+# find what the tests need, or the tests what the linters needed.
+MODE := -race
+
+STATICCHECK := bin/tools/staticcheck
+GOFUMPT := bin/tools/gofumpt
+
+.PHONY: run build test lint fmt bench clean setup
+
+run: build
+	bin/feedmill serve
+
+build:
+	CGO_ENABLED=1 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/feedmill ./cmd/feedmill
+
+test: setup lint
+	go test $(MODE) -shuffle=on -vet=off ./...
+
+lint: $(STATICCHECK) $(GOFUMPT)
+	@unformatted=$$($(GOFUMPT) -l .); if [ -n "$$unformatted" ]; then \
+		printf 'not formatted, run make fmt:\n%s\n' "$$unformatted"; exit 1; fi
+	go mod tidy -diff
+	go mod verify
+	go vet $(MODE) ./...
+	GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
+
+fmt: $(GOFUMPT)
+	$(GOFUMPT) -l -w .
+
+bench:
+	@echo 'Each folder below bench/ is one benchmark; bench/README.md says what it measures. Run one with'
+	@for folder in bench/*/; do [ ! -d "$$folder" ] || echo "    go run ./$${folder%/}"; done
+
+clean:
+	rm -rf bin
+
+setup:
+	@scripts/setup
+
+# The linters have a module of their own, so that the program does not depend
+# on what they depend on.
+$(STATICCHECK) $(GOFUMPT) &: tools/go.mod tools/go.sum
+	go -C tools build -o ../bin/tools/ tool
+	@touch $(STATICCHECK) $(GOFUMPT)

@@ -1,0 +1,46 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Key is an API key. Secret is there in the answer to its creation only.
+type Key struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Scopes      []string  `json:"scopes"`
+	WorkspaceID string    `json:"workspaceId"`
+	CreatedAt   time.Time `json:"createdAt"`
+	// LastUsedAt is zero for a key that was never used.
+	LastUsedAt time.Time `json:"lastUsedAt"`
+	Secret     string    `json:"key,omitzero"`
+}
+
+// NewKey describes a key to make. WorkspaceID is the caller's own by default.
+type NewKey struct {
+	Name        string   `json:"name"`
+	Scopes      []string `json:"scopes"`
+	WorkspaceID string   `json:"workspaceId,omitzero"`
+}
+
+// CreateKey makes an API key.
+func (c *Client) CreateKey(ctx context.Context, k NewKey) (Key, error) {
+	var out one[Key]
+	_, err := c.call(ctx, http.MethodPost, "/keys", k, &out)
+	return out.Data, err
+}
+
+// Keys goes through the keys that are not revoked, newest first.
+func (c *Client) Keys(ctx context.Context) iter.Seq2[Key, error] {
+	return list[Key](ctx, c, "/keys", nil)
+}
+
+// RevokeKey ends a key.
+func (c *Client) RevokeKey(ctx context.Context, id string) error {
+	_, err := c.call(ctx, http.MethodDelete, "/keys/"+url.PathEscape(id), nil, nil)
+	return err
+}

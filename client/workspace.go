@@ -1,0 +1,27 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Workspace is a tenant.
+type Workspace struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// CreateWorkspace makes a workspace.
+func (c *Client) CreateWorkspace(ctx context.Context, name string) (Workspace, error) {
+	var out one[Workspace]
+	_, err := c.call(ctx, http.MethodPost, "/workspaces", map[string]string{"name": name}, &out)
+	return out.Data, err
+}
+
+// Workspaces goes through the workspaces, newest first.
+func (c *Client) Workspaces(ctx context.Context) iter.Seq2[Workspace, error] {
+	return list[Workspace](ctx, c, "/workspaces", nil)
+}

@@ -1,0 +1,116 @@
+package feedmill
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ID is a TypeID: a prefix that names the kind of record, an underscore, and a
+// UUIDv7 in 26 characters of Crockford's base 32. Ids made by one process sort
+// in the order in which they were made, so an id is also a position in a list.
+type ID string
+
+// The prefixes of the ids that exist.
+const (
+	PrefixWorkspace = "ws"
+	PrefixKey       = "key"
+)
+
+const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// idSuffixLen is the length of 128 bits in base 32.
+const idSuffixLen = 26
+
+// NewID makes a fresh id with the given prefix.
+func NewID(prefix string) ID {
+	return idFromUUID(prefix, lastID.next(time.Now()))
+}
+
+// ParseID checks that s is an id with the given prefix. It answers
+// [ErrNotFound] for anything else: a text that cannot be an id names nothing,
+// and a client cannot tell it from the id of a record that is not there.
+func ParseID(prefix, s string) (ID, error) {
+	if !IsID(prefix, s) {
+		return "", fmt.Errorf("%s id: %w", prefix, ErrNotFound)
+	}
+	return ID(s), nil
+}
+
+// IsID reports whether s has the form of an id with the given prefix.
+func IsID(prefix, s string) bool {
+	suffix, ok := strings.CutPrefix(s, prefix+"_")
+	if !ok || len(suffix) != idSuffixLen || suffix[0] > '7' {
+		return false
+	}
+	for i := range len(suffix) {
+		if strings.IndexByte(idAlphabet, suffix[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Time is the moment at which the id was made, to the millisecond.
+func (id ID) Time() time.Time {
+	_, suffix, _ := strings.Cut(string(id), "_")
+	if len(suffix) != idSuffixLen {
+		return time.Time{}
+	}
+	// The first ten characters hold 48 bits of milliseconds behind two
+	// bits of padding.
+	var ms uint64
+	for i := range 10 {
+		ms = ms<<5 | uint64(strings.IndexByte(idAlphabet, suffix[i]))
+	}
+	return time.UnixMilli(int64(ms)).UTC()
+}
+
+// FirstID is the least id with the given prefix that can have been made at t.
+func FirstID(prefix string, t time.Time) ID {
+	var u [16]byte
+	binary.BigEndian.PutUint64(u[:8], uint64(max(t.UnixMilli(), 0))<<16)
+	return idFromUUID(prefix, u)
+}
+
+func idFromUUID(prefix string, u [16]byte) ID {
+	hi, lo := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+	b := make([]byte, len(prefix)+1+idSuffixLen)
+	copy(b, prefix)
+	b[len(prefix)] = '_'
+	for i := len(b) - 1; i > len(prefix); i-- {
+		b[i] = idAlphabet[lo&31]
+		lo = lo>>5 | hi<<59
+		hi >>= 5
+	}
+	return ID(b)
+}
+
+// lastID keeps ids of this process in order even within a millisecond and when
+// the clock steps back.
+var lastID idClock
+
+type idClock struct {
+	mu    sync.Mutex
+	stamp uint64 // milliseconds << 12 | counter
+}
+
+func (c *idClock) next(now time.Time) (u [16]byte) {
+	// The 12 bits behind the milliseconds are the fraction of the
+	// millisecond, so ids of several processes interleave nearly in order.
+	stamp := uint64(now.UnixMilli())<<12 | uint64(now.Nanosecond()%1e6)*4096/1e6
+	c.mu.Lock()
+	if stamp <= c.stamp {
+		stamp = c.stamp + 1
+	}
+	c.stamp = stamp
+	c.mu.Unlock()
+
+	rand.Read(u[8:])
+	binary.BigEndian.PutUint64(u[:8], stamp>>12<<16|0x7000|stamp&0xfff)
+	u[8] = u[8]&0x3f | 0x80
+	return u
+}

@@ -1,0 +1,67 @@
+package feedmill
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestIDsSortInTheOrderTheyWereMade(t *testing.T) {
+	ids := make([]ID, 10_000)
+	for i := range ids {
+		ids[i] = NewID(PrefixKey)
+	}
+	if !slices.IsSorted(ids) {
+		t.Fatal("ids of one process are out of order")
+	}
+	if len(slices.Compact(ids)) != 10_000 {
+		t.Fatal("an id was made twice")
+	}
+}
+
+func TestIDsStayInOrderWhenTheClockStepsBack(t *testing.T) {
+	var c idClock
+	now := time.Now()
+	a := idFromUUID(PrefixKey, c.next(now))
+	b := idFromUUID(PrefixKey, c.next(now.Add(-time.Hour)))
+	if a >= b {
+		t.Fatalf("%s made after %s sorts before it", b, a)
+	}
+}
+
+func TestIDTime(t *testing.T) {
+	at := time.Date(2026, 11, 15, 12, 0, 0, int(345*time.Millisecond), time.UTC)
+	var c idClock
+	if got := idFromUUID(PrefixWorkspace, c.next(at)).Time(); !got.Equal(at) {
+		t.Errorf("Time() = %v, want %v", got, at)
+	}
+	if first := FirstID(PrefixWorkspace, at); !first.Time().Equal(at) || first > idFromUUID(PrefixWorkspace, c.next(at)) {
+		t.Errorf("FirstID(%v) = %s, which is not the least id of its time", at, first)
+	}
+}
+
+// The vector is of the TypeID specification.
+func TestIDTextForm(t *testing.T) {
+	u := [16]byte{0x01, 0x89, 0x0a, 0x5d, 0xac, 0x96, 0x77, 0x4b, 0xbc, 0xce, 0xb3, 0x02, 0x09, 0x9a, 0x80, 0x57}
+	if got, want := idFromUUID("prefix", u), ID("prefix_01h455vb4pex5vsknk084sn02q"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestParseID(t *testing.T) {
+	good := string(NewID(PrefixKey))
+	if _, err := ParseID(PrefixKey, good); err != nil {
+		t.Errorf("ParseID(%q): %v", good, err)
+	}
+	for _, bad := range []string{
+		"", "key_", "key", good[4:], "ws" + good[3:], good + "0", good[:len(good)-1],
+		"key_81h455vb4pex5vsknk084sn02q", // more than 128 bits
+		"key_01h455vb4pex5vsknk084sn02u", // no letter u in the alphabet
+		"key_01H455VB4PEX5VSKNK084SN02Q",
+	} {
+		if _, err := ParseID(PrefixKey, bad); !errors.Is(err, ErrNotFound) {
+			t.Errorf("ParseID(%q) = %v, want not found", bad, err)
+		}
+	}
+}

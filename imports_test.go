@@ -1,0 +1,199 @@
+package feedmill_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// importRule says which packages of this module the packages in a folder may
+// import. A folder is a path from the root of the module; "x/..." is x and
+// everything below it.
+type importRule struct {
+	folder string
+	may    []string
+	// stdOnly forbids packages of other modules.
+	stdOnly bool
+	// toCome marks a rule for what is not there yet. Without the mark a rule
+	// that holds for no package is a mistake, and so is a mark left behind.
+	toCome bool
+}
+
+const (
+	root = "."
+	// family stands for all packages below the same folder of internal/.
+	family = "(family)"
+)
+
+// importRules hold the packages in the form of a star: all import the root
+// package, which imports nothing, and only the wiring imports the others. The
+// first rule that matches a folder counts.
+var importRules = []importRule{
+	{folder: root, stdOnly: true},
+	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "client"}},
+	{folder: "internal/app/...", may: []string{root, "internal/..."}},
+	{folder: "internal/source/...", may: []string{root, family, "internal/decode/..."}, toCome: true},
+	{folder: "internal/store/storetest/...", may: []string{root}},
+	{folder: "internal/...", may: []string{root, family}},
+	{folder: "bench/...", may: []string{root, "client", "internal/..."}, toCome: true},
+	{folder: "...", may: []string{root}},
+}
+
+// testSupport are packages that test files of any folder may import, and other
+// files of no folder.
+var testSupport = []string{"internal/store/storetest", "internal/store/pgtest"}
+
+const module = "github.com/feedmill/feedmill"
+
+func TestImportDirection(t *testing.T) {
+	used := make(map[string]bool)
+	for _, file := range goFiles(t) {
+		folder := path.Dir(file)
+		rule := ruleFor(folder)
+		used[rule.folder] = true
+		syntax, err := parser.ParseFile(token.NewFileSet(), filepath.FromSlash(file), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, spec := range syntax.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !rule.allows(folder, imported, strings.HasSuffix(file, "_test.go")) {
+				t.Errorf("%s must not import %s", file, imported)
+			}
+		}
+	}
+	for _, rule := range importRules {
+		switch {
+		case !used[rule.folder] && !rule.toCome:
+			t.Errorf("the rule for %s holds for no package", rule.folder)
+		case used[rule.folder] && rule.toCome:
+			t.Errorf("%s is there now: take the mark toCome off its rule", rule.folder)
+		}
+	}
+}
+
+func TestImportRules(t *testing.T) {
+	const in = module + "/"
+	for _, test := range []struct {
+		folder, imported string
+		code, tests      bool
+	}{
+		{".", "net/http", true, true},
+		{".", "pgregory.net/rapid", false, true},
+		{".", module, false, true},
+		{".", in + "internal/vault", false, false},
+		{"client", module, true, true},
+		{"client", in + "internal/api", false, false},
+		{"cmd/feedmill", in + "internal/app", true, true},
+		{"cmd/feedmill", in + "internal/api", false, false},
+		{"internal/api", module, true, true},
+		{"internal/api", "github.com/google/uuid", true, true},
+		{"internal/api", module + "er/api", true, true}, // another module
+		{"internal/api", in + "internal/api/openapi", true, true},
+		{"internal/api", in + "internal/apiary", false, false},
+		{"internal/api", in + "internal/vault", false, false},
+		{"internal/api", in + "internal/app", false, false},
+		{"internal/api", in + "internal/store/pgtest", false, true},
+		{"internal/app", in + "internal/api", true, true},
+		{"internal/app", in + "internal/store/sqlite", true, true},
+		{"internal/app", in + "internal/store/storetest", false, true},
+		{"internal/app", in + "cmd/feedmill", false, false},
+		{"internal/source/rest", in + "internal/decode", true, true},
+		{"internal/source/rest", in + "internal/model", false, false},
+		{"internal/decode", in + "internal/source", false, false},
+		{"internal/store/postgres", in + "internal/store/migrate", true, true},
+		{"internal/store/postgres", in + "internal/store/storetest", false, true},
+		{"internal/store/storetest", in + "internal/store/sqlite", false, false},
+	} {
+		rule := ruleFor(test.folder)
+		if got := rule.allows(test.folder, test.imported, false); got != test.code {
+			t.Errorf("%s may import %s: %v, want %v", test.folder, test.imported, got, test.code)
+		}
+		if got := rule.allows(test.folder, test.imported, true); got != test.tests {
+			t.Errorf("tests of %s may import %s: %v, want %v", test.folder, test.imported, got, test.tests)
+		}
+	}
+}
+
+func ruleFor(folder string) importRule {
+	return importRules[slices.IndexFunc(importRules, func(r importRule) bool { return matches(r.folder, folder) })]
+}
+
+// allows reports whether a file in the folder may import the package.
+func (r importRule) allows(folder, imported string, inTest bool) bool {
+	target, ours := strings.CutPrefix(imported+"/", module+"/")
+	if !ours {
+		first, _, _ := strings.Cut(imported, "/")
+		return inTest || !r.stdOnly || !strings.Contains(first, ".")
+	}
+	target = path.Clean(target)
+	if slices.Contains(testSupport, target) || target == folder {
+		return inTest
+	}
+	return slices.ContainsFunc(r.may, func(pattern string) bool {
+		if pattern == family {
+			pattern = familyOf(folder)
+		}
+		return matches(pattern, target)
+	})
+}
+
+// familyOf is the pattern internal/x/... that the folder lies in.
+func familyOf(folder string) string {
+	parts := strings.SplitN(folder, "/", 3)
+	return strings.Join(parts[:min(len(parts), 2)], "/") + "/..."
+}
+
+func matches(pattern, folder string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return folder == prefix || strings.HasPrefix(folder, prefix+"/")
+	}
+	return folder == pattern
+}
+
+// goFiles lists the files of this module, without those that the go command
+// does not read either and without modules inside it.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !entry.IsDir() {
+			if path.Ext(name) == ".go" {
+				files = append(files, name)
+			}
+			return nil
+		}
+		if name == "." {
+			return nil
+		}
+		base := path.Base(name)
+		if base[0] == '.' || base[0] == '_' || base == "testdata" {
+			return fs.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}

@@ -1,0 +1,174 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/feedmill/feedmill"
+)
+
+// call is one request on its way through the server.
+type call struct {
+	r         *http.Request
+	requestID string
+	who       feedmill.Principal
+	query     map[string]string
+	faults    []feedmill.Fault
+	once      *onceCall
+}
+
+func (c *call) ctx() context.Context { return c.r.Context() }
+
+// fault notes a place where the request is wrong.
+func (c *call) fault(f feedmill.Fault) { c.faults = append(c.faults, f) }
+
+// refusal is nil, or the error that lists every fault noted so far.
+func (c *call) refusal() error {
+	if len(c.faults) == 0 {
+		return nil
+	}
+	return feedmill.Invalid("", c.faults...)
+}
+
+// answer is what a handler gives back.
+type answer struct {
+	status      int
+	header      [][2]string
+	contentType string
+	body        []byte
+	// cause is an error that only the log may see.
+	cause error
+}
+
+func (a *answer) set(key, value string) { a.header = append(a.header, [2]string{key, value}) }
+
+func (a answer) write(w http.ResponseWriter) {
+	h := w.Header()
+	for _, kv := range a.header {
+		h.Set(kv[0], kv[1])
+	}
+	if a.contentType != "" {
+		h.Set("Content-Type", a.contentType)
+	}
+	if a.status != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
+	w.WriteHeader(a.status)
+	if len(a.body) > 0 {
+		w.Write(a.body)
+	}
+}
+
+// jsonAnswer renders v as the body.
+func jsonAnswer(status int, v any) answer {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Errorf("rendering an answer: %w", err))
+	}
+	return answer{status: status, contentType: "application/json", body: body}
+}
+
+// resource is the envelope of a single record.
+type resource struct {
+	Meta resourceMeta `json:"meta"`
+	Data any          `json:"data"`
+}
+
+type resourceMeta struct {
+	URL string `json:"url"`
+}
+
+// created is the answer to a request that made the record at url.
+func created(url string, data any) answer {
+	a := jsonAnswer(http.StatusCreated, resource{resourceMeta{url}, data})
+	a.set("Location", url)
+	return a
+}
+
+// timestamp is a time as the API writes it: RFC 3339 in UTC with milliseconds,
+// null where there is none.
+type timestamp time.Time
+
+// MarshalJSON implements the encoding.
+func (t timestamp) MarshalJSON() ([]byte, error) {
+	if time.Time(t).IsZero() {
+		return []byte("null"), nil
+	}
+	return time.Time(t).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
+}
+
+// now is the present as records keep it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// run takes a call through everything that holds for every operation.
+func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
+	if rt.scope != "" {
+		if err := s.admit(c, w, rt.scope); err != nil {
+			return answer{}, err
+		}
+	}
+	c.readQuery(rt.query)
+	if rt.body == 0 {
+		if err := c.refusal(); err != nil {
+			return answer{}, err
+		}
+	}
+	c.r.Body = http.MaxBytesReader(w, c.r.Body, max(rt.body, smallBody))
+	if key := c.r.Header.Values("Idempotency-Key"); len(key) > 0 && (c.r.Method == http.MethodPost || c.r.Method == http.MethodPut) && rt.scope != "" {
+		return s.runOnce(c, key, rt)
+	}
+	return rt.handle(c)
+}
+
+// admit checks the credential, its scope and its rate limit.
+func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (err error) {
+	c.who, err = s.Auth.Authenticate(c.ctx(), c.r.Header.Get("Authorization"))
+	if err != nil {
+		return err
+	}
+	if !c.who.Has(scope) {
+		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
+	}
+	return s.limits.take(c.who.Subject, w.Header())
+}
+
+// readQuery notes parameters that the operation does not take and those that
+// are given more than once.
+func (c *call) readQuery(takes []string) {
+	if c.r.URL.RawQuery == "" {
+		return
+	}
+	values, err := parseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		c.fault(feedmill.Fault{Parameter: "?", Detail: "The query cannot be read; percent-encode its special characters."})
+		return
+	}
+	c.query = make(map[string]string, len(values))
+	for _, kv := range values {
+		name := kv[0]
+		_, repeated := c.query[name]
+		switch {
+		case !slices.Contains(takes, name):
+			detail := "There is no such parameter."
+			if near := feedmill.Nearest(name, takes); len(near) > 0 {
+				detail += " Did you mean " + near[0] + "?"
+			}
+			c.fault(feedmill.Fault{Parameter: name, Detail: detail})
+		case repeated:
+			c.fault(feedmill.Fault{Parameter: name, Detail: "This parameter is given more than once."})
+		}
+		c.query[name] = kv[1]
+	}
+}
+
+// isAborted reports whether the client went away before it had sent its request.
+func isAborted(err error) bool {
+	return errors.Is(err, errAborted) || errors.Is(err, context.Canceled)
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/feedmill/feedmill"
+)
+
+// limiter holds every credential to a number of requests a second. It counts
+// in this process: n replicas allow n times as much.
+type limiter struct {
+	limit rate.Limit
+	burst int
+
+	mu    sync.Mutex
+	of    map[string]*rate.Limiter
+	swept time.Time
+}
+
+func newLimiter(perSecond float64, burst int) *limiter {
+	if perSecond <= 0 {
+		return nil
+	}
+	return &limiter{limit: rate.Limit(perSecond), burst: max(burst, int(math.Ceil(perSecond)), 1), of: make(map[string]*rate.Limiter)}
+}
+
+// take counts a request of the subject and says in the headers what is left.
+func (l *limiter) take(subject string, h http.Header) error {
+	if l == nil {
+		return nil
+	}
+	at := time.Now()
+	r := l.get(subject, at)
+	ok := r.AllowN(at, 1)
+	tokens := r.TokensAt(at)
+	full := time.Duration((float64(l.burst) - tokens) / float64(l.limit) * float64(time.Second))
+	window := math.Ceil(float64(l.burst) / float64(l.limit))
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=%.0f`, l.burst, window))
+	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%.0f`, max(0, int(tokens)), math.Ceil(full.Seconds())))
+	if ok {
+		return nil
+	}
+	wait := time.Duration((1 - tokens) / float64(l.limit) * float64(time.Second))
+	return &feedmill.Error{Kind: feedmill.ErrTooMany, RetryAfter: max(wait, time.Second), Detail: fmt.Sprintf("This credential may make %g requests a second; wait as long as Retry-After says.", float64(l.limit))}
+}
+
+// get finds the subject's counter. Those that have filled up again are
+// forgotten now and then: a new one is no different.
+func (l *limiter) get(subject string, at time.Time) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at.Sub(l.swept) > time.Minute {
+		for s, r := range l.of {
+			if r.TokensAt(at) >= float64(l.burst) {
+				delete(l.of, s)
+			}
+		}
+		l.swept = at
+	}
+	r, ok := l.of[subject]
+	if !ok {
+		r = rate.NewLimiter(l.limit, l.burst)
+		l.of[subject] = r
+	}
+	return r
+}

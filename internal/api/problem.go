@@ -1,0 +1,120 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/feedmill/feedmill"
+)
+
+// kinds is the one table from the domain's kinds of refusal to HTTP.
+var kinds = []struct {
+	kind   error
+	status int
+	slug   string
+	title  string
+	detail string
+}{
+	{feedmill.ErrInvalid, http.StatusBadRequest, "invalid-request", "The request is not valid", "Correct the places listed under errors and send it again."},
+	{feedmill.ErrUnauthenticated, http.StatusUnauthorized, "unauthenticated", "A credential is needed", "Send an API key as 'Authorization: Bearer fm_…'."},
+	{feedmill.ErrForbidden, http.StatusForbidden, "forbidden", "The credential does not allow this", "Use a credential that holds the needed scope."},
+	{feedmill.ErrNotFound, http.StatusNotFound, "not-found", "There is nothing here", "Check the path and the id: there is no such resource in this workspace."},
+	{feedmill.ErrConflict, http.StatusConflict, "conflict", "The request conflicts with what is there", "Read the present state and try again."},
+	{feedmill.ErrTooLarge, http.StatusRequestEntityTooLarge, "too-large", "The request is too large", "Send less at once."},
+	{feedmill.ErrUnsupported, http.StatusUnsupportedMediaType, "unsupported-format", "The format is not supported", "Send one of the formats that the Accept-Post header lists."},
+	{feedmill.ErrUnprocessable, http.StatusUnprocessableEntity, "unprocessable", "The data cannot be modelled", "Correct the data at the place given and send it again."},
+	{feedmill.ErrTooMany, http.StatusTooManyRequests, "too-many-requests", "Too many requests", "Wait as long as the Retry-After header says."},
+	{feedmill.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "The service cannot do this right now", "Nothing was changed; try again after the time in the Retry-After header."},
+}
+
+// problem is the body of every error (RFC 9457).
+type problem struct {
+	Type      string         `json:"type"`
+	Title     string         `json:"title"`
+	Status    int            `json:"status"`
+	Detail    string         `json:"detail"`
+	Instance  string         `json:"instance"`
+	RequestID string         `json:"requestId,omitzero"`
+	Errors    []problemFault `json:"errors,omitzero"`
+
+	retryAfter int // seconds; 0 means not said
+	cause      error
+}
+
+type problemFault struct {
+	Pointer   *string `json:"pointer,omitzero"`
+	Parameter string  `json:"parameter,omitzero"`
+	Header    string  `json:"header,omitzero"`
+	Detail    string  `json:"detail"`
+}
+
+// problemOf renders an error. What matches no kind is a fault of our own: the
+// client learns the request id and nothing else, and the log has the rest.
+func problemOf(err error, instance, requestID string) problem {
+	p := problem{Instance: instance}
+	var limit *http.MaxBytesError
+	if errors.As(err, &limit) {
+		err = &feedmill.Error{Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("The body may have at most %d bytes.", limit.Limit)}
+	}
+	var refusal *feedmill.Error
+	_ = errors.As(err, &refusal)
+	for _, k := range kinds {
+		if !errors.Is(err, k.kind) {
+			continue
+		}
+		p.Type, p.Title, p.Status, p.Detail = "/problems/"+k.slug, k.title, k.status, k.detail
+		if k.status >= 500 {
+			p.RequestID, p.cause = requestID, err
+		}
+		if k.status == http.StatusServiceUnavailable || k.status == http.StatusTooManyRequests {
+			p.retryAfter = 1
+		}
+		if refusal != nil {
+			p.refine(refusal)
+		}
+		return p
+	}
+	p.Type, p.Title, p.Status = "/problems/internal", "Something went wrong on our side", http.StatusInternalServerError
+	p.Detail = "Try again; if it stays, give the operator the request id."
+	p.RequestID, p.cause = requestID, err
+	return p
+}
+
+func (p *problem) refine(e *feedmill.Error) {
+	if e.Type != "" {
+		p.Type = "/problems/" + e.Type
+	}
+	if e.Detail != "" {
+		p.Detail = e.Detail
+	}
+	if e.RetryAfter > 0 {
+		p.retryAfter = int(math.Ceil(e.RetryAfter.Seconds()))
+	}
+	for _, f := range e.Faults {
+		fault := problemFault{Parameter: f.Parameter, Header: f.Header, Detail: f.Detail}
+		if f.Parameter == "" && f.Header == "" {
+			fault.Pointer = &f.Pointer
+		}
+		p.Errors = append(p.Errors, fault)
+	}
+}
+
+func (p problem) answer() answer {
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // only texts and numbers are in it
+	}
+	a := answer{status: p.Status, contentType: "application/problem+json", body: body, cause: p.cause}
+	switch {
+	case p.retryAfter > 0:
+		a.set("Retry-After", strconv.Itoa(p.retryAfter))
+	case p.Status == http.StatusUnauthorized:
+		a.set("WWW-Authenticate", `Bearer realm="feedmill"`)
+	}
+	return a
+}

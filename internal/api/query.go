@@ -1,0 +1,80 @@
+package api
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 500
+)
+
+// parseQuery reads a query into its names and values in the order they stand.
+func parseQuery(raw string) (pairs [][2]string, err error) {
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		if name, err = url.QueryUnescape(name); err != nil {
+			return nil, err
+		}
+		if value, err = url.QueryUnescape(value); err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, [2]string{name, value})
+	}
+	return pairs, nil
+}
+
+// page reads the limit and the cursor of a list whose ids have the prefix.
+func (c *call) page(prefix string) (feedmill.Page, error) {
+	p := feedmill.Page{Limit: defaultLimit}
+	if text, ok := c.query["limit"]; ok {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxLimit {
+			c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", maxLimit)})
+		}
+		p.Limit = n
+	}
+	if text, ok := c.query["cursor"]; ok {
+		id, err := base64.RawURLEncoding.Strict().DecodeString(text)
+		if err != nil || !feedmill.IsID(prefix, string(id)) {
+			c.fault(feedmill.Fault{Parameter: "cursor", Detail: "This is no cursor of this list; take it from the Link header of the page before."})
+		}
+		p.Before = feedmill.ID(id)
+	}
+	return p, c.refusal()
+}
+
+// listAnswer renders a list and, where there may be more, the link to its next
+// page. fetch is asked for one record more than the page holds.
+func listAnswer[T, V any](c *call, p feedmill.Page, fetch func(feedmill.Page) ([]T, error), id func(T) feedmill.ID, view func(T) V) (answer, error) {
+	more := p
+	more.Limit++
+	records, err := fetch(more)
+	if err != nil {
+		return answer{}, err
+	}
+	hasNext := len(records) > p.Limit
+	if hasNext {
+		records = records[:p.Limit]
+	}
+	views := make([]V, len(records))
+	for i, r := range records {
+		views[i] = view(r)
+	}
+	a := jsonAnswer(200, views)
+	if hasNext {
+		q := c.r.URL.Query()
+		q.Set("cursor", base64.RawURLEncoding.EncodeToString([]byte(id(records[len(records)-1]))))
+		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), q.Encode()))
+	}
+	return a, nil
+}

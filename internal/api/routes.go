@@ -1,0 +1,100 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// route is an operation of the API.
+type route struct {
+	method string
+	path   string
+	// scope is what the credential must hold.
+	scope feedmill.Scope
+	// query names the parameters that the operation takes.
+	query []string
+	// body is how many bytes the body may have; zero where none is taken.
+	body   int64
+	handle func(*call) (answer, error)
+}
+
+// smallBody is the limit of a body that describes one resource.
+const smallBody = 1 << 20
+
+// paged are the query parameters of every list.
+var paged = []string{"limit", "cursor"}
+
+// routes is the table of operations. The OpenAPI document has the same.
+func (s *Server) routes() []route {
+	return []route{
+		{method: "POST", path: "/workspaces", scope: feedmill.ScopeAdmin, body: smallBody, handle: s.createWorkspace},
+		{method: "GET", path: "/workspaces", scope: feedmill.ScopeAdmin, query: paged, handle: s.listWorkspaces},
+
+		{method: "POST", path: "/keys", scope: feedmill.ScopeAdmin, body: smallBody, handle: s.createKey},
+		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId"}, paged...), handle: s.listKeys},
+		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, handle: s.revokeKey},
+	}
+}
+
+// handle registers a route.
+func (s *Server) handle(r route) {
+	s.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { s.serve(w, req, r) })
+	if !slices.Contains(s.methods, r.method) {
+		s.methods = append(s.methods, r.method)
+	}
+}
+
+// ServeHTTP answers a request. What matches no route gets a problem document
+// as well, unlike from [http.ServeMux] itself.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := s.mux.Handler(r); pattern != "" && cleanPath(r.URL.Path) {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	s.serve(w, r, route{handle: func(c *call) (answer, error) { return s.unmatched(c.r) }})
+}
+
+// unmatched is the answer to a path or method that there is not.
+func (s *Server) unmatched(r *http.Request) (answer, error) {
+	var allow []string
+	if cleanPath(r.URL.Path) {
+		probe := *r
+		for _, m := range s.methods {
+			probe.Method = m
+			if _, pattern := s.mux.Handler(&probe); pattern != "" {
+				allow = append(allow, m)
+			}
+		}
+	}
+	if len(allow) == 0 {
+		return answer{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "There is no such path; GET /openapi.json lists them all."}
+	}
+	if slices.Contains(allow, "GET") {
+		allow = append(allow, "HEAD")
+	}
+	slices.Sort(allow)
+	p := problem{
+		Type: "/problems/method-not-allowed", Title: "This method is not allowed here", Status: http.StatusMethodNotAllowed,
+		Detail: "Use one of " + strings.Join(allow, ", ") + ".", Instance: r.URL.Path,
+	}
+	a := p.answer()
+	a.set("Allow", strings.Join(allow, ", "))
+	return a, nil
+}
+
+// cleanPath reports whether a path is in its shortest form. ServeMux redirects
+// others; here they are simply not there.
+func cleanPath(p string) bool {
+	if p == "/" {
+		return true
+	}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(p, "/"), "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return strings.HasPrefix(p, "/")
+}

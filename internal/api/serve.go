@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+const (
+	// readTimeout is how long a client may take to send a body.
+	readTimeout = 30 * time.Second
+	// writeTimeout is how long it may take to fetch the answer, the work included.
+	writeTimeout = 90 * time.Second
+)
+
+// serve runs one request and leaves its trace: a request id, a log line, a
+// count and, where traces are on, a span.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
+	start := time.Now()
+	deadlines := http.NewResponseController(w)
+	deadlines.SetReadDeadline(start.Add(readTimeout)) // a recorder in a test has none
+	deadlines.SetWriteDeadline(start.Add(writeTimeout))
+
+	c := &call{requestID: requestID(r)}
+	w.Header().Set("X-Request-Id", c.requestID)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	ctx, span := s.startSpan(r, rt)
+	defer span.End()
+	c.r = r
+	if ctx != r.Context() {
+		c.r = r.WithContext(ctx)
+	}
+
+	a := s.answer(c, w, rt)
+	if a.status == http.StatusUnsupportedMediaType && rt.body > 0 {
+		a.set("Accept-Post", "application/json")
+	}
+	a.write(w)
+
+	took := time.Since(start)
+	s.seen.request(rt, a.status, took)
+	span.SetAttributes(attribute.Int("http.response.status_code", a.status))
+	level := slog.LevelInfo
+	if a.status >= 500 {
+		level = slog.LevelError
+	}
+	if !s.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("requestId", c.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", a.status), slog.Int("bytes", len(a.body)), slog.Duration("took", took),
+	}
+	if c.who.Subject != "" {
+		attrs = append(attrs, slog.String("workspace", string(c.who.Workspace)), slog.String("credential", c.who.Subject))
+	}
+	if a.cause != nil {
+		attrs = append(attrs, slog.String("error", a.cause.Error()))
+	}
+	s.Log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// answer runs the call and makes an answer of whatever comes of it, a panic included.
+func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			a = problemOf(err, c.r.URL.Path, c.requestID).answer()
+		}
+	}()
+	a, err := s.run(c, w, rt)
+	if err != nil {
+		a = problemOf(err, c.r.URL.Path, c.requestID).answer()
+	}
+	return a
+}
+
+var propagator = propagation.TraceContext{}
+
+func (s *Server) startSpan(r *http.Request, rt route) (context.Context, trace.Span) {
+	if s.Tracer == nil {
+		return r.Context(), trace.SpanFromContext(context.Background())
+	}
+	ctx := propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	return s.Tracer.Start(ctx, r.Method+" "+rt.path, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
+		attribute.String("http.request.method", r.Method), attribute.String("http.route", rt.path)))
+}
+
+// requestID is the client's own where it sent a sensible one, else a new one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 128 && printable(id) {
+		return id
+	}
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/feedmill/feedmill"
+)
+
+type workspaceView struct {
+	ID        feedmill.ID `json:"id"`
+	Name      string      `json:"name"`
+	CreatedAt timestamp   `json:"createdAt"`
+}
+
+func viewWorkspace(w feedmill.Workspace) workspaceView {
+	return workspaceView{w.ID, w.Name, timestamp(w.CreatedAt)}
+}
+
+func (s *Server) createWorkspace(c *call) (answer, error) {
+	body, err := c.readObject()
+	if err != nil {
+		return answer{}, err
+	}
+	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: body.name("name"), CreatedAt: now()}
+	if err := body.done(); err != nil {
+		return answer{}, err
+	}
+	if !c.who.AllWorkspaces {
+		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" makes workspaces."}
+	}
+	a := created("/workspaces/"+string(w.ID), viewWorkspace(w))
+	err = s.Store.CreateWorkspace(c.ctx(), w, c.keep(a))
+	if errors.Is(err, feedmill.ErrConflict) {
+		err = &feedmill.Error{
+			Kind: feedmill.ErrConflict, Type: "name-taken", Detail: "There is a workspace of this name; choose another.",
+			Faults: []feedmill.Fault{{Pointer: "/name", Detail: "This name is taken."}},
+		}
+	}
+	return a, err
+}
+
+func (s *Server) listWorkspaces(c *call) (answer, error) {
+	p, err := c.page(feedmill.PrefixWorkspace)
+	if err != nil {
+		return answer{}, err
+	}
+	fetch := func(p feedmill.Page) ([]feedmill.Workspace, error) { return s.Store.Workspaces(c.ctx(), p) }
+	if !c.who.AllWorkspaces {
+		fetch = func(feedmill.Page) ([]feedmill.Workspace, error) {
+			w, err := s.Store.WorkspaceByID(c.ctx(), c.who.Workspace)
+			if err != nil || (p.Before != "" && w.ID >= p.Before) {
+				return nil, err
+			}
+			return []feedmill.Workspace{w}, nil
+		}
+	}
+	return listAnswer(c, p, fetch, func(w feedmill.Workspace) feedmill.ID { return w.ID }, viewWorkspace)
+}

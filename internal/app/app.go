@@ -1,0 +1,149 @@
+// Package app puts the service together: it opens the stores, hands each part
+// what it needs, starts them, and stops them in the reverse order. It is the
+// only package that knows all the others.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/auth"
+	"github.com/feedmill/feedmill/internal/config"
+	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/store/postgres"
+	"github.com/feedmill/feedmill/internal/store/sqlite"
+	"github.com/feedmill/feedmill/internal/vault"
+)
+
+// store is everything that the parts need of a store.
+type store interface {
+	api.Store
+	auth.Store
+	vault.Store
+	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
+	ForgetAnswers(ctx context.Context, now time.Time, limit int) (int64, error)
+	Close() error
+}
+
+// App is the service with its stores open.
+type App struct {
+	config *config.Config
+	log    *slog.Logger
+	folder *folder
+	store  store
+	vault  *vault.Vault
+	egress *egress.Client
+}
+
+// Open opens the data folder and the stores.
+func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err error) {
+	a := &App{config: c, log: log}
+	defer func() {
+		if err != nil {
+			a.Close()
+		}
+	}()
+	a.egress, err = egress.New(egress.Options{Allow: c.EgressAllow, Proxy: c.EgressProxy})
+	if err != nil {
+		return nil, err
+	}
+	if a.folder, err = lockFolder(c.Data); err != nil {
+		return nil, err
+	}
+	if c.DatabaseURL != "" {
+		a.store, err = opened(postgres.Open(ctx, c.DatabaseURL))
+	} else {
+		a.store, err = opened(sqlite.Open(ctx, filepath.Join(c.Data, "feedmill.db")))
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := vault.LoadKey(c.VaultKey, filepath.Join(c.Data, "vault.key"))
+	if err != nil {
+		return nil, err
+	}
+	a.vault, err = vault.Open(ctx, key, a.store)
+	return a, err
+}
+
+// opened keeps a nil pointer from becoming a store that is not nil.
+func opened[S store](s S, err error) (store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close closes what Open opened.
+func (a *App) Close() error {
+	var errs []error
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	if a.folder != nil {
+		errs = append(errs, a.folder.unlock())
+	}
+	return errors.Join(errs...)
+}
+
+// RotateVault makes a new key for sealing secrets; older ones still open what
+// they sealed.
+func (a *App) RotateVault(ctx context.Context) error { return a.vault.Rotate(ctx) }
+
+// bootstrap makes the first workspace and key. It answers the key that was
+// made, or nothing where there is one already or the operator has chosen it.
+func (a *App) bootstrap(ctx context.Context) (made string, err error) {
+	w := newDefaultWorkspace()
+	k := feedmill.Key{ID: feedmill.NewID(feedmill.PrefixKey), Name: "first key", Scopes: feedmill.Scopes, CreatedAt: w.CreatedAt}
+	secret := a.config.BootstrapKey
+	if secret != "" {
+		k.Name = "bootstrap key"
+	} else {
+		secret = feedmill.NewKeySecret()
+	}
+	k.Hash = feedmill.HashKey(secret)
+	added, err := a.store.Bootstrap(ctx, w, k, a.config.BootstrapKey == "")
+	if err != nil {
+		return "", fmt.Errorf("making the first key: %w", err)
+	}
+	if !added || a.config.BootstrapKey != "" {
+		return "", nil
+	}
+	return secret, nil
+}
+
+func newDefaultWorkspace() feedmill.Workspace {
+	return feedmill.Workspace{
+		ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: feedmill.DefaultWorkspace,
+		CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
+	}
+}
+
+func newMetrics() *prometheus.Registry {
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return reg
+}
+
+// NewLog makes the log that the configuration asks for.
+func NewLog(c *config.Config) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// folder is the data folder, held for this process alone. The lock is the
+// kernel's and goes with the process, however it ends.
+type folder struct{ lock *os.File }
+
+func lockFolder(path string) (*folder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return &folder{f}, nil
+	}
+	f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("data folder %s: another feedmill is running on it; stop that one, or name another folder with --data", path)
+	}
+	return nil, fmt.Errorf("data folder: locking %s: %w", path, err)
+}
+
+func (f *folder) unlock() error { return f.lock.Close() }

@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/jub0bs/cors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/auth"
+)
+
+const (
+	// headerTimeout is how long a client may take to send a request's header.
+	headerTimeout = 10 * time.Second
+	// idleTimeout is how long a connection may stay open between requests.
+	idleTimeout = 2 * time.Minute
+	// maxHeader bounds a request's header.
+	maxHeader = 64 << 10
+	// drainTime is how long requests under way may take after SIGTERM.
+	drainTime = 20 * time.Second
+	// issuerTimeout is how long fetching the OIDC issuer's keys may take.
+	issuerTimeout = 10 * time.Second
+)
+
+// Serve runs the service until ctx ends, then stops it in good order. What the
+// operator should see at the start goes to out.
+func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
+	made, err := a.bootstrap(ctx)
+	if err != nil {
+		return err
+	}
+	who, err := auth.New(a.store, auth.Options{
+		OIDCIssuer: a.config.OIDCIssuer, OIDCAudience: a.config.OIDCAudience,
+		HTTPClient: a.egress.HTTPClient(issuerTimeout), Logger: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	traces, err := newTraces(ctx, a.config.TracesEndpoint, version)
+	if err != nil {
+		return err
+	}
+	handler, err := a.withCORS(api.New(api.Options{
+		Store: a.store, Auth: who, Vault: a.vault, Log: a.log, Metrics: newMetrics(), Tracer: traces.tracer,
+		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
+	}))
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w; name another address with --listen", a.config.Listen, err)
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	greet(out, version, listener.Addr(), a.config.Data, made)
+
+	// Two groups: the server stops first, then what it stands on.
+	parts, endParts := context.WithCancel(context.WithoutCancel(ctx))
+	defer endParts()
+	var g errgroup.Group
+	g.Go(func() error { return who.Run(parts) })
+	g.Go(func() error { a.housekeep(parts); return nil })
+	g.Go(func() error {
+		defer endParts()
+		return serve(ctx, server, listener)
+	})
+	err = g.Wait()
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, traces.close())
+}
+
+// serve answers requests until ctx ends, then lets those under way finish.
+func serve(ctx context.Context, server *http.Server, l net.Listener) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if server.Shutdown(drain) != nil {
+		server.Close()
+	}
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (a *App) withCORS(h http.Handler) (http.Handler, error) {
+	if len(a.config.CORSOrigins) == 0 {
+		return h, nil
+	}
+	m, err := cors.NewMiddleware(cors.Config{
+		Origins:         a.config.CORSOrigins,
+		Methods:         []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "If-None-Match", "Prefer"},
+		ResponseHeaders: []string{"Link", "Location", "ETag", "X-Request-Id", "Retry-After", "RateLimit", "RateLimit-Policy"},
+		MaxAgeInSeconds: 600,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("corsOrigins: %w", err)
+	}
+	return m.Wrap(h), nil
+}
+
+func greet(out io.Writer, version string, addr net.Addr, data, key string) {
+	url := "http://" + addr.String()
+	fmt.Fprintf(out, "Feedmill %s is listening on %s (data in %s)\n", version, url, data)
+	if key == "" {
+		return
+	}
+	fmt.Fprintf(out, `
+Your admin key, shown this once:
+
+  %s
+
+Three things to try:
+
+  export FEEDMILL_API_KEY=%s
+  curl -H "Authorization: Bearer $FEEDMILL_API_KEY" %s/keys
+  curl %s/readyz          # and open %s/docs in a browser
+
+`, key, key, url, url, url)
+}
+
+// housekeep removes what is past its time, a little at a time.
+func (a *App) housekeep(ctx context.Context) {
+	const step = 500
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for {
+			n, err := a.store.ForgetAnswers(ctx, time.Now(), step)
+			if err != nil {
+				a.log.Warn("removing expired idempotency keys", "error", err)
+			}
+			if err != nil || n < step {
+				break
+			}
+		}
+	}
+}

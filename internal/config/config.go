@@ -1,0 +1,248 @@
+// Package config is what an operator can set, and where each setting comes
+// from: a default, then the configuration file, then the environment, then a
+// flag, each over the one before.
+//
+// Every setting has one name in three spellings: rateLimit in the file,
+// FEEDMILL_RATE_LIMIT in the environment, --rate-limit on the command line.
+// A name that is not in the table is an error, wherever it stands, so that a
+// misspelt setting is never silently without effect.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Config is the effective configuration.
+type Config struct {
+	Listen         string
+	Data           string
+	DatabaseURL    string
+	VaultKey       string
+	BootstrapKey   string
+	LogLevel       string
+	LogFormat      string
+	EgressAllow    []string
+	EgressProxy    string
+	OIDCIssuer     string
+	OIDCAudience   string
+	CORSOrigins    []string
+	RateLimit      float64
+	RateBurst      int
+	TracesEndpoint string
+
+	origin map[string]string
+}
+
+// Setting is a row of the table of settings.
+type Setting struct {
+	// Name is as the configuration file spells it.
+	Name string
+	// Help is one line for people.
+	Help string
+	// Secret settings are masked wherever they are shown.
+	Secret bool
+	// Default is the text of the default.
+	Default string
+	field   func(*Config) any
+}
+
+// Settings is the table of settings.
+var Settings = []Setting{
+	{Name: "listen", Default: "127.0.0.1:8080", Help: "address to listen on", field: func(c *Config) any { return &c.Listen }},
+	{Name: "data", Default: "./feedmill-data", Help: "folder for records, data files and the vault's key", field: func(c *Config) any { return &c.Data }},
+	{Name: "databaseUrl", Secret: true, Help: "postgres://… keeps the records in PostgreSQL instead of the data folder", field: func(c *Config) any { return &c.DatabaseURL }},
+	{Name: "vaultKey", Secret: true, Help: "key that seals secrets at rest, 32 characters or more; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }},
+	{Name: "bootstrapKey", Secret: true, Help: "first admin key, 24 characters or more; default: one is made and printed once", field: func(c *Config) any { return &c.BootstrapKey }},
+	{Name: "logLevel", Default: "info", Help: "debug, info, warn or error", field: func(c *Config) any { return &c.LogLevel }},
+	{Name: "logFormat", Default: "text", Help: "text or json", field: func(c *Config) any { return &c.LogFormat }},
+	{Name: "egressAllow", Help: "address prefixes and hosts that outgoing requests may reach although they are not public, separated by commas", field: func(c *Config) any { return &c.EgressAllow }},
+	{Name: "egressProxy", Secret: true, Help: "forward proxy for outgoing requests, http://[user:password@]host:port", field: func(c *Config) any { return &c.EgressProxy }},
+	{Name: "oidcIssuer", Help: "OIDC issuer whose JWTs are accepted", field: func(c *Config) any { return &c.OIDCIssuer }},
+	{Name: "oidcAudience", Help: "audience that those JWTs must name", field: func(c *Config) any { return &c.OIDCAudience }},
+	{Name: "corsOrigins", Help: "origins whose pages may call the API, separated by commas; none by default", field: func(c *Config) any { return &c.CORSOrigins }},
+	{Name: "rateLimit", Default: "0", Help: "requests a second for each credential; 0 means no limit", field: func(c *Config) any { return &c.RateLimit }},
+	{Name: "rateBurst", Default: "0", Help: "requests that a credential may make at once; by default those of one second", field: func(c *Config) any { return &c.RateBurst }},
+	{Name: "tracesEndpoint", Help: "OTLP/HTTP endpoint for traces, such as http://127.0.0.1:4318", field: func(c *Config) any { return &c.TracesEndpoint }},
+}
+
+// Env is the setting's name in the environment.
+func (s Setting) Env() string { return "FEEDMILL_" + s.spell("_", unicode.ToUpper) }
+
+// Flag is the setting's name on the command line.
+func (s Setting) Flag() string { return s.spell("-", unicode.ToLower) }
+
+func (s Setting) spell(between string, fold func(rune) rune) string {
+	var b strings.Builder
+	for _, r := range s.Name {
+		if unicode.IsUpper(r) {
+			b.WriteString(between)
+		}
+		b.WriteRune(fold(r))
+	}
+	return b.String()
+}
+
+// clientEnv are the names in the environment that belong to the commands that
+// talk to a server, and name no setting of it.
+var clientEnv = []string{"FEEDMILL_CONFIG", "FEEDMILL_SERVER", "FEEDMILL_API_KEY"}
+
+// Load reads the configuration. environ is as [os.Environ] gives it; flags
+// holds the flags that were set, by the setting's name.
+func Load(file string, environ []string, flags map[string]string) (*Config, error) {
+	c := &Config{origin: make(map[string]string)}
+	var errs []error
+	for _, s := range Settings {
+		if err := s.set(c, s.Default, "default"); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if file != "" {
+		errs = append(errs, c.readFile(file))
+	}
+	errs = append(errs, c.readEnvironment(environ))
+	for _, s := range Settings {
+		if text, ok := flags[s.Name]; ok {
+			errs = append(errs, s.set(c, text, "flag --"+s.Flag()))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return c, c.validate()
+}
+
+func (c *Config) readEnvironment(environ []string) error {
+	var errs []error
+	for _, kv := range environ {
+		name, text, _ := strings.Cut(kv, "=")
+		if name == "OTEL_EXPORTER_OTLP_ENDPOINT" && c.TracesEndpoint == "" {
+			c.TracesEndpoint, c.origin["tracesEndpoint"] = text, "environment "+name
+		}
+		if !strings.HasPrefix(name, "FEEDMILL_") || slices.Contains(clientEnv, name) {
+			continue
+		}
+		i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Env() == name })
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("environment: %s is no setting%s", name, didYouMean(name, Setting.Env)))
+			continue
+		}
+		errs = append(errs, Settings[i].set(c, text, "environment "+name))
+	}
+	return errors.Join(errs...)
+}
+
+func didYouMean(name string, spelling func(Setting) string) string {
+	var names []string
+	for _, s := range Settings {
+		names = append(names, spelling(s))
+	}
+	if near := feedmill.Nearest(name, names); len(near) > 0 {
+		return "; did you mean " + near[0] + "?"
+	}
+	return "; 'feedmill config' lists them all"
+}
+
+// set reads the setting from text. Errors name the place and never the text.
+func (s Setting) set(c *Config, text, origin string) error {
+	c.origin[s.Name] = origin
+	var err error
+	switch p := s.field(c).(type) {
+	case *string:
+		*p = text
+	case *[]string:
+		*p = nil
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				*p = append(*p, item)
+			}
+		}
+	case *int:
+		if *p, err = strconv.Atoi(text); err != nil || *p < 0 {
+			return fmt.Errorf("%s: %s must be a whole number, 0 or more", origin, s.Name)
+		}
+	case *float64:
+		if *p, err = strconv.ParseFloat(text, 64); err != nil || !(*p >= 0 && *p <= 1e9) {
+			return fmt.Errorf("%s: %s must be a number, 0 or more", origin, s.Name)
+		}
+	}
+	return nil
+}
+
+func (c *Config) validate() error {
+	var errs []error
+	fail := func(name, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%s: %s: %s", c.origin[name], name, fmt.Sprintf(format, args...)))
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		fail("listen", "write it as host:port, such as 127.0.0.1:8080")
+	}
+	if c.Data == "" {
+		fail("data", "name a folder")
+	}
+	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+		fail("databaseUrl", "it must begin with postgres://")
+	}
+	if c.VaultKey != "" && len(c.VaultKey) < 32 {
+		fail("vaultKey", "it must have at least 32 characters; 'openssl rand -base64 32' makes a good one")
+	}
+	if c.BootstrapKey != "" && (len(c.BootstrapKey) < feedmill.MinBootstrapKeyLen || strings.ContainsFunc(c.BootstrapKey, notVisible)) {
+		fail("bootstrapKey", "it must have at least %d characters, all of them visible ASCII", feedmill.MinBootstrapKeyLen)
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
+		fail("logLevel", "it must be debug, info, warn or error")
+	}
+	if !slices.Contains([]string{"text", "json"}, c.LogFormat) {
+		fail("logFormat", "it must be text or json")
+	}
+	if (c.OIDCIssuer == "") != (c.OIDCAudience == "") {
+		fail("oidcIssuer", "set oidcIssuer and oidcAudience together")
+	}
+	if u, err := url.Parse(c.TracesEndpoint); c.TracesEndpoint != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
+		fail("tracesEndpoint", "write it as http://host:4318")
+	}
+	return errors.Join(errs...)
+}
+
+func notVisible(r rune) bool { return r <= ' ' || r > '~' }
+
+// Print writes the effective configuration as a configuration file, each line
+// with where its value came from, secrets masked.
+func (c *Config) Print(w io.Writer) error {
+	for _, s := range Settings {
+		if _, err := fmt.Fprintf(w, "# %s\n%s: %s  # %s\n", s.Help, s.Name, s.text(c), c.origin[s.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Setting) text(c *Config) string {
+	switch p := s.field(c).(type) {
+	case *string:
+		if s.Secret && *p != "" {
+			return `"***"`
+		}
+		return strconv.Quote(*p)
+	case *[]string:
+		quoted := make([]string, len(*p))
+		for i, item := range *p {
+			quoted[i] = strconv.Quote(item)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	case *int:
+		return strconv.Itoa(*p)
+	case *float64:
+		return strconv.FormatFloat(*p, 'g', -1, 64)
+	}
+	return ""
+}

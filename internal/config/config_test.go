@@ -1,0 +1,118 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "feedmill.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestEachSourceOverridesTheOneBefore(t *testing.T) {
+	file := write(t, "listen: 127.0.0.1:1\ndata: from-file\nlogLevel: warn\negressAllow: [127.0.0.0/8, hooks.internal]\n")
+	env := []string{"FEEDMILL_LISTEN=127.0.0.1:2", "FEEDMILL_DATA=from-env", "FEEDMILL_SERVER=http://x", "HOME=/root", "FEEDMILL_RATE_LIMIT=2.5"}
+	c, err := Load(file, env, map[string]string{"listen": "127.0.0.1:3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:3" || c.Data != "from-env" || c.LogLevel != "warn" || c.LogFormat != "text" || c.RateLimit != 2.5 {
+		t.Errorf("got %+v", c)
+	}
+	if !slices.Equal(c.EgressAllow, []string{"127.0.0.0/8", "hooks.internal"}) {
+		t.Errorf("egressAllow is %q", c.EgressAllow)
+	}
+}
+
+func TestWrongSettings(t *testing.T) {
+	const secret = "hunter2-hunter2-hunter2"
+	for _, c := range []struct {
+		name  string
+		file  string
+		env   []string
+		flags map[string]string
+		want  string
+	}{
+		{"unknown in file", "listn: x\n", nil, nil, "feedmill.yaml:1: listn is no setting; did you mean listen?"},
+		{"unknown in environment", "", []string{"FEEDMILL_LISTN=x"}, nil, "FEEDMILL_LISTN is no setting; did you mean FEEDMILL_LISTEN?"},
+		{"twice", "data: a\ndata: b\n", nil, nil, "feedmill.yaml"},
+		{"no mapping", "- a\n", nil, nil, "name: value"},
+		{"no YAML", "a: [\n", nil, nil, "no valid YAML"},
+		{"nested", "listen: {a: b}\n", nil, nil, "feedmill.yaml:1: listen: write a single value"},
+		{"null", "listen:\n", nil, nil, "write a single value"},
+		{"bad address", "", nil, map[string]string{"listen": "8080"}, "flag --listen: listen: write it as host:port"},
+		{"bad number", "", []string{"FEEDMILL_RATE_LIMIT=many"}, nil, "FEEDMILL_RATE_LIMIT: rateLimit must be a number"},
+		{"negative", "", []string{"FEEDMILL_RATE_BURST=-1"}, nil, "whole number"},
+		{"short vault key", "", []string{"FEEDMILL_VAULT_KEY=" + secret}, nil, "at least 32 characters"},
+		{"short bootstrap key", "", []string{"FEEDMILL_BOOTSTRAP_KEY=" + secret}, nil, "at least 24 characters"},
+		{"database", "", []string{"FEEDMILL_DATABASE_URL=mysql://u:" + secret + "@h/d"}, nil, "must begin with postgres://"},
+		{"level", "", []string{"FEEDMILL_LOG_LEVEL=loud"}, nil, "debug, info, warn or error"},
+		{"half of OIDC", "", []string{"FEEDMILL_OIDC_ISSUER=https://i"}, nil, "together"},
+		{"traces", "", []string{"FEEDMILL_TRACES_ENDPOINT=127.0.0.1:4318"}, nil, "http://host:4318"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := ""
+			if c.file != "" {
+				file = write(t, c.file)
+			}
+			_, err := Load(file, c.env, c.flags)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error is %v, want %q in it", err, c.want)
+			}
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Error("the error shows a secret")
+			}
+		})
+	}
+}
+
+func TestAllFaultsAreListed(t *testing.T) {
+	_, err := Load(write(t, "listn: x\n"), []string{"FEEDMILL_DATTA=x"}, map[string]string{"rateBurst": "x"})
+	for _, want := range []string{"listn", "FEEDMILL_DATTA", "rateBurst"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s in it", err, want)
+		}
+	}
+}
+
+func TestPrintMasksSecretsAndReadsBack(t *testing.T) {
+	const secret = "a-secret-that-is-long-enough-for-anything"
+	env := []string{
+		"FEEDMILL_VAULT_KEY=" + secret, "FEEDMILL_BOOTSTRAP_KEY=" + secret,
+		"FEEDMILL_DATABASE_URL=postgres://u:" + secret + "@127.0.0.1/d", "FEEDMILL_EGRESS_PROXY=http://u:" + secret + "@127.0.0.1:1",
+		"FEEDMILL_EGRESS_ALLOW=127.0.0.0/8, ::1/128",
+	}
+	c, err := Load("", env, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := c.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), secret) {
+		t.Errorf("a secret is shown:\n%s", out.String())
+	}
+	if !strings.Contains(out.String(), "# environment FEEDMILL_EGRESS_ALLOW") {
+		t.Errorf("the origin is not shown:\n%s", out.String())
+	}
+	plain, err := Load("", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := plain.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(write(t, out.String()), nil, nil); err != nil {
+		t.Errorf("the printed configuration cannot be read: %v", err)
+	}
+}

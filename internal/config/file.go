@@ -1,0 +1,72 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// readFile reads a configuration file in YAML: a mapping of settings.
+func (c *Config) readFile(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return fmt.Errorf("%s: this is no valid YAML; write one 'name: value' a line", file)
+	}
+	if doc.Kind == 0 {
+		return nil // an empty file
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s:%d: write one 'name: value' a line", file, root.Line)
+	}
+	var errs []error
+	seen := make(map[string]bool)
+	for i := 0; i < len(root.Content); i += 2 {
+		key, node := root.Content[i], root.Content[i+1]
+		at := fmt.Sprintf("%s:%d", file, key.Line)
+		n := slices.IndexFunc(Settings, func(s Setting) bool { return s.Name == key.Value })
+		switch {
+		case n < 0:
+			errs = append(errs, fmt.Errorf("%s: %s is no setting%s", at, key.Value, didYouMean(key.Value, func(s Setting) string { return s.Name })))
+			continue
+		case seen[key.Value]:
+			errs = append(errs, fmt.Errorf("%s: %s is set twice", at, key.Value))
+		}
+		seen[key.Value] = true
+		value, err := scalarText(node, Settings[n])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %s: %w", at, key.Value, err))
+			continue
+		}
+		errs = append(errs, Settings[n].set(c, value, at))
+	}
+	return errors.Join(errs...)
+}
+
+func scalarText(node *yaml.Node, s Setting) (string, error) {
+	_, list := s.field(&Config{}).(*[]string)
+	switch {
+	case node.Kind == yaml.ScalarNode && node.Tag != "!!null":
+		return node.Value, nil
+	case node.Kind == yaml.SequenceNode && list:
+		items := make([]string, len(node.Content))
+		for i, item := range node.Content {
+			if item.Kind != yaml.ScalarNode || strings.Contains(item.Value, ",") {
+				return "", errors.New("every item must be a plain text")
+			}
+			items[i] = item.Value
+		}
+		return strings.Join(items, ","), nil
+	case list:
+		return "", errors.New("write a list of texts")
+	}
+	return "", errors.New("write a single value")
+}

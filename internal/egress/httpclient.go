@@ -1,0 +1,71 @@
+package egress
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	defaultTimeout = 30 * time.Second
+	maxRedirects   = 5
+	// maxClientBody is far beyond any token, key set or discovery document.
+	maxClientBody = 8 << 20
+)
+
+// HTTPClient makes a client for libraries that read whole answers, such as
+// those for OAuth and OIDC. Keep it: each has a connection pool of its own.
+//
+// An exchange, with its redirects and the body, takes at most the timeout (30 s
+// if it is not positive), and its body at most 8 MiB ([ErrTooLarge]). At most
+// five redirects are followed, none from https to http, and none that would
+// send the body of a request, which can hold a secret, to another origin.
+func (c *Client) HTTPClient(timeout time.Duration) *http.Client {
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	return &http.Client{
+		Transport:     limitedTransport{c.Transport()},
+		CheckRedirect: checkRedirect,
+		Timeout:       timeout,
+	}
+}
+
+// checkRedirect decides on following a redirect; net/http itself keeps the
+// credentials in headers from going to another domain.
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	last := via[len(via)-1].URL
+	if last.Scheme == "https" && r.URL.Scheme != "https" {
+		return fmt.Errorf("a redirect from https to %s is %w", r.URL.Scheme, ErrForbidden)
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !sameOrigin(last, r.URL) {
+		return fmt.Errorf("a redirect that repeats a %s to another origin is %w", r.Method, ErrForbidden)
+	}
+	return nil
+}
+
+func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
+
+// limitedTransport bounds the bodies of answers.
+type limitedTransport struct{ *http.Transport }
+
+// RoundTrip sends the request and hands on an answer whose body is limited and
+// plain; as net/http does, it then leaves out what described the compressed one.
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.Transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = LimitedBody(resp, maxClientBody)
+	if resp.Header.Get("Content-Encoding") != "" && r.Method != http.MethodHead {
+		resp.Header.Del("Content-Encoding")
+		resp.Header.Del("Content-Length")
+		resp.ContentLength = -1
+		resp.Uncompressed = true
+	}
+	return resp, nil
+}

@@ -1,0 +1,149 @@
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// allowSetting is the name under which the operator sets the allow-list.
+const allowSetting = "FEEDMILL_EGRESS_ALLOW"
+
+var (
+	// ErrForbidden is matched by everything that the policy refuses.
+	ErrForbidden = errors.New("forbidden by the egress policy")
+	// ErrURL is matched by a URL or a host that cannot be used whatever the
+	// policy allows.
+	ErrURL = errors.New("not usable")
+)
+
+// Policy says which addresses may be dialled: every public one, and what the
+// operator allows besides. It does not change once made and is safe for
+// concurrent use.
+type Policy struct {
+	prefixes []netip.Prefix
+	// names holds exact host names, domains those whose subdomains are allowed.
+	names, domains map[string]bool
+}
+
+// NewPolicy makes a policy out of the operator's allow-list. An entry is a
+// prefix (10.1.0.0/16), an address (10.1.2.3), a host name (hooks.internal), or
+// a name whose subdomains are meant (*.hooks.internal: hooks.internal itself is
+// not among them). All that are wrong are reported together.
+//
+// An allowed host name allows every address that it resolves to when it is
+// dialled by that name.
+func NewPolicy(allow []string) (*Policy, error) {
+	p := &Policy{names: map[string]bool{}, domains: map[string]bool{}}
+	var errs []error
+	for _, entry := range allow {
+		if err := p.add(strings.TrimSpace(entry)); err != nil {
+			errs = append(errs, fmt.Errorf("egress allow-list: entry %q: %w", entry, err))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return p, nil
+}
+
+func (p *Policy) add(entry string) error {
+	if strings.Contains(entry, "/") {
+		prefix, err := parsePrefix(entry)
+		if err != nil {
+			return err
+		}
+		p.prefixes = append(p.prefixes, prefix)
+		return nil
+	}
+	if domain, ok := strings.CutPrefix(entry, "*."); ok {
+		h, err := parseHost(domain)
+		if err != nil || h.name == "" {
+			return errors.New(`after "*." write the name of a domain, such as *.example.com`)
+		}
+		p.domains[h.name] = true
+		return nil
+	}
+	h, err := parseHost(entry)
+	switch {
+	case err != nil:
+		return errors.New("write a prefix (10.1.0.0/16), an address (10.1.2.3), a host name (hooks.internal) " +
+			"or a wildcard (*.hooks.internal), with no scheme and no port")
+	case h.addr.Zone() != "":
+		return errors.New("write the address without its zone")
+	case h.name != "":
+		p.names[h.name] = true
+	default:
+		addr := h.addr.Unmap()
+		p.prefixes = append(p.prefixes, netip.PrefixFrom(addr, addr.BitLen()))
+	}
+	return nil
+}
+
+// parsePrefix reads a prefix and refuses one that has bits set behind its
+// length: it is as likely to be a slip in the length as in the address.
+func parsePrefix(s string) (netip.Prefix, error) {
+	prefix, err := netip.ParsePrefix(s)
+	if err != nil {
+		return netip.Prefix{}, errors.New("write a prefix as address/length, such as 10.1.0.0/16 or fd00:1::/32, or a host name with no path")
+	}
+	if masked := prefix.Masked(); masked != prefix {
+		return netip.Prefix{}, fmt.Errorf("the address has bits set behind the length of the prefix: write %v for the network, or %v for the address alone", masked, prefix.Addr())
+	}
+	if prefix.Addr().Is4In6() {
+		if prefix.Bits() < 96 {
+			return netip.Prefix{}, errors.New("write the IPv4 form of the prefix, such as 10.1.0.0/16")
+		}
+		return netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96), nil
+	}
+	return prefix, nil
+}
+
+// CheckAddr says whether an address may be dialled: nil, or an error that
+// matches [ErrForbidden] and names the address and what is wrong with it.
+//
+// An IPv4-mapped address counts as the IPv4 address it is. Other forms that
+// carry an IPv4 address are forbidden where that address is, even if the
+// operator allows it: beyond a translator it belongs to some other network.
+func (p *Policy) CheckAddr(a netip.Addr) error {
+	if a.Zone() != "" {
+		return fmt.Errorf("%v: an address with a zone is %w", a, ErrForbidden)
+	}
+	a = a.Unmap()
+	if p.allowsAddr(a) {
+		return nil
+	}
+	if class := classOf(a); class != "" {
+		return fmt.Errorf("%v (%s) is %w; the operator can allow it in %s", a, class, ErrForbidden, allowSetting)
+	}
+	return nil
+}
+
+// allowsAddr reports whether the operator allows the address by its prefix.
+func (p *Policy) allowsAddr(a netip.Addr) bool {
+	a = a.Unmap()
+	for _, prefix := range p.prefixes {
+		if prefix.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// allowsName reports whether the operator allows the host by its name.
+func (p *Policy) allowsName(name string) bool {
+	if p.names[name] {
+		return true
+	}
+	for {
+		_, parent, ok := strings.Cut(name, ".")
+		if !ok {
+			return false
+		}
+		if p.domains[parent] {
+			return true
+		}
+		name = parent
+	}
+}

@@ -1,0 +1,83 @@
+package egress
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+
+// CheckURL says what can be said about a URL without resolving its host. The
+// URL is absolute, http or https; http only where the allow-list covers the
+// host. A host that is an address, or a name of the loopback interface, passes
+// where [Policy.CheckAddr] lets the address pass; any other name passes, and
+// what it resolves to is checked when it is dialled.
+//
+// The error matches [ErrForbidden] for what the policy refuses and [ErrURL] for
+// what is malformed or unsupported. It repeats no part of the URL but its host
+// and its scheme.
+func (p *Policy) CheckURL(u *url.URL) error {
+	if u == nil || u.Opaque != "" || u.Host == "" {
+		return fmt.Errorf("the URL is not absolute, write https://host/path: %w", ErrURL)
+	}
+	if u.Scheme != "https" && u.Scheme != "http" {
+		return fmt.Errorf("scheme %q is neither https nor http: %w", u.Scheme, ErrURL)
+	}
+	h, err := parseHost(u.Hostname())
+	if err != nil {
+		return err
+	}
+	if h.addr.Is6() != strings.HasPrefix(u.Host, "[") {
+		return fmt.Errorf("host %q: brackets belong around an IPv6 address and nothing else: %w", u.Host, ErrURL)
+	}
+	if port := u.Port(); port != "" && !isPort(port) {
+		return fmt.Errorf("port %s is not between 1 and 65535: %w", port, ErrURL)
+	}
+	if err := p.checkHost(h); err != nil {
+		return err
+	}
+	if u.Scheme == "http" && !p.covers(h) {
+		return fmt.Errorf("plain http to %s is %w: use https; the operator can allow the host in %s", u.Hostname(), ErrForbidden, allowSetting)
+	}
+	return nil
+}
+
+// CheckHost is [Policy.CheckURL] for what is reached by a host and no URL, such
+// as a database. An IPv6 address is written without brackets.
+func (p *Policy) CheckHost(name string) error {
+	h, err := parseHost(name)
+	if err != nil {
+		return err
+	}
+	return p.checkHost(h)
+}
+
+func (p *Policy) checkHost(h host) error {
+	if h.addr.IsValid() {
+		return p.CheckAddr(h.addr)
+	}
+	if !isLoopbackName(h.name) || p.allowsName(h.name) {
+		return nil
+	}
+	if err := p.CheckAddr(loopback); err != nil {
+		return fmt.Errorf("host %s: %w", h.name, err)
+	}
+	return nil
+}
+
+// covers reports whether the allow-list names the host itself: whatever is
+// public is let pass, but only this is trusted with plain http.
+func (p *Policy) covers(h host) bool {
+	if h.addr.IsValid() {
+		return p.allowsAddr(h.addr)
+	}
+	return p.allowsName(h.name) || isLoopbackName(h.name) && p.allowsAddr(loopback)
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
+}

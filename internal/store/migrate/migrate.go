@@ -1,0 +1,61 @@
+// Package migrate reads the numbered migrations of a store and says which of
+// them a database still lacks.
+//
+// Both engines keep their migrations in files named NNNN_name.sql, with the
+// same numbers for the same change, and apply what is pending in one
+// transaction that also holds a lock on the schema's version. A crash in the
+// middle therefore leaves nothing behind, and of several replicas that start
+// at once exactly one finds work to do.
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// ErrNewer is returned for a database that a later release has migrated.
+var ErrNewer = errors.New("the database is newer than this program")
+
+// Migration is one step of the schema.
+type Migration struct {
+	Number int
+	Name   string
+	SQL    string
+}
+
+// Load reads the migrations in the folder migrations of fsys, in order.
+func Load(fsys fs.FS) ([]Migration, error) {
+	names, err := fs.Glob(fsys, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Migration, 0, len(names))
+	for i, name := range names {
+		base := strings.TrimSuffix(path.Base(name), ".sql")
+		digits, title, _ := strings.Cut(base, "_")
+		number, err := strconv.Atoi(digits)
+		if err != nil || number != i+1 || title == "" {
+			return nil, fmt.Errorf("migration %s: want the name %04d_title.sql", name, i+1)
+		}
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Migration{Number: number, Name: title, SQL: string(text)})
+	}
+	return all, nil
+}
+
+// Pending is the part of all that a database at the given version lacks. A
+// version that all does not reach is [ErrNewer].
+func Pending(all []Migration, version int) ([]Migration, error) {
+	if version > len(all) {
+		return nil, fmt.Errorf("%w: its schema has version %d, this program knows versions up to %d; start a release at least as new as the one that migrated it",
+			ErrNewer, version, len(all))
+	}
+	return all[version:], nil
+}

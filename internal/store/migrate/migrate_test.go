@@ -1,0 +1,57 @@
+package migrate
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"testing/fstest"
+)
+
+func TestLoad(t *testing.T) {
+	good := fstest.MapFS{
+		"migrations/0002_b.sql": {Data: []byte("two")},
+		"migrations/0001_a.sql": {Data: []byte("one")},
+	}
+	all, err := Load(good)
+	if err != nil || len(all) != 2 || all[0].SQL != "one" || all[1].Number != 2 || all[1].Name != "b" {
+		t.Errorf("Load = %+v, %v", all, err)
+	}
+	for _, name := range []string{"0003_gap.sql", "0001.sql", "x_y.sql"} {
+		if _, err := Load(fstest.MapFS{"migrations/" + name: {}}); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
+func TestPending(t *testing.T) {
+	all := []Migration{{Number: 1}, {Number: 2}}
+	for version, want := range []int{2, 1, 0} {
+		if got, err := Pending(all, version); err != nil || len(got) != want {
+			t.Errorf("at version %d: %d pending, %v; want %d", version, len(got), err, want)
+		}
+	}
+	if _, err := Pending(all, 3); !errors.Is(err, ErrNewer) {
+		t.Errorf("error is %v, want newer", err)
+	}
+}
+
+// The engines change together: the same numbers stand for the same changes.
+func TestEnginesHaveTheSameMigrations(t *testing.T) {
+	names := make(map[string][]Migration)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		all, err := Load(os.DirFS("../" + engine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[engine] = all
+	}
+	a, b := names["sqlite"], names["postgres"]
+	if len(a) == 0 || len(a) != len(b) {
+		t.Fatalf("sqlite has %d migrations, postgres %d", len(a), len(b))
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name {
+			t.Errorf("migration %d is %s in sqlite and %s in postgres", i+1, a[i].Name, b[i].Name)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+// Package sqlite keeps the records of the service in one SQLite file.
+//
+// The file is opened twice: by one writing connection, behind which all
+// changes queue up and share commits (see [DB.write]), and by a pool of
+// read-only connections that never wait for it, because the file is in WAL
+// mode. A commit is on disk when it returns (synchronous=FULL). The package
+// stores what it is told and decides nothing; its contract is the suite in
+// internal/store/storetest.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/store/migrate"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// DB is an open store. Its methods may be called from any goroutine.
+type DB struct {
+	reads  *sql.DB
+	writes *sql.DB
+
+	queue   chan *change
+	stop    chan struct{} // closed to end the writer
+	stopped chan struct{} // closed when it has ended
+
+	stmts sync.Map // SQL text → *sql.Stmt of reads
+}
+
+// Open opens the file, makes it if need be, and brings its schema up to date.
+func Open(ctx context.Context, file string) (*DB, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	// The file is made here so that only its owner can read it.
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	f.Close()
+
+	writes, err := sql.Open("sqlite3", dsn(file, "_txlock", "immediate"))
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	writes.SetMaxOpenConns(1)
+	if err := migrateUp(ctx, writes); err != nil {
+		writes.Close()
+		return nil, fmt.Errorf("sqlite: %s: %w", file, err)
+	}
+	reads, err := sql.Open("sqlite3", dsn(file, "_query_only", "1"))
+	if err != nil {
+		writes.Close()
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	reads.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
+	reads.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
+
+	db := &DB{
+		reads: reads, writes: writes,
+		queue: make(chan *change, 1024), stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	conn, err := writes.Conn(ctx)
+	if err != nil {
+		reads.Close()
+		writes.Close()
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
+	go db.commitChanges(conn)
+	return db, nil
+}
+
+func dsn(file, key, value string) string {
+	q := url.Values{
+		"_journal_mode": {"WAL"},
+		"_synchronous":  {"FULL"},
+		"_busy_timeout": {"5000"},
+		"_foreign_keys": {"1"},
+		"_cache_size":   {"-16000"},
+		key:             {value},
+	}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+func migrateUp(ctx context.Context, db *sql.DB) error {
+	all, err := migrate.Load(migrations)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return translate(err)
+	}
+	defer tx.Rollback()
+	var version int
+	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
+		return translate(err)
+	}
+	pending, err := migrate.Pending(all, version)
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	for _, m := range pending {
+		if _, err := tx.ExecContext(ctx, m.SQL); err != nil {
+			return fmt.Errorf("migration %d (%s): %w", m.Number, m.Name, err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, len(all))); err != nil {
+		return translate(err)
+	}
+	return translate(tx.Commit())
+}
+
+// Close waits for the changes under way and closes the file.
+func (db *DB) Close() error {
+	close(db.stop)
+	<-db.stopped
+	return errors.Join(db.reads.Close(), db.writes.Close())
+}
+
+// Ping reports whether the store answers.
+func (db *DB) Ping(ctx context.Context) error {
+	var one int
+	return translate(db.row(ctx, `SELECT 1`).Scan(&one))
+}
+
+// row and rows read with a statement that is prepared once for each connection.
+func (db *DB) row(ctx context.Context, query string, args ...any) *sql.Row {
+	stmt, err := db.prepared(ctx, query)
+	if err != nil {
+		return db.reads.QueryRowContext(ctx, query, args...)
+	}
+	return stmt.QueryRowContext(ctx, args...)
+}
+
+func (db *DB) rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := db.prepared(ctx, query)
+	if err != nil {
+		return nil, translate(err)
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	return rows, translate(err)
+}
+
+func (db *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := db.stmts.Load(query); ok {
+		return s.(*sql.Stmt), nil
+	}
+	s, err := db.reads.PrepareContext(context.WithoutCancel(ctx), query)
+	if err != nil {
+		return nil, err
+	}
+	if kept, loaded := db.stmts.LoadOrStore(query, s); loaded {
+		s.Close()
+		return kept.(*sql.Stmt), nil
+	}
+	return s, nil
+}
+
+// all reads every row with scan and closes the rows.
+func all[T any](rows *sql.Rows, err error, scan func(interface{ Scan(...any) error }) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, translate(err)
+		}
+		out = append(out, v)
+	}
+	return out, translate(rows.Err())
+}
+
+// Times are kept in milliseconds since 1970; the zero time is NULL.
+func toMillis(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: t.UnixMilli(), Valid: !t.IsZero()}
+}
+
+func fromMillis(ms sql.NullInt64) time.Time {
+	if !ms.Valid {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms.Int64).UTC()
+}

@@ -1,0 +1,138 @@
+package storetest
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+var keyCases = []testCase{
+	{name: "created and found by its hash", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		k := newKey(newWorkspace(t, s).ID)
+		must(t, s.CreateKey(t.Context(), k, nil))
+		got, err := s.KeyByHash(t.Context(), k.Hash)
+		must(t, err)
+		if diff := cmp.Diff(k, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		_, err = s.KeyByHash(t.Context(), feedmill.HashKey("another"))
+		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "needs a workspace that exists", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		k := newKey(feedmill.NewID(feedmill.PrefixWorkspace))
+		want(t, s.CreateKey(t.Context(), k, nil), feedmill.ErrNotFound)
+	}},
+	{name: "listed newest first, of one workspace or of all, without the revoked", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		a, b := newWorkspace(t, s), newWorkspace(t, s)
+		var keys []feedmill.Key
+		for _, w := range []feedmill.ID{a.ID, b.ID, a.ID, a.ID} {
+			k := newKey(w)
+			must(t, s.CreateKey(ctx, k, nil))
+			keys = append(keys, k)
+		}
+		must(t, s.RevokeKey(ctx, a.ID, keys[2].ID, now()))
+		for _, c := range []struct {
+			workspace feedmill.ID
+			page      feedmill.Page
+			want      []feedmill.Key
+		}{
+			{a.ID, feedmill.Page{Limit: 9}, []feedmill.Key{keys[3], keys[0]}},
+			{b.ID, feedmill.Page{Limit: 9}, []feedmill.Key{keys[1]}},
+			{"", feedmill.Page{Limit: 2}, []feedmill.Key{keys[3], keys[1]}},
+			{"", feedmill.Page{Limit: 2, Before: keys[1].ID}, []feedmill.Key{keys[0]}},
+		} {
+			got, err := s.Keys(ctx, c.workspace, c.page)
+			must(t, err)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("keys of %q, %+v (-want +got):\n%s", c.workspace, c.page, diff)
+			}
+		}
+	}},
+	{name: "revoked once, by its own workspace or by one who may cross", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		a, b := newWorkspace(t, s), newWorkspace(t, s)
+		k1, k2 := newKey(a.ID), newKey(a.ID)
+		must(t, s.CreateKey(ctx, k1, nil))
+		must(t, s.CreateKey(ctx, k2, nil))
+		at := now()
+		want(t, s.RevokeKey(ctx, b.ID, k1.ID, at), feedmill.ErrNotFound)
+		must(t, s.RevokeKey(ctx, a.ID, k1.ID, at))
+		want(t, s.RevokeKey(ctx, a.ID, k1.ID, at), feedmill.ErrNotFound)
+		must(t, s.RevokeKey(ctx, "", k2.ID, at))
+		got, err := s.KeyByHash(ctx, k1.Hash)
+		must(t, err)
+		if !got.RevokedAt.Equal(at) {
+			t.Errorf("revoked at %v, want %v", got.RevokedAt, at)
+		}
+	}},
+	{name: "last use is kept and never goes back", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		k := newKey(newWorkspace(t, s).ID)
+		must(t, s.CreateKey(ctx, k, nil))
+		at := now()
+		for _, used := range []time.Time{at.Add(-time.Hour), at, at.Add(-time.Minute)} {
+			must(t, s.TouchKeys(ctx, map[feedmill.ID]time.Time{k.ID: used, feedmill.NewID(feedmill.PrefixKey): used}))
+		}
+		got, err := s.KeyByHash(ctx, k.Hash)
+		must(t, err)
+		if !got.LastUsedAt.Equal(at) {
+			t.Errorf("last used at %v, want %v", got.LastUsedAt, at)
+		}
+	}},
+	{name: "the first key is made once", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		var wg sync.WaitGroup
+		var added atomic.Int32
+		for range 8 {
+			wg.Go(func() {
+				w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: feedmill.DefaultWorkspace, CreatedAt: now()}
+				ok, err := s.Bootstrap(t.Context(), w, newKey(""), true)
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					added.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		keys, err := s.Keys(t.Context(), "", feedmill.Page{Limit: 10})
+		must(t, err)
+		if added.Load() != 1 || len(keys) != 1 {
+			t.Errorf("%d starts made the first key and %d keys are there, want one of each", added.Load(), len(keys))
+		}
+	}},
+	{name: "a bootstrap key is added when new and stays revoked when revoked", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: feedmill.DefaultWorkspace, CreatedAt: now()}
+		first, second := newKey(""), newKey("")
+		for i, c := range []struct {
+			key   feedmill.Key
+			added bool
+		}{{first, true}, {first, false}, {second, true}} {
+			c.key.ID = feedmill.NewID(feedmill.PrefixKey)
+			added, err := s.Bootstrap(ctx, w, c.key, false)
+			must(t, err)
+			if added != c.added {
+				t.Errorf("start %d: added is %v, want %v", i, added, c.added)
+			}
+		}
+		got, err := s.KeyByHash(ctx, first.Hash)
+		must(t, err)
+		must(t, s.RevokeKey(ctx, "", got.ID, now()))
+		first.ID = feedmill.NewID(feedmill.PrefixKey)
+		added, err := s.Bootstrap(ctx, w, first, false)
+		must(t, err)
+		if added {
+			t.Error("a revoked bootstrap key came back")
+		}
+	}},
+}

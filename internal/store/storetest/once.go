@@ -1,0 +1,118 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+func newOnce(w feedmill.ID, key string) feedmill.Once {
+	return feedmill.Once{
+		Workspace: w, Key: key, Fingerprint: feedmill.HashKey(key),
+		Answer: []byte("sealed answer"), ExpiresAt: now().Add(feedmill.OnceLifetime),
+	}
+}
+
+var onceCases = []testCase{
+	{name: "kept with its effect and found again until it expires", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		once := newOnce(w.ID, "k1")
+		k := newKey(w.ID)
+		must(t, s.CreateKey(ctx, k, &once))
+		got, err := s.Answered(ctx, w.ID, "k1", now())
+		must(t, err)
+		if diff := cmp.Diff(once, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		_, err = s.Answered(ctx, w.ID, "k1", once.ExpiresAt)
+		want(t, err, feedmill.ErrNotFound)
+		_, err = s.Answered(ctx, newWorkspace(t, s).ID, "k1", now())
+		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "a second effect under the same key is undone", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		once := newOnce(w.ID, "k1")
+		must(t, s.Keep(ctx, once))
+		want(t, s.Keep(ctx, once), feedmill.ErrAnswered)
+		k := newKey(w.ID)
+		want(t, s.CreateKey(ctx, k, &once), feedmill.ErrAnswered)
+		_, err := s.KeyByHash(ctx, k.Hash)
+		want(t, err, feedmill.ErrNotFound)
+		other := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "other", CreatedAt: now()}
+		want(t, s.CreateWorkspace(ctx, other, &once), feedmill.ErrAnswered)
+		_, err = s.WorkspaceByID(ctx, other.ID)
+		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "an effect that fails keeps no answer", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		once := newOnce(w.ID, "k1")
+		want(t, s.CreateKey(ctx, newKey(feedmill.NewID(feedmill.PrefixWorkspace)), &once), feedmill.ErrNotFound)
+		_, err := s.Answered(ctx, w.ID, "k1", now())
+		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "of concurrent effects under one key exactly one happens", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		var wg sync.WaitGroup
+		var done atomic.Int32
+		for range 16 {
+			wg.Go(func() {
+				once := newOnce(w.ID, "k1")
+				switch err := s.CreateKey(ctx, newKey(w.ID), &once); {
+				case err == nil:
+					done.Add(1)
+				case !errors.Is(err, feedmill.ErrAnswered):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		keys, err := s.Keys(ctx, w.ID, feedmill.Page{Limit: 100})
+		must(t, err)
+		if done.Load() != 1 || len(keys) != 1 {
+			t.Errorf("%d effects succeeded and %d keys are there, want one of each", done.Load(), len(keys))
+		}
+	}},
+	{name: "an expired key is free again", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		old := newOnce(w.ID, "k1")
+		old.ExpiresAt = now().Add(-time.Second)
+		must(t, s.Keep(ctx, old))
+		fresh := newOnce(w.ID, "k1")
+		must(t, s.Keep(ctx, fresh))
+		got, err := s.Answered(ctx, w.ID, "k1", now())
+		must(t, err)
+		if diff := cmp.Diff(fresh, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}},
+	{name: "expired answers are forgotten in bounded steps", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		for _, key := range []string{"a", "b", "c"} {
+			old := newOnce(w.ID, key)
+			old.ExpiresAt = now().Add(-time.Second)
+			must(t, s.Keep(ctx, old))
+		}
+		must(t, s.Keep(ctx, newOnce(w.ID, "fresh")))
+		for _, n := range []int64{2, 1, 0} {
+			got, err := s.ForgetAnswers(ctx, now(), 2)
+			must(t, err)
+			if got != n {
+				t.Errorf("forgot %d answers, want %d", got, n)
+			}
+		}
+		_, err := s.Answered(ctx, w.ID, "fresh", now())
+		must(t, err)
+	}},
+}

@@ -1,0 +1,188 @@
+package feedmill
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// number reads a number.
+func (s *jsScanner) number(dst []byte) ([]byte, *JSTextError) {
+	start := s.pos
+	if s.src[s.pos] == '-' {
+		s.pos++
+	}
+	whole := s.pos
+	zero := s.pos < len(s.src) && s.src[s.pos] == '0'
+	switch n := s.digits(); {
+	case n == 0:
+		return nil, s.fault("a digit must stand here")
+	case zero && n > 1:
+		s.pos = whole
+		return nil, s.fault("a number must not begin with a zero")
+	case n <= jsSafeDigits && !s.at('.') && !s.at('e') && !s.at('E'):
+		if zero {
+			start = whole
+		}
+		return append(dst, s.src[start:s.pos]...), nil
+	}
+	if s.at('.') {
+		if s.pos++; s.digits() == 0 {
+			return nil, s.fault("a digit must stand here")
+		}
+	}
+	if s.at('e') || s.at('E') {
+		if s.pos++; s.at('+') || s.at('-') {
+			s.pos++
+		}
+		if s.digits() == 0 {
+			return nil, s.fault("a digit must stand here")
+		}
+	}
+	written := s.src[start:s.pos]
+	if d, ok := parseJSDecimal(written); ok && d.held() {
+		return d.append(dst), nil
+	}
+	return append(dst, written...), nil
+}
+
+func (s *jsScanner) at(c byte) bool { return s.pos < len(s.src) && s.src[s.pos] == c }
+
+// digits moves behind the digits that stand here and counts them.
+func (s *jsScanner) digits() int {
+	start := s.pos
+	for s.pos < len(s.src) && '0' <= s.src[s.pos] && s.src[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos - start
+}
+
+const (
+	// jsSafeDigits is how many digits every decimal number has room for in a
+	// float64: no two such numbers share one.
+	jsSafeDigits = 15
+	// jsMaxDigits is how many digits the print of a float64 has at most.
+	jsMaxDigits = 17
+)
+
+// jsDecimal is the number 0.digits × 10^point. The first and the last digit
+// are not zero; zero has no digits.
+type jsDecimal struct {
+	negative bool
+	digits   [jsMaxDigits]byte
+	n        int
+	point    int64
+}
+
+// parseJSDecimal reads a number that is known to be well formed. It reports
+// false for one that has more digits than JavaScript ever prints.
+func parseJSDecimal(number []byte) (d jsDecimal, ok bool) {
+	zeros, fraction := 0, false
+	for i, c := range number {
+		switch {
+		case c == '-':
+			d.negative = true
+			continue
+		case c == '.':
+			fraction = true
+			continue
+		case c == 'e' || c == 'E':
+			d.point += jsExponent(number[i+1:])
+			return d, true
+		}
+		significant := d.n > 0 || c != '0'
+		if significant && !fraction {
+			d.point++
+		} else if !significant && fraction {
+			d.point--
+		}
+		switch {
+		case !significant:
+		case c == '0':
+			zeros++
+		case d.n+zeros >= jsMaxDigits:
+			return d, false
+		default:
+			for ; zeros > 0; zeros-- {
+				d.digits[d.n] = '0'
+				d.n++
+			}
+			d.digits[d.n] = c
+			d.n++
+		}
+	}
+	return d, true
+}
+
+// jsExponent is the value of an exponent. One that no length of digits before
+// it can make up for loses its exact value, not its size.
+func jsExponent(digits []byte) (e int64) {
+	for _, c := range digits {
+		if c >= '0' && e < 1<<50 {
+			e = e*10 + int64(c-'0')
+		}
+	}
+	if digits[0] == '-' {
+		return -e
+	}
+	return e
+}
+
+// held reports whether the float64 nearest to d prints as d.
+func (d *jsDecimal) held() bool {
+	switch {
+	case d.n == 0:
+		return true
+	case d.point < -323 || d.point > 309:
+		return false
+	case d.n <= jsSafeDigits && d.point > -300 && d.point < 300:
+		return true
+	}
+	// This is how strconv writes d, should d be the shortest decimal of its float64.
+	var room, again [32]byte
+	text := append(room[:0], d.digits[0])
+	if d.n > 1 {
+		text = append(append(text, '.'), d.digits[1:d.n]...)
+	}
+	e, sign := d.point-1, byte('+')
+	if e < 0 {
+		e, sign = -e, '-'
+	}
+	text = append(text, 'e', sign)
+	if e < 10 {
+		text = append(text, '0')
+	}
+	text = strconv.AppendInt(text, e, 10)
+	f, err := strconv.ParseFloat(string(text), 64)
+	return err == nil && bytes.Equal(text, strconv.AppendFloat(again[:0], f, 'e', -1, 64))
+}
+
+// append writes d by the rules of JavaScript's Number.prototype.toString.
+func (d *jsDecimal) append(dst []byte) []byte {
+	if d.n == 0 {
+		return append(dst, '0')
+	}
+	if d.negative {
+		dst = append(dst, '-')
+	}
+	digits, point := d.digits[:d.n], int(d.point)
+	switch {
+	case d.n <= point && point <= 21:
+		dst = append(dst, digits...)
+		return append(dst, "000000000000000000000"[:point-d.n]...)
+	case 0 < point && point <= 21:
+		dst = append(append(dst, digits[:point]...), '.')
+		return append(dst, digits[point:]...)
+	case -6 < point && point <= 0:
+		dst = append(append(dst, "0."...), "000000"[:-point]...)
+		return append(dst, digits...)
+	}
+	dst = append(dst, digits[0])
+	if d.n > 1 {
+		dst = append(append(dst, '.'), digits[1:]...)
+	}
+	dst = append(dst, 'e')
+	if point > 0 {
+		dst = append(dst, '+')
+	}
+	return strconv.AppendInt(dst, int64(point-1), 10)
+}

@@ -1,0 +1,28 @@
+package feedmill
+
+import (
+	"crypto/sha256"
+	"errors"
+	"time"
+)
+
+// Once is the answer kept for a request that carried an Idempotency-Key. It is
+// written in the same transaction as the effect of that request: either both
+// are there or neither, so that a repeated request can never act twice.
+type Once struct {
+	Workspace ID
+	// Key is what the client sent as Idempotency-Key.
+	Key string
+	// Fingerprint is of everything that makes the request what it is.
+	Fingerprint [sha256.Size]byte
+	// Answer is sealed: an answer can hold a secret.
+	Answer    []byte
+	ExpiresAt time.Time
+}
+
+// OnceLifetime is how long a kept answer is given again.
+const OnceLifetime = 24 * time.Hour
+
+// ErrAnswered is what a store says when the key of a [Once] has an answer
+// already. The effect that came with it has been undone.
+var ErrAnswered = errors.New("this idempotency key has been answered")
