@@ -16,8 +16,15 @@ type ID string
 
 // The prefixes of the ids that exist.
 const (
-	PrefixWorkspace = "ws"
-	PrefixKey       = "key"
+	PrefixWorkspace    = "ws"
+	PrefixKey          = "key"
+	PrefixDataSource   = "ds"
+	PrefixDataFeed     = "df"
+	PrefixSubscription = "sub"
+	PrefixEvent        = "evt"
+	PrefixDelivery     = "dlv"
+	PrefixAttempt      = "att"
+	PrefixReplay       = "rpl"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -12,7 +12,7 @@ func Nearest(name string, candidates []string) []string {
 		name     string
 		distance int
 	}
-	limit := max(2, len(name)/3)
+	limit := min(max(2, len(name)/3), 6)
 	var near []scored
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d <= limit {

@@ -12,7 +12,7 @@ func TestNearest(t *testing.T) {
 		name string
 		want []string
 	}{
-		{"metric.create", []string{"metric.created", "metric.updated", "tag.created"}},
+		{"metric.create", []string{"metric.created", "metric.updated"}},
 		{"nmae", []string{"name"}},
 		{"NAME", []string{"name"}},
 		{"something else entirely", nil},

@@ -34,6 +34,98 @@ type Store interface {
 
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
+
+	// RegisterFeed notes that a data feed is made of a data source.
+	RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error
+	// FeedSource finds the source behind a feed of the workspace.
+	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
+
+	// CreateSubscriptions adds all of them or none.
+	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
+	// Subscription finds one that is not deleted.
+	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	// Subscriptions lists those that are not deleted, newest first.
+	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
+	// CountSubscriptions counts those that are not deleted.
+	CountSubscriptions(ctx context.Context, workspace feedmill.ID) (int, error)
+	// ChangeSubscription changes one that is not deleted, alone with it. It
+	// writes every field but the id, the workspace and CreatedAt. An error of
+	// change leaves everything as it was. A subscription that becomes
+	// disabled has up to feedmill.DiscardStep of its open deliveries discarded in the
+	// same transaction.
+	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error)
+	// DeleteSubscription deletes one and discards up to feedmill.DiscardStep of its
+	// open deliveries. The record stays, with DeletedAt, for its deliveries.
+	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+	// SubscriptionForDelivery finds one in any workspace, deleted or not.
+	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
+
+	// Accept writes events and, for each, a delivery to every subscription
+	// that matches: pending and due at once with the given budget of
+	// attempts, or discarded where the subscription is disabled. An event
+	// whose DedupeKey is known, from before or from earlier in the same call,
+	// is a duplicate and written nowhere. keep, where not nil, is asked for
+	// the answer to keep, in the transaction. The deliveries that are due are
+	// answered in the order of their Seq.
+	Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	// Events lists events, newest first, with their payloads.
+	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
+	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
+	// EventRoutes are the first limit deliveries of an event, oldest first.
+	EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error)
+
+	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
+	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
+	// DeliveryAttempts lists the attempts of a delivery, first to last.
+	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
+	// RetryDelivery makes a delivery pending and due at now with add more
+	// attempts in its budget than it has made. keep is as with Accept. One
+	// that is pending, or whose subscription is deleted or disabled, is
+	// feedmill.ErrConflict.
+	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error)
+
+	// DueSubscriptions are up to limit subscriptions, in the given slots and
+	// after the id after, that have an open delivery due at now; in the order
+	// of their ids.
+	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
+	// Due lists open deliveries of a subscription that are due, by due time
+	// and then Seq; with Heads, only those that are the first open delivery
+	// (by Seq) of their resource, by Seq.
+	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
+	// Settle writes outcomes, each with its attempt, and what they mean for
+	// their subscriptions, all or none. A delivery that is not open any more
+	// keeps its state, but its attempt is written. A Notice is accepted like
+	// any event; the deliveries it makes are answered. Disable has effect, and
+	// its Notice is written, only where the subscription is not disabled or
+	// deleted already; Warn only where WarnedAt is zero. Succeeded clears
+	// WarnedAt.
+	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
+	// DiscardOpen discards up to limit open deliveries of a subscription and
+	// reports how many.
+	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
+	// OpenWork counts open deliveries and finds the oldest due time among
+	// them, for metrics; zero where there are none.
+	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
+
+	// CreateReplay begins a replay.
+	CreateReplay(context.Context, feedmill.Replay, *feedmill.Once) error
+	// StepReplay makes up to limit new deliveries for one unfinished replay
+	// and notes how far it came, in one transaction. It reports whether there
+	// was an unfinished one.
+	StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error)
+
+	// LeaseSlots renews and takes slots for a replica, for ttl, up to its fair
+	// share of the replicas that are alive, and answers all that it holds.
+	// A store that has one process at a time gives it all of them.
+	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
+	// ReleaseSlots gives slots back; nil means all that the replica holds.
+	ReleaseSlots(ctx context.Context, replica string, slots []int) error
+
+	// Prune removes events, with their deliveries and attempts, that happened
+	// before the time given, and prepares room for those to come. It removes a
+	// bounded number at a time and reports whether there is more. What has
+	// open deliveries stays.
+	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 }
 
 // Engine is a kind of store under test.

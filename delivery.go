@@ -1,0 +1,151 @@
+package feedmill
+
+import "time"
+
+// DeliveryState is how far a delivery has come.
+type DeliveryState string
+
+// The states of a delivery. Delivering is never stored: it is a pending or
+// retrying delivery whose attempt is under way, which the owner of its slot
+// knows, and which a crash returns to what it was.
+const (
+	DeliveryPending    DeliveryState = "pending"
+	DeliveryDelivering DeliveryState = "delivering"
+	DeliveryDelivered  DeliveryState = "delivered"
+	DeliveryRetrying   DeliveryState = "retrying"
+	DeliveryExhausted  DeliveryState = "exhausted"
+	DeliveryDiscarded  DeliveryState = "discarded"
+)
+
+// DeliveryStates lists all of them.
+var DeliveryStates = []DeliveryState{
+	DeliveryPending, DeliveryDelivering, DeliveryDelivered, DeliveryRetrying, DeliveryExhausted, DeliveryDiscarded,
+}
+
+// Open reports whether a delivery in the state still has attempts to come.
+func (s DeliveryState) Open() bool { return s == DeliveryPending || s == DeliveryRetrying }
+
+// Delivery is one event on its way to one subscription.
+type Delivery struct {
+	ID           ID
+	Workspace    ID
+	Subscription ID
+	Event        ID
+	// Seq is the order of acceptance within a store.
+	Seq        int64
+	Type       string
+	ResourceID string
+	State      DeliveryState
+	// Reason says why a delivery ended without success.
+	Reason string
+	// Attempts is how many were made, Budget how many may be. A retry by
+	// hand adds to the budget.
+	Attempts int
+	Budget   int
+	// DueAt is when the next attempt may begin; it means nothing once the
+	// delivery has ended.
+	DueAt     time.Time
+	CreatedAt time.Time
+	EndedAt   time.Time
+}
+
+// DiscardStep is how many open deliveries are discarded in the transaction that
+// ends a subscription; the rest follows in steps.
+const DiscardStep = 1000
+
+// Attempt is one try to deliver.
+type Attempt struct {
+	ID       ID
+	Delivery ID
+	// Number counts from 1 over all attempts of the delivery.
+	Number int
+	At     time.Time
+	// Status is the answer's, 0 where none came.
+	Status int
+	// Error says what went wrong where no good answer came.
+	Error string
+	// Header and Body are of the answer; Body is kept for failures only and
+	// holds its first MaxKeptAnswer bytes.
+	Header [][2]string
+	Body   []byte
+	Timing Timing
+}
+
+// MaxKeptAnswer is how much of a failed attempt's answer is kept, and
+// MaxReadAnswer how much of any answer is read.
+const (
+	MaxKeptAnswer = 16 << 10
+	MaxReadAnswer = 64 << 10
+)
+
+// Timing splits the time of an attempt. A part that did not happen, such as
+// connecting on a connection that was open, is zero.
+type Timing struct {
+	DNS       time.Duration
+	Connect   time.Duration
+	TLS       time.Duration
+	FirstByte time.Duration
+	Total     time.Duration
+}
+
+// Outcome is what an attempt means for its delivery, to be written together
+// with the attempt.
+type Outcome struct {
+	Workspace    ID
+	Subscription ID
+	Delivery     ID
+	// Attempt is nil where none was made: a delivery that is discarded, or
+	// that the egress policy refuses.
+	Attempt *Attempt
+	State   DeliveryState
+	Reason  string
+	DueAt   time.Time // of a retrying delivery
+	At      time.Time
+	// Succeeded moves the subscription's LastSuccessAt to At.
+	Succeeded bool
+	// Warn and Disable change the subscription, with the event that tells
+	// of it.
+	Warn    bool
+	Disable string // the reason; empty means no change
+	Notice  *Event
+}
+
+// DeliveryQuery asks for a part of the deliveries of a workspace, newest first.
+type DeliveryQuery struct {
+	Page
+	Subscription ID
+	// States are those wanted; empty means all.
+	States []DeliveryState
+	Type   string
+	Since  time.Time
+}
+
+// DueQuery asks for deliveries of one subscription whose time has come.
+type DueQuery struct {
+	Subscription ID
+	Now          time.Time
+	// Heads asks for the oldest open delivery of each resource only.
+	Heads bool
+	Limit int
+}
+
+// DueDelivery is a delivery to send, with the text to send.
+type DueDelivery struct {
+	Delivery
+	Payload []byte
+}
+
+// Replay is a durable wish to deliver again what a subscription was sent, or
+// should have been, in a time. Its work is done in steps that survive a restart.
+type Replay struct {
+	ID           ID
+	Workspace    ID
+	Subscription ID
+	Since        time.Time
+	Until        time.Time
+	States       []DeliveryState
+	CreatedAt    time.Time
+	// Made counts the new deliveries; Done is zero while the work goes on.
+	Made   int
+	DoneAt time.Time
+}

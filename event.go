@@ -1,0 +1,93 @@
+package feedmill
+
+import (
+	"strings"
+	"time"
+)
+
+// Event is something that happened in a workspace, as subscribers hear of it.
+// Events of the internal family datasource.* never take this form: the gateway
+// makes public events of them first.
+type Event struct {
+	ID        ID
+	Workspace ID
+	// PublisherID is the publisher's own id, empty where it gave none.
+	PublisherID string
+	// DedupeKey makes the event unique in its workspace for ever; empty
+	// means that it is not.
+	DedupeKey string
+	Type      string
+	Timestamp time.Time
+	// ResourceID is what the event is about; it may be empty.
+	ResourceID string
+	// Source is the data source behind an event of the gateway's family,
+	// whose ResourceID is the data feed. No client ever sees it.
+	Source ID
+	// Payload is the text that is delivered and signed: the whole event as
+	// JSON, in the form that JavaScript's parse and stringify leave alone.
+	Payload []byte
+}
+
+// Match says which subscriptions the event is for, in the internal form that
+// subscriptions are kept in: those to the exact name or to its family's
+// wildcard, with no filter or with a filter on this resource.
+func (e Event) Match() (name, wildcard, resource string) {
+	name = InternalName(e.Type)
+	resource = e.ResourceID
+	if IsSourceName(e.Type) {
+		resource = InternalFilter(e.Source, ID(e.ResourceID))
+	}
+	return name, Family(name) + ".*", resource
+}
+
+// Family is the part of an event's name before the last dot.
+func Family(name string) string {
+	return name[:max(strings.LastIndexByte(name, '.'), 0)]
+}
+
+// Limits of publishing.
+const (
+	MaxEventBytes      = 256 << 10
+	MaxPublishBytes    = 8 << 20
+	MaxPublishEvents   = 1000
+	MaxPublisherIDLen  = 200
+	MaxResourceIDLen   = 500
+	EventRetentionDays = 30
+)
+
+// NewEvent is an event as a publisher gives it.
+type NewEvent struct {
+	PublisherID string
+	DedupeKey   string
+	Type        string
+	// Timestamp is when it happened; zero means when it is accepted.
+	Timestamp  time.Time
+	ResourceID string
+	// Data is the JSON text of the publisher's own facts; empty means {}.
+	Data []byte
+}
+
+// Accepted says what became of a published event.
+type Accepted struct {
+	ID          ID
+	PublisherID string
+	Type        string
+	// Duplicate is set where the publisher's id had been seen: ID is then
+	// the first event's, and nothing was delivered again.
+	Duplicate bool
+}
+
+// EventQuery asks for a part of the events of a workspace, newest first.
+type EventQuery struct {
+	Page
+	Type       string
+	ResourceID string
+	Since      time.Time
+}
+
+// EventRoute says where an event went: one delivery of it.
+type EventRoute struct {
+	Delivery     ID
+	Subscription ID
+	State        DeliveryState
+}

@@ -1,0 +1,129 @@
+package feedmill
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"hash/fnv"
+	"time"
+)
+
+// SubscriptionState says whether a subscription is delivered to.
+type SubscriptionState string
+
+// The states of a subscription.
+const (
+	SubscriptionActive   SubscriptionState = "active"
+	SubscriptionPaused   SubscriptionState = "paused"
+	SubscriptionDisabled SubscriptionState = "disabled"
+)
+
+// Why a subscription is disabled.
+const (
+	DisabledByUser  = "user"
+	DisabledGone    = "gone"    // the endpoint answered 410
+	DisabledFailing = "failing" // nothing got through for DisableAfter
+)
+
+// Subscription is a wish to be told of events at a URL.
+//
+// Events and ResourceID are in the internal form that the gateway gives them:
+// a subscription to datafeed.source.* holds datasource.* names.
+type Subscription struct {
+	ID        ID
+	Workspace ID
+	Name      string
+	URL       string
+	// Events are exact types and family wildcards such as "metric.*".
+	Events []string
+	// Method is POST or GET.
+	Method string
+	// ResourceID, where set, is the only resource that the subscription
+	// hears of; for the datasource family it is a data feed's id.
+	ResourceID     string
+	State          SubscriptionState
+	DisabledReason string
+	Delivery       DeliverySettings
+	// Secrets is the sealed form of [SigningSecrets]. Headers is the sealed
+	// form of the extra headers, empty where there are none.
+	Secrets     []byte
+	Headers     []byte
+	HeaderNames []string
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	DeletedAt time.Time
+	// LastSuccessAt trails the truth by up to a minute; zero means never.
+	LastSuccessAt time.Time
+	// WarnedAt is when subscription.disabling_soon was published for the
+	// present run of failures; zero means not yet.
+	WarnedAt time.Time
+}
+
+// DeliverySettings are the knobs of one subscription's deliveries.
+type DeliverySettings struct {
+	Timeout time.Duration
+	// RateLimit and RatePer allow RateLimit requests in RatePer; zero means
+	// no limit.
+	RateLimit   int
+	RatePer     time.Duration
+	Concurrency int
+	// Ordered delivers first in, first out for each resource.
+	Ordered bool
+}
+
+// Limits and defaults of subscriptions.
+const (
+	MaxSubscriptionURL   = 2048
+	MaxSubscribedEvents  = 100
+	DefaultTimeout       = 15 * time.Second
+	MaxTimeout           = 60 * time.Second
+	DefaultConcurrency   = 32
+	MaxConcurrency       = 100
+	MaxExtraHeaders      = 20
+	MaxExtraHeaderBytes  = 4 << 10
+	MaxRotationOverlap   = 7 * 24 * time.Hour
+	DisableAfter         = 5 * 24 * time.Hour
+	WarnBeforeDisable    = 24 * time.Hour
+	MaxGetURL            = 8 << 10
+	DefaultSigningWindow = 24 * time.Hour
+)
+
+// SigningSecrets are the secrets that sign a subscription's deliveries. During
+// a rotation's overlap there are two.
+type SigningSecrets struct {
+	// Current signs x-service-signature.
+	Current string `json:"current"`
+	// Next takes over at SwitchAt; empty where no rotation is under way.
+	Next     string    `json:"next,omitzero"`
+	SwitchAt time.Time `json:"switchAt,omitzero"`
+}
+
+// At answers the secrets as they are at t: after the overlap, the next secret
+// is the current one and there is no other.
+func (s SigningSecrets) At(t time.Time) SigningSecrets {
+	if s.Next != "" && !t.Before(s.SwitchAt) {
+		return SigningSecrets{Current: s.Next}
+	}
+	return s
+}
+
+// SecretPrefix begins every signing secret.
+const SecretPrefix = "whsec_"
+
+// NewSigningSecret makes a signing secret: 256 bits behind the prefix.
+func NewSigningSecret() string {
+	var b [32]byte
+	rand.Read(b[:])
+	return SecretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// Slots is how many parts the subscriptions are divided into. A slot has one
+// owner at a time, and only the owner sends.
+const Slots = 256
+
+// Slot is the part that a subscription falls into.
+func Slot(subscription ID) int {
+	h := fnv.New32a()
+	h.Write([]byte(subscription))
+	return int(h.Sum32() % Slots)
+}
