@@ -1,0 +1,188 @@
+// Package auth finds out who makes a request.
+//
+// A credential is an API key, which the service made or the operator chose for
+// the first start, or a JWT of the one OIDC issuer that the operator trusts.
+// [Authenticator.Authenticate] turns either into a [feedmill.Principal], or
+// into a refusal that says what is wrong and never repeats the credential.
+//
+// A verified credential is remembered for a few seconds, under its hash, so
+// that a busy client costs one hash and one map lookup a request: no database
+// and no signature. That time is also how long another process may still
+// accept a key that was revoked here; in this process [Authenticator.Forget]
+// ends it at once. Unknown keys are not remembered, so that a key works from
+// the moment it is made.
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Store reads keys and workspaces and keeps when a key was last used.
+type Store interface {
+	// KeyByHash answers the key with the hash, revoked or not, or an error
+	// that matches [feedmill.ErrNotFound].
+	KeyByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Key, error)
+	// WorkspaceByID answers the workspace or an error that matches
+	// [feedmill.ErrNotFound].
+	WorkspaceByID(ctx context.Context, id feedmill.ID) (feedmill.Workspace, error)
+	// WorkspaceByName answers the workspace or an error that matches
+	// [feedmill.ErrNotFound].
+	WorkspaceByName(ctx context.Context, name string) (feedmill.Workspace, error)
+	// TouchKeys moves the last-used times of keys forward, never back, and
+	// passes over keys that are no longer there.
+	TouchKeys(ctx context.Context, used map[feedmill.ID]time.Time) error
+}
+
+// Options is how an [Authenticator] is set up. Without an OIDCIssuer only API
+// keys are accepted.
+type Options struct {
+	// OIDCIssuer is the URL of the issuer, exactly as its tokens name it.
+	OIDCIssuer string
+	// OIDCAudience is what a token's aud claim must hold. An issuer needs it.
+	OIDCAudience string
+	// HTTPClient fetches the issuer's configuration and keys. An issuer
+	// needs it: there is no default that would pass the egress policy by.
+	HTTPClient *http.Client
+	// CacheTTL is how long a verified credential is remembered. Zero means
+	// five seconds.
+	CacheTTL time.Duration
+	// Logger hears of an issuer that cannot be reached and of last-used
+	// times that cannot be written. Nil means nobody does.
+	Logger *slog.Logger
+}
+
+const (
+	defaultCacheTTL = 5 * time.Second
+	// cacheSize bounds the remembered credentials.
+	cacheSize = 10_000
+)
+
+// Authenticator verifies credentials. It is safe for concurrent use.
+type Authenticator struct {
+	store    Store
+	issuer   *issuer // nil where none is configured
+	audience string
+	ttl      time.Duration
+	logger   *slog.Logger
+	verified *cache
+	used     lastUsed
+}
+
+// New makes an Authenticator. It does not call the issuer: one that is down
+// now stops nobody but the callers with its tokens.
+func New(store Store, o Options) (*Authenticator, error) {
+	a := &Authenticator{
+		store:    store,
+		audience: o.OIDCAudience,
+		ttl:      o.CacheTTL,
+		logger:   o.Logger,
+		verified: newCache(cacheSize),
+	}
+	if a.ttl == 0 {
+		a.ttl = defaultCacheTTL
+	}
+	if a.logger == nil {
+		a.logger = slog.New(slog.DiscardHandler)
+	}
+	if o.OIDCIssuer != "" {
+		if o.OIDCAudience == "" {
+			return nil, errors.New("auth: an OIDC issuer needs an audience, or tokens made for other services would be accepted")
+		}
+		if o.HTTPClient == nil {
+			return nil, errors.New("auth: an OIDC issuer needs an HTTP client")
+		}
+		a.issuer = newIssuer(o.OIDCIssuer, o.HTTPClient, a.logger)
+	}
+	return a, nil
+}
+
+// Authenticate answers who the value of an Authorization header stands for.
+//
+// A credential that is missing or no good is a [*feedmill.Error] that matches
+// [feedmill.ErrUnauthenticated]; a token that cannot be checked because the
+// issuer is away is one that matches [feedmill.ErrUnavailable]. A failure of
+// the store is passed on. The principal's scopes are shared between requests
+// and must not be changed.
+func (a *Authenticator) Authenticate(ctx context.Context, authorization string) (feedmill.Principal, error) {
+	credential, err := bearer(authorization)
+	if err != nil {
+		return feedmill.Principal{}, err
+	}
+	hash := feedmill.HashKey(credential)
+	now := time.Now()
+	if hit, ok := a.verified.get(hash, now); ok {
+		if hit.key != "" {
+			a.used.note(hit.key, now)
+		}
+		return hit.principal, nil
+	}
+
+	epoch := a.verified.epoch()
+	var fresh entry
+	if a.issuer != nil && looksLikeJWT(credential) {
+		fresh, err = a.token(ctx, credential)
+	} else {
+		fresh, err = a.key(ctx, credential, hash)
+	}
+	if err != nil {
+		return feedmill.Principal{}, err
+	}
+	if fresh.key != "" {
+		a.used.note(fresh.key, now)
+	}
+	a.verified.put(hash, fresh, epoch, now)
+	return fresh.principal, nil
+}
+
+// Forget makes this process read the key again before it accepts it once more.
+// Call it after a key was revoked or changed.
+func (a *Authenticator) Forget(key feedmill.ID) { a.verified.forget(key) }
+
+// key verifies an API key against the store.
+func (a *Authenticator) key(ctx context.Context, credential string, hash feedmill.KeyHash) (entry, error) {
+	if !canBeKey(credential) {
+		return entry{}, refuse("The credential is not an API key of this service. API keys begin with " + feedmill.KeyPrefix + ".")
+	}
+	read := time.Now()
+	key, err := a.store.KeyByHash(ctx, hash)
+	if errors.Is(err, feedmill.ErrNotFound) || err == nil && !key.Hash.Equal(hash) {
+		return entry{}, refuse("The API key is not known here. Check that it is complete and of this service.")
+	}
+	if err != nil {
+		return entry{}, fmt.Errorf("look up API key: %w", err)
+	}
+	if !key.RevokedAt.IsZero() {
+		return entry{}, refuse("The API key has been revoked. Ask an admin of the workspace for another.")
+	}
+	principal := feedmill.Principal{
+		Workspace: key.Workspace,
+		Subject:   string(key.ID),
+		Scopes:    slices.Clone(key.Scopes),
+	}
+	// Only what an admin may do depends on the workspace itself.
+	if principal.Has(feedmill.ScopeAdmin) {
+		workspace, err := a.store.WorkspaceByID(ctx, key.Workspace)
+		if errors.Is(err, feedmill.ErrNotFound) {
+			return entry{}, refuse("The workspace of the API key is no longer there.")
+		}
+		if err != nil {
+			return entry{}, fmt.Errorf("look up workspace of API key: %w", err)
+		}
+		principal.AllWorkspaces = workspace.Name == feedmill.DefaultWorkspace
+	}
+	return entry{principal: principal, key: key.ID, expires: read.Add(a.ttl)}, nil
+}
+
+// refuse is the answer to a credential that is no good. The detail must not
+// hold any part of the credential.
+func refuse(detail string) error {
+	return &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: detail}
+}

@@ -1,0 +1,163 @@
+package auth
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// publicKey is a key that an issuer signs with.
+type publicKey struct {
+	kid    string
+	alg    string // empty where the issuer does not say
+	public crypto.PublicKey
+}
+
+// fits reports whether the key can have made a signature of the algorithm. A
+// token without a kid may be of any key.
+func (k publicKey) fits(alg, kid string) bool {
+	if kid != "" && kid != k.kid || k.alg != "" && k.alg != alg {
+		return false
+	}
+	switch public := k.public.(type) {
+	case *rsa.PublicKey:
+		return strings.HasPrefix(alg, "RS") || strings.HasPrefix(alg, "PS")
+	case *ecdsa.PublicKey:
+		return alg == curves[public.Params().Name].alg
+	case ed25519.PublicKey:
+		return alg == "EdDSA"
+	}
+	return false
+}
+
+// curves are those of RFC 7518, section 3.4, each with its one algorithm.
+var curves = map[string]struct {
+	curve elliptic.Curve
+	alg   string
+}{
+	"P-256": {elliptic.P256(), "ES256"},
+	"P-384": {elliptic.P384(), "ES384"},
+	"P-521": {elliptic.P521(), "ES512"},
+}
+
+// jwk is a member of a JSON Web Key set (RFC 7517) as far as signatures go.
+type jwk struct {
+	Kty string `json:"kty"`
+	Use string `json:"use"`
+	Kid string `json:"kid"`
+	Alg string `json:"alg"`
+	Crv string `json:"crv"`
+	N   string `json:"n"`
+	E   string `json:"e"`
+	X   string `json:"x"`
+	Y   string `json:"y"`
+}
+
+// parseKeys reads the keys of a JSON Web Key set that can verify signatures. As
+// RFC 7517 asks, a key that is of another kind or cannot be used is passed
+// over, so that it does not take the good ones with it.
+func parseKeys(document []byte) ([]publicKey, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(document, &set); err != nil {
+		return nil, err
+	}
+	var keys []publicKey
+	for _, raw := range set.Keys {
+		var k jwk
+		if err := json.Unmarshal(raw, &k); err != nil || k.Use != "" && k.Use != "sig" {
+			continue
+		}
+		public, err := k.public()
+		if err != nil {
+			continue
+		}
+		keys = append(keys, publicKey{kid: k.Kid, alg: k.Alg, public: public})
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("the key set holds no key that can be used")
+	}
+	return keys, nil
+}
+
+func (k jwk) public() (crypto.PublicKey, error) {
+	switch k.Kty {
+	case "RSA":
+		return k.rsa()
+	case "EC":
+		return k.ecdsa()
+	case "OKP":
+		return k.ed25519()
+	}
+	return nil, fmt.Errorf("key type %q is not supported", k.Kty)
+}
+
+// minRSABits is the least modulus that RFC 7518, section 3.3, allows, and
+// maxRSABits keeps a verification from becoming work.
+const (
+	minRSABits = 2048
+	maxRSABits = 8192
+)
+
+func (k jwk) rsa() (*rsa.PublicKey, error) {
+	n, errN := decodeField(k.N)
+	e, errE := decodeField(k.E)
+	if err := errors.Join(errN, errE); err != nil {
+		return nil, err
+	}
+	modulus, exponent := new(big.Int).SetBytes(n), new(big.Int).SetBytes(e)
+	if bits := modulus.BitLen(); bits < minRSABits || bits > maxRSABits {
+		return nil, fmt.Errorf("an RSA key of %d bits is not accepted", bits)
+	}
+	if exponent.BitLen() > 31 || exponent.Int64() < 3 || exponent.Bit(0) == 0 {
+		return nil, errors.New("the exponent of the RSA key is not accepted")
+	}
+	return &rsa.PublicKey{N: modulus, E: int(exponent.Int64())}, nil
+}
+
+func (k jwk) ecdsa() (*ecdsa.PublicKey, error) {
+	known, ok := curves[k.Crv]
+	if !ok {
+		return nil, fmt.Errorf("curve %q is not supported", k.Crv)
+	}
+	x, errX := decodeField(k.X)
+	y, errY := decodeField(k.Y)
+	if err := errors.Join(errX, errY); err != nil {
+		return nil, err
+	}
+	size := (known.curve.Params().BitSize + 7) / 8
+	if len(x) != size || len(y) != size {
+		return nil, errors.New("a coordinate of the key has the wrong length")
+	}
+	point := append([]byte{4}, x...)
+	return ecdsa.ParseUncompressedPublicKey(known.curve, append(point, y...))
+}
+
+func (k jwk) ed25519() (ed25519.PublicKey, error) {
+	if k.Crv != "Ed25519" {
+		return nil, fmt.Errorf("curve %q is not supported", k.Crv)
+	}
+	x, err := decodeField(k.X)
+	if err != nil {
+		return nil, err
+	}
+	if len(x) != ed25519.PublicKeySize {
+		return nil, errors.New("the key has the wrong length")
+	}
+	return x, nil
+}
+
+// decodeField reads base64url. Padding is not in the standard, and some issuers
+// write it.
+func decodeField(s string) ([]byte, error) {
+	return base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
+}

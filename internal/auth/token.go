@@ -1,0 +1,127 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// The claims that are Feedmill's own business.
+const (
+	scopeClaim     = "scope"
+	workspaceClaim = "feedmill_workspace"
+)
+
+// notBeforeLeeway is how far the issuer's clock may be ahead of this one. An
+// expiry has none: a token is good until then and no longer.
+const notBeforeLeeway = time.Minute
+
+// token verifies a JWT of the issuer and reads who it stands for.
+func (a *Authenticator) token(ctx context.Context, raw string) (entry, error) {
+	read := time.Now()
+	claims, err := a.issuer.verify(ctx, raw, func(claims jwt.MapClaims) error {
+		return a.checkClaims(claims, read)
+	})
+	if err != nil {
+		return entry{}, err
+	}
+	workspace, err := a.tokenWorkspace(ctx, claims)
+	if err != nil {
+		return entry{}, err
+	}
+	subject, _ := claims.GetSubject()
+	principal := feedmill.Principal{
+		Workspace: workspace.ID,
+		Subject:   a.issuer.url + "|" + subject,
+		Scopes:    tokenScopes(claims),
+	}
+	principal.AllWorkspaces = principal.Has(feedmill.ScopeAdmin) && workspace.Name == feedmill.DefaultWorkspace
+	expires := read.Add(a.ttl)
+	if exp, _ := claims.GetExpirationTime(); exp.Before(expires) {
+		expires = exp.Time
+	}
+	return entry{principal: principal, expires: expires}, nil
+}
+
+// checkClaims holds the registered claims against the configuration and the
+// clock. The claims may be a forger's still.
+func (a *Authenticator) checkClaims(claims jwt.MapClaims, now time.Time) error {
+	if issuer, err := claims.GetIssuer(); err != nil || issuer != a.issuer.url {
+		return refuse("The token's iss claim is not the issuer that is accepted here, " + a.issuer.url + ".")
+	}
+	if audience, err := claims.GetAudience(); err != nil || !slices.Contains(audience, a.audience) {
+		return refuse("The token was made for another service: its aud claim does not hold " + a.audience + ".")
+	}
+	expires, err := claims.GetExpirationTime()
+	if err != nil || expires == nil {
+		return refuse("The token has no exp claim, or one that is not a time.")
+	}
+	if !now.Before(expires.Time) {
+		return refuse("The token has expired. Ask the issuer for another.")
+	}
+	starts, err := claims.GetNotBefore()
+	if err != nil {
+		return refuse("The token's nbf claim is not a time.")
+	}
+	if starts != nil && now.Add(notBeforeLeeway).Before(starts.Time) {
+		return refuse("The token is not valid yet: its nbf claim is in the future.")
+	}
+	if subject, err := claims.GetSubject(); err != nil || subject == "" {
+		return refuse("The token has no sub claim.")
+	}
+	return nil
+}
+
+// tokenWorkspace finds the workspace that the token names. A text in the form
+// of an id is an id and never a name.
+func (a *Authenticator) tokenWorkspace(ctx context.Context, claims jwt.MapClaims) (feedmill.Workspace, error) {
+	named, _ := claims[workspaceClaim].(string)
+	if named == "" {
+		return feedmill.Workspace{}, refuse("The token has no " + workspaceClaim + " claim: it must hold the id or the name of a workspace.")
+	}
+	var (
+		workspace feedmill.Workspace
+		err       error
+	)
+	if feedmill.IsID(feedmill.PrefixWorkspace, named) {
+		workspace, err = a.store.WorkspaceByID(ctx, feedmill.ID(named))
+	} else {
+		workspace, err = a.store.WorkspaceByName(ctx, named)
+	}
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return feedmill.Workspace{}, refuse("The token's " + workspaceClaim + " claim names no workspace of this service.")
+	}
+	if err != nil {
+		return feedmill.Workspace{}, fmt.Errorf("look up workspace of token: %w", err)
+	}
+	return workspace, nil
+}
+
+// tokenScopes reads the scopes that Feedmill knows out of a space-separated
+// text (RFC 8693, section 4.2) or an array, which some issuers write.
+func tokenScopes(claims jwt.MapClaims) []feedmill.Scope {
+	var named []string
+	switch claim := claims[scopeClaim].(type) {
+	case string:
+		named = strings.Fields(claim)
+	case []any:
+		for _, one := range claim {
+			if text, ok := one.(string); ok {
+				named = append(named, text)
+			}
+		}
+	}
+	var scopes []feedmill.Scope
+	for _, scope := range feedmill.Scopes {
+		if slices.Contains(named, string(scope)) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
+}

@@ -1,0 +1,92 @@
+package vault
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tink-crypto/tink-go/v2/aead/subtle"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// MinKeyLen is the least number of characters of an operator's key.
+const MinKeyLen = 32
+
+// kekLabel ties the derived key to its one purpose. Changing it locks every
+// store out.
+const kekLabel = "feedmill vault key-encryption key v1"
+
+// kekLen is the key length of XChaCha20-Poly1305.
+const kekLen = 32
+
+// Key is the key-encryption key that an operator's key text stands for. It
+// shows as *** wherever it is printed, logged or encoded.
+type Key struct {
+	// The bytes stand behind a function because printing a struct that holds
+	// a Key in an unexported field bypasses the methods below, and looks
+	// through pointers.
+	kek func() []byte
+}
+
+// LoadKey takes the key from text when there is one, else from the file at
+// path. A file that does not exist is made with a fresh random key, readable by
+// its owner alone; one that others can read is refused. White space around the
+// key does not count.
+func LoadKey(text, path string) (Key, error) {
+	if text = strings.TrimSpace(text); text != "" {
+		key, err := deriveKey(text)
+		if err != nil {
+			return Key{}, fmt.Errorf("FEEDMILL_VAULT_KEY: %w", err)
+		}
+		return key, nil
+	}
+	if path == "" {
+		return Key{}, errors.New("there is no vault key: set FEEDMILL_VAULT_KEY or name a key file")
+	}
+	text, err := loadKeyFile(path)
+	if err != nil {
+		return Key{}, err
+	}
+	key, err := deriveKey(text)
+	if err != nil {
+		return Key{}, fmt.Errorf("vault key file %s: %w", path, err)
+	}
+	return key, nil
+}
+
+func deriveKey(text string) (Key, error) {
+	if n := utf8.RuneCountInString(text); n < MinKeyLen {
+		return Key{}, fmt.Errorf("a vault key has at least %d characters, this one has %d", MinKeyLen, n)
+	}
+	derived, err := hkdf.Key(sha256.New, []byte(text), nil, kekLabel, kekLen)
+	if err != nil {
+		return Key{}, fmt.Errorf("derive vault key: %w", err)
+	}
+	return Key{kek: func() []byte { return derived }}, nil
+}
+
+// aead is the cipher that seals the keyset.
+func (k Key) aead() (tink.AEAD, error) {
+	if k.kek == nil {
+		return nil, errors.New("there is no vault key")
+	}
+	return subtle.NewXChaCha20Poly1305(k.kek())
+}
+
+const hidden = "***"
+
+// String hides the key.
+func (Key) String() string { return hidden }
+
+// GoString hides the key.
+func (Key) GoString() string { return hidden }
+
+// LogValue hides the key.
+func (Key) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// MarshalText hides the key.
+func (Key) MarshalText() ([]byte, error) { return []byte(hidden), nil }
