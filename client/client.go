@@ -112,15 +112,15 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) (ht
 
 var nextLink = regexp.MustCompile(`<([^>]*)>; *rel="next"`)
 
-// list goes through a list page by page.
+// list goes through a list page by page, from its beginning each time.
 func list[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
 	return func(yield func(T, error) bool) {
-		for path != "" {
+		for next := path; next != ""; {
 			var page []T
-			header, err := c.call(ctx, http.MethodGet, path, nil, &page)
+			header, err := c.call(ctx, http.MethodGet, next, nil, &page)
 			if err != nil {
 				yield(*new(T), err)
 				return
@@ -130,9 +130,9 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 					return
 				}
 			}
-			path = ""
+			next = ""
 			if m := nextLink.FindStringSubmatch(header.Get("Link")); m != nil {
-				path = m[1]
+				next = m[1]
 			}
 		}
 	}

@@ -25,6 +25,7 @@ func newKeys() *cobra.Command {
 directly on the stores that the configuration names (as an admin of the
 workspace "default", while no server runs on the same data folder).`,
 	}
+	onlyHelps(parent)
 	asJSON := parent.PersistentFlags().Bool("json", false, "print JSON")
 
 	create := &cobra.Command{

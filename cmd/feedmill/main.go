@@ -40,6 +40,13 @@ func newRoot() *cobra.Command {
 	return root
 }
 
+// onlyHelps makes parent print its help by itself, and refuse the name of a
+// command that it does not have: without it that would succeed in silence.
+func onlyHelps(parent *cobra.Command) {
+	parent.Args = cobra.NoArgs
+	parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
 // settings gives a command the flags of the configuration and answers how to
 // read it.
 func settings(cmd *cobra.Command) func() (*config.Config, error) {

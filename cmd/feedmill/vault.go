@@ -10,12 +10,14 @@ import (
 
 func newVault() *cobra.Command {
 	parent := &cobra.Command{Use: "vault", Short: "Look after the secrets at rest"}
+	onlyHelps(parent)
 	cmd := &cobra.Command{
 		Use:   "rotate",
 		Short: "Seal new secrets with a new key",
 		Long: `Adds a new key to the vault's keyset and seals everything from now on with it.
 What older keys have sealed stays readable. On the embedded store the service
-must be stopped; on PostgreSQL it may go on running.`,
+must be stopped; on PostgreSQL it may go on running, with --data naming a folder
+that it does not use.`,
 		Args: cobra.NoArgs,
 	}
 	load := settings(cmd)

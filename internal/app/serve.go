@@ -33,10 +33,6 @@ const (
 // Serve runs the service until ctx ends, then stops it in good order. What the
 // operator should see at the start goes to out.
 func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
-	made, err := a.bootstrap(ctx)
-	if err != nil {
-		return err
-	}
 	who, err := auth.New(a.store, auth.Options{
 		OIDCIssuer: a.config.OIDCIssuer, OIDCAudience: a.config.OIDCAudience,
 		HTTPClient: a.egress.HTTPClient(issuerTimeout), Logger: a.log,
@@ -59,10 +55,13 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listening on %s: %w; name another address with --listen", a.config.Listen, err)
 	}
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	// The key is made when nothing can go wrong any more before it is shown.
+	made, err := a.bootstrap(ctx)
+	if err != nil {
+		listener.Close()
+		return err
 	}
+	server := newServer(handler, a.log)
 	greet(out, version, listener.Addr(), a.config.Data, made)
 
 	// Two groups: the server stops first, then what it stands on.
@@ -80,6 +79,14 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 		err = nil
 	}
 	return errors.Join(err, traces.close())
+}
+
+// newServer is the server of the handler, with bounds on what a client may hold open.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 }
 
 // serve answers requests until ctx ends, then lets those under way finish.

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// program is the name under which the test binary is the program itself.
+const program = "feedmill"
+
+// What tests ask of the program that they start, through its environment.
+const (
+	// leashEnv asks it to end when its standard input does, as it does when
+	// the tests are gone, however they went.
+	leashEnv = "TEST_LEASH"
+	// umaskEnv is the file mode mask that it starts with.
+	umaskEnv = "TEST_UMASK"
+)
+
+// TestMain makes the test binary two things: the tests, and the program that
+// they run, so that nothing is compiled a second time and the race detector
+// watches the program too.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){program: func() {
+		if os.Getenv(leashEnv) != "" {
+			go func() {
+				io.Copy(io.Discard, os.Stdin)
+				os.Exit(3)
+			}()
+		}
+		if mask, err := strconv.ParseInt(os.Getenv(umaskEnv), 8, 32); err == nil {
+			syscall.Umask(int(mask))
+		}
+		main()
+	}})
+}
