@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 
@@ -17,7 +18,9 @@ import (
 const (
 	uniqueViolation     = "23505"
 	foreignKeyViolation = "23503"
+	checkViolation      = "23514" // also of a row that no partition takes
 	duplicateTable      = "42P07"
+	untranslatable      = "22021" // a text that holds a zero byte or is no UTF-8
 )
 
 // unavailableClasses are the classes of errors that pass with time or with the
@@ -40,6 +43,8 @@ func translate(err error) error {
 			return fmt.Errorf("%w: %w", feedmill.ErrConflict, err)
 		case foreignKeyViolation:
 			return fmt.Errorf("%w: %w", feedmill.ErrNotFound, err)
+		case untranslatable:
+			return fmt.Errorf("%w: %w", feedmill.ErrInvalid, err)
 		}
 		for _, class := range unavailableClasses {
 			if strings.HasPrefix(e.Code, class) {
@@ -53,7 +58,8 @@ func translate(err error) error {
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
-	if errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, net.ErrClosed) {
+	lost := errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if lost || errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) {
 		return fmt.Errorf("%w: %w", feedmill.ErrUnavailable, err)
 	}
 	return err
@@ -62,10 +68,16 @@ func translate(err error) error {
 // isDomain reports whether err has been translated already, or never came from
 // the driver.
 func isDomain(err error) bool {
-	for _, kind := range []error{feedmill.ErrNotFound, feedmill.ErrConflict, feedmill.ErrUnavailable, feedmill.ErrAnswered} {
+	for _, kind := range []error{feedmill.ErrNotFound, feedmill.ErrConflict, feedmill.ErrUnavailable, feedmill.ErrAnswered, feedmill.ErrInvalid} {
 		if errors.Is(err, kind) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasCode reports whether err is PostgreSQL's with the given code.
+func hasCode(err error, code string) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == code
 }

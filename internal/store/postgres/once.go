@@ -7,19 +7,26 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// keepAnswer writes a kept answer, or nothing where the key has one already; an
+// answer past its time is replaced.
+const keepAnswer = `INSERT INTO once (workspace_id, key, fingerprint, answer, expires_at) VALUES ($1, $2, $3, $4, $5)
+	ON CONFLICT (workspace_id, key) DO UPDATE
+	SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
+	WHERE once.expires_at <= $6`
+
+// keepValues are the values of keepAnswer.
+func keepValues(once *feedmill.Once) []any {
+	now := once.ExpiresAt.Add(-feedmill.OnceLifetime)
+	return []any{once.Workspace, once.Key, once.Fingerprint[:], once.Answer, once.ExpiresAt, now}
+}
+
 // keep writes a kept answer beside the effect it belongs to. A key that has an
-// answer already is feedmill.ErrAnswered, which undoes that effect; an answer
-// past its time is replaced.
+// answer already is feedmill.ErrAnswered, which undoes that effect.
 func (t tx) keep(ctx context.Context, once *feedmill.Once) error {
 	if once == nil {
 		return nil
 	}
-	now := once.ExpiresAt.Add(-feedmill.OnceLifetime)
-	n, err := t.exec(ctx, `INSERT INTO once (workspace_id, key, fingerprint, answer, expires_at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (workspace_id, key) DO UPDATE
-		SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
-		WHERE once.expires_at <= $6`,
-		once.Workspace, once.Key, once.Fingerprint[:], once.Answer, once.ExpiresAt, now)
+	n, err := t.exec(ctx, keepAnswer, keepValues(once)...)
 	if err == nil && n == 0 {
 		return feedmill.ErrAnswered
 	}

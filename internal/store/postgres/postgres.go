@@ -5,6 +5,13 @@
 // no advisory locks, no extensions, nothing that works only with LISTEN. The
 // package stores what it is told and decides nothing; its contract is the
 // suite in internal/store/storetest.
+//
+// What grows without end is kept in one partition a day, by ids that begin with
+// the time, and is dropped a day at a time (see [DB.Prune]). A delivery with
+// attempts to come is in a table of its own, open_deliveries, and moves to the
+// partitions when it ends: so that the work that is left is quick to find
+// however much has been done. The calls that make up nearly all of the load,
+// [DB.Accept] and [DB.Settle], share transactions (see group).
 package postgres
 
 import (
@@ -18,6 +25,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/migrate"
 )
 
@@ -26,7 +34,12 @@ var migrations embed.FS
 
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
-	pool *pgxpool.Pool
+	pool  *pgxpool.Pool
+	days  days
+	sweep sweep
+
+	accepts *group[*publication]
+	settles *group[[]feedmill.Outcome]
 }
 
 // Open connects to the database and brings its schema up to date.
@@ -37,6 +50,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		return nil, errors.New("postgres: the database URL cannot be read; write it as postgres://user:password@host:5432/database")
 	}
 	config.MaxConns = max(config.MaxConns, 16)
+	config.AfterConnect = planAnew
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
@@ -45,7 +59,22 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	return &DB{pool: pool}, nil
+	db := &DB{pool: pool}
+	db.accepts = newGroup(db.acceptTogether, (*publication).weight, maxSharedBytes)
+	db.settles = newGroup(db.settleTogether, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes)
+	if err := db.prepareDays(ctx, time.Now(), time.Time{}, daysAheadAtOpen); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return db, nil
+}
+
+// planAnew has every statement planned for the values it is called with, which
+// say what partitions to read, and for the tables as they are: a plan made
+// while a table was small would be kept when it is not any more.
+func planAnew(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SET plan_cache_mode = force_custom_plan`)
+	return err
 }
 
 // migrateUp applies the pending migrations in one transaction under a lock on

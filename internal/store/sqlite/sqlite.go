@@ -27,6 +27,10 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// checkpointPages is how many pages gather in the WAL before they are written to
+// the file: 16 MB, in which a page that many commits change is written once.
+const checkpointPages = 4000
+
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
 	reads  *sql.DB
@@ -78,6 +82,11 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		writes.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, checkpointPages)); err != nil {
+		reads.Close()
+		writes.Close()
+		return nil, fmt.Errorf("sqlite: %w", translate(err))
+	}
 	go db.commitChanges(conn)
 	return db, nil
 }
@@ -88,6 +97,7 @@ func dsn(file, key, value string) string {
 		"_synchronous":  {"FULL"},
 		"_busy_timeout": {"5000"},
 		"_foreign_keys": {"1"},
+		"_mutex":        {"no"}, // database/sql sees to it that a connection has one user
 		"_cache_size":   {"-16000"},
 		key:             {value},
 	}

@@ -14,9 +14,10 @@ import (
 
 // change is a piece of work for the writing connection.
 type change struct {
-	do    func(*tx) error
-	taken atomic.Bool
-	done  chan error
+	do         func(*tx) error
+	repeatable bool
+	taken      atomic.Bool
+	done       chan error
 }
 
 // write runs do in a transaction and returns once it is durable. Changes that
@@ -24,7 +25,18 @@ type change struct {
 // lone change does not wait for company. A change that fails is undone by
 // itself and the others go through.
 func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	c := &change{do: do, done: make(chan error, 1)}
+	return db.enqueue(ctx, &change{do: do, done: make(chan error, 1)})
+}
+
+// writeRepeatable is write for a do that may run twice, of which the second
+// time counts. Such changes are not prepared to be undone one by one, which
+// would cost as much as half of the work: where one fails, all are undone and
+// run again with care.
+func (db *DB) writeRepeatable(ctx context.Context, do func(*tx) error) error {
+	return db.enqueue(ctx, &change{do: do, repeatable: true, done: make(chan error, 1)})
+}
+
+func (db *DB) enqueue(ctx context.Context, c *change) error {
 	select {
 	case db.queue <- c:
 	case <-db.stop:
@@ -92,6 +104,8 @@ func (db *DB) commitChanges(conn *sql.Conn) {
 type tx struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
+	// pruned is the last event that Prune is done with.
+	pruned int64
 }
 
 func (t *tx) commit(batch []*change) {
@@ -114,24 +128,17 @@ func (t *tx) run(batch []*change, results []error) error {
 	for i, c := range batch {
 		if !c.taken.CompareAndSwap(false, true) {
 			results[i] = context.Canceled
+		}
+	}
+	together, err := t.together(batch, results)
+	if err != nil {
+		return t.rollback(err)
+	}
+	for i, c := range batch {
+		if results[i] != nil || c.repeatable && together {
 			continue
 		}
-		if _, err := t.exec(`SAVEPOINT one`); err != nil {
-			return t.rollback(err)
-		}
-		results[i] = c.do(t)
-		if results[i] == nil {
-			if _, err := t.exec(`RELEASE one`); err != nil {
-				return t.rollback(err)
-			}
-			continue
-		}
-		if errors.Is(results[i], feedmill.ErrUnavailable) {
-			// A full disk or a failing one: SQLite may have undone
-			// the whole transaction by itself.
-			return t.rollback(results[i])
-		}
-		if _, err := t.exec(`ROLLBACK TO one`); err != nil {
+		if results[i], err = t.alone(c); err != nil {
 			return t.rollback(err)
 		}
 	}
@@ -139,6 +146,47 @@ func (t *tx) run(batch []*change, results []error) error {
 		return t.rollback(err)
 	}
 	return nil
+}
+
+// together runs the repeatable changes at the beginning of a transaction. It
+// reports whether all went through; otherwise the transaction has begun anew.
+func (t *tx) together(batch []*change, results []error) (bool, error) {
+	for i, c := range batch {
+		if results[i] != nil || !c.repeatable {
+			continue
+		}
+		err := c.do(t)
+		if errors.Is(err, feedmill.ErrUnavailable) {
+			return false, err
+		}
+		if err != nil {
+			t.rollback(err)
+			_, err := t.exec(`BEGIN IMMEDIATE`)
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// alone runs a change so that it can be undone by itself. The error that is not
+// the change's result ends the transaction.
+func (t *tx) alone(c *change) (result, err error) {
+	if _, err := t.exec(`SAVEPOINT one`); err != nil {
+		return nil, err
+	}
+	result = c.do(t)
+	if errors.Is(result, feedmill.ErrUnavailable) {
+		// A full disk or a failing one: SQLite may have undone the whole
+		// transaction by itself.
+		return result, result
+	}
+	if result != nil {
+		if _, err := t.exec(`ROLLBACK TO one`); err != nil {
+			return result, err
+		}
+	}
+	_, err = t.exec(`RELEASE one`)
+	return result, err
 }
 
 func (t *tx) rollback(cause error) error {
@@ -169,16 +217,31 @@ func (t *tx) stmt(query string) (*sql.Stmt, error) {
 // context: a statement on the writing connection is never interrupted, since
 // other changes share its transaction.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	s, err := t.stmt(query)
+	res, err := t.result(query, args)
 	if err != nil {
 		return 0, err
 	}
-	res, err := s.ExecContext(context.Background(), args...)
-	if err != nil {
-		return 0, translate(err)
-	}
 	n, err := res.RowsAffected()
 	return n, translate(err)
+}
+
+// insert inserts one row and answers the number that it got.
+func (t *tx) insert(query string, args ...any) (int64, error) {
+	res, err := t.result(query, args)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.LastInsertId()
+	return n, translate(err)
+}
+
+func (t *tx) result(query string, args []any) (sql.Result, error) {
+	s, err := t.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.ExecContext(context.Background(), args...)
+	return res, translate(err)
 }
 
 func (t *tx) row(query string, args ...any) *sql.Row {
@@ -187,4 +250,13 @@ func (t *tx) row(query string, args ...any) *sql.Row {
 		return t.conn.QueryRowContext(context.Background(), query, args...)
 	}
 	return s.QueryRowContext(context.Background(), args...)
+}
+
+func (t *tx) rows(query string, args ...any) (*sql.Rows, error) {
+	s, err := t.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(context.Background(), args...)
+	return rows, translate(err)
 }

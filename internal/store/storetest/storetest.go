@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -49,10 +52,10 @@ type Store interface {
 	// CountSubscriptions counts those that are not deleted.
 	CountSubscriptions(ctx context.Context, workspace feedmill.ID) (int, error)
 	// ChangeSubscription changes one that is not deleted, alone with it. It
-	// writes every field but the id, the workspace and CreatedAt. An error of
-	// change leaves everything as it was. A subscription that becomes
+	// writes every field but the id, the workspace, CreatedAt and DeletedAt. An
+	// error of change leaves everything as it was. A subscription that becomes
 	// disabled has up to feedmill.DiscardStep of its open deliveries discarded in the
-	// same transaction.
+	// same transaction, ended at its UpdatedAt.
 	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error)
 	// DeleteSubscription deletes one and discards up to feedmill.DiscardStep of its
 	// open deliveries. The record stays, with DeletedAt, for its deliveries.
@@ -65,8 +68,10 @@ type Store interface {
 	// attempts, or discarded where the subscription is disabled. An event
 	// whose DedupeKey is known, from before or from earlier in the same call,
 	// is a duplicate and written nowhere. keep, where not nil, is asked for
-	// the answer to keep, in the transaction. The deliveries that are due are
-	// answered in the order of their Seq.
+	// the answer to keep, in the transaction; where that is tried again it is
+	// asked again, and the last time counts. The deliveries that are due are
+	// answered in the order of their Seq. A delivery's CreatedAt is the time in
+	// its id; the events of one call get their deliveries in the order given.
 	Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
 	// Events lists events, newest first, with their payloads.
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
@@ -94,11 +99,14 @@ type Store interface {
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	// Settle writes outcomes, each with its attempt, and what they mean for
 	// their subscriptions, all or none. A delivery that is not open any more
-	// keeps its state, but its attempt is written. A Notice is accepted like
-	// any event; the deliveries it makes are answered. Disable has effect, and
-	// its Notice is written, only where the subscription is not disabled or
-	// deleted already; Warn only where WarnedAt is zero. Succeeded clears
-	// WarnedAt.
+	// keeps its state, but its attempt is written; of one that is not there
+	// nothing is. Attempts get the next number of their delivery, whatever
+	// Number says: two senders may have thought theirs to be the same. A
+	// Notice is accepted like any event; the deliveries it makes are answered.
+	// Disable has effect, and its Notice is written, only where the
+	// subscription is not disabled or deleted already; it discards open
+	// deliveries as ChangeSubscription does. Warn has effect, with its Notice,
+	// only where WarnedAt is zero. Succeeded clears WarnedAt.
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
 	// DiscardOpen discards up to limit open deliveries of a subscription and
 	// reports how many.
@@ -107,22 +115,28 @@ type Store interface {
 	// them, for metrics; zero where there are none.
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 
-	// CreateReplay begins a replay.
+	// CreateReplay begins a replay of the deliveries that were created from
+	// Since up to, and without, Until, but not after the replay itself, and
+	// that are in one of States when their turn comes; none means all.
 	CreateReplay(context.Context, feedmill.Replay, *feedmill.Once) error
 	// StepReplay makes up to limit new deliveries for one unfinished replay
 	// and notes how far it came, in one transaction. It reports whether there
-	// was an unfinished one.
+	// was an unfinished one. A replay whose subscription is deleted or
+	// disabled is finished as it stands.
 	StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error)
 
 	// LeaseSlots renews and takes slots for a replica, for ttl, up to its fair
-	// share of the replicas that are alive, and answers all that it holds.
+	// share of the replicas that are alive, and answers all that it holds: a
+	// slot beyond the share that it held is not among them any more.
 	// A store that has one process at a time gives it all of them.
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
-	// ReleaseSlots gives slots back; nil means all that the replica holds.
+	// ReleaseSlots gives slots back; nil means all that the replica holds, and
+	// that it goes away.
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
 
-	// Prune removes events, with their deliveries and attempts, that happened
-	// before the time given, and prepares room for those to come. It removes a
+	// Prune removes events, with their deliveries and attempts, that were
+	// accepted before the time given (which is the time in their id, whatever
+	// their timestamp says), and prepares room for those to come. It removes a
 	// bounded number at a time and reports whether there is more. What has
 	// open deliveries stays.
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
@@ -151,6 +165,17 @@ func Run(t *testing.T, e Engine) {
 			{"keys", keyCases},
 			{"once", onceCases},
 			{"vault", vaultCases},
+			{"feeds", feedCases},
+			{"subscriptions", subscriptionCases},
+			{"matching", matchCases},
+			{"events", eventCases},
+			{"deliveries", deliveryCases},
+			{"due", dueCases},
+			{"settle", settleCases},
+			{"retries", retryCases},
+			{"replays", replayCases},
+			{"slots", slotCases},
+			{"prune", pruneCases},
 			{"lifecycle", lifecycleCases},
 		} {
 			t.Run(group.name, func(t *testing.T) {
@@ -207,3 +232,20 @@ func newKey(w feedmill.ID) feedmill.Key {
 		Hash: feedmill.HashKey(feedmill.NewKeySecret()),
 	}
 }
+
+// equal reports how got differs. No and empty lists are the same, and so are
+// the due times of deliveries that have ended.
+func equal[T any](t *testing.T, what string, want, got T) {
+	t.Helper()
+	ended := cmp.Transformer("Ended", func(d feedmill.Delivery) endedDelivery {
+		if !d.State.Open() {
+			d.DueAt = time.Time{}
+		}
+		return endedDelivery(d)
+	})
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), ended); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+type endedDelivery feedmill.Delivery

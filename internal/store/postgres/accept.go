@@ -1,0 +1,284 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/feedmill/feedmill"
+)
+
+// maxSharedBytes bounds what calls publish in one shared transaction.
+const maxSharedBytes = 4 << 20
+
+// publication is one call of [DB.Accept] and what became of it.
+type publication struct {
+	events []feedmill.Event
+	budget int
+	keep   func([]feedmill.Accepted) *feedmill.Once
+
+	accepted []feedmill.Accepted
+	due      []feedmill.DueDelivery
+}
+
+// weight counts the rows of an event, too, however short its payload.
+func (p *publication) weight() (bytes int) {
+	for _, e := range p.events {
+		bytes += len(e.Payload) + 1024
+	}
+	return bytes
+}
+
+// Accept writes events and a delivery of each to every subscription that
+// matches. An event whose DedupeKey is known is a duplicate and written
+// nowhere. keep, where not nil, is asked for the answer to keep in the
+// transaction; where other calls share that transaction it may be asked again.
+// The deliveries that are due are answered in the order of their Seq.
+func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	p := &publication{events: events, budget: budget, keep: keep}
+	if err := db.accepts.do(ctx, p); err != nil {
+		return nil, nil, err
+	}
+	return p.accepted, p.due, nil
+}
+
+// acceptTogether accepts the events of all calls, or of none, in two trips to
+// the server: one to find out what is new and who listens, one to write. One
+// more is needed where there are duplicates, and one where an answer must be
+// kept.
+func (db *DB) acceptTogether(ctx context.Context, calls []*publication) error {
+	ids := []feedmill.ID{feedmill.FirstID(feedmill.PrefixDelivery, time.Now())}
+	kept := false
+	for _, p := range calls {
+		for _, e := range p.events {
+			ids = append(ids, e.ID)
+		}
+		kept = kept || p.keep != nil
+	}
+	return db.withRoom(ctx, ids, func() error {
+		a := newAcceptance(calls)
+		steps := []func(*pgx.Batch) error{a.ask, a.findHolders, a.write}
+		if kept {
+			// Whether an answer is kept already must be known before
+			// the commit.
+			steps = append(steps, func(*pgx.Batch) error { return nil })
+		}
+		return db.pipeline(ctx, steps...)
+	})
+}
+
+// accept accepts events inside a transaction that does other things as well.
+func (t tx) accept(ctx context.Context, p *publication) error {
+	a := newAcceptance([]*publication{p})
+	return t.send(ctx, a.ask, a.findHolders, a.write)
+}
+
+// acceptance is a transaction that accepts events.
+type acceptance struct {
+	calls []*publication
+	// holders are the events that hold the publishers' ids, and unclaimed the
+	// ids that were not free.
+	holders   map[publisherID]feedmill.ID
+	unclaimed map[publisherID]bool
+	// topics are what the events match, and listeners those who match it.
+	topics    map[topic]int
+	listeners [][]listener
+}
+
+type publisherID struct {
+	workspace feedmill.ID
+	key       string
+}
+
+type topic struct {
+	workspace      feedmill.ID
+	name, resource string
+}
+
+type listener struct {
+	subscription feedmill.ID
+	disabled     bool
+}
+
+func newAcceptance(calls []*publication) *acceptance {
+	a := &acceptance{
+		calls: calls, holders: make(map[publisherID]feedmill.ID), unclaimed: make(map[publisherID]bool), topics: make(map[topic]int),
+	}
+	for _, p := range calls {
+		p.accepted, p.due = nil, nil
+		for _, e := range p.events {
+			id := publisherID{e.Workspace, e.DedupeKey}
+			if _, ok := a.holders[id]; !ok && e.DedupeKey != "" {
+				a.holders[id], a.unclaimed[id] = e.ID, true
+			}
+			for _, t := range topicsOf(e) {
+				if _, ok := a.topics[t]; !ok {
+					a.topics[t] = len(a.topics)
+				}
+			}
+		}
+	}
+	a.listeners = make([][]listener, len(a.topics))
+	return a
+}
+
+// topicsOf are the topics of an event under which subscriptions may stand.
+func topicsOf(e feedmill.Event) []topic {
+	name, wildcard, resource := e.Match()
+	topics := []topic{{e.Workspace, name, ""}, {e.Workspace, wildcard, ""}}
+	if resource != "" {
+		topics = append(topics, topic{e.Workspace, name, resource}, topic{e.Workspace, wildcard, resource})
+	}
+	return topics
+}
+
+// ask claims the publishers' ids and finds who listens.
+func (a *acceptance) ask(b *pgx.Batch) error {
+	if len(a.holders) > 0 {
+		a.claim(b)
+	}
+	var workspaces, names, resources []string
+	var numbers []int32
+	for t, i := range a.topics {
+		workspaces, names, resources = append(workspaces, string(t.workspace)), append(names, t.name), append(resources, t.resource)
+		numbers = append(numbers, int32(i))
+	}
+	each(b.Queue(`SELECT e.number, s.id, s.state = 'disabled'
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[]) AS e (workspace_id, topic, resource_id, number)
+		JOIN subscription_topics t USING (workspace_id, topic, resource_id)
+		JOIN subscriptions s ON s.id = t.subscription_id`, workspaces, names, resources, numbers),
+		func(scan func(...any) error) error {
+			var i int
+			var l listener
+			if err := scan(&i, &l.subscription, &l.disabled); err != nil {
+				return err
+			}
+			a.listeners[i] = append(a.listeners[i], l)
+			return nil
+		})
+	return nil
+}
+
+// claim notes the publishers' ids that are free. The order is the same in every
+// transaction, so that none waits for another that waits for it.
+func (a *acceptance) claim(b *pgx.Batch) {
+	var workspaces, keys, events []string
+	for id, event := range a.holders {
+		workspaces, keys, events = append(workspaces, string(id.workspace)), append(keys, id.key), append(events, string(event))
+	}
+	each(b.Queue(`INSERT INTO publisher_ids (workspace_id, dedupe_key, event_id)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS e (workspace_id, dedupe_key, event_id)
+		ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING workspace_id, dedupe_key`, workspaces, keys, events),
+		func(scan func(...any) error) error {
+			var id publisherID
+			if err := scan(&id.workspace, &id.key); err != nil {
+				return err
+			}
+			delete(a.unclaimed, id)
+			return nil
+		})
+}
+
+// findHolders learns whose the publishers' ids are that were not free.
+func (a *acceptance) findHolders(b *pgx.Batch) error {
+	if len(a.unclaimed) == 0 {
+		return nil
+	}
+	var workspaces, keys []string
+	for id := range a.unclaimed {
+		workspaces, keys = append(workspaces, string(id.workspace)), append(keys, id.key)
+	}
+	each(b.Queue(`SELECT workspace_id, dedupe_key, p.event_id
+		FROM unnest($1::text[], $2::text[]) AS e (workspace_id, dedupe_key)
+		JOIN publisher_ids p USING (workspace_id, dedupe_key)`, workspaces, keys),
+		func(scan func(...any) error) error {
+			var id publisherID
+			var holder feedmill.ID
+			if err := scan(&id.workspace, &id.key, &holder); err != nil {
+				return err
+			}
+			a.holders[id] = holder
+			return nil
+		})
+	return nil
+}
+
+// write queues the events that are new, their deliveries and the kept answers.
+func (a *acceptance) write(b *pgx.Batch) error {
+	var fresh []feedmill.Event
+	var open, discarded []feedmill.Delivery
+	for _, p := range a.calls {
+		for _, e := range p.events {
+			got := feedmill.Accepted{ID: e.ID, PublisherID: e.PublisherID, Type: e.Type}
+			if holder, ok := a.holders[publisherID{e.Workspace, e.DedupeKey}]; ok && holder != e.ID {
+				got.ID, got.Duplicate = holder, true
+				p.accepted = append(p.accepted, got)
+				continue
+			}
+			p.accepted, fresh = append(p.accepted, got), append(fresh, e)
+			for _, l := range a.listenersOf(e) {
+				d := newDelivery(e, l.subscription, p.budget)
+				if l.disabled {
+					d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
+					discarded = append(discarded, d)
+					continue
+				}
+				open = append(open, d)
+				p.due = append(p.due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
+			}
+		}
+	}
+	queueEvents(b, fresh)
+	queueOpen(b, open, a.number)
+	queueEnded(b, discarded)
+	return a.keepAnswers(b)
+}
+
+// listenersOf are the subscriptions that an event is for, each once.
+func (a *acceptance) listenersOf(e feedmill.Event) (all []listener) {
+	for _, t := range topicsOf(e) {
+		all = append(all, a.listeners[a.topics[t]]...)
+	}
+	slices.SortFunc(all, func(x, y listener) int { return strings.Compare(string(x.subscription), string(y.subscription)) })
+	return slices.Compact(all)
+}
+
+// number gives the due deliveries of the calls, in their order, what the
+// database numbered them.
+func (a *acceptance) number(seqs []int64) {
+	for _, p := range a.calls {
+		for i := range p.due {
+			p.due[i].Seq, seqs = seqs[0], seqs[1:]
+		}
+	}
+}
+
+// keepAnswers asks for the answers to keep. Like the publishers' ids they are
+// written in the same order in every transaction.
+func (a *acceptance) keepAnswers(b *pgx.Batch) error {
+	var answers []*feedmill.Once
+	for _, p := range a.calls {
+		if p.keep == nil {
+			continue
+		}
+		if once := p.keep(p.accepted); once != nil {
+			answers = append(answers, once)
+		}
+	}
+	slices.SortFunc(answers, func(x, y *feedmill.Once) int {
+		return strings.Compare(string(x.Workspace)+x.Key, string(y.Workspace)+y.Key)
+	})
+	for _, once := range answers {
+		b.Queue(keepAnswer, keepValues(once)...).Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() == 0 {
+				return feedmill.ErrAnswered
+			}
+			return nil
+		})
+	}
+	return nil
+}

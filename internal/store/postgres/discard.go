@@ -1,0 +1,29 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// DiscardOpen discards up to limit open deliveries of a subscription, the oldest
+// first, and reports how many. It passes over those whose outcome is being
+// written at this moment.
+func (db *DB) DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (n int, err error) {
+	err = db.write(ctx, func(tx tx) (err error) {
+		n, err = tx.discard(ctx, subscription, reason, at, limit)
+		return err
+	})
+	return n, err
+}
+
+func (t tx) discard(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error) {
+	n, err := t.exec(ctx, `WITH gone AS (
+			DELETE FROM open_deliveries WHERE id IN (
+				SELECT id FROM open_deliveries WHERE subscription_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+			RETURNING id, workspace_id, subscription_id, event_id, seq, type, resource_id, 'discarded', $3::text,
+				attempts, budget, due_at, created_at, $4::timestamptz)
+		INSERT INTO ended_deliveries (`+endedColumns+`) SELECT * FROM gone`, subscription, limit, reason, at)
+	return int(n), err
+}

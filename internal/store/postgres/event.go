@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+)
+
+const eventColumns = `id, workspace_id, publisher_id, type, happened_at, resource_id, source_id, payload`
+
+func scanEvent(row pgx.Row) (e feedmill.Event, err error) {
+	err = row.Scan(&e.ID, &e.Workspace, &e.PublisherID, &e.Type, &e.Timestamp, &e.ResourceID, &e.Source, &e.Payload)
+	e.Timestamp = e.Timestamp.UTC()
+	return e, translate(err)
+}
+
+// queueEvents writes events.
+func queueEvents(b *pgx.Batch, events []feedmill.Event) {
+	if len(events) == 0 {
+		return
+	}
+	var (
+		ids, workspaces, publishers, types, resources, sources []string
+		times                                                  []time.Time
+		payloads                                               [][]byte
+	)
+	for _, e := range events {
+		ids, workspaces, publishers = append(ids, string(e.ID)), append(workspaces, string(e.Workspace)), append(publishers, e.PublisherID)
+		types, resources, sources = append(types, e.Type), append(resources, e.ResourceID), append(sources, string(e.Source))
+		times, payloads = append(times, e.Timestamp), append(payloads, notNilBytes(e.Payload))
+	}
+	b.Queue(`INSERT INTO events (`+eventColumns+`)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::bytea[])`,
+		ids, workspaces, publishers, types, times, resources, sources, payloads)
+}
+
+func notNilBytes(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Event finds an event of the workspace.
+func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error) {
+	return scanEvent(db.pool.QueryRow(ctx, `SELECT `+eventColumns+` FROM events WHERE workspace_id = $1 AND id = $2`, workspace, id))
+}
+
+// Events lists events, newest first, with their payloads.
+func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
+	var w where
+	w.and("workspace_id = ?", workspace)
+	if q.Type != "" {
+		w.and("type = ?", q.Type)
+	}
+	if q.ResourceID != "" {
+		// The second half lets the index of resources be used.
+		w.and("resource_id = ? AND resource_id <> ''", q.ResourceID)
+	}
+	w.page(q.Page, feedmill.PrefixEvent, q.Since)
+	rows, err := db.rows(ctx, `SELECT `+eventColumns+` FROM events`+w.clause()+` ORDER BY id DESC LIMIT `+w.value(q.Limit), w.values...)
+	return all(rows, err, scanEvent)
+}
+
+// EventRoutes are the first limit deliveries of an event, oldest first.
+func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error) {
+	// No delivery is older than its event, but for the clocks of two replicas.
+	first := feedmill.FirstID(feedmill.PrefixDelivery, event.Time().Add(-aDay))
+	const part = ` WHERE event_id = $2 AND workspace_id = $1 AND id >= $3 ORDER BY id LIMIT $4`
+	rows, err := db.rows(ctx, `SELECT id, subscription_id, state FROM (
+		(SELECT * FROM (SELECT id, subscription_id, state FROM open_deliveries`+part+`) o)
+		UNION ALL
+		(SELECT * FROM (SELECT id, subscription_id, state FROM ended_deliveries`+part+`) e)) d
+		ORDER BY id LIMIT $4`, workspace, event, first, limit)
+	return all(rows, err, func(row pgx.Row) (r feedmill.EventRoute, err error) {
+		err = row.Scan(&r.Delivery, &r.Subscription, &r.State)
+		return r, translate(err)
+	})
+}
+
+// payloads adds to deliveries of one workspace what is to be sent. One whose
+// event has gone, since it has ended meanwhile, is left out.
+func payloads(ctx context.Context, q querier, deliveries []feedmill.Delivery) ([]feedmill.DueDelivery, error) {
+	if len(deliveries) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(deliveries))
+	for i, d := range deliveries {
+		ids[i] = string(d.Event)
+	}
+	rows, err := q.Query(ctx, `SELECT id, payload FROM events WHERE workspace_id = $1 AND id = ANY($2::text[])`,
+		deliveries[0].Workspace, ids)
+	if err != nil {
+		return nil, translate(err)
+	}
+	texts := make(map[feedmill.ID][]byte)
+	var id feedmill.ID
+	var text []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error {
+		texts[id], text = text, nil
+		return nil
+	}); err != nil {
+		return nil, translate(err)
+	}
+	due := make([]feedmill.DueDelivery, 0, len(deliveries))
+	for _, d := range deliveries {
+		if text, ok := texts[d.Event]; ok {
+			due = append(due, feedmill.DueDelivery{Delivery: d, Payload: text})
+		}
+	}
+	return due, nil
+}
+
+// querier is the database or a transaction.
+type querier interface {
+	Query(context.Context, string, ...any) (pgx.Rows, error)
+}

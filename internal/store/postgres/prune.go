@@ -1,0 +1,184 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+)
+
+const (
+	// sweepStep is how many events of a day that must stay are looked at in
+	// one call of Prune.
+	sweepStep = 1000
+	// dropPatience is how long to wait for those who use a partition. It is
+	// less than the time after which PostgreSQL looks for deadlocks, so that
+	// pruning gives way before anybody else has to.
+	dropPatience = `500ms`
+)
+
+// sweep is how far the present round of pruning has come: the days before day
+// are done, and of day itself the events up to reached.
+type sweep struct {
+	mu      sync.Mutex
+	day     time.Time
+	reached eventKey
+}
+
+// eventKey is an event's place in the index of its workspace.
+type eventKey struct{ workspace, id string }
+
+func scanEventKey(row pgx.Row) (k eventKey, err error) { return k, row.Scan(&k.workspace, &k.id) }
+
+func columns(keys []eventKey) (workspaces, ids []string) {
+	for _, k := range keys {
+		workspaces, ids = append(workspaces, k.workspace), append(ids, k.id)
+	}
+	return workspaces, ids
+}
+
+// Prune removes what was accepted on days that lie wholly before the time
+// given, a part of a day at a time, and makes partitions for the days to come.
+// It reports whether there is more.
+//
+// A day on which nothing is open is dropped with its partitions. From a day with
+// an open delivery, or with an event that an open delivery refers to, the events
+// that nothing open refers to are deleted, with their deliveries and attempts.
+// A replayed delivery that has ended is newer than its event and may stay as
+// much longer.
+func (db *DB) Prune(ctx context.Context, now, before time.Time) (more bool, err error) {
+	if err := db.prepareDays(ctx, now, before, daysAhead); err != nil {
+		return false, err
+	}
+	db.sweep.mu.Lock()
+	defer db.sweep.mu.Unlock()
+	days, err := db.knownDays(ctx)
+	if err != nil {
+		return false, err
+	}
+	days = slices.DeleteFunc(days, func(day time.Time) bool { return day.Before(db.sweep.day) || day.Add(aDay).After(before) })
+	if len(days) == 0 {
+		db.sweep.day = time.Time{}
+		return false, nil
+	}
+	if day := days[0]; !day.Equal(db.sweep.day) {
+		db.sweep.day, db.sweep.reached = day, eventKey{}
+	}
+	done, err := db.pruneDay(ctx, db.sweep.day, &db.sweep.reached)
+	if err != nil || !done {
+		return err == nil, err
+	}
+	db.sweep.day = db.sweep.day.Add(aDay)
+	if len(days) == 1 {
+		db.sweep.day = time.Time{}
+	}
+	return len(days) > 1, nil
+}
+
+// pruneDay drops a day, or deletes the next events of one that must stay. It
+// reports whether the day is done.
+func (db *DB) pruneDay(ctx context.Context, day time.Time, reached *eventKey) (done bool, err error) {
+	err = db.write(ctx, func(tx tx) error {
+		// Another replica that is at the same day goes first.
+		n, err := tx.exec(ctx, `SELECT day FROM partition_days WHERE day = $1 FOR UPDATE`, day)
+		if err != nil || n == 0 {
+			done = true
+			return err
+		}
+		held, err := tx.held(ctx, day)
+		if err != nil {
+			return err
+		}
+		if !held {
+			done = true
+			return tx.dropDay(ctx, day)
+		}
+		done, err = tx.sweepDay(ctx, day, reached)
+		return err
+	})
+	db.days.forget()
+	return done && err == nil, err
+}
+
+// held reports whether anything open belongs to a day.
+func (t tx) held(ctx context.Context, day time.Time) (held bool, err error) {
+	err = t.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM open_deliveries WHERE id >= $1 AND id < $2)
+			OR EXISTS (SELECT 1 FROM open_deliveries WHERE event_id >= $3 AND event_id < $4)`,
+		feedmill.FirstID(feedmill.PrefixDelivery, day), feedmill.FirstID(feedmill.PrefixDelivery, day.Add(aDay)),
+		feedmill.FirstID(feedmill.PrefixEvent, day), feedmill.FirstID(feedmill.PrefixEvent, day.Add(aDay))).Scan(&held)
+	return held, translate(err)
+}
+
+// dropDay drops the partitions of a day, unless something has opened before
+// they were locked. What opens a delivery reads its event in the same
+// transaction, so it has either ended by then or waits and finds nothing.
+func (t tx) dropDay(ctx context.Context, day time.Time) error {
+	var names []string
+	for _, p := range partitioned {
+		names = append(names, partitionName(p.table, day))
+	}
+	list := strings.Join(names, ", ")
+	if _, err := t.exec(ctx, `SET LOCAL lock_timeout = '`+dropPatience+`'; LOCK TABLE `+list+` IN ACCESS EXCLUSIVE MODE`); err != nil {
+		return err
+	}
+	if held, err := t.held(ctx, day); err != nil || held {
+		return err
+	}
+	if _, err := t.exec(ctx, `DROP TABLE `+list); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `DELETE FROM partition_days WHERE day = $1`, day)
+	return err
+}
+
+// sweepDay deletes, of the next events of a day, those that nothing open refers
+// to. It reports whether it came to the end.
+func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end bool, err error) {
+	events := partitionName("events", day)
+	rows, err := t.Query(ctx, `SELECT workspace_id, id FROM `+events+` WHERE (workspace_id, id) > ($1, $2)
+		ORDER BY workspace_id, id LIMIT $3`, reached.workspace, reached.id, sweepStep)
+	looked, err := all(rows, translate(err), scanEventKey)
+	if err != nil || len(looked) == 0 {
+		return true, err
+	}
+	*reached = looked[len(looked)-1]
+	// An event that is being opened again is locked, and stays.
+	const unused = ` JOIN unnest($1::text[], $2::text[]) AS k (workspace_id, id) USING (workspace_id, id)
+		WHERE NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.event_id = e.id)`
+	workspaces, ids := columns(looked)
+	rows, err = t.Query(ctx, `SELECT workspace_id, id FROM `+events+` e`+unused+` FOR UPDATE OF e SKIP LOCKED`, workspaces, ids)
+	locked, err := all(rows, translate(err), scanEventKey)
+	if err != nil {
+		return false, err
+	}
+	workspaces, ids = columns(locked)
+	rows, err = t.Query(ctx, `DELETE FROM `+events+` WHERE (workspace_id, id) IN
+		(SELECT workspace_id, id FROM `+events+` e`+unused+`) RETURNING id`, workspaces, ids)
+	gone, err := all(rows, translate(err), scanText)
+	if err != nil {
+		return false, err
+	}
+	rows, err = t.Query(ctx, `DELETE FROM ended_deliveries WHERE event_id = ANY($1::text[]) RETURNING id`, gone)
+	ended, err := all(rows, translate(err), scanText)
+	if err != nil {
+		return false, err
+	}
+	for _, table := range []string{"attempts", "attempt_bodies"} {
+		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE delivery_id = ANY($1::text[])`, ended); err != nil {
+			return false, err
+		}
+	}
+	return len(looked) < sweepStep, nil
+}
+
+func scanText(row pgx.Row) (s string, err error) { return s, row.Scan(&s) }
+
+func scanDay(row pgx.Row) (day time.Time, err error) {
+	err = row.Scan(&day)
+	return day.UTC(), err
+}

@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
+)
+
+// pruneAll prunes everything up to now that may go.
+func pruneAll(t *testing.T, db *DB) {
+	t.Helper()
+	at := time.Now().AddDate(0, 0, 60)
+	for {
+		more, err := db.Prune(t.Context(), at, at.AddDate(0, 0, -30))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// partitions counts the tables that are partitions of today.
+func partitions(t *testing.T, db *DB) (n int) {
+	t.Helper()
+	today := "%" + partitionName("", dayOf(time.Now()))
+	err := db.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_tables WHERE tablename LIKE $1`, today).Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestPruneDropsDaysOnceNothingIsOpen(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	d := published(t, db, sub)
+	pruneAll(t, db)
+	if n := partitions(t, db); n != len(partitioned) {
+		t.Errorf("%d partitions are there of a day with open work, want %d", n, len(partitioned))
+	}
+	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}, 10); err != nil {
+		t.Fatal(err)
+	}
+	pruneAll(t, db)
+	if n := partitions(t, db); n != 0 {
+		t.Errorf("%d partitions are left", n)
+	}
+}
+
+func TestPruneGivesWay(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	d := published(t, db, sub)
+	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(d, feedmill.DeliveryExhausted)}, 10); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := db.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Rollback(t.Context())
+	if _, err := reader.Exec(t.Context(), `SELECT FROM events`); err != nil {
+		t.Fatal(err)
+	}
+	at := dayOf(time.Now()).Add(aDay)
+	for more := true; more && err == nil; {
+		more, err = db.Prune(t.Context(), at, at)
+	}
+	if !errors.Is(err, feedmill.ErrUnavailable) {
+		t.Errorf("error is %v, want that a reader was in the way", err)
+	}
+	if _, err := db.Delivery(t.Context(), sub.Workspace, d.ID); err != nil {
+		t.Error(err)
+	}
+	if err := reader.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for more := true; more; {
+		if more, err = db.Prune(t.Context(), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := partitions(t, db); n != 0 {
+		t.Errorf("%d partitions are left", n)
+	}
+}
+
+// An event is older than the deliveries that replays make of it.
+func TestADeliveryCanOutliveItsEvent(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	e := newEvent(sub)
+	e.ID = feedmill.FirstID(feedmill.PrefixEvent, time.Now().AddDate(0, 0, -10))
+	_, due, err := db.Accept(t.Context(), []feedmill.Event{e}, 10, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prune := func() {
+		t.Helper()
+		for more := true; more; {
+			if more, err = db.Prune(t.Context(), time.Now(), time.Now().AddDate(0, 0, -5)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	prune()
+	if again, err := db.Due(t.Context(), feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Limit: 9}); err != nil || len(again) != 1 {
+		t.Fatalf("%d deliveries are due (%v), want that whose event is old", len(again), err)
+	}
+	if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(due[0], feedmill.DeliveryExhausted)}, 10); err != nil {
+		t.Fatal(err)
+	}
+	prune()
+	if _, err := db.Delivery(t.Context(), sub.Workspace, due[0].ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := db.RetryDelivery(t.Context(), sub.Workspace, due[0].ID, 1, time.Now(), nil); !errors.Is(err, feedmill.ErrConflict) {
+		t.Errorf("error is %v, want that the event is gone", err)
+	}
+	r := feedmill.Replay{ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: sub.Workspace, Subscription: sub.ID, CreatedAt: time.Now()}
+	if err := db.CreateReplay(t.Context(), r, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.StepReplay(t.Context(), time.Now(), 10, 10); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := db.OpenWork(t.Context(), time.Now()); err != nil || n != 0 {
+		t.Errorf("%d deliveries are open (%v), want none of an event that is gone", n, err)
+	}
+}

@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// RetryDelivery makes a delivery pending and due at now with add more attempts
+// in its budget than it has made. One that is pending, whose subscription is
+// deleted or disabled, or whose event is past its retention, is
+// feedmill.ErrConflict.
+func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (due feedmill.DueDelivery, err error) {
+	found, err := db.Delivery(ctx, workspace, id)
+	if err != nil {
+		return feedmill.DueDelivery{}, err
+	}
+	err = db.write(ctx, func(tx tx) error {
+		// Whoever locks several locks subscriptions before events, and
+		// events before deliveries.
+		ended, err := tx.lockEnded(ctx, found.Subscription)
+		if err != nil {
+			return err
+		}
+		if ended {
+			return conflict("The subscription of this delivery is disabled or deleted; make it active first.")
+		}
+		if due.Payload, err = tx.lockPayload(ctx, found); err != nil {
+			return err
+		}
+		d, err := tx.reopen(ctx, workspace, id)
+		if err != nil {
+			return err
+		}
+		d.State, d.Reason, d.Budget, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
+		due.Delivery = d
+		if keep != nil {
+			if err := tx.keep(ctx, keep(d)); err != nil {
+				return err
+			}
+		}
+		_, err = tx.exec(ctx, `INSERT INTO open_deliveries (`+commonColumns+`, slot)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+			d.ID, d.Workspace, d.Subscription, d.Event, d.Seq, d.Type, d.ResourceID, d.State, d.Reason,
+			d.Attempts, d.Budget, d.DueAt, d.CreatedAt, feedmill.Slot(d.Subscription))
+		return err
+	})
+	if err != nil {
+		return feedmill.DueDelivery{}, err
+	}
+	return due, nil
+}
+
+// lockEnded reports whether a subscription is disabled or deleted and keeps it
+// from becoming so before the deliveries that are opened are there to be
+// discarded.
+func (t tx) lockEnded(ctx context.Context, subscription feedmill.ID) (ended bool, err error) {
+	err = t.QueryRow(ctx, `SELECT state = 'disabled' OR deleted_at IS NOT NULL FROM subscriptions WHERE id = $1 FOR SHARE`,
+		subscription).Scan(&ended)
+	return ended, translate(err)
+}
+
+// reopen takes a delivery that is not pending out of the table that it is in.
+func (t tx) reopen(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error) {
+	d, err := scanDelivery(t.QueryRow(ctx, `DELETE FROM open_deliveries WHERE id = $1 AND workspace_id = $2 RETURNING `+openColumns, id, workspace))
+	if err == nil && d.State == feedmill.DeliveryPending {
+		return d, conflict("This delivery is pending: its next attempt is made as soon as it can be.")
+	}
+	if !errors.Is(err, feedmill.ErrNotFound) {
+		return d, err
+	}
+	return scanDelivery(t.QueryRow(ctx, `DELETE FROM ended_deliveries WHERE id = $1 AND workspace_id = $2 RETURNING `+endedColumns, id, workspace))
+}
+
+// lockPayload reads the text to send and keeps the event from being pruned
+// before the delivery is open.
+func (t tx) lockPayload(ctx context.Context, d feedmill.Delivery) (text []byte, err error) {
+	err = translate(t.QueryRow(ctx, `SELECT payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`,
+		d.Workspace, d.Event).Scan(&text))
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return nil, conflict("The event of this delivery is past its retention and cannot be sent any more.")
+	}
+	return text, err
+}
+
+func conflict(detail string) error {
+	return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: detail}
+}

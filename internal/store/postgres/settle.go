@@ -1,0 +1,167 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+)
+
+// maxSharedOutcomes bounds how many outcomes share a transaction.
+const maxSharedOutcomes = 1000
+
+// Settle writes outcomes, each with its attempt, and what they mean for their
+// subscriptions, all or none. A delivery that is not open any more keeps its
+// state, but its attempt is written; of one that is not there nothing is. To
+// settle the same attempt again changes nothing. The deliveries of notices are
+// answered.
+func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error) {
+	if len(outcomes) == 0 {
+		return nil, nil
+	}
+	if slices.ContainsFunc(outcomes, changesSubscription) {
+		return db.settleAlone(ctx, outcomes, budget)
+	}
+	return nil, db.settles.do(ctx, outcomes)
+}
+
+// changesSubscription reports whether an outcome does more than end or move its
+// delivery: such outcomes are rare and have a transaction of their own.
+func changesSubscription(o feedmill.Outcome) bool {
+	return o.Warn || o.Disable != "" || o.Notice != nil
+}
+
+// settleTogether settles the outcomes of all calls, or of none.
+func (db *DB) settleTogether(ctx context.Context, calls [][]feedmill.Outcome) error {
+	outcomes := slices.Concat(calls...)
+	return db.withRoom(ctx, deliveriesOf(outcomes), func() error {
+		steps := rounds(outcomes)
+		first := steps[0]
+		steps[0] = func(b *pgx.Batch) error {
+			queueSuccesses(b, outcomes)
+			return first(b)
+		}
+		return db.pipeline(ctx, steps...)
+	})
+}
+
+func deliveriesOf(outcomes []feedmill.Outcome) []feedmill.ID {
+	ids := make([]feedmill.ID, len(outcomes))
+	for i, o := range outcomes {
+		ids[i] = o.Delivery
+	}
+	return ids
+}
+
+// queueSuccesses moves the last success of subscriptions, where it has fallen a
+// minute behind or where a warning is to be taken back: to write it each time
+// would make all deliveries of a subscription wait for one row.
+//
+// Subscriptions are locked in the order of their ids, and before deliveries.
+func queueSuccesses(b *pgx.Batch, outcomes []feedmill.Outcome) {
+	last := make(map[feedmill.ID]time.Time)
+	for _, o := range outcomes {
+		if o.Succeeded && !o.At.Before(last[o.Subscription]) {
+			last[o.Subscription] = o.At
+		}
+	}
+	if len(last) == 0 {
+		return
+	}
+	ids, times := make([]string, 0, len(last)), make([]time.Time, 0, len(last))
+	for id, at := range last {
+		ids, times = append(ids, string(id)), append(times, at)
+	}
+	b.Queue(`WITH succeeded AS (
+			SELECT s.id, t.at FROM unnest($1::text[], $2::timestamptz[]) AS t (id, at) JOIN subscriptions s USING (id)
+			WHERE s.warned_at IS NOT NULL OR s.last_success_at IS NULL OR s.last_success_at < t.at - interval '1 minute'
+			ORDER BY s.id FOR UPDATE OF s)
+		UPDATE subscriptions s SET last_success_at = greatest(s.last_success_at, t.at), warned_at = NULL
+		FROM succeeded t WHERE s.id = t.id`, ids, times)
+}
+
+// settleAlone settles outcomes of which some warn, disable or tell something.
+func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, budget int) (due []feedmill.DueDelivery, err error) {
+	ids := deliveriesOf(outcomes)
+	for _, o := range outcomes {
+		if o.Notice != nil {
+			ids = append(ids, o.Notice.ID, feedmill.FirstID(feedmill.PrefixDelivery, time.Now()))
+		}
+	}
+	err = db.withRoom(ctx, ids, func() error {
+		p := &publication{budget: budget}
+		err := db.write(ctx, func(tx tx) error { return tx.settle(ctx, outcomes, p) })
+		due = p.due
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return due, nil
+}
+
+// settle settles outcomes and publishes their notices as p.
+func (t tx) settle(ctx context.Context, outcomes []feedmill.Outcome, p *publication) error {
+	if err := t.lockSubscriptions(ctx, outcomes); err != nil {
+		return err
+	}
+	if err := t.send(ctx, rounds(outcomes)...); err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		if err := t.changeFor(ctx, o, p); err != nil {
+			return err
+		}
+	}
+	if len(p.events) == 0 {
+		return nil
+	}
+	return t.accept(ctx, p)
+}
+
+// lockSubscriptions locks the subscriptions of outcomes in the order of their ids.
+func (t tx) lockSubscriptions(ctx context.Context, outcomes []feedmill.Outcome) error {
+	var ids []string
+	for _, o := range outcomes {
+		ids = append(ids, string(o.Subscription))
+	}
+	_, err := t.exec(ctx, `SELECT id FROM subscriptions WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`, ids)
+	return err
+}
+
+// changeFor does what an outcome means for its subscription, and adds its
+// notice to those to publish where that had effect.
+func (t tx) changeFor(ctx context.Context, o feedmill.Outcome, p *publication) error {
+	if o.Succeeded {
+		if err := t.send(ctx, func(b *pgx.Batch) error { queueSuccesses(b, []feedmill.Outcome{o}); return nil }); err != nil {
+			return err
+		}
+	}
+	effect := !o.Warn && o.Disable == ""
+	if o.Warn {
+		n, err := t.exec(ctx, `UPDATE subscriptions SET warned_at = $1 WHERE id = $2 AND warned_at IS NULL`, o.At, o.Subscription)
+		if err != nil {
+			return err
+		}
+		effect = n == 1
+	}
+	if o.Disable != "" {
+		n, err := t.exec(ctx, `UPDATE subscriptions SET state = 'disabled', disabled_reason = $1, updated_at = $2
+			WHERE id = $3 AND state <> 'disabled' AND deleted_at IS NULL`, o.Disable, o.At, o.Subscription)
+		if err != nil {
+			return err
+		}
+		if effect = n == 1; effect {
+			if _, err := t.discard(ctx, o.Subscription, reasonDisabled, o.At, feedmill.DiscardStep); err != nil {
+				return err
+			}
+		}
+	}
+	if effect && o.Notice != nil {
+		p.events = append(p.events, *o.Notice)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+)
+
+// LeaseSlots renews and takes slots for a replica, for ttl, up to its fair share
+// of the replicas that are alive, and answers all that it holds. All times are
+// the database's.
+//
+// A slot beyond the share is neither renewed nor answered. It stays the
+// replica's, so that nobody else sends for it before the replica has stopped,
+// until it is given back with [DB.ReleaseSlots] or its lease runs out.
+func (db *DB) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error) {
+	err = db.write(ctx, func(tx tx) error {
+		share, err := tx.fairShare(ctx, replica, ttl)
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `UPDATE slots SET expires_at = now() + $2::interval WHERE slot IN (
+				SELECT slot FROM slots WHERE owner = $1 ORDER BY slot LIMIT $3 FOR UPDATE)
+			RETURNING slot`, replica, ttl, share)
+		if held, err = all(rows, translate(err), scanSlot); err != nil {
+			return err
+		}
+		rows, err = tx.Query(ctx, `UPDATE slots SET owner = $1, expires_at = now() + $2::interval WHERE slot IN (
+				SELECT slot FROM slots WHERE owner IS NULL OR (owner <> $1 AND expires_at <= now())
+				ORDER BY slot LIMIT $3 FOR UPDATE SKIP LOCKED)
+			RETURNING slot`, replica, ttl, share-len(held))
+		taken, err := all(rows, translate(err), scanSlot)
+		held = append(held, taken...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return held, nil
+}
+
+// fairShare notes that the replica is alive and answers how many slots it may
+// hold: the shares of the replicas that are alive add up to all slots.
+func (t tx) fairShare(ctx context.Context, replica string, ttl time.Duration) (share int, err error) {
+	if _, err := t.exec(ctx, `INSERT INTO replicas (id, expires_at) VALUES ($1, now() + $2::interval)
+		ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at`, replica, ttl); err != nil {
+		return 0, err
+	}
+	if _, err := t.exec(ctx, `DELETE FROM replicas WHERE expires_at < now() - interval '1 day'`); err != nil {
+		return 0, err
+	}
+	var alive, before int
+	err = t.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE id < $1) FROM replicas WHERE expires_at > now() OR id = $1`,
+		replica).Scan(&alive, &before)
+	if err != nil {
+		return 0, translate(err)
+	}
+	// What does not divide evenly goes to the first of them.
+	share = feedmill.Slots / alive
+	if before < feedmill.Slots%alive {
+		share++
+	}
+	return share, nil
+}
+
+func scanSlot(row pgx.Row) (slot int, err error) { return slot, row.Scan(&slot) }
+
+// ReleaseSlots gives slots back; nil means all that the replica holds, and that
+// it goes away.
+func (db *DB) ReleaseSlots(ctx context.Context, replica string, slots []int) error {
+	return db.write(ctx, func(tx tx) error {
+		if slots != nil {
+			_, err := tx.exec(ctx, `UPDATE slots SET owner = NULL, expires_at = NULL WHERE owner = $1 AND slot = ANY($2::integer[])`, replica, slots)
+			return err
+		}
+		if _, err := tx.exec(ctx, `UPDATE slots SET owner = NULL, expires_at = NULL WHERE owner = $1`, replica); err != nil {
+			return err
+		}
+		_, err := tx.exec(ctx, `DELETE FROM replicas WHERE id = $1`, replica)
+		return err
+	})
+}

@@ -1,0 +1,168 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Why deliveries were discarded.
+const (
+	reasonDisabled = "the subscription is disabled"
+	reasonDeleted  = "the subscription is deleted"
+)
+
+const subscriptionColumns = `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
+	timeout, rate_limit, rate_per, concurrency, ordered, secrets, headers, header_names,
+	created_at, updated_at, deleted_at, last_success_at, warned_at`
+
+func scanSubscription(row pgx.Row) (s feedmill.Subscription, err error) {
+	var deleted, success, warned *time.Time
+	d := &s.Delivery
+	err = row.Scan(&s.ID, &s.Workspace, &s.Name, &s.URL, &s.Events, &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
+		(*int64)(&d.Timeout), &d.RateLimit, (*int64)(&d.RatePer), &d.Concurrency, &d.Ordered, &s.Secrets, &s.Headers, &s.HeaderNames,
+		&s.CreatedAt, &s.UpdatedAt, &deleted, &success, &warned)
+	s.CreatedAt, s.UpdatedAt = s.CreatedAt.UTC(), s.UpdatedAt.UTC()
+	s.DeletedAt, s.LastSuccessAt, s.WarnedAt = orZero(deleted), orZero(success), orZero(warned)
+	return s, translate(err)
+}
+
+// subscriptionValues are the values of subscriptionColumns.
+func subscriptionValues(s feedmill.Subscription) []any {
+	d := s.Delivery
+	return []any{
+		s.ID, s.Workspace, s.Name, s.URL, notNil(s.Events), s.Method, s.ResourceID, s.State, s.DisabledReason,
+		int64(d.Timeout), d.RateLimit, int64(d.RatePer), d.Concurrency, d.Ordered, s.Secrets, s.Headers, s.HeaderNames,
+		s.CreatedAt, s.UpdatedAt, orNull(s.DeletedAt), orNull(s.LastSuccessAt), orNull(s.WarnedAt),
+	}
+}
+
+func notNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// CreateSubscriptions adds all of them or none. A workspace that is not there
+// is feedmill.ErrNotFound.
+func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, once *feedmill.Once) error {
+	return db.write(ctx, func(tx tx) error {
+		if err := tx.keep(ctx, once); err != nil {
+			return err
+		}
+		return tx.send(ctx, func(b *pgx.Batch) error {
+			for _, s := range subs {
+				b.Queue(`INSERT INTO subscriptions (`+subscriptionColumns+`) VALUES
+					($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+					subscriptionValues(s)...)
+				queueTopics(b, s)
+			}
+			return nil
+		})
+	})
+}
+
+// queueTopics writes what a subscription is matched by.
+func queueTopics(b *pgx.Batch, s feedmill.Subscription) {
+	b.Queue(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id)
+		SELECT DISTINCT $1, topic, $2, $3 FROM unnest($4::text[]) topic`, s.Workspace, s.ResourceID, s.ID, notNil(s.Events))
+}
+
+// Subscription finds one that is not deleted.
+func (db *DB) Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error) {
+	return scanSubscription(db.pool.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
+		WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL`, id, workspace))
+}
+
+// SubscriptionForDelivery finds one in any workspace, deleted or not.
+func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
+	return scanSubscription(db.pool.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions WHERE id = $1`, id))
+}
+
+// Subscriptions lists those that are not deleted, newest first.
+func (db *DB) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error) {
+	rows, err := db.rows(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
+		WHERE workspace_id = $1 AND deleted_at IS NULL AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
+		workspace, p.Before, p.Limit)
+	return all(rows, err, scanSubscription)
+}
+
+// CountSubscriptions counts those that are not deleted.
+func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n int, err error) {
+	err = db.pool.QueryRow(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = $1 AND deleted_at IS NULL`,
+		workspace).Scan(&n)
+	return n, translate(err)
+}
+
+// ChangeSubscription changes one that is not deleted, alone with it. An error
+// of change leaves everything as it was. One that becomes disabled has the
+// first of its open deliveries discarded with it.
+func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (s feedmill.Subscription, err error) {
+	err = db.write(ctx, func(tx tx) error {
+		old, err := scanSubscription(tx.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
+			WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL FOR UPDATE`, id, workspace))
+		if err != nil {
+			return err
+		}
+		s = old
+		s.Events = slices.Clone(old.Events)
+		once, err := change(&s)
+		if err != nil {
+			return err
+		}
+		s.ID, s.Workspace, s.CreatedAt, s.DeletedAt = old.ID, old.Workspace, old.CreatedAt, old.DeletedAt
+		if err := tx.keep(ctx, once); err != nil {
+			return err
+		}
+		if err := tx.update(ctx, old, s); err != nil {
+			return err
+		}
+		if s.State != feedmill.SubscriptionDisabled || old.State == feedmill.SubscriptionDisabled {
+			return nil
+		}
+		_, err = tx.discard(ctx, s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
+		return err
+	})
+	return s, err
+}
+
+// update writes a subscription that was changed.
+func (t tx) update(ctx context.Context, old, s feedmill.Subscription) error {
+	return t.send(ctx, func(b *pgx.Batch) error {
+		b.Queue(`UPDATE subscriptions SET (`+subscriptionColumns+`) =
+			($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) WHERE id = $1`,
+			subscriptionValues(s)...)
+		if s.ResourceID != old.ResourceID || !slices.Equal(s.Events, old.Events) {
+			b.Queue(`DELETE FROM subscription_topics WHERE subscription_id = $1`, s.ID)
+			queueTopics(b, s)
+		}
+		return nil
+	})
+}
+
+// DeleteSubscription deletes one and discards the first of its open deliveries.
+// The record stays for its deliveries. An event that is being accepted at the
+// same moment may still find the subscription; its delivery is open until
+// [DB.DiscardOpen] is called again.
+func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
+	return db.write(ctx, func(tx tx) error {
+		n, err := tx.exec(ctx, `UPDATE subscriptions SET deleted_at = $1
+			WHERE id = $2 AND workspace_id = $3 AND deleted_at IS NULL`, at, id, workspace)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return feedmill.ErrNotFound
+		}
+		if _, err := tx.exec(ctx, `DELETE FROM subscription_topics WHERE subscription_id = $1`, id); err != nil {
+			return err
+		}
+		_, err = tx.discard(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
+		return err
+	})
+}

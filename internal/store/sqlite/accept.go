@@ -1,0 +1,144 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Why deliveries end with their subscription.
+const (
+	becauseDisabled = "the subscription is disabled"
+	becauseDeleted  = "the subscription is deleted"
+)
+
+// Accept writes events and their deliveries, and the answer to keep.
+func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	var (
+		accepted []feedmill.Accepted
+		due      []feedmill.DueDelivery
+	)
+	err := db.writeRepeatable(ctx, func(tx *tx) (err error) {
+		accepted, due, err = tx.accept(events, budget)
+		if err != nil || keep == nil {
+			return err
+		}
+		return tx.keep(keep(accepted))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return accepted, due, nil
+}
+
+func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	accepted := make([]feedmill.Accepted, 0, len(events))
+	var due []feedmill.DueDelivery
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	for _, e := range events {
+		first, err := t.firstOf(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		accepted = append(accepted, feedmill.Accepted{ID: first, PublisherID: e.PublisherID, Type: e.Type, Duplicate: first != e.ID})
+		if first != e.ID {
+			continue
+		}
+		seq, err := t.insert(`INSERT INTO events (id, workspace_id, publisher_id, type, resource_id, source_id, happened_at, payload)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			string(e.ID), string(e.Workspace), e.PublisherID, e.Type, e.ResourceID, string(e.Source), e.Timestamp.UnixMilli(), e.Payload)
+		if err != nil {
+			return nil, nil, err
+		}
+		matches, err := t.match(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, m := range matches {
+			d := feedmill.Delivery{
+				Workspace: e.Workspace, Subscription: m.subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
+				State: feedmill.DeliveryPending, Budget: budget, DueAt: now,
+			}
+			if m.disabled {
+				d.State, d.Reason = feedmill.DeliveryDiscarded, becauseDisabled
+			}
+			if err := t.insertDelivery(&d, seq); err != nil {
+				return nil, nil, err
+			}
+			if d.State.Open() {
+				due = append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
+			}
+		}
+	}
+	return accepted, due, nil
+}
+
+// firstOf answers the first event that had the dedupe key of e: e itself where
+// the key is new or none.
+func (t *tx) firstOf(e feedmill.Event) (first feedmill.ID, err error) {
+	if e.DedupeKey == "" {
+		return e.ID, nil
+	}
+	n, err := t.exec(`INSERT INTO publisher_ids (workspace_id, dedupe_key, event_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+		string(e.Workspace), e.DedupeKey, string(e.ID))
+	if err != nil || n == 1 {
+		return e.ID, err
+	}
+	err = t.row(`SELECT event_id FROM publisher_ids WHERE workspace_id = ? AND dedupe_key = ?`, e.Workspace, e.DedupeKey).Scan(&first)
+	return first, translate(err)
+}
+
+// match is a subscription that an event is for.
+type match struct {
+	subscription feedmill.ID
+	disabled     bool
+}
+
+// matching looks for each pair of a topic and a filter by itself: SQLite makes
+// a temporary table for every IN and every DISTINCT, and this query runs for
+// each event.
+const (
+	unfilteredTopic = `SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
+		UNION ALL SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
+	filteredTopic = ` UNION ALL SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
+		UNION ALL SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
+)
+
+// match finds the subscriptions that an event is for, in the order of their
+// ids. One that names both the event and its family is found once.
+func (t *tx) match(e feedmill.Event) ([]match, error) {
+	name, wildcard, resource := e.Match()
+	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard}
+	if resource != "" {
+		query, args = unfilteredTopic+filteredTopic, append(args, resource)
+	}
+	rows, err := t.rows(query, args...)
+	found, err := all(rows, err, func(row interface{ Scan(...any) error }) (m match, err error) {
+		err = row.Scan(&m.subscription, &m.disabled)
+		return m, err
+	})
+	slices.SortFunc(found, func(a, b match) int { return strings.Compare(string(a.subscription), string(b.subscription)) })
+	return slices.Compact(found), err
+}
+
+// insertDelivery writes a new delivery of the event with the given seq, and
+// fills in its id, its Seq and the times that come with them.
+func (t *tx) insertDelivery(d *feedmill.Delivery, event int64) (err error) {
+	d.ID = feedmill.NewID(feedmill.PrefixDelivery)
+	d.CreatedAt = d.ID.Time()
+	ended := sql.NullInt64{}
+	if !d.State.Open() {
+		d.EndedAt = d.CreatedAt
+		ended = toMillis(d.EndedAt)
+	}
+	d.Seq, err = t.insert(`INSERT INTO deliveries
+		(id, workspace_id, subscription_id, event_seq, type, resource_id, state, reason, attempts, budget, due_at, ended_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
+		string(d.ID), string(d.Workspace), string(d.Subscription), event, d.Type, d.ResourceID,
+		stateNumber(d.State), d.Reason, d.Budget, d.DueAt.UnixMilli(), ended)
+	return err
+}

@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// insertAttempt writes an attempt under the number that the delivery gives it.
+func (t *tx) insertAttempt(delivery, number int64, a feedmill.Attempt) error {
+	_, err := t.exec(`INSERT INTO attempts
+		(delivery_seq, number, id, at, status, error, header, dns_us, connect_us, tls_us, first_byte_us, total_us)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		delivery, number, string(a.ID), a.At.UnixMilli(), a.Status, a.Error, packHeader(a.Header),
+		a.Timing.DNS.Microseconds(), a.Timing.Connect.Microseconds(), a.Timing.TLS.Microseconds(),
+		a.Timing.FirstByte.Microseconds(), a.Timing.Total.Microseconds())
+	if err != nil || len(a.Body) == 0 {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES (?, ?, ?)`, delivery, number, a.Body)
+	return err
+}
+
+// DeliveryAttempts lists the attempts of a delivery, first to last.
+func (db *DB) DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error) {
+	rows, err := db.rows(ctx, `SELECT a.id, a.number, a.at, a.status, a.error, a.header, b.body,
+		a.dns_us, a.connect_us, a.tls_us, a.first_byte_us, a.total_us
+		FROM attempts a LEFT JOIN attempt_bodies b ON b.delivery_seq = a.delivery_seq AND b.number = a.number
+		WHERE a.delivery_seq = (SELECT seq FROM deliveries WHERE id = ?) ORDER BY a.number`, delivery)
+	return all(rows, err, func(row interface{ Scan(...any) error }) (feedmill.Attempt, error) {
+		a := feedmill.Attempt{Delivery: delivery}
+		var (
+			at                                  sql.NullInt64
+			header                              []byte
+			dns, connect, tls, firstByte, total int64
+		)
+		err := row.Scan(&a.ID, &a.Number, &at, &a.Status, &a.Error, &header, &a.Body, &dns, &connect, &tls, &firstByte, &total)
+		if err != nil {
+			return a, err
+		}
+		a.At = fromMillis(at)
+		a.Timing = feedmill.Timing{
+			DNS: time.Duration(dns) * time.Microsecond, Connect: time.Duration(connect) * time.Microsecond,
+			TLS: time.Duration(tls) * time.Microsecond, FirstByte: time.Duration(firstByte) * time.Microsecond,
+			Total: time.Duration(total) * time.Microsecond,
+		}
+		a.Header, err = unpackHeader(header)
+		return a, err
+	})
+}
+
+// packHeader writes names and values one after the other, each behind its
+// length: endpoints send bytes that no separator and no text column is safe from.
+func packHeader(header [][2]string) []byte {
+	var b []byte
+	for _, field := range header {
+		for _, s := range field {
+			b = binary.AppendUvarint(b, uint64(len(s)))
+			b = append(b, s...)
+		}
+	}
+	return b
+}
+
+var errHeader = errors.New("the stored header of an attempt is damaged")
+
+func unpackHeader(b []byte) (header [][2]string, err error) {
+	for len(b) > 0 {
+		var field [2]string
+		for i := range field {
+			size, n := binary.Uvarint(b)
+			if n <= 0 || size > uint64(len(b)-n) {
+				return nil, errHeader
+			}
+			field[i] = string(b[n : n+int(size)])
+			b = b[n+int(size):]
+		}
+		header = append(header, field)
+	}
+	return header, nil
+}

@@ -1,0 +1,220 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/feedmill/feedmill"
+)
+
+func TestQueriesUseIndexes(t *testing.T) {
+	db, ctx := open(t, filepath.Join(t.TempDir(), "f.db")), t.Context()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sub := exercise(t, db)
+
+	// Every list in every shape that it can be asked for.
+	at, page := time.Now(), feedmill.Page{Limit: 10}
+	for _, kind := range []string{"", "metric.created"} {
+		for _, resource := range []string{"", "m_1"} {
+			_, err := db.Events(ctx, sub.Workspace, feedmill.EventQuery{Page: page, Type: kind, ResourceID: resource, Since: at})
+			check(err)
+		}
+		for _, states := range [][]feedmill.DeliveryState{nil, {feedmill.DeliveryDelivered}, {feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded}} {
+			_, err := db.Deliveries(ctx, sub.Workspace, feedmill.DeliveryQuery{Page: page, Subscription: sub.ID, States: states, Type: kind})
+			check(err)
+		}
+		_, err := db.Deliveries(ctx, sub.Workspace, feedmill.DeliveryQuery{
+			Page: page, Type: kind, States: []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded},
+		})
+		check(err)
+	}
+
+	var queries []string
+	db.stmts.Range(func(query, _ any) bool {
+		queries = append(queries, query.(string))
+		return true
+	})
+	check(db.write(ctx, func(tx *tx) error {
+		for query := range tx.stmts {
+			queries = append(queries, query)
+		}
+		return nil
+	}))
+	if len(queries) < 40 {
+		t.Fatalf("%d queries were seen, want all that the store has", len(queries))
+	}
+	for _, query := range queries {
+		steps := plan(t, db, query)
+		if problem := problemOf(query, steps); problem != "" {
+			t.Errorf("%s:\n%s\n\t%s", problem, query, strings.Join(steps, "\n\t"))
+		}
+	}
+}
+
+// problemOf says what is slow in a plan. To scan what the query itself has
+// picked before is not.
+func problemOf(query string, steps []string) string {
+	picked := map[string]bool{"CONSTANT": true}
+	for _, step := range steps {
+		words := strings.Fields(step)
+		switch {
+		case words[0] == "CO-ROUTINE", words[0] == "MATERIALIZE":
+			picked[words[1]] = true
+		case words[0] == "SCAN" && !picked[words[1]] && !mayScan(query, step):
+			return "reads all of " + words[1]
+		case strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "WITH RECURSIVE resource"):
+			return "sorts"
+		}
+	}
+	return ""
+}
+
+// mayScan allows to read all of what is few: the replays, and the open
+// deliveries for their metrics.
+func mayScan(query, step string) bool {
+	return strings.Contains(query, "FROM replays") || strings.HasSuffix(step, "INDEX deliveries_due")
+}
+
+func plan(t *testing.T, db *DB, query string) (steps []string) {
+	t.Helper()
+	switch strings.Fields(query)[0] {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "WITH":
+	default:
+		return nil
+	}
+	conn, err := db.reads.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	err = conn.Raw(func(c any) error {
+		stmt, err := c.(*sqlite3.SQLiteConn).Prepare(`EXPLAIN QUERY PLAN ` + query)
+		if err != nil {
+			return err
+		}
+		defer stmt.Close()
+		nothing := make([]driver.NamedValue, stmt.NumInput())
+		for i := range nothing {
+			nothing[i].Ordinal = i + 1
+		}
+		rows, err := stmt.(driver.StmtQueryContext).QueryContext(t.Context(), nothing)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for row := make([]driver.Value, len(rows.Columns())); ; {
+			switch err := rows.Next(row); err {
+			case nil:
+				steps = append(steps, row[len(row)-1].(string))
+			case io.EOF:
+				return nil
+			default:
+				return err
+			}
+		}
+	})
+	if err != nil {
+		t.Fatalf("%v: %s", err, query)
+	}
+	return steps
+}
+
+// exercise calls every method of the events half that has a query of its own,
+// and answers the subscription that it did so with.
+func exercise(t *testing.T, db *DB) feedmill.Subscription {
+	t.Helper()
+	ctx, at := t.Context(), time.Now()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "w", CreatedAt: at}
+	check(db.CreateWorkspace(ctx, w, nil))
+	feed := feedmill.NewID(feedmill.PrefixDataFeed)
+	check(db.RegisterFeed(ctx, w.ID, feed, feedmill.NewID(feedmill.PrefixDataSource)))
+	_, err := db.FeedSource(ctx, w.ID, feed)
+	check(err)
+	sub := feedmill.Subscription{
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.*"},
+		State: feedmill.SubscriptionActive, CreatedAt: at, UpdatedAt: at,
+	}
+	gone := sub
+	gone.ID = feedmill.NewID(feedmill.PrefixSubscription)
+	check(db.CreateSubscriptions(ctx, []feedmill.Subscription{sub, gone}, nil))
+	check(db.DeleteSubscription(ctx, w.ID, gone.ID, at))
+	_, err = db.ChangeSubscription(ctx, w.ID, sub.ID, func(*feedmill.Subscription) (*feedmill.Once, error) { return nil, nil })
+	check(err)
+	_, err = db.Subscription(ctx, w.ID, sub.ID)
+	check(err)
+	_, err = db.SubscriptionForDelivery(ctx, sub.ID)
+	check(err)
+	_, err = db.Subscriptions(ctx, w.ID, feedmill.Page{Limit: 1})
+	check(err)
+	_, err = db.CountSubscriptions(ctx, w.ID)
+	check(err)
+
+	var due []feedmill.DueDelivery
+	for i := range 4 {
+		e := feedmill.Event{
+			ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.ID, Type: "metric.created", Timestamp: at,
+			DedupeKey: fmt.Sprint(i % 3), ResourceID: []string{"", "m_1"}[i%2], Payload: []byte("{}"),
+		}
+		_, fresh, err := db.Accept(ctx, []feedmill.Event{e}, 10, nil)
+		check(err)
+		due = append(due, fresh...)
+	}
+	_, err = db.Event(ctx, w.ID, due[0].Event)
+	check(err)
+	_, err = db.EventRoutes(ctx, w.ID, due[0].Event, 9)
+	check(err)
+	_, err = db.Delivery(ctx, w.ID, due[0].ID)
+	check(err)
+	_, err = db.DueSubscriptions(ctx, []int{1}, at, "", 1)
+	check(err)
+	for _, heads := range []bool{false, true} {
+		_, err = db.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Heads: heads, Limit: 1})
+		check(err)
+	}
+	_, _, err = db.OpenWork(ctx, at)
+	check(err)
+	o := feedmill.Outcome{
+		Workspace: w.ID, Subscription: sub.ID, Delivery: due[0].ID, At: at, State: feedmill.DeliveryExhausted, Succeeded: true, Warn: true,
+		Attempt: &feedmill.Attempt{ID: feedmill.NewID(feedmill.PrefixAttempt), At: at, Body: []byte("no")},
+	}
+	_, err = db.Settle(ctx, []feedmill.Outcome{o, o}, 10)
+	check(err)
+	_, err = db.DeliveryAttempts(ctx, due[0].ID)
+	check(err)
+	_, err = db.RetryDelivery(ctx, w.ID, due[0].ID, 1, at, nil)
+	check(err)
+	for _, states := range [][]feedmill.DeliveryState{nil, {feedmill.DeliveryExhausted}} {
+		check(db.CreateReplay(ctx, feedmill.Replay{
+			ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: w.ID, Subscription: sub.ID, States: states,
+			Until: at.Add(time.Hour), CreatedAt: at,
+		}, nil))
+		_, err = db.StepReplay(ctx, at, 10, 10)
+		check(err)
+	}
+	_, err = db.DiscardOpen(ctx, sub.ID, "", at, 10)
+	check(err)
+	o.Disable = feedmill.DisabledGone
+	_, err = db.Settle(ctx, []feedmill.Outcome{o}, 10)
+	check(err)
+	_, err = db.Prune(ctx, at, at.Add(time.Hour))
+	check(err)
+	return sub
+}

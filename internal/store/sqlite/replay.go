@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// CreateReplay begins a replay. Its bound is fixed here: the deliveries that it
+// makes have later ids, and so it ends.
+func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, once *feedmill.Once) error {
+	states := make([]string, len(r.States))
+	for i, s := range r.States {
+		states[i] = string(s)
+	}
+	return db.write(ctx, func(tx *tx) error {
+		if err := tx.keep(once); err != nil {
+			return err
+		}
+		bound := min(feedmill.FirstID(feedmill.PrefixDelivery, r.Until), feedmill.NewID(feedmill.PrefixDelivery))
+		_, err := tx.exec(`INSERT INTO replays
+			(id, workspace_id, subscription_id, since, until, states, cursor, bound, made, created_at, done_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, r.Workspace, r.Subscription, r.Since.UnixMilli(), r.Until.UnixMilli(), strings.Join(states, " "),
+			feedmill.FirstID(feedmill.PrefixDelivery, r.Since), bound, r.Made, toMillis(r.CreatedAt), toMillis(r.DoneAt))
+		return err
+	})
+}
+
+// StepReplay makes up to limit new deliveries for one unfinished replay: that
+// which has made the fewest, so that a small one does not wait for a large one.
+func (db *DB) StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error) {
+	var unfinished bool
+	err = db.row(ctx, `SELECT EXISTS (SELECT 1 FROM replays WHERE done_at IS NULL)`).Scan(&unfinished)
+	if err != nil || !unfinished {
+		return false, translate(err)
+	}
+	err = db.write(ctx, func(tx *tx) error {
+		r, err := tx.unfinishedReplay()
+		if errors.Is(err, feedmill.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		worked = true
+		return tx.stepReplay(r, now, budget, limit)
+	})
+	return worked && err == nil, err
+}
+
+// replay is an unfinished replay and whether its subscription has ended.
+type replay struct {
+	id, subscription feedmill.ID
+	states           []feedmill.DeliveryState
+	cursor, bound    feedmill.ID
+	ended            bool
+}
+
+func (t *tx) unfinishedReplay() (r replay, err error) {
+	var states string
+	err = t.row(`SELECT r.id, r.subscription_id, r.states, r.cursor, r.bound, s.deleted_at IS NOT NULL OR s.state = ?
+		FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
+		WHERE r.done_at IS NULL ORDER BY r.made LIMIT 1`, feedmill.SubscriptionDisabled).
+		Scan(&r.id, &r.subscription, &states, &r.cursor, &r.bound, &r.ended)
+	for _, s := range strings.Fields(states) {
+		r.states = append(r.states, feedmill.DeliveryState(s))
+	}
+	return r, translate(err)
+}
+
+func (t *tx) stepReplay(r replay, now time.Time, budget, limit int) error {
+	var made int
+	if !r.ended {
+		old, err := t.replayed(r, limit)
+		if err != nil {
+			return err
+		}
+		for _, o := range old {
+			d := feedmill.Delivery{
+				Workspace: o.Workspace, Subscription: o.Subscription, Type: o.Type, ResourceID: o.ResourceID,
+				State: feedmill.DeliveryPending, Budget: budget, DueAt: now,
+			}
+			if err := t.insertDelivery(&d, o.event); err != nil {
+				return err
+			}
+			r.cursor = o.ID
+		}
+		made = len(old)
+	}
+	_, err := t.exec(`UPDATE replays SET cursor = ?1, made = made + ?2, done_at = CASE WHEN ?2 < ?3 THEN ?4 END WHERE id = ?5`,
+		r.cursor, made, limit, toMillis(now), r.id)
+	return err
+}
+
+// replayedDelivery is a delivery to make anew.
+type replayedDelivery struct {
+	feedmill.Delivery
+	event int64
+}
+
+func (t *tx) replayed(r replay, limit int) ([]replayedDelivery, error) {
+	found := eachState(r.states, `deliveries_by_state`, `subscription_id = ?1 AND id > ?2 AND id < ?3`)
+	if found == "" {
+		return nil, nil
+	}
+	rows, err := t.rows(`SELECT id, workspace_id, subscription_id, event_seq, type, resource_id FROM (`+found+` ORDER BY id LIMIT ?4)
+		ORDER BY id`, r.subscription, r.cursor, r.bound, limit)
+	return all(rows, err, func(row interface{ Scan(...any) error }) (d replayedDelivery, err error) {
+		err = row.Scan(&d.ID, &d.Workspace, &d.Subscription, &d.event, &d.Type, &d.ResourceID)
+		return d, err
+	})
+}

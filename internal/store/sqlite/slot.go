@@ -1,0 +1,21 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// LeaseSlots answers all slots: the file has one process at a time, and so has
+// its work.
+func (db *DB) LeaseSlots(context.Context, string, time.Duration) ([]int, error) {
+	held := make([]int, feedmill.Slots)
+	for i := range held {
+		held[i] = i
+	}
+	return held, nil
+}
+
+// ReleaseSlots does nothing: there is nobody to give slots to.
+func (db *DB) ReleaseSlots(context.Context, string, []int) error { return nil }

@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+const subscriptionColumns = `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
+	timeout_ms, rate_limit, rate_per_ms, concurrency, ordered, secrets, headers, header_names,
+	created_at, updated_at, deleted_at, last_success_at, warned_at`
+
+func scanSubscription(row interface{ Scan(...any) error }) (s feedmill.Subscription, err error) {
+	var (
+		events, headerNames                          string
+		timeout, ratePer                             int64
+		created, updated, deleted, succeeded, warned sql.NullInt64
+	)
+	err = row.Scan(&s.ID, &s.Workspace, &s.Name, &s.URL, &events, &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
+		&timeout, &s.Delivery.RateLimit, &ratePer, &s.Delivery.Concurrency, &s.Delivery.Ordered, &s.Secrets, &s.Headers, &headerNames,
+		&created, &updated, &deleted, &succeeded, &warned)
+	s.Events, s.HeaderNames = strings.Fields(events), strings.Fields(headerNames)
+	s.Delivery.Timeout, s.Delivery.RatePer = time.Duration(timeout)*time.Millisecond, time.Duration(ratePer)*time.Millisecond
+	s.CreatedAt, s.UpdatedAt, s.DeletedAt = fromMillis(created), fromMillis(updated), fromMillis(deleted)
+	s.LastSuccessAt, s.WarnedAt = fromMillis(succeeded), fromMillis(warned)
+	return s, translate(err)
+}
+
+// setTopics makes events find the subscription, in place of what found it before.
+func (t *tx) setTopics(s feedmill.Subscription) error {
+	if _, err := t.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, s.ID); err != nil {
+		return err
+	}
+	for _, topic := range s.Events {
+		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled)
+			VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			s.Workspace, topic, s.ResourceID, s.ID, s.State == feedmill.SubscriptionDisabled); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CreateSubscriptions adds all of them or none.
+func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, once *feedmill.Once) error {
+	return db.write(ctx, func(tx *tx) error {
+		if err := tx.keep(once); err != nil {
+			return err
+		}
+		for _, s := range subs {
+			if _, err := tx.exec(`INSERT INTO subscriptions (`+subscriptionColumns+`)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)`,
+				s.ID, s.Workspace, s.Name, s.URL, strings.Join(s.Events, " "), s.Method, s.ResourceID, s.State, s.DisabledReason,
+				s.Delivery.Timeout.Milliseconds(), s.Delivery.RateLimit, s.Delivery.RatePer.Milliseconds(), s.Delivery.Concurrency, s.Delivery.Ordered,
+				s.Secrets, s.Headers, strings.Join(s.HeaderNames, " "),
+				toMillis(s.CreatedAt), toMillis(s.UpdatedAt), toMillis(s.LastSuccessAt), toMillis(s.WarnedAt)); err != nil {
+				return err
+			}
+			if err := tx.setTopics(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+const liveSubscription = `SELECT ` + subscriptionColumns + ` FROM subscriptions WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL`
+
+// Subscription finds one that is not deleted.
+func (db *DB) Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error) {
+	return scanSubscription(db.row(ctx, liveSubscription, id, workspace))
+}
+
+// SubscriptionForDelivery finds one in any workspace, deleted or not.
+func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
+	return scanSubscription(db.row(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions WHERE id = ?`, id))
+}
+
+// Subscriptions lists those that are not deleted, newest first.
+func (db *DB) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error) {
+	rows, err := db.rows(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
+		WHERE workspace_id = ? AND deleted_at IS NULL AND id < ? ORDER BY id DESC LIMIT ?`,
+		workspace, before(p, feedmill.PrefixSubscription), p.Limit)
+	return all(rows, err, scanSubscription)
+}
+
+// CountSubscriptions counts those that are not deleted.
+func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n int, err error) {
+	err = db.row(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ? AND deleted_at IS NULL`, workspace).Scan(&n)
+	return n, translate(err)
+}
+
+// ChangeSubscription changes one that is not deleted, alone with it.
+func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error) {
+	var s feedmill.Subscription
+	err := db.write(ctx, func(tx *tx) error {
+		old, err := scanSubscription(tx.row(liveSubscription, id, workspace))
+		if err != nil {
+			return err
+		}
+		s = old
+		once, err := change(&s)
+		if err != nil {
+			return err
+		}
+		s.ID, s.Workspace, s.CreatedAt, s.DeletedAt = old.ID, old.Workspace, old.CreatedAt, old.DeletedAt
+		if err := tx.keep(once); err != nil {
+			return err
+		}
+		if _, err := tx.exec(`UPDATE subscriptions SET name = ?, url = ?, events = ?, method = ?, resource_id = ?, state = ?, disabled_reason = ?,
+			timeout_ms = ?, rate_limit = ?, rate_per_ms = ?, concurrency = ?, ordered = ?, secrets = ?, headers = ?, header_names = ?,
+			updated_at = ?, last_success_at = ?, warned_at = ? WHERE id = ?`,
+			s.Name, s.URL, strings.Join(s.Events, " "), s.Method, s.ResourceID, s.State, s.DisabledReason,
+			s.Delivery.Timeout.Milliseconds(), s.Delivery.RateLimit, s.Delivery.RatePer.Milliseconds(), s.Delivery.Concurrency, s.Delivery.Ordered,
+			s.Secrets, s.Headers, strings.Join(s.HeaderNames, " "),
+			toMillis(s.UpdatedAt), toMillis(s.LastSuccessAt), toMillis(s.WarnedAt), s.ID); err != nil {
+			return err
+		}
+		if err := tx.setTopics(s); err != nil {
+			return err
+		}
+		if s.State != feedmill.SubscriptionDisabled || old.State == feedmill.SubscriptionDisabled {
+			return nil
+		}
+		_, err = tx.discardOpen(s.ID, becauseDisabled, s.UpdatedAt, feedmill.DiscardStep)
+		return err
+	})
+	if err != nil {
+		return feedmill.Subscription{}, err
+	}
+	return s, nil
+}
+
+// DeleteSubscription deletes one and discards up to feedmill.DiscardStep of
+// its open deliveries.
+func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		n, err := tx.exec(`UPDATE subscriptions SET deleted_at = ? WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL`,
+			toMillis(at), id, workspace)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return feedmill.ErrNotFound
+		}
+		if _, err := tx.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, id); err != nil {
+			return err
+		}
+		_, err = tx.discardOpen(id, becauseDeleted, at, feedmill.DiscardStep)
+		return err
+	})
+}

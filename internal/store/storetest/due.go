@@ -1,0 +1,163 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// retryAt makes a delivery wait for a time.
+func retryAt(t *testing.T, s Store, d *feedmill.DueDelivery, at time.Time) {
+	t.Helper()
+	o := newOutcome(*d, feedmill.DeliveryRetrying)
+	o.DueAt = at
+	_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, budget)
+	must(t, err)
+	d.State, d.DueAt = feedmill.DeliveryRetrying, at
+	d.Attempts++
+}
+
+func allSlots() []int {
+	slots := make([]int, feedmill.Slots)
+	for i := range slots {
+		slots[i] = i
+	}
+	return slots
+}
+
+var dueCases = []testCase{
+	{name: "by due time and then in the order of acceptance", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(6, w.ID, "metric.created", "m_1")...)
+		due = slices.DeleteFunc(due, func(d feedmill.DueDelivery) bool { return d.Subscription != sub.ID })
+		at := now()
+		retryAt(t, s, &due[0], at.Add(3*time.Second))
+		retryAt(t, s, &due[1], at.Add(time.Second))
+		retryAt(t, s, &due[2], at.Add(time.Second))
+		settle(t, s, due[4], feedmill.DeliveryDelivered)
+		settle(t, s, due[5], feedmill.DeliveryExhausted)
+		for _, c := range []struct {
+			after time.Duration
+			limit int
+			want  []int
+		}{
+			{0, 9, []int{3}},
+			{999 * time.Millisecond, 9, []int{3}},
+			{time.Second, 9, []int{3, 1, 2}},
+			{time.Second, 2, []int{3, 1}},
+			{time.Hour, 9, []int{3, 1, 2, 0}},
+		} {
+			var wanted []feedmill.DueDelivery
+			for _, i := range c.want {
+				wanted = append(wanted, due[i])
+			}
+			got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at.Add(c.after), Limit: c.limit})
+			must(t, err)
+			equal(t, fmt.Sprintf("after %v, at most %d", c.after, c.limit), wanted, got)
+		}
+	}},
+	{name: "heads: a delivery waits for those before it of its resource alone", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s,
+			newEvent(w.ID, "metric.created", "x"), newEvent(w.ID, "metric.created", "y"), newEvent(w.ID, "metric.updated", "x"),
+			newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", "a"))
+		at := now()
+		heads := func(after time.Duration, limit int, wanted ...int) {
+			t.Helper()
+			got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at.Add(after), Heads: true, Limit: limit})
+			must(t, err)
+			var list []feedmill.DueDelivery
+			for _, i := range wanted {
+				list = append(list, due[i])
+			}
+			equal(t, "heads", list, got)
+		}
+		heads(0, 9, 0, 1, 3, 5)
+		heads(0, 2, 0, 1)
+		retryAt(t, s, &due[0], at.Add(time.Hour))
+		heads(0, 9, 1, 3, 5)
+		settle(t, s, due[1], feedmill.DeliveryDelivered)
+		heads(0, 9, 3, 5)
+		settle(t, s, due[3], feedmill.DeliveryDiscarded)
+		heads(0, 9, 4, 5)
+		heads(time.Hour, 9, 0, 4, 5)
+		settle(t, s, due[0], feedmill.DeliveryExhausted)
+		heads(0, 9, 2, 4, 5)
+	}},
+	{name: "subscriptions with work that is due, of the slots asked for", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		var subs []feedmill.ID
+		for range 5 {
+			subs = append(subs, subscribe(t, s, w.ID, "metric.*").ID)
+		}
+		idle, waiting := subscribe(t, s, w.ID, "tag.*"), subscribe(t, s, w.ID, "dashboard.*")
+		accept(t, s, newEvents(3, w.ID, "metric.created", "")...)
+		_, done := accept(t, s, newEvent(w.ID, "tag.created", ""))
+		settle(t, s, done[0], feedmill.DeliveryDelivered)
+		_, later := accept(t, s, newEvent(w.ID, "dashboard.created", ""))
+		at := now()
+		retryAt(t, s, &later[0], at.Add(time.Second))
+
+		var inSlot []feedmill.ID
+		for _, id := range append(slices.Clone(subs), waiting.ID) {
+			if feedmill.Slot(id) == feedmill.Slot(subs[2]) {
+				inSlot = append(inSlot, id)
+			}
+		}
+		for _, c := range []struct {
+			name  string
+			slots []int
+			at    time.Time
+			after feedmill.ID
+			limit int
+			want  []feedmill.ID
+		}{
+			{"all", allSlots(), at, "", 99, subs},
+			{"a page", allSlots(), at, "", 2, subs[:2]},
+			{"the next page", allSlots(), at, subs[1], 2, subs[2:4]},
+			{"past the last", allSlots(), at, subs[4], 2, nil},
+			{"later", allSlots(), at.Add(time.Second), subs[3], 99, []feedmill.ID{subs[4], waiting.ID}},
+			{"one slot", []int{feedmill.Slot(subs[2])}, at.Add(time.Second), "", 99, inSlot},
+			{"no slot", nil, at, "", 99, nil},
+		} {
+			got, err := s.DueSubscriptions(ctx, c.slots, c.at, c.after, c.limit)
+			must(t, err)
+			equal(t, c.name, c.want, got)
+			if slices.Contains(got, idle.ID) {
+				t.Errorf("%s: a subscription without open deliveries is due", c.name)
+			}
+		}
+	}},
+	{name: "open work is counted", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		subscribe(t, s, w.ID, "metric.*")
+		subscribe(t, s, w.ID, "metric.*")
+		check := func(open int64, oldest time.Time) {
+			t.Helper()
+			n, due, err := s.OpenWork(ctx, now())
+			must(t, err)
+			if n != open || !due.Equal(oldest) {
+				t.Errorf("%d are open, the oldest due at %v; want %d and %v", n, due, open, oldest)
+			}
+		}
+		check(0, time.Time{})
+		_, due := accept(t, s, newEvents(2, w.ID, "metric.created", "")...)
+		at := now()
+		retryAt(t, s, &due[0], at.Add(-time.Hour))
+		check(4, at.Add(-time.Hour))
+		for _, d := range due {
+			settle(t, s, d, feedmill.DeliveryDelivered)
+		}
+		check(0, time.Time{})
+	}},
+}

@@ -1,0 +1,313 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// budget is how many attempts a delivery of the suite may make.
+const budget = 10
+
+// newEvent is an event that no event before it is a duplicate of.
+func newEvent(w feedmill.ID, name, resource string) feedmill.Event {
+	id := feedmill.NewID(feedmill.PrefixEvent)
+	return feedmill.Event{
+		ID: id, Workspace: w, Type: name, ResourceID: resource, Timestamp: now(),
+		Payload: fmt.Appendf(nil, `{"id":%q}`, id),
+	}
+}
+
+// newEvents are n of them.
+func newEvents(n int, w feedmill.ID, name, resource string) []feedmill.Event {
+	events := make([]feedmill.Event, n)
+	for i := range events {
+		events[i] = newEvent(w, name, resource)
+	}
+	return events
+}
+
+// named gives an event a publisher's id to be known by.
+func named(e feedmill.Event, id string) feedmill.Event {
+	e.PublisherID, e.DedupeKey = id, "key of "+id
+	return e
+}
+
+func accept(t *testing.T, s Store, events ...feedmill.Event) ([]feedmill.Accepted, []feedmill.DueDelivery) {
+	t.Helper()
+	accepted, due, err := s.Accept(t.Context(), events, budget, nil)
+	must(t, err)
+	return accepted, due
+}
+
+// stored is an event as it is read again: without the key.
+func stored(e feedmill.Event) feedmill.Event {
+	e.DedupeKey = ""
+	return e
+}
+
+// nextMillisecond waits until what is made has a later time than what was.
+func nextMillisecond() {
+	for t := now(); !now().After(t); {
+	}
+}
+
+var eventCases = []testCase{
+	{name: "accepted, found and routed, each in its workspace", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		a, b := newWorkspace(t, s), newWorkspace(t, s)
+		var subs []feedmill.ID
+		for range 3 {
+			subs = append(subs, subscribe(t, s, a.ID, "metric.*").ID)
+		}
+		one, two := named(newEvent(a.ID, "metric.created", "m ü"), "p1"), newEvent(b.ID, "metric.created", "")
+		one.Timestamp = now().Add(-24 * time.Hour)
+		three := newEvent(a.ID, "datafeed.source.refreshed", string(aFeed))
+		three.Source, three.Payload = aSource, []byte("{}\x00\xff")
+		accepted, due := accept(t, s, one, two, three)
+		equal(t, "accepted", []feedmill.Accepted{
+			{ID: one.ID, PublisherID: "p1", Type: "metric.created"},
+			{ID: two.ID, Type: "metric.created"},
+			{ID: three.ID, Type: "datafeed.source.refreshed"},
+		}, accepted)
+		for _, e := range []feedmill.Event{one, two, three} {
+			got, err := s.Event(ctx, e.Workspace, e.ID)
+			must(t, err)
+			equal(t, "found", stored(e), stored(got))
+		}
+		_, err := s.Event(ctx, b.ID, one.ID)
+		want(t, err, feedmill.ErrNotFound)
+
+		routes, err := s.EventRoutes(ctx, a.ID, one.ID, 9)
+		must(t, err)
+		var wanted []feedmill.EventRoute
+		for _, d := range due {
+			wanted = append(wanted, feedmill.EventRoute{Delivery: d.ID, Subscription: d.Subscription, State: feedmill.DeliveryPending})
+		}
+		equal(t, "routes", wanted, routes)
+		var routed []feedmill.ID
+		for _, r := range routes {
+			routed = append(routed, r.Subscription)
+		}
+		slices.Sort(routed)
+		equal(t, "routed to", subs, routed)
+		routes, err = s.EventRoutes(ctx, a.ID, one.ID, 2)
+		must(t, err)
+		equal(t, "first routes", wanted[:2], routes)
+		for w, e := range map[feedmill.ID]feedmill.Event{b.ID: one, a.ID: three} {
+			routes, err = s.EventRoutes(ctx, w, e.ID, 9)
+			must(t, err)
+			equal(t, "no routes", nil, routes)
+		}
+	}},
+	{name: "a known key is a duplicate, in one call and over several", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		a, b := newWorkspace(t, s), newWorkspace(t, s)
+		subscribe(t, s, a.ID, "metric.*")
+		subscribe(t, s, b.ID, "metric.*")
+		first, again := named(newEvent(a.ID, "metric.created", ""), "p1"), named(newEvent(a.ID, "metric.created", ""), "p1")
+		elsewhere := named(newEvent(b.ID, "metric.created", ""), "p1")
+		free, alsoFree := newEvent(a.ID, "metric.created", ""), newEvent(a.ID, "metric.created", "")
+		accepted, due := accept(t, s, first, free, again, elsewhere, alsoFree)
+		equal(t, "accepted", []feedmill.Accepted{
+			{ID: first.ID, PublisherID: "p1", Type: "metric.created"},
+			{ID: free.ID, Type: "metric.created"},
+			{ID: first.ID, PublisherID: "p1", Type: "metric.created", Duplicate: true},
+			{ID: elsewhere.ID, PublisherID: "p1", Type: "metric.created"},
+			{ID: alsoFree.ID, Type: "metric.created"},
+		}, accepted)
+		var sent []feedmill.ID
+		for i, d := range due {
+			sent = append(sent, d.Event)
+			if i > 0 && d.Seq <= due[i-1].Seq {
+				t.Errorf("delivery %d has seq %d after %d", i, d.Seq, due[i-1].Seq)
+			}
+		}
+		equal(t, "delivered", []feedmill.ID{first.ID, free.ID, elsewhere.ID, alsoFree.ID}, sent)
+
+		later := named(newEvent(a.ID, "metric.created", ""), "p1")
+		accepted, due = accept(t, s, later)
+		equal(t, "accepted", []feedmill.Accepted{{ID: first.ID, PublisherID: "p1", Type: "metric.created", Duplicate: true}}, accepted)
+		equal(t, "delivered", nil, due)
+		for _, e := range []feedmill.Event{again, later} {
+			_, err := s.Event(ctx, a.ID, e.ID)
+			want(t, err, feedmill.ErrNotFound)
+		}
+	}},
+	{name: "of concurrent events under one key exactly one is accepted", run: func(t *testing.T, open func(*testing.T) Store) {
+		concurrentDuplicates(t, open(t), nil)
+	}},
+	{name: "of concurrent events under one key on two replicas exactly one is accepted", shared: true, run: func(t *testing.T, open func(*testing.T) Store) {
+		concurrentDuplicates(t, open(t), open(t))
+	}},
+	{name: "the answer is kept with the events or both are undone", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		first := named(newEvent(w.ID, "metric.created", ""), "p1")
+		accept(t, s, first)
+		events := []feedmill.Event{named(newEvent(w.ID, "metric.created", ""), "p1"), named(newEvent(w.ID, "metric.created", ""), "p2")}
+		wanted := []feedmill.Accepted{
+			{ID: first.ID, PublisherID: "p1", Type: "metric.created", Duplicate: true},
+			{ID: events[1].ID, PublisherID: "p2", Type: "metric.created"},
+		}
+		keep := func(key string) func([]feedmill.Accepted) *feedmill.Once {
+			return func(accepted []feedmill.Accepted) *feedmill.Once {
+				equal(t, "given to keep", wanted, accepted)
+				once := newOnce(w.ID, key)
+				return &once
+			}
+		}
+		must(t, s.Keep(ctx, newOnce(w.ID, "taken")))
+		accepted, due, err := s.Accept(ctx, events, budget, keep("taken"))
+		want(t, err, feedmill.ErrAnswered)
+		if len(accepted)+len(due) != 0 {
+			t.Errorf("what was undone is answered: %+v %+v", accepted, due)
+		}
+		_, err = s.Event(ctx, w.ID, events[1].ID)
+		want(t, err, feedmill.ErrNotFound)
+		deliveries, err := s.Deliveries(ctx, w.ID, feedmill.DeliveryQuery{Subscription: sub.ID, Page: feedmill.Page{Limit: 9}})
+		must(t, err)
+		if len(deliveries) != 1 {
+			t.Errorf("%d deliveries are there, want that of the first event alone", len(deliveries))
+		}
+
+		// The publisher's id was undone too: it is free.
+		accepted, due, err = s.Accept(ctx, events, budget, keep("free"))
+		must(t, err)
+		equal(t, "accepted", wanted, accepted)
+		if len(due) != 1 {
+			t.Errorf("%d deliveries are due, want 1", len(due))
+		}
+		_, err = s.Answered(ctx, w.ID, "free", now())
+		must(t, err)
+		_, _, err = s.Accept(ctx, newEvents(1, w.ID, "metric.created", ""), budget, func([]feedmill.Accepted) *feedmill.Once { return nil })
+		must(t, err)
+	}},
+	{name: "accepted in a crowd: each event is there or reported", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		must(t, s.Keep(ctx, newOnce(w.ID, "taken")))
+		var (
+			wg   sync.WaitGroup
+			mu   sync.Mutex
+			seqs = make(map[int64]bool)
+		)
+		for range 50 {
+			wg.Go(func() {
+				_, due, err := s.Accept(ctx, newEvents(4, w.ID, "metric.created", "m_1"), budget, nil)
+				if err != nil || len(due) != 4 {
+					t.Errorf("%d deliveries, %v; want 4", len(due), err)
+				}
+				mu.Lock()
+				for _, d := range due {
+					seqs[d.Seq] = true
+				}
+				mu.Unlock()
+				// Half of the crowd fails, and takes nobody with it.
+				_, _, err = s.Accept(ctx, newEvents(4, w.ID, "metric.created", "m_1"), budget, func([]feedmill.Accepted) *feedmill.Once {
+					once := newOnce(w.ID, "taken")
+					return &once
+				})
+				if !errors.Is(err, feedmill.ErrAnswered) {
+					t.Errorf("error is %v, want answered", err)
+				}
+			})
+		}
+		wg.Wait()
+		listed, err := s.Events(ctx, w.ID, feedmill.EventQuery{Page: feedmill.Page{Limit: 500}})
+		must(t, err)
+		deliveries, err := s.Deliveries(ctx, w.ID, feedmill.DeliveryQuery{Subscription: sub.ID, Page: feedmill.Page{Limit: 500}})
+		must(t, err)
+		if len(listed) != 200 || len(deliveries) != 200 || len(seqs) != 200 {
+			t.Errorf("%d events, %d deliveries, %d seqs; want 200 each", len(listed), len(deliveries), len(seqs))
+		}
+	}},
+	{name: "listed newest first in pages, by type, resource and time", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		accept(t, s, newEvent(newWorkspace(t, s).ID, "metric.created", "m_1"))
+		var all []feedmill.Event
+		add := func(name, resource string) { all = append(all, newEvent(w.ID, name, resource)) }
+		add("metric.created", "m_1")
+		add("tag.created", "m_1")
+		add("metric.created", "")
+		nextMillisecond()
+		add("metric.created", "m_2")
+		add("tag.created", "")
+		add("metric.created", "m_1")
+		accept(t, s, all...)
+		since := all[3].ID.Time()
+		for _, c := range []struct {
+			query feedmill.EventQuery
+			want  []int
+		}{
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}}, []int{5, 4, 3, 2, 1, 0}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 4}}, []int{5, 4, 3, 2}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 4, Before: all[2].ID}}, []int{1, 0}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Type: "metric.created"}, []int{5, 3, 2, 0}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 2, Before: all[5].ID}, Type: "metric.created"}, []int{3, 2}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, ResourceID: "m_1"}, []int{5, 1, 0}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9, Before: all[5].ID}, ResourceID: "m_1", Type: "tag.created"}, []int{1}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Since: since}, []int{5, 4, 3}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9, Before: all[5].ID}, Since: since, Type: "metric.created"}, []int{3}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Since: since.Add(time.Hour)}, nil},
+		} {
+			var wanted []feedmill.Event
+			for _, i := range c.want {
+				wanted = append(wanted, all[i])
+			}
+			got, err := s.Events(ctx, w.ID, c.query)
+			must(t, err)
+			equal(t, fmt.Sprintf("%+v", c.query), wanted, got)
+		}
+	}},
+}
+
+// concurrentDuplicates publishes one publisher's id from many goroutines, half
+// of them on the other handle where there is one.
+func concurrentDuplicates(t *testing.T, s, other Store) {
+	if other == nil {
+		other = s
+	}
+	ctx := t.Context()
+	w := newWorkspace(t, s)
+	sub := subscribe(t, s, w.ID, "metric.*")
+	var (
+		wg    sync.WaitGroup
+		fresh atomic.Int32
+		ids   sync.Map
+	)
+	for i := range 16 {
+		wg.Go(func() {
+			handle := s
+			if i%2 == 1 {
+				handle = other
+			}
+			accepted, _, err := handle.Accept(ctx, []feedmill.Event{named(newEvent(w.ID, "metric.created", ""), "p1")}, budget, nil)
+			if err != nil || len(accepted) != 1 {
+				t.Errorf("accepted %+v, %v", accepted, err)
+				return
+			}
+			ids.Store(accepted[0].ID, true)
+			if !accepted[0].Duplicate {
+				fresh.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	var different int
+	ids.Range(func(any, any) bool { different++; return true })
+	deliveries, err := s.Deliveries(ctx, w.ID, feedmill.DeliveryQuery{Subscription: sub.ID, Page: feedmill.Page{Limit: 99}})
+	must(t, err)
+	if fresh.Load() != 1 || different != 1 || len(deliveries) != 1 {
+		t.Errorf("%d were fresh, %d ids were answered, %d deliveries are there; want one of each", fresh.Load(), different, len(deliveries))
+	}
+}

@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+var retryCases = []testCase{
+	{name: "by hand: due again with more attempts", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		states := []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDelivered, feedmill.DeliveryDiscarded, feedmill.DeliveryRetrying}
+		_, due := accept(t, s, newEvents(len(states), w.ID, "metric.created", "m_1")...)
+		at := now().Add(time.Minute)
+		for i, state := range states {
+			settle(t, s, due[i], state)
+			once := newOnce(w.ID, string(state))
+			wanted := due[i]
+			wanted.State, wanted.Attempts, wanted.Budget, wanted.DueAt = feedmill.DeliveryPending, 1, 5, at
+			got, err := s.RetryDelivery(ctx, w.ID, due[i].ID, 4, at, func(d feedmill.Delivery) *feedmill.Once {
+				equal(t, "given to keep", wanted.Delivery, d)
+				return &once
+			})
+			must(t, err)
+			equal(t, string(state), wanted, got)
+			found, err := s.Delivery(ctx, w.ID, due[i].ID)
+			must(t, err)
+			equal(t, string(state)+": found", wanted.Delivery, found)
+			_, err = s.Answered(ctx, w.ID, string(state), now())
+			must(t, err)
+		}
+		again, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Limit: 9})
+		must(t, err)
+		if len(again) != len(states) {
+			t.Errorf("%d are due again, want %d", len(again), len(states))
+		}
+	}},
+	{name: "refused where it would mean nothing", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		ended := func(name string) (feedmill.Subscription, feedmill.DueDelivery) {
+			sub := subscribe(t, s, w.ID, name)
+			_, due := accept(t, s, newEvent(w.ID, name, ""))
+			settle(t, s, due[0], feedmill.DeliveryExhausted)
+			return sub, due[0]
+		}
+		disabled, ofDisabled := ended("metric.created")
+		setState(t, s, disabled, feedmill.SubscriptionDisabled)
+		deleted, ofDeleted := ended("metric.updated")
+		must(t, s.DeleteSubscription(ctx, w.ID, deleted.ID, now()))
+		paused, ofPaused := ended("metric.deleted")
+		setState(t, s, paused, feedmill.SubscriptionPaused)
+		subscribe(t, s, w.ID, "tag.created")
+		_, pending := accept(t, s, newEvent(w.ID, "tag.created", ""))
+		for _, c := range []struct {
+			name      string
+			workspace feedmill.ID
+			id        feedmill.ID
+			want      error
+		}{
+			{"pending", w.ID, pending[0].ID, feedmill.ErrConflict},
+			{"disabled", w.ID, ofDisabled.ID, feedmill.ErrConflict},
+			{"deleted", w.ID, ofDeleted.ID, feedmill.ErrConflict},
+			{"not there", w.ID, feedmill.NewID(feedmill.PrefixDelivery), feedmill.ErrNotFound},
+			{"of another workspace", newWorkspace(t, s).ID, ofPaused.ID, feedmill.ErrNotFound},
+			{"paused", w.ID, ofPaused.ID, nil},
+		} {
+			_, err := s.RetryDelivery(ctx, c.workspace, c.id, 1, now(), nil)
+			if c.want == nil {
+				must(t, err)
+			} else {
+				want(t, err, c.want)
+			}
+		}
+	}},
+	{name: "undone where its answer was kept before", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
+		settle(t, s, due[0], feedmill.DeliveryExhausted)
+		before := deliveries(t, s, sub)[0]
+		once := newOnce(w.ID, "k1")
+		must(t, s.Keep(ctx, once))
+		_, err := s.RetryDelivery(ctx, w.ID, due[0].ID, 1, now(), func(feedmill.Delivery) *feedmill.Once { return &once })
+		want(t, err, feedmill.ErrAnswered)
+		equal(t, "delivery", before, deliveries(t, s, sub)[0])
+	}},
+}

@@ -1,0 +1,73 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// lease leases slots as a replica does: what it held and is not given any more
+// it gives back.
+func lease(t *testing.T, s Store, replica string, held []int) []int {
+	t.Helper()
+	got, err := s.LeaseSlots(t.Context(), replica, time.Hour)
+	must(t, err)
+	slices.Sort(got)
+	lost := slices.DeleteFunc(slices.Clone(held), func(slot int) bool { return slices.Contains(got, slot) })
+	if len(lost) > 0 {
+		must(t, s.ReleaseSlots(t.Context(), replica, lost))
+	}
+	return got
+}
+
+var slotCases = []testCase{
+	{name: "a lone replica holds all of them, again and again", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		var held []int
+		for range 3 {
+			held = lease(t, s, "a", held)
+			equal(t, "held", allSlots(), held)
+		}
+		must(t, s.ReleaseSlots(t.Context(), "a", nil))
+		equal(t, "held", allSlots(), lease(t, s, "a", nil))
+	}},
+	{name: "a slot has one owner at a time, and replicas come to fair shares", shared: true, run: func(t *testing.T, open func(*testing.T) Store) {
+		replicas := []string{"a", "b", "c"}
+		handles, held := make(map[string]Store), make(map[string][]int)
+		for _, r := range replicas {
+			handles[r] = open(t)
+		}
+		for range 6 {
+			for _, r := range replicas {
+				held[r] = lease(t, handles[r], r, held[r])
+				owner := make(map[int]string)
+				for _, r := range replicas {
+					for _, slot := range held[r] {
+						if other, ok := owner[slot]; ok {
+							t.Fatalf("slot %d is held by %s and %s", slot, other, r)
+						}
+						owner[slot] = r
+					}
+				}
+			}
+		}
+		var all []int
+		for _, r := range replicas {
+			if n := len(held[r]); n < 85 || n > 86 {
+				t.Errorf("%s holds %d slots, want a third", r, n)
+			}
+			all = append(all, held[r]...)
+		}
+		slices.Sort(all)
+		equal(t, "held by all", allSlots(), all)
+	}},
+	{name: "what a replica leaves behind is taken over", shared: true, run: func(t *testing.T, open func(*testing.T) Store) {
+		a, b := open(t), open(t)
+		// This lease has ended by the time it is given.
+		_, err := a.LeaseSlots(t.Context(), "a", -time.Second)
+		must(t, err)
+		equal(t, "after a death", allSlots(), lease(t, b, "b", nil))
+		must(t, b.ReleaseSlots(t.Context(), "b", nil))
+		equal(t, "after a goodbye", allSlots(), lease(t, a, "c", nil))
+	}},
+}

@@ -1,0 +1,275 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// newSubscription is an active subscription with every field set that a fresh
+// one can have.
+func newSubscription(w feedmill.ID, events ...string) feedmill.Subscription {
+	at := now()
+	return feedmill.Subscription{
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w, Name: "a subscription",
+		URL: "https://example.com/hook", Events: events, Method: "POST", State: feedmill.SubscriptionActive,
+		Delivery: feedmill.DeliverySettings{Timeout: feedmill.DefaultTimeout, Concurrency: feedmill.DefaultConcurrency},
+		Secrets:  []byte{0, 1, 255}, CreatedAt: at, UpdatedAt: at,
+	}
+}
+
+// subscribe creates a subscription of the workspace.
+func subscribe(t *testing.T, s Store, w feedmill.ID, events ...string) feedmill.Subscription {
+	t.Helper()
+	sub := newSubscription(w, events...)
+	must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, nil))
+	return sub
+}
+
+// setState changes the state of a subscription.
+func setState(t *testing.T, s Store, sub feedmill.Subscription, state feedmill.SubscriptionState) {
+	t.Helper()
+	_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+		sub.State = state
+		return nil, nil
+	})
+	must(t, err)
+}
+
+var subscriptionCases = []testCase{
+	{name: "created, found and counted, each in its workspace", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		a, b := newWorkspace(t, s), newWorkspace(t, s)
+		one, two := newSubscription(a.ID, "metric.created", "tag.*"), newSubscription(a.ID, "datasource.*")
+		one.Method, one.ResourceID, one.State, one.DisabledReason = "GET", "m 1/ü", feedmill.SubscriptionDisabled, feedmill.DisabledGone
+		one.Headers, one.HeaderNames = []byte("sealed"), []string{"X-One", "X-Two"}
+		one.Delivery = feedmill.DeliverySettings{
+			Timeout: 1500 * time.Millisecond, RateLimit: 7, RatePer: time.Minute, Concurrency: 3, Ordered: true,
+		}
+		one.LastSuccessAt, one.WarnedAt = now().Add(-time.Hour), now().Add(-time.Minute)
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, nil))
+		for _, sub := range []feedmill.Subscription{one, two} {
+			got, err := s.Subscription(ctx, a.ID, sub.ID)
+			must(t, err)
+			equal(t, "found", sub, got)
+			got, err = s.SubscriptionForDelivery(ctx, sub.ID)
+			must(t, err)
+			equal(t, "found for delivery", sub, got)
+			_, err = s.Subscription(ctx, b.ID, sub.ID)
+			want(t, err, feedmill.ErrNotFound)
+		}
+		for w, n := range map[feedmill.ID]int{a.ID: 2, b.ID: 0} {
+			got, err := s.CountSubscriptions(ctx, w)
+			must(t, err)
+			if got != n {
+				t.Errorf("counted %d, want %d", got, n)
+			}
+		}
+		_, err := s.SubscriptionForDelivery(ctx, feedmill.NewID(feedmill.PrefixSubscription))
+		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "listed newest first in pages, without the deleted", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		subscribe(t, s, newWorkspace(t, s).ID, "metric.*")
+		var made []feedmill.Subscription
+		for range 5 {
+			made = append(made, subscribe(t, s, w.ID, "metric.*"))
+		}
+		must(t, s.DeleteSubscription(ctx, w.ID, made[2].ID, now()))
+		made = slices.Delete(made, 2, 3)
+		slices.Reverse(made)
+		var listed []feedmill.Subscription
+		for page := (feedmill.Page{Limit: 3}); ; page.Before = listed[len(listed)-1].ID {
+			part, err := s.Subscriptions(ctx, w.ID, page)
+			must(t, err)
+			if len(part) == 0 {
+				break
+			}
+			listed = append(listed, part...)
+		}
+		equal(t, "listed", made, listed)
+	}},
+	{name: "all are created or none", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		one, two := newSubscription(w.ID, "metric.*"), newSubscription(w.ID, "tag.*")
+		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two, one}, nil), feedmill.ErrConflict)
+		once := newOnce(w.ID, "k1")
+		must(t, s.Keep(ctx, once))
+		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &once), feedmill.ErrAnswered)
+		_, err := s.Subscription(ctx, w.ID, two.ID)
+		want(t, err, feedmill.ErrNotFound)
+		if _, due := accept(t, s, newEvent(w.ID, "metric.created", "")); len(due) != 0 {
+			t.Errorf("a subscription that was never created has %d deliveries", len(due))
+		}
+		once = newOnce(w.ID, "k2")
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &once))
+		_, err = s.Answered(ctx, w.ID, "k2", now())
+		must(t, err)
+	}},
+	{name: "a change writes all but what never changes", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		old := subscribe(t, s, w.ID, "metric.*")
+		changed := newSubscription(newWorkspace(t, s).ID, "tag.created", "dashboard.*")
+		changed.Name, changed.URL, changed.Method, changed.ResourceID = "new", "https://example.org/", "GET", "d_1"
+		changed.State, changed.DisabledReason = feedmill.SubscriptionDisabled, feedmill.DisabledByUser
+		changed.Delivery = feedmill.DeliverySettings{Timeout: time.Second, RateLimit: 2, RatePer: time.Hour, Concurrency: 1, Ordered: true}
+		changed.Secrets, changed.Headers, changed.HeaderNames = []byte("s"), []byte("h"), []string{"A"}
+		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Minute)
+		changed.LastSuccessAt, changed.WarnedAt = now(), now()
+		once := newOnce(w.ID, "k1")
+		got, err := s.ChangeSubscription(ctx, w.ID, old.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+			equal(t, "given to change", old, *sub)
+			*sub = changed
+			return &once, nil
+		})
+		must(t, err)
+		wanted := changed
+		wanted.ID, wanted.Workspace, wanted.CreatedAt = old.ID, old.Workspace, old.CreatedAt
+		equal(t, "answered", wanted, got)
+		got, err = s.Subscription(ctx, w.ID, old.ID)
+		must(t, err)
+		equal(t, "found", wanted, got)
+		_, err = s.Answered(ctx, w.ID, "k1", now())
+		must(t, err)
+	}},
+	{name: "a change moves what is matched", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.created", "tag.*")
+		change := func(resource string, events ...string) {
+			_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+				sub.Events, sub.ResourceID = events, resource
+				return nil, nil
+			})
+			must(t, err)
+		}
+		matched := func(wanted ...string) {
+			t.Helper()
+			_, due := accept(t, s, newEvent(w.ID, "metric.created", "m_1"), newEvent(w.ID, "metric.created", "m_2"), newEvent(w.ID, "tag.created", "m_1"))
+			var got []string
+			for _, d := range due {
+				got = append(got, d.Type+" "+d.ResourceID)
+			}
+			equal(t, "matched", wanted, got)
+		}
+		matched("metric.created m_1", "metric.created m_2", "tag.created m_1")
+		change("m_1", "metric.created", "tag.*")
+		matched("metric.created m_1", "tag.created m_1")
+		change("m_2", "metric.*")
+		matched("metric.created m_2")
+		change("", "tag.created")
+		matched("tag.created m_1")
+	}},
+	{name: "a change of state decides what becomes of events from then on", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		for _, c := range []struct {
+			state feedmill.SubscriptionState
+			want  feedmill.DeliveryState
+		}{
+			{feedmill.SubscriptionDisabled, feedmill.DeliveryDiscarded},
+			{feedmill.SubscriptionPaused, feedmill.DeliveryPending},
+			{feedmill.SubscriptionDisabled, feedmill.DeliveryDiscarded},
+			{feedmill.SubscriptionActive, feedmill.DeliveryPending},
+		} {
+			setState(t, s, sub, c.state)
+			accept(t, s, newEvent(w.ID, "metric.created", ""))
+			all := deliveries(t, s, sub)
+			if got := all[len(all)-1].State; got != c.want {
+				t.Errorf("while %s a delivery is %s, want %s", c.state, got, c.want)
+			}
+		}
+	}},
+	{name: "a change that fails leaves all as it was", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		old := subscribe(t, s, w.ID, "metric.*")
+		accept(t, s, newEvent(w.ID, "metric.created", ""))
+		once := newOnce(w.ID, "k1")
+		must(t, s.Keep(ctx, once))
+		refused := errors.New("refused")
+		for _, c := range []struct {
+			once *feedmill.Once
+			err  error
+			want error
+		}{{nil, refused, refused}, {&once, nil, feedmill.ErrAnswered}} {
+			_, err := s.ChangeSubscription(ctx, w.ID, old.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+				sub.Name, sub.State, sub.Events[0] = "changed", feedmill.SubscriptionDisabled, "tag.*"
+				return c.once, c.err
+			})
+			want(t, err, c.want)
+			got, err := s.Subscription(ctx, w.ID, old.ID)
+			must(t, err)
+			equal(t, "found", old, got)
+		}
+		if _, due := accept(t, s, newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "tag.created", "")); len(due) != 1 {
+			t.Errorf("%d deliveries are due, want that of metric.* alone", len(due))
+		}
+		if open, _, err := s.OpenWork(ctx, now()); err != nil || open != 2 {
+			t.Errorf("%d deliveries are open (%v), want 2", open, err)
+		}
+	}},
+	{name: "changes of one subscription follow each other", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		sub := subscribe(t, s, newWorkspace(t, s).ID, "metric.*")
+		var wg sync.WaitGroup
+		for range 16 {
+			wg.Go(func() {
+				_, err := s.ChangeSubscription(ctx, sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+					sub.Delivery.Concurrency++
+					return nil, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		got, err := s.Subscription(ctx, sub.Workspace, sub.ID)
+		must(t, err)
+		if n := got.Delivery.Concurrency - sub.Delivery.Concurrency; n != 16 {
+			t.Errorf("%d of 16 changes are left", n)
+		}
+	}},
+	{name: "deleted once, kept for its deliveries alone", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w, other := newWorkspace(t, s), newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		at := now().Add(time.Minute)
+		want(t, s.DeleteSubscription(ctx, other.ID, sub.ID, at), feedmill.ErrNotFound)
+		must(t, s.DeleteSubscription(ctx, w.ID, sub.ID, at))
+		want(t, s.DeleteSubscription(ctx, w.ID, sub.ID, at), feedmill.ErrNotFound)
+		_, err := s.Subscription(ctx, w.ID, sub.ID)
+		want(t, err, feedmill.ErrNotFound)
+		_, err = s.ChangeSubscription(ctx, w.ID, sub.ID, func(*feedmill.Subscription) (*feedmill.Once, error) {
+			t.Error("a deleted subscription was given to change")
+			return nil, nil
+		})
+		want(t, err, feedmill.ErrNotFound)
+		if n, err := s.CountSubscriptions(ctx, w.ID); err != nil || n != 0 {
+			t.Errorf("counted %d (%v), want 0", n, err)
+		}
+		got, err := s.SubscriptionForDelivery(ctx, sub.ID)
+		must(t, err)
+		sub.DeletedAt = at
+		got.UpdatedAt = sub.UpdatedAt
+		equal(t, "found for delivery", sub, got)
+	}},
+	{name: "one of another workspace cannot be changed", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		sub := subscribe(t, s, newWorkspace(t, s).ID, "metric.*")
+		_, err := s.ChangeSubscription(t.Context(), newWorkspace(t, s).ID, sub.ID, func(*feedmill.Subscription) (*feedmill.Once, error) {
+			t.Error("another workspace's subscription was given to change")
+			return nil, nil
+		})
+		want(t, err, feedmill.ErrNotFound)
+	}},
+}

@@ -1,0 +1,75 @@
+package feedmill
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestDefaultRetrySchedule(t *testing.T) {
+	s := DefaultRetrySchedule
+	if s.Attempts() != 10 {
+		t.Fatalf("the schedule makes %d attempts, want 10", s.Attempts())
+	}
+	waits := []time.Duration{
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+		10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	}
+	for i, want := range waits {
+		if got, ok := s.Next(i+1, 10, 0.5); !ok || got.Round(time.Millisecond) != want {
+			t.Errorf("after attempt %d: %v, %v, want %v", i+1, got, ok, want)
+		}
+	}
+	if wait, ok := s.Next(10, 10, 0.5); ok {
+		t.Errorf("after the last attempt another follows in %v", wait)
+	}
+}
+
+func TestRetryByHandBeginsTheScheduleAnew(t *testing.T) {
+	s := DefaultRetrySchedule
+	for _, made := range []int{3, 10, 17} {
+		budget := made + s.Attempts()
+		for i, want := range s {
+			if got, ok := s.Next(made+1+i, budget, 0.5); !ok || got.Round(time.Millisecond) != want {
+				t.Errorf("retry after %d attempts, wait %d: %v, %v, want %v", made, i, got, ok, want)
+			}
+		}
+		if _, ok := s.Next(budget, budget, 0.5); ok {
+			t.Errorf("retry after %d attempts does not end", made)
+		}
+	}
+}
+
+func TestRetryWaitsAreSpreadByAFifth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := RetrySchedule(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.Int64Range(1, int64(48*time.Hour)).Draw(t, "wait"))
+		}), 1, 20).Draw(t, "schedule"))
+		made := rapid.IntRange(1, 40).Draw(t, "made")
+		budget := rapid.IntRange(1, 40).Draw(t, "budget")
+		random := rapid.Float64Range(0, 0.999999).Draw(t, "random")
+		wait, ok := s.Next(made, budget, random)
+		if ok != (made < budget) {
+			t.Fatalf("%d of %d attempts made: another follows is %v", made, budget, ok)
+		}
+		if !ok {
+			return
+		}
+		for _, step := range s {
+			if low, high := float64(step)*0.8-1, float64(step)*1.2+1; float64(wait) >= low && float64(wait) <= high {
+				return
+			}
+		}
+		t.Fatalf("%v is within a fifth of no wait of %v", wait, s)
+	})
+}
+
+func TestRetryWithoutWaits(t *testing.T) {
+	if wait, ok := RetrySchedule(nil).Next(1, 3, 0.9); wait != 0 || !ok {
+		t.Errorf("an attempt of a budget is left, but Next answers %v, %v", wait, ok)
+	}
+	if _, ok := RetrySchedule(nil).Next(1, 1, 0.9); ok {
+		t.Error("the only attempt was made and another follows")
+	}
+}
