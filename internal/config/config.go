@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/feedmill/feedmill"
@@ -39,6 +40,13 @@ type Config struct {
 	RateLimit      float64
 	RateBurst      int
 	TracesEndpoint string
+
+	RetrySchedule    []time.Duration
+	EventRetention   time.Duration
+	EventFamilies    []string
+	EventTypes       []feedmill.EventType
+	EnforceSchemas   bool
+	MaxSubscriptions int
 
 	origin map[string]string
 }
@@ -73,6 +81,12 @@ var Settings = []Setting{
 	{Name: "rateLimit", Default: "0", Help: "requests a second for each credential; 0 means no limit", field: func(c *Config) any { return &c.RateLimit }},
 	{Name: "rateBurst", Default: "0", Help: "requests that a credential may make at once; by default those of one second", field: func(c *Config) any { return &c.RateBurst }},
 	{Name: "tracesEndpoint", Help: "OTLP/HTTP endpoint for traces, such as http://127.0.0.1:4318", field: func(c *Config) any { return &c.TracesEndpoint }},
+	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "waits before each further attempt of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }},
+	{Name: "eventRetention", Default: "30d", Help: "how long events and their delivery log are kept", field: func(c *Config) any { return &c.EventRetention }},
+	{Name: "eventFamilies", Help: "event families to turn on that are not available by default, such as goal.*, separated by commas", field: func(c *Config) any { return &c.EventFamilies }},
+	{Name: "eventTypes", Help: "event types of your own, separated by commas; in the file also with description and schema", field: func(c *Config) any { return &c.EventTypes }},
+	{Name: "enforceSchemas", Default: "false", Help: "refuse events whose data does not fit the JSON Schema of their type", field: func(c *Config) any { return &c.EnforceSchemas }},
+	{Name: "maxSubscriptions", Default: "0", Help: "how many subscriptions a workspace may have; 0 means any number", field: func(c *Config) any { return &c.MaxSubscriptions }},
 }
 
 // Env is the setting's name in the environment.
@@ -160,11 +174,28 @@ func (s Setting) set(c *Config, text, origin string) error {
 	case *string:
 		*p = text
 	case *[]string:
+		*p = splitList(text)
+	case *[]feedmill.EventType:
 		*p = nil
-		for item := range strings.SplitSeq(text, ",") {
-			if item = strings.TrimSpace(item); item != "" {
-				*p = append(*p, item)
+		for _, name := range splitList(text) {
+			*p = append(*p, feedmill.EventType{Name: name})
+		}
+	case *bool:
+		if *p, err = strconv.ParseBool(text); err != nil {
+			return fmt.Errorf("%s: %s must be true or false", origin, s.Name)
+		}
+	case *time.Duration:
+		if *p, err = feedmill.ParseDuration(text); err != nil {
+			return fmt.Errorf("%s: %s: %w", origin, s.Name, err)
+		}
+	case *[]time.Duration:
+		*p = nil
+		for _, item := range splitList(text) {
+			wait, err := feedmill.ParseDuration(item)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", origin, s.Name, err)
 			}
+			*p = append(*p, wait)
 		}
 	case *int:
 		if *p, err = strconv.Atoi(text); err != nil || *p < 0 {
@@ -176,6 +207,15 @@ func (s Setting) set(c *Config, text, origin string) error {
 		}
 	}
 	return nil
+}
+
+func splitList(text string) (items []string) {
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
 }
 
 func (c *Config) validate() error {
@@ -210,6 +250,12 @@ func (c *Config) validate() error {
 	if u, err := url.Parse(c.TracesEndpoint); c.TracesEndpoint != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 		fail("tracesEndpoint", "write it as http://host:4318")
 	}
+	if c.EventRetention < 24*time.Hour {
+		fail("eventRetention", "keep events for at least 1d")
+	}
+	if len(c.RetrySchedule) > 50 {
+		fail("retrySchedule", "it may have at most 50 waits")
+	}
 	return errors.Join(errs...)
 }
 
@@ -234,15 +280,27 @@ func (s Setting) text(c *Config) string {
 		}
 		return strconv.Quote(*p)
 	case *[]string:
-		quoted := make([]string, len(*p))
-		for i, item := range *p {
-			quoted[i] = strconv.Quote(item)
-		}
-		return "[" + strings.Join(quoted, ", ") + "]"
+		return listText(*p, strconv.Quote)
+	case *[]feedmill.EventType:
+		return listText(*p, func(t feedmill.EventType) string { return strconv.Quote(t.Name) })
+	case *[]time.Duration:
+		return listText(*p, feedmill.FormatDuration)
+	case *time.Duration:
+		return feedmill.FormatDuration(*p)
+	case *bool:
+		return strconv.FormatBool(*p)
 	case *int:
 		return strconv.Itoa(*p)
 	case *float64:
 		return strconv.FormatFloat(*p, 'g', -1, 64)
 	}
 	return ""
+}
+
+func listText[T any](items []T, text func(T) string) string {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = text(item)
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
 }

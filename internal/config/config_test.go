@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func write(t *testing.T, text string) string {
@@ -56,6 +57,10 @@ func TestWrongSettings(t *testing.T) {
 		{"database", "", []string{"FEEDMILL_DATABASE_URL=mysql://u:" + secret + "@h/d"}, nil, "must begin with postgres://"},
 		{"level", "", []string{"FEEDMILL_LOG_LEVEL=loud"}, nil, "debug, info, warn or error"},
 		{"half of OIDC", "", []string{"FEEDMILL_OIDC_ISSUER=https://i"}, nil, "together"},
+		{"schedule", "", []string{"FEEDMILL_RETRY_SCHEDULE=5s,soon"}, nil, "FEEDMILL_RETRY_SCHEDULE: retrySchedule: write a duration"},
+		{"retention", "eventRetention: 1h\n", nil, nil, "at least 1d"},
+		{"boolean", "enforceSchemas: maybe\n", nil, nil, "true or false"},
+		{"event type", "eventTypes:\n  - nme: order.paid\n", nil, nil, "feedmill.yaml:2: eventTypes: write a name"},
 		{"traces", "", []string{"FEEDMILL_TRACES_ENDPOINT=127.0.0.1:4318"}, nil, "http://host:4318"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,5 +119,32 @@ func TestPrintMasksSecretsAndReadsBack(t *testing.T) {
 	}
 	if _, err := Load(write(t, out.String()), nil, nil); err != nil {
 		t.Errorf("the printed configuration cannot be read: %v", err)
+	}
+}
+
+func TestEventSettings(t *testing.T) {
+	file := write(t, `
+retrySchedule: [1s, 2m]
+eventFamilies: [goal.*]
+eventTypes:
+  - order.created
+  - name: order.paid
+    description: Somebody paid.
+    schema: {type: object, required: [total]}
+`)
+	c, err := Load(file, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.RetrySchedule, []time.Duration{time.Second, 2 * time.Minute}) || !slices.Equal(c.EventFamilies, []string{"goal.*"}) {
+		t.Errorf("got %+v", c)
+	}
+	if len(c.EventTypes) != 2 || c.EventTypes[0].Name != "order.created" || c.EventTypes[1].Description != "Somebody paid." ||
+		string(c.EventTypes[1].Schema) != `{"required":["total"],"type":"object"}` {
+		t.Errorf("event types are %+v", c.EventTypes)
+	}
+	c, err = Load(file, []string{"FEEDMILL_EVENT_TYPES=a.b, c.d"}, nil)
+	if err != nil || len(c.EventTypes) != 2 || c.EventTypes[1].Name != "c.d" {
+		t.Errorf("event types are %+v, %v", c.EventTypes, err)
 	}
 }

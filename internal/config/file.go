@@ -1,13 +1,18 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/feedmill/feedmill"
 )
 
 // readFile reads a configuration file in YAML: a mapping of settings.
@@ -41,6 +46,11 @@ func (c *Config) readFile(file string) error {
 			errs = append(errs, fmt.Errorf("%s: %s is set twice", at, key.Value))
 		}
 		seen[key.Value] = true
+		if types, ok := Settings[n].field(c).(*[]feedmill.EventType); ok && node.Kind == yaml.SequenceNode {
+			c.origin[key.Value] = at
+			errs = append(errs, readEventTypes(file, node, types))
+			continue
+		}
 		value, err := scalarText(node, Settings[n])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", at, key.Value, err))
@@ -52,7 +62,11 @@ func (c *Config) readFile(file string) error {
 }
 
 func scalarText(node *yaml.Node, s Setting) (string, error) {
-	_, list := s.field(&Config{}).(*[]string)
+	list := false
+	switch s.field(&Config{}).(type) {
+	case *[]string, *[]time.Duration, *[]feedmill.EventType:
+		list = true
+	}
 	switch {
 	case node.Kind == yaml.ScalarNode && node.Tag != "!!null":
 		return node.Value, nil
@@ -69,4 +83,41 @@ func scalarText(node *yaml.Node, s Setting) (string, error) {
 		return "", errors.New("write a list of texts")
 	}
 	return "", errors.New("write a single value")
+}
+
+// readEventTypes reads event types of the operator's own: a name, or a mapping
+// of name, description and schema.
+func readEventTypes(file string, list *yaml.Node, into *[]feedmill.EventType) error {
+	*into = nil
+	for _, node := range list.Content {
+		var t struct {
+			Name        string         `yaml:"name"`
+			Description string         `yaml:"description"`
+			Schema      map[string]any `yaml:"schema"`
+		}
+		at := fmt.Sprintf("%s:%d: eventTypes", file, node.Line)
+		if node.Kind == yaml.ScalarNode {
+			t.Name = node.Value
+		} else {
+			text, err := yaml.Marshal(node)
+			if err != nil {
+				return fmt.Errorf("%s: %w", at, err)
+			}
+			strict := yaml.NewDecoder(bytes.NewReader(text))
+			strict.KnownFields(true)
+			if err := strict.Decode(&t); err != nil {
+				return fmt.Errorf("%s: write a name, or a mapping of name, description and schema", at)
+			}
+		}
+		own := feedmill.EventType{Name: t.Name, Description: t.Description}
+		if t.Schema != nil {
+			schema, err := json.Marshal(t.Schema)
+			if err != nil {
+				return fmt.Errorf("%s: the schema of %s is no JSON: %w", at, t.Name, err)
+			}
+			own.Schema = schema
+		}
+		*into = append(*into, own)
+	}
+	return nil
 }

@@ -1,0 +1,50 @@
+package deliver
+
+import (
+	"crypto/tls"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// clock splits the time of an attempt. The transport may still call the trace
+// from a connection it makes in the background, hence the mutex.
+type clock struct {
+	start time.Time
+
+	mu                         sync.Mutex
+	dnsStart, dialStart, hello time.Time
+	split                      feedmill.Timing
+}
+
+func (c *clock) trace() *httptrace.ClientTrace {
+	began := func(at *time.Time) {
+		c.mu.Lock()
+		*at = time.Now()
+		c.mu.Unlock()
+	}
+	ended := func(part *time.Duration, since *time.Time) {
+		c.mu.Lock()
+		*part = time.Since(*since)
+		c.mu.Unlock()
+	}
+	return &httptrace.ClientTrace{
+		DNSStart:             func(httptrace.DNSStartInfo) { began(&c.dnsStart) },
+		DNSDone:              func(httptrace.DNSDoneInfo) { ended(&c.split.DNS, &c.dnsStart) },
+		ConnectStart:         func(string, string) { began(&c.dialStart) },
+		ConnectDone:          func(string, string, error) { ended(&c.split.Connect, &c.dialStart) },
+		TLSHandshakeStart:    func() { began(&c.hello) },
+		TLSHandshakeDone:     func(tls.ConnectionState, error) { ended(&c.split.TLS, &c.hello) },
+		GotFirstResponseByte: func() { ended(&c.split.FirstByte, &c.start) },
+	}
+}
+
+func (c *clock) timing() feedmill.Timing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.split
+	t.Total = time.Since(c.start)
+	return t
+}

@@ -1,0 +1,73 @@
+package deliver
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// decide says what an attempt means for its delivery and its subscription.
+func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill.Outcome {
+	o := feedmill.Outcome{
+		Workspace: t.due.Workspace, Subscription: t.target.Subscription, Delivery: t.due.ID, At: now.UTC().Truncate(time.Millisecond),
+	}
+	if !r.NotSent {
+		o.Attempt = r.record(t.due.ID, m)
+	}
+	switch {
+	case r.ok():
+		o.State, o.Succeeded = feedmill.DeliveryDelivered, true
+		return o
+	case r.Final:
+		o.State, o.Reason = feedmill.DeliveryExhausted, r.Error
+		return o
+	case r.Status == http.StatusGone:
+		o.State, o.Reason = feedmill.DeliveryExhausted, "the endpoint answered 410 Gone"
+		o.Disable = feedmill.DisabledGone
+		o.Notice = d.notice("subscription.disabled", t.target, feedmill.DisabledGone, now)
+		return o
+	}
+	wait, again := d.Schedule.Next(m.Attempt, t.due.Budget, rand.Float64())
+	if again {
+		o.State, o.DueAt = feedmill.DeliveryRetrying, o.At.Add(max(wait, r.RetryAfter))
+	} else {
+		o.State, o.Reason = feedmill.DeliveryExhausted, fmt.Sprintf("all %d attempts failed", t.due.Budget)
+	}
+	d.judge(&o, t.target, now)
+	return o
+}
+
+// judge disables a subscription to which nothing has got through for too long,
+// and warns a day before.
+func (d *Dispatcher) judge(o *feedmill.Outcome, t Target, now time.Time) {
+	good := t.createdAt
+	if t.successAt.After(good) {
+		good = t.successAt
+	}
+	switch failing := now.Sub(good); {
+	case failing >= feedmill.DisableAfter:
+		o.Disable = feedmill.DisabledFailing
+		o.Notice = d.notice("subscription.disabled", t, feedmill.DisabledFailing, now)
+	case failing >= feedmill.DisableAfter-feedmill.WarnBeforeDisable && !t.warned:
+		o.Warn = true
+		o.Notice = d.notice("subscription.disabling_soon", t, feedmill.DisabledFailing, now)
+	}
+}
+
+// notice is the operational event that tells of a subscription's trouble.
+func (d *Dispatcher) notice(name string, t Target, reason string, now time.Time) *feedmill.Event {
+	e := &feedmill.Event{
+		ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: t.Workspace, Type: name,
+		Timestamp: now.UTC().Truncate(time.Millisecond), ResourceID: string(t.Subscription),
+	}
+	data := fmt.Appendf(nil, `{"subscriptionId":%q,"reason":%q}`, t.Subscription, reason)
+	payload, err := feedmill.RenderPayload(*e, data)
+	if err != nil {
+		panic(err) // ids and words of our own
+	}
+	e.Payload = payload
+	return e
+}

@@ -1,0 +1,70 @@
+package deliver
+
+import "time"
+
+const (
+	// firstLimit is how many attempts may be under way to an endpoint that
+	// has not answered well yet.
+	firstLimit = 4
+	// openAfter is how many attempts in a row must go without any answer for
+	// the breaker to open.
+	openAfter = 5
+	// The breaker stays open for firstOpen, then twice as long each time a
+	// probe gets no answer, up to longestOpen.
+	firstOpen   = time.Second
+	longestOpen = 30 * time.Second
+)
+
+// pace is how much at once an endpoint is trusted with. Good answers raise the
+// limit by one, failures halve it. An endpoint that gives no answer at all, and
+// so holds every attempt for the whole timeout, trips a breaker: nothing is
+// sent for a while, then a single probe.
+type pace struct {
+	allowed float64
+	silent  int // attempts in a row without an answer
+	opened  int // how often the breaker has opened in a row
+	until   time.Time
+}
+
+func newPace() pace { return pace{allowed: firstLimit} }
+
+// limit is how many attempts may be under way, at most ceiling.
+func (p *pace) limit(ceiling int) int {
+	if p.opened > 0 {
+		return 1
+	}
+	return min(max(int(p.allowed), 1), max(ceiling, 1))
+}
+
+// open reports whether the breaker is open or probing.
+func (p *pace) open() bool { return p.opened > 0 }
+
+// wait is how long nothing may be sent.
+func (p *pace) wait(now time.Time) time.Duration {
+	if p.opened == 0 {
+		return 0
+	}
+	return p.until.Sub(now)
+}
+
+// saw learns from an attempt. It reports whether the breaker has just opened.
+func (p *pace) saw(r Result, now time.Time, ceiling int) (tripped bool) {
+	switch {
+	case r.ok():
+		*p = pace{allowed: min(p.allowed+1, float64(max(ceiling, 1)))}
+	case r.Status != 0:
+		// It is alive, and says no: worth asking, but not by the dozen.
+		*p = pace{allowed: max(p.allowed/2, 1)}
+	default:
+		p.allowed = max(p.allowed/2, 1)
+		p.silent++
+		if p.silent < openAfter || now.Before(p.until) {
+			return false
+		}
+		open := min(firstOpen<<min(p.opened, 10), longestOpen)
+		p.opened++
+		p.until = now.Add(open)
+		return true
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+package deliver
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Ping sends a test.ping to a subscription now and answers what came of it.
+// Nothing is stored, and a failure has no consequence.
+func (d *Dispatcher) Ping(ctx context.Context, s feedmill.Subscription) (feedmill.Attempt, error) {
+	t, err := openTarget(ctx, d.Vault, s)
+	if err != nil {
+		return feedmill.Attempt{}, err
+	}
+	now := time.Now()
+	e := feedmill.Event{
+		ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: s.Workspace, Type: "test.ping",
+		Timestamp: now, ResourceID: string(s.ID),
+	}
+	payload, err := feedmill.RenderPayload(e, nil)
+	if err != nil {
+		return feedmill.Attempt{}, err
+	}
+	m := Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: e.ID, Type: e.Type, Payload: payload, Attempt: 1, At: now}
+	return *d.Sender.Send(ctx, *t, m).record(m.Delivery, m), nil
+}

@@ -1,0 +1,37 @@
+package deliver
+
+import (
+	"context"
+	"time"
+)
+
+// replayStep is how many deliveries of a replay are made in one transaction.
+const replayStep = 500
+
+// runReplays works on unfinished replays, step by step, and looks for ones
+// that another process has left now and then.
+func (d *Dispatcher) runReplays(ctx context.Context) {
+	const lookEvery = 30 * time.Second
+	for {
+		worked, err := d.Store.StepReplay(ctx, time.Now(), d.Schedule.Attempts(), replayStep)
+		if err != nil && ctx.Err() == nil {
+			d.Log.Error("replaying deliveries", "error", err)
+		}
+		if worked && err == nil {
+			select {
+			case d.poll <- struct{}{}: // there is something to send
+			default:
+			}
+			continue
+		}
+		timer := time.NewTimer(lookEvery)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-d.replay:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package deliver
+
+import "github.com/feedmill/feedmill"
+
+// ring is the order in which lanes get their turn: workspaces take turns, and
+// within a workspace its lanes do. A workspace with a thousand busy lanes gets
+// no more turns than one with a single lane.
+type ring struct {
+	tenants []*tenant
+	of      map[feedmill.ID]*tenant
+}
+
+type tenant struct {
+	workspace feedmill.ID
+	lanes     []*lane
+}
+
+// push puts a lane at the end of its workspace's line.
+func (r *ring) push(l *lane) {
+	if l.inRing {
+		return
+	}
+	l.inRing = true
+	t, ok := r.of[l.workspace]
+	if !ok {
+		if r.of == nil {
+			r.of = make(map[feedmill.ID]*tenant)
+		}
+		t = &tenant{workspace: l.workspace}
+		r.of[l.workspace] = t
+		r.tenants = append(r.tenants, t)
+	}
+	t.lanes = append(t.lanes, l)
+}
+
+// pop takes the lane whose turn it is, nil where there is none, and puts its
+// workspace at the end of the line.
+func (r *ring) pop() *lane {
+	if len(r.tenants) == 0 {
+		return nil
+	}
+	t := r.tenants[0]
+	r.tenants[0] = nil
+	r.tenants = r.tenants[1:]
+	l := t.lanes[0]
+	t.lanes[0] = nil
+	t.lanes = t.lanes[1:]
+	l.inRing = false
+	if len(t.lanes) > 0 {
+		r.tenants = append(r.tenants, t)
+	} else {
+		delete(r.of, t.workspace)
+	}
+	return l
+}
+
+// makeReady gives a lane with something to do a place in the ring.
+func (d *Dispatcher) makeReady(l *lane) {
+	if !l.busy && !l.held && !l.waiting && (len(l.queue) > 0 || l.more) {
+		d.ring.push(l)
+	}
+}

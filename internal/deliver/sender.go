@@ -1,0 +1,169 @@
+package deliver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Sender makes attempts over HTTP. It follows no redirect, reads a bounded part
+// of the answer, and holds the whole exchange to the subscription's timeout.
+type Sender struct {
+	// Transport is the way out, with the address policy in it.
+	Transport http.RoundTripper
+	// Forbidden is what an error of the transport matches where the policy
+	// refuses the address.
+	Forbidden error
+	// Body undoes the encoding of an answer and caps it.
+	Body func(resp *http.Response, limit int64) io.ReadCloser
+	// UserAgent is sent with every attempt.
+	UserAgent string
+}
+
+// Message is what an attempt sends.
+type Message struct {
+	Delivery feedmill.ID
+	Event    feedmill.ID
+	Type     string
+	Payload  []byte
+	Attempt  int
+	At       time.Time
+}
+
+// Result is what came of an attempt.
+type Result struct {
+	// Status is the answer's, 0 where none came.
+	Status int
+	// Error says what went wrong, for the subscriber to read.
+	Error  string
+	Header [][2]string
+	Body   []byte
+	Timing feedmill.Timing
+	// RetryAfter is how long the endpoint asks to be left alone.
+	RetryAfter time.Duration
+	// Final says that no further attempt can succeed, NotSent that none was made.
+	Final, NotSent bool
+}
+
+func (r Result) ok() bool { return r.Error == "" && r.Status >= 200 && r.Status < 300 }
+
+// record is the attempt as it is kept.
+func (r Result) record(delivery feedmill.ID, m Message) *feedmill.Attempt {
+	return &feedmill.Attempt{
+		ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: delivery, Number: m.Attempt, At: m.At.UTC().Truncate(time.Millisecond),
+		Status: r.Status, Error: r.Error, Header: r.Header, Body: r.Body, Timing: r.Timing,
+	}
+}
+
+// Send makes one attempt.
+func (s *Sender) Send(ctx context.Context, t Target, m Message) (r Result) {
+	ctx, cancel := context.WithTimeout(ctx, t.Settings.Timeout)
+	defer cancel()
+	clock := clock{start: time.Now()}
+	req, err := s.request(httptrace.WithClientTrace(ctx, clock.trace()), t, m)
+	if err != nil {
+		return Result{Error: err.Error(), Final: true, NotSent: true}
+	}
+	defer func() { r.Timing = clock.timing() }()
+	resp, err := s.Transport.RoundTrip(req)
+	if err != nil {
+		return s.failed(ctx, err, t)
+	}
+	body := s.Body(resp, feedmill.MaxReadAnswer)
+	defer body.Close()
+	r = Result{Status: resp.StatusCode}
+	good := r.ok()
+	if !good {
+		r.Error = "the endpoint answered " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
+		r.RetryAfter = retryAfter(resp, clock.start)
+	}
+	r.Header = keptHeader(resp.Header)
+	r.Body, err = readAnswer(body, !good)
+	if err != nil && ctx.Err() != nil {
+		r.Error = s.failed(ctx, ctx.Err(), t).Error
+	}
+	return r
+}
+
+// readAnswer reads an answer to its end or its cap, and keeps the first part of
+// it where it is wanted. An answer that is longer than the cap, or broken, is
+// no failure: the status has been given.
+func readAnswer(body io.Reader, keep bool) (kept []byte, err error) {
+	if keep {
+		kept, err = io.ReadAll(io.LimitReader(body, feedmill.MaxKeptAnswer))
+		if err != nil {
+			return kept, err
+		}
+	}
+	_, err = io.Copy(io.Discard, body)
+	return kept, err
+}
+
+// failed describes an attempt without an answer in words for the subscriber.
+// The error's own text is not for them: it can name addresses inside.
+func (s *Sender) failed(ctx context.Context, err error, t Target) Result {
+	var (
+		dns     *net.DNSError
+		op      *net.OpError
+		verify  *tls.CertificateVerificationError
+		alert   tls.AlertError
+		timeout interface{ Timeout() bool }
+	)
+	switch {
+	case errors.Is(err, s.Forbidden):
+		return Result{Error: "the operator's egress policy forbids the address of this URL", Final: true}
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return Result{Error: fmt.Sprintf("no complete answer within %s", t.Settings.Timeout)}
+	case errors.As(err, &dns):
+		return Result{Error: "the host's name could not be resolved"}
+	case errors.As(err, &verify), errors.As(err, &alert):
+		return Result{Error: "the TLS connection failed: the endpoint's certificate or protocol is not accepted"}
+	case errors.As(err, &op) && op.Op == "dial":
+		return Result{Error: "the connection was refused or could not be made"}
+	}
+	return Result{Error: "the connection broke before an answer came"}
+}
+
+// retryAfter reads the header of the same name, which counts with 429 and 503.
+func retryAfter(resp *http.Response, now time.Time) time.Duration {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	text := resp.Header.Get("Retry-After")
+	wait := time.Duration(0)
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), feedmill.MaxRetryAfter)
+}
+
+const (
+	maxKeptHeaders     = 50
+	maxKeptHeaderBytes = 8 << 10
+)
+
+// keptHeader is the part of an answer's header that is kept.
+func keptHeader(h http.Header) [][2]string {
+	kept, size := make([][2]string, 0, min(len(h), maxKeptHeaders)), 0
+	for name, values := range h {
+		for _, v := range values {
+			size += len(name) + len(v)
+			if len(kept) == maxKeptHeaders || size > maxKeptHeaderBytes {
+				return kept
+			}
+			kept = append(kept, [2]string{name, v})
+		}
+	}
+	return kept
+}

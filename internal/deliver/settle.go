@@ -1,0 +1,110 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// settling is an outcome on its way to the store.
+type settling struct {
+	outcome feedmill.Outcome
+	lane    *lane
+}
+
+// settleMost bounds how many outcomes share a transaction.
+const settleMost = 512
+
+// settleAll writes outcomes as they come, those that come together in one
+// transaction, until the channel is closed.
+func (d *Dispatcher) settleAll(ctx context.Context) {
+	batch := make([]settling, 0, settleMost)
+	for first := range d.outcomes {
+		batch = append(batch[:0], first)
+	fill:
+		for len(batch) < settleMost {
+			select {
+			case s, ok := <-d.outcomes:
+				if !ok {
+					break fill
+				}
+				batch = append(batch, s)
+			default:
+				break fill
+			}
+		}
+		d.settle(ctx, batch)
+	}
+}
+
+// settle writes a batch. A store that is away is waited for: meanwhile the
+// channel fills up and sending stops. A batch that the store refuses is
+// written one by one, so that one bad outcome does not hold up the others.
+func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
+	outcomes := make([]feedmill.Outcome, len(batch))
+	for i, s := range batch {
+		outcomes[i] = s.outcome
+	}
+	wait := 50 * time.Millisecond
+	for {
+		notices, err := d.Store.Settle(ctx, outcomes, d.Schedule.Attempts())
+		switch {
+		case err == nil:
+			d.settled(batch)
+			d.Offer(notices)
+			return
+		case ctx.Err() != nil:
+			d.settled(batch)
+			return
+		case !errors.Is(err, feedmill.ErrUnavailable) && len(batch) > 1:
+			for _, s := range batch {
+				d.settle(ctx, []settling{s})
+			}
+			return
+		case !errors.Is(err, feedmill.ErrUnavailable):
+			d.Log.Error("an outcome cannot be written; its delivery is sent again",
+				"delivery", batch[0].outcome.Delivery, "error", err)
+			d.settled(batch)
+			return
+		}
+		d.Log.Warn("waiting for the store to write outcomes", "outcomes", len(batch), "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, 2*time.Second)
+	}
+}
+
+// settled lets go of deliveries whose outcome is written.
+func (d *Dispatcher) settled(batch []settling) {
+	var due time.Time
+	d.mu.Lock()
+	for _, s := range batch {
+		l, o := s.lane, s.outcome
+		l.settle(o.Delivery)
+		if o.State == feedmill.DeliveryRetrying && (due.IsZero() || o.DueAt.Before(due)) {
+			due = o.DueAt
+		}
+		if l.target == nil {
+			continue
+		}
+		if o.Disable != "" || o.Warn {
+			l.target = nil
+			l.more = true
+		} else if o.Succeeded && (l.target.warned || o.At.Sub(l.target.successAt) > time.Minute) {
+			l.target = nil // its last success has moved
+		}
+		if l.target == nil || l.target.Settings.Ordered {
+			l.more = true
+		}
+		d.makeReady(l)
+	}
+	d.hire()
+	d.mu.Unlock()
+	if !due.IsZero() {
+		d.dueAt(due)
+	}
+}

@@ -1,0 +1,85 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Target is a subscription as the sender needs it, its secrets open.
+type Target struct {
+	Subscription feedmill.ID
+	Workspace    feedmill.ID
+	URL          string
+	Method       string
+	Settings     feedmill.DeliverySettings
+	Secrets      feedmill.SigningSecrets
+	Headers      map[string]string
+
+	state     feedmill.SubscriptionState
+	deleted   bool
+	createdAt time.Time
+	successAt time.Time
+	warned    bool
+}
+
+// held reports whether deliveries wait for somebody to resume the subscription.
+func (t *Target) held() bool { return !t.deleted && t.state == feedmill.SubscriptionPaused }
+
+// ended reports whether nothing will be delivered any more.
+func (t *Target) ended() bool { return t.deleted || t.state == feedmill.SubscriptionDisabled }
+
+func (t *Target) endedReason() string {
+	if t.deleted {
+		return "the subscription is deleted"
+	}
+	return "the subscription is disabled"
+}
+
+func (d *Dispatcher) readTarget(ctx context.Context, id feedmill.ID) (*Target, error) {
+	s, err := d.Store.SubscriptionForDelivery(ctx, id)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return &Target{Subscription: id, deleted: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openTarget(ctx, d.Vault, s)
+}
+
+// openTarget opens the secrets of a subscription.
+func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target, error) {
+	t := &Target{
+		Subscription: s.ID, Workspace: s.Workspace, URL: s.URL, Method: s.Method, Settings: s.Delivery,
+		state: s.State, deleted: !s.DeletedAt.IsZero(), createdAt: s.CreatedAt, successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
+	}
+	orDefault(&t.Settings.Concurrency, feedmill.DefaultConcurrency)
+	if t.Settings.Timeout == 0 {
+		t.Settings.Timeout = feedmill.DefaultTimeout
+	}
+	if err := unsealJSON(ctx, v, s.Secrets, "sub/"+string(s.ID)+"/secrets", &t.Secrets); err != nil {
+		return nil, err
+	}
+	if len(s.Headers) > 0 {
+		if err := unsealJSON(ctx, v, s.Headers, "sub/"+string(s.ID)+"/headers", &t.Headers); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func unsealJSON(ctx context.Context, v Vault, sealed []byte, record string, into any) error {
+	plain, err := v.Unseal(ctx, sealed, record)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", record, err)
+	}
+	if err := json.Unmarshal(plain, into); err != nil {
+		return fmt.Errorf("reading %s: %w", record, err)
+	}
+	return nil
+}

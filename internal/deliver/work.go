@@ -1,0 +1,303 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// refillBy is how many deliveries are read at once.
+const refillBy = 500
+
+// hire makes sure that a worker looks at the ring. The mutex is held.
+func (d *Dispatcher) hire() {
+	if d.closed || d.ctx == nil || len(d.ring.tenants) == 0 {
+		return
+	}
+	if d.idle > 0 {
+		d.work.Signal()
+		return
+	}
+	if d.workers < d.MaxInFlight {
+		d.workers++
+		d.wg.Go(d.worker)
+	}
+}
+
+// worker does tasks while there are any, and waits for more.
+func (d *Dispatcher) worker() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for {
+		t, ok := d.take()
+		if !ok {
+			d.workers--
+			return
+		}
+		ctx := d.ctx
+		d.hire() // somebody else may begin the next task
+		d.mu.Unlock()
+		if t.read {
+			d.bringUpToDate(ctx, t.lane)
+		} else {
+			d.attempt(ctx, t)
+		}
+		d.mu.Lock()
+	}
+}
+
+// keepIdle is how many workers wait for work; more than that leave.
+const keepIdle = 64
+
+// take waits for a task. It answers false when the worker should leave.
+func (d *Dispatcher) take() (task, bool) {
+	for {
+		if d.closed {
+			return task{}, false
+		}
+		for l := d.ring.pop(); l != nil; l = d.ring.pop() {
+			if t, ok := d.next(l, time.Now()); ok {
+				d.makeReady(l)
+				return t, true
+			}
+		}
+		if d.idle >= keepIdle {
+			return task{}, false
+		}
+		d.idle++
+		d.work.Wait()
+		d.idle--
+	}
+}
+
+// attempt sends one delivery and hands on what comes of it.
+func (d *Dispatcher) attempt(ctx context.Context, t task) {
+	m := Message{
+		Delivery: t.due.ID, Event: t.due.Event, Type: t.due.Type, Payload: t.due.Payload,
+		Attempt: t.due.Attempts + 1, At: time.Now(),
+	}
+	if t.due.Attempts == 0 {
+		d.count.firstAttempt.Observe(m.At.Sub(t.due.CreatedAt).Seconds())
+	}
+	r := d.Sender.Send(ctx, t.target, m)
+	now := time.Now()
+	if ctx.Err() != nil && !r.ok() {
+		// Broken off by a shutdown: given back, and nothing charged.
+		d.finished(t, r, now, false)
+		return
+	}
+	o := d.decide(t, m, r, now)
+	d.count.attempt(r, o, t.due.CreatedAt, now)
+	d.finished(t, r, now, true)
+	d.outcomes <- settling{o, t.lane}
+}
+
+// finished ends an attempt. The delivery stays known until its outcome is
+// written, so that it is not read again meanwhile.
+func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := t.lane
+	l.running--
+	delete(d.sending, t.due.ID)
+	if !settles {
+		delete(l.known, t.due.ID)
+		return
+	}
+	if l.pace.saw(r, now, t.target.Settings.Concurrency) {
+		d.dropQueue(l)
+	}
+	d.makeReady(l)
+	d.hire()
+}
+
+// bringUpToDate reads a lane's subscription where it may have changed, and its
+// due deliveries where the store may hold more.
+func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
+	now := time.Now()
+	d.mu.Lock()
+	stale := l.target == nil || now.Sub(l.readAt) >= targetAge
+	old, changes := l.target, l.changes
+	d.mu.Unlock()
+
+	target, err := old, error(nil)
+	if stale {
+		target, err = d.readTarget(ctx, l.id)
+	}
+	if err == nil && target.ended() {
+		err = d.discard(ctx, l.id, target)
+	}
+
+	d.mu.Lock()
+	if err == nil && stale && l.changes == changes {
+		l.setTarget(target, now)
+		l.workspace = target.Workspace
+	}
+	fetch := err == nil && !target.held() && !target.ended() && (l.more || target.Settings.Ordered)
+	if fetch && target.Settings.Ordered {
+		d.dropQueue(l)
+	}
+	query := feedmill.DueQuery{
+		Subscription: l.id, Now: now, Limit: len(l.known) + refillBy,
+		Heads: err == nil && target.Settings.Ordered,
+	}
+	if fetch {
+		l.more = false
+	}
+	d.mu.Unlock()
+
+	var due []feedmill.DueDelivery
+	if fetch {
+		due, err = d.Store.Due(ctx, query)
+	}
+
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.busy = false
+	switch {
+	case err != nil:
+		if ctx.Err() == nil {
+			d.Log.Error("reading due deliveries", "subscription", l.id, "error", err)
+		}
+		l.more = true
+		d.waitFor(l, retryRead)
+		return
+	case target.held(), target.ended():
+		d.dropQueue(l)
+		l.held = target.held() && l.target != nil // it may have changed meanwhile
+		l.more = l.target == nil
+	default:
+		l.more = l.more || len(due) == query.Limit
+		for _, item := range due {
+			_, known := l.known[item.ID]
+			if _, settled := l.settled[item.ID]; known || settled {
+				continue
+			}
+			if !d.fits(l) {
+				l.more = true
+				break
+			}
+			l.queue = append(l.queue, item)
+			l.known[item.ID] = struct{}{}
+			d.queued++
+		}
+	}
+	d.makeReady(l)
+	d.hire()
+}
+
+// discard ends what is open of a subscription that is disabled or deleted.
+func (d *Dispatcher) discard(ctx context.Context, id feedmill.ID, t *Target) error {
+	for {
+		n, err := d.Store.DiscardOpen(ctx, id, t.endedReason(), time.Now(), feedmill.DiscardStep)
+		if err != nil || n < feedmill.DiscardStep {
+			return err
+		}
+	}
+}
+
+// look finds due work in the store: at a known due time, when woken, and now
+// and then in any case.
+func (d *Dispatcher) look(ctx context.Context) {
+	for {
+		if err := d.lookOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			d.Log.Error("looking for due deliveries", "error", err)
+		}
+		timer := time.NewTimer(d.untilNext())
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-d.poll:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+func (d *Dispatcher) untilNext() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	wait := d.PollEvery
+	if !d.wakeAt.IsZero() {
+		wait = min(wait, max(time.Until(d.wakeAt), time.Millisecond))
+	}
+	return wait
+}
+
+// dueAt notes that something in the store comes due at t.
+func (d *Dispatcher) dueAt(t time.Time) {
+	d.mu.Lock()
+	earlier := d.wakeAt.IsZero() || t.Before(d.wakeAt)
+	if earlier {
+		d.wakeAt = t
+	}
+	d.mu.Unlock()
+	if earlier && time.Until(t) < d.PollEvery {
+		select {
+		case d.poll <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (d *Dispatcher) lookOnce(ctx context.Context) error {
+	const step = 1000
+	now := time.Now()
+	d.mu.Lock()
+	slots := d.slots.list()
+	if !d.wakeAt.After(now) {
+		d.wakeAt = time.Time{}
+	}
+	d.forgetIdle(now)
+	d.mu.Unlock()
+	if len(slots) == 0 {
+		return nil
+	}
+	var after feedmill.ID
+	for {
+		ids, err := d.Store.DueSubscriptions(ctx, slots, now, after, step)
+		if err != nil {
+			return err
+		}
+		d.mu.Lock()
+		for _, id := range ids {
+			d.found(id)
+		}
+		d.hire()
+		d.mu.Unlock()
+		if len(ids) < step {
+			return nil
+		}
+		after = ids[len(ids)-1]
+	}
+}
+
+// found notes that the store has due deliveries of a subscription. They may be
+// known already: then reading waits until the lane has worked them off.
+func (d *Dispatcher) found(id feedmill.ID) {
+	if !d.slots.has(id) {
+		return
+	}
+	l, ok := d.lanes[id]
+	if !ok {
+		// The workspace is read with the subscription; until then the
+		// lane takes its turn among those of unknown ones.
+		l = d.lane(id, "")
+	}
+	l.more = true
+	d.makeReady(l)
+}
+
+// idleTime is how long a lane without work keeps what it has learnt.
+const idleTime = 10 * time.Minute
+
+func (d *Dispatcher) forgetIdle(now time.Time) {
+	for id, l := range d.lanes {
+		if len(l.known) == 0 && !l.busy && !l.waiting && !l.inRing && now.Sub(l.usedAt) > idleTime {
+			delete(d.lanes, id)
+		}
+	}
+}

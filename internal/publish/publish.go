@@ -1,0 +1,186 @@
+// Package publish makes deliveries of events.
+//
+// An event that is accepted is durable together with a delivery for every
+// subscription that matches it, in one transaction, before anybody is told:
+// there is no moment at which one exists without the other. What is due at once
+// then goes to the dispatcher from memory.
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Store accepts events.
+type Store interface {
+	Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+}
+
+// Queue takes deliveries that are due.
+type Queue interface {
+	Offer([]feedmill.DueDelivery)
+}
+
+// Options are the parts that a publisher is made of.
+type Options struct {
+	Store     Store
+	Queue     Queue
+	Catalogue *feedmill.Catalogue
+	// Schemas, where not nil, holds the data of events to their types.
+	Schemas *Schemas
+	// Attempts is how many attempts a delivery gets.
+	Attempts int
+	Metrics  prometheus.Registerer
+}
+
+// Publisher accepts events. It may be used from any goroutine.
+type Publisher struct {
+	Options
+	accepted, duplicates, matched prometheus.Counter
+}
+
+// New makes a publisher.
+func New(o Options) *Publisher {
+	count := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "feedmill_events_" + name + "_total", Help: help})
+	}
+	p := &Publisher{
+		Options:    o,
+		accepted:   count("accepted", "Events accepted, duplicates not counted."),
+		duplicates: count("duplicate", "Events whose publisher's id had been seen."),
+		matched:    count("matched", "Deliveries made of accepted events and due at once."),
+	}
+	o.Metrics.MustRegister(p.accepted, p.duplicates, p.matched)
+	return p
+}
+
+// Publish accepts the events of a client, all or none. The pointers of a
+// refusal begin with the index of the event at fault.
+func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
+	ready := make([]feedmill.Event, len(events))
+	var refusals []*feedmill.Error
+	for i, e := range events {
+		ready[i] = newEvent(workspace, e)
+		if err := p.check(&ready[i], e.Data); err != nil {
+			refusals = append(refusals, placed(err, i))
+		}
+	}
+	if len(refusals) > 0 {
+		return nil, together(refusals)
+	}
+	return p.accept(ctx, ready, keep)
+}
+
+// PublishSource accepts an internal event of a data source: one public event
+// for each feed that it concerns.
+func (p *Publisher) PublishSource(ctx context.Context, e feedmill.SourceEvent) error {
+	events, err := SourceEvents(e)
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	_, err = p.accept(ctx, events, nil)
+	return err
+}
+
+func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
+	accepted, due, err := p.Store.Accept(ctx, events, p.Attempts, keep)
+	if err != nil {
+		return nil, fmt.Errorf("accepting events: %w", err)
+	}
+	p.Queue.Offer(due)
+	fresh := 0
+	for _, a := range accepted {
+		if !a.Duplicate {
+			fresh++
+		}
+	}
+	p.accepted.Add(float64(fresh))
+	p.duplicates.Add(float64(len(accepted) - fresh))
+	p.matched.Add(float64(len(due)))
+	return accepted, nil
+}
+
+func newEvent(workspace feedmill.ID, e feedmill.NewEvent) feedmill.Event {
+	id := feedmill.NewID(feedmill.PrefixEvent)
+	at := e.Timestamp
+	if at.IsZero() {
+		at = id.Time()
+	}
+	return feedmill.Event{
+		ID: id, Workspace: workspace, PublisherID: e.PublisherID, DedupeKey: e.DedupeKey,
+		Type: e.Type, Timestamp: at.UTC().Truncate(time.Millisecond), ResourceID: e.ResourceID,
+	}
+}
+
+// check holds an event to the catalogue and renders its payload.
+func (p *Publisher) check(e *feedmill.Event, data []byte) error {
+	if err := p.Catalogue.CheckPublished(e.Type); err != nil {
+		return err
+	}
+	for pointer, text := range map[string]string{"/id": e.DedupeKey, "/resourceId": e.ResourceID} {
+		if strings.IndexByte(text, 0) >= 0 {
+			return feedmill.Invalid("", feedmill.Fault{Pointer: pointer, Detail: "This must not hold the character U+0000."})
+		}
+	}
+	payload, err := feedmill.RenderPayload(*e, data)
+	var fault *feedmill.JSTextError
+	if errors.As(err, &fault) {
+		return feedmill.Invalid("", feedmill.Fault{Pointer: "/data" + fault.Pointer, Detail: fault.Detail})
+	}
+	if err != nil {
+		return err
+	}
+	if len(payload) > feedmill.MaxEventBytes {
+		return &feedmill.Error{
+			Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("An event may have at most %d bytes.", feedmill.MaxEventBytes),
+			Faults: []feedmill.Fault{{Detail: fmt.Sprintf("This event has %d bytes.", len(payload))}},
+		}
+	}
+	e.Payload = payload
+	if p.Schemas != nil {
+		return p.Schemas.check(e.Type, data)
+	}
+	return nil
+}
+
+// placed says which event a refusal is of. A refusal that names no place is of
+// the event's type.
+func placed(err error, index int) *feedmill.Error {
+	var refusal *feedmill.Error
+	if !errors.As(err, &refusal) {
+		refusal = &feedmill.Error{Kind: feedmill.ErrInvalid, Detail: err.Error()}
+	}
+	out := *refusal
+	out.Faults = nil
+	for _, f := range refusal.Faults {
+		f.Pointer = fmt.Sprintf("/%d%s", index, f.Pointer)
+		out.Faults = append(out.Faults, f)
+	}
+	if len(out.Faults) == 0 {
+		out.Faults = []feedmill.Fault{{Pointer: fmt.Sprintf("/%d/type", index), Detail: refusal.Detail}}
+	}
+	return &out
+}
+
+// together makes one refusal of several: of the kind of the first, with the
+// faults of all.
+func together(refusals []*feedmill.Error) error {
+	first := *refusals[0]
+	for _, r := range refusals[1:] {
+		first.Faults = append(first.Faults, r.Faults...)
+		if r.Detail != first.Detail {
+			first.Detail = ""
+		}
+		if r.Type != first.Type {
+			first.Type = ""
+		}
+	}
+	return &first
+}

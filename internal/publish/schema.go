@@ -1,0 +1,92 @@
+package publish
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Schemas holds the data of events to the JSON Schemas of their types.
+type Schemas struct {
+	of map[string]*jsonschema.Schema
+}
+
+// NewSchemas compiles the schemas of a catalogue. It fetches nothing: a schema
+// that refers to another document is an error.
+func NewSchemas(c *feedmill.Catalogue) (*Schemas, error) {
+	s := &Schemas{of: make(map[string]*jsonschema.Schema)}
+	for _, t := range c.Types() {
+		if len(t.Schema) == 0 {
+			continue
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(t.Schema))
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
+		}
+		compiler := jsonschema.NewCompiler()
+		compiler.UseLoader(noLoader{})
+		location := "/schemas/" + t.Name
+		if err := compiler.AddResource(location, doc); err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
+		}
+		compiled, err := compiler.Compile(location)
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
+		}
+		s.of[t.Name] = compiled
+	}
+	return s, nil
+}
+
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("a schema must not refer to other documents")
+}
+
+func (s *Schemas) check(name string, data []byte) error {
+	schema, ok := s.of[name]
+	if !ok {
+		return nil
+	}
+	if len(data) == 0 {
+		data = []byte("{}")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return feedmill.Invalid("", feedmill.Fault{Pointer: "/data", Detail: "This is no valid JSON."})
+	}
+	var invalid *jsonschema.ValidationError
+	if err := schema.Validate(value); !errors.As(err, &invalid) {
+		return err
+	}
+	refusal := &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "schema-mismatch", Detail: "The data of an event does not fit the schema of its type; GET /events/types has the schemas."}
+	faultsOf(invalid, &refusal.Faults)
+	slices.SortFunc(refusal.Faults, func(a, b feedmill.Fault) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return refusal
+}
+
+var english = message.NewPrinter(language.English)
+
+// faultsOf collects the leaves of the tree of what does not fit.
+func faultsOf(e *jsonschema.ValidationError, faults *[]feedmill.Fault) {
+	for _, c := range e.Causes {
+		faultsOf(c, faults)
+	}
+	if len(e.Causes) > 0 {
+		return
+	}
+	pointer := "/data"
+	for _, token := range e.InstanceLocation {
+		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	}
+	*faults = append(*faults, feedmill.Fault{Pointer: pointer, Detail: "This does not fit the schema: " + e.ErrorKind.LocalizedString(english) + "."})
+}
