@@ -14,5 +14,5 @@ type Workspace struct {
 // admin of it, and of no other, works across workspaces.
 const DefaultWorkspace = "default"
 
-// MaxNameLen is how many bytes a name given by a client may have.
+// MaxNameLen is how many characters a name given by a client may have.
 const MaxNameLen = 200

@@ -14,6 +14,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +38,53 @@ type Store interface {
 
 	Keep(context.Context, feedmill.Once) error
 	Answered(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.Once, error)
+
+	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
+	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
+	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
+	CountSubscriptions(ctx context.Context, workspace feedmill.ID) (int, error)
+	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error)
+	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+
+	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
+	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
+	EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error)
+
+	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
+	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
+	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
+	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error)
+	CreateReplay(context.Context, feedmill.Replay, *feedmill.Once) error
+}
+
+// Publisher accepts events.
+type Publisher interface {
+	// Publish accepts all of the events or none. A refusal is an
+	// [*feedmill.Error] whose pointers begin with the index of the event.
+	Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error)
+}
+
+// Dispatcher sends deliveries.
+type Dispatcher interface {
+	// Changed says that a subscription must be read again before it is
+	// delivered to.
+	Changed(subscription feedmill.ID)
+	// InFlight reports whether an attempt of the delivery is under way.
+	InFlight(delivery feedmill.ID) bool
+	// Offer hands over deliveries that are due.
+	Offer([]feedmill.DueDelivery)
+	// Wake says that the store has new work.
+	Wake()
+	// Ping sends a test.ping to the subscription now and stores nothing.
+	Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error)
+}
+
+// URLPolicy knows which URLs may be called.
+type URLPolicy interface {
+	// CheckURL says what can be said without resolving the host. The error
+	// repeats no part of the URL but its scheme and its host.
+	CheckURL(*url.URL) error
 }
 
 // Authenticator knows who makes a request.
@@ -61,6 +110,17 @@ type Options struct {
 	Metrics *prometheus.Registry
 	Tracer  trace.Tracer
 
+	Publisher  Publisher
+	Dispatcher Dispatcher
+	Catalogue  *feedmill.Catalogue
+	// URLs says where subscriptions may point to.
+	URLs URLPolicy
+	// MaxSubscriptions is how many a workspace may have; zero means any number.
+	MaxSubscriptions int
+	// RetryAttempts is how many attempts a retry by hand adds; zero means as
+	// many as the default schedule has.
+	RetryAttempts int
+
 	// RateLimit is how many requests a second one credential may make;
 	// zero means any number. RateBurst is how many it may make at once.
 	RateLimit float64
@@ -75,14 +135,19 @@ type Server struct {
 	limits   *limiter
 	inFlight inFlight
 	seen     *seen
+	// quota is held from counting the subscriptions to adding one.
+	quota sync.Mutex
 }
 
 // New makes a server.
 func New(o Options) *Server {
+	if o.RetryAttempts == 0 {
+		o.RetryAttempts = feedmill.DefaultRetrySchedule.Attempts()
+	}
 	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics)}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}
-	s.open(o.Metrics)
+	s.open()
 	return s
 }

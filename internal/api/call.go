@@ -21,20 +21,47 @@ type call struct {
 	who       feedmill.Principal
 	query     map[string]string
 	faults    []feedmill.Fault
-	once      *onceCall
+	// problem is the type that the first typed faults have, all of them.
+	problem string
+	typed   int
+	once    *onceCall
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
 
+// maxFaults is how many faults of a request are listed. Past it a client has
+// sent something else than it thinks, and the rest says nothing new.
+const maxFaults = 1000
+
 // fault notes a place where the request is wrong.
-func (c *call) fault(f feedmill.Fault) { c.faults = append(c.faults, f) }
+func (c *call) fault(f feedmill.Fault) {
+	if len(c.faults) < maxFaults {
+		c.faults = append(c.faults, f)
+	}
+}
+
+// faultOf notes a place where the request is wrong in the way that err tells.
+// A refusal whose faults are all of one type is of that type.
+func (c *call) faultOf(err *feedmill.Error, f feedmill.Fault) {
+	if c.typed == 0 {
+		c.problem = err.Type
+	}
+	if c.problem == err.Type && len(c.faults) < maxFaults {
+		c.typed++
+	}
+	c.fault(f)
+}
 
 // refusal is nil, or the error that lists every fault noted so far.
 func (c *call) refusal() error {
 	if len(c.faults) == 0 {
 		return nil
 	}
-	return feedmill.Invalid("", c.faults...)
+	refusal := feedmill.Invalid("", c.faults...)
+	if c.typed == len(c.faults) {
+		refusal.Type = c.problem
+	}
+	return refusal
 }
 
 // answer is what a handler gives back.
@@ -68,7 +95,7 @@ func (a answer) write(w http.ResponseWriter) {
 
 // jsonAnswer renders v as the body.
 func jsonAnswer(status int, v any) answer {
-	body, err := json.Marshal(v)
+	body, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		panic(fmt.Errorf("rendering an answer: %w", err))
 	}
@@ -96,6 +123,9 @@ func created(url string, data any) answer {
 // null where there is none.
 type timestamp time.Time
 
+// IsZero reports whether there is no time, for fields that are then left out.
+func (t timestamp) IsZero() bool { return time.Time(t).IsZero() }
+
 // MarshalJSON implements the encoding.
 func (t timestamp) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {
@@ -115,7 +145,7 @@ func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
 		}
 	}
 	c.readQuery(rt.query)
-	if rt.body == 0 {
+	if rt.body == 0 && len(rt.query) == 0 { // else the handler goes on to look for faults
 		if err := c.refusal(); err != nil {
 			return answer{}, err
 		}

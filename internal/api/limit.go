@@ -27,7 +27,10 @@ func newLimiter(perSecond float64, burst int) *limiter {
 	if perSecond <= 0 {
 		return nil
 	}
-	return &limiter{limit: rate.Limit(perSecond), burst: max(burst, int(math.Ceil(perSecond)), 1), of: make(map[string]*rate.Limiter)}
+	if burst <= 0 {
+		burst = int(math.Ceil(perSecond))
+	}
+	return &limiter{limit: rate.Limit(perSecond), burst: burst, of: make(map[string]*rate.Limiter)}
 }
 
 // take counts a request of the subject and says in the headers what is left.

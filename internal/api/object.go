@@ -1,7 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -33,10 +36,29 @@ func (c *call) readObject() (*object, error) {
 	return &object{c: c, members: v.members}, nil
 }
 
+// readOptionalObject is readObject where no body at all means an empty object.
+func (c *call) readOptionalObject() (*object, error) {
+	data, err := c.readBody()
+	if err != nil {
+		return nil, err
+	}
+	if len(data) == 0 {
+		return &object{c: c}, nil
+	}
+	c.r.Body = io.NopCloser(bytes.NewReader(data))
+	return c.readObject()
+}
+
 // done ends the reading: it refuses the request where anything in it is wrong.
 func (o *object) done() error {
+	o.refuseUnknown()
+	return o.c.refusal()
+}
+
+// refuseUnknown notes the members that nobody asked for.
+func (o *object) refuseUnknown() {
 	for _, m := range o.members {
-		if slices.Contains(o.known, m.name) {
+		if slices.Contains(o.known, m.name) || len(o.c.faults) == maxFaults {
 			continue
 		}
 		detail := "There is no such field."
@@ -45,12 +67,14 @@ func (o *object) done() error {
 		}
 		o.fault(m.name, detail)
 	}
-	return o.c.refusal()
 }
 
 func (o *object) fault(name, detail string) {
-	o.c.fault(feedmill.Fault{Pointer: o.at + "/" + escapePointer(name), Detail: detail})
+	o.c.fault(feedmill.Fault{Pointer: o.pointer(name), Detail: detail})
 }
+
+// pointer is the place of a member.
+func (o *object) pointer(name string) string { return o.at + "/" + escapePointer(name) }
 
 // get finds a member. Of a duplicate key, which is a fault already, it is the first.
 func (o *object) get(name string) (value, bool) {
@@ -74,26 +98,31 @@ func (o *object) need(name string) (value, bool) {
 	return v, ok
 }
 
-// name reads the required name of a resource: 1 to 200 bytes of visible text.
+// name reads the required name of a resource: 1 to 200 characters of visible text.
 func (o *object) name(field string) string {
 	v, ok := o.need(field)
 	if !ok {
 		return ""
 	}
+	return o.checkName(field, v)
+}
+
+// checkName reads a name out of a value.
+func (o *object) checkName(field string, v value) string {
 	s, ok := o.text(field, v)
 	switch {
 	case !ok:
 	case strings.TrimSpace(s) == "":
 		o.fault(field, "The name must not be empty.")
-	case len(s) > feedmill.MaxNameLen:
-		o.fault(field, fmt.Sprintf("The name may have at most %d bytes.", feedmill.MaxNameLen))
+	case utf8.RuneCountInString(s) > feedmill.MaxNameLen:
+		o.fault(field, fmt.Sprintf("The name may have at most %d characters.", feedmill.MaxNameLen))
 	case strings.ContainsFunc(s, isControl):
 		o.fault(field, "The name must not hold control characters.")
 	}
 	return s
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // optionalText reads a string that may be missing.
 func (o *object) optionalText(name string) string {
@@ -114,26 +143,28 @@ func (o *object) text(name string, v value) (string, bool) {
 	return string(s), err == nil
 }
 
-// texts reads a required array of strings with at least one element.
-func (o *object) texts(name string, most int) []string {
-	v, ok := o.need(name)
-	if !ok {
-		return nil
+// texts reads a required array of strings with at least one element, each with
+// its index. An element that is no string is a fault and is passed over.
+func (o *object) texts(name string, most int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		v, ok := o.need(name)
+		switch {
+		case !ok:
+			return
+		case v.kind != '[':
+			o.fault(name, "This must be an array of strings, not "+kindName(v.kind)+".")
+			return
+		case len(v.items) == 0 || len(v.items) > most:
+			o.fault(name, fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(v.items)))
+			return
+		}
+		below := &object{c: o.c, at: o.pointer(name)}
+		for i, item := range v.items {
+			if s, ok := below.text(fmt.Sprint(i), item); ok && !yield(i, s) {
+				return
+			}
+		}
 	}
-	if v.kind != '[' {
-		o.fault(name, "This must be an array of strings, not "+kindName(v.kind)+".")
-		return nil
-	}
-	if len(v.items) == 0 || len(v.items) > most {
-		o.fault(name, fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(v.items)))
-		return nil
-	}
-	list := make([]string, len(v.items))
-	below := &object{c: o.c, at: o.at + "/" + escapePointer(name)}
-	for i, item := range v.items {
-		list[i], _ = below.text(fmt.Sprint(i), item)
-	}
-	return list
 }
 
 func kindName(k jsontext.Kind) string {

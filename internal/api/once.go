@@ -211,4 +211,3 @@ type readCloser struct {
 	io.Reader
 	io.Closer
 }
-

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/feedmill/feedmill"
@@ -15,14 +14,34 @@ import (
 )
 
 // open registers what needs no credential. These paths are in the document too.
-func (s *Server) open(reg *prometheus.Registry) {
-	s.handle(route{method: "GET", path: "/healthz", handle: s.health})
-	s.handle(route{method: "GET", path: "/readyz", handle: s.ready})
+func (s *Server) open() {
+	for _, r := range s.openRoutes() {
+		s.handle(r)
+	}
+	for pattern, page := range s.pages() {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			limitTime(w, r, time.Now())
+			page.ServeHTTP(w, r)
+		})
+	}
+}
+
+func (s *Server) openRoutes() []route {
 	document := answer{status: http.StatusOK, contentType: "application/json", body: openapi.JSON()}
-	s.handle(route{method: "GET", path: "/openapi.json", handle: func(*call) (answer, error) { return document, nil }})
-	s.mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
-	s.mux.Handle("GET /docs", docs.Page())
-	s.mux.Handle("GET /docs/rapidoc.js", docs.Script())
+	return []route{
+		{method: "GET", path: "/healthz", handle: s.health},
+		{method: "GET", path: "/readyz", handle: s.ready},
+		{method: "GET", path: "/openapi.json", handle: func(*call) (answer, error) { return document, nil }},
+	}
+}
+
+// pages are what other programs' handlers answer; they leave no log line.
+func (s *Server) pages() map[string]http.Handler {
+	return map[string]http.Handler{
+		"GET /metrics":         promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{}),
+		"GET /docs":            docs.Page(),
+		"GET /docs/rapidoc.js": docs.Script(),
+	}
 }
 
 type healthView struct {

@@ -17,8 +17,10 @@ type route struct {
 	// query names the parameters that the operation takes.
 	query []string
 	// body is how many bytes the body may have; zero where none is taken.
-	body   int64
-	handle func(*call) (answer, error)
+	body int64
+	// formats are the media types of the body; empty means JSON.
+	formats string
+	handle  func(*call) (answer, error)
 }
 
 // smallBody is the limit of a body that describes one resource.
@@ -36,6 +38,25 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/keys", scope: feedmill.ScopeAdmin, body: smallBody, handle: s.createKey},
 		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId"}, paged...), handle: s.listKeys},
 		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, handle: s.revokeKey},
+
+		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},
+		{method: "GET", path: "/events", scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
+		{method: "GET", path: "/events/{id}", scope: feedmill.ScopeRead, handle: s.getEvent},
+		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, handle: s.listEventTypes},
+
+		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, body: smallBody, handle: s.createSubscriptions},
+		{method: "GET", path: "/events/subscriptions", scope: feedmill.ScopeRead, query: paged, handle: s.listSubscriptions},
+		{method: "GET", path: "/events/subscriptions/{id}", scope: feedmill.ScopeRead, handle: s.getSubscription},
+		{method: "PATCH", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, body: smallBody, handle: s.changeSubscription},
+		{method: "DELETE", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, handle: s.deleteSubscription},
+		{method: "POST", path: "/events/subscriptions/{id}/test", scope: feedmill.ScopeWrite, handle: s.pingSubscription},
+		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", scope: feedmill.ScopeWrite, body: smallBody, handle: s.rotateSecret},
+		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, body: smallBody, handle: s.replaySubscription},
+		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since"}, paged...), handle: s.listDeliveries},
+
+		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
+		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, handle: s.retryDelivery},
+		{method: "GET", path: "/events/undelivered", scope: feedmill.ScopeRead, query: paged, handle: s.listUndelivered},
 	}
 }
 

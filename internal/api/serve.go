@@ -1,18 +1,22 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/feedmill/feedmill"
 )
 
 const (
@@ -26,9 +30,7 @@ const (
 // count and, where traces are on, a span.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	start := time.Now()
-	deadlines := http.NewResponseController(w)
-	deadlines.SetReadDeadline(start.Add(readTimeout)) // a recorder in a test has none
-	deadlines.SetWriteDeadline(start.Add(writeTimeout))
+	limitTime(w, r, start)
 
 	c := &call{requestID: requestID(r)}
 	w.Header().Set("X-Request-Id", c.requestID)
@@ -42,7 +44,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 
 	a := s.answer(c, w, rt)
 	if a.status == http.StatusUnsupportedMediaType && rt.body > 0 {
-		a.set("Accept-Post", "application/json")
+		a.set("Accept-Post", cmp.Or(rt.formats, "application/json"))
 	}
 	a.write(w)
 
@@ -57,7 +59,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("requestId", c.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("requestId", c.requestID), slog.String("method", r.Method), slog.String("path", loggedPath(r.URL.Path)),
 		slog.Int("status", a.status), slog.Int("bytes", len(a.body)), slog.Duration("took", took),
 	}
 	if c.who.Subject != "" {
@@ -67,6 +69,17 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 		attrs = append(attrs, slog.String("error", a.cause.Error()))
 	}
 	s.Log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// limitTime bounds how long the client may take over its body and the answer. A
+// request without a body gets no read deadline: at its end the connection would
+// count as lost, and the work on the request would be cancelled.
+func limitTime(w http.ResponseWriter, r *http.Request, start time.Time) {
+	deadlines := http.NewResponseController(w) // a recorder in a test has no deadlines
+	if r.Body != http.NoBody {
+		deadlines.SetReadDeadline(start.Add(readTimeout))
+	}
+	deadlines.SetWriteDeadline(start.Add(writeTimeout))
 }
 
 // answer runs the call and makes an answer of whatever comes of it, a panic included.
@@ -94,6 +107,14 @@ func (s *Server) startSpan(r *http.Request, rt route) (context.Context, trace.Sp
 	return s.Tracer.Start(ctx, r.Method+" "+rt.path, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		attribute.String("http.request.method", r.Method), attribute.String("http.route", rt.path)))
 }
+
+// loggedPath is a path without the API keys that stand in it: some clients will
+// take a key for its id.
+func loggedPath(path string) string {
+	return keyInPath.ReplaceAllString(path, "/"+feedmill.KeyPrefix+"***")
+}
+
+var keyInPath = regexp.MustCompile("/" + feedmill.KeyPrefix + "[^/]+")
 
 // requestID is the client's own where it sent a sensible one, else a new one.
 func requestID(r *http.Request) string {

@@ -22,10 +22,15 @@ func (a *App) Transport(ctx context.Context) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return direct{api.New(api.Options{
-		Store: a.store, Vault: a.vault, Log: a.log, Metrics: newMetrics(),
-		Auth: operator{feedmill.Principal{Workspace: w.ID, Subject: "operator", Scopes: feedmill.Scopes, AllWorkspaces: true}},
-	})}, nil
+	metrics := newMetrics()
+	events, err := a.newEvents("operator", metrics)
+	if err != nil {
+		return nil, err
+	}
+	options := a.apiOptions(events, metrics)
+	options.RateLimit = 0
+	options.Auth = operator{feedmill.Principal{Workspace: w.ID, Subject: "operator", Scopes: feedmill.Scopes, AllWorkspaces: true}}
+	return direct{api.New(options)}, nil
 }
 
 type direct struct{ handler http.Handler }

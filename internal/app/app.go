@@ -19,7 +19,9 @@ import (
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/auth"
 	"github.com/feedmill/feedmill/internal/config"
+	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/store/postgres"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 	"github.com/feedmill/feedmill/internal/vault"
@@ -30,6 +32,10 @@ type store interface {
 	api.Store
 	auth.Store
 	vault.Store
+	publish.Store
+	deliver.Store
+	RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error
+	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	ForgetAnswers(ctx context.Context, now time.Time, limit int) (int64, error)
 	Close() error

@@ -44,10 +44,14 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	handler, err := a.withCORS(api.New(api.Options{
-		Store: a.store, Auth: who, Vault: a.vault, Log: a.log, Metrics: newMetrics(), Tracer: traces.tracer,
-		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
-	}))
+	metrics := newMetrics()
+	events, err := a.newEvents(version, metrics)
+	if err != nil {
+		return err
+	}
+	options := a.apiOptions(events, metrics)
+	options.Auth, options.Tracer = who, traces.tracer
+	handler, err := a.withCORS(api.New(options))
 	if err != nil {
 		return err
 	}
@@ -64,11 +68,12 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 	server := newServer(handler, a.log)
 	greet(out, version, listener.Addr(), a.config.Data, made)
 
-	// Two groups: the server stops first, then what it stands on.
+	// The server and the dispatcher stop first, then what they stand on.
 	parts, endParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer endParts()
 	var g errgroup.Group
 	g.Go(func() error { return who.Run(parts) })
+	g.Go(func() error { return events.dispatcher.Run(ctx) })
 	g.Go(func() error { a.housekeep(parts); return nil })
 	g.Go(func() error {
 		defer endParts()
@@ -144,27 +149,4 @@ Three things to try:
   curl %s/readyz          # and open %s/docs in a browser
 
 `, key, key, url, url, url)
-}
-
-// housekeep removes what is past its time, a little at a time.
-func (a *App) housekeep(ctx context.Context) {
-	const step = 500
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for {
-			n, err := a.store.ForgetAnswers(ctx, time.Now(), step)
-			if err != nil {
-				a.log.Warn("removing expired idempotency keys", "error", err)
-			}
-			if err != nil || n < step {
-				break
-			}
-		}
-	}
 }

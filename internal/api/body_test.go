@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/feedmill/feedmill"
+)
+
+func readText(text, contentType string) (value, []string, error) {
+	c := &call{r: httptest.NewRequest("POST", "/", strings.NewReader(text))}
+	c.r.Header.Set("Content-Type", contentType)
+	v, err := c.readJSON()
+	var places []string
+	for _, f := range c.faults {
+		places = append(places, f.Pointer)
+	}
+	return v, places, err
+}
+
+func TestReadJSON(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for _, c := range []struct {
+		name, text string
+		places     []string // pointers of the faults
+	}{
+		{"object", `{"a":{"b":[1,2]}}`, nil},
+		{"space around", " \t\r\n{} \n", nil},
+		{"as deep as may be", deep(maxDepth), nil},
+		{"empty", "", []string{""}},
+		{"only space", " \n", []string{""}},
+		{"ends early", `{"a":[1`, []string{"/a"}},
+		{"ends in a string", `{"a":"b`, []string{"/a"}},
+		{"ends after a name", `{"a"`, []string{"/a"}},
+		{"too deep", deep(maxDepth + 1), []string{strings.Repeat("/0", maxDepth)}},
+		{"far too deep", strings.Repeat("[", 1<<19), []string{strings.Repeat("/0", maxDepth)}},
+		{"two values", `{} {}`, []string{""}},
+		{"rubbish after it", `{}x`, []string{""}},
+		{"not a value", `{"a":nul}`, []string{"/a"}},
+		{"a name without quotes", `{a:1}`, []string{""}},
+		{"a comma too many", `{"a":[1,]}`, []string{"/a"}},
+		{"wrong bracket", `{"a":[1}}`, []string{"/a"}},
+		{"NaN", `{"a":NaN}`, []string{"/a"}},
+		{"number with a leading zero", `{"a":01}`, []string{""}},
+		{"invalid UTF-8", "{\"a\":\"\xff\"}", []string{"/a"}},
+		{"invalid UTF-8 in a name", "{\"\xff\":1}", []string{""}},
+		{"lone surrogate", `{"a":"\ud800"}`, []string{"/a"}},
+		{"byte order mark", "\ufeff{}", []string{""}},
+		{"a key twice", `{"a":1,"b":{"c":1,"c":2},"a":3}`, []string{"/b/c", "/a"}},
+		{"the same key, written twice differently", `{"a":1,"\u0061":2}`, []string{"/a"}},
+		{"keys that need escaping", `{"a/b":{"~":1,"~":2},"a/b":1}`, []string{"/a~1b/~0", "/a~1b"}},
+		{"a key twice, then no JSON", `{"a":1,"a":2,}`, []string{"/a", ""}},
+		{"a key twice in an array", `[{},{"a":1,"a":2}]`, []string{"/1/a"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, places, err := readText(c.text, "application/json")
+			if !slices.Equal(places, c.places) {
+				t.Errorf("faults are at %q, want %q (error: %v)", places, c.places, err)
+			}
+			if err != nil && !errors.Is(err, feedmill.ErrInvalid) {
+				t.Errorf("error is %v", err)
+			}
+		})
+	}
+}
+
+func TestContentType(t *testing.T) {
+	for _, c := range []struct {
+		contentType string
+		taken       bool
+	}{
+		{"", true},
+		{"application/json", true},
+		{"Application/JSON; Charset=UTF-8", true},
+		{`application/json; charset="utf-8"`, true},
+		{"application/json; charset=latin1", false},
+		{"application/json; charset", false},
+		{"application/problem+json", false},
+		{"application/jsonx", false},
+		{"text/plain", false},
+		{"application/x-www-form-urlencoded", false},
+		{"json", false},
+		{";", false},
+	} {
+		_, _, err := readText("{}", c.contentType)
+		if taken := err == nil; taken != c.taken || (!taken && !errors.Is(err, feedmill.ErrUnsupported)) {
+			t.Errorf("%q: error is %v, want it taken: %v", c.contentType, err, c.taken)
+		}
+	}
+}
+
+// What is read without a fault is what a strict decoder of another make takes.
+func FuzzReadJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":[1,2.5e-3,true,null,"x\u00e9"]}`, `[[[[{}]]]]`, `{"a":1,"a":2}`, "\xff", `"\ud800"`, `{"a":`, `{}{}`, ` 1 `, `{"~/":0}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v, places, err := readText(text, "")
+		d := jsontext.NewDecoder(strings.NewReader(text))
+		raw, strictErr := d.ReadValue()
+		if strictErr == nil {
+			raw = raw.Clone()
+			if _, after := d.ReadToken(); !errors.Is(after, io.EOF) {
+				strictErr = errors.New("more follows")
+			}
+		}
+		fine := err == nil && len(places) == 0
+		if tooDeep := strings.Count(text, "[")+strings.Count(text, "{") > maxDepth; !tooDeep && fine != (strictErr == nil) {
+			t.Fatalf("%q: error %v, faults %q; the decoder says %v", text, err, places, strictErr)
+		}
+		if err != nil && !errors.Is(err, feedmill.ErrInvalid) {
+			t.Fatalf("%q: error is %v", text, err)
+		}
+		if fine && strictErr == nil {
+			compact := jsontext.Value(render(v))
+			if raw.Compact() != nil || compact.Compact() != nil || !bytes.Equal(raw, compact) {
+				t.Fatalf("%q was read as %s", text, compact)
+			}
+		}
+	})
+}
+
+// render writes a value as JSON again.
+func render(v value) string {
+	var parts []string
+	switch v.kind {
+	case '{':
+		for _, m := range v.members {
+			name, _ := jsontext.AppendQuote(nil, m.name)
+			parts = append(parts, string(name)+":"+render(m.value))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	case '[':
+		for _, item := range v.items {
+			parts = append(parts, render(item))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return string(v.raw)
+}

@@ -1,0 +1,174 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+type deliveryView struct {
+	ID           feedmill.ID            `json:"id"`
+	Subscription feedmill.ID            `json:"subscriptionId"`
+	Event        feedmill.ID            `json:"eventId"`
+	Type         string                 `json:"type"`
+	ResourceID   *string                `json:"resourceId"`
+	State        feedmill.DeliveryState `json:"state"`
+	Reason       string                 `json:"reason,omitzero"`
+	AttemptCount int                    `json:"attemptCount"`
+	MaxAttempts  int                    `json:"maxAttempts"`
+	NextAttempt  timestamp              `json:"nextAttemptAt,omitzero"`
+	CreatedAt    timestamp              `json:"createdAt"`
+	EndedAt      timestamp              `json:"endedAt,omitzero"`
+	// Attempts are in the answer about one delivery only.
+	Attempts *[]attemptView `json:"attempts,omitzero"`
+}
+
+func (s *Server) viewDelivery(d feedmill.Delivery) deliveryView {
+	v := deliveryView{
+		ID: d.ID, Subscription: d.Subscription, Event: d.Event, Type: feedmill.PublicName(d.Type), State: s.stateNow(d.ID, d.State), Reason: d.Reason,
+		AttemptCount: d.Attempts, MaxAttempts: d.Budget, CreatedAt: timestamp(d.CreatedAt), EndedAt: timestamp(d.EndedAt),
+	}
+	if d.ResourceID != "" {
+		v.ResourceID = &d.ResourceID
+	}
+	if d.State.Open() {
+		v.NextAttempt = timestamp(d.DueAt)
+	}
+	return v
+}
+
+// stateNow is the state of a delivery with what the store does not know: that
+// an attempt is under way.
+func (s *Server) stateNow(id feedmill.ID, stored feedmill.DeliveryState) feedmill.DeliveryState {
+	if stored.Open() && s.Dispatcher.InFlight(id) {
+		return feedmill.DeliveryDelivering
+	}
+	return stored
+}
+
+func deliveryURL(id feedmill.ID) string { return "/events/deliveries/" + string(id) }
+
+func (s *Server) listDeliveries(c *call) (answer, error) {
+	q := feedmill.DeliveryQuery{Type: c.query["type"], Since: c.timeParameter("since")}
+	state, filtered := c.query["state"]
+	if filtered && !slices.Contains(feedmill.DeliveryStates, feedmill.DeliveryState(state)) {
+		var words []string
+		for _, s := range feedmill.DeliveryStates {
+			words = append(words, string(s))
+		}
+		c.fault(feedmill.Fault{Parameter: "state", Detail: "This must be one of " + strings.Join(words, ", ") + "."})
+	}
+	p, err := c.page(feedmill.PrefixDelivery)
+	if err != nil {
+		return answer{}, err
+	}
+	sub, err := s.subscription(c)
+	if err != nil {
+		return answer{}, err
+	}
+	q.Subscription = sub.ID
+	if filtered {
+		q.States = []feedmill.DeliveryState{feedmill.DeliveryState(state)}
+	}
+	return s.deliveryList(c, p, q)
+}
+
+// listUndelivered lists, over all subscriptions, what ended without success.
+func (s *Server) listUndelivered(c *call) (answer, error) {
+	p, err := c.page(feedmill.PrefixDelivery)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.deliveryList(c, p, feedmill.DeliveryQuery{States: []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded}})
+}
+
+func (s *Server) deliveryList(c *call, p feedmill.Page, q feedmill.DeliveryQuery) (answer, error) {
+	wanted := q.States
+	if slices.Contains(wanted, feedmill.DeliveryDelivering) {
+		q.States = []feedmill.DeliveryState{feedmill.DeliveryPending, feedmill.DeliveryRetrying}
+	}
+	// fetch goes on where records that the store found are in another state
+	// at this moment.
+	fetch := func(p feedmill.Page) (found []feedmill.Delivery, err error) {
+		for q.Page = p; len(found) < p.Limit; {
+			some, err := s.Store.Deliveries(c.ctx(), c.who.Workspace, q)
+			if err != nil {
+				return nil, err
+			}
+			for _, d := range some {
+				if len(wanted) == 0 || slices.Contains(wanted, s.stateNow(d.ID, d.State)) {
+					found = append(found, d)
+				}
+			}
+			if len(some) < q.Limit {
+				break
+			}
+			q.Before = some[len(some)-1].ID
+		}
+		return found[:min(len(found), p.Limit)], nil
+	}
+	return listAnswer(c, p, fetch, func(d feedmill.Delivery) feedmill.ID { return d.ID }, s.viewDelivery)
+}
+
+// deliveryID is the one that the path names.
+func (c *call) deliveryID() (feedmill.ID, error) {
+	return feedmill.ParseID(feedmill.PrefixDelivery, c.r.PathValue("id"))
+}
+
+func (s *Server) getDelivery(c *call) (answer, error) {
+	id, err := c.deliveryID()
+	if err != nil {
+		return answer{}, err
+	}
+	d, err := s.Store.Delivery(c.ctx(), c.who.Workspace, id)
+	if err != nil {
+		return answer{}, err
+	}
+	attempts, err := s.Store.DeliveryAttempts(c.ctx(), id)
+	if err != nil {
+		return answer{}, err
+	}
+	views := make([]attemptView, len(attempts))
+	for i, a := range attempts {
+		views[i] = attemptView{a.ID, a.Number, viewExchange(a)}
+	}
+	view := s.viewDelivery(d)
+	view.Attempts = &views
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{deliveryURL(id)}, view}), nil
+}
+
+// retryDelivery gives a delivery new attempts, the first of them at once.
+func (s *Server) retryDelivery(c *call) (answer, error) {
+	id, err := c.deliveryID()
+	if err != nil {
+		return answer{}, err
+	}
+	conflict := &feedmill.Error{
+		Kind: feedmill.ErrConflict, Type: "not-retryable",
+		Detail: "Only a delivery that has ended or waits for a retry can be retried, and only while its subscription is there and not disabled.",
+	}
+	if s.Dispatcher.InFlight(id) {
+		// One of another workspace is not there, in flight or not.
+		if _, err := s.Store.Delivery(c.ctx(), c.who.Workspace, id); err != nil {
+			return answer{}, err
+		}
+		return answer{}, conflict
+	}
+	render := func(d feedmill.Delivery) answer {
+		return jsonAnswer(http.StatusAccepted, resource{resourceMeta{deliveryURL(id)}, s.viewDelivery(d)})
+	}
+	keep := func(d feedmill.Delivery) *feedmill.Once { return c.keep(render(d)) }
+	due, err := s.Store.RetryDelivery(c.ctx(), c.who.Workspace, id, s.RetryAttempts, now(), keep)
+	if errors.Is(err, feedmill.ErrConflict) {
+		return answer{}, conflict
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	a := render(due.Delivery)
+	s.Dispatcher.Offer([]feedmill.DueDelivery{due})
+	return a, nil
+}

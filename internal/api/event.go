@@ -1,0 +1,219 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/feedmill/feedmill"
+)
+
+// publishFormats are the media types in which events are taken.
+const publishFormats = "application/json, " + structuredMode + ", " + batchMode
+
+func (s *Server) publishEvents(c *call) (answer, error) {
+	events, form, err := s.readPublished(c)
+	if err != nil {
+		return answer{}, err
+	}
+	var keep func([]feedmill.Accepted) *feedmill.Once
+	if c.once != nil {
+		keep = func(accepted []feedmill.Accepted) *feedmill.Once { return c.keep(acceptedAnswer(accepted)) }
+	}
+	accepted, err := s.Publisher.Publish(c.ctx(), c.who.Workspace, events, keep)
+	if err != nil {
+		return answer{}, form.explain(err)
+	}
+	return acceptedAnswer(accepted), nil
+}
+
+// readPublished reads the body in whatever form it comes.
+func (s *Server) readPublished(c *call) ([]feedmill.NewEvent, eventForm, error) {
+	mediaType, err := c.contentType()
+	binary := c.isBinaryCloudEvent()
+	switch {
+	case err != nil:
+		return nil, eventForm{}, unsupported(publishFormats)
+	case mediaType == structuredMode, mediaType == batchMode, mediaType == "", mediaType == "application/json":
+	case binary && isJSONType(mediaType):
+	default:
+		return nil, eventForm{}, unsupported(publishFormats)
+	}
+	data, err := c.readBody()
+	if err != nil {
+		return nil, eventForm{}, err
+	}
+	if mediaType == structuredMode || mediaType == batchMode {
+		return s.readCloudEvents(c, data, mediaType)
+	}
+	if binary {
+		form := eventForm{one: true, cloud: true, binary: true}
+		e, err := c.readBinaryCloudEvent(data)
+		return s.checkTypes(c, []feedmill.NewEvent{e}, form, err)
+	}
+	if events, one, ok := fastEvents(data, s.typeName); ok && len(c.faults) == 0 {
+		return events, eventForm{one: one}, nil
+	}
+	events, form, err := c.readEvents(data, readPlainEvent)
+	return s.checkTypes(c, events, form, err)
+}
+
+func (s *Server) readCloudEvents(c *call, data []byte, mediaType string) ([]feedmill.NewEvent, eventForm, error) {
+	text := bytes.TrimLeft(data, " \t\r\n")
+	if isArray := len(text) > 0 && text[0] == '['; len(text) > 0 && isArray != (mediaType == batchMode) {
+		return nil, eventForm{}, c.malformed("", "A body of "+structuredMode+" is one event, one of "+batchMode+" is an array of them.")
+	}
+	events, form, err := c.readEvents(data, readCloudEvent)
+	form.cloud = true
+	return s.checkTypes(c, events, form, err)
+}
+
+// typeName finds the name of a type without making a text of it.
+func (s *Server) typeName(text []byte) (string, bool) {
+	t, ok := s.Catalogue.Lookup(string(text))
+	return t.Name, ok
+}
+
+// checkTypes adds, to a refusal of events, what is wrong with their types. Of
+// events that are otherwise right the publisher says so.
+func (s *Server) checkTypes(c *call, events []feedmill.NewEvent, form eventForm, err error) ([]feedmill.NewEvent, eventForm, error) {
+	var refusal *feedmill.Error
+	if !errors.As(err, &refusal) || len(c.faults) == 0 || errors.Is(err, errAborted) {
+		return events, form, err
+	}
+	for i, e := range events {
+		var unknown *feedmill.Error
+		if e.Type == "" || !errors.As(s.Catalogue.CheckPublished(e.Type), &unknown) {
+			continue
+		}
+		at := feedmill.Fault{Pointer: "/" + strconv.Itoa(i) + "/type", Detail: unknown.Detail}
+		if at = form.place(at); !slices.Contains(refusal.Faults, at) && len(refusal.Faults) < maxFaults {
+			refusal.Faults = append(refusal.Faults, at)
+		}
+	}
+	return events, form, refusal
+}
+
+// acceptedAnswer says what became of published events.
+func acceptedAnswer(accepted []feedmill.Accepted) answer {
+	b := make([]byte, 0, 16+128*len(accepted))
+	b = append(b, `{"accepted":[`...)
+	for i, a := range accepted {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, `{"id":"`...), a.ID...)
+		if b = append(b, '"'); a.PublisherID != "" {
+			b = feedmill.AppendJSString(append(b, `,"publisherId":`...), a.PublisherID)
+		}
+		b = feedmill.AppendJSString(append(b, `,"type":`...), a.Type)
+		b = append(strconv.AppendBool(append(b, `,"duplicate":`...), a.Duplicate), '}')
+	}
+	return answer{status: http.StatusAccepted, contentType: "application/json", body: append(b, "]}"...)}
+}
+
+type eventTypeView struct {
+	Name        string         `json:"name"`
+	Family      string         `json:"family"`
+	Status      string         `json:"status"`
+	Operational bool           `json:"operational"`
+	Description string         `json:"description"`
+	Schema      jsontext.Value `json:"schema"`
+}
+
+func (s *Server) listEventTypes(*call) (answer, error) {
+	types := s.Catalogue.Types()
+	views := make([]eventTypeView, len(types))
+	for i, t := range types {
+		status := "unavailable"
+		if t.Available {
+			status = "available"
+		}
+		views[i] = eventTypeView{t.Name, t.Family, status, t.Operational, t.Description, t.Schema}
+	}
+	return jsonAnswer(http.StatusOK, views), nil
+}
+
+// eventView is an event as it was delivered, with what only its publisher and
+// the reader of this answer know.
+type eventView struct {
+	ID          feedmill.ID    `json:"id"`
+	PublisherID string         `json:"publisherId,omitzero"`
+	Type        string         `json:"type"`
+	Timestamp   timestamp      `json:"timestamp"`
+	ResourceID  *string        `json:"resourceId"`
+	Data        jsontext.Value `json:"data"`
+	// Deliveries are the first of them, in the answer about one event only.
+	Deliveries *[]routeView `json:"deliveries,omitzero"`
+}
+
+type routeView struct {
+	ID           feedmill.ID            `json:"id"`
+	Subscription feedmill.ID            `json:"subscriptionId"`
+	State        feedmill.DeliveryState `json:"state"`
+}
+
+func viewEvent(e feedmill.Event) eventView {
+	v := eventView{ID: e.ID, PublisherID: e.PublisherID, Type: e.Type, Timestamp: timestamp(e.Timestamp), Data: payloadData(e.Payload)}
+	if e.ResourceID != "" {
+		v.ResourceID = &e.ResourceID
+	}
+	return v
+}
+
+// payloadData is the data within a payload.
+func payloadData(payload []byte) jsontext.Value {
+	s := eventScanner{text: payload, pos: 1}
+	for s.text[s.pos] != '}' {
+		key := s.skip()
+		s.pos++
+		value := s.skip()
+		if string(key) == `"data"` {
+			return value
+		}
+		s.pos++
+	}
+	return jsontext.Value("{}")
+}
+
+func (s *Server) listEvents(c *call) (answer, error) {
+	q := feedmill.EventQuery{Type: c.query["type"], ResourceID: c.query["resourceId"], Since: c.timeParameter("since")}
+	p, err := c.page(feedmill.PrefixEvent)
+	if err != nil {
+		return answer{}, err
+	}
+	fetch := func(p feedmill.Page) ([]feedmill.Event, error) {
+		q.Page = p
+		return s.Store.Events(c.ctx(), c.who.Workspace, q)
+	}
+	return listAnswer(c, p, fetch, func(e feedmill.Event) feedmill.ID { return e.ID }, viewEvent)
+}
+
+// maxRoutes is how many deliveries the answer about an event names.
+const maxRoutes = 100
+
+func (s *Server) getEvent(c *call) (answer, error) {
+	id, err := feedmill.ParseID(feedmill.PrefixEvent, c.r.PathValue("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	e, err := s.Store.Event(c.ctx(), c.who.Workspace, id)
+	if err != nil {
+		return answer{}, err
+	}
+	routes, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, id, maxRoutes)
+	if err != nil {
+		return answer{}, err
+	}
+	deliveries := make([]routeView, len(routes))
+	for i, r := range routes {
+		deliveries[i] = routeView{r.Delivery, r.Subscription, s.stateNow(r.Delivery, r.State)}
+	}
+	view := viewEvent(e)
+	view.Deliveries = &deliveries
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/events/" + string(id)}, view}), nil
+}

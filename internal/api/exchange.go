@@ -1,0 +1,87 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// exchangeView is one request to an endpoint and what came of it.
+type exchangeView struct {
+	At      timestamp    `json:"at"`
+	Status  int          `json:"status,omitzero"`
+	Headers []headerView `json:"headers"`
+	Timing  timingView   `json:"timing"`
+	Error   string       `json:"error,omitzero"`
+	// Body is text: what is no UTF-8 in it is replaced.
+	Body          *string `json:"body,omitzero"`
+	BodyTruncated bool    `json:"bodyTruncated,omitzero"`
+}
+
+type headerView struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type timingView struct {
+	DNS       milliseconds `json:"dnsMs"`
+	Connect   milliseconds `json:"connectMs"`
+	TLS       milliseconds `json:"tlsMs"`
+	FirstByte milliseconds `json:"firstByteMs"`
+	Total     milliseconds `json:"totalMs"`
+}
+
+// milliseconds is a duration as a number of milliseconds, exact to the microsecond.
+type milliseconds float64
+
+func inMilliseconds(d time.Duration) milliseconds { return milliseconds(d.Microseconds()) / 1000 }
+
+// attemptView is an exchange that was part of a delivery.
+type attemptView struct {
+	ID           feedmill.ID `json:"id"`
+	Number       int         `json:"number"`
+	exchangeView `json:",inline"`
+}
+
+// pingView is an exchange that was made to test an endpoint.
+type pingView struct {
+	Succeeded    bool `json:"succeeded"`
+	exchangeView `json:",inline"`
+}
+
+func viewExchange(a feedmill.Attempt) exchangeView {
+	v := exchangeView{
+		At: timestamp(a.At), Status: a.Status, Headers: make([]headerView, len(a.Header)), Error: valid(a.Error),
+		Timing: timingView{
+			inMilliseconds(a.Timing.DNS), inMilliseconds(a.Timing.Connect), inMilliseconds(a.Timing.TLS),
+			inMilliseconds(a.Timing.FirstByte), inMilliseconds(a.Timing.Total),
+		},
+	}
+	for i, h := range a.Header {
+		v.Headers[i] = headerView{valid(h[0]), valid(h[1])}
+	}
+	if len(a.Body) > 0 {
+		text := valid(string(a.Body))
+		v.Body, v.BodyTruncated = &text, len(a.Body) >= feedmill.MaxKeptAnswer
+	}
+	return v
+}
+
+// valid is a text of somebody else's in a form that JSON can hold.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+// pingSubscription sends a test.ping now and answers with what the endpoint said.
+func (s *Server) pingSubscription(c *call) (answer, error) {
+	sub, err := s.subscription(c)
+	if err != nil {
+		return answer{}, err
+	}
+	a, err := s.Dispatcher.Ping(c.ctx(), sub)
+	if err != nil {
+		return answer{}, err
+	}
+	succeeded := a.Error == "" && a.Status >= 200 && a.Status <= 299
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{subscriptionURL(sub.ID)}, pingView{succeeded, viewExchange(a)}}), nil
+}

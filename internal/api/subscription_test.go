@@ -1,0 +1,243 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+// deliveryDefaults is what a subscription says of its deliveries by default.
+const deliveryDefaults = `{"timeout":"15s","rateLimit":null,"concurrency":32,"ordered":false,"headers":{}}`
+
+func checkAnswer(t *testing.T, code int, body string, wantCode int, want string) {
+	t.Helper()
+	if got, want := normal(body), unindent(want); code != wantCode || got != want {
+		t.Errorf("answered %d\n%s\nwant %d\n%s", code, got, wantCode, want)
+	}
+}
+
+// One subscription is made: 201 in the envelope, with the secret.
+func TestCreateOneSubscription(t *testing.T) {
+	w := newEventsWorld(t)
+	a := w.do(t, "POST", "/events/subscriptions", `{
+		"name": "Metrics", "url": "https://example.com/hook?x=1", "events": ["metric.created", "metric.created", "dashboard.*"], "httpOperation": "GET"
+	}`)
+	checkAnswer(t, a.Code, a.Body.String(), 201, `{
+		"meta":{"url":"/events/subscriptions/sub_1"},
+		"data":{
+			"id":"sub_1","name":"Metrics","url":"https://example.com/hook?x=1","events":["metric.created","dashboard.*"],
+			"httpOperation":"GET","state":"active","delivery":`+deliveryDefaults+`,
+			"createdAt":"TIME","updatedAt":"TIME","signingSecret":"SECRET"}}`)
+	if got := normal(a.Header().Get("Location")); got != "/events/subscriptions/sub_1" {
+		t.Errorf("Location is %q", got)
+	}
+}
+
+// Every later reading shows the public shape without the secret.
+func TestReadSubscriptions(t *testing.T) {
+	w := newEventsWorld(t)
+	feed := w.addFeed()
+	first, _ := w.makeSubscription(t, `{"url":"https://example.com/1","events":["tag.*"]}`)
+	second, _ := w.makeSubscription(t, fmt.Sprintf(`{"url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],"filters":{"resourceId":%q}}`, feed))
+
+	one := w.do(t, "GET", "/events/subscriptions/"+string(second), "")
+	checkAnswer(t, one.Code, one.Body.String(), 200, `{
+		"meta":{"url":"/events/subscriptions/sub_1"},
+		"data":{
+			"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],
+			"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,
+			"createdAt":"TIME","updatedAt":"TIME"}}`)
+	all := w.do(t, "GET", "/events/subscriptions", "")
+	checkAnswer(t, all.Code, all.Body.String(), 200, `[
+		{"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],
+		"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME"},
+		{"id":"sub_2","url":"https://example.com/1","events":["tag.*"],
+		"httpOperation":"POST","state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME"}]`)
+
+	page := w.do(t, "GET", "/events/subscriptions?limit=1", "")
+	next, _, ok := strings.Cut(strings.TrimPrefix(page.Header().Get("Link"), "<"), ">")
+	if rest := w.do(t, "GET", next, ""); !ok || !strings.Contains(rest.Body.String(), string(first)) || strings.Contains(rest.Body.String(), string(second)) {
+		t.Errorf("the page behind %q is %s", next, rest.Body)
+	}
+
+	stored := w.store.subs[second]
+	if want := []string{"datasource.refreshed", "datasource.*"}; !slices.Equal(stored.Events, want) || stored.ResourceID != feedmill.InternalFilter(w.store.feeds[feed], feed) {
+		t.Errorf("it is kept with %q and %q", stored.Events, stored.ResourceID)
+	}
+}
+
+// Events of both halves make two subscriptions: 201 with a bare array.
+func TestCreateBothHalves(t *testing.T) {
+	w := newEventsWorld(t)
+	feed := w.addFeed()
+	for _, c := range []struct {
+		name, events, resource, want string
+	}{
+		{"the feed's half first", `"datafeed.source.refreshed","metric.created"`, string(feed), `[
+			{"id":"sub_1","url":"https://example.com/hook","events":["datafeed.source.refreshed"],"httpOperation":"POST","filters":{"resourceId":"df_1"},
+			"state":"active","delivery":` + deliveryDefaults + `,"createdAt":"TIME","updatedAt":"TIME","signingSecret":"SECRET"},
+			{"id":"sub_2","url":"https://example.com/hook","events":["metric.created"],"httpOperation":"POST",
+			"state":"active","delivery":` + deliveryDefaults + `,"createdAt":"TIME","updatedAt":"TIME","signingSecret":"SECRET"}]`},
+		{"the other half first", `"metric.created","datafeed.source.*","tag.*"`, "m_1", `[
+			{"id":"sub_1","url":"https://example.com/hook","events":["metric.created","tag.*"],"httpOperation":"POST","filters":{"resourceId":"m_1"},
+			"state":"active","delivery":` + deliveryDefaults + `,"createdAt":"TIME","updatedAt":"TIME","signingSecret":"SECRET"},
+			{"id":"sub_2","url":"https://example.com/hook","events":["datafeed.source.*"],"httpOperation":"POST",
+			"state":"active","delivery":` + deliveryDefaults + `,"createdAt":"TIME","updatedAt":"TIME","signingSecret":"SECRET"}]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := len(w.store.subs)
+			a := w.do(t, "POST", "/events/subscriptions", fmt.Sprintf(`{"url":"https://example.com/hook","events":[%s],"filters":{"resourceId":%q}}`, c.events, c.resource))
+			checkAnswer(t, a.Code, a.Body.String(), 201, c.want)
+			if a.Header().Get("Location") != "" {
+				t.Error("a Location names one of two resources")
+			}
+			if made := len(w.store.subs) - before; made != 2 {
+				t.Errorf("%d subscriptions were made", made)
+			}
+			if secrets := anySecret.FindAllString(a.Body.String(), -1); secrets[0] == secrets[1] {
+				t.Error("both have the same secret")
+			}
+		})
+	}
+}
+
+// One half is made and one fails: 207 with created and errors.
+func TestCreateOneOfTwo(t *testing.T) {
+	fresh := string(feedmill.NewID(feedmill.PrefixDataFeed))
+	for _, c := range []struct {
+		name, body, want string
+		most             int
+	}{
+		{"a feed that is not there", `{"url":"https://example.com/hook","events":["metric.created","datafeed.source.refreshed"],"filters":{"resourceId":"` + fresh + `"}}`, `{
+			"created":[{"id":"sub_1","events":["metric.created"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
+			"errors":[{"events":["datafeed.source.refreshed"],"status":404,"message":"There is no such data feed in this workspace."}]}`, 0},
+		{"a feed that cannot be", `{"url":"https://example.com/hook","events":["metric.created","datafeed.source.refreshed"],"filters":{"resourceId":"df_x"}}`, `{
+			"created":[{"id":"sub_1","events":["metric.created"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
+			"errors":[{"events":["datafeed.source.refreshed"],"status":404,"message":"There is no such data feed in this workspace."}]}`, 0},
+		{"a family that is not available", `{"url":"https://example.com/hook","events":["goal.created","datafeed.source.*","metric.*"]}`, `{
+			"created":[{"id":"sub_1","events":["datafeed.source.*"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
+			"errors":[{"events":["goal.created","metric.*"],"status":409,"message":"The events of goal.* are not available yet; the operator can turn them on."}]}`, 0},
+		{"a quota", `{"url":"https://example.com/hook","events":["datafeed.source.*","metric.*"]}`, `{
+			"created":[{"id":"sub_1","events":["datafeed.source.*"],"url":"https://example.com/hook","signingSecret":"SECRET"}],
+			"errors":[{"events":["metric.*"],"status":409,"message":"A workspace may have at most 1 subscriptions; delete one that is not needed."}]}`, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newEventsWorld(t)
+			w.MaxSubscriptions = c.most
+			a := w.do(t, "POST", "/events/subscriptions", c.body)
+			checkAnswer(t, a.Code, a.Body.String(), 207, c.want)
+			if len(w.store.subs) != 1 {
+				t.Errorf("%d subscriptions were made", len(w.store.subs))
+			}
+		})
+	}
+}
+
+// Everything fails: the normal single error of the half named first, with the
+// faults of both.
+func TestCreateNone(t *testing.T) {
+	fresh := string(feedmill.NewID(feedmill.PrefixDataFeed))
+	const unavailable = "The events of goal.* are not available yet; the operator can turn them on."
+	const noFeed = "There is no such data feed in this workspace."
+	for _, c := range []struct {
+		name, events, filters string
+		status                int
+		kind                  string
+		places                []string
+	}{
+		{"one half, no feed", `"datafeed.source.refreshed"`, `{"resourceId":"` + fresh + `"}`, 404, "not-found", []string{"/filters/resourceId " + noFeed}},
+		{"one half, not an id", `"datafeed.source.refreshed"`, `{"resourceId":"m_1"}`, 404, "not-found", []string{"/filters/resourceId " + noFeed}},
+		{"one half, not available", `"metric.*","goal.created","goal.*"`, `{}`, 409, "not-available", []string{"/events/1 " + unavailable, "/events/2 " + unavailable}},
+		{"no feed first", `"datafeed.source.*","goal.*"`, `{"resourceId":"` + fresh + `"}`, 404, "not-found", []string{"/filters/resourceId " + noFeed, "/events/1 " + unavailable}},
+		{"not available first", `"goal.*","datafeed.source.*"`, `{"resourceId":"` + fresh + `"}`, 409, "not-available", []string{"/events/0 " + unavailable, "/filters/resourceId " + noFeed}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newEventsWorld(t)
+			a := w.do(t, "POST", "/events/subscriptions", fmt.Sprintf(`{"url":"https://example.com/hook","events":[%s],"filters":%s}`, c.events, c.filters))
+			p := readProblem(t, a)
+			var places []string
+			for _, e := range p.Errors {
+				places = append(places, *e.Pointer+" "+e.Detail)
+			}
+			if a.Code != c.status || p.Type != "/problems/"+c.kind || !slices.Equal(places, c.places) {
+				t.Errorf("answered %s\nwant %d %s at %q", a.Body, c.status, c.kind, c.places)
+			}
+			if len(w.store.subs) != 0 {
+				t.Error("something was made all the same")
+			}
+		})
+	}
+}
+
+func TestQuota(t *testing.T) {
+	w := newEventsWorld(t)
+	w.MaxSubscriptions = 2
+	id, _ := w.makeSubscription(t, `{"url":"https://example.com/1","events":["tag.*"]}`)
+	w.makeSubscription(t, `{"url":"https://example.com/2","events":["tag.*"]}`)
+	a := w.do(t, "POST", "/events/subscriptions", `{"url":"https://example.com/3","events":["tag.*","datafeed.source.*"]}`)
+	if p := readProblem(t, a); a.Code != 409 || p.Type != "/problems/quota-reached" || len(p.Errors) != 2 {
+		t.Errorf("the third is answered %d: %s", a.Code, a.Body)
+	}
+	w.do(t, "DELETE", "/events/subscriptions/"+string(id), "")
+	w.makeSubscription(t, `{"url":"https://example.com/4","events":["tag.*"]}`)
+}
+
+func TestDeleteSubscription(t *testing.T) {
+	w := newEventsWorld(t)
+	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	path := "/events/subscriptions/" + string(id)
+	if a := w.do(t, "DELETE", path, ""); a.Code != http.StatusNoContent || a.Body.Len() != 0 {
+		t.Errorf("answered %d: %s", a.Code, a.Body)
+	}
+	if !slices.Contains(w.dispatcher.changed, id) {
+		t.Error("the dispatcher was not told")
+	}
+	for _, method := range []string{"DELETE", "GET"} {
+		if a := w.do(t, method, path, ""); a.Code != http.StatusNotFound {
+			t.Errorf("%s afterwards is answered %d", method, a.Code)
+		}
+	}
+}
+
+// A repeated creation gives the first answer again, secrets included, whatever
+// its shape.
+func TestCreateSubscriptionOnce(t *testing.T) {
+	fresh := string(feedmill.NewID(feedmill.PrefixDataFeed))
+	for name, body := range map[string]string{
+		"one":      `{"url":"https://example.com/hook","events":["tag.*"]}`,
+		"two":      `{"url":"https://example.com/hook","events":["tag.*","datafeed.source.*"]}`,
+		"one of 2": `{"url":"https://example.com/hook","events":["tag.*","datafeed.source.*"],"filters":{"resourceId":"` + fresh + `"}}`,
+		"none":     `{"url":"https://example.com/hook","events":["goal.*"]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEventsWorld(t)
+			first := w.do(t, "POST", "/events/subscriptions", body, "Idempotency-Key", "k")
+			made := len(w.store.subs)
+			again := w.do(t, "POST", "/events/subscriptions", body, "Idempotency-Key", "k")
+			if again.Code != first.Code || again.Body.String() != first.Body.String() || len(w.store.subs) != made {
+				t.Errorf("first %d %s\nagain %d %s", first.Code, first.Body, again.Code, again.Body)
+			}
+		})
+	}
+}
+
+func TestSecretsAreSealed(t *testing.T) {
+	w := newEventsWorld(t)
+	id, secret := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"],"delivery":{"headers":{"authorization":"Bearer abc","x-team":"blue"}}}`)
+	sub := w.store.subs[id]
+	if got, want := string(sub.Secrets), "sub/"+string(id)+"/secrets\n"+`{"current":"`+secret+`"}`; got != want {
+		t.Errorf("the secrets are sealed as %q, want %q", got, want)
+	}
+	var headers map[string]string
+	if err := w.unsealJSON(t.Context(), sub.Headers, "sub/"+string(id)+"/headers", &headers); err != nil || headers["Authorization"] != "Bearer abc" || headers["X-Team"] != "blue" {
+		t.Errorf("the headers are sealed as %q (%v)", sub.Headers, err)
+	}
+	a := w.do(t, "GET", "/events/subscriptions/"+string(id), "")
+	if text := a.Body.String(); !strings.Contains(text, `"headers":{"Authorization":"***","X-Team":"***"}`) || strings.Contains(text, "abc") || strings.Contains(text, "whsec_") {
+		t.Errorf("reading it shows %s", text)
+	}
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+func TestClashesWithPayload(t *testing.T) {
+	for text, want := range map[string]bool{
+		"https://h/": false, "https://h/payload": false, "https://h/?payloads=1": false, "https://h/?a=payload": false, "https://h/?PAYLOAD=1": false,
+		"https://h/?payload=1": true, "https://h/?payload": true, "https://h/?a=1&payload=": true, "https://h/?%70%61yload=1": true, "https://h/?a?payload=1": false, "https://h/?&&payload": true,
+	} {
+		if got := clashesWithPayload(text, http.MethodGet); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+		if clashesWithPayload(text, http.MethodPost) {
+			t.Errorf("%s clashes with POST", text)
+		}
+	}
+}
+
+func FuzzSubscriptionURL(f *testing.F) {
+	w := newEventsWorld(f)
+	for _, seed := range []string{
+		"https://example.com/hook", "http://hook.internal/", "http://example.com", "https://u:p@h/", "https://h/#f", "https://h/?payload=1", "//h", "https://[::1]/", "https://h:0x1/",
+		"https://h\\@evil/", "https://h%2f/", "HTTPS://H/", "https://h?#", "https://h/%00", "https://\u00fc.example/", "javascript:1", "https://:", "https://h:",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c := &call{r: httptest.NewRequest("POST", "/", nil)}
+		fine := w.checkCallback(&object{c: c}, text)
+		if fine != (len(c.faults) == 0) {
+			t.Fatalf("%q: fine is %v, faults are %v", text, fine, c.faults)
+		}
+		for _, fault := range c.faults {
+			if fault.Pointer != "/url" {
+				t.Fatalf("%q: the fault is at %q", text, fault.Pointer)
+			}
+		}
+		if !fine {
+			return
+		}
+		u, err := url.Parse(text)
+		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil || u.Fragment != "" ||
+			len(text) > feedmill.MaxSubscriptionURL || strings.ContainsAny(text, "# \t\r\n\x00") {
+			t.Fatalf("%q passed as %+v, %v", text, u, err)
+		}
+		if r, err := http.NewRequest("POST", text, nil); err != nil || r.URL.Hostname() != u.Hostname() {
+			t.Fatalf("%q passed, and no request can be made of it: %v", text, err)
+		}
+	})
+}

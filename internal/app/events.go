@@ -1,0 +1,68 @@
+package app
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/deliver"
+	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/publish"
+)
+
+// events are the parts that take events in and bring them to subscribers.
+type events struct {
+	catalogue  *feedmill.Catalogue
+	publisher  *publish.Publisher
+	dispatcher *deliver.Dispatcher
+}
+
+func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events, error) {
+	catalogue, err := feedmill.NewCatalogue(a.config.EventTypes, a.config.EventFamilies)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	schemas, err := publish.NewSchemas(catalogue)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if !a.config.EnforceSchemas {
+		schemas = nil
+	}
+	schedule := feedmill.RetrySchedule(a.config.RetrySchedule)
+	dispatcher := deliver.New(deliver.Options{
+		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: replicaName(),
+		Sender: &deliver.Sender{
+			Transport: a.egress.Transport(), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
+			UserAgent: "Feedmill/" + version,
+		},
+	})
+	publisher := publish.New(publish.Options{
+		Store: a.store, Queue: dispatcher, Catalogue: catalogue, Schemas: schemas,
+		Attempts: schedule.Attempts(), Metrics: metrics,
+	})
+	return &events{catalogue, publisher, dispatcher}, nil
+}
+
+// apiOptions are the parts of the API that do not depend on who may use it.
+func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
+	return api.Options{
+		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
+		Publisher: e.publisher, Dispatcher: e.dispatcher, Catalogue: e.catalogue, URLs: a.egress.Policy(),
+		MaxSubscriptions: a.config.MaxSubscriptions, RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
+		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
+	}
+}
+
+// replicaName tells this process from all others that share a store, earlier
+// ones on the same machine included.
+func replicaName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), feedmill.NewKeySecret()[len(feedmill.KeyPrefix):][:8])
+}

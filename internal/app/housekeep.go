@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// housekeep removes what is past its time: a little at a time, so that nobody
+// waits for it, and at once, so that a store has room for the days to come.
+func (a *App) housekeep(ctx context.Context) {
+	const every = time.Minute
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		a.sweep(ctx, "idempotency keys", func(now time.Time) (bool, error) {
+			const step = 500
+			n, err := a.store.ForgetAnswers(ctx, now, step)
+			return n == step, err
+		})
+		a.sweep(ctx, "events", func(now time.Time) (bool, error) {
+			return a.store.Prune(ctx, now, now.Add(-a.config.EventRetention))
+		})
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// sweep takes steps until there is nothing more to remove.
+func (a *App) sweep(ctx context.Context, what string, step func(now time.Time) (more bool, err error)) {
+	for ctx.Err() == nil {
+		more, err := step(time.Now())
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn("removing what has expired", "what", what, "error", err)
+		}
+		if err != nil || !more {
+			return
+		}
+	}
+}
