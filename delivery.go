@@ -94,6 +94,8 @@ type Outcome struct {
 	Workspace    ID
 	Subscription ID
 	Delivery     ID
+	// Seq is the delivery's, where it is known: a store may find it sooner by it.
+	Seq int64
 	// Attempt is nil where none was made: a delivery that is discarded, or
 	// that the egress policy refuses.
 	Attempt *Attempt

@@ -32,7 +32,7 @@ func main() {
 		exit(serveAs(role))
 	}
 	var o options
-	flag.IntVar(&o.limit, "limit", 10, "keys in an answer")
+	flag.IntVar(&o.limit, "limit", 1, "keys in an answer")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each server")
 	flag.IntVar(&o.requests, "requests", 20_000, "requests in a round")
 	flag.IntVar(&o.connections, "connections", 4, "connections that are kept open")

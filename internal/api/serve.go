@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -52,7 +53,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	s.seen.request(rt, a.status, took)
 	span.SetAttributes(attribute.Int("http.response.status_code", a.status))
 	level := slog.LevelInfo
-	if a.status >= 500 {
+	if a.status >= 500 && r.Context().Err() == nil { // the client still waits
 		level = slog.LevelError
 	}
 	if !s.Log.Enabled(ctx, level) {
@@ -91,6 +92,9 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 		}
 	}()
 	a, err := s.run(c, w, rt)
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w: the client went away: %w", feedmill.ErrUnavailable, err)
+	}
 	if err != nil {
 		a = problemOf(err, c.r.URL.Path, c.requestID).answer()
 	}

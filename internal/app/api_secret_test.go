@@ -20,6 +20,7 @@ const (
 	plantedVault    = "planted-vault-key-0123456789-abcdefghijkl"
 	plantedProxy    = "planted-proxy-password-0123456789"
 	plantedDatabase = "planted-database-password-0123456789"
+	plantedHeader   = "planted-header-of-a-subscriber-0123456789"
 	plantedUnknown  = "fm_planted-key-that-nobody-has-made-000000000000"
 )
 
@@ -47,7 +48,9 @@ func TestSecretsStayInside(t *testing.T) {
 	admin := s.newKey(t, "", everyScope...)
 	revoked := s.newKey(t, "", everyScope...)
 	s.send(t, request{method: "DELETE", path: "/keys/" + revoked.ID})
+	subscription := s.subscribeSecretly(t)
 	secrets := map[string]string{
+		"signing secret": subscription.SigningSecret, "rotated signing secret": subscription.rotated, "subscriber's header": plantedHeader,
 		"bootstrap key": adminKey, "vault key": plantedVault, "proxy password": plantedProxy, "unknown key": plantedUnknown,
 		"key made once": once.Key, "admin's key": admin.Key, "revoked key": revoked.Key,
 	}
@@ -63,7 +66,12 @@ func TestSecretsStayInside(t *testing.T) {
 			note(q)
 		}
 	}
-	for _, path := range []string{"/keys", "/workspaces", "/metrics", "/openapi.json", "/readyz", "/docs"} {
+	note(request{method: "POST", path: "/events", body: `{"type":"metric.created","resourceId":"m_1"}`})
+	note(request{method: "POST", path: "/events/subscriptions/" + subscription.ID + "/test"})
+	for _, path := range []string{
+		"/keys", "/workspaces", "/metrics", "/openapi.json", "/readyz", "/docs", "/events", "/events/types", "/events/undelivered",
+		"/events/subscriptions", "/events/subscriptions/" + subscription.ID, "/events/subscriptions/" + subscription.ID + "/deliveries",
+	} {
 		note(request{method: "GET", path: path})
 		note(request{method: "GET", path: path, key: admin.Key})
 	}
@@ -94,6 +102,27 @@ func TestSecretsStayInside(t *testing.T) {
 			}
 		}
 	}
+}
+
+// subscribed is a subscription with the secrets that it has.
+type subscribed struct {
+	ID, SigningSecret string
+	rotated           string
+}
+
+// subscribeSecretly makes a subscription that has had two signing secrets and sends a
+// secret header.
+func (s *service) subscribeSecretly(t *testing.T) (sub subscribed) {
+	t.Helper()
+	s.send(t, request{method: "POST", path: "/events/subscriptions", body: `{"url":"https://example.com/hook","events":["metric.*"]}`}).data(t, &sub)
+	var next subscribed
+	s.send(t, request{method: "POST", path: "/events/subscriptions/" + sub.ID + "/rotate_secret", body: `{"overlap":"1h"}`}).data(t, &next)
+	sub.rotated = next.SigningSecret
+	changed := s.send(t, request{method: "PATCH", path: "/events/subscriptions/" + sub.ID, body: `{"delivery":{"headers":{"x-token":"` + plantedHeader + `"}}}`})
+	if changed.status != 200 || sub.SigningSecret == "" || sub.rotated == "" || sub.rotated == sub.SigningSecret {
+		t.Fatalf("%d: %s", changed.status, changed.body)
+	}
+	return sub
 }
 
 // misuses are requests that hold a secret where none belongs.

@@ -12,7 +12,7 @@ import (
 // decide says what an attempt means for its delivery and its subscription.
 func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill.Outcome {
 	o := feedmill.Outcome{
-		Workspace: t.due.Workspace, Subscription: t.target.Subscription, Delivery: t.due.ID, At: now.UTC().Truncate(time.Millisecond),
+		Workspace: t.due.Workspace, Subscription: t.target.Subscription, Delivery: t.due.ID, Seq: t.due.Seq, At: now.UTC().Truncate(time.Millisecond),
 	}
 	if !r.NotSent {
 		o.Attempt = r.record(t.due.ID, m)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"slices"
 	"strings"
 	"time"
@@ -116,10 +117,11 @@ func (t *tx) match(e feedmill.Event) ([]match, error) {
 	if resource != "" {
 		query, args = unfilteredTopic+filteredTopic, append(args, resource)
 	}
-	rows, err := t.rows(query, args...)
-	found, err := all(rows, err, func(row interface{ Scan(...any) error }) (m match, err error) {
-		err = row.Scan(&m.subscription, &m.disabled)
-		return m, err
+	var found []match
+	err := t.each(query, args, func(row []driver.Value) {
+		id, _ := row[0].(string)
+		disabled, _ := row[1].(int64)
+		found = append(found, match{feedmill.ID(id), disabled != 0})
 	})
 	slices.SortFunc(found, func(a, b match) int { return strings.Compare(string(a.subscription), string(b.subscription)) })
 	return slices.Compact(found), err

@@ -49,9 +49,6 @@ func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.
 	}
 	if q.Type != "" {
 		where += ` AND type = ?5`
-		if q.Subscription != "" {
-			index = `deliveries_by_type`
-		}
 	}
 	found := eachState(q.States, index, where+` AND id < ?3 AND id >= ?4`)
 	if found == "" {

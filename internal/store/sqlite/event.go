@@ -23,18 +23,17 @@ func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Ev
 
 // Events lists events, newest first, with their payloads.
 func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
-	// Each list has its index; SQLite would not always choose it by itself.
-	index, where := `events_by_id`, ``
+	where := ``
 	args := []any{workspace, before(q.Page, feedmill.PrefixEvent), feedmill.FirstID(feedmill.PrefixEvent, q.Since)}
 	if q.Type != "" {
-		index, where = `events_by_type`, ` AND type = ?`
+		where += ` AND type = ?`
 		args = append(args, q.Type)
 	}
 	if q.ResourceID != "" {
-		index, where = `events_by_resource`, where+` AND resource_id = ? AND resource_id <> ''`
+		where += ` AND resource_id = ?`
 		args = append(args, q.ResourceID)
 	}
-	query := `SELECT ` + eventColumns + ` FROM events INDEXED BY ` + index + ` WHERE workspace_id = ? AND id < ? AND id >= ?` + where
+	query := `SELECT ` + eventColumns + ` FROM events INDEXED BY events_by_id WHERE workspace_id = ? AND id < ? AND id >= ?` + where
 	rows, err := db.rows(ctx, query+` ORDER BY id DESC LIMIT ?`, append(args, q.Limit)...)
 	return all(rows, err, scanEvent)
 }

@@ -50,6 +50,9 @@ func TestQueriesUseIndexes(t *testing.T) {
 		for query := range tx.stmts {
 			queries = append(queries, query)
 		}
+		for query := range tx.execs {
+			queries = append(queries, query)
+		}
 		return nil
 	}))
 	if len(queries) < 40 {

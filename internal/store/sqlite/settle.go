@@ -41,6 +41,9 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 // settleDelivery writes the attempt and, where the delivery is still open, what
 // became of it.
 func (t *tx) settleDelivery(o feedmill.Outcome) error {
+	if done, err := t.settleExpected(o); done || err != nil {
+		return err
+	}
 	var (
 		seq, attempts, due int64
 		state              feedmill.DeliveryState
@@ -72,6 +75,26 @@ func (t *tx) settleDelivery(o feedmill.Outcome) error {
 	_, err = t.exec(`UPDATE deliveries SET state = ?, reason = ?, attempts = ?, due_at = ?, ended_at = ? WHERE seq = ?`,
 		stateNumber(o.State), o.Reason, attempts, due, ended, seq)
 	return err
+}
+
+// settleExpected writes an outcome of the attempt that comes next, of a delivery
+// that is open: the common case, without reading it first. It reports whether
+// that was the case.
+func (t *tx) settleExpected(o feedmill.Outcome) (bool, error) {
+	if o.Seq == 0 || o.Attempt == nil {
+		return false, nil
+	}
+	var ended sql.NullInt64
+	if !o.State.Open() {
+		ended = toMillis(o.At)
+	}
+	n, err := t.exec(`UPDATE deliveries SET state = ?1, reason = ?2, attempts = ?3, due_at = coalesce(?4, due_at), ended_at = ?5
+		WHERE seq = ?6 AND id = ?7 AND state <= 1 AND attempts = ?3 - 1`,
+		stateNumber(o.State), o.Reason, o.Attempt.Number, toMillis(o.DueAt), ended, o.Seq, string(o.Delivery))
+	if err != nil || n == 0 {
+		return false, err
+	}
+	return true, t.insertAttempt(o.Seq, int64(o.Attempt.Number), *o.Attempt)
 }
 
 // settleSubscription writes what an outcome means for its subscription and

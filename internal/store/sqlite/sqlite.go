@@ -147,7 +147,10 @@ func (db *DB) Ping(ctx context.Context) error {
 }
 
 // row and rows read with a statement that is prepared once for each connection.
+// A read is short, so it runs to its end even when nobody waits for it any more:
+// making it stoppable costs two goroutines, which is more than most reads do.
 func (db *DB) row(ctx context.Context, query string, args ...any) *sql.Row {
+	ctx = context.WithoutCancel(ctx)
 	stmt, err := db.prepared(ctx, query)
 	if err != nil {
 		return db.reads.QueryRowContext(ctx, query, args...)
@@ -156,6 +159,10 @@ func (db *DB) row(ctx context.Context, query string, args ...any) *sql.Row {
 }
 
 func (db *DB) rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
 	stmt, err := db.prepared(ctx, query)
 	if err != nil {
 		return nil, translate(err)
@@ -168,7 +175,7 @@ func (db *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	if s, ok := db.stmts.Load(query); ok {
 		return s.(*sql.Stmt), nil
 	}
-	s, err := db.reads.PrepareContext(context.WithoutCancel(ctx), query)
+	s, err := db.reads.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"github.com/mattn/go-sqlite3"
@@ -70,7 +72,11 @@ const maxShared = 512
 func (db *DB) commitChanges(conn *sql.Conn) {
 	defer close(db.stopped)
 	defer conn.Close()
-	t := &tx{conn: conn, stmts: make(map[string]*sql.Stmt)}
+	t := &tx{conn: conn, stmts: make(map[string]*sql.Stmt), execs: make(map[string]*sqlite3.SQLiteStmt)}
+	conn.Raw(func(c any) error {
+		t.raw = c.(*sqlite3.SQLiteConn)
+		return nil
+	})
 	batch := make([]*change, 0, maxShared)
 	for {
 		batch = batch[:0]
@@ -104,6 +110,11 @@ func (db *DB) commitChanges(conn *sql.Conn) {
 type tx struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
+	// raw is the driver's own connection below conn, and execs its
+	// statements: those that run for every event do without database/sql in
+	// between, which costs as much as a small INSERT itself.
+	raw   *sqlite3.SQLiteConn
+	execs map[string]*sqlite3.SQLiteStmt
 	// pruned is the last event that Prune is done with.
 	pruned int64
 }
@@ -190,14 +201,9 @@ func (t *tx) alone(c *change) (result, err error) {
 }
 
 func (t *tx) rollback(cause error) error {
-	t.conn.Raw(func(driver any) error {
-		c, ok := driver.(*sqlite3.SQLiteConn)
-		if !ok || c.AutoCommit() {
-			return nil
-		}
-		_, err := c.Exec(`ROLLBACK`, nil)
-		return err
-	})
+	if !t.raw.AutoCommit() {
+		t.exec(`ROLLBACK`)
+	}
 	return cause
 }
 
@@ -235,13 +241,73 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 	return n, translate(err)
 }
 
-func (t *tx) result(query string, args []any) (sql.Result, error) {
-	s, err := t.stmt(query)
+func (t *tx) result(query string, args []any) (driver.Result, error) {
+	s, values, err := t.bind(query, args)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.ExecContext(context.Background(), args...)
+	res, err := s.ExecContext(context.Background(), values)
 	return res, translate(err)
+}
+
+// each gives every row of a query to scan, in values that are the driver's own
+// until the next row.
+func (t *tx) each(query string, args []any, scan func([]driver.Value)) error {
+	s, values, err := t.bind(query, args)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(context.Background(), values)
+	if err != nil {
+		return translate(err)
+	}
+	defer rows.Close()
+	row := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(row); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return translate(err)
+		}
+		scan(row)
+	}
+}
+
+func (t *tx) bind(query string, args []any) (*sqlite3.SQLiteStmt, []driver.NamedValue, error) {
+	s, ok := t.execs[query]
+	if !ok {
+		prepared, err := t.raw.Prepare(query)
+		if err != nil {
+			return nil, nil, translate(fmt.Errorf("prepare: %w", err))
+		}
+		s = prepared.(*sqlite3.SQLiteStmt)
+		t.execs[query] = s
+	}
+	values := make([]driver.NamedValue, len(args))
+	for i, a := range args {
+		v, err := driverValue(a)
+		if err != nil {
+			return nil, nil, err
+		}
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return s, values, nil
+}
+
+// driverValue is a value as the driver binds it.
+func driverValue(a any) (driver.Value, error) {
+	switch v := a.(type) {
+	case string, []byte, int64, bool, nil:
+		return v, nil
+	case feedmill.ID:
+		return string(v), nil
+	case int:
+		return int64(v), nil
+	case sql.NullInt64:
+		return v.Value()
+	}
+	return driver.DefaultParameterConverter.ConvertValue(a)
 }
 
 func (t *tx) row(query string, args ...any) *sql.Row {

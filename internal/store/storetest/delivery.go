@@ -11,7 +11,7 @@ import (
 // newOutcome is the outcome of a first attempt that left d in the state given.
 func newOutcome(d feedmill.DueDelivery, state feedmill.DeliveryState) feedmill.Outcome {
 	o := feedmill.Outcome{
-		Workspace: d.Workspace, Subscription: d.Subscription, Delivery: d.ID, State: state, At: now(),
+		Workspace: d.Workspace, Subscription: d.Subscription, Delivery: d.ID, Seq: d.Seq, State: state, At: now(),
 		Attempt: &feedmill.Attempt{
 			ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: d.ID, Number: d.Attempts + 1, At: now(), Status: 500,
 			Timing: feedmill.Timing{Total: 1234 * time.Microsecond},
