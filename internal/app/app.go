@@ -46,9 +46,11 @@ type App struct {
 	config *config.Config
 	log    *slog.Logger
 	folder *folder
-	store  store
-	vault  *vault.Vault
-	egress *egress.Client
+	// replica is this process's name among those that share the store.
+	replica string
+	store   store
+	vault   *vault.Vault
+	egress  *egress.Client
 }
 
 // Open opens the data folder and the stores.
@@ -64,6 +66,9 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 		return nil, err
 	}
 	if a.folder, err = lockFolder(c.Data); err != nil {
+		return nil, err
+	}
+	if a.replica, err = replicaName(c.Data); err != nil {
 		return nil, err
 	}
 	if c.DatabaseURL != "" {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -34,7 +33,7 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	}
 	schedule := feedmill.RetrySchedule(a.config.RetrySchedule)
 	dispatcher := deliver.New(deliver.Options{
-		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: replicaName(),
+		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica,
 		Sender: &deliver.Sender{
 			Transport: a.egress.Transport(), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
 			UserAgent: "Feedmill/" + version,
@@ -55,14 +54,4 @@ func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 		MaxSubscriptions: a.config.MaxSubscriptions, RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
 		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
 	}
-}
-
-// replicaName tells this process from all others that share a store, earlier
-// ones on the same machine included.
-func replicaName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), feedmill.NewKeySecret()[len(feedmill.KeyPrefix):][:8])
 }

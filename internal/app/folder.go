@@ -1,6 +1,7 @@
 package app
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -32,3 +33,22 @@ func lockFolder(path string) (*folder, error) {
 }
 
 func (f *folder) unlock() error { return f.lock.Close() }
+
+// replicaName is the name under which this process leases work. It stays with
+// the folder: whoever holds the folder's lock knows that the one before is gone,
+// and goes on with its leases at once instead of waiting for their end.
+func replicaName(path string) (string, error) {
+	file := filepath.Join(path, "replica")
+	name, err := os.ReadFile(file)
+	if err == nil && len(name) > 0 {
+		return string(name), nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("data folder: %w", err)
+	}
+	fresh := rand.Text()
+	if err := os.WriteFile(file, []byte(fresh), 0o600); err != nil {
+		return "", fmt.Errorf("data folder: %w", err)
+	}
+	return fresh, nil
+}
