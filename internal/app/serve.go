@@ -69,6 +69,8 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 	greet(out, version, listener.Addr(), a.config.Data, made)
 
 	// The server and the dispatcher stop first, then what they stand on.
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	parts, endParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer endParts()
 	var g errgroup.Group
@@ -77,6 +79,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 	g.Go(func() error { a.housekeep(parts); return nil })
 	g.Go(func() error {
 		defer endParts()
+		defer stop() // a server that fails ends the rest too
 		return serve(ctx, server, listener)
 	})
 	err = g.Wait()

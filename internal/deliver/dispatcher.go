@@ -74,7 +74,12 @@ const (
 	defaultMaxInFlight = 4096
 	defaultMaxQueued   = 50_000
 	defaultMaxLane     = 1000
-	defaultPollEvery   = time.Second
+	// maxQueuedBytes bounds the payloads that wait in memory.
+	maxQueuedBytes = 64 << 20
+	// storeTimeout bounds a read of the store: one that hangs, as on a
+	// connection whose other end is gone, is given up and tried again.
+	storeTimeout     = 30 * time.Second
+	defaultPollEvery = time.Second
 	// retryRead is how long to wait after the store could not be read.
 	retryRead = time.Second
 	// targetAge is how long a subscription is used as it was read. A change
@@ -97,17 +102,21 @@ type Dispatcher struct {
 	work    *sync.Cond // there may be something for a worker to do
 	lanes   map[feedmill.ID]*lane
 	ring    ring
+	share   share
 	sending map[feedmill.ID]struct{}
 	queued  int
-	idle    int
-	workers int
-	closed  bool
-	slots   slotSet
-	leaving slotSet   // not ours any more, but not given back yet
-	wakeAt  time.Time // the earliest known due time in the store
-	ctx     context.Context
-	wg      sync.WaitGroup
+	// queuedBytes is about what the queued take.
+	queuedBytes int
+	idle        int
+	workers     int
+	closed      bool
+	slots       slotSet
+	leaving     slotSet   // not ours any more, but not given back yet
+	wakeAt      time.Time // the earliest known due time in the store
+	ctx         context.Context
+	wg          sync.WaitGroup
 
+	began    time.Time
 	poll     chan struct{}
 	replay   chan struct{}
 	outcomes chan settling
@@ -125,8 +134,9 @@ func New(o Options) *Dispatcher {
 		o.Schedule = feedmill.DefaultRetrySchedule
 	}
 	d := &Dispatcher{
-		Options: o, lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
-		poll: make(chan struct{}, 1), replay: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
+		Options: o, began: time.Now(), lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
+		share: share{total: o.MaxInFlight, of: make(map[feedmill.ID]*portion)},
+		poll:  make(chan struct{}, 1), replay: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
 	}
 	d.work = sync.NewCond(&d.mu)
 	d.count = newCounters(o.Metrics, d)
@@ -165,11 +175,13 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	d.work.Broadcast()
 	d.mu.Unlock()
 	timer := time.AfterFunc(grace, breakOff)
+	// The last outcomes have a moment to be written; what is not is sent
+	// again. Workers may wait for the settler, so its time ends in any case.
+	last := time.AfterFunc(grace+lastWrites, endSettle)
 	d.wg.Wait()
 	timer.Stop()
 	close(d.outcomes)
-	// The last outcomes have a moment to be written; what is not is sent again.
-	last := time.AfterFunc(lastWrites, endSettle)
+	last.Reset(lastWrites)
 	settler.Wait()
 	last.Stop()
 
@@ -197,13 +209,15 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 	d.hire()
 }
 
-// Changed makes the dispatcher read a subscription again before it sends to it.
+// Changed makes the dispatcher read a subscription again before it sends to it,
+// and try its endpoint anew: whoever changes it has reason to think that it works.
 func (d *Dispatcher) Changed(subscription feedmill.ID) {
 	d.mu.Lock()
 	if l, ok := d.lanes[subscription]; ok {
 		l.target = nil
 		l.changes++
 		l.held = false
+		l.pace = newPace()
 		l.more = true
 		d.makeReady(l)
 		d.hire()

@@ -25,6 +25,12 @@ type lane struct {
 	running int
 	// more says that the store may hold due deliveries that are not known.
 	more bool
+	// readTo is the highest Seq that was read from the store. A delivery up
+	// to it that is offered later may have been read, sent and settled by
+	// then: the store knows.
+	readTo int64
+	// size is about how many bytes a delivery of the lane takes.
+	size int
 	// busy says that a worker reads the subscription or its deliveries.
 	// settled are those whose outcome was written meanwhile: what is being
 	// read may still show them as they were.
@@ -33,8 +39,10 @@ type lane struct {
 	// held says that the subscription is paused: nothing is sent until it
 	// changes.
 	held bool
-	// waiting says that a timer will make the lane ready.
+	// waiting says that a timer will make the lane ready, crowded that the
+	// end of an attempt of its workspace will.
 	waiting bool
+	crowded bool
 	inRing  bool
 	usedAt  time.Time
 
@@ -45,7 +53,7 @@ type lane struct {
 func (d *Dispatcher) lane(id, workspace feedmill.ID) *lane {
 	l, ok := d.lanes[id]
 	if !ok {
-		l = &lane{id: id, workspace: workspace, known: make(map[feedmill.ID]struct{}), pace: newPace()}
+		l = &lane{id: id, workspace: workspace, known: make(map[feedmill.ID]struct{}), pace: newPace(), size: firstSize}
 		d.lanes[id] = l
 	}
 	return l
@@ -60,23 +68,34 @@ func (d *Dispatcher) add(l *lane, due feedmill.DueDelivery) {
 	switch {
 	case l.held || l.pace.open():
 		l.more = true
-	case ordered, l.more, !d.fits(l):
+	case ordered, l.more, due.Seq <= l.readTo, !d.fits(l):
 		// Only the store knows which delivery is the first of its
 		// resource; and what waits there goes first.
 		l.more = true
 		d.makeReady(l)
 	default:
-		l.queue = append(l.queue, due)
-		l.known[due.ID] = struct{}{}
-		d.queued++
+		d.push(l, due)
 		d.makeReady(l)
 	}
 }
+
+// push puts a delivery at the end of a lane's queue.
+func (d *Dispatcher) push(l *lane, due feedmill.DueDelivery) {
+	l.queue = append(l.queue, due)
+	l.known[due.ID] = struct{}{}
+	l.size += (sizeOf(due) - l.size) / 8
+	d.queued++
+	d.queuedBytes += sizeOf(due)
+}
+
+// sizeOf is about how much memory a delivery takes while it waits.
+func sizeOf(due feedmill.DueDelivery) int { return len(due.Payload) + 512 }
 
 // dropQueue forgets what waits in memory; the store still has it.
 func (d *Dispatcher) dropQueue(l *lane) {
 	for i := range l.queue {
 		delete(l.known, l.queue[i].ID)
+		d.queuedBytes -= sizeOf(l.queue[i])
 	}
 	d.queued -= len(l.queue)
 	l.queue = nil
@@ -104,7 +123,7 @@ type task struct {
 
 // next takes a task from a lane, false where it has none. now is the present.
 func (d *Dispatcher) next(l *lane, now time.Time) (task, bool) {
-	if l.busy || l.held || l.waiting {
+	if l.busy || l.held || l.waiting || d.disowned(l) {
 		return task{}, false
 	}
 	if wait := l.pace.wait(now); wait > 0 {
@@ -117,7 +136,7 @@ func (d *Dispatcher) next(l *lane, now time.Time) (task, bool) {
 		l.settled = nil
 		return task{lane: l, read: true}, true
 	}
-	if len(l.queue) == 0 || l.running >= l.pace.limit(l.target.Settings.Concurrency) {
+	if len(l.queue) == 0 || l.running >= l.pace.limit(l.target.Settings.Concurrency) || !d.share.allows(l) {
 		return task{}, false
 	}
 	if l.limiter != nil {
@@ -132,23 +151,40 @@ func (d *Dispatcher) next(l *lane, now time.Time) (task, bool) {
 	l.queue[0] = feedmill.DueDelivery{}
 	l.queue = l.queue[1:]
 	d.queued--
-	l.running++
+	d.queuedBytes -= sizeOf(t.due)
+	d.share.begin(l)
 	l.usedAt = now
 	d.sending[t.due.ID] = struct{}{}
 	return t, true
 }
 
+const (
+	// laneFloor is how many deliveries of a lane may wait in memory however
+	// full it is, so that slow lanes cannot make all others read one by one.
+	laneFloor = 32
+	// firstSize is what a delivery is taken to need before one is seen.
+	firstSize = 16 << 10
+	// readBytes is about how much one read of a lane's deliveries brings.
+	readBytes = 4 << 20
+	// readMost is how many deliveries it brings at most.
+	readMost = 500
+)
+
 // wantsMore reports whether a lane should read more of its deliveries before it
-// sends on: where it has none, or few and memory has room.
+// sends on: where it has few and memory has room.
 func (d *Dispatcher) wantsMore(l *lane) bool {
-	return len(l.queue) == 0 || (len(l.queue) < d.MaxLane/8 && d.queued < d.MaxQueued)
+	return len(l.queue) < laneFloor/4 || (len(l.queue) < d.MaxLane/8 && d.hasRoom())
 }
 
-// fits reports whether one more delivery may wait in memory. A lane may always
-// have one, however full memory is, or it would never get on.
+// fits reports whether one more delivery of the lane may wait in memory.
 func (d *Dispatcher) fits(l *lane) bool {
-	return len(l.queue) == 0 || (len(l.queue) < d.MaxLane && d.queued < d.MaxQueued)
+	return len(l.queue) < min(laneFloor, d.MaxLane) || (len(l.queue) < d.MaxLane && d.hasRoom())
 }
+
+func (d *Dispatcher) hasRoom() bool { return d.queued < d.MaxQueued && d.queuedBytes < maxQueuedBytes }
+
+// readLimit is how many deliveries to read at once, beyond those known.
+func (l *lane) readLimit() int { return min(max(readBytes/l.size, laneFloor), readMost) }
 
 // waitFor makes the lane ready again after a time.
 func (d *Dispatcher) waitFor(l *lane, wait time.Duration) {
@@ -164,6 +200,9 @@ func (d *Dispatcher) waitFor(l *lane, wait time.Duration) {
 
 // setTarget takes over what was read of the subscription.
 func (l *lane) setTarget(t *Target, now time.Time) {
+	if l.target == nil && l.readAt.IsZero() {
+		l.workspace = t.Workspace // a lane that the store told of has none yet
+	}
 	l.target, l.readAt = t, now
 	s := t.Settings
 	if s.RateLimit == 0 {

@@ -50,6 +50,8 @@ func (p *pace) wait(now time.Time) time.Duration {
 // saw learns from an attempt. It reports whether the breaker has just opened.
 func (p *pace) saw(r Result, now time.Time, ceiling int) (tripped bool) {
 	switch {
+	case r.NotSent || (r.Final && r.Status == 0):
+		return false // it says nothing about the endpoint
 	case r.ok():
 		*p = pace{allowed: min(p.allowed+1, float64(max(ceiling, 1)))}
 	case r.Status != 0:

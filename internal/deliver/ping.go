@@ -24,5 +24,9 @@ func (d *Dispatcher) Ping(ctx context.Context, s feedmill.Subscription) (feedmil
 		return feedmill.Attempt{}, err
 	}
 	m := Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Event: e.ID, Type: e.Type, Payload: payload, Attempt: 1, At: now}
-	return *d.Sender.Send(ctx, *t, m).record(m.Delivery, m), nil
+	r := d.Sender.Send(ctx, *t, m)
+	if r.ok() {
+		d.Changed(s.ID) // it answers: what the breaker holds back may go
+	}
+	return *r.record(m.Delivery, m), nil
 }

@@ -54,9 +54,25 @@ func (r *ring) pop() *lane {
 	return l
 }
 
-// makeReady gives a lane with something to do a place in the ring.
+// makeReady gives a lane with something to do a place in the ring, if its slot
+// is ours.
 func (d *Dispatcher) makeReady(l *lane) {
+	if d.disowned(l) {
+		return
+	}
 	if !l.busy && !l.held && !l.waiting && (len(l.queue) > 0 || l.more) {
 		d.ring.push(l)
 	}
+}
+
+// disowned reports whether a lane's slot belongs to another replica, and then
+// lets go of what waits in it. Whatever makes a lane ready passes here, so that
+// nothing is sent for a slot that was lost.
+func (d *Dispatcher) disowned(l *lane) bool {
+	if d.slots.has(l.id) {
+		return false
+	}
+	d.dropQueue(l)
+	l.more = false
+	return true
 }

@@ -140,8 +140,8 @@ func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	}
 	text := resp.Header.Get("Retry-After")
 	wait := time.Duration(0)
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
+		wait = time.Duration(seconds) * time.Second // out of range it is the largest
 	} else if at, err := http.ParseTime(text); err == nil {
 		wait = at.Sub(now)
 	}

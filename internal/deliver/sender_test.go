@@ -165,7 +165,7 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
 		"": 0, "0": 0, "120": 2 * time.Minute, "-5": 0, "x": 0, "1.5": 0,
-		"999999999": feedmill.MaxRetryAfter, "99999999999999999999": 0,
+		"999999999": feedmill.MaxRetryAfter, "99999999999999999999": feedmill.MaxRetryAfter,
 		"Sun, 15 Nov 2026 12:01:00 GMT": time.Minute, "Sun, 15 Nov 2026 11:00:00 GMT": 0,
 	} {
 		resp := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {text}}}

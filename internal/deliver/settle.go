@@ -14,6 +14,9 @@ type settling struct {
 	lane    *lane
 }
 
+// refusedWait is how long a delivery rests whose outcome the store refused.
+const refusedWait = time.Minute
+
 // settleMost bounds how many outcomes share a transaction.
 const settleMost = 512
 
@@ -64,9 +67,10 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 			}
 			return
 		case !errors.Is(err, feedmill.ErrUnavailable):
-			d.Log.Error("an outcome cannot be written; its delivery is sent again",
+			d.Log.Error("an outcome cannot be written; its delivery is sent again later",
 				"delivery", batch[0].outcome.Delivery, "error", err)
-			d.settled(batch)
+			// It stays known for a while, so that it is not sent over and over.
+			time.AfterFunc(refusedWait, func() { d.settled(batch) })
 			return
 		}
 		d.Log.Warn("waiting for the store to write outcomes", "outcomes", len(batch), "error", err)
@@ -85,17 +89,15 @@ func (d *Dispatcher) settled(batch []settling) {
 	for _, s := range batch {
 		l, o := s.lane, s.outcome
 		l.settle(o.Delivery)
+		delete(d.sending, o.Delivery)
 		if o.State == feedmill.DeliveryRetrying && (due.IsZero() || o.DueAt.Before(due)) {
 			due = o.DueAt
 		}
-		if l.target == nil {
-			continue
-		}
-		if o.Disable != "" || o.Warn {
-			l.target = nil
-			l.more = true
-		} else if o.Succeeded && (l.target.warned || o.At.Sub(l.target.successAt) > time.Minute) {
-			l.target = nil // its last success has moved
+		switch t := l.target; {
+		case t == nil:
+		case o.Disable != "", o.Warn, o.Succeeded && (t.warned || o.At.Sub(t.successAt) > time.Minute):
+			l.target = nil // it has changed with this outcome
+			l.changes++
 		}
 		if l.target == nil || l.target.Settings.Ordered {
 			l.more = true

@@ -33,23 +33,26 @@ func (s *slotSet) list() []int {
 	return held
 }
 
-// keepSlots renews the lease until ctx ends.
+// keepSlots renews the lease until ctx ends. A lease that cannot be renewed is
+// taken for lost in time, even where the call that renews it hangs.
 func (d *Dispatcher) keepSlots(ctx context.Context) {
 	tick := time.NewTicker(leaseEvery)
 	defer tick.Stop()
-	renewed := time.Now()
+	fence := time.AfterFunc(leaseTime-leaseMargin, func() { d.own(nil) })
+	defer fence.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if d.lease(ctx) {
-			renewed = time.Now()
-		} else if time.Since(renewed) > leaseTime-leaseMargin {
-			d.own(nil)
+		began := time.Now()
+		call, cancel := context.WithTimeout(ctx, leaseEvery)
+		if d.lease(call) {
+			fence.Reset(leaseTime - leaseMargin - time.Since(began))
 		}
-		d.handOver(ctx)
+		d.handOver(call)
+		cancel()
 	}
 }
 
@@ -60,7 +63,7 @@ func (d *Dispatcher) handOver(ctx context.Context) {
 	d.mu.Lock()
 	ready := d.leaving
 	for _, l := range d.lanes {
-		if len(l.known) > 0 {
+		if len(l.known) > 0 || l.busy {
 			ready[feedmill.Slot(l.id)] = false
 		}
 	}
@@ -111,10 +114,7 @@ func (d *Dispatcher) own(held []int) {
 	}
 	d.slots = now
 	for _, l := range d.lanes {
-		if !now.has(l.id) {
-			d.dropQueue(l)
-			l.more = false
-		}
+		d.disowned(l)
 	}
 	d.mu.Unlock()
 	if gained > 0 {

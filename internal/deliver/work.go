@@ -8,9 +8,6 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// refillBy is how many deliveries are read at once.
-const refillBy = 500
-
 // hire makes sure that a worker looks at the ring. The mutex is held.
 func (d *Dispatcher) hire() {
 	if d.closed || d.ctx == nil || len(d.ring.tenants) == 0 {
@@ -48,6 +45,10 @@ func (d *Dispatcher) worker() {
 	}
 }
 
+// now is the present by a clock that never steps: the time at the start and how
+// long ago that was. A clock that is set back makes nothing wait.
+func (d *Dispatcher) now() time.Time { return d.began.Add(time.Since(d.began)) }
+
 // keepIdle is how many workers wait for work; more than that leave.
 const keepIdle = 64
 
@@ -58,7 +59,7 @@ func (d *Dispatcher) take() (task, bool) {
 			return task{}, false
 		}
 		for l := d.ring.pop(); l != nil; l = d.ring.pop() {
-			if t, ok := d.next(l, time.Now()); ok {
+			if t, ok := d.next(l, d.now()); ok {
 				d.makeReady(l)
 				return t, true
 			}
@@ -76,13 +77,13 @@ func (d *Dispatcher) take() (task, bool) {
 func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	m := Message{
 		Delivery: t.due.ID, Event: t.due.Event, Type: t.due.Type, Payload: t.due.Payload,
-		Attempt: t.due.Attempts + 1, At: time.Now(),
+		Attempt: t.due.Attempts + 1, At: d.now(),
 	}
 	if t.due.Attempts == 0 {
 		d.count.firstAttempt.Observe(m.At.Sub(t.due.CreatedAt).Seconds())
 	}
 	r := d.Sender.Send(ctx, t.target, m)
-	now := time.Now()
+	now := d.now()
 	if ctx.Err() != nil && !r.ok() {
 		// Broken off by a shutdown: given back, and nothing charged.
 		d.finished(t, r, now, false)
@@ -100,9 +101,11 @@ func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := t.lane
-	l.running--
-	delete(d.sending, t.due.ID)
+	for _, next := range d.share.end(l, t.target.Workspace) {
+		d.makeReady(next)
+	}
 	if !settles {
+		delete(d.sending, t.due.ID)
 		delete(l.known, t.due.ID)
 		return
 	}
@@ -116,7 +119,9 @@ func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
 // bringUpToDate reads a lane's subscription where it may have changed, and its
 // due deliveries where the store may hold more.
 func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
-	now := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	now := d.now()
 	d.mu.Lock()
 	stale := l.target == nil || now.Sub(l.readAt) >= targetAge
 	old, changes := l.target, l.changes
@@ -133,14 +138,13 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	d.mu.Lock()
 	if err == nil && stale && l.changes == changes {
 		l.setTarget(target, now)
-		l.workspace = target.Workspace
 	}
 	fetch := err == nil && !target.held() && !target.ended() && (l.more || target.Settings.Ordered)
 	if fetch && target.Settings.Ordered {
 		d.dropQueue(l)
 	}
 	query := feedmill.DueQuery{
-		Subscription: l.id, Now: now, Limit: len(l.known) + refillBy,
+		Subscription: l.id, Now: now, Limit: len(l.known) + l.readLimit(),
 		Heads: err == nil && target.Settings.Ordered,
 	}
 	if fetch {
@@ -157,8 +161,10 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	defer d.mu.Unlock()
 	l.busy = false
 	switch {
+	case d.disowned(l):
+		return
 	case err != nil:
-		if ctx.Err() == nil {
+		if !errors.Is(err, context.Canceled) {
 			d.Log.Error("reading due deliveries", "subscription", l.id, "error", err)
 		}
 		l.more = true
@@ -171,6 +177,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	default:
 		l.more = l.more || len(due) == query.Limit
 		for _, item := range due {
+			l.readTo = max(l.readTo, item.Seq)
 			_, known := l.known[item.ID]
 			if _, settled := l.settled[item.ID]; known || settled {
 				continue
@@ -179,9 +186,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 				l.more = true
 				break
 			}
-			l.queue = append(l.queue, item)
-			l.known[item.ID] = struct{}{}
-			d.queued++
+			d.push(l, item)
 		}
 	}
 	d.makeReady(l)
@@ -191,7 +196,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 // discard ends what is open of a subscription that is disabled or deleted.
 func (d *Dispatcher) discard(ctx context.Context, id feedmill.ID, t *Target) error {
 	for {
-		n, err := d.Store.DiscardOpen(ctx, id, t.endedReason(), time.Now(), feedmill.DiscardStep)
+		n, err := d.Store.DiscardOpen(ctx, id, t.endedReason(), d.now(), feedmill.DiscardStep)
 		if err != nil || n < feedmill.DiscardStep {
 			return err
 		}
@@ -222,7 +227,7 @@ func (d *Dispatcher) untilNext() time.Duration {
 	defer d.mu.Unlock()
 	wait := d.PollEvery
 	if !d.wakeAt.IsZero() {
-		wait = min(wait, max(time.Until(d.wakeAt), time.Millisecond))
+		wait = min(wait, max(d.wakeAt.Sub(d.now()), time.Millisecond))
 	}
 	return wait
 }
@@ -235,7 +240,7 @@ func (d *Dispatcher) dueAt(t time.Time) {
 		d.wakeAt = t
 	}
 	d.mu.Unlock()
-	if earlier && time.Until(t) < d.PollEvery {
+	if earlier && t.Sub(d.now()) < d.PollEvery {
 		select {
 		case d.poll <- struct{}{}:
 		default:
@@ -245,7 +250,9 @@ func (d *Dispatcher) dueAt(t time.Time) {
 
 func (d *Dispatcher) lookOnce(ctx context.Context) error {
 	const step = 1000
-	now := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	now := d.now()
 	d.mu.Lock()
 	slots := d.slots.list()
 	if !d.wakeAt.After(now) {
@@ -287,9 +294,15 @@ func (d *Dispatcher) found(id feedmill.ID) {
 		// lane takes its turn among those of unknown ones.
 		l = d.lane(id, "")
 	}
+	if l.held && d.now().Sub(l.readAt) >= heldAge {
+		l.held, l.target = false, nil // another replica may have resumed it
+	}
 	l.more = true
 	d.makeReady(l)
 }
+
+// heldAge is how long a subscription is taken to be paused still.
+const heldAge = 5 * time.Second
 
 // idleTime is how long a lane without work keeps what it has learnt.
 const idleTime = 10 * time.Minute

@@ -137,10 +137,10 @@ func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(payload) > feedmill.MaxEventBytes {
+	if len(payload) > feedmill.MaxPayloadBytes {
 		return &feedmill.Error{
-			Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("An event may have at most %d bytes.", feedmill.MaxEventBytes),
-			Faults: []feedmill.Fault{{Detail: fmt.Sprintf("This event has %d bytes.", len(payload))}},
+			Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("The text that is delivered for an event may have at most %d bytes.", feedmill.MaxPayloadBytes),
+			Faults: []feedmill.Fault{{Detail: fmt.Sprintf("The text of this event has %d bytes, with its numbers as JavaScript writes them.", len(payload))}},
 		}
 	}
 	e.Payload = payload

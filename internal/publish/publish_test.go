@@ -108,7 +108,7 @@ func TestRefusedTogetherAndNothingIsKept(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	f := newFixture(t)
-	data := []byte(`"` + strings.Repeat("x", feedmill.MaxEventBytes) + `"`)
+	data := []byte(`"` + strings.Repeat("x", feedmill.MaxPayloadBytes) + `"`)
 	_, err := f.Publish(t.Context(), f.ws, []feedmill.NewEvent{{Type: "tag.created"}, {Type: "tag.created", Data: data}}, nil)
 	var refusal *feedmill.Error
 	if !errors.Is(err, feedmill.ErrTooLarge) || !errors.As(err, &refusal) || refusal.Faults[0].Pointer != "/1" {

@@ -34,10 +34,11 @@ func scanDelivery(row pgx.Row) (d feedmill.Delivery, err error) {
 // newDelivery is a delivery of an event that is due at once.
 func newDelivery(e feedmill.Event, subscription feedmill.ID, budget int) feedmill.Delivery {
 	id := feedmill.NewID(feedmill.PrefixDelivery)
-	at := id.Time()
 	return feedmill.Delivery{
 		ID: id, Workspace: e.Workspace, Subscription: subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
-		State: feedmill.DeliveryPending, Budget: budget, DueAt: at, CreatedAt: at,
+		State: feedmill.DeliveryPending, Budget: budget, CreatedAt: id.Time(),
+		// Ids never go back, the clock may: what is due now is due by the clock.
+		DueAt: time.Now().UTC().Truncate(time.Millisecond),
 	}
 }
 

@@ -20,13 +20,15 @@ const (
 	foreignKeyViolation = "23503"
 	checkViolation      = "23514" // also of a row that no partition takes
 	duplicateTable      = "42P07"
+	duplicateObject     = "42710" // such as the type of a table's rows
 	untranslatable      = "22021" // a text that holds a zero byte or is no UTF-8
 )
 
 // unavailableClasses are the classes of errors that pass with time or with the
-// operator's help: connection, transaction rollback, resources, operator
-// intervention, system error, read-only transaction.
-var unavailableClasses = []string{"08", "40", "53", "57", "58", "25006", "55P03"}
+// operator's help: connection, authorization, transaction rollback, resources,
+// object in use, operator intervention, system error, internal error, read-only
+// transaction.
+var unavailableClasses = []string{"08", "28", "40", "53", "55", "57", "58", "XX", "25006"}
 
 // translate turns the driver's errors into the domain's at the store's edge.
 func translate(err error) error {
@@ -35,6 +37,11 @@ func translate(err error) error {
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return feedmill.ErrNotFound
+	}
+	// A connection that could not be made may carry any code of the server's.
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return fmt.Errorf("%w: %w", feedmill.ErrUnavailable, err)
 	}
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -56,10 +63,9 @@ func translate(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	var connect *pgconn.ConnectError
 	var network net.Error
 	lost := errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-	if lost || errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) {
+	if lost || errors.As(err, &network) || pgconn.SafeToRetry(err) {
 		return fmt.Errorf("%w: %w", feedmill.ErrUnavailable, err)
 	}
 	return err

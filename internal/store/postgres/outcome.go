@@ -125,10 +125,15 @@ const (
 		)` + writeAttempts
 
 	countLate = withOutcomes + `, counted AS (
-			UPDATE ended_deliveries d SET attempts = d.attempts + 1
+			UPDATE ended_deliveries d SET attempts = d.attempts + 1,
+				state = CASE WHEN ` + arrived + ` THEN 'delivered' ELSE d.state END,
+				reason = CASE WHEN ` + arrived + ` THEN '' ELSE d.reason END
 			FROM o WHERE d.id = o.id AND d.workspace_id = o.workspace_id AND d.id BETWEEN $17 AND $18 AND ` + notCounted + `
 			RETURNING d.id, d.attempts, ` + attemptOf + `
 		)` + writeAttempts
+
+	// A delivery that arrived while its subscription ended was delivered.
+	arrived = `d.state = 'discarded' AND o.state = 'delivered'`
 
 	withOutcomes = `WITH o AS (
 			SELECT *, (attempt_id <> '')::integer AS tried

@@ -117,7 +117,7 @@ func ensureVersionRow(ctx context.Context, pool *pgxpool.Pool) error {
 	for range 10 {
 		_, err = pool.Exec(ctx, query)
 		var e *pgconn.PgError
-		if !errors.As(err, &e) || (e.Code != uniqueViolation && e.Code != duplicateTable) {
+		if !errors.As(err, &e) || (e.Code != uniqueViolation && e.Code != duplicateTable && e.Code != duplicateObject) {
 			return err
 		}
 	}

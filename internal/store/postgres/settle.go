@@ -142,7 +142,7 @@ func (t tx) changeFor(ctx context.Context, o feedmill.Outcome, p *publication) e
 	}
 	effect := !o.Warn && o.Disable == ""
 	if o.Warn {
-		n, err := t.exec(ctx, `UPDATE subscriptions SET warned_at = $1 WHERE id = $2 AND warned_at IS NULL`, o.At, o.Subscription)
+		n, err := t.exec(ctx, `UPDATE subscriptions SET warned_at = $1 WHERE id = $2 AND warned_at IS NULL AND deleted_at IS NULL`, o.At, o.Subscription)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,9 @@ func (t tx) changeFor(ctx context.Context, o feedmill.Outcome, p *publication) e
 	}
 	if o.Disable != "" {
 		n, err := t.exec(ctx, `UPDATE subscriptions SET state = 'disabled', disabled_reason = $1, updated_at = $2
-			WHERE id = $3 AND state <> 'disabled' AND deleted_at IS NULL`, o.Disable, o.At, o.Subscription)
+			WHERE id = $3 AND state <> 'disabled' AND deleted_at IS NULL
+			AND ($1 <> '`+feedmill.DisabledFailing+`' OR (state = 'active' AND greatest(last_success_at, created_at) <= $4))`,
+			o.Disable, o.At, o.Subscription, o.At.Add(-feedmill.DisableAfter))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,11 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// alive is the condition of a lease that holds, where $2 is the time of a lease:
+// it has not run out, and does not end later than a lease can, as one from before
+// the database's clock was set back would.
+const alive = `expires_at > now() AND expires_at <= now() + 2 * $2::interval`
+
 // LeaseSlots renews and takes slots for a replica, for ttl, up to its fair share
 // of the replicas that are alive, and answers all that it holds. All times are
 // the database's.
@@ -29,7 +34,7 @@ func (db *DB) LeaseSlots(ctx context.Context, replica string, ttl time.Duration)
 			return err
 		}
 		rows, err = tx.Query(ctx, `UPDATE slots SET owner = $1, expires_at = now() + $2::interval WHERE slot IN (
-				SELECT slot FROM slots WHERE owner IS NULL OR (owner <> $1 AND expires_at <= now())
+				SELECT slot FROM slots WHERE owner IS NULL OR (owner <> $1 AND NOT (`+alive+`))
 				ORDER BY slot LIMIT $3 FOR UPDATE SKIP LOCKED)
 			RETURNING slot`, replica, ttl, share-len(held))
 		taken, err := all(rows, translate(err), scanSlot)
@@ -52,15 +57,15 @@ func (t tx) fairShare(ctx context.Context, replica string, ttl time.Duration) (s
 	if _, err := t.exec(ctx, `DELETE FROM replicas WHERE expires_at < now() - interval '1 day'`); err != nil {
 		return 0, err
 	}
-	var alive, before int
-	err = t.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE id < $1) FROM replicas WHERE expires_at > now() OR id = $1`,
-		replica).Scan(&alive, &before)
+	var living, before int
+	err = t.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE id < $1) FROM replicas WHERE (`+alive+`) OR id = $1`,
+		replica, ttl).Scan(&living, &before)
 	if err != nil {
 		return 0, translate(err)
 	}
 	// What does not divide evenly goes to the first of them.
-	share = feedmill.Slots / alive
-	if before < feedmill.Slots%alive {
+	share = feedmill.Slots / living
+	if before < feedmill.Slots%living {
 		share++
 	}
 	return share, nil

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 
@@ -18,6 +19,9 @@ func translate(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return feedmill.ErrNotFound
 	}
+	if errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn) {
+		return fmt.Errorf("%w: %w", feedmill.ErrUnavailable, err)
+	}
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
 		return err
@@ -31,7 +35,8 @@ func translate(err error) error {
 			return fmt.Errorf("%w: %w", feedmill.ErrNotFound, err)
 		}
 	case sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrReadonly,
-		sqlite3.ErrCantOpen, sqlite3.ErrNomem, sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		sqlite3.ErrCantOpen, sqlite3.ErrNomem, sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrProtocol, sqlite3.ErrPerm,
+		sqlite3.ErrInterrupt, sqlite3.ErrSchema:
 		return fmt.Errorf("%w: %w", feedmill.ErrUnavailable, err)
 	}
 	return err

@@ -62,6 +62,9 @@ func (t *tx) settleDelivery(o feedmill.Outcome) error {
 			return err
 		}
 	}
+	if o.State == feedmill.DeliveryDelivered && state == feedmill.DeliveryDiscarded {
+		state = feedmill.DeliveryPending // it arrived before its subscription ended
+	}
 	if !state.Open() {
 		_, err := t.exec(`UPDATE deliveries SET attempts = ? WHERE seq = ?`, attempts, seq)
 		return err
@@ -136,8 +139,10 @@ func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]ti
 // not at its end already.
 func (t *tx) disable(o feedmill.Outcome) (bool, error) {
 	n, err := t.exec(`UPDATE subscriptions SET state = ?1, disabled_reason = ?2, updated_at = ?3
-		WHERE id = ?4 AND state <> ?1 AND deleted_at IS NULL`,
-		feedmill.SubscriptionDisabled, o.Disable, toMillis(o.At), o.Subscription)
+		WHERE id = ?4 AND state <> ?1 AND deleted_at IS NULL
+		AND (?2 <> ?5 OR (state = ?6 AND max(coalesce(last_success_at, 0), created_at) <= ?7))`,
+		string(feedmill.SubscriptionDisabled), o.Disable, toMillis(o.At), o.Subscription,
+		feedmill.DisabledFailing, string(feedmill.SubscriptionActive), toMillis(o.At.Add(-feedmill.DisableAfter)))
 	if err != nil || n == 0 {
 		return false, err
 	}

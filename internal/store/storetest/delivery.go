@@ -153,7 +153,7 @@ var deliveryCases = []testCase{
 			}, "the subscription is disabled"},
 			{"disabled by an outcome", func(t *testing.T, s Store, sub feedmill.Subscription, d feedmill.DueDelivery, at time.Time) {
 				o := newOutcome(d, feedmill.DeliveryRetrying)
-				o.Disable, o.At = feedmill.DisabledFailing, at
+				o.Disable, o.At = feedmill.DisabledGone, at
 				_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, budget)
 				must(t, err)
 			}, "the subscription is disabled"},

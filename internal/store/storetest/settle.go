@@ -86,6 +86,66 @@ var settleCases = []testCase{
 			t.Errorf("attempts are %+v", attempts)
 		}
 	}},
+	{name: "what arrived while its subscription ended is delivered", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", ""))
+		must(t, s.DeleteSubscription(ctx, w.ID, sub.ID, now()))
+		settle(t, s, due[0], feedmill.DeliveryDelivered)
+		settle(t, s, due[1], feedmill.DeliveryRetrying)
+		for i, state := range []feedmill.DeliveryState{feedmill.DeliveryDelivered, feedmill.DeliveryDiscarded} {
+			d, err := s.Delivery(ctx, w.ID, due[i].ID)
+			must(t, err)
+			if d.State != state || d.Attempts != 1 || (d.Reason == "") != (state == feedmill.DeliveryDelivered) {
+				t.Errorf("delivery %d is %+v, want it %s", i, d, state)
+			}
+		}
+	}},
+	{name: "a subscription is disabled for failing only while it fails", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		for _, c := range []struct {
+			name     string
+			change   func(*feedmill.Subscription)
+			disabled bool
+		}{
+			{"new", func(*feedmill.Subscription) {}, false},
+			{"failing", func(sub *feedmill.Subscription) { sub.LastSuccessAt = now().Add(-feedmill.DisableAfter) }, false},
+			{"paused", func(sub *feedmill.Subscription) { sub.State = feedmill.SubscriptionPaused }, false},
+		} {
+			sub := subscribe(t, s, w.ID, "metric.*")
+			_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+				c.change(sub)
+				return nil, nil
+			})
+			must(t, err)
+			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
+			o := newOutcome(due[len(due)-1], feedmill.DeliveryRetrying)
+			o.Disable = feedmill.DisabledFailing
+			_, err = s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			must(t, err)
+			got, err := s.Subscription(ctx, w.ID, sub.ID)
+			must(t, err)
+			if (got.State == feedmill.SubscriptionDisabled) != c.disabled {
+				t.Errorf("%s: the subscription is %s", c.name, got.State)
+			}
+			must(t, s.DeleteSubscription(ctx, w.ID, sub.ID, now()))
+		}
+		old := newSubscription(w.ID, "metric.*")
+		old.CreatedAt = now().Add(-feedmill.DisableAfter)
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{old}, nil))
+		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
+		o := newOutcome(due[0], feedmill.DeliveryRetrying)
+		o.Disable = feedmill.DisabledFailing
+		_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+		must(t, err)
+		got, err := s.Subscription(ctx, w.ID, old.ID)
+		must(t, err)
+		if got.State != feedmill.SubscriptionDisabled || got.DisabledReason != feedmill.DisabledFailing {
+			t.Errorf("a subscription that never succeeded is %s", got.State)
+		}
+	}},
 	{name: "an outcome of what is not there is dropped, the others are written", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)

@@ -100,12 +100,14 @@ type Store interface {
 	// Settle writes outcomes, each with its attempt, and what they mean for
 	// their subscriptions, all or none. A delivery that is not open any more
 	// keeps its state, but its attempt is written; of one that is not there
-	// nothing is. Attempts get the next number of their delivery, whatever
+	// nothing is. One that was discarded while it arrived is delivered. Attempts get the next number of their delivery, whatever
 	// Number says: two senders may have thought theirs to be the same. A
 	// Notice is accepted like any event; the deliveries it makes are answered.
 	// Disable has effect, and its Notice is written, only where the
-	// subscription is not disabled or deleted already; it discards open
-	// deliveries as ChangeSubscription does. Warn has effect, with its Notice,
+	// subscription is not disabled or deleted already, and for the reason
+	// DisabledFailing only where it is active and its last success, or its
+	// creation, is DisableAfter ago; it discards open deliveries as
+	// ChangeSubscription does. Warn has effect, with its Notice,
 	// only where WarnedAt is zero. Succeeded clears WarnedAt.
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
 	// DiscardOpen discards up to limit open deliveries of a subscription and

@@ -1,0 +1,71 @@
+package deliver
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+// fill begins attempts of new lanes of a workspace, one after the other and
+// round by round, until none is allowed any more.
+func fill(s *share, workspace string, lanes int) (running int) {
+	all := make([]*lane, lanes)
+	for i := range all {
+		all[i] = &lane{id: feedmill.ID(fmt.Sprint(workspace, i)), workspace: feedmill.ID(workspace)}
+	}
+	for more := true; more; {
+		more = false
+		for _, l := range all {
+			if s.allows(l) {
+				s.begin(l)
+				running++
+				more = true
+			}
+		}
+	}
+	return running
+}
+
+func TestNoWorkspaceTakesAll(t *testing.T) {
+	s := &share{total: 4096, of: make(map[feedmill.ID]*portion)}
+	for i, want := range []int{2048, 1024, 512, 256} {
+		if got := fill(s, fmt.Sprint("greedy", i), 5000); got > want {
+			t.Errorf("greedy workspace %d got %d, want at most %d", i, got, want)
+		}
+	}
+	if got := fill(s, "modest", 1); got == 0 {
+		t.Error("nothing is left for the one that comes last")
+	}
+}
+
+func TestFewLanesGetTheirFill(t *testing.T) {
+	s := &share{total: 4096, of: make(map[feedmill.ID]*portion)}
+	if got := fill(s, "one", 1); got < 32 {
+		t.Errorf("a lane alone gets %d attempts under way, want at least 32", got)
+	}
+}
+
+func TestWhoWaitsIsCalled(t *testing.T) {
+	s := &share{total: 2, of: make(map[feedmill.ID]*portion)}
+	a1, a2, b1 := &lane{id: "a1", workspace: "a"}, &lane{id: "a2", workspace: "a"}, &lane{id: "b1", workspace: "b"}
+	c1 := &lane{id: "c1", workspace: "c"}
+	for _, l := range []*lane{a1, b1} {
+		if !s.allows(l) {
+			t.Fatalf("%s is not allowed", l.id)
+		}
+		s.begin(l)
+	}
+	for _, l := range []*lane{a2, c1} {
+		if s.allows(l) || !l.crowded {
+			t.Fatalf("%s is allowed although nothing is free", l.id)
+		}
+	}
+	ready := s.end(a1, "a")
+	if len(ready) != 2 || ready[0] != a2 || ready[1] != c1 || a2.crowded || c1.crowded {
+		t.Errorf("called are %v, want a2 and c1", ready)
+	}
+	if s.end(b1, "b"); s.running != 0 || len(s.of) != 0 {
+		t.Errorf("%d are running, %d workspaces are remembered", s.running, len(s.of))
+	}
+}
