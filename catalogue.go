@@ -236,7 +236,16 @@ func unknownEvent(name string, candidates []string) error {
 }
 
 func didYouMean(name string, candidates []string) string {
-	if near := Nearest(name, candidates); len(near) > 0 {
+	near := Nearest(name, candidates)
+	if word, _, ok := strings.Cut(name, "."); len(near) == 0 && ok && word != "" {
+		// Nothing is spelt like it: then what begins with the same word.
+		for _, c := range candidates {
+			if strings.HasPrefix(c, word+".") && len(near) < 3 {
+				near = append(near, c)
+			}
+		}
+	}
+	if len(near) > 0 {
 		return " Did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return ""

@@ -17,6 +17,7 @@ package deliver
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -109,12 +110,14 @@ type Dispatcher struct {
 	queuedBytes int
 	idle        int
 	workers     int
-	closed      bool
-	slots       slotSet
-	leaving     slotSet   // not ours any more, but not given back yet
-	wakeAt      time.Time // the earliest known due time in the store
-	ctx         context.Context
-	wg          sync.WaitGroup
+	// fresh counts the tasks in their first moment, of which maxFresh may be.
+	fresh, maxFresh int
+	closed          bool
+	slots           slotSet
+	leaving         slotSet   // not ours any more, but not given back yet
+	wakeAt          time.Time // the earliest known due time in the store
+	ctx             context.Context
+	wg              sync.WaitGroup
 
 	began    time.Time
 	poll     chan struct{}
@@ -134,7 +137,7 @@ func New(o Options) *Dispatcher {
 		o.Schedule = feedmill.DefaultRetrySchedule
 	}
 	d := &Dispatcher{
-		Options: o, began: time.Now(), lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
+		Options: o, began: time.Now(), maxFresh: freshOnProcessor * runtime.GOMAXPROCS(0), lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
 		share: share{total: o.MaxInFlight, of: make(map[feedmill.ID]*portion)},
 		poll:  make(chan struct{}, 1), replay: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
 	}

@@ -10,7 +10,7 @@ import (
 
 // hire makes sure that a worker looks at the ring. The mutex is held.
 func (d *Dispatcher) hire() {
-	if d.closed || d.ctx == nil || len(d.ring.tenants) == 0 {
+	if d.closed || d.ctx == nil || len(d.ring.tenants) == 0 || d.fresh >= d.maxFresh {
 		return
 	}
 	if d.idle > 0 {
@@ -34,15 +34,36 @@ func (d *Dispatcher) worker() {
 			return
 		}
 		ctx := d.ctx
+		d.fresh++
 		d.hire() // somebody else may begin the next task
 		d.mu.Unlock()
+		ripe := time.AfterFunc(freshTime, d.ripen)
 		if t.read {
 			d.bringUpToDate(ctx, t.lane)
 		} else {
 			d.attempt(ctx, t)
 		}
+		if ripe.Stop() {
+			d.ripen()
+		}
 		d.mu.Lock()
 	}
+}
+
+// A task is fresh for its first moment. Only so many tasks are fresh at once:
+// more than keep the processors busy would only take turns with each other, and
+// open a connection each. A task that waits for a slow endpoint is not fresh for
+// long, and so makes room for another.
+const (
+	freshTime        = 5 * time.Millisecond
+	freshOnProcessor = 32
+)
+
+func (d *Dispatcher) ripen() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fresh--
+	d.hire()
 }
 
 // now is the present by a clock that never steps: the time at the start and how
@@ -58,7 +79,11 @@ func (d *Dispatcher) take() (task, bool) {
 		if d.closed {
 			return task{}, false
 		}
-		for l := d.ring.pop(); l != nil; l = d.ring.pop() {
+		for d.fresh < d.maxFresh {
+			l := d.ring.pop()
+			if l == nil {
+				break
+			}
 			if t, ok := d.next(l, d.now()); ok {
 				d.makeReady(l)
 				return t, true
