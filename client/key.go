@@ -16,7 +16,7 @@ type Key struct {
 	WorkspaceID string    `json:"workspaceId"`
 	CreatedAt   time.Time `json:"createdAt"`
 	// LastUsedAt is zero for a key that was never used.
-	LastUsedAt time.Time `json:"lastUsedAt"`
+	LastUsedAt time.Time `json:"lastUsedAt,omitzero"`
 	Secret     string    `json:"key,omitzero"`
 }
 
@@ -34,9 +34,16 @@ func (c *Client) CreateKey(ctx context.Context, k NewKey) (Key, error) {
 	return out.Data, err
 }
 
-// Keys goes through the keys that are not revoked, newest first.
+// Keys goes through the keys of the caller's workspace that are not revoked,
+// newest first.
 func (c *Client) Keys(ctx context.Context) iter.Seq2[Key, error] {
 	return list[Key](ctx, c, "/keys", nil)
+}
+
+// KeysOf is [Client.Keys] of another workspace, for an admin of the workspace
+// "default".
+func (c *Client) KeysOf(ctx context.Context, workspaceID string) iter.Seq2[Key, error] {
+	return list[Key](ctx, c, "/keys", url.Values{"workspaceId": {workspaceID}})
 }
 
 // RevokeKey ends a key.

@@ -1,17 +1,24 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/internal/app"
+)
 
 func newConfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Print the effective configuration, secrets masked",
+		Short: "Check the configuration and print it, secrets masked",
 		Args:  cobra.NoArgs,
 	}
 	load := settings(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := load()
 		if err != nil {
+			return err
+		}
+		if err := app.Check(c); err != nil {
 			return err
 		}
 		return c.Print(cmd.OutOrStdout())

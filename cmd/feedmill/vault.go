@@ -26,7 +26,7 @@ that it does not use.`,
 		if err != nil {
 			return err
 		}
-		a, err := app.Open(cmd.Context(), c, app.NewLog(c))
+		a, err := app.OpenExisting(cmd.Context(), c, app.NewLog(c))
 		if err != nil {
 			return err
 		}

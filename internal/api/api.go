@@ -135,6 +135,7 @@ type Server struct {
 	limits   *limiter
 	inFlight inFlight
 	seen     *seen
+	paths    pathWords
 	// quota is held from counting the subscriptions to adding one.
 	quota sync.Mutex
 }
@@ -144,7 +145,7 @@ func New(o Options) *Server {
 	if o.RetryAttempts == 0 {
 		o.RetryAttempts = feedmill.DefaultRetrySchedule.Attempts()
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics)}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), paths: make(pathWords)}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}

@@ -49,8 +49,24 @@ func bodyError(err error) error {
 var errAborted = &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "incomplete-body", Detail: "The body ended before its announced length, or came too slowly."}
 
 func (c *call) wantContentType(want string) error {
+	if err := c.wantPlain(); err != nil {
+		return err
+	}
 	if given, err := c.contentType(); err != nil || (given != "" && given != want) {
 		return unsupported(want)
+	}
+	return nil
+}
+
+// wantPlain refuses a body that is compressed.
+func (c *call) wantPlain() error {
+	for _, coding := range c.r.Header.Values("Content-Encoding") {
+		if coding != "" && !strings.EqualFold(coding, "identity") {
+			return &feedmill.Error{
+				Kind: feedmill.ErrUnsupported, Detail: "Send the body as it is, without a Content-Encoding.",
+				Faults: []feedmill.Fault{{Header: "Content-Encoding", Detail: "No encoding but identity is taken here."}},
+			}
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http/httptest"
@@ -92,6 +93,83 @@ func TestContentType(t *testing.T) {
 		_, _, err := readText("{}", c.contentType)
 		if taken := err == nil; taken != c.taken || (!taken && !errors.Is(err, feedmill.ErrUnsupported)) {
 			t.Errorf("%q: error is %v, want it taken: %v", c.contentType, err, c.taken)
+		}
+	}
+}
+
+func TestContentEncoding(t *testing.T) {
+	w := newEventsWorld(t)
+	for _, path := range []string{"/events", "/events/subscriptions", "/keys"} {
+		for _, coding := range []string{"gzip", "GZIP", "identity, br", "x"} {
+			a := w.do(t, "POST", path, "{}", "Content-Encoding", coding)
+			p := readProblem(t, a)
+			if a.Code != 415 || len(p.Errors) != 1 || p.Errors[0].Header != "Content-Encoding" || a.Header().Get("Accept-Post") == "" {
+				t.Errorf("%s in %s: %d %v %s", path, coding, a.Code, a.Header(), a.Body)
+			}
+		}
+		if a := w.do(t, "POST", path, "{}", "Content-Encoding", "Identity"); a.Code != 400 {
+			t.Errorf("%s in no encoding: %d %s", path, a.Code, a.Body)
+		}
+	}
+}
+
+// What is wrong is said without any of the text, which can be a secret.
+func TestSyntaxFaultsRepeatNothing(t *testing.T) {
+	for _, text := range []string{
+		`{"a":hunter}`, `{"a":"hunter`, `{hunter:1}`, `{"a":1 hunter}`, `hunter`, `{"a":"\hunter"}`, `{"a":1}hunter`, "{\"a\":\"hunter\xff\"}", `["hunter" 'x']`,
+	} {
+		c := &call{r: httptest.NewRequest("POST", "/", strings.NewReader(text))}
+		if _, err := c.readJSON(); err == nil || len(c.faults) == 0 {
+			t.Errorf("%s: read without a fault", text)
+		}
+		for _, f := range c.faults {
+			if strings.Contains(f.Detail, "hunter") || strings.ContainsAny(f.Detail, `'"`+"`") || !strings.Contains(f.Detail, "byte ") {
+				t.Errorf("%s: the fault says %s", text, f.Detail)
+			}
+		}
+	}
+}
+
+func TestOperationsWithoutABody(t *testing.T) {
+	w := newEventsWorld(t)
+	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	w.dispatcher.pinged = feedmill.Attempt{At: now(), Status: 204}
+	for _, c := range []struct {
+		body, query string
+		places      []string // pointers and parameters of the faults
+	}{
+		{"", "", nil},
+		{" \n", "", nil},
+		{"{}", "", nil},
+		{" { } ", "", nil},
+		{`{"overlap":"0s"}`, "", []string{"/overlap"}},
+		{`[]`, "", []string{""}},
+		{`null`, "", []string{""}},
+		{`{`, "", []string{""}},
+		{`{}{}`, "", []string{""}},
+		{`a=1`, "", []string{""}},
+		{`{"a":1}`, "?b=2", []string{"b", "/a"}},
+		{"", "?b=2", []string{"b"}},
+	} {
+		for _, header := range [][]string{nil, {"Idempotency-Key", "key-" + hex.EncodeToString([]byte(c.body+c.query))}} {
+			a := w.do(t, "POST", "/events/subscriptions/"+string(id)+"/test"+c.query, c.body, header...)
+			if c.places == nil {
+				if a.Code != 200 {
+					t.Errorf("%q: %d %s", c.body, a.Code, a.Body)
+				}
+				continue
+			}
+			var places []string
+			for _, f := range readProblem(t, a).Errors {
+				if f.Pointer != nil {
+					places = append(places, *f.Pointer)
+				} else {
+					places = append(places, f.Parameter)
+				}
+			}
+			if a.Code != 400 || !slices.Equal(places, c.places) {
+				t.Errorf("%q: %d with faults at %q, want %q", c.body, a.Code, places, c.places)
+			}
 		}
 	}
 }

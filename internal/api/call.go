@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
 )
@@ -25,6 +28,8 @@ type call struct {
 	problem string
 	typed   int
 	once    *onceCall
+	// challenge says more of a credential that does not do than [challenge].
+	challenge string
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
@@ -93,9 +98,9 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 }
 
-// jsonAnswer renders v as the body.
+// jsonAnswer renders v as the body. What is no UTF-8 in its texts is replaced.
 func jsonAnswer(status int, v any) answer {
-	body, err := json.Marshal(v, json.Deterministic(true))
+	body, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		panic(fmt.Errorf("rendering an answer: %w", err))
 	}
@@ -139,38 +144,62 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // run takes a call through everything that holds for every operation.
 func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
+	if rt.path == "" { // there is no operation, so nothing holds for it
+		return rt.handle(c)
+	}
 	if rt.scope != "" {
 		if err := s.admit(c, w, rt.scope); err != nil {
 			return answer{}, err
 		}
 	}
 	c.readQuery(rt.query)
-	if rt.body == 0 && len(rt.query) == 0 { // else the handler goes on to look for faults
+	if rt.body == 0 && len(rt.query) == 0 && !rt.repeatable() { // else the handler goes on to look for faults
 		if err := c.refusal(); err != nil {
 			return answer{}, err
 		}
 	}
 	c.r.Body = http.MaxBytesReader(w, c.r.Body, max(rt.body, smallBody))
-	if key := c.r.Header.Values("Idempotency-Key"); len(key) > 0 && (c.r.Method == http.MethodPost || c.r.Method == http.MethodPut) && rt.scope != "" {
+	if key := c.r.Header.Values("Idempotency-Key"); len(key) > 0 && rt.repeatable() && rt.scope != "" {
 		return s.runOnce(c, key, rt)
 	}
 	return rt.handle(c)
 }
 
+// challenge is how a client is asked for a credential (RFC 6750, section 3).
+const challenge = `Bearer realm="feedmill"`
+
 // admit checks the credential, its scope and its rate limit.
 func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (err error) {
-	c.who, err = s.Auth.Authenticate(c.ctx(), c.r.Header.Get("Authorization"))
+	given := c.r.Header.Values("Authorization")
+	if len(given) > 1 {
+		return &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: "The request has more than one Authorization header; send one."}
+	}
+	c.who, err = s.Auth.Authenticate(c.ctx(), strings.Join(given, ""))
+	if errors.Is(err, feedmill.ErrUnauthenticated) && hasToken(given) {
+		c.challenge = challenge + `, error="invalid_token"`
+	}
 	if err != nil {
 		return err
 	}
 	if !c.who.Has(scope) {
+		c.challenge = fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, scope)
 		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
 	}
 	return s.limits.take(c.who.Subject, w.Header())
 }
 
-// readQuery notes parameters that the operation does not take and those that
-// are given more than once.
+// hasToken reports whether a bearer token was sent. A client that sent none has
+// made no mistake that a challenge could name.
+func hasToken(authorization []string) bool {
+	if len(authorization) == 0 {
+		return false
+	}
+	scheme, token, _ := strings.Cut(authorization[0], " ")
+	return strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(token) != ""
+}
+
+// readQuery notes parameters that the operation does not take, those that are
+// given more than once, and values that no store can look for.
 func (c *call) readQuery(takes []string) {
 	if c.r.URL.RawQuery == "" {
 		return
@@ -193,6 +222,9 @@ func (c *call) readQuery(takes []string) {
 			c.fault(feedmill.Fault{Parameter: name, Detail: detail})
 		case repeated:
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This parameter is given more than once."})
+		case !utf8.ValidString(kv[1]) || strings.ContainsRune(kv[1], 0):
+			c.fault(feedmill.Fault{Parameter: name, Detail: "The value must be UTF-8, percent-encoded, without the character U+0000."})
+			continue
 		}
 		c.query[name] = kv[1]
 	}

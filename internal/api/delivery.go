@@ -160,7 +160,7 @@ func (s *Server) retryDelivery(c *call) (answer, error) {
 	render := func(d feedmill.Delivery) answer {
 		return jsonAnswer(http.StatusAccepted, resource{resourceMeta{deliveryURL(id)}, s.viewDelivery(d)})
 	}
-	keep := func(d feedmill.Delivery) *feedmill.Once { return c.keep(render(d)) }
+	keep := func(d feedmill.Delivery) *feedmill.Once { return c.keepOrFail(func() answer { return render(d) }) }
 	due, err := s.Store.RetryDelivery(c.ctx(), c.who.Workspace, id, s.RetryAttempts, now(), keep)
 	if errors.Is(err, feedmill.ErrConflict) {
 		return answer{}, conflict

@@ -22,7 +22,9 @@ func (s *Server) publishEvents(c *call) (answer, error) {
 	}
 	var keep func([]feedmill.Accepted) *feedmill.Once
 	if c.once != nil {
-		keep = func(accepted []feedmill.Accepted) *feedmill.Once { return c.keep(acceptedAnswer(accepted)) }
+		keep = func(accepted []feedmill.Accepted) *feedmill.Once {
+			return c.keepOrFail(func() answer { return acceptedAnswer(accepted) })
+		}
 	}
 	accepted, err := s.Publisher.Publish(c.ctx(), c.who.Workspace, events, keep)
 	if err != nil {
@@ -33,6 +35,9 @@ func (s *Server) publishEvents(c *call) (answer, error) {
 
 // readPublished reads the body in whatever form it comes.
 func (s *Server) readPublished(c *call) ([]feedmill.NewEvent, eventForm, error) {
+	if err := c.wantPlain(); err != nil {
+		return nil, eventForm{}, err
+	}
 	mediaType, err := c.contentType()
 	binary := c.isBinaryCloudEvent()
 	switch {

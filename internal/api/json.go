@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -147,7 +146,8 @@ func (c *call) syntaxError(err error, p part) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.As(err, &syntax):
-		reason := strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
+		// The decoder's own words quote the text, which can hold a secret.
+		reason := "check the quotes, commas, brackets and escapes there, and that the text is UTF-8"
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			reason = "it ends too early"
 		}

@@ -95,9 +95,6 @@ func (s *Server) listKeys(c *call) (answer, error) {
 		return answer{}, err
 	}
 	workspace := c.who.Workspace
-	if c.who.AllWorkspaces {
-		workspace = ""
-	}
 	if text, ok := c.query["workspaceId"]; ok {
 		if workspace, err = s.workspaceOf(c, text); err != nil {
 			return answer{}, noWorkspace(feedmill.Fault{Parameter: "workspaceId"})

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -36,12 +38,24 @@ func newSeen(reg *prometheus.Registry) *seen {
 	return s
 }
 
-func (s *seen) request(rt route, status int, took time.Duration) {
+// methods are those that a request to no route is counted under; any other is
+// "other", so that clients cannot make new labels.
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodConnect, http.MethodOptions, http.MethodTrace,
+}
+
+func (s *seen) request(rt route, method string, status int, took time.Duration) {
 	path := rt.path
-	if path == "" {
+	switch {
+	case path != "":
+		method = rt.method
+	case slices.Contains(methods, method):
 		path = "unmatched"
+	default:
+		path, method = "unmatched", "other"
 	}
-	key := seenKey{rt.method, path, status}
+	key := seenKey{method, path, status}
 	count, ok := s.of.Load(key)
 	if !ok {
 		count, _ = s.of.LoadOrStore(key, s.requests.WithLabelValues(key.method, path, strconv.Itoa(status)))

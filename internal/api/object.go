@@ -49,6 +49,27 @@ func (c *call) readOptionalObject() (*object, error) {
 	return c.readObject()
 }
 
+// readNothing reads the body of an operation that takes none. A client that
+// sends something means something by it, which would be lost; an empty object
+// says nothing.
+func (c *call) readNothing() error {
+	data, err := c.readBody()
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return c.refusal()
+	}
+	v, err := c.parseJSON(data, part{})
+	if err != nil {
+		return err
+	}
+	if v.kind != '{' {
+		return c.malformed("", "This operation takes no body; send none, or {}.")
+	}
+	return (&object{c: c, members: v.members}).done()
+}
+
 // done ends the reading: it refuses the request where anything in it is wrong.
 func (o *object) done() error {
 	o.refuseUnknown()

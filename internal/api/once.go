@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"runtime/debug"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -51,6 +52,8 @@ type onceCall struct {
 	hash hash.Hash
 	seal func(answer) (*feedmill.Once, error)
 	kept bool
+	// failed is why an answer could not be kept although the effect was had.
+	failed error
 }
 
 // keep is what a handler hands to the store method that has the effect, for
@@ -68,12 +71,37 @@ func (c *call) keep(a answer) *feedmill.Once {
 	return once
 }
 
+// keepInside is keep for a store that asks in the middle of its transaction,
+// where a panic would take the work of others with it: what goes wrong is an
+// error. The answer is rendered for requests without an Idempotency-Key too.
+func (c *call) keepInside(render func() answer) (a answer, once *feedmill.Once, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a, once, err = answer{}, nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	a = render()
+	return a, c.keep(a), nil
+}
+
+// keepOrFail is keepInside where the store takes no error. It lets the effect
+// be had without its answer, and makes the request fail so that the client
+// knows that something is wrong.
+func (c *call) keepOrFail(render func() answer) *feedmill.Once {
+	if c.once == nil {
+		return nil
+	}
+	_, once, err := c.keepInside(render)
+	c.once.failed = err
+	return once
+}
+
 // runOnce answers a request that carries an Idempotency-Key.
 func (s *Server) runOnce(c *call, keys []string, rt route) (answer, error) {
 	key := keys[0]
 	if len(keys) > 1 || key == "" || len(key) > maxOnceKey || !printable(key) {
 		c.fault(feedmill.Fault{Header: "Idempotency-Key", Detail: fmt.Sprintf("Send it once, with 1 to %d visible ASCII characters.", maxOnceKey)})
-		return answer{}, c.refusal()
+		return rt.handle(c) // which finds the other faults, and refuses
 	}
 	workspace := c.who.Workspace
 	if !s.inFlight.begin(workspace, key) {
@@ -91,13 +119,10 @@ func (s *Server) runOnce(c *call, keys []string, rt route) (answer, error) {
 	if a, found, err := s.repeated(c); found || err != nil {
 		return a, err
 	}
-	if rt.body == 0 {
-		// A body that nobody asked for is part of the request all the same.
-		if _, err := io.Copy(io.Discard, c.r.Body); err != nil {
-			return answer{}, bodyError(err)
-		}
-	}
 	a, err := rt.handle(c)
+	if err == nil && c.once.failed != nil {
+		return answer{}, fmt.Errorf("keeping an answer: %w", c.once.failed)
+	}
 	if errors.Is(err, feedmill.ErrAnswered) {
 		// Another replica was first; its answer is the answer.
 		a, found, err := s.repeated(c)

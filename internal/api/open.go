@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -19,8 +20,11 @@ func (s *Server) open() {
 		s.handle(r)
 	}
 	for pattern, page := range s.pages() {
+		_, path, _ := strings.Cut(pattern, " ")
+		s.paths.add(path)
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			limitTime(w, r, time.Now())
+			w.Header().Set("X-Request-Id", requestID(r))
 			page.ServeHTTP(w, r)
 		})
 	}

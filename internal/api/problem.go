@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
 )
@@ -104,17 +105,25 @@ func (p *problem) refine(e *feedmill.Error) {
 	}
 }
 
+// unrendered stands for a problem that cannot be rendered.
+const unrendered = `{"type":"/problems/internal","title":"Something went wrong on our side","status":500,"detail":"Try again.","instance":"/"}`
+
+// answer renders the problem. It never fails: a path or a parameter can be any
+// bytes, and what is no UTF-8 in them is replaced.
 func (p problem) answer() answer {
-	body, err := json.Marshal(p)
+	body, err := json.Marshal(p, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		panic(err) // only texts and numbers are in it
+		return answer{
+			status: http.StatusInternalServerError, contentType: "application/problem+json", body: []byte(unrendered),
+			cause: errors.Join(fmt.Errorf("rendering a problem: %w", err), p.cause),
+		}
 	}
 	a := answer{status: p.Status, contentType: "application/problem+json", body: body, cause: p.cause}
 	switch {
 	case p.retryAfter > 0:
 		a.set("Retry-After", strconv.Itoa(p.retryAfter))
 	case p.Status == http.StatusUnauthorized:
-		a.set("WWW-Authenticate", `Bearer realm="feedmill"`)
+		a.set("WWW-Authenticate", challenge)
 	}
 	return a
 }

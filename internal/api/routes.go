@@ -23,6 +23,9 @@ type route struct {
 	handle  func(*call) (answer, error)
 }
 
+// repeatable reports whether an Idempotency-Key makes the operation happen once.
+func (r route) repeatable() bool { return r.method == http.MethodPost || r.method == http.MethodPut }
+
 // smallBody is the limit of a body that describes one resource.
 const smallBody = 1 << 20
 
@@ -62,6 +65,16 @@ func (s *Server) routes() []route {
 
 // handle registers a route.
 func (s *Server) handle(r route) {
+	if r.repeatable() && r.body == 0 {
+		do := r.handle
+		r.handle = func(c *call) (answer, error) {
+			if err := c.readNothing(); err != nil {
+				return answer{}, err
+			}
+			return do(c)
+		}
+	}
+	s.paths.add(r.path)
 	s.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { s.serve(w, req, r) })
 	if !slices.Contains(s.methods, r.method) {
 		s.methods = append(s.methods, r.method)

@@ -172,6 +172,12 @@ func TestUnmatched(t *testing.T) {
 	}{
 		{"GET", "/", 404, ""},
 		{"GET", "/nothing", 404, ""},
+		{"GET", "/nothing?x=1&x=%ff&%zz", 404, ""},
+		{"GET", "/%ff", 404, ""},
+		{"DELETE", "/keys/%ff", 404, ""},
+		{"DELETE", "/keys/%00", 404, ""},
+		{"PUT", "/keys/%ff?x=1", 405, "DELETE"},
+		{"PUT", "/keys?x=%zz", 405, "GET, HEAD, POST"},
 		{"GET", "/keys/", 404, ""},
 		{"GET", "//keys", 404, ""},
 		{"GET", "/keys/../keys", 404, ""},
@@ -205,7 +211,7 @@ func TestUnmatched(t *testing.T) {
 		}
 		p := readProblem(t, w)
 		wantType := map[int]string{404: "/problems/not-found", 405: "/problems/method-not-allowed"}[c.status]
-		if p.Type != wantType || p.Detail == "" || p.Title == "" || p.Instance != httptest.NewRequest(c.method, c.path, nil).URL.Path {
+		if p.Type != wantType || p.Detail == "" || p.Title == "" || p.Instance != valid(httptest.NewRequest(c.method, c.path, nil).URL.Path) {
 			t.Errorf("%s %s: %s", c.method, c.path, w.Body)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"runtime/debug"
 	"time"
 
@@ -25,6 +24,10 @@ const (
 	readTimeout = 30 * time.Second
 	// writeTimeout is how long it may take to fetch the answer, the work included.
 	writeTimeout = 90 * time.Second
+	// workTimeout is how long the work on a request may take, so that a store
+	// that has vanished holds no request for ever. A test of a subscription
+	// may take the longest of all, [feedmill.MaxTimeout].
+	workTimeout = 75 * time.Second
 )
 
 // serve runs one request and leaves its trace: a request id, a log line, a
@@ -38,10 +41,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	ctx, span := s.startSpan(r, rt)
 	defer span.End()
-	c.r = r
-	if ctx != r.Context() {
-		c.r = r.WithContext(ctx)
-	}
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	c.r = r.WithContext(ctx)
 
 	a := s.answer(c, w, rt)
 	if a.status == http.StatusUnsupportedMediaType && rt.body > 0 {
@@ -50,7 +52,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	a.write(w)
 
 	took := time.Since(start)
-	s.seen.request(rt, a.status, took)
+	s.seen.request(rt, r.Method, a.status, took)
 	span.SetAttributes(attribute.Int("http.response.status_code", a.status))
 	level := slog.LevelInfo
 	if a.status >= 500 && r.Context().Err() == nil { // the client still waits
@@ -60,7 +62,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("requestId", c.requestID), slog.String("method", r.Method), slog.String("path", loggedPath(r.URL.Path)),
+		slog.String("requestId", c.requestID), slog.String("method", r.Method), slog.String("path", s.paths.logged(r.URL.Path)),
 		slog.Int("status", a.status), slog.Int("bytes", len(a.body)), slog.Duration("took", took),
 	}
 	if c.who.Subject != "" {
@@ -92,13 +94,26 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 		}
 	}()
 	a, err := s.run(c, w, rt)
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(err, errAborted):
+	case errors.Is(err, context.Canceled):
 		err = fmt.Errorf("%w: the client went away: %w", feedmill.ErrUnavailable, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("%w: %w", errTooSlow, err)
 	}
 	if err != nil {
 		a = problemOf(err, c.r.URL.Path, c.requestID).answer()
 	}
+	if c.challenge != "" {
+		a.set("WWW-Authenticate", c.challenge)
+	}
 	return a
+}
+
+// errTooSlow says that the time for the work on a request was over before the
+// work was.
+var errTooSlow = &feedmill.Error{
+	Kind: feedmill.ErrUnavailable, Detail: "This took too long and was broken off. Try again after the time in the Retry-After header; with an Idempotency-Key nothing happens twice.",
 }
 
 var propagator = propagation.TraceContext{}
@@ -111,14 +126,6 @@ func (s *Server) startSpan(r *http.Request, rt route) (context.Context, trace.Sp
 	return s.Tracer.Start(ctx, r.Method+" "+rt.path, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		attribute.String("http.request.method", r.Method), attribute.String("http.route", rt.path)))
 }
-
-// loggedPath is a path without the API keys that stand in it: some clients will
-// take a key for its id.
-func loggedPath(path string) string {
-	return keyInPath.ReplaceAllString(path, "/"+feedmill.KeyPrefix+"***")
-}
-
-var keyInPath = regexp.MustCompile("/" + feedmill.KeyPrefix + "[^/]+")
 
 // requestID is the client's own where it sent a sensible one, else a new one.
 func requestID(r *http.Request) string {

@@ -88,13 +88,36 @@ func TestRequestID(t *testing.T) {
 
 // A client that takes its key for the key's id must not find it in the log.
 func TestLogHidesAKeyInThePath(t *testing.T) {
-	secret := feedmill.NewKeySecret()
-	for _, path := range []string{"/keys/" + secret, "/nothing/" + secret} {
+	id := string(feedmill.NewID(feedmill.PrefixKey))
+	for path, want := range map[string]string{
+		"/keys/" + feedmill.NewKeySecret():         "/keys/***",
+		"/keys/a-key-that-the-operator-has-chosen": "/keys/***",
+		"/keys/chosen_01h455vb4pex5vsknk084sn02q":  "/keys/***",
+		"/nothing/of/ours":                         "/***/***/***",
+		"/keys/%ff":                                "/keys/***",
+		"/keys/" + id:                              "/keys/" + id,
+		"/events/subscriptions/" + id + "/test":    "/events/subscriptions/" + id + "/test",
+		"/docs/rapidoc.js":                         "/docs/rapidoc.js",
+		"/":                                        "/",
+		"//keys":                                   "//keys",
+	} {
 		var log strings.Builder
-		ask(newTestServer(&log), "DELETE", path, "")
-		if line := lastLine(t, &log); strings.Contains(log.String(), secret) || line["path"] != strings.ReplaceAll(path, secret, "fm_***") {
-			t.Errorf("the log says %s", log.String())
+		ask(newTestServer(&log), "BREW", path, "")
+		if line := lastLine(t, &log); line["path"] != want {
+			t.Errorf("%s: the log says %s", path, log.String())
 		}
+	}
+}
+
+func TestProblemsHoldAnyText(t *testing.T) {
+	const text = "\xff\x00\u2028\""
+	refusal := &feedmill.Error{Kind: feedmill.ErrInvalid, Type: text, Detail: text, Faults: []feedmill.Fault{
+		{Pointer: text, Detail: text}, {Parameter: text, Detail: text}, {Header: text, Detail: text},
+	}}
+	s := newTestServer(new(strings.Builder), route{method: "GET", path: "/fails/{id}", handle: func(*call) (answer, error) { return answer{}, refusal }})
+	w := ask(s, "GET", "/fails/%ff", "")
+	if p := readProblem(t, w); w.Code != 400 || len(p.Errors) != 3 || p.Errors[1].Parameter != valid(text) || p.Instance != "/fails/\ufffd" {
+		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -100,6 +101,24 @@ func TestAnswerThatIsNotFetchedIsCut(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A store that has vanished does not hold a request for ever.
+func TestWorkIsBrokenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newTestServer(new(strings.Builder), route{method: "GET", path: "/hangs", scope: feedmill.ScopeRead, handle: func(c *call) (answer, error) {
+			<-c.ctx().Done()
+			return answer{}, fmt.Errorf("reading: %w", c.ctx().Err())
+		}})
+		start := time.Now()
+		w := ask(s, "GET", "/hangs", "")
+		if took := time.Since(start); took != workTimeout {
+			t.Errorf("it took %v, want %v", took, workTimeout)
+		}
+		if p := readProblem(t, w); w.Code != 503 || w.Header().Get("Retry-After") == "" || p.Type != "/problems/unavailable" || p.RequestID == "" {
+			t.Errorf("%d %v: %s", w.Code, w.Header(), w.Body)
+		}
+	})
 }
 
 // The time that a client has for its body must not end the work on a request

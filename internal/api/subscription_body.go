@@ -131,9 +131,19 @@ func (s *Server) checkCallback(o *object, text string) bool {
 		o.fault("url", "The URL must not have a fragment.")
 	}
 	if err := s.URLs.CheckURL(u); err != nil {
-		o.fault("url", "The URL cannot be used: "+err.Error()+".")
+		o.fault("url", "The URL cannot be used: "+withoutKind(err)+".")
 	}
 	return len(o.c.faults) == before
+}
+
+// withoutKind is the text of an error without the sentinel at its end, which is
+// for programs and says nothing new to people.
+func withoutKind(err error) string {
+	kind := err
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		kind = inner
+	}
+	return strings.TrimSuffix(err.Error(), ": "+kind.Error())
 }
 
 // clashesWithPayload reports whether a URL has the query parameter in which a

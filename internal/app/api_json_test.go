@@ -29,6 +29,7 @@ func TestEveryFaultIsListed(t *testing.T) {
 		{"no body", "POST", "/keys", "", []string{"pointer "}},
 		{"query", "GET", "/keys?limit=0&cursor=x&cursor=y&lmit=5", "", []string{"parameter cursor", "parameter cursor", "parameter limit", "parameter lmit"}},
 		{"query values", "GET", "/keys?limit=501&cursor=x", "", []string{"parameter cursor", "parameter limit"}},
+		{"query that is no text", "GET", "/events?resourceId=%00&type=%ff&limit=%ff&%ff=1", "", []string{"parameter limit", "parameter resourceId", "parameter type", "parameter \ufffd"}},
 		{"query of a write", "POST", "/keys?a=1&b=2", `{"name":"n","scopes":["admin"]}`, []string{"parameter a", "parameter b"}},
 		{
 			"all of it", "POST", "/keys?limit=1&x=y", `{"name":"","scopes":["admin","rooot"],"scopes":1,"workspace":"ws_1"}`,

@@ -84,6 +84,11 @@ func TestCORS(t *testing.T) {
 			got.header.Get("Access-Control-Allow-Methods") == "" || got.header.Get("Access-Control-Allow-Headers") == "" {
 			t.Errorf("a preflight is answered %d %v", got.status, got.header)
 		}
+		event := preflight(allowed)
+		event.header[2][1] = "authorization,ce-datacontenttype,ce-dataschema,ce-id,ce-source,ce-specversion,ce-subject,ce-time,ce-type,content-type"
+		if got := s.send(t, event); got.status != 204 {
+			t.Errorf("the preflight of a CloudEvent is answered %d %v", got.status, got.header)
+		}
 		for key, status := range map[string]int{"": 200, "-": 401} {
 			got := s.send(t, from(allowed, key))
 			if got.status != status || got.header.Get("Access-Control-Allow-Origin") != allowed || got.header.Get("Access-Control-Allow-Credentials") != "" {

@@ -14,6 +14,7 @@ func TestRefusals(t *testing.T) {
 	revoked := s.newKey(t, "", everyScope...)
 	s.send(t, request{method: "DELETE", path: "/keys/" + revoked.ID})
 	const body = `{"name":"n","scopes":["api:read"]}`
+	const badToken = `Bearer realm="feedmill", error="invalid_token"`
 	header := func(name, value string) [][2]string { return [][2]string{{name, value}} }
 	for _, c := range []struct {
 		name    string
@@ -25,11 +26,14 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no credential", request{method: "GET", path: "/keys", key: "-"}, 401, "unauthenticated", [2]string{"Www-Authenticate", `Bearer realm="feedmill"`}, "Bearer"},
 		{"no credential to write", request{method: "POST", path: "/keys", key: "-", body: "{"}, 401, "unauthenticated", [2]string{"Www-Authenticate", `Bearer realm="feedmill"`}, "Bearer"},
-		{"unknown key", request{method: "GET", path: "/keys", key: "fm_" + strings.Repeat("x", 43)}, 401, "unauthenticated", [2]string{"Www-Authenticate", `Bearer realm="feedmill"`}, "not known"},
-		{"revoked key", request{method: "GET", path: "/keys", key: revoked.Key}, 401, "unauthenticated", [2]string{"Www-Authenticate", `Bearer realm="feedmill"`}, "revoked"},
+		{"unknown key", request{method: "GET", path: "/keys", key: "fm_" + strings.Repeat("x", 43)}, 401, "unauthenticated", [2]string{"Www-Authenticate", badToken}, "not known"},
+		{"revoked key", request{method: "GET", path: "/keys", key: revoked.Key}, 401, "unauthenticated", [2]string{"Www-Authenticate", badToken}, "revoked"},
 		{"another scheme", request{method: "GET", path: "/keys", header: header("Authorization", "Basic YTpi")}, 401, "unauthenticated", [2]string{"Www-Authenticate", `Bearer realm="feedmill"`}, "Bearer"},
 		{"the scheme in small letters", request{method: "GET", path: "/keys?limit=0", header: header("Authorization", "bearer "+adminKey)}, 400, "invalid-request", [2]string{}, ""},
-		{"lacking scope", request{method: "POST", path: "/keys", key: reader, body: body}, 403, "missing-scope", [2]string{}, `"admin"`},
+		{"lacking scope", request{method: "POST", path: "/keys", key: reader, body: body}, 403, "missing-scope", [2]string{"Www-Authenticate", `Bearer realm="feedmill", error="insufficient_scope", scope="admin"`}, `"admin"`},
+		{"Bearer and nothing", request{method: "GET", path: "/keys", header: header("Authorization", "Bearer ")}, 401, "unauthenticated", [2]string{"Www-Authenticate", `Bearer realm="feedmill"`}, "no credential"},
+		{"unknown path with a query", request{method: "GET", path: "/nothing?a=%ff&a"}, 404, "not-found", [2]string{}, "/openapi.json"},
+		{"wrong method with a query", request{method: "PATCH", path: "/keys?a=%zz"}, 405, "method-not-allowed", [2]string{"Allow", "GET, HEAD, POST"}, "GET, HEAD, POST"},
 		{"unknown path", request{method: "GET", path: "/nothing"}, 404, "not-found", [2]string{}, "/openapi.json"},
 		{"unknown path, no credential", request{method: "GET", path: "/nothing", key: "-"}, 404, "not-found", [2]string{}, "/openapi.json"},
 		{"unknown id", request{method: "DELETE", path: "/keys/key_01h455vb4pex5vsknk084sn02q"}, 404, "not-found", [2]string{}, "id"},
@@ -40,6 +44,7 @@ func TestRefusals(t *testing.T) {
 		{"too large in pieces", request{method: "POST", path: "/keys", body: body + strings.Repeat(" ", 1<<20), chunked: true}, 413, "too-large", [2]string{}, "1048576 bytes"},
 		{"wrong format", request{method: "POST", path: "/keys", body: "a,b", header: header("Content-Type", "text/csv")}, 415, "unsupported-format", [2]string{"Accept-Post", "application/json"}, "application/json"},
 		{"unreadable format", request{method: "POST", path: "/keys", body: "a,b", header: header("Content-Type", "///")}, 415, "unsupported-format", [2]string{"Accept-Post", "application/json"}, "application/json"},
+		{"compressed", request{method: "POST", path: "/keys", body: body, header: header("Content-Encoding", "gzip")}, 415, "unsupported-format", [2]string{"Accept-Post", "application/json"}, "Content-Encoding"},
 		{"wrong charset", request{method: "POST", path: "/keys", body: body, header: header("Content-Type", "application/json; charset=latin1")}, 415, "unsupported-format", [2]string{"Accept-Post", "application/json"}, "UTF-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,6 +61,23 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("headers are %v", answer.header)
 			}
 		})
+	}
+}
+
+func TestTwoCredentials(t *testing.T) {
+	s := start(t, setup{})
+	r, err := http.NewRequest("GET", s.url+"/keys", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header["Authorization"] = []string{"Bearer " + adminKey, "Bearer " + adminKey}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != 401 {
+		t.Errorf("answered %d", answer.StatusCode)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestOpenPaths(t *testing.T) {
 		if got.status != 200 || got.header.Get("Content-Type") != want.contentType || (want.body != "" && got.body != want.body) {
 			t.Errorf("%s: %d %v %.200s", path, got.status, got.header, got.body)
 		}
-		if got.header.Get("X-Content-Type-Options") != "nosniff" {
+		if got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: headers are %v", path, got.header)
 		}
 	}
@@ -45,13 +45,18 @@ func TestMetrics(t *testing.T) {
 	k := s.newKey(t, "", "api:read")
 	s.send(t, request{method: "DELETE", path: "/keys/" + k.ID})
 	s.send(t, request{method: "GET", path: "/nothing/" + k.ID})
+	s.send(t, request{method: "BREW", path: "/nothing"})
 	s.send(t, request{method: "GET", path: "/keys", key: "-"})
-	metrics := s.send(t, request{method: "GET", path: "/metrics", key: "-"})
+	metrics := s.send(t, request{method: "GET", path: "/metrics", key: "-", header: [][2]string{{"X-Request-Id", "mine"}}})
+	if got := metrics.header.Get("X-Request-Id"); got != "mine" {
+		t.Errorf("the request id is %q", got)
+	}
 	for _, line := range []string{
 		`feedmill_http_requests_total{method="POST",route="/keys",status="201"} 1`,
 		`feedmill_http_requests_total{method="DELETE",route="/keys/{id}",status="204"} 1`,
 		`feedmill_http_requests_total{method="GET",route="/keys",status="401"} 1`,
-		`feedmill_http_requests_total{method="",route="unmatched",status="404"} 1`,
+		`feedmill_http_requests_total{method="GET",route="unmatched",status="404"} 1`,
+		`feedmill_http_requests_total{method="other",route="unmatched",status="404"} 1`,
 		`feedmill_http_request_seconds_count{route="/keys"} 2`,
 		`# TYPE feedmill_http_request_seconds histogram`,
 		`# TYPE go_goroutines gauge`,

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -53,8 +54,26 @@ type App struct {
 	egress  *egress.Client
 }
 
-// Open opens the data folder and the stores.
+// storeFile is the name of the embedded store in the data folder.
+const storeFile = "feedmill.db"
+
+// OpenExisting is [Open] for commands that work on a store that is there
+// already. Where there is none it makes none: the folder is most likely not
+// the one that was meant.
+func OpenExisting(ctx context.Context, c *config.Config, log *slog.Logger) (*App, error) {
+	if c.DatabaseURL == "" {
+		if _, err := os.Stat(filepath.Join(c.Data, storeFile)); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("data folder %s: there is no store in it; check --data, or run 'feedmill serve' once to make one", c.Data)
+		}
+	}
+	return Open(ctx, c, log)
+}
+
+// Open opens the data folder and the stores, and makes what is not there yet.
 func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err error) {
+	if err := Check(c); err != nil {
+		return nil, err
+	}
 	a := &App{config: c, log: log}
 	defer func() {
 		if err != nil {
@@ -74,17 +93,31 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if c.DatabaseURL != "" {
 		a.store, err = opened(postgres.Open(ctx, c.DatabaseURL))
 	} else {
-		a.store, err = opened(sqlite.Open(ctx, filepath.Join(c.Data, "feedmill.db")))
+		a.store, err = opened(sqlite.Open(ctx, filepath.Join(c.Data, storeFile)))
 	}
 	if err != nil {
 		return nil, err
 	}
-	key, err := vault.LoadKey(c.VaultKey, filepath.Join(c.Data, "vault.key"))
-	if err != nil {
-		return nil, err
-	}
-	a.vault, err = vault.Open(ctx, key, a.store)
+	a.vault, err = openVault(ctx, c, a.store)
 	return a, err
+}
+
+// openVault opens the vault with the operator's key. A key file is made only
+// for a store that no key has sealed anything in.
+func openVault(ctx context.Context, c *config.Config, s vault.Store) (*vault.Vault, error) {
+	keyset, err := s.VaultKeyset(ctx)
+	if err != nil {
+		return nil, err
+	}
+	load := vault.LoadKey
+	if len(keyset) > 0 {
+		load = vault.FindKey
+	}
+	key, err := load(c.VaultKey, filepath.Join(c.Data, "vault.key"))
+	if err != nil {
+		return nil, err
+	}
+	return vault.Open(ctx, key, s)
 }
 
 // opened keeps a nil pointer from becoming a store that is not nil.

@@ -13,6 +13,9 @@ import (
 // kernel's and goes with the process, however it ends.
 type folder struct{ lock *os.File }
 
+// ErrInUse says that the data folder is another process's.
+var ErrInUse = errors.New("another feedmill is running on it")
+
 func lockFolder(path string) (*folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -27,7 +30,7 @@ func lockFolder(path string) (*folder, error) {
 	}
 	f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("data folder %s: another feedmill is running on it; stop that one, or name another folder with --data", path)
+		return nil, fmt.Errorf("data folder %s: %w; stop that one, or name another folder with --data", path, ErrInUse)
 	}
 	return nil, fmt.Errorf("data folder: locking %s: %w", path, err)
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/jub0bs/cors"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/feedmill/feedmill/internal/api"
@@ -115,23 +114,6 @@ func serve(ctx context.Context, server *http.Server, l net.Listener) error {
 		return err
 	}
 	return nil
-}
-
-func (a *App) withCORS(h http.Handler) (http.Handler, error) {
-	if len(a.config.CORSOrigins) == 0 {
-		return h, nil
-	}
-	m, err := cors.NewMiddleware(cors.Config{
-		Origins:         a.config.CORSOrigins,
-		Methods:         []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "If-None-Match", "Prefer"},
-		ResponseHeaders: []string{"Link", "Location", "ETag", "X-Request-Id", "Retry-After", "RateLimit", "RateLimit-Policy"},
-		MaxAgeInSeconds: 600,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("corsOrigins: %w", err)
-	}
-	return m.Wrap(h), nil
 }
 
 func greet(out io.Writer, version string, addr net.Addr, data, key string) {

@@ -53,7 +53,7 @@ func (a *Authenticator) token(ctx context.Context, raw string) (entry, error) {
 // clock. The claims may be a forger's still.
 func (a *Authenticator) checkClaims(claims jwt.MapClaims, now time.Time) error {
 	if issuer, err := claims.GetIssuer(); err != nil || issuer != a.issuer.url {
-		return refuse("The token's iss claim is not the issuer that is accepted here, " + a.issuer.url + ".")
+		return refuse("The token's iss claim is not the issuer that is accepted here.")
 	}
 	if audience, err := claims.GetAudience(); err != nil || !slices.Contains(audience, a.audience) {
 		return refuse("The token was made for another service: its aud claim does not hold " + a.audience + ".")

@@ -93,7 +93,13 @@ func TestRefusedClaims(t *testing.T) {
 		{"unknown workspace", map[string]any{workspaceClaim: "nowhere"}, workspaceClaim},
 		{"unknown workspace id", map[string]any{workspaceClaim: feedmill.NewID(feedmill.PrefixWorkspace)}, workspaceClaim},
 	} {
-		t.Run(tc.name, func(t *testing.T) { wantRefused(t, a, s.sign(t, is.claims(tc.changes)), tc.want) })
+		t.Run(tc.name, func(t *testing.T) {
+			token := s.sign(t, is.claims(tc.changes))
+			wantRefused(t, a, token, tc.want)
+			if _, err := a.Authenticate(t.Context(), token); strings.Contains(err.Error(), is.url) {
+				t.Errorf("the refusal names the issuer: %v", err)
+			}
+		})
 	}
 }
 

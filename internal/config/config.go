@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -135,14 +136,22 @@ func Load(file string, environ []string, flags map[string]string) (*Config, erro
 	return c, c.validate()
 }
 
+// readEnvironment reads the settings in the environment. Of a name that stands
+// there twice the last one counts, and an empty one counts as not set: so a
+// compose file can pass on what may not be there.
 func (c *Config) readEnvironment(environ []string) error {
-	var errs []error
+	last := make(map[string]string, len(environ))
 	for _, kv := range environ {
 		name, text, _ := strings.Cut(kv, "=")
-		if name == "OTEL_EXPORTER_OTLP_ENDPOINT" && c.TracesEndpoint == "" {
-			c.TracesEndpoint, c.origin["tracesEndpoint"] = text, "environment "+name
-		}
-		if !strings.HasPrefix(name, "FEEDMILL_") || slices.Contains(clientEnv, name) {
+		last[name] = text
+	}
+	if text := last["OTEL_EXPORTER_OTLP_ENDPOINT"]; text != "" && c.TracesEndpoint == "" {
+		c.TracesEndpoint, c.origin["tracesEndpoint"] = text, "environment OTEL_EXPORTER_OTLP_ENDPOINT"
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		text := last[name]
+		if text == "" || !strings.HasPrefix(name, "FEEDMILL_") || slices.Contains(clientEnv, name) {
 			continue
 		}
 		i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Env() == name })
@@ -218,13 +227,21 @@ func splitList(text string) (items []string) {
 	return items
 }
 
+// Wrong is an error about the value of a setting, with the setting's name and
+// where the value came from.
+func (c *Config) Wrong(name string, err error) error {
+	return fmt.Errorf("%s: %s: %w", c.origin[name], name, err)
+}
+
 func (c *Config) validate() error {
 	var errs []error
 	fail := func(name, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%s: %s: %s", c.origin[name], name, fmt.Sprintf(format, args...)))
+		errs = append(errs, c.Wrong(name, fmt.Errorf(format, args...)))
 	}
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
 		fail("listen", "write it as host:port, such as 127.0.0.1:8080")
+	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		fail("listen", "the port must be a number from 0 to 65535")
 	}
 	if c.Data == "" {
 		fail("data", "name a folder")

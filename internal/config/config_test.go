@@ -50,6 +50,10 @@ func TestWrongSettings(t *testing.T) {
 		{"nested", "listen: {a: b}\n", nil, nil, "feedmill.yaml:1: listen: write a single value"},
 		{"null", "listen:\n", nil, nil, "write a single value"},
 		{"bad address", "", nil, map[string]string{"listen": "8080"}, "flag --listen: listen: write it as host:port"},
+		{"bad port", "", []string{"FEEDMILL_LISTEN=127.0.0.1:65536"}, nil, "environment FEEDMILL_LISTEN: listen: the port must be a number from 0 to 65535"},
+		{"no port", "", nil, map[string]string{"listen": "127.0.0.1:"}, "the port must be a number"},
+		{"two documents", "listen: 127.0.0.1:1\n---\nlisten: 127.0.0.1:2\n", nil, nil, "feedmill.yaml:2: this is a second YAML document"},
+		{"a broken second document", "listen: 127.0.0.1:1\n---\na: [\n", nil, nil, "no valid YAML"},
 		{"bad number", "", []string{"FEEDMILL_RATE_LIMIT=many"}, nil, "FEEDMILL_RATE_LIMIT: rateLimit must be a number"},
 		{"negative", "", []string{"FEEDMILL_RATE_BURST=-1"}, nil, "whole number"},
 		{"short vault key", "", []string{"FEEDMILL_VAULT_KEY=" + secret}, nil, "at least 32 characters"},
@@ -76,6 +80,22 @@ func TestWrongSettings(t *testing.T) {
 				t.Error("the error shows a secret")
 			}
 		})
+	}
+}
+
+// An empty variable counts as not set, also where an earlier one set it.
+func TestEmptyVariables(t *testing.T) {
+	file := write(t, "data: from-file\nrateLimit: 2\n")
+	c, err := Load(file, []string{
+		"FEEDMILL_DATA=", "FEEDMILL_RATE_LIMIT=7", "FEEDMILL_RATE_LIMIT=", "FEEDMILL_LISTEN=", "FEEDMILL_LISTEN=127.0.0.1:1",
+		"FEEDMILL_VAULT_KEY=", "FEEDMILL_EVENT_RETENTION=", "FEEDMILL_ENFORCE_SCHEMAS=", "FEEDMILL_LOG_LEVEL=warn", "FEEDMILL_LOG_LEVEL=debug",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "FEEDMILL_TRACES_ENDPOINT=",
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Data != "from-file" || c.RateLimit != 2 || c.Listen != "127.0.0.1:1" || c.EventRetention != 30*24*time.Hour || c.LogLevel != "debug" || c.TracesEndpoint != "http://127.0.0.1:4318" {
+		t.Errorf("got %+v", c)
 	}
 }
 

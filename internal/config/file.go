@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -21,12 +22,19 @@ func (c *Config) readFile(file string) error {
 	if err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return fmt.Errorf("%s: this is no valid YAML; write one 'name: value' a line", file)
-	}
-	if doc.Kind == 0 {
+	var doc, more yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	err = documents.Decode(&doc)
+	if errors.Is(err, io.EOF) {
 		return nil // an empty file
+	}
+	if err == nil {
+		if err = documents.Decode(&more); err == nil {
+			return fmt.Errorf("%s:%d: this is a second YAML document; write all settings in one", file, more.Line)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: this is no valid YAML; write one 'name: value' a line", file)
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {

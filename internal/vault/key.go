@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"unicode/utf8"
@@ -36,7 +37,21 @@ type Key struct {
 // path. A file that does not exist is made with a fresh random key, readable by
 // its owner alone; one that others can read is refused. White space around the
 // key does not count.
-func LoadKey(text, path string) (Key, error) {
+func LoadKey(text, path string) (Key, error) { return loadKey(text, path, loadKeyFile) }
+
+// FindKey is [LoadKey] for a store that has a keyset already: a key that was
+// made now would not open it, so a file that does not exist is an error.
+func FindKey(text, path string) (Key, error) {
+	return loadKey(text, path, func(path string) (string, error) {
+		text, err := readKeyFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("the vault key file %s is missing, and the store has secrets that its key has sealed; put the file back, or set FEEDMILL_VAULT_KEY", path)
+		}
+		return text, err
+	})
+}
+
+func loadKey(text, path string, read func(path string) (string, error)) (Key, error) {
 	if text = strings.TrimSpace(text); text != "" {
 		key, err := deriveKey(text)
 		if err != nil {
@@ -47,7 +62,7 @@ func LoadKey(text, path string) (Key, error) {
 	if path == "" {
 		return Key{}, errors.New("there is no vault key: set FEEDMILL_VAULT_KEY or name a key file")
 	}
-	text, err := loadKeyFile(path)
+	text, err := read(path)
 	if err != nil {
 		return Key{}, err
 	}

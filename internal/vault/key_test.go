@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -119,6 +120,23 @@ func TestTheTextOfAKeyFileIsTheSameKey(t *testing.T) {
 	}
 	if fromText := testKey(t, string(text)); !bytes.Equal(fromText.kek(), fromFile.kek()) {
 		t.Error("the text of the file is another key than the file")
+	}
+}
+
+func TestFindKeyMakesNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.key")
+	if _, err := FindKey("", path); err == nil || !strings.Contains(err.Error(), path+" is missing") {
+		t.Errorf("error is %v, want one that names %s", err, path)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file was made: %v", err)
+	}
+	made, err := LoadKey("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := FindKey("", path); err != nil || !bytes.Equal(found.kek(), made.kek()) {
+		t.Errorf("the key that is there is not found: %v", err)
 	}
 }
 

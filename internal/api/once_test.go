@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+// deadVault seals nothing any more.
+type deadVault struct{ labelVault }
+
+func (deadVault) Seal([]byte, string) ([]byte, error) { return nil, errors.New("the vault is dead") }
+
+// careless is a publisher in whose transaction a panic must not happen.
+type careless struct {
+	Publisher
+	t *testing.T
+}
+
+func (p careless) Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
+	return p.Publisher.Publish(ctx, workspace, events, func(a []feedmill.Accepted) *feedmill.Once {
+		defer func() {
+			if r := recover(); r != nil {
+				p.t.Errorf("a panic in the transaction: %v", r)
+			}
+		}()
+		return keep(a)
+	})
+}
+
+// An answer that cannot be kept is a fault of our own, and breaks nothing of
+// the store that asks for it.
+func TestAnswerThatCannotBeKept(t *testing.T) {
+	w := newEventsWorld(t)
+	w.Publisher = careless{w.Publisher, t}
+	sub, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	before := w.store.subs[sub]
+	w.Vault = deadVault{}
+	a := w.do(t, "POST", "/events", `{"type":"tag.created"}`, "Idempotency-Key", "k")
+	if readProblem(t, a); a.Code != 500 || len(w.store.events) != 1 || len(w.store.once) != 0 {
+		t.Errorf("publishing: %d %s, %d events, %d answers", a.Code, a.Body, len(w.store.events), len(w.store.once))
+	}
+	dlv := w.addDelivery(sub, feedmill.DeliveryExhausted, nil)
+	a = w.do(t, "POST", "/events/deliveries/"+string(dlv)+"/retry", "", "Idempotency-Key", "r")
+	if readProblem(t, a); a.Code != 500 {
+		t.Errorf("retrying: %d %s", a.Code, a.Body)
+	}
+	a = w.do(t, "POST", "/events/subscriptions/"+string(sub)+"/rotate_secret", "", "Idempotency-Key", "s")
+	if readProblem(t, a); a.Code != 500 || string(w.store.subs[sub].Secrets) != string(before.Secrets) {
+		t.Errorf("rotating: %d %s", a.Code, a.Body)
+	}
+}
+
+func TestKeepInsideNeverPanics(t *testing.T) {
+	c := &call{once: &onceCall{seal: func(answer) (*feedmill.Once, error) { return nil, errors.New("no") }}}
+	for name, render := range map[string]func() answer{
+		"sealing":   func() answer { return answer{} },
+		"rendering": func() answer { panic("no") },
+	} {
+		if _, once, err := c.keepInside(render); once != nil || err == nil || !strings.Contains(err.Error(), "no") {
+			t.Errorf("%s: %v, %v", name, once, err)
+		}
+		if once := c.keepOrFail(render); once != nil || c.once.failed == nil || c.once.kept {
+			t.Errorf("%s: %v, %v", name, once, c.once.failed)
+		}
+	}
+}
+
+// A key that is wrong hides no other fault, and nothing happens.
+func TestBadOnceKey(t *testing.T) {
+	w := newEventsWorld(t)
+	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	for _, c := range []struct {
+		path, body string
+		faults     int
+	}{
+		{"/events/subscriptions?x=1", `{"url":7,"events":["tag.*"]}`, 3},
+		{"/events/subscriptions", `{"url":"https://example.com/hook","events":["tag.*"]}`, 1},
+		{"/events", `{"type":"tag.created"}`, 1},
+		{"/events?x=1", `{"type":7}`, 3},
+		{"/events/subscriptions/" + string(id) + "/test", "", 1},
+		{"/events/subscriptions/" + string(id) + "/rotate_secret", "", 1},
+		{"/events/subscriptions/" + string(id) + "/replay", `{"since":"2026-01-01T00:00:00Z"}`, 1},
+	} {
+		a := w.do(t, "POST", c.path, c.body, "Idempotency-Key", "a b")
+		p := readProblem(t, a)
+		if a.Code != 400 || len(p.Errors) != c.faults {
+			t.Errorf("%s: %d %s, want %d faults", c.path, a.Code, a.Body, c.faults)
+		}
+	}
+	if len(w.store.subs) != 1 || len(w.store.events) != 0 || len(w.store.replays) != 0 {
+		t.Error("a refused request had an effect")
+	}
+}
