@@ -169,6 +169,8 @@ func (s *Server) retryDelivery(c *call) (answer, error) {
 		return answer{}, err
 	}
 	a := render(due.Delivery)
+	// Whoever retries by hand has reason to think that the endpoint is back.
+	s.Dispatcher.Changed(due.Subscription)
 	s.Dispatcher.Offer([]feedmill.DueDelivery{due})
 	return a, nil
 }

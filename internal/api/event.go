@@ -152,8 +152,8 @@ type eventView struct {
 	Timestamp   timestamp      `json:"timestamp"`
 	ResourceID  *string        `json:"resourceId"`
 	Data        jsontext.Value `json:"data"`
-	// Deliveries are the first of them, in the answer about one event only.
-	Deliveries *[]routeView `json:"deliveries,omitzero"`
+	// Deliveries are the first of them.
+	Deliveries []routeView `json:"deliveries"`
 }
 
 type routeView struct {
@@ -191,15 +191,42 @@ func (s *Server) listEvents(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	fetch := func(p feedmill.Page) ([]feedmill.Event, error) {
+	fetch := func(p feedmill.Page) ([]eventView, error) {
 		q.Page = p
-		return s.Store.Events(c.ctx(), c.who.Workspace, q)
+		events, err := s.Store.Events(c.ctx(), c.who.Workspace, q)
+		if err != nil {
+			return nil, err
+		}
+		views := make([]eventView, len(events))
+		for i, e := range events {
+			if views[i], err = s.routedEvent(c, e, maxListedRoutes); err != nil {
+				return nil, err
+			}
+		}
+		return views, nil
 	}
-	return listAnswer(c, p, fetch, func(e feedmill.Event) feedmill.ID { return e.ID }, viewEvent)
+	return listAnswer(c, p, fetch, func(e eventView) feedmill.ID { return e.ID }, func(e eventView) eventView { return e })
 }
 
-// maxRoutes is how many deliveries the answer about an event names.
-const maxRoutes = 100
+// How many deliveries the answer about an event names, and each item of a list.
+const (
+	maxRoutes       = 100
+	maxListedRoutes = 10
+)
+
+// routedEvent is an event with the first of its deliveries.
+func (s *Server) routedEvent(c *call, e feedmill.Event, most int) (eventView, error) {
+	routes, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, e.ID, most)
+	if err != nil {
+		return eventView{}, err
+	}
+	view := viewEvent(e)
+	view.Deliveries = make([]routeView, len(routes))
+	for i, r := range routes {
+		view.Deliveries[i] = routeView{r.Delivery, r.Subscription, s.stateNow(r.Delivery, r.State)}
+	}
+	return view, nil
+}
 
 func (s *Server) getEvent(c *call) (answer, error) {
 	id, err := feedmill.ParseID(feedmill.PrefixEvent, c.r.PathValue("id"))
@@ -210,15 +237,9 @@ func (s *Server) getEvent(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	routes, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, id, maxRoutes)
+	view, err := s.routedEvent(c, e, maxRoutes)
 	if err != nil {
 		return answer{}, err
 	}
-	deliveries := make([]routeView, len(routes))
-	for i, r := range routes {
-		deliveries[i] = routeView{r.Delivery, r.Subscription, s.stateNow(r.Delivery, r.State)}
-	}
-	view := viewEvent(e)
-	view.Deliveries = &deliveries
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/events/" + string(id)}, view}), nil
 }

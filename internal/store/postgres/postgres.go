@@ -131,7 +131,16 @@ func (db *DB) Close() error {
 }
 
 // Ping reports whether the store answers.
-func (db *DB) Ping(ctx context.Context) error { return translate(db.pool.Ping(ctx)) }
+func (db *DB) Ping(ctx context.Context) error {
+	err := db.pool.Ping(ctx)
+	if err != nil && ctx.Err() == nil {
+		// The connections at hand may be of a server that has been started
+		// again since: what a new one says counts.
+		db.pool.Reset()
+		err = db.pool.Ping(ctx)
+	}
+	return translate(err)
+}
 
 // write runs do in a transaction and returns once it is durable.
 func (db *DB) write(ctx context.Context, do func(tx) error) error {
