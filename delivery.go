@@ -126,6 +126,10 @@ type DeliveryQuery struct {
 type DueQuery struct {
 	Subscription ID
 	Now          time.Time
+	// AfterDue and AfterSeq are of the last delivery that was read: only what
+	// comes behind it is wanted. They count without Heads.
+	AfterDue time.Time
+	AfterSeq int64
 	// Heads asks for the oldest open delivery of each resource only.
 	Heads bool
 	Limit int

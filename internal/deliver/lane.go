@@ -25,6 +25,12 @@ type lane struct {
 	running int
 	// more says that the store may hold due deliveries that are not known.
 	more bool
+	// last is where the last read of the store ended, where it was cut short;
+	// zero means that the next one begins at the beginning.
+	last struct {
+		due time.Time
+		seq int64
+	}
 	// readTo is the highest Seq that was read from the store. A delivery up
 	// to it that is offered later may have been read, sent and settled by
 	// then: the store knows.
@@ -100,6 +106,7 @@ func (d *Dispatcher) dropQueue(l *lane) {
 	d.queued -= len(l.queue)
 	l.queue = nil
 	l.more = true
+	l.last.seq = 0
 }
 
 // settle lets go of a delivery whose outcome is written.
@@ -183,8 +190,17 @@ func (d *Dispatcher) fits(l *lane) bool {
 
 func (d *Dispatcher) hasRoom() bool { return d.queued < d.MaxQueued && d.queuedBytes < maxQueuedBytes }
 
-// readLimit is how many deliveries to read at once, beyond those known.
-func (l *lane) readLimit() int { return min(max(readBytes/l.size, laneFloor), readMost) }
+// dueQuery asks for more of the lane's deliveries. From the beginning on, those
+// that are known come first, and have to be read over.
+func (l *lane) dueQuery(now time.Time, heads bool) feedmill.DueQuery {
+	q := feedmill.DueQuery{Subscription: l.id, Now: now, Heads: heads, Limit: min(max(readBytes/l.size, laneFloor), readMost)}
+	if heads || l.last.seq == 0 {
+		q.Limit += len(l.known)
+	} else {
+		q.AfterDue, q.AfterSeq = l.last.due, l.last.seq
+	}
+	return q
+}
 
 // waitFor makes the lane ready again after a time.
 func (d *Dispatcher) waitFor(l *lane, wait time.Duration) {

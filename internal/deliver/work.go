@@ -25,6 +25,7 @@ func (d *Dispatcher) hire() {
 
 // worker does tasks while there are any, and waits for more.
 func (d *Dispatcher) worker() {
+	var ripe *time.Timer
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for {
@@ -37,7 +38,11 @@ func (d *Dispatcher) worker() {
 		d.fresh++
 		d.hire() // somebody else may begin the next task
 		d.mu.Unlock()
-		ripe := time.AfterFunc(freshTime, d.ripen)
+		if ripe == nil {
+			ripe = time.AfterFunc(freshTime, d.ripen)
+		} else {
+			ripe.Reset(freshTime)
+		}
 		if t.read {
 			d.bringUpToDate(ctx, t.lane)
 		} else {
@@ -168,10 +173,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	if fetch && target.Settings.Ordered {
 		d.dropQueue(l)
 	}
-	query := feedmill.DueQuery{
-		Subscription: l.id, Now: now, Limit: len(l.known) + l.readLimit(),
-		Heads: err == nil && target.Settings.Ordered,
-	}
+	query := l.dueQuery(now, err == nil && target.Settings.Ordered)
 	if fetch {
 		l.more = false
 	}
@@ -200,22 +202,33 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 		l.held = target.held() && l.target != nil // it may have changed meanwhile
 		l.more = l.target == nil
 	default:
-		l.more = l.more || len(due) == query.Limit
-		for _, item := range due {
-			l.readTo = max(l.readTo, item.Seq)
-			_, known := l.known[item.ID]
-			if _, settled := l.settled[item.ID]; known || settled {
-				continue
-			}
+		l.takeOver(d, due, len(due) == query.Limit)
+	}
+	d.makeReady(l)
+	d.hire()
+}
+
+// takeOver queues what was read, as far as it fits. cut says that there is more.
+func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, cut bool) {
+	l.last.seq = 0
+	for _, item := range due {
+		_, known := l.known[item.ID]
+		_, settled := l.settled[item.ID]
+		if !known && !settled {
 			if !d.fits(l) {
-				l.more = true
+				cut = true
 				break
 			}
 			d.push(l, item)
 		}
+		l.readTo = max(l.readTo, item.Seq)
+		l.last.due, l.last.seq = item.DueAt, item.Seq
 	}
-	d.makeReady(l)
-	d.hire()
+	if cut {
+		l.more = true
+	} else {
+		l.last.seq = 0
+	}
 }
 
 // discard ends what is open of a subscription that is disabled or deleted.
@@ -322,6 +335,7 @@ func (d *Dispatcher) found(id feedmill.ID) {
 	if l.held && d.now().Sub(l.readAt) >= heldAge {
 		l.held, l.target = false, nil // another replica may have resumed it
 	}
+	l.last.seq = 0 // what has come due meanwhile may stand before it
 	l.more = true
 	d.makeReady(l)
 }

@@ -35,9 +35,11 @@ func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, 
 // then Seq; with Heads, only those that are the first open delivery of their
 // resource, by Seq.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
+	args := []any{q.Subscription, q.Now, q.Limit, q.AfterDue, q.AfterSeq}
 	query := `SELECT ` + openColumns + ` FROM open_deliveries
-		WHERE subscription_id = $1 AND due_at <= $2 ORDER BY due_at, seq LIMIT $3`
+		WHERE subscription_id = $1 AND due_at <= $2 AND (due_at, seq) > ($4, $5) ORDER BY due_at, seq LIMIT $3`
 	if q.Heads {
+		args = args[:3]
 		// This recursion jumps from one resource to the next.
 		query = `WITH RECURSIVE head AS (
 				(SELECT * FROM open_deliveries WHERE subscription_id = $1 ORDER BY resource_id, seq LIMIT 1)
@@ -47,7 +49,7 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 					ORDER BY o.resource_id, o.seq LIMIT 1) next)
 			SELECT ` + openColumns + ` FROM head WHERE due_at <= $2 ORDER BY seq LIMIT $3`
 	}
-	rows, err := db.rows(ctx, query, q.Subscription, q.Now, q.Limit)
+	rows, err := db.rows(ctx, query, args...)
 	due, err := all(rows, err, scanDelivery)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, 
 }
 
 const dueByTime = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_due CROSS JOIN events e ON e.seq = d.event_seq
-	WHERE d.subscription_id = ?1 AND d.state <= 1 AND d.due_at <= ?2
+	WHERE d.subscription_id = ?1 AND d.state <= 1 AND d.due_at <= ?2 AND (d.due_at, d.seq) > (?4, ?5)
 	ORDER BY d.due_at, d.seq LIMIT ?3`
 
 // dueHeads steps over the index from one resource to the next and looks at the
@@ -63,11 +63,11 @@ const dueHeads = `WITH RECURSIVE resource (id) AS (
 
 // Due lists open deliveries of a subscription that are due.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
-	query := dueByTime
+	query, args := dueByTime, []any{q.Subscription, toMillis(q.Now), q.Limit, max(q.AfterDue.UnixMilli(), 0), q.AfterSeq}
 	if q.Heads {
-		query = dueHeads
+		query, args = dueHeads, args[:3]
 	}
-	rows, err := db.rows(ctx, query, q.Subscription, toMillis(q.Now), q.Limit)
+	rows, err := db.rows(ctx, query, args...)
 	return all(rows, err, scanDueDelivery)
 }
 

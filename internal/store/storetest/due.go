@@ -61,6 +61,17 @@ var dueCases = []testCase{
 			must(t, err)
 			equal(t, fmt.Sprintf("after %v, at most %d", c.after, c.limit), wanted, got)
 		}
+		// Page by page, each behind the last of the one before.
+		q := feedmill.DueQuery{Subscription: sub.ID, Now: at.Add(time.Hour), Limit: 1}
+		for _, i := range []int{3, 1, 2, 0} {
+			got, err := s.Due(ctx, q)
+			must(t, err)
+			equal(t, "the next page", []feedmill.DueDelivery{due[i]}, got)
+			q.AfterDue, q.AfterSeq = got[0].DueAt, got[0].Seq
+		}
+		got, err := s.Due(ctx, q)
+		must(t, err)
+		equal(t, "the page behind the last", nil, got)
 	}},
 	{name: "heads: a delivery waits for those before it of its resource alone", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()

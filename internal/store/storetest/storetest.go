@@ -94,7 +94,7 @@ type Store interface {
 	// of their ids.
 	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
 	// Due lists open deliveries of a subscription that are due, by due time
-	// and then Seq; with Heads, only those that are the first open delivery
+	// and then Seq, behind the one that the query names; with Heads, only those that are the first open delivery
 	// (by Seq) of their resource, by Seq.
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	// Settle writes outcomes, each with its attempt, and what they mean for
