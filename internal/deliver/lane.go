@@ -25,6 +25,12 @@ type lane struct {
 	running int
 	// more says that the store may hold due deliveries that are not known.
 	more bool
+	// checkedAt is when the store was last read for deliveries. recheck says
+	// that it called some due since, which may be those that are known;
+	// retryAt is when one that failed here comes due, zero where none does.
+	checkedAt time.Time
+	recheck   bool
+	retryAt   time.Time
 	// last is where the last read of the store ended, where it was cut short;
 	// zero means that the next one begins at the beginning.
 	last struct {

@@ -60,6 +60,9 @@ func (d *Dispatcher) makeReady(l *lane) {
 	if d.disowned(l) {
 		return
 	}
+	if l.recheck && len(l.known) == 0 {
+		l.recheck, l.more, l.last.seq = false, true, 0
+	}
 	if !l.busy && !l.held && !l.waiting && (len(l.queue) > 0 || l.more) {
 		d.ring.push(l)
 	}

@@ -90,8 +90,8 @@ func (d *Dispatcher) settled(batch []settling) {
 		l, o := s.lane, s.outcome
 		l.settle(o.Delivery)
 		delete(d.sending, o.Delivery)
-		if o.State == feedmill.DeliveryRetrying && (due.IsZero() || o.DueAt.Before(due)) {
-			due = o.DueAt
+		if o.State == feedmill.DeliveryRetrying {
+			due, l.retryAt = earlier(due, o.DueAt), earlier(l.retryAt, o.DueAt)
 		}
 		switch t := l.target; {
 		case t == nil:
@@ -109,4 +109,12 @@ func (d *Dispatcher) settled(batch []settling) {
 	if !due.IsZero() {
 		d.dueAt(due)
 	}
+}
+
+// earlier is the earlier of two times, of which the first may be none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }

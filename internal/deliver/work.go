@@ -175,7 +175,10 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	}
 	query := l.dueQuery(now, err == nil && target.Settings.Ordered)
 	if fetch {
-		l.more = false
+		l.more, l.recheck, l.checkedAt = false, false, now
+		if !now.Before(l.retryAt) {
+			l.retryAt = time.Time{}
+		}
 	}
 	d.mu.Unlock()
 
@@ -332,13 +335,23 @@ func (d *Dispatcher) found(id feedmill.ID) {
 		// lane takes its turn among those of unknown ones.
 		l = d.lane(id, "")
 	}
-	if l.held && d.now().Sub(l.readAt) >= heldAge {
+	now := d.now()
+	if l.held && now.Sub(l.readAt) >= heldAge {
 		l.held, l.target = false, nil // another replica may have resumed it
+	}
+	retries := !l.retryAt.IsZero() && !now.Before(l.retryAt)
+	if len(l.known) > 0 && !retries && now.Sub(l.checkedAt) < recheckAfter {
+		l.recheck = true
+		return
 	}
 	l.last.seq = 0 // what has come due meanwhile may stand before it
 	l.more = true
 	d.makeReady(l)
 }
+
+// recheckAfter is how long a lane that has deliveries in hand takes them for all
+// that the store calls due.
+const recheckAfter = 5 * time.Second
 
 // heldAge is how long a subscription is taken to be paused still.
 const heldAge = 5 * time.Second
