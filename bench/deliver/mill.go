@@ -33,23 +33,13 @@ func startFeedmill(ctx context.Context, o options, folder string) (*mill, error)
 	if o.database != "" {
 		cmd.Env = append(cmd.Env, "FEEDMILL_DATABASE_URL="+o.database)
 	}
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+	p, err := start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		cmd.Process.Kill()
-		cmd.Wait()
-		return nil, fmt.Errorf("feedmill did not start: %w", err)
-	}
-	_, rest, _ := strings.Cut(line, "listening on ")
-	url, _, _ := strings.Cut(rest, " ")
-	m.process = &process{cmd, url}
+	_, rest, _ := strings.Cut(p.url, "listening on ")
+	p.url, _, _ = strings.Cut(rest, " ")
+	m.process = p
 	return m, nil
 }
 

@@ -32,18 +32,14 @@ func runSink() error {
 	return http.Serve(l, mux)
 }
 
-// process is a helper process that prints its address first.
+// process is a running program that prints its address first.
 type process struct {
 	cmd *exec.Cmd
 	url string
 }
 
-func startSelf(args ...string) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(self, args...)
+// start starts a program and reads the line that it prints first.
+func start(cmd *exec.Cmd) (*process, error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -56,7 +52,7 @@ func startSelf(args ...string) (*process, error) {
 	if err != nil {
 		cmd.Process.Kill()
 		cmd.Wait()
-		return nil, fmt.Errorf("%s did not start: %w", args[0], err)
+		return nil, fmt.Errorf("%s did not start: %w", cmd.Path, err)
 	}
 	return &process{cmd, strings.TrimSpace(line)}, nil
 }
@@ -69,7 +65,11 @@ func (p *process) stop() {
 type sink struct{ *process }
 
 func startSink() (sink, error) {
-	p, err := startSelf("sink")
+	self, err := os.Executable()
+	if err != nil {
+		return sink{}, err
+	}
+	p, err := start(exec.Command(self, "sink"))
 	return sink{p}, err
 }
 
