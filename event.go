@@ -47,13 +47,12 @@ func Family(name string) string {
 
 // Limits of publishing.
 const (
-	MaxEventBytes      = 256 << 10 // as it is published
-	MaxPayloadBytes    = 1 << 20   // as it is delivered, its numbers written out
-	MaxPublishBytes    = 8 << 20
-	MaxPublishEvents   = 1000
-	MaxPublisherIDLen  = 200
-	MaxResourceIDLen   = 500
-	EventRetentionDays = 30
+	MaxEventBytes     = 256 << 10 // as it is published
+	MaxPayloadBytes   = 1 << 20   // as it is delivered, its numbers written out
+	MaxPublishBytes   = 8 << 20
+	MaxPublishEvents  = 1000
+	MaxPublisherIDLen = 200
+	MaxResourceIDLen  = 500
 )
 
 // NewEvent is an event as a publisher gives it.

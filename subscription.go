@@ -73,19 +73,19 @@ type DeliverySettings struct {
 
 // Limits and defaults of subscriptions.
 const (
-	MaxSubscriptionURL   = 2048
-	MaxSubscribedEvents  = 100
-	DefaultTimeout       = 15 * time.Second
-	MaxTimeout           = 60 * time.Second
-	DefaultConcurrency   = 32
-	MaxConcurrency       = 100
-	MaxExtraHeaders      = 20
-	MaxExtraHeaderBytes  = 4 << 10
-	MaxRotationOverlap   = 7 * 24 * time.Hour
-	DisableAfter         = 5 * 24 * time.Hour
-	WarnBeforeDisable    = 24 * time.Hour
-	MaxGetURL            = 8 << 10
-	DefaultSigningWindow = 24 * time.Hour
+	MaxSubscriptionURL     = 2048
+	MaxSubscribedEvents    = 100
+	DefaultTimeout         = 15 * time.Second
+	MaxTimeout             = 60 * time.Second
+	DefaultConcurrency     = 32
+	MaxConcurrency         = 100
+	MaxExtraHeaders        = 20
+	MaxExtraHeaderBytes    = 4 << 10
+	MaxRotationOverlap     = 7 * 24 * time.Hour
+	DisableAfter           = 5 * 24 * time.Hour
+	WarnBeforeDisable      = 24 * time.Hour
+	MaxGetURL              = 8 << 10
+	DefaultRotationOverlap = 24 * time.Hour
 )
 
 // SigningSecrets are the secrets that sign a subscription's deliveries. During

@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // mill is a running feedmill.
@@ -31,7 +32,8 @@ func startFeedmill(ctx context.Context, o options, folder string) (*mill, error)
 	cmd := exec.CommandContext(ctx, o.feedmill, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "warn")
 	cmd.Env = append(os.Environ(), "FEEDMILL_BOOTSTRAP_KEY="+m.key, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8")
 	if o.database != "" {
-		cmd.Env = append(cmd.Env, "FEEDMILL_DATABASE_URL="+o.database)
+		// Every round opens what the one before has sealed.
+		cmd.Env = append(cmd.Env, "FEEDMILL_DATABASE_URL="+o.database, "FEEDMILL_VAULT_KEY=the-rounds-of-a-benchmark-share-this-key")
 	}
 	p, err := start(cmd)
 	if err != nil {
@@ -40,7 +42,24 @@ func startFeedmill(ctx context.Context, o options, folder string) (*mill, error)
 	_, rest, _ := strings.Cut(p.url, "listening on ")
 	p.url, _, _ = strings.Cut(rest, " ")
 	m.process = p
+	if err := m.settleIn(ctx); err != nil {
+		m.stop()
+		return nil, err
+	}
 	return m, nil
+}
+
+// settleIn makes a workspace of the round's own: what earlier rounds have
+// subscribed in the same database must not match.
+func (m *mill) settleIn(ctx context.Context) error {
+	c := client.New(m.url, m.key)
+	w, err := c.CreateWorkspace(ctx, "round "+string(feedmill.NewID(feedmill.PrefixWorkspace)))
+	if err != nil {
+		return err
+	}
+	k, err := c.CreateKey(ctx, client.NewKey{Name: "bench", Scopes: []string{"api:write", "events:publish"}, WorkspaceID: w.ID})
+	m.key = k.Secret
+	return err
 }
 
 func (m *mill) stop() {

@@ -15,7 +15,7 @@ func (s *Server) rotateSecret(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	overlap := feedmill.DefaultSigningWindow
+	overlap := feedmill.DefaultRotationOverlap
 	if v, ok := body.get("overlap"); ok {
 		overlap, _ = body.duration("overlap", v, 0, feedmill.MaxRotationOverlap)
 	}

@@ -13,7 +13,7 @@ func prune(t *testing.T, s Store) {
 	t.Helper()
 	at := now().AddDate(0, 0, 100)
 	for range 200 {
-		more, err := s.Prune(t.Context(), at, at.AddDate(0, 0, -feedmill.EventRetentionDays))
+		more, err := s.Prune(t.Context(), at, at.AddDate(0, 0, -30))
 		must(t, err)
 		if !more {
 			return
