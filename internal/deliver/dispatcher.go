@@ -33,6 +33,7 @@ type Store interface {
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
+	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 	StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
@@ -216,7 +217,8 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 // and try its endpoint anew: whoever changes it has reason to think that it works.
 func (d *Dispatcher) Changed(subscription feedmill.ID) {
 	d.mu.Lock()
-	if l, ok := d.lanes[subscription]; ok {
+	if d.slots.has(subscription) {
+		l := d.lane(subscription, "")
 		l.target = nil
 		l.changes++
 		l.held = false

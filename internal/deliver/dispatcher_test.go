@@ -250,6 +250,33 @@ func TestAResumeElsewhereIsNoticed(t *testing.T) {
 	})
 }
 
+func TestWhatWaitsForARetryIsHeldAsPending(t *testing.T) {
+	failing := endpoint(func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} })
+	onBench(t, Options{}, failing, func(b *bench) {
+		sub := b.subscribe(feedmill.DeliverySettings{})
+		due := b.accept(1, "")
+		b.dispatcher.Offer(due)
+		time.Sleep(time.Second)
+		for _, step := range []struct {
+			set  feedmill.SubscriptionState
+			want feedmill.DeliveryState
+		}{{feedmill.SubscriptionActive, feedmill.DeliveryRetrying}, {feedmill.SubscriptionPaused, feedmill.DeliveryPending}} {
+			_, err := b.store.ChangeSubscription(b.Context(), b.ws, sub, func(s *feedmill.Subscription) (*feedmill.Once, error) {
+				s.State = step.set
+				return nil, nil
+			})
+			b.must(err)
+			b.dispatcher.Changed(sub)
+			time.Sleep(time.Second)
+			d, err := b.store.Delivery(b.Context(), b.ws, due[0].ID)
+			b.must(err)
+			if d.State != step.want || d.Attempts != 1 {
+				b.Errorf("the delivery of a subscription that is %s is %+v", step.set, d)
+			}
+		}
+	})
+}
+
 func TestALateOfferSendsNothingTwice(t *testing.T) {
 	onBench(t, Options{}, slow(time.Millisecond), func(b *bench) {
 		b.subscribe(feedmill.DeliverySettings{})

@@ -161,8 +161,8 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	if stale {
 		target, err = d.readTarget(ctx, l.id)
 	}
-	if err == nil && target.ended() {
-		err = d.discard(ctx, l.id, target)
+	if err == nil && (target.ended() || target.held()) {
+		err = d.holdOrDiscard(ctx, l.id, target)
 	}
 
 	d.mu.Lock()
@@ -234,10 +234,17 @@ func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, cut bool) {
 	}
 }
 
-// discard ends what is open of a subscription that is disabled or deleted.
-func (d *Dispatcher) discard(ctx context.Context, id feedmill.ID, t *Target) error {
+// holdOrDiscard makes what is open of a paused subscription pending, and ends what
+// is open of one that is disabled or deleted.
+func (d *Dispatcher) holdOrDiscard(ctx context.Context, id feedmill.ID, t *Target) error {
 	for {
-		n, err := d.Store.DiscardOpen(ctx, id, t.endedReason(), d.now(), feedmill.DiscardStep)
+		var n int
+		var err error
+		if t.held() {
+			n, err = d.Store.HoldOpen(ctx, id, feedmill.DiscardStep)
+		} else {
+			n, err = d.Store.DiscardOpen(ctx, id, t.endedReason(), d.now(), feedmill.DiscardStep)
+		}
 		if err != nil || n < feedmill.DiscardStep {
 			return err
 		}

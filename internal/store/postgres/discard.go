@@ -27,3 +27,15 @@ func (t tx) discard(ctx context.Context, subscription feedmill.ID, reason string
 		INSERT INTO ended_deliveries (`+endedColumns+`) SELECT * FROM gone`, subscription, limit, reason, at)
 	return int(n), err
 }
+
+// HoldOpen makes up to limit retrying deliveries of a subscription pending and
+// reports how many. It passes over those whose outcome is being written.
+func (db *DB) HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (held int, err error) {
+	err = db.write(ctx, func(tx tx) error {
+		n, err := tx.exec(ctx, `UPDATE open_deliveries SET state = 'pending' WHERE id IN (
+			SELECT id FROM open_deliveries WHERE subscription_id = $1 AND state = 'retrying' LIMIT $2 FOR UPDATE SKIP LOCKED)`, subscription, limit)
+		held = int(n)
+		return err
+	})
+	return held, err
+}

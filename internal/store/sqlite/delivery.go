@@ -107,6 +107,21 @@ func (db *DB) DiscardOpen(ctx context.Context, subscription feedmill.ID, reason 
 	return int(n), nil
 }
 
+// HoldOpen makes up to limit retrying deliveries of a subscription pending and
+// reports how many.
+func (db *DB) HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error) {
+	var n int64
+	err := db.write(ctx, func(tx *tx) (err error) {
+		n, err = tx.exec(`UPDATE deliveries SET state = 0 WHERE seq IN (
+			SELECT seq FROM deliveries INDEXED BY deliveries_by_state WHERE subscription_id = ? AND state = 1 LIMIT ?)`, subscription, limit)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(n), nil
+}
+
 // RetryDelivery makes a delivery pending and due at now with add more attempts
 // in its budget than it has made.
 func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error) {

@@ -135,6 +135,32 @@ var deliveryCases = []testCase{
 			equal(t, fmt.Sprintf("%+v", c.query), wanted, ids)
 		}
 	}},
+	{name: "retrying ones of a paused subscription are held as pending, in steps", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, other := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(4, w.ID, "metric.created", "")...)
+		for _, d := range due {
+			if d.Subscription == other.ID || d.Event != due[0].Event {
+				settle(t, s, d, feedmill.DeliveryRetrying)
+			}
+		}
+		before := deliveries(t, s, sub)
+		for _, wanted := range []int{2, 1, 0} {
+			got, err := s.HoldOpen(ctx, sub.ID, 2)
+			must(t, err)
+			if got != wanted {
+				t.Errorf("held %d, want %d", got, wanted)
+			}
+		}
+		for i := range before {
+			before[i].State = feedmill.DeliveryPending
+		}
+		equal(t, "held deliveries", before, deliveries(t, s, sub))
+		if n := countStates(t, s, other); n[feedmill.DeliveryRetrying] != 4 {
+			t.Errorf("states of another subscription are %v", n)
+		}
+	}},
 	{name: "open ones of a subscription that ends are discarded in steps", run: func(t *testing.T, open func(*testing.T) Store) {
 		ends := []struct {
 			name   string

@@ -113,6 +113,10 @@ type Store interface {
 	// DiscardOpen discards up to limit open deliveries of a subscription and
 	// reports how many.
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
+	// HoldOpen makes up to limit retrying deliveries of a subscription
+	// pending, as those of a paused one are, and reports how many. When they
+	// are due, and how often they were tried, stays.
+	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
 	// OpenWork counts open deliveries and finds the oldest due time among
 	// them, for metrics; zero where there are none.
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
