@@ -83,8 +83,7 @@ func slow(d time.Duration) endpoint {
 	}
 }
 
-// onBench runs a test on a bench in simulated time. ready runs before the
-// dispatcher is started.
+// onBench runs a test on a bench in simulated time.
 func onBench(t *testing.T, o Options, to endpoint, test func(*bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -207,6 +206,24 @@ func TestAnOutcomeThatCannotBeWrittenIsNotSentOverAndOver(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if n := b.sentSince(time.Time{}); n < 2 || n > 11 {
 			b.Errorf("it was sent %d times in ten minutes, want about one a minute", n)
+		}
+	})
+}
+
+func TestARefusedOutcomeIsForgottenByItselfAlone(t *testing.T) {
+	onBench(t, Options{}, slow(20*time.Millisecond), func(b *bench) {
+		b.subscribe(feedmill.DeliverySettings{Concurrency: 1})
+		b.store.settleRefuses.Store(true)
+		b.dispatcher.Offer(b.accept(1, ""))
+		time.Sleep(time.Second)
+		b.store.settleRefuses.Store(false)
+		b.dispatcher.Offer(b.accept(20, "")) // their outcomes follow in the same buffer
+		time.Sleep(10 * time.Minute)
+		if n := b.sentSince(time.Time{}); n != 22 {
+			b.Errorf("%d attempts were made, want one for each of 21 deliveries and one more for the refused", n)
+		}
+		if open, _, err := b.store.OpenWork(b.Context(), time.Now()); err != nil || open != 0 {
+			b.Errorf("%d deliveries are still open, %v", open, err)
 		}
 	})
 }

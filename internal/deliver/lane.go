@@ -223,7 +223,7 @@ func (d *Dispatcher) waitFor(l *lane, wait time.Duration) {
 // setTarget takes over what was read of the subscription.
 func (l *lane) setTarget(t *Target, now time.Time) {
 	if l.target == nil && l.readAt.IsZero() {
-		l.workspace = t.Workspace // a lane that the store told of has none yet
+		l.workspace = t.Workspace // unknown so far; it never changes after this
 	}
 	l.target, l.readAt = t, now
 	s := t.Settings

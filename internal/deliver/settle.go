@@ -67,10 +67,11 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 			}
 			return
 		case !errors.Is(err, feedmill.ErrUnavailable):
+			refused := batch[0] // the batch itself is used again
 			d.Log.Error("an outcome cannot be written; its delivery is sent again later",
-				"delivery", batch[0].outcome.Delivery, "error", err)
+				"delivery", refused.outcome.Delivery, "error", err)
 			// It stays known for a while, so that it is not sent over and over.
-			time.AfterFunc(refusedWait, func() { d.settled(batch) })
+			time.AfterFunc(refusedWait, func() { d.settled([]settling{refused}) })
 			return
 		}
 		d.Log.Warn("waiting for the store to write outcomes", "outcomes", len(batch), "error", err)

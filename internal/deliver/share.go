@@ -61,12 +61,11 @@ func (s *share) begin(l *lane) {
 	p.running++
 }
 
-// end ends an attempt of the workspace and answers the lanes that it makes room
-// for.
-func (s *share) end(l *lane, workspace feedmill.ID) []*lane {
+// end ends an attempt of a lane and answers the lanes that it makes room for.
+func (s *share) end(l *lane) []*lane {
 	l.running--
 	s.running--
-	p := s.of[workspace]
+	p := s.of[l.workspace]
 	p.running--
 	ready := first(nil, &p.waiting)
 	ready = first(ready, &s.starved)
@@ -75,7 +74,7 @@ func (s *share) end(l *lane, workspace feedmill.ID) []*lane {
 		for len(p.waiting) > 0 {
 			ready = first(ready, &p.waiting)
 		}
-		delete(s.of, workspace)
+		delete(s.of, l.workspace)
 	}
 	return ready
 }

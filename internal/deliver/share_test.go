@@ -61,11 +61,11 @@ func TestWhoWaitsIsCalled(t *testing.T) {
 			t.Fatalf("%s is allowed although nothing is free", l.id)
 		}
 	}
-	ready := s.end(a1, "a")
+	ready := s.end(a1)
 	if len(ready) != 2 || ready[0] != a2 || ready[1] != c1 || a2.crowded || c1.crowded {
 		t.Errorf("called are %v, want a2 and c1", ready)
 	}
-	if s.end(b1, "b"); s.running != 0 || len(s.of) != 0 {
+	if s.end(b1); s.running != 0 || len(s.of) != 0 {
 		t.Errorf("%d are running, %d workspaces are remembered", s.running, len(s.of))
 	}
 }

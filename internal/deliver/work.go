@@ -131,7 +131,7 @@ func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := t.lane
-	for _, next := range d.share.end(l, t.target.Workspace) {
+	for _, next := range d.share.end(l) {
 		d.makeReady(next)
 	}
 	if !settles {

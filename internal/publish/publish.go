@@ -78,17 +78,6 @@ func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events [
 	return p.accept(ctx, ready, keep)
 }
 
-// PublishSource accepts an internal event of a data source: one public event
-// for each feed that it concerns.
-func (p *Publisher) PublishSource(ctx context.Context, e feedmill.SourceEvent) error {
-	events, err := SourceEvents(e)
-	if err != nil || len(events) == 0 {
-		return err
-	}
-	_, err = p.accept(ctx, events, nil)
-	return err
-}
-
 func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
 	accepted, due, err := p.Store.Accept(ctx, events, p.Attempts, keep)
 	if err != nil {

@@ -161,13 +161,17 @@ func TestSourceEvents(t *testing.T) {
 	source := feedmill.NewID(feedmill.PrefixDataSource)
 	feeds := []feedmill.ID{feedmill.NewID(feedmill.PrefixDataFeed), feedmill.NewID(feedmill.PrefixDataFeed)}
 	f.subscribe(t, "datasource.refreshed")
-	err := f.PublishSource(t.Context(), feedmill.SourceEvent{Workspace: f.ws, Type: "datasource.refreshed", Source: source, Feeds: feeds, Data: map[string]any{"rows": 1}})
-	if err != nil || len(f.queue.due) != 2 {
-		t.Fatalf("offered %+v, %v", f.queue.due, err)
+	events, err := SourceEvents(feedmill.SourceEvent{Workspace: f.ws, Type: "datasource.refreshed", Source: source, Feeds: feeds, Data: map[string]any{"rows": 1}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, due := range f.queue.due {
+	_, made, err := f.store.Accept(t.Context(), events, 10, nil)
+	if err != nil || len(made) != 2 {
+		t.Fatalf("made %+v, %v", made, err)
+	}
+	for i, due := range made {
 		if due.ResourceID != string(feeds[i]) || due.Type != "datafeed.source.refreshed" || strings.Contains(string(due.Payload), "ds_") {
-			t.Errorf("offered %+v %s", due.Delivery, due.Payload)
+			t.Errorf("made %+v %s", due.Delivery, due.Payload)
 		}
 	}
 }

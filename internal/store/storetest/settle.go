@@ -106,29 +106,27 @@ var settleCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		for _, c := range []struct {
-			name     string
-			change   func(*feedmill.Subscription)
-			disabled bool
+			name   string
+			made   time.Time
+			change func(*feedmill.Subscription)
 		}{
-			{"new", func(*feedmill.Subscription) {}, false},
-			{"failing", func(sub *feedmill.Subscription) { sub.LastSuccessAt = now().Add(-feedmill.DisableAfter) }, false},
-			{"paused", func(sub *feedmill.Subscription) { sub.State = feedmill.SubscriptionPaused }, false},
+			{"new", now(), func(*feedmill.Subscription) {}},
+			{"successful", now().Add(-feedmill.DisableAfter), func(sub *feedmill.Subscription) { sub.LastSuccessAt = now() }},
+			{"paused", now().Add(-feedmill.DisableAfter), func(sub *feedmill.Subscription) { sub.State = feedmill.SubscriptionPaused }},
 		} {
-			sub := subscribe(t, s, w.ID, "metric.*")
-			_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
-				c.change(sub)
-				return nil, nil
-			})
-			must(t, err)
+			sub := newSubscription(w.ID, "metric.*")
+			sub.CreatedAt = c.made
+			c.change(&sub)
+			must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, nil))
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			o := newOutcome(due[len(due)-1], feedmill.DeliveryRetrying)
 			o.Disable = feedmill.DisabledFailing
-			_, err = s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
-			if (got.State == feedmill.SubscriptionDisabled) != c.disabled {
-				t.Errorf("%s: the subscription is %s", c.name, got.State)
+			if got.State != sub.State {
+				t.Errorf("%s: the subscription became %s", c.name, got.State)
 			}
 			must(t, s.DeleteSubscription(ctx, w.ID, sub.ID, now()))
 		}
