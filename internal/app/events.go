@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -32,10 +33,14 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		schemas = nil
 	}
 	schedule := feedmill.RetrySchedule(a.config.RetrySchedule)
+	targetAge := time.Duration(0)
+	if a.config.DatabaseURL == "" {
+		targetAge = time.Minute // nobody else changes the embedded store
+	}
 	dispatcher := deliver.New(deliver.Options{
-		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica,
+		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
 		Sender: &deliver.Sender{
-			Transport: a.egress.Transport(), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
+			Transport: a.egress.Express(), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
 			UserAgent: "Feedmill/" + version,
 		},
 	})

@@ -1,8 +1,6 @@
 package deliver
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -15,43 +13,56 @@ import (
 // errURLTooLong is the reason of a GET delivery that does not fit into a URL.
 var errURLTooLong = errors.New("the payload does not fit into a GET request: its URL would pass 8 KiB")
 
-// request builds the HTTP request of an attempt.
-func (s *Sender) request(ctx context.Context, t Target, m Message) (req *http.Request, err error) {
-	if t.Method == http.MethodGet {
-		address := withPayload(t.URL, m.Payload)
-		if len(address) > feedmill.MaxGetURL {
-			return nil, errURLTooLong
-		}
-		req, err = http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	} else {
-		req, err = http.NewRequestWithContext(ctx, http.MethodPost, t.URL, bytes.NewReader(m.Payload))
-	}
-	if err != nil {
-		return nil, errors.New("the subscription's URL cannot be used")
-	}
-	h := req.Header
-	for name, value := range t.Headers {
-		h.Set(name, value)
-	}
-	if t.Method != http.MethodGet {
-		h.Set("Content-Type", "application/json")
-	}
-	h.Set("User-Agent", s.UserAgent)
-	h.Set("X-Service-Event", m.Type)
-	h.Set("X-Service-Delivery", string(m.Delivery))
-	h.Set("X-Service-Attempt", strconv.Itoa(m.Attempt))
-	sign(h, t.Secrets, m)
-	return req, nil
+// request is the HTTP request of an attempt.
+type request struct {
+	method string
+	url    *url.URL
+	header [][2]string // names in their canonical form
+	body   []byte
 }
 
-// withPayload puts the payload into the query, behind whatever stands there.
-func withPayload(address string, payload []byte) string {
-	separator := "?"
-	if strings.Contains(address, "?") {
-		separator = "&"
-		if strings.HasSuffix(address, "?") || strings.HasSuffix(address, "&") {
-			separator = ""
+// ownHeaders is how many headers an attempt has at most, without those that the
+// subscriber wants.
+const ownHeaders = 10
+
+func (s *Sender) request(t Target, m Message) (r request, err error) {
+	endpoint := t.endpoint
+	if endpoint == nil {
+		if endpoint, err = url.Parse(t.URL); err != nil {
+			return r, errors.New("the subscription's URL cannot be used")
 		}
 	}
-	return address + separator + "payload=" + strings.ReplaceAll(url.QueryEscape(string(payload)), "+", "%20")
+	r = request{method: t.Method, url: endpoint, header: make([][2]string, 0, len(t.Headers)+ownHeaders), body: m.Payload}
+	for name, value := range t.Headers {
+		r.set(name, value)
+	}
+	if t.Method == http.MethodGet {
+		if r.url, err = withPayload(endpoint, m.Payload); err != nil {
+			return r, err
+		}
+		r.body = nil
+	} else {
+		r.set("Content-Type", "application/json")
+	}
+	r.set("User-Agent", s.UserAgent)
+	r.set("X-Service-Event", m.Type)
+	r.set("X-Service-Delivery", string(m.Delivery))
+	r.set("X-Service-Attempt", strconv.Itoa(m.Attempt))
+	sign(r.set, t, m)
+	return r, nil
+}
+
+func (r *request) set(name, value string) { r.header = append(r.header, [2]string{name, value}) }
+
+// withPayload puts the payload into the query, behind whatever stands there.
+func withPayload(endpoint *url.URL, payload []byte) (*url.URL, error) {
+	u := *endpoint
+	if u.RawQuery != "" && !strings.HasSuffix(u.RawQuery, "&") {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += "payload=" + strings.ReplaceAll(url.QueryEscape(string(payload)), "+", "%20")
+	if len(u.String()) > feedmill.MaxGetURL {
+		return nil, errURLTooLong
+	}
+	return &u, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // of the answer, and holds the whole exchange to the subscription's timeout.
 type Sender struct {
 	// Transport is the way out, with the address policy in it.
-	Transport http.RoundTripper
+	Transport Transport
 	// Forbidden is what an error of the transport matches where the policy
 	// refuses the address.
 	Forbidden error
@@ -27,6 +28,11 @@ type Sender struct {
 	Body func(resp *http.Response, limit int64) io.ReadCloser
 	// UserAgent is sent with every attempt.
 	UserAgent string
+}
+
+// Transport makes one exchange over HTTP and follows no redirect.
+type Transport interface {
+	Exchange(ctx context.Context, method string, u *url.URL, header [][2]string, body []byte) (*http.Response, error)
 }
 
 // Message is what an attempt sends.
@@ -69,12 +75,12 @@ func (s *Sender) Send(ctx context.Context, t Target, m Message) (r Result) {
 	ctx, cancel := context.WithTimeout(ctx, t.Settings.Timeout)
 	defer cancel()
 	clock := clock{start: time.Now()}
-	req, err := s.request(httptrace.WithClientTrace(ctx, clock.trace()), t, m)
+	req, err := s.request(t, m)
 	if err != nil {
 		return Result{Error: err.Error(), Final: true, NotSent: true}
 	}
 	defer func() { r.Timing = clock.timing() }()
-	resp, err := s.Transport.RoundTrip(req)
+	resp, err := s.Transport.Exchange(httptrace.WithClientTrace(ctx, clock.trace()), req.method, req.url, req.header, req.body)
 	if err != nil {
 		return s.failed(ctx, err, t)
 	}

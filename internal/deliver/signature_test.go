@@ -16,7 +16,7 @@ import (
 
 // The vector is of the Standard Webhooks specification.
 func TestStandardSignatureVector(t *testing.T) {
-	got := standardSignature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
+	got := newSigner("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").standard("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -42,7 +42,7 @@ func TestSignaturesThroughARotation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := Message{Delivery: feedmill.NewID(feedmill.PrefixDelivery), Payload: []byte(`{"id":"evt_1","data":{}}`), At: c.at}
 			h := make(http.Header)
-			sign(h, c.secrets, m)
+			sign(h.Set, Target{Secrets: c.secrets}, m)
 			if got := h.Get("x-service-signature"); got != hexHMAC(c.service, m.Payload) {
 				t.Errorf("x-service-signature is %s", got)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,6 +21,9 @@ type Target struct {
 	Settings     feedmill.DeliverySettings
 	Secrets      feedmill.SigningSecrets
 	Headers      map[string]string
+
+	endpoint *url.URL
+	signers  map[string]*signer // by secret
 
 	state     feedmill.SubscriptionState
 	deleted   bool
@@ -70,7 +74,21 @@ func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target,
 			return nil, err
 		}
 	}
+	// A URL that cannot be used is told of where it is used.
+	t.endpoint, _ = url.Parse(t.URL)
+	t.signers = make(map[string]*signer)
+	for _, secret := range []string{t.Secrets.Current, t.Secrets.Next} {
+		t.signers[secret] = newSigner(secret)
+	}
 	return t, nil
+}
+
+// signer signs with one of the subscription's secrets.
+func (t *Target) signer(secret string) *signer {
+	if s, ok := t.signers[secret]; ok {
+		return s
+	}
+	return newSigner(secret)
 }
 
 func unsealJSON(ctx context.Context, v Vault, sealed []byte, record string, into any) error {
