@@ -42,8 +42,9 @@ type Delivery struct {
 	// hand adds to the budget.
 	Attempts int
 	Budget   int
-	// DueAt is when the next attempt may begin; it means nothing once the
-	// delivery has ended.
+	// DueAt is when the next attempt may begin, for a retrying delivery; a
+	// pending one is due in any case. It means nothing once the delivery has
+	// ended.
 	DueAt     time.Time
 	CreatedAt time.Time
 	EndedAt   time.Time
@@ -126,10 +127,9 @@ type DeliveryQuery struct {
 type DueQuery struct {
 	Subscription ID
 	Now          time.Time
-	// AfterDue and AfterSeq are of the last delivery that was read: only what
-	// comes behind it is wanted. They count without Heads.
-	AfterDue time.Time
-	AfterSeq int64
+	// After is the last pending delivery that was read: only what is pending
+	// behind it is wanted. It counts without Heads.
+	After ID
 	// Heads asks for the oldest open delivery of each resource only.
 	Heads bool
 	Limit int

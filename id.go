@@ -37,6 +37,14 @@ func NewID(prefix string) ID {
 	return idFromUUID(prefix, lastID.next(time.Now()))
 }
 
+// ContinueIDs makes this process's ids sort behind one that was made before, by
+// a process whose clock may have been ahead. Anything but an id is passed over.
+func ContinueIDs(after ID) {
+	if t := after.Time(); !t.IsZero() {
+		lastID.next(t.Add(time.Millisecond))
+	}
+}
+
 // ParseID checks that s is an id with the given prefix. It answers
 // [ErrNotFound] for anything else: a text that cannot be an id names nothing,
 // and a client cannot tell it from the id of a record that is not there.

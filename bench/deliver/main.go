@@ -121,7 +121,7 @@ func measure(ctx context.Context, o options, f figure, folder string) (float64, 
 		return 0, err
 	}
 	defer s.stop()
-	before, err := rawCeiling(s.url)
+	before, err := rawCeiling(s)
 	if err != nil {
 		return 0, err
 	}
@@ -138,6 +138,8 @@ func measure(ctx context.Context, o options, f figure, folder string) (float64, 
 		return 0, err
 	}
 	events := max(o.events/f.subscribers, 1)
+	deliveries := float64(events * f.subscribers)
+	used := cpuTime(os.Getpid(), s.pid(), mill.pid())
 	began := time.Now()
 	if err := mill.publish(ctx, events, f.batch); err != nil {
 		return 0, err
@@ -147,16 +149,18 @@ func measure(ctx context.Context, o options, f figure, folder string) (float64, 
 		return 0, err
 	}
 	took := time.Since(began)
+	used = cpuTime(os.Getpid(), s.pid(), mill.pid()) - used
 	memory := mill.peakMemory()
 	mill.stop()
-	after, err := rawCeiling(s.url)
+	after, err := rawCeiling(s)
 	if err != nil {
 		return 0, err
 	}
-	r := (before + after) / 2
-	rate := float64(events*f.subscribers) / took.Seconds()
-	fmt.Printf("  %-32s %7.0f/s delivered, accepted in %v of %v, R %.0f/s, peak %d MB: %.2f R\n",
-		f.name, rate, accepted.Round(time.Millisecond), took.Round(time.Millisecond), r, memory>>20, rate/r)
+	r := (before.rate + after.rate) / 2
+	rate := deliveries / took.Seconds()
+	fmt.Printf("  %-32s %7.0f/s delivered, accepted in %v of %v, R %.0f/s, peak %d MB: %.2f R (CPU %.0f µs against %.0f: %.2f)\n",
+		f.name, rate, accepted.Round(time.Millisecond), took.Round(time.Millisecond), r, memory>>20, rate/r,
+		used.Seconds()/deliveries*1e6, before.cpu.Seconds()*1e6, before.cpu.Seconds()*deliveries/used.Seconds())
 	return rate / r, nil
 }
 

@@ -62,15 +62,34 @@ func runRaw(url string) error {
 	return nil
 }
 
+// ceiling is R, and the CPU time that one of its exchanges takes on both sides.
+type ceiling struct {
+	rate float64
+	cpu  time.Duration
+}
+
 // rawCeiling measures R.
-func rawCeiling(url string) (float64, error) {
+func rawCeiling(s sink) (c ceiling, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return c, err
 	}
-	out, err := exec.Command(self, "raw", url).Output()
+	before, err := s.count()
 	if err != nil {
-		return 0, fmt.Errorf("measuring the raw ceiling: %w", err)
+		return c, err
 	}
-	return strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	used := cpuTime(s.pid())
+	raw := exec.Command(self, "raw", s.url)
+	out, err := raw.Output()
+	if err != nil {
+		return c, fmt.Errorf("measuring the raw ceiling: %w", err)
+	}
+	used = cpuTime(s.pid()) - used + raw.ProcessState.UserTime() + raw.ProcessState.SystemTime()
+	after, err := s.count()
+	if err != nil {
+		return c, err
+	}
+	c.cpu = used / time.Duration(after-before)
+	c.rate, err = strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	return c, err
 }

@@ -57,6 +57,8 @@ func start(cmd *exec.Cmd) (*process, error) {
 	return &process{cmd, strings.TrimSpace(line)}, nil
 }
 
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
 func (p *process) stop() {
 	p.cmd.Process.Kill()
 	p.cmd.Wait()

@@ -34,6 +34,7 @@ type Store interface {
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
+	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 	StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
@@ -67,6 +68,10 @@ type Options struct {
 	// MaxQueued bounds the deliveries that wait in memory; MaxLane those of
 	// one subscription. The rest waits in the store.
 	MaxQueued, MaxLane int
+	// TargetAge is how long a subscription is used as it was read. A change
+	// made in this process is seen at once, so this is for changes that
+	// others make.
+	TargetAge time.Duration
 	// PollEvery is how often the store is looked through for work that
 	// nobody in this process knows of.
 	PollEvery time.Duration
@@ -83,10 +88,8 @@ const (
 	storeTimeout     = 30 * time.Second
 	defaultPollEvery = time.Second
 	// retryRead is how long to wait after the store could not be read.
-	retryRead = time.Second
-	// targetAge is how long a subscription is used as it was read. A change
-	// made in this process is seen at once.
-	targetAge = time.Second
+	retryRead        = time.Second
+	defaultTargetAge = 5 * time.Second
 	// grace is how long attempts under way may take at a shutdown before
 	// they are broken off.
 	grace = 8 * time.Second
@@ -107,10 +110,9 @@ type Dispatcher struct {
 	share   share
 	sending map[feedmill.ID]struct{}
 	queued  int
-	// queuedBytes is about what the queued take.
-	queuedBytes int
-	idle        int
-	workers     int
+	texts   payloads // of what is queued
+	idle    int
+	workers int
 	// fresh counts the tasks in their first moment, of which maxFresh may be.
 	fresh, maxFresh int
 	closed          bool
@@ -133,6 +135,9 @@ func New(o Options) *Dispatcher {
 	orDefault(&o.MaxLane, defaultMaxLane)
 	if o.PollEvery == 0 {
 		o.PollEvery = defaultPollEvery
+	}
+	if o.TargetAge == 0 {
+		o.TargetAge = defaultTargetAge
 	}
 	if o.Schedule == nil {
 		o.Schedule = feedmill.DefaultRetrySchedule

@@ -31,19 +31,17 @@ type lane struct {
 	checkedAt time.Time
 	recheck   bool
 	retryAt   time.Time
-	// last is where the last read of the store ended, where it was cut short;
-	// zero means that the next one begins at the beginning.
-	last struct {
-		due time.Time
-		seq int64
-	}
+	// after is the last pending delivery that was queued: the next read goes
+	// on behind it. Where it is empty that begins at the beginning.
+	after feedmill.ID
 	// readTo is the highest Seq that was read from the store. A delivery up
 	// to it that is offered later may have been read, sent and settled by
 	// then: the store knows.
 	readTo int64
 	// size is about how many bytes a delivery of the lane takes.
 	size int
-	// busy says that a worker reads the subscription or its deliveries.
+	// busy says that a worker reads the subscription or its deliveries. What
+	// is queued goes on meanwhile, unless it is ordered.
 	// settled are those whose outcome was written meanwhile: what is being
 	// read may still show them as they were.
 	busy    bool
@@ -93,26 +91,30 @@ func (d *Dispatcher) add(l *lane, due feedmill.DueDelivery) {
 
 // push puts a delivery at the end of a lane's queue.
 func (d *Dispatcher) push(l *lane, due feedmill.DueDelivery) {
+	due.Payload = d.texts.take(due.Event, due.Payload)
 	l.queue = append(l.queue, due)
 	l.known[due.ID] = struct{}{}
-	l.size += (sizeOf(due) - l.size) / 8
+	l.size += (len(due.Payload) + itemBytes - l.size) / 8
+	if due.State == feedmill.DeliveryPending && due.ID > l.after {
+		l.after = due.ID
+	}
 	d.queued++
-	d.queuedBytes += sizeOf(due)
 }
 
-// sizeOf is about how much memory a delivery takes while it waits.
-func sizeOf(due feedmill.DueDelivery) int { return len(due.Payload) + 512 }
+// itemBytes is about how much memory a delivery takes while it waits, without
+// its text.
+const itemBytes = 512
 
 // dropQueue forgets what waits in memory; the store still has it.
 func (d *Dispatcher) dropQueue(l *lane) {
 	for i := range l.queue {
 		delete(l.known, l.queue[i].ID)
-		d.queuedBytes -= sizeOf(l.queue[i])
+		d.texts.drop(l.queue[i].Event)
 	}
 	d.queued -= len(l.queue)
 	l.queue = nil
 	l.more = true
-	l.last.seq = 0
+	l.after = ""
 }
 
 // settle lets go of a delivery whose outcome is written.
@@ -136,18 +138,20 @@ type task struct {
 
 // next takes a task from a lane, false where it has none. now is the present.
 func (d *Dispatcher) next(l *lane, now time.Time) (task, bool) {
-	if l.busy || l.held || l.waiting || d.disowned(l) {
+	if l.held || l.waiting || d.disowned(l) {
 		return task{}, false
 	}
 	if wait := l.pace.wait(now); wait > 0 {
 		d.waitFor(l, wait)
 		return task{}, false
 	}
-	stale := l.target == nil || now.Sub(l.readAt) >= targetAge
-	if (stale && (len(l.queue) > 0 || l.more)) || (l.more && d.wantsMore(l)) {
+	if !l.busy && (d.stale(l, now) && (len(l.queue) > 0 || l.more) || l.more && d.wantsMore(l)) {
 		l.busy = true
 		l.settled = nil
 		return task{lane: l, read: true}, true
+	}
+	if l.target == nil || l.busy && l.target.Settings.Ordered {
+		return task{}, false // it is being read
 	}
 	if len(l.queue) == 0 || l.running >= l.pace.limit(l.target.Settings.Concurrency) || !d.share.allows(l) {
 		return task{}, false
@@ -164,7 +168,7 @@ func (d *Dispatcher) next(l *lane, now time.Time) (task, bool) {
 	l.queue[0] = feedmill.DueDelivery{}
 	l.queue = l.queue[1:]
 	d.queued--
-	d.queuedBytes -= sizeOf(t.due)
+	d.texts.drop(t.due.Event)
 	d.share.begin(l)
 	l.usedAt = now
 	d.sending[t.due.ID] = struct{}{}
@@ -183,10 +187,15 @@ const (
 	readMost = 500
 )
 
-// wantsMore reports whether a lane should read more of its deliveries before it
-// sends on: where it has few and memory has room.
+// stale reports whether a lane's subscription must be read before it sends on.
+func (d *Dispatcher) stale(l *lane, now time.Time) bool {
+	return l.target == nil || now.Sub(l.readAt) >= d.TargetAge
+}
+
+// wantsMore reports whether a lane should read more of its deliveries: where it
+// has few, or not many and memory has room.
 func (d *Dispatcher) wantsMore(l *lane) bool {
-	return len(l.queue) < laneFloor/4 || (len(l.queue) < d.MaxLane/8 && d.hasRoom())
+	return len(l.queue) < laneFloor/4 || (len(l.queue) < min(readMost, d.MaxLane)/2 && d.hasRoom())
 }
 
 // fits reports whether one more delivery of the lane may wait in memory.
@@ -194,16 +203,21 @@ func (d *Dispatcher) fits(l *lane) bool {
 	return len(l.queue) < min(laneFloor, d.MaxLane) || (len(l.queue) < d.MaxLane && d.hasRoom())
 }
 
-func (d *Dispatcher) hasRoom() bool { return d.queued < d.MaxQueued && d.queuedBytes < maxQueuedBytes }
+func (d *Dispatcher) hasRoom() bool {
+	return d.queued < d.MaxQueued && d.texts.bytes+d.queued*itemBytes < maxQueuedBytes
+}
 
-// dueQuery asks for more of the lane's deliveries. From the beginning on, those
-// that are known come first, and have to be read over.
-func (l *lane) dueQuery(now time.Time, heads bool) feedmill.DueQuery {
-	q := feedmill.DueQuery{Subscription: l.id, Now: now, Heads: heads, Limit: min(max(readBytes/l.size, laneFloor), readMost)}
-	if heads || l.last.seq == 0 {
+// dueQuery asks for more of the lane's deliveries, as many as there is room for.
+// From the beginning on, those that are known come first, and have to be read over.
+func (d *Dispatcher) dueQuery(l *lane, now time.Time, heads bool) feedmill.DueQuery {
+	q := feedmill.DueQuery{Subscription: l.id, Now: now, Heads: heads, Limit: laneFloor}
+	if d.hasRoom() {
+		q.Limit = min(max(readBytes/l.size, laneFloor), readMost)
+	}
+	if heads || l.after == "" {
 		q.Limit += len(l.known)
 	} else {
-		q.AfterDue, q.AfterSeq = l.last.due, l.last.seq
+		q.After = l.after
 	}
 	return q
 }

@@ -61,9 +61,9 @@ func (d *Dispatcher) makeReady(l *lane) {
 		return
 	}
 	if l.recheck && len(l.known) == 0 {
-		l.recheck, l.more, l.last.seq = false, true, 0
+		l.recheck, l.more, l.after = false, true, ""
 	}
-	if !l.busy && !l.held && !l.waiting && (len(l.queue) > 0 || l.more) {
+	if !l.held && !l.waiting && (len(l.queue) > 0 || l.more && !l.busy) {
 		d.ring.push(l)
 	}
 }

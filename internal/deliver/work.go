@@ -153,7 +153,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	defer cancel()
 	now := d.now()
 	d.mu.Lock()
-	stale := l.target == nil || now.Sub(l.readAt) >= targetAge
+	stale := d.stale(l, now)
 	old, changes := l.target, l.changes
 	d.mu.Unlock()
 
@@ -173,7 +173,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	if fetch && target.Settings.Ordered {
 		d.dropQueue(l)
 	}
-	query := l.dueQuery(now, err == nil && target.Settings.Ordered)
+	query := d.dueQuery(l, now, err == nil && target.Settings.Ordered)
 	if fetch {
 		l.more, l.recheck, l.checkedAt = false, false, now
 		if !now.Before(l.retryAt) {
@@ -183,7 +183,10 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	d.mu.Unlock()
 
 	var due []feedmill.DueDelivery
-	if fetch {
+	if fetch && query.Heads {
+		err = d.orderOpen(ctx, l.id)
+	}
+	if fetch && err == nil {
 		due, err = d.Store.Due(ctx, query)
 	}
 
@@ -213,7 +216,6 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 
 // takeOver queues what was read, as far as it fits. cut says that there is more.
 func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, cut bool) {
-	l.last.seq = 0
 	for _, item := range due {
 		_, known := l.known[item.ID]
 		_, settled := l.settled[item.ID]
@@ -225,12 +227,19 @@ func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, cut bool) {
 			d.push(l, item)
 		}
 		l.readTo = max(l.readTo, item.Seq)
-		l.last.due, l.last.seq = item.DueAt, item.Seq
 	}
 	if cut {
 		l.more = true
-	} else {
-		l.last.seq = 0
+	}
+}
+
+// orderOpen orders what was accepted before its subscription became ordered.
+func (d *Dispatcher) orderOpen(ctx context.Context, id feedmill.ID) error {
+	for {
+		more, err := d.Store.OrderOpen(ctx, id, feedmill.DiscardStep)
+		if err != nil || !more {
+			return err
+		}
 	}
 }
 
@@ -351,7 +360,7 @@ func (d *Dispatcher) found(id feedmill.ID) {
 		l.recheck = true
 		return
 	}
-	l.last.seq = 0 // what has come due meanwhile may stand before it
+	l.after = "" // what has come due meanwhile may stand before it
 	l.more = true
 	d.makeReady(l)
 }

@@ -127,8 +127,8 @@ func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.
 }
 
 // listDeliveries lists the deliveries of both tables that meet a condition, in
-// the order of their ids. The deliveries of one subscription that have ended
-// are read state by state, each in the order of the index, so that no more is
+// the order of their ids. The deliveries of one subscription are read state by
+// state, each in the order of the index, so that no more is
 // read than is wanted.
 func listDeliveries(ctx context.Context, q querier, w *where, states []feedmill.DeliveryState, oneSubscription bool, order string, limit int) ([]feedmill.Delivery, error) {
 	last := ` ORDER BY id ` + order + ` LIMIT ` + w.value(limit)
@@ -140,15 +140,20 @@ func listDeliveries(ctx context.Context, q querier, w *where, states []feedmill.
 		}
 		parts = append(parts, `(SELECT `+columns+` FROM `+table+w.clause()+` AND state IN (`+strings.Join(names, ", ")+`)`+last+`)`)
 	}
-	if wanted := among(openStates, states); len(wanted) > 0 {
-		part(openColumns, "open_deliveries", wanted)
-	}
-	if wanted := among(endedStates, states); oneSubscription {
-		for i := range wanted {
-			part(endedColumns, "ended_deliveries", wanted[i:i+1])
+	for _, of := range []struct {
+		columns, table string
+		wanted         []feedmill.DeliveryState
+	}{
+		{openColumns, "open_deliveries", among(openStates, states)},
+		{endedColumns, "ended_deliveries", among(endedStates, states)},
+	} {
+		if oneSubscription {
+			for i := range of.wanted {
+				part(of.columns, of.table, of.wanted[i:i+1])
+			}
+		} else if len(of.wanted) > 0 {
+			part(of.columns, of.table, of.wanted)
 		}
-	} else if len(wanted) > 0 {
-		part(endedColumns, "ended_deliveries", wanted)
 	}
 	if len(parts) == 0 {
 		return nil, nil

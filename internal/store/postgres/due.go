@@ -16,46 +16,79 @@ func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, 
 	for i, s := range slots {
 		numbers[i] = int16(s)
 	}
-	// The recursion jumps through the index from one subscription to the
-	// next, to the delivery of it that is due first, and stops with the
-	// limit: its cost does not depend on how many deliveries are open.
-	rows, err := db.rows(ctx, `WITH RECURSIVE first (subscription_id, due_at, slot) AS (
-			(SELECT subscription_id, due_at, slot FROM open_deliveries WHERE subscription_id > $1
+	// The recursions jump through the indexes from one subscription to the
+	// next and stop with the limit: their cost does not depend on how many
+	// deliveries are open.
+	rows, err := db.rows(ctx, `WITH RECURSIVE pending (subscription_id, slot) AS (
+			(SELECT subscription_id, slot FROM open_deliveries WHERE state = 'pending' AND subscription_id > $1
+				ORDER BY subscription_id, id LIMIT 1)
+			UNION ALL
+			SELECT next.* FROM pending CROSS JOIN LATERAL (
+				SELECT o.subscription_id, o.slot FROM open_deliveries o WHERE o.state = 'pending' AND o.subscription_id > pending.subscription_id
+				ORDER BY o.subscription_id, o.id LIMIT 1) next),
+		retrying (subscription_id, due_at, slot) AS (
+			(SELECT subscription_id, due_at, slot FROM open_deliveries WHERE state = 'retrying' AND subscription_id > $1
 				ORDER BY subscription_id, due_at LIMIT 1)
 			UNION ALL
-			SELECT next.* FROM first CROSS JOIN LATERAL (
-				SELECT o.subscription_id, o.due_at, o.slot FROM open_deliveries o WHERE o.subscription_id > first.subscription_id
+			SELECT next.* FROM retrying CROSS JOIN LATERAL (
+				SELECT o.subscription_id, o.due_at, o.slot FROM open_deliveries o WHERE o.state = 'retrying' AND o.subscription_id > retrying.subscription_id
 				ORDER BY o.subscription_id, o.due_at LIMIT 1) next)
-		SELECT subscription_id FROM first WHERE due_at <= $2 AND slot = ANY($3::smallint[]) LIMIT $4`,
+		(SELECT subscription_id FROM pending WHERE slot = ANY($3::smallint[]) LIMIT $4)
+		UNION (SELECT subscription_id FROM retrying WHERE due_at <= $2 AND slot = ANY($3::smallint[]) LIMIT $4)
+		ORDER BY 1 LIMIT $4`,
 		after, now, numbers, limit)
 	return all(rows, err, func(row pgx.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
 }
 
-// Due lists open deliveries of a subscription that are due, by due time and
-// then Seq; with Heads, only those that are the first open delivery of their
-// resource, by Seq.
+const (
+	dueRetries = `SELECT ` + openColumns + ` FROM open_deliveries
+		WHERE subscription_id = $1 AND state = 'retrying' AND due_at <= $2 ORDER BY due_at, seq LIMIT $3`
+
+	duePending = `SELECT ` + openColumns + ` FROM open_deliveries
+		WHERE subscription_id = $1 AND state = 'pending' AND id > $2 ORDER BY id LIMIT $3`
+
+	// dueHeads jumps from one resource to the next.
+	dueHeads = `WITH RECURSIVE head AS (
+			(SELECT * FROM open_deliveries WHERE subscription_id = $1 ORDER BY resource_id, seq LIMIT 1)
+			UNION ALL
+			SELECT next.* FROM head CROSS JOIN LATERAL (
+				SELECT o.* FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id > head.resource_id
+				ORDER BY o.resource_id, o.seq LIMIT 1) next)
+		SELECT ` + openColumns + ` FROM head WHERE state = 'pending' OR due_at <= $2 ORDER BY seq LIMIT $3`
+)
+
+// Due lists open deliveries of a subscription that are due: retries by their
+// time, and then what is pending, in the order of ids; with Heads, only those
+// that are the first open delivery of their resource, by Seq.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
-	args := []any{q.Subscription, q.Now, q.Limit, q.AfterDue, q.AfterSeq}
-	query := `SELECT ` + openColumns + ` FROM open_deliveries
-		WHERE subscription_id = $1 AND due_at <= $2 AND (due_at, seq) > ($4, $5) ORDER BY due_at, seq LIMIT $3`
-	if q.Heads {
-		args = args[:3]
-		// This recursion jumps from one resource to the next.
-		query = `WITH RECURSIVE head AS (
-				(SELECT * FROM open_deliveries WHERE subscription_id = $1 ORDER BY resource_id, seq LIMIT 1)
-				UNION ALL
-				SELECT next.* FROM head CROSS JOIN LATERAL (
-					SELECT o.* FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id > head.resource_id
-					ORDER BY o.resource_id, o.seq LIMIT 1) next)
-			SELECT ` + openColumns + ` FROM head WHERE due_at <= $2 ORDER BY seq LIMIT $3`
+	list := func(query string, args ...any) ([]feedmill.Delivery, error) {
+		rows, err := db.rows(ctx, query, args...)
+		return all(rows, err, scanDelivery)
 	}
-	rows, err := db.rows(ctx, query, args...)
-	due, err := all(rows, err, scanDelivery)
+	var due []feedmill.Delivery
+	var err error
+	switch {
+	case q.Heads:
+		due, err = list(dueHeads, q.Subscription, q.Now, q.Limit)
+	case q.After == "":
+		due, err = list(dueRetries, q.Subscription, q.Now, q.Limit)
+	}
 	if err != nil {
 		return nil, err
 	}
+	if !q.Heads && len(due) < q.Limit {
+		pending, err := list(duePending, q.Subscription, q.After, q.Limit-len(due))
+		if err != nil {
+			return nil, err
+		}
+		due = append(due, pending...)
+	}
 	return payloads(ctx, db.pool, due)
 }
+
+// OrderOpen has nothing to do: all open deliveries stand in the order of their
+// resources.
+func (db *DB) OrderOpen(context.Context, feedmill.ID, int) (more bool, err error) { return false, nil }
 
 // OpenWork counts open deliveries and finds the oldest due time among them;
 // zero where there are none.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"slices"
 	"strings"
@@ -36,28 +35,62 @@ func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, k
 	return accepted, due, nil
 }
 
+// insertEvents writes events, and insertDeliveries deliveries that are pending.
+var (
+	insertEvents = &rowsInsert{
+		into: `INSERT INTO events (id, workspace_id, publisher_id, type, resource_id, source_id, happened_at, payload) VALUES `,
+		row:  `($, $, $, $, $, $, $, $)`,
+	}
+	insertDeliveries = &rowsInsert{
+		into: `INSERT INTO deliveries (budget, at, id, workspace_id, subscription_id, event_seq, type, resource_id, ordered, state, reason, attempts)
+			VALUES `,
+		row:    `(?1, ?2, $, $, $, $, $, $, $, 2, '', 0)`,
+		shared: 2,
+	}
+)
+
+// accept writes events and their deliveries.
 func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
 	accepted := make([]feedmill.Accepted, 0, len(events))
-	var due []feedmill.DueDelivery
-	now := time.Now().UTC().Truncate(time.Millisecond)
+	fresh := make([]feedmill.Event, 0, len(events))
 	for _, e := range events {
 		first, err := t.firstOf(e)
 		if err != nil {
 			return nil, nil, err
 		}
 		accepted = append(accepted, feedmill.Accepted{ID: first, PublisherID: e.PublisherID, Type: e.Type, Duplicate: first != e.ID})
-		if first != e.ID {
-			continue
+		if first == e.ID {
+			fresh = append(fresh, e)
 		}
-		seq, err := t.insert(`INSERT INTO events (id, workspace_id, publisher_id, type, resource_id, source_id, happened_at, payload)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			string(e.ID), string(e.Workspace), e.PublisherID, e.Type, e.ResourceID, string(e.Source), e.Timestamp.UnixMilli(), e.Payload)
-		if err != nil {
-			return nil, nil, err
-		}
+	}
+	if len(fresh) == 0 {
+		return accepted, nil, nil
+	}
+	values := make([]any, 0, 8*len(fresh))
+	for _, e := range fresh {
+		values = append(values, string(e.ID), string(e.Workspace), e.PublisherID, e.Type, e.ResourceID, string(e.Source), e.Timestamp.UnixMilli(), e.Payload)
+	}
+	last, err := t.insertRows(insertEvents, nil, 8, values)
+	if err != nil {
+		return nil, nil, err
+	}
+	due, err := t.deliver(fresh, last-int64(len(fresh)), budget)
+	return accepted, due, err
+}
+
+// deliver writes the deliveries of events, of which the first has the seq after
+// the one given.
+func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feedmill.DueDelivery, err error) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	var values []any
+	for _, e := range events {
+		seq++
 		matches, err := t.match(e)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
+		}
+		if due == nil {
+			due, values = make([]feedmill.DueDelivery, 0, len(matches)*len(events)), make([]any, 0, 7*len(matches)*len(events))
 		}
 		for _, m := range matches {
 			d := feedmill.Delivery{
@@ -66,16 +99,25 @@ func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, [
 			}
 			if m.disabled {
 				d.State, d.Reason = feedmill.DeliveryDiscarded, becauseDisabled
+				if err := t.insertDelivery(&d, seq, m.ordered); err != nil {
+					return nil, err
+				}
+				continue
 			}
-			if err := t.insertDelivery(&d, seq); err != nil {
-				return nil, nil, err
-			}
-			if d.State.Open() {
-				due = append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
-			}
+			d.ID = feedmill.NewID(feedmill.PrefixDelivery)
+			d.CreatedAt = d.ID.Time()
+			due = append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
+			values = append(values, string(d.ID), string(d.Workspace), string(d.Subscription), seq, d.Type, d.ResourceID, m.ordered)
 		}
 	}
-	return accepted, due, nil
+	last, err := t.insertRows(insertDeliveries, []any{budget, now.UnixMilli()}, 7, values)
+	if err != nil {
+		return nil, err
+	}
+	for i := range due {
+		due[i].Seq = last - int64(len(due)-1-i)
+	}
+	return due, nil
 }
 
 // firstOf answers the first event that had the dedupe key of e: e itself where
@@ -95,24 +137,28 @@ func (t *tx) firstOf(e feedmill.Event) (first feedmill.ID, err error) {
 
 // match is a subscription that an event is for.
 type match struct {
-	subscription feedmill.ID
-	disabled     bool
+	subscription      feedmill.ID
+	disabled, ordered bool
 }
 
 // matching looks for each pair of a topic and a filter by itself: SQLite makes
 // a temporary table for every IN and every DISTINCT, and this query runs for
 // each event.
 const (
-	unfilteredTopic = `SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
-		UNION ALL SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
-	filteredTopic = ` UNION ALL SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
-		UNION ALL SELECT subscription_id, disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
+	unfilteredTopic = `SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
+		UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
+	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
+		UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
 )
 
 // match finds the subscriptions that an event is for, in the order of their
 // ids. One that names both the event and its family is found once.
 func (t *tx) match(e feedmill.Event) ([]match, error) {
 	name, wildcard, resource := e.Match()
+	key := topic{e.Workspace, name, resource}
+	if found, ok := t.matches[key]; ok {
+		return found, nil
+	}
 	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard}
 	if resource != "" {
 		query, args = unfilteredTopic+filteredTopic, append(args, resource)
@@ -121,26 +167,45 @@ func (t *tx) match(e feedmill.Event) ([]match, error) {
 	err := t.each(query, args, func(row []driver.Value) {
 		id, _ := row[0].(string)
 		disabled, _ := row[1].(int64)
-		found = append(found, match{feedmill.ID(id), disabled != 0})
+		ordered, _ := row[2].(int64)
+		found = append(found, match{feedmill.ID(id), disabled != 0, ordered != 0})
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(found, func(a, b match) int { return strings.Compare(string(a.subscription), string(b.subscription)) })
-	return slices.Compact(found), err
+	found = slices.Compact(found)
+	if len(t.matches) < maxMatches {
+		t.matches[key] = found
+	}
+	return found, nil
 }
 
+// topic is what an event is matched by.
+type topic struct {
+	workspace      feedmill.ID
+	name, resource string
+}
+
+// maxMatches bounds what a transaction remembers of who listens to what. It
+// forgets all of it where that changes.
+const maxMatches = 1000
+
 // insertDelivery writes a new delivery of the event with the given seq, and
-// fills in its id, its Seq and the times that come with them.
-func (t *tx) insertDelivery(d *feedmill.Delivery, event int64) (err error) {
+// fills in its id, its Seq and the times that come with them. The id is made
+// here, where one delivery is written after the other, so that ids and seqs have
+// the same order.
+func (t *tx) insertDelivery(d *feedmill.Delivery, event int64, ordered bool) (err error) {
 	d.ID = feedmill.NewID(feedmill.PrefixDelivery)
 	d.CreatedAt = d.ID.Time()
-	ended := sql.NullInt64{}
+	at := d.DueAt
 	if !d.State.Open() {
-		d.EndedAt = d.CreatedAt
-		ended = toMillis(d.EndedAt)
+		d.EndedAt, at = d.CreatedAt, d.CreatedAt
 	}
 	d.Seq, err = t.insert(`INSERT INTO deliveries
-		(id, workspace_id, subscription_id, event_seq, type, resource_id, state, reason, attempts, budget, due_at, ended_at)
+		(id, workspace_id, subscription_id, event_seq, type, resource_id, state, reason, attempts, budget, ordered, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
 		string(d.ID), string(d.Workspace), string(d.Subscription), event, d.Type, d.ResourceID,
-		stateNumber(d.State), d.Reason, d.Budget, d.DueAt.UnixMilli(), ended)
+		stateNumber(d.State), d.Reason, d.Budget, ordered, at.UnixMilli())
 	return err
 }

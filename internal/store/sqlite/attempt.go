@@ -10,18 +10,33 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// insertAttempt writes an attempt under the number that the delivery gives it.
-func (t *tx) insertAttempt(delivery, number int64, a feedmill.Attempt) error {
-	_, err := t.exec(`INSERT INTO attempts
-		(delivery_seq, number, id, at, status, error, header, dns_us, connect_us, tls_us, first_byte_us, total_us)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		delivery, number, string(a.ID), a.At.UnixMilli(), a.Status, a.Error, packHeader(a.Header),
+// attempts are attempts to write, as the values of their rows.
+type attempts struct{ rows, bodies []any }
+
+var (
+	insertAttempt = &rowsInsert{
+		into: `INSERT INTO attempts
+			(delivery_seq, number, id, at, status, error, header, dns_us, connect_us, tls_us, first_byte_us, total_us) VALUES `,
+		row: `($, $, $, $, $, $, $, $, $, $, $, $)`,
+	}
+	insertBody = &rowsInsert{into: `INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES `, row: `($, $, $)`}
+)
+
+// add adds an attempt under the number that the delivery gives it.
+func (t *attempts) add(delivery, number int64, a *feedmill.Attempt) {
+	t.rows = append(t.rows, delivery, number, string(a.ID), a.At.UnixMilli(), a.Status, a.Error, packHeader(a.Header),
 		a.Timing.DNS.Microseconds(), a.Timing.Connect.Microseconds(), a.Timing.TLS.Microseconds(),
 		a.Timing.FirstByte.Microseconds(), a.Timing.Total.Microseconds())
-	if err != nil || len(a.Body) == 0 {
+	if len(a.Body) > 0 {
+		t.bodies = append(t.bodies, delivery, number, a.Body)
+	}
+}
+
+func (t *tx) insertAttempts(tried attempts) error {
+	if _, err := t.insertRows(insertAttempt, nil, 12, tried.rows); err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES (?, ?, ?)`, delivery, number, a.Body)
+	_, err := t.insertRows(insertBody, nil, 3, tried.bodies)
 	return err
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -119,4 +121,65 @@ func BenchmarkAcceptAndSettle(b *testing.B) {
 		_, err = db.Settle(ctx, []feedmill.Outcome{benchOutcome(due[0])}, 10)
 		return err
 	})
+}
+
+// cpuTime is what the process has used of the processors.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkBatches is the life of events that are published a hundred a call
+// and settled five hundred a call, over as many subscriptions as its name says.
+func BenchmarkBatches(b *testing.B) {
+	for _, subs := range []int{1, 1000} {
+		b.Run(fmt.Sprint(subs), func(b *testing.B) {
+			db, sub := newBenchStore(b)
+			var more []feedmill.Subscription
+			for range subs - 1 {
+				s := sub
+				s.ID = feedmill.NewID(feedmill.PrefixSubscription)
+				more = append(more, s)
+			}
+			if err := db.CreateSubscriptions(b.Context(), more, nil); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			var accepting, settling time.Duration
+			done, n := 0, int64(0)
+			for b.Loop() {
+				events := make([]feedmill.Event, max(500/subs, 1))
+				for i := range events {
+					n++
+					events[i] = benchEvent(sub.Workspace, n)
+					events[i].DedupeKey = ""
+				}
+				start := cpuTime(b)
+				_, due, err := db.Accept(b.Context(), events, 10, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				accepting += cpuTime(b) - start
+				outcomes := make([]feedmill.Outcome, len(due))
+				for i, d := range due {
+					outcomes[i] = benchOutcome(d)
+					outcomes[i].Seq = d.Seq
+				}
+				start = cpuTime(b)
+				for part := range slices.Chunk(outcomes, 500) {
+					if _, err := db.Settle(b.Context(), part, 10); err != nil {
+						b.Fatal(err)
+					}
+				}
+				settling += cpuTime(b) - start
+				done += len(due)
+			}
+			b.ReportMetric(float64(accepting.Microseconds())/float64(done), "CPU-µs-accept/delivery")
+			b.ReportMetric(float64(settling.Microseconds())/float64(done), "CPU-µs-settle/delivery")
+		})
+	}
 }

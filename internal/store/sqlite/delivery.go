@@ -3,9 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -13,7 +10,7 @@ import (
 
 // deliveryColumns are of a delivery d and its event e.
 const deliveryColumns = `d.seq, d.id, d.workspace_id, d.subscription_id, e.id, d.type, d.resource_id,
-	d.state, d.reason, d.attempts, d.budget, d.due_at, d.ended_at`
+	d.state, d.reason, d.attempts, d.budget, d.at`
 
 func scanDelivery(row interface{ Scan(...any) error }) (feedmill.Delivery, error) {
 	return scanDeliveryAnd(row)
@@ -26,12 +23,17 @@ func scanDueDelivery(row interface{ Scan(...any) error }) (d feedmill.DueDeliver
 
 // scanDeliveryAnd scans deliveryColumns and more columns behind them.
 func scanDeliveryAnd(row interface{ Scan(...any) error }, more ...any) (d feedmill.Delivery, err error) {
-	var due, ended sql.NullInt64
+	var at sql.NullInt64
 	err = row.Scan(append([]any{
 		&d.Seq, &d.ID, &d.Workspace, &d.Subscription, &d.Event, &d.Type, &d.ResourceID,
-		(*storedState)(&d.State), &d.Reason, &d.Attempts, &d.Budget, &due, &ended,
+		(*storedState)(&d.State), &d.Reason, &d.Attempts, &d.Budget, &at,
 	}, more...)...)
-	d.CreatedAt, d.DueAt, d.EndedAt = d.ID.Time(), fromMillis(due), fromMillis(ended)
+	d.CreatedAt = d.ID.Time()
+	if d.State.Open() {
+		d.DueAt = fromMillis(at)
+	} else {
+		d.EndedAt = fromMillis(at)
+	}
 	return d, translate(err)
 }
 
@@ -41,56 +43,24 @@ func (db *DB) Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill
 		WHERE d.id = ? AND d.workspace_id = ?`, id, workspace))
 }
 
-// Deliveries lists deliveries, newest first.
-func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error) {
-	index, where := undeliveredIndex, `workspace_id = ?1`
-	if q.Subscription != "" {
-		index, where = `deliveries_by_state`, `subscription_id = (SELECT id FROM subscriptions WHERE id = ?2 AND workspace_id = ?1)`
-	}
-	if q.Type != "" {
-		where += ` AND type = ?5`
-	}
-	found := eachState(q.States, index, where+` AND id < ?3 AND id >= ?4`)
-	if found == "" {
-		return nil, nil
-	}
-	rows, err := db.rows(ctx, `SELECT `+deliveryColumns+` FROM (`+found+` ORDER BY id DESC LIMIT ?6) d
-		CROSS JOIN events e ON e.seq = d.event_seq ORDER BY d.id DESC`,
-		workspace, q.Subscription, before(q.Page, feedmill.PrefixDelivery), feedmill.FirstID(feedmill.PrefixDelivery, q.Since), q.Type, q.Limit)
-	return all(rows, err, scanDelivery)
-}
-
-// undeliveredIndex holds the deliveries of a workspace that ended undelivered,
-// and no others.
-const undeliveredIndex = `deliveries_undelivered`
-
-// eachState selects the deliveries in the states wanted, all where none is
-// named, by one SELECT for each state. The indexes hold each state in the order
-// of ids, and SQLite merges the parts as it reads them, so that a page costs the
-// same however many deliveries there are in whichever states.
-func eachState(wanted []feedmill.DeliveryState, index, where string) string {
-	var parts []string
-	for n, s := range stateNumbers {
-		if len(wanted) > 0 && !slices.Contains(wanted, s) {
-			continue
-		}
-		part := fmt.Sprintf(`SELECT * FROM deliveries INDEXED BY %s WHERE state = %d AND %s`, index, n, where)
-		if index == undeliveredIndex {
-			part = fmt.Sprintf(`SELECT * FROM deliveries WHERE state = %d AND %s`, n, where)
-			if n >= firstUndelivered {
-				part += fmt.Sprintf(` AND state >= %d`, firstUndelivered) // what makes the index fit
-			}
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, ` UNION ALL `)
+// openOf finds the open deliveries of a subscription.
+var openOf = []string{
+	`SELECT seq FROM deliveries INDEXED BY deliveries_pending WHERE subscription_id = ? AND state = 2`,
+	`SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ? AND state = 4`,
 }
 
 // discardOpen discards up to limit open deliveries of a subscription.
 func (t *tx) discardOpen(subscription feedmill.ID, reason string, at time.Time, limit int) (int64, error) {
-	return t.exec(`UPDATE deliveries SET state = 4, reason = ?, ended_at = ? WHERE seq IN
-		(SELECT seq FROM deliveries WHERE subscription_id = ? AND state <= 1 LIMIT ?)`,
-		reason, toMillis(at), subscription, limit)
+	var n int64
+	for _, open := range openOf {
+		more, err := t.exec(`UPDATE deliveries SET state = 6, reason = ?, at = ? WHERE seq IN (`+open+` LIMIT ?)`,
+			reason, toMillis(at), subscription, limit-int(n))
+		if err != nil {
+			return 0, err
+		}
+		n += more
+	}
+	return n, nil
 }
 
 // DiscardOpen discards up to limit open deliveries of a subscription and
@@ -112,8 +82,8 @@ func (db *DB) DiscardOpen(ctx context.Context, subscription feedmill.ID, reason 
 func (db *DB) HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error) {
 	var n int64
 	err := db.write(ctx, func(tx *tx) (err error) {
-		n, err = tx.exec(`UPDATE deliveries SET state = 0 WHERE seq IN (
-			SELECT seq FROM deliveries INDEXED BY deliveries_by_state WHERE subscription_id = ? AND state = 1 LIMIT ?)`, subscription, limit)
+		n, err = tx.exec(`UPDATE deliveries SET state = 2 WHERE seq IN (
+			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ? AND state = 4 LIMIT ?)`, subscription, limit)
 		return err
 	})
 	if err != nil {
@@ -145,8 +115,8 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 			return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The delivery is pending already."}
 		}
 		d.State, d.Reason, d.Budget, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
-		if _, err := tx.exec(`UPDATE deliveries SET state = 0, reason = '', budget = ?, due_at = ?, ended_at = NULL WHERE seq = ?`,
-			d.Budget, toMillis(now), d.Seq); err != nil || keep == nil {
+		if _, err := tx.exec(`UPDATE deliveries SET state = 2, reason = '', budget = ?, at = ?,
+			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.Budget, toMillis(now), d.Seq); err != nil || keep == nil {
 			return err
 		}
 		return tx.keep(keep(d.Delivery))

@@ -3,29 +3,55 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
 
+// These step over an index from one subscription to the next, so their cost is
+// by the subscriptions that have open deliveries, not by the deliveries.
+const (
+	withPending = `WITH RECURSIVE waiting (id) AS (
+			SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 AND subscription_id > ?1
+			UNION ALL
+			SELECT (SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 AND subscription_id > waiting.id)
+			FROM waiting WHERE waiting.id IS NOT NULL)
+		SELECT id FROM waiting WHERE id IS NOT NULL`
+
+	withRetries = `WITH RECURSIVE waiting (id) AS (
+			SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id > ?1
+			UNION ALL
+			SELECT (SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id > waiting.id)
+			FROM waiting WHERE waiting.id IS NOT NULL)
+		SELECT id FROM waiting WHERE id IS NOT NULL
+		AND (SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = waiting.id) <= ?2`
+)
+
 // DueSubscriptions are up to limit subscriptions, in the given slots and after
 // the id after, that have an open delivery due at now; in the order of their ids.
-//
-// The query steps over the index from one subscription to the next, so its cost
-// is by the subscriptions that have open deliveries, not by the deliveries.
 func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error) {
 	var wanted [feedmill.Slots]bool
 	for _, slot := range slots {
 		wanted[slot] = true
 	}
-	rows, err := db.rows(ctx, `WITH RECURSIVE waiting (id) AS (
-			SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_due WHERE state <= 1 AND subscription_id > ?1
-			UNION ALL
-			SELECT (SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_due WHERE state <= 1 AND subscription_id > waiting.id)
-			FROM waiting WHERE waiting.id IS NOT NULL)
-		SELECT id FROM waiting WHERE id IS NOT NULL
-		AND (SELECT min(due_at) FROM deliveries INDEXED BY deliveries_due WHERE state <= 1 AND subscription_id = waiting.id) <= ?2`,
-		after, toMillis(now))
+	pending, err := db.subscriptionsWith(ctx, wanted, limit, withPending, after)
+	if err != nil {
+		return nil, err
+	}
+	retries, err := db.subscriptionsWith(ctx, wanted, limit, withRetries, after, toMillis(now))
+	if err != nil {
+		return nil, err
+	}
+	ids := append(pending, retries...)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	return ids[:min(len(ids), limit)], nil
+}
+
+// subscriptionsWith are the first subscriptions in the slots wanted that a query finds.
+func (db *DB) subscriptionsWith(ctx context.Context, wanted [feedmill.Slots]bool, limit int, query string, args ...any) ([]feedmill.ID, error) {
+	rows, err := db.rows(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -43,38 +69,63 @@ func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, 
 	return ids, translate(rows.Err())
 }
 
-const dueByTime = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_due CROSS JOIN events e ON e.seq = d.event_seq
-	WHERE d.subscription_id = ?1 AND d.state <= 1 AND d.due_at <= ?2 AND (d.due_at, d.seq) > (?4, ?5)
-	ORDER BY d.due_at, d.seq LIMIT ?3`
+const (
+	dueRetries = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_retrying CROSS JOIN events e ON e.seq = d.event_seq
+		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 ORDER BY d.at, d.seq LIMIT ?3`
 
-// dueHeads steps over the index from one resource to the next and looks at the
-// first delivery of each.
-const dueHeads = `WITH RECURSIVE resource (id) AS (
-		SELECT min(resource_id) FROM deliveries INDEXED BY deliveries_queue WHERE subscription_id = ?1 AND state <= 1
-		UNION ALL
-		SELECT (SELECT min(resource_id) FROM deliveries INDEXED BY deliveries_queue WHERE subscription_id = ?1 AND state <= 1 AND resource_id > resource.id)
-		FROM resource WHERE resource.id IS NOT NULL),
-	head (seq) AS (
-		SELECT d.seq FROM resource CROSS JOIN deliveries d
-		ON d.seq = (SELECT min(seq) FROM deliveries INDEXED BY deliveries_queue WHERE subscription_id = ?1 AND state <= 1 AND resource_id = resource.id)
-		WHERE d.due_at <= ?2 ORDER BY d.seq LIMIT ?3)
-	SELECT ` + deliveryColumns + `, e.payload FROM head CROSS JOIN deliveries d ON d.seq = head.seq
-	CROSS JOIN events e ON e.seq = d.event_seq ORDER BY d.seq`
+	duePending = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_pending CROSS JOIN events e ON e.seq = d.event_seq
+		WHERE d.subscription_id = ?1 AND d.state = 2 AND d.seq > ?2 ORDER BY d.seq LIMIT ?3`
+
+	// dueHeads steps over the index from one resource to the next and looks
+	// at the first delivery of each.
+	dueHeads = `WITH RECURSIVE resource (id) AS (
+			SELECT min(resource_id) FROM deliveries INDEXED BY deliveries_ordered WHERE subscription_id = ?1 AND ordered = 1 AND (state = 2 OR state = 4)
+			UNION ALL
+			SELECT (SELECT min(resource_id) FROM deliveries INDEXED BY deliveries_ordered
+				WHERE subscription_id = ?1 AND ordered = 1 AND (state = 2 OR state = 4) AND resource_id > resource.id)
+			FROM resource WHERE resource.id IS NOT NULL),
+		head (seq) AS (
+			SELECT d.seq FROM resource CROSS JOIN deliveries d ON d.seq = (SELECT min(seq) FROM deliveries INDEXED BY deliveries_ordered
+				WHERE subscription_id = ?1 AND ordered = 1 AND (state = 2 OR state = 4) AND resource_id = resource.id)
+			WHERE d.state = 2 OR d.at <= ?2 ORDER BY d.seq LIMIT ?3)
+		SELECT ` + deliveryColumns + `, e.payload FROM head CROSS JOIN deliveries d ON d.seq = head.seq
+		CROSS JOIN events e ON e.seq = d.event_seq ORDER BY d.seq`
+)
 
 // Due lists open deliveries of a subscription that are due.
-func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
-	query, args := dueByTime, []any{q.Subscription, toMillis(q.Now), q.Limit, max(q.AfterDue.UnixMilli(), 0), q.AfterSeq}
+func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
 	if q.Heads {
-		query, args = dueHeads, args[:3]
+		rows, err := db.rows(ctx, dueHeads, q.Subscription, toMillis(q.Now), q.Limit)
+		return all(rows, err, scanDueDelivery)
 	}
-	rows, err := db.rows(ctx, query, args...)
-	return all(rows, err, scanDueDelivery)
+	after := int64(0)
+	if q.After == "" {
+		rows, err := db.rows(ctx, dueRetries, q.Subscription, toMillis(q.Now), q.Limit)
+		if due, err = all(rows, err, scanDueDelivery); err != nil {
+			return nil, err
+		}
+	} else if after, err = db.querying(ctx).seq(0, `SELECT seq FROM deliveries WHERE id = ?`, q.After); err != nil {
+		return nil, err
+	}
+	rows, err := db.rows(ctx, duePending, q.Subscription, after, q.Limit-len(due))
+	pending, err := all(rows, err, scanDueDelivery)
+	return append(due, pending...), err
 }
 
 // OpenWork counts open deliveries and finds the oldest due time among them. It
-// reads all of the index of open deliveries, and nothing else.
+// reads all of the indexes of open deliveries, and nothing else.
 func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue time.Time, err error) {
-	var oldest sql.NullInt64
-	err = db.row(ctx, `SELECT count(*), min(due_at) FROM deliveries INDEXED BY deliveries_due WHERE state <= 1`).Scan(&open, &oldest)
+	var first, oldest sql.NullInt64
+	err = db.row(ctx, `SELECT p.n + r.n, p.first, r.oldest FROM
+		(SELECT count(*) AS n, min(seq) AS first FROM deliveries INDEXED BY deliveries_pending WHERE state = 2) p,
+		(SELECT count(*) AS n, min(at) AS oldest FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4) r`).Scan(&open, &first, &oldest)
+	if err != nil || !first.Valid {
+		return open, fromMillis(oldest), translate(err)
+	}
+	var due sql.NullInt64
+	err = db.row(ctx, `SELECT at FROM deliveries WHERE seq = ?`, first.Int64).Scan(&due)
+	if err == nil && (!oldest.Valid || due.Int64 < oldest.Int64) {
+		oldest = due
+	}
 	return open, fromMillis(oldest), translate(err)
 }

@@ -57,15 +57,15 @@ type replay struct {
 	id, subscription feedmill.ID
 	states           []feedmill.DeliveryState
 	cursor, bound    feedmill.ID
-	ended            bool
+	ended, ordered   bool
 }
 
 func (t *tx) unfinishedReplay() (r replay, err error) {
 	var states string
-	err = t.row(`SELECT r.id, r.subscription_id, r.states, r.cursor, r.bound, s.deleted_at IS NOT NULL OR s.state = ?
+	err = t.row(`SELECT r.id, r.subscription_id, r.states, r.cursor, r.bound, s.deleted_at IS NOT NULL OR s.state = ?, s.ordered
 		FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
 		WHERE r.done_at IS NULL ORDER BY r.made LIMIT 1`, feedmill.SubscriptionDisabled).
-		Scan(&r.id, &r.subscription, &states, &r.cursor, &r.bound, &r.ended)
+		Scan(&r.id, &r.subscription, &states, &r.cursor, &r.bound, &r.ended, &r.ordered)
 	for _, s := range strings.Fields(states) {
 		r.states = append(r.states, feedmill.DeliveryState(s))
 	}
@@ -84,7 +84,11 @@ func (t *tx) stepReplay(r replay, now time.Time, budget, limit int) error {
 				Workspace: o.Workspace, Subscription: o.Subscription, Type: o.Type, ResourceID: o.ResourceID,
 				State: feedmill.DeliveryPending, Budget: budget, DueAt: now,
 			}
-			if err := t.insertDelivery(&d, o.event); err != nil {
+			event, err := t.eventOf(o)
+			if err != nil {
+				return err
+			}
+			if err := t.insertDelivery(&d, event, r.ordered); err != nil {
 				return err
 			}
 			r.cursor = o.ID
@@ -96,21 +100,22 @@ func (t *tx) stepReplay(r replay, now time.Time, budget, limit int) error {
 	return err
 }
 
-// replayedDelivery is a delivery to make anew.
-type replayedDelivery struct {
-	feedmill.Delivery
-	event int64
+// replayed are the next deliveries that a replay makes anew.
+func (t *tx) replayed(r replay, limit int) ([]feedmill.Delivery, error) {
+	query := querying(t.rows)
+	l := listing{of: r.subscription, subscription: true, states: r.states, limit: limit}
+	var err error
+	// The cursor itself is done with; at first it is an id that no delivery has.
+	if l.within.first, err = query.from(r.cursor + " "); err != nil {
+		return nil, err
+	}
+	if l.within.last, err = query.to(r.bound); err != nil {
+		return nil, err
+	}
+	return l.read(query)
 }
 
-func (t *tx) replayed(r replay, limit int) ([]replayedDelivery, error) {
-	found := eachState(r.states, `deliveries_by_state`, `subscription_id = ?1 AND id > ?2 AND id < ?3`)
-	if found == "" {
-		return nil, nil
-	}
-	rows, err := t.rows(`SELECT id, workspace_id, subscription_id, event_seq, type, resource_id FROM (`+found+` ORDER BY id LIMIT ?4)
-		ORDER BY id`, r.subscription, r.cursor, r.bound, limit)
-	return all(rows, err, func(row interface{ Scan(...any) error }) (d replayedDelivery, err error) {
-		err = row.Scan(&d.ID, &d.Workspace, &d.Subscription, &d.event, &d.Type, &d.ResourceID)
-		return d, err
-	})
+func (t *tx) eventOf(d feedmill.Delivery) (seq int64, err error) {
+	err = t.row(`SELECT event_seq FROM deliveries WHERE seq = ?`, d.Seq).Scan(&seq)
+	return seq, translate(err)
 }

@@ -20,8 +20,9 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 	err := db.writeRepeatable(ctx, func(tx *tx) error {
 		due = nil
 		succeeded := make(map[feedmill.ID]time.Time)
+		var tried attempts
 		for _, o := range outcomes {
-			if err := tx.settleDelivery(o); err != nil {
+			if err := tx.settleDelivery(o, &tried); err != nil {
 				return err
 			}
 			fresh, err := tx.settleSubscription(o, succeeded, budget)
@@ -30,7 +31,7 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 			}
 			due = append(due, fresh...)
 		}
-		return nil
+		return tx.insertAttempts(tried)
 	})
 	if err != nil {
 		return nil, err
@@ -38,18 +39,18 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 	return due, nil
 }
 
-// settleDelivery writes the attempt and, where the delivery is still open, what
-// became of it.
-func (t *tx) settleDelivery(o feedmill.Outcome) error {
-	if done, err := t.settleExpected(o); done || err != nil {
+// settleDelivery writes what became of a delivery, where it is still open, and
+// adds the attempt to those to write.
+func (t *tx) settleDelivery(o feedmill.Outcome, tried *attempts) error {
+	if done, err := t.settleExpected(o, tried); done || err != nil {
 		return err
 	}
 	var (
-		seq, attempts, due int64
-		state              feedmill.DeliveryState
+		seq, attempts, at int64
+		state             feedmill.DeliveryState
 	)
-	err := t.row(`SELECT seq, state, attempts, due_at FROM deliveries WHERE id = ?`, string(o.Delivery)).
-		Scan(&seq, (*storedState)(&state), &attempts, &due)
+	err := t.row(`SELECT seq, state, attempts, at FROM deliveries WHERE id = ?`, string(o.Delivery)).
+		Scan(&seq, (*storedState)(&state), &attempts, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -58,9 +59,7 @@ func (t *tx) settleDelivery(o feedmill.Outcome) error {
 	}
 	if o.Attempt != nil {
 		attempts++
-		if err := t.insertAttempt(seq, attempts, *o.Attempt); err != nil {
-			return err
-		}
+		tried.add(seq, attempts, o.Attempt)
 	}
 	if o.State == feedmill.DeliveryDelivered && state == feedmill.DeliveryDiscarded {
 		state = feedmill.DeliveryPending // it arrived before its subscription ended
@@ -69,35 +68,35 @@ func (t *tx) settleDelivery(o feedmill.Outcome) error {
 		_, err := t.exec(`UPDATE deliveries SET attempts = ? WHERE seq = ?`, attempts, seq)
 		return err
 	}
-	var ended sql.NullInt64
 	if !o.State.Open() {
-		ended = toMillis(o.At)
+		at = o.At.UnixMilli()
 	} else if !o.DueAt.IsZero() {
-		due = o.DueAt.UnixMilli()
+		at = o.DueAt.UnixMilli()
 	}
-	_, err = t.exec(`UPDATE deliveries SET state = ?, reason = ?, attempts = ?, due_at = ?, ended_at = ? WHERE seq = ?`,
-		stateNumber(o.State), o.Reason, attempts, due, ended, seq)
+	_, err = t.exec(`UPDATE deliveries SET state = ?, reason = ?, attempts = ?, at = ? WHERE seq = ?`,
+		stateNumber(o.State), o.Reason, attempts, at, seq)
 	return err
 }
 
 // settleExpected writes an outcome of the attempt that comes next, of a delivery
 // that is open: the common case, without reading it first. It reports whether
 // that was the case.
-func (t *tx) settleExpected(o feedmill.Outcome) (bool, error) {
+func (t *tx) settleExpected(o feedmill.Outcome, tried *attempts) (bool, error) {
 	if o.Seq == 0 || o.Attempt == nil {
 		return false, nil
 	}
-	var ended sql.NullInt64
-	if !o.State.Open() {
-		ended = toMillis(o.At)
+	at := o.At
+	if o.State.Open() {
+		at = o.DueAt
 	}
-	n, err := t.exec(`UPDATE deliveries SET state = ?1, reason = ?2, attempts = ?3, due_at = coalesce(?4, due_at), ended_at = ?5
-		WHERE seq = ?6 AND id = ?7 AND state <= 1 AND attempts = ?3 - 1`,
-		stateNumber(o.State), o.Reason, o.Attempt.Number, toMillis(o.DueAt), ended, o.Seq, string(o.Delivery))
+	n, err := t.exec(`UPDATE deliveries SET state = ?1, reason = ?2, attempts = ?3, at = coalesce(?4, at)
+		WHERE seq = ?5 AND id = ?6 AND (state = 2 OR state = 4) AND attempts = ?3 - 1`,
+		stateNumber(o.State), o.Reason, o.Attempt.Number, toMillis(at), o.Seq, string(o.Delivery))
 	if err != nil || n == 0 {
 		return false, err
 	}
-	return true, t.insertAttempt(o.Seq, int64(o.Attempt.Number), *o.Attempt)
+	tried.add(o.Seq, int64(o.Attempt.Number), o.Attempt)
+	return true, nil
 }
 
 // settleSubscription writes what an outcome means for its subscription and
@@ -146,6 +145,7 @@ func (t *tx) disable(o feedmill.Outcome) (bool, error) {
 	if err != nil || n == 0 {
 		return false, err
 	}
+	clear(t.matches)
 	if _, err := t.exec(`UPDATE subscription_topics SET disabled = 1 WHERE subscription_id = ?`, o.Subscription); err != nil {
 		return false, err
 	}

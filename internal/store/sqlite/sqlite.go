@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/migrate"
 )
 
@@ -87,8 +88,31 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		writes.Close()
 		return nil, fmt.Errorf("sqlite: %w", translate(err))
 	}
+	if err := db.continueIDs(ctx); err != nil {
+		reads.Close()
+		writes.Close()
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
 	go db.commitChanges(conn)
 	return db, nil
+}
+
+// continueIDs makes new ids sort behind those that the file has, also where the
+// clock was set back since: deliveries are listed by them.
+func (db *DB) continueIDs(ctx context.Context) error {
+	for _, newest := range []string{
+		`SELECT id FROM deliveries ORDER BY seq DESC LIMIT 1`,
+		`SELECT id FROM events ORDER BY seq DESC LIMIT 1`,
+		`SELECT id FROM subscriptions ORDER BY id DESC LIMIT 1`,
+	} {
+		var id feedmill.ID
+		err := translate(db.row(ctx, newest).Scan(&id))
+		if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+			return err
+		}
+		feedmill.ContinueIDs(id)
+	}
+	return nil
 }
 
 func dsn(file, key, value string) string {

@@ -31,13 +31,14 @@ func scanSubscription(row interface{ Scan(...any) error }) (s feedmill.Subscript
 
 // setTopics makes events find the subscription, in place of what found it before.
 func (t *tx) setTopics(s feedmill.Subscription) error {
+	clear(t.matches)
 	if _, err := t.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, s.ID); err != nil {
 		return err
 	}
 	for _, topic := range s.Events {
-		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled)
-			VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			s.Workspace, topic, s.ResourceID, s.ID, s.State == feedmill.SubscriptionDisabled); err != nil {
+		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled, ordered)
+			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			s.Workspace, topic, s.ResourceID, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered); err != nil {
 			return err
 		}
 	}
@@ -122,6 +123,11 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if err := tx.setTopics(s); err != nil {
 			return err
 		}
+		if s.Delivery.Ordered && !old.Delivery.Ordered {
+			if err := tx.orderFrom(s.ID); err != nil {
+				return err
+			}
+		}
 		if s.State != feedmill.SubscriptionDisabled || old.State == feedmill.SubscriptionDisabled {
 			return nil
 		}
@@ -146,6 +152,7 @@ func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if n == 0 {
 			return feedmill.ErrNotFound
 		}
+		clear(tx.matches)
 		if _, err := tx.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, id); err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ const maxShared = 512
 func (db *DB) commitChanges(conn *sql.Conn) {
 	defer close(db.stopped)
 	defer conn.Close()
-	t := &tx{conn: conn, stmts: make(map[string]*sql.Stmt), execs: make(map[string]*sqlite3.SQLiteStmt)}
+	t := &tx{conn: conn, stmts: make(map[string]*sql.Stmt), execs: make(map[string]*sqlite3.SQLiteStmt), matches: make(map[topic][]match)}
 	conn.Raw(func(c any) error {
 		t.raw = c.(*sqlite3.SQLiteConn)
 		return nil
@@ -115,8 +115,13 @@ type tx struct {
 	// between, which costs as much as a small INSERT itself.
 	raw   *sqlite3.SQLiteConn
 	execs map[string]*sqlite3.SQLiteStmt
+	// args and values are those of the last statement, kept for their room.
+	args   []any
+	values []driver.NamedValue
 	// pruned is the last event that Prune is done with.
 	pruned int64
+	// matches are who listens to what, as this transaction has found it.
+	matches map[topic][]match
 }
 
 func (t *tx) commit(batch []*change) {
@@ -133,6 +138,7 @@ func (t *tx) commit(batch []*change) {
 // run fills in what became of each change. An error of its own means that the
 // whole transaction is undone.
 func (t *tx) run(batch []*change, results []error) error {
+	clear(t.matches)
 	if _, err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
@@ -172,6 +178,7 @@ func (t *tx) together(batch []*change, results []error) (bool, error) {
 		}
 		if err != nil {
 			t.rollback(err)
+			clear(t.matches)
 			_, err := t.exec(`BEGIN IMMEDIATE`)
 			return false, err
 		}
@@ -192,6 +199,7 @@ func (t *tx) alone(c *change) (result, err error) {
 		return result, result
 	}
 	if result != nil {
+		clear(t.matches)
 		if _, err := t.exec(`ROLLBACK TO one`); err != nil {
 			return result, err
 		}
@@ -284,14 +292,16 @@ func (t *tx) bind(query string, args []any) (*sqlite3.SQLiteStmt, []driver.Named
 		s = prepared.(*sqlite3.SQLiteStmt)
 		t.execs[query] = s
 	}
-	values := make([]driver.NamedValue, len(args))
+	// The driver has used the values by the time that a statement is done.
+	values := t.values[:0]
 	for i, a := range args {
 		v, err := driverValue(a)
 		if err != nil {
 			return nil, nil, err
 		}
-		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+		values = append(values, driver.NamedValue{Ordinal: i + 1, Value: v})
 	}
+	t.values = values
 	return s, values, nil
 }
 

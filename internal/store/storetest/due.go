@@ -20,6 +20,16 @@ func retryAt(t *testing.T, s Store, d *feedmill.DueDelivery, at time.Time) {
 	d.Attempts++
 }
 
+// order makes a subscription an ordered one.
+func order(t *testing.T, s Store, sub feedmill.Subscription) {
+	t.Helper()
+	_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+		sub.Delivery.Ordered = true
+		return nil, nil
+	})
+	must(t, err)
+}
+
 func allSlots() []int {
 	slots := make([]int, feedmill.Slots)
 	for i := range slots {
@@ -29,12 +39,12 @@ func allSlots() []int {
 }
 
 var dueCases = []testCase{
-	{name: "by due time and then in the order of acceptance", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "retries by their time, then what is pending in the order of acceptance", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.*")
 		subscribe(t, s, w.ID, "metric.*")
-		_, due := accept(t, s, newEvents(6, w.ID, "metric.created", "m_1")...)
+		_, due := accept(t, s, newEvents(7, w.ID, "metric.created", "m_1")...)
 		due = slices.DeleteFunc(due, func(d feedmill.DueDelivery) bool { return d.Subscription != sub.ID })
 		at := now()
 		retryAt(t, s, &due[0], at.Add(3*time.Second))
@@ -47,11 +57,11 @@ var dueCases = []testCase{
 			limit int
 			want  []int
 		}{
-			{0, 9, []int{3}},
-			{999 * time.Millisecond, 9, []int{3}},
-			{time.Second, 9, []int{3, 1, 2}},
-			{time.Second, 2, []int{3, 1}},
-			{time.Hour, 9, []int{3, 1, 2, 0}},
+			{0, 9, []int{3, 6}},
+			{999 * time.Millisecond, 9, []int{3, 6}},
+			{time.Second, 9, []int{1, 2, 3, 6}},
+			{time.Second, 2, []int{1, 2}},
+			{time.Hour, 9, []int{1, 2, 0, 3, 6}},
 		} {
 			var wanted []feedmill.DueDelivery
 			for _, i := range c.want {
@@ -61,22 +71,31 @@ var dueCases = []testCase{
 			must(t, err)
 			equal(t, fmt.Sprintf("after %v, at most %d", c.after, c.limit), wanted, got)
 		}
-		// Page by page, each behind the last of the one before.
-		q := feedmill.DueQuery{Subscription: sub.ID, Now: at.Add(time.Hour), Limit: 1}
-		for _, i := range []int{3, 1, 2, 0} {
-			got, err := s.Due(ctx, q)
+		// Behind one that is pending there is only what is pending.
+		for i, wanted := range map[int][]feedmill.DueDelivery{3: {due[6]}, 6: nil} {
+			got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at.Add(time.Hour), After: due[i].ID, Limit: 9})
 			must(t, err)
-			equal(t, "the next page", []feedmill.DueDelivery{due[i]}, got)
-			q.AfterDue, q.AfterSeq = got[0].DueAt, got[0].Seq
+			equal(t, fmt.Sprint("behind ", i), wanted, got)
 		}
-		got, err := s.Due(ctx, q)
+		// What is held is pending, whenever its next try was to be.
+		for _, wanted := range []int{3, 0} {
+			n, err := s.HoldOpen(ctx, sub.ID, 9)
+			must(t, err)
+			if n != wanted {
+				t.Errorf("held %d, want %d", n, wanted)
+			}
+		}
+		got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Limit: 9})
 		must(t, err)
-		equal(t, "the page behind the last", nil, got)
+		if len(got) != 5 || got[0].ID != due[0].ID || got[4].ID != due[6].ID {
+			t.Errorf("%d held deliveries are due, want 5 in the order of acceptance", len(got))
+		}
 	}},
 	{name: "heads: a delivery waits for those before it of its resource alone", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.*")
+		order(t, s, sub)
 		_, due := accept(t, s,
 			newEvent(w.ID, "metric.created", "x"), newEvent(w.ID, "metric.created", "y"), newEvent(w.ID, "metric.updated", "x"),
 			newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", "a"))
@@ -102,6 +121,34 @@ var dueCases = []testCase{
 		heads(time.Hour, 9, 0, 4, 5)
 		settle(t, s, due[0], feedmill.DeliveryExhausted)
 		heads(0, 9, 2, 4, 5)
+	}},
+	{name: "heads: a subscription that becomes ordered orders what is open", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, other := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(3, w.ID, "metric.created", "x")...)
+		due = slices.DeleteFunc(due, func(d feedmill.DueDelivery) bool { return d.Subscription != sub.ID })
+		retryAt(t, s, &due[0], now().Add(time.Hour))
+		order(t, s, sub)
+		_, late := accept(t, s, newEvent(w.ID, "metric.created", "x"), newEvent(w.ID, "metric.created", "y"))
+		late = slices.DeleteFunc(late, func(d feedmill.DueDelivery) bool { return d.Subscription != sub.ID })
+		steps := 0
+		for more := true; more; steps++ {
+			var err error
+			more, err = s.OrderOpen(ctx, sub.ID, 2)
+			must(t, err)
+		}
+		if steps > 3 {
+			t.Errorf("five deliveries took %d steps of two", steps)
+		}
+		got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: now(), Heads: true, Limit: 9})
+		must(t, err)
+		equal(t, "heads", []feedmill.DueDelivery{late[1]}, got)
+		got, err = s.Due(ctx, feedmill.DueQuery{Subscription: other.ID, Now: now(), Limit: 9})
+		must(t, err)
+		if len(got) != 5 {
+			t.Errorf("another subscription has %d due, want 5", len(got))
+		}
 	}},
 	{name: "subscriptions with work that is due, of the slots asked for", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()

@@ -93,9 +93,11 @@ type Store interface {
 	// after the id after, that have an open delivery due at now; in the order
 	// of their ids.
 	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
-	// Due lists open deliveries of a subscription that are due, by due time
-	// and then Seq, behind the one that the query names; with Heads, only those that are the first open delivery
-	// (by Seq) of their resource, by Seq.
+	// Due lists open deliveries of a subscription that are due: retries whose
+	// time has come, by that time, and then what is pending, in the order of
+	// acceptance; behind the one that the query names, what is pending alone.
+	// With Heads, which is for ordered subscriptions, only those that are the
+	// first open delivery (by Seq) of their resource, by Seq.
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	// Settle writes outcomes, each with its attempt, and what they mean for
 	// their subscriptions, all or none. A delivery that is not open any more
@@ -117,6 +119,10 @@ type Store interface {
 	// pending, as those of a paused one are, and reports how many. When they
 	// are due, and how often they were tried, stays.
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
+	// OrderOpen makes Due with Heads see up to limit open deliveries that were
+	// accepted before their subscription became ordered. It reports whether
+	// there may be more.
+	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
 	// OpenWork counts open deliveries and finds the oldest due time among
 	// them, for metrics; zero where there are none.
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)

@@ -1,0 +1,154 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
+
+// span is a part of the deliveries, by seq, both ends included.
+type span struct{ first, last int64 }
+
+// querying runs a query on one of the connections.
+type querying func(query string, args ...any) (*sql.Rows, error)
+
+func (db *DB) querying(ctx context.Context) querying {
+	return func(query string, args ...any) (*sql.Rows, error) { return db.rows(ctx, query, args...) }
+}
+
+// seq answers the seq that a query finds, otherwise where it finds none.
+func (query querying) seq(otherwise int64, text string, args ...any) (int64, error) {
+	rows, err := query(text, args...)
+	found, err := all(rows, err, func(row interface{ Scan(...any) error }) (seq int64, err error) {
+		err = row.Scan(&seq)
+		return seq, err
+	})
+	if err != nil || len(found) == 0 {
+		return otherwise, err
+	}
+	return found[0], nil
+}
+
+// from is the first delivery whose id is the one given or a later one, and to
+// the last whose id is an earlier one. Ids and seqs have the same order.
+func (query querying) from(id feedmill.ID) (int64, error) {
+	return query.seq(math.MaxInt64, `SELECT seq FROM deliveries WHERE id >= ? ORDER BY id LIMIT 1`, id)
+}
+
+func (query querying) to(id feedmill.ID) (int64, error) {
+	return query.seq(0, `SELECT seq FROM deliveries WHERE id < ? ORDER BY id DESC LIMIT 1`, id)
+}
+
+// Deliveries lists deliveries, newest first.
+func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error) {
+	query := db.querying(ctx)
+	l := listing{of: workspace, states: q.States, kind: q.Type, limit: q.Limit, newestFirst: true}
+	if q.Subscription != "" {
+		var ours bool
+		err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions WHERE id = ? AND workspace_id = ?)`, q.Subscription, workspace).Scan(&ours)
+		if err != nil || !ours {
+			return nil, translate(err)
+		}
+		l.of, l.subscription = q.Subscription, true
+		if made := q.Subscription.Time(); q.Since.Before(made) {
+			q.Since = made // none is older than its subscription
+		}
+	}
+	var err error
+	if l.within.last, err = query.to(before(q.Page, feedmill.PrefixDelivery)); err != nil {
+		return nil, err
+	}
+	if l.within.first, err = query.from(feedmill.FirstID(feedmill.PrefixDelivery, q.Since)); err != nil {
+		return nil, err
+	}
+	return l.read(query)
+}
+
+// listing is a list of deliveries, of a subscription or of a workspace.
+type listing struct {
+	of           feedmill.ID
+	subscription bool
+	states       []feedmill.DeliveryState // none means all
+	kind         string                   // the type, where not empty
+	within       span
+	limit        int
+	newestFirst  bool
+}
+
+// read reads the list state by state, each from the index that has it in its
+// order, so that a page costs the same however many deliveries there are in
+// whichever states.
+func (l listing) read(query querying) ([]feedmill.Delivery, error) {
+	var found []feedmill.Delivery
+	for n := statePending; n <= stateDiscarded; n++ {
+		if len(l.states) > 0 && !slices.Contains(l.states, stateNumbers[n]) {
+			continue
+		}
+		var some []feedmill.Delivery
+		var err error
+		switch {
+		case !l.subscription:
+			some, err = l.part(query, `deliveries_undelivered`, `d.workspace_id = ?1 AND d.state >= 5`, n, l.within, l.limit)
+		case n == statePending:
+			some, err = l.part(query, `deliveries_pending`, `d.subscription_id = ?1`, n, l.within, l.limit)
+		case n == stateDelivered:
+			some, err = l.delivered(query)
+		default:
+			some, err = l.part(query, `deliveries_failed`, `d.subscription_id = ?1 AND d.state >= 4`, n, l.within, l.limit)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	slices.SortFunc(found, func(a, b feedmill.Delivery) int {
+		if l.newestFirst {
+			a, b = b, a
+		}
+		return cmp.Compare(a.Seq, b.Seq)
+	})
+	return found[:min(len(found), l.limit)], nil
+}
+
+// partBits is how many deliveries a part of the index of what was delivered has,
+// as a power of two; the index itself says the same.
+const partBits = 13
+
+// delivered reads what was delivered, part by part of the index.
+func (l listing) delivered(query querying) (found []feedmill.Delivery, err error) {
+	newest, err := query.seq(0, `SELECT seq FROM deliveries ORDER BY seq DESC LIMIT 1`)
+	if err != nil {
+		return nil, err
+	}
+	first, last := l.within.first>>partBits, min(l.within.last, newest)>>partBits
+	for part := first; part <= last && len(found) < l.limit; part++ {
+		n := part
+		if l.newestFirst {
+			n = last - (part - first)
+		}
+		some, err := l.part(query, `deliveries_delivered`, `d.seq >> 13 = ?6 AND d.subscription_id = ?1`, stateDelivered, l.within, l.limit-len(found), n)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	return found, nil
+}
+
+// part reads the deliveries in one state from an index.
+func (l listing) part(query querying, index, where string, state int, within span, limit int, more ...any) ([]feedmill.Delivery, error) {
+	order := ``
+	if l.newestFirst {
+		order = ` DESC`
+	}
+	// The state is a constant: only so does SQLite see that the index fits.
+	text := `SELECT ` + deliveryColumns + ` FROM deliveries d INDEXED BY ` + index + ` CROSS JOIN events e ON e.seq = d.event_seq
+		WHERE ` + where + ` AND d.state = ` + string(rune('0'+state)) + ` AND d.seq >= ?2 AND d.seq <= ?3 AND (?4 = '' OR d.type = ?4)
+		ORDER BY d.seq` + order + ` LIMIT ?5`
+	rows, err := query(text, append([]any{l.of, within.first, within.last, l.kind, limit}, more...)...)
+	return all(rows, err, scanDelivery)
+}
