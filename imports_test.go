@@ -37,6 +37,7 @@ const (
 // first rule that matches a folder counts.
 var importRules = []importRule{
 	{folder: root, stdOnly: true},
+	{folder: "webhook/...", stdOnly: true},
 	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "client"}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
 	{folder: "internal/source/...", may: []string{root, family, "internal/decode/..."}, toCome: true},
