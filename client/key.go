@@ -28,9 +28,9 @@ type NewKey struct {
 }
 
 // CreateKey makes an API key.
-func (c *Client) CreateKey(ctx context.Context, k NewKey) (Key, error) {
+func (c *Client) CreateKey(ctx context.Context, k NewKey, opts ...CallOption) (Key, error) {
 	var out one[Key]
-	_, err := c.call(ctx, http.MethodPost, "/keys", k, &out)
+	_, err := c.call(ctx, http.MethodPost, "/keys", k, &out, opts...)
 	return out.Data, err
 }
 
@@ -43,7 +43,7 @@ func (c *Client) Keys(ctx context.Context) iter.Seq2[Key, error] {
 // KeysOf is [Client.Keys] of another workspace, for an admin of the workspace
 // "default".
 func (c *Client) KeysOf(ctx context.Context, workspaceID string) iter.Seq2[Key, error] {
-	return list[Key](ctx, c, "/keys", url.Values{"workspaceId": {workspaceID}})
+	return list[Key](ctx, c, "/keys", map[string]string{"workspaceId": workspaceID})
 }
 
 // RevokeKey ends a key.

@@ -15,9 +15,9 @@ type Workspace struct {
 }
 
 // CreateWorkspace makes a workspace.
-func (c *Client) CreateWorkspace(ctx context.Context, name string) (Workspace, error) {
+func (c *Client) CreateWorkspace(ctx context.Context, name string, opts ...CallOption) (Workspace, error) {
 	var out one[Workspace]
-	_, err := c.call(ctx, http.MethodPost, "/workspaces", map[string]string{"name": name}, &out)
+	_, err := c.call(ctx, http.MethodPost, "/workspaces", map[string]string{"name": name}, &out, opts...)
 	return out.Data, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,29 +22,57 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := newRoot().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "feedmill:", err)
-		return 1
+	cmd, err := newRoot().ExecuteContextC(ctx)
+	if err != nil {
+		report(os.Stderr, err, wantsJSON(cmd))
 	}
-	return 0
+	return exitCode(err)
 }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "feedmill",
-		Short:         "Data feeds, and webhooks that tell what happened",
+		Use:   "feedmill",
+		Short: "Data feeds, and webhooks that tell what happened",
+		Long: `Feedmill delivers events as signed webhooks. "feedmill serve" is the service; the
+other commands work with it.
+
+Exit codes: 0 it worked, 1 it did not, 2 the command line is wrong, 3 there is
+no such thing, 4 the credential is missing or does not allow it.`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newConfig(), newKeys(), newVault())
+	root.AddCommand(
+		newServe(), newConfig(), newVault(), newKeys(), newLogin(), newLogout(),
+		newEvents(), newSubscriptions(), newDeliveries(),
+	)
+	onlyHelps(root)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, sub := range root.Commands() {
+		if sub.HasSubCommands() {
+			onlyHelps(sub)
+		}
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	refuseAsUsage(root)
 	return root
 }
 
 // onlyHelps makes parent print its help by itself, and refuse the name of a
 // command that it does not have: without it that would succeed in silence.
 func onlyHelps(parent *cobra.Command) {
-	parent.Args = cobra.NoArgs
+	parent.SuggestionsMinimumDistance = 2
+	parent.Args = func(cmd *cobra.Command, args []string) error {
+		err := cobra.NoArgs(cmd, args)
+		if err == nil {
+			return nil
+		}
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			return fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+		}
+		return err
+	}
 	parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 

@@ -2,9 +2,18 @@ package main
 
 import (
 	"database/sql"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -62,6 +71,56 @@ var scriptCommands = map[string]func(s *testscript.TestScript, neg bool, args []
 	// end NAME ends a server in good order.
 	"end": func(s *testscript.TestScript, _ bool, args []string) {
 		s.Check(s.Value(serversKey).(map[string]*process)[args[0]].stop())
+	},
+	// exits CODE PROGRAM ARGS... runs a program that is to end with the code.
+	"exits": func(s *testscript.TestScript, _ bool, args []string) {
+		code := 0
+		if err := s.Exec(args[1], args[2:]...); err != nil {
+			exit, ok := errors.AsType[*exec.ExitError](err)
+			if !ok {
+				s.Fatalf("%v", err)
+			}
+			code = exit.ExitCode()
+		}
+		if want := args[0]; strconv.Itoa(code) != want {
+			s.Fatalf("the exit code is %d, want %s\nstdout:\n%s\nstderr:\n%s", code, want, s.ReadFile("stdout"), s.ReadFile("stderr"))
+		}
+	},
+	// eventually PATTERN PROGRAM ARGS... runs a program until what it prints
+	// matches.
+	"eventually": func(s *testscript.TestScript, _ bool, args []string) {
+		pattern := regexp.MustCompile(`(?m)` + args[0])
+		for begun := time.Now(); ; {
+			s.Check(s.Exec(args[1], args[2:]...))
+			if pattern.MatchString(s.ReadFile("stdout")) {
+				return
+			}
+			if time.Since(begun) > patience {
+				s.Fatalf("%s does not show:\n%s", args[0], s.ReadFile("stdout"))
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	},
+	// sink starts an endpoint that answers with the status that its path
+	// ends with, and sets SINK to its address.
+	"sink": func(s *testscript.TestScript, _ bool, _ []string) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			status, err := strconv.Atoi(path.Base(r.URL.Path))
+			if err != nil {
+				status = http.StatusNotFound
+			}
+			w.WriteHeader(status)
+			io.WriteString(w, "an answer\nwith \x1b[31mcolour\n")
+		}))
+		s.Defer(server.Close)
+		s.Setenv("SINK", server.URL)
+	},
+	// lines FILE COUNT LINE writes a file with the same line many times.
+	"lines": func(s *testscript.TestScript, _ bool, args []string) {
+		count, err := strconv.Atoi(args[1])
+		s.Check(err)
+		s.Check(os.WriteFile(s.MkAbs(args[0]), []byte(strings.Repeat(args[2]+"\n", count)), 0o600))
 	},
 	// sqlite FILE STATEMENT changes a database behind the program's back.
 	"sqlite": func(s *testscript.TestScript, _ bool, args []string) {

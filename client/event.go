@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Event is something that happened, and where it went.
+type Event struct {
+	ID string `json:"id"`
+	// PublisherID is the publisher's own id, where it gave one.
+	PublisherID string    `json:"publisherId,omitzero"`
+	Type        string    `json:"type"`
+	Timestamp   time.Time `json:"timestamp"`
+	// ResourceID is what the event is about, where it is about something.
+	ResourceID string          `json:"resourceId,omitzero"`
+	Data       json.RawMessage `json:"data"`
+	// Deliveries are the first of them: 100 for one event, 10 in a list.
+	Deliveries []EventRoute `json:"deliveries"`
+}
+
+// EventRoute is one way that an event went.
+type EventRoute struct {
+	// ID is that of the delivery.
+	ID             string                 `json:"id"`
+	SubscriptionID string                 `json:"subscriptionId"`
+	State          feedmill.DeliveryState `json:"state"`
+}
+
+// EventQuery says which events are wanted; its zero value says all.
+type EventQuery struct {
+	Type       string
+	ResourceID string
+	Since      time.Time
+}
+
+// Events goes through the events, newest first.
+func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[Event, error] {
+	return list[Event](ctx, c, "/events", map[string]string{
+		"type": q.Type, "resourceId": q.ResourceID, "since": sinceParameter(q.Since),
+	})
+}
+
+// Event reads one event.
+func (c *Client) Event(ctx context.Context, id string) (Event, error) {
+	var out one[Event]
+	_, err := c.call(ctx, http.MethodGet, "/events/"+url.PathEscape(id), nil, &out)
+	return out.Data, err
+}
+
+// EventType is a kind of event that there is.
+type EventType struct {
+	Name string `json:"name"`
+	// Family is the wildcard of all types beside it, such as "metric.*".
+	Family string `json:"family"`
+	// Status is "available" or "unavailable".
+	Status string `json:"status"`
+	// Operational types tell of the service itself.
+	Operational bool   `json:"operational"`
+	Description string `json:"description"`
+	// Schema is the JSON Schema of the event's data.
+	Schema json.RawMessage `json:"schema"`
+}
+
+// EventTypes lists what can be published and subscribed to, those of a family
+// together.
+func (c *Client) EventTypes(ctx context.Context) ([]EventType, error) {
+	var out []EventType
+	_, err := c.call(ctx, http.MethodGet, "/events/types", nil, &out)
+	return out, err
+}

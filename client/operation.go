@@ -1,0 +1,32 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// Health asks whether the server is alive. It is asked once.
+func (c *Client) Health(ctx context.Context) error {
+	_, err := c.exchange(ctx, request{method: http.MethodGet, path: "/healthz", single: true}, nil)
+	return err
+}
+
+// Ready asks whether the server can work, its stores included. It is asked once.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.exchange(ctx, request{method: http.MethodGet, path: "/readyz", single: true}, nil)
+	return err
+}
+
+// Metrics reads the server's metrics in the text format of Prometheus.
+func (c *Client) Metrics(ctx context.Context) (string, error) {
+	text, _, err := c.fetch(ctx, request{method: http.MethodGet, path: "/metrics"})
+	return string(text), err
+}
+
+// OpenAPI reads the OpenAPI document of the API.
+func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
+	var out json.RawMessage
+	_, err := c.call(ctx, http.MethodGet, "/openapi.json", nil, &out)
+	return out, err
+}

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Subscription is who is told of what. The values of its extra headers are
+// never shown.
+type Subscription struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitzero"`
+	URL  string `json:"url"`
+	// Events are exact types and wildcards of families such as "metric.*".
+	Events []string `json:"events"`
+	// HTTPOperation is POST or GET.
+	HTTPOperation string                     `json:"httpOperation"`
+	Filters       Filters                    `json:"filters,omitzero"`
+	State         feedmill.SubscriptionState `json:"state"`
+	// DisabledReason is "user", "gone" or "failing" for a disabled one.
+	DisabledReason string           `json:"disabledReason,omitzero"`
+	Delivery       DeliverySettings `json:"delivery"`
+	CreatedAt      time.Time        `json:"createdAt"`
+	UpdatedAt      time.Time        `json:"updatedAt"`
+	// SigningSecret is in the answers to a creation and a rotation only.
+	SigningSecret string `json:"signingSecret,omitzero"`
+	// OverlapUntil is when a rotated secret alone signs.
+	OverlapUntil time.Time `json:"overlapUntil,omitzero"`
+}
+
+// Filters narrow what a subscription hears of.
+type Filters struct {
+	// ResourceID is the only resource of interest; for datafeed.source.*
+	// the id of a data feed.
+	ResourceID string `json:"resourceId,omitzero"`
+}
+
+// DeliverySettings are how a subscription is delivered to.
+type DeliverySettings struct {
+	Timeout Duration `json:"timeout"`
+	// RateLimit is nil for no limit.
+	RateLimit   *RateLimit        `json:"rateLimit"`
+	Concurrency int               `json:"concurrency"`
+	Ordered     bool              `json:"ordered"`
+	Headers     map[string]string `json:"headers"`
+}
+
+// RateLimit allows so many requests in a time, by default a second.
+type RateLimit struct {
+	Requests int      `json:"requests"`
+	Per      Duration `json:"per,omitzero"`
+}
+
+// Subscriptions goes through the subscriptions, newest first.
+func (c *Client) Subscriptions(ctx context.Context) iter.Seq2[Subscription, error] {
+	return list[Subscription](ctx, c, "/events/subscriptions", nil)
+}
+
+func subscriptionPath(id string) string { return "/events/subscriptions/" + url.PathEscape(id) }
+
+// Subscription reads one subscription.
+func (c *Client) Subscription(ctx context.Context, id string) (Subscription, error) {
+	var out one[Subscription]
+	_, err := c.call(ctx, http.MethodGet, subscriptionPath(id), nil, &out)
+	return out.Data, err
+}
+
+// DeleteSubscription deletes a subscription. Deliveries that have not ended
+// are discarded.
+func (c *Client) DeleteSubscription(ctx context.Context, id string) error {
+	_, err := c.call(ctx, http.MethodDelete, subscriptionPath(id), nil, nil)
+	return err
+}
+
+// Ping is what an endpoint said to a test.
+type Ping struct {
+	// Succeeded says that the endpoint answered with a 2xx.
+	Succeeded bool `json:"succeeded"`
+	Exchange
+}
+
+// TestSubscription sends a test.ping to the endpoint now.
+func (c *Client) TestSubscription(ctx context.Context, id string, opts ...CallOption) (Ping, error) {
+	var out one[Ping]
+	_, err := c.call(ctx, http.MethodPost, subscriptionPath(id)+"/test", nil, &out, opts...)
+	return out.Data, err
+}
+
+// RotateSecret gives a subscription a new signing secret, which is in the
+// answer. Both secrets sign for the time of the overlap, up to 7 days; with
+// none the new one takes over at once.
+func (c *Client) RotateSecret(ctx context.Context, id string, overlap time.Duration, opts ...CallOption) (Subscription, error) {
+	in := struct {
+		Overlap Duration `json:"overlap"`
+	}{Duration(overlap)}
+	var out one[Subscription]
+	_, err := c.call(ctx, http.MethodPost, subscriptionPath(id)+"/rotate_secret", in, &out, opts...)
+	return out.Data, err
+}

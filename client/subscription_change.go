@@ -1,0 +1,38 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/feedmill/feedmill"
+)
+
+// SubscriptionChange says what of a subscription becomes different; its zero
+// value says nothing.
+type SubscriptionChange struct {
+	Name          Field[string]              `json:"name,omitzero"`
+	URL           string                     `json:"url,omitzero"`
+	Events        []string                   `json:"events,omitzero"`
+	HTTPOperation Field[string]              `json:"httpOperation,omitzero"`
+	Filters       Field[Filters]             `json:"filters,omitzero"`
+	State         feedmill.SubscriptionState `json:"state,omitzero"`
+	Delivery      Field[DeliveryChange]      `json:"delivery,omitzero"`
+}
+
+// DeliveryChange says which delivery settings become different.
+type DeliveryChange struct {
+	Timeout     Field[Duration]  `json:"timeout,omitzero"`
+	RateLimit   Field[RateLimit] `json:"rateLimit,omitzero"`
+	Concurrency Field[int]       `json:"concurrency,omitzero"`
+	Ordered     Field[bool]      `json:"ordered,omitzero"`
+	// Headers sets the headers that it names and leaves the others; one
+	// that is reset is removed.
+	Headers map[string]Field[string] `json:"headers,omitzero"`
+}
+
+// ChangeSubscription changes a subscription and answers it as it is then.
+func (c *Client) ChangeSubscription(ctx context.Context, id string, change SubscriptionChange) (Subscription, error) {
+	var out one[Subscription]
+	_, err := c.call(ctx, http.MethodPatch, subscriptionPath(id), change, &out)
+	return out.Data, err
+}

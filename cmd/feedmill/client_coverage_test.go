@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+// TestClientCoversTheAPI makes every call of the client on a real server and
+// holds what was asked for against the OpenAPI document in both directions. A
+// method that is missing here fails it too, and so does a call that no longer
+// is one.
+func TestClientCoversTheAPI(t *testing.T) {
+	t.Parallel()
+	// A delivery that has failed waits, so that it can be retried by hand.
+	p := serve(t, filepath.Join(t.TempDir(), "data"), "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_RETRY_SCHEDULE=24h")
+	c := p.client(p.mustFirstKey(t))
+	text, err := c.OpenAPI(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &sightseer{operations: operationsOf(t, text), seen: make(map[string]bool)}
+	c.HTTP.Transport = seen
+
+	calls := clientCalls(t, c)
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		t.Run(name, func(t *testing.T) {
+			if err := calls[name](t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+
+	of := reflect.TypeFor[*client.Client]()
+	for i := range of.NumMethod() {
+		if name := of.Method(i).Name; calls[name] == nil {
+			t.Errorf("the method %s of the client is not called here", name)
+		}
+	}
+	for operation := range seen.operations.known {
+		if !seen.seen[operation] {
+			t.Errorf("no method of the client makes the request %s", operation)
+		}
+	}
+	for operation := range seen.seen {
+		if !seen.operations.known[operation] {
+			t.Errorf("the document does not have %s", operation)
+		}
+	}
+}
+
+// operations are those of an OpenAPI document, such as "GET /keys".
+type operations struct {
+	known map[string]bool
+	// paths finds the template of a path in the way that the server does.
+	paths *http.ServeMux
+}
+
+// operationsOf reads the operations that programs call: all but the pages.
+func operationsOf(t *testing.T, document []byte) operations {
+	t.Helper()
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct {
+				Content map[string]any `json:"content"`
+			} `json:"responses"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(document, &doc); err != nil {
+		t.Fatal(err)
+	}
+	o := operations{known: make(map[string]bool), paths: http.NewServeMux()}
+	for path, methods := range doc.Paths {
+		for method, operation := range methods {
+			if _, page := operation.Responses["200"].Content["text/html"]; page {
+				continue
+			}
+			name := strings.ToUpper(method) + " " + path
+			o.known[name] = true
+			o.paths.Handle(name, http.NotFoundHandler())
+		}
+	}
+	if len(o.known) < 20 {
+		t.Fatalf("the document has only %d operations", len(o.known))
+	}
+	return o
+}
+
+// sightseer keeps which operations were asked for.
+type sightseer struct {
+	operations operations
+	mu         sync.Mutex
+	seen       map[string]bool
+}
+
+func (s *sightseer) RoundTrip(r *http.Request) (*http.Response, error) {
+	_, operation := s.operations.paths.Handler(r)
+	if operation == "" {
+		operation = r.Method + " " + r.URL.Path
+	}
+	s.mu.Lock()
+	s.seen[operation] = true
+	s.mu.Unlock()
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// clientCalls are the methods of the client, each with a call that succeeds.
+func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context) error {
+	endpoint := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(endpoint.Close)
+	ctx := t.Context()
+	made, err := c.CreateSubscription(ctx, client.NewSubscription{URL: endpoint.URL, Events: []string{"metric.*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub := made.Created[0].ID
+	published, err := c.Publish(ctx, client.NewEvent{Type: "metric.created", Data: map[string]int{"value": 42}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	delivery := retrying(t, c, sub)
+	newSub := func(ctx context.Context) (string, error) {
+		made, err := c.CreateSubscription(ctx, client.NewSubscription{URL: endpoint.URL, Events: []string{"tag.*"}})
+		if err != nil {
+			return "", err
+		}
+		return made.Created[0].ID, nil
+	}
+	newKey := func(ctx context.Context) (client.Key, error) {
+		return c.CreateKey(ctx, client.NewKey{Name: "a key", Scopes: []string{"api:read"}})
+	}
+	event := client.NewEvent{Type: "tag.created", ResourceID: "t_1"}
+	const cloudEvent = `{"specversion":"1.0","id":"1","source":"/shop","type":"tag.created"}`
+
+	return map[string]func(context.Context) error{
+		"CreateWorkspace": func(ctx context.Context) error { return second(c.CreateWorkspace(ctx, "acme")) },
+		"Workspaces":      func(ctx context.Context) error { return firstOf(c.Workspaces(ctx)) },
+		"CreateKey":       func(ctx context.Context) error { return second(newKey(ctx)) },
+		"Keys":            func(ctx context.Context) error { return firstOf(c.Keys(ctx)) },
+		"KeysOf": func(ctx context.Context) error {
+			k, err := newKey(ctx)
+			if err != nil {
+				return err
+			}
+			return firstOf(c.KeysOf(ctx, k.WorkspaceID))
+		},
+		"RevokeKey": func(ctx context.Context) error {
+			k, err := newKey(ctx)
+			if err != nil {
+				return err
+			}
+			return c.RevokeKey(ctx, k.ID)
+		},
+		"Publish":    func(ctx context.Context) error { return second(c.Publish(ctx, event)) },
+		"PublishAll": func(ctx context.Context) error { return second(c.PublishAll(ctx, []client.NewEvent{event, event})) },
+		"PublishDocument": func(ctx context.Context) error {
+			return second(c.PublishDocument(ctx, client.MediaCloudEvents, []byte("["+cloudEvent+"]")))
+		},
+		"Events": func(ctx context.Context) error {
+			return firstOf(c.Events(ctx, client.EventQuery{Type: "metric.created", Since: time.Now().Add(-time.Hour)}))
+		},
+		"Event":              func(ctx context.Context) error { return second(c.Event(ctx, published.ID)) },
+		"EventTypes":         func(ctx context.Context) error { return second(c.EventTypes(ctx)) },
+		"CreateSubscription": func(ctx context.Context) error { return second(newSub(ctx)) },
+		"Subscriptions":      func(ctx context.Context) error { return firstOf(c.Subscriptions(ctx)) },
+		"Subscription":       func(ctx context.Context) error { return second(c.Subscription(ctx, sub)) },
+		"ChangeSubscription": func(ctx context.Context) error {
+			return second(c.ChangeSubscription(ctx, sub, client.SubscriptionChange{Name: client.To("changed")}))
+		},
+		"DeleteSubscription": func(ctx context.Context) error {
+			id, err := newSub(ctx)
+			if err != nil {
+				return err
+			}
+			return c.DeleteSubscription(ctx, id)
+		},
+		"TestSubscription": func(ctx context.Context) error { return second(c.TestSubscription(ctx, sub)) },
+		"RotateSecret":     func(ctx context.Context) error { return second(c.RotateSecret(ctx, sub, 0)) },
+		"ReplaySubscription": func(ctx context.Context) error {
+			return second(c.ReplaySubscription(ctx, sub, client.ReplayRange{Since: time.Now().Add(-time.Hour)}))
+		},
+		"Deliveries": func(ctx context.Context) error {
+			return firstOf(c.Deliveries(ctx, sub, client.DeliveryQuery{Type: "metric.created"}))
+		},
+		"Delivery":      func(ctx context.Context) error { return second(c.Delivery(ctx, delivery)) },
+		"RetryDelivery": func(ctx context.Context) error { return second(c.RetryDelivery(ctx, delivery)) },
+		"Undelivered": func(ctx context.Context) error {
+			for _, err := range c.Undelivered(ctx) {
+				return err
+			}
+			return nil
+		},
+		"Health":  c.Health,
+		"Ready":   c.Ready,
+		"Metrics": func(ctx context.Context) error { return second(c.Metrics(ctx)) },
+		"OpenAPI": func(ctx context.Context) error { return second(c.OpenAPI(ctx)) },
+	}
+}
+
+// retrying waits for the delivery of a subscription that has failed once.
+func retrying(t *testing.T, c *client.Client, subscription string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for ctx.Err() == nil {
+		for d, err := range c.Deliveries(ctx, subscription, client.DeliveryQuery{State: feedmill.DeliveryRetrying}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d.ID
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	t.Fatal("no delivery has failed")
+	return ""
+}
+
+// second is the error of a call whose answer does not matter.
+func second[T any](_ T, err error) error { return err }
+
+// firstOf reads the beginning of a list that has one.
+func firstOf[T any](list func(func(T, error) bool)) error {
+	for _, err := range list {
+		return err
+	}
+	return feedmill.ErrNotFound
+}

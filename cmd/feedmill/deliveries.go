@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+func newDeliveries() *cobra.Command {
+	parent := &cobra.Command{Use: "deliveries", Short: "See what became of events, and try again"}
+	parent.AddCommand(newDeliveriesList(), newDeliveriesShow(), newDeliveriesRetry())
+	return parent
+}
+
+func newDeliveriesList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list --subscription ID | list --undelivered",
+		Short: "List the deliveries of a subscription, or all that failed, newest first",
+	}
+	subscription := cmd.Flags().String("subscription", "", "the deliveries of this subscription")
+	undelivered := cmd.Flags().Bool("undelivered", false, "what is exhausted or discarded, over all subscriptions")
+	state := cmd.Flags().String("state", "", "only those in this state: "+strings.Join(deliveryStates(), ", "))
+	kind := cmd.Flags().String("type", "", "only those of events of this type")
+	since := timeFlag(cmd, "since", "only those that are not older")
+	limit := limitFlag(cmd)
+	completeFlag(cmd, "subscription", completeSubscriptions)
+	completeFlag(cmd, "state", completeOf(deliveryStates()...))
+	completeFlag(cmd, "type", completeTypes)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if *undelivered {
+			for _, other := range []string{"subscription", "state", "type", "since"} {
+				if cmd.Flags().Changed(other) {
+					return fmt.Errorf("--undelivered lists all that failed, so it cannot stand beside --%s", other)
+				}
+			}
+		} else if *subscription == "" {
+			return errors.New("say which deliveries, with --subscription ID or --undelivered")
+		}
+		return cobra.NoArgs(cmd, args)
+	}
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		if *undelivered {
+			header := []string{"TIME", "STATE", "ATTEMPTS", "TYPE", "RESOURCE", "ID", "SUBSCRIPTION", "REASON"}
+			return list(p, paged(c, *limit).Undelivered(ctx), *limit, header, func(d client.Delivery) []cell {
+				return append(deliveryCells(d), text(d.SubscriptionID), orDash(d.Reason))
+			})
+		}
+		q := client.DeliveryQuery{State: feedmill.DeliveryState(*state), Type: *kind, Since: *since}
+		header := []string{"TIME", "STATE", "ATTEMPTS", "TYPE", "RESOURCE", "ID", "NEXT ATTEMPT"}
+		return list(p, paged(c, *limit).Deliveries(ctx, *subscription, q), *limit, header, func(d client.Delivery) []cell {
+			next := "-"
+			if !d.NextAttemptAt.IsZero() {
+				next = moment(d.NextAttemptAt)
+			}
+			return append(deliveryCells(d), text(next))
+		})
+	})
+}
+
+func deliveryStates() []string {
+	var words []string
+	for _, s := range feedmill.DeliveryStates {
+		words = append(words, string(s))
+	}
+	return words
+}
+
+func deliveryCells(d client.Delivery) []cell {
+	return []cell{text(moment(d.CreatedAt)), deliveryState(d.State), text(attemptsOf(d)), text(d.Type), orDash(d.ResourceID), text(d.ID)}
+}
+
+func attemptsOf(d client.Delivery) string { return fmt.Sprintf("%d/%d", d.AttemptCount, d.MaxAttempts) }
+
+func newDeliveriesShow() *cobra.Command {
+	cmd := &cobra.Command{Use: "show ID", Short: "Show a delivery with every attempt", Args: oneArg("say which delivery")}
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		d, err := c.Delivery(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.delivery(d) })
+	})
+}
+
+func newDeliveriesRetry() *cobra.Command {
+	cmd := &cobra.Command{Use: "retry ID", Short: "Give a delivery new attempts, the first of them now", Args: oneArg("say which delivery")}
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		d, err := c.RetryDelivery(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return p.show(func() error {
+			return p.printf("%s  is sent again, with up to %d attempts more\n", d.ID, d.MaxAttempts-d.AttemptCount)
+		})
+	})
+}
+
+func (p *printer) delivery(d client.Delivery) error {
+	var t table
+	t.field("Delivery", text(d.ID))
+	t.field("State", deliveryState(d.State))
+	t.field("Reason", text(d.Reason))
+	t.field("Attempts", text(attemptsOf(d)))
+	t.field("Event", text(d.EventID))
+	t.field("Type", text(d.Type))
+	t.field("Resource", text(d.ResourceID))
+	t.field("Subscription", text(d.SubscriptionID))
+	t.field("Created", text(moment(d.CreatedAt)))
+	if !d.NextAttemptAt.IsZero() {
+		t.field("Next attempt", text(moment(d.NextAttemptAt)))
+	}
+	if !d.EndedAt.IsZero() {
+		t.field("Ended", text(moment(d.EndedAt)))
+	}
+	if err := p.table(t); err != nil || len(d.Attempts) == 0 {
+		return err
+	}
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	t = table{header: append([]string{"ATTEMPT"}, timingHeader...)}
+	for _, a := range d.Attempts {
+		t.add(append(texts(strconv.Itoa(a.Number)), timingRow(a.Exchange)...)...)
+	}
+	if err := p.table(t); err != nil {
+		return err
+	}
+	return p.body(d.Attempts[len(d.Attempts)-1].Exchange)
+}
+
+var timingHeader = []string{"TIME", "STATUS", "DNS", "CONNECT", "TLS", "FIRST BYTE", "TOTAL", "ERROR"}
+
+// timingRow is an exchange with what its time went into.
+func timingRow(x client.Exchange) []cell {
+	status := cell{text: strconv.Itoa(x.Status), tone: bad}
+	switch {
+	case x.Status == 0:
+		status.text = "-"
+	case x.Error == "" && x.Status >= 200 && x.Status <= 299:
+		status.tone = good
+	}
+	row := []cell{text(moment(x.At)), status}
+	for _, m := range []client.Milliseconds{x.Timing.DNS, x.Timing.Connect, x.Timing.TLS, x.Timing.FirstByte, x.Timing.Total} {
+		row = append(row, milliseconds(m))
+	}
+	return append(row, orDash(x.Error))
+}
+
+// milliseconds is how long something took; a dash, where it did not happen.
+func milliseconds(m client.Milliseconds) cell {
+	if m == 0 {
+		return text("-")
+	}
+	return text(fmt.Sprintf("%.1fms", float64(m)))
+}
+
+// body prints the answer to an exchange that failed, where there was one.
+func (p *printer) body(x client.Exchange) error {
+	if x.Body == "" {
+		return nil
+	}
+	end := ""
+	if x.BodyTruncated {
+		end = "\n  …"
+	}
+	lines := strings.ReplaceAll(plainLines(strings.TrimRight(x.Body, "\r\n")), "\n", "\n  ")
+	return p.printf("\nAnswer\n  %s%s\n", lines, end)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+func newEvents() *cobra.Command {
+	parent := &cobra.Command{Use: "events", Short: "Publish events, and see where they went"}
+	parent.AddCommand(newEventsPublish(), newEventsList(), newEventsShow(), newEventsTypes())
+	return parent
+}
+
+func newEventsList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List events, newest first", Args: cobra.NoArgs}
+	q := new(client.EventQuery)
+	cmd.Flags().StringVar(&q.Type, "type", "", "only events of this type")
+	cmd.Flags().StringVar(&q.ResourceID, "resource", "", "only events about this resource")
+	since := timeFlag(cmd, "since", "only events that are not older")
+	limit := limitFlag(cmd)
+	completeFlag(cmd, "type", completeTypes)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		q.Since = *since
+		return list(p, paged(c, *limit).Events(ctx, *q), *limit, []string{"TIME", "TYPE", "RESOURCE", "ID", "DELIVERIES"}, func(e client.Event) []cell {
+			return []cell{text(moment(e.Timestamp)), text(e.Type), orDash(e.ResourceID), text(e.ID), routes(e.Deliveries)}
+		})
+	})
+}
+
+// routes sums up where an event went, such as "2 delivered, 1 retrying".
+func routes(all []client.EventRoute) cell {
+	counts := make(map[feedmill.DeliveryState]int)
+	for _, r := range all {
+		counts[r.State]++
+	}
+	var words []string
+	c := cell{tone: good}
+	for _, s := range feedmill.DeliveryStates {
+		if counts[s] == 0 {
+			continue
+		}
+		words = append(words, fmt.Sprint(counts[s], " ", s))
+		if t := deliveryState(s).tone; t == bad || c.tone == good {
+			c.tone = t
+		}
+	}
+	if len(words) == 0 {
+		return text("none")
+	}
+	c.text = strings.Join(words, ", ")
+	return c
+}
+
+func newEventsShow() *cobra.Command {
+	cmd := &cobra.Command{Use: "show ID", Short: "Show an event and where it went", Args: oneArg("say which event")}
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		e, err := c.Event(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.event(e) })
+	})
+}
+
+func (p *printer) event(e client.Event) error {
+	var t table
+	t.field("Event", text(e.ID))
+	t.field("Type", text(e.Type))
+	t.field("Resource", text(e.ResourceID))
+	t.field("Time", text(moment(e.Timestamp)))
+	t.field("Publisher's id", text(e.PublisherID))
+	if err := p.table(t); err != nil {
+		return err
+	}
+	var data bytes.Buffer
+	if err := json.Indent(&data, e.Data, "  ", "  "); err != nil {
+		return err
+	}
+	if err := p.printf("\nData\n  %s\n\n", plainLines(data.String())); err != nil {
+		return err
+	}
+	if len(e.Deliveries) == 0 {
+		return p.printf("No subscription was told of it.\n")
+	}
+	t = table{header: []string{"DELIVERY", "SUBSCRIPTION", "STATE"}}
+	for _, r := range e.Deliveries {
+		t.add(text(r.ID), text(r.SubscriptionID), deliveryState(r.State))
+	}
+	return p.table(t)
+}
+
+func newEventsTypes() *cobra.Command {
+	cmd := &cobra.Command{Use: "types", Short: "List the types that events can have", Args: cobra.NoArgs}
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		types, err := c.EventTypes(ctx)
+		if err != nil {
+			return err
+		}
+		return p.show(func() error {
+			t := table{header: []string{"TYPE", "FAMILY", "STATUS", "DESCRIPTION"}}
+			for _, e := range types {
+				status := cell{text: e.Status, tone: good}
+				if e.Status != "available" {
+					status.tone = waiting
+				}
+				t.add(text(e.Name), text(e.Family), status, text(e.Description))
+			}
+			return p.table(t)
+		})
+	})
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// printer writes what a command has to say, for people or for machines.
+type printer struct {
+	out   io.Writer
+	notes io.Writer // for what is not the answer itself
+	// json says that machines read it; answers is what the service said then.
+	json    bool
+	answers tape
+	// colour is for people at a terminal who have not said no to it.
+	colour bool
+}
+
+// newPrinter makes a printer for a command that works with a client.
+func newPrinter(cmd *cobra.Command, c *client.Client) *printer {
+	p := &printer{out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), json: wantsJSON(cmd)}
+	if p.json {
+		p.answers.record(c)
+	}
+	f, ok := p.out.(*os.File)
+	p.colour = ok && os.Getenv("NO_COLOR") == "" && isTerminal(f)
+	return p
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// show prints what the service answered: as it was said, for machines, or in
+// the words that inWords writes.
+func (p *printer) show(inWords func() error) error {
+	if p.json {
+		return printJSON(p.out, p.answers.document())
+	}
+	return inWords()
+}
+
+// say prints a line for people. For machines the exit code says it.
+func (p *printer) say(format string, args ...any) error {
+	if p.json {
+		return nil
+	}
+	return p.printf(format, args...)
+}
+
+func (p *printer) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(p.out, format, args...)
+	return err
+}
+
+// list prints a list up to its limit, as a JSON array or as a table with the
+// row that of makes of each record, and says where there is more. A limit of
+// zero is none.
+func list[T any](p *printer, records iter.Seq2[T, error], limit int, header []string, of func(T) []cell) error {
+	var found []T
+	more := false
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		if more = limit > 0 && len(found) == limit; more {
+			break
+		}
+		found = append(found, r)
+	}
+	if p.json {
+		raw, err := p.answers.records(limit)
+		if err != nil {
+			return err
+		}
+		return printJSON(p.out, raw)
+	}
+	t := table{header: header}
+	for _, r := range found {
+		t.add(of(r)...)
+	}
+	if err := p.table(t); err != nil || !more {
+		return err
+	}
+	_, err := fmt.Fprintf(p.notes, "There are more than these %d; --limit shows more of them.\n", limit)
+	return err
+}
+
+// paged sets how much a client asks for at once, for a list with a limit.
+func paged(c *client.Client, limit int) *client.Client {
+	const most = 500
+	c.PageSize = most
+	if limit > 0 {
+		c.PageSize = min(limit+1, most) // one more says whether there is more
+	}
+	return c
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Local().Format(time.DateTime)
+}
+
+// plain is text of somebody else's on one line, with nothing in it that a
+// terminal would obey.
+func plain(text string) string { return escape(text, "") }
+
+// plainLines is plain for text of several lines.
+func plainLines(text string) string { return escape(text, "\n\t") }
+
+func escape(text, allowed string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) || strings.ContainsRune(allowed, r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+	}
+	return b.String()
+}

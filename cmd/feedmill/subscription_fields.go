@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+// subscriptionFields are the flags for the fields of a subscription.
+type subscriptionFields struct {
+	cmd                                *cobra.Command
+	url, name, method, resource, state string
+	events, headers, without           []string
+	timeout                            client.Duration
+	rate                               rateValue
+	concurrency                        int
+	ordered                            bool
+}
+
+func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
+	f := &subscriptionFields{cmd: cmd}
+	flags := cmd.Flags()
+	flags.StringVar(&f.url, "url", "", "where deliveries go")
+	flags.StringSliceVar(&f.events, "events", nil, "event types, or families such as metric.*")
+	flags.StringVar(&f.name, "name", "", "a name for people")
+	flags.StringVar(&f.method, "method", "", "POST, or GET with the event in the query")
+	flags.StringVar(&f.resource, "resource", "", "only events about this resource")
+	flags.StringArrayVar(&f.headers, "header", nil, "an extra header, name=value, or name=@file; may stand several times")
+	flags.Var((*durationValue)(&f.timeout), "timeout", "how long an endpoint may take, up to 60s")
+	flags.Var(&f.rate, "rate-limit", "requests a second such as 10, or in a time such as 100/1m; none for no limit")
+	flags.IntVar(&f.concurrency, "concurrency", 0, "how many requests may be under way at once")
+	flags.BoolVar(&f.ordered, "ordered", false, "first in, first out for each resource")
+	completeFlag(cmd, "events", completeEventNames)
+	completeFlag(cmd, "method", completeOf("POST", "GET"))
+	return f
+}
+
+func newSubscriptionsCreate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "create --url URL --events TYPES",
+		Short: "Subscribe an endpoint to events and print its signing secret, once",
+		Long: `Subscribes an endpoint to events. The types of datafeed.source.* make a
+subscription of their own: with others beside them there are two, each with its
+secret. Where one of the two cannot be made, the other is printed all the same
+and the exit code is 1.`,
+		Example: `  feedmill subscriptions create --url https://example.com/hook --events metric.created,tag.*`,
+		Args:    cobra.NoArgs,
+	}
+	f := newSubscriptionFields(cmd)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		if f.url == "" || len(f.events) == 0 {
+			return usagef("say where to deliver and what, with --url and --events")
+		}
+		headers, err := headerPairs(f.headers)
+		if err != nil {
+			return err
+		}
+		made, err := c.CreateSubscription(ctx, client.NewSubscription{
+			Name: f.name, URL: f.url, Events: f.events, HTTPOperation: f.method, Filters: client.Filters{ResourceID: f.resource},
+			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers},
+		})
+		if err != nil {
+			return err
+		}
+		return p.created(made)
+	})
+}
+
+// created prints what a creation made, and answers what it could not make.
+func (p *printer) created(made client.CreatedSubscriptions) error {
+	err := p.show(func() error {
+		for _, s := range made.Created {
+			if err := p.subscription(s); err != nil {
+				return err
+			}
+			if err := p.printf("\n  %s\n\n", s.SigningSecret); err != nil {
+				return err
+			}
+		}
+		if len(made.Created) > 1 {
+			return p.printf("This is the only time that the secrets are shown.\n")
+		}
+		return p.printf("This is the only time that the secret is shown.\n")
+	})
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, f := range made.Failed {
+		failed = append(failed, f)
+	}
+	return errors.Join(failed...)
+}
+
+func newSubscriptionsUpdate() *cobra.Command {
+	cmd := oneSubscription("update", "Change a subscription")
+	cmd.Long = `Changes what the flags name and leaves the rest. An empty --name or --resource
+removes it; --state paused holds deliveries back, --state active lets them go.`
+	cmd.Example = `  feedmill subscriptions update sub_… --state paused
+  feedmill subscriptions update sub_… --rate-limit none --remove-header x-team`
+	f := newSubscriptionFields(cmd)
+	cmd.Flags().StringVar(&f.state, "state", "", "active, paused or disabled")
+	cmd.Flags().StringSliceVar(&f.without, "remove-header", nil, "remove an extra header")
+	states := []string{string(feedmill.SubscriptionActive), string(feedmill.SubscriptionPaused), string(feedmill.SubscriptionDisabled)}
+	completeFlag(cmd, "state", completeOf(states...))
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		if !f.anyGiven() {
+			return usagef("say what to change; see feedmill subscriptions update --help")
+		}
+		change, err := f.change()
+		if err != nil {
+			return err
+		}
+		s, err := c.ChangeSubscription(ctx, args[0], change)
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.subscription(s) })
+	})
+}
+
+func (f *subscriptionFields) given(flag string) bool { return f.cmd.Flags().Changed(flag) }
+
+func (f *subscriptionFields) anyGiven() bool {
+	fields := []string{
+		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "timeout", "rate-limit", "concurrency", "ordered",
+	}
+	return slices.ContainsFunc(fields, f.given)
+}
+
+// change is what the flags that were given say.
+func (f *subscriptionFields) change() (client.SubscriptionChange, error) {
+	change := client.SubscriptionChange{URL: f.url, Events: f.events, State: feedmill.SubscriptionState(f.state)}
+	if f.given("name") {
+		change.Name = orReset(f.name)
+	}
+	if f.given("method") {
+		change.HTTPOperation = orReset(f.method)
+	}
+	if f.given("resource") {
+		if change.Filters = client.To(client.Filters{ResourceID: f.resource}); f.resource == "" {
+			change.Filters = client.Reset[client.Filters]()
+		}
+	}
+	delivery, err := f.deliveryChange()
+	if err == nil && delivery != nil {
+		change.Delivery = client.To(*delivery)
+	}
+	return change, err
+}
+
+// deliveryChange is what the flags say about delivery; nil where they say nothing.
+func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
+	var d client.DeliveryChange
+	said := false
+	for flag, set := range map[string]func(){
+		"timeout":     func() { d.Timeout = client.To(f.timeout) },
+		"concurrency": func() { d.Concurrency = client.To(f.concurrency) },
+		"ordered":     func() { d.Ordered = client.To(f.ordered) },
+		"rate-limit": func() {
+			if d.RateLimit = client.Reset[client.RateLimit](); f.rate.RateLimit != nil {
+				d.RateLimit = client.To(*f.rate.RateLimit)
+			}
+		},
+	} {
+		if f.given(flag) {
+			set()
+			said = true
+		}
+	}
+	headers, err := headerPairs(f.headers)
+	if err != nil {
+		return nil, err
+	}
+	if len(headers)+len(f.without) > 0 {
+		said = true
+		d.Headers = make(map[string]client.Field[string])
+	}
+	for name, value := range headers {
+		d.Headers[name] = client.To(value)
+	}
+	for _, name := range f.without {
+		d.Headers[name] = client.Reset[string]()
+	}
+	if !said {
+		return nil, nil
+	}
+	return &d, nil
+}
+
+func orReset(value string) client.Field[string] {
+	if value == "" {
+		return client.Reset[string]()
+	}
+	return client.To(value)
+}

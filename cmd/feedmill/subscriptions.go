@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+func newSubscriptions() *cobra.Command {
+	parent := &cobra.Command{Use: "subscriptions", Aliases: []string{"subs"}, Short: "Say who is told of what"}
+	parent.AddCommand(
+		newSubscriptionsCreate(), newSubscriptionsList(), newSubscriptionsShow(), newSubscriptionsUpdate(),
+		newSubscriptionsDelete(), newSubscriptionsTest(), newSubscriptionsRotate(), newSubscriptionsReplay(),
+	)
+	return parent
+}
+
+// oneSubscription makes a command that works on the subscription it is given.
+func oneSubscription(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " ID", Short: short, Args: oneArg("say which subscription"),
+		ValidArgsFunction: completeFirst(completeSubscriptions),
+	}
+}
+
+func newSubscriptionsList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List subscriptions, newest first", Args: cobra.NoArgs}
+	limit := limitFlag(cmd)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		header := []string{"ID", "NAME", "STATE", "EVENTS", "RESOURCE", "METHOD", "URL"}
+		return list(p, paged(c, *limit).Subscriptions(ctx), *limit, header, func(s client.Subscription) []cell {
+			return []cell{
+				text(s.ID), orDash(s.Name), subscriptionState(s.State), text(strings.Join(s.Events, ",")), orDash(s.Filters.ResourceID),
+				text(s.HTTPOperation), text(s.URL),
+			}
+		})
+	})
+}
+
+func newSubscriptionsShow() *cobra.Command {
+	return onServer(oneSubscription("show", "Show a subscription"), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		s, err := c.Subscription(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.subscription(s) })
+	})
+}
+
+func (p *printer) subscription(s client.Subscription) error {
+	var t table
+	t.field("Subscription", text(s.ID))
+	t.field("Name", text(s.Name))
+	t.field("URL", text(s.URL))
+	t.field("Events", text(strings.Join(s.Events, ", ")))
+	t.field("Resource", text(s.Filters.ResourceID))
+	if s.State != "" {
+		state := subscriptionState(s.State)
+		if s.DisabledReason != "" {
+			state.text += " (" + disabledBecause(s.DisabledReason) + ")"
+		}
+		t.field("State", state)
+		t.field("Method", text(s.HTTPOperation))
+		t.field("Timeout", text(s.Delivery.Timeout.String()))
+		t.field("Rate limit", text(rateText(s.Delivery.RateLimit)))
+		t.field("Concurrency", text(fmt.Sprint(s.Delivery.Concurrency)))
+		t.field("Ordered", text(map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered]))
+		t.field("Headers", text(strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", ")))
+		t.field("Created", text(moment(s.CreatedAt)))
+		t.field("Changed", text(moment(s.UpdatedAt)))
+	}
+	return p.table(t)
+}
+
+func disabledBecause(reason string) string {
+	switch reason {
+	case feedmill.DisabledByUser:
+		return "by a user"
+	case feedmill.DisabledGone:
+		return "the endpoint answered 410"
+	case feedmill.DisabledFailing:
+		return "nothing got through for five days"
+	}
+	return reason
+}
+
+func newSubscriptionsDelete() *cobra.Command {
+	cmd := oneSubscription("delete", "Delete a subscription; what it has not been sent is discarded")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		if err := c.DeleteSubscription(ctx, args[0]); err != nil {
+			return err
+		}
+		return p.say("deleted %s\n", args[0])
+	})
+}
+
+// errEndpoint is the outcome of a test that failed; what the endpoint said is
+// printed as the outcome of any test is.
+var errEndpoint = errors.New("the endpoint did not answer with success")
+
+func newSubscriptionsTest() *cobra.Command {
+	cmd := oneSubscription("test", "Send a test.ping to the endpoint now and show its answer")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		ping, err := c.TestSubscription(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if err := p.show(func() error { return p.ping(ping) }); err != nil {
+			return err
+		}
+		if !ping.Succeeded {
+			return errEndpoint
+		}
+		return nil
+	})
+}
+
+func (p *printer) ping(ping client.Ping) error {
+	t := table{header: timingHeader}
+	t.add(timingRow(ping.Exchange)...)
+	if err := p.table(t); err != nil {
+		return err
+	}
+	return p.body(ping.Exchange)
+}
+
+func newSubscriptionsRotate() *cobra.Command {
+	cmd := oneSubscription("rotate", "Give a subscription a new signing secret and print it, once")
+	overlap := client.Duration(feedmill.DefaultRotationOverlap)
+	cmd.Flags().Var((*durationValue)(&overlap), "overlap", "how long the old secret signs too, up to 7d; with 0s it ends at once")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		s, err := c.RotateSecret(ctx, args[0], time.Duration(overlap))
+		if err != nil {
+			return err
+		}
+		return p.show(func() error {
+			until := "The old secret has ended."
+			if !s.OverlapUntil.IsZero() {
+				until = "The old secret signs until " + moment(s.OverlapUntil) + "."
+			}
+			return p.printf("%s\n\n  %s\n\nThis is the only time that the secret is shown. %s\n", s.ID, s.SigningSecret, until)
+		})
+	})
+}
+
+func newSubscriptionsReplay() *cobra.Command {
+	cmd := oneSubscription("replay", "Deliver again what ended in a state, by default what failed")
+	since := timeFlag(cmd, "since", "only events that are not older; it is needed")
+	until := timeFlag(cmd, "until", "only events that are older, by default all")
+	state := cmd.Flags().String("state", "", "delivered, exhausted or discarded; by default the latter two")
+	completeFlag(cmd, "state", completeOf(string(feedmill.DeliveryDelivered), string(feedmill.DeliveryExhausted), string(feedmill.DeliveryDiscarded)))
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		if since.IsZero() {
+			return usagef("say from when on with --since, such as --since 24h")
+		}
+		r, err := c.ReplaySubscription(ctx, args[0], client.ReplayRange{Since: *since, Until: *until, State: feedmill.DeliveryState(*state)})
+		if err != nil {
+			return err
+		}
+		return p.show(func() error {
+			words := make([]string, len(r.States))
+			for i, s := range r.States {
+				words[i] = string(s)
+			}
+			return p.printf("%s  delivers again what was %s from %s to %s\nSee how it goes with: feedmill deliveries list --subscription %s\n",
+				r.ID, strings.Join(words, " or "), moment(r.Since), moment(r.Until), r.SubscriptionID)
+		})
+	})
+}
