@@ -53,6 +53,12 @@ func launch(dir string, env []string, args ...string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	return start(cmd)
+}
+
+// start starts a command that is "feedmill serve", or becomes it, and returns
+// when it listens.
+func start(cmd *exec.Cmd) (*process, error) {
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -65,10 +71,12 @@ func launch(dir string, env []string, args ...string) (*process, error) {
 		defer close(p.exited)
 		cmd.Wait() // what came of it is in cmd.ProcessState
 	}()
-	if p.url, err = p.find(`is listening on (http://\S+)`); err != nil {
+	url, err := p.find(`is listening on (http://\S+)`)
+	if err != nil {
 		p.kill()
 		return nil, err
 	}
+	p.url = url
 	return p, nil
 }
 
@@ -160,6 +168,13 @@ func (t *transcript) String() string {
 func serve(t *testing.T, data string, env ...string) *process {
 	t.Helper()
 	p, err := launch(t.TempDir(), env, "--data="+data)
+	return p.until(t, err)
+}
+
+// until ends the server with the test at the latest. err is what came of its
+// start.
+func (p *process) until(t *testing.T, err error) *process {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,10 @@ type events struct {
 	dispatcher *deliver.Dispatcher
 }
 
+// maxInFlight bounds the attempts under way. Where the process may have few files
+// open, it is a quarter of those.
+const maxInFlight = 4096
+
 func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events, error) {
 	catalogue, err := feedmill.NewCatalogue(a.config.EventTypes, a.config.EventFamilies)
 	if err != nil {
@@ -39,8 +43,9 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	}
 	dispatcher := deliver.New(deliver.Options{
 		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
+		MaxInFlight: min(maxInFlight, openFiles()/4),
 		Sender: &deliver.Sender{
-			Transport: a.egress.Express(), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
+			Transport: a.egress.Express(openFiles() / 8), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
 			UserAgent: "Feedmill/" + version,
 		},
 	})

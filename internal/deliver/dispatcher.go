@@ -31,6 +31,7 @@ type Store interface {
 	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
 	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
+	Rewind(ctx context.Context, subscription feedmill.ID, now time.Time) error
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
@@ -119,10 +120,13 @@ type Dispatcher struct {
 	slots           slotSet
 	leaving         slotSet   // not ours any more, but not given back yet
 	wakeAt          time.Time // the earliest known due time in the store
-	ctx             context.Context
-	wg              sync.WaitGroup
+	// rewind says that the store may hold due times of a clock that was ahead
+	// of ours; looked is when it was last looked at, by both of our clocks.
+	rewind bool
+	looked time.Time
+	ctx    context.Context
+	wg     sync.WaitGroup
 
-	began    time.Time
 	poll     chan struct{}
 	replay   chan struct{}
 	outcomes chan settling
@@ -143,7 +147,7 @@ func New(o Options) *Dispatcher {
 		o.Schedule = feedmill.DefaultRetrySchedule
 	}
 	d := &Dispatcher{
-		Options: o, began: time.Now(), maxFresh: freshOnProcessor * runtime.GOMAXPROCS(0), lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
+		Options: o, maxFresh: freshOnProcessor * runtime.GOMAXPROCS(0), lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
 		share: share{total: o.MaxInFlight, of: make(map[feedmill.ID]*portion)},
 		poll:  make(chan struct{}, 1), replay: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
 	}

@@ -13,7 +13,7 @@ const replayStep = 500
 func (d *Dispatcher) runReplays(ctx context.Context) {
 	const lookEvery = 30 * time.Second
 	for {
-		worked, err := d.Store.StepReplay(ctx, d.now(), d.Schedule.Attempts(), replayStep)
+		worked, err := d.Store.StepReplay(ctx, time.Now(), d.Schedule.Attempts(), replayStep)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("replaying deliveries", "error", err)
 		}

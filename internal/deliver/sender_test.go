@@ -21,7 +21,7 @@ func newSender(t *testing.T, allow ...string) *Sender {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := c.Express()
+	transport := c.Express(100)
 	t.Cleanup(transport.CloseIdleConnections)
 	return &Sender{Transport: transport, Forbidden: egress.ErrForbidden, Body: egress.LimitedBody, UserAgent: "Feedmill/test"}
 }

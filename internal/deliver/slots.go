@@ -113,6 +113,7 @@ func (d *Dispatcher) own(held []int) {
 		}
 	}
 	d.slots = now
+	d.rewind = d.rewind || gained > 0
 	for _, l := range d.lanes {
 		d.disowned(l)
 	}

@@ -71,10 +71,6 @@ func (d *Dispatcher) ripen() {
 	d.hire()
 }
 
-// now is the present by a clock that never steps: the time at the start and how
-// long ago that was. A clock that is set back makes nothing wait.
-func (d *Dispatcher) now() time.Time { return d.began.Add(time.Since(d.began)) }
-
 // keepIdle is how many workers wait for work; more than that leave.
 const keepIdle = 64
 
@@ -89,7 +85,7 @@ func (d *Dispatcher) take() (task, bool) {
 			if l == nil {
 				break
 			}
-			if t, ok := d.next(l, d.now()); ok {
+			if t, ok := d.next(l, time.Now()); ok {
 				d.makeReady(l)
 				return t, true
 			}
@@ -107,13 +103,13 @@ func (d *Dispatcher) take() (task, bool) {
 func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	m := Message{
 		Delivery: t.due.ID, Event: t.due.Event, Type: t.due.Type, Payload: t.due.Payload,
-		Attempt: t.due.Attempts + 1, At: d.now(),
+		Attempt: t.due.Attempts + 1, At: time.Now(),
 	}
 	if t.due.Attempts == 0 {
 		d.count.firstAttempt.Observe(m.At.Sub(t.due.CreatedAt).Seconds())
 	}
 	r := d.Sender.Send(ctx, t.target, m)
-	now := d.now()
+	now := time.Now()
 	if ctx.Err() != nil && !r.ok() {
 		// Broken off by a shutdown: given back, and nothing charged.
 		d.finished(t, r, now, false)
@@ -151,7 +147,7 @@ func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
 func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	now := d.now()
+	now := time.Now()
 	d.mu.Lock()
 	stale := d.stale(l, now)
 	old, changes := l.target, l.changes
@@ -252,7 +248,7 @@ func (d *Dispatcher) holdOrDiscard(ctx context.Context, id feedmill.ID, t *Targe
 		if t.held() {
 			n, err = d.Store.HoldOpen(ctx, id, feedmill.DiscardStep)
 		} else {
-			n, err = d.Store.DiscardOpen(ctx, id, t.endedReason(), d.now(), feedmill.DiscardStep)
+			n, err = d.Store.DiscardOpen(ctx, id, t.endedReason(), time.Now(), feedmill.DiscardStep)
 		}
 		if err != nil || n < feedmill.DiscardStep {
 			return err
@@ -284,7 +280,7 @@ func (d *Dispatcher) untilNext() time.Duration {
 	defer d.mu.Unlock()
 	wait := d.PollEvery
 	if !d.wakeAt.IsZero() {
-		wait = min(wait, max(d.wakeAt.Sub(d.now()), time.Millisecond))
+		wait = min(wait, max(time.Until(d.wakeAt), time.Millisecond))
 	}
 	return wait
 }
@@ -297,7 +293,7 @@ func (d *Dispatcher) dueAt(t time.Time) {
 		d.wakeAt = t
 	}
 	d.mu.Unlock()
-	if earlier && t.Sub(d.now()) < d.PollEvery {
+	if earlier && time.Until(t) < d.PollEvery {
 		select {
 		case d.poll <- struct{}{}:
 		default:
@@ -309,16 +305,26 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 	const step = 1000
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	now := d.now()
+	now := time.Now()
 	d.mu.Lock()
 	slots := d.slots.list()
 	if !d.wakeAt.After(now) {
 		d.wakeAt = time.Time{}
 	}
 	d.forgetIdle(now)
+	rewind := d.rewind || setBack(d.looked, now)
+	d.rewind, d.looked = false, now
 	d.mu.Unlock()
 	if len(slots) == 0 {
 		return nil
+	}
+	if rewind {
+		if err := d.rewindAll(ctx, slots, now); err != nil {
+			d.mu.Lock()
+			d.rewind = true
+			d.mu.Unlock()
+			return err
+		}
 	}
 	var after feedmill.ID
 	for {
@@ -351,7 +357,7 @@ func (d *Dispatcher) found(id feedmill.ID) {
 		// lane takes its turn among those of unknown ones.
 		l = d.lane(id, "")
 	}
-	now := d.now()
+	now := time.Now()
 	if l.held && now.Sub(l.readAt) >= heldAge {
 		l.held, l.target = false, nil // another replica may have resumed it
 	}

@@ -17,8 +17,12 @@ import (
 // connection. That it does itself, in HTTP/1.1 and in the goroutine of the
 // caller, where net/http hands each exchange to two goroutines of the
 // connection's and back, which costs more than the exchange.
-func (c *Client) Express() *Express {
-	return &Express{client: c, rest: c.Transport(), pool: newConnPool()}
+//
+// It keeps maxIdle connections open at most, or fewer.
+func (c *Client) Express(maxIdle int) *Express {
+	rest := c.Transport()
+	rest.MaxIdleConns = min(rest.MaxIdleConns, maxIdle)
+	return &Express{client: c, rest: rest, pool: &connPool{idle: make(map[string][]*conn), max: rest.MaxIdleConns}}
 }
 
 // Express makes exchanges; see [Client.Express].

@@ -14,7 +14,6 @@ import (
 
 // The limits of idle connections are those of [Client.Transport].
 const (
-	maxIdle        = 4096
 	maxIdleOfHost  = 256
 	idleTime       = 90 * time.Second
 	answerBuffer   = 4 << 10
@@ -118,10 +117,9 @@ type connPool struct {
 	mu    sync.Mutex
 	idle  map[string][]*conn // by host; the last was used last
 	count int
+	max   int
 	sweep *time.Timer // runs while there are any
 }
-
-func newConnPool() *connPool { return &connPool{idle: make(map[string][]*conn)} }
 
 func (p *connPool) open(host string, c net.Conn) *conn {
 	opened := &conn{Conn: c, pool: p, host: host}
@@ -149,7 +147,7 @@ func (p *connPool) keep(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	idle := p.idle[c.host]
-	if len(idle) >= maxIdleOfHost || p.count >= maxIdle {
+	if len(idle) >= maxIdleOfHost || p.count >= p.max {
 		c.Conn.Close()
 		return
 	}

@@ -195,6 +195,45 @@ var dueCases = []testCase{
 			}
 		}
 	}},
+	{name: "a clock that is set back makes nothing wait longer", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(4, w.ID, "metric.created", "m_1")...)
+		ahead := now()
+		for i, wait := range []time.Duration{5 * time.Minute, 0, 3 * time.Hour} {
+			o := newOutcome(due[i], feedmill.DeliveryRetrying)
+			o.Attempt.At, o.DueAt = ahead, ahead.Add(wait)
+			if i == 2 { // long enough ago for the clock to be past it still
+				o.Attempt.At = ahead.Add(-2 * time.Hour)
+			}
+			_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			must(t, err)
+		}
+		at := ahead.Add(-time.Hour)
+		dueAt := func(at time.Time, wanted ...int) {
+			t.Helper()
+			got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Limit: 9})
+			must(t, err)
+			var ids, wantedIDs []feedmill.ID
+			for _, d := range got {
+				ids = append(ids, d.ID)
+			}
+			for _, i := range wanted {
+				wantedIDs = append(wantedIDs, due[i].ID)
+			}
+			equal(t, "due", wantedIDs, ids)
+		}
+		dueAt(at, 3)
+		must(t, s.Rewind(ctx, sub.ID, ahead.Add(time.Hour))) // a clock that is ahead has nothing to put right
+		dueAt(at, 3)
+		must(t, s.Rewind(ctx, sub.ID, at))
+		dueAt(at, 1, 3)
+		dueAt(at.Add(5*time.Minute-time.Millisecond), 1, 3)
+		dueAt(at.Add(5*time.Minute), 1, 0, 3)
+		dueAt(ahead.Add(3*time.Hour-time.Millisecond), 1, 0, 3)
+		dueAt(ahead.Add(3*time.Hour), 1, 0, 2, 3)
+	}},
 	{name: "open work is counted", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)

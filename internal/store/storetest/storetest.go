@@ -89,6 +89,10 @@ type Store interface {
 	// feedmill.ErrConflict.
 	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error)
 
+	// Rewind puts right what retries of a subscription wait for after the
+	// clock was set back to now: one whose last attempt lies in the future
+	// waits as long from now on as it was to wait from that attempt on.
+	Rewind(ctx context.Context, subscription feedmill.ID, now time.Time) error
 	// DueSubscriptions are up to limit subscriptions, in the given slots and
 	// after the id after, that have an open delivery due at now; in the order
 	// of their ids.
