@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -17,29 +18,62 @@ type settling struct {
 // refusedWait is how long a delivery rests whose outcome the store refused.
 const refusedWait = time.Minute
 
-// settleMost bounds how many outcomes share a transaction.
-const settleMost = 512
+const (
+	// settleMost bounds how many outcomes share a transaction.
+	settleMost = 512
+	// settlers is how many transactions may be under way: while one waits for
+	// the disk another is filled. Beyond the first they must be worth it.
+	settlers = 3
+	worthIt  = 128
+)
 
 // settleAll writes outcomes as they come, those that come together in one
 // transaction, until the channel is closed.
 func (d *Dispatcher) settleAll(ctx context.Context) {
-	batch := make([]settling, 0, settleMost)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	done := make(chan struct{}, settlers)
+	underWay := 0
 	for first := range d.outcomes {
-		batch = append(batch[:0], first)
-	fill:
-		for len(batch) < settleMost {
+		batch := append(make([]settling, 0, 64), first)
+		open := d.gather(&batch)
+		for underWay > 0 && (underWay == settlers || len(batch) < worthIt && open) {
+			var more <-chan settling
+			if len(batch) < settleMost && open {
+				more = d.outcomes
+			}
 			select {
-			case s, ok := <-d.outcomes:
-				if !ok {
-					break fill
+			case <-done:
+				underWay--
+			case s, ok := <-more:
+				if open = ok; ok {
+					batch = append(batch, s)
 				}
-				batch = append(batch, s)
-			default:
-				break fill
 			}
 		}
-		d.settle(ctx, batch)
+		underWay++
+		wg.Go(func() {
+			d.settle(ctx, batch)
+			done <- struct{}{}
+		})
 	}
+}
+
+// gather adds the outcomes that wait already to a batch. It reports whether
+// more may come.
+func (d *Dispatcher) gather(batch *[]settling) bool {
+	for len(*batch) < settleMost {
+		select {
+		case s, ok := <-d.outcomes:
+			if !ok {
+				return false
+			}
+			*batch = append(*batch, s)
+		default:
+			return true
+		}
+	}
+	return true
 }
 
 // settle writes a batch. A store that is away is waited for: meanwhile the
@@ -67,7 +101,7 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 			}
 			return
 		case !errors.Is(err, feedmill.ErrUnavailable):
-			refused := batch[0] // the batch itself is used again
+			refused := batch[0]
 			d.Log.Error("an outcome cannot be written; its delivery is sent again later",
 				"delivery", refused.outcome.Delivery, "error", err)
 			// It stays known for a while, so that it is not sent over and over.

@@ -116,7 +116,7 @@ const (
 				d.attempts + o.tried AS attempts, d.budget, d.due_at, d.created_at, o.at AS ended_at, ` + attemptOf + `
 		), ended AS (
 			INSERT INTO ended_deliveries (` + endedColumns + `) SELECT ` + endedColumns + ` FROM counted
-		)` + writeAttempts
+		)` + insertAttempts + ` RETURNING delivery_id`
 
 	moveOpen = withOutcomes + `, counted AS (
 			UPDATE open_deliveries d SET state = o.state, reason = o.reason, due_at = o.due_at, attempts = d.attempts + o.tried
@@ -152,11 +152,14 @@ const (
 	notCounted = `NOT EXISTS (SELECT 1 FROM attempts a
 		WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $17 AND $18)`
 
-	writeAttempts = `
+	// An attempt that ends an open delivery is always new: a second time it
+	// would not find the delivery open.
+	writeAttempts = insertAttempts + ` ON CONFLICT DO NOTHING RETURNING delivery_id`
+
+	insertAttempts = `
 		INSERT INTO attempts (delivery_id, id, number, at, status, error, header, dns, connect, tls, first_byte, total)
 		SELECT id, attempt_id, attempts, tried_at, status, error, header, dns, connect, tls, first_byte, total
-		FROM counted WHERE attempt_id <> ''
-		ON CONFLICT DO NOTHING RETURNING delivery_id`
+		FROM counted WHERE attempt_id <> ''`
 )
 
 // queueBodies writes what endpoints answered to attempts that are written.
