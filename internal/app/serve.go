@@ -33,7 +33,7 @@ const (
 // ballastBytes is memory that is never touched, and so never there, but that
 // the collector counts. It runs when the heap has doubled: without this, a busy
 // server with little in memory would collect dozens of times a second.
-const ballastBytes = 32 << 20
+const ballastBytes = 24 << 20
 
 // Serve runs the service until ctx ends, then stops it in good order. What the
 // operator should see at the start goes to out.

@@ -111,7 +111,9 @@ type Dispatcher struct {
 	share   share
 	sending map[feedmill.ID]struct{}
 	queued  int
-	texts   payloads // of what is queued
+	events  eventsKept // of what is queued
+	// awaited is how many deliveries are being read to be queued.
+	awaited int
 	idle    int
 	workers int
 	// fresh counts the tasks in their first moment, of which maxFresh may be.

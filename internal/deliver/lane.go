@@ -18,7 +18,7 @@ type lane struct {
 	// changes counts how often somebody said that the subscription changed.
 	changes int
 
-	queue []feedmill.DueDelivery
+	queue []queued
 	// known are the deliveries that are queued, under way or being settled:
 	// those that the store still calls due although they are taken care of.
 	known   map[feedmill.ID]struct{}
@@ -91,8 +91,7 @@ func (d *Dispatcher) add(l *lane, due feedmill.DueDelivery) {
 
 // push puts a delivery at the end of a lane's queue.
 func (d *Dispatcher) push(l *lane, due feedmill.DueDelivery) {
-	due.Payload = d.texts.take(due.Event, due.Payload)
-	l.queue = append(l.queue, due)
+	l.queue = append(l.queue, d.events.take(due))
 	l.known[due.ID] = struct{}{}
 	l.size += (len(due.Payload) + itemBytes - l.size) / 8
 	if due.State == feedmill.DeliveryPending && due.ID > l.after {
@@ -103,13 +102,13 @@ func (d *Dispatcher) push(l *lane, due feedmill.DueDelivery) {
 
 // itemBytes is about how much memory a delivery takes while it waits, without
 // its text.
-const itemBytes = 512
+const itemBytes = 128
 
 // dropQueue forgets what waits in memory; the store still has it.
 func (d *Dispatcher) dropQueue(l *lane) {
 	for i := range l.queue {
-		delete(l.known, l.queue[i].ID)
-		d.texts.drop(l.queue[i].Event)
+		delete(l.known, l.queue[i].id)
+		d.events.drop(l.queue[i])
 	}
 	d.queued -= len(l.queue)
 	l.queue = nil
@@ -131,7 +130,7 @@ func (l *lane) settle(delivery feedmill.ID) {
 // task is what a worker does next: send one delivery, or bring a lane up to date.
 type task struct {
 	lane   *lane
-	due    feedmill.DueDelivery
+	due    queued
 	target Target
 	read   bool // bring the lane up to date instead
 }
@@ -165,13 +164,13 @@ func (d *Dispatcher) next(l *lane, now time.Time) (task, bool) {
 		}
 	}
 	t := task{lane: l, due: l.queue[0], target: *l.target}
-	l.queue[0] = feedmill.DueDelivery{}
+	l.queue[0] = queued{}
 	l.queue = l.queue[1:]
 	d.queued--
-	d.texts.drop(t.due.Event)
+	d.events.drop(t.due)
 	d.share.begin(l)
 	l.usedAt = now
-	d.sending[t.due.ID] = struct{}{}
+	d.sending[t.due.id] = struct{}{}
 	return t, true
 }
 
@@ -193,25 +192,29 @@ func (d *Dispatcher) stale(l *lane, now time.Time) bool {
 }
 
 // wantsMore reports whether a lane should read more of its deliveries: where it
-// has few, or not many and memory has room.
+// has few, or not many and memory has room for all that a read may bring.
 func (d *Dispatcher) wantsMore(l *lane) bool {
-	return len(l.queue) < laneFloor/4 || (len(l.queue) < min(readMost, d.MaxLane)/2 && d.hasRoom())
+	return len(l.queue) < laneFloor/4 || (len(l.queue) < min(readMost, d.MaxLane)/2 && d.room() >= readMost)
 }
 
 // fits reports whether one more delivery of the lane may wait in memory.
 func (d *Dispatcher) fits(l *lane) bool {
-	return len(l.queue) < min(laneFloor, d.MaxLane) || (len(l.queue) < d.MaxLane && d.hasRoom())
+	return len(l.queue) < min(laneFloor, d.MaxLane) || (len(l.queue) < d.MaxLane && d.room() > 0)
 }
 
-func (d *Dispatcher) hasRoom() bool {
-	return d.queued < d.MaxQueued && d.texts.bytes+d.queued*itemBytes < maxQueuedBytes
+// room is how many more deliveries may wait in memory.
+func (d *Dispatcher) room() int {
+	if d.events.bytes+d.queued*itemBytes >= maxQueuedBytes {
+		return 0
+	}
+	return d.MaxQueued - d.queued - d.awaited
 }
 
 // dueQuery asks for more of the lane's deliveries, as many as there is room for.
 // From the beginning on, those that are known come first, and have to be read over.
 func (d *Dispatcher) dueQuery(l *lane, now time.Time, heads bool) feedmill.DueQuery {
 	q := feedmill.DueQuery{Subscription: l.id, Now: now, Heads: heads, Limit: laneFloor}
-	if d.hasRoom() {
+	if d.room() >= readMost {
 		q.Limit = min(max(readBytes/l.size, laneFloor), readMost)
 	}
 	if heads || l.after == "" {

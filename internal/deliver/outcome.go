@@ -12,10 +12,10 @@ import (
 // decide says what an attempt means for its delivery and its subscription.
 func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill.Outcome {
 	o := feedmill.Outcome{
-		Workspace: t.due.Workspace, Subscription: t.target.Subscription, Delivery: t.due.ID, Seq: t.due.Seq, At: now.UTC().Truncate(time.Millisecond),
+		Workspace: t.target.Workspace, Subscription: t.target.Subscription, Delivery: t.due.id, Seq: t.due.seq, At: now.UTC().Truncate(time.Millisecond),
 	}
 	if !r.NotSent {
-		o.Attempt = r.record(t.due.ID, m)
+		o.Attempt = r.record(t.due.id, m)
 	}
 	switch {
 	case r.ok():
@@ -30,11 +30,11 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 		o.Notice = d.notice("subscription.disabled", t.target, feedmill.DisabledGone, now)
 		return o
 	}
-	wait, again := d.Schedule.Next(m.Attempt, t.due.Budget, rand.Float64())
+	wait, again := d.Schedule.Next(m.Attempt, int(t.due.budget), rand.Float64())
 	if again {
 		o.State, o.DueAt = feedmill.DeliveryRetrying, o.At.Add(max(wait, r.RetryAfter))
 	} else {
-		o.State, o.Reason = feedmill.DeliveryExhausted, fmt.Sprintf("all %d attempts failed", t.due.Budget)
+		o.State, o.Reason = feedmill.DeliveryExhausted, fmt.Sprintf("all %d attempts failed", t.due.budget)
 	}
 	d.judge(&o, t.target, now)
 	return o

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"time"
@@ -30,9 +29,10 @@ type Sender struct {
 	UserAgent string
 }
 
-// Transport makes one exchange over HTTP and follows no redirect.
+// Transport makes one exchange over HTTP, the answer's body included by the
+// deadline, and follows no redirect. It notes how the time was spent.
 type Transport interface {
-	Exchange(ctx context.Context, method string, u *url.URL, header [][2]string, body []byte) (*http.Response, error)
+	Exchange(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte, timing *feedmill.Timing) (*http.Response, error)
 }
 
 // Message is what an attempt sends.
@@ -72,17 +72,19 @@ func (r Result) record(delivery feedmill.ID, m Message) *feedmill.Attempt {
 
 // Send makes one attempt.
 func (s *Sender) Send(ctx context.Context, t Target, m Message) (r Result) {
-	ctx, cancel := context.WithTimeout(ctx, t.Settings.Timeout)
-	defer cancel()
-	clock := clock{start: time.Now()}
 	req, err := s.request(t, m)
 	if err != nil {
 		return Result{Error: err.Error(), Final: true, NotSent: true}
 	}
-	defer func() { r.Timing = clock.timing() }()
-	resp, err := s.Transport.Exchange(httptrace.WithClientTrace(ctx, clock.trace()), req.method, req.url, req.header, req.body)
+	start := time.Now()
+	var timing feedmill.Timing
+	defer func() {
+		r.Timing = timing
+		r.Timing.Total = time.Since(start)
+	}()
+	resp, err := s.Transport.Exchange(ctx, start.Add(t.Settings.Timeout), req.method, req.url, req.header, req.body, &timing)
 	if err != nil {
-		return s.failed(ctx, err, t)
+		return s.failed(err, t)
 	}
 	body := s.Body(resp, feedmill.MaxReadAnswer)
 	defer body.Close()
@@ -90,14 +92,20 @@ func (s *Sender) Send(ctx context.Context, t Target, m Message) (r Result) {
 	good := r.ok()
 	if !good {
 		r.Error = "the endpoint answered " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
-		r.RetryAfter = retryAfter(resp, clock.start)
+		r.RetryAfter = retryAfter(resp, start)
 	}
 	r.Header = keptHeader(resp.Header)
 	r.Body, err = readAnswer(body, !good)
-	if err != nil && ctx.Err() != nil {
-		r.Error = s.failed(ctx, ctx.Err(), t).Error
+	if err != nil && (ctx.Err() != nil || isTimeout(err)) {
+		r.Error = s.failed(err, t).Error
 	}
 	return r
+}
+
+// isTimeout reports whether an exchange took too long.
+func isTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // readAnswer reads an answer to its end or its cap, and keeps the first part of
@@ -116,18 +124,17 @@ func readAnswer(body io.Reader, keep bool) (kept []byte, err error) {
 
 // failed describes an attempt without an answer in words for the subscriber.
 // The error's own text is not for them: it can name addresses inside.
-func (s *Sender) failed(ctx context.Context, err error, t Target) Result {
+func (s *Sender) failed(err error, t Target) Result {
 	var (
-		dns     *net.DNSError
-		op      *net.OpError
-		verify  *tls.CertificateVerificationError
-		alert   tls.AlertError
-		timeout interface{ Timeout() bool }
+		dns    *net.DNSError
+		op     *net.OpError
+		verify *tls.CertificateVerificationError
+		alert  tls.AlertError
 	)
 	switch {
 	case errors.Is(err, s.Forbidden):
 		return Result{Error: "the operator's egress policy forbids the address of this URL", Final: true}
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case isTimeout(err):
 		return Result{Error: fmt.Sprintf("no complete answer within %s", t.Settings.Timeout)}
 	case errors.As(err, &dns):
 		return Result{Error: "the host's name could not be resolved"}

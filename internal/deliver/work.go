@@ -102,11 +102,11 @@ func (d *Dispatcher) take() (task, bool) {
 // attempt sends one delivery and hands on what comes of it.
 func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	m := Message{
-		Delivery: t.due.ID, Event: t.due.Event, Type: t.due.Type, Payload: t.due.Payload,
-		Attempt: t.due.Attempts + 1, At: time.Now(),
+		Delivery: t.due.id, Event: t.due.of.id, Type: t.due.of.kind, Payload: t.due.of.payload,
+		Attempt: int(t.due.attempts) + 1, At: time.Now(),
 	}
-	if t.due.Attempts == 0 {
-		d.count.firstAttempt.Observe(m.At.Sub(t.due.CreatedAt).Seconds())
+	if t.due.attempts == 0 {
+		d.count.firstAttempt.Observe(m.At.Sub(t.due.createdAt()).Seconds())
 	}
 	r := d.Sender.Send(ctx, t.target, m)
 	now := time.Now()
@@ -116,7 +116,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 		return
 	}
 	o := d.decide(t, m, r, now)
-	d.count.attempt(r, o, t.due.CreatedAt, now)
+	d.count.attempt(r, o, t.due.createdAt(), now)
 	d.finished(t, r, now, true)
 	d.outcomes <- settling{o, t.lane}
 }
@@ -131,8 +131,8 @@ func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
 		d.makeReady(next)
 	}
 	if !settles {
-		delete(d.sending, t.due.ID)
-		delete(l.known, t.due.ID)
+		delete(d.sending, t.due.id)
+		delete(l.known, t.due.id)
 		return
 	}
 	if l.pace.saw(r, now, t.target.Settings.Concurrency) {
@@ -171,6 +171,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	}
 	query := d.dueQuery(l, now, err == nil && target.Settings.Ordered)
 	if fetch {
+		d.awaited += query.Limit
 		l.more, l.recheck, l.checkedAt = false, false, now
 		if !now.Before(l.retryAt) {
 			l.retryAt = time.Time{}
@@ -189,6 +190,9 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l.busy = false
+	if fetch {
+		d.awaited -= query.Limit
+	}
 	switch {
 	case d.disowned(l):
 		return

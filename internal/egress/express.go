@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // Express makes a transport for many short exchanges. It keeps all rules of
@@ -40,22 +43,38 @@ func (t *Express) CloseIdleConnections() {
 
 // Exchange sends a request, with a body where it is a POST, and answers what
 // the endpoint answers; the caller closes the body of that. It follows no
-// redirect. The context bounds all of it. Names of headers are written in their
-// canonical form.
+// redirect. All of it, the body included, must be done by the deadline, where
+// that is not zero. Names of headers are written in their canonical form. timing
+// is told how the time was spent up to the first byte of the answer.
 //
 // A request on a connection that was kept open is sent once more, on a new one,
 // where the endpoint closed it before a byte of the answer came.
-func (t *Express) Exchange(ctx context.Context, method string, u *url.URL, header [][2]string, body []byte) (*http.Response, error) {
+func (t *Express) Exchange(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte, timing *feedmill.Timing) (*http.Response, error) {
+	start := time.Now()
 	if u.Scheme != "http" || t.client.proxy != nil || (method != http.MethodPost && method != http.MethodGet) || !arePlain(header) {
-		return t.leave(ctx, method, u, header, body)
+		return t.leave(ctx, deadline, method, u, header, body, timing)
 	}
 	// A connection to the host is there only where the policy allows it.
-	if conn := t.pool.take(u.Host); conn != nil {
-		resp, err := conn.exchange(ctx, method, u, header, body)
-		if err == nil || !conn.untouched || ctx.Err() != nil {
+	if c := t.pool.take(u.Host); c != nil {
+		resp, err := c.exchange(ctx, deadline, method, u, header, body)
+		timing.FirstByte = time.Since(start)
+		if err == nil || !c.untouched || ctx.Err() != nil {
 			return resp, err
 		}
 	}
+	c, err := t.dial(ctx, deadline, u, timing)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.exchange(ctx, deadline, method, u, header, body)
+	if err == nil {
+		timing.FirstByte = time.Since(start)
+	}
+	return resp, err
+}
+
+// dial makes a connection to the host of a URL.
+func (t *Express) dial(ctx context.Context, deadline time.Time, u *url.URL, timing *feedmill.Timing) (*conn, error) {
 	if err := t.client.policy.CheckURL(u); err != nil {
 		return nil, err
 	}
@@ -63,23 +82,55 @@ func (t *Express) Exchange(ctx context.Context, method string, u *url.URL, heade
 	if u.Port() == "" {
 		address = net.JoinHostPort(u.Hostname(), "80")
 	}
-	c, err := t.client.DialContext(ctx, "tcp", address)
+	ctx, cancel := until(ctx, deadline)
+	defer cancel()
+	clock := clock{start: time.Now()}
+	c, err := t.client.DialContext(httptrace.WithClientTrace(ctx, clock.trace()), "tcp", address)
+	*timing = clock.timing()
 	if err != nil {
 		return nil, err
 	}
-	return t.pool.open(u.Host, c).exchange(ctx, method, u, header, body)
+	return t.pool.open(u.Host, c), nil
+}
+
+func until(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	if deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline)
 }
 
 // leave leaves an exchange to net/http.
-func (t *Express) leave(ctx context.Context, method string, u *url.URL, header [][2]string, body []byte) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+func (t *Express) leave(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte, timing *feedmill.Timing) (*http.Response, error) {
+	ctx, cancel := until(ctx, deadline)
+	clock := clock{start: time.Now()}
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, clock.trace()), method, u.String(), bytes.NewReader(body))
 	if err != nil {
+		cancel()
 		return nil, err
 	}
 	for _, field := range header {
 		r.Header.Set(field[0], field[1])
 	}
-	return t.rest.RoundTrip(r)
+	resp, err := t.rest.RoundTrip(r)
+	*timing = clock.timing()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &cancellingBody{resp.Body, cancel}
+	return resp, nil
+}
+
+// cancellingBody is a body with whose end the context of its exchange ends.
+type cancellingBody struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *cancellingBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
 }
 
 // arePlain reports whether headers can be sent as they are. Others are left to
@@ -105,9 +156,8 @@ var longAgo = time.Unix(1, 0)
 
 // exchange sends a request and reads the header of the answer. The connection
 // goes back to the pool with the end of the answer's body.
-func (c *conn) exchange(ctx context.Context, method string, u *url.URL, header [][2]string, body []byte) (resp *http.Response, err error) {
+func (c *conn) exchange(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte) (resp *http.Response, err error) {
 	c.untouched = true
-	deadline, _ := ctx.Deadline()
 	c.SetDeadline(deadline)
 	c.stop = context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
 	defer func() {
@@ -127,9 +177,6 @@ func (c *conn) exchange(ctx context.Context, method string, u *url.URL, header [
 		return nil, err
 	}
 	c.untouched = false
-	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotFirstResponseByte != nil {
-		trace.GotFirstResponseByte()
-	}
 	for range maxInformational + 1 {
 		if resp, err = http.ReadResponse(c.answer, nil); err != nil {
 			return nil, err

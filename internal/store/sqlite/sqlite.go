@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ func Open(ctx context.Context, file string) (*DB, error) {
 	}
 	f.Close()
 
-	writes, err := sql.Open("sqlite3", dsn(file, "_txlock", "immediate"))
+	writes, err := sql.Open("sqlite3", dsn(file, "_txlock", "immediate", "_cache_size", "-16000"))
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
@@ -65,7 +66,7 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		writes.Close()
 		return nil, fmt.Errorf("sqlite: %s: %w", file, err)
 	}
-	reads, err := sql.Open("sqlite3", dsn(file, "_query_only", "1"))
+	reads, err := sql.Open("sqlite3", dsn(file, "_query_only", "1", "_cache_size", "-2000"))
 	if err != nil {
 		writes.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
@@ -115,15 +116,18 @@ func (db *DB) continueIDs(ctx context.Context) error {
 	return nil
 }
 
-func dsn(file, key, value string) string {
+// dsn names the file, with settings of the connection's own. A reading one has
+// little use for a large cache: every commit of the writing one empties it.
+func dsn(file string, own ...string) string {
 	q := url.Values{
 		"_journal_mode": {"WAL"},
 		"_synchronous":  {"FULL"},
 		"_busy_timeout": {"5000"},
 		"_foreign_keys": {"1"},
 		"_mutex":        {"no"}, // database/sql sees to it that a connection has one user
-		"_cache_size":   {"-16000"},
-		key:             {value},
+	}
+	for setting := range slices.Chunk(own, 2) {
+		q.Set(setting[0], setting[1])
 	}
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: q.Encode()}).String()
 }

@@ -1,4 +1,4 @@
-package deliver
+package egress
 
 import (
 	"crypto/tls"
@@ -9,7 +9,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// clock splits the time of an attempt. The transport may still call the trace
+// clock splits the time of an exchange. The transport may still call the trace
 // from a connection it makes in the background, hence the mutex.
 type clock struct {
 	start time.Time
@@ -44,7 +44,5 @@ func (c *clock) trace() *httptrace.ClientTrace {
 func (c *clock) timing() feedmill.Timing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.split
-	t.Total = time.Since(c.start)
-	return t
+	return c.split
 }
