@@ -1,0 +1,276 @@
+package egress
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+func newExpress(t *testing.T, o Options) *Express {
+	t.Helper()
+	x := newClient(t, o).Express(100)
+	t.Cleanup(x.CloseIdleConnections)
+	return x
+}
+
+// post posts a body and reads the answer.
+func post(t *testing.T, x *Express, address, body string, header ...[2]string) (status int, answer string, err error) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var timing feedmill.Timing
+	resp, err := x.Exchange(t.Context(), time.Now().Add(time.Minute), http.MethodPost, u, header, []byte(body), &timing)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text), err
+}
+
+func TestExpressKeepsThePolicy(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(srv.Close)
+	for _, tt := range []struct {
+		allow []string
+		url   string
+		want  error
+	}{
+		{[]string{"127.0.0.1"}, srv.URL, nil},
+		{[]string{"hooks.test"}, "http://hooks.test:" + portOf(srv), nil},
+		{[]string{"hooks.test"}, srv.URL, ErrForbidden},
+		{[]string{"127.0.0.1"}, "http://hooks.test:" + portOf(srv), ErrForbidden},
+		{nil, srv.URL, ErrForbidden},
+		{nil, "https://localhost:" + portOf(srv), ErrForbidden},
+		{[]string{"127.0.0.1"}, "http://127.1:" + portOf(srv), ErrURL},
+	} {
+		x := newExpress(t, Options{Allow: tt.allow, Resolver: toLoopback})
+		for range 2 { // a second time there may be a connection
+			if _, _, err := post(t, x, tt.url, "{}"); !errors.Is(err, tt.want) {
+				t.Errorf("POST %s with %v allowed = %v, want %v", tt.url, tt.allow, err, tt.want)
+			}
+		}
+	}
+}
+
+func TestExpressSendsAsNetHTTPDoes(t *testing.T) {
+	type seen struct {
+		method, uri, host, body string
+		header                  http.Header
+		length                  int64
+	}
+	got := make(chan seen, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- seen{r.Method, r.RequestURI, r.Host, string(body), r.Header, r.ContentLength}
+	}))
+	t.Cleanup(srv.Close)
+	x := newExpress(t, Options{Allow: []string{"127.0.0.1"}})
+	for _, tt := range []struct {
+		method, path string
+		body         []byte
+		header       [][2]string
+	}{
+		{http.MethodPost, "/hook?a=1&b=%20", []byte(`{"x":1}`), [][2]string{{"Content-Type", "application/json"}, {"X-Service-Event", "metric.created"}}},
+		{http.MethodPost, "", nil, nil},
+		{http.MethodPost, "/large", bytes.Repeat([]byte("x"), 1<<20), nil},
+		{http.MethodGet, "/get?payload=%7B%7D", nil, [][2]string{{"Accept-Encoding", "identity"}, {"User-Agent", "Feedmill/test"}}},
+		{http.MethodPost, "/unusual", []byte("{}"), [][2]string{{"X-Name", "Zoë"}}}, // which net/http sends
+	} {
+		u, err := url.Parse(srv.URL + tt.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var both [2]seen
+		for i, exchange := range []func(context.Context, time.Time, string, *url.URL, [][2]string, []byte, *feedmill.Timing) (*http.Response, error){x.Exchange, x.leave} {
+			var timing feedmill.Timing
+			resp, err := exchange(t.Context(), time.Time{}, tt.method, u, tt.header, tt.body, &timing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			both[i] = <-got
+			if timing.FirstByte <= 0 {
+				t.Errorf("%s: the first byte came after %v", tt.path, timing.FirstByte)
+			}
+		}
+		for i := range both {
+			if both[i].header.Get("User-Agent") == "Go-http-client/1.1" {
+				both[i].header.Del("User-Agent") // net/http's own
+			}
+		}
+		if diff := cmp.Diff(both[1], both[0], cmp.AllowUnexported(seen{})); diff != "" {
+			t.Errorf("%s %s differs from what net/http sends:\n%.1000s", tt.method, tt.path, diff)
+		}
+	}
+}
+
+// script is a server that answers each request on a connection with the next of
+// its texts, and then closes the connection.
+func script(t *testing.T, connections *atomic.Int32, texts ...string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { l.Close(); <-done })
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connections.Add(1)
+			r := bufio.NewReader(c)
+			for _, text := range texts {
+				req, err := http.ReadRequest(r)
+				if err != nil {
+					break
+				}
+				io.Copy(io.Discard, req.Body)
+				io.WriteString(c, text)
+			}
+			c.Close()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+const noContent = "HTTP/1.1 204 No Content\r\n\r\n"
+
+func TestExpressReadsAnswers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		texts       []string
+		posts       int
+		status      int
+		answer      string
+		connections int32
+		fails       bool
+	}{
+		"kept open":            {[]string{noContent, noContent, noContent}, 3, 204, "", 1, false},
+		"with a length":        {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 1, 200, "ok", 1, false},
+		"in chunks":            {[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", noContent}, 1, 200, "ok", 1, false},
+		"up to the end":        {[]string{"HTTP/1.1 200 OK\r\n\r\nall of it"}, 2, 200, "all of it", 2, false},
+		"HTTP/1.0":             {[]string{"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 2, 200, "ok", 2, false},
+		"to be closed":         {[]string{"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", noContent}, 2, 204, "", 2, false},
+		"more than an answer":  {[]string{noContent + noContent}, 2, 204, "", 2, false},
+		"told to wait":         {[]string{"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + noContent}, 1, 204, "", 1, false},
+		"told to wait forever": {[]string{strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 10)}, 1, 0, "", 1, true},
+		"another protocol":     {[]string{"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"}, 1, 101, "", 1, false},
+		"no HTTP":              {[]string{"220 mail.example.org ESMTP\r\n"}, 1, 0, "", 1, true},
+		"nothing":              {[]string{""}, 1, 0, "", 1, true},
+		"a broken length":      {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok"}, 1, 200, "ok", 1, true},
+		"an endless header":    {[]string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeaderBytes) + "\r\n\r\n"}, 1, 0, "", 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var connections atomic.Int32
+			address := script(t, &connections, tt.texts...)
+			x := newExpress(t, Options{Allow: []string{"127.0.0.1"}})
+			for range tt.posts {
+				status, answer, err := post(t, x, address, "{}")
+				if status != tt.status || answer != tt.answer || (err != nil) != tt.fails {
+					t.Errorf("answered %d %q and %v, want %d %q", status, answer, err, tt.status, tt.answer)
+				}
+			}
+			if n := connections.Load(); n != tt.connections {
+				t.Errorf("%d connections were made, want %d", n, tt.connections)
+			}
+		})
+	}
+}
+
+// A connection that its endpoint closed while nobody used it costs no attempt.
+func TestExpressSendsAgainOnAClosedConnection(t *testing.T) {
+	var connections atomic.Int32
+	address := script(t, &connections, noContent) // closed after each
+	x := newExpress(t, Options{Allow: []string{"127.0.0.1"}})
+	for i := range 3 {
+		if status, _, err := post(t, x, address, "{}"); status != 204 {
+			t.Errorf("request %d is answered with %d and %v", i, status, err)
+		}
+	}
+	if n := connections.Load(); n != 3 {
+		t.Errorf("%d connections were made, want 3", n)
+	}
+}
+
+func TestExpressEndsWithItsContext(t *testing.T) {
+	began := make(chan struct{}, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/body" {
+			w.Header().Set("Content-Length", "10")
+			w.WriteHeader(http.StatusOK)
+			http.NewResponseController(w).Flush()
+		}
+		began <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(srv.Close)
+	x := newExpress(t, Options{Allow: []string{"127.0.0.1"}})
+	for _, path := range []string{"/", "/body"} {
+		u, _ := url.Parse(srv.URL + path)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-began; cancel() }()
+		var timing feedmill.Timing
+		resp, err := x.Exchange(ctx, time.Time{}, http.MethodPost, u, nil, []byte("{}"), &timing)
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		if err == nil {
+			t.Errorf("%s: the exchange went on without its context", path)
+		}
+	}
+	if n := x.pool.count; n != 0 {
+		t.Errorf("%d connections were kept", n)
+	}
+}
+
+func TestExpressKeepsFewConnectionsForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &connPool{idle: make(map[string][]*conn), max: 3}
+		var ends []net.Conn
+		for i := range 5 {
+			here, there := net.Pipe()
+			ends = append(ends, there)
+			p.keep(p.open([]string{"a", "b"}[i%2], here))
+		}
+		if p.count != 3 {
+			t.Errorf("%d are kept, want 3", p.count)
+		}
+		time.Sleep(idleTime / 2)
+		p.keep(p.take("a"))
+		time.Sleep(idleTime*3/4 + sweepEvery)
+		synctest.Wait()
+		if p.count != 1 || p.take("b") != nil {
+			t.Errorf("%d are left, want the one that was used last", p.count)
+		}
+		p.closeIdle()
+		if p.count != 0 || p.sweep != nil {
+			t.Error("some are left")
+		}
+		for _, c := range ends {
+			c.Close()
+		}
+	})
+}
