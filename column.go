@@ -1,0 +1,80 @@
+package feedmill
+
+// ColumnType is what the values of a column are.
+type ColumnType string
+
+// The types of columns.
+const (
+	TypeText      ColumnType = "text"
+	TypeInteger   ColumnType = "integer" // 64 bits
+	TypeDecimal   ColumnType = "decimal" // exact, up to 38 digits
+	TypeNumber    ColumnType = "number"  // 64-bit float
+	TypeBoolean   ColumnType = "boolean"
+	TypeDate      ColumnType = "date"
+	TypeTimestamp ColumnType = "timestamp" // microseconds, UTC
+	TypeJSON      ColumnType = "json"
+)
+
+// ColumnTypes lists all of them.
+var ColumnTypes = []ColumnType{
+	TypeText, TypeInteger, TypeDecimal, TypeNumber, TypeBoolean, TypeDate, TypeTimestamp, TypeJSON,
+}
+
+// Column is one column of a feed.
+type Column struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// SourceName is what the data calls the column. It may be empty or the
+	// same as another's; Name is neither.
+	SourceName string     `json:"sourceName"`
+	Type       ColumnType `json:"type"`
+	// Format says how the values were written where the type does not, such
+	// as "EUR", "percent" or "dd/mm/yyyy".
+	Format   string `json:"format,omitempty"`
+	Nullable bool   `json:"nullable"`
+
+	// Precision and Scale are those of a decimal.
+	Precision int `json:"-"`
+	Scale     int `json:"-"`
+}
+
+// The codes of warnings about data.
+const (
+	// About the text as a whole.
+	WarnEncoding  = "assumed-encoding"  // the text is not UTF-8 and is read as Windows-1252
+	WarnPreamble  = "skipped-preamble"  // lines before the header are not part of the table
+	WarnFooter    = "skipped-footer"    // lines after the table are not part of it
+	WarnQuote     = "broken-quote"      // a quote stands where none may, or is not closed
+	WarnNoRows    = "no-rows"           // there is a header and nothing else
+	WarnShortRows = "short-rows"        // records with fewer fields than columns
+	WarnLongRows  = "long-rows"         // records with more fields than columns
+	WarnHeader    = "renamed-column"    // a name is blank, repeated or too long
+	WarnNoHeader  = "no-header"         // the first record is data, so the columns are numbered
+	WarnKeys      = "duplicate-key"     // an object has a key twice; the last one counts
+	WarnCell      = "error-cell"        // a spreadsheet's error value, which is null
+	WarnHidden    = "hidden-sheet"      // the sheet that was asked for is hidden
+	WarnWidened   = "widened-column"    // a later version has values that the old type cannot hold
+	WarnMissing   = "missing-column"    // a later version lacks the column
+	WarnAdded     = "added-column"      // a later version has one more
+	WarnDates     = "ambiguous-date"    // day and month cannot be told apart
+	WarnLocale    = "ambiguous-number"  // decimal and thousands separators cannot be told apart
+	WarnCurrency  = "mixed-currencies"  // amounts in several currencies
+	WarnDigits    = "too-many-digits"   // a number fits neither a decimal nor a float exactly
+	WarnMisfit    = "mixed-types"       // a few values keep the column from its type
+	WarnRejected  = "rejected-rows"     // rows that were left out because a value did not fit
+	WarnNulled    = "misfits-made-null" // values that were left out because they did not fit
+)
+
+// Warning is something about the data that was noticed and put right, or left
+// alone, and that its owner should know of.
+type Warning struct {
+	// Code is the stable name of what was noticed.
+	Code string `json:"code"`
+	// Column is the name of the column it concerns, empty where it is none.
+	Column string `json:"column,omitempty"`
+	// Count is how often it was seen, and FirstRow the first row where it
+	// was, counted from 1 without the header; 0 where it is no row.
+	Count    int64  `json:"count"`
+	FirstRow int64  `json:"firstRow,omitempty"`
+	Detail   string `json:"detail"`
+}

@@ -1,0 +1,202 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/feedmill/feedmill"
+)
+
+// CSV is a table of separated fields whose dialect, header and extent are known.
+//
+// The records are read by [CSV.Each], as often as needed. The first time finds
+// out what the whole file is like, so the rest is known after it.
+type CSV struct {
+	Dialect Dialect
+
+	text *Text
+	// begin and end are the bytes of the records, without header and footer.
+	begin, end int64
+	names      []string
+	columns    int
+	warnings   []feedmill.Warning
+
+	// What the first reading finds.
+	whole  bool // it came to its end
+	rows   int64
+	ragged raggedness
+	broken brokenQuotes
+	blocks []csvRange
+}
+
+// CSVOptions say what is known of a table beforehand.
+type CSVOptions struct {
+	// Delimiter is 0 where it is to be found.
+	Delimiter byte
+}
+
+// ErrNoData means that there is nothing to read, not even a header.
+var ErrNoData error = &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "empty-data", Detail: "the data is empty"}
+
+// OpenCSV finds the dialect, the header and the extent of the table in the
+// text, which must not be closed before the last reading. Lines before the
+// header and after the last record that are not part of the table are left out,
+// with a warning.
+func OpenCSV(ctx context.Context, text *Text, options CSVOptions) (*CSV, error) {
+	c := &CSV{text: text, end: text.Size()}
+	if err := c.trimEnd(); err != nil {
+		return nil, err
+	}
+	if c.end == 0 {
+		return nil, ErrNoData
+	}
+	head := make([]byte, min(c.end, headBytes))
+	var found *trial
+	var header int
+	var named bool
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := readFull(text, head, 0); err != nil {
+			return nil, fmt.Errorf("read the head of the table: %w", err)
+		}
+		final := int64(len(head)) == c.end
+		found = findDialect(head, final, options.Delimiter)
+		if found.tooMany {
+			return nil, refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, MaxColumns)
+		}
+		if header, named = found.header(); header < len(found.records) || final {
+			break
+		}
+		if len(head) >= MaxRecordBytes {
+			return nil, refuse("record-too-long", "the first line is longer than %d bytes", MaxRecordBytes)
+		}
+		head = make([]byte, min(c.end, 4*int64(len(head)), MaxRecordBytes))
+	}
+	c.Dialect = found.Dialect
+	if header == len(found.records) {
+		return nil, ErrNoData
+	}
+	if err := c.findEscape(); err != nil {
+		return nil, err
+	}
+	if err := c.takeHeader(found, header, named); err != nil {
+		return nil, err
+	}
+	return c, c.trimFooter()
+}
+
+// takeHeader names the columns by a record of the head.
+func (c *CSV) takeHeader(found *trial, header int, named bool) error {
+	record := found.records[header]
+	if len(record) > MaxColumns {
+		return refuse("too-many-columns", "the first record has %d fields; at most %d are read", len(record), MaxColumns)
+	}
+	if header > 0 {
+		first := found.nextLine(0)
+		skipped := 0
+		for i := range header {
+			if !found.blank(i) {
+				skipped++
+			}
+		}
+		if skipped > 0 {
+			c.warn(feedmill.WarnPreamble, int64(skipped), 0, "what stands before the header is not part of the table, from %q on", excerpt(found.line(first)))
+		}
+	}
+	if !named {
+		c.begin = int64(found.offsets[header])
+		c.columns = max(len(record), found.width)
+		c.names = make([]string, c.columns)
+		c.warn(feedmill.WarnNoHeader, 1, 0, "the first record holds values, so the columns have no names")
+		return nil
+	}
+	c.columns = len(record)
+	for _, cell := range record {
+		c.names = append(c.names, string(bytes.TrimSpace(found.text(cell))))
+	}
+	c.begin = int64(found.offsets[header+1])
+	return nil
+}
+
+// Names are what the data calls the columns, empty where it does not. Columns
+// that only some records have, behind those of the header, are called _extra_1
+// and so on. They are all known after the first reading.
+func (c *CSV) Names() []string {
+	names := c.names
+	for extra := 1; c.columns+extra <= c.width(); extra++ {
+		names = append(names[:len(names):len(names)], "_extra_"+strconv.Itoa(extra))
+	}
+	return names
+}
+
+// width is how many columns the table has, as far as is known.
+func (c *CSV) width() int { return max(c.columns, c.ragged.width) }
+
+// Rows is how many records there are. It is known after the first reading.
+func (c *CSV) Rows() int64 { return c.rows }
+
+// Warnings is what was noticed. It is complete after the first reading.
+func (c *CSV) Warnings() ([]feedmill.Warning, error) {
+	out := append(append([]feedmill.Warning(nil), c.text.Warnings...), c.warnings...)
+	if c.whole && c.rows == 0 {
+		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "the data has a header and no rows"})
+	}
+	if c.ragged.short > 0 {
+		out = append(out, feedmill.Warning{
+			Code: feedmill.WarnShortRows, Count: c.ragged.short, FirstRow: c.ragged.firstShort + 1,
+			Detail: fmt.Sprintf("rows with fewer than %d fields; the missing ones are null", c.columns),
+		})
+	}
+	if c.ragged.long > 0 {
+		out = append(out, feedmill.Warning{
+			Code: feedmill.WarnLongRows, Count: c.ragged.long, FirstRow: c.ragged.firstLong + 1,
+			Detail: fmt.Sprintf("rows with more than %d fields; the others are in _extra_1 and so on", c.columns),
+		})
+	}
+	if c.broken.count > 0 {
+		at, err := c.position(c.broken.firstOffset)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, feedmill.Warning{
+			Code: feedmill.WarnQuote, Count: c.broken.count, FirstRow: c.broken.firstRow + 1,
+			Detail: fmt.Sprintf("a quote stands where none may, the first in %s; it is taken as part of the text", at),
+		})
+	}
+	return out, nil
+}
+
+func (c *CSV) warn(code string, count, row int64, format string, args ...any) {
+	c.warnings = append(c.warnings, feedmill.Warning{Code: code, Count: count, FirstRow: row, Detail: fmt.Sprintf(format, args...)})
+}
+
+// position is where a byte of the text stands.
+func (c *CSV) position(offset int64) (Position, error) {
+	at := Position{Line: 1, Column: offset + 1, Offset: offset}
+	buffer := make([]byte, 64<<10)
+	for base := int64(0); base < offset; {
+		part := buffer[:min(int64(len(buffer)), offset-base)]
+		if err := readFull(c.text, part, base); err != nil {
+			return at, fmt.Errorf("find a place in the text: %w", err)
+		}
+		if last := bytes.LastIndexByte(part, c.Dialect.Newline); last >= 0 {
+			at.Line += int64(bytes.Count(part, []byte{c.Dialect.Newline}))
+			at.Column = offset - base - int64(last)
+		}
+		base += int64(len(part))
+	}
+	return at, nil
+}
+
+// excerpt is the beginning of a text, for messages.
+func excerpt(text []byte) []byte {
+	const enough = 40
+	if len(text) <= enough {
+		return text
+	}
+	return append(bytes.ToValidUTF8(text[:enough:enough], nil), "…"...)
+}

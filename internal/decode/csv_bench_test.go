@@ -1,0 +1,118 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// mixedTable is a table of twelve columns of many types, with nulls, leading zeros
+// and line ends inside of quotes, of about so many bytes.
+func mixedTable(size int) []byte {
+	random := rand.New(rand.NewPCG(1, 2))
+	var out bytes.Buffer
+	out.WriteString("id,customer,zip,amount,quantity,paid,day,at,city,note,score,code\n")
+	cities := []string{"Paris", "Lyon", "Köln", "San Francisco", "Łódź"}
+	for id := 1; out.Len() < size; id++ {
+		score := ""
+		if id%7 != 0 {
+			score = fmt.Sprintf("%.4f", random.Float64()*100)
+		}
+		note := "ordered by telephone"
+		if id%20 == 0 {
+			note = "\"first line\nsecond, \"\"quoted\"\" line\""
+		}
+		fmt.Fprintf(&out, "%d,customer-%d,%05d,%d.%02d,%d,%t,2026-%02d-%02d,2026-%02d-%02d %02d:%02d:%02d,%s,%s,%s,%c%d\n",
+			id, random.IntN(100_000), random.IntN(100_000), random.IntN(10_000), random.IntN(100), random.IntN(50), id%3 == 0,
+			1+random.IntN(12), 1+random.IntN(28), 1+random.IntN(12), 1+random.IntN(28), random.IntN(24), random.IntN(60), random.IntN(60),
+			cities[random.IntN(len(cities))], note, score, 'A'+rune(random.IntN(26)), random.IntN(1000))
+	}
+	return out.Bytes()
+}
+
+var benchTable = sync.OnceValue(func() []byte { return mixedTable(64 << 20) })
+
+func benchCSV(b *testing.B, data []byte) *CSV {
+	b.Helper()
+	text, err := OpenText(b.Context(), bytes.NewReader(data), b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := OpenCSV(b.Context(), text, CSVOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+// measure runs work again and again and reports megabytes for each second of
+// the processors' time, which other programs disturb less than the clock's.
+func measure(b *testing.B, bytes int, work func()) {
+	b.Helper()
+	b.SetBytes(int64(bytes))
+	before := processorTime()
+	for b.Loop() {
+		work()
+	}
+	spent := processorTime() - before
+	b.ReportMetric(float64(bytes)*float64(b.N)/1e6/spent.Seconds(), "MB/cpu-s")
+}
+
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// BenchmarkOpen is the look at the whole text that comes before everything else.
+func BenchmarkOpen(b *testing.B) {
+	data := benchTable()
+	measure(b, len(data), func() { benchCSV(b, data) })
+}
+
+// BenchmarkScan reads all cells, with one goroutine and with two.
+func BenchmarkScan(b *testing.B) {
+	data := benchTable()
+	for _, workers := range []int{1, 2} {
+		for _, reading := range []string{"first", "second"} {
+			b.Run(fmt.Sprintf("workers=%d/%s", workers, reading), func(b *testing.B) {
+				c := benchCSV(b, data)
+				var cells atomic.Int64
+				read := func() {
+					if err := c.Each(b.Context(), workers, func(run *feedmill.Cells) error {
+						cells.Add(int64(len(run.Cell)))
+						return nil
+					}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				read()
+				measure(b, len(data), func() {
+					c.whole = reading == "second"
+					read()
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkTolerantScan reads a table that is broken from the beginning on.
+func BenchmarkTolerantScan(b *testing.B) {
+	data := append([]byte("id,customer,zip,amount,quantity,paid,day,at,city,note,score,code\n0,5\" x,1,1,1,true,2026-01-01,,,,,\n"), benchTable()[66:]...)
+	c := benchCSV(b, data)
+	measure(b, len(data), func() {
+		c.whole = false
+		if err := c.Each(b.Context(), 1, func(*feedmill.Cells) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	})
+}

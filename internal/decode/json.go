@@ -1,0 +1,231 @@
+package decode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+)
+
+// JSON is data whose records are JSON values.
+//
+// A record that is an object has a column for each of its members; objects in
+// it are flattened, so that {"a":{"b":1}} has the column a.b, and arrays stay
+// JSON. So does an empty object, which has no members that could stand for it.
+// A column is the way to it: {"a.b":2} is another one, of the same name. A
+// record that is no object is the value of the column called value.
+//
+// The records are read by [JSON.Each], as often as needed. The first time finds
+// the columns, so they are known after it.
+type JSON struct {
+	jsonInput
+	lines bool
+
+	// path selects the records in each line, and steps in a document; filter is
+	// the last step where it looks at each record.
+	path    *jsonpath.Path
+	steps   []jsonpath.Step
+	filter  *jsonpath.Step
+	explode []explodeStep
+	// sequence says that the document is several objects, one after the other.
+	sequence   bool
+	superseded map[int64]bool
+	// inMemory is the document where its path cannot be followed otherwise.
+	inMemory *treeBlocks
+
+	columns   *jsonColumns
+	rereaders sync.Pool
+
+	// What the first reading finds.
+	whole   bool // it came to its end
+	rows    int64
+	blocks  []jsonRange
+	summary jsonSummary
+}
+
+// JSONOptions say where the records are.
+type JSONOptions struct {
+	// Path is the JSONPath (RFC 9535) of the records. In NDJSON it is
+	// applied to each line. Where it is empty the records of a document are
+	// the elements of the root array; else those of the shallowest, and then the
+	// longest, array of objects; else the root is the only record.
+	Path string
+	// Explode is the path below the record to an array whose elements become
+	// rows, with the other members of the record repeated for each. A record
+	// without such elements is one row.
+	Explode string
+
+	// blockBytes and readBytes are for tests that want many small blocks.
+	blockBytes, readBytes int
+}
+
+// OpenJSON finds the records of a JSON document. It is held to RFC 8259
+// strictly, except that objects may follow each other, each of which is then a record:
+// NDJSON is often taken for JSON.
+func OpenJSON(ctx context.Context, src Source, options JSONOptions) (*JSON, error) {
+	j, err := newJSON(src, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.locate(ctx); err != nil {
+		return nil, j.refusal(err)
+	}
+	return j, nil
+}
+
+// newJSON reads the options and the head of the data.
+func newJSON(src Source, options JSONOptions) (*JSON, error) {
+	j := &JSON{columns: newJSONColumns(), jsonInput: jsonInput{
+		src:        src,
+		blockBytes: cmp.Or(options.blockBytes, jsonBlockBytes),
+		readBytes:  cmp.Or(options.readBytes, jsonReadBytes),
+	}}
+	var err error
+	if options.Path != "" {
+		if j.path, err = jsonpath.Parse(options.Path); err != nil {
+			return nil, invalidParameter("path", "%v", err)
+		}
+	}
+	if options.Explode != "" {
+		if j.explode, err = parseExplode(options.Explode); err != nil {
+			return nil, err
+		}
+	}
+	if j.start, err = markLength(src); err != nil {
+		return nil, j.refusal(err)
+	}
+	return j, j.refuseBlank()
+}
+
+// refuseBlank answers ErrNoData where there is nothing but blanks.
+func (j *JSON) refuseBlank() error {
+	w := newJSONWalker(j.jsonInput)
+	if !w.blanks() {
+		return w.err
+	}
+	if w.i >= w.size {
+		return ErrNoData
+	}
+	return nil
+}
+
+// locate finds where the records are in a document.
+func (j *JSON) locate(ctx context.Context) error {
+	if j.path == nil {
+		place, err := locateRecords(ctx, j.jsonInput)
+		if err != nil {
+			return err
+		}
+		j.steps, j.sequence = place.steps, place.sequence
+		if place.repeated {
+			j.superseded, err = locateSuperseded(ctx, j.jsonInput, j.steps)
+		}
+		return err
+	}
+	steps, ok := j.path.Steps()
+	if !ok {
+		return j.readTree()
+	}
+	j.steps, j.sequence = steps, true
+	if last := len(steps) - 1; last >= 0 && steps[last].Filters() {
+		j.filter = &steps[last]
+	}
+	for i := range steps {
+		if _, named := steps[i].Name(); named {
+			var err error
+			j.superseded, err = locateSuperseded(ctx, j.jsonInput, steps)
+			return err
+		}
+	}
+	return nil
+}
+
+// readTree reads the whole document into memory and selects the records.
+func (j *JSON) readTree() error {
+	size := j.src.Size() - j.start
+	if size > MaxTreeBytes {
+		return refuse("document-too-large", "the path %s can only be followed in memory, and the document is larger than %d bytes; "+
+			"one without descendants, lists of selectors, indexes from the end and filters before its end has no such limit", j.path, MaxTreeBytes)
+	}
+	t := &jsonText{data: make([]byte, size+jsonPadding), size: int(size), base: j.start}
+	if err := readFull(j.src, t.data[:size], j.start); err != nil {
+		return fmt.Errorf("read JSON: %w", err)
+	}
+	tree := new(jsonpath.Tree)
+	end := t.tree(tree, t.space(0), 0)
+	if end >= 0 {
+		if end = t.space(end); end < t.size {
+			end = t.fail(end, "nothing may follow the value; a path such as this one is for one value")
+		}
+	}
+	if end < 0 {
+		return t.fault
+	}
+	nodes, err := j.path.Select(tree)
+	if err != nil {
+		return refuse("path-too-costly", "%v: %s", err, j.path)
+	}
+	j.inMemory = &treeBlocks{data: t.data[:size], tree: tree, nodes: nodes, in: j.jsonInput}
+	return nil
+}
+
+// newBlocks begins a reading of the data.
+func (j *JSON) newBlocks() jsonBlocks {
+	switch {
+	case j.lines:
+		return &lineBlocks{jsonInput: j.jsonInput}
+	case j.inMemory != nil:
+		blocks := *j.inMemory
+		return &blocks
+	}
+	return newDocumentBlocks(j.jsonInput, j.steps, j.sequence, j.superseded)
+}
+
+// refusal is an error as the client sees it.
+func (j *JSON) refusal(err error) error {
+	if fault, ok := errors.AsType[*jsonFault](err); ok {
+		return fault.refusal(j.src)
+	}
+	return err
+}
+
+// Names are what the data calls the columns, in the order in which they first
+// appear. They are all known after the first reading.
+func (j *JSON) Names() []string { return j.columns.list() }
+
+// Hollow lists the columns that have nothing but nulls because other records
+// have an object there: with {"a":null} and {"a":{"b":1}}, the column a says
+// nothing that a.b does not. It is known after the first reading.
+func (j *JSON) Hollow() []int { return j.columns.hollow() }
+
+// Rows is how many records there are. It is known after the first reading.
+func (j *JSON) Rows() int64 { return j.rows }
+
+// Warnings is what was noticed. It is complete after the first reading.
+func (j *JSON) Warnings() ([]feedmill.Warning, error) {
+	var out []feedmill.Warning
+	if n := len(j.superseded); n > 0 {
+		out = append(out, feedmill.Warning{
+			Code: feedmill.WarnKeys, Count: int64(n),
+			Detail: "a name on the way to the records stands in its object more than once; the last value counts",
+		})
+	}
+	if j.whole && j.rows == 0 {
+		detail := "there are no records"
+		if j.path != nil {
+			detail = fmt.Sprintf("the path %s selects nothing", j.path)
+		}
+		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: detail})
+	}
+	return append(out, j.summary.warnings()...), nil
+}
+
+// invalidParameter is the refusal of a parameter of the request.
+func invalidParameter(name, format string, args ...any) error {
+	detail := fmt.Sprintf(format, args...)
+	return feedmill.Invalid(detail, feedmill.Fault{Parameter: name, Detail: detail})
+}

@@ -1,0 +1,138 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+// TestJSONLimits has for each limit data that just fits and data that does not.
+func TestJSONLimits(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	objects := func(n int) string { return strings.Repeat(`{"":`, n) + "1" + strings.Repeat("}", n) }
+	record := func(columns int) string {
+		var b strings.Builder
+		for i := range columns {
+			fmt.Fprintf(&b, `,"c%d":1`, i)
+		}
+		return "{" + b.String()[1:] + "}"
+	}
+	text := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+	elements := func(n int) string { return "[" + strings.Repeat("1,", n-1) + "1]" }
+	for _, test := range []struct {
+		name, fits, passes, format string
+		options                    JSONOptions
+		want                       string
+	}{
+		{"depth of a line", nested(1000), nested(1001), "ndjson", JSONOptions{}, "(byte 1000): more than 1000 arrays and objects stand in each other"},
+		{"depth of objects", objects(1000), objects(1001), "ndjson", JSONOptions{}, "(byte 4000): more than 1000"},
+		{"depth of a record", "[" + nested(1000) + "]", "[" + nested(1001) + "]", "json", JSONOptions{}, "(byte 1001): more than 1000"},
+		{"depth around the records", objects(999), objects(1001), "json", JSONOptions{Path: "$.x"}, "(byte 4000): more than 1000"},
+		{"depth in memory", nested(1000), nested(1001), "json", JSONOptions{Path: "$..x"}, "(byte 1000): more than 1000"},
+		{"columns", record(MaxColumns), record(MaxColumns + 1), "ndjson", JSONOptions{}, "more than 10000 columns"},
+		{"length of a name", `{"a":{` + text(1022) + `:1}}`, `{"a":{` + text(1023) + `:1}}`, "ndjson", JSONOptions{}, "(byte 6): the name of the column is 1025 bytes long, more than 1024"},
+		{"length of a string", `[` + text(MaxFieldBytes) + `]`, `[` + text(MaxFieldBytes+1) + `]`, "json", JSONOptions{}, "(byte 2): the string is longer than 16777216 bytes"},
+		{"length of an array in a cell", `[[` + strings.Repeat("1,", MaxFieldBytes/2-2) + `12]]`, `[[` + strings.Repeat("1,", MaxFieldBytes/2-2) + `123]]`, "json", JSONOptions{}, "too long for a cell"},
+		{"length of a record", `[{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `}]`, `[{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `,"c":` + text(15<<20) + `}]`, "json", JSONOptions{}, "(byte 1): the record is longer than 33554432 bytes; a path can say where smaller ones are"},
+		{"length of a line", `{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `}`, "1\n" + `{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `,"c":` + text(15<<20) + `}`, "ndjson", JSONOptions{}, "(byte 2): the line is longer than 33554432 bytes"},
+		{"size of a document in memory", `[]` + strings.Repeat(" ", MaxTreeBytes-2), `[]` + strings.Repeat(" ", MaxTreeBytes-1), "json", JSONOptions{Path: "$..x"}, "the document is larger than 33554432 bytes"},
+		{"values in memory", elements(1<<21 - 1), elements(1 << 21), "json", JSONOptions{Path: "$..x"}, "there are more than 2097152"},
+		{"exploded values", `{"a":` + elements(MaxExploded/2) + `}`, `{"a":` + elements(MaxExploded/2+1) + `}`, "ndjson", JSONOptions{Explode: "a"}, "too many to explode"},
+		{"empty cells", record(5000) + strings.Repeat("\n{}", 5000), record(MaxColumns) + strings.Repeat("\n{}", 28_000), "ndjson", JSONOptions{}, "almost all cells are empty or repeated"},
+		{"repeated names on the way", "{" + strings.Repeat(`"a":1,`, maxSuperseded) + `"a":[{}]}`, "{" + strings.Repeat(`"a":1,`, maxSuperseded+1) + `"a":[{}]}`, "json", JSONOptions{Path: "$.a[*]"}, "more than 65536 times"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if err := drainJSON(t, openerOf(test.format), test.fits, test.options); err != nil {
+				t.Errorf("what fits is refused: %.300s", err.Error())
+			}
+			mustRefuse(t, drainJSON(t, openerOf(test.format), test.passes, test.options), test.want)
+		})
+	}
+}
+
+// drainJSON reads all records and drops them.
+func drainJSON(t *testing.T, open jsonOpener, data string, options JSONOptions) error {
+	t.Helper()
+	j, err := open(t.Context(), strings.NewReader(data), options)
+	if err != nil {
+		return err
+	}
+	return j.Each(t.Context(), 2, func(*feedmill.Cells) error { return nil })
+}
+
+// endless is a document that repeats its middle part, too large for memory.
+type endless struct {
+	head, middle, tail string
+	repeats            int64
+}
+
+func (e *endless) Size() int64 {
+	return int64(len(e.head)) + e.repeats*int64(len(e.middle)) + int64(len(e.tail))
+}
+
+func (e *endless) ReadAt(p []byte, offset int64) (n int, err error) {
+	body := int64(len(e.head)) + e.repeats*int64(len(e.middle))
+	for n < len(p) {
+		at := offset + int64(n)
+		switch {
+		case at < int64(len(e.head)):
+			n += copy(p[n:], e.head[at:])
+		case at < body:
+			n += copy(p[n:], e.middle[(at-int64(len(e.head)))%int64(len(e.middle)):])
+		case at < e.Size():
+			n += copy(p[n:], e.tail[at-body:])
+		default:
+			return n, io.EOF
+		}
+	}
+	return n, nil
+}
+
+// TestJSONMemoryIsBounded reads documents of which only a small part may ever
+// be in memory, and holds the sizes of the blocks against that.
+func TestJSONMemoryIsBounded(t *testing.T) {
+	record := `{"a":1,"text":"` + strings.Repeat("x", 1000) + `"}`
+	const repeats = 64 << 10
+	for _, test := range []struct {
+		name    string
+		open    jsonOpener
+		data    endless
+		options JSONOptions
+		rows    int64
+	}{
+		{"lines", OpenNDJSON, endless{"", record + "\n", "", repeats}, JSONOptions{}, repeats},
+		{"array", OpenJSON, endless{"[", record + ",", record + "]", repeats}, JSONOptions{}, repeats + 1},
+		{"inside", OpenJSON, endless{`{"x":{"data":[`, record + ",", record + "]}}", repeats}, JSONOptions{}, repeats + 1},
+		{"beside", OpenJSON, endless{`{"y":[`, record + ",", record + `],"x":[1,2]}`, repeats}, JSONOptions{Path: "$.x[*]"}, 2},
+		{"few among many", OpenJSON, endless{`[`, `{"x":1,"y":` + record + `},`, `{"x":2}]`, repeats}, JSONOptions{Path: "$[*].x"}, repeats + 1},
+		{"blanks", OpenJSON, endless{`[1,`, strings.Repeat(" ", 1000), `2]`, repeats}, JSONOptions{}, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			j, err := test.open(t.Context(), &test.data, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				err = j.Each(t.Context(), 2, func(cells *feedmill.Cells) error {
+					if len(cells.Data) > 2*jsonBlockBytes {
+						return fmt.Errorf("a block of %d bytes", len(cells.Data))
+					}
+					return nil
+				})
+				if err != nil || j.Rows() != test.rows {
+					t.Fatalf("%d rows, want %d, error %v", j.Rows(), test.rows, err)
+				}
+			}
+		})
+	}
+}
+
+func TestJSONPositionFarIn(t *testing.T) {
+	data := bytes.Repeat([]byte("{\"a\":1}\n"), chunkSize/2)
+	data = append(data, "{\"a\":}"...)
+	mustRefuse(t, drainJSON(t, OpenNDJSON, string(data), JSONOptions{}), fmt.Sprintf("line %d, column 6 (byte %d)", chunkSize/2+1, 8*chunkSize/2+5))
+}

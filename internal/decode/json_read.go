@@ -1,0 +1,188 @@
+package decode
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/feedmill/feedmill"
+)
+
+// errChanged means that a later reading met what the first had not.
+var errChanged = errors.New("the data has changed between two readings")
+
+// jsonRange is a block of the data that was read.
+type jsonRange struct {
+	mark  jsonMark
+	first int64
+}
+
+// Each gives all records to fn in runs, from as many goroutines as there are
+// workers; fn must not keep a run. The runs come in any order, and two
+// readings may cut them differently, but a record has the same number and the
+// same cells each time.
+func (j *JSON) Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+	if !j.whole {
+		return j.readFirst(ctx, workers, fn)
+	}
+	var next atomic.Int64
+	return together(ctx, workers, func(ctx context.Context) error {
+		for {
+			i := int(next.Add(1) - 1)
+			if i >= len(j.blocks) {
+				return nil
+			}
+			if err := j.Read(ctx, i, i+1, fn); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// Blocks is how many parts the records can be read in, each about a megabyte,
+// once the first reading has come to its end.
+func (j *JSON) Blocks() int { return len(j.blocks) }
+
+// BlockFirst is the number of the first record of a block; that of the block
+// behind the last one is how many records there are.
+func (j *JSON) BlockFirst(block int) int64 {
+	if block >= len(j.blocks) {
+		return j.rows
+	}
+	return j.blocks[block].first
+}
+
+// jsonRereader is what one goroutine needs to read blocks again.
+type jsonRereader struct {
+	reader *jsonReader
+	blocks jsonBlocks
+}
+
+// Read gives the records of the blocks from one up to, but not with, another to
+// fn, in order. It may be called from several goroutines.
+func (j *JSON) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error {
+	again, _ := j.rereaders.Get().(*jsonRereader)
+	if again == nil {
+		again = &jsonRereader{j.newReader(nil), j.newBlocks()}
+	}
+	r := again.reader
+	r.emit = fn
+	for k := from; k < to; k++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		again.blocks.seek(j.blocks[k].mark)
+		more, err := again.blocks.claim(&r.block)
+		if err == nil && !more {
+			err = errChanged
+		}
+		if err == nil {
+			err = again.blocks.load(&r.block)
+		}
+		if err != nil {
+			return j.refusal(err)
+		}
+		r.beginBlock()
+		r.block.index, r.first, r.firstKnown = k, j.blocks[k].first, true
+		if err := r.readBlock(); err != nil {
+			return j.refusal(err)
+		}
+		if r.cells.Rows > 0 && !r.flush() {
+			return r.failure
+		}
+		if r.first+r.done != j.BlockFirst(k+1) {
+			return errChanged
+		}
+	}
+	j.rereaders.Put(again)
+	return nil
+}
+
+// readFirst is the first reading. It finds the columns and the blocks.
+func (j *JSON) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+	first := &jsonFirstReading{json: j, source: j.newBlocks(), turn: newJSONTurn(), emit: fn}
+	j.columns, j.blocks = newJSONColumns(), nil
+	var group sync.WaitGroup
+	for range max(workers, 1) {
+		group.Go(func() { first.work(ctx) })
+	}
+	group.Wait()
+	if first.turn.failed < math.MaxInt {
+		return j.refusal(first.turn.err)
+	}
+	j.whole, j.rows, j.summary = true, first.turn.rows, first.summary
+	if j.rows > 0 && j.columns.count() == 0 {
+		j.columns.add(new(jsonNode).newChild(valueName))
+	}
+	return nil
+}
+
+// jsonFirstReading is what the goroutines of the first reading share.
+type jsonFirstReading struct {
+	json *JSON
+	emit func(*feedmill.Cells) error
+	turn *jsonTurn
+
+	claims sync.Mutex
+	source jsonBlocks
+	next   int
+
+	// Only the goroutine whose turn it is touches this.
+	summary jsonSummary
+}
+
+// work reads blocks until there are no more, or one has failed.
+func (f *jsonFirstReading) work(ctx context.Context) {
+	r := f.json.newReader(f.turn)
+	r.emit = f.emit
+	for f.claim(ctx, r) {
+		if err := f.block(r); err != nil {
+			f.turn.fail(r.block.index, err)
+			return
+		}
+	}
+}
+
+// claim takes the next block.
+func (f *jsonFirstReading) claim(ctx context.Context, r *jsonReader) bool {
+	f.claims.Lock()
+	defer f.claims.Unlock()
+	if f.turn.over(f.next) {
+		return false
+	}
+	err := ctx.Err()
+	more := false
+	if err == nil {
+		more, err = f.source.claim(&r.block)
+	}
+	r.block.index = f.next
+	f.next++
+	if err != nil {
+		f.turn.fail(r.block.index, err)
+	}
+	return more && err == nil
+}
+
+// block reads one block.
+func (f *jsonFirstReading) block(r *jsonReader) error {
+	if err := f.source.load(&r.block); err != nil {
+		return err
+	}
+	r.beginBlock()
+	if err := r.readBlock(); err != nil {
+		return err
+	}
+	if !r.knowFirst() || !f.turn.wait(r.block.index) {
+		return errSuperseded
+	}
+	rows := r.rowInBlock()
+	f.json.blocks = append(f.json.blocks, jsonRange{r.block.mark, r.first})
+	f.summary.add(&r.notes, r.first)
+	f.turn.done(rows)
+	if r.cells.Rows > 0 && !r.flush() {
+		return r.failure
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package jsonpath
+
+import "errors"
+
+// ErrTooMuchWork is what [Path.Select] answers when a path, such as one with
+// filters that search the whole document for each value, goes past its bound.
+var ErrTooMuchWork = errors.New("the path takes too many steps on this document")
+
+// maxSteps bounds how many values one evaluation visits.
+const maxSteps = 1 << 25
+
+// Select gives the values that the path selects, in the order of RFC 9535. A
+// value can be there more than once.
+func (p *Path) Select(t *Tree) ([]Node, error) {
+	e := &evaluation{tree: t, left: maxSteps}
+	return e.query(p.segments, 0)
+}
+
+// evaluation is one run over a tree.
+type evaluation struct {
+	tree *Tree
+	// left is how many values may still be visited.
+	left int
+}
+
+// spend counts visits, and fails past the bound.
+func (e *evaluation) spend(n int) error {
+	if e.left -= n; e.left < 0 {
+		return ErrTooMuchWork
+	}
+	return nil
+}
+
+func (e *evaluation) query(segments []segment, from Node) ([]Node, error) {
+	nodes := []Node{from}
+	for _, segment := range segments {
+		var next []Node
+		for _, node := range nodes {
+			var err error
+			if segment.deep {
+				next, err = e.descend(next, segment.selectors, node)
+			} else {
+				next, err = e.selectAll(next, segment.selectors, node)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		nodes = next
+	}
+	return nodes, nil
+}
+
+// descend applies the selectors to the node and to all below it, parents first.
+func (e *evaluation) descend(found []Node, selectors []selector, node Node) ([]Node, error) {
+	found, err := e.selectAll(found, selectors, node)
+	if err != nil {
+		return nil, err
+	}
+	nodes := e.tree.nodes
+	for child := nodes[node].first; child != none; child = nodes[child].next {
+		if found, err = e.descend(found, selectors, child); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (e *evaluation) selectAll(found []Node, selectors []selector, node Node) ([]Node, error) {
+	for i := range selectors {
+		before := len(found)
+		var err error
+		if found, err = e.selectOne(found, &selectors[i], node); err != nil {
+			return nil, err
+		}
+		if err := e.spend(1 + len(found) - before); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (e *evaluation) selectOne(found []Node, s *selector, node Node) ([]Node, error) {
+	t := e.tree
+	kind := t.nodes[node].kind
+	if kind != Object && kind != Array {
+		return found, nil
+	}
+	switch s.kind {
+	case selectName:
+		if kind == Object {
+			if err := e.spend(int(t.nodes[node].count)); err != nil {
+				return nil, err
+			}
+			found = appendFound(found, t.member(node, s.name))
+		}
+	case selectIndex:
+		if kind == Array {
+			if err := e.spend(int(t.nodes[node].count)); err != nil {
+				return nil, err
+			}
+			found = appendFound(found, t.element(node, s.index))
+		}
+	case selectSlice:
+		if kind == Array {
+			return e.slice(found, s.slice, node)
+		}
+	case selectAll:
+		for child := t.nodes[node].first; child != none; child = t.nodes[child].next {
+			found = append(found, child)
+		}
+	case selectFilter:
+		for child := t.nodes[node].first; child != none; child = t.nodes[child].next {
+			if err := e.spend(1); err != nil {
+				return nil, err
+			}
+			yes, err := s.filter.test(e, child)
+			if err != nil {
+				return nil, err
+			}
+			if yes {
+				found = append(found, child)
+			}
+		}
+	}
+	return found, nil
+}
+
+func appendFound(found []Node, node Node) []Node {
+	if node == none {
+		return found
+	}
+	return append(found, node)
+}
+
+func (e *evaluation) slice(found []Node, s slice, array Node) ([]Node, error) {
+	length := int64(e.tree.nodes[array].count)
+	if err := e.spend(int(length)); err != nil {
+		return nil, err
+	}
+	step := s.stride()
+	first, stop := s.bounds(length)
+	if step == 0 || step > 0 && first >= stop || step < 0 && first <= stop {
+		return found, nil
+	}
+	children := make([]Node, 0, length)
+	for child := e.tree.nodes[array].first; child != none; child = e.tree.nodes[child].next {
+		children = append(children, child)
+	}
+	// The step may be far larger than the array, so the index is compared
+	// before it is moved.
+	for i := first; ; i += step {
+		found = append(found, children[i])
+		if step > 0 && stop-i <= step || step < 0 && i-stop <= -step {
+			return found, nil
+		}
+	}
+}

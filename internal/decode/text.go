@@ -1,0 +1,155 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Encoding is how text is written in bytes.
+type Encoding string
+
+// The encodings that are found.
+const (
+	UTF8        Encoding = "utf-8"
+	UTF16LE     Encoding = "utf-16le"
+	UTF16BE     Encoding = "utf-16be"
+	Windows1252 Encoding = "windows-1252"
+)
+
+// Text is data as UTF-8 without a byte order mark. It is a [Source] itself.
+type Text struct {
+	Source
+	// Encoding is how the data was written.
+	Encoding Encoding
+	Warnings []feedmill.Warning
+
+	survey *survey
+	spool  *os.File
+}
+
+// OpenText finds the encoding of src: by its byte order mark, UTF-16 by the
+// pattern of its zero bytes, UTF-8 where all of the data is valid, and else
+// Windows-1252, with a warning. Data that is not text, because it has zero
+// bytes or begins like a known binary format, is refused.
+//
+// UTF-8 is read where it stands. Everything else is written again to a temporary
+// file in the folder, which Close removes.
+func OpenText(ctx context.Context, src Source, folder string) (*Text, error) {
+	head := make([]byte, min(src.Size(), 4<<10))
+	if err := readFull(src, head, 0); err != nil {
+		return nil, fmt.Errorf("read the head of the text: %w", err)
+	}
+	if format := binaryFormat(head); format != "" {
+		return nil, refuse("not-text", "the data begins like %s at byte 0 and is not text", format)
+	}
+	encoding, mark := encodingOf(head)
+	body := io.NewSectionReader(src, int64(mark), src.Size()-int64(mark))
+	if encoding != UTF8 {
+		return transcode(ctx, body, encoding, int64(mark), folder)
+	}
+	found, err := surveyText(ctx, body, chunkSize, false)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look at the text: %w", err)
+	case found.nul >= 0:
+		return nil, refuse("not-text", "the data has a zero byte at byte %d and is not text", found.nul+int64(mark))
+	case found.invalid < 0:
+		return &Text{Source: body, Encoding: UTF8, survey: found}, nil
+	case mark > 0:
+		return nil, refuse("invalid-encoding", "the data begins with the mark of UTF-8, and byte %d is not UTF-8", found.invalid+int64(mark))
+	}
+	invalid := found.invalid
+	if found, err = surveyText(ctx, body, chunkSize, true); err != nil {
+		return nil, fmt.Errorf("look at the text: %w", err)
+	}
+	if found.control >= 0 {
+		return nil, refuse("not-text", "the data is not UTF-8 (byte %d) and has a control character at byte %d: it is not text", invalid, found.control)
+	}
+	text, err := transcode(ctx, body, Windows1252, 0, folder)
+	if err != nil {
+		return nil, err
+	}
+	text.Warnings = append(text.Warnings, feedmill.Warning{
+		Code: feedmill.WarnEncoding, Count: 1,
+		Detail: fmt.Sprintf("byte %d is not UTF-8, so the data is read as Windows-1252", invalid),
+	})
+	return text, nil
+}
+
+// Close removes the temporary file where there is one.
+func (t *Text) Close() error {
+	if t.spool == nil {
+		return nil
+	}
+	err := t.spool.Close()
+	t.spool = nil
+	return err
+}
+
+var marks = []struct {
+	mark     string
+	encoding Encoding
+}{
+	{"\xef\xbb\xbf", UTF8},
+	{"\xff\xfe", UTF16LE},
+	{"\xfe\xff", UTF16BE},
+}
+
+// encodingOf tells the encoding by the first bytes, and how long the mark is
+// that it is told by. UTF-8 is a guess where there is no mark.
+func encodingOf(head []byte) (encoding Encoding, mark int) {
+	for _, known := range marks {
+		if bytes.HasPrefix(head, []byte(known.mark)) {
+			return known.encoding, len(known.mark)
+		}
+	}
+	if len(head) < 4 {
+		return UTF8, 0
+	}
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i&1]++
+		}
+	}
+	// Separators, digits and line ends are ASCII in a table of any
+	// script, and one byte of each is zero.
+	enough := max(1, len(head)/10)
+	switch {
+	case zeros[1] > enough && zeros[0] == 0:
+		return UTF16LE, 0
+	case zeros[0] > enough && zeros[1] == 0:
+		return UTF16BE, 0
+	}
+	return UTF8, 0
+}
+
+// binaryFormat names the format that data begins like, where it is none of text.
+func binaryFormat(head []byte) string {
+	for _, known := range []struct{ magic, name string }{
+		{"PK\x03\x04", "a zip archive or a workbook (xlsx, ods)"},
+		{"\xd0\xcf\x11\xe0", "an old Office file (xls)"},
+		{"\x1f\x8b", "gzip (say so with Content-Encoding)"},
+		{"\x28\xb5\x2f\xfd", "zstd (say so with Content-Encoding)"},
+		{"PAR1", "Parquet"},
+		{"%PDF-", "a PDF"},
+		{"\x89PNG", "a PNG image"},
+		{"\xff\xd8\xff", "a JPEG image"},
+		{"SQLite format 3\x00", "a SQLite database"},
+		{"\x7fELF", "a program"},
+	} {
+		if bytes.HasPrefix(head, []byte(known.magic)) {
+			return known.name
+		}
+	}
+	if len(head) >= 4 && (binary.LittleEndian.Uint32(head) == 0xfeff || binary.BigEndian.Uint32(head) == 0xfeff) {
+		return "UTF-32, which no table is written in,"
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
+
+// convert fills the vector of a column, with the memory that it has. It reports
+// false where a value did not fit and was not to be null.
+func (c *converter) convert(column feedmill.Column) bool {
+	v, rows := c.out, c.cells.Rows
+	had := *v
+	*v = feedmill.Vector{Type: column.Type, Len: rows, Precision: column.Precision, Scale: column.Scale}
+	c.valid.words = had.Valid[:0]
+	switch column.Type {
+	case feedmill.TypeText, feedmill.TypeJSON:
+		v.Offsets, v.Bytes = slices.Grow(had.Offsets[:0], rows+1), slices.Grow(had.Bytes[:0], c.room())
+		return c.texts(column.Type == feedmill.TypeJSON)
+	case feedmill.TypeNumber:
+		v.Floats = resize(had.Floats, rows)
+		return c.each(c.number)
+	case feedmill.TypeDecimal:
+		if column.Precision > feedmill.NarrowDigits {
+			v.Wide = resize(had.Wide, rows)
+			return c.each(c.wideDecimal)
+		}
+		v.Ints = resize(had.Ints, rows)
+		if c.index < 0 {
+			return c.each(nil)
+		}
+		return c.narrowDecimals()
+	}
+	v.Ints = resize(had.Ints, rows)
+	if c.index < 0 {
+		return c.each(nil)
+	}
+	switch column.Type {
+	case feedmill.TypeInteger:
+		return c.integers()
+	case feedmill.TypeBoolean:
+		return c.each(c.boolean)
+	case feedmill.TypeDate:
+		return c.each(c.date)
+	case feedmill.TypeTimestamp:
+		return c.each(c.timestamp)
+	}
+	panic("model: a column of the type " + string(column.Type))
+}
+
+func resize[T any](s []T, n int) []T {
+	return slices.Grow(s[:0], n)[:n]
+}
+
+// each converts cell by cell. One reports whether it could set the value of a row.
+func (c *converter) each(one func(row int, cell feedmill.Cell) bool) bool {
+	at, stride := c.index, c.cells.Columns
+	for row := range c.cells.Rows {
+		cell := feedmill.Cell(0)
+		if c.index >= 0 {
+			cell = c.cells.Cell[at]
+			at += stride
+		}
+		if !c.other(row, cell, one) {
+			return false
+		}
+	}
+	c.out.Valid = c.valid.bits()
+	return true
+}
+
+// other converts one cell, which may be null. It reports false where the cell does
+// not fit and is not to be null.
+func (c *converter) other(row int, cell feedmill.Cell, one func(row int, cell feedmill.Cell) bool) bool {
+	if !(cell.Empty() && withoutValue(cell)) {
+		if one(row, cell) {
+			return true
+		}
+		if !c.onMisfit(row) {
+			return false
+		}
+	}
+	c.zero(row)
+	c.valid.null(row, c.cells.Rows)
+	return true
+}
+
+// withoutValue reports whether a cell without text is null in a column that is
+// not text.
+func withoutValue(cell feedmill.Cell) bool {
+	return isNull(cell) || cell.Kind() == feedmill.CellQuoted
+}
+
+// zero is the value that stands where there is none.
+func (c *converter) zero(row int) {
+	switch v := c.out; {
+	case v.Ints != nil:
+		v.Ints[row] = 0
+	case v.Wide != nil:
+		v.Wide[row] = feedmill.Int128{}
+	case v.Floats != nil:
+		v.Floats[row] = 0
+	}
+}
+
+// validity gathers which rows have a value.
+type validity struct {
+	words []uint64
+	used  bool // there is a null
+}
+
+// null marks a row out of so many as one without a value.
+func (v *validity) null(row, rows int) {
+	if !v.used {
+		v.used = true
+		v.words = resize(v.words, (rows+63)/64)
+		for i := range v.words {
+			v.words[i] = ^uint64(0)
+		}
+	}
+	v.words[row>>6] &^= 1 << (row & 63)
+}
+
+// bits is nil where every row has a value.
+func (v *validity) bits() []uint64 {
+	if !v.used {
+		return nil
+	}
+	return v.words
+}

@@ -1,0 +1,70 @@
+package model
+
+import "github.com/feedmill/feedmill"
+
+// boolean sets 0 or 1.
+func (c *converter) boolean(row int, cell feedmill.Cell) bool {
+	truth := cell.Kind() == feedmill.CellTrue
+	if !truth && cell.Kind() != feedmill.CellFalse {
+		text := trim(c.cells.Text(cell))
+		if anyText>>cell.Kind()&1 == 0 || !isBoolean(text) {
+			return false
+		}
+		truth = len(text) == len("true")
+	}
+	c.out.Ints[row] = 0
+	if truth {
+		c.out.Ints[row] = 1
+	}
+	return true
+}
+
+// date sets the days since 1970.
+func (c *converter) date(row int, cell feedmill.Cell) bool {
+	start, end := cell.Range()
+	if d, ok := parseDate(c.cells.Data, int(start), int(end)); ok && d.real() && dated>>cell.Kind()&1 != 0 {
+		c.out.Ints[row] = d.unix()
+		return true
+	}
+	m, ok := c.moment(cell)
+	c.out.Ints[row] = m.day
+	return ok && !m.timed
+}
+
+// timestamp sets the microseconds since 1970.
+func (c *converter) timestamp(row int, cell feedmill.Cell) bool {
+	start, end := cell.Range()
+	if d, seconds, ok := parseSeconds(c.cells.Data, int(start), int(end)); ok && c.location == nil && dated>>cell.Kind()&1 != 0 {
+		c.out.Ints[row] = (d.unix()*24*3600 + int64(seconds)) * 1e6
+		return true
+	}
+	m, ok := c.moment(cell)
+	if !ok || m.overrun {
+		return false
+	}
+	c.out.Ints[row] = m.unix(c.location)
+	return true
+}
+
+// moment reads a date of any form, with a time or without.
+func (c *converter) moment(cell feedmill.Cell) (m moment, ok bool) {
+	if dated>>cell.Kind()&1 == 0 {
+		return m, false
+	}
+	start, end := cell.Range()
+	if m, ok = parseMoment(c.cells.Data, int(start), int(end)); ok {
+		return m, true
+	}
+	text := trim(c.cells.Text(cell))
+	if m, ok = parseMoment(text, 0, len(text)); ok {
+		return m, true
+	}
+	if c.order != dayFirst && c.order != monthFirst {
+		return m, false
+	}
+	d, ok := readYearLast(text)
+	if !ok || d.shortYear {
+		return m, false
+	}
+	return d.moment(c.order)
+}

@@ -1,0 +1,186 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+func schemaOf(t *testing.T, text string) (*Schema, *feedmill.Cells) {
+	t.Helper()
+	names, cells := tableCells(t, text)
+	inference := New(Options{})
+	inference.Block(cells)
+	schema, _ := inference.Decide(names)
+	return schema, cells
+}
+
+func TestWiden(t *testing.T) {
+	column := func(as feedmill.ColumnType, precision, scale int, format string) feedmill.Column {
+		return feedmill.Column{ID: "c1", Name: "a", Type: as, Precision: precision, Scale: scale, Format: format}
+	}
+	plain := func(as feedmill.ColumnType) feedmill.Column { return column(as, 0, 0, "") }
+	for _, test := range []struct {
+		name      string
+		old, new  feedmill.Column
+		want      feedmill.Column
+		symmetric bool
+	}{
+		{"the same", plain(feedmill.TypeInteger), plain(feedmill.TypeInteger), plain(feedmill.TypeInteger), true},
+		{"integer and decimal", plain(feedmill.TypeInteger), column(feedmill.TypeDecimal, 5, 2, ""), column(feedmill.TypeDecimal, 21, 2, ""), true},
+		{"integer and a long fraction", plain(feedmill.TypeInteger), column(feedmill.TypeDecimal, 30, 25, ""), plain(feedmill.TypeText), true},
+		{"decimals", column(feedmill.TypeDecimal, 5, 4, ""), column(feedmill.TypeDecimal, 5, 1, ""), column(feedmill.TypeDecimal, 8, 4, ""), true},
+		{"decimals beyond 38 digits", column(feedmill.TypeDecimal, 38, 0, ""), column(feedmill.TypeDecimal, 2, 1, ""), plain(feedmill.TypeText), true},
+		{"the same currency", column(feedmill.TypeDecimal, 3, 2, "€"), column(feedmill.TypeDecimal, 5, 2, "€"), column(feedmill.TypeDecimal, 5, 2, "€"), true},
+		{"two currencies", column(feedmill.TypeDecimal, 3, 2, "€"), column(feedmill.TypeDecimal, 3, 2, "$"), plain(feedmill.TypeText), true},
+		{"decimal and number", column(feedmill.TypeDecimal, 3, 2, ""), plain(feedmill.TypeNumber), plain(feedmill.TypeText), true},
+		{"date and timestamp", plain(feedmill.TypeDate), plain(feedmill.TypeTimestamp), plain(feedmill.TypeTimestamp), true},
+		{"dates written in two ways", column(feedmill.TypeDate, 0, 0, "dd/mm/yyyy"), plain(feedmill.TypeDate), plain(feedmill.TypeDate), true},
+		{"boolean and integer", plain(feedmill.TypeBoolean), plain(feedmill.TypeInteger), plain(feedmill.TypeText), true},
+		{"json takes everything", plain(feedmill.TypeJSON), plain(feedmill.TypeInteger), plain(feedmill.TypeJSON), false},
+		{"text takes everything", plain(feedmill.TypeText), plain(feedmill.TypeJSON), plain(feedmill.TypeText), false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Widen(test.old, test.new)); diff != "" {
+				t.Errorf("differs (-want +got):\n%s", diff)
+			}
+			if test.symmetric {
+				if diff := cmp.Diff(test.want, Widen(test.new, test.old)); diff != "" {
+					t.Errorf("the other way round differs (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestFit(t *testing.T) {
+	first, _ := schemaOf(t, "id,amount,gone,day\n1,5,x,2026-01-01\n2,7,y,2026-01-02\n")
+	later, cells := schemaOf(t, "day,id,amount,added,gone_too\n,3,7.5,true,1\n,4,8.25,false,2\n")
+	warnings := later.Fit(first.Columns)
+
+	var columns, codes []string
+	for _, c := range later.Columns {
+		columns = append(columns, c.ID+" "+c.Name+" "+typeName(c))
+	}
+	for _, w := range warnings {
+		codes = append(codes, w.Code+" "+w.Column)
+	}
+	if diff := cmp.Diff([]string{
+		"c1 id integer", "c2 amount decimal(21,2)", "c3 gone text", "c4 day date", "c5 added boolean", "c6 gone_too integer",
+	}, columns); diff != "" {
+		t.Errorf("columns differ (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"widened-column amount", "missing-column gone", "added-column added", "added-column gone_too"}, codes); diff != "" {
+		t.Errorf("warnings differ (-want +got):\n%s", diff)
+	}
+	vectors := make([]feedmill.Vector, len(later.Columns))
+	if err := later.Convert(cells, vectors); err != nil {
+		t.Fatal(err)
+	}
+	var row []any
+	for i := range vectors {
+		if err := vectors[i].Check(); err != nil {
+			t.Error(err)
+		}
+		row = append(row, valueOf(&vectors[i], 0))
+	}
+	if diff := cmp.Diff("[3 7.50 <nil> <nil> true 1]", sprint(row)); diff != "" {
+		t.Errorf("the row differs (-want +got):\n%s", diff)
+	}
+}
+
+// A column that was made text keeps new values as they are written.
+func TestFitIntoText(t *testing.T) {
+	first, _ := schemaOf(t, "code\n007\n")
+	later, cells := schemaOf(t, "code\n1.50\n")
+	if warnings := later.Fit(first.Columns); len(warnings) > 0 {
+		t.Errorf("warnings %v", warnings)
+	}
+	vectors := make([]feedmill.Vector, 1)
+	if err := later.Convert(cells, vectors); err != nil || string(vectors[0].Text(0)) != "1.50" {
+		t.Errorf("%q, %v", vectors[0].Bytes, err)
+	}
+}
+
+func TestMisfits(t *testing.T) {
+	const table = "n,d\n1,2026-01-01\nx,2026-01-02\n3,never\ny,z\n5,2026-01-05\n"
+	retyped := func() (*Schema, *feedmill.Cells) {
+		schema, cells := schemaOf(t, table)
+		schema.Retype(map[string]feedmill.ColumnType{"c1": feedmill.TypeInteger, "c2": feedmill.TypeDate})
+		return schema, cells
+	}
+	vectors := make([]feedmill.Vector, 2)
+
+	schema, cells := retyped()
+	err := schema.Convert(cells, vectors)
+	misfit, ok := errors.AsType[*Misfit](err)
+	if !ok || !errors.Is(err, feedmill.ErrUnprocessable) || !cmp.Equal(*misfit, Misfit{Row: 2, Column: "n", Type: feedmill.TypeInteger, Sample: "x"}) {
+		t.Errorf("got %v", err)
+	}
+
+	var nulled []string
+	schema.ConvertNulling(cells, vectors, func(m *Misfit) { nulled = append(nulled, m.Column+" "+m.Sample) })
+	if diff := cmp.Diff([]string{"n x", "d never", "n y", "d z"}, nulled); diff != "" {
+		t.Errorf("nulled differs (-want +got):\n%s", diff)
+	}
+	if vectors[0].Len != 5 || vectors[0].Nulls() != 2 || vectors[1].Nulls() != 2 || vectors[0].Ints[1] != 0 {
+		t.Errorf("vectors %+v", vectors)
+	}
+
+	var rejected []string
+	schema.ConvertRejecting(cells, vectors, func(m *Misfit) {
+		rejected = append(rejected, fmt.Sprint(m.Row, " ", m.Column, " ", strings.Join(m.Record, "|")))
+	})
+	if diff := cmp.Diff([]string{"2 n x|2026-01-02", "3 d 3|never", "4 n y|z"}, rejected); diff != "" {
+		t.Errorf("rejected differs (-want +got):\n%s", diff)
+	}
+	if got := vectors[0].Ints; vectors[0].Len != 2 || got[0] != 1 || got[1] != 5 || vectors[0].Valid != nil {
+		t.Errorf("vectors %+v", vectors)
+	}
+	if stored := int64(vectors[0].Len); schema.Rows != stored+int64(len(rejected)) {
+		t.Errorf("%d rows, %d stored, %d rejected", schema.Rows, stored, len(rejected))
+	}
+}
+
+func TestRetypeToDecimal(t *testing.T) {
+	schema, cells := schemaOf(t, "n\n1\n2.50\nx\n")
+	schema.Retype(map[string]feedmill.ColumnType{"c1": feedmill.TypeDecimal})
+	vectors := make([]feedmill.Vector, 1)
+	misfits := 0
+	schema.ConvertNulling(cells, vectors, func(*Misfit) { misfits++ })
+	if err := vectors[0].Check(); err != nil || misfits != 1 || vectors[0].Scale != 2 || vectors[0].Ints[1] != 250 {
+		t.Errorf("%d misfits, %+v, %v", misfits, vectors[0], err)
+	}
+}
+
+// Vectors are made anew in the memory of the last ones, whatever they held.
+func TestConvertReusesVectors(t *testing.T) {
+	full, many := schemaOf(t, "a,b\n1,x\n,\n3,z\n")
+	few := split(many, 1)[0]
+	vectors := make([]feedmill.Vector, 2)
+	for _, cells := range []*feedmill.Cells{many, few, many} {
+		if err := full.Convert(cells, vectors); err != nil {
+			t.Fatal(err)
+		}
+		for i := range vectors {
+			if err := vectors[i].Check(); err != nil {
+				t.Error(err)
+			}
+		}
+		if nulls := vectors[0].Nulls() + vectors[1].Nulls(); vectors[0].Len != cells.Rows || nulls != 2*min(1, cells.Rows-1) {
+			t.Errorf("%d rows with %d nulls", vectors[0].Len, nulls)
+		}
+	}
+	if allocations := testing.AllocsPerRun(10, func() {
+		if err := full.Convert(many, vectors); err != nil {
+			t.Fatal(err)
+		}
+	}); allocations > 8 {
+		t.Errorf("a conversion allocates %v times", allocations)
+	}
+}

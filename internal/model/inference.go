@@ -1,0 +1,184 @@
+// Package model makes typed columns of cells, by one set of rules for every
+// format and source.
+//
+// An [Inference] looks at every cell of the data, never at a sample, in any order
+// and from several goroutines: what it learns of two runs of records merges into
+// what it would have learnt of both. [Inference.Decide] then gives the [Schema], in
+// which every value of the data has its place, and warns of what stayed
+// text for a reason that the owner of the data should know.
+// [Schema.Convert] makes vectors of the same cells, by the same rules: a value
+// that is not exactly of its column's type is never rounded, nulled or dropped.
+//
+// What a single value looks like is its shape (shape.go); number.go, amount.go,
+// time.go and dayorder.go read the texts. column.go holds what is known of a
+// column, look.go the loops that run over its cells, and decide.go the rules by
+// which the shapes of all its values become a type. fit.go holds a later version
+// of the data to the columns that a feed has.
+package model
+
+import (
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Options say how data is modelled.
+type Options struct {
+	// Text leaves every column text, exactly as it stands in the data.
+	Text bool
+	// Location is where times without an offset are from; nil is UTC.
+	Location *time.Location
+	// Nulls are texts that mean null, besides the empty field.
+	Nulls []string
+}
+
+// Inference finds the types of columns. Its methods may be called from several
+// goroutines.
+type Inference struct {
+	options Options
+	nulls   nullTokens
+
+	mu   sync.Mutex
+	free []*partial // those that no goroutine works with
+	all  []*partial
+}
+
+// partial is what was learnt of some of the runs.
+type partial struct {
+	rows    int64
+	columns []*column
+}
+
+// New returns an inference that has seen nothing.
+func New(options Options) *Inference {
+	return &Inference{options: options, nulls: newNullTokens(options.Nulls)}
+}
+
+// Block looks at a run of records. Texts that mean null become null cells in it.
+func (f *Inference) Block(cells *feedmill.Cells) {
+	f.nulls.replace(cells)
+	p := f.take()
+	defer f.give(p)
+	p.rows += int64(cells.Rows)
+	for len(p.columns) < cells.Columns {
+		p.columns = append(p.columns, newColumn())
+	}
+	for _, c := range p.columns {
+		c.left = c.left || f.options.Text
+	}
+	for tile := range tiles(cells) {
+		for i := range cells.Columns {
+			p.columns[i].run(&tile, i)
+		}
+	}
+}
+
+// tileCells is how many cells are worked on column by column before the next
+// rows are taken, so that they and their texts stay in the fastest memory.
+const tileCells = 8 << 10
+
+// tiles cuts a run into a few rows at a time.
+func tiles(cells *feedmill.Cells) iter.Seq[feedmill.Cells] {
+	return func(yield func(feedmill.Cells) bool) {
+		step := max(64, tileCells/max(cells.Columns, 1)&^63)
+		for row := 0; row < cells.Rows; row += step {
+			rows := min(step, cells.Rows-row)
+			tile := feedmill.Cells{
+				First: cells.First + int64(row), Rows: rows, Columns: cells.Columns,
+				Data: cells.Data, Cell: cells.Cell[row*cells.Columns : (row+rows)*cells.Columns],
+			}
+			if !yield(tile) {
+				return
+			}
+		}
+	}
+}
+
+func (f *Inference) take() *partial {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if last := len(f.free) - 1; last >= 0 {
+		p := f.free[last]
+		f.free = f.free[:last]
+		return p
+	}
+	p := &partial{}
+	f.all = append(f.all, p)
+	return p
+}
+
+func (f *Inference) give(p *partial) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.free = append(f.free, p)
+}
+
+// Decide gives the types of the columns, after the last run. The names are what
+// the data calls them, empty where it does not; columns that the data has and
+// that are not among them have no names.
+func (f *Inference) Decide(names []string) (*Schema, []feedmill.Warning) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all partial
+	for _, p := range f.all {
+		all.rows += p.rows
+		for i, c := range p.columns {
+			if i == len(all.columns) {
+				all.columns = append(all.columns, newColumn())
+			}
+			all.columns[i].merge(c)
+		}
+	}
+	for len(all.columns) < len(names) {
+		all.columns = append(all.columns, newColumn())
+	}
+	names = slices.Concat(names, make([]string, max(0, len(all.columns)-len(names))))
+	unique, warnings := columnNames(names)
+	s := &Schema{Rows: all.rows, location: f.options.Location, nulls: f.nulls}
+	for i, c := range all.columns {
+		c.nulls += all.rows - c.rows // the runs that end before this column
+		d := c.decide(f.options.Text)
+		d.column.ID = columnID(i)
+		d.column.Name, d.column.SourceName = unique[i], names[i]
+		for _, w := range d.warnings {
+			w.Column = unique[i]
+			warnings = append(warnings, w)
+		}
+		s.Columns = append(s.Columns, d.column)
+		s.plans = append(s.plans, d.plan)
+	}
+	return s, warnings
+}
+
+// nullTokens are texts that mean null.
+type nullTokens struct {
+	texts   map[string]bool
+	longest int
+}
+
+func newNullTokens(texts []string) (n nullTokens) {
+	n.texts = make(map[string]bool, len(texts))
+	for _, text := range texts {
+		n.texts[text] = true
+		n.longest = max(n.longest, len(text))
+	}
+	return n
+}
+
+// replace makes cells with such a text null.
+func (n nullTokens) replace(cells *feedmill.Cells) {
+	if len(n.texts) == 0 {
+		return
+	}
+	for i, cell := range cells.Cell {
+		switch cell.Kind() {
+		case feedmill.CellPlain, feedmill.CellQuoted, feedmill.CellString:
+			if start, end := cell.Range(); int(end-start) <= n.longest && n.texts[string(cells.Data[start:end])] {
+				cells.Cell[i] = feedmill.NewCell(feedmill.CellNull, 0, 0)
+			}
+		}
+	}
+}

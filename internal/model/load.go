@@ -1,0 +1,131 @@
+package model
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Table is data that can be read more than once, as every decoder gives it.
+type Table interface {
+	// Each gives all records to fn in runs, in any order and from as many
+	// goroutines as there are workers.
+	Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error
+	// Names are what the data calls the columns, known after Each.
+	Names() []string
+	// Warnings is what was noticed, complete after Each.
+	Warnings() ([]feedmill.Warning, error)
+	// Blocks is how many parts there are, known after Each.
+	Blocks() int
+	// Read gives the records of the blocks from one up to, but not with, another
+	// to fn, in order. Several goroutines may call it.
+	Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error
+}
+
+// Infer looks at all records of a table and decides on the types of its columns.
+// The warnings are those of the table and those about types.
+func Infer(ctx context.Context, table Table, options Options) (*Schema, []feedmill.Warning, error) {
+	inference := New(options)
+	err := table.Each(ctx, runtime.GOMAXPROCS(0), func(cells *feedmill.Cells) error {
+		inference.Block(cells)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings, err := table.Warnings()
+	if err != nil {
+		return nil, nil, err
+	}
+	schema, more := inference.Decide(table.Names())
+	return schema, append(warnings, more...), nil
+}
+
+// MisfitPolicy is what becomes of values that are not of their column's type.
+type MisfitPolicy int
+
+// The policies. In columns whose type was inferred from the same data there are
+// no misfits.
+const (
+	MisfitsFail MisfitPolicy = iota
+	MisfitsNull
+	MisfitsReject
+)
+
+// Loading says how the rows of a table are converted.
+type Loading struct {
+	Misfits MisfitPolicy
+	// Misfit, where it is set, is told of every misfit that was made null and
+	// of every row that was rejected, in the order of the rows.
+	Misfit func(*Misfit)
+}
+
+// Load converts the records of a table, which has been read before, block by block in
+// their order; several are worked on at the same time. A block is the
+// consumer's once it is yielded. The sequence ends with the first error.
+func (s *Schema) Load(ctx context.Context, table Table, loading Loading) iter.Seq2[[]feedmill.Vector, error] {
+	return func(yield func([]feedmill.Vector, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var working sync.WaitGroup
+		defer working.Wait()
+		defer cancel()
+		// The blocks under way, in order.
+		underWay := make([]chan loaded, 0, runtime.GOMAXPROCS(0)+1)
+		next := 0
+		for next < table.Blocks() || len(underWay) > 0 {
+			for next < table.Blocks() && len(underWay) < cap(underWay) {
+				done := make(chan loaded, 1)
+				block := next
+				working.Go(func() { done <- s.loadBlock(ctx, table, block, loading.Misfits) })
+				underWay = append(underWay, done)
+				next++
+			}
+			result := <-underWay[0]
+			underWay = append(underWay[:0], underWay[1:]...)
+			if loading.Misfit != nil {
+				for _, m := range result.misfits {
+					loading.Misfit(m)
+				}
+			}
+			for _, vectors := range result.runs {
+				if !yield(vectors, nil) {
+					return
+				}
+			}
+			if result.err != nil {
+				yield(nil, result.err)
+				return
+			}
+		}
+	}
+}
+
+// loaded is a block after its conversion.
+type loaded struct {
+	runs    [][]feedmill.Vector
+	misfits []*Misfit
+	err     error
+}
+
+func (s *Schema) loadBlock(ctx context.Context, table Table, block int, policy MisfitPolicy) (out loaded) {
+	out.err = table.Read(ctx, block, block+1, func(cells *feedmill.Cells) error {
+		vectors := make([]feedmill.Vector, len(s.Columns))
+		note := func(m *Misfit) { out.misfits = append(out.misfits, m) }
+		switch policy {
+		case MisfitsNull:
+			s.ConvertNulling(cells, vectors, note)
+		case MisfitsReject:
+			s.ConvertRejecting(cells, vectors, note)
+		default:
+			if err := s.Convert(cells, vectors); err != nil {
+				return err
+			}
+		}
+		out.runs = append(out.runs, vectors)
+		return nil
+	})
+	return out
+}

@@ -1,0 +1,291 @@
+package model
+
+import (
+	"github.com/feedmill/feedmill"
+)
+
+// look is the work on one column of one run of records: loops that each expect
+// one shape and run for as long as they find it.
+type look struct {
+	*column
+	cells *feedmill.Cells
+	index int // of the column
+	row   int
+	// texts counts the values of the run that are text.
+	texts int
+}
+
+// A column is text beyond doubt, and is no longer looked at closely, once a run
+// has more text values than these: so many, and one in so many.
+const (
+	leaveTexts = 16
+	leaveShare = 8
+)
+
+// run looks at all cells of a column.
+func (c *column) run(cells *feedmill.Cells, index int) {
+	l := look{column: c, cells: cells, index: index}
+	for l.row < cells.Rows {
+		if c.left {
+			l.onlyNulls()
+			break
+		}
+		l.one()
+	}
+	c.rows += int64(cells.Rows)
+}
+
+// kinds of cells as bits.
+const (
+	anyText = 1<<feedmill.CellPlain | 1<<feedmill.CellQuoted
+	digital = anyText | 1<<feedmill.CellNumber
+	dated   = anyText | 1<<feedmill.CellString
+	nothing = 1<<feedmill.CellMissing | 1<<feedmill.CellNull | 1<<feedmill.CellPlain
+)
+
+func (l *look) at() feedmill.Cell { return l.cells.Cell[l.row*l.cells.Columns+l.index] }
+
+// null counts a cell without text that holds no value, and reports false for others.
+func (l *look) null(cell feedmill.Cell) bool {
+	switch kind := cell.Kind(); {
+	case nothing>>kind&1 != 0:
+		l.nulls++
+	case kind == feedmill.CellQuoted:
+		l.empties++
+	default:
+		return false
+	}
+	return true
+}
+
+// one looks at the next cell, whatever it is, and goes on with the loop for
+// cells of its shape.
+func (l *look) one() {
+	cell := l.at()
+	if cell.Empty() && l.null(cell) {
+		l.row++
+		return
+	}
+	v := classify(cell.Kind(), l.cells.Text(cell))
+	l.value(l.cells.First+int64(l.row), &v)
+	l.row++
+	switch v.shape {
+	case shapeInteger:
+		l.integers()
+	case shapeDecimal:
+		l.decimals(v.amount.point.scale)
+	case shapeDate:
+		l.dates()
+	case shapeTime:
+		l.times()
+	case shapeBoolean:
+		l.booleans()
+	case shapeText:
+		l.texts++
+		if l.texts > leaveTexts && l.texts*leaveShare > l.row {
+			l.left = true
+		}
+	}
+}
+
+// seen adds what a loop has found from a row on.
+func (l *look) seen(s shape, from int, found int64) {
+	if found == 0 {
+		return
+	}
+	t := &l.tallies[s]
+	if first := l.cells.First + int64(from); t.count == 0 || first < t.first {
+		// The cell before the loop had this shape too, so from is never first,
+		// except for a shape that a loop counts beside its own.
+		row, column := from, l.index
+		t.first, t.sample = first, sample(l.cells.Text(l.cells.At(row, column)))
+	}
+	t.count += found
+}
+
+// integers runs over whole numbers of up to 15 digits.
+func (l *look) integers() {
+	data, stride := l.cells.Data, l.cells.Columns
+	from, found, longest := -1, int64(0), 0
+	at := l.row*stride + l.index
+	for ; l.row < l.cells.Rows; l.row++ {
+		cell := l.cells.Cell[at]
+		at += stride
+		s, e := cell.Range()
+		start, end := int(s), int(e)
+		if start == end {
+			if l.null(cell) {
+				continue
+			}
+			break
+		}
+		if data[start] == '-' {
+			start++
+		}
+		n := end - start
+		if uint(n-1) >= 15 || digital>>cell.Kind()&1 == 0 || n > 1 && data[start] == '0' {
+			break
+		}
+		if n <= 8 && end >= 8 {
+			if !digits8(lastBytes(data, end, n)) {
+				break
+			}
+		} else if !allDigits(data, start, end) {
+			break
+		}
+		if found == 0 {
+			from = l.row
+		}
+		found++
+		longest = max(longest, n)
+	}
+	l.seen(shapeInteger, from, found)
+	l.point, l.comma = l.point.max(extent{whole: longest}), l.comma.max(extent{whole: longest})
+}
+
+// decimals runs over numbers with a point and others without, of up to 15
+// digits. The scale is how many digits stand after the point, most of the time.
+func (l *look) decimals(scale int) {
+	scale = min(max(scale, 1), 7)
+	data, stride := l.cells.Data, l.cells.Columns
+	var from [2]int
+	var found [2]int64
+	size := extent{}
+	grouped := extent{} // those that could be whole numbers in groups of three digits
+	at := l.row*stride + l.index
+	for ; l.row < l.cells.Rows; l.row++ {
+		cell := l.cells.Cell[at]
+		at += stride
+		s, e := cell.Range()
+		start, end := int(s), int(e)
+		if start == end {
+			if l.null(cell) {
+				continue
+			}
+			break
+		}
+		if data[start] == '-' {
+			start++
+		}
+		whole, fraction := 0, scale
+		if digital>>cell.Kind()&1 == 0 {
+			break
+		}
+		if shift := uint(8 * (7 - scale)); end-start <= 8 && end >= 8 && byte(lastBytes(data, end, end-start)>>shift) == '.' {
+			// The point is made a digit so that one check covers all bytes.
+			if !digits8(lastBytes(data, end, end-start) ^ ('.'^'0')<<shift) {
+				break
+			}
+			whole = end - start - 1 - scale
+		} else {
+			whole = leadingDigits(data[start:end])
+			fraction = max(0, end-start-whole-1)
+			if fraction == 0 && whole < end-start || fraction > 0 && (data[start+whole] != '.' || !allDigits(data, end-fraction, end)) {
+				break
+			}
+		}
+		if whole == 0 || whole+fraction > 15 || whole > 1 && data[start] == '0' {
+			break
+		}
+		i := 0
+		if fraction > 0 {
+			i, scale = 1, min(fraction, 7)
+			if fraction == 3 && whole <= 3 && data[start] != '0' {
+				grouped.whole = max(grouped.whole, whole+3)
+			} else {
+				l.read &= point
+			}
+		}
+		if found[i] == 0 {
+			from[i] = l.row
+		}
+		found[i]++
+		size = extent{max(size.whole, whole), max(size.scale, fraction)}
+	}
+	l.seen(shapeInteger, from[0], found[0])
+	l.seen(shapeDecimal, from[1], found[1])
+	l.point, l.comma = l.point.max(size), l.comma.max(grouped)
+	if found[0] > 0 {
+		l.comma.whole = max(l.comma.whole, size.whole)
+	}
+}
+
+// booleans runs over true and false.
+func (l *look) booleans() {
+	from, found := -1, int64(0)
+	for ; l.row < l.cells.Rows; l.row++ {
+		cell := l.at()
+		start, end := cell.Range()
+		if start == end {
+			if l.null(cell) {
+				continue
+			}
+			break
+		}
+		if !isBoolean(l.cells.Data[start:end]) || anyText>>cell.Kind()&1 == 0 {
+			break
+		}
+		if found == 0 {
+			from = l.row
+		}
+		found++
+	}
+	l.seen(shapeBoolean, from, found)
+}
+
+// dates runs over days.
+func (l *look) dates() {
+	from, found := -1, int64(0)
+	for ; l.row < l.cells.Rows; l.row++ {
+		cell := l.at()
+		start, end := cell.Range()
+		if start == end {
+			if l.null(cell) {
+				continue
+			}
+			break
+		}
+		if d, ok := parseDate(l.cells.Data, int(start), int(end)); !ok || !d.real() || dated>>cell.Kind()&1 == 0 {
+			break
+		}
+		if found == 0 {
+			from = l.row
+		}
+		found++
+	}
+	l.seen(shapeDate, from, found)
+}
+
+// times runs over days with times.
+func (l *look) times() {
+	from, found := -1, int64(0)
+	for ; l.row < l.cells.Rows; l.row++ {
+		cell := l.at()
+		start, end := cell.Range()
+		if start == end {
+			if l.null(cell) {
+				continue
+			}
+			break
+		}
+		if _, _, ok := parseSeconds(l.cells.Data, int(start), int(end)); ok && dated>>cell.Kind()&1 != 0 {
+			// This is how most times are written.
+		} else if m, ok := parseMoment(l.cells.Data, int(start), int(end)); !ok || !m.timed || m.overrun || dated>>cell.Kind()&1 == 0 {
+			break
+		}
+		if found == 0 {
+			from = l.row
+		}
+		found++
+	}
+	l.seen(shapeTime, from, found)
+}
+
+// onlyNulls looks whether there is any null, for a column that is text.
+func (l *look) onlyNulls() {
+	for ; l.row < l.cells.Rows && l.nulls == 0; l.row++ {
+		if isNull(l.at()) {
+			l.nulls++
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/feedmill/feedmill"
+)
+
+// maxName is how long the name of a column can be, in bytes.
+const maxName = 256
+
+// columnID is the id of the column that stands at i when a feed is created.
+func columnID(i int) string { return "c" + strconv.Itoa(i+1) }
+
+// columnNames makes names of what the data calls the columns: none is blank, none
+// is there twice, and none is longer than maxName. Names that differ only in
+// their letters being small or large are the same, as they are in most databases.
+func columnNames(source []string) (names []string, warnings []feedmill.Warning) {
+	taken := make(map[string]bool, len(source))
+	for _, name := range source {
+		taken[strings.ToLower(strings.TrimSpace(name))] = true
+	}
+	used := make(map[string]bool, len(source))
+	renamed := feedmill.Warning{Code: feedmill.WarnHeader}
+	for i, original := range source {
+		name := strings.TrimSpace(strings.ToValidUTF8(original, "\ufffd"))
+		for len(name) > maxName {
+			_, size := utf8.DecodeLastRuneInString(name)
+			name = name[:len(name)-size]
+		}
+		made := name == ""
+		if made {
+			name = "column_" + strconv.Itoa(i+1)
+		}
+		free := name
+		for n := 2; used[strings.ToLower(free)] || (made || free != name) && taken[strings.ToLower(free)]; n++ {
+			free = name + "_" + strconv.Itoa(n)
+		}
+		used[strings.ToLower(free)] = true
+		names = append(names, free)
+		if free != strings.TrimSpace(original) {
+			renamed.Count++
+			if renamed.Column == "" {
+				renamed.Column = free
+				renamed.Detail = fmt.Sprintf("column %d is called %q in the data", i+1, sample([]byte(original)))
+			}
+		}
+	}
+	if renamed.Count > 0 {
+		warnings = append(warnings, renamed)
+	}
+	return names, warnings
+}

@@ -1,0 +1,130 @@
+package feedmill
+
+import "time"
+
+// Query says which rows and columns of a table are wanted, and in which order.
+// Columns go by their names.
+type Query struct {
+	// Fields are the columns that are wanted, in order; none means all.
+	Fields []Field
+	// Where has the conditions on the rows, all of which must hold.
+	Where []Condition
+	Sort  []Sort
+	// Limit is how many rows are wanted at most; zero means all.
+	Limit int64
+	// Zone is where days begin, UTC where it is nil, and WeekStart the day on
+	// which weeks do; users who do not say mean Monday, which is not the zero
+	// value. Now is the time from which "last" and the like count.
+	Zone      *time.Location
+	WeekStart time.Weekday
+	Now       time.Time
+}
+
+// Field is a column that is wanted.
+type Field struct {
+	Name string
+	// As is what the column is called in the answer; empty means Name.
+	As string
+	// Aggregate makes one value of many, for every group of rows that are
+	// equal in the fields without one.
+	Aggregate Aggregate
+	// Place is where the field stands in the request, for faults.
+	Place Fault
+}
+
+// Aggregate is how the values of a group become one.
+type Aggregate string
+
+// The aggregates.
+const (
+	AggregateSum           Aggregate = "sum"
+	AggregateAvg           Aggregate = "avg"
+	AggregateMin           Aggregate = "min"
+	AggregateMax           Aggregate = "max"
+	AggregateCount         Aggregate = "count"
+	AggregateCountDistinct Aggregate = "countDistinct"
+)
+
+// Sort is a column to sort by. Rows without a value come last either way.
+type Sort struct {
+	Name       string
+	Descending bool
+	// Place is where this stands in the request, for faults.
+	Place Fault
+}
+
+// Condition is what must hold for one column.
+type Condition struct {
+	Name    string
+	Filters []Filter
+	// Any says that one of the filters is enough; else all must hold.
+	Any bool
+	// Place is where the condition stands in the request. A fault of a filter
+	// has a pointer below it, such as /filters/0/values/1.
+	Place Fault
+}
+
+// Filter is a test of one value. A value that is null does not pass, except
+// where the operator asks for it; inverted, exactly those pass that would not.
+type Filter struct {
+	Op       FilterOp
+	Values   []FilterValue
+	Inverted bool
+	// CaseSensitive is for contains, startsWith and endsWith.
+	CaseSensitive bool
+}
+
+// FilterOp is what a filter tests.
+type FilterOp string
+
+// The operators, and how many values each has.
+const (
+	OpEq         FilterOp = "eq"         // one or more, null among them
+	OpContains   FilterOp = "contains"   // one or more
+	OpStartsWith FilterOp = "startsWith" // one or more
+	OpEndsWith   FilterOp = "endsWith"   // one or more
+	OpMatches    FilterOp = "matches"    // one, a regular expression
+	OpGt         FilterOp = "gt"         // one
+	OpGte        FilterOp = "gte"        // one
+	OpLt         FilterOp = "lt"         // one
+	OpLte        FilterOp = "lte"        // one
+	OpBetween    FilterOp = "between"    // two, both included
+	OpIsNull     FilterOp = "isNull"     // none
+	OpIsEmpty    FilterOp = "isEmpty"    // none
+	OpIsTrue     FilterOp = "isTrue"     // none
+	OpIsFalse    FilterOp = "isFalse"    // none
+	OpLast       FilterOp = "last"       // one, a period
+	OpNext       FilterOp = "next"       // one, a period
+	OpCurrent    FilterOp = "current"    // one, a period
+	OpToDate     FilterOp = "toDate"     // one, a period
+)
+
+// FilterValue is what a filter compares with: null, a period, or a text that
+// is read as the type of the column.
+type FilterValue struct {
+	Null   bool
+	Text   string
+	Period *Period
+}
+
+// Period is a number of units of time before or after the current one.
+type Period struct {
+	N    int
+	Unit PeriodUnit
+	// IncludeCurrent adds the current unit to the N.
+	IncludeCurrent bool
+}
+
+// PeriodUnit is a unit of the calendar.
+type PeriodUnit string
+
+// The units.
+const (
+	UnitMinute  PeriodUnit = "minute"
+	UnitHour    PeriodUnit = "hour"
+	UnitDay     PeriodUnit = "day"
+	UnitWeek    PeriodUnit = "week"
+	UnitMonth   PeriodUnit = "month"
+	UnitQuarter PeriodUnit = "quarter"
+	UnitYear    PeriodUnit = "year"
+)
