@@ -19,7 +19,9 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 	}
 	switch {
 	case r.ok():
-		o.State, o.Succeeded = feedmill.DeliveryDelivered, true
+		o.State = feedmill.DeliveryDelivered
+		// Once in a while is enough, and every time would be a write more.
+		o.Succeeded = t.target.warned || now.Sub(t.target.successAt) > successStep
 		return o
 	case r.Final:
 		o.State, o.Reason = feedmill.DeliveryExhausted, r.Error
@@ -39,6 +41,9 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 	d.judge(&o, t.target, now)
 	return o
 }
+
+// successStep is how far a subscription's last success may trail.
+const successStep = time.Minute
 
 // judge disables a subscription to which nothing has got through for too long,
 // and warns a day before.

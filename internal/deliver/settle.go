@@ -130,7 +130,7 @@ func (d *Dispatcher) settled(batch []settling) {
 		}
 		switch t := l.target; {
 		case t == nil:
-		case o.Disable != "", o.Warn, o.Succeeded && (t.warned || o.At.Sub(t.successAt) > time.Minute):
+		case o.Disable != "", o.Warn, o.Succeeded && (t.warned || o.At.Sub(t.successAt) > successStep):
 			l.target = nil // it has changed with this outcome
 			l.changes++
 		}
