@@ -1,0 +1,74 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Blob is a blob that is open for reading, also after it was deleted. It is an
+// alias, so that a package that does not import this one can name the same type.
+type Blob = interface {
+	io.ReaderAt
+	io.ReadSeekCloser
+	Size() int64
+}
+
+type file struct {
+	*os.File
+	size int64
+}
+
+func (b *file) Size() int64 { return b.size }
+
+// Open opens a blob for reading.
+func (f *Folder) Open(_ context.Context, name string) (Blob, error) {
+	if err := check(name); err != nil {
+		return nil, fmt.Errorf("open blob: %w", err)
+	}
+	opened, err := f.root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open blob: %w", classify(err))
+	}
+	info, err := opened.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: %s is no blob", feedmill.ErrNotFound, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open blob: %w", errors.Join(classify(err), opened.Close()))
+	}
+	return &file{File: opened, size: info.Size()}, nil
+}
+
+// Path is where the file of a blob is, for programs that open it themselves.
+func (f *Folder) Path(_ context.Context, name string) (string, error) {
+	if err := check(name); err != nil {
+		return "", fmt.Errorf("find blob: %w", err)
+	}
+	info, err := f.root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return "", fmt.Errorf("find blob: %w", classify(err))
+	}
+	return filepath.Join(f.root.Name(), filepath.FromSlash(name)), nil
+}
+
+// Delete removes a blob. One that is not there is no error, so that a deletion
+// that was interrupted can be repeated.
+func (f *Folder) Delete(_ context.Context, name string) error {
+	if err := check(name); err != nil {
+		return fmt.Errorf("delete blob: %w", err)
+	}
+	if err := ignore(f.root.Remove(name), fs.ErrNotExist); err != nil {
+		return fmt.Errorf("delete blob: %w", classify(err))
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+package lake
+
+import "syscall"
+
+// confined puts a worker into a process group of its own, so that it can be
+// killed with all that it started and does not get the signals of a terminal,
+// and has the kernel kill it when the server dies.
+func confined() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// self is the program that runs now.
+func self() string { return "/proc/self/exe" }

@@ -1,0 +1,118 @@
+package lake
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Cursor is where a page ended: the keys of its last row.
+type Cursor struct {
+	// Version is the blob of the version that the pages are of, so that all of
+	// them are of the same.
+	Version string `json:"v"`
+	// Query tells queries apart.
+	Query string `json:"q"`
+	// Keys are what the rows are sorted by, nil for null, and last the number of the row.
+	Keys []*string `json:"k"`
+}
+
+// NextPage is the cursor after a page of a query, whose last row had the given keys.
+func NextPage(v *Version, q *feedmill.Query, keys []*string) Cursor {
+	return Cursor{Version: v.Blob, Query: fingerprint(q), Keys: keys}
+}
+
+// String is the cursor as clients carry it, which is not for them to read.
+func (c Cursor) String() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // strings alone cannot fail
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// ParseCursor reads what String wrote.
+func ParseCursor(text string) (*Cursor, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("cursor: %w", err)
+	}
+	c := new(Cursor)
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return nil, fmt.Errorf("cursor: %w", err)
+	}
+	if len(c.Keys) == 0 || c.Keys[len(c.Keys)-1] == nil {
+		return nil, errors.New("cursor: no row")
+	}
+	if _, err := strconv.ParseInt(*c.Keys[len(c.Keys)-1], 10, 64); err != nil {
+		return nil, fmt.Errorf("cursor: %w", err)
+	}
+	return c, nil
+}
+
+// fits reports whether the cursor is of a page of this query.
+func (c *Cursor) fits(v *Version, q *feedmill.Query, keys int) bool {
+	return c.Version == v.Blob && c.Query == fingerprint(q) && len(c.Keys) == keys+1
+}
+
+// fingerprint is the same for queries that give the same rows in the same
+// order. How many of them make a page does not matter, nor where in the
+// request something stood; nor does the time, or a day would be over in the
+// middle of a list.
+func fingerprint(q *feedmill.Query) string {
+	h := sha256.New()
+	for _, f := range q.Fields {
+		fmt.Fprintf(h, "field %q %q\n", f.Name, f.Aggregate)
+	}
+	for _, c := range q.Where {
+		fmt.Fprintf(h, "where %q %v\n", c.Name, c.Any)
+		for _, f := range c.Filters {
+			fmt.Fprintf(h, "filter %q %v %v\n", f.Op, f.Inverted, f.CaseSensitive)
+			for _, v := range f.Values {
+				fmt.Fprintf(h, "value %v %q", v.Null, v.Text)
+				if v.Period != nil {
+					fmt.Fprintf(h, " %+v", *v.Period)
+				}
+				fmt.Fprintln(h)
+			}
+		}
+	}
+	for _, s := range q.Sort {
+		fmt.Fprintf(h, "sort %q %v\n", s.Name, s.Descending)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}
+
+// after is true for the rows that come after those of the page before.
+func (b *builder) after(keys []expression, c *Cursor) string {
+	// Rows that are after it in the first key, or equal in that and after it
+	// in the second, and so on; the number of the row is never equal.
+	var any []string
+	equal := ""
+	for i, k := range keys {
+		name := "s" + strconv.Itoa(i)
+		if c.Keys[i] == nil {
+			// Null is the last of all.
+			equal += name + " IS NULL AND "
+			continue
+		}
+		value := "CAST(" + b.bind(*c.Keys[i]) + " AS " + k.kind + ")"
+		sign := " > "
+		if k.descending {
+			sign = " < "
+		}
+		any = append(any, "("+equal+"("+name+sign+value+" OR "+name+" IS NULL))")
+		equal += name + " = " + value + " AND "
+	}
+	any = append(any, "("+equal+"rn > CAST("+b.bind(*c.Keys[len(c.Keys)-1])+" AS BIGINT))")
+	return "(" + strings.Join(any, " OR ") + ")"
+}

@@ -1,0 +1,168 @@
+package parquet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Encodings, physical types and codecs by their numbers in the format.
+const (
+	encodingPlain      = 0
+	encodingRLE        = 3
+	encodingDelta      = 5
+	encodingDictionary = 8
+
+	pageData       = 0
+	pageDictionary = 2
+
+	codecZstd = 6
+)
+
+// pageRows is how many rows a page has at most, and pageBytes about how many
+// bytes: a reader that needs a few rows takes in whole pages. pageRows is a
+// multiple of eight, so that a page begins at a byte of the validity.
+const (
+	pageRows  = 8_192
+	pageBytes = 1 << 20
+)
+
+// layout is how the values of a chunk are to be written.
+type layout struct {
+	encoding int
+	// dictionary is the body of the dictionary page, of entries values; nil
+	// where there is none.
+	dictionary []byte
+	entries    int
+	// page appends the values from one to another, nulls not counted.
+	page func(dst []byte, from, to int) []byte
+	// rows is how many rows a page has.
+	rows  int
+	stats statistics
+	// fault says that a value does not fit the type of the column.
+	fault error
+}
+
+// chunk is a column of a row group as it stands in the file, and what the
+// footer says of it. Offsets count from the beginning of the chunk.
+type chunk struct {
+	encoding       int
+	rows           int
+	pages          int
+	data           int // where the first data page begins
+	hasDictionary  bool
+	size, unpacked int
+	stats          statistics
+}
+
+// encoder encodes row groups, one at a time.
+type encoder struct {
+	scratch scratch
+	dict    dictionary
+	indexes []uint32
+	page    []byte
+	header  thrift
+	zstd    *zstd.Encoder
+}
+
+func newEncoder() (*encoder, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
+	if err != nil {
+		return nil, err
+	}
+	return &encoder{zstd: z}, nil
+}
+
+// chunk appends column c of the pieces to dst. abandon says that a dictionary
+// of texts was found to be of no use.
+func (e *encoder) chunk(dst []byte, pieces []piece, c int, column *feedmill.Column, abandon bool) ([]byte, chunk, error) {
+	e.scratch.gather(pieces, c)
+	l := e.layout(column, abandon)
+	if l.fault != nil {
+		return dst, chunk{}, fmt.Errorf("write column %q: %w", column.Name, l.fault)
+	}
+	l.stats.nulls = e.scratch.rows - e.scratch.count
+	out := chunk{encoding: l.encoding, rows: e.scratch.rows, hasDictionary: l.dictionary != nil, stats: l.stats}
+	begin := len(dst)
+	if out.hasDictionary {
+		dst = e.appendPage(dst, &out, l.dictionary, func(t *thrift) {
+			t.beginField(7)
+			t.i32(1, l.entries)
+			t.i32(2, encodingPlain)
+			t.end()
+		}, pageDictionary)
+	}
+	out.data = len(dst) - begin
+	value := 0
+	for row := 0; row < e.scratch.rows; row += l.rows {
+		n := min(l.rows, e.scratch.rows-row)
+		values := n
+		if e.scratch.valid != nil {
+			values = countBits(e.scratch.valid, row, row+n)
+		}
+		e.page = appendLevels(e.page[:0], e.scratch.valid, row, n)
+		e.page = l.page(e.page, value, value+values)
+		dst = e.appendPage(dst, &out, e.page, func(t *thrift) {
+			t.beginField(5)
+			t.i32(1, n)
+			t.i32(2, l.encoding)
+			t.i32(3, encodingRLE)
+			t.i32(4, encodingRLE)
+			t.end()
+		}, pageData)
+		out.pages++
+		value += values
+	}
+	out.size = len(dst) - begin
+	return dst, out, nil
+}
+
+// layout decides how to write the values that were gathered.
+func (e *encoder) layout(column *feedmill.Column, abandon bool) layout {
+	switch column.Type {
+	case feedmill.TypeText, feedmill.TypeJSON:
+		return e.layoutTexts(column.Type == feedmill.TypeText, abandon)
+	case feedmill.TypeNumber:
+		return e.layoutFloats()
+	case feedmill.TypeBoolean:
+		return e.layoutBooleans()
+	case feedmill.TypeDecimal:
+		if column.Precision > feedmill.NarrowDigits {
+			return e.layoutWide(column.Precision)
+		}
+		limit := int64(powerOfTen(column.Precision).Lo)
+		return e.layoutInts(64, 1-limit, limit-1)
+	case feedmill.TypeDate:
+		return e.layoutInts(32, math.MinInt32, math.MaxInt32)
+	}
+	return e.layoutInts(64, math.MinInt64, math.MaxInt64)
+}
+
+// appendPage appends a page: its header, of which special writes the part for
+// the kind of page, and the compressed body.
+func (e *encoder) appendPage(dst []byte, out *chunk, body []byte, special func(*thrift), kind int) []byte {
+	// The header says how long the body is when compressed, so room is left
+	// for a header and what is too much closed up again.
+	const room = 64
+	at := len(dst)
+	dst = append(dst, make([]byte, room)...)
+	dst = e.zstd.EncodeAll(body, dst)
+	size := len(dst) - at - room
+
+	t := &e.header
+	t.buf = t.buf[:0]
+	t.begin()
+	t.i32(1, kind)
+	t.i32(2, len(body))
+	t.i32(3, size)
+	special(t)
+	t.end()
+	out.unpacked += len(t.buf) + len(body)
+
+	copy(dst[at:], t.buf)
+	copy(dst[at+len(t.buf):], dst[at+room:])
+	return dst[:at+len(t.buf)+size]
+}

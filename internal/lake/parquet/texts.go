@@ -1,0 +1,90 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"unicode/utf8"
+)
+
+// layoutTexts is for text and json. Bounds are of use for text alone.
+func (e *encoder) layoutTexts(bounds, abandon bool) layout {
+	s := &e.scratch
+	l := layout{encoding: encodingPlain, rows: pageRows}
+	if s.count == 0 {
+		l.page = func(dst []byte, _, _ int) []byte { return dst }
+		return l
+	}
+	values, text, valid := 0, s.text, true
+	if !abandon && e.textDictionary() {
+		l.encoding = encodingDictionary
+		l.dictionary, l.entries = e.dict.body, len(e.dict.entries)
+		l.page = e.indexPages(l.entries)
+		values, text = l.entries, e.dict.text
+		for i := range values {
+			valid = valid && utf8.Valid(text(i))
+		}
+	} else {
+		valid = s.copyTexts()
+		l.rows = textRows(len(s.texts), s.rows)
+		l.page = func(dst []byte, from, to int) []byte {
+			return append(dst, s.texts[s.starts[from]:s.starts[to]]...)
+		}
+		values = s.count
+	}
+	if !valid {
+		// No reader would take the file.
+		l.fault = errors.New("a text is not UTF-8")
+		return l
+	}
+	if bounds {
+		l.stats = textBounds(values, text)
+	}
+	return l
+}
+
+// textRows is how many rows of so many bytes in all go into a page: a multiple of eight.
+func textRows(size, rows int) int {
+	if size <= pageBytes {
+		return pageRows
+	}
+	n := int(int64(pageBytes) * int64(rows) / int64(size))
+	return min(pageRows, max(8, n&^7))
+}
+
+// textDictionary makes a dictionary of the texts and sets the encoder's
+// indexes, or reports that one is of no use.
+func (e *encoder) textDictionary() bool {
+	e.dict.reset()
+	indexes := e.indexes[:0]
+	var last []byte
+	var index uint32
+	for text := range e.scratch.eachText {
+		if len(indexes) == 0 || !bytes.Equal(text, last) {
+			index = e.dict.index(text)
+			last = text
+			if e.dict.useless(len(indexes) + 1) {
+				return false
+			}
+		}
+		indexes = append(indexes, index)
+	}
+	e.indexes = indexes
+	return true
+}
+
+func textBounds(n int, text func(int) []byte) statistics {
+	least := text(0)
+	most := least
+	for i := 1; i < n; i++ {
+		switch t := text(i); {
+		case bytes.Compare(t, least) < 0:
+			least = t
+		case bytes.Compare(t, most) > 0:
+			most = t
+		}
+	}
+	var s statistics
+	s.min, s.exactMin = lowerBound(least)
+	s.max, s.exactMax = upperBound(most)
+	return s
+}

@@ -1,0 +1,249 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
+
+// PoolConfig says how workers are started and what each may use.
+type PoolConfig struct {
+	// Program runs a worker when it is started with Args, of which the first is
+	// the name that it goes by. No program means the one that runs now, even
+	// where its file has been replaced since, and no Args the command "worker".
+	Program string
+	Args    []string
+	// Folder is where the files of versions are, an absolute path; no worker
+	// reads any other file.
+	Folder string
+	// Temp is the folder in which a worker may put what does not fit into its
+	// memory, up to TempBytes, and the server what clients are slow to take.
+	// It is the pool's alone: what an earlier one has left there is removed.
+	// Empty means that nothing is put on disk.
+	Temp      string
+	TempBytes int64
+	// Workers is how many there are at most, by default two.
+	Workers int
+	// Threads is how many threads each uses, by default as many as can run.
+	Threads int
+	// Memory is how many bytes the database of a worker may hold, by default
+	// 512 MiB, and AddressSpace how many the process can have at all, which
+	// includes files that are mapped and memory that is only reserved.
+	Memory       int64
+	AddressSpace int64
+	// Queries is after how many queries a worker is replaced by a fresh one,
+	// by default 1,000, and Resident above how many bytes that it holds when
+	// it has answered, by default Memory.
+	Queries  int
+	Resident int64
+
+	Log *slog.Logger
+}
+
+// Pool runs queries in worker processes, which are started as they are needed
+// and used again. Whatever happens to a worker fails the one request that it had.
+type Pool struct {
+	config PoolConfig
+	slots  chan struct{}
+	reaper sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	idle   []*process
+	busy   map[*process]bool
+}
+
+// NewPool makes a pool; no worker is started yet.
+func NewPool(c PoolConfig) *Pool {
+	if len(c.Args) == 0 {
+		c.Args = []string{"feedmill", "worker"}
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Workers <= 0 {
+		c.Workers = 2
+	}
+	if c.Threads <= 0 {
+		c.Threads = runtime.GOMAXPROCS(0)
+	}
+	if c.Memory <= 0 {
+		c.Memory = 512 << 20
+	}
+	if c.AddressSpace <= 0 {
+		c.AddressSpace = 4*c.Memory + 4<<30
+	}
+	if c.Queries <= 0 {
+		c.Queries = 1000
+	}
+	if c.Resident <= 0 {
+		c.Resident = c.Memory
+	}
+	if err := emptyTemp(c.Temp); err != nil {
+		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
+	}
+	return &Pool{config: c, slots: make(chan struct{}, c.Workers), busy: make(map[*process]bool)}
+}
+
+// emptyTemp makes the folder, and removes what an earlier pool has left there.
+func emptyTemp(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	left, err := filepath.Glob(filepath.Join(folder, tempPrefix+"*"))
+	for _, name := range left {
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	return err
+}
+
+// tempPrefix is how the names of temporary files and folders begin.
+const tempPrefix = "query-"
+
+// Run runs a request and writes what the worker answers to out, as it comes.
+// It waits while all workers are busy. When the context ends, or out takes no
+// more, the worker is killed.
+//
+// An error that matches [feedmill.ErrUnavailable] says that the worker ended
+// before it had answered; one that matches [feedmill.ErrUnprocessable] says that
+// the query needs more memory than a worker may have.
+func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return wire.End{}, fmt.Errorf("read: %w", context.Cause(ctx))
+	}
+	end, err := p.try(ctx, request, out)
+	if _, unsent := errors.AsType[*sendError](err); unsent && ctx.Err() == nil {
+		// The worker had died unnoticed. The next one is fresh.
+		end, err = p.try(ctx, request, out)
+	}
+	if err != nil {
+		return end, fmt.Errorf("read: %w", err)
+	}
+	return end, nil
+}
+
+func (p *Pool) try(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
+	if err := context.Cause(ctx); err != nil {
+		return wire.End{}, err
+	}
+	w, err := p.take()
+	if err != nil {
+		return wire.End{}, err
+	}
+	cancelled := context.AfterFunc(ctx, w.kill)
+	end, err := w.ask(request, out)
+	usable := cancelled() && (err == nil || isFailure(err))
+	p.give(w, usable && w.queries < p.config.Queries && end.Resident <= p.config.Resident)
+	switch {
+	case err == nil:
+		return end, nil
+	case ctx.Err() != nil:
+		return end, context.Cause(ctx)
+	case isFailure(err):
+		return end, translate(err)
+	}
+	if sink, ok := errors.AsType[*sinkError](err); ok {
+		return end, sink.error
+	}
+	<-w.dead
+	p.config.Log.Error("a worker ended in the middle of a query", "ending", w.ending())
+	return end, fmt.Errorf("%w: the worker ended: %w", feedmill.ErrUnavailable, err)
+}
+
+func isFailure(err error) bool {
+	_, ok := errors.AsType[*wire.Failure](err)
+	return ok
+}
+
+// translate gives a failure that a client can do something about its kind.
+func translate(err error) error {
+	failure, _ := errors.AsType[*wire.Failure](err)
+	if failure.Memory {
+		return &feedmill.Error{
+			Kind: feedmill.ErrUnprocessable, Type: "query-too-large",
+			Detail: "This query needs more memory than one query may use. Ask for fewer fields, filter more, or leave out the sorting.",
+		}
+	}
+	return err
+}
+
+// take is a worker that is idle, or a new one.
+func (p *Pool) take() (*process, error) {
+	p.mu.Lock()
+	for len(p.idle) > 0 && !p.closed {
+		last := len(p.idle) - 1
+		w := p.idle[last]
+		p.idle = p.idle[:last]
+		if w.alive() {
+			p.busy[w] = true
+			p.mu.Unlock()
+			return w, nil
+		}
+		_ = w.conn.Close()
+	}
+	closed := p.closed
+	if !closed {
+		p.reaper.Add(1) // Close waits for what is being started
+		defer p.reaper.Done()
+	}
+	p.mu.Unlock()
+	if closed {
+		return nil, errClosed
+	}
+	w, err := start(&p.config, &p.reaper)
+	if err != nil {
+		return nil, fmt.Errorf("%w: start a worker: %w", feedmill.ErrUnavailable, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		w.kill()
+		return nil, errClosed
+	}
+	p.busy[w] = true
+	return w, nil
+}
+
+var errClosed = fmt.Errorf("%w: the pool of workers is closed", feedmill.ErrUnavailable)
+
+// give takes a worker back, for the next request or, if it is not to be kept, to end it.
+func (p *Pool) give(w *process, keep bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.busy, w)
+	if keep && !p.closed {
+		p.idle = append(p.idle, w)
+		return
+	}
+	w.kill()
+}
+
+// Close kills all workers and waits for their end. Requests that are under way fail.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	for _, w := range p.idle {
+		w.kill()
+	}
+	p.idle = nil
+	for w := range p.busy {
+		w.kill()
+	}
+	p.mu.Unlock()
+	p.reaper.Wait()
+}

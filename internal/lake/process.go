@@ -1,0 +1,224 @@
+package lake
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
+
+// readyLimit is how long a worker may take until it says that it is ready,
+// after its start and for every request. One that takes longer hangs.
+const readyLimit = 30 * time.Second
+
+// process is a worker that runs.
+type process struct {
+	cmd     *exec.Cmd
+	conn    net.Conn
+	temp    string
+	queries int
+	// dead is closed once the process has ended and left nothing behind.
+	dead   chan struct{}
+	stderr tail
+	buf    []byte
+}
+
+// start starts a worker and waits until it is ready. The reaper waits for its end.
+func start(c *PoolConfig, reaper *sync.WaitGroup) (*process, error) {
+	p := &process{dead: make(chan struct{})}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	p.conn = ours
+	if c.Temp != "" {
+		if p.temp, err = os.MkdirTemp(c.Temp, tempPrefix); err != nil {
+			return nil, errors.Join(err, ours.Close(), theirs.Close())
+		}
+	}
+	program := c.Program
+	if program == "" {
+		program = self()
+	}
+	p.cmd = exec.Command(program)
+	p.cmd.Args = c.Args
+	p.cmd.Env = []string{} // nothing of the server's, such as its secrets
+	p.cmd.Dir = c.Folder
+	p.cmd.Stderr = &p.stderr
+	p.cmd.ExtraFiles = []*os.File{theirs}
+	p.cmd.SysProcAttr = confined()
+	err = p.cmd.Start()
+	_ = theirs.Close() // only the worker holds its end, so that the socket ends with it
+	if err != nil {
+		return nil, errors.Join(err, ours.Close(), p.clean())
+	}
+	reaper.Go(func() {
+		defer close(p.dead)
+		_ = p.cmd.Wait() // its state is kept
+		if err := p.clean(); err != nil {
+			c.Log.Warn("temporary files of a worker are left", "error", err)
+		}
+	})
+	if err := p.greet(c); err != nil {
+		p.kill()
+		<-p.dead
+		return nil, fmt.Errorf("%w (%s)", err, p.ending())
+	}
+	return p, nil
+}
+
+// socketPair is a pair of connected sockets: there is no name by which anybody
+// else could connect, and none to remove.
+func socketPair() (net.Conn, *os.File, error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("pair of sockets: %w", err)
+	}
+	for _, fd := range fds {
+		syscall.CloseOnExec(fd)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "worker"), os.NewFile(uintptr(fds[1]), "server")
+	conn, err := net.FileConn(ours)
+	if err := errors.Join(err, ours.Close()); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("pair of sockets: %w", err), theirs.Close())
+	}
+	return conn, theirs, nil
+}
+
+func (p *process) greet(c *PoolConfig) error {
+	hello := wire.Hello{
+		Folder: c.Folder, Temp: p.temp, TempBytes: c.TempBytes,
+		Memory: c.Memory, AddressSpace: c.AddressSpace, Threads: c.Threads,
+	}
+	return p.begin(wire.KindHello, hello)
+}
+
+// begin sends a message and waits until the worker has taken it.
+func (p *process) begin(kind wire.Kind, message any) error {
+	if err := p.conn.SetDeadline(time.Now().Add(readyLimit)); err != nil {
+		return err
+	}
+	if err := wire.WriteMessage(p.conn, kind, message); err != nil {
+		return err
+	}
+	answer, _, err := wire.Read(p.conn, nil)
+	if err != nil {
+		return err
+	}
+	if answer != wire.KindReady {
+		return fmt.Errorf("the worker begins with a frame of kind %q", answer)
+	}
+	return p.conn.SetDeadline(time.Time{})
+}
+
+// ask sends a request and writes the rows that come back to out. A
+// *wire.Failure and a *sinkError leave the worker as it is; after any other
+// error it is of no use.
+func (p *process) ask(request wire.Request, out io.Writer) (wire.End, error) {
+	p.queries++
+	var end wire.End
+	if err := p.begin(wire.KindRequest, request); err != nil {
+		return end, &sendError{err}
+	}
+	for {
+		kind, body, err := wire.Read(p.conn, p.buf)
+		if err != nil {
+			return end, err
+		}
+		p.buf = body
+		switch kind {
+		case wire.KindData:
+			if _, err := out.Write(body); err != nil {
+				return end, &sinkError{err}
+			}
+		case wire.KindEnd:
+			return end, json.Unmarshal(body, &end)
+		case wire.KindFailure:
+			failure := new(wire.Failure)
+			if err := json.Unmarshal(body, failure); err != nil {
+				return end, err
+			}
+			return end, failure
+		default:
+			return end, fmt.Errorf("the worker sent a frame of kind %q", kind)
+		}
+	}
+}
+
+// sendError says that the worker did not take the request, so that another can have it.
+type sendError struct{ error }
+
+func (e *sendError) Unwrap() error { return e.error }
+
+// sinkError says that whoever asked could not take the rows.
+type sinkError struct{ error }
+
+func (e *sinkError) Unwrap() error { return e.error }
+
+// alive reports whether the process has not ended.
+func (p *process) alive() bool {
+	select {
+	case <-p.dead:
+		return false
+	default:
+		return true
+	}
+}
+
+// kill ends the process and whatever it started, at once.
+func (p *process) kill() {
+	// The number of a process that has ended may be another's by now.
+	if p.alive() {
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	}
+	_ = p.conn.Close()
+}
+
+func (p *process) clean() error {
+	if p.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(p.temp)
+}
+
+// ending says how the process ended, which it must have.
+func (p *process) ending() string {
+	state := p.cmd.ProcessState.String()
+	if said := bytes.TrimSpace(p.stderr.last()); len(said) > 0 {
+		return fmt.Sprintf("%s: %s", state, said)
+	}
+	return state
+}
+
+// tail keeps the last bytes that were written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const tailBytes = 2048
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if extra := len(t.buf) - tailBytes; extra > 0 {
+		t.buf = append(t.buf[:0], t.buf[extra:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) last() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Clone(t.buf)
+}

@@ -1,0 +1,78 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
+
+// Reader reads versions.
+type Reader struct {
+	blobs Blobs
+	pool  *Pool
+}
+
+// NewReader makes a reader of versions that are kept in blobs. The pool's
+// folder must be the one that the blobs are in.
+func NewReader(blobs Blobs, pool *Pool) *Reader { return &Reader{blobs: blobs, pool: pool} }
+
+// Page says what was read.
+type Page struct {
+	Rows int64
+	// Next is where to go on, or nil where there is nothing more.
+	Next *Cursor
+}
+
+// Read writes the rows of a query over a version to out, in a format. after is
+// where the page before ended, or nil. Nothing is written before the query has
+// been found to be right and has given its first rows.
+func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format wire.Format, after *Cursor, out io.Writer) (Page, error) {
+	path, err := r.blobs.Path(ctx, v.Blob)
+	if err == nil {
+		path, err = filepath.Rel(r.pool.config.Folder, path)
+	}
+	if err != nil {
+		return Page{}, fmt.Errorf("read version: %w", err)
+	}
+	request, err := Plan(v, path, q, format, after)
+	if err != nil {
+		return Page{}, fmt.Errorf("read version: %w", err)
+	}
+	end, err := r.run(ctx, request, out)
+	if err != nil {
+		return Page{}, fmt.Errorf("read version: %w", err)
+	}
+	page := Page{Rows: end.Rows}
+	if end.Next != nil {
+		next := NextPage(v, &q, end.Next)
+		page.Next = &next
+	}
+	return page, nil
+}
+
+// spoolMemory is how many bytes wait in memory for a client, before they wait on disk.
+const spoolMemory = 4 << 20
+
+// run runs a request and gives the rows to out, without keeping the worker
+// longer than it works.
+func (r *Reader) run(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
+	s := newSpool(spoolMemory, r.pool.config.TempBytes, r.pool.config.Temp)
+	var end wire.End
+	var worker sync.WaitGroup
+	worker.Go(func() {
+		var err error
+		end, err = r.pool.Run(ctx, request, s)
+		s.end(err)
+	})
+	stop := context.AfterFunc(ctx, func() { s.leave(context.Cause(ctx)) })
+	defer stop()
+	err := s.copyTo(out)
+	worker.Wait()
+	return end, errors.Join(err, s.close())
+}

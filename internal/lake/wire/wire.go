@@ -1,0 +1,135 @@
+// Package wire is what the server and a worker process say to each other.
+//
+// They share a pair of connected sockets. The server begins with [Hello], the
+// worker answers that it is ready, and then each [Request] is answered the same
+// way at once, with any number of data frames, and with one of [End] and [Failure]. One request is under
+// way at a time. A worker whose socket ends, ends.
+package wire
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Kind is the kind of a frame.
+type Kind byte
+
+// The kinds of frames: the first two go to the worker, the others come from it.
+const (
+	KindHello   Kind = 'H'
+	KindRequest Kind = 'Q'
+	KindReady   Kind = 'R'
+	KindData    Kind = 'D'
+	KindEnd     Kind = 'Z'
+	KindFailure Kind = 'E'
+)
+
+// maxFrame bounds what the length of a frame may claim.
+const maxFrame = 64 << 20
+
+// Hello tells a worker what it may use.
+type Hello struct {
+	// Folder is where the files are that the worker may read.
+	Folder string `json:"folder"`
+	// Temp is where it may write what does not fit into memory, up to
+	// TempBytes; empty means nowhere.
+	Temp      string `json:"temp"`
+	TempBytes int64  `json:"tempBytes"`
+	// Memory is how many bytes the database may hold. The process itself is
+	// limited to AddressSpace, which is more: zero means not at all.
+	Memory       int64 `json:"memory"`
+	AddressSpace int64 `json:"addressSpace"`
+	Threads      int   `json:"threads"`
+}
+
+// Format is the form in which rows are answered.
+type Format string
+
+// The formats.
+const (
+	FormatJSON   Format = "json"   // an array of objects
+	FormatNDJSON Format = "ndjson" // an object a line
+	FormatCSV    Format = "csv"    // with a header
+	FormatArrow  Format = "arrow"  // Arrow's stream format
+
+	FormatParquet Format = "parquet"
+)
+
+// Request is a query and what to make of its rows.
+type Request struct {
+	SQL string `json:"sql"`
+	// Args are the values of the parameters $1, $2 and so on, as text.
+	Args []string `json:"args"`
+	// Names are the names of the first columns of the result, in order. What
+	// columns it has beyond them is not answered: they are the keys of a row.
+	Names  []string `json:"names"`
+	Format Format   `json:"format"`
+	// Limit is how many rows are answered at most; zero means all. A result
+	// with more rows than that has its [End.Next].
+	Limit int64 `json:"limit"`
+}
+
+// End says that all rows were sent.
+type End struct {
+	Rows int64 `json:"rows"`
+	// Next has the keys of the last row where there are more rows.
+	Next []*string `json:"next"`
+	// Resident is how many bytes of memory the worker holds.
+	Resident int64 `json:"resident"`
+}
+
+// Failure says that the request failed, and that the worker can go on.
+type Failure struct {
+	Message string `json:"message"`
+	// Memory says that it needed more memory than it may use.
+	Memory bool `json:"memory"`
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+// Write writes a frame.
+func Write(w io.Writer, kind Kind, body []byte) error {
+	var head [5]byte
+	head[0] = byte(kind)
+	binary.LittleEndian.PutUint32(head[1:], uint32(len(body)))
+	if _, err := w.Write(head[:]); err != nil {
+		return err
+	}
+	_, err := w.Write(body)
+	return err
+}
+
+// WriteMessage writes a frame whose body is a message.
+func WriteMessage(w io.Writer, kind Kind, message any) error {
+	body, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	return Write(w, kind, body)
+}
+
+// Read reads a frame into buf, which grows as it has to.
+func Read(r io.Reader, buf []byte) (Kind, []byte, error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, buf, err
+	}
+	size := binary.LittleEndian.Uint32(head[1:])
+	if size > maxFrame {
+		return 0, buf, fmt.Errorf("a frame of %d bytes", size)
+	}
+	if cap(buf) < int(size) {
+		buf = make([]byte, size)
+	}
+	buf = buf[:size]
+	if _, err := io.ReadFull(r, buf); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return 0, buf, err
+	}
+	return Kind(head[0]), buf, nil
+}

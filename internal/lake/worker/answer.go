@@ -1,0 +1,149 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
+
+// serve answers one request. It returns an error where the connection is broken.
+func (d *database) serve(conn io.Writer, request wire.Request) error {
+	end, err := d.answer(&sender{conn: conn}, request)
+	if broken, ok := errors.AsType[brokenError](err); ok {
+		return broken
+	}
+	if err != nil {
+		failure, ok := errors.AsType[*wire.Failure](err)
+		if !ok {
+			failure = &wire.Failure{Message: err.Error()}
+		}
+		return wire.WriteMessage(conn, wire.KindFailure, failure)
+	}
+	end.Resident = resident()
+	return wire.WriteMessage(conn, wire.KindEnd, end)
+}
+
+func (d *database) answer(out *sender, request wire.Request) (wire.End, error) {
+	r, err := d.query(request.SQL, request.Args)
+	if err != nil {
+		return wire.End{}, err
+	}
+	defer r.close()
+	if len(r.columns) < len(request.Names) {
+		return wire.End{}, fmt.Errorf("%d names for %d columns", len(request.Names), len(r.columns))
+	}
+	shown := make([]*column, len(request.Names))
+	for i := range shown {
+		shown[i] = &r.columns[i]
+	}
+	w, err := newRows(request.Format, request.Names, shown)
+	if err != nil {
+		return wire.End{}, err
+	}
+	if c, ok := w.(io.Closer); ok {
+		defer c.Close()
+	}
+	return out.send(r, w, r.columns[len(shown):], request.Limit)
+}
+
+// rows renders rows of the chunk at hand.
+type rows interface {
+	begin(dst []byte) []byte
+	append(dst []byte, n int) ([]byte, error)
+	end(dst []byte) ([]byte, error)
+}
+
+func newRows(format wire.Format, names []string, columns []*column) (rows, error) {
+	switch format {
+	case wire.FormatJSON, wire.FormatNDJSON:
+		return newJSON(names, columns, format == wire.FormatJSON), nil
+	case wire.FormatCSV:
+		return &csvRows{names: names, columns: columns}, nil
+	case wire.FormatArrow:
+		return newArrow(names, columns), nil
+	case wire.FormatParquet:
+		return newParquet(names, columns)
+	}
+	return nil, fmt.Errorf("no format %q", format)
+}
+
+// sender gathers bytes and sends them in frames of a good size.
+type sender struct {
+	conn io.Writer
+	buf  []byte
+}
+
+const frameBytes = 256 << 10
+
+// brokenError is a failure of the connection.
+type brokenError struct{ error }
+
+// send sends the rows of a result, up to a limit if it is not zero.
+func (s *sender) send(r *result, w rows, keys []column, limit int64) (wire.End, error) {
+	var end wire.End
+	var last []*string
+	s.buf = w.begin(s.buf)
+	for {
+		n, err := r.next()
+		if err != nil {
+			return end, err
+		}
+		if n == 0 {
+			break
+		}
+		take := n
+		if limit > 0 {
+			take = int(min(int64(n), limit-end.Rows))
+		}
+		if take > 0 {
+			if s.buf, err = w.append(s.buf, take); err != nil {
+				return end, err
+			}
+			end.Rows += int64(take)
+			if end.Rows == limit {
+				last = texts(keys, take-1)
+			}
+		}
+		if take < n {
+			end.Next = last
+			break
+		}
+		if err := s.flush(frameBytes); err != nil {
+			return end, err
+		}
+	}
+	var err error
+	if s.buf, err = w.end(s.buf); err != nil {
+		return end, err
+	}
+	return end, s.flush(1)
+}
+
+// flush sends what was gathered, if it has so many bytes.
+func (s *sender) flush(least int) error {
+	for from := 0; len(s.buf)-from >= least; {
+		n := min(len(s.buf)-from, 4*frameBytes)
+		if err := wire.Write(s.conn, wire.KindData, s.buf[from:from+n]); err != nil {
+			return brokenError{err}
+		}
+		if from += n; from == len(s.buf) {
+			s.buf = s.buf[:0]
+			return nil
+		}
+		least = 1
+	}
+	return nil
+}
+
+// texts are the keys of a row, nil where one is null.
+func texts(keys []column, row int) []*string {
+	out := make([]*string, len(keys))
+	for i := range keys {
+		if !keys[i].null(row) {
+			out[i] = new(string(keys[i].appendValue(nil, row)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,296 @@
+package worker_test
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"pgregory.net/rapid"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
+
+// golden is one row of everything that is hard to write, and one of nulls.
+func golden() *table {
+	columns := []feedmill.Column{
+		{Name: "te\"xt", Type: feedmill.TypeText},
+		{Name: "integer", Type: feedmill.TypeInteger},
+		{Name: "decimal", Type: feedmill.TypeDecimal, Precision: 4, Scale: 3},
+		{Name: "wide", Type: feedmill.TypeDecimal, Precision: 38, Scale: 20},
+		{Name: "number", Type: feedmill.TypeNumber},
+		{Name: "boolean", Type: feedmill.TypeBoolean},
+		{Name: "date", Type: feedmill.TypeDate},
+		{Name: "timestamp", Type: feedmill.TypeTimestamp},
+		{Name: "json", Type: feedmill.TypeJSON},
+	}
+	small, _ := new(big.Rat).SetString("-0.00000000000000000005")
+	return &table{columns: columns, rows: [][]cell{
+		{"a, \"b\"\n\tc\x01 é", big.NewRat(math.MinInt64, 1), big.NewRat(-5, 1000), small, 1e21, true, moment("0001-01-01"), moment("2024-02-29T12:30:00.123456Z"), "{\"a\":\n [1, \"x\\ny\"]}"},
+		{nil, nil, nil, nil, nil, nil, nil, nil, nil},
+		{"", new(big.Rat), big.NewRat(9999, 1000), big.NewRat(3, 1), math.NaN(), false, moment("9999-12-31"), moment("1969-12-31T23:59:59.5Z"), "null"},
+		{" x ", big.NewRat(math.MaxInt64, 1), big.NewRat(1, 1), big.NewRat(-1, 1), -1.5e-7, false, moment("1970-01-01"), moment("1970-01-01T00:00:00Z"), "\"é\""},
+	}}
+}
+
+const goldenNDJSON = `{"te\"xt":"a, \"b\"\n\tc\u0001 é","integer":-9223372036854775808,"decimal":-0.005,"wide":-0.00000000000000000005,"number":1e+21,"boolean":true,"date":"0001-01-01","timestamp":"2024-02-29T12:30:00.123456Z","json":{"a":  [1, "x\ny"]}}
+{"te\"xt":null,"integer":null,"decimal":null,"wide":null,"number":null,"boolean":null,"date":null,"timestamp":null,"json":null}
+{"te\"xt":"","integer":0,"decimal":9.999,"wide":3.00000000000000000000,"number":null,"boolean":false,"date":"9999-12-31","timestamp":"1969-12-31T23:59:59.500Z","json":null}
+{"te\"xt":" x ","integer":9223372036854775807,"decimal":1.000,"wide":-1.00000000000000000000,"number":-1.5e-7,"boolean":false,"date":"1970-01-01","timestamp":"1970-01-01T00:00:00Z","json":"é"}
+`
+
+const goldenCSV = `"te""xt",integer,decimal,wide,number,boolean,date,timestamp,json
+"a, ""b""
+	c` + "\x01" + ` é",-9223372036854775808,-0.005,-0.00000000000000000005,1e+21,true,0001-01-01,2024-02-29T12:30:00.123456Z,"{""a"":
+ [1, ""x\ny""]}"
+,,,,,,,,
+"",0,9.999,3.00000000000000000000,NaN,false,9999-12-31,1969-12-31T23:59:59.500Z,null
+" x ",9223372036854775807,1.000,-1.00000000000000000000,-1.5e-7,false,1970-01-01,1970-01-01T00:00:00Z,"""é"""
+`
+
+func TestFormats(t *testing.T) {
+	r, store := reader(t)
+	v := golden().write(t, store, "golden.parquet")
+	if got := read(t, r, v, feedmill.Query{}, wire.FormatNDJSON); got != goldenNDJSON {
+		t.Errorf("as NDJSON\n%s\nwant\n%s", got, goldenNDJSON)
+	}
+	lines := strings.Split(strings.TrimSuffix(goldenNDJSON, "\n"), "\n")
+	if got, want := read(t, r, v, feedmill.Query{}, wire.FormatJSON), "["+strings.Join(lines, ",\n")+"]\n"; got != want {
+		t.Errorf("as JSON\n%s\nwant\n%s", got, want)
+	} else if !json.Valid([]byte(got)) {
+		t.Error("that is no JSON")
+	}
+	got := read(t, r, v, feedmill.Query{}, wire.FormatCSV)
+	if want := strings.ReplaceAll(goldenCSV, "\n", "\r\n"); strings.ReplaceAll(got, "\r\n", "\n") != goldenCSV {
+		t.Errorf("as CSV\n%s\nwant\n%s", got, want)
+	}
+	if records, err := csv.NewReader(strings.NewReader(got)).ReadAll(); err != nil || len(records) != 5 {
+		t.Errorf("%d records, %v", len(records), err)
+	}
+}
+
+func TestNoRows(t *testing.T) {
+	r, store := reader(t)
+	v := (&table{columns: kinds[:2]}).write(t, store, "empty.parquet")
+	for format, want := range map[wire.Format]string{wire.FormatJSON: "[]\n", wire.FormatNDJSON: "", wire.FormatCSV: "id,text\r\n"} {
+		if got := read(t, r, v, feedmill.Query{}, format); got != want {
+			t.Errorf("as %s: %q, want %q", format, got, want)
+		}
+	}
+	s, err := ipc.NewReader(strings.NewReader(read(t, r, v, feedmill.Query{}, wire.FormatArrow)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	if s.Next() || s.Err() != nil || s.Schema().NumFields() != 2 {
+		t.Errorf("rows, or %v, or the columns %v", s.Err(), s.Schema())
+	}
+}
+
+// What the encoder wrote and DuckDB read and Arrow carried is what there was.
+func TestArrowHasEveryValue(t *testing.T) {
+	r, store := reader(t)
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawTable(t, rapid.IntRange(1, 50).Draw(t, "rows"))
+		// Pages and runs need many rows, which are drawn too slowly one by one.
+		few, which := len(in.rows), make([]int, 0, 9000)
+		for i := range few {
+			which = append(which, i)
+		}
+		step := rapid.IntRange(1, 40).Draw(t, "step")
+		for i := range rapid.SampledFrom([]int{0, 50, 100, 150, 200, 250, 300, 350, 400, 9000}).Draw(t, "more rows") {
+			which = append(which, i*i/step%few)
+			in.rows = append(in.rows, in.rows[which[len(which)-1]])
+		}
+		want := make([][]string, few)
+		for i := range few {
+			for c := range in.columns {
+				want[i] = append(want[i], wanted(&in.columns[c], in.rows[i][c]))
+			}
+		}
+		n++
+		v := in.write(t, store, fmt.Sprintf("t%d.parquet", n))
+		s, err := ipc.NewReader(strings.NewReader(read(t, r, v, feedmill.Query{}, wire.FormatArrow)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Release()
+		row := 0
+		for s.Next() {
+			batch := s.RecordBatch()
+			for i := range int(batch.NumRows()) {
+				for c := range in.columns {
+					if got, want := shown(batch.Column(c), i), want[which[row]][c]; got != want {
+						t.Fatalf("row %d of %s is %s, want %s", row, in.columns[c].Name, got, want)
+					}
+				}
+				row++
+			}
+		}
+		if s.Err() != nil || row != len(in.rows) {
+			t.Fatalf("%d rows of %d, %v", row, len(in.rows), s.Err())
+		}
+	})
+}
+
+func shown(a arrow.Array, i int) string {
+	if a.IsNull(i) {
+		return "null"
+	}
+	switch a := a.(type) {
+	case *array.Float64:
+		return fmt.Sprintf("%x", math.Float64bits(a.Value(i)))
+	case *array.Date32:
+		return a.Value(i).ToTime().Format(time.DateOnly)
+	case *array.Decimal128:
+		return a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale)
+	case *array.Timestamp:
+		return a.Value(i).ToTime(arrow.Microsecond).Format(time.RFC3339Nano)
+	}
+	return a.ValueStr(i)
+}
+
+func wanted(c *feedmill.Column, value cell) string {
+	switch value := value.(type) {
+	case nil:
+		return "null"
+	case float64:
+		return fmt.Sprintf("%x", math.Float64bits(value))
+	case *big.Rat:
+		return value.FloatString(c.Scale)
+	case time.Time:
+		if c.Type == feedmill.TypeDate {
+			return value.Format(time.DateOnly)
+		}
+		return value.Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(value)
+}
+
+// Several row groups are read by several threads, and come in order all the same.
+func TestRowsComeInSourceOrder(t *testing.T) {
+	const rows = 300_000
+	r, store := reader(t, func(c *lake.PoolConfig) { c.Threads = 4 })
+	columns := []feedmill.Column{{Name: "id", Type: feedmill.TypeInteger}, {Name: "text", Type: feedmill.TypeText}}
+	block := []feedmill.Vector{{Type: feedmill.TypeInteger, Len: rows}, {Type: feedmill.TypeText, Len: rows, Offsets: []uint32{0}}}
+	for i := range rows {
+		block[0].Ints = append(block[0].Ints, int64(i))
+		block[1].Bytes = fmt.Appendf(block[1].Bytes, "%d", i%7)
+		block[1].Offsets = append(block[1].Offsets, uint32(len(block[1].Bytes)))
+	}
+	v, err := lake.Write(t.Context(), store, "big.parquet", columns, blocks(block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	three := []feedmill.Condition{{Name: "text", Filters: []feedmill.Filter{{Op: feedmill.OpEq, Values: []feedmill.FilterValue{{Text: "3"}}}}}}
+	for _, test := range []struct {
+		name        string
+		where       []feedmill.Condition
+		first, step int
+	}{{"all", nil, 0, 1}, {"some", three, 3, 7}} {
+		want := []byte("id\r\n")
+		for i := test.first; i < rows; i += test.step {
+			want = fmt.Appendf(want, "%d\r\n", i)
+		}
+		if got := read(t, r, &v, feedmill.Query{Fields: []feedmill.Field{{Name: "id"}}, Where: test.where}, wire.FormatCSV); got != string(want) {
+			t.Errorf("%s: other rows, or in another order", test.name)
+		}
+	}
+	page, err := r.Read(t.Context(), &v, feedmill.Query{Limit: 10}, wire.FormatCSV, nil, new(strings.Builder))
+	if err != nil || page.Rows != 10 || page.Next == nil {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// A version that is read as Parquet and becomes a version again is the same.
+func TestParquetOfParquet(t *testing.T) {
+	r, store := reader(t)
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		in := drawTable(t, rapid.IntRange(0, 100).Draw(t, "rows"))
+		n++
+		v := in.write(t, store, fmt.Sprintf("t%d.parquet", n))
+		again := *v
+		again.Blob = fmt.Sprintf("again%d.parquet", n)
+		copied := read(t, r, v, feedmill.Query{}, wire.FormatParquet)
+		if err := os.WriteFile(filepath.Join(string(store), again.Blob), []byte(copied), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := read(t, r, &again, feedmill.Query{}, wire.FormatNDJSON), read(t, r, v, feedmill.Query{}, wire.FormatNDJSON); got != want {
+			t.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+		if original, err := os.ReadFile(filepath.Join(string(store), v.Blob)); err != nil || copied != string(original) {
+			t.Fatalf("the same rows have other bytes, %v", err)
+		}
+	})
+}
+
+func TestAggregates(t *testing.T) {
+	r, store := reader(t)
+	in := &table{
+		columns: []feedmill.Column{kinds[1], kinds[3], kinds[4], kinds[6], kinds[8]},
+		rows: [][]cell{
+			{"b", big.NewRat(math.MaxInt64, 1), big.NewRat(9999, 100), 1.5, moment("2024-02-29")},
+			{"a", big.NewRat(1, 1), nil, nil, nil},
+			{"b", big.NewRat(math.MaxInt64, 1), big.NewRat(9999, 100), 2.5, moment("2024-02-28")},
+		},
+	}
+	v := in.write(t, store, "g.parquet")
+	q := feedmill.Query{Fields: []feedmill.Field{
+		{Name: "text"},
+		{Name: "integer", As: "total", Aggregate: feedmill.AggregateSum},
+		{Name: "decimal", Aggregate: feedmill.AggregateSum},
+		{Name: "number", Aggregate: feedmill.AggregateAvg},
+		{Name: "date", As: "first", Aggregate: feedmill.AggregateMin},
+	}}
+	b := `{"text":"b","total":18446744073709551614,"decimal":199.98,"number":2,"first":"2024-02-28"}` + "\n"
+	a := `{"text":"a","total":1,"decimal":null,"number":null,"first":null}` + "\n"
+	if got := read(t, r, v, q, wire.FormatNDJSON); got != b+a {
+		t.Errorf("groups in the order of their first rows:\n%s", got)
+	}
+	q.Sort = []feedmill.Sort{{Name: "total"}}
+	if got := read(t, r, v, q, wire.FormatNDJSON); got != a+b {
+		t.Errorf("groups by a total:\n%s", got)
+	}
+	q.Limit = 1
+	var out strings.Builder
+	page, err := r.Read(context.Background(), v, q, wire.FormatNDJSON, nil, &out)
+	if err != nil || page.Next == nil {
+		t.Fatal(page, err)
+	}
+	if page, err = r.Read(context.Background(), v, q, wire.FormatNDJSON, page.Next, &out); err != nil || page.Next != nil || out.String() != a+b {
+		t.Errorf("in pages: %+v, %v\n%s", page, err, out.String())
+	}
+}
+
+// A folder may have a name that is a pattern, and may be reached through a link.
+func TestOddFolders(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "it's [a] *?")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	v := golden().write(t, folder(dir), "golden.parquet")
+	for _, dir := range []string{dir, link} {
+		p, _ := pool(t, func(c *lake.PoolConfig) { c.Folder = dir })
+		if got := read(t, lake.NewReader(folder(dir), p), v, feedmill.Query{}, wire.FormatNDJSON); got != goldenNDJSON {
+			t.Error(got)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"unsafe"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake/parquet"
+)
+
+// parquetRows writes rows as a Parquet file like those of versions.
+type parquetRows struct {
+	columns []*column
+	kinds   []feedmill.Column
+	writer  *parquet.Writer
+	file    locked
+}
+
+// locked gathers what the writer's goroutines write until it is sent.
+type locked struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(l.buf, p...)
+	return len(p), nil
+}
+
+// take appends what was gathered.
+func (l *locked) take(dst []byte) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	dst = append(dst, l.buf...)
+	l.buf = l.buf[:0]
+	return dst
+}
+
+func newParquet(names []string, columns []*column) (*parquetRows, error) {
+	w := &parquetRows{columns: columns}
+	for i, c := range columns {
+		kind := c.feedType()
+		kind.Name = names[i]
+		w.kinds = append(w.kinds, kind)
+	}
+	var err error
+	w.writer, err = parquet.NewWriter(&w.file, w.kinds, parquet.Options{})
+	return w, err
+}
+
+// Close ends the writer's goroutines, also where the file is left unfinished.
+func (w *parquetRows) Close() error {
+	w.writer.Abort()
+	return nil
+}
+
+// feedType is the type of a column among those that feeds have.
+func (c *column) feedType() feedmill.Column {
+	switch c.kind {
+	case kindBoolean:
+		return feedmill.Column{Type: feedmill.TypeBoolean}
+	case kindText:
+		if c.json {
+			return feedmill.Column{Type: feedmill.TypeJSON}
+		}
+		return feedmill.Column{Type: feedmill.TypeText}
+	case kindDate:
+		return feedmill.Column{Type: feedmill.TypeDate}
+	case kindTimestamp:
+		return feedmill.Column{Type: feedmill.TypeTimestamp}
+	case kindFloat, kindDouble:
+		return feedmill.Column{Type: feedmill.TypeNumber}
+	}
+	switch {
+	case c.width > 0:
+		return feedmill.Column{Type: feedmill.TypeDecimal, Precision: c.width, Scale: c.scale}
+	case c.kind == kindInt128:
+		return feedmill.Column{Type: feedmill.TypeDecimal, Precision: feedmill.WideDigits}
+	}
+	return feedmill.Column{Type: feedmill.TypeInteger}
+}
+
+func (w *parquetRows) begin(dst []byte) []byte { return dst }
+
+func (w *parquetRows) append(dst []byte, n int) ([]byte, error) {
+	// The vectors are the writer's from now on, so each chunk has its own.
+	block := make([]feedmill.Vector, len(w.columns))
+	for i, c := range w.columns {
+		block[i] = c.vector(&w.kinds[i], n)
+	}
+	err := w.writer.Append(context.Background(), block)
+	return w.file.take(dst), err
+}
+
+func (w *parquetRows) end(dst []byte) ([]byte, error) {
+	err := w.writer.Close(context.Background())
+	return w.file.take(dst), err
+}
+
+// vector copies the first n values of the chunk at hand.
+func (c *column) vector(kind *feedmill.Column, n int) feedmill.Vector {
+	v := feedmill.Vector{Type: kind.Type, Len: n, Precision: kind.Precision, Scale: kind.Scale}
+	if c.valid != nil {
+		v.Valid = append(v.Valid, unsafe.Slice((*uint64)(c.valid), (n+63)/64)...)
+	}
+	switch {
+	case v.Type == feedmill.TypeText || v.Type == feedmill.TypeJSON:
+		v.Offsets = make([]uint32, 1, n+1)
+		for i := range n {
+			if !c.null(i) {
+				v.Bytes = append(v.Bytes, c.text(i)...)
+			}
+			v.Offsets = append(v.Offsets, uint32(len(v.Bytes)))
+		}
+	case v.Type == feedmill.TypeNumber:
+		v.Floats = make([]float64, n)
+		for i := range n {
+			if !c.null(i) {
+				v.Floats[i] = c.float(i)
+			}
+		}
+	case v.Precision > feedmill.NarrowDigits:
+		v.Wide = make([]feedmill.Int128, n)
+		for i := range n {
+			if !c.null(i) {
+				wide := at[int128](&c.cells, i)
+				v.Wide[i] = feedmill.Int128{Hi: wide.hi, Lo: wide.lo}
+			}
+		}
+	default:
+		v.Ints = make([]int64, n)
+		for i := range n {
+			if !c.null(i) {
+				v.Ints[i] = c.int(i)
+			}
+		}
+	}
+	return v
+}
+
+func (c *column) float(i int) float64 {
+	if c.kind == kindFloat {
+		return float64(at[float32](&c.cells, i))
+	}
+	return at[float64](&c.cells, i)
+}
+
+// int is a value of at most 64 bits that is no float.
+func (c *column) int(i int) int64 {
+	switch size(c.kind) {
+	case 1:
+		return int64(at[int8](&c.cells, i))
+	case 2:
+		return int64(at[int16](&c.cells, i))
+	case 4:
+		return int64(at[int32](&c.cells, i))
+	}
+	return at[int64](&c.cells, i)
+}

@@ -1,0 +1,365 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/lake/worker"
+)
+
+// TestMain makes the test binary a worker, too.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "worker" {
+		if err := worker.Main(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if folder := os.Getenv(serverEnv); folder != "" {
+		serveUntilKilled(folder)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// pool is a pool of one worker over a folder of the test's own.
+func pool(t testing.TB, change ...func(*lake.PoolConfig)) (*lake.Pool, string) {
+	t.Helper()
+	folder := t.TempDir()
+	c := lake.PoolConfig{
+		Args:    []string{"feedmill", "worker"},
+		Folder:  folder,
+		Workers: 1,
+		Log:     slog.New(slog.DiscardHandler),
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	p := lake.NewPool(c)
+	t.Cleanup(p.Close)
+	return p, folder
+}
+
+func ask(p *lake.Pool, sql string, args ...string) (string, error) {
+	var out bytes.Buffer
+	_, err := p.Run(context.Background(), wire.Request{SQL: sql, Args: args, Names: []string{"a"}, Format: wire.FormatNDJSON}, &out)
+	return out.String(), err
+}
+
+// fresh reports whether the worker of a pool has not been asked this before.
+func fresh(p *lake.Pool) bool {
+	// What is made in a worker's memory goes with it.
+	_, err := ask(p, "CREATE TABLE asked AS SELECT 1")
+	return err == nil
+}
+
+// pid is the process of the only worker that there is.
+func pid(t *testing.T, p *lake.Pool) int {
+	t.Helper()
+	if _, err := ask(p, "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	children, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []string
+	for _, file := range children {
+		b, err := os.ReadFile(file)
+		if err == nil {
+			pids = append(pids, strings.Fields(string(b))...)
+		}
+	}
+	if len(pids) != 1 {
+		t.Fatalf("%d children", len(pids))
+	}
+	n, err := strconv.Atoi(pids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestQuery(t *testing.T) {
+	p, _ := pool(t)
+	got, err := ask(p, "SELECT CAST($1 AS BIGINT) + i FROM range(3) t(i)", "40")
+	if err != nil || got != "{\"a\":40}\n{\"a\":41}\n{\"a\":42}\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestFailureLeavesTheWorkerAlone(t *testing.T) {
+	p, _ := pool(t)
+	fresh(p)
+	for _, sql := range []string{"SELEC", "SELECT nothing", "SELECT CAST('x' AS INTEGER)", "SELECT error('late') FROM range(100000) t(i) WHERE i = 99999"} {
+		if got, err := ask(p, sql); err == nil || errors.Is(err, feedmill.ErrUnavailable) {
+			t.Errorf("%s gave %q, %v", sql, got, err)
+		}
+	}
+	if fresh(p) {
+		t.Error("the worker was replaced")
+	}
+}
+
+// What a query could do beyond reading its own files is refused.
+func TestCage(t *testing.T) {
+	p, folder := pool(t)
+	inside := filepath.Join(folder, "x.csv")
+	if err := os.WriteFile(inside, []byte("a\n1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ask(p, "SELECT * FROM read_csv('"+inside+"')"); err != nil || got != "{\"a\":1}\n" {
+		t.Errorf("a file inside: %q, %v", got, err)
+	}
+	for _, sql := range []string{
+		"SELECT * FROM read_csv('/etc/passwd')",
+		"SELECT * FROM read_text('/etc/passwd')",
+		"SELECT content FROM read_text('/proc/self/environ')",
+		"SELECT * FROM read_text('" + folder + "/../../../../../etc/passwd')",
+		"SELECT * FROM '/etc/passwd'",
+		"SELECT * FROM glob('/etc/*')",
+		"SELECT * FROM read_parquet('http://127.0.0.1:1/x.parquet')",
+		"SELECT * FROM read_parquet('s3://bucket/x.parquet')",
+		"COPY (SELECT 1) TO '/tmp/feedmill-cage.csv'",
+		"ATTACH '/tmp/feedmill-cage.db'",
+		"EXPORT DATABASE '/tmp/feedmill-cage'",
+		"INSTALL httpfs",
+		"LOAD httpfs",
+		"LOAD '/tmp/feedmill-cage.duckdb_extension'",
+		"FORCE INSTALL httpfs FROM community",
+		"SET memory_limit = '99GB'",
+		"SET enable_external_access = true",
+		"SET lock_configuration = false",
+		"RESET allowed_directories",
+		"PRAGMA enable_external_access",
+		"CREATE PERSISTENT SECRET s (TYPE http)",
+	} {
+		got, err := ask(p, sql)
+		if err == nil {
+			t.Errorf("%s gave %q", sql, got)
+		}
+		if errors.Is(err, feedmill.ErrUnavailable) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if got, err := ask(p, "SELECT getenv('PATH')"); err == nil && got != "{\"a\":\"\"}\n" && got != "{\"a\":null}\n" {
+		t.Errorf("the environment of a worker has %s", got)
+	}
+}
+
+func TestKilledWorkerFailsOneRequest(t *testing.T) {
+	p, _ := pool(t)
+	worker := pid(t, p)
+	out := writerFunc(func(b []byte) (int, error) {
+		return len(b), syscall.Kill(worker, syscall.SIGKILL)
+	})
+	_, err := p.Run(t.Context(), endless, out)
+	if !errors.Is(err, feedmill.ErrUnavailable) {
+		t.Errorf("the request of a killed worker: %v", err)
+	}
+	if got, err := ask(p, "SELECT 1"); err != nil || got != "{\"a\":1}\n" {
+		t.Errorf("the next one: %q, %v", got, err)
+	}
+	// One that dies while it is idle is not missed at all.
+	if err := syscall.Kill(pid(t, p), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ask(p, "SELECT 1"); err != nil || got != "{\"a\":1}\n" {
+		t.Errorf("after the death of an idle worker: %q, %v", got, err)
+	}
+}
+
+// endless is a query that gives rows for as long as somebody reads them.
+var endless = wire.Request{
+	SQL: "SELECT repeat('x', 1000) FROM range(1000000000000)", Names: []string{"a"}, Format: wire.FormatNDJSON,
+}
+
+func TestCancelledQueryEndsTheWorker(t *testing.T) {
+	p, _ := pool(t)
+	fresh(p)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("gone")
+	_, err := p.Run(ctx, endless, writerFunc(func(b []byte) (int, error) {
+		cancel(cause)
+		return len(b), nil
+	}))
+	if !errors.Is(err, cause) {
+		t.Error(err)
+	}
+	if !fresh(p) {
+		t.Error("the worker of a cancelled query lives on")
+	}
+}
+
+// A query that works for days and gives nothing to read ends with its time.
+func TestDeadlineEndsTheWorker(t *testing.T) {
+	p, _ := pool(t)
+	if _, err := ask(p, "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := p.Run(ctx, wire.Request{
+		SQL:   "SELECT count(*) FROM range(1000000000) a(i), range(1000000) b(j) WHERE (i * j) % 7 = 8",
+		Names: []string{"a"}, Format: wire.FormatNDJSON,
+	}, io.Discard)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if got, err := ask(p, "SELECT 1"); err != nil || got != "{\"a\":1}\n" {
+		t.Errorf("the next one: %q, %v", got, err)
+	}
+}
+
+func TestReaderThatGoesAway(t *testing.T) {
+	p, _ := pool(t)
+	gone := errors.New("gone")
+	if _, err := p.Run(t.Context(), endless, writerFunc(func([]byte) (int, error) { return 0, gone })); !errors.Is(err, gone) {
+		t.Error(err)
+	}
+	if got, err := ask(p, "SELECT 1"); err != nil || got != "{\"a\":1}\n" {
+		t.Errorf("the next one: %q, %v", got, err)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	p, _ := pool(t, func(c *lake.PoolConfig) { c.Memory = 64 << 20 })
+	_, err := ask(p, "SELECT count(*) FROM (SELECT i, repeat('x', 100) || i AS s FROM range(20000000) t(i) ORDER BY s)")
+	if !errors.Is(err, feedmill.ErrUnprocessable) {
+		t.Errorf("a query that needs too much memory: %v", err)
+	}
+	if got, err := ask(p, "SELECT 1"); err != nil || got != "{\"a\":1}\n" {
+		t.Errorf("the next one: %q, %v", got, err)
+	}
+}
+
+// The operating system's limit holds where the database does not count.
+func TestRunawayMemory(t *testing.T) {
+	p, _ := pool(t, func(c *lake.PoolConfig) { c.Memory, c.AddressSpace = 256<<30, 3<<30 })
+	if _, err := ask(p, "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ask(p, "SELECT length(string_agg(repeat('x', 10000000) || i, '')) FROM range(1000) t(i)")
+	if err == nil {
+		t.Error("ten gigabytes fit into three")
+	}
+	if got, err := ask(p, "SELECT 1"); err != nil || got != "{\"a\":1}\n" {
+		t.Errorf("the next one: %q, %v", got, err)
+	}
+}
+
+func TestSpill(t *testing.T) {
+	temp := t.TempDir()
+	if err := os.Mkdir(filepath.Join(temp, "query-left"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := pool(t, func(c *lake.PoolConfig) {
+		c.Memory, c.Temp, c.TempBytes = 24<<20, temp, 1<<30
+	})
+	got, err := ask(p, "SELECT count(s) FROM (SELECT md5(i::VARCHAR) AS s FROM range(400000) t(i) ORDER BY s OFFSET 10)")
+	if err != nil || got != "{\"a\":399990}\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	p.Close()
+	if left, err := os.ReadDir(temp); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+func TestRecycling(t *testing.T) {
+	for name, change := range map[string]func(*lake.PoolConfig){
+		"after queries":   func(c *lake.PoolConfig) { c.Queries = 1 },
+		"of much memory":  func(c *lake.PoolConfig) { c.Resident = 1 },
+		"not without one": func(*lake.PoolConfig) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := pool(t, change)
+			if !fresh(p) {
+				t.Fatal("the first worker is not fresh")
+			}
+			if got, want := fresh(p), name != "not without one"; got != want {
+				t.Errorf("the second worker is fresh: %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestClosedPool(t *testing.T) {
+	p, _ := pool(t)
+	started := make(chan struct{})
+	var once sync.Once
+	done := make(chan error)
+	go func() {
+		_, err := p.Run(context.Background(), endless, writerFunc(func(b []byte) (int, error) {
+			once.Do(func() { close(started) })
+			return len(b), nil
+		}))
+		done <- err
+	}()
+	<-started
+	p.Close()
+	if err := <-done; !errors.Is(err, feedmill.ErrUnavailable) {
+		t.Error(err)
+	}
+	if _, err := ask(p, "SELECT 1"); !errors.Is(err, feedmill.ErrUnavailable) {
+		t.Error(err)
+	}
+}
+
+func TestProgramThatIsNoWorker(t *testing.T) {
+	for _, program := range []string{"/bin/false", "/nowhere/feedmill"} {
+		p, _ := pool(t, func(c *lake.PoolConfig) { c.Program = program })
+		if _, err := ask(p, "SELECT 1"); !errors.Is(err, feedmill.ErrUnavailable) {
+			t.Errorf("%s: %v", program, err)
+		}
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+var _ io.Writer = writerFunc(nil)
+
+// serverEnv is set for a process that runs a query without end, says which
+// process its worker is, and waits to be killed.
+const serverEnv = "LAKE_TEST_SERVER"
+
+func serveUntilKilled(folder string) {
+	p := lake.NewPool(lake.PoolConfig{Args: []string{"feedmill", "worker"}, Folder: folder})
+	_, err := p.Run(context.Background(), endless, writerFunc(func([]byte) (int, error) {
+		files, err := filepath.Glob("/proc/self/task/*/children")
+		if err != nil {
+			return 0, err
+		}
+		var children strings.Builder
+		for _, file := range files {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				return 0, err
+			}
+			children.Write(b)
+		}
+		fmt.Println(strings.TrimSpace(children.String()))
+		select {}
+	}))
+	fmt.Println("it ended:", err)
+	os.Exit(1)
+}

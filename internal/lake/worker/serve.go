@@ -1,0 +1,25 @@
+package worker
+
+import (
+	"fmt"
+	"net"
+	"os"
+)
+
+// socket is the number of the file that a worker's socket has.
+const socket = 3
+
+// Main is the whole life of a worker process: it serves the socket that the
+// server left to it.
+func Main() error {
+	file := os.NewFile(socket, "server")
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return fmt.Errorf("worker: this command is for the server alone, which leaves it a socket: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	defer conn.Close()
+	return Run(conn)
+}
