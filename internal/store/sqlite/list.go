@@ -23,14 +23,16 @@ func (db *DB) querying(ctx context.Context) querying {
 // seq answers the seq that a query finds, otherwise where it finds none.
 func (query querying) seq(otherwise int64, text string, args ...any) (int64, error) {
 	rows, err := query(text, args...)
-	found, err := all(rows, err, func(row interface{ Scan(...any) error }) (seq int64, err error) {
-		err = row.Scan(&seq)
-		return seq, err
-	})
+	found, err := all(rows, err, scanNumber)
 	if err != nil || len(found) == 0 {
 		return otherwise, err
 	}
 	return found[0], nil
+}
+
+func scanNumber(row interface{ Scan(...any) error }) (n int64, err error) {
+	err = row.Scan(&n)
+	return n, err
 }
 
 // from is the first delivery whose id is the one given or a later one, and to
@@ -120,23 +122,41 @@ const partBits = 13
 
 // delivered reads what was delivered, part by part of the index.
 func (l listing) delivered(query querying) (found []feedmill.Delivery, err error) {
-	newest, err := query.seq(0, `SELECT seq FROM deliveries ORDER BY seq DESC LIMIT 1`)
+	parts, err := l.parts(query)
 	if err != nil {
 		return nil, err
 	}
-	first, last := l.within.first>>partBits, min(l.within.last, newest)>>partBits
-	for part := first; part <= last && len(found) < l.limit; part++ {
-		n := part
-		if l.newestFirst {
-			n = last - (part - first)
-		}
+	for _, n := range parts {
 		some, err := l.part(query, `deliveries_delivered`, `d.seq >> 13 = ?6 AND d.subscription_id = ?1`, stateDelivered, l.within, l.limit-len(found), n)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, some...)
+		if found = append(found, some...); len(found) == l.limit {
+			break
+		}
 	}
 	return found, nil
+}
+
+// parts are the parts that have some of what is listed, as many as can matter.
+// There may be thousands of others, which are passed over in one query.
+func (l listing) parts(query querying) ([]int64, error) {
+	newest, err := query.seq(0, `SELECT seq FROM deliveries ORDER BY seq DESC LIMIT 1`)
+	if err != nil {
+		return nil, err
+	}
+	from, to, step := l.within.first>>partBits, min(l.within.last, newest)>>partBits, 1
+	if from > to {
+		return nil, nil
+	}
+	if l.newestFirst {
+		from, to, step = to, from, -1
+	}
+	rows, err := query(`WITH RECURSIVE part (n) AS (SELECT ?2 UNION ALL SELECT n + ?4 FROM part WHERE n <> ?3)
+		SELECT n FROM part WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_delivered
+			WHERE seq >> 13 = part.n AND subscription_id = ?1 AND state = 3 AND seq >= ?6 AND seq <= ?7 AND (?5 = '' OR type = ?5)) LIMIT ?8`,
+		l.of, from, to, step, l.kind, l.within.first, l.within.last, l.limit)
+	return all(rows, err, scanNumber)
 }
 
 // part reads the deliveries in one state from an index.

@@ -26,7 +26,8 @@ func (db *DB) Rewind(ctx context.Context, subscription feedmill.ID, now time.Tim
 			WHERE d.subscription_id = ?1 AND d.state = 4 AND (d.at, d.seq) > (?2, ?3) ORDER BY d.at, d.seq LIMIT ?4`,
 			subscription, afterDue, afterSeq, rewindStep)
 		page, err := all(rows, err, func(row interface{ Scan(...any) error }) (w waiting, err error) {
-			return w, row.Scan(&w.seq, &w.due, &w.tried)
+			err = row.Scan(&w.seq, &w.due, &w.tried)
+			return w, err
 		})
 		if err != nil || len(page) == 0 {
 			return err
