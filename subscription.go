@@ -57,6 +57,8 @@ type Subscription struct {
 	// WarnedAt is when subscription.disabling_soon was published for the
 	// present run of failures; zero means not yet.
 	WarnedAt time.Time
+	// ListenUntil is when a listener ends; zero for one with a URL.
+	ListenUntil time.Time
 }
 
 // DeliverySettings are the knobs of one subscription's deliveries.

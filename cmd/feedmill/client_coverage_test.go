@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -201,6 +202,54 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 				return err
 			}
 			return nil
+		},
+		"CreateListener": func(ctx context.Context) error {
+			return second(c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}}))
+		},
+		"DeleteListener": func(ctx context.Context) error {
+			l, err := c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}})
+			if err != nil {
+				return err
+			}
+			return c.DeleteListener(ctx, l.ID)
+		},
+		"ListenerStream": func(ctx context.Context) error {
+			l, err := c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}})
+			if err != nil {
+				return err
+			}
+			return firstOf(c.ListenerStream(ctx, l.ID))
+		},
+		"AnswerListener": func(ctx context.Context) error {
+			l, err := c.CreateListener(ctx, client.NewListener{Events: []string{"tag.*"}})
+			if err == nil {
+				_, err = c.Publish(ctx, event)
+			}
+			if err != nil {
+				return err
+			}
+			for line, err := range c.ListenerStream(ctx, l.ID) {
+				if err != nil {
+					return err
+				}
+				if line.Kind == "delivery" {
+					return c.AnswerListener(ctx, l.ID, []client.ListenerAnswer{{DeliveryID: line.DeliveryID, Attempt: line.Attempt, Status: 200}})
+				}
+			}
+			return feedmill.ErrNotFound
+		},
+		"Listen": func(ctx context.Context) error {
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			var publishing error
+			err := c.Listen(ctx, client.NewListener{Events: []string{"tag.*"}}, client.Listening{
+				Opened: func(client.Listener) { _, publishing = c.Publish(ctx, event) },
+				Handle: func(context.Context, client.ListenerDelivery) client.ListenerAnswer {
+					stop()
+					return client.ListenerAnswer{Status: 200}
+				},
+			})
+			return errors.Join(err, publishing)
 		},
 		"Health":  c.Health,
 		"Ready":   c.Ready,

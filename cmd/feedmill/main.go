@@ -44,7 +44,7 @@ no such thing, 4 the credential is missing or does not allow it.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newVault(), newKeys(), newLogin(), newLogout(),
-		newEvents(), newSubscriptions(), newDeliveries(),
+		newEvents(), newSubscriptions(), newDeliveries(), newListen(),
 	)
 	onlyHelps(root)
 	root.InitDefaultHelpCmd()

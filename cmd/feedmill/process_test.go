@@ -59,6 +59,19 @@ func launch(dir string, env []string, args ...string) (*process, error) {
 // start starts a command that is "feedmill serve", or becomes it, and returns
 // when it listens.
 func start(cmd *exec.Cmd) (*process, error) {
+	p, err := begin(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if p.url, err = p.find(`is listening on (http://\S+)`); err != nil {
+		p.kill()
+		return nil, err
+	}
+	return p, nil
+}
+
+// begin starts a command and goes on.
+func begin(cmd *exec.Cmd) (*process, error) {
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -71,12 +84,6 @@ func start(cmd *exec.Cmd) (*process, error) {
 		defer close(p.exited)
 		cmd.Wait() // what came of it is in cmd.ProcessState
 	}()
-	url, err := p.find(`is listening on (http://\S+)`)
-	if err != nil {
-		p.kill()
-		return nil, err
-	}
-	p.url = url
 	return p, nil
 }
 

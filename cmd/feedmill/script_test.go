@@ -86,6 +86,28 @@ var scriptCommands = map[string]func(s *testscript.TestScript, neg bool, args []
 			s.Fatalf("the exit code is %d, want %s\nstdout:\n%s\nstderr:\n%s", code, want, s.ReadFile("stdout"), s.ReadFile("stderr"))
 		}
 	},
+	// listen NAME ARGS... starts "feedmill listen" and waits until it listens.
+	"listen": func(s *testscript.TestScript, _ bool, args []string) {
+		p, err := launchListener(s.MkAbs("."), s.Getenv("FEEDMILL_SERVER"), s.Getenv("FEEDMILL_API_KEY"), args[1:]...)
+		s.Check(err)
+		s.Defer(p.kill)
+		s.Value(serversKey).(map[string]*process)[args[0]] = p
+	},
+	// shows NAME PATTERN waits until what was started has printed what
+	// matches, and sets FOUND to the first group of it.
+	"shows": func(s *testscript.TestScript, _ bool, args []string) {
+		found, err := s.Value(serversKey).(map[string]*process)[args[0]].find(`(?m)(` + args[1] + `)`)
+		s.Check(err)
+		if m := regexp.MustCompile(`(?m)` + args[1]).FindStringSubmatch(found); len(m) > 1 {
+			s.Setenv("FOUND", m[1])
+		}
+	},
+	// interrupt NAME ends what was started as Ctrl-C does, in good order.
+	"interrupt": func(s *testscript.TestScript, _ bool, args []string) {
+		p := s.Value(serversKey).(map[string]*process)[args[0]]
+		s.Check(p.cmd.Process.Signal(os.Interrupt))
+		s.Check(p.wait())
+	},
 	// eventually PATTERN PROGRAM ARGS... runs a program until what it prints
 	// matches.
 	"eventually": func(s *testscript.TestScript, _ bool, args []string) {

@@ -47,6 +47,11 @@ type Store interface {
 	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error)
 	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 
+	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	CountListeners(ctx context.Context, workspace feedmill.ID) (int, error)
+	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
+
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
 	EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error)
@@ -78,6 +83,16 @@ type Dispatcher interface {
 	Wake()
 	// Ping sends a test.ping to the subscription now and stores nothing.
 	Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error)
+}
+
+// Listeners brings deliveries to those who listen on a connection.
+type Listeners interface {
+	// Stream sends to a listener until there is a reason to stop.
+	Stream(ctx context.Context, listener feedmill.Subscription, send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded
+	// Answered says that deliveries of a listener were answered.
+	Answered(listener feedmill.ID, deliveries []feedmill.ID)
+	// Removed says that a listener is deleted.
+	Removed(listener feedmill.ID)
 }
 
 // URLPolicy knows which URLs may be called.
@@ -112,6 +127,7 @@ type Options struct {
 
 	Publisher  Publisher
 	Dispatcher Dispatcher
+	Listeners  Listeners
 	Catalogue  *feedmill.Catalogue
 	// URLs says where subscriptions may point to.
 	URLs URLPolicy
@@ -136,7 +152,7 @@ type Server struct {
 	inFlight inFlight
 	seen     *seen
 	paths    pathWords
-	// quota is held from counting the subscriptions to adding one.
+	// quota is held from counting subscriptions or listeners to adding one.
 	quota sync.Mutex
 }
 

@@ -75,6 +75,9 @@ type answer struct {
 	header      [][2]string
 	contentType string
 	body        []byte
+	// stream, where not nil, writes the body for as long as it likes. The time
+	// for the work on a request does not bound it.
+	stream func(ctx context.Context, w http.ResponseWriter)
 	// cause is an error that only the log may see.
 	cause error
 }
@@ -89,7 +92,7 @@ func (a answer) write(w http.ResponseWriter) {
 	if a.contentType != "" {
 		h.Set("Content-Type", a.contentType)
 	}
-	if a.status != http.StatusNoContent {
+	if a.status != http.StatusNoContent && a.stream == nil {
 		h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
 	w.WriteHeader(a.status)

@@ -57,6 +57,11 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, body: smallBody, handle: s.replaySubscription},
 		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since"}, paged...), handle: s.listDeliveries},
 
+		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, body: smallBody, handle: s.createListener},
+		{method: "GET", path: "/events/listeners/{id}/stream", scope: feedmill.ScopeWrite, handle: s.streamListener},
+		{method: "POST", path: "/events/listeners/{id}/answers", scope: feedmill.ScopeWrite, body: smallBody, handle: s.answerListener},
+		{method: "DELETE", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, handle: s.deleteListener},
+
 		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
 		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, handle: s.retryDelivery},
 		{method: "GET", path: "/events/undelivered", scope: feedmill.ScopeRead, query: paged, handle: s.listUndelivered},

@@ -53,6 +53,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 
 	took := time.Since(start)
 	s.seen.request(rt, r.Method, a.status, took)
+	if a.stream != nil && r.Method != http.MethodHead {
+		a.stream(r.Context(), w)
+		took = time.Since(start)
+	}
 	span.SetAttributes(attribute.Int("http.response.status_code", a.status))
 	level := slog.LevelInfo
 	if a.status >= 500 && r.Context().Err() == nil { // the client still waits

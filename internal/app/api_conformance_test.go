@@ -31,6 +31,7 @@ var specials = map[string]special{
 	"changeSubscription": {examplesOnly: true},
 	"rotateSecret":       {examplesOnly: true},
 	"replaySubscription": {examplesOnly: true},
+	"createListener":     {examplesOnly: true},
 }
 
 // TestConformance holds the running server and the document against each other:

@@ -161,6 +161,10 @@ func (s *service) try(q request) (reply, error) {
 		return reply{}, err
 	}
 	defer answer.Body.Close()
+	if answer.Header.Get("Content-Type") == "application/x-ndjson" {
+		line, err := bufio.NewReader(answer.Body).ReadString('\n') // it has no end
+		return reply{answer.StatusCode, answer.Header, line}, err
+	}
 	text, err := io.ReadAll(answer.Body)
 	return reply{answer.StatusCode, answer.Header, string(text)}, err
 }

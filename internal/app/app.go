@@ -22,6 +22,7 @@ import (
 	"github.com/feedmill/feedmill/internal/config"
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/store/postgres"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
@@ -35,6 +36,8 @@ type store interface {
 	vault.Store
 	publish.Store
 	deliver.Store
+	listen.Store
+	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/publish"
 )
 
@@ -18,6 +20,16 @@ type events struct {
 	catalogue  *feedmill.Catalogue
 	publisher  *publish.Publisher
 	dispatcher *deliver.Dispatcher
+	listeners  *listen.Hub
+}
+
+// queues are all told of what is due.
+type queues []publish.Queue
+
+func (q queues) Offer(due []feedmill.DueDelivery) {
+	for _, queue := range q {
+		queue.Offer(due)
+	}
 }
 
 // maxInFlight bounds the attempts under way. Where the process may have few files
@@ -41,26 +53,33 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	if a.config.DatabaseURL == "" {
 		targetAge = time.Minute // nobody else changes the embedded store
 	}
+	sender := &deliver.Sender{
+		Transport: a.egress.Express(openFiles() / 8), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
+		UserAgent: "Feedmill/" + version,
+	}
 	dispatcher := deliver.New(deliver.Options{
 		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
 		MaxInFlight: min(maxInFlight, openFiles()/4),
-		Sender: &deliver.Sender{
-			Transport: a.egress.Express(openFiles() / 8), Forbidden: egress.ErrForbidden, Body: egress.LimitedBody,
-			UserAgent: "Feedmill/" + version,
+		Sender:      sender,
+	})
+	listeners := listen.New(listen.Options{
+		Store: a.store, Log: a.log,
+		Headers: func(ctx context.Context, s feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error) {
+			return sender.Headers(ctx, a.vault, s)
 		},
 	})
 	publisher := publish.New(publish.Options{
-		Store: a.store, Queue: dispatcher, Catalogue: catalogue, Schemas: schemas,
+		Store: a.store, Queue: queues{dispatcher, listeners}, Catalogue: catalogue, Schemas: schemas,
 		Attempts: schedule.Attempts(), Metrics: metrics,
 	})
-	return &events{catalogue, publisher, dispatcher}, nil
+	return &events{catalogue, publisher, dispatcher, listeners}, nil
 }
 
 // apiOptions are the parts of the API that do not depend on who may use it.
 func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 	return api.Options{
 		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
-		Publisher: e.publisher, Dispatcher: e.dispatcher, Catalogue: e.catalogue, URLs: a.egress.Policy(),
+		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue, URLs: a.egress.Policy(),
 		MaxSubscriptions: a.config.MaxSubscriptions, RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
 		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
 	}

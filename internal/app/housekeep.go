@@ -17,6 +17,11 @@ func (a *App) housekeep(ctx context.Context) {
 			n, err := a.store.ForgetAnswers(ctx, now, step)
 			return n == step, err
 		})
+		a.sweep(ctx, "listeners", func(now time.Time) (bool, error) {
+			const step = 50
+			n, err := a.store.ExpireListeners(ctx, now, step)
+			return n == step, err
+		})
 		a.sweep(ctx, "events", func(now time.Time) (bool, error) {
 			return a.store.Prune(ctx, now, now.Add(-a.config.EventRetention))
 		})

@@ -73,6 +73,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 		return err
 	}
 	server := newServer(handler, a.log)
+	server.RegisterOnShutdown(events.listeners.Close) // else it would wait for them
 	greet(out, version, listener.Addr(), a.config.Data, made)
 
 	// The server and the dispatcher stop first, then what they stand on.

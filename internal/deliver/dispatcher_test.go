@@ -37,7 +37,7 @@ type bench struct {
 type troubledStore struct {
 	*sqlite.DB
 	noSlots, leaseHangs, settleAway, settleRefuses atomic.Bool
-	released, reads                                atomic.Int64
+	released, reads, targets                       atomic.Int64
 }
 
 func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) ([]int, error) {
@@ -59,6 +59,11 @@ func (s *troubledStore) ReleaseSlots(_ context.Context, _ string, slots []int) e
 func (s *troubledStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	s.reads.Add(1)
 	return s.DB.Due(ctx, q)
+}
+
+func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
+	s.targets.Add(1)
+	return s.DB.SubscriptionForDelivery(ctx, id)
 }
 
 func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error) {

@@ -27,13 +27,17 @@ type Target struct {
 
 	state     feedmill.SubscriptionState
 	deleted   bool
+	listening bool
 	createdAt time.Time
 	successAt time.Time
 	warned    bool
 }
 
-// held reports whether deliveries wait for somebody to resume the subscription.
-func (t *Target) held() bool { return !t.deleted && t.state == feedmill.SubscriptionPaused }
+// held reports whether deliveries wait for somebody to resume the subscription,
+// or for its listener to fetch them.
+func (t *Target) held() bool {
+	return !t.deleted && (t.listening || t.state == feedmill.SubscriptionPaused)
+}
 
 // ended reports whether nothing will be delivered any more.
 func (t *Target) ended() bool { return t.deleted || t.state == feedmill.SubscriptionDisabled }
@@ -60,7 +64,7 @@ func (d *Dispatcher) readTarget(ctx context.Context, id feedmill.ID) (*Target, e
 func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target, error) {
 	t := &Target{
 		Subscription: s.ID, Workspace: s.Workspace, URL: s.URL, Method: s.Method, Settings: s.Delivery,
-		state: s.State, deleted: !s.DeletedAt.IsZero(), createdAt: s.CreatedAt, successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
+		state: s.State, deleted: !s.DeletedAt.IsZero(), listening: s.Listening(), createdAt: s.CreatedAt, successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
 	}
 	orDefault(&t.Settings.Concurrency, feedmill.DefaultConcurrency)
 	if t.Settings.Timeout == 0 {

@@ -157,7 +157,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	if stale {
 		target, err = d.readTarget(ctx, l.id)
 	}
-	if err == nil && (target.ended() || target.held()) {
+	if err == nil && (target.ended() || target.held() && !target.listening) {
 		err = d.holdOrDiscard(ctx, l.id, target)
 	}
 
@@ -206,6 +206,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	case target.held(), target.ended():
 		d.dropQueue(l)
 		l.held = target.held() && l.target != nil // it may have changed meanwhile
+		l.usedAt = now                            // to know that it is held saves reading it again
 		l.more = l.target == nil
 	default:
 		l.takeOver(d, due, len(due) == query.Limit)

@@ -18,16 +18,16 @@ const (
 
 const subscriptionColumns = `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
 	timeout, rate_limit, rate_per, concurrency, ordered, secrets, headers, header_names,
-	created_at, updated_at, deleted_at, last_success_at, warned_at`
+	created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until`
 
 func scanSubscription(row pgx.Row) (s feedmill.Subscription, err error) {
-	var deleted, success, warned *time.Time
+	var deleted, success, warned, until *time.Time
 	d := &s.Delivery
 	err = row.Scan(&s.ID, &s.Workspace, &s.Name, &s.URL, &s.Events, &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
 		(*int64)(&d.Timeout), &d.RateLimit, (*int64)(&d.RatePer), &d.Concurrency, &d.Ordered, &s.Secrets, &s.Headers, &s.HeaderNames,
-		&s.CreatedAt, &s.UpdatedAt, &deleted, &success, &warned)
+		&s.CreatedAt, &s.UpdatedAt, &deleted, &success, &warned, &until)
 	s.CreatedAt, s.UpdatedAt = s.CreatedAt.UTC(), s.UpdatedAt.UTC()
-	s.DeletedAt, s.LastSuccessAt, s.WarnedAt = orZero(deleted), orZero(success), orZero(warned)
+	s.DeletedAt, s.LastSuccessAt, s.WarnedAt, s.ListenUntil = orZero(deleted), orZero(success), orZero(warned), orZero(until)
 	return s, translate(err)
 }
 
@@ -37,7 +37,7 @@ func subscriptionValues(s feedmill.Subscription) []any {
 	return []any{
 		s.ID, s.Workspace, s.Name, s.URL, notNil(s.Events), s.Method, s.ResourceID, s.State, s.DisabledReason,
 		int64(d.Timeout), d.RateLimit, int64(d.RatePer), d.Concurrency, d.Ordered, s.Secrets, s.Headers, s.HeaderNames,
-		s.CreatedAt, s.UpdatedAt, orNull(s.DeletedAt), orNull(s.LastSuccessAt), orNull(s.WarnedAt),
+		s.CreatedAt, s.UpdatedAt, orNull(s.DeletedAt), orNull(s.LastSuccessAt), orNull(s.WarnedAt), orNull(s.ListenUntil),
 	}
 }
 
@@ -58,7 +58,7 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 		return tx.send(ctx, func(b *pgx.Batch) error {
 			for _, s := range subs {
 				b.Queue(`INSERT INTO subscriptions (`+subscriptionColumns+`) VALUES
-					($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+					($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
 					subscriptionValues(s)...)
 				queueTopics(b, s)
 			}
@@ -69,14 +69,18 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 
 // queueTopics writes what a subscription is matched by.
 func queueTopics(b *pgx.Batch, s feedmill.Subscription) {
+	names, resources := []string{}, []string{}
+	for name, resource := range s.Topics() {
+		names, resources = append(names, name), append(resources, resource)
+	}
 	b.Queue(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id)
-		SELECT DISTINCT $1, topic, $2, $3 FROM unnest($4::text[]) topic`, s.Workspace, s.ResourceID, s.ID, notNil(s.Events))
+		SELECT DISTINCT $1, t.topic, t.resource, $2 FROM unnest($3::text[], $4::text[]) t (topic, resource)`, s.Workspace, s.ID, names, resources)
 }
 
 // Subscription finds one that is not deleted.
 func (db *DB) Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error) {
 	return scanSubscription(db.pool.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
-		WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL`, id, workspace))
+		WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL AND listen_until IS NULL`, id, workspace))
 }
 
 // SubscriptionForDelivery finds one in any workspace, deleted or not.
@@ -87,14 +91,14 @@ func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feed
 // Subscriptions lists those that are not deleted, newest first.
 func (db *DB) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error) {
 	rows, err := db.rows(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
-		WHERE workspace_id = $1 AND deleted_at IS NULL AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
+		WHERE workspace_id = $1 AND deleted_at IS NULL AND listen_until IS NULL AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
 		workspace, p.Before, p.Limit)
 	return all(rows, err, scanSubscription)
 }
 
 // CountSubscriptions counts those that are not deleted.
 func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n int, err error) {
-	err = db.pool.QueryRow(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = $1 AND deleted_at IS NULL`,
+	err = db.pool.QueryRow(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = $1 AND deleted_at IS NULL AND listen_until IS NULL`,
 		workspace).Scan(&n)
 	return n, translate(err)
 }
@@ -105,7 +109,7 @@ func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n 
 func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (s feedmill.Subscription, err error) {
 	err = db.write(ctx, func(tx tx) error {
 		old, err := scanSubscription(tx.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
-			WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL FOR UPDATE`, id, workspace))
+			WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL AND listen_until IS NULL FOR UPDATE`, id, workspace))
 		if err != nil {
 			return err
 		}
@@ -135,7 +139,7 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 func (t tx) update(ctx context.Context, old, s feedmill.Subscription) error {
 	return t.send(ctx, func(b *pgx.Batch) error {
 		b.Queue(`UPDATE subscriptions SET (`+subscriptionColumns+`) =
-			($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) WHERE id = $1`,
+			($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) WHERE id = $1`,
 			subscriptionValues(s)...)
 		if s.ResourceID != old.ResourceID || !slices.Equal(s.Events, old.Events) {
 			b.Queue(`DELETE FROM subscription_topics WHERE subscription_id = $1`, s.ID)
@@ -152,17 +156,23 @@ func (t tx) update(ctx context.Context, old, s feedmill.Subscription) error {
 func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
 	return db.write(ctx, func(tx tx) error {
 		n, err := tx.exec(ctx, `UPDATE subscriptions SET deleted_at = $1
-			WHERE id = $2 AND workspace_id = $3 AND deleted_at IS NULL`, at, id, workspace)
+			WHERE id = $2 AND workspace_id = $3 AND deleted_at IS NULL AND listen_until IS NULL`, at, id, workspace)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return feedmill.ErrNotFound
 		}
-		if _, err := tx.exec(ctx, `DELETE FROM subscription_topics WHERE subscription_id = $1`, id); err != nil {
-			return err
-		}
-		_, err = tx.discard(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
-		return err
+		return tx.forget(ctx, id, at)
 	})
+}
+
+// forget makes no event find a subscription that is deleted, and discards the
+// first of its open deliveries.
+func (t tx) forget(ctx context.Context, id feedmill.ID, at time.Time) error {
+	if _, err := t.exec(ctx, `DELETE FROM subscription_topics WHERE subscription_id = $1`, id); err != nil {
+		return err
+	}
+	_, err := t.discard(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
+	return err
 }

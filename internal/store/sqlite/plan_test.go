@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -135,6 +136,28 @@ func plan(t *testing.T, db *DB, query string) (steps []string) {
 	return steps
 }
 
+// exerciseListeners calls every method for listeners, with some that are like
+// the subscription.
+func exerciseListeners(t *testing.T, db *DB, sub feedmill.Subscription) {
+	t.Helper()
+	ctx := t.Context()
+	one, two := sub, sub
+	one.ID, two.ID = feedmill.NewID(feedmill.PrefixSubscription), feedmill.NewID(feedmill.PrefixSubscription)
+	one.ListenUntil, two.ListenUntil = sub.CreatedAt, sub.CreatedAt
+	_, listenerErr := db.Listener(ctx, sub.Workspace, sub.ID)
+	_, countErr := db.CountListeners(ctx, sub.Workspace)
+	err := errors.Join(
+		db.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, nil), countErr,
+		db.ExtendListener(ctx, one.ID, sub.CreatedAt), db.DeleteListener(ctx, sub.Workspace, one.ID, sub.CreatedAt),
+	)
+	if err != nil || !errors.Is(listenerErr, feedmill.ErrNotFound) {
+		t.Fatal(err, listenerErr)
+	}
+	if n, err := db.ExpireListeners(ctx, sub.CreatedAt, 10); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+}
+
 // exercise calls every method of the events half that has a query of its own,
 // and answers the subscription that it did so with.
 func exercise(t *testing.T, db *DB) feedmill.Subscription {
@@ -168,6 +191,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	check(err)
 	_, err = db.CountSubscriptions(ctx, w.ID)
 	check(err)
+	exerciseListeners(t, db, sub)
 
 	var due []feedmill.DueDelivery
 	for i := range 4 {

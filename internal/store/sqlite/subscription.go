@@ -11,21 +11,22 @@ import (
 
 const subscriptionColumns = `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
 	timeout_ms, rate_limit, rate_per_ms, concurrency, ordered, secrets, headers, header_names,
-	created_at, updated_at, deleted_at, last_success_at, warned_at`
+	created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until`
 
 func scanSubscription(row interface{ Scan(...any) error }) (s feedmill.Subscription, err error) {
 	var (
 		events, headerNames                          string
 		timeout, ratePer                             int64
 		created, updated, deleted, succeeded, warned sql.NullInt64
+		until                                        sql.NullInt64
 	)
 	err = row.Scan(&s.ID, &s.Workspace, &s.Name, &s.URL, &events, &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
 		&timeout, &s.Delivery.RateLimit, &ratePer, &s.Delivery.Concurrency, &s.Delivery.Ordered, &s.Secrets, &s.Headers, &headerNames,
-		&created, &updated, &deleted, &succeeded, &warned)
+		&created, &updated, &deleted, &succeeded, &warned, &until)
 	s.Events, s.HeaderNames = strings.Fields(events), strings.Fields(headerNames)
 	s.Delivery.Timeout, s.Delivery.RatePer = time.Duration(timeout)*time.Millisecond, time.Duration(ratePer)*time.Millisecond
 	s.CreatedAt, s.UpdatedAt, s.DeletedAt = fromMillis(created), fromMillis(updated), fromMillis(deleted)
-	s.LastSuccessAt, s.WarnedAt = fromMillis(succeeded), fromMillis(warned)
+	s.LastSuccessAt, s.WarnedAt, s.ListenUntil = fromMillis(succeeded), fromMillis(warned), fromMillis(until)
 	return s, translate(err)
 }
 
@@ -35,10 +36,10 @@ func (t *tx) setTopics(s feedmill.Subscription) error {
 	if _, err := t.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, s.ID); err != nil {
 		return err
 	}
-	for _, topic := range s.Events {
+	for topic, resource := range s.Topics() {
 		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled, ordered)
 			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			s.Workspace, topic, s.ResourceID, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered); err != nil {
+			s.Workspace, topic, resource, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered); err != nil {
 			return err
 		}
 	}
@@ -53,11 +54,11 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 		}
 		for _, s := range subs {
 			if _, err := tx.exec(`INSERT INTO subscriptions (`+subscriptionColumns+`)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)`,
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)`,
 				s.ID, s.Workspace, s.Name, s.URL, strings.Join(s.Events, " "), s.Method, s.ResourceID, s.State, s.DisabledReason,
 				s.Delivery.Timeout.Milliseconds(), s.Delivery.RateLimit, s.Delivery.RatePer.Milliseconds(), s.Delivery.Concurrency, s.Delivery.Ordered,
 				s.Secrets, s.Headers, strings.Join(s.HeaderNames, " "),
-				toMillis(s.CreatedAt), toMillis(s.UpdatedAt), toMillis(s.LastSuccessAt), toMillis(s.WarnedAt)); err != nil {
+				toMillis(s.CreatedAt), toMillis(s.UpdatedAt), toMillis(s.LastSuccessAt), toMillis(s.WarnedAt), toMillis(s.ListenUntil)); err != nil {
 				return err
 			}
 			if err := tx.setTopics(s); err != nil {
@@ -68,7 +69,8 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 	})
 }
 
-const liveSubscription = `SELECT ` + subscriptionColumns + ` FROM subscriptions WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL`
+const liveSubscription = `SELECT ` + subscriptionColumns + ` FROM subscriptions
+	WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL AND listen_until IS NULL`
 
 // Subscription finds one that is not deleted.
 func (db *DB) Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error) {
@@ -83,14 +85,14 @@ func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feed
 // Subscriptions lists those that are not deleted, newest first.
 func (db *DB) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error) {
 	rows, err := db.rows(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
-		WHERE workspace_id = ? AND deleted_at IS NULL AND id < ? ORDER BY id DESC LIMIT ?`,
+		WHERE workspace_id = ? AND deleted_at IS NULL AND listen_until IS NULL AND id < ? ORDER BY id DESC LIMIT ?`,
 		workspace, before(p, feedmill.PrefixSubscription), p.Limit)
 	return all(rows, err, scanSubscription)
 }
 
 // CountSubscriptions counts those that are not deleted.
 func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n int, err error) {
-	err = db.row(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ? AND deleted_at IS NULL`, workspace).Scan(&n)
+	err = db.row(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ? AND deleted_at IS NULL AND listen_until IS NULL`, workspace).Scan(&n)
 	return n, translate(err)
 }
 
@@ -144,7 +146,7 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 // its open deliveries.
 func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
 	return db.write(ctx, func(tx *tx) error {
-		n, err := tx.exec(`UPDATE subscriptions SET deleted_at = ? WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL`,
+		n, err := tx.exec(`UPDATE subscriptions SET deleted_at = ? WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL AND listen_until IS NULL`,
 			toMillis(at), id, workspace)
 		if err != nil {
 			return err
@@ -152,11 +154,17 @@ func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if n == 0 {
 			return feedmill.ErrNotFound
 		}
-		clear(tx.matches)
-		if _, err := tx.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, id); err != nil {
-			return err
-		}
-		_, err = tx.discardOpen(id, becauseDeleted, at, feedmill.DiscardStep)
-		return err
+		return tx.forget(id, at)
 	})
+}
+
+// forget makes no event find a subscription that is deleted, and discards the
+// first of its open deliveries.
+func (t *tx) forget(id feedmill.ID, at time.Time) error {
+	clear(t.matches)
+	if _, err := t.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, id); err != nil {
+		return err
+	}
+	_, err := t.discardOpen(id, becauseDeleted, at, feedmill.DiscardStep)
+	return err
 }

@@ -63,6 +63,21 @@ type Store interface {
 	// SubscriptionForDelivery finds one in any workspace, deleted or not.
 	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
 
+	// Listener finds one that is not deleted. A listener is a subscription
+	// that no other method for subscriptions finds, changes, counts or
+	// deletes, but for CreateSubscriptions and SubscriptionForDelivery.
+	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	// CountListeners counts those that are not deleted.
+	CountListeners(ctx context.Context, workspace feedmill.ID) (int, error)
+	// ExtendListener moves the end of a listener in any workspace, never to an
+	// earlier time. One that is deleted is feedmill.ErrNotFound.
+	ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error
+	// DeleteListener deletes one as DeleteSubscription does.
+	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+	// ExpireListeners deletes up to limit listeners, in any workspace, whose end
+	// is not after now, and reports how many.
+	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
+
 	// Accept writes events and, for each, a delivery to every subscription
 	// that matches: pending and due at once with the given budget of
 	// attempts, or discarded where the subscription is disabled. An event
@@ -183,6 +198,7 @@ func Run(t *testing.T, e Engine) {
 			{"vault", vaultCases},
 			{"feeds", feedCases},
 			{"subscriptions", subscriptionCases},
+			{"listeners", listenerCases},
 			{"matching", matchCases},
 			{"events", eventCases},
 			{"deliveries", deliveryCases},

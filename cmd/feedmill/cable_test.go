@@ -1,0 +1,97 @@
+package main
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// cable is a connection between two programs that a test can plug in elsewhere,
+// pull, and cut.
+type cable struct {
+	listener net.Listener
+	wg       sync.WaitGroup
+
+	mu    sync.Mutex
+	to    string // empty where it is pulled
+	conns map[net.Conn]bool
+}
+
+// newCable makes a cable that leads to an address.
+func newCable(t *testing.T, to string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cable{listener: l, to: to, conns: make(map[net.Conn]bool)}
+	c.wg.Go(c.accept)
+	t.Cleanup(func() {
+		l.Close()
+		c.cut()
+		c.wg.Wait()
+	})
+	return c
+}
+
+func (c *cable) url() string { return "http://" + c.listener.Addr().String() }
+
+// plug makes new connections lead to an address, or to nothing.
+func (c *cable) plug(to string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.to = to
+}
+
+// cut breaks the connections that there are.
+func (c *cable) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.conns {
+		conn.Close()
+	}
+}
+
+func (c *cable) accept() {
+	for {
+		near, err := c.listener.Accept()
+		if err != nil {
+			return
+		}
+		c.wg.Go(func() { c.carry(near) })
+	}
+}
+
+// carry copies in both directions until one side is closed.
+func (c *cable) carry(near net.Conn) {
+	defer near.Close()
+	c.mu.Lock()
+	to := c.to
+	c.mu.Unlock()
+	if to == "" {
+		return
+	}
+	far, err := net.Dial("tcp", to)
+	if err != nil {
+		return // the server is down
+	}
+	defer far.Close()
+	c.mu.Lock()
+	c.conns[near], c.conns[far] = true, true
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.conns, near)
+		delete(c.conns, far)
+	}()
+	var back sync.WaitGroup
+	back.Go(func() {
+		io.Copy(near, far)
+		near.Close()
+	})
+	io.Copy(far, near)
+	far.Close()
+	back.Wait()
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+func newListen() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "listen --events TYPES",
+		Short: "Print events as they happen, and forward them to a program on this machine",
+		Long: `Listens to events over a connection to the server: nothing has to be reachable
+from outside, and nothing has to be allowed. Each event is printed with what the
+receiver said. It is forwarded as a webhook would be, with its headers and its
+signature; the secret to verify that with is printed first.
+
+A connection that breaks is made again, and what happened meanwhile comes then:
+each event reaches the receiver once, or is shown as failed. Ctrl-C ends it and
+removes every trace of it; without that, the server does after 10 minutes.`,
+		Example: `  feedmill listen --events 'metric.*,datafeed.source.*'
+  feedmill listen --events 'metric.*' --forward-to http://localhost:3000/hook`,
+		Args: cobra.NoArgs,
+	}
+	var wanted client.NewListener
+	var to string
+	cmd.Flags().StringSliceVar(&wanted.Events, "events", nil, "event types, or families such as metric.*")
+	cmd.Flags().StringVar(&wanted.Filters.ResourceID, "resource", "", "only events about this resource")
+	cmd.Flags().StringVar(&to, "forward-to", "", "URL of the program that events are forwarded to")
+	completeFlag(cmd, "events", completeEventNames)
+	onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		if len(wanted.Events) == 0 {
+			return usagef("say what to listen to, with --events")
+		}
+		p.answers.stop(c) // an answer that goes on cannot be kept
+		out := &listening{printer: p}
+		if to != "" {
+			var err error
+			if out.forward, err = newForwarder(to); err != nil {
+				return err
+			}
+		}
+		return out.run(ctx, c, wanted)
+	})
+	cmd.Flags().Lookup("json").Usage = "print JSON, one object a line"
+	return cmd
+}
+
+// stop ends the recording of a client's answers.
+func (t *tape) stop(c *client.Client) {
+	if t.next != nil {
+		c.HTTP.Transport = t.next
+	}
+}
+
+// listening prints what comes, line by line.
+type listening struct {
+	*printer
+	forward *forwarder // nil where events are only printed
+
+	mu sync.Mutex
+	// failed is why a line could not be printed.
+	failed error
+}
+
+func (l *listening) run(ctx context.Context, c *client.Client, wanted client.NewListener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	check := func(err error) {
+		if err != nil {
+			l.failed = err
+			stop() // nobody reads on
+		}
+	}
+	err := c.Listen(ctx, wanted, client.Listening{
+		Opened: func(made client.Listener) { check(l.opened(made)) },
+		Handle: func(ctx context.Context, d client.ListenerDelivery) client.ListenerAnswer {
+			begun := time.Now()
+			answer := l.handle(ctx, d)
+			answer.Duration = client.Milliseconds(float64(time.Since(begun).Microseconds()) / 1000)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			check(l.event(begun, d, answer))
+			return answer
+		},
+		Lost: func(err error, again time.Duration) {
+			if whole, ok := errors.AsType[*url.Error](err); ok {
+				err = whole.Err // the URL says nothing new
+			}
+			fmt.Fprintf(l.notes, "feedmill: the connection is lost (%s); trying again in %s\n", plain(err.Error()), again.Round(10*time.Millisecond))
+		},
+		Resumed: func() { fmt.Fprintln(l.notes, "feedmill: connected again") },
+	})
+	if l.failed != nil {
+		return l.failed
+	}
+	return err
+}
+
+// handle forwards a delivery, or takes it for good by itself.
+func (l *listening) handle(ctx context.Context, d client.ListenerDelivery) client.ListenerAnswer {
+	if l.forward == nil {
+		return client.ListenerAnswer{Status: http.StatusOK}
+	}
+	status, err := l.forward.send(ctx, d)
+	answer := client.ListenerAnswer{Status: status}
+	if err != nil {
+		answer.Error = err.Error()
+	}
+	return answer
+}
+
+// The lines for machines. Every one says what kind it is.
+type (
+	openedLine struct {
+		Kind          string   `json:"kind"` // listening
+		ID            string   `json:"id"`
+		Events        []string `json:"events"`
+		ForwardTo     string   `json:"forwardTo,omitzero"`
+		SigningSecret string   `json:"signingSecret"`
+	}
+	eventLine struct {
+		Kind       string              `json:"kind"` // event
+		At         time.Time           `json:"at"`
+		EventID    string              `json:"eventId"`
+		DeliveryID string              `json:"deliveryId"`
+		Type       string              `json:"type"`
+		ResourceID string              `json:"resourceId,omitzero"`
+		Status     int                 `json:"status,omitzero"`
+		Duration   client.Milliseconds `json:"durationMs"`
+		Error      string              `json:"error,omitzero"`
+		Event      json.RawMessage     `json:"event"`
+	}
+)
+
+func (l *listening) opened(made client.Listener) error {
+	if l.json {
+		line := openedLine{Kind: "listening", ID: made.ID, Events: made.Events, SigningSecret: made.SigningSecret}
+		if l.forward != nil {
+			line.ForwardTo = l.forward.to
+		}
+		return l.line(line)
+	}
+	text := fmt.Sprintf("Listening to %s, until Ctrl-C. The secret to verify with:\n\n  %s\n\n", plain(strings.Join(made.Events, ", ")), made.SigningSecret)
+	if l.forward != nil {
+		text += "Forwarding to " + plain(l.forward.to) + "\n\n"
+	}
+	return l.printf("%s", text)
+}
+
+func (l *listening) event(at time.Time, d client.ListenerDelivery, a client.ListenerAnswer) error {
+	if l.json {
+		return l.line(eventLine{
+			Kind: "event", At: at.UTC().Truncate(time.Millisecond), EventID: d.EventID, DeliveryID: d.DeliveryID, Type: d.Type, ResourceID: d.ResourceID,
+			Status: a.Status, Duration: a.Duration, Error: a.Error, Event: json.RawMessage(d.Body),
+		})
+	}
+	came := cell{text: "printed", tone: good}
+	if l.forward != nil {
+		came = cell{text: fmt.Sprintf("%d in %s", a.Status, a.Duration.Duration().Round(100*time.Microsecond)), tone: good}
+	}
+	switch {
+	case a.Error != "":
+		came = cell{text: fmt.Sprintf("failed after %s: %s", a.Duration.Duration().Round(100*time.Microsecond), plain(a.Error)), tone: bad}
+	case a.Status < 200 || a.Status > 299:
+		came.text, came.tone = "failed: "+came.text, bad
+	}
+	return l.printf("%s  %s  %s  %s  %s\n", at.Local().Format(time.TimeOnly), plain(d.Type), plain(orDash(d.ResourceID).text), d.EventID, l.coloured(came))
+}
+
+// line prints an object on a line of its own.
+func (l *listening) line(v any) error {
+	e := json.NewEncoder(l.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+// forwarder sends what is listened to on to a program.
+type forwarder struct {
+	to     string
+	client *http.Client
+}
+
+// newForwarder makes a forwarder to a URL, whose scheme may be left out.
+func newForwarder(to string) (*forwarder, error) {
+	if !strings.Contains(to, "://") {
+		to = "http://" + to
+	}
+	u, err := url.Parse(to)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, usagef("--forward-to: write a URL such as http://localhost:3000/hook")
+	}
+	return &forwarder{to: to, client: &http.Client{
+		// As with any webhook: no proxy of the environment's, no redirects,
+		// and so much time for the whole exchange. A connection that is used
+		// once cannot have broken before, so that nothing is sent again or
+		// fails because the program was restarted.
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:       feedmill.DefaultTimeout,
+	}}, nil
+}
+
+// send forwards a delivery once and answers the status, or why there is none.
+func (f *forwarder) send(ctx context.Context, d client.ListenerDelivery) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to, strings.NewReader(d.Body))
+	if err != nil {
+		return 0, err
+	}
+	for name, value := range d.Headers {
+		req.Header.Set(name, value)
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return 0, inWords(err)
+	}
+	defer resp.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(resp.Body, feedmill.MaxReadAnswer)) // the receiver is to finish
+	return resp.StatusCode, nil
+}
+
+// inWords is what went wrong, without the URL, which stands above all lines.
+func inWords(err error) error {
+	var timeout interface{ Timeout() bool }
+	switch op, dial := errors.AsType[*net.OpError](err); {
+	case errors.Is(err, context.Canceled):
+		return errors.New("listening ended before an answer came")
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("no complete answer within %s", feedmill.DefaultTimeout)
+	case dial && op.Op == "dial":
+		return fmt.Errorf("no connection: %w", op.Err)
+	}
+	if whole, ok := errors.AsType[*url.Error](err); ok {
+		err = whole.Err
+	}
+	return fmt.Errorf("the connection broke before an answer came: %w", err)
+}

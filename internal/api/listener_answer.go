@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// listenerAnswer is what a listener says of a delivery.
+type listenerAnswer struct {
+	index    int // in the request
+	delivery feedmill.ID
+	attempt  int
+	status   int
+	took     time.Duration
+	err      string
+}
+
+// good reports whether the answer counts as a success.
+func (a listenerAnswer) good() bool { return a.err == "" && a.status >= 200 && a.status <= 299 }
+
+const noSuchDelivery = "This listener has no such delivery."
+
+const (
+	maxAnswerError    = 500
+	maxAnswerAttempts = 1 << 20
+	maxAnswerTook     = 24 * time.Hour
+)
+
+// answerListener ends the deliveries that a listener answers for. An answer to
+// an attempt that has been answered changes nothing, so that a listener may say
+// again what it does not know to have been heard.
+func (s *Server) answerListener(c *call) (answer, error) {
+	answers, err := c.readAnswers()
+	if err != nil {
+		return answer{}, err
+	}
+	sub, err := s.listener(c)
+	if err != nil {
+		return answer{}, err
+	}
+	var outcomes []feedmill.Outcome
+	var ids []feedmill.ID
+	missing := &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: noSuchDelivery}
+	for _, a := range answers {
+		d, err := s.deliveryOf(c.ctx(), sub, a.delivery)
+		switch {
+		case errors.Is(err, feedmill.ErrNotFound):
+			missing.Faults = append(missing.Faults, feedmill.Fault{Pointer: fmt.Sprintf("/%d/deliveryId", a.index), Detail: noSuchDelivery})
+		case err != nil:
+			return answer{}, err
+		case !d.State.Open():
+			ids = append(ids, d.ID) // as it was before
+		case d.Attempts+1 == a.attempt:
+			ids, outcomes = append(ids, d.ID), append(outcomes, a.outcome(d, now()))
+		}
+	}
+	if len(missing.Faults) > 0 {
+		return answer{}, missing
+	}
+	if len(outcomes) > 0 {
+		if _, err := s.Store.Settle(c.ctx(), outcomes, 0); err != nil {
+			return answer{}, err
+		}
+	}
+	s.Listeners.Answered(sub.ID, ids)
+	return answer{status: http.StatusNoContent}, nil
+}
+
+// deliveryOf finds a delivery of a subscription.
+func (s *Server) deliveryOf(ctx context.Context, sub feedmill.Subscription, id feedmill.ID) (feedmill.Delivery, error) {
+	if _, err := feedmill.ParseID(feedmill.PrefixDelivery, string(id)); err != nil {
+		return feedmill.Delivery{}, err
+	}
+	d, err := s.Store.Delivery(ctx, sub.Workspace, id)
+	if err == nil && d.Subscription != sub.ID {
+		err = feedmill.ErrNotFound
+	}
+	return d, err
+}
+
+// outcome is what the answer means for its delivery. There is one attempt:
+// whoever listens sees at once that it failed, and can ask for another.
+func (a listenerAnswer) outcome(d feedmill.Delivery, at time.Time) feedmill.Outcome {
+	o := feedmill.Outcome{
+		Workspace: d.Workspace, Subscription: d.Subscription, Delivery: d.ID, Seq: d.Seq, State: feedmill.DeliveryDelivered, At: at,
+		Attempt: &feedmill.Attempt{
+			ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: d.ID, Number: a.attempt, At: at.Add(-a.took).Truncate(time.Millisecond),
+			Status: a.status, Error: a.err, Timing: feedmill.Timing{Total: a.took},
+		},
+	}
+	if !a.good() {
+		if o.Attempt.Error == "" {
+			o.Attempt.Error = "the listener's endpoint answered " + strconv.Itoa(a.status) + " " + http.StatusText(a.status)
+		}
+		o.State, o.Reason = feedmill.DeliveryExhausted, o.Attempt.Error
+	}
+	return o
+}
+
+// readAnswers reads the body: an array of answers. Of several for one delivery
+// the first counts, as it does of several requests.
+func (c *call) readAnswers() ([]listenerAnswer, error) {
+	v, err := c.readJSON()
+	if err != nil {
+		return nil, err
+	}
+	if v.kind != '[' || len(v.items) == 0 || len(v.items) > feedmill.MaxListenerAnswers {
+		return nil, c.malformed("", fmt.Sprintf("The body must be an array of 1 to %d answers.", feedmill.MaxListenerAnswers))
+	}
+	list := &object{c: c}
+	var answers []listenerAnswer
+	for i, item := range v.items {
+		o, ok := list.inner(strconv.Itoa(i), item)
+		if !ok {
+			continue
+		}
+		a := o.readAnswer()
+		a.index = i
+		if !slices.ContainsFunc(answers, func(b listenerAnswer) bool { return a.delivery == b.delivery }) {
+			answers = append(answers, a)
+		}
+	}
+	return answers, c.refusal()
+}
+
+func (o *object) readAnswer() (a listenerAnswer) {
+	defer o.refuseUnknown()
+	if v, ok := o.need("deliveryId"); ok {
+		if text, ok := o.text("deliveryId", v); ok {
+			a.delivery = feedmill.ID(text)
+		}
+	}
+	if v, ok := o.need("attempt"); ok {
+		a.attempt, _ = o.integer("attempt", v, 1, maxAnswerAttempts)
+	}
+	if v, ok := o.need("durationMs"); ok {
+		a.took = o.milliseconds("durationMs", v)
+	}
+	status, hasStatus := o.get("status")
+	if hasStatus {
+		a.status, _ = o.integer("status", status, 100, 599)
+	}
+	failure, hasError := o.get("error")
+	if hasError {
+		a.err, _ = o.label("error", failure, maxAnswerError)
+	}
+	if !hasStatus && !hasError {
+		o.fault("status", "An answer has a status, or an error where none came.")
+	}
+	return a
+}
+
+// milliseconds reads a duration that was measured.
+func (o *object) milliseconds(name string, v value) time.Duration {
+	ms, err := strconv.ParseFloat(string(v.raw), 64)
+	if v.kind != '0' || err != nil || ms < 0 || ms > float64(maxAnswerTook.Milliseconds()) {
+		o.fault(name, fmt.Sprintf("This must be a number of milliseconds from 0 to %d.", maxAnswerTook.Milliseconds()))
+		return 0
+	}
+	return time.Duration(ms * float64(time.Millisecond)).Round(time.Microsecond)
+}

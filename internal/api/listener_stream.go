@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/feedmill/feedmill"
+)
+
+// lineTimeout is how long a listener may take to fetch a line.
+const lineTimeout = 30 * time.Second
+
+// listenerLine is one line of a listener's stream: a delivery, a sign of life,
+// or why the stream ends.
+type listenerLine struct {
+	Kind string `json:"kind"`
+
+	Delivery   feedmill.ID       `json:"deliveryId,omitzero"`
+	Event      feedmill.ID       `json:"eventId,omitzero"`
+	Type       string            `json:"type,omitzero"`
+	ResourceID string            `json:"resourceId,omitzero"`
+	Attempt    int               `json:"attempt,omitzero"`
+	Headers    map[string]string `json:"headers,omitzero"`
+	Body       string            `json:"body,omitzero"`
+
+	ExpiresAt timestamp `json:"expiresAt,omitzero"`
+
+	Reason string `json:"reason,omitzero"`
+}
+
+// credentialEnded is why a stream ends whose credential holds no more.
+const credentialEnded = "credential"
+
+func (s *Server) streamListener(c *call) (answer, error) {
+	sub, err := s.listener(c)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: http.StatusOK, contentType: "application/x-ndjson"}
+	a.set("Cache-Control", "no-store")
+	a.set("X-Accel-Buffering", "no") // proxies pass on each line as it comes
+	a.stream = func(ctx context.Context, w http.ResponseWriter) {
+		out := lineWriter{w, http.NewResponseController(w)}
+		refused := false
+		why := s.Listeners.Stream(ctx, sub, func(m feedmill.ListenerMessage) error {
+			if m.Delivery != nil {
+				return out.write(deliveryLine(m))
+			}
+			if err := s.stillAdmitted(ctx, c); err != nil {
+				refused = true
+				return err
+			}
+			return out.write(listenerLine{Kind: "heartbeat", ExpiresAt: timestamp(m.Until)})
+		})
+		if refused {
+			why = credentialEnded
+		}
+		if why != feedmill.ListenerBroken {
+			out.write(listenerLine{Kind: "end", Reason: string(why)})
+		}
+	}
+	return a, nil
+}
+
+// stillAdmitted checks the credential of a long request again: a key that was
+// revoked hears no more. That it cannot be checked at the moment is no reason.
+func (s *Server) stillAdmitted(ctx context.Context, c *call) error {
+	who, err := s.Auth.Authenticate(ctx, c.r.Header.Get("Authorization"))
+	if err == nil && !who.Has(feedmill.ScopeWrite) {
+		err = feedmill.ErrForbidden
+	}
+	if errors.Is(err, feedmill.ErrUnauthenticated) || errors.Is(err, feedmill.ErrForbidden) {
+		return err
+	}
+	return nil
+}
+
+func deliveryLine(m feedmill.ListenerMessage) listenerLine {
+	d := m.Delivery
+	return listenerLine{
+		Kind: "delivery", Delivery: d.ID, Event: d.Event, Type: feedmill.PublicName(d.Type), ResourceID: d.ResourceID, Attempt: d.Attempts + 1,
+		Headers: m.Headers, Body: string(d.Payload),
+	}
+}
+
+// lineWriter writes lines that arrive as they are written.
+type lineWriter struct {
+	w    http.ResponseWriter
+	ctrl *http.ResponseController
+}
+
+func (l lineWriter) write(line listenerLine) error {
+	text, err := json.Marshal(line, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	l.ctrl.SetWriteDeadline(time.Now().Add(lineTimeout)) // a recorder in a test has none
+	if _, err := l.w.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	return l.ctrl.Flush()
+}

@@ -1,0 +1,68 @@
+package deliver
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+func TestNothingIsSentToAListener(t *testing.T) {
+	onBench(t, Options{}, slow(0), func(b *bench) {
+		secrets, err := json.Marshal(feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()})
+		b.must(err)
+		now := time.Now()
+		listener := feedmill.Subscription{
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: b.ws, Method: "POST", Events: []string{"metric.*"},
+			State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: now, UpdatedAt: now, ListenUntil: now.Add(time.Hour),
+		}
+		b.must(b.store.CreateSubscriptions(b.Context(), []feedmill.Subscription{listener}, nil))
+		due := b.accept(20, "")
+		b.dispatcher.Offer(due[:10])
+		time.Sleep(10 * time.Minute)
+		if sent, read := b.sentSince(time.Time{}), b.store.reads.Load(); sent > 0 || read > 0 {
+			b.Errorf("%d attempts were made and its deliveries were read %d times, want neither", sent, read)
+		}
+		if n := b.store.targets.Load(); n > 10*int64(time.Minute/heldAge)+1 {
+			b.Errorf("it was read %d times in ten minutes, want once every %v", n, heldAge)
+		}
+		for _, d := range due {
+			got, err := b.store.Delivery(b.Context(), b.ws, d.ID)
+			b.must(err)
+			if got.State != feedmill.DeliveryPending || got.Attempts != 0 {
+				b.Fatalf("a delivery is %s after %d attempts, want pending", got.State, got.Attempts)
+			}
+		}
+	})
+}
+
+func TestHeadersAreThoseOfTheSender(t *testing.T) {
+	secret := feedmill.NewSigningSecret()
+	secrets, err := json.Marshal(feedmill.SigningSecrets{Current: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub := feedmill.Subscription{ID: feedmill.NewID(feedmill.PrefixSubscription), Method: "POST", Secrets: secrets}
+	headers, err := (&Sender{UserAgent: "Feedmill/test"}).Headers(t.Context(), plainVault{}, sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := feedmill.DueDelivery{Delivery: feedmill.Delivery{ID: "dlv_1", Type: "metric.created", Attempts: 2}, Payload: []byte(`{"a":1}`)}
+	got := headers(d, time.Unix(1700000000, 0))
+	sign := newSigner(secret)
+	for name, want := range map[string]string{
+		"content-type": "application/json", "user-agent": "Feedmill/test",
+		"x-service-event": "metric.created", "x-service-delivery": "dlv_1", "x-service-attempt": "3",
+		"webhook-id": "dlv_1", "webhook-timestamp": "1700000000",
+		"x-service-signature": sign.service(d.Payload), "webhook-signature": sign.standard("dlv_1", "1700000000", d.Payload),
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+		delete(got, name)
+	}
+	if len(got) > 0 {
+		t.Errorf("there are headers that a webhook does not have: %q", got)
+	}
+}
