@@ -20,6 +20,7 @@ const (
 	PrefixKey          = "key"
 	PrefixDataSource   = "ds"
 	PrefixDataFeed     = "df"
+	PrefixRefresh      = "rfr"
 	PrefixSubscription = "sub"
 	PrefixEvent        = "evt"
 	PrefixDelivery     = "dlv"

@@ -2,22 +2,156 @@ package postgres
 
 import (
 	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/jsontext"
 )
 
-// RegisterFeed notes that a data feed is made of a data source.
-func (db *DB) RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error {
-	return db.write(ctx, func(tx tx) error {
-		_, err := tx.exec(ctx, `INSERT INTO feed_sources (workspace_id, feed_id, source_id) VALUES ($1, $2, $3)
-			ON CONFLICT (workspace_id, feed_id) DO UPDATE SET source_id = excluded.source_id`, workspace, feed, source)
-		return err
+// feedColumns are those of a feed f and of its last refresh r.
+const feedColumns = `f.workspace_id, f.id, f.source_id, f.name, f.description, f.type, f.state, f.version, f.columns, f.row_count, f.byte_size,
+	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.next_refresh_at, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
+
+const fromFeeds = ` FROM feeds f LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
+
+const oneFeed = `SELECT ` + feedColumns + fromFeeds + `WHERE f.workspace_id = $1 AND f.id = $2`
+
+func scanFeed(row pgx.Row) (f feedmill.Feed, err error) {
+	var (
+		next *time.Time
+		last refreshRow
+	)
+	err = row.Scan(append([]any{
+		&f.Workspace, &f.ID, &f.Source, &f.Name, &f.Description, &f.Type, &f.State, &f.Version, jsontext.Columns(&f.Columns), &f.RowCount, &f.ByteSize,
+		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, &next, jsontext.Of(&f.LastError), &f.CreatedAt, &f.UpdatedAt,
+	}, last.fields()...)...)
+	f.NextRefreshAt, f.CreatedAt, f.UpdatedAt = orZero(next), f.CreatedAt.UTC(), f.UpdatedAt.UTC()
+	if last.ID != "" {
+		r := last.refresh()
+		f.LastRefresh = &r
+	}
+	return f, translate(err)
+}
+
+// CreateFeed adds a feed with all that comes with it.
+func (db *DB) CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedVersion, r *feedmill.Refresh, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error) {
+	if v != nil && v.Number != 1 {
+		return nil, feedmill.ErrConflict
+	}
+	return db.telling(ctx, events, budget, func(tx tx, p *publication) error {
+		if err := tx.keep(ctx, once); err != nil {
+			return err
+		}
+		if err := tx.insertFeed(ctx, f); err != nil {
+			return err
+		}
+		if v != nil {
+			if err := tx.insertVersion(ctx, f.Workspace, *v); err != nil {
+				return err
+			}
+		}
+		if r != nil {
+			return tx.putRefresh(ctx, f.Workspace, *r)
+		}
+		return nil
 	})
+}
+
+func (t tx) insertFeed(ctx context.Context, f feedmill.Feed) error {
+	_, err := t.exec(ctx, `INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
+		content_hash, warnings, mode, key, spec, next_refresh_at, last_refresh_id, last_error, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+		f.Workspace, f.ID, f.Source, f.Name, f.Description, f.Type, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, orNull(f.NextRefreshAt), lastRefresh(f),
+		jsontext.Of(&f.LastError), f.CreatedAt, f.UpdatedAt)
+	return err
+}
+
+// lastRefresh is the id of a feed's last refresh, empty where there was none.
+func lastRefresh(f feedmill.Feed) feedmill.ID {
+	if f.LastRefresh == nil {
+		return ""
+	}
+	return f.LastRefresh.ID
+}
+
+// telling runs do in a transaction that then accepts events: those given and
+// those that do adds to the publication. It answers their deliveries.
+func (db *DB) telling(ctx context.Context, events []feedmill.Event, budget int, do func(tx, *publication) error) ([]feedmill.DueDelivery, error) {
+	p := new(publication)
+	try := func() error {
+		p = &publication{events: events, budget: budget}
+		return db.write(ctx, func(tx tx) error {
+			if err := do(tx, p); err != nil || len(p.events) == 0 {
+				return err
+			}
+			return tx.accept(ctx, p)
+		})
+	}
+	err := db.withRoom(ctx, roomFor(events), try)
+	if hasCode(err, checkViolation) {
+		// Some events were made by do, on a day for which there was no room.
+		err = db.withRoom(ctx, roomFor(p.events), try)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.due, nil
+}
+
+// roomFor are ids of all the days that events and their deliveries need room on.
+func roomFor(events []feedmill.Event) []feedmill.ID {
+	ids := []feedmill.ID{feedmill.FirstID(feedmill.PrefixDelivery, time.Now())}
+	for _, e := range events {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+// Feed finds a feed, with its last refresh.
+func (db *DB) Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error) {
+	return scanFeed(db.pool.QueryRow(ctx, oneFeed, workspace, id))
+}
+
+// Feeds lists feeds, newest first.
+func (db *DB) Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error) {
+	rows, err := db.rows(ctx, `SELECT `+feedColumns+fromFeeds+`WHERE f.workspace_id = $1 AND ($2 = '' OR f.id < $2) ORDER BY f.id DESC LIMIT $3`,
+		workspace, p.Before, p.Limit)
+	return all(rows, err, scanFeed)
 }
 
 // FeedSource finds the source behind a feed of the workspace.
 func (db *DB) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error) {
-	err = db.pool.QueryRow(ctx, `SELECT source_id FROM feed_sources WHERE workspace_id = $1 AND feed_id = $2`,
-		workspace, feed).Scan(&source)
+	err = db.pool.QueryRow(ctx, `SELECT source_id FROM feeds WHERE workspace_id = $1 AND id = $2`, workspace, feed).Scan(&source)
 	return source, translate(err)
+}
+
+// RegisterFeed notes that a data feed is made of a data source, and nothing else
+// of it: it is a feed that has no data yet.
+func (db *DB) RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error {
+	made := feed.Time()
+	_, err := db.CreateFeed(ctx, feedmill.Feed{
+		ID: feed, Workspace: workspace, Source: source, State: feedmill.FeedPending, CreatedAt: made, UpdatedAt: made,
+	}, nil, nil, nil, 0, nil)
+	return err
+}
+
+// DeleteFeed deletes a feed. Its versions and refreshes are out of sight with
+// it, and are forgotten in their time.
+func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error) {
+	return db.telling(ctx, events, budget, func(tx tx, _ *publication) error {
+		var last feedmill.ID
+		err := tx.QueryRow(ctx, `DELETE FROM feeds WHERE workspace_id = $1 AND id = $2 RETURNING last_refresh_id`, workspace, id).Scan(&last)
+		if err != nil {
+			return translate(err)
+		}
+		return tx.send(ctx, func(b *pgx.Batch) error {
+			b.Queue(`UPDATE refreshes SET superseded = true WHERE workspace_id = $1 AND feed_id = $2 AND id = $3`, workspace, id, last)
+			b.Queue(`UPDATE feed_versions SET stale_at = least(stale_at, $1) WHERE workspace_id = $2 AND feed_id = $3`,
+				at.Add(feedmill.KeepDeletedFor), workspace, id)
+			return nil
+		})
+	})
 }

@@ -158,6 +158,40 @@ func exerciseListeners(t *testing.T, db *DB, sub feedmill.Subscription) {
 	}
 }
 
+// exerciseFeeds calls every method for feeds, their versions and refreshes.
+func exerciseFeeds(t *testing.T, db *DB, w feedmill.ID) {
+	t.Helper()
+	ctx, at := t.Context(), time.Now()
+	f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, CreatedAt: at, UpdatedAt: at}
+	r := feedmill.Refresh{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, StartedAt: at, State: feedmill.RefreshSucceeded}
+	v := feedmill.FeedVersion{Feed: f.ID, Number: 1, File: "1", CreatedAt: at}
+	f.Switch(v, r)
+	_, createErr := db.CreateFeed(ctx, f, &v, &r, nil, 1, nil)
+	nothing := func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) { return nil, nil, nil }
+	r.ID, v.Number, v.File = feedmill.NewID(feedmill.PrefixRefresh), 2, "2"
+	_, _, switchErr := db.SwitchVersion(ctx, w, v, r, nothing, 1)
+	_, _, recordErr := db.RecordRefresh(ctx, w, r, nothing, 1)
+	_, feedErr := db.Feed(ctx, w, f.ID)
+	_, feedsErr := db.Feeds(ctx, w, feedmill.Page{Limit: 1})
+	_, sourceErr := db.FeedSource(ctx, w, f.ID)
+	_, versionErr := db.FeedVersion(ctx, w, f.ID, 1)
+	_, versionsErr := db.FeedVersions(ctx, w, f.ID, 0, 1)
+	_, refreshErr := db.Refresh(ctx, w, f.ID, r.ID)
+	_, refreshesErr := db.Refreshes(ctx, w, f.ID, feedmill.Page{Limit: 1})
+	_, deleteErr := db.DeleteFeed(ctx, w, f.ID, at, nil, 1)
+	if err := errors.Join(createErr, switchErr, recordErr, feedErr, feedsErr, sourceErr, versionErr, versionsErr, refreshErr, refreshesErr, deleteErr); err != nil {
+		t.Fatal(err)
+	}
+	if files, _, err := db.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor), 10); err != nil || len(files) != 2 {
+		t.Fatal(files, err)
+	}
+	_, _, forgetErr := db.ForgetRefreshes(ctx, at.Add(time.Hour), 10)
+	_, unusedErr := db.UnusedFiles(ctx, []string{"1"})
+	if err := errors.Join(forgetErr, unusedErr); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // exercise calls every method of the events half that has a query of its own,
 // and answers the subscription that it did so with.
 func exercise(t *testing.T, db *DB) feedmill.Subscription {
@@ -171,10 +205,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	}
 	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "w", CreatedAt: at}
 	check(db.CreateWorkspace(ctx, w, nil))
-	feed := feedmill.NewID(feedmill.PrefixDataFeed)
-	check(db.RegisterFeed(ctx, w.ID, feed, feedmill.NewID(feedmill.PrefixDataSource)))
-	_, err := db.FeedSource(ctx, w.ID, feed)
-	check(err)
+	exerciseFeeds(t, db, w.ID)
 	sub := feedmill.Subscription{
 		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.*"},
 		State: feedmill.SubscriptionActive, CreatedAt: at, UpdatedAt: at,
@@ -183,7 +214,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	gone.ID = feedmill.NewID(feedmill.PrefixSubscription)
 	check(db.CreateSubscriptions(ctx, []feedmill.Subscription{sub, gone}, nil))
 	check(db.DeleteSubscription(ctx, w.ID, gone.ID, at))
-	_, err = db.Subscription(ctx, w.ID, sub.ID)
+	_, err := db.Subscription(ctx, w.ID, sub.ID)
 	check(err)
 	_, err = db.SubscriptionForDelivery(ctx, sub.ID)
 	check(err)

@@ -38,10 +38,67 @@ type Store interface {
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 
-	// RegisterFeed notes that a data feed is made of a data source.
-	RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error
+	// CreateFeed adds a feed, with its first version and the refresh that
+	// brought it where there are (nil where not), its events and the kept
+	// answer, all or none. The feed is written as it is given: one with a
+	// version is as feedmill.Feed.Switch leaves it. A Number that is not 1 is
+	// feedmill.ErrConflict. The files of the version are on disk before. The
+	// deliveries of the events are answered, as Accept answers them.
+	CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedVersion, r *feedmill.Refresh, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
+	// Feed finds one, with its last refresh.
+	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	// Feeds lists feeds, newest first.
+	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
 	// FeedSource finds the source behind a feed of the workspace.
 	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
+	// ChangeFeed changes a feed, alone with it, and accepts the events of the
+	// change and keeps its answer in the same transaction. It writes every
+	// field but the id, the workspace, the source, the type, the version, the
+	// last refresh and CreatedAt. An error of change leaves everything as it
+	// was. Where the transaction is tried again change is called again, and
+	// the last time counts; it must not call the store. All this is so for
+	// SwitchVersion and RecordRefresh too.
+	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change FeedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	// SwitchVersion makes v the current version of its feed where the version
+	// before it, by its number, is the current one; where it is not, because
+	// of another switch, that is feedmill.ErrConflict and nothing is written.
+	// The refresh is written as RecordRefresh does. change gets the feed as
+	// feedmill.Feed.Switch leaves it. The files of v are on disk before.
+	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change FeedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	// RecordRefresh writes a refresh that made no version: one that failed,
+	// that found nothing new, or that begins. It becomes the last one of its
+	// feed; one with the same id is written over. change gets the feed as
+	// feedmill.Feed.Record leaves it.
+	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change FeedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	// DeleteFeed deletes a feed, and with it its versions and refreshes from
+	// sight, and accepts the events of that. The versions' files may go
+	// feedmill.KeepDeletedFor after at.
+	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error)
+
+	// FeedVersion finds a version of a feed that is kept.
+	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
+	// FeedVersions lists up to limit versions that are kept, newest first,
+	// with numbers below before; 0 means from the newest on. Of a feed that is
+	// not there it lists none.
+	FeedVersions(ctx context.Context, workspace, feed feedmill.ID, before int64, limit int) ([]feedmill.FeedVersion, error)
+	// Refresh finds a refresh of a feed.
+	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
+	// Refreshes lists the refreshes of a feed, newest first. Of a feed that is
+	// not there it lists none.
+	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
+
+	// ForgetVersions removes up to limit versions, in any workspace, that need
+	// not be kept any more at now, and answers the names of the files that
+	// nothing has any more, for the caller to delete: what it does not come to
+	// is found again by UnusedFiles. It reports whether there may be more.
+	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
+	// ForgetRefreshes does the same for refreshes that began before the time
+	// given (which is the time in their id). The last one of a feed stays.
+	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
+	// UnusedFiles are those of the names that no version and no refresh has.
+	// A file is on disk before its version is: only of one that has been there
+	// for longer than an upload can take does this say that it is an orphan.
+	UnusedFiles(ctx context.Context, names []string) ([]string, error)
 
 	// CreateSubscriptions adds all of them or none.
 	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
@@ -173,6 +230,10 @@ type Store interface {
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 }
 
+// FeedChange changes a feed and answers what is written with the change: the
+// answer to keep, nil where there is none, and the events that tell of it.
+type FeedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+
 // Engine is a kind of store under test.
 type Engine struct {
 	// Name is the engine's, and part of every test's name.
@@ -197,6 +258,8 @@ func Run(t *testing.T, e Engine) {
 			{"once", onceCases},
 			{"vault", vaultCases},
 			{"feeds", feedCases},
+			{"versions", versionCases},
+			{"refreshes", refreshCases},
 			{"subscriptions", subscriptionCases},
 			{"listeners", listenerCases},
 			{"matching", matchCases},

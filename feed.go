@@ -1,0 +1,140 @@
+package feedmill
+
+import "time"
+
+// FeedType says where the data of a feed comes from.
+type FeedType string
+
+// The types of feeds.
+const (
+	FeedUpload FeedType = "dataUpload"
+	FeedQuery  FeedType = "queryBuilder"
+	FeedREST   FeedType = "rest"
+)
+
+// FeedState is how a feed stands with its source. A feed that has one version
+// is readable in every state.
+type FeedState string
+
+// The states of a feed.
+const (
+	FeedPending      FeedState = "pending"
+	FeedRefreshing   FeedState = "refreshing"
+	FeedReady        FeedState = "ready"
+	FeedFailed       FeedState = "failed"
+	FeedPaused       FeedState = "paused"
+	FeedAuthRequired FeedState = "auth_required"
+)
+
+// FeedMode says what becomes of the rows that a feed has when new ones come.
+type FeedMode string
+
+// The modes of a feed.
+const (
+	ModeReplace FeedMode = "replace"
+	ModeAppend  FeedMode = "append"
+	ModeMerge   FeedMode = "merge" // by the columns of the key
+)
+
+// Feed is a typed table made of what a data source fetched. Its data is a row
+// of immutable versions, of which the newest is the current one.
+type Feed struct {
+	ID        ID
+	Workspace ID
+	// Source is the data source behind the feed. No client ever sees it.
+	Source      ID
+	Name        string
+	Description string
+	Type        FeedType
+	State       FeedState
+
+	// Version is the number of the current version, 0 where there is none
+	// yet. Columns, RowCount, ByteSize, ContentHash and Warnings are of it.
+	Version     int64
+	Columns     []Column
+	RowCount    int64
+	ByteSize    int64
+	ContentHash string
+	Warnings    []Warning
+
+	Mode FeedMode
+	// Key names the columns that rows are merged by.
+	Key []string
+	// Spec is the JSON text of how the data is fetched and read, without
+	// secrets: for an upload its parameters.
+	Spec []byte
+
+	NextRefreshAt time.Time
+	// LastRefresh is the newest one, nil where there was none.
+	LastRefresh *Refresh
+	// LastError says why the feed does not have newer data, nil where it
+	// could.
+	LastError *FeedError
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// FeedVersion is the data of a feed as it was from one moment on. It never
+// changes.
+//
+// Its files are on disk before the version is written, and go only after it is
+// gone: so what a crash leaves behind is at worst a file that no version names.
+type FeedVersion struct {
+	Feed ID
+	// Number counts from 1, without gaps.
+	Number      int64
+	Columns     []Column
+	Rows        int64
+	Bytes       int64
+	ContentHash string
+	Warnings    []Warning
+	// File is the name of the blob with the rows. It is made anew for every
+	// try, never of the number: of two that try the same number one loses,
+	// and its file must not be the winner's.
+	File string
+	// Original is the name of the blob with the upload as it came, empty
+	// where there is none. Several versions can be made of one original.
+	Original  string
+	CreatedAt time.Time
+}
+
+// How long versions are kept: the newest KeepVersions of a feed, and all that
+// were made in the last KeepVersionsFor. Those of a deleted feed stay for
+// KeepDeletedFor, so that whoever reads them can finish.
+const (
+	KeepVersions    = 10
+	KeepVersionsFor = 7 * 24 * time.Hour
+	KeepDeletedFor  = time.Hour
+)
+
+// FeedError says why a refresh failed, in the words of a problem.
+type FeedError struct {
+	Type   string    `json:"type"`
+	Title  string    `json:"title"`
+	Detail string    `json:"detail"`
+	At     time.Time `json:"at"`
+}
+
+// Switch makes v, which r brought, the current version.
+func (f *Feed) Switch(v FeedVersion, r Refresh) {
+	f.Version, f.Columns, f.RowCount, f.ByteSize = v.Number, v.Columns, v.Rows, v.Bytes
+	f.ContentHash, f.Warnings, f.UpdatedAt = v.ContentHash, v.Warnings, v.CreatedAt
+	f.Record(r)
+}
+
+// Record makes r the last refresh and moves the state to what it means. A
+// paused feed stays paused, whatever comes of a refresh that was under way.
+func (f *Feed) Record(r Refresh) {
+	f.LastRefresh = &r
+	state := FeedRefreshing
+	switch r.State {
+	case RefreshSucceeded:
+		state, f.LastError = FeedReady, nil
+	case RefreshFailed:
+		state, f.LastError = FeedFailed, r.Error
+	}
+	if f.State != FeedPaused {
+		f.State = state
+	}
+}

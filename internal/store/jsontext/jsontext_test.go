@@ -1,0 +1,67 @@
+package jsontext
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+// text is the text of a value, which holds no byte that a database refuses.
+func text(t *testing.T, v driver.Valuer) string {
+	t.Helper()
+	got, err := v.Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.(string)
+}
+
+// scans holds that what is scanned from a text, in each form that a driver
+// has for it, is what the text was made of.
+func scans[T any](t *testing.T, text string, want T, into func(*T) sql.Scanner) {
+	t.Helper()
+	for _, form := range []any{text, []byte(text)} {
+		var got T
+		if err := into(&got).Scan(form); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	list := []string{"a b", "\x00\"ü"}
+	if got := text(t, Of(&list)); got != `["a b","\u0000\"ü"]` {
+		t.Error(got)
+	}
+	scans(t, text(t, Of(&list)), list, func(v *[]string) sql.Scanner { return Of(v) })
+	var none *feedmill.FeedError
+	scans(t, text(t, Of(&none)), none, func(v **feedmill.FeedError) sql.Scanner { return Of(v) })
+}
+
+func TestScanReplaces(t *testing.T) {
+	got := map[string]int{"old": 1}
+	if err := Of(&got).Scan(`{"new":2}`); err != nil || len(got) != 1 || got["new"] != 2 {
+		t.Error(got, err)
+	}
+	if err := Of(&got).Scan(nil); err == nil {
+		t.Error("NULL is a text")
+	}
+}
+
+func TestColumns(t *testing.T) {
+	columns := []feedmill.Column{
+		{ID: "c1", Name: "a", SourceName: "A\x00", Type: feedmill.TypeDecimal, Format: "EUR", Nullable: true, Precision: 38, Scale: 2},
+		{ID: "c2", Name: "b", Type: feedmill.TypeText},
+	}
+	scans(t, text(t, Columns(&columns)), columns, func(v *[]feedmill.Column) sql.Scanner { return Columns(v) })
+	if err := Columns(&columns).Scan(`{`); err == nil {
+		t.Error("what is no JSON is read")
+	}
+}

@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/jsontext"
+)
+
+// feedChange changes a feed and answers what is written with the change.
+type feedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+
+// ChangeFeed changes a feed, alone with it.
+func (db *DB) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, id, func(tx, *feedmill.Feed) error { return nil }, change, budget)
+}
+
+// SwitchVersion makes v the current version where the one before it is.
+func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, v.Feed, func(tx tx, f *feedmill.Feed) error {
+		if f.Version != v.Number-1 {
+			return feedmill.ErrConflict
+		}
+		if err := tx.insertVersion(ctx, workspace, v); err != nil {
+			return err
+		}
+		if err := tx.replaceRefresh(ctx, *f, r); err != nil {
+			return err
+		}
+		f.Switch(v, r)
+		return nil
+	}, change, budget)
+}
+
+// RecordRefresh writes a refresh that made no version.
+func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, r.Feed, func(tx tx, f *feedmill.Feed) error {
+		if err := tx.replaceRefresh(ctx, *f, r); err != nil {
+			return err
+		}
+		f.Record(r)
+		return nil
+	}, change, budget)
+}
+
+// changeFeed changes a feed by what comes first and by what the caller makes of
+// that.
+func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(tx, *feedmill.Feed) error, change feedChange, budget int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
+	due, err = db.telling(ctx, nil, budget, func(tx tx, p *publication) error {
+		// The lock comes before the read: what one statement finds, after it
+		// has waited for a lock, can be of two moments.
+		if _, err := tx.exec(ctx, `SELECT 1 FROM feeds WHERE workspace_id = $1 AND id = $2 FOR UPDATE`, workspace, id); err != nil {
+			return err
+		}
+		if f, err = scanFeed(tx.QueryRow(ctx, oneFeed, workspace, id)); err != nil {
+			return err
+		}
+		if err := first(tx, &f); err != nil {
+			return err
+		}
+		fixed := f
+		once, events, err := change(&f)
+		if err != nil {
+			return err
+		}
+		f.ID, f.Workspace, f.Source, f.Type = fixed.ID, fixed.Workspace, fixed.Source, fixed.Type
+		f.Version, f.LastRefresh, f.CreatedAt = fixed.Version, fixed.LastRefresh, fixed.CreatedAt
+		p.events = events
+		if err := tx.keep(ctx, once); err != nil {
+			return err
+		}
+		return tx.updateFeed(ctx, f)
+	})
+	if err != nil {
+		return feedmill.Feed{}, nil, err
+	}
+	return f, due, nil
+}
+
+func (t tx) updateFeed(ctx context.Context, f feedmill.Feed) error {
+	_, err := t.exec(ctx, `UPDATE feeds SET name = $1, description = $2, state = $3, version = $4, columns = $5, row_count = $6, byte_size = $7,
+		content_hash = $8, warnings = $9, mode = $10, key = $11, spec = $12, next_refresh_at = $13, last_refresh_id = $14, last_error = $15,
+		updated_at = $16 WHERE workspace_id = $17 AND id = $18`,
+		f.Name, f.Description, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, orNull(f.NextRefreshAt), lastRefresh(f),
+		jsontext.Of(&f.LastError), f.UpdatedAt, f.Workspace, f.ID)
+	return err
+}

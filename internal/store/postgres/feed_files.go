@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// forgetRows runs remove, which answers the two files of each row, with the
+// arguments bound and limit, and answers those files that no row has any more.
+// Where two replicas each remove one of two rows with the same file, neither
+// answers it.
+func (db *DB) forgetRows(ctx context.Context, limit int, remove string, bound any) (files []string, more bool, err error) {
+	err = db.write(ctx, func(tx tx) error {
+		rows, err := tx.Query(ctx, remove, bound, limit)
+		removed, err := all(rows, translate(err), func(row pgx.Row) (files [2]string, err error) {
+			return files, row.Scan(&files[0], &files[1])
+		})
+		if err != nil || len(removed) == 0 {
+			return err
+		}
+		more = len(removed) == limit
+		var named []string
+		for _, f := range removed {
+			named = append(named, f[:]...)
+		}
+		slices.Sort(named)
+		unused, err := tx.Query(ctx, unusedFiles, slices.Compact(named))
+		files, err = all(unused, translate(err), scanName)
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return files, more, nil
+}
+
+// unusedFiles are the names that no version and no refresh has.
+const unusedFiles = `SELECT n.name FROM unnest($1::text[]) WITH ORDINALITY AS n (name, number) WHERE n.name <> ''
+	AND NOT EXISTS (SELECT 1 FROM feed_versions WHERE file = n.name)
+	AND NOT EXISTS (SELECT 1 FROM feed_versions WHERE original = n.name)
+	AND NOT EXISTS (SELECT 1 FROM refreshes WHERE rejects = n.name) ORDER BY n.number`
+
+// UnusedFiles are those of the names that no version and no refresh has.
+func (db *DB) UnusedFiles(ctx context.Context, names []string) ([]string, error) {
+	rows, err := db.rows(ctx, unusedFiles, names)
+	return all(rows, err, scanName)
+}
+
+func scanName(row pgx.Row) (name string, err error) {
+	err = row.Scan(&name)
+	return name, err
+}

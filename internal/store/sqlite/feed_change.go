@@ -1,0 +1,86 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/jsontext"
+)
+
+// feedChange changes a feed and answers what is written with the change.
+type feedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+
+// ChangeFeed changes a feed, alone with it.
+func (db *DB) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, id, func(*tx, *feedmill.Feed) error { return nil }, change, budget)
+}
+
+// SwitchVersion makes v the current version where the one before it is.
+func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, v.Feed, func(tx *tx, f *feedmill.Feed) error {
+		if f.Version != v.Number-1 {
+			return feedmill.ErrConflict
+		}
+		if err := tx.insertVersion(workspace, v); err != nil {
+			return err
+		}
+		if err := tx.replaceRefresh(*f, r); err != nil {
+			return err
+		}
+		f.Switch(v, r)
+		return nil
+	}, change, budget)
+}
+
+// RecordRefresh writes a refresh that made no version.
+func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, r.Feed, func(tx *tx, f *feedmill.Feed) error {
+		if err := tx.replaceRefresh(*f, r); err != nil {
+			return err
+		}
+		f.Record(r)
+		return nil
+	}, change, budget)
+}
+
+// changeFeed changes a feed by what comes first and by what the caller makes of
+// that.
+func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(*tx, *feedmill.Feed) error, change feedChange, budget int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		if f, err = scanFeed(tx.row(oneFeed, workspace, id)); err != nil {
+			return err
+		}
+		if err := first(tx, &f); err != nil {
+			return err
+		}
+		fixed := f
+		once, events, err := change(&f)
+		if err != nil {
+			return err
+		}
+		f.ID, f.Workspace, f.Source, f.Type = fixed.ID, fixed.Workspace, fixed.Source, fixed.Type
+		f.Version, f.LastRefresh, f.CreatedAt = fixed.Version, fixed.LastRefresh, fixed.CreatedAt
+		if err := tx.keep(once); err != nil {
+			return err
+		}
+		if err := tx.updateFeed(f); err != nil {
+			return err
+		}
+		_, due, err = tx.accept(events, budget)
+		return err
+	})
+	if err != nil {
+		return feedmill.Feed{}, nil, err
+	}
+	return f, due, nil
+}
+
+func (t *tx) updateFeed(f feedmill.Feed) error {
+	_, err := t.exec(`UPDATE feeds SET name = ?, description = ?, state = ?, version = ?, columns = ?, row_count = ?, byte_size = ?,
+		content_hash = ?, warnings = ?, mode = ?, key = ?, spec = ?, next_refresh_at = ?, last_refresh_id = ?, last_error = ?, updated_at = ?
+		WHERE workspace_id = ? AND id = ?`,
+		f.Name, f.Description, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, toMillis(f.NextRefreshAt), lastRefresh(f),
+		jsontext.Of(&f.LastError), toMillis(f.UpdatedAt), f.Workspace, f.ID)
+	return err
+}

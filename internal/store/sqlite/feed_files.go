@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+)
+
+// forgotten is a version or a refresh to remove, with the files that it has.
+type forgotten struct {
+	row   int64
+	files [2]string
+}
+
+// forgetRows removes the rows that find finds with the arguments bound and limit,
+// and answers those of their files that no row has any more.
+func (db *DB) forgetRows(ctx context.Context, limit int, find string, bound any, remove string) (files []string, more bool, err error) {
+	var some bool
+	err = db.row(ctx, `SELECT EXISTS (`+find+`)`, bound, 1).Scan(&some)
+	if err != nil || !some {
+		return nil, false, translate(err) // the common case takes no turn of the writers
+	}
+	err = db.write(ctx, func(tx *tx) error {
+		rows, err := tx.rows(find, bound, limit)
+		old, err := all(rows, err, func(row interface{ Scan(...any) error }) (f forgotten, err error) {
+			err = row.Scan(&f.row, &f.files[0], &f.files[1])
+			return f, err
+		})
+		if err != nil {
+			return err
+		}
+		var named []string
+		for _, f := range old {
+			if _, err := tx.exec(remove, f.row); err != nil {
+				return err
+			}
+			named = append(named, f.files[:]...)
+		}
+		slices.Sort(named)
+		for _, name := range slices.Compact(named) {
+			var used bool
+			if err := tx.row(usesFile, name).Scan(&used); err != nil {
+				return translate(err)
+			}
+			if name != "" && !used {
+				files = append(files, name)
+			}
+		}
+		more = len(old) == limit
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return files, more, nil
+}
+
+// usesFile says whether a version or a refresh has a file.
+const usesFile = `SELECT EXISTS (SELECT 1 FROM feed_versions WHERE file = ?1)
+	OR EXISTS (SELECT 1 FROM feed_versions WHERE original = ?1) OR EXISTS (SELECT 1 FROM refreshes WHERE rejects = ?1)`
+
+// UnusedFiles are those of the names that no version and no refresh has.
+func (db *DB) UnusedFiles(ctx context.Context, names []string) (unused []string, err error) {
+	for _, name := range names {
+		var used bool
+		if err := db.row(ctx, usesFile, name).Scan(&used); err != nil {
+			return nil, translate(err)
+		}
+		if !used {
+			unused = append(unused, name)
+		}
+	}
+	return unused, nil
+}

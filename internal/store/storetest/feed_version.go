@@ -1,0 +1,258 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// switchTo makes a version made at a time the feed's next one and answers both.
+func switchTo(t *testing.T, s Store, f feedmill.Feed, at time.Time) (feedmill.Feed, feedmill.FeedVersion) {
+	t.Helper()
+	v, r := nextVersion(f)
+	v.CreatedAt = at
+	f, _, err := s.SwitchVersion(t.Context(), f.Workspace, v, r, telling("refreshed"), budget)
+	must(t, err)
+	return f, v
+}
+
+// forgets holds which versions a sweep at a time forgets: those whose files are
+// answered. No original is shared.
+func forgets(t *testing.T, s Store, at time.Time, versions ...feedmill.FeedVersion) {
+	t.Helper()
+	var wanted []string
+	for _, v := range versions {
+		wanted = append(wanted, v.File, v.Original)
+		unused, err := s.UnusedFiles(t.Context(), []string{v.File, v.Original})
+		must(t, err)
+		equal(t, "unused before", nil, unused)
+	}
+	files, more, err := s.ForgetVersions(t.Context(), at, 100)
+	must(t, err)
+	slices.Sort(wanted)
+	slices.Sort(files)
+	equal(t, "files to delete", wanted, files)
+	if more {
+		t.Error("there is more")
+	}
+	unused, err := s.UnusedFiles(t.Context(), wanted)
+	must(t, err)
+	equal(t, "unused after", wanted, unused)
+}
+
+// kept holds which versions of a feed there are, by their numbers.
+func kept(t *testing.T, s Store, f feedmill.Feed, numbers ...int64) {
+	t.Helper()
+	versions, err := s.FeedVersions(t.Context(), f.Workspace, f.ID, 0, 100)
+	must(t, err)
+	var got []int64
+	for _, v := range versions {
+		got = append(got, v.Number)
+	}
+	equal(t, "versions", numbers, got)
+}
+
+var versionCases = []testCase{
+	{name: "a switch moves the feed to a version and tells of it, and the old one stays", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		f, first, refresh := newFeed(w.ID)
+		_, err := s.CreateFeed(ctx, f, &first, &refresh, nil, budget, nil)
+		must(t, err)
+		sub, once := subscribe(t, s, w.ID, "datasource.refreshed"), newOnce(w.ID, "k1")
+		v, r := nextVersion(f)
+		v.Rows, v.Columns, v.Warnings = 0, v.Columns[:1], nil
+		wanted := f
+		wanted.Switch(v, r)
+		wanted.Name = "new"
+		e := told(f, "refreshed")
+		got, due, err := s.SwitchVersion(ctx, w.ID, v, r, func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+			f.Name = "new"
+			equal(t, "the feed to change", wanted, *f)
+			return &once, []feedmill.Event{e}, nil
+		}, budget)
+		must(t, err)
+		equal(t, "answered", wanted, got)
+		found(t, s, wanted)
+		delivered(t, s, e, sub, due)
+		_, err = s.Answered(ctx, w.ID, "k1", now())
+		must(t, err)
+		for _, v := range []feedmill.FeedVersion{first, v} {
+			got, err := s.FeedVersion(ctx, w.ID, f.ID, v.Number)
+			must(t, err)
+			equal(t, "a version", v, got)
+		}
+		versions, err := s.FeedVersions(ctx, w.ID, f.ID, 0, 1)
+		must(t, err)
+		equal(t, "newest", []feedmill.FeedVersion{v}, versions)
+		versions, err = s.FeedVersions(ctx, w.ID, f.ID, 2, 10)
+		must(t, err)
+		equal(t, "older", []feedmill.FeedVersion{first}, versions)
+	}},
+	{name: "the first version of a feed that had none", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, at := open(t), now()
+		w := newWorkspace(t, s)
+		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
+		_, err := s.CreateFeed(t.Context(), f, nil, nil, nil, budget, nil)
+		must(t, err)
+		got, _ := switchTo(t, s, f, at)
+		found(t, s, got)
+		if got.Version != 1 || got.State != feedmill.FeedReady {
+			t.Errorf("the feed is %+v", got)
+		}
+	}},
+	{name: "a switch from another version than the current one is refused", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		f := makeFeed(t, s, w.ID)
+		for _, number := range []int64{0, 1, 3} {
+			v, r := nextVersion(f)
+			v.Number = number
+			_, _, err := s.SwitchVersion(ctx, w.ID, v, r, func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+				t.Error("the feed is changed")
+				return nil, nil, nil
+			}, budget)
+			want(t, err, feedmill.ErrConflict)
+		}
+		found(t, s, f)
+		kept(t, s, f, 1)
+		noEvents(t, s, w.ID)
+	}},
+	{name: "of switches at the same time one wins, and none is mixed", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		f := makeFeed(t, s, w.ID)
+		var wg sync.WaitGroup
+		var won atomic.Pointer[feedmill.FeedVersion]
+		for range 8 {
+			wg.Go(func() {
+				v, r := nextVersion(f)
+				switch _, _, err := s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), budget); {
+				case err == nil && !won.CompareAndSwap(nil, &v):
+					t.Error("two switches won")
+				case err != nil && !errors.Is(err, feedmill.ErrConflict):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() == nil {
+			t.Fatal("no switch won")
+		}
+		v, err := s.FeedVersion(ctx, w.ID, f.ID, 2)
+		must(t, err)
+		equal(t, "version", *won.Load(), v)
+		got, err := s.Feed(ctx, w.ID, f.ID)
+		must(t, err)
+		if got.ContentHash != v.ContentHash || got.Version != 2 {
+			t.Errorf("the feed is %+v", got)
+		}
+		kept(t, s, f, 2, 1)
+		events, err := s.Events(ctx, w.ID, feedmill.EventQuery{Page: feedmill.Page{Limit: 10}})
+		must(t, err)
+		refreshes, err := s.Refreshes(ctx, w.ID, f.ID, feedmill.Page{Limit: 10})
+		must(t, err)
+		if len(events) != 1 || len(refreshes) != 2 {
+			t.Errorf("there are %d events and %d refreshes, want 1 and 2", len(events), len(refreshes))
+		}
+	}},
+	{name: "the last ten and all of the last seven days are kept", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, at := open(t), now()
+		w := newWorkspace(t, s)
+		f, first, r := newFeed(w.ID)
+		first.CreatedAt = at.Add(-30 * 24 * time.Hour)
+		_, err := s.CreateFeed(t.Context(), f, &first, &r, nil, budget, nil)
+		must(t, err)
+		made := []feedmill.FeedVersion{first}
+		for i := range 13 {
+			age := []time.Duration{20 * 24 * time.Hour, feedmill.KeepVersionsFor - time.Minute, time.Hour}[min(i, 2)]
+			var v feedmill.FeedVersion
+			f, v = switchTo(t, s, f, at.Add(-age))
+			made = append(made, v)
+			if i == 8 {
+				// Ten versions, and the first four weeks old.
+				forgets(t, s, at)
+			}
+		}
+		kept(t, s, f, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+		forgets(t, s, at, made[0], made[1])
+		forgets(t, s, at)
+		kept(t, s, f, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
+		forgets(t, s, at.Add(time.Minute), made[2])
+		forgets(t, s, at.Add(365*24*time.Hour), made[3])
+		kept(t, s, f, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5)
+		found(t, s, f)
+	}},
+	{name: "versions are forgotten a few at a time", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now()
+		w := newWorkspace(t, s)
+		f := makeFeed(t, s, w.ID)
+		for range feedmill.KeepVersions + 2 {
+			f, _ = switchTo(t, s, f, at)
+		}
+		later := at.Add(feedmill.KeepVersionsFor + time.Hour)
+		for _, c := range []struct {
+			files int
+			more  bool
+		}{{4, true}, {2, false}, {0, false}} {
+			files, more, err := s.ForgetVersions(ctx, later, 2)
+			must(t, err)
+			if len(files) != c.files || more != c.more {
+				t.Errorf("%d files, more %v; want %+v", len(files), more, c)
+			}
+		}
+	}},
+	{name: "an original stays while a version needs it", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now()
+		w := newWorkspace(t, s)
+		f, first, r := newFeed(w.ID)
+		_, err := s.CreateFeed(ctx, f, &first, &r, nil, budget, nil)
+		must(t, err)
+		v, r := nextVersion(f)
+		v.Original = first.Original
+		f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("updated"), budget)
+		must(t, err)
+		for range feedmill.KeepVersions {
+			f, _ = switchTo(t, s, f, at)
+		}
+		later := at.Add(feedmill.KeepVersionsFor + time.Hour)
+		for _, wanted := range [][]string{{first.File}, {first.Original, v.File}} {
+			files, _, err := s.ForgetVersions(ctx, later, 1)
+			must(t, err)
+			slices.Sort(files)
+			slices.Sort(wanted)
+			equal(t, "files to delete", wanted, files)
+		}
+	}},
+	{name: "the versions of a deleted feed stay for those who read them, and then go", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now()
+		w := newWorkspace(t, s)
+		f, first, r := newFeed(w.ID)
+		_, err := s.CreateFeed(ctx, f, &first, &r, nil, budget, nil)
+		must(t, err)
+		f, second := switchTo(t, s, f, at)
+		makeFeed(t, s, w.ID)
+		_, err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil, budget)
+		must(t, err)
+		forgets(t, s, at.Add(feedmill.KeepDeletedFor-time.Millisecond))
+		forgets(t, s, at.Add(feedmill.KeepDeletedFor), first, second)
+	}},
+	{name: "files that nothing has are told from those in use", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		f, v, r := newFeed(newWorkspace(t, s).ID)
+		v.Original = ""
+		_, err := s.CreateFeed(ctx, f, &v, &r, nil, budget, nil)
+		must(t, err)
+		unused, err := s.UnusedFiles(ctx, []string{"b", v.File, "a", r.Rejects})
+		must(t, err)
+		equal(t, "unused", []string{"b", "a"}, unused)
+		unused, err = s.UnusedFiles(ctx, nil)
+		must(t, err)
+		equal(t, "unused of none", nil, unused)
+	}},
+}

@@ -1,0 +1,36 @@
+package feedmill
+
+import "time"
+
+// RefreshState is how far a refresh has come.
+type RefreshState string
+
+// The states of a refresh.
+const (
+	RefreshRunning   RefreshState = "running"
+	RefreshSucceeded RefreshState = "succeeded"
+	RefreshFailed    RefreshState = "failed"
+)
+
+// Refresh is one try to bring a feed new data: a fetch, or an upload. What was
+// read is accounted for: RowsIn is RowsStored and RowsRejected together.
+type Refresh struct {
+	ID        ID
+	Feed      ID
+	State     RefreshState
+	StartedAt time.Time
+	// EndedAt is zero while the refresh runs.
+	EndedAt      time.Time
+	BytesIn      int64
+	RowsIn       int64
+	RowsStored   int64
+	RowsRejected int64
+	// Rejects is the name of the blob with the rows that were rejected,
+	// empty where there were none.
+	Rejects string
+	// Version is the one that the refresh made, 0 where it made none.
+	Version  int64
+	Warnings []Warning
+	// Error says why the refresh failed.
+	Error *FeedError
+}
