@@ -42,7 +42,7 @@ fmt: $(GOFUMPT)
 
 bench:
 	@echo 'Each folder below bench/ is one benchmark; bench/README.md says what it measures. Run one with'
-	@for folder in bench/*/; do [ ! -d "$$folder" ] || echo "    go run ./$${folder%/}"; done
+	@for folder in $(filter-out bench/internal/,$(wildcard bench/*/)); do echo "    go run ./$${folder%/}"; done
 
 clean:
 	rm -rf bin

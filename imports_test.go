@@ -38,12 +38,12 @@ const (
 var importRules = []importRule{
 	{folder: root, stdOnly: true},
 	{folder: "webhook/...", stdOnly: true},
-	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "client"}},
+	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "client"}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
 	{folder: "internal/source/...", may: []string{root, family, "internal/decode/..."}, toCome: true},
 	{folder: "internal/store/storetest/...", may: []string{root}},
 	{folder: "internal/...", may: []string{root, family}},
-	{folder: "bench/...", may: []string{root, "client", "internal/..."}},
+	{folder: "bench/...", may: []string{root, "client", "internal/...", "bench/internal/..."}},
 	{folder: "...", may: []string{root}},
 }
 
@@ -101,6 +101,8 @@ func TestImportRules(t *testing.T) {
 		{"client", module, true, true},
 		{"client", in + "internal/api", false, false},
 		{"cmd/feedmill", in + "internal/app", true, true},
+		{"cmd/feedmill", in + "internal/lake/worker", true, true},
+		{"cmd/feedmill", in + "internal/lake", false, false},
 		{"cmd/feedmill", in + "internal/api", false, false},
 		{"internal/api", module, true, true},
 		{"internal/api", "github.com/google/uuid", true, true},

@@ -1,6 +1,6 @@
 // Command deliver measures how fast events go from a publisher's request to
 // their subscribers' endpoints, durably and with the delivery log, as a share
-// of what a bare HTTP client can POST on the same two cores.
+// of what a bare HTTP client can POST on the same cores.
 //
 // Feedmill, the sink and the raw client are processes of their own on the
 // loopback interface. R, the raw ceiling, is a tuned net/http client with 64
@@ -9,51 +9,42 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
-	"time"
+
+	"github.com/feedmill/feedmill/bench/internal/rig"
 )
 
 type options struct {
-	feedmill string
-	database string
-	events   int
-	rounds   int
-	only     string
+	rig.Options
+	load
+	rounds    int
+	only      string
+	sustained bool
+	slow      bool
 }
 
 func main() {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "sink":
-			exit(runSink())
-		case "raw":
-			exit(runRaw(os.Args[2]))
-		}
-	}
 	var o options
-	flag.StringVar(&o.feedmill, "feedmill", "", "the program to measure; built from this tree where empty")
-	flag.StringVar(&o.database, "database", "", "postgres://… measures on PostgreSQL; SQLite where empty")
-	flag.IntVar(&o.events, "events", 50_000, "events in a round")
+	o.Flags()
+	flag.IntVar(&o.deliveries, "events", 50_000, "deliveries in a round")
+	flag.IntVar(&o.publishers, "publishers", 64, "connections that publish at once, each waiting for its answers")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each figure; the median counts")
 	flag.StringVar(&o.only, "only", "", "only the figures whose name holds this")
-	flag.Parse()
-	exit(run(context.Background(), o))
+	flag.BoolVar(&o.sustained, "sustained", false, "one round of 200,000 deliveries, and the memory after each tenth of them")
+	flag.BoolVar(&o.slow, "slow", false, "measure again with 2 ms added to every commit")
+	rig.Main(func(ctx context.Context) error {
+		flag.Parse()
+		return run(ctx, o)
+	})
 }
 
-func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "deliver:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+// load is how much a round publishes.
+type load struct {
+	deliveries, publishers int
 }
 
 // figure is one thing to measure.
@@ -72,116 +63,67 @@ var figures = []figure{
 	{"one event to 1,000 subscriptions", 1, 1000, 0.60, 0.40},
 }
 
-func run(ctx context.Context, o options) error {
-	folder, err := os.MkdirTemp("", "feedmill-deliver-")
+// What is wanted of a sustained round and of slow commits.
+const (
+	sustainedDeliveries = 200_000
+	wantedMemory        = 250 // MB
+	wantedSlow          = 0.8
+)
+
+// variant is a program to measure.
+type variant struct {
+	name, program string
+	shares        []float64
+}
+
+func run(ctx context.Context, o options) (err error) {
+	if o.sustained {
+		o.deliveries, o.rounds = sustainedDeliveries, 1
+	}
+	r, err := rig.New(ctx, o.Options)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	if o.feedmill == "" {
-		o.feedmill = filepath.Join(folder, "feedmill")
-		build := exec.Command("go", "build", "-o", o.feedmill, "./cmd/feedmill")
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("building feedmill: %w", err)
+	defer func() { err = errors.Join(err, r.Close()) }()
+	slow := ""
+	if o.slow {
+		if slow, err = r.Build(ctx, "feedmill-slowcommit", "slowcommit"); err != nil {
+			return err
 		}
 	}
-	sync, err := fsyncTime(folder)
-	if err != nil {
-		return err
-	}
-	engine := cmp.Or(strings.SplitN(o.database, ":", 2)[0], "sqlite")
-	fmt.Printf("store %s, fsync %v\n", engine, sync)
 	for _, f := range figures {
 		if !strings.Contains(f.name, o.only) {
 			continue
 		}
-		target := f.sqlite
-		if o.database != "" {
-			target = f.postgres
+		variants := []*variant{{name: f.name, program: r.Feedmill}}
+		if o.slow {
+			variants = append(variants, &variant{name: f.name + ", slow", program: slow})
 		}
-		var shares []float64
-		for round := range o.rounds {
-			share, err := measure(ctx, o, f, filepath.Join(folder, fmt.Sprint(f.batch, "-", f.subscribers, "-", round)))
-			if err != nil {
-				return fmt.Errorf("%s: %w", f.name, err)
+		for range o.rounds {
+			for _, v := range variants {
+				result, err := measure(ctx, r, v.program, f, o.load)
+				if err != nil {
+					return fmt.Errorf("%s: %w", v.name, err)
+				}
+				result.print(v.name, o.sustained)
+				v.shares = append(v.shares, result.share())
 			}
-			shares = append(shares, share)
 		}
-		slices.Sort(shares)
-		fmt.Printf("%-34s median %.2f R (wanted: at least %.2f)\n", f.name, shares[len(shares)/2], target)
+		conclude(f, r.Store, variants)
 	}
 	return nil
 }
 
-// measure makes one round of a figure and answers its share of R.
-func measure(ctx context.Context, o options, f figure, folder string) (float64, error) {
-	s, err := startSink()
-	if err != nil {
-		return 0, err
+// conclude prints the medians of a figure.
+func conclude(f figure, store string, variants []*variant) {
+	wanted := f.sqlite
+	if store == "postgres" {
+		wanted = f.postgres
 	}
-	defer s.stop()
-	before, err := rawCeiling(s)
-	if err != nil {
-		return 0, err
+	share := rig.Median(variants[0].shares)
+	fmt.Printf("%-40s median %.2f R (wanted: at least %.2f)\n", f.name, share, wanted)
+	if len(variants) > 1 {
+		slow := rig.Median(variants[1].shares)
+		fmt.Printf("%-40s median %.2f R, %.2f of the figure (wanted: at least %.2f)\n", variants[1].name, slow, slow/share, wantedSlow)
 	}
-	mill, err := startFeedmill(ctx, o, folder)
-	if err != nil {
-		return 0, err
-	}
-	defer mill.stop()
-	if err := mill.subscribe(ctx, s.url, f.subscribers); err != nil {
-		return 0, err
-	}
-	start, err := s.count()
-	if err != nil {
-		return 0, err
-	}
-	events := max(o.events/f.subscribers, 1)
-	deliveries := float64(events * f.subscribers)
-	used := cpuTime(os.Getpid(), s.pid(), mill.pid())
-	began := time.Now()
-	if err := mill.publish(ctx, events, f.batch); err != nil {
-		return 0, err
-	}
-	accepted := time.Since(began)
-	if err := s.waitFor(start + events*f.subscribers); err != nil {
-		return 0, err
-	}
-	took := time.Since(began)
-	used = cpuTime(os.Getpid(), s.pid(), mill.pid()) - used
-	memory := mill.peakMemory()
-	mill.stop()
-	after, err := rawCeiling(s)
-	if err != nil {
-		return 0, err
-	}
-	r := (before.rate + after.rate) / 2
-	rate := deliveries / took.Seconds()
-	fmt.Printf("  %-32s %7.0f/s delivered, accepted in %v of %v, R %.0f/s, peak %d MB: %.2f R (CPU %.0f µs against %.0f: %.2f)\n",
-		f.name, rate, accepted.Round(time.Millisecond), took.Round(time.Millisecond), r, memory>>20, rate/r,
-		used.Seconds()/deliveries*1e6, before.cpu.Seconds()*1e6, before.cpu.Seconds()*deliveries/used.Seconds())
-	return rate / r, nil
-}
-
-// fsyncTime is the median time of writing and syncing a small file's page.
-func fsyncTime(folder string) (time.Duration, error) {
-	f, err := os.Create(filepath.Join(folder, "fsync"))
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	var times []time.Duration
-	for range 101 {
-		start := time.Now()
-		if _, err := f.WriteAt(make([]byte, 4096), 0); err != nil {
-			return 0, err
-		}
-		if err := f.Sync(); err != nil {
-			return 0, err
-		}
-		times = append(times, time.Since(start))
-	}
-	slices.Sort(times)
-	return times[50], nil
 }

@@ -53,6 +53,7 @@ func trips(ctx context.Context, conn *pgxpool.Conn, steps []func(*pgx.Batch) err
 			return err
 		}
 	}
+	afterCommit()
 	return nil
 }
 

@@ -144,7 +144,11 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // write runs do in a transaction and returns once it is durable.
 func (db *DB) write(ctx context.Context, do func(tx) error) error {
-	return translate(pgx.BeginFunc(ctx, db.pool, func(t pgx.Tx) error { return do(tx{t}) }))
+	err := pgx.BeginFunc(ctx, db.pool, func(t pgx.Tx) error { return do(tx{t}) })
+	if err == nil {
+		afterCommit()
+	}
+	return translate(err)
 }
 
 // tx is an open transaction.

@@ -162,6 +162,7 @@ func (t *tx) run(batch []*change, results []error) error {
 	if _, err := t.exec(`COMMIT`); err != nil {
 		return t.rollback(err)
 	}
+	afterCommit()
 	return nil
 }
 

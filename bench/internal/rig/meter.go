@@ -1,0 +1,96 @@
+package rig
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// CPUTime is what this process and all that it has started have used of the
+// processors so far, PostgreSQL included. It says what an exchange costs,
+// whatever else the machine does meanwhile.
+func CPUTime() (total time.Duration) {
+	type usage struct {
+		parent int
+		time   time.Duration
+	}
+	all := make(map[int]usage)
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		parent, used := parseStat(string(text))
+		all[pid] = usage{parent, used}
+	}
+	self := os.Getpid()
+	for pid, u := range all {
+		for pid != self && pid != 0 {
+			pid = all[pid].parent
+		}
+		if pid == self {
+			total += u.time
+		}
+	}
+	return total
+}
+
+// parseStat reads the parent and the time, that of children that have ended
+// included, of a process out of its stat file; see proc_pid_stat(5).
+func parseStat(text string) (parent int, used time.Duration) {
+	const tick = time.Second / 100 // USER_HZ, the same on every Linux
+	// The name in the second field may hold anything.
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) < 15 {
+		return 0, 0
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	for _, field := range fields[11:15] {
+		n, _ := strconv.Atoi(field)
+		used += time.Duration(n) * tick
+	}
+	return parent, used
+}
+
+// memory is the resident size of a process now and at its largest, in bytes.
+func memory(pid int) (now, peak int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		var kB int
+		fmt.Sscan(value, &kB)
+		switch name {
+		case "VmRSS":
+			now = kB << 10
+		case "VmHWM":
+			peak = kB << 10
+		}
+	}
+	return now, peak
+}
+
+// fsyncTime is the median time of writing and syncing a page of a small file.
+func fsyncTime(folder string) (time.Duration, error) {
+	f, err := os.Create(filepath.Join(folder, "fsync"))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var times []time.Duration
+	for range 101 {
+		start := time.Now()
+		if _, err := f.WriteAt(make([]byte, 4096), 0); err != nil {
+			return 0, err
+		}
+		if err := f.Sync(); err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(start))
+	}
+	return Median(times), nil
+}

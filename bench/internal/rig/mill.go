@@ -1,0 +1,86 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+// Mill is a running Feedmill and a workspace in it.
+type Mill struct {
+	*process
+	// URL is where it listens, Key the credential of a publisher who may
+	// subscribe, too.
+	URL, Key string
+	// forget removes its store.
+	forget func() error
+}
+
+// Start starts a Feedmill on an empty store.
+func (r *Rig) Start(ctx context.Context, program string) (*Mill, error) {
+	r.feedmills++
+	name := fmt.Sprint("bench", r.feedmills)
+	folder := filepath.Join(r.folder, name)
+	m := &Mill{Key: feedmill.NewKeySecret(), forget: func() error { return os.RemoveAll(folder) }}
+	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "warn")
+	cmd.Env = append(os.Environ(), "FEEDMILL_BOOTSTRAP_KEY="+m.Key, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8")
+	if r.server != nil {
+		url, err := r.server.create(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		m.forget = func() error { return errors.Join(os.RemoveAll(folder), r.server.drop(name)) }
+		cmd.Env = append(cmd.Env, "FEEDMILL_DATABASE_URL="+url, "FEEDMILL_VAULT_KEY=of-a-database-that-is-dropped-in-a-moment")
+	}
+	p, line, err := start(cmd)
+	if err != nil {
+		return nil, errors.Join(err, m.forget())
+	}
+	m.process = p
+	_, rest, _ := strings.Cut(line, "listening on ")
+	m.URL, _, _ = strings.Cut(rest, " ")
+	if err := m.settleIn(ctx); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// Close stops the Feedmill and removes its store. It may be called again.
+func (m *Mill) Close() error {
+	m.Stop()
+	return m.forget()
+}
+
+// settleIn makes a workspace and a key of few scopes, as a publisher has.
+func (m *Mill) settleIn(ctx context.Context) error {
+	c := client.New(m.URL, m.Key)
+	w, err := c.CreateWorkspace(ctx, "bench")
+	if err != nil {
+		return err
+	}
+	k, err := c.CreateKey(ctx, client.NewKey{Name: "bench", Scopes: []string{"api:write", "events:publish"}, WorkspaceID: w.ID})
+	m.Key = k.Secret
+	return err
+}
+
+// Subscribe makes n subscriptions to endpoints of the sink, all of a kind.
+func (m *Mill) Subscribe(ctx context.Context, s *Sink, kind string, n int) error {
+	c := client.New(m.URL, m.Key)
+	for i := range n {
+		_, err := c.CreateSubscription(ctx, client.NewSubscription{URL: fmt.Sprint(s.URL, kind, i), Events: []string{"metric.*"}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Memory is the resident size of the Feedmill now and at its largest, in bytes.
+func (m *Mill) Memory() (now, peak int) { return memory(m.cmd.Process.Pid) }

@@ -1,0 +1,50 @@
+package rig
+
+import (
+	"testing"
+	"time"
+)
+
+func TestPercentile(t *testing.T) {
+	var hundred []int
+	for i := range 100 {
+		hundred = append(hundred, 100-i)
+	}
+	for _, test := range []struct {
+		values []int
+		p      float64
+		want   int
+	}{
+		{hundred, 50, 50},
+		{hundred, 99, 99},
+		{hundred, 100, 100},
+		{hundred, 0, 1},
+		{[]int{7}, 99, 7},
+		{[]int{3, 1, 2}, 50, 2},
+	} {
+		if got := Percentile(test.values, test.p); got != test.want {
+			t.Errorf("%v %% of %d values: %d, want %d", test.p, len(test.values), got, test.want)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	values := []float64{3, 1, 2}
+	if got := Median(values); got != 2 {
+		t.Errorf("median %v, want 2", got)
+	}
+	if values[0] != 3 {
+		t.Error("the values were moved")
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	const text = "42 (a ) name) S 7 42 42 0 -1 4194304 1 2 3 4 150 50 20 5 20 0 9 0 1000\n"
+	parent, used := parseStat(text)
+	if parent != 7 || used != 2250*time.Millisecond {
+		t.Errorf("parent %d, used %v; want 7 and 2.25s", parent, used)
+	}
+	if parent, used := parseStat("42 (gone"); parent != 0 || used != 0 {
+		t.Errorf("a broken line: %d, %v", parent, used)
+	}
+}
