@@ -151,10 +151,10 @@ func (a *acceptance) ask(b *pgx.Batch) error {
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[]) AS e (workspace_id, topic, resource_id, number)
 		JOIN subscription_topics t USING (workspace_id, topic, resource_id)
 		JOIN subscriptions s ON s.id = t.subscription_id`, workspaces, names, resources, numbers),
-		func(scan func(...any) error) error {
+		func(row pgx.Row) error {
 			var i int
 			var l listener
-			if err := scan(&i, &l.subscription, &l.disabled); err != nil {
+			if err := row.Scan(&i, &l.subscription, &l.disabled); err != nil {
 				return err
 			}
 			a.listeners[i] = append(a.listeners[i], l)
@@ -173,9 +173,9 @@ func (a *acceptance) claim(b *pgx.Batch) {
 	each(b.Queue(`INSERT INTO publisher_ids (workspace_id, dedupe_key, event_id)
 		SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS e (workspace_id, dedupe_key, event_id)
 		ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING workspace_id, dedupe_key`, workspaces, keys, events),
-		func(scan func(...any) error) error {
+		func(row pgx.Row) error {
 			var id publisherID
-			if err := scan(&id.workspace, &id.key); err != nil {
+			if err := row.Scan(&id.workspace, &id.key); err != nil {
 				return err
 			}
 			delete(a.unclaimed, id)
@@ -195,10 +195,10 @@ func (a *acceptance) findHolders(b *pgx.Batch) error {
 	each(b.Queue(`SELECT workspace_id, dedupe_key, p.event_id
 		FROM unnest($1::text[], $2::text[]) AS e (workspace_id, dedupe_key)
 		JOIN publisher_ids p USING (workspace_id, dedupe_key)`, workspaces, keys),
-		func(scan func(...any) error) error {
+		func(row pgx.Row) error {
 			var id publisherID
 			var holder feedmill.ID
-			if err := scan(&id.workspace, &id.key, &holder); err != nil {
+			if err := row.Scan(&id.workspace, &id.key, &holder); err != nil {
 				return err
 			}
 			a.holders[id] = holder

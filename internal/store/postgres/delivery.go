@@ -80,9 +80,9 @@ func queueOpen(b *pgx.Batch, deliveries []feedmill.Delivery, number func([]int64
 	var seqs []int64
 	each(b.Queue(`INSERT INTO open_deliveries (`+insertedColumns+`, slot)
 		SELECT * FROM `+insertedArrays+`$13::smallint[]) RETURNING seq`, append(deliveryArrays(deliveries), slots)...),
-		func(scan func(...any) error) error {
+		func(row pgx.Row) error {
 			var seq int64
-			if err := scan(&seq); err != nil {
+			if err := row.Scan(&seq); err != nil {
 				return err
 			}
 			seqs = append(seqs, seq)

@@ -44,8 +44,11 @@ const (
 	dueRetries = `SELECT ` + openColumns + ` FROM open_deliveries
 		WHERE subscription_id = $1 AND state = 'retrying' AND due_at <= $2 ORDER BY due_at, seq LIMIT $3`
 
+	// The condition on the subscription is no equality, and the order names
+	// it, so that the index of what is pending is the only one that can seem
+	// to fit.
 	duePending = `SELECT ` + openColumns + ` FROM open_deliveries
-		WHERE subscription_id = $1 AND state = 'pending' AND id > $2 ORDER BY id LIMIT $3`
+		WHERE state = 'pending' AND (subscription_id, id) > ($1, $2) AND subscription_id <= $1 ORDER BY subscription_id, id LIMIT $3`
 
 	// dueHeads jumps from one resource to the next.
 	dueHeads = `WITH RECURSIVE head AS (
@@ -61,29 +64,26 @@ const (
 // time, and then what is pending, in the order of ids; with Heads, only those
 // that are the first open delivery of their resource, by Seq.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
-	list := func(query string, args ...any) ([]feedmill.Delivery, error) {
-		rows, err := db.rows(ctx, query, args...)
-		return all(rows, err, scanDelivery)
-	}
 	var due []feedmill.Delivery
-	var err error
-	switch {
-	case q.Heads:
-		due, err = list(dueHeads, q.Subscription, q.Now, q.Limit)
-	case q.After == "":
-		due, err = list(dueRetries, q.Subscription, q.Now, q.Limit)
+	take := func(row pgx.Row) error {
+		d, err := scanDelivery(row)
+		due = append(due, d)
+		return err
 	}
+	err := db.steadily(ctx, func(b *pgx.Batch) {
+		if q.Heads {
+			each(b.Queue(dueHeads, q.Subscription, q.Now, q.Limit), take)
+			return
+		}
+		if q.After == "" {
+			each(b.Queue(dueRetries, q.Subscription, q.Now, q.Limit), take)
+		}
+		each(b.Queue(duePending, q.Subscription, q.After, q.Limit), take)
+	})
 	if err != nil {
 		return nil, err
 	}
-	if !q.Heads && len(due) < q.Limit {
-		pending, err := list(duePending, q.Subscription, q.After, q.Limit-len(due))
-		if err != nil {
-			return nil, err
-		}
-		due = append(due, pending...)
-	}
-	return payloads(ctx, db.pool, due)
+	return db.payloads(ctx, due[:min(len(due), q.Limit)])
 }
 
 // OrderOpen has nothing to do: all open deliveries stand in the order of their

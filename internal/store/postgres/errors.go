@@ -19,6 +19,7 @@ const (
 	uniqueViolation     = "23505"
 	foreignKeyViolation = "23503"
 	checkViolation      = "23514" // also of a row that no partition takes
+	undefinedTable      = "42P01"
 	duplicateTable      = "42P07"
 	duplicateObject     = "42710" // such as the type of a table's rows
 	untranslatable      = "22021" // a text that holds a zero byte or is no UTF-8

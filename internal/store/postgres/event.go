@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -83,27 +84,17 @@ func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, lim
 
 // payloads adds to deliveries of one workspace what is to be sent. One whose
 // event has gone, since it has ended meanwhile, is left out.
-func payloads(ctx context.Context, q querier, deliveries []feedmill.Delivery) ([]feedmill.DueDelivery, error) {
-	if len(deliveries) == 0 {
-		return nil, nil
+func (db *DB) payloads(ctx context.Context, deliveries []feedmill.Delivery) ([]feedmill.DueDelivery, error) {
+	days := make(map[time.Time][]string)
+	for _, d := range deliveries {
+		day := dayOf(d.Event.Time())
+		days[day] = append(days[day], string(d.Event))
 	}
-	ids := make([]string, len(deliveries))
-	for i, d := range deliveries {
-		ids[i] = string(d.Event)
-	}
-	rows, err := q.Query(ctx, `SELECT id, payload FROM events WHERE workspace_id = $1 AND id = ANY($2::text[])`,
-		deliveries[0].Workspace, ids)
-	if err != nil {
-		return nil, translate(err)
-	}
-	texts := make(map[feedmill.ID][]byte)
-	var id feedmill.ID
-	var text []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, &text}, func() error {
-		texts[id], text = text, nil
-		return nil
-	}); err != nil {
-		return nil, translate(err)
+	texts := make(map[feedmill.ID][]byte, len(deliveries))
+	for day, ids := range days {
+		if err := db.readPayloads(ctx, texts, deliveries[0].Workspace, day, ids); err != nil {
+			return nil, err
+		}
 	}
 	due := make([]feedmill.DueDelivery, 0, len(deliveries))
 	for _, d := range deliveries {
@@ -112,6 +103,27 @@ func payloads(ctx context.Context, q querier, deliveries []feedmill.Delivery) ([
 		}
 	}
 	return due, nil
+}
+
+// readPayloads reads the payloads of events of one day from its partition: to
+// find the partition is most of what it costs to read a few of them through the
+// whole table. A day that is not there has none.
+func (db *DB) readPayloads(ctx context.Context, texts map[feedmill.ID][]byte, workspace feedmill.ID, day time.Time, ids []string) error {
+	slices.Sort(ids)
+	err := db.steadily(ctx, func(b *pgx.Batch) {
+		each(b.Queue(`SELECT id, payload FROM `+partitionName("events", day)+` WHERE workspace_id = $1 AND id = ANY($2::text[])`,
+			workspace, slices.Compact(ids)), func(row pgx.Row) error {
+			var id feedmill.ID
+			var text []byte
+			err := row.Scan(&id, &text)
+			texts[id] = text
+			return err
+		})
+	})
+	if hasCode(err, undefinedTable) {
+		return nil
+	}
+	return err
 }
 
 // querier is the database or a transaction.

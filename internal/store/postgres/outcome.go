@@ -65,9 +65,9 @@ func (r *round) queue(b *pgx.Batch, statement string, outcomes []feedmill.Outcom
 		return
 	}
 	slices.SortFunc(outcomes, func(x, y feedmill.Outcome) int { return strings.Compare(string(x.Delivery), string(y.Delivery)) })
-	each(b.Queue(statement, outcomeArrays(outcomes)...), func(scan func(...any) error) error {
+	each(b.Queue(statement, outcomeArrays(outcomes)...), func(row pgx.Row) error {
 		var id feedmill.ID
-		if err := scan(&id); err != nil {
+		if err := row.Scan(&id); err != nil {
 			return err
 		}
 		r.counted[id] = true

@@ -39,6 +39,7 @@ func trips(ctx context.Context, conn *pgxpool.Conn, steps []func(*pgx.Batch) err
 		var b pgx.Batch
 		if i == 0 {
 			b.Queue(`BEGIN`)
+			b.Queue(steadyPlans)
 		}
 		if err := step(&b); err != nil {
 			return err
@@ -55,6 +56,22 @@ func trips(ctx context.Context, conn *pgxpool.Conn, steps []func(*pgx.Batch) err
 	}
 	afterCommit()
 	return nil
+}
+
+// steadyPlans has the statements behind it in a transaction planned once for
+// ever, by index and row by row. It is for those that are called all the time,
+// with values for which no other plan is ever better, and that read no more of
+// a table that is divided by days than they must.
+const steadyPlans = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+
+// steadily sends queries together, with steadyPlans.
+func (db *DB) steadily(ctx context.Context, queue func(*pgx.Batch)) error {
+	var b pgx.Batch
+	b.Queue(steadyPlans)
+	queue(&b)
+	// What is sent together is one transaction, and the plans end with it.
+	return translate(db.pool.SendBatch(ctx, &b).Close())
 }
 
 // send does steps as a pipeline does, inside the transaction.
@@ -74,11 +91,11 @@ func (t tx) send(ctx context.Context, steps ...func(*pgx.Batch) error) error {
 	return nil
 }
 
-// each calls do for every row of a queued query, with a function that scans it.
-func each(q *pgx.QueuedQuery, do func(scan func(...any) error) error) {
+// each calls do for every row of a queued query.
+func each(q *pgx.QueuedQuery, do func(pgx.Row) error) {
 	q.Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			if err := do(rows.Scan); err != nil {
+			if err := do(rows); err != nil {
 				return err
 			}
 		}
