@@ -23,6 +23,9 @@ type publication struct {
 
 	accepted []feedmill.Accepted
 	due      []feedmill.DueDelivery
+	// opened counts the deliveries that are due of this call and of those
+	// before it in the transaction.
+	opened int
 }
 
 // weight counts the rows of an event, too, however short its payload.
@@ -61,7 +64,7 @@ func (db *DB) acceptTogether(ctx context.Context, calls []*publication) error {
 	}
 	return db.withRoom(ctx, ids, func() error {
 		a := newAcceptance(calls)
-		steps := []func(*pgx.Batch) error{a.ask, a.findHolders, a.write}
+		steps := []func(*pgx.Batch) error{a.ask, a.findHolders, a.match, a.write}
 		if kept {
 			// Whether an answer is kept already must be known before
 			// the commit.
@@ -74,7 +77,7 @@ func (db *DB) acceptTogether(ctx context.Context, calls []*publication) error {
 // accept accepts events inside a transaction that does other things as well.
 func (t tx) accept(ctx context.Context, p *publication) error {
 	a := newAcceptance([]*publication{p})
-	return t.send(ctx, a.ask, a.findHolders, a.write)
+	return t.send(ctx, a.ask, a.findHolders, a.match, a.write)
 }
 
 // acceptance is a transaction that accepts events.
@@ -87,6 +90,18 @@ type acceptance struct {
 	// topics are what the events match, and listeners those who match it.
 	topics    map[topic]int
 	listeners [][]listener
+
+	// What is to be written.
+	seqs            sequence
+	events          []acceptedEvent
+	open, discarded []feedmill.Delivery
+}
+
+// acceptedEvent is an event that is new, and the first and the last of its
+// deliveries that do not stand apart.
+type acceptedEvent struct {
+	feedmill.Event
+	first, last feedmill.ID
 }
 
 type publisherID struct {
@@ -141,6 +156,7 @@ func (a *acceptance) ask(b *pgx.Batch) error {
 	if len(a.holders) > 0 {
 		a.claim(b)
 	}
+	a.seqs.take(b, 1)
 	var workspaces, names, resources []string
 	var numbers []int32
 	for t, i := range a.topics {
@@ -207,34 +223,58 @@ func (a *acceptance) findHolders(b *pgx.Batch) error {
 	return nil
 }
 
-// write queues the events that are new, their deliveries and the kept answers.
-func (a *acceptance) write(b *pgx.Batch) error {
-	var fresh []feedmill.Event
-	var open, discarded []feedmill.Delivery
+// match makes the deliveries of the events that are new, and takes the numbers
+// that they need beyond those that have been taken.
+func (a *acceptance) match(b *pgx.Batch) error {
+	now := clock()
 	for _, p := range a.calls {
+		p.accepted = make([]feedmill.Accepted, 0, len(p.events))
 		for _, e := range p.events {
 			got := feedmill.Accepted{ID: e.ID, PublisherID: e.PublisherID, Type: e.Type}
 			if holder, ok := a.holders[publisherID{e.Workspace, e.DedupeKey}]; ok && holder != e.ID {
 				got.ID, got.Duplicate = holder, true
-				p.accepted = append(p.accepted, got)
-				continue
+			} else {
+				a.deliver(e, p.budget, now)
 			}
-			p.accepted, fresh = append(p.accepted, got), append(fresh, e)
-			for _, l := range a.listenersOf(e) {
-				d := newDelivery(e, l.subscription, p.budget)
-				if l.disabled {
-					d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
-					discarded = append(discarded, d)
-					continue
-				}
-				open = append(open, d)
-				p.due = append(p.due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
-			}
+			p.accepted = append(p.accepted, got)
 		}
+		p.opened = len(a.open)
 	}
-	queueEvents(b, fresh)
-	queueOpen(b, open, a.number)
-	queueEnded(b, discarded)
+	if more := blocksFor(len(a.open)+len(a.discarded)) - len(a.seqs); more > 0 {
+		a.seqs.take(b, more)
+	}
+	return nil
+}
+
+// deliver makes the deliveries of an event.
+func (a *acceptance) deliver(e feedmill.Event, budget int, now time.Time) {
+	fresh := acceptedEvent{Event: e}
+	listeners := a.listenersOf(e)
+	a.open = slices.Grow(a.open, len(listeners))
+	for _, l := range listeners {
+		d := newDelivery(e, l.subscription, budget, now)
+		if !apart(d) {
+			if fresh.first == "" {
+				fresh.first = d.ID
+			}
+			fresh.last = d.ID
+		}
+		if l.disabled {
+			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
+			a.discarded = append(a.discarded, d)
+			continue
+		}
+		a.open = append(a.open, d)
+	}
+	a.events = append(a.events, fresh)
+}
+
+// write queues the events that are new, their deliveries and the kept answers.
+func (a *acceptance) write(b *pgx.Batch) error {
+	a.number()
+	queueEvents(b, a.events)
+	queueOpen(b, a.open, false)
+	queueDiscarded(b, a.discarded)
 	return a.keepAnswers(b)
 }
 
@@ -247,13 +287,25 @@ func (a *acceptance) listenersOf(e feedmill.Event) (all []listener) {
 	return slices.Compact(all)
 }
 
-// number gives the due deliveries of the calls, in their order, what the
-// database numbered them.
-func (a *acceptance) number(seqs []int64) {
+// number numbers the deliveries and hands those that are due to their calls.
+func (a *acceptance) number() {
+	for i := range a.open {
+		a.open[i].Seq = a.seqs.number(i)
+	}
+	for i := range a.discarded {
+		a.discarded[i].Seq = a.seqs.number(len(a.open) + i)
+	}
+	payloads := make(map[feedmill.ID][]byte, len(a.events))
+	for _, e := range a.events {
+		payloads[e.ID] = e.Payload
+	}
+	from := 0
 	for _, p := range a.calls {
-		for i := range p.due {
-			p.due[i].Seq, seqs = seqs[0], seqs[1:]
+		p.due = make([]feedmill.DueDelivery, 0, p.opened-from)
+		for _, d := range a.open[from:p.opened] {
+			p.due = append(p.due, feedmill.DueDelivery{Delivery: d, Payload: payloads[d.Event]})
 		}
+		from = p.opened
 	}
 }
 

@@ -10,30 +10,48 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+const attemptColumns = `delivery_id, id, number, at, status, error, header, dns, connect, tls, first_byte, total`
+
 // DeliveryAttempts lists the attempts of a delivery, first to last.
 func (db *DB) DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error) {
-	rows, err := db.rows(ctx, `SELECT a.id, a.delivery_id, a.number, a.at, a.status, a.error, a.header,
-			a.dns, a.connect, a.tls, a.first_byte, a.total, b.body
-		FROM attempts a LEFT JOIN attempt_bodies b ON b.delivery_id = $1 AND b.attempt_id = a.id
-		WHERE a.delivery_id = $1 ORDER BY a.number, a.id`, delivery)
+	rows, err := db.rows(ctx, `SELECT a.*, b.body FROM (
+			SELECT `+attemptColumns+`, NULL::text AS final_id, NULL::integer AS final_number, NULL::bytea AS final_attempt
+			FROM attempts WHERE delivery_id = $1
+			UNION ALL
+			SELECT id, final_id, final_number, ended_at, 0, '', NULL, 0, 0, 0, 0, 0, `+finalColumns+`
+			FROM ended_deliveries WHERE id = $1 AND final_id IS NOT NULL) a
+		LEFT JOIN attempt_bodies b ON b.delivery_id = $1 AND b.attempt_id = a.id
+		ORDER BY a.number, a.id`, delivery)
 	return all(rows, err, func(row pgx.Row) (a feedmill.Attempt, err error) {
-		var header []byte
+		var header, body []byte
+		var final finalAttempt
 		t := &a.Timing
-		err = row.Scan(&a.ID, &a.Delivery, &a.Number, &a.At, &a.Status, &a.Error, &header,
-			(*int64)(&t.DNS), (*int64)(&t.Connect), (*int64)(&t.TLS), (*int64)(&t.FirstByte), (*int64)(&t.Total), &a.Body)
+		err = row.Scan(&a.Delivery, &a.ID, &a.Number, &a.At, &a.Status, &a.Error, &header,
+			(*int64)(&t.DNS), (*int64)(&t.Connect), (*int64)(&t.TLS), (*int64)(&t.FirstByte), (*int64)(&t.Total),
+			&final.id, &final.number, &final.packed, &body)
 		a.At, a.Header = a.At.UTC(), decodeHeader(header)
+		if final.id != nil {
+			a = final.attempt(delivery)
+		}
+		a.Body = body
 		return a, translate(err)
 	})
+}
+
+// insertAttempt writes an attempt beside its delivery.
+func (t tx) insertAttempt(ctx context.Context, a feedmill.Attempt) error {
+	d := a.Timing
+	_, err := t.exec(ctx, `INSERT INTO attempts (`+attemptColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		a.Delivery, a.ID, a.Number, a.At, a.Status, a.Error, encodeHeader(a.Header),
+		int64(d.DNS), int64(d.Connect), int64(d.TLS), int64(d.FirstByte), int64(d.Total))
+	return err
 }
 
 // encodeHeader writes each name and each value behind its length. An answer's
 // header may hold any bytes, which a column of text may not.
 func encodeHeader(header [][2]string) (b []byte) {
 	for _, field := range header {
-		for _, s := range field {
-			b = binary.AppendUvarint(b, uint64(len(s)))
-			b = append(b, s...)
-		}
+		b = appendText(appendText(b, field[0]), field[1])
 	}
 	return b
 }
@@ -42,16 +60,29 @@ func encodeHeader(header [][2]string) (b []byte) {
 func decodeHeader(b []byte) (header [][2]string) {
 	for len(b) > 0 {
 		var field [2]string
+		var ok bool
 		for i := range field {
-			length, n := binary.Uvarint(b)
-			if n <= 0 || length > uint64(len(b)-n) {
+			if field[i], b, ok = cutText(b); !ok {
 				return header
 			}
-			field[i], b = string(b[n:n+int(length)]), b[n+int(length):]
 		}
 		header = append(header, field)
 	}
 	return header
+}
+
+// appendText appends a text behind its length.
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// cutText is the reverse of appendText. It reports whether there was a text.
+func cutText(b []byte) (s string, rest []byte, ok bool) {
+	length, n := binary.Uvarint(b)
+	if n <= 0 || length > uint64(len(b)-n) {
+		return "", nil, false
+	}
+	return string(b[n : n+int(length)]), b[n+int(length):], true
 }
 
 // asText makes of what an endpoint or a resolver said a text that can be kept:

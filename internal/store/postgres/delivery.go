@@ -13,9 +13,12 @@ import (
 
 // The columns of the two tables of deliveries, to be scanned alike.
 const (
-	commonColumns = `id, workspace_id, subscription_id, event_id, seq, type, resource_id, state, reason, attempts, budget, due_at, created_at`
-	openColumns   = commonColumns + `, NULL::timestamptz AS ended_at`
-	endedColumns  = commonColumns + `, ended_at`
+	commonColumns = `id, workspace_id, subscription_id, event_id, seq, type, resource_id, state, reason, attempts, budget`
+	openColumns   = commonColumns + `, due_at, NULL::timestamptz AS ended_at`
+	endedColumns  = commonColumns + `, NULL::timestamptz AS due_at, ended_at`
+
+	// endingColumns are those that a delivery keeps when it ends.
+	endingColumns = `id, workspace_id, subscription_id, event_id, seq, type, resource_id, budget, apart`
 )
 
 var (
@@ -23,78 +26,86 @@ var (
 	endedStates = []feedmill.DeliveryState{feedmill.DeliveryDelivered, feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded}
 )
 
-func scanDelivery(row pgx.Row) (d feedmill.Delivery, err error) {
-	var ended *time.Time
-	err = row.Scan(&d.ID, &d.Workspace, &d.Subscription, &d.Event, &d.Seq, &d.Type, &d.ResourceID, &d.State, &d.Reason,
-		&d.Attempts, &d.Budget, &d.DueAt, &d.CreatedAt, &ended)
-	d.DueAt, d.CreatedAt, d.EndedAt = d.DueAt.UTC(), d.CreatedAt.UTC(), orZero(ended)
+func scanDelivery(row pgx.Row) (d feedmill.Delivery, err error) { return scanDeliveryAnd(row) }
+
+// scanDeliveryAnd scans a delivery and what stands behind its columns.
+func scanDeliveryAnd(row pgx.Row, more ...any) (d feedmill.Delivery, err error) {
+	var due, ended *time.Time
+	err = row.Scan(append([]any{
+		&d.ID, &d.Workspace, &d.Subscription, &d.Event, &d.Seq, &d.Type, &d.ResourceID, &d.State, &d.Reason,
+		&d.Attempts, &d.Budget, &due, &ended,
+	}, more...)...)
+	d.DueAt, d.CreatedAt, d.EndedAt = orZero(due), d.ID.Time(), orZero(ended)
 	return d, translate(err)
 }
 
-// newDelivery is a delivery of an event that is due at once.
-func newDelivery(e feedmill.Event, subscription feedmill.ID, budget int) feedmill.Delivery {
+// newDelivery is a delivery of an event that is due at now.
+func newDelivery(e feedmill.Event, subscription feedmill.ID, budget int, now time.Time) feedmill.Delivery {
 	id := feedmill.NewID(feedmill.PrefixDelivery)
 	return feedmill.Delivery{
 		ID: id, Workspace: e.Workspace, Subscription: subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
-		State: feedmill.DeliveryPending, Budget: budget, CreatedAt: id.Time(),
-		// Ids never go back, the clock may: what is due now is due by the clock.
-		DueAt: time.Now().UTC().Truncate(time.Millisecond),
+		State: feedmill.DeliveryPending, Budget: budget, CreatedAt: id.Time(), DueAt: now,
 	}
 }
 
-// deliveryArrays are the values of deliveries, column by column. Their last is
-// the slot of an open delivery or the end of another.
-func deliveryArrays(deliveries []feedmill.Delivery) []any {
-	var (
-		ids, workspaces, subscriptions, events, types, resources, states, reasons []string
-		attempts, budgets                                                         []int32
-		due, created                                                              []time.Time
-	)
-	for _, d := range deliveries {
-		ids, workspaces = append(ids, string(d.ID)), append(workspaces, string(d.Workspace))
-		subscriptions, events = append(subscriptions, string(d.Subscription)), append(events, string(d.Event))
-		types, resources = append(types, d.Type), append(resources, d.ResourceID)
-		states, reasons = append(states, string(d.State)), append(reasons, d.Reason)
-		attempts, budgets = append(attempts, int32(d.Attempts)), append(budgets, int32(d.Budget))
-		due, created = append(due, d.DueAt), append(created, d.CreatedAt)
+// clock is the time as records keep it. Ids never go back, the clock may: what
+// is due now is due by the clock.
+func clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// apart reports whether a delivery that was made with its event is not found
+// among the ids of its event's day.
+func apart(d feedmill.Delivery) bool { return !dayOf(d.ID.Time()).Equal(dayOf(d.Event.Time())) }
+
+// newRows are new deliveries, column by column.
+type newRows struct {
+	ids, workspaces, subscriptions, events, types, resources []string
+	seqs                                                     []int64
+	budgets                                                  []int32
+	apart                                                    []bool
+}
+
+func rowsOf(deliveries []feedmill.Delivery, again bool) newRows {
+	n := len(deliveries)
+	texts := make([]string, 6*n)
+	column := func(i int) []string { return texts[i*n : (i+1)*n : (i+1)*n] }
+	r := newRows{
+		column(0), column(1), column(2), column(3), column(4), column(5),
+		make([]int64, n), make([]int32, n), make([]bool, n),
 	}
-	return []any{ids, workspaces, subscriptions, events, types, resources, states, reasons, attempts, budgets, due, created}
+	for i := range deliveries {
+		d := &deliveries[i]
+		r.ids[i], r.workspaces[i], r.subscriptions[i] = string(d.ID), string(d.Workspace), string(d.Subscription)
+		r.events[i], r.types[i], r.resources[i] = string(d.Event), d.Type, d.ResourceID
+		r.seqs[i], r.budgets[i], r.apart[i] = d.Seq, int32(d.Budget), again || apart(*d)
+	}
+	return r
+}
+
+func (r newRows) values(more ...any) []any {
+	return append([]any{r.ids, r.workspaces, r.subscriptions, r.events, r.types, r.resources, r.seqs, r.budgets, r.apart}, more...)
 }
 
 const (
-	insertedColumns = `id, workspace_id, subscription_id, event_id, type, resource_id, state, reason, attempts, budget, due_at, created_at`
-	insertedArrays  = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-		$9::integer[], $10::integer[], $11::timestamptz[], $12::timestamptz[], `
+	newColumns = `id, workspace_id, subscription_id, event_id, type, resource_id, seq, budget, apart`
+	newArrays  = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::integer[], $9::boolean[]`
 )
 
-// queueOpen writes new deliveries that are open. The database numbers them in
-// their order; number, where not nil, is told how.
-func queueOpen(b *pgx.Batch, deliveries []feedmill.Delivery, number func([]int64)) {
-	if len(deliveries) == 0 {
-		return
+// queueOpen writes new deliveries that are pending, all due at the same time.
+// again says that they are of events that were accepted before.
+func queueOpen(b *pgx.Batch, deliveries []feedmill.Delivery, again bool) {
+	for chunk := range slices.Chunk(deliveries, blockSize) {
+		slots := make([]int16, len(chunk))
+		for i := range chunk {
+			slots[i] = int16(feedmill.Slot(chunk[i].Subscription))
+		}
+		b.Queue(`INSERT INTO open_deliveries (`+newColumns+`, slot, state, reason, attempts, due_at)
+			SELECT *, 'pending', '', 0, $11::timestamptz FROM `+newArrays+`, $10::smallint[])`,
+			rowsOf(chunk, again).values(slots, chunk[0].DueAt)...)
 	}
-	slots := make([]int16, len(deliveries))
-	for i, d := range deliveries {
-		slots[i] = int16(feedmill.Slot(d.Subscription))
-	}
-	var seqs []int64
-	each(b.Queue(`INSERT INTO open_deliveries (`+insertedColumns+`, slot)
-		SELECT * FROM `+insertedArrays+`$13::smallint[]) RETURNING seq`, append(deliveryArrays(deliveries), slots)...),
-		func(row pgx.Row) error {
-			var seq int64
-			if err := row.Scan(&seq); err != nil {
-				return err
-			}
-			seqs = append(seqs, seq)
-			if number != nil && len(seqs) == len(deliveries) {
-				number(seqs)
-			}
-			return nil
-		})
 }
 
-// queueEnded writes new deliveries that have ended as they began.
-func queueEnded(b *pgx.Batch, deliveries []feedmill.Delivery) {
+// queueDiscarded writes new deliveries that have ended as they began.
+func queueDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery) {
 	if len(deliveries) == 0 {
 		return
 	}
@@ -102,8 +113,9 @@ func queueEnded(b *pgx.Batch, deliveries []feedmill.Delivery) {
 	for i, d := range deliveries {
 		ends[i] = d.EndedAt
 	}
-	b.Queue(`INSERT INTO ended_deliveries (`+insertedColumns+`, ended_at)
-		SELECT * FROM `+insertedArrays+`$13::timestamptz[])`, append(deliveryArrays(deliveries), ends)...)
+	b.Queue(`INSERT INTO ended_deliveries (`+newColumns+`, ended_at, state, reason, attempts)
+		SELECT *, 'discarded', $11::text, 0 FROM `+newArrays+`, $10::timestamptz[])`,
+		rowsOf(deliveries, false).values(ends, deliveries[0].Reason)...)
 }
 
 // Delivery finds a delivery of the workspace.

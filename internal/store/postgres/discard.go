@@ -22,9 +22,8 @@ func (t tx) discard(ctx context.Context, subscription feedmill.ID, reason string
 	n, err := t.exec(ctx, `WITH gone AS (
 			DELETE FROM open_deliveries WHERE id IN (
 				SELECT id FROM open_deliveries WHERE subscription_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-			RETURNING id, workspace_id, subscription_id, event_id, seq, type, resource_id, 'discarded', $3::text,
-				attempts, budget, due_at, created_at, $4::timestamptz)
-		INSERT INTO ended_deliveries (`+endedColumns+`) SELECT * FROM gone`, subscription, limit, reason, at)
+			RETURNING `+endingColumns+`, 'discarded', $3::text, attempts, $4::timestamptz)
+		INSERT INTO ended_deliveries (`+endingColumns+`, state, reason, attempts, ended_at) SELECT * FROM gone`, subscription, limit, reason, at)
 	return int(n), err
 }
 

@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,24 +20,30 @@ func scanEvent(row pgx.Row) (e feedmill.Event, err error) {
 	return e, translate(err)
 }
 
-// queueEvents writes events.
-func queueEvents(b *pgx.Batch, events []feedmill.Event) {
-	if len(events) == 0 {
+// queueEvents writes events that were accepted.
+func queueEvents(b *pgx.Batch, events []acceptedEvent) {
+	n := len(events)
+	if n == 0 {
 		return
 	}
-	var (
-		ids, workspaces, publishers, types, resources, sources []string
-		times                                                  []time.Time
-		payloads                                               [][]byte
-	)
-	for _, e := range events {
-		ids, workspaces, publishers = append(ids, string(e.ID)), append(workspaces, string(e.Workspace)), append(publishers, e.PublisherID)
-		types, resources, sources = append(types, e.Type), append(resources, e.ResourceID), append(sources, string(e.Source))
-		times, payloads = append(times, e.Timestamp), append(payloads, notNilBytes(e.Payload))
+	texts := make([]string, 6*n)
+	column := func(i int) []string { return texts[i*n : (i+1)*n : (i+1)*n] }
+	ids, workspaces, publishers, types, resources, sources := column(0), column(1), column(2), column(3), column(4), column(5)
+	first, last := make([]*string, n), make([]*string, n)
+	times, payloads := make([]time.Time, n), make([][]byte, n)
+	for i := range events {
+		e := &events[i]
+		ids[i], workspaces[i], publishers[i] = string(e.ID), string(e.Workspace), e.PublisherID
+		types[i], resources[i], sources[i] = e.Type, e.ResourceID, string(e.Source)
+		times[i], payloads[i] = e.Timestamp, notNilBytes(e.Payload)
+		if e.first != "" {
+			first[i], last[i] = (*string)(&e.first), (*string)(&e.last)
+		}
 	}
-	b.Queue(`INSERT INTO events (`+eventColumns+`)
-		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::bytea[])`,
-		ids, workspaces, publishers, types, times, resources, sources, payloads)
+	b.Queue(`INSERT INTO events (`+eventColumns+`, first_delivery, last_delivery)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::bytea[],
+			$9::text[], $10::text[])`,
+		ids, workspaces, publishers, types, times, resources, sources, payloads, first, last)
 }
 
 func notNilBytes(b []byte) []byte {
@@ -68,14 +76,22 @@ func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.Even
 
 // EventRoutes are the first limit deliveries of an event, oldest first.
 func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error) {
+	var first, last string
+	err := db.pool.QueryRow(ctx, `SELECT coalesce(first_delivery, ''), coalesce(last_delivery, '') FROM events
+		WHERE workspace_id = $1 AND id = $2`, workspace, event).Scan(&first, &last)
+	if err := translate(err); err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+		return nil, err
+	}
 	// No delivery is older than its event, but for the clocks of two replicas.
-	first := feedmill.FirstID(feedmill.PrefixDelivery, event.Time().Add(-aDay))
-	const part = ` WHERE event_id = $2 AND workspace_id = $1 AND id >= $3 ORDER BY id LIMIT $4`
-	rows, err := db.rows(ctx, `SELECT id, subscription_id, state FROM (
-		(SELECT * FROM (SELECT id, subscription_id, state FROM open_deliveries`+part+`) o)
-		UNION ALL
-		(SELECT * FROM (SELECT id, subscription_id, state FROM ended_deliveries`+part+`) e)) d
-		ORDER BY id LIMIT $4`, workspace, event, first, limit)
+	since := feedmill.FirstID(feedmill.PrefixDelivery, event.Time().Add(-aDay))
+	var parts []string
+	for _, table := range []string{"open_deliveries", "ended_deliveries"} {
+		for _, found := range []string{`apart AND id >= $5`, `NOT apart AND id BETWEEN $3 AND $4`} {
+			parts = append(parts, `(SELECT id, subscription_id, state FROM `+table+`
+				WHERE event_id = $2 AND workspace_id = $1 AND `+found+` ORDER BY id LIMIT $6)`)
+		}
+	}
+	rows, err := db.rows(ctx, strings.Join(parts, ` UNION ALL `)+` ORDER BY id LIMIT $6`, workspace, event, first, last, since, limit)
 	return all(rows, err, func(row pgx.Row) (r feedmill.EventRoute, err error) {
 		err = row.Scan(&r.Delivery, &r.Subscription, &r.State)
 		return r, translate(err)

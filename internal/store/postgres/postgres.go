@@ -38,6 +38,8 @@ type DB struct {
 	days  days
 	sweep sweep
 
+	successes successes
+
 	accepts *group[*publication]
 	settles *group[[]feedmill.Outcome]
 }

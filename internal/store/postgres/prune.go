@@ -108,7 +108,7 @@ func (db *DB) pruneDay(ctx context.Context, day time.Time, reached *eventKey) (d
 // held reports whether anything open belongs to a day.
 func (t tx) held(ctx context.Context, day time.Time) (held bool, err error) {
 	err = t.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM open_deliveries WHERE id >= $1 AND id < $2)
-			OR EXISTS (SELECT 1 FROM open_deliveries WHERE event_id >= $3 AND event_id < $4)`,
+			OR EXISTS (SELECT 1 FROM open_deliveries WHERE apart AND event_id >= $3 AND event_id < $4)`,
 		feedmill.FirstID(feedmill.PrefixDelivery, day), feedmill.FirstID(feedmill.PrefixDelivery, day.Add(aDay)),
 		feedmill.FirstID(feedmill.PrefixEvent, day), feedmill.FirstID(feedmill.PrefixEvent, day.Add(aDay))).Scan(&held)
 	return held, translate(err)
@@ -149,7 +149,8 @@ func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end
 	*reached = looked[len(looked)-1]
 	// An event that is being opened again is locked, and stays.
 	const unused = ` JOIN unnest($1::text[], $2::text[]) AS k (workspace_id, id) USING (workspace_id, id)
-		WHERE NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.event_id = e.id)`
+		WHERE NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.apart AND o.event_id = e.id)
+		AND NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.id BETWEEN e.first_delivery AND e.last_delivery AND o.event_id = e.id)`
 	workspaces, ids := columns(looked)
 	rows, err = t.Query(ctx, `SELECT workspace_id, id FROM `+events+` e`+unused+` FOR UPDATE OF e SKIP LOCKED`, workspaces, ids)
 	locked, err := all(rows, translate(err), scanEventKey)
@@ -158,13 +159,12 @@ func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end
 	}
 	workspaces, ids = columns(locked)
 	rows, err = t.Query(ctx, `DELETE FROM `+events+` WHERE (workspace_id, id) IN
-		(SELECT workspace_id, id FROM `+events+` e`+unused+`) RETURNING id`, workspaces, ids)
-	gone, err := all(rows, translate(err), scanText)
+		(SELECT workspace_id, id FROM `+events+` e`+unused+`) RETURNING id, first_delivery, last_delivery`, workspaces, ids)
+	gone, err := all(rows, translate(err), scanSpan)
 	if err != nil {
 		return false, err
 	}
-	rows, err = t.Query(ctx, `DELETE FROM ended_deliveries WHERE event_id = ANY($1::text[]) RETURNING id`, gone)
-	ended, err := all(rows, translate(err), scanText)
+	ended, err := t.deleteEnded(ctx, day, gone)
 	if err != nil {
 		return false, err
 	}
@@ -174,6 +174,33 @@ func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end
 		}
 	}
 	return len(looked) < sweepStep, nil
+}
+
+// span is an event and the first and the last of the deliveries that it had
+// when it was accepted; nil where it had none.
+type span struct {
+	event       string
+	first, last *string
+}
+
+func scanSpan(row pgx.Row) (s span, err error) { return s, row.Scan(&s.event, &s.first, &s.last) }
+
+// deleteEnded deletes the deliveries of events of a day and answers their ids.
+func (t tx) deleteEnded(ctx context.Context, day time.Time, events []span) ([]string, error) {
+	ids, first, last := make([]string, len(events)), make([]*string, len(events)), make([]*string, len(events))
+	for i, s := range events {
+		ids[i], first[i], last[i] = s.event, s.first, s.last
+	}
+	rows, err := t.Query(ctx, `DELETE FROM ended_deliveries WHERE apart AND event_id = ANY($1::text[]) RETURNING id`, ids)
+	ended, err := all(rows, translate(err), scanText)
+	if err != nil {
+		return nil, err
+	}
+	rows, err = t.Query(ctx, `DELETE FROM `+partitionName("ended_deliveries", day)+` d
+		USING unnest($1::text[], $2::text[], $3::text[]) AS e (id, first, last)
+		WHERE d.id BETWEEN e.first AND e.last AND d.event_id = e.id RETURNING d.id`, ids, first, last)
+	more, err := all(rows, translate(err), scanText)
+	return append(ended, more...), err
 }
 
 func scanText(row pgx.Row) (s string, err error) { return s, row.Scan(&s) }

@@ -21,9 +21,9 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, once *feedmil
 		for i, s := range r.States {
 			states[i] = string(s)
 		}
-		_, err := tx.exec(ctx, `INSERT INTO replays (id, workspace_id, subscription_id, since, until, states, created_at, made, done_at, stepped_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $7)`,
-			r.ID, r.Workspace, r.Subscription, orNull(r.Since), orNull(r.Until), states, r.CreatedAt, r.Made, orNull(r.DoneAt))
+		_, err := tx.exec(ctx, `INSERT INTO replays (id, workspace_id, subscription_id, since, until, states, created_at, made, done_at, stepped_at, before_seq)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $7, nextval('delivery_seq') << $10)`,
+			r.ID, r.Workspace, r.Subscription, orNull(r.Since), orNull(r.Until), states, r.CreatedAt, r.Made, orNull(r.DoneAt), blockBits)
 		return err
 	})
 }
@@ -82,8 +82,15 @@ func (t tx) step(ctx context.Context, r replayStep, now time.Time, budget, limit
 	if err != nil {
 		return err
 	}
+	seqs, err := t.numbers(ctx, len(fresh))
+	if err != nil {
+		return err
+	}
+	for i := range fresh {
+		fresh[i].Seq = seqs.number(i)
+	}
 	return t.send(ctx, func(b *pgx.Batch) error {
-		queueOpen(b, fresh, nil)
+		queueOpen(b, fresh, true)
 		if len(old) > 0 {
 			r.reached = old[len(old)-1].ID
 		}
@@ -135,9 +142,7 @@ func (t tx) again(ctx context.Context, old []feedmill.Delivery, now time.Time, b
 	for _, d := range old {
 		if there[d.Event] {
 			e := feedmill.Event{ID: d.Event, Workspace: d.Workspace, Type: d.Type, ResourceID: d.ResourceID}
-			d = newDelivery(e, d.Subscription, budget)
-			d.DueAt = now
-			fresh = append(fresh, d)
+			fresh = append(fresh, newDelivery(e, d.Subscription, budget, now))
 		}
 	}
 	return fresh, nil

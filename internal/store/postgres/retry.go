@@ -41,10 +41,11 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 				return err
 			}
 		}
-		_, err = tx.exec(ctx, `INSERT INTO open_deliveries (`+commonColumns+`, slot)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		// Whether it was made with its event is not known any more.
+		_, err = tx.exec(ctx, `INSERT INTO open_deliveries (`+commonColumns+`, due_at, slot, apart)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true)`,
 			d.ID, d.Workspace, d.Subscription, d.Event, d.Seq, d.Type, d.ResourceID, d.State, d.Reason,
-			d.Attempts, d.Budget, d.DueAt, d.CreatedAt, feedmill.Slot(d.Subscription))
+			d.Attempts, d.Budget, d.DueAt, feedmill.Slot(d.Subscription))
 		return err
 	})
 	if err != nil {
@@ -71,7 +72,13 @@ func (t tx) reopen(ctx context.Context, workspace, id feedmill.ID) (feedmill.Del
 	if !errors.Is(err, feedmill.ErrNotFound) {
 		return d, err
 	}
-	return scanDelivery(t.QueryRow(ctx, `DELETE FROM ended_deliveries WHERE id = $1 AND workspace_id = $2 RETURNING `+endedColumns, id, workspace))
+	var final finalAttempt
+	d, err = scanDeliveryAnd(t.QueryRow(ctx, `DELETE FROM ended_deliveries WHERE id = $1 AND workspace_id = $2
+		RETURNING `+endedColumns+`, `+finalColumns, id, workspace), final.columns()...)
+	if err == nil && final.id != nil {
+		err = t.insertAttempt(ctx, final.attempt(id))
+	}
+	return d, err
 }
 
 // lockPayload reads the text to send and keeps the event from being pruned

@@ -38,13 +38,18 @@ func changesSubscription(o feedmill.Outcome) bool {
 func (db *DB) settleTogether(ctx context.Context, calls [][]feedmill.Outcome) error {
 	outcomes := slices.Concat(calls...)
 	return db.withRoom(ctx, deliveriesOf(outcomes), func() error {
+		var noted map[feedmill.ID]time.Time
 		steps := rounds(outcomes)
 		first := steps[0]
 		steps[0] = func(b *pgx.Batch) error {
-			queueSuccesses(b, outcomes)
+			noted = db.successes.queue(b, outcomes)
 			return first(b)
 		}
-		return db.pipeline(ctx, steps...)
+		if err := db.pipeline(ctx, steps...); err != nil {
+			return err
+		}
+		db.successes.note(noted)
+		return nil
 	})
 }
 
@@ -54,33 +59,6 @@ func deliveriesOf(outcomes []feedmill.Outcome) []feedmill.ID {
 		ids[i] = o.Delivery
 	}
 	return ids
-}
-
-// queueSuccesses moves the last success of subscriptions, where it has fallen a
-// minute behind or where a warning is to be taken back: to write it each time
-// would make all deliveries of a subscription wait for one row.
-//
-// Subscriptions are locked in the order of their ids, and before deliveries.
-func queueSuccesses(b *pgx.Batch, outcomes []feedmill.Outcome) {
-	last := make(map[feedmill.ID]time.Time)
-	for _, o := range outcomes {
-		if o.Succeeded && !o.At.Before(last[o.Subscription]) {
-			last[o.Subscription] = o.At
-		}
-	}
-	if len(last) == 0 {
-		return
-	}
-	ids, times := make([]string, 0, len(last)), make([]time.Time, 0, len(last))
-	for id, at := range last {
-		ids, times = append(ids, string(id)), append(times, at)
-	}
-	b.Queue(`WITH succeeded AS (
-			SELECT s.id, t.at FROM unnest($1::text[], $2::timestamptz[]) AS t (id, at) JOIN subscriptions s USING (id)
-			WHERE s.warned_at IS NOT NULL OR s.last_success_at IS NULL OR s.last_success_at < t.at - interval '1 minute'
-			ORDER BY s.id FOR UPDATE OF s)
-		UPDATE subscriptions s SET last_success_at = greatest(s.last_success_at, t.at), warned_at = NULL
-		FROM succeeded t WHERE s.id = t.id`, ids, times)
 }
 
 // settleAlone settles outcomes of which some warn, disable or tell something.
@@ -136,7 +114,7 @@ func (t tx) lockSubscriptions(ctx context.Context, outcomes []feedmill.Outcome) 
 // notice to those to publish where that had effect.
 func (t tx) changeFor(ctx context.Context, o feedmill.Outcome, p *publication) error {
 	if o.Succeeded {
-		if err := t.send(ctx, func(b *pgx.Batch) error { queueSuccesses(b, []feedmill.Outcome{o}); return nil }); err != nil {
+		if err := t.send(ctx, func(b *pgx.Batch) error { new(successes).queue(b, []feedmill.Outcome{o}); return nil }); err != nil {
 			return err
 		}
 	}
