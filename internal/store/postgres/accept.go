@@ -12,8 +12,14 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// maxSharedBytes bounds what calls publish in one shared transaction.
-const maxSharedBytes = 4 << 20
+const (
+	// maxSharedBytes bounds what calls publish in one shared transaction.
+	maxSharedBytes = 4 << 20
+	// An event and a delivery count for so many bytes, however short the
+	// payload is.
+	eventBytes    = 1024
+	deliveryBytes = 512
+)
 
 // publication is one call of [DB.Accept] and what became of it.
 type publication struct {
@@ -28,10 +34,14 @@ type publication struct {
 	opened int
 }
 
-// weight counts the rows of an event, too, however short its payload.
-func (p *publication) weight() (bytes int) {
-	for _, e := range p.events {
-		bytes += len(e.Payload) + 1024
+// weight is about how many bytes a transaction has to hold for a call.
+func (db *DB) weight(p *publication) (bytes int) {
+	for i := range p.events {
+		bytes += len(p.events[i].Payload) + eventBytes
+	}
+	if len(p.events) > 0 {
+		// All events of a call are of one workspace.
+		bytes += len(p.events) * deliveryBytes * db.fanouts.of(p.events[0].Workspace)
 	}
 	return bytes
 }
@@ -70,7 +80,16 @@ func (db *DB) acceptTogether(ctx context.Context, calls []*publication) error {
 			// the commit.
 			steps = append(steps, func(*pgx.Batch) error { return nil })
 		}
-		return db.pipeline(ctx, steps...)
+		if err := db.pipeline(ctx, steps...); err != nil {
+			return err
+		}
+		a.remember(&db.recent)
+		for _, p := range calls {
+			if len(p.events) > 0 {
+				db.fanouts.note(p.events[0].Workspace, len(p.due), len(p.events))
+			}
+		}
+		return nil
 	})
 }
 
@@ -306,6 +325,16 @@ func (a *acceptance) number() {
 			p.due = append(p.due, feedmill.DueDelivery{Delivery: d, Payload: payloads[d.Event]})
 		}
 		from = p.opened
+	}
+}
+
+// remember remembers the payloads that will be asked for more than once, if any
+// are.
+func (a *acceptance) remember(r *recent) {
+	for i := range a.events {
+		if e := &a.events[i]; e.first != e.last {
+			r.put(e.ID, e.Payload)
+		}
 	}
 }
 

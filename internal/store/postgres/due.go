@@ -70,17 +70,16 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 		due = append(due, d)
 		return err
 	}
-	err := db.steadily(ctx, func(b *pgx.Batch) {
-		if q.Heads {
-			each(b.Queue(dueHeads, q.Subscription, q.Now, q.Limit), take)
-			return
-		}
+	var b pgx.Batch
+	if q.Heads {
+		each(b.Queue(dueHeads, q.Subscription, q.Now, q.Limit), take)
+	} else {
 		if q.After == "" {
 			each(b.Queue(dueRetries, q.Subscription, q.Now, q.Limit), take)
 		}
 		each(b.Queue(duePending, q.Subscription, q.After, q.Limit), take)
-	})
-	if err != nil {
+	}
+	if err := translate(db.steady.SendBatch(ctx, &b).Close()); err != nil {
 		return nil, err
 	}
 	return db.payloads(ctx, due[:min(len(due), q.Limit)])

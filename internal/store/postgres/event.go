@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -96,50 +95,6 @@ func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, lim
 		err = row.Scan(&r.Delivery, &r.Subscription, &r.State)
 		return r, translate(err)
 	})
-}
-
-// payloads adds to deliveries of one workspace what is to be sent. One whose
-// event has gone, since it has ended meanwhile, is left out.
-func (db *DB) payloads(ctx context.Context, deliveries []feedmill.Delivery) ([]feedmill.DueDelivery, error) {
-	days := make(map[time.Time][]string)
-	for _, d := range deliveries {
-		day := dayOf(d.Event.Time())
-		days[day] = append(days[day], string(d.Event))
-	}
-	texts := make(map[feedmill.ID][]byte, len(deliveries))
-	for day, ids := range days {
-		if err := db.readPayloads(ctx, texts, deliveries[0].Workspace, day, ids); err != nil {
-			return nil, err
-		}
-	}
-	due := make([]feedmill.DueDelivery, 0, len(deliveries))
-	for _, d := range deliveries {
-		if text, ok := texts[d.Event]; ok {
-			due = append(due, feedmill.DueDelivery{Delivery: d, Payload: text})
-		}
-	}
-	return due, nil
-}
-
-// readPayloads reads the payloads of events of one day from its partition: to
-// find the partition is most of what it costs to read a few of them through the
-// whole table. A day that is not there has none.
-func (db *DB) readPayloads(ctx context.Context, texts map[feedmill.ID][]byte, workspace feedmill.ID, day time.Time, ids []string) error {
-	slices.Sort(ids)
-	err := db.steadily(ctx, func(b *pgx.Batch) {
-		each(b.Queue(`SELECT id, payload FROM `+partitionName("events", day)+` WHERE workspace_id = $1 AND id = ANY($2::text[])`,
-			workspace, slices.Compact(ids)), func(row pgx.Row) error {
-			var id feedmill.ID
-			var text []byte
-			err := row.Scan(&id, &text)
-			texts[id] = text
-			return err
-		})
-	})
-	if hasCode(err, undefinedTable) {
-		return nil
-	}
-	return err
 }
 
 // querier is the database or a transaction.

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// sharedInFlight is how many shared transactions of a kind run at once:
-	// while one waits for the disk, another is filled.
-	sharedInFlight = 3
+	// acceptsInFlight and settlesInFlight are how many shared transactions of
+	// a kind run at once: while one waits for the disk, another is filled.
+	acceptsInFlight = 2
+	settlesInFlight = 3
 	// sharedPatience bounds a shared transaction, which no single caller's
 	// context may end.
 	sharedPatience = 30 * time.Second
@@ -41,11 +42,14 @@ type group[C any] struct {
 
 type member[C any] struct {
 	call C
-	done chan error
+	// taken says that the call is in a transaction that is under way; done
+	// gets its answer.
+	taken bool
+	done  chan error
 }
 
-func newGroup[C any](together func(context.Context, []C) error, weight func(C) int, limit int) *group[C] {
-	return &group[C]{together: together, weight: weight, limit: limit, inFlight: make(chan struct{}, sharedInFlight)}
+func newGroup[C any](together func(context.Context, []C) error, weight func(C) int, limit, inFlight int) *group[C] {
+	return &group[C]{together: together, weight: weight, limit: limit, inFlight: make(chan struct{}, inFlight)}
 }
 
 // do returns when the call is done and durable, or failed and undone. A context
@@ -61,6 +65,9 @@ func (g *group[C]) do(ctx context.Context, call C) error {
 			return err
 		case g.inFlight <- struct{}{}:
 			g.lead(ctx)
+			if g.isTaken(m) {
+				return <-m.done
+			}
 		case <-ctx.Done():
 			if g.leave(m) {
 				return ctx.Err()
@@ -130,8 +137,19 @@ func (g *group[C]) take() []*member[C] {
 		n++
 	}
 	batch := slices.Clone(g.waiting[:n])
+	for _, m := range batch {
+		m.taken = true
+	}
 	g.waiting = slices.Delete(g.waiting, 0, n)
 	return batch
+}
+
+// isTaken reports whether somebody has taken a call: whoever made it has nothing
+// left to do but to wait for the answer.
+func (g *group[C]) isTaken(m *member[C]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return m.taken
 }
 
 // leave removes a call that nobody has taken yet and reports whether it could.

@@ -13,6 +13,9 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// inFlight is how many transactions of a group run at once.
+const inFlight = 3
+
 // recorder is a database for groups of numbers. It holds every transaction
 // until it is let go.
 type recorder struct {
@@ -45,7 +48,7 @@ func (r *recorder) sizes() (sizes []int) {
 }
 
 func (r *recorder) group(limit int) *group[int] {
-	return newGroup(r.together, func(int) int { return 1 }, limit)
+	return newGroup(r.together, func(int) int { return 1 }, limit, inFlight)
 }
 
 // crowdOf makes calls 0..n-1 at once and answers their errors once all wait.
@@ -111,7 +114,7 @@ func TestGroupFailsNobodyElse(t *testing.T) {
 			wait()
 			for i, err := range errs {
 				// The first three had transactions of their own.
-				fails := i == 8 || (!c.alone && i >= sharedInFlight)
+				fails := i == 8 || (!c.alone && i >= inFlight)
 				if fails != errors.Is(err, c.err) || (!fails && err != nil) {
 					t.Errorf("%s: call %d answered %v", c.name, i, err)
 				}
@@ -128,7 +131,7 @@ func TestGroupContextThatEndsBeforeItsTurn(t *testing.T) {
 		r := &recorder{release: make(chan struct{})}
 		g := r.group(100)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, wait := crowdOf(t.Context(), g, sharedInFlight)
+		_, wait := crowdOf(t.Context(), g, inFlight)
 		late, waitLate := crowdOf(ctx, g, 1)
 		cancel()
 		waitLate()
@@ -137,7 +140,7 @@ func TestGroupContextThatEndsBeforeItsTurn(t *testing.T) {
 		}
 		close(r.release)
 		wait()
-		if got := len(r.sizes()); got != sharedInFlight {
+		if got := len(r.sizes()); got != inFlight {
 			t.Errorf("%d transactions were made, want none for the call that was given up", got)
 		}
 	})

@@ -22,8 +22,12 @@ const rollbackPatience = 5 * time.Second
 // commits it, so nothing of the last step may find out by its answers that the
 // transaction must not be.
 func (db *DB) pipeline(ctx context.Context, steps ...func(*pgx.Batch) error) error {
-	return translate(db.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+	return translate(db.steady.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		err := trips(ctx, conn, steps)
+		if err != nil && conn.Conn().IsClosed() && ctx.Err() == nil {
+			// The others are likely to be of a server that has gone, too.
+			db.reset()
+		}
 		if err != nil && !conn.Conn().IsClosed() && conn.Conn().PgConn().TxStatus() != idle {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackPatience)
 			defer cancel()
@@ -39,7 +43,6 @@ func trips(ctx context.Context, conn *pgxpool.Conn, steps []func(*pgx.Batch) err
 		var b pgx.Batch
 		if i == 0 {
 			b.Queue(`BEGIN`)
-			b.Queue(steadyPlans)
 		}
 		if err := step(&b); err != nil {
 			return err
@@ -56,22 +59,6 @@ func trips(ctx context.Context, conn *pgxpool.Conn, steps []func(*pgx.Batch) err
 	}
 	afterCommit()
 	return nil
-}
-
-// steadyPlans has the statements behind it in a transaction planned once for
-// ever, by index and row by row. It is for those that are called all the time,
-// with values for which no other plan is ever better, and that read no more of
-// a table that is divided by days than they must.
-const steadyPlans = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
-	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
-
-// steadily sends queries together, with steadyPlans.
-func (db *DB) steadily(ctx context.Context, queue func(*pgx.Batch)) error {
-	var b pgx.Batch
-	b.Queue(steadyPlans)
-	queue(&b)
-	// What is sent together is one transaction, and the plans end with it.
-	return translate(db.pool.SendBatch(ctx, &b).Close())
 }
 
 // send does steps as a pipeline does, inside the transaction.

@@ -34,11 +34,15 @@ var migrations embed.FS
 
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
-	pool  *pgxpool.Pool
+	// pool plans every statement anew, steady once.
+	pool, steady *pgxpool.Pool
+
 	days  days
 	sweep sweep
 
 	successes successes
+	fanouts   fanouts
+	recent    recent
 
 	accepts *group[*publication]
 	settles *group[[]feedmill.Outcome]
@@ -51,21 +55,23 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		// The driver's text can quote the URL, and the URL holds a password.
 		return nil, errors.New("postgres: the database URL cannot be read; write it as postgres://user:password@host:5432/database")
 	}
-	config.MaxConns = max(config.MaxConns, 16)
-	config.AfterConnect = planAnew
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
+	config.MaxConns, config.MinConns = max(config.MaxConns, 16)/2, config.MinConns/2
+	db := &DB{}
+	if db.pool, err = newPool(ctx, config, planAnew); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	if err := migrateUp(ctx, pool); err != nil {
-		pool.Close()
+	if db.steady, err = newPool(ctx, config, planOnce); err != nil {
+		db.pool.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	db := &DB{pool: pool}
-	db.accepts = newGroup(db.acceptTogether, (*publication).weight, maxSharedBytes)
-	db.settles = newGroup(db.settleTogether, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes)
+	if err := migrateUp(ctx, db.pool); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	db.accepts = newGroup(db.acceptTogether, db.weight, maxSharedBytes, acceptsInFlight)
+	db.settles = newGroup(db.settleTogether, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes, settlesInFlight)
 	if err := db.prepareDays(ctx, time.Now(), time.Time{}, daysAheadAtOpen); err != nil {
-		pool.Close()
+		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
 	return db, nil
@@ -73,11 +79,25 @@ func Open(ctx context.Context, url string) (*DB, error) {
 
 // planAnew has every statement planned for the values it is called with, which
 // say what partitions to read, and for the tables as they are: a plan made
-// while a table was small would be kept when it is not any more. To compile a
-// plan takes longer than any of them runs.
-func planAnew(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SET plan_cache_mode = force_custom_plan; SET jit = off`)
-	return err
+// while a table was small would be kept when it is not any more.
+const planAnew = `SET plan_cache_mode = force_custom_plan`
+
+// planOnce has a statement planned once for ever, by index and row by row. It is
+// for those that are called all the time, with values for which no other plan is
+// ever better, and that read no more of the tables that are divided by days than
+// they must: to plan them costs more than to run them.
+const planOnce = `SET plan_cache_mode = force_generic_plan;
+	SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`
+
+// newPool makes a pool of connections on which settings have been made. To
+// compile a plan would take longer than any of them runs.
+func newPool(ctx context.Context, config *pgxpool.Config, settings string) (*pgxpool.Pool, error) {
+	config = config.Copy()
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, settings+`; SET jit = off`)
+		return err
+	}
+	return pgxpool.NewWithConfig(ctx, config)
 }
 
 // migrateUp applies the pending migrations in one transaction under a lock on
@@ -130,6 +150,7 @@ func ensureVersionRow(ctx context.Context, pool *pgxpool.Pool) error {
 // Close waits for the connections in use and closes them.
 func (db *DB) Close() error {
 	db.pool.Close()
+	db.steady.Close()
 	return nil
 }
 
@@ -139,10 +160,16 @@ func (db *DB) Ping(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		// The connections at hand may be of a server that has been started
 		// again since: what a new one says counts.
-		db.pool.Reset()
+		db.reset()
 		err = db.pool.Ping(ctx)
 	}
 	return translate(err)
+}
+
+// reset gives up the connections at hand.
+func (db *DB) reset() {
+	db.pool.Reset()
+	db.steady.Reset()
 }
 
 // write runs do in a transaction and returns once it is durable.

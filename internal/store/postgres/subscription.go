@@ -85,7 +85,7 @@ func (db *DB) Subscription(ctx context.Context, workspace, id feedmill.ID) (feed
 
 // SubscriptionForDelivery finds one in any workspace, deleted or not.
 func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
-	return scanSubscription(db.pool.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions WHERE id = $1`, id))
+	return scanSubscription(db.steady.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions WHERE id = $1`, id))
 }
 
 // Subscriptions lists those that are not deleted, newest first.
