@@ -161,6 +161,27 @@ func TestGroupContextThatEndsAfterItsTurn(t *testing.T) {
 	})
 }
 
+// Those whose calls are under way leave the turns that are free alone.
+func TestGroupWaitsQuietly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{release: make(chan struct{})}
+		errs, wait := crowdOf(t.Context(), r.group(100), 10)
+		for range inFlight {
+			r.release <- struct{}{}
+		}
+		// A goroutine that asked for a turn over and over would never rest.
+		synctest.Wait()
+		if got := r.sizes(); !slices.Equal(got, []int{1, 1, 1, 7}) {
+			t.Errorf("transactions had %v calls", got)
+		}
+		close(r.release)
+		wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestGroupOutlivesAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{release: make(chan struct{})}

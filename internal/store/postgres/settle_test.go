@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
@@ -30,6 +32,76 @@ func TestAnAttemptIsCountedOnce(t *testing.T) {
 		attempts, err := db.DeliveryAttempts(t.Context(), d.ID)
 		if err != nil || len(attempts) != 1 || attempts[0].Number != 1 {
 			t.Errorf("%s: attempts are %+v, %v", state, attempts, err)
+		}
+	}
+}
+
+// The sender of an attempt may not hear of the commit before somebody else has the
+// delivery tried again.
+func TestAnAttemptFromBeforeARetryChangesNothing(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	for _, state := range []feedmill.DeliveryState{feedmill.DeliveryDelivered, feedmill.DeliveryExhausted} {
+		d := published(t, db, sub)
+		o := ended(d, state)
+		o.Attempt.Number, o.Attempt.Header = 1, [][2]string{{"Date", "today"}}
+		if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
+			t.Fatal(err)
+		}
+		before, err := db.DeliveryAttempts(t.Context(), d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.RetryDelivery(t.Context(), sub.Workspace, d.ID, 1, time.Now(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.Delivery(t.Context(), sub.Workspace, d.ID)
+		if err != nil || got.State != feedmill.DeliveryPending || got.Attempts != 1 {
+			t.Errorf("%s: delivery is %+v, %v", state, got, err)
+		}
+		after, err := db.DeliveryAttempts(t.Context(), d.ID)
+		if diff := cmp.Diff(before, after); err != nil || diff != "" {
+			t.Errorf("%s: attempts (-before +after), %v:\n%s", state, err, diff)
+		}
+	}
+}
+
+// A first attempt that is late finds its delivery tried or ended by another.
+func TestFirstAttemptsThatAreNotTheFirst(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	untried, tried, gone := published(t, db, sub), published(t, db, sub), published(t, db, sub)
+	var outcomes []feedmill.Outcome
+	for _, d := range []feedmill.DueDelivery{gone, tried, untried} {
+		o := ended(d, feedmill.DeliveryDelivered)
+		o.Attempt.Number = 1
+		outcomes = append(outcomes, o)
+	}
+	before := []feedmill.Outcome{ended(tried, feedmill.DeliveryRetrying), ended(gone, feedmill.DeliveryExhausted)}
+	for _, batch := range [][]feedmill.Outcome{before, outcomes, outcomes} {
+		if _, err := db.Settle(t.Context(), batch, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		d        feedmill.DueDelivery
+		state    feedmill.DeliveryState
+		attempts int
+	}{
+		{untried, feedmill.DeliveryDelivered, 1},
+		{tried, feedmill.DeliveryDelivered, 2},
+		{gone, feedmill.DeliveryExhausted, 2},
+	} {
+		got, err := db.Delivery(t.Context(), sub.Workspace, c.d.ID)
+		if err != nil || got.State != c.state || got.Attempts != c.attempts {
+			t.Errorf("delivery is %+v (%v), want %s after %d attempts", got, err, c.state, c.attempts)
+		}
+		attempts, err := db.DeliveryAttempts(t.Context(), c.d.ID)
+		if err != nil || len(attempts) != c.attempts || attempts[c.attempts-1].Number != c.attempts {
+			t.Errorf("attempts are %+v, %v", attempts, err)
 		}
 	}
 }

@@ -1,0 +1,173 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/migrate"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
+)
+
+// atVersion3 makes a store as the release with three migrations left it, with a
+// delivery in every state, and answers what is in it.
+func atVersion3(t *testing.T, url string) (sub feedmill.Subscription, old map[feedmill.DeliveryState]feedmill.Delivery) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := migrate.Load(migrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(`CREATE TABLE schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL)`)
+	exec(`INSERT INTO schema_version VALUES (1, 3)`)
+	for _, m := range all[:3] {
+		exec(m.SQL)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	exec(`INSERT INTO partition_days VALUES ($1)`, dayOf(now))
+	for _, p := range partitioned {
+		exec(fmt.Sprintf(`CREATE TABLE %s PARTITION OF %s FOR VALUES FROM ('%s') TO ('%s')`, partitionName(p.table, dayOf(now)), p.table,
+			feedmill.FirstID(p.prefix, dayOf(now)), feedmill.FirstID(p.prefix, dayOf(now).Add(aDay))))
+	}
+	sub = feedmill.Subscription{ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: feedmill.NewID(feedmill.PrefixWorkspace)}
+	exec(`INSERT INTO workspaces VALUES ($1, 'w', now())`, sub.Workspace)
+	exec(`INSERT INTO subscriptions VALUES ($1, $2, '', '', '{metric.*}', '', '', 'active', '', 0, 0, 0, 0, true, NULL, NULL, NULL, now(), now())`, sub.ID, sub.Workspace)
+	exec(`INSERT INTO subscription_topics VALUES ($1, 'metric.*', '', $2)`, sub.Workspace, sub.ID)
+	old = make(map[feedmill.DeliveryState]feedmill.Delivery)
+	for _, state := range slices.Concat(openStates, endedStates) {
+		e := newEvent(sub)
+		e.ResourceID = string(state)
+		exec(`INSERT INTO events VALUES ($1, $2, '', $3, $4, $5, '', $6)`, e.ID, e.Workspace, e.Type, e.Timestamp, e.ResourceID, e.Payload)
+		d := newDelivery(e, sub.ID, 10, now)
+		d.State = state
+		if state != feedmill.DeliveryPending {
+			d.Attempts = 1
+			attempt := feedmill.NewID(feedmill.PrefixAttempt)
+			exec(`INSERT INTO attempts VALUES ($1, $2, 1, $3, 500, 'no', NULL, 1, 2, 3, 4, 5)`, d.ID, attempt, now)
+			exec(`INSERT INTO attempt_bodies VALUES ($1, $2, 'body')`, d.ID, attempt)
+		}
+		if state.Open() {
+			err = conn.QueryRow(t.Context(), `INSERT INTO open_deliveries (id, workspace_id, subscription_id, slot, event_id, type, resource_id, state, reason,
+				attempts, budget, due_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, $10, $11, $12) RETURNING seq`,
+				d.ID, d.Workspace, d.Subscription, feedmill.Slot(d.Subscription), d.Event, d.Type, d.ResourceID, d.State,
+				d.Attempts, d.Budget, d.DueAt, d.CreatedAt).Scan(&d.Seq)
+		} else {
+			d.Reason, d.EndedAt, d.DueAt = "why", now, time.Time{}
+			err = conn.QueryRow(t.Context(), `INSERT INTO ended_deliveries (id, workspace_id, subscription_id, event_id, type, resource_id, state, reason,
+				attempts, budget, due_at, created_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11) RETURNING seq`,
+				d.ID, d.Workspace, d.Subscription, d.Event, d.Type, d.ResourceID, d.State, d.Reason,
+				d.Attempts, d.Budget, now, d.CreatedAt).Scan(&d.Seq)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		old[state] = d
+	}
+	exec(`INSERT INTO replays (id, workspace_id, subscription_id, states, created_at, made, stepped_at) VALUES ($1, $2, $3, '{exhausted}', now(), 0, now())`,
+		feedmill.NewID(feedmill.PrefixReplay), sub.Workspace, sub.ID)
+	return sub, old
+}
+
+// What an older release has left is there after the migrations, and takes part in
+// everything.
+func TestDeliveriesOfAnOlderRelease(t *testing.T) {
+	url := pgtest.New(t)
+	sub, old := atVersion3(t, url)
+	db := open(t, url)
+	ctx := t.Context()
+	for state, want := range old {
+		got, err := db.Delivery(ctx, sub.Workspace, want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s delivery (-want +got):\n%s", state, diff)
+		}
+		routes, err := db.EventRoutes(ctx, sub.Workspace, want.Event, 9)
+		if err != nil || !slices.Equal(routes, []feedmill.EventRoute{{Delivery: want.ID, Subscription: sub.ID, State: state}}) {
+			t.Errorf("%s delivery: routes are %v, %v", state, routes, err)
+		}
+		attempts, err := db.DeliveryAttempts(ctx, want.ID)
+		if err != nil || len(attempts) != want.Attempts {
+			t.Errorf("%s delivery: attempts are %v, %v", state, attempts, err)
+		}
+		for _, a := range attempts {
+			if a.Number != 1 || a.Status != 500 || string(a.Body) != "body" || a.Timing.Total != 5 {
+				t.Errorf("%s delivery: attempt is %+v", state, a)
+			}
+		}
+		listed, err := db.Deliveries(ctx, sub.Workspace, feedmill.DeliveryQuery{
+			Subscription: sub.ID, States: []feedmill.DeliveryState{state}, Page: feedmill.Page{Limit: 9},
+		})
+		if err != nil || len(listed) != 1 || listed[0].ID != want.ID {
+			t.Errorf("%s deliveries are %v, %v", state, listed, err)
+		}
+	}
+
+	fresh := published(t, db, sub)
+	for state, d := range old {
+		if fresh.Seq <= d.Seq {
+			t.Errorf("a new delivery has seq %d, the %s one %d", fresh.Seq, state, d.Seq)
+		}
+	}
+	for _, heads := range []bool{false, true} {
+		due, err := db.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Heads: heads, Limit: 9})
+		if err != nil || len(due) != 3 {
+			t.Errorf("%d deliveries are due (%v), want the old pending and retrying ones and the new one", len(due), err)
+		}
+	}
+	again, err := db.RetryDelivery(ctx, sub.Workspace, old[feedmill.DeliveryDiscarded].ID, 1, time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []feedmill.DueDelivery{{Delivery: old[feedmill.DeliveryPending]}, {Delivery: old[feedmill.DeliveryRetrying]}, again, fresh} {
+		o := ended(d, feedmill.DeliveryDelivered)
+		o.Attempt.Number = d.Attempts + 1
+		if _, err := db.Settle(ctx, []feedmill.Outcome{o}, 10); err != nil {
+			t.Fatal(err)
+		}
+		attempts, err := db.DeliveryAttempts(ctx, d.ID)
+		if err != nil || len(attempts) != d.Attempts+1 || attempts[d.Attempts].ID != o.Attempt.ID || attempts[d.Attempts].Number != d.Attempts+1 {
+			t.Errorf("attempts of a %s delivery are %+v, %v", d.State, attempts, err)
+		}
+	}
+	if worked, err := db.StepReplay(ctx, time.Now(), 10, 10); err != nil || !worked {
+		t.Errorf("the replay made a step: %v, %v", worked, err)
+	}
+	due, err := db.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Limit: 9})
+	if err != nil || len(due) != 1 || due[0].Event != old[feedmill.DeliveryExhausted].Event {
+		t.Fatalf("due after the replay are %v, %v", due, err)
+	}
+	pruneAll(t, db)
+	if n := partitions(t, db); n != len(partitioned) {
+		t.Errorf("%d partitions are there of a day with open work, want %d", n, len(partitioned))
+	}
+	for state, d := range old {
+		_, err := db.Delivery(ctx, sub.Workspace, d.ID)
+		if kept := d.Event == due[0].Event; kept != (err == nil) {
+			t.Errorf("%s delivery after pruning: %v", state, err)
+		}
+	}
+	if _, err := db.Settle(ctx, []feedmill.Outcome{ended(due[0], feedmill.DeliveryDelivered)}, 10); err != nil {
+		t.Fatal(err)
+	}
+	pruneAll(t, db)
+	if n := partitions(t, db); n != 0 {
+		t.Errorf("%d partitions are left", n)
+	}
+}
