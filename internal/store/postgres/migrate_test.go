@@ -14,9 +14,9 @@ import (
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
-// atVersion3 makes a store as the release with three migrations left it, with a
+// atVersion2 makes a store as the release with two migrations left it, with a
 // delivery in every state, and answers what is in it.
-func atVersion3(t *testing.T, url string) (sub feedmill.Subscription, old map[feedmill.DeliveryState]feedmill.Delivery) {
+func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[feedmill.DeliveryState]feedmill.Delivery) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
@@ -34,8 +34,8 @@ func atVersion3(t *testing.T, url string) (sub feedmill.Subscription, old map[fe
 		t.Fatal(err)
 	}
 	exec(`CREATE TABLE schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL)`)
-	exec(`INSERT INTO schema_version VALUES (1, 3)`)
-	for _, m := range all[:3] {
+	exec(`INSERT INTO schema_version VALUES (1, 2)`)
+	for _, m := range all[:2] {
 		exec(m.SQL)
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -87,7 +87,7 @@ func atVersion3(t *testing.T, url string) (sub feedmill.Subscription, old map[fe
 // everything.
 func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 	url := pgtest.New(t)
-	sub, old := atVersion3(t, url)
+	sub, old := atVersion2(t, url)
 	db := open(t, url)
 	ctx := t.Context()
 	for state, want := range old {
