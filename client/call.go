@@ -17,6 +17,11 @@ type request struct {
 	path        string
 	body        []byte
 	contentType string
+	// open, where not nil, gives the body anew for every try, and size is how
+	// long it is, 0 where that is not known. header is sent besides.
+	open   func() (io.Reader, error)
+	size   int64
+	header map[string]string
 	// once is the Idempotency-Key, for a POST.
 	once string
 	// single says that no second try is wanted.
@@ -100,6 +105,13 @@ func (c *Client) try(ctx context.Context, r request) (*http.Response, error) {
 	if r.body != nil {
 		body = bytes.NewReader(r.body)
 	}
+	if r.open != nil {
+		var err error
+		if body, err = r.open(); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		}
+		body = io.NopCloser(body) // the next try needs it
+	}
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
@@ -108,6 +120,12 @@ func (c *Client) try(ctx context.Context, r request) (*http.Response, error) {
 		if value != "" {
 			req.Header.Set(name, value)
 		}
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	if r.size > 0 {
+		req.ContentLength = r.size
 	}
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)

@@ -49,13 +49,13 @@ func (c *Client) repeat(ctx context.Context, r request, try func() error) error 
 
 // safe reports whether the request may arrive twice.
 func (r request) safe() bool {
-	switch r.method {
-	case http.MethodPatch:
+	switch {
+	case r.single, r.method == http.MethodPatch:
 		return false
-	case http.MethodPost:
+	case r.method == http.MethodPost:
 		return r.once != ""
 	}
-	return !r.single
+	return true
 }
 
 // comeBack reports whether the same request may fare better, and when the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -142,6 +143,13 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 	newKey := func(ctx context.Context) (client.Key, error) {
 		return c.CreateKey(ctx, client.NewKey{Name: "a key", Scopes: []string{"api:read"}})
 	}
+	orders := func() client.Upload {
+		return client.Upload{Data: strings.NewReader("order,total\n1,12.50\n2,7.00\n"), Format: "csv", FileName: "orders.csv"}
+	}
+	feed, err := c.CreateDataFeed(ctx, orders())
+	if err != nil {
+		t.Fatal(err)
+	}
 	event := client.NewEvent{Type: "tag.created", ResourceID: "t_1"}
 	const cloudEvent = `{"specversion":"1.0","id":"1","source":"/shop","type":"tag.created"}`
 
@@ -251,6 +259,31 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			})
 			return errors.Join(err, publishing)
 		},
+		"CreateDataFeed":  func(ctx context.Context) error { return second(c.CreateDataFeed(ctx, orders())) },
+		"PreviewDataFeed": func(ctx context.Context) error { return second(c.PreviewDataFeed(ctx, orders())) },
+		"DataFeeds":       func(ctx context.Context) error { return firstOf(c.DataFeeds(ctx)) },
+		"DataFeed":        func(ctx context.Context) error { return second(c.DataFeed(ctx, feed.ID)) },
+		"ChangeDataFeed": func(ctx context.Context) error {
+			return second(c.ChangeDataFeed(ctx, feed.ID, client.DataFeedChange{Name: client.To("changed")}))
+		},
+		"ReplaceData": func(ctx context.Context) error { return second(c.ReplaceData(ctx, feed.ID, orders())) },
+		"ReadData": func(ctx context.Context) error {
+			return allOf(c.ReadData(ctx, feed.ID, client.RowQuery{Format: "csv"}))
+		},
+		"QueryData": func(ctx context.Context) error {
+			query := client.DataQuery{Fields: []client.QueryField{{Field: "total", Aggregate: "sum"}}}
+			return allOf(c.QueryData(ctx, feed.ID, query, client.RowQuery{}))
+		},
+		"Refreshes": func(ctx context.Context) error { return firstOf(c.Refreshes(ctx, feed.ID)) },
+		"Refresh":   func(ctx context.Context) error { return second(c.Refresh(ctx, feed.ID, feed.LastRefresh.ID)) },
+		"Rejects":   func(ctx context.Context) error { return allOf(c.Rejects(ctx, feed.ID, feed.LastRefresh.ID)) },
+		"DeleteDataFeed": func(ctx context.Context) error {
+			f, err := c.CreateDataFeed(ctx, orders())
+			if err != nil {
+				return err
+			}
+			return c.DeleteDataFeed(ctx, f.ID)
+		},
 		"Health":  c.Health,
 		"Ready":   c.Ready,
 		"Metrics": func(ctx context.Context) error { return second(c.Metrics(ctx)) },
@@ -278,6 +311,15 @@ func retrying(t *testing.T, c *client.Client, subscription string) string {
 
 // second is the error of a call whose answer does not matter.
 func second[T any](_ T, err error) error { return err }
+
+// allOf reads rows to their end.
+func allOf(rows *client.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, rows)
+	return errors.Join(err, rows.Close())
+}
 
 // firstOf reads the beginning of a list that has one.
 func firstOf[T any](list func(func(T, error) bool)) error {

@@ -44,7 +44,7 @@ no such thing, 4 the credential is missing or does not allow it.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newVault(), newKeys(), newLogin(), newLogout(),
-		newEvents(), newSubscriptions(), newDeliveries(), newListen(),
+		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newWorker(),
 	)
 	onlyHelps(root)
 	root.InitDefaultHelpCmd()

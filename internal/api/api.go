@@ -12,6 +12,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -40,6 +41,11 @@ type Store interface {
 	Answered(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.Once, error)
 
 	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
+	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
+	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
+	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
+	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
 	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
@@ -129,6 +135,11 @@ type Options struct {
 	Dispatcher Dispatcher
 	Listeners  Listeners
 	Catalogue  *feedmill.Catalogue
+	Feeds      Feeds
+	// Decompress undoes a Content-Encoding, and fails past a number of bytes.
+	Decompress func(r io.Reader, contentEncoding string, limit int64) (io.ReadCloser, error)
+	// MaxUpload is how many bytes the data of an upload may have.
+	MaxUpload int64
 	// URLs says where subscriptions may point to.
 	URLs URLPolicy
 	// MaxSubscriptions is how many a workspace may have; zero means any number.
@@ -160,6 +171,9 @@ type Server struct {
 func New(o Options) *Server {
 	if o.RetryAttempts == 0 {
 		o.RetryAttempts = feedmill.DefaultRetrySchedule.Attempts()
+	}
+	if o.MaxUpload == 0 {
+		o.MaxUpload = defaultMaxUpload
 	}
 	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), paths: make(pathWords)}
 	for _, r := range s.routes() {

@@ -23,11 +23,15 @@ type call struct {
 	requestID string
 	who       feedmill.Principal
 	query     map[string]string
-	faults    []feedmill.Fault
+	// repeated has the values of the parameters that may be given several times.
+	repeated map[string][]string
+	faults   []feedmill.Fault
 	// problem is the type that the first typed faults have, all of them.
 	problem string
 	typed   int
 	once    *onceCall
+	// work ends the work on a long request that takes too long.
+	work *time.Timer
 	// challenge says more of a credential that does not do than [challenge].
 	challenge string
 }
@@ -155,7 +159,7 @@ func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
 			return answer{}, err
 		}
 	}
-	c.readQuery(rt.query)
+	c.readQuery(rt)
 	if rt.body == 0 && len(rt.query) == 0 && !rt.repeatable() { // else the handler goes on to look for faults
 		if err := c.refusal(); err != nil {
 			return answer{}, err
@@ -203,7 +207,7 @@ func hasToken(authorization []string) bool {
 
 // readQuery notes parameters that the operation does not take, those that are
 // given more than once, and values that no store can look for.
-func (c *call) readQuery(takes []string) {
+func (c *call) readQuery(rt route) {
 	if c.r.URL.RawQuery == "" {
 		return
 	}
@@ -212,24 +216,27 @@ func (c *call) readQuery(takes []string) {
 		c.fault(feedmill.Fault{Parameter: "?", Detail: "The query cannot be read; percent-encode its special characters."})
 		return
 	}
-	c.query = make(map[string]string, len(values))
+	c.query, c.repeated = make(map[string]string, len(values)), make(map[string][]string)
 	for _, kv := range values {
 		name := kv[0]
 		_, repeated := c.query[name]
 		switch {
-		case !slices.Contains(takes, name):
+		case !slices.Contains(rt.query, name):
 			detail := "There is no such parameter."
-			if near := feedmill.Nearest(name, takes); len(near) > 0 {
+			if near := feedmill.Nearest(name, rt.query); len(near) > 0 {
 				detail += " Did you mean " + near[0] + "?"
 			}
 			c.fault(feedmill.Fault{Parameter: name, Detail: detail})
-		case repeated:
+		case repeated && !slices.Contains(rt.repeats, name):
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This parameter is given more than once."})
 		case !utf8.ValidString(kv[1]) || strings.ContainsRune(kv[1], 0):
 			c.fault(feedmill.Fault{Parameter: name, Detail: "The value must be UTF-8, percent-encoded, without the character U+0000."})
 			continue
 		}
 		c.query[name] = kv[1]
+		if slices.Contains(rt.repeats, name) {
+			c.repeated[name] = append(c.repeated[name], kv[1])
+		}
 	}
 }
 

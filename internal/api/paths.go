@@ -21,7 +21,7 @@ func (p pathWords) add(path string) {
 
 // idPrefixes are those of the ids that stand in paths.
 var idPrefixes = []string{
-	feedmill.PrefixWorkspace, feedmill.PrefixKey, feedmill.PrefixDataFeed, feedmill.PrefixSubscription,
+	feedmill.PrefixWorkspace, feedmill.PrefixKey, feedmill.PrefixDataFeed, feedmill.PrefixRefresh, feedmill.PrefixSubscription,
 	feedmill.PrefixEvent, feedmill.PrefixDelivery, feedmill.PrefixAttempt, feedmill.PrefixReplay,
 }
 

@@ -16,11 +16,16 @@ type route struct {
 	scope feedmill.Scope
 	// query names the parameters that the operation takes.
 	query []string
+	// repeats names those of them that may be given several times.
+	repeats []string
 	// body is how many bytes the body may have; zero where none is taken.
 	body int64
 	// formats are the media types of the body; empty means JSON.
 	formats string
-	handle  func(*call) (answer, error)
+	// long says that the body or the answer can be so large that only the
+	// time for each part of it is bounded, and not that for the whole.
+	long   bool
+	handle func(*call) (answer, error)
 }
 
 // repeatable reports whether an Idempotency-Key makes the operation happen once.
@@ -61,6 +66,19 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events/listeners/{id}/stream", scope: feedmill.ScopeWrite, handle: s.streamListener},
 		{method: "POST", path: "/events/listeners/{id}/answers", scope: feedmill.ScopeWrite, body: smallBody, handle: s.answerListener},
 		{method: "DELETE", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, handle: s.deleteListener},
+
+		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, query: append([]string{"type", "name", "mode"}, uploadParameters...), body: s.MaxUpload, formats: acceptedUploads, long: true, handle: s.createFeed},
+		{method: "GET", path: "/data_feeds", scope: feedmill.ScopeRead, query: paged, handle: s.listFeeds},
+		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, query: append([]string{"type", "name"}, uploadParameters...), body: s.MaxUpload, formats: acceptedUploads, long: true, handle: s.previewFeed},
+		{method: "GET", path: "/data_feeds/{id}", scope: feedmill.ScopeRead, handle: s.getFeed},
+		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, body: smallBody, handle: s.changeFeed},
+		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, handle: s.deleteFeed},
+		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
+		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, query: append([]string{"mode"}, uploadParameters...), body: s.MaxUpload, formats: acceptedUploads, long: true, handle: s.replaceFeed},
+		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, query: []string{"cursor", "version", "format"}, body: smallBody, long: true, handle: s.queryFeed},
+		{method: "GET", path: "/data_feeds/{id}/refreshes", scope: feedmill.ScopeRead, query: paged, handle: s.listRefreshes},
+		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}", scope: feedmill.ScopeRead, handle: s.getRefresh},
+		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}/rejects", scope: feedmill.ScopeRead, long: true, handle: s.listRejects},
 
 		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
 		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, handle: s.retryDelivery},

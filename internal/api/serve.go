@@ -34,20 +34,24 @@ const (
 // count and, where traces are on, a span.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	start := time.Now()
-	limitTime(w, r, start)
-
+	if !rt.long {
+		limitTime(w, r, start)
+	}
 	c := &call{requestID: requestID(r)}
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	ctx, span := s.startSpan(r, rt)
 	defer span.End()
-	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	ctx, cancel := c.limitWork(ctx, w, r, rt)
 	defer cancel()
 	c.r = r.WithContext(ctx)
 
 	a := s.answer(c, w, rt)
 	if a.status == http.StatusUnsupportedMediaType && rt.body > 0 {
 		a.set("Accept-Post", cmp.Or(rt.formats, "application/json"))
+	}
+	if rt.long {
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	}
 	a.write(w)
 

@@ -21,6 +21,11 @@ type special struct {
 	allow []int
 	// tooLarge is a number of bytes that no body may have; 8 MiB and one by default.
 	tooLarge int
+	// data says that the body is data, in which anything may stand: nothing in
+	// it is a fault of the request.
+	data bool
+	// undrawn are query parameters whose good values no schema can say.
+	undrawn []string
 }
 
 // specials has the operations, by their ids, that need one.
@@ -32,6 +37,12 @@ var specials = map[string]special{
 	"rotateSecret":       {examplesOnly: true},
 	"replaySubscription": {examplesOnly: true},
 	"createListener":     {examplesOnly: true},
+	// What is read as another format than it is can turn out to be no data.
+	"createDataFeed":  {data: true, undrawn: []string{"path", "explode"}, allow: []int{422}},
+	"previewDataFeed": {data: true, undrawn: []string{"path", "explode"}, allow: []int{422}},
+	"replaceDataFeed": {data: true, undrawn: []string{"path", "explode"}, allow: []int{422}},
+	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version"}},
+	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version"}},
 }
 
 // TestConformance holds the running server and the document against each other:
@@ -111,7 +122,7 @@ func (d *driver) check(t *rapid.T, op operation) {
 	}
 	d.known.learn(answer)
 
-	if !good.media.isJSON() {
+	if !good.media.isJSON() || specials[op.id].data {
 		return
 	}
 	bad := good
@@ -124,7 +135,7 @@ func (d *driver) check(t *rapid.T, op operation) {
 	}
 	answer = d.send(t, q)
 	d.checkAnswer(t, op, q, answer)
-	if answer.status == 404 && len(op.with("path")) > 0 {
+	if answer.status == 404 && len(op.with("path")) > 0 || answer.status == 413 && len(q.body) > 1<<20 {
 		return
 	}
 	if p := answer.problem(t); answer.status != 400 || !slices.Contains(p.places(), "pointer "+place) {
@@ -265,9 +276,12 @@ func bodyFaults(op operation, good draft) []wrong {
 		q.header = append(slices.Clone(q.header), [2]string{"Content-Type", contentType})
 		return q
 	}
+	if specials[op.id].data { // a format that is named counts more than the media type
+		good.query = slices.DeleteFunc(slices.Clone(good.query), func(kv [2]string) bool { return kv[0] == "format" })
+	}
 	text := good.request().body
 	list := []wrong{{"unknown content type", with(text, "application/x-no-such-thing"), 415, "header Content-Type", ""}}
-	if !good.media.isJSON() {
+	if !good.media.isJSON() || specials[op.id].data {
 		return list
 	}
 	media := good.media.name

@@ -167,7 +167,19 @@ func (op operation) plainPath() string { return inBraces.ReplaceAllString(op.pat
 var inBraces = regexp.MustCompile(`\{\w+\}`)
 
 // faultsOfAnswer lists how an answer differs from what the document promises.
-func (d *document) faultsOfAnswer(op operation, r reply) []string {
+// Of an answer in lines it promises something of each.
+func (d *document) faultsOfAnswer(op operation, r reply) (texts []string) {
+	if r.header.Get("Content-Type") != "application/x-ndjson" {
+		return d.faultsOfDocument(op, r)
+	}
+	for line := range strings.Lines(r.body) {
+		r.body = line
+		texts = append(texts, d.faultsOfDocument(op, r)...)
+	}
+	return texts
+}
+
+func (d *document) faultsOfDocument(op operation, r reply) []string {
 	q, err := http.NewRequest(op.method, "http://test"+op.plainPath(), nil)
 	if err != nil {
 		return []string{err.Error()}

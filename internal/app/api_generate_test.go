@@ -59,7 +59,7 @@ func (d draft) request() request {
 func (g *generator) draft(t *rapid.T, op operation) draft {
 	d := draft{op: op, params: g.pathParams(t, op)}
 	for _, p := range op.with("query") {
-		if !p.required && !rapid.Bool().Draw(t, "with "+p.name) {
+		if slices.Contains(specials[op.id].undrawn, p.name) || !p.required && !rapid.Bool().Draw(t, "with "+p.name) {
 			continue
 		}
 		if p.name == "cursor" {
@@ -96,7 +96,7 @@ func (g *generator) draft(t *rapid.T, op operation) draft {
 // drawBody draws a body: of JSON by its schema or from the examples, of any
 // other format from the examples alone.
 func (g *generator) drawBody(t *rapid.T, d *draft) {
-	d.media = rapid.SampledFrom(d.op.bodies).Draw(t, "media type")
+	d.media = rapid.SampledFrom(drawnBodies(d.op)).Draw(t, "media type")
 	examples := d.media.examples
 	if d.media.isJSON() && !(len(examples) > 0 && (specials[d.op.id].examplesOnly || rapid.IntRange(0, 4).Draw(t, "example") == 0)) {
 		d.body = g.value(t, "body", d.media.schema)
@@ -109,6 +109,14 @@ func (g *generator) drawBody(t *rapid.T, d *draft) {
 	if text, ok := d.body.(string); ok && !d.media.isJSON() {
 		d.raw = text
 	}
+}
+
+// drawnBodies are the formats of a body but for those that need more than their
+// name in the header, and a parameter.
+func drawnBodies(op operation) []mediaType {
+	return slices.DeleteFunc(slices.Clone(op.bodies), func(m mediaType) bool {
+		return m.name == "multipart/form-data" || m.name == "application/octet-stream"
+	})
 }
 
 // pathParams draws the path's parameters: those of a resource that is there, or
@@ -305,7 +313,7 @@ func (r *resources) learn(answer reply) {
 	}
 	for _, path := range append(metaURL.FindAllString(answer.body, -1), answer.header.Get("Location")) {
 		path = strings.Trim(strings.TrimPrefix(path, `"url":`), `"`)
-		if path != "" && !slices.Contains(r.paths, path) {
+		if anyID.MatchString(path) && !slices.Contains(r.paths, path) {
 			r.paths = append(r.paths, path)
 		}
 	}

@@ -37,6 +37,7 @@ type store interface {
 	publish.Store
 	deliver.Store
 	listen.Store
+	feedStore
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)

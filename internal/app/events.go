@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/listen"
@@ -80,6 +81,7 @@ func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 	return api.Options{
 		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
 		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue, URLs: a.egress.Policy(),
+		Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
 		MaxSubscriptions: a.config.MaxSubscriptions, RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
 		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
 	}

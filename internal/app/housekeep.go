@@ -7,11 +7,21 @@ import (
 
 // housekeep removes what is past its time: a little at a time, so that nobody
 // waits for it, and at once, so that a store has room for the days to come.
-func (a *App) housekeep(ctx context.Context) {
+func (a *App) housekeep(ctx context.Context, feeds *feeds) {
 	const every = time.Minute
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	// Nobody else writes files here: what is older than this process and has
+	// no version was broken off.
+	var swept time.Time
+	orphans := time.Now()
 	for {
+		if now := time.Now(); now.Sub(swept) >= sweepFilesEvery {
+			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.sweepFiles(ctx, orphans) })
+			swept, orphans = now, now
+		}
+		a.sweep(ctx, "versions", func(now time.Time) (bool, error) { return feeds.forgetVersions(ctx, now) })
+		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.forgetRefreshes(ctx, now) })
 		a.sweep(ctx, "idempotency keys", func(now time.Time) (bool, error) {
 			const step = 500
 			n, err := a.store.ForgetAnswers(ctx, now, step)

@@ -37,7 +37,7 @@ const ballastBytes = 24 << 20
 
 // Serve runs the service until ctx ends, then stops it in good order. What the
 // operator should see at the start goes to out.
-func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
+func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err error) {
 	ballast := make([]byte, ballastBytes)
 	defer runtime.KeepAlive(ballast)
 	who, err := auth.New(a.store, auth.Options{
@@ -56,7 +56,13 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	feeds, err := a.newFeeds(queues{events.dispatcher, events.listeners})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, feeds.close()) }()
 	options := a.apiOptions(events, metrics)
+	options.Feeds = feeds
 	options.Auth, options.Tracer = who, traces.tracer
 	handler, err := a.withCORS(api.New(options))
 	if err != nil {
@@ -84,7 +90,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) error {
 	var g errgroup.Group
 	g.Go(func() error { return who.Run(parts) })
 	g.Go(func() error { return events.dispatcher.Run(ctx) })
-	g.Go(func() error { a.housekeep(parts); return nil })
+	g.Go(func() error { a.housekeep(parts, feeds); return nil })
 	g.Go(func() error {
 		defer endParts()
 		defer stop() // a server that fails ends the rest too

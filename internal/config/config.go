@@ -48,6 +48,7 @@ type Config struct {
 	EventTypes       []feedmill.EventType
 	EnforceSchemas   bool
 	MaxSubscriptions int
+	MaxUploadBytes   int64
 
 	origin map[string]string
 }
@@ -88,6 +89,7 @@ var Settings = []Setting{
 	{Name: "eventTypes", Help: "event types of your own, separated by commas; in the file also with description and schema", field: func(c *Config) any { return &c.EventTypes }},
 	{Name: "enforceSchemas", Default: "false", Help: "refuse events whose data does not fit the JSON Schema of their type", field: func(c *Config) any { return &c.EnforceSchemas }},
 	{Name: "maxSubscriptions", Default: "0", Help: "how many subscriptions a workspace may have; 0 means any number", field: func(c *Config) any { return &c.MaxSubscriptions }},
+	{Name: "maxUploadBytes", Default: "1073741824", Help: "how many bytes the data of an upload may have, not compressed", field: func(c *Config) any { return &c.MaxUploadBytes }},
 }
 
 // Env is the setting's name in the environment.
@@ -210,6 +212,10 @@ func (s Setting) set(c *Config, text, origin string) error {
 		if *p, err = strconv.Atoi(text); err != nil || *p < 0 {
 			return fmt.Errorf("%s: %s must be a whole number, 0 or more", origin, s.Name)
 		}
+	case *int64:
+		if *p, err = strconv.ParseInt(text, 10, 64); err != nil || *p < 1 {
+			return fmt.Errorf("%s: %s must be a whole number, 1 or more", origin, s.Name)
+		}
 	case *float64:
 		if *p, err = strconv.ParseFloat(text, 64); err != nil || !(*p >= 0 && *p <= 1e9) {
 			return fmt.Errorf("%s: %s must be a number, 0 or more", origin, s.Name)
@@ -308,6 +314,8 @@ func (s Setting) text(c *Config) string {
 		return strconv.FormatBool(*p)
 	case *int:
 		return strconv.Itoa(*p)
+	case *int64:
+		return strconv.FormatInt(*p, 10)
 	case *float64:
 		return strconv.FormatFloat(*p, 'g', -1, 64)
 	}

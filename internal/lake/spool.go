@@ -100,7 +100,7 @@ func (s *spool) copyTo(out io.Writer) error {
 	for {
 		part, err := s.next(buf)
 		if err != nil {
-			if errors.Is(err, io.EOF) {
+			if err == io.EOF { // a worker that died has an error that wraps it
 				return nil
 			}
 			return err

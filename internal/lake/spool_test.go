@@ -3,6 +3,8 @@ package lake
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"sync"
 	"testing"
@@ -54,7 +56,7 @@ func TestSpoolDoesNotWaitForTheClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	broken := errors.New("broken")
+	broken := fmt.Errorf("the worker died: %w", io.EOF)
 	s.end(broken)
 	var got bytes.Buffer
 	if err := s.copyTo(&got); !errors.Is(err, broken) || got.Len() != 1000 {

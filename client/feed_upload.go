@@ -1,0 +1,123 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Upload is data that is to become a table.
+type Upload struct {
+	// Data is read to its end. Where it can seek, as a file can, it is sent
+	// again from where it was if the connection breaks.
+	Data io.Reader
+	// Format is csv, tsv, json or ndjson.
+	Format string
+	// Name is what the feed is called; FileName counts where it is empty.
+	Name, FileName string
+	// Path is a JSONPath to the records of JSON, and Explode the path below a
+	// record to an array whose elements become rows.
+	Path, Explode string
+	// Text leaves every column text, exactly as it stands in the data.
+	Text bool
+	// ContentEncoding says how Data is compressed: gzip or zstd.
+	ContentEncoding string
+}
+
+// DataPreview is what would become of an upload.
+type DataPreview struct {
+	Columns  []feedmill.Column  `json:"columns"`
+	RowCount int64              `json:"rowCount"`
+	Warnings []feedmill.Warning `json:"warnings"`
+	// Rows are the first 100, an object each.
+	Rows []json.RawMessage `json:"rows"`
+}
+
+// CreateDataFeed makes a feed of data.
+func (c *Client) CreateDataFeed(ctx context.Context, u Upload, opts ...CallOption) (DataFeed, error) {
+	var out one[DataFeed]
+	err := c.upload(ctx, http.MethodPost, "/data_feeds", url.Values{"type": {string(feedmill.FeedUpload)}}, u, &out, opts...)
+	return out.Data, err
+}
+
+// PreviewDataFeed says what would become of data. Nothing is kept of it.
+func (c *Client) PreviewDataFeed(ctx context.Context, u Upload, opts ...CallOption) (DataPreview, error) {
+	var out one[DataPreview]
+	err := c.upload(ctx, http.MethodPost, "/data_feeds/preview", url.Values{"type": {string(feedmill.FeedUpload)}}, u, &out, opts...)
+	return out.Data, err
+}
+
+// ReplaceData gives a feed new data in place of what it has. Name and FileName
+// do not count.
+func (c *Client) ReplaceData(ctx context.Context, feed string, u Upload, opts ...CallOption) (DataFeed, error) {
+	var out one[DataFeed]
+	u.Name, u.FileName = "", ""
+	err := c.upload(ctx, http.MethodPut, feedPath(feed)+"/data", url.Values{}, u, &out, opts...)
+	return out.Data, err
+}
+
+// upload sends data. It may take as long as it takes; the context ends it.
+func (c *Client) upload(ctx context.Context, method, path string, query url.Values, u Upload, out any, opts ...CallOption) error {
+	for name, value := range map[string]string{"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if u.Text {
+		query.Set("types", "text")
+	}
+	r := request{method: method, path: path + "?" + query.Encode(), contentType: "application/octet-stream", once: rand.Text()}
+	// What the server refuses by the header alone need not be sent at all.
+	r.header = map[string]string{"Expect": "100-continue"}
+	if u.FileName != "" {
+		r.header["Content-Disposition"] = mime.FormatMediaType("attachment", map[string]string{"filename": u.FileName})
+	}
+	if u.ContentEncoding != "" {
+		r.header["Content-Encoding"] = u.ContentEncoding
+	}
+	if err := r.sendFrom(u.Data); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	_, err := c.unhurried().exchange(ctx, r, out, opts...)
+	return err
+}
+
+// sendFrom makes data the body of a request: again for every try where it can
+// seek, and else for one.
+func (r *request) sendFrom(data io.Reader) error {
+	seeker, ok := data.(io.Seeker)
+	if !ok {
+		r.single, r.open = true, func() (io.Reader, error) { return data, nil }
+		return nil
+	}
+	begin, err := seeker.Seek(0, io.SeekCurrent)
+	if err != nil { // a pipe has the method and cannot
+		r.single, r.open = true, func() (io.Reader, error) { return data, nil }
+		return nil
+	}
+	end, err := seeker.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	r.size = end - begin
+	r.open = func() (io.Reader, error) {
+		_, err := seeker.Seek(begin, io.SeekStart)
+		return data, err
+	}
+	_, err = seeker.Seek(begin, io.SeekStart)
+	return err
+}
+
+// unhurried is the client without a limit on how long a request may take.
+func (c *Client) unhurried() *Client {
+	patient := *c
+	patient.HTTP = &http.Client{Transport: c.HTTP.Transport, CheckRedirect: c.HTTP.CheckRedirect, Jar: c.HTTP.Jar}
+	return &patient
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+func newFeeds() *cobra.Command {
+	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
+	parent.AddCommand(
+		newFeedsUpload(), newFeedsPreview(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
+		newFeedsUpdate(), newFeedsRefreshes(), newFeedsDelete(),
+	)
+	return parent
+}
+
+// oneFeed makes a command that works on the feed it is given.
+func oneFeed(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " ID", Short: short, Args: oneArg("say which feed"), ValidArgsFunction: completeFirst(completeFeeds),
+	}
+}
+
+// completeFeeds completes to the newest feeds.
+var completeFeeds = completeFrom(func(ctx context.Context, c *client.Client, found func(word, meaning string)) error {
+	const most = 200
+	n := 0
+	for f, err := range paged(c, most).DataFeeds(ctx) {
+		if err != nil || n == most {
+			return err
+		}
+		n++
+		found(f.ID, f.Name)
+	}
+	return nil
+})
+
+func newFeedsList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List feeds, newest first", Args: cobra.NoArgs}
+	limit := limitFlag(cmd)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		header := []string{"ID", "NAME", "STATE", "ROWS", "COLUMNS", "VERSION", "CHANGED"}
+		return list(p, paged(c, *limit).DataFeeds(ctx), *limit, header, func(f client.DataFeed) []cell {
+			return []cell{
+				text(f.ID), text(f.Name), feedState(f.State), count(f.RowCount), count(int64(len(f.Columns))), count(f.Version), text(moment(f.UpdatedAt)),
+			}
+		})
+	})
+}
+
+func count(n int64) cell { return text(strconv.FormatInt(n, 10)) }
+
+func feedState(s feedmill.FeedState) cell {
+	c := cell{text: string(s), tone: waiting}
+	switch s {
+	case feedmill.FeedReady:
+		c.tone = good
+	case feedmill.FeedFailed, feedmill.FeedAuthRequired:
+		c.tone = bad
+	}
+	return c
+}
+
+func newFeedsShow() *cobra.Command {
+	return onServer(oneFeed("show", "Show a feed with its columns and warnings"), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		f, err := c.DataFeed(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.feed(f) })
+	})
+}
+
+// feed prints what is known of a feed.
+func (p *printer) feed(f client.DataFeed) error {
+	var t table
+	t.field("Feed", text(f.ID))
+	t.field("Name", text(f.Name))
+	t.field("Description", text(f.Description))
+	t.field("State", feedState(f.State))
+	t.field("Rows", count(f.RowCount))
+	t.field("Size", text(bytesText(f.ByteSize)))
+	t.field("Version", count(f.Version))
+	if f.LastError != nil {
+		t.field("Last error", cell{text: f.LastError.Detail, tone: bad})
+	}
+	t.field("Created", text(moment(f.CreatedAt)))
+	t.field("Changed", text(moment(f.UpdatedAt)))
+	if err := p.table(t); err != nil {
+		return err
+	}
+	return p.modelled(f.Columns, f.Warnings)
+}
+
+// modelled prints what data was made of.
+func (p *printer) modelled(columns []feedmill.Column, warnings []feedmill.Warning) error {
+	t := table{header: []string{"COLUMN", "TYPE", "FORMAT", "NULLS"}}
+	for _, c := range columns {
+		nulls := "no"
+		if c.Nullable {
+			nulls = "yes"
+		}
+		t.add(text(c.Name), text(string(c.Type)), orDash(c.Format), text(nulls))
+	}
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	if err := p.table(t); err != nil || len(warnings) == 0 {
+		return err
+	}
+	t = table{header: []string{"WARNING", "COLUMN", "COUNT", "FIRST ROW", "DETAIL"}}
+	for _, w := range warnings {
+		row := "-"
+		if w.FirstRow > 0 {
+			row = strconv.FormatInt(w.FirstRow, 10)
+		}
+		t.add(cell{text: w.Code, tone: waiting}, orDash(w.Column), count(w.Count), text(row), text(w.Detail))
+	}
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	return p.table(t)
+}
+
+// bytesText is a number of bytes as people read it.
+func bytesText(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, prefix := float64(n)/unit, 0
+	for value >= unit && prefix < 4 {
+		value /= unit
+		prefix++
+	}
+	return fmt.Sprintf("%.1f %ciB", value, "KMGTP"[prefix])
+}
+
+func newFeedsUpdate() *cobra.Command {
+	cmd := oneFeed("update", "Rename or describe a feed")
+	name := cmd.Flags().String("name", "", "what the feed is called")
+	description := cmd.Flags().String("description", "", "what is to be said of it")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		var change client.DataFeedChange
+		if cmd.Flags().Changed("name") {
+			change.Name = client.To(*name)
+		}
+		if cmd.Flags().Changed("description") {
+			change.Description = client.To(*description)
+		}
+		if change.Name.IsZero() && change.Description.IsZero() {
+			return usagef("say what is to be different with --name or --description")
+		}
+		f, err := c.ChangeDataFeed(ctx, args[0], change)
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.feed(f) })
+	})
+}
+
+func newFeedsRefreshes() *cobra.Command {
+	cmd := oneFeed("refreshes", "List what brought a feed its data, newest first")
+	limit := limitFlag(cmd)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		header := []string{"ID", "STARTED", "STATE", "VERSION", "BYTES", "ROWS", "REJECTED", "TOOK", "ERROR"}
+		return list(p, paged(c, *limit).Refreshes(ctx, args[0]), *limit, header, func(r client.Refresh) []cell {
+			why, version := "", "-"
+			if r.Error != nil {
+				why = r.Error.Detail
+			}
+			if r.Version > 0 {
+				version = strconv.FormatInt(r.Version, 10)
+			}
+			return []cell{
+				text(r.ID), text(moment(r.StartedAt)), refreshState(r.State), text(version), count(r.BytesIn), count(r.RowsStored),
+				count(r.RowsRejected), text(r.Duration.Duration().String()), orDash(why),
+			}
+		})
+	})
+}
+
+func refreshState(s feedmill.RefreshState) cell {
+	c := cell{text: string(s), tone: waiting}
+	switch s {
+	case feedmill.RefreshSucceeded:
+		c.tone = good
+	case feedmill.RefreshFailed:
+		c.tone = bad
+	}
+	return c
+}
+
+func newFeedsDelete() *cobra.Command {
+	return onServer(oneFeed("delete", "Delete a feed with its data"), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		if err := c.DeleteDataFeed(ctx, args[0]); err != nil {
+			return err
+		}
+		return p.say("deleted %s\n", strings.TrimSpace(args[0]))
+	})
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// rowFlags say which rows are wanted.
+type rowFlags struct {
+	fields, sort string
+	filters      []string
+	limit        int
+	version      int64
+}
+
+func (r *rowFlags) add(cmd *cobra.Command, limit int) {
+	f := cmd.Flags()
+	f.StringVar(&r.fields, "fields", "", "columns, separated by commas; by default all")
+	f.StringArrayVar(&r.filters, "filter", nil, "condition such as total:gt:100, status:eq:paid,open or '!name:isNull'; may be given several times")
+	f.StringVar(&r.sort, "sort", "", "columns to sort by, separated by commas, with - before those that descend")
+	r.limit = limit
+	f.Var((*limitValue)(&r.limit), "limit", "how many rows at most; 0 means all")
+	f.Int64Var(&r.version, "version", 0, "number of a version; by default the current one")
+}
+
+// everyRow is a limit that no feed reaches.
+const everyRow = 1_000_000_000_000
+
+func (r *rowFlags) query(format string) client.RowQuery {
+	q := client.RowQuery{Format: format, Fields: r.fields, Filters: r.filters, Sort: r.sort, Limit: int64(r.limit), Version: r.version}
+	if q.Limit == 0 {
+		q.Limit = everyRow
+	}
+	return q
+}
+
+func newFeedsGet() *cobra.Command {
+	cmd := oneFeed("get", "Print rows of a feed")
+	var r rowFlags
+	r.add(cmd, 50)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		format := "csv"
+		if p.json {
+			format = "json"
+		}
+		rows, err := c.ReadData(ctx, args[0], r.query(format))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if p.json {
+			return p.show(nil)
+		}
+		return p.rows(rows)
+	})
+}
+
+// rows prints rows, which come as CSV, as a table.
+func (p *printer) rows(rows *client.Rows) error {
+	var t table
+	records := csv.NewReader(rows)
+	for {
+		record, err := records.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("the rows cannot be read: %w", err)
+		}
+		if t.header == nil {
+			t.header = record
+			continue
+		}
+		t.add(texts(record...)...)
+	}
+	if err := p.table(t); err != nil || rows.Next == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(p.notes, "There are more than these %d; --limit shows more of them.\n", len(t.rows))
+	return err
+}
+
+func newFeedsExport() *cobra.Command {
+	cmd := oneFeed("export", "Write the rows of a feed to a file")
+	var r rowFlags
+	r.add(cmd, 0)
+	format := cmd.Flags().String("format", "", "csv, json, ndjson, parquet or arrow; by default as the file's name ends, else csv")
+	output := cmd.Flags().StringP("output", "o", "-", "file to write; - is standard output")
+	completeFlag(cmd, "format", completeOf("csv", "json", "ndjson", "parquet", "arrow"))
+	server := serverFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := dial(*server)
+		if err != nil {
+			return err
+		}
+		if *format == "" {
+			*format = exportFormat(*output)
+		}
+		rows, err := c.ReadData(cmd.Context(), args[0], r.query(*format))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if *output == "-" {
+			_, err := io.Copy(cmd.OutOrStdout(), rows)
+			return err
+		}
+		return writeWhole(*output, rows)
+	}
+	return cmd
+}
+
+func exportFormat(file string) string {
+	switch extension := strings.ToLower(filepath.Ext(file)); extension {
+	case ".json", ".ndjson", ".parquet", ".arrow":
+		return extension[1:]
+	case ".jsonl":
+		return "ndjson"
+	case ".arrows":
+		return "arrow"
+	}
+	return "csv"
+}
+
+// writeWhole writes a file that is there with all of its bytes or not at all.
+func writeWhole(name string, from io.Reader) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".feedmill-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = io.Copy(f, from)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// uploadFlags say what is in a file.
+type uploadFlags struct {
+	name, format, path, explode, types string
+}
+
+func (u *uploadFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&u.name, "name", "", "what the feed is called; by default as the file is")
+	f.StringVar(&u.format, "format", "", "csv, tsv, json or ndjson; by default as the file's name ends")
+	f.StringVar(&u.path, "path", "", "where the records of JSON are, a JSONPath such as '$.data.items[*]'")
+	f.StringVar(&u.explode, "explode", "", "a path below the record of JSON to an array whose elements become rows")
+	f.StringVar(&u.types, "types", "auto", "text leaves every column text, as it stands in the file")
+	completeFlag(cmd, "format", completeOf("csv", "tsv", "json", "ndjson"))
+	completeFlag(cmd, "types", completeOf("auto", "text"))
+}
+
+// open opens the file, or standard input for a dash.
+func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.Closer, error) {
+	out := client.Upload{Name: u.name, Format: u.format, Path: u.path, Explode: u.explode}
+	switch u.types {
+	case "auto":
+	case "text":
+		out.Text = true
+	default:
+		return out, nil, usagef("--types: write auto or text")
+	}
+	base, encoding := cutCompression(filepath.Base(name))
+	out.ContentEncoding = encoding
+	if out.Format == "" {
+		out.Format = formatOf[strings.ToLower(filepath.Ext(base))]
+	}
+	if out.Format == "" {
+		return out, nil, usagef("say with --format what the file is: csv, tsv, json or ndjson")
+	}
+	if name == "-" {
+		out.Data = cmd.InOrStdin()
+		return out, io.NopCloser(nil), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return out, nil, err
+	}
+	out.FileName, out.Data = base, f
+	return out, f, nil
+}
+
+// formatOf tells what a file is by how its name ends.
+var formatOf = map[string]string{
+	".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson",
+}
+
+// cutCompression takes the ending off the name of a compressed file.
+func cutCompression(name string) (string, string) {
+	if base, ok := strings.CutSuffix(name, ".gz"); ok {
+		return base, "gzip"
+	}
+	if base, ok := strings.CutSuffix(name, ".zst"); ok {
+		return base, "zstd"
+	}
+	return name, ""
+}
+
+func newFeedsUpload() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "upload FILE", Short: "Make a feed of a file, or give a feed new data", Args: oneArg("say which file, or - for standard input"),
+		Long: `Make a feed of a file of CSV, TSV, JSON or NDJSON, which may be compressed (.gz,
+.zst). All of the data is looked at; the columns that were found and what was
+noticed about them are printed.`,
+	}
+	var u uploadFlags
+	u.add(cmd)
+	replace := cmd.Flags().String("replace", "", "id of a feed that gets the data in place of what it has")
+	completeFlag(cmd, "replace", completeFeeds)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		data, file, err := u.open(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		data.Data = p.progress(data.Data)
+		var f client.DataFeed
+		if *replace != "" {
+			f, err = c.ReplaceData(ctx, *replace, data)
+		} else {
+			f, err = c.CreateDataFeed(ctx, data)
+		}
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.feed(f) })
+	})
+}
+
+func newFeedsPreview() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "preview FILE", Short: "Show what would become of a file, and keep nothing", Args: oneArg("say which file, or - for standard input"),
+	}
+	var u uploadFlags
+	u.add(cmd)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		data, file, err := u.open(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		data.Data = p.progress(data.Data)
+		preview, err := c.PreviewDataFeed(ctx, data)
+		if err != nil {
+			return err
+		}
+		return p.show(func() error {
+			if err := p.printf("%d rows\n", preview.RowCount); err != nil {
+				return err
+			}
+			return p.modelled(preview.Columns, preview.Warnings)
+		})
+	})
+}
+
+// progress makes a reader tell people at a terminal how far it is.
+func (p *printer) progress(data io.Reader) io.Reader {
+	notes, ok := p.notes.(*os.File)
+	file, sized := data.(*os.File)
+	if !ok || !sized || p.json || !isTerminal(notes) {
+		return data
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return data
+	}
+	return &progress{File: file, size: info.Size(), notes: notes}
+}
+
+// progress is a file that says how much of it was read, a few times a second.
+type progress struct {
+	*os.File
+	size, read int64
+	notes      io.Writer
+	said       time.Time
+}
+
+func (f *progress) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	f.read += int64(n)
+	if done := err == io.EOF; done || time.Since(f.said) > 200*time.Millisecond {
+		f.said = time.Now()
+		fmt.Fprintf(f.notes, "\r\x1b[K%s of %s", bytesText(f.read), bytesText(f.size))
+		if done {
+			fmt.Fprint(f.notes, "\r\x1b[K")
+		}
+	}
+	return n, err
+}
+
+// Seek begins again, for another try.
+func (f *progress) Seek(offset int64, whence int) (int64, error) {
+	at, err := f.File.Seek(offset, whence)
+	f.read = at
+	return at, err
+}
+
+// WriteTo would pass by Read.
+func (f *progress) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, struct{ io.Reader }{f})
+}

@@ -1,0 +1,206 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+const (
+	// defaultRows is how many rows a page of JSON has; a file has all.
+	defaultRows = 1000
+	// maxRows bounds what a client may ask for in numbers, not in rows.
+	maxRows = 1_000_000_000_000
+	// chunkTimeout is how long a client may take to fetch a part of the rows.
+	chunkTimeout = 30 * time.Second
+	chunkBytes   = 64 << 10
+	// maxKeptRows is how many bytes of rows are kept for an Idempotency-Key.
+	maxKeptRows = 4 << 20
+)
+
+// readFeedData answers the rows of a feed, as its query parameters ask for them.
+func (s *Server) readFeedData(c *call) (answer, error) {
+	q := c.readRowQuery()
+	format, refusal := c.outputFormat()
+	number := c.versionNumber()
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
+	if refusal != nil {
+		return *refusal, nil
+	}
+	if _, given := c.query["limit"]; !given && format.paged {
+		q.Limit = defaultRows
+	}
+	f, v, err := s.feedVersion(c, number)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := s.Feeds.CheckQuery(v, q, format.name, c.query["cursor"]); err != nil {
+		return answer{}, queryError(err)
+	}
+	a := answer{status: http.StatusOK, contentType: format.contentType}
+	etag := c.rowsTag(v, format, q.Limit)
+	a.set("ETag", etag)
+	a.set("Vary", "Accept")
+	a.set("Cache-Control", "private, no-cache")
+	if matchesTag(c.r.Header.Values("If-None-Match"), etag) {
+		a.status, a.contentType = http.StatusNotModified, ""
+		return a, nil
+	}
+	if format.extension != "" {
+		a.set("Content-Disposition", attachment(f.Name, format.extension))
+	}
+	if c.r.Method == http.MethodHead {
+		return a, nil
+	}
+	return s.sendRows(c, a, v, q, format)
+}
+
+// sendRows begins to read, and answers with the rows as they come.
+func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.Query, format outputFormat) (answer, error) {
+	rows, err := s.Feeds.Rows(c.ctx(), v, q, format.name, c.query["cursor"])
+	if err != nil {
+		return answer{}, queryError(err)
+	}
+	if rows.Next != "" {
+		next := c.r.URL.Query()
+		next.Set("cursor", rows.Next)
+		next.Set("version", strconv.FormatInt(v.Number, 10))
+		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), next.Encode()))
+	}
+	if c.once != nil {
+		defer rows.Close()
+		return keptRows(a, rows)
+	}
+	a.stream = func(_ context.Context, w http.ResponseWriter) { s.streamRows(c, rows, w) }
+	return a, nil
+}
+
+// keptRows reads all rows, because the answer is kept for its Idempotency-Key.
+func keptRows(a answer, rows io.Reader) (answer, error) {
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, io.LimitReader(rows, maxKeptRows+1)); err != nil {
+		return answer{}, err
+	}
+	if b.Len() > maxKeptRows {
+		return answer{}, &feedmill.Error{
+			Kind: feedmill.ErrTooLarge, Type: "answer-too-large",
+			Detail: fmt.Sprintf("The answer is larger than %d bytes and cannot be kept for an Idempotency-Key. Leave the key out, since a query changes nothing, or ask for fewer rows.", maxKeptRows),
+		}
+	}
+	a.body = b.Bytes()
+	return a, nil
+}
+
+// streamRows sends rows as they come. Where they break off so does the
+// connection, so that nobody takes the part for the whole.
+func (s *Server) streamRows(c *call, rows FeedRows, w http.ResponseWriter) {
+	defer rows.Close()
+	c.begun()
+	control := http.NewResponseController(w)
+	buf := make([]byte, chunkBytes)
+	for {
+		n, err := rows.Read(buf)
+		if n > 0 {
+			control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // a recorder in a test has none
+			if _, err := w.Write(buf[:n]); err != nil {
+				return // the client went away
+			}
+		}
+		if err == io.EOF { // and not an error that wraps it
+			return
+		}
+		if err != nil {
+			if c.r.Context().Err() == nil {
+				s.Log.LogAttrs(c.ctx(), slog.LevelError, "reading a feed broke off", slog.String("requestId", c.requestID), slog.String("error", err.Error()))
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// versionNumber reads which version is asked for; 0 is the current one.
+func (c *call) versionNumber() int64 {
+	text, given := c.query["version"]
+	if !given {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		c.fault(feedmill.Fault{Parameter: "version", Detail: "This must be the number of a version, 1 or more."})
+	}
+	return n
+}
+
+// feedVersion finds the feed that the path names, and a version of it.
+func (s *Server) feedVersion(c *call, number int64) (feedmill.Feed, feedmill.FeedVersion, error) {
+	f, err := s.feed(c)
+	if err != nil {
+		return f, feedmill.FeedVersion{}, err
+	}
+	if number == 0 {
+		number = f.Version
+	}
+	if number == 0 {
+		return f, feedmill.FeedVersion{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-data", Detail: "The feed has no data yet."}
+	}
+	v, err := s.Store.FeedVersion(c.ctx(), c.who.Workspace, f.ID, number)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-version", Detail: "There is no such version of this feed, or it is not kept any more."}
+	}
+	return f, v, err
+}
+
+// rowsTag is the same for the same bytes: it is of the version, the format and
+// all that was asked for.
+func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, limit int64) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %d %s %s %d", v.Feed, v.Number, v.ContentHash, format.name, limit)
+	for _, name := range []string{"fields", "sort", "cursor"} {
+		fmt.Fprintf(h, " %q", c.query[name])
+	}
+	for _, filter := range c.repeated["filter"] {
+		fmt.Fprintf(h, " %q", filter)
+	}
+	return `"` + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18]) + `"`
+}
+
+// matchesTag reports whether the client has what the tag stands for
+// (RFC 9110, section 13.1.2).
+func matchesTag(given []string, etag string) bool {
+	for tag := range strings.SplitSeq(strings.Join(given, ","), ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+			return true
+		}
+	}
+	return false
+}
+
+// attachment names the file that an answer is saved as.
+func attachment(name, extension string) string {
+	if ext := path.Ext(name); len(ext) > 1 && len(ext) <= 8 {
+		name = strings.TrimSuffix(name, ext)
+	}
+	if text := mime.FormatMediaType("attachment", map[string]string{"filename": name + extension}); text != "" {
+		return text
+	}
+	return `attachment; filename*=utf-8''` + url.PathEscape(name+extension)
+}
+
+// queryError makes whole sentences of what a query is refused with.
+func queryError(err error) error { return uploadError(err) }

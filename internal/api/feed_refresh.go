@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// refreshView is one try to bring a feed new data.
+type refreshView struct {
+	ID           feedmill.ID           `json:"id"`
+	State        feedmill.RefreshState `json:"state"`
+	StartedAt    timestamp             `json:"startedAt"`
+	EndedAt      timestamp             `json:"endedAt"`
+	Duration     *milliseconds         `json:"durationMs"`
+	BytesIn      int64                 `json:"bytesIn"`
+	RowsIn       int64                 `json:"rowsIn"`
+	RowsStored   int64                 `json:"rowsStored"`
+	RowsRejected int64                 `json:"rowsRejected"`
+	Version      *int64                `json:"version"`
+	Warnings     []warningView         `json:"warnings"`
+	Error        *feedErrorView        `json:"error"`
+}
+
+func viewRefresh(r feedmill.Refresh) refreshView {
+	v := refreshView{
+		ID: r.ID, State: r.State, StartedAt: timestamp(r.StartedAt), EndedAt: timestamp(r.EndedAt),
+		BytesIn: r.BytesIn, RowsIn: r.RowsIn, RowsStored: r.RowsStored, RowsRejected: r.RowsRejected,
+		Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
+	}
+	if !r.EndedAt.IsZero() {
+		v.Duration = new(inMilliseconds(max(r.EndedAt.Sub(r.StartedAt), time.Duration(0))))
+	}
+	if r.Version > 0 {
+		v.Version = &r.Version
+	}
+	return v
+}
+
+func (s *Server) listRefreshes(c *call) (answer, error) {
+	p, err := c.page(feedmill.PrefixRefresh)
+	if err != nil {
+		return answer{}, err
+	}
+	f, err := s.feed(c)
+	if err != nil {
+		return answer{}, err
+	}
+	fetch := func(p feedmill.Page) ([]feedmill.Refresh, error) {
+		return s.Store.Refreshes(c.ctx(), c.who.Workspace, f.ID, p)
+	}
+	return listAnswer(c, p, fetch, func(r feedmill.Refresh) feedmill.ID { return r.ID }, viewRefresh)
+}
+
+// refresh finds the one that the path names.
+func (s *Server) refresh(c *call) (feedmill.Refresh, error) {
+	feed, err := feedmill.ParseID(feedmill.PrefixDataFeed, c.r.PathValue("id"))
+	if err != nil {
+		return feedmill.Refresh{}, err
+	}
+	id, err := feedmill.ParseID(feedmill.PrefixRefresh, c.r.PathValue("rid"))
+	if err != nil {
+		return feedmill.Refresh{}, err
+	}
+	return s.Store.Refresh(c.ctx(), c.who.Workspace, feed, id)
+}
+
+func refreshURL(r feedmill.Refresh) string { return feedURL(r.Feed) + "/refreshes/" + string(r.ID) }
+
+func (s *Server) getRefresh(c *call) (answer, error) {
+	r, err := s.refresh(c)
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{refreshURL(r)}, viewRefresh(r)}), nil
+}
+
+// listRejects answers the rows that a refresh did not store, an object a line.
+func (s *Server) listRejects(c *call) (answer, error) {
+	r, err := s.refresh(c)
+	if err != nil {
+		return answer{}, err
+	}
+	rows, err := s.Feeds.Rejects(c.ctx(), r)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{status: http.StatusOK, contentType: "application/x-ndjson"}
+	a.stream = func(_ context.Context, w http.ResponseWriter) { s.streamRows(c, FeedRows{ReadCloser: rows}, w) }
+	if c.r.Method == http.MethodHead {
+		return a, rows.Close()
+	}
+	return a, nil
+}

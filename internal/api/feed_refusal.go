@@ -1,0 +1,82 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/feedmill/feedmill"
+)
+
+// dataError tells apart how reading the data of an upload can fail: by the data
+// being at fault, by its being too large, or by the client going away.
+func dataError(err error) error {
+	if _, ok := errors.AsType[*feedmill.Error](err); ok {
+		return err
+	}
+	return bodyError(err)
+}
+
+// uploadError is a refusal of data as clients read it: a sentence, and for what
+// they wrote in the request the place of it.
+func uploadError(err error) error {
+	refusal, ok := errors.AsType[*feedmill.Error](err)
+	if !ok || errors.Is(err, errAborted) {
+		return err
+	}
+	said := *refusal
+	said.Detail = sentence(said.Detail)
+	said.Faults = make([]feedmill.Fault, len(refusal.Faults))
+	for i, f := range refusal.Faults {
+		f.Detail = sentence(f.Detail)
+		said.Faults[i] = f
+	}
+	switch {
+	case said.Kind == feedmill.ErrUnsupported && said.Type == "content-encoding" && len(said.Faults) == 0:
+		said.Faults = []feedmill.Fault{{Header: "Content-Encoding", Detail: said.Detail}}
+	case said.Kind == feedmill.ErrInvalid && len(said.Faults) == 0:
+		said.Faults = []feedmill.Fault{{Detail: said.Detail}} // the whole body
+	}
+	return &said
+}
+
+// sentence makes a whole sentence of words that were written to stand in one.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	text = string(unicode.ToUpper(first)) + text[size:]
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}
+
+// formBoundary is what separates the parts of a form.
+func formBoundary(h http.Header) (string, error) {
+	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || params["boundary"] == "" {
+		return "", feedmill.Invalid("", feedmill.Fault{Header: "Content-Type", Detail: "multipart/form-data needs a boundary; let your HTTP library make it."})
+	}
+	return params["boundary"], nil
+}
+
+// formError tells a form that is wrong from one that did not arrive.
+func formError(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*feedmill.Error](err); ok {
+		return err
+	}
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return feedmill.Invalid("", feedmill.Fault{Detail: "The form has no part; send the file as one."})
+	}
+	return feedmill.Invalid("", feedmill.Fault{Detail: fmt.Sprintf("The form cannot be read: %v.", err)})
+}

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/blob"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/publish"
+)
+
+// feedStore is what feeds need of the store.
+type feedStore interface {
+	CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedVersion, r *feedmill.Refresh, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
+	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error)
+	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
+	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
+	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+}
+
+type feedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+
+// feeds makes tables of uploads, keeps them as files, and reads them.
+type feeds struct {
+	store  feedStore
+	blobs  *blob.Folder
+	pool   *lake.Pool
+	reader *lake.Reader
+	// modelling has a place for each upload that is looked at and written at
+	// the same time: one alone can use all processors, and memory is finite.
+	modelling chan struct{}
+	// temp is the folder for what outlives no request.
+	temp string
+	// queue is told of deliveries, and budget is how many attempts each has.
+	queue  publish.Queue
+	budget int
+	log    *slog.Logger
+}
+
+const (
+	// blobFolder and tempFolder are where files are below the data folder.
+	blobFolder = "files"
+	tempFolder = "temp"
+	// maxModelling is how many uploads are modelled at the same time. The
+	// others wait, with their data on disk.
+	maxModelling = 2
+	// queryTemp is how much one query may put on disk.
+	queryTemp = 16 << 30
+)
+
+// newFeeds opens the files of feeds. No worker is started before one is needed.
+func (a *App) newFeeds(queue publish.Queue) (*feeds, error) {
+	data, err := filepath.Abs(a.config.Data)
+	if err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	temp := filepath.Join(data, tempFolder)
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	blobs, err := blob.Open(filepath.Join(data, blobFolder))
+	if err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	pool := lake.NewPool(lake.PoolConfig{
+		Folder: filepath.Join(data, blobFolder), Temp: temp, TempBytes: queryTemp, Log: a.log,
+	})
+	return &feeds{
+		store: a.store, blobs: blobs, pool: pool, reader: lake.NewReader(blobs, pool), temp: temp, modelling: make(chan struct{}, maxModelling),
+		queue: queue, budget: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(), log: a.log,
+	}, nil
+}
+
+// close ends the workers and gives the files up.
+func (f *feeds) close() error {
+	f.pool.Close()
+	return f.blobs.Close()
+}
+
+// now is the present as records keep it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Create makes a feed of an upload.
+func (f *feeds) Create(ctx context.Context, workspace feedmill.ID, u api.Upload, keep api.KeepFeed) (feedmill.Feed, error) {
+	feed := feedmill.Feed{
+		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: workspace, Source: feedmill.NewID(feedmill.PrefixDataSource),
+		Name: u.Name, Type: feedmill.FeedUpload, State: feedmill.FeedPending, Mode: feedmill.ModeReplace, Spec: u.Spec(),
+		CreatedAt: now(),
+	}
+	load := newLoading(feed, 1)
+	if err := f.load(ctx, load, u, nil); err != nil {
+		return feedmill.Feed{}, err
+	}
+	feed.Switch(load.version, load.refresh)
+	events, err := feedEvents(feed, load, createdEvent, refreshedEvent)
+	if err != nil {
+		return feedmill.Feed{}, f.drop(load, err)
+	}
+	once, err := keep(feed)
+	if err != nil {
+		return feedmill.Feed{}, f.drop(load, err)
+	}
+	due, err := f.store.CreateFeed(ctx, feed, &load.version, &load.refresh, events, f.budget, once)
+	if err != nil {
+		return feedmill.Feed{}, f.unstored(load, fmt.Errorf("create feed: %w", err))
+	}
+	f.queue.Offer(due)
+	return feed, nil
+}
+
+// Replace gives a feed a new version.
+func (f *feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u api.Upload, keep api.KeepFeed) (feedmill.Feed, error) {
+	before, err := f.store.Feed(ctx, workspace, id)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	load := newLoading(before, before.Version+1)
+	if err := f.load(ctx, load, u, before.Columns); err != nil {
+		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, before, load, err))
+	}
+	feed, due, err := f.store.SwitchVersion(ctx, workspace, load.version, load.refresh, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+		feed.Spec = u.Spec()
+		kinds := []eventKind{refreshedEvent}
+		if load.reshaped {
+			kinds = append(kinds, updatedEvent)
+		}
+		events, err := feedEvents(*feed, load, kinds...)
+		if err != nil {
+			return nil, nil, err
+		}
+		once, err := keep(*feed)
+		return once, events, err
+	}, f.budget)
+	if errors.Is(err, feedmill.ErrConflict) {
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-upload", Detail: "Another upload to this feed was faster, and its data stays. Look at it, and send yours again if it is newer."}
+	}
+	if err != nil {
+		return feedmill.Feed{}, f.unstored(load, fmt.Errorf("replace the data of a feed: %w", err))
+	}
+	f.queue.Offer(due)
+	return feed, nil
+}
+
+// recordFailure writes down that data could not be modelled. What is wrong with
+// the request, or never arrived, was no refresh.
+func (f *feeds) recordFailure(ctx context.Context, feed feedmill.Feed, load *loading, cause error) error {
+	refusal, ok := errors.AsType[*feedmill.Error](cause)
+	if !ok || refusal.Kind != feedmill.ErrUnprocessable {
+		return nil
+	}
+	r := load.refresh
+	r.State, r.EndedAt = feedmill.RefreshFailed, now()
+	r.Error = &feedmill.FeedError{
+		Type: "/problems/" + refusal.Type, Title: "The data cannot be modelled", Detail: refusal.Detail, At: r.EndedAt,
+	}
+	load.refresh = r
+	_, due, err := f.store.RecordRefresh(ctx, feed.Workspace, r, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+		events, err := feedEvents(*feed, load, failedEvent)
+		return nil, events, err
+	}, f.budget)
+	if err != nil {
+		return fmt.Errorf("record a refresh: %w", err)
+	}
+	f.queue.Offer(due)
+	return nil
+}
+
+// Change changes what people call a feed.
+func (f *feeds) Change(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Feed)) (feedmill.Feed, error) {
+	feed, due, err := f.store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+		change(feed)
+		feed.UpdatedAt = now()
+		events, err := feedEvents(*feed, nil, updatedEvent)
+		return nil, events, err
+	}, f.budget)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	f.queue.Offer(due)
+	return feed, nil
+}
+
+// Delete deletes a feed. Its files are swept later.
+func (f *feeds) Delete(ctx context.Context, workspace, id feedmill.ID) error {
+	feed, err := f.store.Feed(ctx, workspace, id)
+	if err != nil {
+		return err
+	}
+	events, err := feedEvents(feed, nil, deletedEvent)
+	if err != nil {
+		return err
+	}
+	due, err := f.store.DeleteFeed(ctx, workspace, id, now(), events, f.budget)
+	if err != nil {
+		return err
+	}
+	f.queue.Offer(due)
+	return nil
+}

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/blob"
+)
+
+// feeds opens the files of a server a second time, to sweep them when a test
+// wants it.
+func (s *service) feeds(t *testing.T) *feeds {
+	t.Helper()
+	blobs, err := blob.Open(filepath.Join(s.app.config.Data, blobFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { blobs.Close() })
+	return &feeds{store: s.app.store, blobs: blobs, log: s.app.log}
+}
+
+// TestClientThatStops holds that an upload whose client goes away in the middle
+// leaves nothing behind.
+func TestClientThatStops(t *testing.T) {
+	s := start(t, setup{})
+	for name, header := range map[string]string{
+		"length":  "Content-Type: text/csv\r\nContent-Length: 1000000\r\n\r\n",
+		"chunks":  "Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n",
+		"a form":  "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n--x\r\nContent-Disposition: form-data; name=a; filename=a.csv\r\n\r\n",
+		"gzip":    "Content-Type: text/csv\r\nContent-Encoding: gzip\r\nContent-Length: 1000000\r\n\r\n" + gzipped(ordersCSV)[:20],
+		"replace": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if name == "replace" {
+				header = "Content-Type: text/csv\r\nContent-Length: 1000000\r\n\r\n"
+			}
+			fmt.Fprintf(conn, "POST /data_feeds?type=dataUpload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: %s\r\n%s",
+				adminKey, strings.ReplaceAll(name, " ", ""), header)
+			io.WriteString(conn, ordersCSV)
+			// It has arrived once there is a file for it.
+			eventually(t, func() bool { return len(s.files(t)) > 0 || name == "gzip" })
+			conn.(*net.TCPConn).CloseWrite()
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err == nil {
+				answer.Body.Close()
+				if answer.StatusCode != 400 {
+					t.Errorf("answered %d", answer.StatusCode)
+				}
+			}
+			eventually(t, func() bool { return len(s.files(t)) == 0 })
+		})
+	}
+	if got := s.send(t, request{method: "GET", path: "/data_feeds"}); got.body != "[]" {
+		t.Errorf("there are feeds: %s", got.body)
+	}
+	// The key is free for another try.
+	if got := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV, [2]string{"Idempotency-Key", "length"}); got.status != 201 {
+		t.Errorf("%d: %s", got.status, got.body)
+	}
+}
+
+// workers are the processes that read for this one.
+func workers(t *testing.T) (pids []int) {
+	t.Helper()
+	children, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(children) == 0 {
+		t.Skip("the system does not list children")
+	}
+	for _, file := range children {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for _, field := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.Contains(string(line), "worker") {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// TestWorkerThatDies kills the worker in the middle of an answer: the answer
+// breaks off so that the client sees it, and the next one is whole.
+func TestWorkerThatDies(t *testing.T) {
+	s := start(t, setup{})
+	const rows = 300_000
+	data := bigCSV(rows, strings.Repeat("long ", 20))
+	f := s.upload(t, "", "text/csv", data)
+	r, err := http.NewRequest("GET", s.url+"/data_feeds/"+f.ID+"/data?format=csv&sort=-word", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+adminKey)
+	answer, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for _, pid := range workers(t) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := io.Copy(io.Discard, answer.Body); err == nil && n < int64(len(data)) {
+		t.Errorf("%d bytes of %d look like all", n, len(data))
+	}
+	if got := s.read(t, f.ID, "&limit=1&fields=n"); got != "{\"n\":0}\n" {
+		t.Error(got)
+	}
+}
+
+// TestSweep holds that what nothing has goes, and nothing else.
+func TestSweep(t *testing.T) {
+	s := start(t, setup{})
+	f := s.upload(t, "", "text/csv", ordersCSV)
+	kept := s.files(t)
+	root := filepath.Join(s.app.config.Data, blobFolder)
+	for _, name := range []string{"df_1/rfr_1.original", "df_1/rfr_1.parquet", ".tmp/x"} {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.feeds(t).sweepFiles(t.Context(), time.Now().Add(-time.Hour)); err != nil || len(s.files(t)) != len(kept)+3 {
+		t.Errorf("%v, and there are %v", err, s.files(t))
+	}
+	if err := s.feeds(t).sweepFiles(t.Context(), time.Now().Add(time.Hour)); err != nil || fmt.Sprint(s.files(t)) != fmt.Sprint(kept) {
+		t.Errorf("%v, and there are %v", err, s.files(t))
+	}
+	if got := s.read(t, f.ID, "&fields=order&limit=1"); got != "{\"order\":1}\n" {
+		t.Error(got)
+	}
+	// Of a deleted feed the files stay for a while, and then go.
+	s.send(t, request{method: "DELETE", path: "/data_feeds/" + f.ID})
+	if _, err := s.feeds(t).forgetVersions(t.Context(), time.Now()); err != nil || len(s.files(t)) != 2 {
+		t.Errorf("%v, and there are %v", err, s.files(t))
+	}
+	if _, err := s.feeds(t).forgetVersions(t.Context(), time.Now().Add(2*time.Hour)); err != nil || len(s.files(t)) != 0 {
+		t.Errorf("%v, and there are %v", err, s.files(t))
+	}
+}

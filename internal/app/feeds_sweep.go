@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// sweepFilesEvery is how often all files are looked at for those that no
+	// version has and that were there the time before. It is longer than any
+	// upload takes from its last byte to its commit.
+	sweepFilesEvery = time.Hour
+	// keepRefreshes is how long it is known what a refresh did.
+	keepRefreshes = 90 * 24 * time.Hour
+)
+
+// forgetVersions removes versions that need not be kept, a few at a time: first
+// from the store, and then their files.
+func (f *feeds) forgetVersions(ctx context.Context, now time.Time) (more bool, err error) {
+	const step = 50
+	files, more, err := f.store.ForgetVersions(ctx, now, step)
+	if err != nil {
+		return false, err
+	}
+	return more, f.deleteFiles(ctx, files)
+}
+
+func (f *feeds) forgetRefreshes(ctx context.Context, now time.Time) (more bool, err error) {
+	const step = 200
+	files, more, err := f.store.ForgetRefreshes(ctx, now.Add(-keepRefreshes), step)
+	if err != nil {
+		return false, err
+	}
+	return more, f.deleteFiles(ctx, files)
+}
+
+func (f *feeds) deleteFiles(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := f.blobs.Delete(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepFiles removes what uploads that were broken off have left behind: files
+// last written before a time that no version has.
+func (f *feeds) sweepFiles(ctx context.Context, before time.Time) error {
+	if _, err := f.blobs.Sweep(ctx, before); err != nil {
+		return err
+	}
+	const step = 500
+	var names []string
+	flush := func() error {
+		unused, err := f.store.UnusedFiles(ctx, names)
+		if err != nil {
+			return fmt.Errorf("find files that nothing has: %w", err)
+		}
+		names = names[:0]
+		return f.deleteFiles(ctx, unused)
+	}
+	for info, err := range f.blobs.List(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if !info.Written.Before(before) {
+			continue
+		}
+		if names = append(names, info.Name); len(names) == step {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return flush()
+}
