@@ -51,7 +51,7 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 		return answer{}, err
 	}
 	if err := s.Feeds.CheckQuery(v, q, format.name, c.query["cursor"]); err != nil {
-		return answer{}, queryError(err)
+		return answer{}, inSentences(err)
 	}
 	a := answer{status: http.StatusOK, contentType: format.contentType}
 	etag := c.rowsTag(v, format, q.Limit)
@@ -75,7 +75,7 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.Query, format outputFormat) (answer, error) {
 	rows, err := s.Feeds.Rows(c.ctx(), v, q, format.name, c.query["cursor"])
 	if err != nil {
-		return answer{}, queryError(err)
+		return answer{}, inSentences(err)
 	}
 	if rows.Next != "" {
 		next := c.r.URL.Query()
@@ -201,6 +201,3 @@ func attachment(name, extension string) string {
 	}
 	return `attachment; filename*=utf-8''` + url.PathEscape(name+extension)
 }
-
-// queryError makes whole sentences of what a query is refused with.
-func queryError(err error) error { return uploadError(err) }

@@ -22,9 +22,9 @@ func dataError(err error) error {
 	return bodyError(err)
 }
 
-// uploadError is a refusal of data as clients read it: a sentence, and for what
+// inSentences is a refusal of data or of a query as clients read it: a sentence, and for what
 // they wrote in the request the place of it.
-func uploadError(err error) error {
+func inSentences(err error) error {
 	refusal, ok := errors.AsType[*feedmill.Error](err)
 	if !ok || errors.Is(err, errAborted) {
 		return err

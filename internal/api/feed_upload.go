@@ -78,7 +78,7 @@ func (s *Server) readUpload(c *call, do func(context.Context, Upload) (answer, e
 	}
 	body, err := s.Decompress(c.r.Body, strings.Join(c.r.Header.Values("Content-Encoding"), ","), s.MaxUpload)
 	if err != nil {
-		return answer{}, uploadError(dataError(err))
+		return answer{}, inSentences(dataError(err))
 	}
 	defer body.Close()
 	whole := wholeBody{c: c, plain: body}
@@ -91,7 +91,7 @@ func (s *Server) readUpload(c *call, do func(context.Context, Upload) (answer, e
 		return answer{}, err
 	}
 	a, err := do(c.ctx(), u)
-	return a, uploadError(err)
+	return a, inSentences(err)
 }
 
 // readUploadParameters notes what is wrong with the parameters, and answers the
@@ -200,7 +200,7 @@ func (s *Server) readForm(c *call, body io.Reader, u Upload, given string, do fu
 	}
 	u.Body = &onlyPart{part: part, form: form}
 	a, err := do(c.ctx(), u)
-	return a, uploadError(err)
+	return a, inSentences(err)
 }
 
 // onlyPart reads a part of a form after which there must not be another.

@@ -152,7 +152,9 @@ func (o *object) readAnswer() (a listenerAnswer) {
 		a.err, _ = o.label("error", failure, maxAnswerError)
 	}
 	if !hasStatus && !hasError {
-		o.fault("status", "An answer has a status, or an error where none came.")
+		for _, name := range []string{"status", "error"} {
+			o.fault(name, "An answer has a status, or an error where none came.")
+		}
 	}
 	return a
 }

@@ -9,9 +9,14 @@ import (
 	"time"
 )
 
-// longWorkTimeout is how long the work on a large body may take once all of it
-// is there.
-const longWorkTimeout = 15 * time.Minute
+const (
+	// longWorkTimeout is how long the work on a large body may take once all
+	// of it is there.
+	longWorkTimeout = 15 * time.Minute
+	// leastPace is how many bytes of a large body must come in a second, on
+	// average, once the time for a small one is over.
+	leastPace = 1 << 10
+)
 
 // limitWork bounds how long the work on a request may take. Of a long request
 // it bounds the time for each part of the body and, once the whole of it is
@@ -25,7 +30,9 @@ func (c *call) limitWork(ctx context.Context, w http.ResponseWriter, r *http.Req
 	if r.Body != http.NoBody {
 		c.work.Stop()
 		arrived := sync.OnceFunc(func() { c.work.Reset(longWorkTimeout) })
-		r.Body = &patientBody{r.Body, http.NewResponseController(w), arrived}
+		body := &patientBody{ReadCloser: r.Body, deadlines: http.NewResponseController(w), start: time.Now(), arrived: arrived}
+		body.extend() // for a body that nobody reads, too
+		r.Body = body
 	}
 	return ctx, func() {
 		c.work.Stop()
@@ -37,17 +44,29 @@ func (c *call) limitWork(ctx context.Context, w http.ResponseWriter, r *http.Req
 // of it has its own time.
 func (c *call) begun() { c.work.Stop() }
 
-// patientBody gives the client a new deadline for every part of the body. At
-// its end there is none: it would count as the end of the connection.
+// patientBody gives the client a new deadline for every part of the body, as
+// long as it keeps the least pace. At the end there is none: it would count as
+// the end of the connection.
 type patientBody struct {
 	io.ReadCloser
 	deadlines *http.ResponseController
+	start     time.Time
+	read      int64
 	arrived   func()
 }
 
+func (b *patientBody) extend() {
+	at := time.Now().Add(readTimeout)
+	if paced := b.start.Add(readTimeout + time.Duration(b.read/leastPace)*time.Second); paced.Before(at) {
+		at = paced
+	}
+	b.deadlines.SetReadDeadline(at) // a recorder in a test has no deadlines
+}
+
 func (b *patientBody) Read(p []byte) (int, error) {
-	b.deadlines.SetReadDeadline(time.Now().Add(readTimeout)) // a recorder in a test has no deadlines
+	b.extend()
 	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
 	if errors.Is(err, io.EOF) {
 		b.deadlines.SetReadDeadline(time.Time{})
 		b.arrived()
