@@ -126,7 +126,7 @@ func TestAnswersThatAreWrong(t *testing.T) {
 	for body, places := range map[string][]string{
 		`{}`:       {""},
 		`[]`:       {""},
-		`["x",{}]`: {"/0", "/1/deliveryId", "/1/attempt", "/1/durationMs", "/1/status"},
+		`["x",{}]`: {"/0", "/1/deliveryId", "/1/attempt", "/1/durationMs", "/1/status", "/1/error"},
 		`[{"deliveryId":1,"attempt":0,"durationMs":-1,"status":99,"error":"","more":1}]`: {
 			"/0/deliveryId", "/0/attempt", "/0/durationMs", "/0/status", "/0/error", "/0/more",
 		},
