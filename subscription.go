@@ -79,7 +79,7 @@ const (
 	MaxSubscribedEvents    = 100
 	DefaultTimeout         = 15 * time.Second
 	MaxTimeout             = 60 * time.Second
-	DefaultConcurrency     = 32
+	DefaultConcurrency     = 64
 	MaxConcurrency         = 100
 	MaxExtraHeaders        = 20
 	MaxExtraHeaderBytes    = 4 << 10

@@ -11,7 +11,7 @@ import (
 )
 
 // deliveryDefaults is what a subscription says of its deliveries by default.
-const deliveryDefaults = `{"timeout":"15s","rateLimit":null,"concurrency":32,"ordered":false,"headers":{}}`
+const deliveryDefaults = `{"timeout":"15s","rateLimit":null,"concurrency":64,"ordered":false,"headers":{}}`
 
 func checkAnswer(t *testing.T, code int, body string, wantCode int, want string) {
 	t.Helper()
