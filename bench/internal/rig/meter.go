@@ -6,18 +6,35 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // CPUTime is what this process and all that it has started have used of the
 // processors so far, PostgreSQL included. It says what an exchange costs,
 // whatever else the machine does meanwhile.
-func CPUTime() (total time.Duration) {
-	type usage struct {
-		parent int
-		time   time.Duration
+func CPUTime() time.Duration { return familyTime(os.Getpid()) }
+
+// OwnTime is what this process alone has used of the processors so far.
+func OwnTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // of oneself it cannot fail
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// familyTime is the processors' time of a process and of all that it has started.
+func familyTime(root int) (total time.Duration) {
+	for _, used := range family(root) {
+		total += used
 	}
-	all := make(map[int]usage)
+	return total
+}
+
+// family finds a process and all that it has started and that still runs, and
+// the processors' time of each.
+func family(root int) map[int]time.Duration {
+	parents := make(map[int]int)
+	members := make(map[int]time.Duration)
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -25,19 +42,18 @@ func CPUTime() (total time.Duration) {
 			continue // it has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		parent, used := parseStat(string(text))
-		all[pid] = usage{parent, used}
+		parents[pid], members[pid] = parseStat(string(text))
 	}
-	self := os.Getpid()
-	for pid, u := range all {
-		for pid != self && pid != 0 {
-			pid = all[pid].parent
+	for pid := range members {
+		ancestor := pid
+		for ancestor != root && ancestor != 0 {
+			ancestor = parents[ancestor]
 		}
-		if pid == self {
-			total += u.time
+		if ancestor != root {
+			delete(members, pid)
 		}
 	}
-	return total
+	return members
 }
 
 // parseStat reads the parent and the time, that of children that have ended

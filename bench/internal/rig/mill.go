@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -19,23 +20,30 @@ type Mill struct {
 	// URL is where it listens, Key the credential of a publisher who may
 	// subscribe, too.
 	URL, Key string
+	// Workspace is the id of the workspace that the key is of.
+	Workspace string
+	// Folder is where it keeps its data, and Database the URL of its store
+	// where that is PostgreSQL.
+	Folder, Database string
 	// forget removes its store.
 	forget func() error
 }
 
-// Start starts a Feedmill on an empty store.
-func (r *Rig) Start(ctx context.Context, program string) (*Mill, error) {
+// Start starts a Feedmill on an empty store. Its environment has what env says besides.
+func (r *Rig) Start(ctx context.Context, program string, env ...string) (*Mill, error) {
 	r.feedmills++
 	name := fmt.Sprint("bench", r.feedmills)
 	folder := filepath.Join(r.folder, name)
-	m := &Mill{Key: feedmill.NewKeySecret(), forget: func() error { return os.RemoveAll(folder) }}
+	m := &Mill{Key: feedmill.NewKeySecret(), Folder: folder, forget: func() error { return os.RemoveAll(folder) }}
 	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "warn")
 	cmd.Env = append(os.Environ(), "FEEDMILL_BOOTSTRAP_KEY="+m.Key, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8")
+	cmd.Env = append(cmd.Env, env...)
 	if r.server != nil {
 		url, err := r.server.create(ctx, name)
 		if err != nil {
 			return nil, err
 		}
+		m.Database = url
 		m.forget = func() error { return errors.Join(os.RemoveAll(folder), r.server.drop(name)) }
 		cmd.Env = append(cmd.Env, "FEEDMILL_DATABASE_URL="+url, "FEEDMILL_VAULT_KEY=of-a-database-that-is-dropped-in-a-moment")
 	}
@@ -65,8 +73,8 @@ func (m *Mill) settleIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k, err := c.CreateKey(ctx, client.NewKey{Name: "bench", Scopes: []string{"api:write", "events:publish"}, WorkspaceID: w.ID})
-	m.Key = k.Secret
+	k, err := c.CreateKey(ctx, client.NewKey{Name: "bench", Scopes: []string{"api:read", "api:write", "events:publish"}, WorkspaceID: w.ID})
+	m.Key, m.Workspace = k.Secret, w.ID
 	return err
 }
 
@@ -84,3 +92,18 @@ func (m *Mill) Subscribe(ctx context.Context, s *Sink, kind string, n int) error
 
 // Memory is the resident size of the Feedmill now and at its largest, in bytes.
 func (m *Mill) Memory() (now, peak int) { return memory(m.cmd.Process.Pid) }
+
+// CPUTime is what the Feedmill and its workers have used of the processors so far.
+func (m *Mill) CPUTime() time.Duration { return familyTime(m.cmd.Process.Pid) }
+
+// Table is the file in which the Feedmill keeps the only version of a feed.
+func (m *Mill) Table(feed client.DataFeed) (string, error) {
+	files, err := filepath.Glob(filepath.Join(m.Folder, "files", feed.ID, "*.parquet"))
+	if err != nil {
+		return "", err
+	}
+	if len(files) != 1 {
+		return "", fmt.Errorf("the table of %s is in %d files", feed.ID, len(files))
+	}
+	return files[0], nil
+}

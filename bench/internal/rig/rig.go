@@ -1,4 +1,4 @@
-// Package rig is what the benchmarks of delivery share: it builds and starts
+// Package rig is what the benchmarks of the whole program share: it builds and starts
 // Feedmill, gives it a store and a sink, and reads the machine's meters.
 //
 // A benchmark calls [Main] with what it measures. [New] makes a [Rig], from
@@ -18,6 +18,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -27,14 +29,24 @@ const (
 	asRaw  = "raw"
 )
 
-// Main is the main function of a benchmark.
-func Main(bench func(context.Context) error) {
+// Role is something that a process does which a benchmark starts from itself:
+// it has the name as its first argument.
+type Role struct {
+	Name string
+	Run  func(args []string) error
+}
+
+// Main is the main function of a benchmark that has roles of its own besides
+// those that all have.
+func Main(bench func(context.Context) error, roles ...Role) {
 	var err error
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == asSink:
 		err = runSink()
 	case len(os.Args) > 2 && os.Args[1] == asRaw:
 		err = runRaw(os.Args[2])
+	case len(os.Args) > 1 && slices.ContainsFunc(roles, isAsked):
+		err = roles[slices.IndexFunc(roles, isAsked)].Run(os.Args[2:])
 	default:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
@@ -45,6 +57,8 @@ func Main(bench func(context.Context) error) {
 		os.Exit(1)
 	}
 }
+
+func isAsked(r Role) bool { return r.Name == os.Args[1] }
 
 // Options say what to measure.
 type Options struct {
@@ -62,6 +76,12 @@ func (o *Options) Flags() {
 	flag.StringVar(&o.Feedmill, "feedmill", "", "the program to measure; built from this tree where empty")
 	flag.StringVar(&o.Store, "store", "sqlite", "sqlite or postgres, for which a private server is started")
 	flag.StringVar(&o.Database, "database", "", "postgres://… of a server to use instead of a private one")
+}
+
+// Chosen reports whether a figure is to be measured: its name holds one of the
+// texts in only, which are separated by commas, or there are none.
+func Chosen(only, name string) bool {
+	return slices.ContainsFunc(strings.Split(only, ","), func(part string) bool { return strings.Contains(name, part) })
 }
 
 // Rig is where benchmarks run.
@@ -110,6 +130,9 @@ func (r *Rig) prepare(ctx context.Context) (err error) {
 	fmt.Printf("store %s, %d cores, fsync %v\n", r.Store, runtime.NumCPU(), sync)
 	return nil
 }
+
+// Folder is where a benchmark puts its files; it is removed with the rig.
+func (r *Rig) Folder() string { return r.folder }
 
 // Build builds the program from this tree, under a name and with build tags.
 func (r *Rig) Build(ctx context.Context, name string, tags ...string) (string, error) {

@@ -48,3 +48,19 @@ func TestParseStat(t *testing.T) {
 		t.Errorf("a broken line: %d, %v", parent, used)
 	}
 }
+
+func TestChosen(t *testing.T) {
+	for _, test := range []struct {
+		only, name string
+		want       bool
+	}{
+		{"", "mixed", true},
+		{"mix", "mixed", true},
+		{"wide,mix", "mixed", true},
+		{"wide", "mixed", false},
+	} {
+		if got := Chosen(test.only, test.name); got != test.want {
+			t.Errorf("-only %q, %q: %t, want %t", test.only, test.name, got, test.want)
+		}
+	}
+}
