@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -23,7 +24,12 @@ type CSV struct {
 	columns    int
 	warnings   []feedmill.Warning
 
-	// What the first reading finds.
+	// base is the number of the first record.
+	base int64
+	// missing is how many fields all records together can lack.
+	missing int64
+
+	// What the first reading finds; rows is the number of the next record.
 	whole  bool // it came to its end
 	rows   int64
 	ragged raggedness
@@ -35,6 +41,11 @@ type CSV struct {
 type CSVOptions struct {
 	// Delimiter is 0 where it is to be found.
 	Delimiter byte
+
+	// like is a table that this one is expected to look like.
+	like *csvLike
+	// missing is a lower limit than MaxMissingFields, for tests.
+	missing int64
 }
 
 // ErrNoData means that there is nothing to read, not even a header.
@@ -45,36 +56,16 @@ var ErrNoData error = &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "empty-da
 // header and after the last record that are not part of the table are left out,
 // with a warning.
 func OpenCSV(ctx context.Context, text *Text, options CSVOptions) (*CSV, error) {
-	c := &CSV{text: text, end: text.Size()}
+	c := &CSV{text: text, end: text.Size(), missing: cmp.Or(options.missing, MaxMissingFields)}
 	if err := c.trimEnd(); err != nil {
 		return nil, err
 	}
 	if c.end == 0 {
 		return nil, ErrNoData
 	}
-	head := make([]byte, min(c.end, headBytes))
-	var found *trial
-	var header int
-	var named bool
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := readFull(text, head, 0); err != nil {
-			return nil, fmt.Errorf("read the head of the table: %w", err)
-		}
-		final := int64(len(head)) == c.end
-		found = findDialect(head, final, options.Delimiter)
-		if found.tooMany {
-			return nil, refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, MaxColumns)
-		}
-		if header, named = found.header(); header < len(found.records) || final {
-			break
-		}
-		if len(head) >= MaxRecordBytes {
-			return nil, refuse("record-too-long", "the first line is longer than %d bytes", MaxRecordBytes)
-		}
-		head = make([]byte, min(c.end, 4*int64(len(head)), MaxRecordBytes))
+	found, header, named, err := c.findHeader(ctx, options)
+	if err != nil {
+		return nil, err
 	}
 	c.Dialect = found.Dialect
 	if header == len(found.records) {
@@ -83,10 +74,53 @@ func OpenCSV(ctx context.Context, text *Text, options CSVOptions) (*CSV, error) 
 	if err := c.findEscape(); err != nil {
 		return nil, err
 	}
-	if err := c.takeHeader(found, header, named); err != nil {
+	if like := options.like; like != nil && !named && found.width == len(like.names) {
+		c.begin, c.columns, c.names = int64(found.offsets[header]), len(like.names), like.names
+	} else if err := c.takeHeader(found, header, named); err != nil {
 		return nil, err
 	}
 	return c, c.trimFooter()
+}
+
+// findHeader finds the dialect and the record that names the columns, where
+// named says that there is one.
+func (c *CSV) findHeader(ctx context.Context, options CSVOptions) (found *trial, header int, named bool, err error) {
+	size := int64(headBytes)
+	if options.like != nil {
+		size = likeBytes
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, false, err
+		}
+		head := make([]byte, min(c.end, size))
+		if err := readFull(c.text, head, 0); err != nil {
+			return nil, 0, false, fmt.Errorf("read the head of the table: %w", err)
+		}
+		final := int64(len(head)) == c.end
+		if options.like != nil {
+			if found, header, named = options.like.find(head, final); found != nil {
+				return found, header, named, nil
+			}
+			options.like, size = nil, headBytes
+			continue
+		}
+		found = findDialect(head, final, options.Delimiter)
+		if found.tooMany {
+			return nil, 0, false, refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, MaxColumns)
+		}
+		if found.width <= 1 && !final && size < farHeadBytes {
+			size = farHeadBytes
+			continue
+		}
+		if header, named = found.header(); header < len(found.records) || final {
+			return found, header, named, nil
+		}
+		if len(head) >= MaxRecordBytes {
+			return nil, 0, false, refuse("record-too-long", "the first line is longer than %d bytes", MaxRecordBytes)
+		}
+		size = min(4*size, MaxRecordBytes)
+	}
 }
 
 // takeHeader names the columns by a record of the head.
@@ -128,21 +162,24 @@ func (c *CSV) takeHeader(found *trial, header int, named bool) error {
 func (c *CSV) Names() []string {
 	names := c.names
 	for extra := 1; c.columns+extra <= c.width(); extra++ {
-		names = append(names[:len(names):len(names)], "_extra_"+strconv.Itoa(extra))
+		names = append(names[:len(names):len(names)], extraName(extra))
 	}
 	return names
 }
+
+// extraName is the name of a column behind those of the header.
+func extraName(n int) string { return "_extra_" + strconv.Itoa(n) }
 
 // width is how many columns the table has, as far as is known.
 func (c *CSV) width() int { return max(c.columns, c.ragged.width) }
 
 // Rows is how many records there are. It is known after the first reading.
-func (c *CSV) Rows() int64 { return c.rows }
+func (c *CSV) Rows() int64 { return c.rows - c.base }
 
 // Warnings is what was noticed. It is complete after the first reading.
 func (c *CSV) Warnings() ([]feedmill.Warning, error) {
 	out := append(append([]feedmill.Warning(nil), c.text.Warnings...), c.warnings...)
-	if c.whole && c.rows == 0 {
+	if c.whole && c.rows == c.base {
 		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "the data has a header and no rows"})
 	}
 	if c.ragged.short > 0 {

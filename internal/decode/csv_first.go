@@ -28,7 +28,7 @@ type firstReading struct {
 
 // readFirst reads all records and finds out what the file is like.
 func (c *CSV) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
-	c.rows, c.ragged, c.broken, c.blocks = 0, raggedness{}, brokenQuotes{}, nil
+	c.rows, c.ragged, c.broken, c.blocks = c.base, raggedness{}, brokenQuotes{}, nil
 	head := int(c.begin / c.text.survey.chunk)
 	r := &firstReading{csv: c, chunk: c.text.survey.chunk, from: -1, next: head, claim: head}
 	r.moved.L = &r.mu
@@ -251,7 +251,7 @@ func (c *CSV) checkRagged(start int64) error {
 	switch {
 	case c.ragged.width > c.columns+MaxExtraColumns:
 		return c.refuseAt("too-many-fields", start, "a record soon after it has %d fields, and the table has %d columns", c.ragged.width, c.columns)
-	case c.ragged.missing > MaxMissingFields:
+	case c.ragged.missing > c.missing:
 		return c.refuseAt("too-few-fields", start, "most records before it lack most of the %d columns", c.columns)
 	}
 	return nil

@@ -18,6 +18,10 @@ const (
 	// maxRunCells is how many cells a run of records has at most, so that it
 	// takes bounded memory however many columns there are.
 	maxRunCells = 1 << 21
-	// headBytes is how much of a file the dialect is found in.
-	headBytes = 256 << 10
+	// headBytes is how much of a file the dialect is found in, and
+	// farHeadBytes how much where everything in that has one field: what
+	// stands before the table may be long. A table that begins behind it is
+	// read with one column, and what else its records have is extra.
+	headBytes    = 256 << 10
+	farHeadBytes = 4 << 20
 )

@@ -50,7 +50,7 @@ func (c *CSV) Each(ctx context.Context, workers int, fn func(*feedmill.Cells) er
 func (c *CSV) Blocks() int { return len(c.blocks) }
 
 // BlockFirst is the number of the first record of a block; that of the block
-// behind the last one is how many records there are.
+// behind the last one is that of the record that would come next.
 func (c *CSV) BlockFirst(block int) int64 {
 	if block >= len(c.blocks) {
 		return c.rows

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,8 +35,15 @@ func cellText(cells *feedmill.Cells, cell feedmill.Cell) string {
 	return string(cells.Text(cell))
 }
 
+// openTable is what every decoder opens.
+type openTable interface {
+	Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error
+	Rows() int64
+	Names() []string
+}
+
 // readRows reads all records of an open table.
-func readRows(t testing.TB, c *CSV) [][]string {
+func readRows(t testing.TB, c openTable) [][]string {
 	t.Helper()
 	var mu sync.Mutex
 	rows := map[int64][]string{}
@@ -72,14 +80,15 @@ func readRows(t testing.TB, c *CSV) [][]string {
 	return out
 }
 
-func openCSV(t testing.TB, data string) (*CSV, error) {
+func openCSV(t testing.TB, data string, options ...CSVOptions) (*CSV, error) {
 	t.Helper()
 	text, err := OpenText(t.Context(), strings.NewReader(data), t.TempDir())
 	if err != nil {
 		return nil, err
 	}
 	t.Cleanup(func() { _ = text.Close() })
-	return OpenCSV(t.Context(), text, CSVOptions{})
+	options = append(options, CSVOptions{})
+	return OpenCSV(t.Context(), text, options[0])
 }
 
 // openChunks opens data whose chunks are of another size than usual.
@@ -180,5 +189,37 @@ func collect(rows *[][]string) func(*feedmill.Cells) error {
 	return func(cells *feedmill.Cells) error {
 		*rows = append(*rows, rowsOf(cells)...)
 		return nil
+	}
+}
+
+// What the beginning of a file is like is not what all of it is like.
+func TestCSVBeginsLate(t *testing.T) {
+	remark := strings.Repeat("a remark without end ", 2000) + "\n"
+	before := strings.Repeat(remark, 2*headBytes/len(remark)) + "\n"
+	rows := strings.Repeat("1;x;2026-01-01\n", 10_000)
+	c, err := openCSV(t, before+"id;name;day\n"+rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readRows(t, c); len(got) != 10_000 || !slices.Equal(c.Names(), []string{"id", "name", "day"}) {
+		t.Errorf("%d rows of %q", len(got), c.Names())
+	}
+	warnings, err := c.Warnings()
+	if err != nil || len(warnings) != 1 || warnings[0].Code != feedmill.WarnPreamble {
+		t.Errorf("warnings %v, error %v", warnings, err)
+	}
+}
+
+// A table that begins too late is not found, and is not lost either.
+func TestCSVBeginsTooLate(t *testing.T) {
+	line := strings.Repeat("line ", 200) + "\n"
+	lines := farHeadBytes/len(line) + 1
+	c, err := openCSV(t, "title\n"+strings.Repeat(line, lines)+"id,name\n1,x\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := readRows(t, c)
+	if !slices.Equal(c.Names(), []string{"title", "_extra_1"}) || len(rows) != lines+2 || !slices.Equal(rows[lines+1], []string{"1", "x"}) {
+		t.Errorf("%d rows of %q, the last %q", len(rows), c.Names(), rows[len(rows)-1])
 	}
 }

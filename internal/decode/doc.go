@@ -11,7 +11,8 @@
 // [OpenCSV] reads tables of separated fields, and [OpenJSON] and [OpenNDJSON]
 // records of JSON. What they open is read in the same way: Each gives all records
 // to several goroutines at the same time and finds out what there is to know of the
-// whole file; after it the records are there in blocks, for Read.
+// whole file; after it the records are there in blocks, for Read. [Pages] is a
+// table that comes in pieces, each data of its own, one after the other.
 //
 // What the data itself is at fault for is refused with a [feedmill.Error] of the
 // kind [feedmill.ErrUnprocessable] that says where, and what can be put right

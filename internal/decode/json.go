@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -24,6 +25,8 @@ import (
 type JSON struct {
 	jsonInput
 	lines bool
+	// opening is the first byte of the first value.
+	opening byte
 
 	// path selects the records in each line, and steps in a document; filter is
 	// the last step where it looks at each record.
@@ -34,11 +37,23 @@ type JSON struct {
 	// sequence says that the document is several objects, one after the other.
 	sequence   bool
 	superseded map[int64]bool
-	// inMemory is the document where its path cannot be followed otherwise.
+	// tree says that the document has to be in memory, because its path cannot
+	// be followed otherwise, and inMemory is the document once it is.
+	tree     bool
 	inMemory *treeBlocks
 
-	columns   *jsonColumns
-	rereaders sync.Pool
+	// base is the number of the first record, and before how many bytes of
+	// data those before it have.
+	base, before int64
+	// emptyCells is how many cells there can be besides those that the size of
+	// the data allows.
+	emptyCells int64
+	columns    *jsonColumns
+	readers    *jsonReaders
+	// again are those of newBlocks that are free, in later readings.
+	again sync.Pool
+	// spool has the text where it was not UTF-8.
+	spool *spool
 
 	// What the first reading finds.
 	whole   bool // it came to its end
@@ -58,32 +73,48 @@ type JSONOptions struct {
 	// rows, with the other members of the record repeated for each. A record
 	// without such elements is one row.
 	Explode string
+	// Temp is the folder for a temporary file, which data in UTF-16 takes;
+	// empty is that of the system.
+	Temp string
 
-	// blockBytes and readBytes are for tests that want many small blocks.
+	// blockBytes and readBytes are for tests that want many small blocks, and
+	// emptyCells is for those that want a lower limit.
 	blockBytes, readBytes int
+	emptyCells            int64
 }
 
 // OpenJSON finds the records of a JSON document. It is held to RFC 8259
 // strictly, except that objects may follow each other, each of which is then a record:
-// NDJSON is often taken for JSON.
+// NDJSON is often taken for JSON. UTF-16 is written again as UTF-8.
 func OpenJSON(ctx context.Context, src Source, options JSONOptions) (*JSON, error) {
-	j, err := newJSON(src, options)
+	return openJSON(options, func(j *JSON) error {
+		if err := j.read(ctx, src); err != nil {
+			return err
+		}
+		return j.locate(ctx)
+	})
+}
+
+// openJSON makes a decoder and has it opened.
+func openJSON(options JSONOptions, open func(*JSON) error) (*JSON, error) {
+	j, err := newJSON(options)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.locate(ctx); err != nil {
+	j.spool = &spool{folder: options.Temp}
+	if err := open(j); err != nil {
+		_ = j.Close() // what is lost with it is lost
 		return nil, j.refusal(err)
 	}
 	return j, nil
 }
 
-// newJSON reads the options and the head of the data.
-func newJSON(src Source, options JSONOptions) (*JSON, error) {
-	j := &JSON{columns: newJSONColumns(), jsonInput: jsonInput{
-		src:        src,
+// newJSON reads the options.
+func newJSON(options JSONOptions) (*JSON, error) {
+	j := &JSON{columns: newJSONColumns(), readers: new(jsonReaders), jsonInput: jsonInput{
 		blockBytes: cmp.Or(options.blockBytes, jsonBlockBytes),
 		readBytes:  cmp.Or(options.readBytes, jsonReadBytes),
-	}}
+	}, emptyCells: cmp.Or(options.emptyCells, maxEmptyCells)}
 	var err error
 	if options.Path != "" {
 		if j.path, err = jsonpath.Parse(options.Path); err != nil {
@@ -95,11 +126,31 @@ func newJSON(src Source, options JSONOptions) (*JSON, error) {
 			return nil, err
 		}
 	}
-	if j.start, err = markLength(src); err != nil {
-		return nil, j.refusal(err)
-	}
-	return j, j.refuseBlank()
+	return j, nil
 }
+
+// read looks at the head of the data and makes it what is read.
+func (j *JSON) read(ctx context.Context, src Source) error {
+	j.src = src
+	head := make([]byte, min(src.Size(), headOfText))
+	if err := readFull(src, head, 0); err != nil {
+		return fmt.Errorf("read the head of the JSON: %w", err)
+	}
+	encoding, mark := encodingOfJSON(head)
+	j.start = int64(mark)
+	if encoding != UTF8 {
+		body := io.NewSectionReader(src, j.start, src.Size()-j.start)
+		written, err := transcode(ctx, body, encoding, j.start, j.spool)
+		if err != nil {
+			return err
+		}
+		j.src, j.start = written, 0
+	}
+	return j.refuseBlank()
+}
+
+// Close removes the temporary file where there is one.
+func (j *JSON) Close() error { return j.spool.close() }
 
 // refuseBlank answers ErrNoData where there is nothing but blanks.
 func (j *JSON) refuseBlank() error {
@@ -110,6 +161,7 @@ func (j *JSON) refuseBlank() error {
 	if w.i >= w.size {
 		return ErrNoData
 	}
+	j.opening = w.data[w.i]
 	return nil
 }
 
@@ -128,12 +180,21 @@ func (j *JSON) locate(ctx context.Context) error {
 	}
 	steps, ok := j.path.Steps()
 	if !ok {
-		return j.readTree()
+		j.tree = true
+		var err error
+		j.inMemory, err = j.readTree()
+		return err
 	}
-	j.steps, j.sequence = steps, true
+	j.sequence = true
 	if last := len(steps) - 1; last >= 0 && steps[last].Filters() {
 		j.filter = &steps[last]
 	}
+	return j.follow(ctx, steps)
+}
+
+// follow makes the records those that the steps lead to.
+func (j *JSON) follow(ctx context.Context, steps []jsonpath.Step) error {
+	j.steps = steps
 	for i := range steps {
 		if _, named := steps[i].Name(); named {
 			var err error
@@ -145,15 +206,15 @@ func (j *JSON) locate(ctx context.Context) error {
 }
 
 // readTree reads the whole document into memory and selects the records.
-func (j *JSON) readTree() error {
+func (j *JSON) readTree() (*treeBlocks, error) {
 	size := j.src.Size() - j.start
 	if size > MaxTreeBytes {
-		return refuse("document-too-large", "the path %s can only be followed in memory, and the document is larger than %d bytes; "+
+		return nil, refuse("document-too-large", "the path %s can only be followed in memory, and the document is larger than %d bytes; "+
 			"one without descendants, lists of selectors, indexes from the end and filters before its end has no such limit", j.path, MaxTreeBytes)
 	}
 	t := &jsonText{data: make([]byte, size+jsonPadding), size: int(size), base: j.start}
 	if err := readFull(j.src, t.data[:size], j.start); err != nil {
-		return fmt.Errorf("read JSON: %w", err)
+		return nil, fmt.Errorf("read JSON: %w", err)
 	}
 	tree := new(jsonpath.Tree)
 	end := t.tree(tree, t.space(0), 0)
@@ -163,26 +224,27 @@ func (j *JSON) readTree() error {
 		}
 	}
 	if end < 0 {
-		return t.fault
+		return nil, t.fault
 	}
 	nodes, err := j.path.Select(tree)
 	if err != nil {
-		return refuse("path-too-costly", "%v: %s", err, j.path)
+		return nil, refuse("path-too-costly", "%v: %s", err, j.path)
 	}
-	j.inMemory = &treeBlocks{data: t.data[:size], tree: tree, nodes: nodes, in: j.jsonInput}
-	return nil
+	return &treeBlocks{data: t.data[:size], tree: tree, nodes: nodes, in: j.jsonInput}, nil
 }
 
 // newBlocks begins a reading of the data.
-func (j *JSON) newBlocks() jsonBlocks {
+func (j *JSON) newBlocks() (jsonBlocks, error) {
 	switch {
 	case j.lines:
-		return &lineBlocks{jsonInput: j.jsonInput}
+		return &lineBlocks{jsonInput: j.jsonInput}, nil
 	case j.inMemory != nil:
 		blocks := *j.inMemory
-		return &blocks
+		return &blocks, nil
+	case j.tree:
+		return j.readTree()
 	}
-	return newDocumentBlocks(j.jsonInput, j.steps, j.sequence, j.superseded)
+	return newDocumentBlocks(j.jsonInput, j.steps, j.sequence, j.superseded), nil
 }
 
 // refusal is an error as the client sees it.
@@ -214,7 +276,7 @@ func (j *JSON) Warnings() ([]feedmill.Warning, error) {
 			Detail: "a name on the way to the records stands in its object more than once; the last value counts",
 		})
 	}
-	if j.whole && j.rows == 0 {
+	if j.whole && j.Rows() == 0 {
 		detail := "there are no records"
 		if j.path != nil {
 			detail = fmt.Sprintf("the path %s selects nothing", j.path)

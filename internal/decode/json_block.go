@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"sync"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -48,14 +50,29 @@ type jsonBlocks interface {
 	seek(mark jsonMark)
 }
 
+// jsonReaders are readers that are free. They know the names that were found,
+// so what is read with the same readers has the same columns.
+type jsonReaders struct{ free sync.Pool }
+
 // newReader makes a reader for one goroutine. Without a turn, the first reading
 // is over.
 func (j *JSON) newReader(turn *jsonTurn) *jsonReader {
-	r := &jsonReader{json: j, turn: turn, root: &jsonNode{column: -1, explode: j.explode}}
-	if j.explode != nil {
-		r.explosion = newExplosion(j.explode)
+	r, _ := j.readers.free.Get().(*jsonReader)
+	if r == nil {
+		r = &jsonReader{root: &jsonNode{column: -1, explode: j.explode}}
+		if j.explode != nil {
+			r.explosion = newExplosion(j.explode)
+		}
 	}
+	r.json, r.turn = j, turn
 	return r
+}
+
+// free gives a reader back that has met no fault.
+func (r *jsonReader) free() {
+	readers := &r.json.readers.free
+	r.json, r.turn, r.emit = nil, nil, nil
+	readers.Put(r)
 }
 
 // beginBlock makes ready for a block.

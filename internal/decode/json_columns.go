@@ -85,6 +85,13 @@ func (c *jsonColumns) list() []string {
 	return slices.Clone(c.names)
 }
 
+// index is the first column of a name, or -1.
+func (c *jsonColumns) index(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Index(c.names, name)
+}
+
 func (c *jsonColumns) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

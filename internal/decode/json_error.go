@@ -3,7 +3,6 @@ package decode
 import (
 	"bytes"
 	"fmt"
-	"io"
 )
 
 // jsonProblem is the stable name of the problem that a document is no JSON.
@@ -47,21 +46,4 @@ func positionAt(src Source, offset int64) (Position, error) {
 	}
 	position.Column = offset - lineStart + 1
 	return position, nil
-}
-
-// markLength is how many bytes of the data are a byte order mark. Text that is
-// UTF-16 is a fault.
-func markLength(src Source) (int64, error) {
-	head := make([]byte, min(src.Size(), 3))
-	if _, err := src.ReadAt(head, 0); err != nil && err != io.EOF {
-		return 0, fmt.Errorf("read the head of the JSON: %w", err)
-	}
-	switch {
-	case bytes.Equal(head, []byte("\xef\xbb\xbf")):
-		return 3, nil
-	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\xff\xfe")),
-		len(head) > 1 && (head[0] == 0) != (head[1] == 0):
-		return 0, &jsonFault{0, "the text is UTF-16, and JSON is UTF-8"}
-	}
-	return 0, nil
 }

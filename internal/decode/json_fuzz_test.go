@@ -24,6 +24,9 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if encoding, _ := encodingOfJSON(data); encoding != UTF8 {
+			t.Skip("the other readers know UTF-8 alone")
+		}
 		values, right := acceptedElsewhere(data)
 		for _, options := range []JSONOptions{{}, {Path: "$"}, {Path: "$.a[*]"}, {Path: "$[?@.a]"}, {Explode: "a"}, {Path: "$..a"}} {
 			want := right && (values == 1 || options.Path != "$..a")
@@ -46,9 +49,6 @@ func pastLimit(err error) bool {
 // acceptedElsewhere counts the values of data that is one value or several
 // objects, and reports whether other readers find it right.
 func acceptedElsewhere(data []byte) (values int, right bool) {
-	if len(data) > 1 && (data[0] == 0) != (data[1] == 0) {
-		return 0, false // UTF-16
-	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	decoder := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	objects := true
@@ -75,6 +75,9 @@ func FuzzNDJSON(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if encoding, _ := encodingOfJSON(data); encoding != UTF8 {
+			t.Skip("the other readers know UTF-8 alone")
+		}
 		got, err := readJSON(t, OpenNDJSON, data, JSONOptions{})
 		if pastLimit(err) {
 			t.Skip()
@@ -93,9 +96,6 @@ func FuzzNDJSON(f *testing.F) {
 // linesElsewhere reads lines with another reader of JSON. The table is nil
 // where it cannot be told.
 func linesElsewhere(data []byte) (table *jsonTable, right bool) {
-	if len(data) > 1 && (data[0] == 0) != (data[1] == 0) {
-		return nil, false // UTF-16
-	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var records []jsonValue
 	for line := range bytes.SplitSeq(data, []byte{'\n'}) {

@@ -15,6 +15,8 @@ type recordPlace struct {
 	sequence bool
 	// repeated says that a name may stand twice in an object on the way.
 	repeated bool
+	// hollow says that there are no steps, but an empty array.
+	hollow bool
 }
 
 // locateDepths are how deep the look for an array of objects goes, one after
@@ -70,6 +72,7 @@ type locator struct {
 	bestCount   int64
 	bestDepth   int
 	repeated    bool
+	hollow      bool
 	firstObject bool
 }
 
@@ -79,7 +82,9 @@ type locatorFrame struct {
 	// objects counts the objects of an array, and others what is neither
 	// object nor null.
 	objects, others int64
-	names           map[string]struct{}
+	// array and filled say what it is and whether anything is in it.
+	array, filled bool
+	names         map[string]struct{}
 }
 
 // maxNoted is how much memory names take that are held to see whether one of
@@ -110,7 +115,7 @@ func (l *locator) locate() (place recordPlace, found bool) {
 			l.close()
 		case walkEnd:
 			if l.best == nil {
-				return recordPlace{}, false
+				return recordPlace{hollow: l.hollow}, false
 			}
 			return recordPlace{steps: l.best, repeated: l.repeated}, true
 		}
@@ -129,7 +134,7 @@ func (l *locator) visit() bool {
 		_, ok := l.skip(0)
 		return ok
 	}
-	l.open = append(l.open, locatorFrame{step: l.step()})
+	l.open = append(l.open, locatorFrame{step: l.step(), array: l.data[l.i] == '['})
 	return l.enter()
 }
 
@@ -140,6 +145,7 @@ func (l *locator) count() {
 		return
 	}
 	frame := &l.open[top]
+	frame.filled = true
 	if l.frames[top].object {
 		l.noteName(frame)
 		return
@@ -184,6 +190,7 @@ func (l *locator) noteName(frame *locatorFrame) {
 func (l *locator) close() {
 	top := len(l.open) - 1
 	frame, depth := l.open[top], top
+	l.hollow = l.hollow || frame.array && !frame.filled
 	if frame.objects > 0 && frame.others == 0 && l.better(depth, frame.objects) {
 		l.bestDepth, l.bestCount = depth, frame.objects
 		l.best = l.best[:0]

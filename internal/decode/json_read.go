@@ -46,40 +46,37 @@ func (j *JSON) Each(ctx context.Context, workers int, fn func(*feedmill.Cells) e
 func (j *JSON) Blocks() int { return len(j.blocks) }
 
 // BlockFirst is the number of the first record of a block; that of the block
-// behind the last one is how many records there are.
+// behind the last one is that of the record that would come next.
 func (j *JSON) BlockFirst(block int) int64 {
 	if block >= len(j.blocks) {
-		return j.rows
+		return j.base + j.rows
 	}
 	return j.blocks[block].first
-}
-
-// jsonRereader is what one goroutine needs to read blocks again.
-type jsonRereader struct {
-	reader *jsonReader
-	blocks jsonBlocks
 }
 
 // Read gives the records of the blocks from one up to, but not with, another to
 // fn, in order. It may be called from several goroutines.
 func (j *JSON) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error {
-	again, _ := j.rereaders.Get().(*jsonRereader)
-	if again == nil {
-		again = &jsonRereader{j.newReader(nil), j.newBlocks()}
+	blocks, _ := j.again.Get().(jsonBlocks)
+	if blocks == nil {
+		var err error
+		if blocks, err = j.newBlocks(); err != nil {
+			return j.refusal(err)
+		}
 	}
-	r := again.reader
+	r := j.newReader(nil)
 	r.emit = fn
 	for k := from; k < to; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		again.blocks.seek(j.blocks[k].mark)
-		more, err := again.blocks.claim(&r.block)
+		blocks.seek(j.blocks[k].mark)
+		more, err := blocks.claim(&r.block)
 		if err == nil && !more {
 			err = errChanged
 		}
 		if err == nil {
-			err = again.blocks.load(&r.block)
+			err = blocks.load(&r.block)
 		}
 		if err != nil {
 			return j.refusal(err)
@@ -96,14 +93,33 @@ func (j *JSON) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) 
 			return errChanged
 		}
 	}
-	j.rereaders.Put(again)
+	r.free()
+	if len(j.blocks) > 1 && (!j.tree || j.inMemory != nil) {
+		j.again.Put(blocks)
+	}
 	return nil
 }
 
 // readFirst is the first reading. It finds the columns and the blocks.
 func (j *JSON) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
-	first := &jsonFirstReading{json: j, source: j.newBlocks(), turn: newJSONTurn(), emit: fn}
-	j.columns, j.blocks = newJSONColumns(), nil
+	j.columns, j.readers = newJSONColumns(), new(jsonReaders)
+	if err := j.readBlocks(ctx, workers, fn); err != nil {
+		return err
+	}
+	if j.rows > 0 && j.columns.count() == 0 {
+		j.columns.add(new(jsonNode).newChild(valueName))
+	}
+	return nil
+}
+
+// readBlocks is the first reading, with the columns that are known already.
+func (j *JSON) readBlocks(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+	source, err := j.newBlocks()
+	if err != nil {
+		return j.refusal(err)
+	}
+	first := &jsonFirstReading{json: j, source: source, turn: newJSONTurn(j.base), emit: fn}
+	j.blocks = nil
 	var group sync.WaitGroup
 	for range max(workers, 1) {
 		group.Go(func() { first.work(ctx) })
@@ -112,10 +128,7 @@ func (j *JSON) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cel
 	if first.turn.failed < math.MaxInt {
 		return j.refusal(first.turn.err)
 	}
-	j.whole, j.rows, j.summary = true, first.turn.rows, first.summary
-	if j.rows > 0 && j.columns.count() == 0 {
-		j.columns.add(new(jsonNode).newChild(valueName))
-	}
+	j.whole, j.rows, j.summary = true, first.turn.rows-j.base, first.summary
 	return nil
 }
 
@@ -143,6 +156,7 @@ func (f *jsonFirstReading) work(ctx context.Context) {
 			return
 		}
 	}
+	r.free()
 }
 
 // claim takes the next block.

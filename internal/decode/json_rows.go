@@ -113,12 +113,17 @@ func (r *jsonReader) flush() bool {
 func (r *jsonReader) affordable() bool {
 	rows := r.first + r.rowInBlock()
 	columns := r.json.columns.count()
-	if rows*int64(columns) <= maxEmptyCells+32*r.json.src.Size() {
-		return true
+	r.failure = checkCells(rows, columns, r.json.emptyCells+32*(r.json.before+r.json.src.Size()))
+	return r.failure == nil
+}
+
+// checkCells refuses a table that has more cells than it may.
+func checkCells(rows int64, columns int, most int64) error {
+	if rows*int64(columns) <= most {
+		return nil
 	}
-	r.failure = refuse("too-many-cells", "the first %d rows and their %d columns are too many for data of this size: "+
+	return refuse("too-many-cells", "the first %d rows and their %d columns are too many for data of this size: "+
 		"almost all cells are empty or repeated; where the columns are keys of a map, a path can select its values", rows, columns)
-	return false
 }
 
 // knowFirst finds the number of the block's first row, which takes all blocks

@@ -58,7 +58,7 @@ func checkVerdict(t *testing.T, err error, want bool) {
 
 // acceptedByChoice are the cases of the suite that may be accepted or refused
 // and are accepted: numbers of any size, because their digits are kept, a byte
-// order mark, and 500 arrays in each other. Everything else that is left open
+// order mark, UTF-16, and 500 arrays in each other. Everything else that is left open
 // is text that is not Unicode, and is refused.
 var acceptedByChoice = map[string]bool{
 	"i_number_double_huge_neg_exp.json":       true,
@@ -71,6 +71,9 @@ var acceptedByChoice = map[string]bool{
 	"i_number_too_big_neg_int.json":           true,
 	"i_number_too_big_pos_int.json":           true,
 	"i_number_very_big_negative_int.json":     true,
+	"i_string_UTF-16LE_with_BOM.json":         true,
+	"i_string_utf16BE_no_BOM.json":            true,
+	"i_string_utf16LE_no_BOM.json":            true,
 	"i_structure_500_nested_arrays.json":      true,
 	"i_structure_UTF-8_BOM_empty_object.json": true,
 }

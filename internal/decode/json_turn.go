@@ -25,8 +25,8 @@ type jsonTurn struct {
 	err    error
 }
 
-func newJSONTurn() *jsonTurn {
-	t := &jsonTurn{failed: math.MaxInt}
+func newJSONTurn(rows int64) *jsonTurn {
+	t := &jsonTurn{failed: math.MaxInt, rows: rows}
 	t.cond = sync.NewCond(&t.mu)
 	return t
 }

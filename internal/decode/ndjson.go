@@ -8,14 +8,12 @@ import (
 
 // OpenNDJSON reads data with one JSON value in each line, which is a record, or
 // where there is a path the value that it is applied to. Blank lines are
-// passed over.
-func OpenNDJSON(_ context.Context, src Source, options JSONOptions) (*JSON, error) {
-	j, err := newJSON(src, options)
-	if err != nil {
-		return nil, err
-	}
-	j.lines = true
-	return j, nil
+// passed over. UTF-16 is written again as UTF-8.
+func OpenNDJSON(ctx context.Context, src Source, options JSONOptions) (*JSON, error) {
+	return openJSON(options, func(j *JSON) error {
+		j.lines = true
+		return j.read(ctx, src)
+	})
 }
 
 // lineBlocks are the blocks of NDJSON. Because no JSON value has a line end

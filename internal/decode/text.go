@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/feedmill/feedmill"
 )
@@ -30,7 +29,7 @@ type Text struct {
 	Warnings []feedmill.Warning
 
 	survey *survey
-	spool  *os.File
+	spool  *spool
 }
 
 // OpenText finds the encoding of src: by its byte order mark, UTF-16 by the
@@ -41,7 +40,19 @@ type Text struct {
 // UTF-8 is read where it stands. Everything else is written again to a temporary
 // file in the folder, which Close removes.
 func OpenText(ctx context.Context, src Source, folder string) (*Text, error) {
-	head := make([]byte, min(src.Size(), 4<<10))
+	own := &spool{folder: folder}
+	text, err := openText(ctx, src, own)
+	if err != nil {
+		_ = own.close() // what is lost with it is lost
+		return nil, err
+	}
+	text.spool = own
+	return text, nil
+}
+
+// openText is OpenText with a spool that may be there for others as well.
+func openText(ctx context.Context, src Source, spool *spool) (*Text, error) {
+	head := make([]byte, min(src.Size(), headOfText))
 	if err := readFull(src, head, 0); err != nil {
 		return nil, fmt.Errorf("read the head of the text: %w", err)
 	}
@@ -51,7 +62,7 @@ func OpenText(ctx context.Context, src Source, folder string) (*Text, error) {
 	encoding, mark := encodingOf(head)
 	body := io.NewSectionReader(src, int64(mark), src.Size()-int64(mark))
 	if encoding != UTF8 {
-		return transcode(ctx, body, encoding, int64(mark), folder)
+		return rewrite(ctx, body, encoding, int64(mark), spool)
 	}
 	found, err := surveyText(ctx, body, chunkSize, false)
 	switch {
@@ -71,7 +82,7 @@ func OpenText(ctx context.Context, src Source, folder string) (*Text, error) {
 	if found.control >= 0 {
 		return nil, refuse("not-text", "the data is not UTF-8 (byte %d) and has a control character at byte %d: it is not text", invalid, found.control)
 	}
-	text, err := transcode(ctx, body, Windows1252, 0, folder)
+	text, err := rewrite(ctx, body, Windows1252, 0, spool)
 	if err != nil {
 		return nil, err
 	}
@@ -82,15 +93,21 @@ func OpenText(ctx context.Context, src Source, folder string) (*Text, error) {
 	return text, nil
 }
 
-// Close removes the temporary file where there is one.
-func (t *Text) Close() error {
-	if t.spool == nil {
-		return nil
+// rewrite gives the text of src in UTF-8.
+func rewrite(ctx context.Context, src Source, encoding Encoding, offset int64, spool *spool) (*Text, error) {
+	written, err := transcode(ctx, src, encoding, offset, spool)
+	if err != nil {
+		return nil, err
 	}
-	err := t.spool.Close()
-	t.spool = nil
-	return err
+	found, err := surveyText(ctx, written, chunkSize, false)
+	if err != nil {
+		return nil, fmt.Errorf("look at the text: %w", err)
+	}
+	return &Text{Source: written, Encoding: encoding, survey: found}, nil
 }
+
+// Close removes the temporary file where there is one.
+func (t *Text) Close() error { return t.spool.close() }
 
 var marks = []struct {
 	mark     string
@@ -100,6 +117,9 @@ var marks = []struct {
 	{"\xff\xfe", UTF16LE},
 	{"\xfe\xff", UTF16BE},
 }
+
+// headOfText is how many bytes the encoding is told by.
+const headOfText = 4 << 10
 
 // encodingOf tells the encoding by the first bytes, and how long the mark is
 // that it is told by. UTF-8 is a guess where there is no mark.
@@ -119,12 +139,28 @@ func encodingOf(head []byte) (encoding Encoding, mark int) {
 		}
 	}
 	// Separators, digits and line ends are ASCII in a table of any
-	// script, and one byte of each is zero.
+	// script, and one byte of each is zero. The other byte of a few
+	// characters is.
 	enough := max(1, len(head)/10)
 	switch {
-	case zeros[1] > enough && zeros[0] == 0:
+	case zeros[1] > max(enough, 8*zeros[0]):
 		return UTF16LE, 0
-	case zeros[0] > enough && zeros[1] == 0:
+	case zeros[0] > max(enough, 8*zeros[1]):
+		return UTF16BE, 0
+	}
+	return UTF8, 0
+}
+
+// encodingOfJSON is encodingOf for JSON, which begins with a character that is
+// ASCII, whatever follows it.
+func encodingOfJSON(head []byte) (encoding Encoding, mark int) {
+	if encoding, mark = encodingOf(head); mark > 0 || len(head) < 4 {
+		return encoding, mark
+	}
+	switch {
+	case head[0] != 0 && head[1] == 0:
+		return UTF16LE, 0
+	case head[0] == 0 && head[1] != 0:
 		return UTF16BE, 0
 	}
 	return UTF8, 0

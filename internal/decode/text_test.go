@@ -44,6 +44,7 @@ func TestOpenText(t *testing.T) {
 		{"utf-16 be with a mark", string(inUTF16(binary.BigEndian, "\ufeff"+table+"😀")), UTF16BE, table + "😀", ""},
 		{"utf-16 le by pattern", string(inUTF16(binary.LittleEndian, table)), UTF16LE, table, ""},
 		{"utf-16 be by pattern", string(inUTF16(binary.BigEndian, table)), UTF16BE, table, ""},
+		{"utf-16 with other zeros by pattern", string(inUTF16(binary.LittleEndian, table+"😀")), UTF16LE, table + "😀", ""},
 		{"windows-1252", "name,price\nZo\xeb,5 \x80\n", Windows1252, "name,price\nZoë,5 €\n", feedmill.WarnEncoding},
 		{"windows-1252 at the very end", strings.Repeat("x\n", chunkSize/2) + "\xe9", Windows1252, strings.Repeat("x\n", chunkSize/2) + "é", feedmill.WarnEncoding},
 		{"windows-1252 where a chunk begins", strings.Repeat("x", chunkSize) + "\x80y", Windows1252, strings.Repeat("x", chunkSize) + "€y", feedmill.WarnEncoding},

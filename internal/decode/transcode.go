@@ -3,60 +3,30 @@ package decode
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
-	"os"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 )
 
-// transcode writes src as UTF-8 to a temporary file in the folder. The offset is
-// where src begins in the data, for messages.
-func transcode(ctx context.Context, src Source, encoding Encoding, offset int64, folder string) (*Text, error) {
-	spool, err := os.CreateTemp(folder, "text-*")
-	if err != nil {
-		return nil, fmt.Errorf("make room for the text in UTF-8: %w", err)
-	}
-	// The file lives on without its name and cannot be left behind.
-	if err := os.Remove(spool.Name()); err != nil {
-		_ = spool.Close()
-		return nil, fmt.Errorf("make room for the text in UTF-8: %w", err)
-	}
-	text := &Text{Encoding: encoding, spool: spool}
-	if err := text.fill(ctx, src, offset); err != nil {
-		_ = text.Close()
-		return nil, err
-	}
-	return text, nil
-}
-
-// fill writes the spool and looks at it.
-func (t *Text) fill(ctx context.Context, src Source, offset int64) error {
-	out := bufio.NewWriterSize(t.spool, 256<<10)
-	in := bufio.NewReaderSize(contextReader{ctx, io.NewSectionReader(src, 0, src.Size())}, 256<<10)
-	var err error
-	if t.Encoding == Windows1252 {
-		_, err = io.Copy(out, charmap.Windows1252.NewDecoder().Reader(in))
-	} else {
-		err = fromUTF16(out, in, t.Encoding == UTF16BE, offset)
-	}
-	if err == nil {
-		err = out.Flush()
-	}
-	var size int64
-	if err == nil {
-		size, err = t.spool.Seek(0, io.SeekCurrent)
-	}
-	if err == nil {
-		t.Source = io.NewSectionReader(t.spool, 0, size)
-		t.survey, err = surveyText(ctx, t.Source, chunkSize, false)
-	}
-	if err != nil {
-		return fmt.Errorf("write the text in UTF-8: %w", err)
-	}
-	return nil
+// transcode writes src as UTF-8 to the spool. The offset is where src begins in
+// the data, for messages.
+func transcode(ctx context.Context, src Source, encoding Encoding, offset int64, spool *spool) (Source, error) {
+	return spool.add(func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 256<<10)
+		in := bufio.NewReaderSize(contextReader{ctx, io.NewSectionReader(src, 0, src.Size())}, 256<<10)
+		var err error
+		if encoding == Windows1252 {
+			_, err = io.Copy(out, charmap.Windows1252.NewDecoder().Reader(in))
+		} else {
+			err = fromUTF16(out, in, encoding == UTF16BE, offset)
+		}
+		if err != nil {
+			return err
+		}
+		return out.Flush()
+	})
 }
 
 // fromUTF16 refuses what cannot be written in UTF-8, with where it stands.

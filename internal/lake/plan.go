@@ -25,9 +25,15 @@ func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *
 	where := b.where()
 	shown := b.fields()
 	keys := b.sortKeys(shown)
+	if format == wire.FormatXLSX && len(shown) > wire.MaxSheetColumns {
+		b.fault(feedmill.Fault{Parameter: "format"}, fmt.Sprintf("a sheet has at most %d columns; name fewer fields, or another format", wire.MaxSheetColumns))
+	}
 	if after != nil && !after.fits(v, &q, len(keys)) {
 		b.fault(feedmill.Fault{Parameter: "cursor"}, "belongs to another query or version; begin again without it")
 		after = nil
+	}
+	if len(v.Columns) == 0 && len(b.faults) == 0 {
+		return wire.Request{SQL: "SELECT 0 AS rn WHERE false", Format: format, Limit: q.Limit}, nil
 	}
 	inner := b.inner(path, where, shown, keys)
 	sql := "SELECT " + names("f", len(shown)) + comma(names("s", len(keys))) + ", rn FROM (" + inner + ")"
@@ -119,7 +125,7 @@ func (b *builder) inner(path, where string, shown, keys []expression) string {
 	parts := slices.Concat(aliases("f", shown), aliases("s", keys))
 	// Columns are named by their place, whatever the file calls them: names
 	// that differ in their case alone are the same to SQL.
-	source := "read_parquet(" + quote(path) + ", file_row_number = true) AS t(" + names("c", len(b.columns)) + ", nr)"
+	source := scan(path, len(b.columns))
 	if where != "" {
 		source += " WHERE " + where
 	}
@@ -137,6 +143,12 @@ func (b *builder) inner(path, where string, shown, keys []expression) string {
 		sql += " GROUP BY " + strings.Join(groups, ", ")
 	}
 	return sql
+}
+
+// scan is what SQL selects the rows of a version from: the columns c0, c1 and so
+// on, and nr, the number of the row.
+func scan(path string, columns int) string {
+	return "read_parquet(" + quote(path) + ", file_row_number = true) AS t(" + names("c", columns) + ", nr)"
 }
 
 func grouped(shown []expression) bool {

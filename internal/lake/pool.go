@@ -170,12 +170,15 @@ func isFailure(err error) bool {
 	return ok
 }
 
+// queryTooLarge is the problem of a query that needs more memory than it may use.
+const queryTooLarge = "query-too-large"
+
 // translate gives a failure that a client can do something about its kind.
 func translate(err error) error {
 	failure, _ := errors.AsType[*wire.Failure](err)
 	if failure.Memory {
 		return &feedmill.Error{
-			Kind: feedmill.ErrUnprocessable, Type: "query-too-large",
+			Kind: feedmill.ErrUnprocessable, Type: queryTooLarge,
 			Detail: "This query needs more memory than one query may use. Ask for fewer fields, filter more, or leave out the sorting.",
 		}
 	}

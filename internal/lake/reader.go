@@ -33,10 +33,7 @@ type Page struct {
 // where the page before ended, or nil. Nothing is written before the query has
 // been found to be right and has given its first rows.
 func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format wire.Format, after *Cursor, out io.Writer) (Page, error) {
-	path, err := r.blobs.Path(ctx, v.Blob)
-	if err == nil {
-		path, err = filepath.Rel(r.pool.config.Folder, path)
-	}
+	path, err := r.path(ctx, v)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
@@ -54,6 +51,15 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 		page.Next = &next
 	}
 	return page, nil
+}
+
+// path is where the file of a version is, from the folder of the workers on.
+func (r *Reader) path(ctx context.Context, v *Version) (string, error) {
+	path, err := r.blobs.Path(ctx, v.Blob)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(r.pool.config.Folder, path)
 }
 
 // spoolMemory is how many bytes wait in memory for a client, before they wait on disk.

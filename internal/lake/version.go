@@ -35,7 +35,8 @@ type Version struct {
 
 // Write writes a version from blocks of rows: a vector for each column, in the
 // order of the rows. A block belongs to Write once it is yielded. If the blocks
-// end with an error, nothing is kept.
+// end with an error, nothing is kept. A version may have no columns, and then has
+// no rows.
 func Write(ctx context.Context, blobs Blobs, name string, columns []feedmill.Column, blocks iter.Seq2[[]feedmill.Vector, error]) (Version, error) {
 	v := Version{Blob: name, Columns: columns}
 	err := blobs.Put(ctx, name, func(w io.Writer) error {
@@ -52,7 +53,9 @@ func Write(ctx context.Context, blobs Blobs, name string, columns []feedmill.Col
 			if err := writer.Append(ctx, block); err != nil {
 				return err
 			}
-			v.Rows += int64(block[0].Len)
+			if len(block) > 0 {
+				v.Rows += int64(block[0].Len)
+			}
 		}
 		if err := writer.Close(ctx); err != nil {
 			return err

@@ -67,13 +67,7 @@ func modelled(t testing.TB, names []string, cells *feedmill.Cells, options Optio
 		for i := range vectors {
 			values = append(values, valueOf(&vectors[i], row))
 		}
-		var line bytes.Buffer
-		encoder := json.NewEncoder(&line)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(values); err != nil {
-			t.Fatal(err)
-		}
-		out.Rows = append(out.Rows, bytes.TrimSpace(line.Bytes()))
+		out.Rows = append(out.Rows, encode(t, values))
 	}
 	return out
 }
@@ -153,13 +147,7 @@ func formatGolden(t *testing.T, g golden) []byte {
 				out.WriteByte(',')
 			}
 			out.WriteString("\n    ")
-			var line bytes.Buffer
-			encoder := json.NewEncoder(&line)
-			encoder.SetEscapeHTML(false)
-			if err := encoder.Encode(item(i)); err != nil {
-				t.Fatal(err)
-			}
-			out.Write(bytes.TrimSpace(line.Bytes()))
+			out.Write(encode(t, item(i)))
 		}
 		out.WriteString("\n  ]")
 		if !last {
@@ -173,4 +161,16 @@ func formatGolden(t *testing.T, g golden) []byte {
 	list("warnings", len(g.Warnings), func(i int) any { return g.Warnings[i] }, true)
 	out.WriteString("}\n")
 	return out.Bytes()
+}
+
+// encode writes a value as one line of JSON.
+func encode(t testing.TB, value any) []byte {
+	t.Helper()
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.TrimSpace(line.Bytes())
 }

@@ -36,11 +36,18 @@ func Infer(ctx context.Context, table Table, options Options) (*Schema, []feedmi
 	if err != nil {
 		return nil, nil, err
 	}
+	return inference.Schema(table)
+}
+
+// Schema decides on the types of a table whose records were all looked at with
+// [Inference.Block], as it came: page by page, for example. The warnings are those of
+// the table and those about types.
+func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {
 	warnings, err := table.Warnings()
 	if err != nil {
 		return nil, nil, err
 	}
-	schema, more := inference.Decide(table.Names())
+	schema, more := f.Decide(table.Names())
 	return schema, append(warnings, more...), nil
 }
 

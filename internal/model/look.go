@@ -212,55 +212,37 @@ func (l *look) decimals(scale int) {
 
 // booleans runs over true and false.
 func (l *look) booleans() {
-	from, found := -1, int64(0)
-	for ; l.row < l.cells.Rows; l.row++ {
-		cell := l.at()
-		start, end := cell.Range()
-		if start == end {
-			if l.null(cell) {
-				continue
-			}
-			break
-		}
-		if !isBoolean(l.cells.Data[start:end]) || anyText>>cell.Kind()&1 == 0 {
-			break
-		}
-		if found == 0 {
-			from = l.row
-		}
-		found++
-	}
-	l.seen(shapeBoolean, from, found)
+	l.while(shapeBoolean, anyText, func(data []byte, start, end int) bool { return isBoolean(data[start:end]) })
 }
 
 // dates runs over days.
 func (l *look) dates() {
-	from, found := -1, int64(0)
-	for ; l.row < l.cells.Rows; l.row++ {
-		cell := l.at()
-		start, end := cell.Range()
-		if start == end {
-			if l.null(cell) {
-				continue
-			}
-			break
-		}
-		if d, ok := parseDate(l.cells.Data, int(start), int(end)); !ok || !d.real() || dated>>cell.Kind()&1 == 0 {
-			break
-		}
-		if found == 0 {
-			from = l.row
-		}
-		found++
-	}
-	l.seen(shapeDate, from, found)
+	l.while(shapeDate, dated, func(data []byte, start, end int) bool {
+		d, ok := parseDate(data, start, end)
+		return ok && d.real()
+	})
 }
 
 // times runs over days with times.
 func (l *look) times() {
+	l.while(shapeTime, dated, func(data []byte, start, end int) bool {
+		// This is how most times are written.
+		if _, _, ok := parseSeconds(data, start, end); ok {
+			return true
+		}
+		m, ok := parseMoment(data, start, end)
+		return ok && m.timed && !m.overrun
+	})
+}
+
+// while runs over cells of some kinds, given as bits, whose texts are of a shape.
+func (l *look) while(s shape, kinds int, is func(data []byte, start, end int) bool) {
+	data, stride := l.cells.Data, l.cells.Columns
 	from, found := -1, int64(0)
+	at := l.row*stride + l.index
 	for ; l.row < l.cells.Rows; l.row++ {
-		cell := l.at()
+		cell := l.cells.Cell[at]
+		at += stride
 		start, end := cell.Range()
 		if start == end {
 			if l.null(cell) {
@@ -268,9 +250,7 @@ func (l *look) times() {
 			}
 			break
 		}
-		if _, _, ok := parseSeconds(l.cells.Data, int(start), int(end)); ok && dated>>cell.Kind()&1 != 0 {
-			// This is how most times are written.
-		} else if m, ok := parseMoment(l.cells.Data, int(start), int(end)); !ok || !m.timed || m.overrun || dated>>cell.Kind()&1 == 0 {
+		if kinds>>cell.Kind()&1 == 0 || !is(data, int(start), int(end)) {
 			break
 		}
 		if found == 0 {
@@ -278,7 +258,7 @@ func (l *look) times() {
 		}
 		found++
 	}
-	l.seen(shapeTime, from, found)
+	l.seen(s, from, found)
 }
 
 // onlyNulls looks whether there is any null, for a column that is text.

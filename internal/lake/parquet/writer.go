@@ -64,11 +64,9 @@ type job struct {
 	decided []chan struct{}
 }
 
-// NewWriter begins a file with the given columns.
+// NewWriter begins a file with the given columns. Without any, it has no rows
+// either: there are readers that do not take such a file.
 func NewWriter(w io.Writer, columns []feedmill.Column, o Options) (*Writer, error) {
-	if len(columns) == 0 {
-		return nil, errors.New("write parquet: no columns")
-	}
 	if o.GroupRows <= 0 {
 		o.GroupRows = 122_880
 	}
@@ -101,6 +99,9 @@ func NewWriter(w io.Writer, columns []feedmill.Column, o Options) (*Writer, erro
 func (w *Writer) Append(ctx context.Context, block []feedmill.Vector) error {
 	if err := w.check(block); err != nil {
 		return fmt.Errorf("write parquet: %w", err)
+	}
+	if len(block) == 0 {
+		return nil
 	}
 	rows := block[0].Len
 	for from := 0; from < rows; {

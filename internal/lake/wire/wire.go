@@ -56,7 +56,11 @@ const (
 	FormatArrow  Format = "arrow"  // Arrow's stream format
 
 	FormatParquet Format = "parquet"
+	FormatXLSX    Format = "xlsx" // a workbook
 )
+
+// MaxSheetColumns is how many columns a sheet of a workbook can have.
+const MaxSheetColumns = 16_384
 
 // Request is a query and what to make of its rows.
 type Request struct {

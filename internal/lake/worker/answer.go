@@ -65,6 +65,8 @@ func newRows(format wire.Format, names []string, columns []*column) (rows, error
 		return newArrow(names, columns), nil
 	case wire.FormatParquet:
 		return newParquet(names, columns)
+	case wire.FormatXLSX:
+		return newXLSX(names, columns)
 	}
 	return nil, fmt.Errorf("no format %q", format)
 }

@@ -11,8 +11,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// batchRows is about how many rows a batch of the Arrow stream has.
-const batchRows = 32_768
+// batchRows is about how many rows a batch of the Arrow stream has, and
+// batchBytes about how many bytes where rows are long.
+const (
+	batchRows  = 32_768
+	batchBytes = 16 << 20
+)
 
 // arrowRows writes rows as a stream of Arrow batches. It gathers several of
 // DuckDB's chunks in one batch.
@@ -82,11 +86,13 @@ func arrowType(c *column) (arrow.DataType, int) {
 func (w *arrowRows) begin(dst []byte) []byte { return dst }
 
 func (w *arrowRows) append(dst []byte, n int) ([]byte, error) {
+	size := 0
 	for i, c := range w.columns {
 		w.values[i].add(c, w.rows, n)
+		size += len(w.values[i].data)
 	}
 	w.rows += n
-	if w.rows < batchRows {
+	if w.rows < batchRows && size < batchBytes {
 		return dst, nil
 	}
 	return w.flush(dst)

@@ -160,7 +160,7 @@ func cpu() time.Duration {
 func BenchmarkExport(b *testing.B) {
 	_, store := reader(b)
 	v := sales(b, store)
-	for _, format := range []wire.Format{wire.FormatNDJSON, wire.FormatCSV, wire.FormatArrow} {
+	for _, format := range []wire.Format{wire.FormatNDJSON, wire.FormatCSV, wire.FormatArrow, wire.FormatXLSX} {
 		b.Run(string(format), func(b *testing.B) {
 			start := cpu()
 			p, _ := pool(b, func(c *lake.PoolConfig) { c.Folder = string(store) })

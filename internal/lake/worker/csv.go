@@ -10,6 +10,9 @@ type csvRows struct {
 }
 
 func (w *csvRows) begin(dst []byte) []byte {
+	if len(w.names) == 0 {
+		return dst
+	}
 	for i, name := range w.names {
 		if i > 0 {
 			dst = append(dst, ',')

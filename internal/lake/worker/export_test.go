@@ -1,6 +1,11 @@
 package worker
 
-import "github.com/feedmill/feedmill/internal/lake/wire"
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
 
 // Bare is a database in this process, to compare with: it fetches all rows of
 // a query and does nothing with them.
@@ -24,4 +29,18 @@ func Bare(folder string) (query func(sql string, args []string) (int, error), cl
 			rows += n
 		}
 	}, d.close, nil
+}
+
+// escape is how a cell's text has a character by its number.
+var escape = regexp.MustCompile(`_x([0-9A-Fa-f]{4})_`)
+
+// Unescape is the text of a cell as a spreadsheet shows it.
+func Unescape(text string) string {
+	return escape.ReplaceAllStringFunc(text, func(found string) string {
+		code, err := strconv.ParseUint(found[2:6], 16, 16)
+		if err != nil {
+			panic(err) // the pattern takes hexadecimal digits alone
+		}
+		return string(rune(code))
+	})
 }

@@ -8,7 +8,7 @@
 // server starts another worker.
 //
 // Rows are rendered here, from DuckDB's memory, without a Go value for each:
-// json.go, csv.go and arrow.go. No other package imports DuckDB.
+// json.go, csv.go, arrow.go, parquet.go and xlsx.go. No other package imports DuckDB.
 package worker
 
 import (

@@ -1,0 +1,48 @@
+package lake
+
+import "math/bits"
+
+// bitmap is a set of rows by their numbers.
+type bitmap []uint64
+
+func (b *bitmap) set(row int64) {
+	word := int(row >> 6)
+	if missing := word + 1 - len(*b); missing > 0 {
+		*b = append(*b, make([]uint64, missing)...)
+	}
+	(*b)[word] |= 1 << (row & 63)
+}
+
+func (b bitmap) has(row int64) bool {
+	word := int(row >> 6)
+	return word < len(b) && b[word]&(1<<(row&63)) != 0
+}
+
+// first is the least number, or -1.
+func (b bitmap) first() int64 {
+	for i, word := range b {
+		if word != 0 {
+			return int64(i)<<6 + int64(bits.TrailingZeros64(word))
+		}
+	}
+	return -1
+}
+
+// without lists which of n rows from one on are not in the set, by their
+// distance from that one; nil means that none is in it.
+func (b bitmap) without(from int64, n int) []int {
+	any := false
+	for row := from; row < from+int64(n) && int(row>>6) < len(b) && !any; row++ {
+		any = b.has(row)
+	}
+	if !any {
+		return nil
+	}
+	kept := make([]int, 0, n)
+	for i := range n {
+		if !b.has(from + int64(i)) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}

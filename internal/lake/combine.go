@@ -1,0 +1,208 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Combination is rows that a feed has and rows that come to them.
+type Combination struct {
+	// Old is the version that the feed has, nil where it has none, and New has
+	// the rows that come.
+	Old, New *Version
+	// Columns are those of the result. They are found in both versions by
+	// their ids; a column that a version lacks is null in its rows. A type may
+	// be wider than it was: values are then made exactly of the wider one, and
+	// compared as such.
+	Columns []feedmill.Column
+	// Key names the columns by which rows are merged. Without any, the new rows
+	// come after the old ones. With a key, each value of it has one row: of
+	// those in New the last, and a row of Old where New has none. A new row
+	// without a value in the key is refused.
+	Key []string
+}
+
+// Combine writes a version with the rows of both: first those that stay of the
+// old one, then those of the new one, each in their order. Where the new version
+// is the result as it is, it is answered and nothing is written.
+//
+// Rows are read and written as a stream. What is held of them is a bit for each;
+// the keys are compared by a worker, which puts on disk what does not fit into
+// its memory.
+func (r *Reader) Combine(ctx context.Context, name string, c Combination) (Version, error) {
+	v, err := r.combine(ctx, name, &c)
+	if err != nil {
+		return Version{}, fmt.Errorf("combine versions: %w", err)
+	}
+	return v, nil
+}
+
+func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Version, error) {
+	if c.Old == nil || c.Old.Rows == 0 {
+		c.Old = &Version{}
+	}
+	fresh, err := r.side(ctx, c.New, c.Columns)
+	if err != nil {
+		return Version{}, err
+	}
+	old, err := r.side(ctx, c.Old, c.Columns)
+	if err != nil {
+		return Version{}, err
+	}
+	if len(c.Key) > 0 {
+		if err := r.match(ctx, c, old, fresh); err != nil {
+			return Version{}, err
+		}
+	}
+	if c.Old.Rows == 0 && len(fresh.left) == 0 && slices.Equal(c.New.Columns, c.Columns) {
+		return *c.New, nil
+	}
+	return Write(ctx, r.blobs, name, c.Columns, concat(r.rows(ctx, old, c.Columns), r.rows(ctx, fresh, c.Columns)))
+}
+
+// side is one of the versions that are combined.
+type side struct {
+	version *Version
+	// from is what SQL selects its rows from, and columns what it has for each
+	// column of the result, empty where there is none.
+	from    string
+	columns []string
+	// left are the rows that are left out.
+	left bitmap
+}
+
+// side finds the columns of the result in a version.
+func (r *Reader) side(ctx context.Context, v *Version, columns []feedmill.Column) (*side, error) {
+	s := &side{version: v, columns: make([]string, len(columns))}
+	if v.Rows == 0 {
+		return s, nil
+	}
+	path, err := r.path(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	s.from = scan(path, len(v.Columns))
+	for i := range columns {
+		at := slices.IndexFunc(v.Columns, func(c feedmill.Column) bool { return c.ID == columns[i].ID })
+		if at < 0 {
+			continue
+		}
+		sql, ok := widened(&v.Columns[at], &columns[i], fmt.Sprintf("c%d", at))
+		if !ok {
+			return nil, &feedmill.Error{
+				Kind: feedmill.ErrUnprocessable, Type: "narrowed-column",
+				Detail: fmt.Sprintf("the column %q is %s, and the rows that are there already cannot be made of it without loss: they are %s",
+					columns[i].Name, columns[i].Type, v.Columns[at].Type),
+			}
+		}
+		s.columns[i] = sql
+	}
+	return s, nil
+}
+
+// match finds the rows that are left out because another has the same key.
+func (r *Reader) match(ctx context.Context, c *Combination, old, fresh *side) error {
+	keys := make([]int, len(c.Key))
+	for i, name := range c.Key {
+		keys[i] = slices.IndexFunc(c.Columns, func(column feedmill.Column) bool { return column.Name == name })
+		if keys[i] < 0 {
+			return &feedmill.Error{
+				Kind: feedmill.ErrUnprocessable, Type: "no-key-column",
+				Detail: fmt.Sprintf("the rows are merged by the column %q, and the data has no such column", name),
+			}
+		}
+	}
+	if fresh.version.Rows == 0 {
+		return nil
+	}
+	for i, key := range keys {
+		if err := r.wantKey(ctx, fresh, key, c.Key[i]); err != nil {
+			return err
+		}
+	}
+	var err error
+	if fresh.left, err = r.numbers(ctx, fresh.superseded(keys)); err != nil {
+		return err
+	}
+	sql, any := replaced(old, fresh, keys)
+	if any {
+		old.left, err = r.numbers(ctx, sql)
+	}
+	return err
+}
+
+// wantKey refuses rows without a value in a column of the key.
+func (r *Reader) wantKey(ctx context.Context, s *side, key int, name string) error {
+	first := int64(0)
+	if s.columns[key] != "" {
+		var err error
+		first, err = r.number(ctx, "SELECT nr FROM "+s.from+" WHERE "+s.columns[key]+" IS NULL ORDER BY nr LIMIT 1")
+		if first < 0 || err != nil {
+			return err
+		}
+	}
+	return &feedmill.Error{
+		Kind: feedmill.ErrUnprocessable, Type: "null-key",
+		Detail: fmt.Sprintf("row %d has no value in the column %q, by which rows are merged", first+1, name),
+	}
+}
+
+// superseded selects the rows whose key a later one has, too.
+func (s *side) superseded(keys []int) string {
+	var selected, groups, equal []string
+	for i, key := range keys {
+		selected = append(selected, fmt.Sprintf("%s AS k%d", s.columns[key], i))
+		groups = append(groups, fmt.Sprintf("k%d", i))
+		equal = append(equal, fmt.Sprintf("n.k%d = d.k%d", i, i))
+	}
+	rows := "(SELECT " + strings.Join(selected, ", ") + ", nr FROM " + s.from + ")"
+	names := strings.Join(groups, ", ")
+	return "SELECT n.nr FROM " + rows + " AS n JOIN (SELECT " + names + ", max(nr) AS last FROM " + rows +
+		" GROUP BY " + names + " HAVING count(*) > 1) AS d ON " + strings.Join(equal, " AND ") + " WHERE n.nr < d.last"
+}
+
+// replaced selects the old rows whose key a new one has. Where the old rows have no
+// such column there are none.
+func replaced(old, fresh *side, keys []int) (sql string, any bool) {
+	var olds, news, equal []string
+	for i, key := range keys {
+		if old.columns[key] == "" {
+			return "", false
+		}
+		olds = append(olds, fmt.Sprintf("%s AS k%d", old.columns[key], i))
+		news = append(news, fmt.Sprintf("%s AS k%d", fresh.columns[key], i))
+		equal = append(equal, fmt.Sprintf("o.k%d = n.k%d", i, i))
+	}
+	return "SELECT o.nr FROM (SELECT " + strings.Join(olds, ", ") + ", nr FROM " + old.from + ") AS o SEMI JOIN (SELECT " +
+		strings.Join(news, ", ") + " FROM " + fresh.from + ") AS n ON " + strings.Join(equal, " AND "), true
+}
+
+// concat is the blocks of one sequence, then those of another.
+func concat(first, second iter.Seq2[[]feedmill.Vector, error]) iter.Seq2[[]feedmill.Vector, error] {
+	return func(yield func([]feedmill.Vector, error) bool) {
+		for _, blocks := range []iter.Seq2[[]feedmill.Vector, error]{first, second} {
+			for block, err := range blocks {
+				if !yield(block, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tooLarge says of a failure for want of memory what it was that failed.
+func tooLarge(err error) error {
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && refusal.Type == queryTooLarge {
+		return &feedmill.Error{
+			Kind: feedmill.ErrUnprocessable, Type: queryTooLarge,
+			Detail: "The keys of the rows are too many or too long to be merged in the memory that one query may use.",
+		}
+	}
+	return err
+}

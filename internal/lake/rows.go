@@ -1,0 +1,132 @@
+package lake
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
+
+// rows reads the rows of a side that are not left out, as blocks of the columns
+// of the result.
+func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) iter.Seq2[[]feedmill.Vector, error] {
+	return func(yield func([]feedmill.Vector, error) bool) {
+		if s.version.Rows == 0 {
+			return
+		}
+		request := wire.Request{Format: wire.FormatArrow}
+		var selected []string
+		for i, sql := range s.columns {
+			if sql == "" {
+				sql = "CAST(NULL AS " + (&column{Column: &columns[i]}).sqlType() + ")"
+			}
+			name := "f" + strconv.Itoa(i)
+			selected = append(selected, sql+" AS "+name)
+			request.Names = append(request.Names, name)
+		}
+		request.SQL = "SELECT " + strings.Join(selected, ", ") + " FROM " + s.from
+		row := int64(0)
+		for batch, err := range r.batches(ctx, request) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			kept := s.left.without(row, int(batch.NumRows()))
+			row += batch.NumRows()
+			if kept != nil && len(kept) == 0 {
+				continue
+			}
+			block, err := vectors(batch, columns, kept)
+			if !yield(block, err) || err != nil {
+				return
+			}
+		}
+		if row != s.version.Rows {
+			yield(nil, fmt.Errorf("a version of %d rows has %d", s.version.Rows, row))
+		}
+	}
+}
+
+// numbers is the rows that SQL selects the numbers of.
+func (r *Reader) numbers(ctx context.Context, sql string) (bitmap, error) {
+	var rows bitmap
+	for batch, err := range r.batches(ctx, wire.Request{SQL: sql, Names: []string{"nr"}, Format: wire.FormatArrow}) {
+		if err != nil {
+			return nil, err
+		}
+		found, ok := batch.Column(0).(*array.Int64)
+		if !ok {
+			return nil, fmt.Errorf("numbers of rows are %s", batch.Column(0).DataType())
+		}
+		for _, row := range found.Int64Values() {
+			rows.set(row)
+		}
+	}
+	return rows, nil
+}
+
+// number is the first row of numbers, or -1.
+func (r *Reader) number(ctx context.Context, sql string) (int64, error) {
+	rows, err := r.numbers(ctx, sql)
+	return rows.first(), err
+}
+
+// batches runs a request and gives what it answers. A batch is gone with the
+// next one.
+func (r *Reader) batches(ctx context.Context, request wire.Request) iter.Seq2[arrow.RecordBatch, error] {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		from, to := io.Pipe()
+		var running sync.WaitGroup
+		var failure error
+		running.Go(func() {
+			_, failure = r.pool.Run(ctx, request, to)
+			to.CloseWithError(failure)
+		})
+		enough, err := readBatches(from, yield)
+		// A worker that is not done yet has nobody to work for any more.
+		from.CloseWithError(errEnough)
+		running.Wait()
+		switch {
+		case enough:
+		case failure != nil && !errors.Is(failure, errEnough):
+			yield(nil, tooLarge(failure))
+		case err != nil:
+			yield(nil, fmt.Errorf("read arrow: %w", err))
+		}
+	}
+}
+
+// errEnough is what a worker hears whose rows nobody wants.
+var errEnough = errors.New("no more rows are wanted")
+
+// readBatches yields the batches of a stream, and reports whether that was enough.
+func readBatches(from io.Reader, yield func(arrow.RecordBatch, error) bool) (enough bool, err error) {
+	stream, err := ipc.NewReader(bufio.NewReaderSize(from, 256<<10))
+	if err != nil {
+		return false, err
+	}
+	defer stream.Release()
+	for stream.Next() {
+		if !yield(stream.RecordBatch(), nil) {
+			return true, nil
+		}
+	}
+	if err := stream.Err(); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	// The rest of the stream, so that the worker comes to its end.
+	_, err = io.Copy(io.Discard, from)
+	return false, err
+}

@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The styles of cells, by their places in the style sheet. Those of decimals
+// come after them, one for each scale.
+const (
+	stylePlain = iota
+	styleHeader
+	styleText
+	styleInteger
+	styleDate
+	styleSecond
+	styleMillisecond
+	styleDecimal
+)
+
+// Numbers of formats: those that are built in, and the first that is not.
+const (
+	formatGeneral = 0
+	formatInteger = 1
+	formatText    = 49
+	formatOwn     = 164
+)
+
+// maxShownScale is how many digits after the point a format can show.
+const maxShownScale = 30
+
+// scalesOf are the scales of the decimals among columns, each once.
+func scalesOf(columns []*column) []int {
+	var scales []int
+	for _, c := range columns {
+		if c.scale > 0 && c.scale <= maxShownScale && !slices.Contains(scales, c.scale) {
+			scales = append(scales, c.scale)
+		}
+	}
+	return scales
+}
+
+// styleSheet describes the styles. A decimal is shown with all of its digits,
+// and what is text stays text when somebody edits it.
+func styleSheet(scales []int) string {
+	own := []string{"yyyy\\-mm\\-dd", "yyyy\\-mm\\-dd\\ hh:mm:ss", "yyyy\\-mm\\-dd\\ hh:mm:ss.000"}
+	for _, scale := range scales {
+		own = append(own, "0."+strings.Repeat("0", scale))
+	}
+	formats := []int{stylePlain: formatGeneral, styleHeader: formatGeneral, styleText: formatText, styleInteger: formatInteger}
+	for i := range own {
+		formats = append(formats, formatOwn+i)
+	}
+	var xml strings.Builder
+	fmt.Fprintf(&xml, `%s<styleSheet %s><numFmts count="%d">`, xmlHead, mainNamespace, len(own))
+	for i, code := range own {
+		fmt.Fprintf(&xml, `<numFmt numFmtId="%d" formatCode="%s"/>`, formatOwn+i, code)
+	}
+	const font = `<sz val="11"/><name val="Calibri"/><family val="2"/>`
+	xml.WriteString(`</numFmts><fonts count="2"><font>` + font + `</font><font><b/>` + font + `</font></fonts>` +
+		`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
+		`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
+		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>`)
+	fmt.Fprintf(&xml, `<cellXfs count="%d">`, len(formats))
+	for style, format := range formats {
+		bold, applied := 0, ""
+		if style == styleHeader {
+			bold, applied = 1, ` applyFont="1"`
+		}
+		if format != formatGeneral {
+			applied = ` applyNumberFormat="1"`
+		}
+		fmt.Fprintf(&xml, `<xf numFmtId="%d" fontId="%d" fillId="0" borderId="0" xfId="0"%s/>`, format, bold, applied)
+	}
+	xml.WriteString(`</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`)
+	return xml.String()
+}
