@@ -64,7 +64,11 @@ type Feed struct {
 	// secrets: for an upload its parameters.
 	Spec []byte
 
+	// Schedule and NextRefreshAt are those of the source.
+	Schedule      Schedule
 	NextRefreshAt time.Time
+	// Failures counts the refreshes that failed since the last that did not.
+	Failures int
 	// LastRefresh is the newest one, nil where there was none.
 	LastRefresh *Refresh
 	// LastError says why the feed does not have newer data, nil where it
@@ -73,6 +77,18 @@ type Feed struct {
 
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// NewFeed is a feed to be made, and what is made together with it.
+type NewFeed struct {
+	Feed Feed
+	// Source is what the feed is fetched from, where that is new as well. It
+	// is nil for an upload, and for one more feed of a source that is there.
+	Source *Source
+	// Version is the first one, and Refresh what brings it or is to bring it;
+	// each is nil where there is none yet.
+	Version *FeedVersion
+	Refresh *Refresh
 }
 
 // FeedVersion is the data of a feed as it was from one moment on. It never

@@ -7,6 +7,8 @@ type RefreshState string
 
 // The states of a refresh.
 const (
+	// RefreshPending is asked for and not begun.
+	RefreshPending   RefreshState = "pending"
 	RefreshRunning   RefreshState = "running"
 	RefreshSucceeded RefreshState = "succeeded"
 	RefreshFailed    RefreshState = "failed"
@@ -20,7 +22,11 @@ type Refresh struct {
 	State     RefreshState
 	StartedAt time.Time
 	// EndedAt is zero while the refresh runs.
-	EndedAt      time.Time
+	EndedAt time.Time
+	// Requests and Pages are what was asked for and what of it was data; both
+	// are 0 for an upload.
+	Requests     int64
+	Pages        int64
 	BytesIn      int64
 	RowsIn       int64
 	RowsStored   int64
@@ -29,8 +35,10 @@ type Refresh struct {
 	// empty where there were none.
 	Rejects string
 	// Version is the one that the refresh made, 0 where it made none.
-	Version  int64
-	Warnings []Warning
+	Version int64
+	// Unchanged says that the refresh succeeded and found what was there before.
+	Unchanged bool
+	Warnings  []Warning
 	// Error says why the refresh failed.
 	Error *FeedError
 }

@@ -23,14 +23,18 @@ type DataFeed struct {
 	// ByteSize is how large the data is as the server keeps it.
 	ByteSize int64 `json:"byteSize"`
 	// Version counts from 1 with every change of the data.
-	Version     int64              `json:"version"`
-	ContentHash string             `json:"contentHash"`
-	Mode        feedmill.FeedMode  `json:"mode"`
-	Key         []string           `json:"key"`
-	LastRefresh *Refresh           `json:"lastRefresh"`
-	LastError   *FeedError         `json:"lastError"`
-	Warnings    []feedmill.Warning `json:"warnings"`
-	// Source says how the data is read.
+	Version     int64             `json:"version"`
+	ContentHash string            `json:"contentHash"`
+	Mode        feedmill.FeedMode `json:"mode"`
+	Key         []string          `json:"key"`
+	// Schedule says when the data is fetched, nil for a feed that does not by
+	// itself, and NextRefreshAt when the next time is.
+	Schedule      *Schedule          `json:"schedule"`
+	NextRefreshAt time.Time          `json:"nextRefreshAt"`
+	LastRefresh   *Refresh           `json:"lastRefresh"`
+	LastError     *FeedError         `json:"lastError"`
+	Warnings      []feedmill.Warning `json:"warnings"`
+	// Source says how the data is read, or fetched. No secret is in it.
 	Source    json.RawMessage `json:"source"`
 	CreatedAt time.Time       `json:"createdAt"`
 	UpdatedAt time.Time       `json:"updatedAt"`
@@ -39,27 +43,32 @@ type DataFeed struct {
 // FeedError says why a refresh failed.
 type FeedError = feedmill.FeedError
 
-// Refresh is one try to bring a feed new data; an upload is one too.
-type Refresh struct {
-	ID           string                `json:"id"`
-	State        feedmill.RefreshState `json:"state"`
-	StartedAt    time.Time             `json:"startedAt"`
-	EndedAt      time.Time             `json:"endedAt"`
-	Duration     Milliseconds          `json:"durationMs"`
-	BytesIn      int64                 `json:"bytesIn"`
-	RowsIn       int64                 `json:"rowsIn"`
-	RowsStored   int64                 `json:"rowsStored"`
-	RowsRejected int64                 `json:"rowsRejected"`
-	// Version is the one that it made, 0 where it made none.
-	Version  int64              `json:"version"`
-	Warnings []feedmill.Warning `json:"warnings"`
-	Error    *FeedError         `json:"error"`
+// Schedule is when a feed fetches its data: at an interval, or by a cron
+// expression in a time zone.
+type Schedule struct {
+	// Every is such as 15m or 1d, at least a minute.
+	Every    string `json:"every,omitzero"`
+	Cron     string `json:"cron,omitzero"`
+	Timezone string `json:"timezone,omitzero"`
 }
 
 // DataFeedChange is what is to be different about a feed.
 type DataFeedChange struct {
 	Name        Field[string] `json:"name,omitzero"`
 	Description Field[string] `json:"description,omitzero"`
+	// The rest is of feeds that fetch their data. Each takes the place of what
+	// was there, whole; the API's document says what stands in them.
+	Request     Field[json.RawMessage]   `json:"request,omitzero"`
+	Auth        Field[json.RawMessage]   `json:"auth,omitzero"`
+	Response    Field[json.RawMessage]   `json:"response,omitzero"`
+	Pagination  Field[json.RawMessage]   `json:"pagination,omitzero"`
+	Incremental Field[json.RawMessage]   `json:"incremental,omitzero"`
+	Retry       Field[json.RawMessage]   `json:"retry,omitzero"`
+	RateLimit   Field[json.RawMessage]   `json:"rateLimit,omitzero"`
+	Errors      Field[json.RawMessage]   `json:"errors,omitzero"`
+	Schedule    Field[Schedule]          `json:"schedule,omitzero"`
+	Mode        Field[feedmill.FeedMode] `json:"mode,omitzero"`
+	Key         Field[[]string]          `json:"key,omitzero"`
 }
 
 func feedPath(id string) string { return "/data_feeds/" + url.PathEscape(id) }
@@ -76,7 +85,7 @@ func (c *Client) DataFeed(ctx context.Context, id string) (DataFeed, error) {
 	return out.Data, err
 }
 
-// ChangeDataFeed renames or describes a feed.
+// ChangeDataFeed changes what a feed is called and how it fetches its data.
 func (c *Client) ChangeDataFeed(ctx context.Context, id string, change DataFeedChange) (DataFeed, error) {
 	var out one[DataFeed]
 	_, err := c.call(ctx, http.MethodPatch, feedPath(id), change, &out)
@@ -87,18 +96,4 @@ func (c *Client) ChangeDataFeed(ctx context.Context, id string, change DataFeedC
 func (c *Client) DeleteDataFeed(ctx context.Context, id string) error {
 	_, err := c.call(ctx, http.MethodDelete, feedPath(id), nil, nil)
 	return err
-}
-
-// Refreshes goes through what brought a feed its data, newest first.
-func (c *Client) Refreshes(ctx context.Context, feed string) iter.Seq2[Refresh, error] {
-	return list[Refresh](ctx, c, feedPath(feed)+"/refreshes", nil)
-}
-
-func refreshPath(feed, id string) string { return feedPath(feed) + "/refreshes/" + url.PathEscape(id) }
-
-// Refresh reads what a refresh did.
-func (c *Client) Refresh(ctx context.Context, feed, id string) (Refresh, error) {
-	var out one[Refresh]
-	_, err := c.call(ctx, http.MethodGet, refreshPath(feed, id), nil, &out)
-	return out.Data, err
 }

@@ -13,7 +13,7 @@ import (
 // RowQuery says which rows of a feed are wanted, and in which form. Its zero
 // value is all of them as JSON.
 type RowQuery struct {
-	// Format is json, ndjson, csv, parquet or arrow; empty means json.
+	// Format is json, ndjson, csv, xlsx, parquet or arrow; empty means json.
 	Format string
 	// Fields, Filters and Sort are as the API's parameters have them: columns
 	// separated by commas, conditions such as "total:gt:100", and columns with

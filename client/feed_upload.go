@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 )
@@ -27,17 +28,24 @@ type Upload struct {
 	Path, Explode string
 	// Text leaves every column text, exactly as it stands in the data.
 	Text bool
+	// Mode says what becomes of the rows that are there; empty leaves it to the
+	// feed, which replaces them unless it was made to do otherwise. Key names the
+	// columns that rows are merged by.
+	Mode feedmill.FeedMode
+	Key  []string
 	// ContentEncoding says how Data is compressed: gzip or zstd.
 	ContentEncoding string
 }
 
-// DataPreview is what would become of an upload.
+// DataPreview is what would become of data.
 type DataPreview struct {
 	Columns  []feedmill.Column  `json:"columns"`
 	RowCount int64              `json:"rowCount"`
 	Warnings []feedmill.Warning `json:"warnings"`
 	// Rows are the first 100, an object each.
 	Rows []json.RawMessage `json:"rows"`
+	// Trace is what was asked for, of data that was fetched.
+	Trace []TracedRequest `json:"trace"`
 }
 
 // CreateDataFeed makes a feed of data.
@@ -47,15 +55,17 @@ func (c *Client) CreateDataFeed(ctx context.Context, u Upload, opts ...CallOptio
 	return out.Data, err
 }
 
-// PreviewDataFeed says what would become of data. Nothing is kept of it.
+// PreviewDataFeed says what would become of data. Nothing is kept of it. Mode
+// and Key do not count.
 func (c *Client) PreviewDataFeed(ctx context.Context, u Upload, opts ...CallOption) (DataPreview, error) {
 	var out one[DataPreview]
+	u.Mode, u.Key = "", nil
 	err := c.upload(ctx, http.MethodPost, "/data_feeds/preview", url.Values{"type": {string(feedmill.FeedUpload)}}, u, &out, opts...)
 	return out.Data, err
 }
 
-// ReplaceData gives a feed new data in place of what it has. Name and FileName
-// do not count.
+// ReplaceData gives a feed new data, in place of what it has unless Mode or the
+// feed says otherwise. Name and FileName do not count.
 func (c *Client) ReplaceData(ctx context.Context, feed string, u Upload, opts ...CallOption) (DataFeed, error) {
 	var out one[DataFeed]
 	u.Name, u.FileName = "", ""
@@ -65,7 +75,9 @@ func (c *Client) ReplaceData(ctx context.Context, feed string, u Upload, opts ..
 
 // upload sends data. It may take as long as it takes; the context ends it.
 func (c *Client) upload(ctx context.Context, method, path string, query url.Values, u Upload, out any, opts ...CallOption) error {
-	for name, value := range map[string]string{"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode} {
+	for name, value := range map[string]string{
+		"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode, "mode": string(u.Mode), "key": columnList(u.Key),
+	} {
 		if value != "" {
 			query.Set(name, value)
 		}
@@ -87,6 +99,16 @@ func (c *Client) upload(ctx context.Context, method, path string, query url.Valu
 	}
 	_, err := c.unhurried().exchange(ctx, r, out, opts...)
 	return err
+}
+
+// columnList names columns as the API's parameters do, each in quotes, so that
+// a name may be anything.
+func columnList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	return strings.Join(quoted, ",")
 }
 
 // sendFrom makes data the body of a request: again for every try where it can

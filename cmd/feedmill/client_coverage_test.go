@@ -150,6 +150,11 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 	if err != nil {
 		t.Fatal(err)
 	}
+	source := newSource(t)
+	fetched, err := c.CreateRestFeed(ctx, client.RestFeed{Spec: source.spec("/orders"), Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
 	event := client.NewEvent{Type: "tag.created", ResourceID: "t_1"}
 	const cloudEvent = `{"specversion":"1.0","id":"1","source":"/shop","type":"tag.created"}`
 
@@ -277,6 +282,25 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"Refreshes": func(ctx context.Context) error { return firstOf(c.Refreshes(ctx, feed.ID)) },
 		"Refresh":   func(ctx context.Context) error { return second(c.Refresh(ctx, feed.ID, feed.LastRefresh.ID)) },
 		"Rejects":   func(ctx context.Context) error { return allOf(c.Rejects(ctx, feed.ID, feed.LastRefresh.ID)) },
+		"CreateRestFeed": func(ctx context.Context) error {
+			return second(c.CreateRestFeed(ctx, client.RestFeed{Spec: json.RawMessage(`{"name":"Others"}`), SourceOf: fetched.ID}))
+		},
+		"PreviewRestFeed": func(ctx context.Context) error { return second(c.PreviewRestFeed(ctx, source.spec("/orders"))) },
+		"RefreshDataFeed": func(ctx context.Context) error { return second(c.RefreshDataFeed(ctx, fetched.ID)) },
+		"WatchRefresh": func(ctx context.Context) error {
+			return firstOf(c.WatchRefresh(ctx, fetched.ID, fetched.LastRefresh.ID))
+		},
+		"CancelRefresh": func(ctx context.Context) error {
+			f, err := c.CreateRestFeed(ctx, client.RestFeed{Spec: source.spec("/never")})
+			if err != nil {
+				return err
+			}
+			return second(c.CancelRefresh(ctx, f.ID, f.LastRefresh.ID))
+		},
+		"PauseDataFeed": func(ctx context.Context) error {
+			return errors.Join(second(c.PauseDataFeed(ctx, fetched.ID)), second(c.ResumeDataFeed(ctx, fetched.ID)))
+		},
+		"ResumeDataFeed": func(ctx context.Context) error { return second(c.ResumeDataFeed(ctx, fetched.ID)) },
 		"DeleteDataFeed": func(ctx context.Context) error {
 			f, err := c.CreateDataFeed(ctx, orders())
 			if err != nil {

@@ -15,8 +15,8 @@ import (
 func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
 	parent.AddCommand(
-		newFeedsUpload(), newFeedsPreview(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
-		newFeedsUpdate(), newFeedsRefreshes(), newFeedsDelete(),
+		newFeedsUpload(), newFeedsCreate(), newFeedsPreview(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
+		newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent
 }
@@ -84,19 +84,36 @@ func (p *printer) feed(f client.DataFeed) error {
 	t.field("Feed", text(f.ID))
 	t.field("Name", text(f.Name))
 	t.field("Description", text(f.Description))
+	t.field("Type", text(string(f.Type)))
 	t.field("State", feedState(f.State))
 	t.field("Rows", count(f.RowCount))
 	t.field("Size", text(bytesText(f.ByteSize)))
 	t.field("Version", count(f.Version))
+	if f.Mode != feedmill.ModeReplace {
+		t.field("Mode", text(strings.TrimSpace(string(f.Mode)+" "+strings.Join(f.Key, ", "))))
+	}
+	if f.Schedule != nil {
+		t.field("Schedule", text(scheduleText(*f.Schedule)))
+	}
+	if !f.NextRefreshAt.IsZero() {
+		t.field("Next refresh", text(moment(f.NextRefreshAt)))
+	}
 	if f.LastError != nil {
 		t.field("Last error", cell{text: f.LastError.Detail, tone: bad})
 	}
 	t.field("Created", text(moment(f.CreatedAt)))
 	t.field("Changed", text(moment(f.UpdatedAt)))
-	if err := p.table(t); err != nil {
+	if err := p.table(t); err != nil || f.Version == 0 {
 		return err
 	}
 	return p.modelled(f.Columns, f.Warnings)
+}
+
+func scheduleText(s client.Schedule) string {
+	if s.Cron != "" {
+		return s.Cron + " in " + s.Timezone
+	}
+	return "every " + s.Every
 }
 
 // modelled prints what data was made of.
@@ -164,38 +181,6 @@ func newFeedsUpdate() *cobra.Command {
 		}
 		return p.show(func() error { return p.feed(f) })
 	})
-}
-
-func newFeedsRefreshes() *cobra.Command {
-	cmd := oneFeed("refreshes", "List what brought a feed its data, newest first")
-	limit := limitFlag(cmd)
-	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		header := []string{"ID", "STARTED", "STATE", "VERSION", "BYTES", "ROWS", "REJECTED", "TOOK", "ERROR"}
-		return list(p, paged(c, *limit).Refreshes(ctx, args[0]), *limit, header, func(r client.Refresh) []cell {
-			why, version := "", "-"
-			if r.Error != nil {
-				why = r.Error.Detail
-			}
-			if r.Version > 0 {
-				version = strconv.FormatInt(r.Version, 10)
-			}
-			return []cell{
-				text(r.ID), text(moment(r.StartedAt)), refreshState(r.State), text(version), count(r.BytesIn), count(r.RowsStored),
-				count(r.RowsRejected), text(r.Duration.Duration().String()), orDash(why),
-			}
-		})
-	})
-}
-
-func refreshState(s feedmill.RefreshState) cell {
-	c := cell{text: string(s), tone: waiting}
-	switch s {
-	case feedmill.RefreshSucceeded:
-		c.tone = good
-	case feedmill.RefreshFailed:
-		c.tone = bad
-	}
-	return c
 }
 
 func newFeedsDelete() *cobra.Command {

@@ -94,9 +94,9 @@ func newFeedsExport() *cobra.Command {
 	cmd := oneFeed("export", "Write the rows of a feed to a file")
 	var r rowFlags
 	r.add(cmd, 0)
-	format := cmd.Flags().String("format", "", "csv, json, ndjson, parquet or arrow; by default as the file's name ends, else csv")
+	format := cmd.Flags().String("format", "", "csv, xlsx, json, ndjson, parquet or arrow; by default as the file's name ends, else csv")
 	output := cmd.Flags().StringP("output", "o", "-", "file to write; - is standard output")
-	completeFlag(cmd, "format", completeOf("csv", "json", "ndjson", "parquet", "arrow"))
+	completeFlag(cmd, "format", completeOf("csv", "xlsx", "json", "ndjson", "parquet", "arrow"))
 	server := serverFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := dial(*server)
@@ -122,7 +122,7 @@ func newFeedsExport() *cobra.Command {
 
 func exportFormat(file string) string {
 	switch extension := strings.ToLower(filepath.Ext(file)); extension {
-	case ".json", ".ndjson", ".parquet", ".arrow":
+	case ".json", ".ndjson", ".xlsx", ".parquet", ".arrow":
 		return extension[1:]
 	case ".jsonl":
 		return "ndjson"

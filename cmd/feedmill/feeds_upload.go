@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -85,8 +86,11 @@ noticed about them are printed.`,
 	}
 	var u uploadFlags
 	u.add(cmd)
-	replace := cmd.Flags().String("replace", "", "id of a feed that gets the data in place of what it has")
+	replace := cmd.Flags().String("replace", "", "id of a feed that gets the data, in place of what it has unless --mode says otherwise")
+	mode := cmd.Flags().String("mode", "", "what becomes of the rows that are there: replace, append or merge; by default as the feed was made, else replace")
+	key := cmd.Flags().StringSlice("key", nil, "columns that rows are merged by, with --mode merge")
 	completeFlag(cmd, "replace", completeFeeds)
+	completeFlag(cmd, "mode", completeOf("replace", "append", "merge"))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		data, file, err := u.open(cmd, args[0])
 		if err != nil {
@@ -94,6 +98,7 @@ noticed about them are printed.`,
 		}
 		defer file.Close()
 		data.Data = p.progress(data.Data)
+		data.Mode, data.Key = feedmill.FeedMode(*mode), *key
 		var f client.DataFeed
 		if *replace != "" {
 			f, err = c.ReplaceData(ctx, *replace, data)
@@ -111,6 +116,7 @@ func newFeedsPreview() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "preview FILE", Short: "Show what would become of a file, and keep nothing", Args: oneArg("say which file, or - for standard input"),
 	}
+	cmd.AddCommand(newFeedsPreviewRest())
 	var u uploadFlags
 	u.add(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {

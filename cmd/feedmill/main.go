@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // schedules name time zones, and not every system has them
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +34,8 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "feedmill",
 		Short: "Data feeds, and webhooks that tell what happened",
-		Long: `Feedmill delivers events as signed webhooks. "feedmill serve" is the service; the
-other commands work with it.
+		Long: `Feedmill makes data feeds of files and HTTP APIs, and delivers events as signed
+webhooks. "feedmill serve" is the service; the other commands work with it.
 
 Exit codes: 0 it worked, 1 it did not, 2 the command line is wrong, 3 there is
 no such thing, 4 the credential is missing or does not allow it.`,

@@ -138,6 +138,22 @@ var scriptCommands = map[string]func(s *testscript.TestScript, neg bool, args []
 		s.Defer(server.Close)
 		s.Setenv("SINK", server.URL)
 	},
+	// source starts a REST API to fetch from and sets SOURCE to its address.
+	"source": func(s *testscript.TestScript, _ bool, _ []string) {
+		server := startSource()
+		s.Defer(server.Close)
+		s.Setenv("SOURCE", server.URL)
+	},
+	// fill FILE writes the values of variables into a file in place of their
+	// names, such as $SOURCE.
+	"fill": func(s *testscript.TestScript, _ bool, args []string) {
+		s.Check(os.WriteFile(s.MkAbs(args[0]), []byte(os.Expand(s.ReadFile(args[0]), func(name string) string {
+			if value := s.Getenv(name); value != "" {
+				return value
+			}
+			return "$" + name
+		})), 0o600))
+	},
 	// lines FILE COUNT LINE writes a file with the same line many times.
 	"lines": func(s *testscript.TestScript, _ bool, args []string) {
 		count, err := strconv.Atoi(args[1])

@@ -46,6 +46,7 @@ type Store interface {
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
 	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
 	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
+	RefreshTrace(ctx context.Context, workspace, feed, refresh feedmill.ID) ([]feedmill.TracedRequest, error)
 	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
@@ -165,6 +166,9 @@ type Server struct {
 	paths    pathWords
 	// quota is held from counting subscriptions or listeners to adding one.
 	quota sync.Mutex
+	// stopped is closed when nothing may go on and on any more.
+	stopped chan struct{}
+	stop    sync.Once
 }
 
 // New makes a server.
@@ -175,10 +179,14 @@ func New(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), paths: make(pathWords)}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), paths: make(pathWords), stopped: make(chan struct{})}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}
 	s.open()
 	return s
 }
+
+// Stop ends what could go on for long: refreshes that are watched, and waits
+// for a feed. Everything else is answered as before.
+func (s *Server) Stop() { s.stop.Do(func() { close(s.stopped) }) }

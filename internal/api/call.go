@@ -32,6 +32,9 @@ type call struct {
 	once    *onceCall
 	// work ends the work on a long request that takes too long.
 	work *time.Timer
+	// accepts are the media types of the body where what the operation takes
+	// depends on the request.
+	accepts string
 	// challenge says more of a credential that does not do than [challenge].
 	challenge string
 }

@@ -1,9 +1,7 @@
 package api
 
 import (
-	"context"
-	"fmt"
-	"io"
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -11,50 +9,6 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
-
-// Feeds makes tables of data and reads them.
-type Feeds interface {
-	// Create makes a feed of an upload, whole or not at all. What keep answers
-	// is written with it.
-	Create(ctx context.Context, workspace feedmill.ID, u Upload, keep KeepFeed) (feedmill.Feed, error)
-	// Replace gives a feed a new version. Of several at the same time one
-	// wins; the others are [feedmill.ErrConflict].
-	Replace(ctx context.Context, workspace, feed feedmill.ID, u Upload, keep KeepFeed) (feedmill.Feed, error)
-	// Change changes what people call a feed.
-	Change(ctx context.Context, workspace, feed feedmill.ID, change func(*feedmill.Feed)) (feedmill.Feed, error)
-	// Delete deletes a feed. Whoever reads it can finish.
-	Delete(ctx context.Context, workspace, feed feedmill.ID) error
-	// Preview says what would become of an upload and keeps nothing.
-	Preview(context.Context, Upload) (FeedPreview, error)
-
-	// CheckQuery says what is wrong with a query of a version.
-	CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
-	// Rows begins to read a version. Whatever is wrong with the query or
-	// keeps it from running is said before there are rows.
-	Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (FeedRows, error)
-	// Rejects opens the rows that a refresh did not store, an object a line.
-	Rejects(context.Context, feedmill.Refresh) (io.ReadCloser, error)
-}
-
-// KeepFeed makes what is kept of the answer to a request. It is called inside a
-// transaction.
-type KeepFeed = func(feedmill.Feed) (*feedmill.Once, error)
-
-// FeedRows are rows in the format that was asked for. They must be closed.
-type FeedRows struct {
-	io.ReadCloser
-	// Next is the cursor of the next page, empty where there is none.
-	Next string
-}
-
-// FeedPreview is what would become of an upload.
-type FeedPreview struct {
-	Columns  []feedmill.Column
-	RowCount int64
-	Warnings []feedmill.Warning
-	// Rows are the first of them, a JSON array of objects.
-	Rows []byte
-}
 
 type feedView struct {
 	ID            feedmill.ID        `json:"id"`
@@ -69,7 +23,7 @@ type feedView struct {
 	ContentHash   string             `json:"contentHash"`
 	Mode          feedmill.FeedMode  `json:"mode"`
 	Key           []string           `json:"key"`
-	Schedule      *struct{}          `json:"schedule"`
+	Schedule      *scheduleView      `json:"schedule"`
 	NextRefreshAt timestamp          `json:"nextRefreshAt"`
 	LastRefresh   *refreshView       `json:"lastRefresh"`
 	LastError     *feedErrorView     `json:"lastError"`
@@ -77,6 +31,24 @@ type feedView struct {
 	Source        jsontext.Value     `json:"source"`
 	CreatedAt     timestamp          `json:"createdAt"`
 	UpdatedAt     timestamp          `json:"updatedAt"`
+}
+
+// scheduleView is when a feed is refreshed: at an interval, or by a cron
+// expression in a time zone.
+type scheduleView struct {
+	Every    string `json:"every,omitzero"`
+	Cron     string `json:"cron,omitzero"`
+	Timezone string `json:"timezone,omitzero"`
+}
+
+func viewSchedule(s feedmill.Schedule) *scheduleView {
+	switch {
+	case s.Cron != "":
+		return &scheduleView{Cron: s.Cron, Timezone: cmp.Or(s.Timezone, "UTC")}
+	case s.Every > 0:
+		return &scheduleView{Every: feedmill.FormatDuration(s.Every)}
+	}
+	return nil
 }
 
 type feedErrorView struct {
@@ -90,7 +62,7 @@ func viewFeed(f feedmill.Feed) feedView {
 	v := feedView{
 		ID: f.ID, Name: f.Name, Description: f.Description, Type: f.Type, State: f.State,
 		Columns: slices.Concat([]feedmill.Column{}, f.Columns), RowCount: f.RowCount, ByteSize: f.ByteSize, Version: f.Version, ContentHash: f.ContentHash,
-		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), NextRefreshAt: timestamp(f.NextRefreshAt),
+		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), Schedule: viewSchedule(f.Schedule), NextRefreshAt: timestamp(f.NextRefreshAt),
 		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: f.Spec,
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
 	}
@@ -155,60 +127,6 @@ func (s *Server) getFeed(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return feedAnswer(http.StatusOK, f), nil
-}
-
-// maxDescription is how many characters the description of a feed may have.
-const maxDescription = 2000
-
-func (s *Server) changeFeed(c *call) (answer, error) {
-	id, err := feedmill.ParseID(feedmill.PrefixDataFeed, c.r.PathValue("id"))
-	if err != nil {
-		return answer{}, err
-	}
-	body, err := c.readObject()
-	if err != nil {
-		return answer{}, err
-	}
-	var name, description *string
-	if v, ok := body.get("name"); ok {
-		name = new(body.checkName("name", v))
-	}
-	if v, ok := body.get("description"); ok {
-		description = body.description(v)
-	}
-	if err := body.done(); err != nil {
-		return answer{}, err
-	}
-	f, err := s.Feeds.Change(c.ctx(), c.who.Workspace, id, func(f *feedmill.Feed) {
-		if name != nil {
-			f.Name = *name
-		}
-		if description != nil {
-			f.Description = *description
-		}
-	})
-	if err != nil {
-		return answer{}, err
-	}
-	return feedAnswer(http.StatusOK, f), nil
-}
-
-// description reads a text of several lines; null is none.
-func (o *object) description(v value) *string {
-	if v.kind == 'n' {
-		return new("")
-	}
-	text, ok := o.text("description", v)
-	if !ok {
-		return nil
-	}
-	switch n := len([]rune(text)); {
-	case n > maxDescription:
-		o.fault("description", fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
-	case slices.Contains([]byte(text), 0):
-		o.fault("description", "This must not hold the character U+0000.")
-	}
-	return &text
 }
 
 func (s *Server) deleteFeed(c *call) (answer, error) {

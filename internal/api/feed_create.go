@@ -11,8 +11,8 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// uploadTypes are the types of feeds that can be made.
-const uploadTypes = "dataUpload (the body is the data); queryBuilder and rest cannot be made yet"
+// feedTypes are the types of feeds that can be made.
+const feedTypes = "dataUpload (the body is the data) and rest (the body says where it is fetched); queryBuilder cannot be made yet"
 
 // Spec is how the data is read, as the feed's record has it.
 func (u Upload) Spec() []byte {
@@ -32,49 +32,53 @@ func (u Upload) Spec() []byte {
 	return text
 }
 
-// wantUploadType refuses a type of feed that cannot be made, with all that is
-// wrong with the parameters: what the body must be depends on it.
-func (c *call) wantUploadType() error {
-	switch c.query["type"] {
-	case string(feedmill.FeedUpload):
-		return nil
+// feedType reads the type of feed that is wanted. One that cannot be made is
+// refused with all that is wrong with the parameters: what the body must be
+// depends on it.
+func (c *call) feedType() (feedmill.FeedType, error) {
+	t := feedmill.FeedType(c.query["type"])
+	switch t {
+	case feedmill.FeedUpload, feedmill.FeedREST:
+		return t, nil
 	case "":
-		c.fault(feedmill.Fault{Parameter: "type", Detail: "This parameter is required: " + uploadTypes + "."})
-	case string(feedmill.FeedQuery), string(feedmill.FeedREST):
-		c.fault(feedmill.Fault{Parameter: "type", Detail: "Feeds of this type cannot be made yet; there is dataUpload."})
+		c.fault(feedmill.Fault{Parameter: "type", Detail: "This parameter is required: " + feedTypes + "."})
+	case feedmill.FeedQuery:
+		c.fault(feedmill.Fault{Parameter: "type", Detail: "Feeds of this type cannot be made yet; there are dataUpload and rest."})
 	default:
-		c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such type; there are " + uploadTypes + "."})
+		c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such type; there are " + feedTypes + "."})
 	}
 	c.readUploadParameters(new(Upload))
 	c.checkNameParameter()
-	return c.refusal()
-}
-
-// wantReplace notes a mode that there is not.
-func (c *call) wantReplace() {
-	switch mode, given := c.query["mode"]; {
-	case !given, mode == string(feedmill.ModeReplace):
-	case mode == string(feedmill.ModeAppend), mode == string(feedmill.ModeMerge):
-		c.fault(feedmill.Fault{Parameter: "mode", Detail: "Uploads cannot be appended or merged yet; there is replace."})
-	default:
-		c.fault(feedmill.Fault{Parameter: "mode", Detail: "This must be replace."})
-	}
+	return t, c.refusal()
 }
 
 func (s *Server) createFeed(c *call) (answer, error) {
-	c.wantReplace()
-	if err := c.wantUploadType(); err != nil {
+	var u Upload
+	if c.query["type"] != string(feedmill.FeedREST) {
+		u.Mode, u.Key = c.readMode(feedmill.Feed{Mode: feedmill.ModeReplace})
+	}
+	t, err := c.feedType()
+	if err != nil {
 		return answer{}, err
 	}
-	return s.readUpload(c, func(ctx context.Context, u Upload) (answer, error) {
-		render := func(f feedmill.Feed) answer { return created(feedURL(f.ID), viewFeed(f)) }
-		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, c.keepFeed(render))
+	if t == feedmill.FeedREST {
+		return s.createFetched(c, t)
+	}
+	if _, given := c.query["sourceOf"]; given {
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for type=rest."})
+	}
+	return s.readUpload(c, u, func(ctx context.Context, u Upload) (answer, error) {
+		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, c.keepFeed(createdFeed))
 		if err != nil {
 			return answer{}, err
 		}
-		return render(f), nil
+		return createdFeed(f), nil
 	})
 }
+
+func createdFeed(f feedmill.Feed) answer { return created(feedURL(f.ID), viewFeed(f)) }
+
+func foundFeed(f feedmill.Feed) answer { return feedAnswer(http.StatusOK, f) }
 
 // keepFeed keeps the answer that tells of a feed.
 func (c *call) keepFeed(render func(feedmill.Feed) answer) KeepFeed {
@@ -95,14 +99,14 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 	if f.Type != feedmill.FeedUpload {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "This feed fetches its data itself; only the data of an upload can be replaced."}
 	}
-	c.wantReplace()
-	return s.readUpload(c, func(ctx context.Context, u Upload) (answer, error) {
-		render := func(f feedmill.Feed) answer { return feedAnswer(http.StatusOK, f) }
-		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, c.keepFeed(render))
+	var u Upload
+	u.Mode, u.Key = c.readMode(f)
+	return s.readUpload(c, u, func(ctx context.Context, u Upload) (answer, error) {
+		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, c.keepFeed(foundFeed))
 		if err != nil {
 			return answer{}, err
 		}
-		return render(f), nil
+		return foundFeed(f), nil
 	})
 }
 
@@ -112,20 +116,30 @@ type previewView struct {
 	Rows     jsontext.Value    `json:"rows"`
 	Warnings []warningView     `json:"warnings"`
 	Source   jsontext.Value    `json:"source"`
+	Trace    []tracedView      `json:"trace"`
+}
+
+func previewAnswer(p FeedPreview) answer {
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
+		Columns: slices.Concat([]feedmill.Column{}, p.Columns), RowCount: p.RowCount, Rows: p.Rows,
+		Warnings: viewWarnings(p.Warnings), Source: p.Spec, Trace: viewTrace(p.Trace),
+	}})
 }
 
 func (s *Server) previewFeed(c *call) (answer, error) {
-	if err := c.wantUploadType(); err != nil {
+	t, err := c.feedType()
+	if err != nil {
 		return answer{}, err
 	}
-	return s.readUpload(c, func(ctx context.Context, u Upload) (answer, error) {
+	if t == feedmill.FeedREST {
+		return s.previewFetched(c, t)
+	}
+	return s.readUpload(c, Upload{}, func(ctx context.Context, u Upload) (answer, error) {
 		p, err := s.Feeds.Preview(ctx, u)
 		if err != nil {
 			return answer{}, err
 		}
-		return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
-			Columns: slices.Concat([]feedmill.Column{}, p.Columns), RowCount: p.RowCount, Rows: p.Rows,
-			Warnings: viewWarnings(p.Warnings), Source: u.Spec(),
-		}}), nil
+		p.Spec = u.Spec()
+		return previewAnswer(p), nil
 	})
 }

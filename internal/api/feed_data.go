@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,6 +67,8 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 		a.set("Content-Disposition", attachment(f.Name, format.extension))
 	}
 	if c.r.Method == http.MethodHead {
+		// Rows that are streamed have no length, which is not a length of 0.
+		a.stream = func(context.Context, http.ResponseWriter) {}
 		return a, nil
 	}
 	return s.sendRows(c, a, v, q, format)
@@ -166,11 +169,14 @@ func (s *Server) feedVersion(c *call, number int64) (feedmill.Feed, feedmill.Fee
 	return f, v, err
 }
 
-// rowsTag is the same for the same bytes: it is of the version, the format and
-// all that was asked for.
+// rowsTag is the same for the same bytes: it is of the version and what its
+// columns are called, the format and all that was asked for.
 func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, limit int64) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %d %s %s %d", v.Feed, v.Number, v.ContentHash, format.name, limit)
+	for i := range v.Columns {
+		fmt.Fprintf(h, " %q %s", v.Columns[i].Name, v.Columns[i].Type)
+	}
 	for _, name := range []string{"fields", "sort", "cursor"} {
 		fmt.Fprintf(h, " %q", c.query[name])
 	}
@@ -191,11 +197,19 @@ func matchesTag(given []string, etag string) bool {
 	return false
 }
 
-// attachment names the file that an answer is saved as.
+// dataExtensions are how the names of files with data end. A feed is often
+// called what its file was.
+var dataExtensions = []string{
+	".csv", ".tsv", ".tab", ".txt", ".json", ".ndjson", ".jsonl", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".xml", ".parquet", ".arrow", ".arrows",
+}
+
+// attachment names the file that an answer is saved as: the feed's name, with
+// the extension in place of that of other data, and no folder.
 func attachment(name, extension string) string {
-	if ext := path.Ext(name); len(ext) > 1 && len(ext) <= 8 {
+	if ext := path.Ext(name); len(ext) < len(name) && slices.Contains(dataExtensions, strings.ToLower(ext)) {
 		name = strings.TrimSuffix(name, ext)
 	}
+	name = strings.NewReplacer("/", "-", "\\", "-").Replace(name)
 	if text := mime.FormatMediaType("attachment", map[string]string{"filename": name + extension}); text != "" {
 		return text
 	}

@@ -28,11 +28,15 @@ var outputFormats = []outputFormat{
 	{name: "json", contentType: "application/json", types: []string{"application/json"}, paged: true},
 	{name: "ndjson", contentType: "application/x-ndjson", types: []string{"application/x-ndjson", "application/ndjson", "application/jsonl"}},
 	{name: "csv", contentType: "text/csv; charset=utf-8; header=present", types: []string{"text/csv"}, extension: ".csv"},
+	{name: "xlsx", contentType: workbookType, types: []string{workbookType}, extension: ".xlsx"},
 	{name: "parquet", contentType: "application/vnd.apache.parquet", types: []string{"application/vnd.apache.parquet"}, extension: ".parquet"},
 	{name: "arrow", contentType: "application/vnd.apache.arrow.stream", types: []string{"application/vnd.apache.arrow.stream"}, extension: ".arrows"},
 }
 
-const outputNames = "json, ndjson, csv, parquet or arrow"
+const (
+	outputNames  = "json, ndjson, csv, xlsx, parquet or arrow"
+	workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+)
 
 // outputFormat is the one that the parameter or else the Accept header asks for.
 // Where the client takes none of them, the answer says so.
@@ -43,27 +47,19 @@ func (c *call) outputFormat() (outputFormat, *answer) {
 				return f, nil
 			}
 		}
-		detail := "This must be " + outputNames + "."
-		if name == "xlsx" {
-			detail = "xlsx cannot be written yet; there are " + outputNames + "."
-		}
-		c.fault(feedmill.Fault{Parameter: "format", Detail: detail})
+		c.fault(feedmill.Fault{Parameter: "format", Detail: "This must be " + outputNames + "."})
 		return outputFormats[0], nil
 	}
 	accept := strings.Join(c.r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(accept) == "" {
 		return outputFormats[0], nil
 	}
-	for _, media := range acceptedTypes(accept) {
-		for _, f := range outputFormats {
-			if slices.ContainsFunc(f.types, func(t string) bool { return covers(media, t) }) {
-				return f, nil
-			}
-		}
+	if f, ok := acceptedFormat(accept); ok {
+		return f, nil
 	}
 	p := problem{
 		Type: "/problems/not-acceptable", Title: "There is no answer in this form", Status: http.StatusNotAcceptable,
-		Detail: "Accept one of application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet and application/vnd.apache.arrow.stream, or name a format with the parameter format.",
+		Detail: "Accept one of application/json, application/x-ndjson, text/csv, " + workbookType + ", application/vnd.apache.parquet and application/vnd.apache.arrow.stream, or name a format with the parameter format.",
 		Errors: []problemFault{{Header: "Accept", Detail: "None of these can be answered."}}, Instance: c.r.URL.Path,
 	}
 	a := p.answer()
@@ -71,14 +67,45 @@ func (c *call) outputFormat() (outputFormat, *answer) {
 	return outputFormats[0], &a
 }
 
-// acceptedTypes are the media types of an Accept header that are wanted, the
-// best first.
-func acceptedTypes(accept string) []string {
-	type wanted struct {
-		media   string
-		quality float64
+// acceptedFormat is the format that an Accept header wants most, and of those that
+// it wants alike the one that it names first.
+func acceptedFormat(accept string) (best outputFormat, ok bool) {
+	ranges := mediaRanges(accept)
+	quality, place := 0.0, 0
+	for _, f := range outputFormats {
+		if q, at := f.wanted(ranges); q > quality || q > 0 && q == quality && at < place {
+			best, quality, place = f, q, at
+		}
 	}
-	var all []wanted
+	return best, quality > 0
+}
+
+// wanted is how much a format is wanted, and the place of the media range that
+// says so: of those that take it, the one that names it most closely (RFC 9110,
+// section 12.5.1).
+func (f *outputFormat) wanted(ranges []mediaRange) (quality float64, place int) {
+	closest := -1
+	for i, r := range ranges {
+		if !slices.ContainsFunc(f.types, func(t string) bool { return covers(r.media, t) }) {
+			continue
+		}
+		closeness := 2 - strings.Count(r.media, "*")
+		if closeness > closest || closeness == closest && r.quality > quality {
+			closest, quality, place = closeness, r.quality, i
+		}
+	}
+	return quality, place
+}
+
+// mediaRange is a media type of an Accept header, or several of them.
+type mediaRange struct {
+	media   string
+	quality float64
+}
+
+// mediaRanges are those of an Accept header, in its order. What is no media
+// range is left out.
+func mediaRanges(accept string) (all []mediaRange) {
 	for part := range strings.SplitSeq(accept, ",") {
 		media, params, err := mime.ParseMediaType(part)
 		if err != nil {
@@ -90,14 +117,19 @@ func acceptedTypes(accept string) []string {
 				continue
 			}
 		}
-		if quality > 0 {
-			all = append(all, wanted{media, quality})
-		}
+		all = append(all, mediaRange{media, quality})
 	}
-	slices.SortStableFunc(all, func(a, b wanted) int { return cmp.Compare(b.quality, a.quality) })
+	return all
+}
+
+// acceptedTypes are the media types of an Accept header that are wanted, the
+// best first.
+func acceptedTypes(accept string) []string {
+	all := slices.DeleteFunc(mediaRanges(accept), func(r mediaRange) bool { return !(r.quality > 0) })
+	slices.SortStableFunc(all, func(a, b mediaRange) int { return cmp.Compare(b.quality, a.quality) })
 	names := make([]string, len(all))
-	for i, w := range all {
-		names[i] = w.media
+	for i, r := range all {
+		names[i] = r.media
 	}
 	return names
 }

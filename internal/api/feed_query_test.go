@@ -82,3 +82,47 @@ func TestAcceptedTypes(t *testing.T) {
 		}
 	}
 }
+
+func TestAcceptedFormat(t *testing.T) {
+	const workbook = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	for accept, want := range map[string]string{
+		"*/*":                                    "json",
+		"application/*":                          "json",
+		"text/*":                                 "csv",
+		workbook:                                 "xlsx",
+		"text/csv, application/json":             "csv",
+		"application/json, text/plain, */*":      "json",
+		"text/csv, */*":                          "csv",
+		"text/csv;q=0.1, */*;q=0.1":              "csv",
+		"text/html, */*;q=0.8":                   "json",
+		"*/*, application/json;q=0":              "ndjson",
+		"*/*;q=0.8, application/json;q=0.1":      "ndjson",
+		"application/json;q=0.2, text/csv;q=0.3": "csv",
+		"application/*;q=0, " + workbook:         "xlsx",
+		"application/jsonl":                      "ndjson",
+		"APPLICATION/JSON":                       "json",
+		"text/csv;q=NaN":                         "",
+		"image/png":                              "",
+		"application/json;q=0":                   "",
+		"":                                       "",
+	} {
+		if f, ok := acceptedFormat(accept); f.name != want || ok != (want != "") {
+			t.Errorf("%q wants %q, not %q", accept, f.name, want)
+		}
+	}
+}
+
+func TestAttachment(t *testing.T) {
+	for name, want := range map[string]string{
+		"orders.CSV":    "attachment; filename=orders.xlsx",
+		"Sales 1.5":     `attachment; filename="Sales 1.5.xlsx"`,
+		"Q3 vs. plan":   `attachment; filename="Q3 vs. plan.xlsx"`,
+		".csv":          "attachment; filename=.csv.xlsx",
+		`a/b\c.parquet`: "attachment; filename=a-b-c.xlsx",
+		"Orders €.json": "attachment; filename*=utf-8''Orders%20%E2%82%AC.xlsx",
+	} {
+		if got := attachment(name, ".xlsx"); got != want {
+			t.Errorf("%q is saved as %s, want %s", name, got, want)
+		}
+	}
+}

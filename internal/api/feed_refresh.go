@@ -15,11 +15,14 @@ type refreshView struct {
 	StartedAt    timestamp             `json:"startedAt"`
 	EndedAt      timestamp             `json:"endedAt"`
 	Duration     *milliseconds         `json:"durationMs"`
+	Requests     int64                 `json:"requests"`
+	Pages        int64                 `json:"pages"`
 	BytesIn      int64                 `json:"bytesIn"`
 	RowsIn       int64                 `json:"rowsIn"`
 	RowsStored   int64                 `json:"rowsStored"`
 	RowsRejected int64                 `json:"rowsRejected"`
 	Version      *int64                `json:"version"`
+	Outcome      *string               `json:"outcome"`
 	Warnings     []warningView         `json:"warnings"`
 	Error        *feedErrorView        `json:"error"`
 }
@@ -27,7 +30,7 @@ type refreshView struct {
 func viewRefresh(r feedmill.Refresh) refreshView {
 	v := refreshView{
 		ID: r.ID, State: r.State, StartedAt: timestamp(r.StartedAt), EndedAt: timestamp(r.EndedAt),
-		BytesIn: r.BytesIn, RowsIn: r.RowsIn, RowsStored: r.RowsStored, RowsRejected: r.RowsRejected,
+		Requests: r.Requests, Pages: r.Pages, BytesIn: r.BytesIn, RowsIn: r.RowsIn, RowsStored: r.RowsStored, RowsRejected: r.RowsRejected,
 		Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
 	}
 	if !r.EndedAt.IsZero() {
@@ -36,7 +39,53 @@ func viewRefresh(r feedmill.Refresh) refreshView {
 	if r.Version > 0 {
 		v.Version = &r.Version
 	}
+	if r.State == feedmill.RefreshSucceeded {
+		v.Outcome = new("changed")
+		if r.Unchanged {
+			v.Outcome = new("unchanged")
+		}
+	}
 	return v
+}
+
+// wholeRefreshView is a refresh with all that was asked for in it.
+type wholeRefreshView struct {
+	refreshView `json:",inline"`
+	Trace       []tracedView `json:"trace"`
+}
+
+// tracedView is a request to a source and what came of it.
+type tracedView struct {
+	Method   string       `json:"method"`
+	URL      string       `json:"url"`
+	At       timestamp    `json:"at"`
+	Status   *int         `json:"status"`
+	Bytes    int64        `json:"bytes"`
+	Duration milliseconds `json:"durationMs"`
+	Rows     int64        `json:"rows"`
+	Page     *int         `json:"page"`
+	Attempt  int          `json:"attempt"`
+	Error    *string      `json:"error"`
+}
+
+func viewTrace(requests []feedmill.TracedRequest) []tracedView {
+	views := make([]tracedView, len(requests))
+	for i, r := range requests {
+		views[i] = tracedView{
+			Method: r.Method, URL: valid(r.URL), At: timestamp(r.At), Status: orNull(r.Status), Bytes: r.Bytes, Duration: milliseconds(r.DurationMS),
+			Rows: r.Rows, Page: orNull(r.Page), Attempt: r.Attempt, Error: orNull(valid(r.Error)),
+		}
+	}
+	return views
+}
+
+// orNull is nil for the zero value, which then says nothing.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
 }
 
 func (s *Server) listRefreshes(c *call) (answer, error) {
@@ -74,7 +123,16 @@ func (s *Server) getRefresh(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{refreshURL(r)}, viewRefresh(r)}), nil
+	if c.wantsEvents() {
+		return s.watchRefresh(c, r), nil
+	}
+	trace, err := s.Store.RefreshTrace(c.ctx(), c.who.Workspace, r.Feed, r.ID)
+	if err != nil {
+		return answer{}, err
+	}
+	a := jsonAnswer(http.StatusOK, resource{resourceMeta{refreshURL(r)}, wholeRefreshView{viewRefresh(r), viewTrace(trace)}})
+	a.set("Vary", "Accept")
+	return a, nil
 }
 
 // listRejects answers the rows that a refresh did not store, an object a line.

@@ -27,6 +27,11 @@ type Upload struct {
 	Path, Explode string
 	// Text leaves every column text.
 	Text bool
+	// Mode says what becomes of the rows that are there, and Key names the
+	// columns that they are merged by. A new feed keeps
+	// both for the uploads that follow.
+	Mode feedmill.FeedMode
+	Key  []string
 }
 
 // defaultMaxUpload is how many bytes of data are taken where nobody says.
@@ -55,11 +60,11 @@ const formatNames = "csv, tsv, json or ndjson"
 // uploadParameters are the query parameters that say how data is read.
 var uploadParameters = []string{"format", "path", "types", "explode"}
 
-// readUpload reads what the request says of its data and hands do the data
-// itself. Once do is done the rest of the body has been read as well, so that
+// readUpload reads what the request says of its data, beside what u has already,
+// and hands do the data itself. Once do is done the rest of the body has been read as well, so that
 // the request is known in full before anything comes of it.
-func (s *Server) readUpload(c *call, do func(context.Context, Upload) (answer, error)) (answer, error) {
-	u := Upload{Path: c.query["path"], Explode: c.query["explode"]}
+func (s *Server) readUpload(c *call, u Upload, do func(context.Context, Upload) (answer, error)) (answer, error) {
+	u.Path, u.Explode = c.query["path"], c.query["explode"]
 	given := c.readUploadParameters(&u)
 	c.checkNameParameter()
 	mediaType, err := uploadMediaType(c.r.Header)

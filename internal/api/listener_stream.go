@@ -50,7 +50,7 @@ func (s *Server) streamListener(c *call) (answer, error) {
 			if m.Delivery != nil {
 				return out.write(deliveryLine(m))
 			}
-			if err := s.stillAdmitted(ctx, c); err != nil {
+			if err := s.stillAdmitted(ctx, c, feedmill.ScopeWrite); err != nil {
 				refused = true
 				return err
 			}
@@ -68,9 +68,9 @@ func (s *Server) streamListener(c *call) (answer, error) {
 
 // stillAdmitted checks the credential of a long request again: a key that was
 // revoked hears no more. That it cannot be checked at the moment is no reason.
-func (s *Server) stillAdmitted(ctx context.Context, c *call) error {
+func (s *Server) stillAdmitted(ctx context.Context, c *call, scope feedmill.Scope) error {
 	who, err := s.Auth.Authenticate(ctx, c.r.Header.Get("Authorization"))
-	if err == nil && !who.Has(feedmill.ScopeWrite) {
+	if err == nil && !who.Has(scope) {
 		err = feedmill.ErrForbidden
 	}
 	if errors.Is(err, feedmill.ErrUnauthenticated) || errors.Is(err, feedmill.ErrForbidden) {

@@ -48,7 +48,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 
 	a := s.answer(c, w, rt)
 	if a.status == http.StatusUnsupportedMediaType && rt.body > 0 {
-		a.set("Accept-Post", cmp.Or(rt.formats, "application/json"))
+		a.set("Accept-Post", cmp.Or(c.accepts, rt.formats, "application/json"))
 	}
 	if rt.long {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))

@@ -26,7 +26,14 @@ type special struct {
 	data bool
 	// undrawn are query parameters whose good values no schema can say.
 	undrawn []string
+	// fixed are query parameters that decide what the rest of the request may
+	// be: this value is drawn and no other.
+	fixed map[string]string
 }
+
+// ofUpload is a request whose body is data. Feeds that fetch theirs are told
+// apart by a parameter, and so no schema can say what their body must be.
+var ofUpload = map[string]string{"type": "dataUpload"}
 
 // specials has the operations, by their ids, that need one.
 var specials = map[string]special{
@@ -38,9 +45,10 @@ var specials = map[string]special{
 	"replaySubscription": {examplesOnly: true},
 	"createListener":     {examplesOnly: true},
 	// What is read as another format than it is can turn out to be no data.
-	"createDataFeed":  {data: true, undrawn: []string{"path", "explode"}, allow: []int{422}},
-	"previewDataFeed": {data: true, undrawn: []string{"path", "explode"}, allow: []int{422}},
-	"replaceDataFeed": {data: true, undrawn: []string{"path", "explode"}, allow: []int{422}},
+	"createDataFeed":  {data: true, fixed: ofUpload, undrawn: []string{"path", "explode", "sourceOf", "mode", "key"}, allow: []int{422}},
+	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: []string{"path", "explode"}, allow: []int{422}},
+	"replaceDataFeed": {data: true, undrawn: []string{"path", "explode", "mode", "key"}, allow: []int{422}},
+	"changeDataFeed":  {examplesOnly: true},
 	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version"}},
 	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version"}},
 }

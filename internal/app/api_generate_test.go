@@ -68,6 +68,10 @@ func (g *generator) draft(t *rapid.T, op operation) draft {
 			}
 			continue // a cursor is whatever the server gave out, and nothing else
 		}
+		if fixed, ok := specials[op.id].fixed[p.name]; ok {
+			d.query = append(d.query, [2]string{p.name, fixed})
+			continue
+		}
 		switch v := g.named(t, p.name, p.schema).(type) {
 		case []any:
 			for _, item := range v {

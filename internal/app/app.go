@@ -39,7 +39,6 @@ type store interface {
 	listen.Store
 	feedStore
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
-	RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	ForgetAnswers(ctx context.Context, now time.Time, limit int) (int64, error)

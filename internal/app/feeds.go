@@ -9,16 +9,21 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/blob"
+	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/publish"
+	"github.com/feedmill/feedmill/internal/refresh"
+	"github.com/feedmill/feedmill/internal/source/rest"
 )
 
 // feedStore is what feeds need of the store.
 type feedStore interface {
-	CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedVersion, r *feedmill.Refresh, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
@@ -27,13 +32,24 @@ type feedStore interface {
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
+	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
+	refresh.Store
 }
 
 type feedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
 
-// feeds makes tables of uploads, keeps them as files, and reads them.
+// sealer keeps secrets.
+type sealer interface {
+	Seal(plain []byte, record string) ([]byte, error)
+	Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error)
+}
+
+// feeds makes tables of uploads and of what is fetched, keeps them as files, and
+// reads them.
 type feeds struct {
 	store  feedStore
+	vault  sealer
 	blobs  *blob.Folder
 	pool   *lake.Pool
 	reader *lake.Reader
@@ -42,6 +58,12 @@ type feeds struct {
 	modelling chan struct{}
 	// temp is the folder for what outlives no request.
 	temp string
+	// fetcher asks sources for data, when the engine has them run, as far as
+	// the policy lets it. maxBytes is how much a fetch may bring at most.
+	fetcher  *rest.Fetcher
+	engine   *refresh.Engine
+	policy   *egress.Policy
+	maxBytes int64
 	// queue is told of deliveries, and budget is how many attempts each has.
 	queue  publish.Queue
 	budget int
@@ -60,7 +82,7 @@ const (
 )
 
 // newFeeds opens the files of feeds. No worker is started before one is needed.
-func (a *App) newFeeds(queue publish.Queue) (*feeds, error) {
+func (a *App) newFeeds(version string, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
 	data, err := filepath.Abs(a.config.Data)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -76,10 +98,18 @@ func (a *App) newFeeds(queue publish.Queue) (*feeds, error) {
 	pool := lake.NewPool(lake.PoolConfig{
 		Folder: filepath.Join(data, blobFolder), Temp: temp, TempBytes: queryTemp, Log: a.log,
 	})
-	return &feeds{
-		store: a.store, blobs: blobs, pool: pool, reader: lake.NewReader(blobs, pool), temp: temp, modelling: make(chan struct{}, maxModelling),
+	f := &feeds{
+		store: a.store, vault: a.vault, blobs: blobs, pool: pool, reader: lake.NewReader(blobs, pool), temp: temp, modelling: make(chan struct{}, maxModelling),
+		policy: a.egress.Policy(), maxBytes: a.config.MaxUploadBytes,
 		queue: queue, budget: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(), log: a.log,
-	}, nil
+	}
+	f.fetcher = rest.NewFetcher(rest.Options{
+		Transport: a.egress.Transport(), CheckURL: f.policy.CheckURL, Forbidden: egress.ErrForbidden, UserAgent: "Feedmill/" + version,
+	})
+	f.engine = refresh.New(refresh.Options{
+		Store: a.store, Runner: runner{f}, Events: newsEvents, Offer: queue.Offer, Budget: f.budget, Log: a.log, Metrics: metrics,
+	})
+	return f, nil
 }
 
 // close ends the workers and gives the files up.
@@ -95,15 +125,15 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 func (f *feeds) Create(ctx context.Context, workspace feedmill.ID, u api.Upload, keep api.KeepFeed) (feedmill.Feed, error) {
 	feed := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: workspace, Source: feedmill.NewID(feedmill.PrefixDataSource),
-		Name: u.Name, Type: feedmill.FeedUpload, State: feedmill.FeedPending, Mode: feedmill.ModeReplace, Spec: u.Spec(),
+		Name: u.Name, Type: feedmill.FeedUpload, State: feedmill.FeedPending, Mode: u.Mode, Key: u.Key, Spec: u.Spec(),
 		CreatedAt: now(),
 	}
-	load := newLoading(feed, 1)
-	if err := f.load(ctx, load, u, nil); err != nil {
+	load := newLoading(feed, u)
+	if err := f.load(ctx, load, u); err != nil {
 		return feedmill.Feed{}, err
 	}
 	feed.Switch(load.version, load.refresh)
-	events, err := feedEvents(feed, load, createdEvent, refreshedEvent)
+	events, err := feedEvents(feed, newsCreated, feedmill.NewsRefreshed)
 	if err != nil {
 		return feedmill.Feed{}, f.drop(load, err)
 	}
@@ -111,7 +141,7 @@ func (f *feeds) Create(ctx context.Context, workspace feedmill.ID, u api.Upload,
 	if err != nil {
 		return feedmill.Feed{}, f.drop(load, err)
 	}
-	due, err := f.store.CreateFeed(ctx, feed, &load.version, &load.refresh, events, f.budget, once)
+	due, err := f.store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &load.version, Refresh: &load.refresh}, events, f.budget, once)
 	if err != nil {
 		return feedmill.Feed{}, f.unstored(load, fmt.Errorf("create feed: %w", err))
 	}
@@ -125,17 +155,17 @@ func (f *feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u api.Up
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	load := newLoading(before, before.Version+1)
-	if err := f.load(ctx, load, u, before.Columns); err != nil {
+	load := newLoading(before, u)
+	if err := f.load(ctx, load, u); err != nil {
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, before, load, err))
 	}
 	feed, due, err := f.store.SwitchVersion(ctx, workspace, load.version, load.refresh, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
 		feed.Spec = u.Spec()
-		kinds := []eventKind{refreshedEvent}
+		kinds := []string{feedmill.NewsRefreshed}
 		if load.reshaped {
-			kinds = append(kinds, updatedEvent)
+			kinds = append(kinds, feedmill.NewsUpdated)
 		}
-		events, err := feedEvents(*feed, load, kinds...)
+		events, err := feedEvents(*feed, kinds...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -166,7 +196,7 @@ func (f *feeds) recordFailure(ctx context.Context, feed feedmill.Feed, load *loa
 	}
 	load.refresh = r
 	_, due, err := f.store.RecordRefresh(ctx, feed.Workspace, r, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
-		events, err := feedEvents(*feed, load, failedEvent)
+		events, err := feedEvents(*feed, feedmill.NewsFailed)
 		return nil, events, err
 	}, f.budget)
 	if err != nil {
@@ -176,12 +206,18 @@ func (f *feeds) recordFailure(ctx context.Context, feed feedmill.Feed, load *loa
 	return nil
 }
 
-// Change changes what people call a feed.
-func (f *feeds) Change(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Feed)) (feedmill.Feed, error) {
+// Change changes what people call a feed, and how it fetches its data.
+func (f *feeds) Change(ctx context.Context, workspace, id feedmill.ID, patch api.FeedPatch) (feedmill.Feed, error) {
+	before, err := f.store.Feed(ctx, workspace, id)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	if before.Type != feedmill.FeedUpload {
+		return f.changeFetched(ctx, before, patch)
+	}
 	feed, due, err := f.store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
-		change(feed)
-		feed.UpdatedAt = now()
-		events, err := feedEvents(*feed, nil, updatedEvent)
+		rename(feed, patch)
+		events, err := feedEvents(*feed, feedmill.NewsUpdated)
 		return nil, events, err
 	}, f.budget)
 	if err != nil {
@@ -191,13 +227,24 @@ func (f *feeds) Change(ctx context.Context, workspace, id feedmill.ID, change fu
 	return feed, nil
 }
 
+// rename changes what people call a feed.
+func rename(feed *feedmill.Feed, patch api.FeedPatch) {
+	if patch.Name != nil {
+		feed.Name = *patch.Name
+	}
+	if patch.Description != nil {
+		feed.Description = *patch.Description
+	}
+	feed.UpdatedAt = now()
+}
+
 // Delete deletes a feed. Its files are swept later.
 func (f *feeds) Delete(ctx context.Context, workspace, id feedmill.ID) error {
 	feed, err := f.store.Feed(ctx, workspace, id)
 	if err != nil {
 		return err
 	}
-	events, err := feedEvents(feed, nil, deletedEvent)
+	events, err := feedEvents(feed, newsDeleted)
 	if err != nil {
 		return err
 	}
@@ -206,5 +253,8 @@ func (f *feeds) Delete(ctx context.Context, workspace, id feedmill.ID) error {
 		return err
 	}
 	f.queue.Offer(due)
+	if feed.Type != feedmill.FeedUpload {
+		f.forgetRun(ctx, feed)
+	}
 	return nil
 }

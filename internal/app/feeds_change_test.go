@@ -64,7 +64,7 @@ func TestReplacedData(t *testing.T) {
 	if f.State != "ready" || f.RowCount != 0 || f.types() != "id integer, total decimal, note text" || f.LastError != nil {
 		t.Errorf("%+v", f)
 	}
-	for query, status := range map[string]int{"?mode=append": 400, "?mode=x": 400, "?name=x": 400, "?path=$": 400} {
+	for query, status := range map[string]int{"?mode=merge": 400, "?mode=replace&key=id": 400, "?mode=x": 400, "?name=x": 400, "?path=$": 400} {
 		if got := s.sendData(t, "PUT", path+"/data"+query, "text/csv", "id\n1\n"); got.status != status {
 			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}

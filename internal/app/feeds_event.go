@@ -5,25 +5,20 @@ import (
 	"github.com/feedmill/feedmill/internal/publish"
 )
 
-// eventKind is what happened to a feed.
-type eventKind string
-
+// The kinds of news that no run makes.
 const (
-	createdEvent   eventKind = "datasource.created"
-	updatedEvent   eventKind = "datasource.updated"
-	refreshedEvent eventKind = "datasource.refreshed"
-	failedEvent    eventKind = "datasource.refresh_failed"
-	deletedEvent   eventKind = "datasource.deleted"
+	newsCreated = "datasource.created"
+	newsDeleted = "datasource.deleted"
 )
 
-// feedEvents are the events that tell of a feed, in the form in which they are
-// stored. The loading, where there is one, is what it tells of.
-func feedEvents(feed feedmill.Feed, l *loading, kinds ...eventKind) ([]feedmill.Event, error) {
+// feedEvents are the events that tell of a feed as it is now, in the form in
+// which they are stored.
+func feedEvents(feed feedmill.Feed, kinds ...string) ([]feedmill.Event, error) {
 	var all []feedmill.Event
 	for _, kind := range kinds {
 		events, err := publish.SourceEvents(feedmill.SourceEvent{
-			Workspace: feed.Workspace, Type: string(kind), Timestamp: now(), Source: feed.Source, Feeds: []feedmill.ID{feed.ID},
-			Data: eventData(feed, l, kind),
+			Workspace: feed.Workspace, Type: kind, Timestamp: now(), Source: feed.Source, Feeds: []feedmill.ID{feed.ID},
+			Data: eventData(feed, kind),
 		})
 		if err != nil {
 			return nil, err
@@ -33,17 +28,34 @@ func feedEvents(feed feedmill.Feed, l *loading, kinds ...eventKind) ([]feedmill.
 	return all, nil
 }
 
-func eventData(feed feedmill.Feed, l *loading, kind eventKind) map[string]any {
+// newsEvents are the events that tell of what happened to feeds of a source.
+func newsEvents(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error) {
+	var all []feedmill.Event
+	for _, n := range news {
+		events, err := feedEvents(*c.Feed(n.Feed), n.Kind)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, events...)
+	}
+	return all, nil
+}
+
+func eventData(feed feedmill.Feed, kind string) map[string]any {
 	data := map[string]any{"dataSourceId": string(feed.Source)}
 	switch kind {
-	case createdEvent:
+	case newsCreated:
 		data["name"], data["type"] = feed.Name, string(feed.Type)
-	case updatedEvent, deletedEvent:
+	case feedmill.NewsRefreshed:
+		data["refreshId"], data["version"], data["rowCount"] = string(feed.LastRefresh.ID), feed.Version, feed.RowCount
+		data["outcome"] = "changed"
+		if feed.LastRefresh.Unchanged {
+			data["outcome"] = "unchanged"
+		}
+	case feedmill.NewsFailed, feedmill.NewsAuthRequired:
+		data["refreshId"], data["error"], data["detail"] = string(feed.LastRefresh.ID), feed.LastRefresh.Error.Type, feed.LastRefresh.Error.Detail
+	default:
 		data["name"] = feed.Name
-	case refreshedEvent:
-		data["refreshId"], data["version"], data["rowCount"] = string(l.refresh.ID), l.version.Number, l.version.Rows
-	case failedEvent:
-		data["refreshId"], data["error"], data["detail"] = string(l.refresh.ID), l.refresh.Error.Type, l.refresh.Error.Detail
 	}
 	return data
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
@@ -15,37 +16,43 @@ import (
 	"github.com/feedmill/feedmill/internal/model"
 )
 
-// loading is an upload on its way to be a version: the data is received as it
-// came, looked at, and written as a table, each into a file of its own. What
-// the record is to say of it is gathered on the way.
+// loading is data on its way to be a version: it was received as it came, is
+// looked at, and written as a table. What the record is to say of it is
+// gathered on the way.
 type loading struct {
+	// before is the feed as it was, without a version for a new one.
+	before feedmill.Feed
+	// mode says what becomes of the rows that the feed has, and key names the
+	// columns of which each value has one row.
+	mode    feedmill.FeedMode
+	key     []string
 	version feedmill.FeedVersion
 	refresh feedmill.Refresh
 	// reshaped says that the columns are not those of the version before.
 	reshaped bool
 }
 
-// newLoading begins a try to give a feed the version of a number. The files are
-// named after the try, so that two at the same time have nothing in common.
-func newLoading(feed feedmill.Feed, number int64) *loading {
+// newLoading begins a try to give a feed its next version. The files are named
+// after the try, so that two at the same time have nothing in common.
+func newLoading(feed feedmill.Feed, u api.Upload) *loading {
 	id := feedmill.NewID(feedmill.PrefixRefresh)
 	name := string(feed.ID) + "/" + string(id)
 	return &loading{
-		version: feedmill.FeedVersion{Feed: feed.ID, Number: number, File: name + ".parquet", Original: name + ".original"},
+		before: feed, mode: u.Mode, key: u.Key,
+		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, File: name + ".parquet", Original: name + ".original"},
 		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, StartedAt: now()},
 	}
 }
 
-// load receives an upload and makes a table of it. The columns are those that
-// the feed has, nil for a new one. If it fails, nothing is left.
-func (f *feeds) load(ctx context.Context, l *loading, u api.Upload, columns []feedmill.Column) error {
+// load receives an upload and makes a table of it. If it fails, nothing is left.
+func (f *feeds) load(ctx context.Context, l *loading, u api.Upload) error {
 	original, err := f.receive(ctx, l.version.Original, u.Body)
 	if err != nil {
 		return err
 	}
 	defer original.Close()
 	l.refresh.BytesIn = original.Size()
-	err = f.takeTurn(ctx, func() error { return f.model(ctx, l, u, original, columns) })
+	err = f.takeTurn(ctx, func() error { return f.model(ctx, l, u, original) })
 	if err != nil {
 		return f.drop(l, err)
 	}
@@ -85,7 +92,7 @@ func (f *feeds) receive(ctx context.Context, name string, body io.Reader) (blob.
 type onlyReader struct{ io.Reader }
 
 // model looks at all of the data and writes it as a table.
-func (f *feeds) model(ctx context.Context, l *loading, u api.Upload, data decode.Source, columns []feedmill.Column) error {
+func (f *feeds) model(ctx context.Context, l *loading, u api.Upload, data decode.Source) error {
 	table, err := openTable(ctx, data, u, f.temp)
 	if err != nil {
 		return err
@@ -95,58 +102,71 @@ func (f *feeds) model(ctx context.Context, l *loading, u api.Upload, data decode
 	if err != nil {
 		return err
 	}
-	if columns != nil {
-		changes := schema.Fit(columns)
+	return f.write(ctx, l, schema, warnings, table)
+}
+
+// write writes the rows of a table that was looked at, together with those that
+// the feed keeps. If it fails, nothing is left.
+func (f *feeds) write(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) error {
+	if l.before.Version > 0 {
+		changes := schema.Fit(l.before.Columns)
 		l.reshaped = len(changes) > 0
 		warnings = append(warnings, changes...)
-	}
-	if err := wantColumns(schema); err != nil {
-		return err
 	}
 	v, err := lake.Write(ctx, f.blobs, l.version.File, schema.Columns, schema.Load(ctx, table, model.Loading{}))
 	if err != nil {
 		return err
 	}
+	if v, err = f.combine(ctx, l, v); err != nil {
+		return err
+	}
+	l.version.File = v.Blob
 	l.version.Columns, l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Columns, v.Rows, v.Bytes, v.ContentHash
 	l.version.Warnings = warnings
-	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = schema.Rows, v.Rows, warnings
+	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = schema.Rows, schema.Rows, warnings
 	return nil
 }
 
-// wantColumns refuses data that has nothing to show: a table has at least one column.
-func wantColumns(s *model.Schema) error {
-	if len(s.Columns) > 0 {
-		return nil
+// combine puts fresh rows together with those that the feed keeps. The file of
+// the fresh ones goes, unless it is all that there is.
+func (f *feeds) combine(ctx context.Context, l *loading, fresh lake.Version) (lake.Version, error) {
+	keeps := l.mode != feedmill.ModeReplace && l.before.Version > 0
+	if !keeps && len(l.key) == 0 {
+		return fresh, nil
 	}
-	return &feedmill.Error{
-		Kind: feedmill.ErrUnprocessable, Type: "no-columns",
-		Detail: "the data has no columns: there are no records, or they have no members; say with path where the records are",
+	c := lake.Combination{New: &fresh, Columns: fresh.Columns, Key: l.key}
+	if keeps {
+		old, err := f.store.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
+		if err != nil {
+			f.remove(fresh.Blob)
+			return lake.Version{}, fmt.Errorf("the version before: %w", err)
+		}
+		c.Old = lakeVersion(old)
 	}
+	v, err := f.reader.Combine(ctx, strings.TrimSuffix(fresh.Blob, ".parquet")+"-combined.parquet", c)
+	if err != nil || v.Blob != fresh.Blob {
+		f.remove(fresh.Blob)
+	}
+	return v, err
 }
 
 // table is data that can be read, and what must be closed after it.
 type table struct {
 	model.Table
-	text *decode.Text
-}
-
-func (t table) Close() error {
-	if t.text == nil {
-		return nil
-	}
-	return t.text.Close()
+	io.Closer
 }
 
 // openTable finds the records of the data in its format.
 func openTable(ctx context.Context, data decode.Source, u api.Upload, temp string) (table, error) {
-	options := decode.JSONOptions{Path: u.Path, Explode: u.Explode}
+	options := decode.JSONOptions{Path: u.Path, Explode: u.Explode, Temp: temp}
+	open := decode.OpenJSON
 	switch u.Format {
-	case "json":
-		json, err := decode.OpenJSON(ctx, data, options)
-		return table{Table: json}, err
 	case "ndjson":
-		json, err := decode.OpenNDJSON(ctx, data, options)
-		return table{Table: json}, err
+		open = decode.OpenNDJSON
+		fallthrough
+	case "json":
+		json, err := open(ctx, data, options)
+		return table{json, json}, err
 	}
 	text, err := decode.OpenText(ctx, data, temp)
 	if err != nil {
@@ -160,17 +180,21 @@ func openTable(ctx context.Context, data decode.Source, u api.Upload, temp strin
 	if err != nil {
 		return table{}, errors.Join(err, text.Close())
 	}
-	return table{Table: csv, text: text}, nil
+	return table{csv, text}, nil
 }
 
 // drop removes the files of a loading that failed, and answers with the failure.
 func (f *feeds) drop(l *loading, cause error) error {
-	for _, name := range []string{l.version.File, l.version.Original} {
-		if err := f.blobs.Delete(context.Background(), name); err != nil {
-			f.log.Warn("a file of an upload that failed is left to be swept", "file", name, "error", err)
-		}
-	}
+	f.remove(l.version.File)
+	f.remove(l.version.Original)
 	return cause
+}
+
+// remove removes a file that nothing has, or leaves it to be swept.
+func (f *feeds) remove(name string) {
+	if err := f.blobs.Delete(context.Background(), name); err != nil {
+		f.log.Warn("a file that nothing has is left to be swept", "file", name, "error", err)
+	}
 }
 
 // unstored is drop for a loading that the store did not take. Where the store

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/feedmill/feedmill"
@@ -11,6 +12,7 @@ import (
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/model"
+	"github.com/feedmill/feedmill/internal/source/rest"
 )
 
 // previewRows is how many rows a preview shows.
@@ -19,7 +21,7 @@ const previewRows = 100
 // Preview says what would become of an upload. All of the data is looked at, and
 // its first rows go the way that all rows would.
 func (f *feeds) Preview(ctx context.Context, u api.Upload) (p api.FeedPreview, err error) {
-	l := newLoading(feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed)}, 1)
+	l := newLoading(feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed)}, u)
 	original, err := f.receive(ctx, l.version.Original, u.Body)
 	if err != nil {
 		return api.FeedPreview{}, err
@@ -43,11 +45,12 @@ func (f *feeds) preview(ctx context.Context, l *loading, u api.Upload, data deco
 	if err != nil {
 		return api.FeedPreview{}, err
 	}
-	p := api.FeedPreview{Columns: schema.Columns, RowCount: schema.Rows, Warnings: warnings, Rows: []byte("[]")}
-	if err := wantColumns(schema); err != nil {
-		return api.FeedPreview{}, err
-	}
-	v, err := lake.Write(ctx, f.blobs, l.version.File, schema.Columns, firstBlocks(schema.Load(ctx, table, model.Loading{})))
+	return f.show(ctx, l.version.File, schema, warnings, table)
+}
+
+// show answers with the first rows of a table that was looked at.
+func (f *feeds) show(ctx context.Context, file string, schema *model.Schema, warnings []feedmill.Warning, table model.Table) (api.FeedPreview, error) {
+	v, err := lake.Write(ctx, f.blobs, file, schema.Columns, firstBlocks(schema.Load(ctx, table, model.Loading{})))
 	if err != nil {
 		return api.FeedPreview{}, err
 	}
@@ -55,8 +58,63 @@ func (f *feeds) preview(ctx context.Context, l *loading, u api.Upload, data deco
 	if _, err := f.reader.Read(ctx, &v, feedmill.Query{Limit: previewRows}, wire.FormatJSON, nil, &rows); err != nil {
 		return api.FeedPreview{}, err
 	}
-	p.Rows = rows.Bytes()
-	return p, nil
+	return api.FeedPreview{Columns: schema.Columns, RowCount: schema.Rows, Warnings: warnings, Rows: rows.Bytes()}, nil
+}
+
+// errEnough ends a fetch for a preview.
+var errEnough = errors.New("there are enough rows for a preview")
+
+// firstPages are the pages that a preview needs.
+type firstPages struct{ *fetching }
+
+func (p firstPages) Page(ctx context.Context, page rest.Page) (int64, error) {
+	records, err := p.fetching.Page(ctx, page)
+	if err == nil && p.tables[0].pages.Rows() >= previewRows {
+		err = errEnough
+	}
+	return records, err
+}
+
+// PreviewFetched fetches as many pages as a preview shows rows of, and says what
+// would become of them.
+func (f *feeds) PreviewFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed) (p api.FeedPreview, err error) {
+	def, err := f.define(n.Body)
+	if err != nil {
+		return api.FeedPreview{}, err
+	}
+	feed := newFetched(def, def.Public(), now())
+	into := new(fetching)
+	table, err := f.newTable(feed, def.Spec, &into.cursor)
+	if err != nil {
+		return api.FeedPreview{}, err
+	}
+	into.tables = []*fetchedTable{table}
+	defer func() { err = errors.Join(err, into.close()) }()
+	_, err = f.fetch(ctx, into, rest.Job{Spec: def.Spec, Source: feedmill.NewID(feedmill.PrefixDataSource)}, firstPages{into})
+	if err != nil && !errors.Is(err, errEnough) {
+		return api.FeedPreview{}, previewFailure(err)
+	}
+	schema, warnings, err := table.inference.Schema(table.pages)
+	if err != nil {
+		return api.FeedPreview{}, err
+	}
+	file := string(feed.ID) + "/preview.parquet"
+	defer f.remove(file)
+	err = f.takeTurn(ctx, func() error {
+		p, err = f.show(ctx, file, schema, warnings, table.pages)
+		return err
+	})
+	p.Trace, p.Spec = into.trace, def.Public()
+	return p, err
+}
+
+// previewFailure is why nothing could be fetched for a preview, as a refusal.
+func previewFailure(err error) error {
+	failure, ok := errors.AsType[*rest.Failure](err)
+	if !ok {
+		return err
+	}
+	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Detail: failure.Detail}
 }
 
 // firstBlocks ends once there are as many rows as a preview shows.
@@ -67,7 +125,10 @@ func firstBlocks(blocks iter.Seq2[[]feedmill.Vector, error]) iter.Seq2[[]feedmil
 			if !yield(block, err) || err != nil {
 				return
 			}
-			if rows += block[0].Len; rows >= previewRows {
+			if len(block) > 0 {
+				rows += block[0].Len
+			}
+			if rows >= previewRows {
 				return
 			}
 		}

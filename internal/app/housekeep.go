@@ -6,15 +6,17 @@ import (
 )
 
 // housekeep removes what is past its time: a little at a time, so that nobody
-// waits for it, and at once, so that a store has room for the days to come.
-func (a *App) housekeep(ctx context.Context, feeds *feeds) {
+// waits for it, and at once, so that a store has room for the days to come. The
+// process began to serve at the given time.
+func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 	const every = time.Minute
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	// Nobody else writes files here: what is older than this process and has
-	// no version was broken off.
+	// no version was broken off. File systems tell the time in steps.
+	const clockStep = 20 * time.Millisecond
 	var swept time.Time
-	orphans := time.Now()
+	orphans := began.Add(-clockStep)
 	for {
 		if now := time.Now(); now.Sub(swept) >= sweepFilesEvery {
 			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.sweepFiles(ctx, orphans) })

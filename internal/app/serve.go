@@ -38,6 +38,7 @@ const ballastBytes = 24 << 20
 // Serve runs the service until ctx ends, then stops it in good order. What the
 // operator should see at the start goes to out.
 func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err error) {
+	began := time.Now()
 	ballast := make([]byte, ballastBytes)
 	defer runtime.KeepAlive(ballast)
 	who, err := auth.New(a.store, auth.Options{
@@ -56,7 +57,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	feeds, err := a.newFeeds(queues{events.dispatcher, events.listeners})
+	feeds, err := a.newFeeds(version, queues{events.dispatcher, events.listeners}, metrics)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,8 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	options := a.apiOptions(events, metrics)
 	options.Feeds = feeds
 	options.Auth, options.Tracer = who, traces.tracer
-	handler, err := a.withCORS(api.New(options))
+	endpoints := api.New(options)
+	handler, err := a.withCORS(endpoints)
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,9 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		return err
 	}
 	server := newServer(handler, a.log)
-	server.RegisterOnShutdown(events.listeners.Close) // else it would wait for them
+	// Else it would wait for them.
+	server.RegisterOnShutdown(events.listeners.Close)
+	server.RegisterOnShutdown(endpoints.Stop)
 	greet(out, version, listener.Addr(), a.config.Data, made)
 
 	// The server and the dispatcher stop first, then what they stand on.
@@ -90,7 +94,8 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	var g errgroup.Group
 	g.Go(func() error { return who.Run(parts) })
 	g.Go(func() error { return events.dispatcher.Run(ctx) })
-	g.Go(func() error { a.housekeep(parts, feeds); return nil })
+	g.Go(func() error { return feeds.engine.Run(ctx) })
+	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
 	g.Go(func() error {
 		defer endParts()
 		defer stop() // a server that fails ends the rest too

@@ -254,7 +254,8 @@ func TestNothingOfDataSourcesLeaks(t *testing.T) {
 	source := feedmill.NewID(feedmill.PrefixDataSource)
 	feeds := []feedmill.ID{feedmill.NewID(feedmill.PrefixDataFeed), feedmill.NewID(feedmill.PrefixDataFeed)}
 	for _, feed := range feeds {
-		if err := s.app.store.RegisterFeed(ctx, w.ID, feed, source); err != nil {
+		f := feedmill.Feed{ID: feed, Workspace: w.ID, Source: source, State: feedmill.FeedPending, CreatedAt: feed.Time(), UpdatedAt: feed.Time()}
+		if _, err := s.app.store.CreateFeed(ctx, feedmill.NewFeed{Feed: f}, nil, 0, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

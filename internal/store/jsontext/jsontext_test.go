@@ -3,7 +3,9 @@ package jsontext
 import (
 	"database/sql"
 	"database/sql/driver"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -63,5 +65,48 @@ func TestColumns(t *testing.T) {
 	scans(t, text(t, Columns(&columns)), columns, func(v *[]feedmill.Column) sql.Scanner { return Columns(v) })
 	if err := Columns(&columns).Scan(`{`); err == nil {
 		t.Error("what is no JSON is read")
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	for want, s := range map[string]feedmill.Schedule{
+		`{}`:                      {},
+		`{"every":5400000000000}`: {Every: 90 * time.Minute},
+		`{"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}`: {Cron: "0 6 * * 1-5", Timezone: "Europe/Paris"},
+	} {
+		if got := text(t, Schedule(&s)); got != want {
+			t.Errorf("%+v is %s, want %s", s, got, want)
+		}
+		scans(t, want, s, func(v *feedmill.Schedule) sql.Scanner { return Schedule(v) })
+	}
+	if err := Schedule(new(feedmill.Schedule)).Scan(nil); err == nil {
+		t.Error("NULL is a schedule")
+	}
+}
+
+func TestPacked(t *testing.T) {
+	var list []string
+	for i := range 10_000 {
+		list = append(list, fmt.Sprintf("a line, much like line %d", i))
+	}
+	v, err := Packed(&list).Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := v.([]byte)
+	if len(packed) > 40_000 {
+		t.Errorf("it takes %d bytes", len(packed))
+	}
+	var got []string
+	if err := Packed(&got).Scan(packed); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(list, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, broken := range []any{nil, "[]", []byte("[]"), packed[:len(packed)/2]} {
+		if err := Packed(&got).Scan(broken); err == nil {
+			t.Errorf("%.10v is read", broken)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,7 +13,7 @@ import (
 
 // feedColumns are those of a feed f and of its last refresh r.
 const feedColumns = `f.workspace_id, f.id, f.source_id, f.name, f.description, f.type, f.state, f.version, f.columns, f.row_count, f.byte_size,
-	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.next_refresh_at, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
+	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
 
 const fromFeeds = ` FROM feeds f LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
@@ -25,7 +26,7 @@ func scanFeed(row pgx.Row) (f feedmill.Feed, err error) {
 	)
 	err = row.Scan(append([]any{
 		&f.Workspace, &f.ID, &f.Source, &f.Name, &f.Description, &f.Type, &f.State, &f.Version, jsontext.Columns(&f.Columns), &f.RowCount, &f.ByteSize,
-		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, &next, jsontext.Of(&f.LastError), &f.CreatedAt, &f.UpdatedAt,
+		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, jsontext.Of(&f.LastError), &f.CreatedAt, &f.UpdatedAt,
 	}, last.fields()...)...)
 	f.NextRefreshAt, f.CreatedAt, f.UpdatedAt = orZero(next), f.CreatedAt.UTC(), f.UpdatedAt.UTC()
 	if last.ID != "" {
@@ -36,37 +37,47 @@ func scanFeed(row pgx.Row) (f feedmill.Feed, err error) {
 }
 
 // CreateFeed adds a feed with all that comes with it.
-func (db *DB) CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedVersion, r *feedmill.Refresh, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error) {
-	if v != nil && v.Number != 1 {
+func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error) {
+	if n.Version != nil && n.Version.Number != 1 {
 		return nil, feedmill.ErrConflict
 	}
 	return db.telling(ctx, events, budget, func(tx tx, p *publication) error {
-		if err := tx.keep(ctx, once); err != nil {
-			return err
-		}
-		if err := tx.insertFeed(ctx, f); err != nil {
-			return err
-		}
-		if v != nil {
-			if err := tx.insertVersion(ctx, f.Workspace, *v); err != nil {
+		if n.Source == nil && n.Feed.Type == feedmill.FeedREST {
+			// Whoever changes the source locks it first as well.
+			if _, err := tx.lockSource(ctx, n.Feed.Workspace, n.Feed.Source); err != nil {
 				return err
 			}
 		}
-		if r != nil {
-			return tx.putRefresh(ctx, f.Workspace, *r)
+		if err := tx.keep(ctx, once); err != nil {
+			return err
+		}
+		return tx.insertNewFeed(ctx, n)
+	})
+}
+
+func (t tx) insertNewFeed(ctx context.Context, n feedmill.NewFeed) error {
+	return t.send(ctx, func(b *pgx.Batch) error {
+		if n.Source != nil {
+			queueNewSource(b, *n.Source)
+		}
+		queueNewFeed(b, n.Feed)
+		if n.Version != nil {
+			queueVersion(b, n.Feed.Workspace, *n.Version)
+		}
+		if n.Refresh != nil {
+			queueRefresh(b, n.Feed.Workspace, *n.Refresh, false)
 		}
 		return nil
 	})
 }
 
-func (t tx) insertFeed(ctx context.Context, f feedmill.Feed) error {
-	_, err := t.exec(ctx, `INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
-		content_hash, warnings, mode, key, spec, next_refresh_at, last_refresh_id, last_error, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+func queueNewFeed(b *pgx.Batch, f feedmill.Feed) {
+	b.Queue(`INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
+		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, last_refresh_id, last_error, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
 		f.Workspace, f.ID, f.Source, f.Name, f.Description, f.Type, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, orNull(f.NextRefreshAt), lastRefresh(f),
-		jsontext.Of(&f.LastError), f.CreatedAt, f.UpdatedAt)
-	return err
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), orNull(f.NextRefreshAt),
+		f.Failures, lastRefresh(f), jsontext.Of(&f.LastError), f.CreatedAt, f.UpdatedAt)
 }
 
 // lastRefresh is the id of a feed's last refresh, empty where there was none.
@@ -128,27 +139,28 @@ func (db *DB) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (sour
 	return source, translate(err)
 }
 
-// RegisterFeed notes that a data feed is made of a data source, and nothing else
-// of it: it is a feed that has no data yet.
-func (db *DB) RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error {
-	made := feed.Time()
-	_, err := db.CreateFeed(ctx, feedmill.Feed{
-		ID: feed, Workspace: workspace, Source: source, State: feedmill.FeedPending, CreatedAt: made, UpdatedAt: made,
-	}, nil, nil, nil, 0, nil)
-	return err
-}
-
-// DeleteFeed deletes a feed. Its versions and refreshes are out of sight with
-// it, and are forgotten in their time.
+// DeleteFeed deletes a feed, and its source with the last feed of it. Its versions
+// and refreshes are out of sight, and are forgotten in their time.
 func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error) {
 	return db.telling(ctx, events, budget, func(tx tx, _ *publication) error {
-		var last feedmill.ID
-		err := tx.QueryRow(ctx, `DELETE FROM feeds WHERE workspace_id = $1 AND id = $2 RETURNING last_refresh_id`, workspace, id).Scan(&last)
+		var source, last feedmill.ID
+		err := tx.QueryRow(ctx, `SELECT source_id FROM feeds WHERE workspace_id = $1 AND id = $2`, workspace, id).Scan(&source)
+		if err != nil {
+			return translate(err)
+		}
+		// The source is locked first, as by everybody who changes its feeds.
+		// An upload has none.
+		if _, err := tx.lockSource(ctx, workspace, source); err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+			return err
+		}
+		err = tx.QueryRow(ctx, `DELETE FROM feeds WHERE workspace_id = $1 AND id = $2 RETURNING last_refresh_id`, workspace, id).Scan(&last)
 		if err != nil {
 			return translate(err)
 		}
 		return tx.send(ctx, func(b *pgx.Batch) error {
-			b.Queue(`UPDATE refreshes SET superseded = true WHERE workspace_id = $1 AND feed_id = $2 AND id = $3`, workspace, id, last)
+			b.Queue(`DELETE FROM sources WHERE workspace_id = $1 AND id = $2
+				AND NOT EXISTS (SELECT 1 FROM feeds WHERE workspace_id = $1 AND source_id = $2)`, workspace, source)
+			b.Queue(supersede, workspace, id, last)
 			b.Queue(`UPDATE feed_versions SET stale_at = least(stale_at, $1) WHERE workspace_id = $2 AND feed_id = $3`,
 				at.Add(feedmill.KeepDeletedFor), workspace, id)
 			return nil

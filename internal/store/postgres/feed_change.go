@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/jsontext"
 )
@@ -21,25 +23,25 @@ func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmi
 		if f.Version != v.Number-1 {
 			return feedmill.ErrConflict
 		}
-		if err := tx.insertVersion(ctx, workspace, v); err != nil {
-			return err
-		}
-		if err := tx.replaceRefresh(ctx, *f, r); err != nil {
-			return err
-		}
+		err := tx.send(ctx, func(b *pgx.Batch) error {
+			queueVersion(b, workspace, v)
+			replaceRefresh(b, *f, r)
+			return nil
+		})
 		f.Switch(v, r)
-		return nil
+		return err
 	}, change, budget)
 }
 
 // RecordRefresh writes a refresh that made no version.
 func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
 	return db.changeFeed(ctx, workspace, r.Feed, func(tx tx, f *feedmill.Feed) error {
-		if err := tx.replaceRefresh(ctx, *f, r); err != nil {
-			return err
-		}
+		err := tx.send(ctx, func(b *pgx.Batch) error {
+			replaceRefresh(b, *f, r)
+			return nil
+		})
 		f.Record(r)
-		return nil
+		return err
 	}, change, budget)
 }
 
@@ -69,7 +71,10 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 		if err := tx.keep(ctx, once); err != nil {
 			return err
 		}
-		return tx.updateFeed(ctx, f)
+		return tx.send(ctx, func(b *pgx.Batch) error {
+			queueFeed(b, f)
+			return nil
+		})
 	})
 	if err != nil {
 		return feedmill.Feed{}, nil, err
@@ -77,12 +82,11 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 	return f, due, nil
 }
 
-func (t tx) updateFeed(ctx context.Context, f feedmill.Feed) error {
-	_, err := t.exec(ctx, `UPDATE feeds SET name = $1, description = $2, state = $3, version = $4, columns = $5, row_count = $6, byte_size = $7,
-		content_hash = $8, warnings = $9, mode = $10, key = $11, spec = $12, next_refresh_at = $13, last_refresh_id = $14, last_error = $15,
-		updated_at = $16 WHERE workspace_id = $17 AND id = $18`,
+func queueFeed(b *pgx.Batch, f feedmill.Feed) {
+	b.Queue(`UPDATE feeds SET name = $1, description = $2, state = $3, version = $4, columns = $5, row_count = $6, byte_size = $7,
+		content_hash = $8, warnings = $9, mode = $10, key = $11, spec = $12, schedule = $13, next_refresh_at = $14, failures = $15,
+		last_refresh_id = $16, last_error = $17, updated_at = $18 WHERE workspace_id = $19 AND id = $20`,
 		f.Name, f.Description, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, orNull(f.NextRefreshAt), lastRefresh(f),
-		jsontext.Of(&f.LastError), f.UpdatedAt, f.Workspace, f.ID)
-	return err
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), orNull(f.NextRefreshAt),
+		f.Failures, lastRefresh(f), jsontext.Of(&f.LastError), f.UpdatedAt, f.Workspace, f.ID)
 }

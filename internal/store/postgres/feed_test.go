@@ -14,7 +14,7 @@ func TestChangeMakesRoom(t *testing.T) {
 	db, at := open(t, pgtest.New(t)), time.Now()
 	w := subscribed(t, db).Workspace
 	f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, CreatedAt: at, UpdatedAt: at}
-	if _, err := db.CreateFeed(t.Context(), f, nil, nil, nil, 10, nil); err != nil {
+	if _, err := db.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, 10, nil); err != nil {
 		t.Fatal(err)
 	}
 	later := at.AddDate(0, 0, 30)

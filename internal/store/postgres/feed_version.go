@@ -20,17 +20,14 @@ func scanVersion(row pgx.Row) (v feedmill.FeedVersion, err error) {
 	return v, translate(err)
 }
 
-// insertVersion writes a version. The one that it pushes out of the newest is
+// queueVersion writes a version. The one that it pushes out of the newest is
 // from then on kept for its age alone.
-func (t tx) insertVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion) error {
-	return t.send(ctx, func(b *pgx.Batch) error {
-		b.Queue(`INSERT INTO feed_versions (workspace_id, `+versionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-			workspace, v.Feed, v.Number, jsontext.Columns(&v.Columns), v.Rows, v.Bytes, v.ContentHash, jsontext.Of(&v.Warnings),
-			v.File, v.Original, v.CreatedAt)
-		b.Queue(`UPDATE feed_versions SET stale_at = created_at + $1::interval WHERE workspace_id = $2 AND feed_id = $3 AND number = $4`,
-			feedmill.KeepVersionsFor, workspace, v.Feed, v.Number-feedmill.KeepVersions)
-		return nil
-	})
+func queueVersion(b *pgx.Batch, workspace feedmill.ID, v feedmill.FeedVersion) {
+	b.Queue(`INSERT INTO feed_versions (workspace_id, `+versionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		workspace, v.Feed, v.Number, jsontext.Columns(&v.Columns), v.Rows, v.Bytes, v.ContentHash, jsontext.Of(&v.Warnings),
+		v.File, v.Original, v.CreatedAt)
+	b.Queue(`UPDATE feed_versions SET stale_at = created_at + $1::interval WHERE workspace_id = $2 AND feed_id = $3 AND number = $4`,
+		feedmill.KeepVersionsFor, workspace, v.Feed, v.Number-feedmill.KeepVersions)
 }
 
 const versionsOf = `SELECT ` + versionColumns + ` FROM feed_versions v WHERE workspace_id = $1 AND feed_id = $2

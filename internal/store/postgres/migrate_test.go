@@ -1,12 +1,15 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
@@ -14,16 +17,16 @@ import (
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
-// atVersion2 makes a store as the release with two migrations left it, with a
-// delivery in every state, and answers what is in it.
-func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[feedmill.DeliveryState]feedmill.Delivery) {
+// atVersion makes the store that the release with so many migrations made, and
+// answers how to fill it.
+func atVersion(t *testing.T, url string, version int) (conn *pgx.Conn, exec func(query string, args ...any)) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context())
-	exec := func(query string, args ...any) {
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	exec = func(query string, args ...any) {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), query, args...); err != nil {
 			t.Fatal(err)
@@ -34,10 +37,18 @@ func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[fe
 		t.Fatal(err)
 	}
 	exec(`CREATE TABLE schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL)`)
-	exec(`INSERT INTO schema_version VALUES (1, 2)`)
-	for _, m := range all[:2] {
+	exec(`INSERT INTO schema_version VALUES (1, $1)`, version)
+	for _, m := range all[:version] {
 		exec(m.SQL)
 	}
+	return conn, exec
+}
+
+// atVersion2 makes a store as the release with two migrations left it, with a
+// delivery in every state, and answers what is in it.
+func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[feedmill.DeliveryState]feedmill.Delivery) {
+	t.Helper()
+	conn, exec := atVersion(t, url, 2)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	exec(`INSERT INTO partition_days VALUES ($1)`, dayOf(now))
 	for _, p := range partitioned {
@@ -61,6 +72,7 @@ func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[fe
 			exec(`INSERT INTO attempts VALUES ($1, $2, 1, $3, 500, 'no', NULL, 1, 2, 3, 4, 5)`, d.ID, attempt, now)
 			exec(`INSERT INTO attempt_bodies VALUES ($1, $2, 'body')`, d.ID, attempt)
 		}
+		var err error
 		if state.Open() {
 			err = conn.QueryRow(t.Context(), `INSERT INTO open_deliveries (id, workspace_id, subscription_id, slot, event_id, type, resource_id, state, reason,
 				attempts, budget, due_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, $10, $11, $12) RETURNING seq`,
@@ -169,5 +181,57 @@ func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 	pruneAll(t, db)
 	if n := partitions(t, db); n != 0 {
 		t.Errorf("%d partitions are left", n)
+	}
+}
+
+// TestFeedsOfAnOlderRelease opens a store as the release with five migrations left
+// it, with a feed that was uploaded. It is as it was, and there is room for what
+// is new.
+func TestFeedsOfAnOlderRelease(t *testing.T) {
+	url, at := pgtest.New(t), time.UnixMilli(5000).UTC()
+	f := feedmill.Feed{
+		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: feedmill.NewID(feedmill.PrefixWorkspace), Source: feedmill.NewID(feedmill.PrefixDataSource),
+		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), CreatedAt: at,
+	}
+	r := feedmill.Refresh{
+		ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, State: feedmill.RefreshSucceeded, StartedAt: at, EndedAt: at,
+		BytesIn: 1, RowsIn: 5, RowsStored: 3, RowsRejected: 2, Rejects: "rejects", Version: 1,
+	}
+	v := feedmill.FeedVersion{
+		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: feedmill.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
+		File: "file", Original: "original", CreatedAt: at,
+	}
+	f.Switch(v, r)
+	const columns = `[{"id":"c1","name":"a","type":"text"}]`
+	_, exec := atVersion(t, url, 5)
+	exec(`INSERT INTO workspaces VALUES ($1, 'w', now())`, f.Workspace)
+	exec(`INSERT INTO feeds VALUES ($1, $2, $3, 'old', 'd', 'dataUpload', 'ready', 1, $4, 3, 4, 'h', 'null', 'replace', 'null', '{}', NULL, $5, 'null', $6, $6)`,
+		f.Workspace, f.ID, f.Source, columns, r.ID, at)
+	exec(`INSERT INTO feed_versions VALUES ($1, $2, 1, $3, 3, 4, 'h', 'null', 'file', 'original', $4, NULL)`, f.Workspace, f.ID, columns, at)
+	exec(`INSERT INTO refreshes VALUES ($1, $2, $3, 'succeeded', $4, $4, 1, 5, 3, 2, 'rejects', 1, 'null', 'null', false)`, f.Workspace, f.ID, r.ID, at)
+
+	db, ctx := open(t, url), t.Context()
+	got, err := db.Feed(ctx, f.Workspace, f.ID)
+	if diff := cmp.Diff(f, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("the feed (-want +got), %v:\n%s", err, diff)
+	}
+	version, err := db.FeedVersion(ctx, f.Workspace, f.ID, 1)
+	if diff := cmp.Diff(v, version, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("the version (-want +got), %v:\n%s", err, diff)
+	}
+	if trace, err := db.RefreshTrace(ctx, f.Workspace, f.ID, r.ID); err != nil || trace != nil {
+		t.Errorf("the trace is %v, %v", trace, err)
+	}
+	if _, err := db.Source(ctx, f.Workspace, f.Source); !errors.Is(err, feedmill.ErrNotFound) {
+		t.Errorf("the source of an upload: %v", err)
+	}
+
+	source := feedmill.Source{ID: f.Source, Workspace: f.Workspace, Type: feedmill.FeedREST, DueAt: at, CreatedAt: at, UpdatedAt: at}
+	fetched := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: f.Workspace, Source: f.Source, Type: feedmill.FeedREST, CreatedAt: at, UpdatedAt: at}
+	if _, err := db.CreateFeed(ctx, feedmill.NewFeed{Feed: fetched, Source: &source}, nil, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if due, err := db.DueSources(ctx, at, 1, 9); err != nil || len(due) != 1 {
+		t.Errorf("due are %v, %v", due, err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // refreshColumns are those of a refresh r, empty where a feed has none.
 const refreshColumns = `coalesce(r.id, ''), coalesce(r.feed_id, ''), coalesce(r.state, ''), r.started_at, r.ended_at,
-	coalesce(r.bytes_in, 0), coalesce(r.rows_in, 0), coalesce(r.rows_stored, 0), coalesce(r.rows_rejected, 0), coalesce(r.rejects, ''),
-	coalesce(r.version, 0), coalesce(r.warnings, 'null'), coalesce(r.error, 'null')`
+	coalesce(r.requests, 0), coalesce(r.pages, 0), coalesce(r.bytes_in, 0), coalesce(r.rows_in, 0), coalesce(r.rows_stored, 0), coalesce(r.rows_rejected, 0), coalesce(r.rejects, ''),
+	coalesce(r.version, 0), coalesce(r.unchanged, false), coalesce(r.warnings, 'null'), coalesce(r.error, 'null')`
 
 // refreshRow is where refreshColumns are scanned.
 type refreshRow struct {
@@ -23,8 +23,8 @@ type refreshRow struct {
 
 func (r *refreshRow) fields() []any {
 	return []any{
-		&r.ID, &r.Feed, &r.State, &r.started, &r.ended, &r.BytesIn, &r.RowsIn, &r.RowsStored, &r.RowsRejected, &r.Rejects,
-		&r.Version, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error),
+		&r.ID, &r.Feed, &r.State, &r.started, &r.ended, &r.Requests, &r.Pages, &r.BytesIn, &r.RowsIn, &r.RowsStored, &r.RowsRejected, &r.Rejects,
+		&r.Version, &r.Unchanged, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error),
 	}
 }
 
@@ -39,25 +39,27 @@ func scanRefresh(row pgx.Row) (feedmill.Refresh, error) {
 	return r.refresh(), translate(err)
 }
 
+// supersede notes that a refresh is not the last one of its feed any more.
+const supersede = `UPDATE refreshes SET superseded = true WHERE workspace_id = $1 AND feed_id = $2 AND id = $3`
+
 // replaceRefresh writes a refresh that takes the place of the feed's last one.
-func (t tx) replaceRefresh(ctx context.Context, f feedmill.Feed, r feedmill.Refresh) error {
-	if _, err := t.exec(ctx, `UPDATE refreshes SET superseded = true WHERE workspace_id = $1 AND feed_id = $2 AND id = $3`,
-		f.Workspace, f.ID, lastRefresh(f)); err != nil {
-		return err
-	}
-	return t.putRefresh(ctx, f.Workspace, r)
+func replaceRefresh(b *pgx.Batch, f feedmill.Feed, r feedmill.Refresh) {
+	b.Queue(supersede, f.Workspace, f.ID, lastRefresh(f))
+	queueRefresh(b, f.Workspace, r, false)
 }
 
-// putRefresh writes a refresh as the last one of its feed.
-func (t tx) putRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh) error {
-	_, err := t.exec(ctx, `INSERT INTO refreshes (workspace_id, feed_id, id, state, started_at, ended_at, bytes_in, rows_in, rows_stored,
-		rows_rejected, rejects, version, warnings, error, superseded) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, false)
+// queueRefresh writes a refresh, as the last one of its feed where it is not
+// superseded.
+func queueRefresh(b *pgx.Batch, workspace feedmill.ID, r feedmill.Refresh, superseded bool) {
+	b.Queue(`INSERT INTO refreshes (workspace_id, feed_id, id, state, started_at, ended_at, requests, pages, bytes_in, rows_in, rows_stored,
+		rows_rejected, rejects, version, unchanged, warnings, error, superseded)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 		ON CONFLICT (workspace_id, feed_id, id) DO UPDATE SET state = excluded.state, started_at = excluded.started_at, ended_at = excluded.ended_at,
-		bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored, rows_rejected = excluded.rows_rejected,
-		rejects = excluded.rejects, version = excluded.version, warnings = excluded.warnings, error = excluded.error, superseded = false`,
-		workspace, r.Feed, r.ID, r.State, r.StartedAt, orNull(r.EndedAt), r.BytesIn, r.RowsIn, r.RowsStored, r.RowsRejected,
-		r.Rejects, r.Version, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error))
-	return err
+		requests = excluded.requests, pages = excluded.pages, bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored,
+		rows_rejected = excluded.rows_rejected, rejects = excluded.rejects, version = excluded.version, unchanged = excluded.unchanged,
+		warnings = excluded.warnings, error = excluded.error, superseded = excluded.superseded`,
+		workspace, r.Feed, r.ID, r.State, r.StartedAt, orNull(r.EndedAt), r.Requests, r.Pages, r.BytesIn, r.RowsIn, r.RowsStored,
+		r.RowsRejected, r.Rejects, r.Version, r.Unchanged, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error), superseded)
 }
 
 const refreshesOf = `SELECT ` + refreshColumns + ` FROM refreshes r WHERE r.workspace_id = $1 AND r.feed_id = $2
@@ -75,9 +77,12 @@ func (db *DB) Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feed
 }
 
 // ForgetRefreshes removes refreshes that began before the time given, but for
-// the last one of each feed, and answers the files that nothing has any more.
+// the last one of each feed and those that have not ended, and answers the files
+// that nothing has any more.
 func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit, `DELETE FROM refreshes WHERE (workspace_id, feed_id, id) IN (
-		SELECT workspace_id, feed_id, id FROM refreshes WHERE superseded AND id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+		SELECT workspace_id, feed_id, id FROM refreshes r WHERE superseded AND id < $1
+			AND (state NOT IN ('pending', 'running') OR NOT EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = r.workspace_id AND f.id = r.feed_id))
+			ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
 		RETURNING rejects, ''`, feedmill.FirstID(feedmill.PrefixRefresh, before))
 }

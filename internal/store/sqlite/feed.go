@@ -11,7 +11,7 @@ import (
 
 // feedColumns are those of a feed f and of its last refresh r.
 const feedColumns = `f.workspace_id, f.id, f.source_id, f.name, f.description, f.type, f.state, f.version, f.columns, f.row_count, f.byte_size,
-	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.next_refresh_at, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
+	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
 
 const fromFeeds = ` FROM feeds f LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
@@ -24,7 +24,7 @@ func scanFeed(row interface{ Scan(...any) error }) (f feedmill.Feed, err error) 
 	)
 	err = row.Scan(append([]any{
 		&f.Workspace, &f.ID, &f.Source, &f.Name, &f.Description, &f.Type, &f.State, &f.Version, jsontext.Columns(&f.Columns), &f.RowCount, &f.ByteSize,
-		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, &next, jsontext.Of(&f.LastError), &created, &updated,
+		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, jsontext.Of(&f.LastError), &created, &updated,
 	}, last.fields()...)...)
 	f.NextRefreshAt, f.CreatedAt, f.UpdatedAt = fromMillis(next), fromMillis(created), fromMillis(updated)
 	if last.ID != "" {
@@ -35,26 +35,16 @@ func scanFeed(row interface{ Scan(...any) error }) (f feedmill.Feed, err error) 
 }
 
 // CreateFeed adds a feed with all that comes with it.
-func (db *DB) CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedVersion, r *feedmill.Refresh, events []feedmill.Event, budget int, once *feedmill.Once) (due []feedmill.DueDelivery, err error) {
-	if v != nil && v.Number != 1 {
+func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) (due []feedmill.DueDelivery, err error) {
+	if n.Version != nil && n.Version.Number != 1 {
 		return nil, feedmill.ErrConflict
 	}
 	err = db.write(ctx, func(tx *tx) error {
 		if err := tx.keep(once); err != nil {
 			return err
 		}
-		if err := tx.insertFeed(f); err != nil {
+		if err := tx.insertNewFeed(n); err != nil {
 			return err
-		}
-		if v != nil {
-			if err := tx.insertVersion(f.Workspace, *v); err != nil {
-				return err
-			}
-		}
-		if r != nil {
-			if err := tx.putRefresh(f.Workspace, *r); err != nil {
-				return err
-			}
 		}
 		_, due, err = tx.accept(events, budget)
 		return err
@@ -65,12 +55,38 @@ func (db *DB) CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedV
 	return due, nil
 }
 
+func (t *tx) insertNewFeed(n feedmill.NewFeed) error {
+	f := n.Feed
+	switch {
+	case n.Source != nil:
+		if err := t.insertSource(*n.Source); err != nil {
+			return err
+		}
+	case f.Type == feedmill.FeedREST:
+		if _, err := scanSource(t.row(oneSource, f.Workspace, f.Source)); err != nil {
+			return err
+		}
+	}
+	if err := t.insertFeed(f); err != nil {
+		return err
+	}
+	if n.Version != nil {
+		if err := t.insertVersion(f.Workspace, *n.Version); err != nil {
+			return err
+		}
+	}
+	if n.Refresh != nil {
+		return t.putRefresh(f.Workspace, *n.Refresh, false)
+	}
+	return nil
+}
+
 func (t *tx) insertFeed(f feedmill.Feed) error {
 	_, err := t.exec(`INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
-		content_hash, warnings, mode, key, spec, next_refresh_at, last_refresh_id, last_error, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, last_refresh_id, last_error, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.Workspace, f.ID, f.Source, f.Name, f.Description, f.Type, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, toMillis(f.NextRefreshAt), lastRefresh(f),
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), toMillis(f.NextRefreshAt), f.Failures, lastRefresh(f),
 		jsontext.Of(&f.LastError), toMillis(f.CreatedAt), toMillis(f.UpdatedAt))
 	return err
 }
@@ -101,30 +117,23 @@ func (db *DB) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (sour
 	return source, translate(err)
 }
 
-// RegisterFeed notes that a data feed is made of a data source, and nothing else
-// of it: it is a feed that has no data yet.
-func (db *DB) RegisterFeed(ctx context.Context, workspace, feed, source feedmill.ID) error {
-	made := feed.Time()
-	_, err := db.CreateFeed(ctx, feedmill.Feed{
-		ID: feed, Workspace: workspace, Source: source, State: feedmill.FeedPending, CreatedAt: made, UpdatedAt: made,
-	}, nil, nil, nil, 0, nil)
-	return err
-}
-
-// DeleteFeed deletes a feed. Its versions and refreshes are out of sight with
-// it, and are forgotten in their time.
+// DeleteFeed deletes a feed, and its source with the last feed of it. Its versions
+// and refreshes are out of sight, and are forgotten in their time.
 func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) (due []feedmill.DueDelivery, err error) {
 	err = db.write(ctx, func(tx *tx) error {
-		if _, err := tx.exec(`UPDATE refreshes SET superseded = 1 WHERE workspace_id = ?1 AND feed_id = ?2
-			AND id = (SELECT last_refresh_id FROM feeds WHERE workspace_id = ?1 AND id = ?2)`, workspace, id); err != nil {
-			return err
-		}
-		n, err := tx.exec(`DELETE FROM feeds WHERE workspace_id = ? AND id = ?`, workspace, id)
+		var source, last feedmill.ID
+		err := tx.row(`SELECT source_id, last_refresh_id FROM feeds WHERE workspace_id = ? AND id = ?`, workspace, id).Scan(&source, &last)
 		if err != nil {
+			return translate(err)
+		}
+		if _, err := tx.exec(`DELETE FROM feeds WHERE workspace_id = ? AND id = ?`, workspace, id); err != nil {
 			return err
 		}
-		if n == 0 {
-			return feedmill.ErrNotFound
+		if err := tx.deleteUnusedSource(workspace, source); err != nil {
+			return err
+		}
+		if _, err := tx.exec(supersede, workspace, id, last); err != nil {
+			return err
 		}
 		if _, err := tx.exec(`UPDATE feed_versions SET stale_at = min(coalesce(stale_at, ?1), ?1) WHERE workspace_id = ?2 AND feed_id = ?3`,
 			toMillis(at.Add(feedmill.KeepDeletedFor)), workspace, id); err != nil {

@@ -11,8 +11,8 @@ import (
 
 // refreshColumns are those of a refresh r, empty where a feed has none.
 const refreshColumns = `coalesce(r.id, ''), coalesce(r.feed_id, ''), coalesce(r.state, ''), r.started_at, r.ended_at,
-	coalesce(r.bytes_in, 0), coalesce(r.rows_in, 0), coalesce(r.rows_stored, 0), coalesce(r.rows_rejected, 0), coalesce(r.rejects, ''),
-	coalesce(r.version, 0), coalesce(r.warnings, 'null'), coalesce(r.error, 'null')`
+	coalesce(r.requests, 0), coalesce(r.pages, 0), coalesce(r.bytes_in, 0), coalesce(r.rows_in, 0), coalesce(r.rows_stored, 0), coalesce(r.rows_rejected, 0), coalesce(r.rejects, ''),
+	coalesce(r.version, 0), coalesce(r.unchanged, 0), coalesce(r.warnings, 'null'), coalesce(r.error, 'null')`
 
 // refreshRow is where refreshColumns are scanned.
 type refreshRow struct {
@@ -22,8 +22,8 @@ type refreshRow struct {
 
 func (r *refreshRow) fields() []any {
 	return []any{
-		&r.ID, &r.Feed, &r.State, &r.started, &r.ended, &r.BytesIn, &r.RowsIn, &r.RowsStored, &r.RowsRejected, &r.Rejects,
-		&r.Version, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error),
+		&r.ID, &r.Feed, &r.State, &r.started, &r.ended, &r.Requests, &r.Pages, &r.BytesIn, &r.RowsIn, &r.RowsStored, &r.RowsRejected, &r.Rejects,
+		&r.Version, &r.Unchanged, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error),
 	}
 }
 
@@ -38,24 +38,28 @@ func scanRefresh(row interface{ Scan(...any) error }) (feedmill.Refresh, error) 
 	return r.refresh(), translate(err)
 }
 
+// supersede notes that a refresh is not the last one of its feed any more.
+const supersede = `UPDATE refreshes SET superseded = 1 WHERE workspace_id = ? AND feed_id = ? AND id = ?`
+
 // replaceRefresh writes a refresh that takes the place of the feed's last one.
 func (t *tx) replaceRefresh(f feedmill.Feed, r feedmill.Refresh) error {
-	if _, err := t.exec(`UPDATE refreshes SET superseded = 1 WHERE workspace_id = ? AND feed_id = ? AND id = ?`,
-		f.Workspace, f.ID, lastRefresh(f)); err != nil {
+	if _, err := t.exec(supersede, f.Workspace, f.ID, lastRefresh(f)); err != nil {
 		return err
 	}
-	return t.putRefresh(f.Workspace, r)
+	return t.putRefresh(f.Workspace, r, false)
 }
 
-// putRefresh writes a refresh as the last one of its feed.
-func (t *tx) putRefresh(workspace feedmill.ID, r feedmill.Refresh) error {
-	_, err := t.exec(`INSERT INTO refreshes (workspace_id, feed_id, id, state, started_at, ended_at, bytes_in, rows_in, rows_stored, rows_rejected,
-		rejects, version, warnings, error, superseded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+// putRefresh writes a refresh, as the last one of its feed where it is not
+// superseded.
+func (t *tx) putRefresh(workspace feedmill.ID, r feedmill.Refresh, superseded bool) error {
+	_, err := t.exec(`INSERT INTO refreshes (workspace_id, feed_id, id, state, started_at, ended_at, requests, pages, bytes_in, rows_in, rows_stored,
+		rows_rejected, rejects, version, unchanged, warnings, error, superseded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (workspace_id, feed_id, id) DO UPDATE SET state = excluded.state, started_at = excluded.started_at, ended_at = excluded.ended_at,
-		bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored, rows_rejected = excluded.rows_rejected,
-		rejects = excluded.rejects, version = excluded.version, warnings = excluded.warnings, error = excluded.error, superseded = 0`,
-		workspace, r.Feed, r.ID, r.State, toMillis(r.StartedAt), toMillis(r.EndedAt), r.BytesIn, r.RowsIn, r.RowsStored, r.RowsRejected,
-		r.Rejects, r.Version, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error))
+		requests = excluded.requests, pages = excluded.pages, bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored,
+		rows_rejected = excluded.rows_rejected, rejects = excluded.rejects, version = excluded.version, unchanged = excluded.unchanged,
+		warnings = excluded.warnings, error = excluded.error, superseded = excluded.superseded`,
+		workspace, r.Feed, r.ID, r.State, toMillis(r.StartedAt), toMillis(r.EndedAt), r.Requests, r.Pages, r.BytesIn, r.RowsIn, r.RowsStored,
+		r.RowsRejected, r.Rejects, r.Version, r.Unchanged, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error), superseded)
 	return err
 }
 
@@ -74,9 +78,12 @@ func (db *DB) Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feed
 }
 
 // ForgetRefreshes removes refreshes that began before the time given, but for
-// the last one of each feed, and answers the files that nothing has any more.
+// the last one of each feed and those that have not ended, and answers the files
+// that nothing has any more.
 func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit,
-		`SELECT rowid, rejects, '' FROM refreshes INDEXED BY refreshes_superseded WHERE superseded = 1 AND id < ? ORDER BY id LIMIT ?`,
+		`SELECT rowid, rejects, '' FROM refreshes r INDEXED BY refreshes_superseded WHERE superseded = 1 AND id < ?
+			AND (state NOT IN ('pending', 'running') OR NOT EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = r.workspace_id AND f.id = r.feed_id))
+			ORDER BY id LIMIT ?`,
 		feedmill.FirstID(feedmill.PrefixRefresh, before), `DELETE FROM refreshes WHERE rowid = ?`)
 }

@@ -94,6 +94,12 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		writes.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
+	// A file has one process: who had a lease when it was opened is gone.
+	if _, err := conn.ExecContext(ctx, `UPDATE sources SET leased_until = NULL WHERE leased_until IS NOT NULL`); err != nil {
+		reads.Close()
+		writes.Close()
+		return nil, fmt.Errorf("sqlite: %w", translate(err))
+	}
 	go db.commitChanges(conn)
 	return db, nil
 }

@@ -19,7 +19,8 @@ func newFeed(w feedmill.ID) (feedmill.Feed, feedmill.FeedVersion, feedmill.Refre
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, Source: feedmill.NewID(feedmill.PrefixDataSource),
 		Name: "Orders ü", Description: "a feed", Type: feedmill.FeedUpload, State: feedmill.FeedPending,
 		Mode: feedmill.ModeMerge, Key: []string{"order no", "line"}, Spec: []byte(`{"format":"csv"}`),
-		NextRefreshAt: at.Add(time.Hour), CreatedAt: at, UpdatedAt: at,
+		Schedule: feedmill.Schedule{Cron: "5 * * * *", Timezone: "Europe/Berlin"}, NextRefreshAt: at.Add(time.Hour), Failures: 3,
+		CreatedAt: at, UpdatedAt: at,
 	}
 	v, r := nextVersion(f)
 	f.Switch(v, r)
@@ -47,7 +48,7 @@ func newRefresh(f feedmill.Feed, state feedmill.RefreshState) feedmill.Refresh {
 	id := feedmill.NewID(feedmill.PrefixRefresh)
 	r := feedmill.Refresh{
 		ID: id, Feed: f.ID, State: state, StartedAt: now().Add(-time.Minute), EndedAt: now(),
-		BytesIn: 1 << 42, RowsIn: 1<<40 + 3, RowsStored: 1 << 40, RowsRejected: 3, Rejects: string(f.ID) + "/" + string(id) + ".rejects",
+		Requests: 1<<33 + 1, Pages: 1 << 33, Unchanged: true, BytesIn: 1 << 42, RowsIn: 1<<40 + 3, RowsStored: 1 << 40, RowsRejected: 3, Rejects: string(f.ID) + "/" + string(id) + ".rejects",
 		Warnings: []feedmill.Warning{{Code: feedmill.WarnDates, Column: "order no", Count: 2, FirstRow: 7, Detail: "which \x00?"}},
 	}
 	if state == feedmill.RefreshFailed {
@@ -60,7 +61,7 @@ func newRefresh(f feedmill.Feed, state feedmill.RefreshState) feedmill.Refresh {
 func makeFeed(t *testing.T, s Store, w feedmill.ID) feedmill.Feed {
 	t.Helper()
 	f, v, r := newFeed(w)
-	_, err := s.CreateFeed(t.Context(), f, &v, &r, nil, budget, nil)
+	_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, nil)
 	must(t, err)
 	return f
 }
@@ -137,7 +138,7 @@ var feedCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, v, r := newFeed(w.ID)
-		due, err := s.CreateFeed(ctx, f, &v, &r, nil, budget, nil)
+		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, nil)
 		must(t, err)
 		equal(t, "due", nil, due)
 		found(t, s, f)
@@ -155,8 +156,8 @@ var feedCases = []testCase{
 	{name: "created without data", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, at := open(t), now()
 		w := newWorkspace(t, s)
-		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, Type: feedmill.FeedREST, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
-		_, err := s.CreateFeed(t.Context(), f, nil, nil, nil, budget, nil)
+		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, Type: feedmill.FeedUpload, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
+		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, budget, nil)
 		must(t, err)
 		found(t, s, f)
 	}},
@@ -168,7 +169,7 @@ var feedCases = []testCase{
 		sub.ResourceID = feedmill.InternalFilter(f.Source, f.ID)
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, nil))
 		once, e := newOnce(w.ID, "k1"), told(f, "created")
-		due, err := s.CreateFeed(ctx, f, &v, &r, []feedmill.Event{e}, budget, &once)
+		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, []feedmill.Event{e}, budget, &once)
 		must(t, err)
 		delivered(t, s, e, sub, due)
 		_, err = s.Answered(ctx, w.ID, "k1", now())
@@ -184,11 +185,11 @@ var feedCases = []testCase{
 
 		f, v, r := newFeed(w.ID)
 		events := []feedmill.Event{told(f, "created")}
-		_, err := s.CreateFeed(ctx, f, &v, &r, events, budget, &taken)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, events, budget, &taken)
 		want(t, err, feedmill.ErrAnswered)
 		second := v
 		second.Number = 2
-		_, err = s.CreateFeed(ctx, f, &second, &r, events, budget, &once)
+		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &second, Refresh: &r}, events, budget, &once)
 		want(t, err, feedmill.ErrConflict)
 		noFeed(t, s, w.ID, f)
 		unused, err := s.UnusedFiles(ctx, []string{v.File, v.Original, r.Rejects})
@@ -197,11 +198,11 @@ var feedCases = []testCase{
 
 		again := f
 		again.ID = there.ID
-		_, err = s.CreateFeed(ctx, again, &v, &r, events, budget, &once)
+		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: again, Version: &v, Refresh: &r}, events, budget, &once)
 		want(t, err, feedmill.ErrConflict)
 		found(t, s, there)
 		f.Workspace = feedmill.NewID(feedmill.PrefixWorkspace)
-		_, err = s.CreateFeed(ctx, f, &v, &r, nil, budget, &once)
+		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, &once)
 		want(t, err, feedmill.ErrNotFound)
 		noEvents(t, s, w.ID)
 		_, err = s.Answered(ctx, w.ID, "k1", now())
@@ -235,6 +236,7 @@ var feedCases = []testCase{
 		changed.Version, changed.RowCount, changed.ByteSize, changed.ContentHash = 7, 1, 2, "other"
 		changed.Columns, changed.Warnings, changed.Key = changed.Columns[:1], nil, nil
 		changed.Mode, changed.Spec, changed.NextRefreshAt = feedmill.ModeAppend, []byte("{}"), time.Time{}
+		changed.Schedule, changed.Failures = feedmill.Schedule{Every: time.Hour}, 0
 		changed.LastError = &feedmill.FeedError{Type: "/problems/other", At: now()}
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Hour)
 		once, e := newOnce(w.ID, "k1"), told(old, "updated")

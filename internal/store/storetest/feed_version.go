@@ -62,7 +62,7 @@ var versionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, first, refresh := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, f, &first, &refresh, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, budget, nil)
 		must(t, err)
 		sub, once := subscribe(t, s, w.ID, "datasource.refreshed"), newOnce(w.ID, "k1")
 		v, r := nextVersion(f)
@@ -98,7 +98,7 @@ var versionCases = []testCase{
 		s, at := open(t), now()
 		w := newWorkspace(t, s)
 		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
-		_, err := s.CreateFeed(t.Context(), f, nil, nil, nil, budget, nil)
+		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, budget, nil)
 		must(t, err)
 		got, _ := switchTo(t, s, f, at)
 		found(t, s, got)
@@ -166,7 +166,7 @@ var versionCases = []testCase{
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
 		first.CreatedAt = at.Add(-30 * 24 * time.Hour)
-		_, err := s.CreateFeed(t.Context(), f, &first, &r, nil, budget, nil)
+		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, budget, nil)
 		must(t, err)
 		made := []feedmill.FeedVersion{first}
 		for i := range 13 {
@@ -211,7 +211,7 @@ var versionCases = []testCase{
 		s, ctx, at := open(t), t.Context(), now()
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, f, &first, &r, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, budget, nil)
 		must(t, err)
 		v, r := nextVersion(f)
 		v.Original = first.Original
@@ -233,7 +233,7 @@ var versionCases = []testCase{
 		s, ctx, at := open(t), t.Context(), now()
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, f, &first, &r, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, budget, nil)
 		must(t, err)
 		f, second := switchTo(t, s, f, at)
 		makeFeed(t, s, w.ID)
@@ -246,7 +246,7 @@ var versionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		f, v, r := newFeed(newWorkspace(t, s).ID)
 		v.Original = ""
-		_, err := s.CreateFeed(ctx, f, &v, &r, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, nil)
 		must(t, err)
 		unused, err := s.UnusedFiles(ctx, []string{"b", v.File, "a", r.Rejects})
 		must(t, err)

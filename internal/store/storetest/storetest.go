@@ -38,13 +38,14 @@ type Store interface {
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 
-	// CreateFeed adds a feed, with its first version and the refresh that
-	// brought it where there are (nil where not), its events and the kept
+	// CreateFeed adds a feed with what is new with it, its events and the kept
 	// answer, all or none. The feed is written as it is given: one with a
 	// version is as feedmill.Feed.Switch leaves it. A Number that is not 1 is
-	// feedmill.ErrConflict. The files of the version are on disk before. The
-	// deliveries of the events are answered, as Accept answers them.
-	CreateFeed(ctx context.Context, f feedmill.Feed, v *feedmill.FeedVersion, r *feedmill.Refresh, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
+	// feedmill.ErrConflict. One of type rest without a Source is one more feed
+	// of a source that is there; where it is not, that is feedmill.ErrNotFound.
+	// The files of the version are on disk before. The deliveries of the
+	// events are answered, as Accept answers them.
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
 	// Feed finds one, with its last refresh.
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	// Feeds lists feeds, newest first.
@@ -72,7 +73,8 @@ type Store interface {
 	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change FeedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	// DeleteFeed deletes a feed, and with it its versions and refreshes from
 	// sight, and accepts the events of that. The versions' files may go
-	// feedmill.KeepDeletedFor after at.
+	// feedmill.KeepDeletedFor after at. The source goes with the last feed of
+	// it, and with it the lease of a run that is under way.
 	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error)
 
 	// FeedVersion finds a version of a feed that is kept.
@@ -93,12 +95,40 @@ type Store interface {
 	// is found again by UnusedFiles. It reports whether there may be more.
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	// ForgetRefreshes does the same for refreshes that began before the time
-	// given (which is the time in their id). The last one of a feed stays.
+	// given (which is the time in their id), and their traces. The last one of
+	// a feed stays, and so does one that has not ended while its feed is there.
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
 	// UnusedFiles are those of the names that no version and no refresh has.
 	// A file is on disk before its version is: only of one that has been there
 	// for longer than an upload can take does this say that it is an orphan.
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+
+	// Source finds a source. Uploads have none.
+	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
+	// ChangeSource changes a source and its feeds, alone with them, and writes
+	// in the same transaction what the change says is to be written with it.
+	// A version that is not the next of its feed is feedmill.ErrConflict, and
+	// of a feed that the source does not have nothing can be written, which is
+	// feedmill.ErrNotFound. A refresh that is not the LastRefresh of its feed
+	// in the end is an older one. The ids, workspaces, types, CreatedAt, and
+	// versions other than by Versions, stay as they are. Feeds that change
+	// appends are new ones of the source; none can be taken away. An error of change is answered as it is, and leaves
+	// everything as it was. Where the transaction is tried again change is
+	// called again, with what it finds then, and the last time counts; it must
+	// not call the store.
+	ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, budget int) ([]feedmill.DueDelivery, error)
+	// DueSources are up to limit sources, in any workspace, that are due at now
+	// and that no run has then, in the order in which they became due; at most
+	// each of those of one workspace that ask the same host.
+	DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error)
+	// RenewSource extends the lease of a run to a time, and notes the requests,
+	// pages, bytes and rows of those of its refreshes that are running; no
+	// feed is touched. A run that does not have the lease any more, because it
+	// has ended or another has begun, gets feedmill.ErrConflict.
+	RenewSource(ctx context.Context, workspace, id feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error
+	// RefreshTrace is what was asked for in a refresh of a feed; none where
+	// nothing was.
+	RefreshTrace(ctx context.Context, workspace, feed, id feedmill.ID) ([]feedmill.TracedRequest, error)
 
 	// CreateSubscriptions adds all of them or none.
 	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
@@ -260,6 +290,11 @@ func Run(t *testing.T, e Engine) {
 			{"feeds", feedCases},
 			{"versions", versionCases},
 			{"refreshes", refreshCases},
+			{"sources", sourceCases},
+			{"source changes", sourceChangeCases},
+			{"source changes at once", sourceAloneCases},
+			{"due sources", dueSourceCases},
+			{"traces", traceCases},
 			{"subscriptions", subscriptionCases},
 			{"listeners", listenerCases},
 			{"matching", matchCases},

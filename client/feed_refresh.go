@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Refresh is one try to bring a feed new data; an upload is one too.
+type Refresh struct {
+	ID        string                `json:"id"`
+	State     feedmill.RefreshState `json:"state"`
+	StartedAt time.Time             `json:"startedAt"`
+	EndedAt   time.Time             `json:"endedAt"`
+	Duration  Milliseconds          `json:"durationMs"`
+	// Requests and Pages are what was asked for, and what of it was data.
+	Requests     int64 `json:"requests"`
+	Pages        int64 `json:"pages"`
+	BytesIn      int64 `json:"bytesIn"`
+	RowsIn       int64 `json:"rowsIn"`
+	RowsStored   int64 `json:"rowsStored"`
+	RowsRejected int64 `json:"rowsRejected"`
+	// Version is the one that it made, 0 where it made none.
+	Version int64 `json:"version"`
+	// Outcome is "changed" or "unchanged" for one that succeeded.
+	Outcome  string             `json:"outcome"`
+	Warnings []feedmill.Warning `json:"warnings"`
+	Error    *FeedError         `json:"error"`
+	// Trace is what was asked for, in order. Only [Client.Refresh] has it.
+	Trace []TracedRequest `json:"trace"`
+}
+
+// Ended reports whether nothing comes of the refresh any more.
+func (r Refresh) Ended() bool {
+	return r.State == feedmill.RefreshSucceeded || r.State == feedmill.RefreshFailed
+}
+
+// TracedRequest is a request to a source and what came of it. Status is 0 where
+// there was no answer, and Page where it was no data.
+type TracedRequest = feedmill.TracedRequest
+
+// Refreshes goes through what brought a feed its data, newest first.
+func (c *Client) Refreshes(ctx context.Context, feed string) iter.Seq2[Refresh, error] {
+	return list[Refresh](ctx, c, feedPath(feed)+"/refreshes", nil)
+}
+
+func refreshPath(feed, id string) string { return feedPath(feed) + "/refreshes/" + url.PathEscape(id) }
+
+// Refresh reads what a refresh did, with its trace.
+func (c *Client) Refresh(ctx context.Context, feed, id string) (Refresh, error) {
+	var out one[Refresh]
+	_, err := c.call(ctx, http.MethodGet, refreshPath(feed, id), nil, &out)
+	return out.Data, err
+}
+
+// RefreshDataFeed has a feed fetch its data now. It answers the refresh that
+// waits or runs already, where there is one; [Client.WatchRefresh] follows it.
+func (c *Client) RefreshDataFeed(ctx context.Context, feed string, opts ...CallOption) (Refresh, error) {
+	var out one[Refresh]
+	_, err := c.call(ctx, http.MethodPost, feedPath(feed)+"/refresh", nil, &out, opts...)
+	return out.Data, err
+}
+
+// CancelRefresh ends a refresh that waits or runs. The feed keeps its data.
+func (c *Client) CancelRefresh(ctx context.Context, feed, id string) (Refresh, error) {
+	var out one[Refresh]
+	_, err := c.call(ctx, http.MethodDelete, refreshPath(feed, id), nil, &out)
+	return out.Data, err
+}
+
+// PauseDataFeed keeps a feed from fetching its data until it is resumed.
+func (c *Client) PauseDataFeed(ctx context.Context, feed string, opts ...CallOption) (DataFeed, error) {
+	var out one[DataFeed]
+	_, err := c.call(ctx, http.MethodPost, feedPath(feed)+"/pause", nil, &out, opts...)
+	return out.Data, err
+}
+
+// ResumeDataFeed lets a feed fetch its data again.
+func (c *Client) ResumeDataFeed(ctx context.Context, feed string, opts ...CallOption) (DataFeed, error) {
+	var out one[DataFeed]
+	_, err := c.call(ctx, http.MethodPost, feedPath(feed)+"/resume", nil, &out, opts...)
+	return out.Data, err
+}

@@ -1,0 +1,55 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// RestFeed is a feed that fetches its data from a REST API.
+type RestFeed struct {
+	// Spec is the JSON object that says where the data is fetched, how it is
+	// read and when it is fetched again, as the API's document describes it.
+	Spec json.RawMessage
+	// SourceOf is the id of a feed whose fetches the new one is made of, too.
+	SourceOf string
+	// Wait is how long to wait for the first refresh, at most a minute. The
+	// feed is made whether it has ended by then or not.
+	Wait time.Duration
+}
+
+// CreateRestFeed makes a feed that fetches its data. Its first refresh, which
+// [Client.WatchRefresh] follows, is its LastRefresh.
+func (c *Client) CreateRestFeed(ctx context.Context, f RestFeed, opts ...CallOption) (DataFeed, error) {
+	query := url.Values{"type": {string(feedmill.FeedREST)}}
+	if f.SourceOf != "" {
+		query.Set("sourceOf", f.SourceOf)
+	}
+	r := request{method: http.MethodPost, path: "/data_feeds?" + query.Encode(), body: f.Spec, contentType: "application/json"}
+	if f.Wait <= 0 {
+		var out one[DataFeed]
+		_, err := c.exchange(ctx, r, &out, opts...)
+		return out.Data, err
+	}
+	r.header = map[string]string{"Prefer": fmt.Sprintf("wait=%d", int64((f.Wait+time.Second-1)/time.Second))}
+	var out one[DataFeed]
+	if _, err := c.unhurried().exchange(ctx, r, &out, opts...); err != nil {
+		return DataFeed{}, err
+	}
+	// The answer tells of the feed as it was made, so that it can be repeated.
+	return c.DataFeed(ctx, out.Data.ID)
+}
+
+// PreviewRestFeed fetches data and says what would become of it. Nothing is
+// kept. It may take as long as it takes; the context ends it.
+func (c *Client) PreviewRestFeed(ctx context.Context, spec json.RawMessage, opts ...CallOption) (DataPreview, error) {
+	var out one[DataPreview]
+	r := request{method: http.MethodPost, path: "/data_feeds/preview?type=" + string(feedmill.FeedREST), body: spec, contentType: "application/json"}
+	_, err := c.unhurried().exchange(ctx, r, &out, opts...)
+	return out.Data, err
+}

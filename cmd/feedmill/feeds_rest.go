@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+func newFeedsCreate() *cobra.Command {
+	parent := &cobra.Command{Use: "create", Short: "Make a feed that fetches its data"}
+	parent.AddCommand(newFeedsCreateRest())
+	onlyHelps(parent)
+	return parent
+}
+
+func newFeedsCreateRest() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rest -f FILE", Short: "Make a feed of a REST API", Args: cobra.NoArgs,
+		Long: `Make a feed that fetches its data from a REST API, as a file of JSON says: where
+it is asked for, how it is read, and when it is asked for again. Its first
+refresh begins at once; --watch shows how far it is and waits for its end.`,
+		Example: `  echo '{"request":{"url":"https://api.example/orders"},"schedule":{"every":"15m"}}' > orders.json
+  feedmill feeds create rest -f orders.json --watch`,
+	}
+	file := specFlag(cmd)
+	sourceOf := cmd.Flags().String("source-of", "", "id of a feed whose fetches the new one is made of, too")
+	completeFlag(cmd, "source-of", completeFeeds)
+	watch := watchFlag(cmd)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		spec, err := readSpec(cmd, *file)
+		if err != nil {
+			return err
+		}
+		f, err := c.CreateRestFeed(ctx, client.RestFeed{Spec: spec, SourceOf: *sourceOf})
+		if err != nil {
+			return err
+		}
+		var first client.Refresh
+		if *watch && f.LastRefresh != nil {
+			if first, err = p.watch(ctx, c, f.ID, f.LastRefresh.ID); err != nil {
+				return err
+			}
+			if f, err = c.DataFeed(ctx, f.ID); err != nil {
+				return err
+			}
+		}
+		if err := p.show(func() error { return p.feed(f) }); err != nil {
+			return err
+		}
+		return refreshFailed(first)
+	})
+}
+
+func specFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().StringP("file", "f", "", "file of JSON that says how the data is fetched; - is standard input")
+}
+
+// readSpec reads the file that says how data is fetched.
+func readSpec(cmd *cobra.Command, name string) (json.RawMessage, error) {
+	switch name {
+	case "":
+		return nil, usagef("say with --file how the data is fetched")
+	case "-":
+		return io.ReadAll(cmd.InOrStdin())
+	}
+	return os.ReadFile(name)
+}
+
+func newFeedsPreviewRest() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rest -f FILE", Short: "Fetch data once, show what would become of it, and keep nothing", Args: cobra.NoArgs,
+	}
+	file := specFlag(cmd)
+	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
+		spec, err := readSpec(cmd, *file)
+		if err != nil {
+			return err
+		}
+		preview, err := c.PreviewRestFeed(ctx, spec)
+		if err != nil {
+			return err
+		}
+		return p.show(func() error {
+			if err := p.trace(preview.Trace); err != nil {
+				return err
+			}
+			if err := p.printf("\n%d rows\n", preview.RowCount); err != nil {
+				return err
+			}
+			return p.modelled(preview.Columns, preview.Warnings)
+		})
+	})
+}
+
+// trace prints what was asked for, and what came of it.
+func (p *printer) trace(requests []client.TracedRequest) error {
+	t := table{header: []string{"REQUEST", "STATUS", "PAGE", "ROWS", "BYTES", "TOOK", "ERROR"}}
+	for _, r := range requests {
+		status, page := cell{text: "-", tone: bad}, "-"
+		if r.Status > 0 {
+			status = cell{text: strconv.Itoa(r.Status), tone: good}
+		}
+		if r.Status >= 400 {
+			status.tone = bad
+		}
+		if r.Page > 0 {
+			page = strconv.Itoa(r.Page)
+		}
+		t.add(
+			text(fmt.Sprintf("%s %s", r.Method, r.URL)), status, text(page), count(r.Rows), count(r.Bytes),
+			text(client.Milliseconds(r.DurationMS).Duration().String()), orDash(r.Error),
+		)
+	}
+	return p.table(t)
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
+
+// createFetched makes a feed that fetches its data. Where the client prefers to
+// wait, the answer comes after the first refresh.
+func (s *Server) createFetched(c *call, t feedmill.FeedType) (answer, error) {
+	n, err := s.readFetched(c, t)
+	if err != nil {
+		return answer{}, err
+	}
+	f, err := s.Feeds.CreateFetched(c.ctx(), c.who.Workspace, n, c.keepFeed(createdFeed))
+	if err != nil {
+		return answer{}, inSentences(err)
+	}
+	return s.awaitFeed(c, f, createdFeed), nil
+}
+
+func (s *Server) previewFetched(c *call, t feedmill.FeedType) (answer, error) {
+	n, err := s.readFetched(c, t)
+	if err != nil {
+		return answer{}, err
+	}
+	p, err := s.Feeds.PreviewFetched(c.ctx(), c.who.Workspace, n)
+	if err != nil {
+		return answer{}, inSentences(err)
+	}
+	return previewAnswer(p), nil
+}
+
+// readFetched reads a feed that is to fetch its data. What the object in the
+// body says is not looked at here, only that it is one.
+func (s *Server) readFetched(c *call, t feedmill.FeedType) (FetchedFeed, error) {
+	c.accepts = "application/json"
+	for _, name := range slices.Concat([]string{"name"}, modeParameters, uploadParameters) {
+		if _, given := c.query[name]; given {
+			c.fault(feedmill.Fault{Parameter: name, Detail: "This is for uploads; a feed that fetches its data is described in the body."})
+		}
+	}
+	sourceOf, err := s.sourceOf(c)
+	if err != nil {
+		return FetchedFeed{}, err
+	}
+	// The operation takes large bodies, which are data; this is none.
+	c.r.Body = http.MaxBytesReader(nil, c.r.Body, smallBody)
+	v, err := c.readJSON()
+	if err != nil {
+		return FetchedFeed{}, err
+	}
+	if v.kind != '{' {
+		return FetchedFeed{}, c.malformed("", "The body must be a JSON object.")
+	}
+	return FetchedFeed{Type: t, Body: v.raw, SourceOf: sourceOf}, c.refusal()
+}
+
+// sourceOf reads the feed whose source is to have another feed, and notes one
+// that has none to share.
+func (s *Server) sourceOf(c *call) (feedmill.ID, error) {
+	text, given := c.query["sourceOf"]
+	if !given {
+		return "", nil
+	}
+	id, err := feedmill.ParseID(feedmill.PrefixDataFeed, text)
+	if err != nil {
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "This must be the id of a feed, such as df_…."})
+		return "", nil
+	}
+	f, err := s.Store.Feed(c.ctx(), c.who.Workspace, id)
+	switch {
+	case errors.Is(err, feedmill.ErrNotFound):
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "There is no such feed in this workspace."})
+	case err != nil:
+		return "", err
+	case f.Type != feedmill.FeedREST:
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "That feed does not fetch its data from a REST API, so there is nothing to share."})
+	}
+	return id, nil
+}

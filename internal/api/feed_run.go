@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/feedmill/feedmill"
+)
+
+// fetchingFeed finds the feed that the path names, which must be one that
+// fetches its data.
+func (s *Server) fetchingFeed(c *call) (feedmill.Feed, error) {
+	f, err := s.feed(c)
+	if err == nil && f.Type == feedmill.FeedUpload {
+		err = &feedmill.Error{
+			Kind: feedmill.ErrConflict, Type: "nothing-to-fetch",
+			Detail: "This feed is an upload, which fetches nothing; give it new data with PUT " + feedURL(f.ID) + "/data.",
+		}
+	}
+	return f, err
+}
+
+// refreshFeed has a feed fetch its data now.
+func (s *Server) refreshFeed(c *call) (answer, error) {
+	f, err := s.fetchingFeed(c)
+	if err != nil {
+		return answer{}, err
+	}
+	render := func(r feedmill.Refresh) answer {
+		a := jsonAnswer(http.StatusAccepted, resource{resourceMeta{refreshURL(r)}, viewRefresh(r)})
+		a.set("Location", refreshURL(r))
+		return a
+	}
+	r, err := s.Feeds.RefreshFeed(c.ctx(), c.who.Workspace, f.ID, func(r feedmill.Refresh) (*feedmill.Once, error) {
+		if c.once == nil {
+			return nil, nil
+		}
+		_, once, err := c.keepInside(func() answer { return render(r) })
+		return once, err
+	})
+	if err != nil {
+		return answer{}, inSentences(err)
+	}
+	return render(r), nil
+}
+
+func (s *Server) pauseFeed(c *call) (answer, error) { return s.steerFeed(c, s.Feeds.Pause) }
+
+func (s *Server) resumeFeed(c *call) (answer, error) { return s.steerFeed(c, s.Feeds.Resume) }
+
+// steerFeed pauses a feed or lets it go on.
+func (s *Server) steerFeed(c *call, steer func(ctx context.Context, workspace, feed feedmill.ID, keep KeepFeed) (feedmill.Feed, error)) (answer, error) {
+	f, err := s.fetchingFeed(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if f, err = steer(c.ctx(), c.who.Workspace, f.ID, c.keepFeed(foundFeed)); err != nil {
+		return answer{}, inSentences(err)
+	}
+	return foundFeed(f), nil
+}
+
+// cancelRefresh ends a refresh that waits or runs.
+func (s *Server) cancelRefresh(c *call) (answer, error) {
+	r, err := s.refresh(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if !ended(r) {
+		r, err = s.Feeds.CancelRefresh(c.ctx(), c.who.Workspace, r.Feed, r.ID)
+	} else {
+		err = feedmill.ErrConflict
+	}
+	if errors.Is(err, feedmill.ErrConflict) {
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "refresh-ended", Detail: "This refresh has ended; there is nothing to cancel."}
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{refreshURL(r)}, viewRefresh(r)}), nil
+}
+
+// ended reports whether nothing comes of a refresh any more.
+func ended(r feedmill.Refresh) bool {
+	return r.State == feedmill.RefreshSucceeded || r.State == feedmill.RefreshFailed
+}

@@ -1,0 +1,353 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/source/rest"
+)
+
+// CreateFetched makes a feed that fetches its data, and has its first refresh
+// begin.
+func (f *feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.KeepFeed) (feedmill.Feed, error) {
+	if n.SourceOf != "" {
+		return f.addFetched(ctx, workspace, n, keep)
+	}
+	def, err := f.define(n.Body)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	at := now()
+	source := feedmill.Source{ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace, Type: n.Type, CreatedAt: at}
+	if err := f.describe(&source, def, at); err != nil {
+		return feedmill.Feed{}, err
+	}
+	c := feedmill.SourceChange{Source: source}
+	feed, err := addFeed(&c, newFetched(def, def.Public(), at), keep)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	due, err := f.store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh}, c.Events, f.budget, c.Once)
+	if err != nil {
+		return feedmill.Feed{}, fmt.Errorf("create feed: %w", err)
+	}
+	f.queue.Offer(due)
+	f.engine.Wake()
+	return feed, nil
+}
+
+// addFetched makes one more feed of a source.
+func (f *feeds) addFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.KeepFeed) (feedmill.Feed, error) {
+	def, err := rest.ParseFeed(n.Body)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	other, err := f.store.Feed(ctx, workspace, n.SourceOf)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	if def.Name == "" {
+		def.Name = other.Name
+	}
+	at := now()
+	feed := feedmill.Feed{}
+	err = f.changeSource(ctx, workspace, other.Source, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		spec, err := f.restore(ctx, c.Source)
+		if err != nil {
+			return nil, err
+		}
+		public, err := rest.Overlay(def.Public(), c.Source.Spec)
+		if err != nil {
+			return nil, err
+		}
+		// What is fetched next is wanted also where the others have it.
+		if c.Source.Position, err = rest.Unconditional(c.Source.Position); err != nil {
+			return nil, err
+		}
+		made := newFetched(def, public, at)
+		if _, incremental := spec.CursorColumn(); incremental && made.Mode == feedmill.ModeReplace {
+			made.Mode = feedmill.ModeAppend
+		}
+		feed, err = addFeed(c, made, keep)
+		return nil, err
+	})
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	f.engine.Wake()
+	return feed, nil
+}
+
+// define reads the definition of a feed and its source.
+func (f *feeds) define(body []byte) (*rest.Definition, error) {
+	def, err := rest.Parse(body, f.maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return def, f.checkURLs(def)
+}
+
+// checkURLs refuses places that the egress policy is known to forbid. A name is
+// known only when it is resolved, with each request.
+func (f *feeds) checkURLs(def *rest.Definition) error {
+	var faults []feedmill.Fault
+	for _, place := range def.URLs() {
+		if err := f.policy.CheckURL(place.URL); err != nil {
+			faults = append(faults, feedmill.Fault{Pointer: place.Pointer, Detail: "The URL cannot be used: " + err.Error() + "."})
+		}
+	}
+	if len(faults) > 0 {
+		return feedmill.Invalid("", faults...)
+	}
+	return nil
+}
+
+// describe gives a source what a definition says of it.
+func (f *feeds) describe(s *feedmill.Source, def *rest.Definition, at time.Time) (err error) {
+	s.Host, s.Spec, s.Schedule, s.UpdatedAt = def.Host(), def.SourceSpec(), def.Schedule, at
+	s.Secrets, err = f.vault.Seal(def.Secrets(), string(s.ID))
+	return err
+}
+
+// restore is how a source is fetched, with its secrets.
+func (f *feeds) restore(ctx context.Context, s feedmill.Source) (*rest.Spec, error) {
+	secrets, err := f.vault.Unseal(ctx, s.Secrets, string(s.ID))
+	if err != nil {
+		return nil, fmt.Errorf("the secrets of a source: %w", err)
+	}
+	return rest.Restore(s.Spec, secrets)
+}
+
+func newFetched(def *rest.Definition, public []byte, at time.Time) feedmill.Feed {
+	return feedmill.Feed{
+		ID: feedmill.NewID(feedmill.PrefixDataFeed), Name: def.Name, Description: def.Description, State: feedmill.FeedPending,
+		Mode: def.Mode, Key: def.Key, Spec: public, CreatedAt: at, UpdatedAt: at,
+	}
+}
+
+// addFeed adds a feed to a source, with its first refresh asked for.
+func addFeed(c *feedmill.SourceChange, feed feedmill.Feed, keep api.KeepFeed) (feedmill.Feed, error) {
+	feed.Workspace, feed.Source, feed.Type = c.Source.Workspace, c.Source.ID, c.Source.Type
+	c.Feeds = append(c.Feeds, feed)
+	if _, err := c.Request(feed.ID, feed.CreatedAt); err != nil {
+		return feedmill.Feed{}, err
+	}
+	made := *c.Feed(feed.ID)
+	events, err := feedEvents(made, newsCreated)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	c.Events = append(c.Events, events...)
+	c.Once, err = keep(made)
+	return made, err
+}
+
+// changeSource changes a source and its feeds and tells of what is news.
+func (f *feeds) changeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
+	due, err := f.store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+		news, err := change(c)
+		if err != nil {
+			return err
+		}
+		events, err := newsEvents(c, news)
+		c.Events = append(c.Events, events...)
+		return err
+	}, f.budget)
+	if err != nil {
+		return err
+	}
+	f.queue.Offer(due)
+	return nil
+}
+
+// steer changes how a feed stands with its source.
+func (f *feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep api.KeepFeed, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) (feed feedmill.Feed, err error) {
+	if feed, err = f.store.Feed(ctx, workspace, id); err != nil {
+		return feedmill.Feed{}, err
+	}
+	err = f.changeSource(ctx, workspace, feed.Source, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		news, err := change(c)
+		if err != nil {
+			return nil, err
+		}
+		feed = *c.Feed(id)
+		c.Once, err = keep(feed)
+		return news, err
+	})
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	f.engine.Wake()
+	return feed, nil
+}
+
+// Pause keeps a feed from fetching.
+func (f *feeds) Pause(ctx context.Context, workspace, id feedmill.ID, keep api.KeepFeed) (feedmill.Feed, error) {
+	return f.steer(ctx, workspace, id, keep, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Pause(id, now()) })
+}
+
+// Resume lets a feed fetch again.
+func (f *feeds) Resume(ctx context.Context, workspace, id feedmill.ID, keep api.KeepFeed) (feedmill.Feed, error) {
+	return f.steer(ctx, workspace, id, keep, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Resume(id, now()) })
+}
+
+// RefreshFeed has a feed fetch its data now.
+func (f *feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep api.KeepRefresh) (feedmill.Refresh, error) {
+	feed, err := f.steer(ctx, workspace, id, func(feed feedmill.Feed) (*feedmill.Once, error) { return keep(*feed.LastRefresh) },
+		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+			_, err := c.Request(id, now())
+			return nil, err
+		})
+	if err != nil {
+		return feedmill.Refresh{}, err
+	}
+	return *feed.LastRefresh, nil
+}
+
+// CancelRefresh ends a refresh that waits or runs.
+func (f *feeds) CancelRefresh(ctx context.Context, workspace, id, refresh feedmill.ID) (feedmill.Refresh, error) {
+	var run int64
+	feed, err := f.steer(ctx, workspace, id, func(feedmill.Feed) (*feedmill.Once, error) { return nil, nil },
+		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+			news, err := c.Cancel(id, refresh, now())
+			run = c.Source.Run
+			return news, err
+		})
+	if err != nil {
+		return feedmill.Refresh{}, err
+	}
+	f.engine.Cancel(feed.Source, run)
+	return *feed.LastRefresh, nil
+}
+
+// Await waits until the feed is not refreshing any more, or ctx ends. Another
+// process may be the one that refreshes it, so the store is asked, at first often.
+func (f *feeds) Await(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error) {
+	const first, longest = 10 * time.Millisecond, 250 * time.Millisecond
+	for wait := first; ; wait = min(wait*2, longest) {
+		feed, err := f.store.Feed(context.WithoutCancel(ctx), workspace, id)
+		if err != nil || !feed.Awaits() {
+			return feed, err
+		}
+		select {
+		case <-ctx.Done():
+			return feed, nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// changeFetched changes what people call a feed, and how it fetches its data.
+func (f *feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch api.FeedPatch) (feed feedmill.Feed, err error) {
+	redefine := func(*feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		return []feedmill.SourceNews{{Feed: before.ID, Kind: feedmill.NewsUpdated}}, nil
+	}
+	if patch.Spec != nil {
+		if redefine, err = f.redefinition(ctx, before, patch.Spec); err != nil {
+			return feedmill.Feed{}, err
+		}
+	}
+	var run int64
+	feed, err = f.steer(ctx, before.Workspace, before.ID, func(feedmill.Feed) (*feedmill.Once, error) { return nil, nil },
+		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+			feed := c.Feed(before.ID)
+			if feed == nil {
+				return nil, feedmill.ErrNotFound
+			}
+			rename(feed, patch)
+			news, err := redefine(c)
+			run = c.Source.Run
+			return news, err
+		})
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	f.engine.Cancel(feed.Source, run)
+	return feed, nil
+}
+
+// redefinition is the change of a source and its feeds that a patch of one
+// feed's definition means.
+func (f *feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []byte) (func(*feedmill.SourceChange) ([]feedmill.SourceNews, error), error) {
+	source, err := f.store.Source(ctx, before.Workspace, before.Source)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := f.vault.Unseal(ctx, source.Secrets, string(source.ID))
+	if err != nil {
+		return nil, fmt.Errorf("the secrets of a source: %w", err)
+	}
+	def, err := rest.Merge(before.Spec, secrets, patch, f.maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkURLs(def); err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(patch, &members); err != nil {
+		return nil, fmt.Errorf("read a patch: %w", err)
+	}
+	shared := !bytes.Equal(def.SourceSpec(), source.Spec) || !bytes.Equal(def.Secrets(), secrets)
+	return func(c *feedmill.SourceChange) (news []feedmill.SourceNews, err error) {
+		if !bytes.Equal(c.Source.Spec, source.Spec) || !bytes.Equal(c.Source.Secrets, source.Secrets) || !bytes.Equal(c.Feed(before.ID).Spec, before.Spec) {
+			return nil, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Detail: "Somebody else has changed the feed at the same time; read it and try again."}
+		}
+		at := now()
+		if err := f.describe(&c.Source, def, at); err != nil {
+			return nil, err
+		}
+		for i := range c.Feeds {
+			feed := &c.Feeds[i]
+			if feed.ID == before.ID {
+				feed.Spec, feed.Mode, feed.Key = def.Public(), def.Mode, def.Key
+			} else if feed.Spec, err = rest.Overlay(feed.Spec, c.Source.Spec); err != nil {
+				return nil, err
+			}
+			if feed.ID == before.ID || shared {
+				news = append(news, feedmill.SourceNews{Feed: feed.ID, Kind: feedmill.NewsUpdated})
+			}
+		}
+		if _, only := members["schedule"]; only && len(members) == 1 {
+			c.Plan(at)
+			return news, nil
+		}
+		return news, f.beginAnew(c, news, members["incremental"] != nil, at)
+	}, nil
+}
+
+// beginAnew has feeds fetched anew after a change of how that is done. A run
+// that is under way has lost its lease, since it fetches as it was before.
+func (f *feeds) beginAnew(c *feedmill.SourceChange, of []feedmill.SourceNews, fromStart bool, at time.Time) (err error) {
+	c.Source.Run++
+	c.Source.LeasedUntil = time.Time{}
+	if fromStart {
+		c.Source.Position = nil
+	} else if c.Source.Position, err = rest.Unconditional(c.Source.Position); err != nil {
+		return err
+	}
+	for _, n := range of {
+		if c.Feed(n.Feed).State == feedmill.FeedPaused {
+			continue
+		}
+		if _, err := c.Request(n.Feed, at); err != nil {
+			return err
+		}
+	}
+	c.Plan(at)
+	return nil
+}
+
+// forgetRun ends the run of a source that went with its last feed.
+func (f *feeds) forgetRun(ctx context.Context, feed feedmill.Feed) {
+	if _, err := f.store.Source(ctx, feed.Workspace, feed.Source); errors.Is(err, feedmill.ErrNotFound) {
+		f.engine.Cancel(feed.Source, math.MaxInt64)
+	}
+}

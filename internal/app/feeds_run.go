@@ -1,0 +1,240 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode"
+	"github.com/feedmill/feedmill/internal/model"
+	"github.com/feedmill/feedmill/internal/refresh"
+	"github.com/feedmill/feedmill/internal/source/rest"
+)
+
+// runner fetches sources and makes versions of what they have.
+type runner struct{ *feeds }
+
+// Run fetches a source for its feeds. Every page is looked at while the next
+// one is on its way; the versions are written after the last.
+func (r runner) Run(ctx context.Context, claim refresh.Claim) (result refresh.Result, err error) {
+	spec, err := r.restore(ctx, claim.Source)
+	if err != nil {
+		return refresh.Result{}, err
+	}
+	f := &fetching{report: claim.Report}
+	for _, feed := range claim.Feeds {
+		table, err := r.newTable(feed, spec, &f.cursor)
+		if err != nil {
+			return refresh.Result{}, errors.Join(err, f.close())
+		}
+		f.tables = append(f.tables, table)
+	}
+	defer func() { err = errors.Join(err, f.close()) }()
+	fetched, err := r.fetch(ctx, f, rest.Job{Spec: spec, Source: claim.Source.ID, Position: claim.Source.Position}, f)
+	if ctx.Err() != nil {
+		return refresh.Result{}, context.Cause(ctx)
+	}
+	if err != nil && !tellable(err) {
+		return refresh.Result{}, err
+	}
+	for _, t := range f.tables {
+		o := feedmill.FeedOutcome{Feed: t.feed.ID, Refresh: f.counts(t), Trace: f.trace}
+		fault := err
+		if fault == nil && !fetched.NotModified {
+			fault = r.outcome(ctx, t, claim.Source.Run, &o)
+		}
+		if fault != nil && (ctx.Err() != nil || !tellable(fault)) {
+			r.Drop(result)
+			return refresh.Result{}, fault
+		}
+		if fault != nil {
+			problem := rest.Problem(fault)
+			problem.At = now()
+			o.Error, o.AuthRequired = &problem, errors.Is(fault, rest.ErrAuth)
+		}
+		result.Outcomes = append(result.Outcomes, o)
+	}
+	if err == nil {
+		result.Position, err = rest.Advance(fetched.Position, f.cursor.Newest())
+	} else {
+		err = nil
+	}
+	return result, err
+}
+
+// tellable reports whether an error is about the source or its data, which the
+// feed tells of, and not about this service.
+func tellable(err error) bool {
+	_, failure := errors.AsType[*rest.Failure](err)
+	_, refusal := errors.AsType[*feedmill.Error](err)
+	return failure || refusal
+}
+
+// Drop removes the files of a result that was not committed.
+func (r runner) Drop(result refresh.Result) {
+	for _, o := range result.Outcomes {
+		if o.Version != nil {
+			r.remove(o.Version.File)
+		}
+	}
+}
+
+// fetching is a fetch under way and the tables that are made of it.
+type fetching struct {
+	tables []*fetchedTable
+	cursor rest.Cursor
+	trace  []feedmill.TracedRequest
+	report func(feedmill.Refresh)
+	// counted is what all refreshes of the fetch have in common.
+	counted feedmill.Refresh
+	spool   *os.File
+}
+
+// fetchedTable is the records of one feed, as they come page by page.
+type fetchedTable struct {
+	feed      feedmill.Feed
+	response  rest.Response
+	pages     *decode.Pages
+	inference *model.Inference
+	failed    error
+}
+
+// newTable begins the table of a feed. What its records have in the column of
+// the cursor is shown to that.
+func (f *feeds) newTable(feed feedmill.Feed, spec *rest.Spec, cursor *rest.Cursor) (*fetchedTable, error) {
+	response, err := rest.ResponseOf(feed.Spec)
+	if err != nil {
+		return nil, err
+	}
+	t := &fetchedTable{feed: feed, response: response, inference: model.New(model.Options{Text: response.Types == "text"})}
+	t.pages, err = decode.NewPages(
+		decode.PagesOptions{Path: response.Path, Explode: response.Explode, List: spec.Paginated(), Temp: f.temp},
+		func(cells *feedmill.Cells) error { t.inference.Block(cells); return nil },
+	)
+	if err != nil {
+		return nil, err
+	}
+	if column, ok := spec.CursorColumn(); ok {
+		t.pages.Watch(column, func(_ feedmill.CellKind, text []byte) { cursor.See(text) })
+	}
+	return t, nil
+}
+
+// fetch fetches all pages into a file that is gone with this process, whatever
+// becomes of it, and gives them to the tables.
+func (f *feeds) fetch(ctx context.Context, into *fetching, job rest.Job, sink rest.Sink) (rest.Result, error) {
+	spool, err := os.CreateTemp(f.temp, "fetch-*")
+	if err != nil {
+		return rest.Result{}, fmt.Errorf("spool: %w", err)
+	}
+	into.spool = spool
+	if err := os.Remove(spool.Name()); err != nil {
+		return rest.Result{}, fmt.Errorf("spool: %w", err)
+	}
+	job.Spool, job.Now, job.Trace = spool, now(), into.traced
+	if format := into.tables[0].response.Format; format != "auto" {
+		job.Format = format
+	}
+	return f.fetcher.Fetch(ctx, job, sink)
+}
+
+// traced notes a request, and tells how far the refreshes have come.
+func (f *fetching) traced(t feedmill.TracedRequest) {
+	f.trace = append(f.trace, t)
+	f.counted.Requests++
+	f.counted.BytesIn += t.Bytes
+	if t.Rows > 0 {
+		f.counted.Pages++
+	}
+	if f.report == nil {
+		return
+	}
+	for _, table := range f.tables {
+		r := f.counts(table)
+		r.ID, r.Feed = table.feed.LastRefresh.ID, table.feed.ID
+		f.report(r)
+	}
+}
+
+// counts are what was counted of a table's refresh.
+func (f *fetching) counts(t *fetchedTable) feedmill.Refresh {
+	r := f.counted
+	r.RowsIn = t.pages.Rows()
+	return r
+}
+
+// Page adds a page to every table. A table that cannot take it is out of the
+// fetch; when none is left the fetch ends. How many records the page has is what
+// the first of the others says.
+func (f *fetching) Page(ctx context.Context, p rest.Page) (records int64, err error) {
+	first := true
+	for _, t := range f.tables {
+		if t.failed != nil {
+			continue
+		}
+		format := p.Format
+		if t.response.Format != "auto" {
+			format = t.response.Format
+		}
+		rows, fault := t.pages.Add(ctx, format, p.Body)
+		if fault != nil {
+			if ctx.Err() != nil || !tellable(fault) {
+				return 0, fault
+			}
+			t.failed, err = fault, fault
+			continue
+		}
+		if first {
+			records, first = rows, false
+		}
+	}
+	if first {
+		return 0, err
+	}
+	return records, nil
+}
+
+// close gives up what the tables and the pages take.
+func (f *fetching) close() (err error) {
+	for _, t := range f.tables {
+		err = errors.Join(err, t.pages.Close())
+	}
+	if f.spool != nil {
+		err = errors.Join(err, f.spool.Close())
+	}
+	return err
+}
+
+// outcome makes the next version of a table's feed, unless it would be the one
+// that is there.
+func (f *feeds) outcome(ctx context.Context, t *fetchedTable, run int64, o *feedmill.FeedOutcome) error {
+	if t.failed != nil {
+		return t.failed
+	}
+	l := &loading{
+		before: t.feed, mode: t.feed.Mode, key: t.feed.Key,
+		version: feedmill.FeedVersion{Feed: t.feed.ID, Number: t.feed.Version + 1, File: fmt.Sprintf("%s/%s-%d.parquet", t.feed.ID, t.feed.LastRefresh.ID, run)},
+		refresh: o.Refresh,
+	}
+	if t.feed.Version > 0 && t.pages.Rows() == 0 && l.mode != feedmill.ModeReplace {
+		return nil
+	}
+	schema, warnings, err := t.inference.Schema(t.pages)
+	if err != nil {
+		return err
+	}
+	err = f.takeTurn(ctx, func() error { return f.write(ctx, l, schema, warnings, t.pages) })
+	if err != nil {
+		return err
+	}
+	o.Refresh = l.refresh
+	if t.feed.Version > 0 && !l.reshaped && l.version.ContentHash == t.feed.ContentHash {
+		f.remove(l.version.File)
+		return nil
+	}
+	l.version.CreatedAt = now()
+	o.Version, o.Reshaped = &l.version, l.reshaped
+	return nil
+}

@@ -1,0 +1,96 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// commit writes what a run brought. While the store cannot be reached it is
+// tried again for as long as the lease holds, or once more after ctx has ended.
+// It answers what came of the run.
+//
+// The files of a result that is not committed are dropped, except after a try of
+// which nobody knows whether the store has it: those are left to be swept.
+func (e *Engine) commit(ctx context.Context, l *lease, result Result) string {
+	doubt, replaced := false, false
+	for {
+		last := ctx.Err() != nil
+		unused, err := e.tryCommit(l.claim.Source, result, last)
+		switch {
+		case err == nil:
+			e.drop(Result{Outcomes: unused})
+			return outcomeOf(result.Outcomes)
+		case errors.Is(err, feedmill.ErrRunEnded):
+			// A try came through whose answer did not.
+			return outcomeOf(result.Outcomes)
+		case over(err):
+			if !doubt {
+				e.drop(result)
+			}
+			// A version that another took is no reason to wait for the lease.
+			e.release(l.claim)
+			return lostRun
+		case unreachable(err):
+			doubt = true
+		case replaced:
+			e.Log.Error("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
+			return lostRun
+		default:
+			// It cannot be written, now or later: so that is what is written.
+			e.Log.Error("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
+			if !doubt {
+				e.drop(result)
+			}
+			result, replaced = faulty(l.claim), true
+			continue
+		}
+		e.Log.Warn("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
+		pause(ctx)
+		l.keep()
+		if last || !time.Now().Before(l.until) {
+			return lostRun
+		}
+	}
+}
+
+// tryCommit writes a result. It answers the outcomes that nobody needs any more,
+// because their feeds are gone.
+func (e *Engine) tryCommit(s feedmill.Source, result Result, last bool) (unused []feedmill.FeedOutcome, err error) {
+	timeout := storeTimeout
+	if last {
+		timeout = lastWrite
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	now := moment()
+	err = e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		unused = nil
+		news, err := c.Finish(s.Run, result.Outcomes, result.Position, now)
+		for _, o := range result.Outcomes {
+			if !slices.ContainsFunc(c.Refreshes, func(r feedmill.Refresh) bool { return r.Feed == o.Feed }) {
+				unused = append(unused, o)
+			}
+		}
+		return news, err
+	})
+	return unused, err
+}
+
+// unreachable reports whether the store could not be asked, or did not answer.
+func unreachable(err error) bool {
+	return errors.Is(err, feedmill.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// pause waits a moment before the next try, or until ctx ends.
+func pause(ctx context.Context) {
+	wait := time.NewTimer(retryCommit)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+}

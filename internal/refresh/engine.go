@@ -1,0 +1,234 @@
+// Package refresh decides when a source is fetched and what becomes of it.
+//
+// The [Engine] asks the store for sources that are due, chooses among them so
+// that neither a workspace nor a host takes all turns, and claims each with a
+// lease. While the [Runner] fetches, the lease is renewed and the progress
+// written; what the run brought is then committed together with the time of the
+// next one, the state of the feeds and the events that tell of it.
+//
+// The store is the truth. A source stays due until its run is committed, and a
+// run is committed only by whoever has the lease: so a source that a dead
+// replica was fetching is fetched by another when the lease has run out, no
+// source is ever committed by two, and a run that has lost its lease leaves
+// nothing behind. What the outcomes mean is decided by the root package; see
+// [feedmill.SourceChange].
+package refresh
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Store is what the engine needs of the store.
+type Store interface {
+	DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error)
+	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, budget int) ([]feedmill.DueDelivery, error)
+	RenewSource(ctx context.Context, workspace, source feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error
+}
+
+// Runner fetches sources and makes versions of what they have.
+type Runner interface {
+	// Run fetches a source for its feeds. What goes wrong with the source is
+	// an outcome of the feeds; an error is a fault of the service itself, or
+	// the cause of ctx where that has ended. With an error there is no result,
+	// and no file of one.
+	Run(context.Context, Claim) (Result, error)
+	// Drop removes the files of a result that was not committed.
+	Drop(Result)
+}
+
+// Claim is a source that a run has, and the feeds that it is to bring new data.
+// The last refresh of each of them is the one that runs.
+type Claim struct {
+	Source feedmill.Source
+	Feeds  []feedmill.Feed
+	// Report tells how far a refresh has come: its requests, pages, bytes and
+	// rows. It may be called from any goroutine, and as often as one likes.
+	Report func(feedmill.Refresh)
+}
+
+// Result is what a run brought.
+type Result struct {
+	// Outcomes has one for each feed of the claim.
+	Outcomes []feedmill.FeedOutcome
+	// Position is how far the run has come, nil to leave what was before.
+	Position []byte
+}
+
+// Options are the parts and the limits of an engine. The zero value of a limit
+// means its default.
+type Options struct {
+	Store  Store
+	Runner Runner
+	// Events makes the events that tell of news. The change is as it will be
+	// written, with the feeds and their last refreshes.
+	Events func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)
+	// Offer takes the deliveries of events that are due now.
+	Offer func([]feedmill.DueDelivery)
+	// Budget is how many attempts a delivery may make.
+	Budget  int
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+
+	// MaxRuns bounds the runs under way, MaxOfWorkspace those of one workspace
+	// and MaxOfHost those that fetch from one host.
+	MaxRuns, MaxOfWorkspace, MaxOfHost int
+	// PollEvery is how often the store is asked for what is due.
+	PollEvery time.Duration
+}
+
+const (
+	defaultMaxRuns   = 32
+	defaultMaxOfHost = 4
+	defaultPollEvery = time.Second
+	// lookAhead is how many due sources are looked at to choose from.
+	lookAhead = 1000
+	// leaseTime is how long a run has a source without renewing its lease.
+	leaseTime  = 30 * time.Second
+	renewEvery = 10 * time.Second
+	// writeProgressEvery is how often progress is written while there is any.
+	writeProgressEvery = time.Second
+	// storeTimeout bounds a call of the store, and lastWrite one at a shutdown.
+	storeTimeout = 10 * time.Second
+	lastWrite    = 3 * time.Second
+	// retryCommit is how long to wait before a commit is tried again.
+	retryCommit = time.Second
+)
+
+var (
+	errLost      = errors.New("the run has lost its lease")
+	errCancelled = errors.New("the run was cancelled")
+)
+
+// Engine runs what is due. Its methods may be called from any goroutine.
+type Engine struct {
+	Options
+	count *counters
+	wake  chan struct{}
+	runs  sync.WaitGroup
+
+	mu    sync.Mutex
+	turns turns
+	under map[feedmill.ID]*underWay
+}
+
+// underWay is a run of this engine.
+type underWay struct {
+	cancel context.CancelCauseFunc
+	// number is the run's, 0 until it has the source, and lost the first
+	// number that is known to be a later run's.
+	number, lost int64
+}
+
+// New makes an engine. It works while [Engine.Run] runs.
+func New(o Options) *Engine {
+	orDefault(&o.MaxRuns, defaultMaxRuns)
+	orDefault(&o.MaxOfWorkspace, (o.MaxRuns+1)/2)
+	orDefault(&o.MaxOfHost, defaultMaxOfHost)
+	if o.PollEvery == 0 {
+		o.PollEvery = defaultPollEvery
+	}
+	e := &Engine{
+		Options: o, wake: make(chan struct{}, 1), under: make(map[feedmill.ID]*underWay),
+		turns: newTurns(o.MaxRuns, o.MaxOfWorkspace, o.MaxOfHost),
+	}
+	e.count = newCounters(o.Metrics, e)
+	return e
+}
+
+func orDefault(n *int, value int) {
+	if *n == 0 {
+		*n = value
+	}
+}
+
+// Run works until ctx ends. Runs under way are then broken off and their sources
+// given back, as due as they were.
+func (e *Engine) Run(ctx context.Context) error {
+	defer e.runs.Wait()
+	tick := time.NewTicker(e.PollEvery)
+	defer tick.Stop()
+	for {
+		e.look(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		case <-e.wake:
+		}
+	}
+}
+
+// Wake makes the engine look for due sources now.
+func (e *Engine) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// Cancel breaks off the run that this engine has of a source, if its number is
+// below the given one, which is the source's after the run was cancelled in the
+// store. A run elsewhere notices by itself when it renews its lease.
+func (e *Engine) Cancel(source feedmill.ID, run int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if u := e.under[source]; u != nil {
+		u.lost = max(u.lost, run)
+		u.check()
+	}
+}
+
+// check breaks off a run that is known to have lost its source.
+func (u *underWay) check() {
+	if u.number != 0 && u.number < u.lost {
+		u.cancel(errCancelled)
+	}
+}
+
+// look begins runs of what is due, as many as may be.
+func (e *Engine) look(ctx context.Context) {
+	e.mu.Lock()
+	full := e.turns.free() == 0
+	e.mu.Unlock()
+	if full || ctx.Err() != nil {
+		return // it is looked again when a run has ended
+	}
+	asking, cancel := context.WithTimeout(ctx, storeTimeout)
+	due, err := e.Store.DueSources(asking, moment(), e.MaxOfHost, lookAhead)
+	cancel()
+	if err != nil {
+		if ctx.Err() == nil {
+			e.Log.Warn("looking for due sources", "error", err)
+		}
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.turns.take(due) {
+		running, cancel := context.WithCancelCause(ctx)
+		u := &underWay{cancel: cancel}
+		e.under[s.ID] = u
+		e.runs.Go(func() {
+			defer cancel(nil)
+			began := e.run(running, s, u)
+			e.mu.Lock()
+			e.turns.end(s)
+			delete(e.under, s.ID)
+			e.mu.Unlock()
+			if began {
+				e.Wake()
+			}
+		})
+	}
+}
+
+// moment is the present as a store keeps it.
+func moment() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

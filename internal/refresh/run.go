@@ -1,0 +1,165 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// run claims a source, fetches it and commits what comes of it, or gives the
+// source back where ctx ends before. It answers whether there was a run.
+func (e *Engine) run(ctx context.Context, s feedmill.DueSource, u *underWay) bool {
+	claim, err := e.claim(ctx, s)
+	if err != nil {
+		// Who was faster, and who deleted it, need not be told of.
+		if ctx.Err() == nil && !errors.Is(err, feedmill.ErrConflict) && !errors.Is(err, feedmill.ErrNotFound) {
+			e.Log.Warn("claiming a source", "source", s.ID, "error", err)
+		}
+		return false
+	}
+	if claim.Feeds == nil {
+		return false
+	}
+	began := time.Now()
+	e.count.lag.Observe(max(began.Sub(s.DueAt).Seconds(), 0))
+	e.mu.Lock()
+	u.number = claim.Source.Run
+	u.check()
+	e.mu.Unlock()
+
+	l := e.hold(claim, u.cancel)
+	claim.Report = l.progress.report
+	result, err := e.fetch(ctx, claim)
+	l.stop()
+
+	var outcome string
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errLost), errors.Is(cause, errCancelled):
+		e.drop(result)
+		outcome = lostRun
+	case cause != nil && (err != nil || anyFailed(result)):
+		// It was broken off, which is no failure of the source.
+		e.drop(result)
+		e.release(claim)
+		outcome = releasedRun
+	case err != nil:
+		e.Log.Error("running a source", "source", s.ID, "run", claim.Source.Run, "error", err)
+		outcome = e.commit(ctx, l, faulty(claim))
+	default:
+		outcome = e.commit(ctx, l, result)
+	}
+	took := time.Since(began)
+	e.count.ended(outcome, took)
+	e.Log.Debug("run", "source", s.ID, "workspace", s.Workspace, "run", claim.Source.Run, "feeds", len(claim.Feeds), "outcome", outcome, "duration", took)
+	return true
+}
+
+// claim begins a run. A claim without feeds is of a source that has none to
+// bring anything.
+func (e *Engine) claim(ctx context.Context, s feedmill.DueSource) (claim Claim, err error) {
+	// A claim is not broken off: it could be made and nobody know of it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	now := moment()
+	err = e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		claim = Claim{}
+		news, err := c.Begin(now, now.Add(leaseTime))
+		if err != nil || !c.Source.Leased(now) {
+			return news, err
+		}
+		claim.Source = c.Source
+		for _, f := range c.Feeds {
+			if f.Active() {
+				claim.Feeds = append(claim.Feeds, f)
+			}
+		}
+		return news, nil
+	})
+	return claim, err
+}
+
+// change changes a source and tells of what is news.
+func (e *Engine) change(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
+	due, err := e.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+		news, err := change(c)
+		if err != nil || len(news) == 0 {
+			return err
+		}
+		events, err := e.Events(c, news)
+		if err != nil {
+			return fmt.Errorf("tell of a run: %w", err)
+		}
+		c.Events = append(c.Events, events...)
+		return nil
+	}, e.Budget)
+	if err == nil {
+		e.Offer(due)
+	}
+	return err
+}
+
+// fetch lets the runner run. If it panics, this run alone has failed.
+func (e *Engine) fetch(ctx context.Context, claim Claim) (result Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.count.panics.Inc()
+			result, err = Result{}, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return e.Runner.Run(ctx, claim)
+}
+
+// drop removes the files of a result, where it has any.
+func (e *Engine) drop(r Result) {
+	if len(r.Outcomes) == 0 {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			e.count.panics.Inc()
+			e.Log.Error("dropping a result", "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	e.Runner.Drop(r)
+}
+
+// release gives a source back, so that another replica takes it at once.
+func (e *Engine) release(claim Claim) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWrite)
+	defer cancel()
+	s := claim.Source
+	err := e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return nil, c.Release(s.Run) })
+	if err != nil && !over(err) {
+		e.Log.Warn("giving a source back", "source", s.ID, "error", err)
+	}
+}
+
+// over reports whether an error means that the run has nothing to say any more.
+func over(err error) bool {
+	return errors.Is(err, feedmill.ErrConflict) || errors.Is(err, feedmill.ErrNotFound) || errors.Is(err, feedmill.ErrRunEnded)
+}
+
+func anyFailed(r Result) bool {
+	for _, o := range r.Outcomes {
+		if o.Error != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// faulty is the result of a run in which the service itself failed.
+func faulty(claim Claim) (r Result) {
+	for _, f := range claim.Feeds {
+		r.Outcomes = append(r.Outcomes, feedmill.FeedOutcome{Feed: f.ID, Error: &feedmill.FeedError{
+			Type: "/problems/internal", Title: "Something went wrong on our side",
+			Detail: "It is tried again; if it stays, give the operator the id of the refresh.", At: moment(),
+		}})
+	}
+	return r
+}

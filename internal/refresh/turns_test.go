@@ -1,0 +1,80 @@
+package refresh
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/feedmill/feedmill"
+)
+
+// TestTurnsLaws holds that no limit is ever passed, that nothing is chosen twice,
+// and that whoever is left waiting could not have run.
+func TestTurnsLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const most = 6
+		turns := newTurns(most, rapid.IntRange(1, most).Draw(t, "of a workspace"), rapid.IntRange(1, 3).Draw(t, "of a host"))
+		var running []feedmill.DueSource
+		for round := range 10 {
+			due := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) feedmill.DueSource {
+				n := rapid.IntRange(0, 40).Draw(t, "source")
+				return feedmill.DueSource{
+					ID: feedmill.ID(fmt.Sprint("ds_", n)), Workspace: feedmill.ID(fmt.Sprint("ws_", n%3)), Host: fmt.Sprint("h", n%5), DueAt: time.Unix(int64(n), 0),
+				}
+			}), 0, 20, func(s feedmill.DueSource) feedmill.ID { return s.ID }).Draw(t, "due")
+			running = append(running, turns.take(due)...)
+
+			sources, workspaces, hosts := make(map[feedmill.ID]bool), make(map[feedmill.ID]int), make(map[string]int)
+			for _, s := range running {
+				if sources[s.ID] {
+					t.Fatalf("%s runs twice", s.ID)
+				}
+				sources[s.ID] = true
+				workspaces[s.Workspace]++
+				hosts[s.Host]++
+				if len(running) > most || workspaces[s.Workspace] > turns.ofWorkspace || hosts[s.Host] > turns.ofHost {
+					t.Fatalf("too many run: %v", running)
+				}
+			}
+			for _, s := range due {
+				if !sources[s.ID] && len(running) < most && workspaces[s.Workspace] < turns.ofWorkspace && hosts[s.Host] < turns.ofHost {
+					t.Fatalf("round %d: %+v could run beside %v", round, s, running)
+				}
+			}
+			ends := rapid.IntRange(0, len(running)).Draw(t, "ends")
+			for _, s := range running[:ends] {
+				turns.end(s)
+			}
+			running = running[ends:]
+		}
+	})
+}
+
+func TestTurnsGoAroundTheWorkspaces(t *testing.T) {
+	var due []feedmill.DueSource
+	for i := range 30 {
+		due = append(due, feedmill.DueSource{ID: feedmill.ID(fmt.Sprint("a", i)), Workspace: "busy", Host: fmt.Sprint("a", i)})
+	}
+	due = append(due, feedmill.DueSource{ID: "b1", Workspace: "small", Host: "b1", DueAt: time.Unix(9, 0)}, feedmill.DueSource{ID: "b2", Workspace: "small", Host: "b2", DueAt: time.Unix(9, 0)})
+	turns := newTurns(1, 1, 1)
+	var order []feedmill.ID
+	for range 5 {
+		next := turns.take(due)
+		if len(next) != 1 {
+			t.Fatalf("%v were chosen", next)
+		}
+		order = append(order, next[0].Workspace)
+		turns.end(next[0])
+		for i := range due {
+			if due[i].ID == next[0].ID {
+				due = append(due[:i:i], due[i+1:]...)
+				break
+			}
+		}
+	}
+	if got, want := fmt.Sprint(order), "[busy small busy small busy]"; got != want {
+		t.Errorf("the turns went to %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,209 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Definition is a feed that fetches its data, as a user wrote it.
+type Definition struct {
+	Name        string
+	Description string
+	Mode        feedmill.FeedMode
+	// Key names the columns that rows are merged by.
+	Key      []string
+	Schedule feedmill.Schedule
+	Response Response
+	// Spec is how the data is fetched, nil for a feed on the source of another.
+	Spec *Spec
+
+	doc     node
+	secrets []string // their pointers
+}
+
+// Response is how records are read from the pages.
+type Response struct {
+	// Format is auto or one of csv, tsv, json and ndjson.
+	Format string
+	// Path says where the records of a JSON document are, and Explode where in
+	// a record the array is whose elements become rows.
+	Path, Explode string
+	// Sheet is the number of the worksheet, from 1.
+	Sheet int
+	// Types is auto, or text to leave every column text.
+	Types string
+}
+
+// sourceMembers are the members of a definition that belong to the source and
+// so to all of its feeds; the others are of one feed.
+var sourceMembers = []string{"request", "auth", "pagination", "incremental", "retry", "rateLimit", "errors", "schedule"}
+
+// feedMembers are the members of one feed, besides its name and description.
+var feedMembers = []string{"response", "mode", "key"}
+
+// hidden stands for every secret that is shown.
+const hidden = "***"
+
+// Public is the definition as JSON text for the user to see: how the data is
+// fetched and read, with *** for every secret. The name and the description
+// are not in it, for they are the feed's.
+func (d *Definition) Public() []byte {
+	return d.part(append(slices.Clone(sourceMembers), feedMembers...))
+}
+
+// SourceSpec is the part of [Definition.Public] that is the same for all feeds
+// of the source. [Restore] and [Overlay] read it.
+func (d *Definition) SourceSpec() []byte { return d.part(sourceMembers) }
+
+func (d *Definition) part(names []string) []byte {
+	doc := d.doc.clone()
+	for _, pointer := range d.secrets {
+		if v := doc.at(pointer); v != nil {
+			*v = textNode(hidden)
+		}
+	}
+	part := node{kind: '{'}
+	for _, name := range names {
+		if v := doc.member(name); v != nil && v.kind != 'n' {
+			part.set(name, *v)
+		}
+	}
+	return part.append(nil)
+}
+
+// Secrets is the JSON text of what [Definition.SourceSpec] leaves out. The
+// caller seals it.
+func (d *Definition) Secrets() []byte {
+	secrets := node{kind: '{'}
+	for _, pointer := range d.secrets {
+		if v := d.doc.at(pointer); v != nil {
+			secrets.set(pointer, *v)
+		}
+	}
+	return secrets.append(nil)
+}
+
+// Host is who is asked for the data, with the port where the URL names one.
+func (d *Definition) Host() string {
+	if d.Spec == nil {
+		return ""
+	}
+	return d.Spec.request.origin.Host
+}
+
+// NamedURL is a URL of a definition and the JSON Pointer to it. Only its scheme
+// and host are there.
+type NamedURL struct {
+	Pointer string
+	URL     *url.URL
+}
+
+// URLs are the places that the definition names, for the egress policy to be
+// asked about.
+func (d *Definition) URLs() []NamedURL {
+	if d.Spec == nil {
+		return nil
+	}
+	urls := []NamedURL{{"/request/url", d.Spec.request.origin}}
+	switch a := &d.Spec.auth; a.kind {
+	case authOAuth:
+		urls = append(urls, NamedURL{"/auth/tokenUrl", origin(a.tokenURL)})
+	case authLogin:
+		urls = append(urls, NamedURL{"/auth/request/url", a.login.origin})
+	}
+	return urls
+}
+
+// Restore puts together what [Definition.SourceSpec] and [Definition.Secrets]
+// gave.
+func Restore(sourceSpec, secrets []byte) (*Spec, error) {
+	doc, err := restore(sourceSpec, secrets)
+	if err != nil {
+		return nil, fmt.Errorf("restore a source: %w", err)
+	}
+	r := new(reading)
+	spec := readSpec(&object{r: r, node: &doc}, maxBytesEver)
+	if err := r.refusal(); err != nil {
+		return nil, fmt.Errorf("restore a source: %w", err)
+	}
+	return spec, nil
+}
+
+func restore(spec, secrets []byte) (node, error) {
+	doc, err := parseNode(spec)
+	if err != nil {
+		return node{}, err
+	}
+	kept, err := readSecrets(secrets)
+	if err != nil {
+		return node{}, err
+	}
+	for _, m := range kept.members {
+		v := doc.at(m.name)
+		if v == nil {
+			return node{}, errors.New("a secret has no place in the spec")
+		}
+		*v = m.value
+	}
+	return doc, nil
+}
+
+// readSecrets reads what [Definition.Secrets] gave; nothing at all is no secrets.
+func readSecrets(secrets []byte) (node, error) {
+	if len(secrets) == 0 {
+		return node{kind: '{'}, nil
+	}
+	kept, err := parseNode(secrets)
+	if err == nil && (kept.kind != '{' || slices.ContainsFunc(kept.members, func(m member) bool { return m.name == "" || m.name[0] != '/' })) {
+		err = errors.New("the secrets are no object of pointers")
+	}
+	return kept, err
+}
+
+// Overlay is the public text of a feed whose source has another spec now: the
+// members of the source are those of sourceSpec, the others stay.
+func Overlay(feedSpec, sourceSpec []byte) ([]byte, error) {
+	feed, err := parseNode(feedSpec)
+	if err != nil {
+		return nil, fmt.Errorf("read the spec of a feed: %w", err)
+	}
+	source, err := parseNode(sourceSpec)
+	if err != nil {
+		return nil, fmt.Errorf("read the spec of a source: %w", err)
+	}
+	for _, name := range feedMembers {
+		if v := feed.member(name); v != nil {
+			source.set(name, *v)
+		}
+	}
+	return source.append(nil), nil
+}
+
+// readSchedule reads a schedule and notes its faults.
+func readSchedule(o *object) (s feedmill.Schedule) {
+	const name = "schedule"
+	v := o.get(name)
+	if v == nil {
+		return s
+	}
+	var faults []feedmill.Fault
+	if err := json.Unmarshal(v.append(nil), &s); err != nil {
+		refusal, ok := errors.AsType[*feedmill.Error](err)
+		if !ok || len(refusal.Faults) == 0 {
+			o.fault(name, `A schedule is {"every":"15m"} or {"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}.`)
+			return s
+		}
+		faults = refusal.Faults
+	} else {
+		faults = s.Check()
+	}
+	for _, f := range faults {
+		o.r.fault(o.pointer(name)+f.Pointer, f.Detail)
+	}
+	return s
+}

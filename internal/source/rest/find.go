@@ -1,0 +1,249 @@
+package rest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+)
+
+// maxTree is how long a document may be that a path needs in memory.
+const maxTree = 64 << 20
+
+// value is what a path leads to in a document. The zero value is nothing.
+type value struct {
+	kind jsontext.Kind
+	// raw is the text of what is neither array nor object.
+	raw jsontext.Value
+	// empty says of an array or object that nothing is in it.
+	empty bool
+}
+
+// text is the value of a string, a number or a boolean.
+func (v *value) text() (string, bool) {
+	n := node{kind: v.kind, raw: v.raw}
+	return scalar(&n)
+}
+
+// says reports whether the value tells of something: null, false, the empty
+// string, zero and what is empty do not.
+func (v *value) says() bool {
+	switch v.kind {
+	case '[', '{':
+		return !v.empty
+	case '"':
+		return len(v.raw) > 2
+	case '0':
+		return string(v.raw) != "0"
+	}
+	return v.kind == 't'
+}
+
+// find looks for the first value of each path. Paths that can be followed from
+// front to back need no memory, and the document is read no further than to
+// the last of their values; what follows is not looked at.
+func find(src io.ReaderAt, size int64, paths ...*jsonpath.Path) ([]value, error) {
+	f := finder{found: make([]value, len(paths))}
+	var ways []way
+	for i, path := range paths {
+		steps, ok := path.Steps()
+		if !ok || slices.ContainsFunc(steps, func(s jsonpath.Step) bool { return s.Filters() }) {
+			v, err := findInTree(src, size, path)
+			if err != nil {
+				return nil, err
+			}
+			f.found[i] = v
+			continue
+		}
+		ways = append(ways, way{index: i, steps: steps})
+	}
+	if len(ways) == 0 {
+		return f.found, nil
+	}
+	f.d = openDocument(src, size)
+	f.missing = len(ways)
+	err := f.walk(ways)
+	if errors.Is(err, errAllFound) {
+		err = nil
+	}
+	return f.found, err
+}
+
+// openDocument reads a document: in memory where it is short.
+func openDocument(src io.ReaderAt, size int64) document {
+	const inMemory = 8 << 20
+	mark := []byte("\xef\xbb\xbf")
+	if size <= inMemory {
+		data := make([]byte, size)
+		n, _ := src.ReadAt(data, 0)
+		return &skimmer{data: bytes.TrimPrefix(data[:n], mark)}
+	}
+	buffered := bufio.NewReaderSize(io.NewSectionReader(src, 0, size), 256<<10)
+	if head, _ := buffered.Peek(len(mark)); bytes.Equal(head, mark) {
+		_, _ = buffered.Discard(len(mark))
+	}
+	return stream{jsontext.NewDecoder(buffered, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+}
+
+// finder follows paths while a document is read.
+type finder struct {
+	d       document
+	found   []value
+	missing int
+}
+
+// way is the rest of a path from where the finder is.
+type way struct {
+	index int
+	steps []jsonpath.Step
+}
+
+var errAllFound = errors.New("all found")
+
+// walk reads the next value, to which the ways lead or in which they go on.
+func (f *finder) walk(ways []way) error {
+	kind := f.d.PeekKind()
+	var ends, on []way
+	for _, w := range ways {
+		switch {
+		case f.found[w.index].kind != 0:
+		case len(w.steps) == 0:
+			ends = append(ends, w)
+		default:
+			on = append(on, w)
+		}
+	}
+	if len(ends) == 0 && len(on) == 0 || len(ends) == 0 && kind != '{' && kind != '[' {
+		return f.d.SkipValue()
+	}
+	if kind != '{' && kind != '[' {
+		raw, err := f.d.ReadValue()
+		if err != nil {
+			return err
+		}
+		return f.take(ends, value{kind: kind, raw: bytes.Clone(raw)})
+	}
+	if err := f.d.Bracket(); err != nil {
+		return err
+	}
+	closing := kind + 2 // as in ASCII
+	if err := f.take(ends, value{kind: kind, empty: f.d.PeekKind() == closing}); err != nil {
+		return err
+	}
+	for i := int64(0); f.d.PeekKind() != closing; i++ {
+		var name []byte
+		if kind == '{' {
+			var err error
+			if name, err = f.d.Name(); err != nil {
+				return err
+			}
+		}
+		var inner []way
+		for _, w := range on {
+			if kind == '{' && w.steps[0].Member(name) || kind == '[' && w.steps[0].Element(i) {
+				inner = append(inner, way{w.index, w.steps[1:]})
+			}
+		}
+		if err := f.walk(inner); err != nil {
+			return err
+		}
+	}
+	return f.d.Bracket()
+}
+
+func (f *finder) take(ways []way, v value) error {
+	for _, w := range ways {
+		f.found[w.index] = v
+		f.missing--
+	}
+	if f.missing == 0 {
+		return errAllFound
+	}
+	return nil
+}
+
+// findInTree looks for the first value of a path that needs the whole document.
+func findInTree(src io.ReaderAt, size int64, path *jsonpath.Path) (value, error) {
+	if size > maxTree {
+		return value{}, fmt.Errorf("the path %s needs the whole document in memory, and it has more than %d bytes", path, maxTree)
+	}
+	data := make([]byte, size)
+	if n, err := src.ReadAt(data, 0); n < len(data) {
+		return value{}, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	var tree jsonpath.Tree
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err := fillTree(&tree, d, 0); err != nil {
+		return value{}, err
+	}
+	nodes, err := path.Select(&tree)
+	if err != nil || len(nodes) == 0 {
+		return value{}, err
+	}
+	start, end := tree.Range(nodes[0])
+	raw := jsontext.Value(data[start:end])
+	v := value{kind: raw.Kind()}
+	if v.kind == '[' || v.kind == '{' {
+		v.empty = len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
+	} else {
+		v.raw = bytes.Clone(raw)
+	}
+	return v, nil
+}
+
+// fillTree reads the next value into a tree.
+func fillTree(tree *jsonpath.Tree, d *jsontext.Decoder, depth int) error {
+	kind := d.PeekKind()
+	if kind != '{' && kind != '[' {
+		raw, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		end := int(d.InputOffset())
+		text := []byte(raw)
+		if kind == '"' {
+			if text, err = jsontext.AppendUnquote(nil, raw); err != nil {
+				return err
+			}
+		}
+		kinds := map[jsontext.Kind]jsonpath.Kind{'n': jsonpath.Null, 't': jsonpath.True, 'f': jsonpath.False, '"': jsonpath.String, '0': jsonpath.Number}
+		return tree.Leaf(kinds[kind], text, end-len(raw), end)
+	}
+	if depth > maxTreeDepth {
+		return errTooDeep
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	container := jsonpath.Array
+	if kind == '{' {
+		container = jsonpath.Object
+	}
+	if err := tree.Open(container, int(d.InputOffset())-1); err != nil {
+		return err
+	}
+	for d.PeekKind() != kind+2 {
+		if kind == '{' {
+			token, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			tree.Key([]byte(token.String()))
+		}
+		if err := fillTree(tree, d, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	tree.Close(int(d.InputOffset()))
+	return err
+}
+
+const maxTreeDepth = 1000

@@ -1,0 +1,173 @@
+package rest
+
+import (
+	"cmp"
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// minMasked is how long a secret must be to be looked for in texts. A shorter
+// one would be found in words that have nothing to do with it.
+const minMasked = 4
+
+// mask hides secrets in texts: those that the spec has, and the tokens that
+// are received in the course of a fetch.
+type mask struct {
+	// shown are the names of parameters that are no secrets, whatever they
+	// look like.
+	shown []string
+	// named are the names of parameters that are secrets, even if they do not
+	// look like it.
+	named []string
+
+	mu      sync.Mutex
+	secrets []string
+	replace *strings.Replacer
+}
+
+// newMask knows all secrets of a spec.
+func newMask(s *Spec) *mask {
+	m := new(mask)
+	if s.pagination.param != "" {
+		m.shown = append(m.shown, s.pagination.param, s.pagination.sizeParam)
+	}
+	if s.incremental != nil {
+		m.shown = append(m.shown, s.incremental.param)
+	}
+	if s.auth.kind == authAPIKey {
+		m.named = append(m.named, s.auth.name)
+	}
+	m.add(s.auth.password, s.auth.value)
+	if s.auth.kind == authBasic || s.auth.kind == authOAuth {
+		m.add(base64.StdEncoding.EncodeToString([]byte(s.auth.username + ":" + s.auth.password)))
+	}
+	m.addRequest(&s.request)
+	m.addRequest(&s.auth.login)
+	if b := s.auth.login.body; b != nil {
+		m.addNode(&b.json, true)
+		m.add(b.text.text)
+		for _, p := range b.form {
+			m.addTemplates(p.values)
+		}
+	}
+	return m
+}
+
+func (m *mask) addRequest(r *request) {
+	for _, p := range slices.Concat(r.query, r.headers) {
+		if p.secret {
+			m.addTemplates(p.values)
+		}
+	}
+	if r.body == nil {
+		return
+	}
+	m.addNode(&r.body.json, false)
+	for _, p := range r.body.form {
+		if p.secret {
+			m.addTemplates(p.values)
+		}
+	}
+}
+
+// addTemplates knows secrets as they are written: one with tokens in it is of
+// parts that everybody knows.
+func (m *mask) addTemplates(values []template) {
+	for _, t := range values {
+		for _, p := range t.parts {
+			m.add(p.literal)
+		}
+	}
+}
+
+// addNode knows the strings of a JSON value: all, or those that look secret.
+func (m *mask) addNode(n *node, all bool) {
+	if n.kind == '"' && all {
+		m.add(n.text())
+	}
+	for _, inner := range n.members {
+		m.addNode(&inner.value, all || inner.value.kind == '"' && looksSecret(inner.name))
+	}
+	for i := range n.items {
+		m.addNode(&n.items[i], all)
+	}
+}
+
+// add has secrets hidden from now on, in every form they can take in a URL or
+// a JSON text. Words of a header such as Bearer before a secret are left out.
+func (m *mask) add(secrets ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, secret := range secrets {
+		forms := []string{secret}
+		if _, after, ok := strings.Cut(secret, " "); ok {
+			forms = append(forms, after)
+		}
+		for _, form := range slices.Clone(forms) {
+			quoted := textNode(form)
+			escaped := url.QueryEscape(form)
+			forms = append(forms, escaped, strings.ReplaceAll(escaped, "+", "%20"), url.PathEscape(form), (&url.URL{Path: "/" + form}).EscapedPath()[1:],
+				lowerEscapes(escaped), strings.Trim(string(quoted.raw), `"`), base64.StdEncoding.EncodeToString([]byte(form)))
+		}
+		for _, form := range forms {
+			if len(form) >= minMasked && !slices.Contains(m.secrets, form) {
+				m.secrets = append(m.secrets, form)
+				m.replace = nil
+			}
+		}
+	}
+}
+
+// lowerEscapes writes the percent-encoding of a text with small letters.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:], strings.ToLower(s[i+1:i+3]))
+		}
+	}
+	return string(b)
+}
+
+// text hides the secrets in a text.
+func (m *mask) text(s string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.replace == nil {
+		// Of two secrets that begin alike the longer one must be found.
+		slices.SortFunc(m.secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+		var pairs []string
+		for _, secret := range m.secrets {
+			pairs = append(pairs, secret, hidden)
+		}
+		m.replace = strings.NewReplacer(pairs...)
+	}
+	return m.replace.Replace(s)
+}
+
+// url is a URL without its secrets: without userinfo, and with *** for what is
+// known to be one or looks like one by its name.
+func (m *mask) url(u *url.URL) string {
+	shown := *u
+	shown.User, shown.Fragment, shown.RawFragment = nil, "", ""
+	pairs := strings.Split(u.RawQuery, "&")
+	for i, pair := range pairs {
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(rawName)
+		if rawValue != "" && (err != nil || slices.Contains(m.named, name) || looksSecret(name) && !slices.Contains(m.shown, name)) {
+			pairs[i] = rawName + "=" + hidden
+		}
+	}
+	shown.RawQuery = strings.Join(pairs, "&")
+	return m.text(shown.String())
+}
+
+// failure hides the secrets in a failure.
+func (m *mask) failure(f *Failure) *Failure {
+	masked := *f
+	masked.Detail = m.text(f.Detail)
+	return &masked
+}

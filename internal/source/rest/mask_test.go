@@ -1,0 +1,51 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+)
+
+// No secret of a spec is in what is shown of a URL or a text, in whatever form.
+func TestMaskLaw(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		secret := rapid.StringMatching(`[A-Z!"#$%&'()*+,/:;=?@ -]{5,20}Q[0-9]{3}`).Draw(t, "secret")
+		m := newMask(&Spec{auth: auth{kind: authAPIKey, name: "n", value: secret}})
+		for _, text := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")} {
+			if shown := m.text("a=" + text + "&b"); strings.Contains(shown, text) {
+				t.Fatalf("%s is in %s", text, shown)
+			}
+		}
+		u := &url.URL{Scheme: "https", Host: "a.test", Path: "/" + secret, RawQuery: "x=" + url.QueryEscape(secret)}
+		if shown := m.url(u); strings.Contains(shown, secret[len(secret)-4:]) {
+			t.Fatalf("%s is in %s", secret, shown)
+		}
+	})
+}
+
+// A source that says the secrets back does not get them into the trace or the
+// error.
+func TestEchoedSecrets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/rows" {
+				http.Redirect(w, r, "/echo?said="+url.QueryEscape(r.Header.Get("Authorization"))+"&and="+r.URL.Query().Get("api_key"), http.StatusFound)
+				return
+			}
+			text, _ := json.Marshal(map[string]string{"error": r.Header.Get("Authorization") + " " + r.URL.RawQuery + r.Header.Get("X-Token")})
+			respond(w, string(text))
+		})
+		_, _, err := l.fetch(`{"request":{"url":"https://api.test/rows?api_key=s3cret-a","headers":{"X-Token":"s3cret-b"}},"auth":{"kind":"basic","username":"me","password":"s3cret-c"},
+			"errors":[{"bodyPath":"$.error","action":"fail"}]}`)
+		trace := l.trace() + Problem(err).Detail
+		if !strings.Contains(trace, "/echo?said=Basic+***&and=***") || strings.Contains(trace, "s3cret") || strings.Contains(trace, "bWU6") {
+			t.Error(trace)
+		}
+	})
+}

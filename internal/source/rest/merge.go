@@ -1,0 +1,93 @@
+package rest
+
+import (
+	"slices"
+)
+
+// Merge changes a definition of which [Definition.Public] (or
+// [Definition.SourceSpec]) and [Definition.Secrets] were kept. A member that
+// the patch names takes the place of the whole old one, and null takes an
+// optional one away. Where the patch says *** for a secret, the old one stays.
+// The name is empty where the patch has none.
+//
+// A secret that the user does not write again goes nowhere new: a definition
+// that names another origin than before needs its secrets anew.
+func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, error) {
+	change, err := parseNode(patch)
+	if err != nil {
+		return nil, err
+	}
+	r := new(reading)
+	if rootObject(r, &change) == nil {
+		return nil, r.refusal()
+	}
+	old, err := restore(publicSpec, secrets)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := readSecrets(secrets)
+	if err != nil {
+		return nil, err
+	}
+	before, wrong := readDefinition(old.clone(), maxBytesEver)
+	if err := wrong.refusal(); err != nil {
+		return nil, err
+	}
+	for _, m := range change.members {
+		if m.value.kind == 'n' {
+			old.remove(m.name)
+		} else {
+			old.set(m.name, m.value)
+		}
+	}
+	reused := reuse(&old, &change, kept)
+	d, found := readDefinition(old, maxBytes)
+	for _, pointer := range found.secrets {
+		if v := d.doc.at(pointer); v != nil && v.kind == '"' && v.text() == hidden {
+			found.fault(pointer, "There is no such secret that could stay; write its value.")
+		}
+	}
+	if d.Spec.known() && !subset(d.URLs(), before.URLs()) {
+		for _, pointer := range reused {
+			found.fault(pointer, "This secret was given for another origin; write it again, or the old URL.")
+		}
+	}
+	return d, found.refusal()
+}
+
+// reuse puts the old secrets where the patch has *** for them, and answers the
+// pointers of all that stay.
+func reuse(doc, change *node, kept node) []string {
+	var reused []string
+	for _, m := range kept.members {
+		v := doc.at(m.name)
+		if v == nil {
+			continue
+		}
+		if given := change.at(m.name); given != nil {
+			if given.kind != '"' || given.text() != hidden {
+				continue
+			}
+			*v = m.value.clone()
+		}
+		reused = append(reused, m.name)
+	}
+	return reused
+}
+
+// known reports whether the places that a spec names could be read.
+func (s *Spec) known() bool {
+	return s.request.origin != nil &&
+		(s.auth.kind != authOAuth || s.auth.tokenURL != nil) &&
+		(s.auth.kind != authLogin || s.auth.login.origin != nil)
+}
+
+// subset reports whether every origin is among the others.
+func subset(urls, of []NamedURL) bool {
+	for _, u := range urls {
+		if !slices.ContainsFunc(of, func(o NamedURL) bool { return sameOrigin(u.URL, o.URL) }) {
+			return false
+		}
+	}
+	return true
+}

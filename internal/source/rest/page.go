@@ -1,0 +1,282 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+)
+
+// step is a page that is to be asked for.
+type step struct {
+	number int
+	url    *url.URL // of nextUrl and linkHeader, nil for the first page
+	token  *value   // of cursor, nil for the first page
+	count  int64    // of offset and page
+	// fingerprint says what the first page was asked with.
+	fingerprint string
+}
+
+// answer is a page that was asked for, or why there is none.
+type answer struct {
+	step        step
+	err         error
+	notModified bool
+	header      http.Header
+	url         *url.URL // what was asked in the end
+	body        *io.SectionReader
+	size        int64
+	hash        uint64
+	// found is what the paths of the spec lead to, first that of the
+	// pagination, and scanErr why they lead nowhere.
+	found   []value
+	scanErr error
+	traced  []feedmill.TracedRequest
+	// next is the page after this one, nil where there is none, and nextErr
+	// why there cannot be one.
+	next    *step
+	nextErr error
+}
+
+// first is the first page of the fetch.
+func (r *run) first() (step, error) {
+	s := step{number: 1, count: r.spec.pagination.start}
+	request, err := r.build(context.Background(), s)
+	if err != nil {
+		return s, err
+	}
+	hash := sha256.New()
+	_, _ = fmt.Fprintln(hash, request.Method, r.mask.url(request.URL))
+	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
+		_, _ = fmt.Fprintln(hash, name, r.mask.text(fmt.Sprint(request.Header[name])))
+	}
+	s.fingerprint = hex.EncodeToString(hash.Sum(nil)[:16])
+	r.seen.step(request.URL.String())
+	return s, nil
+}
+
+// get asks for a page until it is there or cannot be had.
+func (r *run) get(ctx context.Context, s step) *answer {
+	a := &answer{step: s}
+	e := exchange{
+		run: r, page: s.number, timeout: r.spec.request.timeout, signed: true, traced: &a.traced,
+		build:   func(ctx context.Context) (*http.Request, error) { return r.build(ctx, s) },
+		receive: func(response *http.Response, body io.Reader) outcome { return r.receive(a, response, body) },
+		limit:   r.spec.pagination.maxBytes - r.end,
+	}
+	a.err = e.do(ctx)
+	return a
+}
+
+// maxErrorBody is how much is read of an answer that is an error.
+const maxErrorBody = 1 << 20
+
+// receive reads the answer to the request of a page.
+func (r *run) receive(a *answer, response *http.Response, body io.Reader) outcome {
+	a.header, a.url, a.size = response.Header, response.Request.URL, 0
+	status := response.StatusCode
+	if status == http.StatusNotModified && (response.Request.Header.Get("If-None-Match") != "" || response.Request.Header.Get("If-Modified-Since") != "") {
+		a.notModified = true
+		return outcome{}
+	}
+	good := status >= 200 && status < 300
+	var o outcome
+	var doc interface {
+		io.ReaderAt
+		Size() int64
+	}
+	if good {
+		if o = r.spool(a, body); o.err != nil {
+			return o
+		}
+		doc = a.body
+	} else {
+		data, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
+		o.bytes = int64(len(data))
+		doc = bytes.NewReader(data)
+	}
+	r.scan(a, doc, doc.Size())
+	rule, matched := r.ruleFor(status, a)
+	switch {
+	case matched && rule.action == actionIgnore:
+		a.size = 0
+		return o
+	case matched:
+		o.err = fail("source-error", nil, "The source answered %s%s, which a rule of the feed takes for an error.", statusText(status), r.said(rule, a))
+		o.retry, o.after = rule.action == actionRetry, retryAfter(response.Header)
+		return o
+	case good:
+		r.end += a.size
+		return o
+	}
+	failed := refusedBy(status, response.Header)
+	failed.bytes = o.bytes
+	return failed
+}
+
+// pageBuffers are what pages are copied through.
+var pageBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
+
+// hashSeed makes hashes of pages that are compared within one fetch.
+var hashSeed = maphash.MakeSeed()
+
+// spool copies the body of a page to the end of the spool.
+func (r *run) spool(a *answer, body io.Reader) (o outcome) {
+	buffer := pageBuffers.Get().(*[128 << 10]byte)
+	defer pageBuffers.Put(buffer)
+	var hash maphash.Hash
+	hash.SetSeed(hashSeed)
+	for {
+		n, err := body.Read(buffer[:])
+		if n > 0 {
+			_, _ = hash.Write(buffer[:n])
+			if _, err := r.job.Spool.WriteAt(buffer[:n], r.end+o.bytes); err != nil {
+				o.err = fmt.Errorf("spool a page: %w", err)
+				return o
+			}
+			o.bytes += int64(n)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			failed := r.readFailed(err)
+			failed.bytes = o.bytes
+			return failed
+		}
+	}
+	a.size, a.hash = o.bytes, hash.Sum64()
+	a.body = io.NewSectionReader(r.job.Spool, r.end, a.size)
+	return o
+}
+
+// scan looks for what the paths of the spec lead to.
+func (r *run) scan(a *answer, doc io.ReaderAt, size int64) {
+	a.found, a.scanErr = nil, nil
+	paths := make([]*jsonpath.Path, 0, 1+len(r.spec.rules))
+	if path := r.spec.pagination.path; path != nil {
+		paths = append(paths, path)
+	}
+	for _, rule := range r.spec.rules {
+		if rule.path != nil {
+			paths = append(paths, rule.path)
+		}
+	}
+	if len(paths) == 0 || size == 0 {
+		return
+	}
+	found, err := find(doc, size, paths...)
+	a.found = found
+	if r.spec.pagination.path != nil {
+		a.scanErr = err
+	}
+}
+
+// ruleFor is the first rule that an answer falls under.
+func (r *run) ruleFor(status int, a *answer) (rule, bool) {
+	i := r.firstRule()
+	for _, rule := range r.spec.rules {
+		matches := len(rule.status) == 0 || slices.Contains(rule.status, status)
+		if rule.path != nil {
+			matches = matches && i < len(a.found) && a.found[i].says()
+			i++
+		}
+		if matches {
+			return rule, true
+		}
+	}
+	return rule{}, false
+}
+
+// firstRule is where what the rules look for begins.
+func (r *run) firstRule() int {
+	if r.spec.pagination.path != nil {
+		return 1
+	}
+	return 0
+}
+
+// said is what an answer says of its error, as far as a rule looks at it.
+func (r *run) said(looked rule, a *answer) string {
+	i := r.firstRule()
+	for _, rule := range r.spec.rules {
+		if rule.path == nil {
+			continue
+		}
+		if rule.path == looked.path && i < len(a.found) {
+			if text, ok := a.found[i].text(); ok {
+				return " and said " + strconv.Quote(shorten(text))
+			}
+		}
+		i++
+	}
+	return ""
+}
+
+// shorten cuts a text that is shown.
+func shorten(text string) string {
+	const most = 200
+	runes := []rune(text)
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// wantJSON refuses a page in which the next one cannot be found.
+func (a *answer) wantJSON(format string) error {
+	if a.scanErr != nil && format != "json" {
+		return fail("pagination", nil, "The pages are %s, in which no path leads to the next one. Use linkHeader, offset or page.", format)
+	}
+	return nil
+}
+
+// follow finds the page that comes after a, for all kinds of pagination but
+// offset.
+func (r *run) follow(a *answer) (*step, error) {
+	next := &step{number: a.step.number + 1}
+	var to string
+	switch r.spec.pagination.kind {
+	case pagesNumber:
+		next.count = a.step.count + 1
+		return next, nil
+	case pagesLink:
+		to = nextLink(a.header.Values("Link"))
+	case pagesURL, pagesCursor:
+		if len(a.found) == 0 || !a.found[0].says() && a.found[0].kind != '0' {
+			return nil, nil
+		}
+		text, ok := a.found[0].text()
+		if !ok || a.found[0].kind == 't' {
+			return nil, fail("pagination", nil, "On page %d the path %s leads to no text or number.", a.step.number, r.spec.pagination.path)
+		}
+		to, next.token = text, &a.found[0]
+	}
+	if to == "" {
+		return nil, nil
+	}
+	if r.spec.pagination.kind != pagesCursor {
+		u, err := a.url.Parse(to)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return nil, fail("pagination", nil, "On page %d the address of the next page is no URL.", a.step.number)
+		}
+		u.User, u.Fragment = nil, ""
+		next.url, next.token, to = u, nil, u.String()
+	}
+	if r.seen.step(to) {
+		return nil, fail("pagination-loop", nil, "Page %d leads to a page that was there before.", a.step.number)
+	}
+	return next, nil
+}

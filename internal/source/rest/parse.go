@@ -1,0 +1,216 @@
+package rest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+)
+
+// Limits of definitions.
+const (
+	maxDescription = 10_000
+	maxKey         = 50
+	maxSheet       = 1 << 16
+	// DefaultMaxBytes is how many bytes of pages a fetch may bring where the
+	// definition does not say.
+	DefaultMaxBytes = 1 << 30
+	maxBytesEver    = 1 << 50
+)
+
+// Formats are the formats of pages that can be read; auto finds out which of
+// them a page has.
+var (
+	formats      = []string{"csv", "tsv", "json", "ndjson"}
+	laterFormats = []string{"xlsx", "xlsm", "xlsb", "xls", "ods", "xml", "parquet"}
+)
+
+// Parse reads the definition of a feed and its source. The error is a
+// [feedmill.Error] of the kind [feedmill.ErrInvalid] that lists every place
+// that is wrong. maxBytes is the most that pagination.maxBytes may be,
+// [DefaultMaxBytes] where it is 0.
+//
+// Only the shape is checked: whether the egress policy lets through what
+// [Definition.URLs] lists is for the caller to ask.
+func Parse(body []byte, maxBytes int64) (*Definition, error) {
+	doc, err := parseNode(body)
+	if err != nil {
+		return nil, err
+	}
+	d, r := readDefinition(doc, maxBytes)
+	if err := r.refusal(); err != nil {
+		return nil, err
+	}
+	if d.Name == "" {
+		d.Name = d.Spec.request.origin.Hostname()
+	}
+	return d, nil
+}
+
+// ParseFeed reads the definition of a feed on the source of another, which has
+// only a name, a description, response, mode and key of its own.
+func ParseFeed(body []byte) (*Definition, error) {
+	doc, err := parseNode(body)
+	if err != nil {
+		return nil, err
+	}
+	r := new(reading)
+	d := &Definition{doc: doc}
+	if o := rootObject(r, &d.doc); o != nil {
+		for _, name := range sourceMembers {
+			if o.get(name) != nil {
+				o.fault(name, "This belongs to the source, which is that of the other feed; leave it out.")
+			}
+		}
+		d.readFeed(o, false)
+		o.done()
+	}
+	return d, r.refusal()
+}
+
+func rootObject(r *reading, doc *node) *object {
+	if doc.kind != '{' {
+		r.fault("", "The body must be a JSON object.")
+		return nil
+	}
+	return &object{r: r, node: doc}
+}
+
+// readDefinition reads everything. What is wrong is in the reading.
+func readDefinition(doc node, maxBytes int64) (*Definition, *reading) {
+	if maxBytes <= 0 {
+		maxBytes = DefaultMaxBytes
+	}
+	r := new(reading)
+	d := &Definition{doc: doc}
+	o := rootObject(r, &d.doc)
+	if o == nil {
+		return d, r
+	}
+	moveSecrets(o.node.member("request"))
+	if a := o.node.member("auth"); a != nil {
+		moveSecrets(a.member("request"))
+	}
+	d.Spec = readSpec(o, maxBytes)
+	d.Schedule = readSchedule(o)
+	d.readFeed(o, d.Spec.incremental != nil)
+	o.done()
+	d.secrets = r.secrets
+	return d, r
+}
+
+// readFeed reads the members of a feed.
+func (d *Definition) readFeed(o *object, incremental bool) {
+	var named bool
+	if d.Name, named = o.text("name"); named {
+		if wrong := wrongLabel(d.Name); wrong != "" {
+			o.fault("name", wrong)
+		}
+	}
+	d.Description, _ = o.text("description")
+	if n := utf8.RuneCountInString(d.Description); n > maxDescription {
+		o.fault("description", fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
+	}
+	d.Response = readResponse(o)
+	d.readMode(o, incremental)
+}
+
+func wrongLabel(s string) string {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return "The name must not be empty."
+	case utf8.RuneCountInString(s) > feedmill.MaxNameLen:
+		return fmt.Sprintf("The name may have at most %d characters.", feedmill.MaxNameLen)
+	case strings.ContainsFunc(s, isControl):
+		return "The name must not hold control characters."
+	}
+	return ""
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// readMode reads mode and key. With a key each value of it has one row, the last
+// that came, in every mode: a source may give a record twice.
+func (d *Definition) readMode(o *object, incremental bool) {
+	for i, item := range o.items("key", maxKey) {
+		at := fmt.Sprintf("key/%d", i)
+		pointer := o.at + "/" + at
+		switch {
+		case item.kind != '"':
+			o.r.fault(pointer, "This must be a string, not "+kindName(item.kind)+".")
+		case item.text() == "":
+			o.r.fault(pointer, "The name of a column must not be empty.")
+		case slices.Contains(d.Key, item.text()):
+			o.r.fault(pointer, "This column is named more than once.")
+		default:
+			d.Key = append(d.Key, item.text())
+		}
+	}
+	// What is fetched from a cursor on is only what is new: it adds to what is
+	// there, whatever the mode is said to be.
+	adding := feedmill.ModeAppend
+	if len(d.Key) > 0 {
+		adding = feedmill.ModeMerge
+	}
+	d.Mode = feedmill.FeedMode(o.choice("mode", string(feedmill.ModeReplace), string(feedmill.ModeReplace), string(feedmill.ModeAppend), string(feedmill.ModeMerge)))
+	switch {
+	case d.Mode == feedmill.ModeMerge && len(d.Key) == 0:
+		o.fault("key", "The mode merge needs the names of the columns that rows are merged by.")
+	case incremental && d.Mode == feedmill.ModeReplace:
+		d.Mode = adding
+	}
+	if incremental {
+		o.node.set("mode", textNode(string(d.Mode)))
+	}
+}
+
+func readResponse(o *object) Response {
+	r := Response{Format: "auto", Sheet: 1, Types: "auto"}
+	response := o.object("response")
+	if response == nil {
+		return r
+	}
+	if s, ok := response.text("format"); ok {
+		switch {
+		case s == "auto" || slices.Contains(formats, s):
+			r.Format = s
+		case slices.Contains(laterFormats, s):
+			response.fault("format", s+" cannot be read yet; this must be auto, "+strings.Join(formats, ", ")+".")
+		default:
+			response.fault("format", "This must be auto, "+strings.Join(formats, ", ")+".")
+		}
+	}
+	r.Path = response.recordPath("path", r.Format)
+	r.Explode = response.recordPath("explode", r.Format)
+	if response.get("sheet") != nil && r.Format != "auto" {
+		response.fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
+	}
+	r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
+	r.Types = response.choice("types", "auto", "auto", "text")
+	response.done()
+	return r
+}
+
+// recordPath reads a path into records, which tables have none of.
+func (o *object) recordPath(name, format string) string {
+	s, ok := o.text(name)
+	switch {
+	case !ok:
+	case s == "":
+		o.fault(name, "This must not be empty; leave it out where there is none.")
+	case format == "csv" || format == "tsv":
+		o.fault(name, "Data in "+format+" has no paths; this is for JSON.")
+	default:
+		full := s
+		if name == "explode" && s[0] != '$' {
+			full = "$." + s
+		}
+		if _, err := jsonpath.Parse(full); err != nil {
+			o.fault(name, "This is no JSONPath: "+err.Error()+".")
+		}
+	}
+	return s
+}

@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// readAuth reads how requests are signed.
+func readAuth(o *object) auth {
+	o.needText("kind")
+	a := auth{kind: o.choice("kind", authNone, authNone, authBasic, authBearer, authAPIKey, authOAuth, authLogin)}
+	switch a.kind {
+	case authBasic:
+		a.username = o.needText("username")
+		if strings.Contains(a.username, ":") {
+			o.fault("username", "A user name for basic authentication has no colon.")
+		}
+		if a.password, _ = o.text("password"); o.get("password") == nil {
+			o.fault("password", "This field is required.")
+		}
+		o.secret("password")
+	case authBearer:
+		a.value = o.headerSecret("token")
+	case authAPIKey:
+		a.in = o.choice("in", inHeader, inHeader, inQuery, inCookie)
+		a.name = o.needText("name")
+		if wrong := wrongHeader(a.name); a.name != "" && a.in == inHeader && wrong != "" {
+			o.fault("name", wrong)
+		}
+		if a.in == inCookie && !httpguts.ValidHeaderFieldName(a.name) {
+			o.fault("name", "This is no name of a cookie.")
+		}
+		if a.value = o.headerSecret("value"); a.in == inCookie && strings.ContainsAny(a.value, "; ,\"\\") {
+			o.fault("value", "The value holds characters that a cookie cannot.")
+		}
+	case authOAuth:
+		o.readOAuth(&a)
+	case authLogin:
+		o.readLogin(&a)
+	}
+	o.done()
+	return a
+}
+
+// headerSecret reads a secret that can stand in a header.
+func (o *object) headerSecret(name string) string {
+	s := o.needText(name)
+	if !httpguts.ValidHeaderFieldValue(s) {
+		o.fault(name, "The value holds characters that a header cannot, such as line breaks.")
+	}
+	o.secret(name)
+	return s
+}
+
+func (o *object) readOAuth(a *auth) {
+	if text := o.needText("tokenUrl"); text != "" {
+		t, _, err := parseURL(text)
+		u, _ := url.Parse(text)
+		switch {
+		case err != nil:
+			o.fault("tokenUrl", upperFirst(err.Error())+".")
+		case !t.plain() || u == nil:
+			o.fault("tokenUrl", "There are no tokens in this URL.")
+		case slices.ContainsFunc(queryNames(u), looksSecret):
+			o.fault("tokenUrl", "The URL must not hold a secret in its query; use clientSecret.")
+		default:
+			a.tokenURL = u
+		}
+	}
+	a.username = o.needText("clientId")
+	a.password = o.needText("clientSecret")
+	o.secret("clientSecret")
+	a.scope, _ = o.text("scope")
+}
+
+func queryNames(u *url.URL) (names []string) {
+	for name := range u.Query() {
+		names = append(names, name)
+	}
+	return names
+}
+
+func (o *object) readLogin(a *auth) {
+	a.header, a.prefix = "Authorization", "Bearer"
+	if in := o.object("request"); in != nil {
+		cursor := o.r.usesCursor
+		if a.login = readRequest(in, "POST"); o.r.usesCursor != cursor {
+			o.r.fault(o.r.usesCursor, "A login has no cursor.")
+		}
+		if body := in.node.member("body"); body != nil && body.member("value") != nil {
+			at := in.pointer("body") + "/value"
+			o.r.secrets = slices.DeleteFunc(o.r.secrets, func(p string) bool { return strings.HasPrefix(p, at+"/") })
+			o.r.secrets = append(o.r.secrets, at)
+		}
+	} else if o.get("request") == nil {
+		o.fault("request", "This field is required.")
+	}
+	a.tokenPath = o.path("tokenPath", true)
+	if s, ok := o.text("header"); ok {
+		a.header = s
+		if wrong := wrongHeader(s); wrong != "" {
+			o.fault("header", wrong)
+		}
+		if !strings.EqualFold(s, "Authorization") {
+			a.prefix = ""
+		}
+	}
+	if s, ok := o.text("prefix"); ok {
+		a.prefix = s
+		if !httpguts.ValidHeaderFieldValue(s) {
+			o.fault("prefix", "This holds characters that a header cannot, such as line breaks.")
+		}
+	}
+}

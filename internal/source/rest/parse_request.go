@@ -1,0 +1,251 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Limits of requests.
+const (
+	maxURL         = 8 << 10
+	maxParams      = 200
+	defaultTimeout = 30 * time.Second
+	minTimeout     = time.Second
+	maxTimeout     = 10 * time.Minute
+)
+
+// readRequest reads what is to be asked for.
+func readRequest(o *object, method string) request {
+	r := request{
+		method:  o.choice("method", method, "GET", "POST", "PUT"),
+		timeout: o.duration("timeout", defaultTimeout, minTimeout, maxTimeout),
+	}
+	if text := o.needText("url"); text != "" {
+		var err error
+		if r.url, r.origin, err = parseURL(text); err != nil {
+			o.fault("url", upperFirst(err.Error())+".")
+		}
+		if holdsSecret(text) {
+			o.fault("url", "A parameter of the URL that looks like a secret stands more than once, or in query too; write it once, in query.")
+		}
+		o.noteCursor("url", &r.url)
+	}
+	r.query = o.params("query", func(string) string { return "" })
+	r.headers = o.params("headers", wrongHeader)
+	r.body = readBody(o)
+	o.done()
+	return r
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// parseURL reads an absolute URL with tokens in its path or query. The error
+// repeats nothing of it.
+func parseURL(text string) (template, *url.URL, error) {
+	t, err := parseTemplate(text)
+	if err != nil {
+		return t, nil, err
+	}
+	if len(text) > maxURL {
+		return t, nil, fmt.Errorf("a URL has at most %d bytes", maxURL)
+	}
+	sample := t.expand(moment{cursor: "1", now: time.Unix(0, 0)}, escapeInURL)
+	u, err := url.Parse(sample)
+	switch {
+	case err != nil:
+		return t, nil, errors.New("this is no URL; write https://host/path")
+	case u.Scheme != "https" && u.Scheme != "http", u.Host == "", u.Hostname() == "", u.Opaque != "":
+		return t, nil, errors.New("the URL must be absolute; write https://host/path, or http where the operator allows the host")
+	case u.User != nil:
+		return t, nil, errors.New("the URL must not hold a user or a password; use auth")
+	case strings.Contains(text, "#"):
+		return t, nil, errors.New("the URL must not have a fragment")
+	}
+	// The authority ends at the first of these after the scheme.
+	authority := text[strings.Index(text, "://")+3:]
+	if end := strings.IndexAny(authority, "/?"); end >= 0 {
+		authority = authority[:end]
+	}
+	if strings.Contains(authority, "{{") {
+		return t, nil, errors.New("tokens stand in the path and the query of a URL, not before")
+	}
+	return t, origin(u), nil
+}
+
+// escapeInURL escapes the value of a token for where it stands.
+func escapeInURL(before, value string) string {
+	if strings.Contains(before, "?") {
+		return url.QueryEscape(value)
+	}
+	return url.PathEscape(value)
+}
+
+func origin(u *url.URL) *url.URL { return &url.URL{Scheme: u.Scheme, Host: u.Host} }
+
+// sameOrigin reports whether two URLs have scheme, host and port in common.
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// template reads a text with tokens.
+func (o *object) template(name string) (template, bool) {
+	s, ok := o.text(name)
+	if !ok {
+		return template{}, false
+	}
+	return o.parse(name, s), true
+}
+
+func (o *object) parse(name, text string) template {
+	t, err := parseTemplate(text)
+	if err != nil {
+		o.fault(name, upperFirst(err.Error())+".")
+	}
+	o.noteCursor(name, &t)
+	return t
+}
+
+func (o *object) noteCursor(name string, t *template) {
+	if o.r.usesCursor == "" && t.usesCursor() {
+		o.r.usesCursor = o.pointer(name)
+	}
+}
+
+// params reads named values. Names are held to wrong, and values whose names
+// look like those of secrets are kept as such.
+func (o *object) params(field string, wrong func(name string) string) []param {
+	in := o.object(field)
+	if in == nil {
+		return nil
+	}
+	if n := len(in.node.members); n > maxParams {
+		o.fault(field, fmt.Sprintf("This may have at most %d members; it has %d.", maxParams, n))
+		return nil
+	}
+	var params []param
+	for _, m := range in.node.members {
+		if w := wrong(m.name); w != "" || m.name == "" {
+			in.fault(m.name, firstOf(w, "The name must not be empty."))
+			continue
+		}
+		p := param{name: m.name, secret: looksSecret(m.name)}
+		items := []node{m.value}
+		if m.value.kind == '[' && field != "headers" {
+			items = m.value.items
+		}
+		for i := range items {
+			s, ok := scalar(&items[i])
+			if !ok {
+				in.fault(m.name, "This must be a string, a number or a boolean"+also(field)+".")
+				continue
+			}
+			if field == "headers" && !httpguts.ValidHeaderFieldValue(s) {
+				in.fault(m.name, "The value holds characters that a header cannot, such as line breaks.")
+			}
+			p.values = append(p.values, in.parse(m.name, s))
+		}
+		if p.secret {
+			in.secret(m.name)
+		}
+		params = append(params, p)
+	}
+	return params
+}
+
+func also(field string) string {
+	if field == "headers" {
+		return ""
+	}
+	return ", or an array of them"
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// scalar is the text of a string, a number or a boolean.
+func scalar(n *node) (string, bool) {
+	switch n.kind {
+	case '"':
+		return n.text(), true
+	case '0', 't', 'f':
+		return string(n.raw), true
+	}
+	return "", false
+}
+
+// readBody reads what a request sends.
+func readBody(o *object) *body {
+	in := o.object("body")
+	if in == nil {
+		return nil
+	}
+	in.needText("kind")
+	b := &body{kind: in.choice("kind", bodyJSON, bodyJSON, bodyForm, bodyText)}
+	// A body of JSON can be null, unlike everything else.
+	in.known = append(in.known, "value")
+	value := in.node.member("value")
+	switch {
+	case value == nil:
+		in.fault("value", "This field is required.")
+	case isHidden(value):
+		// The body of a login is shown like this; nothing can be read from it.
+		b.text, b.json = template{text: hidden}, *value
+	case b.kind == bodyJSON:
+		b.json = *value
+		in.checkTokens(in.pointer("value"), value)
+	case b.kind == bodyForm:
+		b.form = in.params("value", func(string) string { return "" })
+	case b.kind == bodyText:
+		b.text, _ = in.template("value")
+	}
+	in.done()
+	return b
+}
+
+// checkTokens notes the tokens in the strings of a JSON body, and which of the
+// strings look like secrets.
+func (o *object) checkTokens(at string, n *node) {
+	if n.kind == '"' {
+		t, err := parseTemplate(n.text())
+		if err != nil {
+			o.r.fault(at, upperFirst(err.Error())+".")
+		}
+		if o.r.usesCursor == "" && t.usesCursor() {
+			o.r.usesCursor = at
+		}
+	}
+	for _, m := range n.members {
+		inner := at + "/" + escapePointer(m.name)
+		if m.value.kind == '"' && looksSecret(m.name) {
+			o.r.secrets = append(o.r.secrets, inner)
+		}
+		o.checkTokens(inner, &m.value)
+	}
+	for i := range n.items {
+		o.checkTokens(fmt.Sprintf("%s/%d", at, i), &n.items[i])
+	}
+}

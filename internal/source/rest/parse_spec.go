@@ -1,0 +1,263 @@
+package rest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+)
+
+// Limits of specs.
+const (
+	defaultAttempts = 5
+	maxAttemptsEver = 10
+	maxRules        = 20
+	maxRate         = 1000
+	defaultPages    = 1000
+	maxPagesEver    = 100_000
+	maxLookback     = 366 * 24 * time.Hour
+)
+
+// readSpec reads the members of the source.
+func readSpec(o *object, maxBytes int64) *Spec {
+	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts}
+	if request := o.object("request"); request != nil {
+		s.request = readRequest(request, "GET")
+	} else if o.get("request") == nil {
+		o.fault("request", "This field is required; it needs at least a url.")
+	}
+	if a := o.object("auth"); a != nil {
+		s.auth = readAuth(a)
+	}
+	s.pagination = readPagination(o, &s.request, maxBytes)
+	s.incremental = readIncremental(o, &s.request)
+	if retry := o.object("retry"); retry != nil {
+		s.maxAttempts = int(retry.integer("maxAttempts", defaultAttempts, 1, maxAttemptsEver))
+		retry.done()
+	}
+	s.rate = readRate(o)
+	s.rules = readRules(o)
+	return s
+}
+
+func readIncremental(o *object, r *request) *incremental {
+	in := o.object("incremental")
+	if in == nil {
+		if o.r.usesCursor != "" {
+			o.r.fault(o.r.usesCursor, "{{cursor}} needs the field incremental, which says what it is.")
+		}
+		return nil
+	}
+	inc := &incremental{in: inQuery}
+	if path := in.path("cursorPath", true); path != nil {
+		if inc.column = columnOf(path); inc.column == "" {
+			in.fault("cursorPath", "This must be names alone, such as $.updated_at or $.meta.changed.")
+		}
+	}
+	if p := in.object("param"); p != nil {
+		inc.in = p.choice("in", inQuery, inQuery, inHeader, inBody)
+		inc.param = p.needText("name")
+		p.checkParam("name", inc.param, inc.in, r)
+		p.done()
+	} else if in.get("param") == nil && o.r.usesCursor == "" {
+		in.fault("param", "Say how the cursor is sent: with this field, or with {{cursor}} in the request.")
+	}
+	inc.start, _ = in.template("start")
+	if inc.start.usesCursor() {
+		in.fault("start", "The first cursor cannot be the cursor.")
+	}
+	if o.r.usesCursor != "" && inc.start.text == "" && in.get("start") == nil {
+		in.fault("start", "This is required where {{cursor}} is used, for the first fetch.")
+	}
+	inc.lookback = in.duration("lookback", 0, 0, maxLookback)
+	in.done()
+	return inc
+}
+
+// columnOf is the column that a path of names leads to, as nested objects name
+// it, or nothing.
+func columnOf(path *jsonpath.Path) string {
+	steps, ok := path.Steps()
+	if !ok {
+		return ""
+	}
+	var names []string
+	for i := range steps {
+		name, ok := steps[i].Name()
+		if !ok {
+			return ""
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ".")
+}
+
+func readRate(o *object) *rate {
+	limit := o.object("rateLimit")
+	if limit == nil {
+		return nil
+	}
+	for _, name := range []string{"requests", "per"} {
+		if limit.get(name) == nil {
+			limit.fault(name, "This field is required.")
+		}
+	}
+	r := &rate{
+		requests: int(limit.integer("requests", 1, 1, maxRate)),
+		per:      limit.duration("per", time.Second, time.Second, time.Hour),
+	}
+	limit.done()
+	return r
+}
+
+func readRules(o *object) (rules []rule) {
+	for i, item := range o.items("errors", maxRules) {
+		at := o.pointer("errors") + "/" + strconv.Itoa(i)
+		if item.kind != '{' {
+			o.r.fault(at, "This must be an object, not "+kindName(item.kind)+".")
+			continue
+		}
+		in := &object{r: o.r, at: at, node: &item}
+		var r rule
+		for j, status := range in.items("status", 100) {
+			n, err := strconv.Atoi(string(status.raw))
+			if status.kind != '0' || err != nil || n < 100 || n > 599 {
+				o.r.fault(in.pointer("status")+"/"+strconv.Itoa(j), "This must be an HTTP status from 100 to 599.")
+				continue
+			}
+			r.status = append(r.status, n)
+		}
+		r.path = in.path("bodyPath", false)
+		if in.get("status") == nil && in.get("bodyPath") == nil {
+			o.r.fault(at, "A rule needs status, bodyPath or both.")
+		}
+		in.needText("action")
+		r.action = in.choice("action", "", actionIgnore, actionFail, actionRetry)
+		in.done()
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+func readPagination(o *object, r *request, maxBytes int64) pagination {
+	p := pagination{kind: pagesNone, in: inQuery, maxPages: defaultPages, maxBytes: min(DefaultMaxBytes, maxBytes)}
+	in := o.object("pagination")
+	if in == nil {
+		return p
+	}
+	in.needText("kind")
+	p.kind = in.choice("kind", pagesNone, pagesNone, pagesURL, pagesLink, pagesCursor, pagesOffset, pagesNumber)
+	p.maxPages = in.integer("maxPages", defaultPages, 1, maxPagesEver)
+	p.maxBytes = in.integer("maxBytes", p.maxBytes, 1, maxBytes)
+	if p.kind == pagesURL || p.kind == pagesCursor {
+		p.path = in.path("path", true)
+	}
+	switch p.kind {
+	case pagesNone, pagesURL, pagesLink:
+		in.refuse(p.kind, "in", "param", "start", "size", "sizeParam")
+	default:
+		p.in = in.choice("in", inQuery, inQuery, inHeader, inBody)
+		p.param, _ = in.text("param")
+	}
+	switch p.kind {
+	case pagesCursor:
+		p.param = in.needText("param")
+		in.refuse(p.kind, "start", "size", "sizeParam")
+	case pagesOffset, pagesNumber:
+		if in.get("param") == nil {
+			p.param = p.kind
+		}
+		if p.kind == pagesNumber {
+			p.start = in.integer("start", 1, 0, 1<<31)
+		} else {
+			in.refuse(p.kind, "start")
+		}
+		p.size = in.integer("size", 0, 1, 1<<31)
+		p.sizeParam, _ = in.text("sizeParam")
+		if p.sizeParam != "" {
+			in.checkParam("sizeParam", p.sizeParam, p.in, r)
+			if p.size == 0 && in.get("size") == nil {
+				in.fault("size", "This is required with sizeParam: it is what is sent.")
+			}
+		}
+	}
+	if p.param != "" {
+		in.checkParam("param", p.param, p.in, r)
+	}
+	if p.path == nil {
+		in.refuse(p.kind, "path")
+	}
+	in.done()
+	return p
+}
+
+// refuse notes members that a kind has no use for.
+func (o *object) refuse(kind string, names ...string) {
+	for _, name := range names {
+		if slices.Contains(o.known, name) {
+			continue
+		}
+		if o.get(name) != nil {
+			o.fault(name, fmt.Sprintf("The kind %s has no use for this; leave it out.", kind))
+		}
+	}
+}
+
+// path reads a JSONPath.
+func (o *object) path(name string, needed bool) *jsonpath.Path {
+	s, ok := o.text(name)
+	if !ok {
+		if needed && o.get(name) == nil {
+			o.fault(name, "This field is required.")
+		}
+		return nil
+	}
+	path, err := jsonpath.Parse(s)
+	if err != nil {
+		o.fault(name, "This is no JSONPath: "+err.Error()+".")
+		return nil
+	}
+	return path
+}
+
+// checkParam says whether a parameter can stand where it is to.
+func (o *object) checkParam(field, name, in string, r *request) {
+	switch in {
+	case inHeader:
+		if wrong := wrongHeader(name); wrong != "" {
+			o.fault(field, wrong)
+		}
+	case inBody:
+		switch {
+		case r.body == nil && r.method == "GET":
+			o.fault(field, "A parameter in the body needs a request with a body; set request.method to POST.")
+		case r.body != nil && r.body.kind == bodyText:
+			o.fault(field, "A body of the kind text has no parameters; use json or form.")
+		case r.body != nil && r.body.kind == bodyJSON && r.body.json.kind != '{' && !isHidden(&r.body.json):
+			o.fault(field, "The JSON of request.body must be an object for a parameter to stand in it.")
+		}
+	}
+}
+
+func isHidden(n *node) bool { return n.kind == '"' && n.text() == hidden }
+
+// ownHeaders are those that HTTP itself or the fetch works with.
+var ownHeaders = []string{
+	"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect",
+	"accept-encoding", "if-none-match", "if-modified-since", "range", "proxy-authorization", "proxy-connection",
+}
+
+func wrongHeader(name string) string {
+	switch {
+	case !httpguts.ValidHeaderFieldName(name):
+		return "This is no name of a header."
+	case slices.Contains(ownHeaders, strings.ToLower(name)):
+		return "This header belongs to the fetch itself and cannot be set."
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// position is how far the fetches of a source have come.
+type position struct {
+	// Cursor is the newest value seen, as it stands in the data.
+	Cursor string `json:"cursor,omitempty"`
+	// ETag and LastModified are of the only page of the last fetch, and
+	// Request is the fingerprint of what it was asked with.
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"lastModified,omitempty"`
+	Request      string `json:"request,omitempty"`
+}
+
+func parsePosition(text []byte) (p position, err error) {
+	if len(text) == 0 {
+		return p, nil
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("read the position of a source: %w", err)
+	}
+	return p, nil
+}
+
+func (p position) text() []byte {
+	text, _ := json.Marshal(p) // Strings always marshal.
+	return text
+}
+
+// Advance moves the cursor of a position to the newest value that a fetch
+// brought. It never moves back, and stays where there is no newest value.
+func Advance(pos []byte, newest string) ([]byte, error) {
+	p, err := parsePosition(pos)
+	if err != nil {
+		return nil, err
+	}
+	var c Cursor
+	c.See([]byte(p.Cursor))
+	c.See([]byte(newest))
+	p.Cursor = c.Newest()
+	return p.text(), nil
+}
+
+// Unconditional is a position from which the next fetch brings data even where
+// nothing has changed at the source. It is for when something else has: the
+// way the data is read, or the feeds that are made of it. The cursor stays.
+func Unconditional(pos []byte) ([]byte, error) {
+	p, err := parsePosition(pos)
+	if err != nil {
+		return nil, err
+	}
+	return position{Cursor: p.Cursor}.text(), nil
+}

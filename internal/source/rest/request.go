@@ -1,0 +1,278 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// build makes the request of a page, without the credential.
+func (r *run) build(ctx context.Context, s step) (*http.Request, error) {
+	spec := &r.spec.request
+	sent := r.extras(s)
+	home := true
+	target := s.url
+	if target == nil {
+		var err error
+		if target, err = spec.address(r.at); err != nil {
+			return nil, err
+		}
+	} else {
+		target, home = spec.completed(target, r.at), sameOrigin(target, spec.origin)
+	}
+	if !home && spec.body.holdsSecret() {
+		return nil, fail("pagination", nil, "Page %d is at another origin, %s, where the body of the request with its secret is not sent.", s.number, target.Host)
+	}
+	for _, e := range sent {
+		// The address of a next page says all that its query needs.
+		if e.in == inQuery && s.url == nil {
+			target.RawQuery = setQuery(target.RawQuery, e.name, e.value.text)
+		}
+	}
+	body, contentType, err := spec.payload(r.at, sent)
+	if err != nil {
+		return nil, err
+	}
+	request, err := newRequest(ctx, spec.method, target, body, contentType)
+	if err != nil {
+		return nil, err
+	}
+	spec.setHeaders(request, r.at, home)
+	for _, e := range sent {
+		if e.in == inHeader {
+			request.Header.Set(e.name, e.value.text)
+		}
+	}
+	if s.number == 1 && r.from.Request != "" && r.from.Request == s.fingerprint {
+		setUnlessEmpty(request.Header, "If-None-Match", r.from.ETag)
+		setUnlessEmpty(request.Header, "If-Modified-Since", r.from.LastModified)
+	}
+	r.f.identify(request)
+	return request, nil
+}
+
+func newRequest(ctx context.Context, method string, target *url.URL, body, contentType string) (*http.Request, error) {
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target.String(), reader)
+	if err != nil {
+		// The error can hold the URL, whose secrets are not masked here.
+		return nil, fail("fetch-failed", nil, "The request cannot be made: with its tokens replaced, the URL is none.")
+	}
+	setUnlessEmpty(request.Header, "Content-Type", contentType)
+	return request, nil
+}
+
+func setUnlessEmpty(h http.Header, name, value string) {
+	if value != "" {
+		h.Set(name, value)
+	}
+}
+
+// identify adds what every request says.
+func (f *Fetcher) identify(request *http.Request) {
+	h := request.Header
+	if h.Get("User-Agent") == "" {
+		h.Set("User-Agent", f.options.UserAgent)
+	}
+	if h.Get("Accept") == "" {
+		h.Set("Accept", "application/json, application/x-ndjson, text/csv;q=0.9, */*;q=0.5")
+	}
+	h.Set("Accept-Encoding", "gzip")
+}
+
+// extra is a parameter of pagination or of the cursor.
+type extra struct {
+	in, name string
+	value    extraValue
+}
+
+type extraValue struct {
+	text   string
+	number bool
+}
+
+// extras are the parameters of a page.
+func (r *run) extras(s step) (extras []extra) {
+	if inc := r.spec.incremental; inc != nil && inc.param != "" && r.at.cursor != "" {
+		extras = append(extras, extra{inc.in, inc.param, extraValue{text: r.at.cursor}})
+	}
+	p := &r.spec.pagination
+	if p.sizeParam != "" && p.size > 0 {
+		extras = append(extras, extra{p.in, p.sizeParam, extraValue{strconv.FormatInt(p.size, 10), true}})
+	}
+	switch p.kind {
+	case pagesOffset, pagesNumber:
+		extras = append(extras, extra{p.in, p.param, extraValue{strconv.FormatInt(s.count, 10), true}})
+	case pagesCursor:
+		if s.token != nil {
+			text, _ := s.token.text()
+			extras = append(extras, extra{p.in, p.param, extraValue{text, s.token.kind == '0'}})
+		}
+	}
+	return extras
+}
+
+// address is the URL with its query.
+func (q *request) address(m moment) (*url.URL, error) {
+	u, err := url.Parse(q.url.expand(m, escapeInURL))
+	if err != nil {
+		return nil, fail("fetch-failed", nil, "With its tokens replaced, the URL is none.")
+	}
+	for _, p := range q.query {
+		u.RawQuery = removeQuery(u.RawQuery, p.name)
+		for _, v := range p.values {
+			u.RawQuery = addQuery(u.RawQuery, p.name, v.expand(m, nil))
+		}
+	}
+	return u, nil
+}
+
+// completed is the address of a next page with the secrets of the query that
+// it lacks, where it is of the same origin.
+func (q *request) completed(next *url.URL, m moment) *url.URL {
+	u := *next
+	if !sameOrigin(next, q.origin) {
+		return &u
+	}
+	names := queryNames(next)
+	for _, p := range q.query {
+		if !p.secret || slices.Contains(names, p.name) {
+			continue
+		}
+		for _, v := range p.values {
+			u.RawQuery = addQuery(u.RawQuery, p.name, v.expand(m, nil))
+		}
+	}
+	return &u
+}
+
+// setHeaders sets the headers; those that look like secrets stay at home.
+func (q *request) setHeaders(request *http.Request, m moment, home bool) {
+	for _, p := range q.headers {
+		if p.secret && !home {
+			continue
+		}
+		for _, v := range p.values {
+			request.Header.Set(p.name, v.expand(m, nil))
+		}
+	}
+}
+
+// payload is the body with its tokens replaced and the parameters in it.
+func (q *request) payload(m moment, extras []extra) (text, contentType string, err error) {
+	inside := slices.DeleteFunc(slices.Clone(extras), func(e extra) bool { return e.in != inBody })
+	if q.body == nil && len(inside) == 0 {
+		return "", "", nil
+	}
+	b := q.body
+	if b == nil {
+		b = &body{kind: bodyJSON, json: node{kind: '{'}}
+	}
+	switch b.kind {
+	case bodyForm:
+		form := ""
+		for _, p := range b.form {
+			for _, v := range p.values {
+				form = addQuery(form, p.name, v.expand(m, nil))
+			}
+		}
+		for _, e := range inside {
+			form = setQuery(form, e.name, e.value.text)
+		}
+		return form, "application/x-www-form-urlencoded", nil
+	case bodyText:
+		return b.text.expand(m, nil), "text/plain; charset=utf-8", nil
+	}
+	doc := b.json.clone()
+	doc.expand(m)
+	for _, e := range inside {
+		value := textNode(e.value.text)
+		if e.value.number {
+			value = node{kind: '0', raw: []byte(e.value.text)}
+		}
+		if err := doc.put(e.name, value); err != nil {
+			return "", "", err
+		}
+	}
+	return string(doc.append(nil)), "application/json", nil
+}
+
+// holdsSecret reports whether something in a body looks like a secret.
+func (b *body) holdsSecret() bool {
+	return b != nil && (b.json.holdsSecret() || slices.ContainsFunc(b.form, func(p param) bool { return p.secret }))
+}
+
+func (n *node) holdsSecret() bool {
+	return slices.ContainsFunc(n.members, func(m member) bool {
+		return m.value.kind == '"' && looksSecret(m.name) || m.value.holdsSecret()
+	}) || slices.ContainsFunc(n.items, func(item node) bool { return item.holdsSecret() })
+}
+
+// expand replaces the tokens in all strings.
+func (n *node) expand(m moment) {
+	if n.kind == '"' && strings.Contains(string(n.raw), "{{") {
+		if t, err := parseTemplate(n.text()); err == nil {
+			*n = textNode(t.expand(m, nil))
+		}
+	}
+	for i := range n.members {
+		n.members[i].value.expand(m)
+	}
+	for i := range n.items {
+		n.items[i].expand(m)
+	}
+}
+
+// put sets a member by its name, or by a JSON Pointer to where it stands.
+func (n *node) put(name string, value node) error {
+	if !strings.HasPrefix(name, "/") {
+		n.set(name, value)
+		return nil
+	}
+	names := strings.Split(name[1:], "/")
+	for _, part := range names[:len(names)-1] {
+		part = unescapePointer(part)
+		if n.member(part) == nil || n.member(part).kind == 'n' {
+			n.set(part, node{kind: '{'})
+		}
+		if n = n.member(part); n.kind != '{' {
+			return fail("pagination", nil, "In the body of the request there is no object at %s.", fmt.Sprintf("%q", name))
+		}
+	}
+	n.set(unescapePointer(names[len(names)-1]), value)
+	return nil
+}
+
+func addQuery(query, name, value string) string {
+	pair := url.QueryEscape(name) + "=" + url.QueryEscape(value)
+	if query == "" {
+		return pair
+	}
+	return query + "&" + pair
+}
+
+func setQuery(query, name, value string) string {
+	return addQuery(removeQuery(query, name), name, value)
+}
+
+// removeQuery takes a parameter out of a query and leaves the rest as it is.
+func removeQuery(query, name string) string {
+	if query == "" {
+		return ""
+	}
+	pairs := strings.Split(query, "&")
+	pairs = slices.DeleteFunc(pairs, func(pair string) bool {
+		raw, _, _ := strings.Cut(pair, "=")
+		decoded, err := url.QueryUnescape(raw)
+		return err == nil && decoded == name
+	})
+	return strings.Join(pairs, "&")
+}

@@ -1,0 +1,21 @@
+package rest
+
+import "fmt"
+
+// ResponseOf is how the records of a feed are read, of which
+// [Definition.Public] was kept.
+func ResponseOf(feedSpec []byte) (Response, error) {
+	doc, err := parseNode(feedSpec)
+	if err != nil {
+		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
+	}
+	r := new(reading)
+	response := readResponse(&object{r: r, node: &doc})
+	if err := r.refusal(); err != nil {
+		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
+	}
+	return response, nil
+}
+
+// Paginated reports whether there can be more than one page.
+func (s *Spec) Paginated() bool { return s.pagination.kind != pagesNone }

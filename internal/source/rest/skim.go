@@ -1,0 +1,162 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// document is JSON that is read from front to back.
+type document interface {
+	// PeekKind is the kind of what comes next; that of a bracket is itself.
+	PeekKind() jsontext.Kind
+	// SkipValue passes over the next value.
+	SkipValue() error
+	// ReadValue reads the next value, which is neither array nor object.
+	ReadValue() (jsontext.Value, error)
+	// Name reads the name of the next member.
+	Name() ([]byte, error)
+	// Bracket passes over the next bracket.
+	Bracket() error
+}
+
+// stream is a document of any length. What is read is validated.
+type stream struct{ *jsontext.Decoder }
+
+// Name reads the name of the next member.
+func (s stream) Name() ([]byte, error) {
+	token, err := s.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	return []byte(token.String()), nil
+}
+
+// Bracket passes over the next bracket.
+func (s stream) Bracket() error {
+	_, err := s.ReadToken()
+	return err
+}
+
+// skimmer is a document in memory. What is passed over is not validated, which
+// whoever reads the records does: so it costs little to look for the address
+// of the next page at the end of a long one.
+type skimmer struct {
+	data []byte
+	at   int
+}
+
+var errSkim = errors.New("the document is no JSON")
+
+// PeekKind is the kind of what comes next, after commas and colons.
+func (s *skimmer) PeekKind() jsontext.Kind {
+	for ; s.at < len(s.data); s.at++ {
+		switch c := s.data[s.at]; c {
+		case ' ', '\t', '\r', '\n', ',', ':':
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			return '0'
+		case '"', '{', '}', '[', ']', 't', 'f', 'n':
+			return jsontext.Kind(c)
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// Bracket passes over the next bracket.
+func (s *skimmer) Bracket() error {
+	switch s.PeekKind() {
+	case '{', '}', '[', ']':
+		s.at++
+		return nil
+	}
+	return errSkim
+}
+
+// Name reads the name of the next member.
+func (s *skimmer) Name() ([]byte, error) {
+	if s.PeekKind() != '"' {
+		return nil, errSkim
+	}
+	raw, err := s.ReadValue()
+	if err != nil || bytes.IndexByte(raw, '\\') < 0 && len(raw) >= 2 {
+		return bytes.Trim(raw, `"`), err
+	}
+	return jsontext.AppendUnquote(nil, raw)
+}
+
+// ReadValue reads the next value, which is neither array nor object.
+func (s *skimmer) ReadValue() (jsontext.Value, error) {
+	kind := s.PeekKind()
+	start := s.at
+	if err := s.SkipValue(); err != nil {
+		return nil, err
+	}
+	raw := jsontext.Value(s.data[start:s.at])
+	if kind != '"' && !raw.IsValid() {
+		return nil, errSkim
+	}
+	return raw, nil
+}
+
+// SkipValue passes over the next value.
+func (s *skimmer) SkipValue() error {
+	switch s.PeekKind() {
+	case '"':
+		return s.skipString()
+	case '{', '[':
+		return s.skipContainer()
+	case 't', 'f', 'n', '0':
+		for s.at < len(s.data) && bytes.IndexByte([]byte(",]} \t\r\n:\"[{"), s.data[s.at]) < 0 {
+			s.at++
+		}
+		return nil
+	}
+	return errSkim
+}
+
+// skipString passes over a string that begins here.
+func (s *skimmer) skipString() error {
+	for i := s.at + 1; ; {
+		n := bytes.IndexByte(s.data[i:], '"')
+		if n < 0 {
+			return io.ErrUnexpectedEOF
+		}
+		i += n
+		escapes := 0
+		for s.data[i-1-escapes] == '\\' {
+			escapes++
+		}
+		i++
+		if escapes%2 == 0 {
+			s.at = i
+			return nil
+		}
+	}
+}
+
+// skipContainer passes over an array or object that begins here.
+func (s *skimmer) skipContainer() error {
+	depth := 0
+	for s.at < len(s.data) {
+		switch s.data[s.at] {
+		case '"':
+			if err := s.skipString(); err != nil {
+				return err
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				s.at++
+				return nil
+			}
+		}
+		s.at++
+	}
+	return io.ErrUnexpectedEOF
+}

@@ -1,0 +1,154 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// template is a text with tokens in it, such as {{today-7d|2006-01-02}}, that
+// are replaced when a request is made.
+type template struct {
+	text  string
+	parts []templatePart
+}
+
+// templatePart is a literal text, or a token where literal is empty.
+type templatePart struct {
+	literal string
+	token   token
+}
+
+// token is what stands between {{ and }}.
+type token struct {
+	name   string        // today, now or cursor
+	offset time.Duration // of today and now
+	format string
+	set    bool // whether this is a token at all
+}
+
+// moment is what tokens are replaced by.
+type moment struct {
+	now    time.Time
+	cursor string
+}
+
+const tokenForms = "a token is {{today}}, {{now}} or {{cursor}}; the first two can be moved, as in {{today-7d}}, " +
+	"and written in another layout, as in {{now-1h|2006-01-02T15:04}}, {{now|unix}} or {{now|unixms}}"
+
+// parseTemplate finds the tokens of a text. The error says how to write one
+// and repeats nothing of the text.
+func parseTemplate(text string) (template, error) {
+	t := template{text: text}
+	for rest := text; rest != ""; {
+		literal, after, found := strings.Cut(rest, "{{")
+		if literal != "" {
+			t.parts = append(t.parts, templatePart{literal: literal})
+		}
+		if !found {
+			break
+		}
+		inner, following, closed := strings.Cut(after, "}}")
+		if !closed {
+			return t, errors.New("a {{ has no }} after it; " + tokenForms)
+		}
+		token, err := parseToken(inner)
+		if err != nil {
+			return t, err
+		}
+		t.parts = append(t.parts, templatePart{token: token})
+		rest = following
+	}
+	return t, nil
+}
+
+func parseToken(text string) (token, error) {
+	body, format, formatted := strings.Cut(text, "|")
+	body = strings.TrimSpace(body)
+	t := token{set: true, format: strings.TrimSpace(format)}
+	if sign := strings.IndexAny(body, "+-"); sign >= 0 {
+		d, err := feedmill.ParseDuration(strings.TrimSpace(body[sign+1:]))
+		if err != nil {
+			return t, fmt.Errorf("the offset of a token is no duration: %w", err)
+		}
+		if body[sign] == '-' {
+			d = -d
+		}
+		t.offset, body = d, strings.TrimSpace(body[:sign])
+	}
+	t.name = body
+	switch {
+	case formatted && t.format == "":
+		return t, errors.New("the layout of a token is empty; " + tokenForms)
+	case t.name == "today" || t.name == "now":
+		return t, nil
+	case t.name == "cursor" && !formatted && t.offset == 0:
+		return t, nil
+	}
+	return t, errors.New("this is no token that is known; " + tokenForms)
+}
+
+// plain reports whether there are no tokens.
+func (t *template) plain() bool {
+	return len(t.parts) == 0 || len(t.parts) == 1 && !t.parts[0].token.set
+}
+
+// usesCursor reports whether the cursor stands in the text.
+func (t *template) usesCursor() bool {
+	for _, p := range t.parts {
+		if p.token.name == "cursor" {
+			return true
+		}
+	}
+	return false
+}
+
+// expand replaces the tokens. What they are replaced by is passed through
+// escape, together with the text before it.
+func (t *template) expand(m moment, escape func(before, value string) string) string {
+	if t.plain() {
+		return t.text
+	}
+	var b strings.Builder
+	for _, p := range t.parts {
+		switch {
+		case !p.token.set:
+			b.WriteString(p.literal)
+		case escape == nil:
+			b.WriteString(p.token.value(m))
+		default:
+			b.WriteString(escape(b.String(), p.token.value(m)))
+		}
+	}
+	return b.String()
+}
+
+// value is what the token stands for.
+func (t *token) value(m moment) string {
+	at, layout := m.now, time.RFC3339
+	switch t.name {
+	case "cursor":
+		return m.cursor
+	case "today":
+		year, month, day := at.Date()
+		// Whole days are days of the calendar, which can have 23 hours.
+		days := int(t.offset / (24 * time.Hour))
+		at = time.Date(year, month, day+days, 0, 0, 0, 0, at.Location()).Add(t.offset % (24 * time.Hour))
+		layout = time.DateOnly
+	default:
+		at = at.Add(t.offset)
+	}
+	switch t.format {
+	case "":
+		return at.Format(layout)
+	case "unix":
+		return strconv.FormatInt(at.Unix(), 10)
+	case "unixms":
+		return strconv.FormatInt(at.UnixMilli(), 10)
+	}
+	return at.Format(t.format)
+}

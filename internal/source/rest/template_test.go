@@ -1,0 +1,122 @@
+package rest
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTemplate(t *testing.T) {
+	paris, err := time.LoadLocation("Europe/Paris")
+	if err != nil {
+		t.Skip(err)
+	}
+	m := moment{now: time.Date(2026, 3, 30, 1, 30, 15, 0, paris), cursor: "a b/c?"}
+	for text, want := range map[string]string{
+		"":                                       "",
+		"plain } text {":                         "plain } text {",
+		"{{today}}":                              "2026-03-30",
+		"{{ today - 7d | 02.01.2006}}":           "23.03.2026",
+		"{{today-1d|2006-01-02T15:04:05-07:00}}": "2026-03-29T00:00:00+01:00",
+		"{{today+1h}}":                           "2026-03-30",
+		"{{now}}":                                "2026-03-30T01:30:15+02:00",
+		"{{now-1h30m|15:04}}":                    "00:00",
+		"{{now|unix}}-{{now|unixms}}":            "1774827015-1774827015000",
+		"x{{cursor}}y":                           "xa b/c?y",
+	} {
+		tmpl, err := parseTemplate(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := tmpl.expand(m, nil); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	for _, text := range []string{"{{", "{{}}", "{{x}}", "{{today-}}", "{{today-1y}}", "{{today|}}", "{{cursor-1d}}", "{{cursor|x}}"} {
+		if _, err := parseTemplate(text); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+	// In a URL a value stays where it is put.
+	tmpl, _, err := parseURL("https://a.test/{{cursor}}/x?q={{cursor}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tmpl.expand(m, escapeInURL); got != "https://a.test/a%20b%2Fc%3F/x?q=a+b%2Fc%3F" {
+		t.Error(got)
+	}
+}
+
+func FuzzTemplate(f *testing.F) {
+	for _, seed := range []string{"{{today-7d|2006-01-02}}", "a{{cursor}}b", "{{now|unix}}{{", "https://a.test/{{now}}?x={{today+1d}}"} {
+		f.Add(seed)
+	}
+	m := moment{now: time.Unix(1e9, 0).UTC(), cursor: "/../?#&="}
+	f.Fuzz(func(t *testing.T, text string) {
+		tmpl, err := parseTemplate(text)
+		if err != nil {
+			return
+		}
+		if !strings.Contains(text, "{{") && tmpl.expand(m, nil) != text {
+			t.Fatalf("a text without tokens becomes %q", tmpl.expand(m, nil))
+		}
+		tmpl, home, err := parseURL(text)
+		if err != nil {
+			return
+		}
+		u, err := url.Parse(tmpl.expand(m, escapeInURL))
+		if err == nil && !sameOrigin(u, home) {
+			t.Fatalf("%q leads to %s, not %s", text, u, home)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte(`{"request":{"url":"https://a.test/?api_key=x&y={{now}}"}}`))
+	f.Add([]byte(`{"request":{"url":"https://a.test/"},"auth":{"kind":"bearer","token":"x"},"errors":[{"status":[404],"action":"ignore"}]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, err := Parse(body, 0)
+		if err != nil {
+			return
+		}
+		if _, err := Restore(d.SourceSpec(), d.Secrets()); err != nil {
+			t.Fatalf("%s cannot be restored from %s: %v", body, d.SourceSpec(), err)
+		}
+		again, err := Merge(d.Public(), d.Secrets(), []byte(`{}`), 0)
+		if err != nil || string(again.Public()) != string(d.Public()) || string(again.Secrets()) != string(d.Secrets()) {
+			t.Fatalf("%s is not what it was: %s %v", d.Public(), again.Public(), err)
+		}
+	})
+}
+
+func TestNextLink(t *testing.T) {
+	for _, test := range []struct {
+		values []string
+		want   string
+	}{
+		{nil, ""},
+		{[]string{`<https://a.test/2>; rel="next"`}, "https://a.test/2"},
+		{[]string{`</1>; rel="prev", </3>; rel="next"; title="a, b"`}, "/3"},
+		{[]string{`</1>; rel=prev`, `</3>;rel=next`}, "/3"},
+		{[]string{`</1>; title="rel=\"next\", <x>", </3>; REL="last Next"`}, "/3"},
+		{[]string{`</a,b>; rel=next`}, "/a,b"},
+		{[]string{`</1>; rel=prev; rel=next`}, ""},
+		{[]string{`</1>; rel`, `<`, `x`, `</1>;;;rel=next`}, "/1"},
+		{[]string{`</1>; anchor="#x"; rel=next`}, "/1"},
+	} {
+		if got := nextLink(test.values); got != test.want {
+			t.Errorf("%q: %q, want %q", test.values, got, test.want)
+		}
+	}
+}
+
+func FuzzNextLink(f *testing.F) {
+	f.Add(`</1>; rel="prev", </3>; rel="next"; title="a, \"b"`)
+	f.Add(`<x>;rel=next,;=`)
+	f.Fuzz(func(t *testing.T, value string) {
+		if got := nextLink([]string{value}); got != "" && !strings.Contains(value, got) {
+			t.Fatalf("%q is not in %q", got, value)
+		}
+	})
+}

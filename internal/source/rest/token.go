@@ -1,0 +1,106 @@
+package rest
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// receivedToken is what a source gives for the secrets of a spec.
+type receivedToken struct {
+	text string
+	// lives is how long it is good for, 0 where nobody knows.
+	lives time.Duration
+}
+
+// tokens are those received, for as long as they are good.
+type tokens struct {
+	mu sync.Mutex
+	of map[string]*tokenSlot
+}
+
+// tokenSlot has the token of one source and credential.
+type tokenSlot struct {
+	// turn is held by whoever looks at the slot, so that one asks for a token
+	// and the others wait for it.
+	turn chan struct{}
+	text string
+	// until is when the token is to be renewed, zero for when it is refused.
+	until time.Time
+	used  time.Time // guarded by the mutex of tokens
+	// inBody says that the client's secrets are sent in the body.
+	inBody bool
+}
+
+// get gives the token of a key. Only one asks for it at a time; one whose ctx
+// ends leaves the turn to the next.
+func (t *tokens) get(ctx context.Context, key string, receive func(context.Context, *tokenSlot) (receivedToken, error)) (string, error) {
+	slot, err := t.slot(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	defer slot.leave()
+	if slot.text != "" && (slot.until.IsZero() || time.Now().Before(slot.until)) {
+		return slot.text, nil
+	}
+	received, err := receive(ctx, slot)
+	if err != nil {
+		return "", err
+	}
+	slot.text, slot.until = received.text, time.Time{}
+	if received.lives > 0 {
+		// It is renewed before it ends, by a tenth of its life or half a minute.
+		slot.until = time.Now().Add(received.lives - min(received.lives/10, 30*time.Second))
+	}
+	return slot.text, nil
+}
+
+// drop forgets a token that was refused, unless another has taken its place.
+func (t *tokens) drop(ctx context.Context, key, text string) error {
+	slot, err := t.slot(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer slot.leave()
+	if slot.text == text {
+		slot.text = ""
+	}
+	return nil
+}
+
+// slot takes the turn at the slot of a key.
+func (t *tokens) slot(ctx context.Context, key string) (*tokenSlot, error) {
+	t.mu.Lock()
+	if t.of == nil {
+		t.of = make(map[string]*tokenSlot)
+	}
+	slot := t.of[key]
+	if slot == nil {
+		t.forget()
+		slot = &tokenSlot{turn: make(chan struct{}, 1)}
+		t.of[key] = slot
+	}
+	slot.used = time.Now()
+	t.mu.Unlock()
+	select {
+	case slot.turn <- struct{}{}:
+		return slot, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *tokenSlot) leave() { <-s.turn }
+
+// forget drops what has not been used for long, once there is much.
+func (t *tokens) forget() {
+	const many, long = 1024, 24 * time.Hour
+	if len(t.of) < many {
+		return
+	}
+	for key, slot := range t.of {
+		if time.Since(slot.used) > long {
+			delete(t.of, key)
+		}
+	}
+}

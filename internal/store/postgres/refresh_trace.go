@@ -1,0 +1,26 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/jsontext"
+)
+
+// RefreshTrace is what was asked for in a refresh, none where that is not known.
+func (db *DB) RefreshTrace(ctx context.Context, workspace, feed, id feedmill.ID) ([]feedmill.TracedRequest, error) {
+	if _, err := db.Refresh(ctx, workspace, feed, id); err != nil {
+		return nil, err
+	}
+	rows, err := db.rows(ctx, `SELECT trace FROM refresh_traces WHERE workspace_id = $1 AND feed_id = $2 AND refresh_id = $3`, workspace, feed, id)
+	found, err := all(rows, err, func(row pgx.Row) (requests []feedmill.TracedRequest, err error) {
+		err = row.Scan(jsontext.Packed(&requests))
+		return requests, err
+	})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}

@@ -1,0 +1,178 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// newSource is a source with every field set, which nobody has a lease of.
+func newSource(w feedmill.ID) feedmill.Source {
+	at := now()
+	return feedmill.Source{
+		ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: w, Type: feedmill.FeedREST, Host: "api.example.com",
+		Spec: []byte(`{"url":"https://api.example.com"}`), Secrets: []byte{0, 1, 0xff}, Position: []byte(`{"cursor":7}`),
+		Schedule: feedmill.Schedule{Every: 90 * time.Minute, Cron: "0 3 * * *", Timezone: "Europe/Berlin"},
+		DueAt:    at.Add(-time.Minute), Run: 1 << 40, CreatedAt: at, UpdatedAt: at,
+	}
+}
+
+// fetched is a new feed of the source, with a refresh that is to come.
+func fetched(s feedmill.Source) feedmill.NewFeed {
+	at := now()
+	n := feedmill.NewFeed{Feed: feedmill.Feed{
+		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: s.Workspace, Source: s.ID, Name: "fetched", Type: feedmill.FeedREST,
+		State: feedmill.FeedPending, Mode: feedmill.ModeReplace, Schedule: s.Schedule, NextRefreshAt: s.DueAt, CreatedAt: at, UpdatedAt: at,
+	}}
+	n.Refresh = &feedmill.Refresh{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: n.Feed.ID, State: feedmill.RefreshPending, StartedAt: at}
+	n.Feed.LastRefresh = n.Refresh
+	return n
+}
+
+// makeSource creates a source with as many feeds as asked for, oldest first.
+func makeSource(t *testing.T, s Store, w feedmill.ID, feeds int) (feedmill.Source, []feedmill.Feed) {
+	t.Helper()
+	source := newSource(w)
+	return source, makeFeeds(t, s, source, feeds)
+}
+
+// makeFeeds creates the source with its feeds.
+func makeFeeds(t *testing.T, s Store, source feedmill.Source, feeds int) (made []feedmill.Feed) {
+	t.Helper()
+	for i := range feeds {
+		n := fetched(source)
+		if i == 0 {
+			n.Source = &source
+		}
+		_, err := s.CreateFeed(t.Context(), n, nil, budget, nil)
+		must(t, err)
+		made = append(made, n.Feed)
+	}
+	return made
+}
+
+// foundSource holds that the store has the source as it is given.
+func foundSource(t *testing.T, s Store, source feedmill.Source) {
+	t.Helper()
+	got, err := s.Source(t.Context(), source.Workspace, source.ID)
+	must(t, err)
+	equal(t, "the source", source, got)
+}
+
+// noSource holds that a source is not there for anybody.
+func noSource(t *testing.T, s Store, w, id feedmill.ID) {
+	t.Helper()
+	ctx := t.Context()
+	_, err := s.Source(ctx, w, id)
+	want(t, err, feedmill.ErrNotFound)
+	_, err = s.ChangeSource(ctx, w, id, func(*feedmill.SourceChange) error {
+		t.Error("a source is changed")
+		return nil
+	}, budget)
+	want(t, err, feedmill.ErrNotFound)
+	want(t, s.RenewSource(ctx, w, id, 1<<40, now(), nil), feedmill.ErrNotFound)
+}
+
+var sourceCases = []testCase{
+	{name: "created with its first feed and found, in its workspace alone", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 1)
+		foundSource(t, s, source)
+		found(t, s, feeds[0])
+		noSource(t, s, newWorkspace(t, s).ID, source.ID)
+	}},
+	{name: "created with nothing but what it must have", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, at := open(t), now()
+		source := feedmill.Source{
+			ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: newWorkspace(t, s).ID, Type: feedmill.FeedREST, CreatedAt: at, UpdatedAt: at,
+		}
+		makeFeeds(t, s, source, 1)
+		foundSource(t, s, source)
+	}},
+	{name: "a creation is told and answered in one", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, source, once := subscribe(t, s, w.ID, "datasource.*"), newSource(w.ID), newOnce(w.ID, "k1")
+		n := fetched(source)
+		n.Source = &source
+		e := told(n.Feed, "created")
+		due, err := s.CreateFeed(ctx, n, []feedmill.Event{e}, budget, &once)
+		must(t, err)
+		delivered(t, s, e, sub, due)
+		_, err = s.Answered(ctx, w.ID, "k1", now())
+		must(t, err)
+	}},
+	{name: "a creation that is refused leaves no source", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		taken, source := newOnce(w.ID, "taken"), newSource(w.ID)
+		must(t, s.Keep(ctx, taken))
+		there := makeFeed(t, s, w.ID)
+		n := fetched(source)
+		n.Source = &source
+		_, err := s.CreateFeed(ctx, n, []feedmill.Event{told(n.Feed, "created")}, budget, &taken)
+		want(t, err, feedmill.ErrAnswered)
+		n.Feed.ID = there.ID
+		_, err = s.CreateFeed(ctx, n, []feedmill.Event{told(n.Feed, "created")}, budget, nil)
+		want(t, err, feedmill.ErrConflict)
+		noSource(t, s, w.ID, source.ID)
+		noEvents(t, s, w.ID)
+		found(t, s, there)
+	}},
+	{name: "a source is created once", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		source, _ := makeSource(t, s, newWorkspace(t, s).ID, 1)
+		n, other := fetched(source), source
+		other.Host, n.Source = "another", &other
+		_, err := s.CreateFeed(t.Context(), n, nil, budget, nil)
+		want(t, err, feedmill.ErrConflict)
+		foundSource(t, s, source)
+		noFeed(t, s, source.Workspace, n.Feed)
+	}},
+	{name: "a feed is made of a source that is there in its workspace, or not at all", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		source, _ := makeSource(t, s, newWorkspace(t, s).ID, 2)
+		foundSource(t, s, source)
+		for _, refused := range []feedmill.NewFeed{
+			fetched(newSource(source.Workspace)),
+			fetched(feedmill.Source{ID: source.ID, Workspace: newWorkspace(t, s).ID}),
+		} {
+			once := newOnce(refused.Feed.Workspace, "k1")
+			_, err := s.CreateFeed(ctx, refused, []feedmill.Event{told(refused.Feed, "created")}, budget, &once)
+			want(t, err, feedmill.ErrNotFound)
+			noFeed(t, s, refused.Feed.Workspace, refused.Feed)
+			noEvents(t, s, refused.Feed.Workspace)
+			_, err = s.Answered(ctx, refused.Feed.Workspace, "k1", now())
+			want(t, err, feedmill.ErrNotFound)
+		}
+	}},
+	{name: "a source stays with its feeds and goes with the last", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 2)
+		other, _ := makeSource(t, s, source.Workspace, 1)
+		_, err := s.DeleteFeed(ctx, source.Workspace, feeds[0].ID, now(), nil, budget)
+		must(t, err)
+		foundSource(t, s, source)
+		_, err = s.ChangeSource(ctx, source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
+			equal(t, "feeds", feeds[1:], c.Feeds)
+			return nil
+		}, budget)
+		must(t, err)
+		_, err = s.DeleteFeed(ctx, source.Workspace, feeds[1].ID, now(), nil, budget)
+		must(t, err)
+		noSource(t, s, source.Workspace, source.ID)
+		foundSource(t, s, other)
+	}},
+	{name: "a change of the feed alone leaves the source", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 1)
+		f, _, err := s.ChangeFeed(t.Context(), source.Workspace, feeds[0].ID, func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+			f.Name = "new"
+			return nil, nil, nil
+		}, budget)
+		must(t, err)
+		found(t, s, f)
+		foundSource(t, s, source)
+	}},
+}

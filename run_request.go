@@ -1,0 +1,115 @@
+package feedmill
+
+import (
+	"fmt"
+	"time"
+)
+
+// Request asks for a refresh of a feed as soon as can be, and answers it: the
+// one that is waiting or under way, where there is one. A feed whose source
+// refused the credential is tried again; a paused one is a conflict.
+func (c *SourceChange) Request(feed ID, now time.Time) (Refresh, error) {
+	f, err := c.feed(feed)
+	switch {
+	case err != nil:
+		return Refresh{}, err
+	case f.State == FeedPaused:
+		return Refresh{}, &Error{Kind: ErrConflict, Type: "feed-paused", Detail: "The feed is paused; resume it first."}
+	case !f.Awaits():
+		c.record(f, Refresh{ID: NewID(PrefixRefresh), Feed: f.ID, State: RefreshPending, StartedAt: now})
+		c.Plan(now)
+	}
+	return *f.LastRefresh, nil
+}
+
+// Pause leaves a feed out of runs. A refresh that waits is cancelled, and one
+// that is under way may end.
+func (c *SourceChange) Pause(feed ID, now time.Time) ([]SourceNews, error) {
+	f, err := c.feed(feed)
+	if err != nil || f.State == FeedPaused {
+		return nil, err
+	}
+	var news []SourceNews
+	if f.Awaits() && (f.LastRefresh.State == RefreshPending || !c.Source.Leased(now)) {
+		news = append(news, c.cancel(f, now))
+	}
+	f.State, f.UpdatedAt = FeedPaused, now
+	c.Plan(now)
+	return append(news, SourceNews{f.ID, NewsPaused}), nil
+}
+
+// Resume takes a feed into runs again that was paused or whose source refused
+// the credential, with its failures forgotten. It is fetched at once where the
+// last refresh failed, and where the schedule had a run in the meantime: however
+// many were missed, one makes up for them.
+func (c *SourceChange) Resume(feed ID, now time.Time) ([]SourceNews, error) {
+	f, err := c.feed(feed)
+	if err != nil || f.Active() {
+		return nil, err
+	}
+	f.Failures, f.UpdatedAt, f.State = 0, now, FeedReady
+	switch {
+	case f.Awaits():
+		f.State = FeedRefreshing
+	case f.LastRefresh == nil || f.LastError != nil || c.missed(f.LastRefresh.EndedAt, now):
+		if _, err := c.Request(feed, now); err != nil {
+			return nil, err
+		}
+	}
+	c.Plan(now)
+	return []SourceNews{{f.ID, NewsResumed}}, nil
+}
+
+// missed reports whether a run was planned between two times.
+func (c *SourceChange) missed(since, until time.Time) bool {
+	next := c.Source.Schedule.Next(since, c.Source.CreatedAt, c.Source.ID)
+	return !next.IsZero() && !next.After(until)
+}
+
+// Cancel ends a refresh that waits, or the run that it is of and with it the
+// refreshes that the run has for other feeds: the run loses its lease. It is no
+// failure of the source and counts as none. A refresh that has ended is a
+// conflict.
+func (c *SourceChange) Cancel(feed, refresh ID, now time.Time) ([]SourceNews, error) {
+	f, err := c.feed(feed)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Awaits() || f.LastRefresh.ID != refresh {
+		return nil, &Error{Kind: ErrConflict, Type: "refresh-ended", Detail: "The refresh has ended already."}
+	}
+	var news []SourceNews
+	if f.LastRefresh.State == RefreshPending {
+		news = append(news, c.cancel(f, now))
+	} else {
+		c.Source.Run++
+		c.Source.LeasedUntil = time.Time{}
+		for i := range c.Feeds {
+			if other := &c.Feeds[i]; other.Awaits() && other.LastRefresh.State == RefreshRunning {
+				news = append(news, c.cancel(other, now))
+			}
+		}
+	}
+	c.Plan(now)
+	return news, nil
+}
+
+// cancel ends a feed's refresh that has not ended.
+func (c *SourceChange) cancel(f *Feed, now time.Time) SourceNews {
+	r := *f.LastRefresh
+	r.State, r.EndedAt = RefreshFailed, now
+	r.Error = &FeedError{
+		Type: "/problems/cancelled", Title: "The refresh was cancelled",
+		Detail: "It was ended before it was done; the data that the feed had stays.", At: now,
+	}
+	c.record(f, r)
+	return SourceNews{f.ID, NewsFailed}
+}
+
+func (c *SourceChange) feed(id ID) (*Feed, error) {
+	f := c.Feed(id)
+	if f == nil {
+		return nil, fmt.Errorf("feed of a source: %w", ErrNotFound)
+	}
+	return f, nil
+}

@@ -1,0 +1,149 @@
+package feedmill
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Schedule says when a source is fetched: at an interval, or at the times of a
+// cron expression in a time zone. The zero value is never.
+type Schedule struct {
+	Every    time.Duration
+	Cron     string
+	Timezone string // an IANA name, empty for UTC
+}
+
+// The bounds of an interval.
+const (
+	MinEvery = time.Minute
+	MaxEvery = 366 * 24 * time.Hour
+)
+
+// IsZero reports whether nothing is planned.
+func (s Schedule) IsZero() bool { return s == Schedule{} }
+
+// Check lists what is wrong with a schedule that a client wrote. The pointers
+// begin at the schedule itself.
+func (s Schedule) Check() []Fault {
+	var faults []Fault
+	wrong := func(pointer, format string, args ...any) {
+		faults = append(faults, Fault{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case s.Every != 0 && s.Cron != "":
+		wrong("", "A schedule has either every or cron; leave one of them out.")
+	case s.Every == 0 && s.Cron == "":
+		wrong("", `A schedule needs every, such as "15m", or cron, such as "0 6 * * 1-5".`)
+	}
+	if s.Every != 0 && (s.Every < MinEvery || s.Every > MaxEvery) {
+		wrong("/every", "The interval must be between %s and %s.", FormatDuration(MinEvery), FormatDuration(MaxEvery))
+	}
+	if s.Cron != "" {
+		if _, err := parseCron(s.Cron); err != nil {
+			wrong("/cron", "%s", sentence(err))
+		}
+	}
+	if s.Timezone != "" {
+		if _, err := s.location(); err != nil {
+			wrong("/timezone", "No time zone of this name is known; write an IANA name such as Europe/Paris.")
+		}
+		if s.Cron == "" {
+			wrong("/timezone", "A time zone goes with cron only; leave it out.")
+		}
+	}
+	return faults
+}
+
+// location is the time zone of the schedule. Names that mean something else on
+// another machine, or that count leap seconds, are not known.
+func (s Schedule) location() (*time.Location, error) {
+	area, _, _ := strings.Cut(s.Timezone, "/")
+	if slices.Contains([]string{"Local", "localtime", "posix", "right"}, area) {
+		return nil, fmt.Errorf("time zone: %w", ErrInvalid)
+	}
+	return time.LoadLocation(s.Timezone)
+}
+
+// scheduleJSON is a schedule as clients write and read it.
+type scheduleJSON struct {
+	Every    string `json:"every,omitempty"`
+	Cron     string `json:"cron,omitempty"`
+	Timezone string `json:"timezone,omitempty"`
+}
+
+// MarshalJSON writes the schedule as clients know it: {"every":"15m"} or
+// {"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}, and null for never.
+func (s Schedule) MarshalJSON() ([]byte, error) {
+	if s.IsZero() {
+		return []byte("null"), nil
+	}
+	text := scheduleJSON{Cron: s.Cron, Timezone: s.Timezone}
+	if s.Every != 0 {
+		text.Every = FormatDuration(s.Every)
+	}
+	return json.Marshal(text)
+}
+
+// UnmarshalJSON reads what [Schedule.MarshalJSON] writes. What has another form
+// is refused with an [*Error] that names every place; whether the values make
+// sense is for [Schedule.Check] to say.
+func (s *Schedule) UnmarshalJSON(data []byte) error {
+	if string(bytes.TrimSpace(data)) == "null" {
+		*s = Schedule{}
+		return nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return Invalid("The schedule has another form.", Fault{Detail: "A schedule is an object with every, or with cron and timezone."})
+	}
+	var read Schedule
+	var faults []Fault
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if wrong := read.set(name, members[name]); wrong != "" {
+			faults = append(faults, Fault{Pointer: "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name), Detail: wrong})
+		}
+	}
+	if len(faults) > 0 {
+		return Invalid("The schedule has another form.", faults...)
+	}
+	*s = read
+	return nil
+}
+
+// set reads one member. It answers what is wrong with it, or nothing.
+func (s *Schedule) set(name string, value json.RawMessage) (wrong string) {
+	if !slices.Contains([]string{"every", "cron", "timezone"}, name) {
+		return "A schedule has no such member; it has every, or cron and timezone."
+	}
+	var text string
+	if value[0] != '"' || json.Unmarshal(value, &text) != nil || text == "" {
+		return "This must be text, and not empty."
+	}
+	switch name {
+	case "cron":
+		s.Cron = text
+	case "timezone":
+		s.Timezone = text
+	case "every":
+		every, err := ParseDuration(text)
+		switch {
+		case err != nil:
+			return sentence(err)
+		case every == 0:
+			return "The interval must be at least " + FormatDuration(MinEvery) + "."
+		}
+		s.Every = every
+	}
+	return ""
+}
+
+// sentence writes an error as a sentence of its own.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}

@@ -1,0 +1,217 @@
+package feedmill
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cron is a cron expression: for each of its five fields the values that it
+// allows, as bits.
+type cron struct {
+	minutes, hours, days, months, weekdays uint64
+	// anyHour says that the hour is * or a step of it: such an expression
+	// goes by the hours that pass and not by those that a day should have.
+	anyHour bool
+	// eitherDay says that a day matches by its number or by its weekday, which
+	// is so where both are restricted; else it must match by both.
+	eitherDay bool
+}
+
+// maxCron bounds the length of an expression.
+const maxCron = 200
+
+// cronField is what may stand in a field of an expression.
+type cronField struct {
+	name        string
+	first, last int
+	names       []string // of the values from first on
+}
+
+// cronFields are the fields in their order. Sunday is 0 and, as a number that
+// may stand at the end of a range, 7.
+var cronFields = [5]cronField{
+	{name: "minute", first: 0, last: 59},
+	{name: "hour", first: 0, last: 23},
+	{name: "day of the month", first: 1, last: 31},
+	{name: "month", first: 1, last: 12, names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+	{name: "day of the week", first: 0, last: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
+}
+
+// parseCron reads an expression of five fields. The error says what is wrong in
+// words for whoever wrote it, and repeats nothing of the text.
+func parseCron(text string) (*cron, error) {
+	if len(text) > maxCron {
+		return nil, fmt.Errorf("a cron expression has at most %d characters", maxCron)
+	}
+	parts := strings.Fields(text)
+	if len(parts) != len(cronFields) {
+		return nil, errors.New("a cron expression has five fields: minute, hour, day of the month, month and day of the week")
+	}
+	var sets [len(cronFields)]uint64
+	for i, part := range parts {
+		set, err := cronFields[i].parse(part)
+		if err != nil {
+			return nil, fmt.Errorf("the %s %w", cronFields[i].name, err)
+		}
+		sets[i] = set
+	}
+	open := func(field int) bool { return parts[field][0] == '*' }
+	c := &cron{
+		minutes: sets[0], hours: sets[1], days: sets[2], months: sets[3], weekdays: sets[4]&^(1<<7) | sets[4]>>7,
+		anyHour: open(1), eitherDay: !open(2) && !open(4),
+	}
+	if !c.comes() {
+		return nil, errors.New("no year has such a day, so this would never run")
+	}
+	return c, nil
+}
+
+// parse reads a list of values, ranges and steps as a set.
+func (f cronField) parse(text string) (set uint64, err error) {
+	for item := range strings.SplitSeq(text, ",") {
+		some, err := f.parseItem(item)
+		if err != nil {
+			return 0, err
+		}
+		set |= some
+	}
+	return set, nil
+}
+
+// parseItem reads one value, range or step. A step without an end goes on to
+// the last value.
+func (f cronField) parseItem(item string) (set uint64, err error) {
+	span, stepText, stepped := strings.Cut(item, "/")
+	last := f.last
+	if f.last == 7 {
+		last = 6 // the second Sunday counts only where it is written
+	}
+	from, to := f.first, last
+	if span != "*" {
+		start, end, ranged := strings.Cut(span, "-")
+		if from, err = f.value(start, false); err != nil {
+			return 0, err
+		}
+		switch {
+		case ranged:
+			if to, err = f.value(end, true); err != nil {
+				return 0, err
+			}
+		case !stepped:
+			to = from
+		default:
+			to = max(last, from)
+		}
+		if to < from {
+			return 0, errors.New("has a range whose end is before its start; write it as two")
+		}
+	}
+	step := 1
+	if stepped {
+		most := last - f.first
+		if step, err = cronNumber(stepText); err != nil || step < 1 || step > most {
+			return 0, fmt.Errorf("has a step that is not a number from 1 to %d", most)
+		}
+	}
+	for v := from; v <= to; v += step {
+		set |= 1 << v
+	}
+	return set, nil
+}
+
+// value reads a number or a name. The name of Sunday at the end of a range is
+// the Sunday after Saturday.
+func (f cronField) value(text string, end bool) (int, error) {
+	v, err := cronNumber(text)
+	if err != nil {
+		v = -1
+		for i, name := range f.names {
+			if strings.EqualFold(name, text) && (v < 0 || end) {
+				v = f.first + i
+			}
+		}
+	}
+	if v < f.first || v > f.last {
+		with := ""
+		if f.names != nil {
+			with = " or names such as " + strings.ToUpper(f.names[0])
+		}
+		return 0, fmt.Errorf("takes numbers from %d to %d%s, lists (1,2), ranges (1-5), steps (*/5) and *", f.first, f.last, with)
+	}
+	return v, nil
+}
+
+// cronNumber reads digits and nothing else.
+func cronNumber(text string) (int, error) {
+	if strings.Trim(text, "0123456789") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.Atoi(text)
+}
+
+// comes reports whether any day matches.
+func (c *cron) comes() bool {
+	if c.eitherDay {
+		return true // there is always a weekday
+	}
+	// Every weekday falls on every date in 400 years, also on 29 February.
+	for m := time.January; m <= time.December; m++ {
+		if c.months>>m&1 == 1 && bits.TrailingZeros64(c.days) <= daysIn(2000, m) {
+			return true
+		}
+	}
+	return false
+}
+
+func daysIn(year int, m time.Month) int { return time.Date(year, m+1, 0, 0, 0, 0, 0, time.UTC).Day() }
+
+// matchesDay reports whether the expression allows a date.
+func (c *cron) matchesDay(day time.Time) bool {
+	byNumber := c.days>>day.Day()&1 == 1
+	byWeekday := c.weekdays>>day.Weekday()&1 == 1
+	if c.eitherDay {
+		return byNumber || byWeekday
+	}
+	return byNumber && byWeekday
+}
+
+// clock is the first time that the clock shows at or after from and that the
+// expression allows. What the clock shows is written as a time in UTC.
+func (c *cron) clock(from time.Time) time.Time {
+	from = from.Add(time.Minute - 1).Truncate(time.Minute)
+	hour, minute := from.Hour(), from.Minute()
+	day := time.Date(from.Year(), from.Month(), from.Day(), 0, 0, 0, 0, time.UTC)
+	for {
+		if c.months>>day.Month()&1 == 0 {
+			day = time.Date(day.Year(), day.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+			hour, minute = 0, 0
+			continue
+		}
+		if c.matchesDay(day) {
+			if at, ok := c.timeOfDay(hour, minute); ok {
+				return day.Add(at)
+			}
+		}
+		day = day.AddDate(0, 0, 1)
+		hour, minute = 0, 0
+	}
+}
+
+// timeOfDay is the first allowed time of a day at or after an hour and minute.
+func (c *cron) timeOfDay(hour, minute int) (time.Duration, bool) {
+	if c.hours>>hour&1 == 1 {
+		if rest := c.minutes >> minute; rest != 0 {
+			return time.Duration(hour)*time.Hour + time.Duration(minute+bits.TrailingZeros64(rest))*time.Minute, true
+		}
+	}
+	later := c.hours >> (hour + 1)
+	if later == 0 {
+		return 0, false
+	}
+	next := hour + 1 + bits.TrailingZeros64(later)
+	return time.Duration(next)*time.Hour + time.Duration(bits.TrailingZeros64(c.minutes))*time.Minute, true
+}

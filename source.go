@@ -1,0 +1,98 @@
+package feedmill
+
+import "time"
+
+// Source is where the data of feeds comes from again and again. No client ever
+// sees it: its feeds stand for it. Several feeds can be made of one source, by
+// the same fetch.
+type Source struct {
+	ID        ID
+	Workspace ID
+	Type      FeedType
+	// Host is who is asked for the data, so that sources can take turns there.
+	Host string
+	// Spec is the JSON text of how the data is fetched, without secrets, and
+	// Secrets is what it leaves out, sealed.
+	Spec     []byte
+	Secrets  []byte
+	Schedule Schedule
+	// Position is the JSON text of how far the fetches have come, for the
+	// next one to go on from. It moves only together with the versions that
+	// were made of what was fetched.
+	Position []byte
+
+	// DueAt is when the data is to be fetched, zero where nothing is planned.
+	// It stays while a run is under way, so that a run that was cut off is due.
+	DueAt time.Time
+	// Run counts the runs, and is the number of the one that has the lease
+	// until LeasedUntil. A run whose number is not this one has lost it.
+	Run         int64
+	LeasedUntil time.Time
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Leased reports whether a run has the source at a time.
+func (s *Source) Leased(at time.Time) bool { return s.LeasedUntil.After(at) }
+
+// DueSource is a source that is due, and what is needed to let them take turns.
+type DueSource struct {
+	ID        ID
+	Workspace ID
+	Host      string
+	DueAt     time.Time
+}
+
+// SourceChange is a source with all of its feeds, oldest first, while nobody
+// else can change them, and what is written together with the change. Feeds
+// that are appended are new ones of the source.
+type SourceChange struct {
+	Source Source
+	Feeds  []Feed
+
+	// Versions are new ones of these feeds. Each must be the next of its feed.
+	Versions []FeedVersion
+	// Refreshes are written as the last ones of their feeds.
+	Refreshes []Refresh
+	// Traces are what was asked for in these refreshes.
+	Traces []Trace
+	Events []Event
+	Once   *Once
+}
+
+// Feed is the feed of an id, or nil.
+func (c *SourceChange) Feed(id ID) *Feed {
+	for i := range c.Feeds {
+		if c.Feeds[i].ID == id {
+			return &c.Feeds[i]
+		}
+	}
+	return nil
+}
+
+// Trace is what was asked for in a refresh, in order.
+type Trace struct {
+	Refresh  ID
+	Feed     ID
+	Requests []TracedRequest
+}
+
+// TracedRequest is one request of a fetch and what came of it. Secrets are
+// masked in it.
+type TracedRequest struct {
+	Method string    `json:"method"`
+	URL    string    `json:"url"`
+	At     time.Time `json:"at"`
+	// Status is 0 where there was no answer; Error says why.
+	Status     int     `json:"status"`
+	Bytes      int64   `json:"bytes"`
+	DurationMS float64 `json:"durationMs"`
+	// Rows is how many records the answer had, and Page the page that it was,
+	// from 1; both are 0 where it was none, such as that of a token.
+	Rows int64 `json:"rows"`
+	Page int   `json:"page"`
+	// Attempt counts the tries of the same request, from 1.
+	Attempt int    `json:"attempt"`
+	Error   string `json:"error,omitzero"`
+}
