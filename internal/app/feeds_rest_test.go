@@ -423,10 +423,15 @@ func TestForbiddenAddresses(t *testing.T) {
 			t.Errorf("%s: %d %s", url, got.status, got.body)
 		}
 	}
+	// A name is judged when it is resolved.
+	f := start(t, setup{env: []string{"FEEDMILL_EGRESS_PROXY="}}).fetched(t, "", `{"request":{"url":"http://localhost:9/"}}`)
+	if f.State != "failed" || f.LastError.Type != "/problems/forbidden-address" {
+		t.Errorf("%+v %+v", f, f.LastError)
+	}
 	// A redirect to one is followed as little.
 	shop := httptest.NewServer(http.RedirectHandler("http://127.0.0.2:9/", http.StatusFound))
 	t.Cleanup(shop.Close)
-	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"retry":{"maxAttempts":1}}`)
+	f = s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"retry":{"maxAttempts":1}}`)
 	if f.State != "failed" || f.LastError.Type != "/problems/forbidden-address" {
 		t.Errorf("%+v %+v", f, f.LastError)
 	}
