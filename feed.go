@@ -69,6 +69,11 @@ type Feed struct {
 	NextRefreshAt time.Time
 	// Failures counts the refreshes that failed since the last that did not.
 	Failures int
+	// Position is the JSON text of how far the fetches that the feed has the
+	// data of have come, for the next one to go on from. It moves only together
+	// with a version, or where there was nothing new for one. Where it is empty
+	// everything is fetched, and takes the place of what the feed has.
+	Position []byte
 	// LastRefresh is the newest one, nil where there was none.
 	LastRefresh *Refresh
 	// LastError says why the feed does not have newer data, nil where it

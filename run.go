@@ -32,12 +32,17 @@ type FeedOutcome struct {
 	Version *FeedVersion
 	// Reshaped says that the columns are not those of the version before.
 	Reshaped bool
+	// Position is how far the feed has come with this run, nil to leave what
+	// was before. It counts where the run did not fail for the feed.
+	Position []byte
 	// Error says why the run failed for the feed, nil where it did not.
 	Error *FeedError
 	// AuthRequired says that it failed because the source refused the
 	// credential.
 	AuthRequired bool
-	Trace        []TracedRequest
+	// RetryAfter is how long the source wants to be left alone.
+	RetryAfter time.Duration
+	Trace      []TracedRequest
 }
 
 // SourceNews is something that happened to a feed and that its subscribers hear
@@ -110,23 +115,18 @@ func (f *Feed) begun(now time.Time) Refresh {
 }
 
 // Finish ends a run with what it brought: new versions, failures, and the time
-// of the next run. The position is how far the run has come; nil leaves the old
-// one, and so does a run that did not succeed for every active feed, because the
-// next one must bring those what they have missed.
+// of the next run.
 //
 // It answers [ErrConflict] where the run has lost its lease or a feed its place
 // for the version, and [ErrRunEnded] where the run has ended. Feeds that are
 // gone are passed over.
-func (c *SourceChange) Finish(run int64, outcomes []FeedOutcome, position []byte, now time.Time) ([]SourceNews, error) {
+func (c *SourceChange) Finish(run int64, outcomes []FeedOutcome, now time.Time) ([]SourceNews, error) {
 	if err := c.has(run); err != nil {
 		return nil, err
 	}
 	c.Source.LeasedUntil = time.Time{}
-	behind := make(map[ID]bool)
-	for i := range c.Feeds {
-		behind[c.Feeds[i].ID] = c.Feeds[i].Active()
-	}
 	var news []SourceNews
+	var notBefore time.Time
 	for _, o := range outcomes {
 		f := c.Feed(o.Feed)
 		if f == nil || !f.Awaits() {
@@ -139,22 +139,16 @@ func (c *SourceChange) Finish(run int64, outcomes []FeedOutcome, position []byte
 		for _, kind := range kinds {
 			news = append(news, SourceNews{f.ID, kind})
 		}
-		behind[f.ID] = o.Error != nil && behind[f.ID]
-	}
-	if position != nil && !anyOf(behind) {
-		c.Source.Position = position
-	}
-	c.Plan(now)
-	return news, nil
-}
-
-func anyOf(set map[ID]bool) bool {
-	for _, in := range set {
-		if in {
-			return true
+		if at := now.Add(o.RetryAfter); at.After(notBefore) {
+			notBefore = at
 		}
 	}
-	return false
+	c.Plan(now)
+	if due := c.Source.DueAt; due.After(now) && due.Before(notBefore) {
+		c.Source.DueAt = notBefore
+		c.show()
+	}
+	return news, nil
 }
 
 // has checks that a run has the source.
@@ -177,11 +171,14 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 		c.Traces = append(c.Traces, Trace{Refresh: r.ID, Feed: f.ID, Requests: o.Trace})
 	}
 	if o.Error != nil {
-		r.State, r.Error = RefreshFailed, o.Error
+		r.State, r.Error, r.RowsIn = RefreshFailed, o.Error, 0 // none was taken
 		c.record(f, r)
 		return f.failed(o.AuthRequired), nil
 	}
 	f.Failures = 0
+	if o.Position != nil {
+		f.Position = o.Position
+	}
 	if o.Version == nil {
 		r.Unchanged = true
 		c.record(f, r)
@@ -240,6 +237,11 @@ func (c *SourceChange) Plan(now time.Time) {
 	if !c.Source.Leased(now) {
 		c.Source.DueAt = c.due(now)
 	}
+	c.show()
+}
+
+// show gives the feeds what they show of the source.
+func (c *SourceChange) show() {
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
 		f.Schedule, f.NextRefreshAt = c.Source.Schedule, time.Time{}

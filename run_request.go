@@ -94,10 +94,38 @@ func (c *SourceChange) Cancel(feed, refresh ID, now time.Time) ([]SourceNews, er
 	return news, nil
 }
 
+// Redo has feeds fetched from the beginning, because how that is done has
+// changed. A run that is under way loses its lease: it fetches as it was before.
+// What a feed that is paused meanwhile had of it is cancelled.
+func (c *SourceChange) Redo(feeds []ID, now time.Time) (news []SourceNews, err error) {
+	c.Source.Run++
+	c.Source.LeasedUntil = time.Time{}
+	for i := range c.Feeds {
+		if f := &c.Feeds[i]; f.Awaits() && f.State == FeedPaused {
+			news = append(news, c.cancel(f, now))
+		}
+	}
+	for _, id := range feeds {
+		f, err := c.feed(id)
+		if err != nil {
+			return nil, err
+		}
+		f.Position = nil
+		if f.State == FeedPaused {
+			continue
+		}
+		if _, err := c.Request(id, now); err != nil {
+			return nil, err
+		}
+	}
+	c.Plan(now)
+	return news, nil
+}
+
 // cancel ends a feed's refresh that has not ended.
 func (c *SourceChange) cancel(f *Feed, now time.Time) SourceNews {
 	r := *f.LastRefresh
-	r.State, r.EndedAt = RefreshFailed, now
+	r.State, r.EndedAt, r.RowsIn = RefreshFailed, now, 0
 	r.Error = &FeedError{
 		Type: "/problems/cancelled", Title: "The refresh was cancelled",
 		Detail: "It was ended before it was done; the data that the feed had stays.", At: now,

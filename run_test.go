@@ -14,7 +14,7 @@ var runAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // hourly is a source with feeds in given states that is due since a second.
 func hourly(states ...FeedState) *SourceChange {
 	c := &SourceChange{Source: Source{
-		ID: "ds_1", Schedule: Schedule{Every: time.Hour}, DueAt: runAt.Add(-time.Second), CreatedAt: runAt.Add(-24 * time.Hour), Position: []byte(`1`),
+		ID: "ds_1", Schedule: Schedule{Every: time.Hour}, DueAt: runAt.Add(-time.Second), CreatedAt: runAt.Add(-24 * time.Hour),
 	}}
 	for i, state := range states {
 		c.Feeds = append(c.Feeds, Feed{ID: ID("df_" + string(rune('1'+i))), Source: "ds_1", State: state, Version: 3, ContentHash: "h3"})
@@ -115,12 +115,11 @@ func TestFinish(t *testing.T) {
 		failed   int
 		version  int64
 		news     []string
-		moved    bool
 		wait     time.Duration // 0 by the schedule, -1 never
 	}{
-		{name: "a new version", failures: 7, outcome: FeedOutcome{Version: next}, state: FeedReady, version: 4, news: []string{NewsRefreshed}, moved: true},
-		{name: "new columns", outcome: FeedOutcome{Version: next, Reshaped: true}, state: FeedReady, version: 4, news: []string{NewsRefreshed, NewsUpdated}, moved: true},
-		{name: "unchanged", failures: 2, state: FeedReady, version: 3, news: []string{NewsRefreshed}, moved: true},
+		{name: "a new version", failures: 7, outcome: FeedOutcome{Version: next}, state: FeedReady, version: 4, news: []string{NewsRefreshed}},
+		{name: "new columns", outcome: FeedOutcome{Version: next, Reshaped: true}, state: FeedReady, version: 4, news: []string{NewsRefreshed, NewsUpdated}},
+		{name: "unchanged", failures: 2, state: FeedReady, version: 3, news: []string{NewsRefreshed}},
 		{name: "the first failure", outcome: FeedOutcome{Error: broken}, state: FeedFailed, failed: 1, version: 3, news: []string{NewsFailed}, wait: 5 * time.Minute},
 		{name: "the second", failures: 1, outcome: FeedOutcome{Error: broken}, state: FeedFailed, failed: 2, version: 3, news: []string{NewsFailed}, wait: 30 * time.Minute},
 		{name: "the third", failures: 2, outcome: FeedOutcome{Error: broken}, state: FeedFailed, failed: 3, version: 3, news: []string{NewsFailed}, wait: 6 * time.Hour},
@@ -128,8 +127,8 @@ func TestFinish(t *testing.T) {
 		{name: "the twentieth", failures: 19, outcome: FeedOutcome{Error: broken}, state: FeedPaused, failed: 20, version: 3, news: []string{NewsFailed, NewsPaused}, wait: -1},
 		{name: "the credential", outcome: FeedOutcome{Error: broken, AuthRequired: true}, state: FeedAuthRequired, failed: 1, version: 3, news: []string{NewsFailed, NewsAuthRequired}, wait: -1},
 		{name: "the credential for the twentieth time", failures: 19, outcome: FeedOutcome{Error: broken, AuthRequired: true}, state: FeedAuthRequired, failed: 20, version: 3, news: []string{NewsFailed, NewsAuthRequired}, wait: -1},
-		{name: "paused meanwhile, and good", paused: true, outcome: FeedOutcome{Version: next}, state: FeedPaused, version: 4, news: []string{NewsRefreshed}, moved: true, wait: -1},
-		{name: "paused meanwhile, and failed", paused: true, outcome: FeedOutcome{Error: broken, AuthRequired: true}, state: FeedPaused, failed: 1, version: 3, news: []string{NewsFailed}, moved: true, wait: -1},
+		{name: "paused meanwhile, and good", paused: true, outcome: FeedOutcome{Version: next}, state: FeedPaused, version: 4, news: []string{NewsRefreshed}, wait: -1},
+		{name: "paused meanwhile, and failed", paused: true, outcome: FeedOutcome{Error: broken, AuthRequired: true}, state: FeedPaused, failed: 1, version: 3, news: []string{NewsFailed}, wait: -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := running(t, FeedReady)
@@ -141,9 +140,9 @@ func TestFinish(t *testing.T) {
 				}
 			}
 			o := test.outcome
-			o.Feed, o.Refresh, o.Trace = f.ID, Refresh{RowsIn: 9, Pages: 2}, []TracedRequest{{Method: "GET"}}
+			o.Feed, o.Refresh, o.Trace, o.Position = f.ID, Refresh{RowsIn: 9, Pages: 2}, []TracedRequest{{Method: "GET"}}, []byte(`2`)
 			id := f.LastRefresh.ID
-			news, err := c.Finish(1, []FeedOutcome{o}, []byte(`2`), now)
+			news, err := c.Finish(1, []FeedOutcome{o}, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,13 +151,13 @@ func TestFinish(t *testing.T) {
 				kinds = append(kinds, n.Kind)
 			}
 			wantEqual(t, "news", kinds, test.news)
-			if f.State != test.state || f.Failures != test.failed || f.Version != test.version || (string(c.Source.Position) == "2") != test.moved {
-				t.Errorf("the feed is %+v at %s", *f, c.Source.Position)
+			if f.State != test.state || f.Failures != test.failed || f.Version != test.version || (string(f.Position) == "2") != (o.Error == nil) {
+				t.Errorf("the feed is %+v at %s", *f, f.Position)
 			}
 			r := *f.LastRefresh
 			want := Refresh{ID: id, Feed: f.ID, State: RefreshSucceeded, StartedAt: runAt, EndedAt: now, RowsIn: 9, Pages: 2, Unchanged: o.Version == nil}
 			if o.Error != nil {
-				want.State, want.Error, want.Unchanged = RefreshFailed, broken, false
+				want.State, want.Error, want.Unchanged, want.RowsIn = RefreshFailed, broken, false, 0
 			}
 			var versions []FeedVersion
 			if o.Version != nil {
@@ -184,13 +183,13 @@ func TestFinish(t *testing.T) {
 
 func TestFinishOfSeveralFeeds(t *testing.T) {
 	now := runAt.Add(time.Second)
-	good, bad := FeedOutcome{Feed: "df_1"}, FeedOutcome{Feed: "df_2", Error: &FeedError{}}
+	good, bad := FeedOutcome{Feed: "df_1", Position: []byte(`2`)}, FeedOutcome{Feed: "df_2", Position: []byte(`2`), Error: &FeedError{}}
 	c := running(t, FeedReady, FeedReady, FeedPaused)
-	if _, err := c.Finish(1, []FeedOutcome{good, bad, {Feed: "df_gone"}}, []byte(`2`), now); err != nil {
+	if _, err := c.Finish(1, []FeedOutcome{good, bad, {Feed: "df_gone"}}, now); err != nil {
 		t.Fatal(err)
 	}
 	wantEqual(t, "states", states(c), []FeedState{FeedReady, FeedFailed, FeedPaused})
-	if string(c.Source.Position) != "1" || !c.Source.DueAt.Equal(c.planned(now)) || !c.Feeds[2].NextRefreshAt.IsZero() {
+	if string(c.Feeds[0].Position) != "2" || c.Feeds[1].Position != nil || !c.Source.DueAt.Equal(c.planned(now)) || !c.Feeds[2].NextRefreshAt.IsZero() {
 		t.Errorf("one good and one bad: %+v", c.Source)
 	}
 
@@ -199,33 +198,33 @@ func TestFinishOfSeveralFeeds(t *testing.T) {
 	if _, err := c.Request("df_new", now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Finish(1, []FeedOutcome{good}, []byte(`2`), now); err != nil {
+	if _, err := c.Finish(1, []FeedOutcome{good}, now); err != nil {
 		t.Fatal(err)
 	}
-	if string(c.Source.Position) != "1" || !c.Source.DueAt.Equal(now) || c.Feeds[1].LastRefresh.State != RefreshPending {
+	if c.Feeds[1].Position != nil || !c.Source.DueAt.Equal(now) || c.Feeds[1].LastRefresh.State != RefreshPending {
 		t.Errorf("a feed that came during the run: %+v, %+v", c.Source, c.Feeds[1])
 	}
 
 	c = running(t, FeedReady)
 	c.Source.Schedule = Schedule{}
-	if _, err := c.Finish(1, []FeedOutcome{{Feed: "df_1", Error: &FeedError{}}}, nil, now); err != nil || !c.Source.DueAt.IsZero() || string(c.Source.Position) != "1" {
+	if _, err := c.Finish(1, []FeedOutcome{{Feed: "df_1", Error: &FeedError{}}}, now); err != nil || !c.Source.DueAt.IsZero() {
 		t.Errorf("a failure without a schedule: %v, %+v", err, c.Source)
 	}
 }
 
 func TestFinishOfARunThatHasNoLease(t *testing.T) {
 	c := running(t, FeedReady)
-	if _, err := c.Finish(2, nil, nil, runAt); !errors.Is(err, ErrConflict) {
+	if _, err := c.Finish(2, nil, runAt); !errors.Is(err, ErrConflict) {
 		t.Errorf("another run: %v", err)
 	}
 	stale := FeedOutcome{Feed: "df_1", Version: &FeedVersion{Feed: "df_1", Number: 3}}
-	if _, err := running(t, FeedReady).Finish(1, []FeedOutcome{stale}, nil, runAt); !errors.Is(err, ErrConflict) {
+	if _, err := running(t, FeedReady).Finish(1, []FeedOutcome{stale}, runAt); !errors.Is(err, ErrConflict) {
 		t.Errorf("a version that is not the next: %v", err)
 	}
-	if _, err := c.Finish(1, nil, nil, runAt); err != nil {
+	if _, err := c.Finish(1, nil, runAt); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Finish(1, nil, nil, runAt); !errors.Is(err, ErrRunEnded) || errors.Is(err, ErrConflict) {
+	if _, err := c.Finish(1, nil, runAt); !errors.Is(err, ErrRunEnded) || errors.Is(err, ErrConflict) {
 		t.Errorf("a second time: %v", err)
 	}
 	if err := c.Release(1); !errors.Is(err, ErrRunEnded) {
@@ -360,5 +359,38 @@ func TestCancel(t *testing.T) {
 	}
 	if _, err := c.Cancel("df_4", "rfr_4", now); !errors.Is(err, ErrConflict) {
 		t.Errorf("what has ended: %v", err)
+	}
+}
+
+func TestFinishHeedsHowLongToWait(t *testing.T) {
+	now := runAt.Add(time.Second)
+	c := running(t, FeedReady)
+	if _, err := c.Finish(1, []FeedOutcome{{Feed: "df_1", Error: &FeedError{}, RetryAfter: time.Hour}}, now); err != nil {
+		t.Fatal(err)
+	}
+	if want := now.Add(time.Hour); !c.Source.DueAt.Equal(want) || !c.Feeds[0].NextRefreshAt.Equal(want) {
+		t.Errorf("due at %v, want %v", c.Source.DueAt, want)
+	}
+}
+
+func TestRedo(t *testing.T) {
+	now := runAt.Add(time.Second)
+	c := running(t, FeedReady, FeedReady)
+	for i := range c.Feeds {
+		c.Feeds[i].Position = []byte("1")
+	}
+	if _, err := c.Pause("df_2", now); err != nil {
+		t.Fatal(err)
+	}
+	news, err := c.Redo([]ID{"df_1", "df_2"}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "news", news, []SourceNews{{"df_2", NewsFailed}})
+	if c.Source.Run != 2 || c.Source.Leased(now) || !c.Source.DueAt.Equal(now) || !c.Feeds[0].Awaits() || c.Feeds[1].Awaits() {
+		t.Errorf("%+v, %+v", c.Source, c.Feeds)
+	}
+	if c.Feeds[0].Position != nil || c.Feeds[1].Position != nil {
+		t.Errorf("the feeds are at %s and %s", c.Feeds[0].Position, c.Feeds[1].Position)
 	}
 }

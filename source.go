@@ -16,10 +16,6 @@ type Source struct {
 	Spec     []byte
 	Secrets  []byte
 	Schedule Schedule
-	// Position is the JSON text of how far the fetches have come, for the
-	// next one to go on from. It moves only together with the versions that
-	// were made of what was fetched.
-	Position []byte
 
 	// DueAt is when the data is to be fetched, zero where nothing is planned.
 	// It stays while a run is under way, so that a run that was cut off is due.

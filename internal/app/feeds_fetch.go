@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,13 +69,12 @@ func (f *feeds) addFetched(ctx context.Context, workspace feedmill.ID, n api.Fet
 		if err != nil {
 			return nil, err
 		}
-		// What is fetched next is wanted also where the others have it.
-		if c.Source.Position, err = rest.Unconditional(c.Source.Position); err != nil {
-			return nil, err
-		}
 		made := newFetched(def, public, at)
 		if _, incremental := spec.CursorColumn(); incremental && made.Mode == feedmill.ModeReplace {
 			made.Mode = feedmill.ModeAppend
+			if len(made.Key) > 0 {
+				made.Mode = feedmill.ModeMerge
+			}
 		}
 		feed, err = addFeed(c, made, keep)
 		return nil, err
@@ -89,16 +89,18 @@ func (f *feeds) addFetched(ctx context.Context, workspace feedmill.ID, n api.Fet
 // define reads the definition of a feed and its source.
 func (f *feeds) define(body []byte) (*rest.Definition, error) {
 	def, err := rest.Parse(body, f.maxBytes)
-	if err != nil {
-		return nil, err
-	}
-	return def, f.checkURLs(def)
+	return def, f.checkURLs(def, err)
 }
 
-// checkURLs refuses places that the egress policy is known to forbid. A name is
-// known only when it is resolved, with each request.
-func (f *feeds) checkURLs(def *rest.Definition) error {
+// checkURLs refuses places that the egress policy is known to forbid, besides
+// what is wrong already. A name is known only when it is resolved, with each
+// request.
+func (f *feeds) checkURLs(def *rest.Definition, wrong error) error {
 	var faults []feedmill.Fault
+	refusal, listed := errors.AsType[*feedmill.Error](wrong)
+	if wrong != nil && !listed {
+		return wrong
+	}
 	for _, place := range def.URLs() {
 		if isLocalName(place.URL.Hostname()) {
 			continue
@@ -107,10 +109,15 @@ func (f *feeds) checkURLs(def *rest.Definition) error {
 			faults = append(faults, feedmill.Fault{Pointer: place.Pointer, Detail: "The URL cannot be used: " + err.Error() + "."})
 		}
 	}
-	if len(faults) > 0 {
+	switch {
+	case len(faults) == 0:
+		return wrong
+	case !listed:
 		return feedmill.Invalid("", faults...)
 	}
-	return nil
+	all := *refusal
+	all.Faults = append(slices.Clone(refusal.Faults), faults...)
+	return &all
 }
 
 // isLocalName reports whether a host is a name for this machine, which the
@@ -296,10 +303,7 @@ func (f *feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []
 		return nil, fmt.Errorf("the secrets of a source: %w", err)
 	}
 	def, err := rest.Merge(before.Spec, secrets, patch, f.maxBytes)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.checkURLs(def); err != nil {
+	if err := f.checkURLs(def, err); err != nil {
 		return nil, err
 	}
 	var members map[string]json.RawMessage
@@ -326,34 +330,43 @@ func (f *feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []
 				news = append(news, feedmill.SourceNews{Feed: feed.ID, Kind: feedmill.NewsUpdated})
 			}
 		}
-		if _, only := members["schedule"]; only && len(members) == 1 {
-			c.Plan(at)
-			return news, nil
-		}
-		return news, f.beginAnew(c, news, members["incremental"] != nil, at)
+		more, err := f.fetchAnew(c, changed(c, before.ID, shared), members, at)
+		return append(news, more...), err
 	}, nil
 }
 
-// beginAnew has feeds fetched anew after a change of how that is done. A run
-// that is under way has lost its lease, since it fetches as it was before.
-func (f *feeds) beginAnew(c *feedmill.SourceChange, of []feedmill.SourceNews, fromStart bool, at time.Time) (err error) {
-	c.Source.Run++
-	c.Source.LeasedUntil = time.Time{}
-	if fromStart {
-		c.Source.Position = nil
-	} else if c.Source.Position, err = rest.Unconditional(c.Source.Position); err != nil {
-		return err
-	}
-	for _, n := range of {
-		if c.Feed(n.Feed).State == feedmill.FeedPaused {
-			continue
+// changed are the feeds that a change of one's definition is for.
+func changed(c *feedmill.SourceChange, feed feedmill.ID, shared bool) (ids []feedmill.ID) {
+	for i := range c.Feeds {
+		if c.Feeds[i].ID == feed || shared {
+			ids = append(ids, c.Feeds[i].ID)
 		}
-		if _, err := c.Request(n.Feed, at); err != nil {
-			return err
+	}
+	return ids
+}
+
+// fetchAnew does what a change of some members of a definition calls for. What
+// is fetched, or how it is read, is other data: everything is fetched, and takes
+// the place of what is there. Another credential is tried where the last was of no
+// use. Everything else counts from the next refresh on.
+func (f *feeds) fetchAnew(c *feedmill.SourceChange, feeds []feedmill.ID, members map[string]json.RawMessage, at time.Time) ([]feedmill.SourceNews, error) {
+	for _, name := range []string{"request", "response", "pagination", "incremental"} {
+		if _, given := members[name]; given {
+			return c.Redo(feeds, at)
+		}
+	}
+	if _, given := members["auth"]; given {
+		for _, id := range feeds {
+			if feed := c.Feed(id); feed.LastError == nil || feed.State == feedmill.FeedPaused {
+				continue
+			}
+			if _, err := c.Request(id, at); err != nil {
+				return nil, err
+			}
 		}
 	}
 	c.Plan(at)
-	return nil
+	return nil, nil
 }
 
 // forgetRun ends the run of a source that went with its last feed.

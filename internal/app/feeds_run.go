@@ -32,7 +32,15 @@ func (r runner) Run(ctx context.Context, claim refresh.Claim) (result refresh.Re
 		f.tables = append(f.tables, table)
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
-	fetched, err := r.fetch(ctx, f, rest.Job{Spec: spec, Source: claim.Source.ID, Position: claim.Source.Position}, f)
+	var positions [][]byte
+	for _, feed := range claim.Feeds {
+		positions = append(positions, feed.Position)
+	}
+	from, err := rest.Earliest(positions...)
+	if err != nil {
+		return refresh.Result{}, err
+	}
+	fetched, err := r.fetch(ctx, f, rest.Job{Spec: spec, Source: claim.Source.ID, Workspace: claim.Source.Workspace, Position: from}, f)
 	if ctx.Err() != nil {
 		return refresh.Result{}, context.Cause(ctx)
 	}
@@ -45,23 +53,31 @@ func (r runner) Run(ctx context.Context, claim refresh.Claim) (result refresh.Re
 		if fault == nil && !fetched.NotModified {
 			fault = r.outcome(ctx, t, claim.Source.Run, &o)
 		}
+		if fault == nil && !fetched.NotModified {
+			o.Position, fault = rest.Advance(fetched.Position, t.feed.Position, f.cursor.Newest())
+		}
 		if fault != nil && (ctx.Err() != nil || !tellable(fault)) {
+			result.Outcomes = append(result.Outcomes, o)
 			r.Drop(result)
 			return refresh.Result{}, fault
 		}
 		if fault != nil {
-			problem := rest.Problem(fault)
-			problem.At = now()
-			o.Error, o.AuthRequired = &problem, errors.Is(fault, rest.ErrAuth)
+			o = failed(o, fault)
 		}
 		result.Outcomes = append(result.Outcomes, o)
 	}
-	if err == nil {
-		result.Position, err = rest.Advance(fetched.Position, f.cursor.Newest())
-	} else {
-		err = nil
+	return result, nil
+}
+
+// failed is what a run that failed means for a feed.
+func failed(o feedmill.FeedOutcome, fault error) feedmill.FeedOutcome {
+	problem := rest.Problem(fault)
+	problem.At = now()
+	o.Error, o.AuthRequired = &problem, errors.Is(fault, rest.ErrAuth)
+	if failure, ok := errors.AsType[*rest.Failure](fault); ok {
+		o.RetryAfter = failure.RetryAfter
 	}
-	return result, err
+	return o
 }
 
 // tellable reports whether an error is about the source or its data, which the
@@ -166,10 +182,10 @@ func (f *fetching) counts(t *fetchedTable) feedmill.Refresh {
 }
 
 // Page adds a page to every table. A table that cannot take it is out of the
-// fetch; when none is left the fetch ends. How many records the page has is what
-// the first of the others says.
+// fetch; when none is left the fetch ends. The page has as many records as that
+// of the others has which found the most.
 func (f *fetching) Page(ctx context.Context, p rest.Page) (records int64, err error) {
-	first := true
+	taken := false
 	for _, t := range f.tables {
 		if t.failed != nil {
 			continue
@@ -186,11 +202,9 @@ func (f *fetching) Page(ctx context.Context, p rest.Page) (records int64, err er
 			t.failed, err = fault, fault
 			continue
 		}
-		if first {
-			records, first = rows, false
-		}
+		records, taken = max(records, rows), true
 	}
-	if first {
+	if !taken {
 		return 0, err
 	}
 	return records, nil
@@ -217,6 +231,9 @@ func (f *feeds) outcome(ctx context.Context, t *fetchedTable, run int64, o *feed
 		before: t.feed, mode: t.feed.Mode, key: t.feed.Key,
 		version: feedmill.FeedVersion{Feed: t.feed.ID, Number: t.feed.Version + 1, File: fmt.Sprintf("%s/%s-%d.parquet", t.feed.ID, t.feed.LastRefresh.ID, run)},
 		refresh: o.Refresh,
+	}
+	if len(t.feed.Position) == 0 {
+		l.mode = feedmill.ModeReplace // everything was fetched
 	}
 	if t.feed.Version > 0 && t.pages.Rows() == 0 && l.mode != feedmill.ModeReplace {
 		return nil

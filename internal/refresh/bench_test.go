@@ -150,10 +150,9 @@ func stubborn(took time.Duration) func(context.Context, Claim) (Result, error) {
 
 // versions is the result of a run with a new version for every feed.
 func versions(c Claim) (r Result) {
-	r.Position = fmt.Appendf(nil, "%d", c.Source.Run)
 	for _, f := range c.Feeds {
 		r.Outcomes = append(r.Outcomes, feedmill.FeedOutcome{
-			Feed: f.ID, Refresh: feedmill.Refresh{RowsIn: 1, RowsStored: 1}, Trace: []feedmill.TracedRequest{{Method: "GET", URL: "https://h/"}},
+			Feed: f.ID, Position: fmt.Appendf(nil, "%d", c.Source.Run), Refresh: feedmill.Refresh{RowsIn: 1, RowsStored: 1}, Trace: []feedmill.TracedRequest{{Method: "GET", URL: "https://h/"}},
 			Version: &feedmill.FeedVersion{
 				Feed: f.ID, Number: f.Version + 1, Rows: 1, ContentHash: fmt.Sprint(f.Version + 1), File: string(feedmill.NewID("x")), CreatedAt: moment(),
 			},

@@ -69,7 +69,7 @@ func (e *Engine) tryCommit(s feedmill.Source, result Result, last bool) (unused 
 	now := moment()
 	err = e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 		unused = nil
-		news, err := c.Finish(s.Run, result.Outcomes, result.Position, now)
+		news, err := c.Finish(s.Run, result.Outcomes, now)
 		for _, o := range result.Outcomes {
 			if !slices.ContainsFunc(c.Refreshes, func(r feedmill.Refresh) bool { return r.Feed == o.Feed }) {
 				unused = append(unused, o)

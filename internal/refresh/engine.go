@@ -58,8 +58,6 @@ type Claim struct {
 type Result struct {
 	// Outcomes has one for each feed of the claim.
 	Outcomes []feedmill.FeedOutcome
-	// Position is how far the run has come, nil to leave what was before.
-	Position []byte
 }
 
 // Options are the parts and the limits of an engine. The zero value of a limit
@@ -78,7 +76,7 @@ type Options struct {
 	Metrics prometheus.Registerer
 
 	// MaxRuns bounds the runs under way, MaxOfWorkspace those of one workspace
-	// and MaxOfHost those that fetch from one host.
+	// and MaxOfHost those of one workspace that fetch from one host.
 	MaxRuns, MaxOfWorkspace, MaxOfHost int
 	// PollEvery is how often the store is asked for what is due.
 	PollEvery time.Duration

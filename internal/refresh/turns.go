@@ -11,17 +11,26 @@ type turns struct {
 
 	running    map[feedmill.ID]bool // sources
 	workspaces map[feedmill.ID]int  // how many each has under way
-	hosts      map[string]int
+	// hosts counts for each workspace by itself: nobody waits for others' runs.
+	hosts map[place]int
 	// served says when each workspace had its last turn, counted in turns. It
 	// is forgotten when nothing of the workspace is due or under way.
 	served map[feedmill.ID]int64
 	turn   int64
 }
 
+// place is a host as one workspace knows it.
+type place struct {
+	workspace feedmill.ID
+	host      string
+}
+
+func placeOf(s feedmill.DueSource) place { return place{s.Workspace, s.Host} }
+
 func newTurns(most, ofWorkspace, ofHost int) turns {
 	return turns{
 		max: most, ofWorkspace: ofWorkspace, ofHost: ofHost, running: make(map[feedmill.ID]bool),
-		workspaces: make(map[feedmill.ID]int), hosts: make(map[string]int), served: make(map[feedmill.ID]int64),
+		workspaces: make(map[feedmill.ID]int), hosts: make(map[place]int), served: make(map[feedmill.ID]int64),
 	}
 }
 
@@ -59,7 +68,7 @@ func (t *turns) next(waiting map[feedmill.ID][]feedmill.DueSource) (next feedmil
 		if t.workspaces[w] >= t.ofWorkspace {
 			line = nil
 		}
-		for len(line) > 0 && (t.running[line[0].ID] || t.hosts[line[0].Host] >= t.ofHost) {
+		for len(line) > 0 && (t.running[line[0].ID] || t.hosts[placeOf(line[0])] >= t.ofHost) {
 			line = line[1:]
 		}
 		if waiting[w] = line; len(line) == 0 {
@@ -92,7 +101,7 @@ func (t *turns) begin(s feedmill.DueSource) {
 	t.served[s.Workspace] = t.turn
 	t.running[s.ID] = true
 	t.workspaces[s.Workspace]++
-	t.hosts[s.Host]++
+	t.hosts[placeOf(s)]++
 }
 
 func (t *turns) end(s feedmill.DueSource) {
@@ -100,7 +109,9 @@ func (t *turns) end(s feedmill.DueSource) {
 	if t.workspaces[s.Workspace]--; t.workspaces[s.Workspace] == 0 {
 		delete(t.workspaces, s.Workspace)
 	}
-	if t.hosts[s.Host]--; t.hosts[s.Host] == 0 {
-		delete(t.hosts, s.Host)
+	if p := placeOf(s); t.hosts[p] == 1 {
+		delete(t.hosts, p)
+	} else {
+		t.hosts[p]--
 	}
 }

@@ -26,20 +26,20 @@ func TestTurnsLaws(t *testing.T) {
 			}), 0, 20, func(s feedmill.DueSource) feedmill.ID { return s.ID }).Draw(t, "due")
 			running = append(running, turns.take(due)...)
 
-			sources, workspaces, hosts := make(map[feedmill.ID]bool), make(map[feedmill.ID]int), make(map[string]int)
+			sources, workspaces, hosts := make(map[feedmill.ID]bool), make(map[feedmill.ID]int), make(map[place]int)
 			for _, s := range running {
 				if sources[s.ID] {
 					t.Fatalf("%s runs twice", s.ID)
 				}
 				sources[s.ID] = true
 				workspaces[s.Workspace]++
-				hosts[s.Host]++
-				if len(running) > most || workspaces[s.Workspace] > turns.ofWorkspace || hosts[s.Host] > turns.ofHost {
+				hosts[placeOf(s)]++
+				if len(running) > most || workspaces[s.Workspace] > turns.ofWorkspace || hosts[placeOf(s)] > turns.ofHost {
 					t.Fatalf("too many run: %v", running)
 				}
 			}
 			for _, s := range due {
-				if !sources[s.ID] && len(running) < most && workspaces[s.Workspace] < turns.ofWorkspace && hosts[s.Host] < turns.ofHost {
+				if !sources[s.ID] && len(running) < most && workspaces[s.Workspace] < turns.ofWorkspace && hosts[placeOf(s)] < turns.ofHost {
 					t.Fatalf("round %d: %+v could run beside %v", round, s, running)
 				}
 			}

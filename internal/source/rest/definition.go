@@ -106,7 +106,7 @@ type NamedURL struct {
 // URLs are the places that the definition names, for the egress policy to be
 // asked about.
 func (d *Definition) URLs() []NamedURL {
-	if d.Spec == nil {
+	if d == nil || d.Spec == nil {
 		return nil
 	}
 	urls := []NamedURL{{"/request/url", d.Spec.request.origin}}
@@ -116,7 +116,7 @@ func (d *Definition) URLs() []NamedURL {
 	case authLogin:
 		urls = append(urls, NamedURL{"/auth/request/url", a.login.origin})
 	}
-	return urls
+	return slices.DeleteFunc(urls, func(u NamedURL) bool { return u.URL == nil })
 }
 
 // Restore puts together what [Definition.SourceSpec] and [Definition.Secrets]

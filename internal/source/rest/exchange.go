@@ -80,8 +80,10 @@ func (e *exchange) do(ctx context.Context) error {
 		}
 		pause := backOff(tries)
 		if o.after > maxRetryAfter {
-			return fail("source-busy", o.err, "%s It asks to be left alone for %s, which is longer than a refresh waits.",
+			busy := fail("source-busy", o.err, "%s It asks to be left alone for %s, which is longer than a refresh waits.",
 				o.err, feedmill.FormatDuration(o.after.Round(time.Second)))
+			busy.RetryAfter = o.after
+			return busy
 		}
 		if err := sleep(ctx, max(pause, o.after)); err != nil {
 			return err
@@ -229,27 +231,12 @@ func (e *exchange) redirected(request *http.Request, response *http.Response) (*
 		return nil, outcome{err: err}, true
 	}
 	for name, values := range request.Header {
-		if name == "Content-Type" && body == "" || !same && looksSecret(name) {
+		if name == "Content-Type" && body == "" || !same && !travels(name) {
 			continue
 		}
 		next.Header[name] = values
 	}
-	if !same {
-		e.strip(next)
-	}
 	return next, outcome{}, true
-}
-
-// strip takes the credential from a request that leaves the origin of the
-// source.
-func (e *exchange) strip(request *http.Request) {
-	if a := &e.spec.auth; a.kind == authAPIKey && a.in == inHeader {
-		request.Header.Del(a.name)
-	} else if a.kind == authLogin {
-		request.Header.Del(a.header)
-	}
-	request.Header.Del("Authorization")
-	request.Header.Del("Cookie")
 }
 
 // watchedReader reads an answer and has it ended when nothing comes for long,

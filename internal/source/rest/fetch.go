@@ -45,8 +45,9 @@ func NewFetcher(o Options) *Fetcher {
 
 // Job is one fetch.
 type Job struct {
-	Spec   *Spec
-	Source feedmill.ID
+	Spec      *Spec
+	Source    feedmill.ID
+	Workspace feedmill.ID
 	// Position is where the last fetch left off, nil for the first.
 	Position []byte
 	// Format is the format of the pages where the user says one.
@@ -119,7 +120,7 @@ type run struct {
 	mask *mask
 	from position
 	at   moment
-	// place is the host and credential whose rate is shared.
+	// place is the host and credential whose rate the workspace shares.
 	place string
 	// end is where the spool goes on. Only the request under way moves it.
 	end    int64
@@ -137,7 +138,7 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 	}
 	r := &run{
 		f: f, job: job, spec: job.Spec, mask: newMask(job.Spec), from: from, at: moment{now: job.Now},
-		place: job.Spec.request.origin.Host + " " + job.Spec.credentialHash(),
+		place: string(job.Workspace) + " " + job.Spec.request.origin.Host + " " + job.Spec.credentialHash(),
 	}
 	if inc := r.spec.incremental; inc != nil {
 		r.at.cursor = lookBack(from.Cursor, inc.lookback)

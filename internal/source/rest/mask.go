@@ -85,11 +85,14 @@ func (m *mask) addTemplates(values []template) {
 
 // addNode knows the strings of a JSON value: all, or those that look secret.
 func (m *mask) addNode(n *node, all bool) {
-	if n.kind == '"' && all {
+	switch {
+	case all && n.kind == '"':
 		m.add(n.text())
+	case all && n.kind == '0':
+		m.add(string(n.raw))
 	}
 	for _, inner := range n.members {
-		m.addNode(&inner.value, all || inner.value.kind == '"' && looksSecret(inner.name))
+		m.addNode(&inner.value, all || looksSecret(inner.name))
 	}
 	for i := range n.items {
 		m.addNode(&n.items[i], all)

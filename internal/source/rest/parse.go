@@ -12,7 +12,7 @@ import (
 
 // Limits of definitions.
 const (
-	maxDescription = 10_000
+	maxDescription = 2_000
 	maxKey         = 50
 	maxSheet       = 1 << 16
 	// DefaultMaxBytes is how many bytes of pages a fetch may bring where the
@@ -30,7 +30,7 @@ var (
 
 // Parse reads the definition of a feed and its source. The error is a
 // [feedmill.Error] of the kind [feedmill.ErrInvalid] that lists every place
-// that is wrong. maxBytes is the most that pagination.maxBytes may be,
+// that is wrong; the definition then has what could be read of it, or is nil. maxBytes is the most that pagination.maxBytes may be,
 // [DefaultMaxBytes] where it is 0.
 //
 // Only the shape is checked: whether the egress policy lets through what
@@ -42,7 +42,7 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 	}
 	d, r := readDefinition(doc, maxBytes)
 	if err := r.refusal(); err != nil {
-		return nil, err
+		return d, err
 	}
 	if d.Name == "" {
 		d.Name = d.Spec.request.origin.Hostname()
@@ -114,6 +114,9 @@ func (d *Definition) readFeed(o *object, incremental bool) {
 	if n := utf8.RuneCountInString(d.Description); n > maxDescription {
 		o.fault("description", fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
 	}
+	if strings.ContainsRune(d.Description, 0) {
+		o.fault("description", "This must not hold the character U+0000.")
+	}
 	d.Response = readResponse(o)
 	d.readMode(o, incremental)
 }
@@ -162,9 +165,6 @@ func (d *Definition) readMode(o *object, incremental bool) {
 	case incremental && d.Mode == feedmill.ModeReplace:
 		d.Mode = adding
 	}
-	if incremental {
-		o.node.set("mode", textNode(string(d.Mode)))
-	}
 }
 
 func readResponse(o *object) Response {
@@ -178,7 +178,7 @@ func readResponse(o *object) Response {
 		case s == "auto" || slices.Contains(formats, s):
 			r.Format = s
 		case slices.Contains(laterFormats, s):
-			response.fault("format", s+" cannot be read yet; this must be auto, "+strings.Join(formats, ", ")+".")
+			response.fault("format", "The format "+s+" cannot be read yet; this must be auto, "+strings.Join(formats, ", ")+".")
 		default:
 			response.fault("format", "This must be auto, "+strings.Join(formats, ", ")+".")
 		}

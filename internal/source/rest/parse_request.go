@@ -216,7 +216,7 @@ func readBody(o *object) *body {
 		b.text, b.json = template{text: hidden}, *value
 	case b.kind == bodyJSON:
 		b.json = *value
-		in.checkTokens(in.pointer("value"), value)
+		in.checkTokens(in.pointer("value"), value, false)
 	case b.kind == bodyForm:
 		b.form = in.params("value", func(string) string { return "" })
 	case b.kind == bodyText:
@@ -226,9 +226,12 @@ func readBody(o *object) *body {
 	return b
 }
 
-// checkTokens notes the tokens in the strings of a JSON body, and which of the
-// strings look like secrets.
-func (o *object) checkTokens(at string, n *node) {
+// checkTokens notes the tokens in the strings of a JSON body, and the values
+// that look like secrets: all that stands below a name which does.
+func (o *object) checkTokens(at string, n *node, secret bool) {
+	if secret && (n.kind == '"' || n.kind == '0') {
+		o.r.secrets = append(o.r.secrets, at)
+	}
 	if n.kind == '"' {
 		t, err := parseTemplate(n.text())
 		if err != nil {
@@ -239,13 +242,9 @@ func (o *object) checkTokens(at string, n *node) {
 		}
 	}
 	for _, m := range n.members {
-		inner := at + "/" + escapePointer(m.name)
-		if m.value.kind == '"' && looksSecret(m.name) {
-			o.r.secrets = append(o.r.secrets, inner)
-		}
-		o.checkTokens(inner, &m.value)
+		o.checkTokens(at+"/"+escapePointer(m.name), &m.value, secret || looksSecret(m.name))
 	}
 	for i := range n.items {
-		o.checkTokens(fmt.Sprintf("%s/%d", at, i), &n.items[i])
+		o.checkTokens(fmt.Sprintf("%s/%d", at, i), &n.items[i], secret)
 	}
 }

@@ -31,16 +31,52 @@ func (p position) text() []byte {
 	return text
 }
 
+// Earliest is a position from which a fetch brings all that feeds at the given
+// ones do not have. Where one of them has no position yet that is everything; and
+// it is not asked whether anything has changed, unless all have seen the same.
+func Earliest(positions ...[]byte) ([]byte, error) {
+	var earliest position
+	for i, text := range positions {
+		if len(text) == 0 {
+			return nil, nil
+		}
+		p, err := parsePosition(text)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case i == 0:
+			earliest = p
+			continue
+		case p.ETag != earliest.ETag || p.LastModified != earliest.LastModified || p.Request != earliest.Request:
+			earliest = position{Cursor: earliest.Cursor}
+		}
+		var c Cursor
+		c.See([]byte(p.Cursor))
+		c.See([]byte(earliest.Cursor))
+		if p.Cursor == "" || c.Newest() == earliest.Cursor {
+			earliest.Cursor = p.Cursor
+		}
+	}
+	return earliest.text(), nil
+}
+
 // Advance moves the cursor of a position to the newest value that a fetch
-// brought. It never moves back, and stays where there is no newest value.
-func Advance(pos []byte, newest string) ([]byte, error) {
+// brought, or to that of another position where it is newer still. It never moves
+// back, and stays where there is no newest value.
+func Advance(pos, other []byte, newest string) ([]byte, error) {
 	p, err := parsePosition(pos)
 	if err != nil {
 		return nil, err
 	}
+	o, err := parsePosition(other)
+	if err != nil {
+		return nil, err
+	}
 	var c Cursor
-	c.See([]byte(p.Cursor))
-	c.See([]byte(newest))
+	for _, value := range []string{p.Cursor, o.Cursor, newest} {
+		c.See([]byte(value))
+	}
 	p.Cursor = c.Newest()
 	return p.text(), nil
 }

@@ -73,7 +73,7 @@ func TestIncremental(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if job.Position, err = Advance(result.Position, newest); err != nil {
+			if job.Position, err = Advance(result.Position, nil, newest); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -82,4 +82,28 @@ func TestIncremental(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", asked, want)
 		}
 	})
+}
+
+func TestEarliest(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		all  []string
+		want string
+	}{
+		{"one", []string{`{"cursor":"7","etag":"e"}`}, `{"cursor":"7","etag":"e"}`},
+		{"none yet", []string{`{"cursor":"7"}`, ``}, ``},
+		{"the older cursor", []string{`{"cursor":"10"}`, `{"cursor":"9"}`, `{"cursor":"11"}`}, `{"cursor":"9"}`},
+		{"no cursor", []string{`{"cursor":"10"}`, `{}`}, `{}`},
+		{"the same", []string{`{"etag":"e","request":"r"}`, `{"etag":"e","request":"r"}`}, `{"etag":"e","request":"r"}`},
+		{"not the same", []string{`{"etag":"e","request":"r"}`, `{"etag":"f","request":"r"}`}, `{}`},
+	} {
+		var all [][]byte
+		for _, text := range test.all {
+			all = append(all, []byte(text))
+		}
+		got, err := Earliest(all...)
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s: %s, %v, want %s", test.name, got, err, test.want)
+		}
+	}
 }

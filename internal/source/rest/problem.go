@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -18,6 +19,8 @@ type Failure struct {
 	Type   string
 	Title  string
 	Detail string
+	// RetryAfter is how long the source wants to be left alone.
+	RetryAfter time.Duration
 
 	cause error
 }

@@ -154,16 +154,22 @@ func (q *request) completed(next *url.URL, m moment) *url.URL {
 	return &u
 }
 
-// setHeaders sets the headers; those that look like secrets stay at home.
+// setHeaders sets the headers. Away from home only those go along that say
+// nothing of who asks.
 func (q *request) setHeaders(request *http.Request, m moment, home bool) {
 	for _, p := range q.headers {
-		if p.secret && !home {
+		if !home && !travels(p.name) {
 			continue
 		}
 		for _, v := range p.values {
 			request.Header.Set(p.name, v.expand(m, nil))
 		}
 	}
+}
+
+// travels reports whether a header goes along to another origin.
+func travels(name string) bool {
+	return slices.Contains([]string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}, http.CanonicalHeaderKey(name))
 }
 
 // payload is the body with its tokens replaced and the parameters in it.
@@ -212,7 +218,7 @@ func (b *body) holdsSecret() bool {
 
 func (n *node) holdsSecret() bool {
 	return slices.ContainsFunc(n.members, func(m member) bool {
-		return m.value.kind == '"' && looksSecret(m.name) || m.value.holdsSecret()
+		return looksSecret(m.name) || m.value.holdsSecret()
 	}) || slices.ContainsFunc(n.items, func(item node) bool { return item.holdsSecret() })
 }
 

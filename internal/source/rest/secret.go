@@ -9,11 +9,15 @@ import (
 // secretNames are what the names of secrets have in them.
 var secretNames = []string{"authorization", "cookie", "key", "token", "secret", "password", "passwd", "credential", "signature"}
 
+// secretWords are whole names of secrets, which mean other things inside of
+// longer ones.
+var secretWords = []string{"sig", "code", "pwd", "pass", "pin", "auth", "x-auth", "sid", "session", "sessionid", "jwt"}
+
 // looksSecret reports whether a header or a parameter of the name is likely to
 // hold a secret.
 func looksSecret(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
+	return slices.Contains(secretWords, name) || slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // moveSecrets moves parameters that look like secrets from the text of a URL,

@@ -13,7 +13,7 @@ import (
 
 // feedColumns are those of a feed f and of its last refresh r.
 const feedColumns = `f.workspace_id, f.id, f.source_id, f.name, f.description, f.type, f.state, f.version, f.columns, f.row_count, f.byte_size,
-	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
+	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.position, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
 
 const fromFeeds = ` FROM feeds f LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
@@ -26,7 +26,7 @@ func scanFeed(row pgx.Row) (f feedmill.Feed, err error) {
 	)
 	err = row.Scan(append([]any{
 		&f.Workspace, &f.ID, &f.Source, &f.Name, &f.Description, &f.Type, &f.State, &f.Version, jsontext.Columns(&f.Columns), &f.RowCount, &f.ByteSize,
-		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, jsontext.Of(&f.LastError), &f.CreatedAt, &f.UpdatedAt,
+		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, &f.Position, jsontext.Of(&f.LastError), &f.CreatedAt, &f.UpdatedAt,
 	}, last.fields()...)...)
 	f.NextRefreshAt, f.CreatedAt, f.UpdatedAt = orZero(next), f.CreatedAt.UTC(), f.UpdatedAt.UTC()
 	if last.ID != "" {
@@ -73,11 +73,11 @@ func (t tx) insertNewFeed(ctx context.Context, n feedmill.NewFeed) error {
 
 func queueNewFeed(b *pgx.Batch, f feedmill.Feed) {
 	b.Queue(`INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
-		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, last_refresh_id, last_error, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, position, last_refresh_id, last_error, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 		f.Workspace, f.ID, f.Source, f.Name, f.Description, f.Type, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
 		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), orNull(f.NextRefreshAt),
-		f.Failures, lastRefresh(f), jsontext.Of(&f.LastError), f.CreatedAt, f.UpdatedAt)
+		f.Failures, f.Position, lastRefresh(f), jsontext.Of(&f.LastError), f.CreatedAt, f.UpdatedAt)
 }
 
 // lastRefresh is the id of a feed's last refresh, empty where there was none.

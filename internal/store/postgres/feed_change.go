@@ -85,8 +85,8 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 func queueFeed(b *pgx.Batch, f feedmill.Feed) {
 	b.Queue(`UPDATE feeds SET name = $1, description = $2, state = $3, version = $4, columns = $5, row_count = $6, byte_size = $7,
 		content_hash = $8, warnings = $9, mode = $10, key = $11, spec = $12, schedule = $13, next_refresh_at = $14, failures = $15,
-		last_refresh_id = $16, last_error = $17, updated_at = $18 WHERE workspace_id = $19 AND id = $20`,
+		position = $16, last_refresh_id = $17, last_error = $18, updated_at = $19 WHERE workspace_id = $20 AND id = $21`,
 		f.Name, f.Description, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
 		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), orNull(f.NextRefreshAt),
-		f.Failures, lastRefresh(f), jsontext.Of(&f.LastError), f.UpdatedAt, f.Workspace, f.ID)
+		f.Failures, f.Position, lastRefresh(f), jsontext.Of(&f.LastError), f.UpdatedAt, f.Workspace, f.ID)
 }

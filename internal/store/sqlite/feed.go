@@ -11,7 +11,7 @@ import (
 
 // feedColumns are those of a feed f and of its last refresh r.
 const feedColumns = `f.workspace_id, f.id, f.source_id, f.name, f.description, f.type, f.state, f.version, f.columns, f.row_count, f.byte_size,
-	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
+	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.position, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
 
 const fromFeeds = ` FROM feeds f LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
@@ -24,7 +24,7 @@ func scanFeed(row interface{ Scan(...any) error }) (f feedmill.Feed, err error) 
 	)
 	err = row.Scan(append([]any{
 		&f.Workspace, &f.ID, &f.Source, &f.Name, &f.Description, &f.Type, &f.State, &f.Version, jsontext.Columns(&f.Columns), &f.RowCount, &f.ByteSize,
-		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, jsontext.Of(&f.LastError), &created, &updated,
+		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, &f.Position, jsontext.Of(&f.LastError), &created, &updated,
 	}, last.fields()...)...)
 	f.NextRefreshAt, f.CreatedAt, f.UpdatedAt = fromMillis(next), fromMillis(created), fromMillis(updated)
 	if last.ID != "" {
@@ -83,10 +83,10 @@ func (t *tx) insertNewFeed(n feedmill.NewFeed) error {
 
 func (t *tx) insertFeed(f feedmill.Feed) error {
 	_, err := t.exec(`INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
-		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, last_refresh_id, last_error, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, position, last_refresh_id, last_error, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.Workspace, f.ID, f.Source, f.Name, f.Description, f.Type, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), toMillis(f.NextRefreshAt), f.Failures, lastRefresh(f),
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), toMillis(f.NextRefreshAt), f.Failures, f.Position, lastRefresh(f),
 		jsontext.Of(&f.LastError), toMillis(f.CreatedAt), toMillis(f.UpdatedAt))
 	return err
 }

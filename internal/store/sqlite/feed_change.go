@@ -77,10 +77,10 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 
 func (t *tx) updateFeed(f feedmill.Feed) error {
 	_, err := t.exec(`UPDATE feeds SET name = ?, description = ?, state = ?, version = ?, columns = ?, row_count = ?, byte_size = ?,
-		content_hash = ?, warnings = ?, mode = ?, key = ?, spec = ?, schedule = ?, next_refresh_at = ?, failures = ?, last_refresh_id = ?, last_error = ?, updated_at = ?
+		content_hash = ?, warnings = ?, mode = ?, key = ?, spec = ?, schedule = ?, next_refresh_at = ?, failures = ?, position = ?, last_refresh_id = ?, last_error = ?, updated_at = ?
 		WHERE workspace_id = ? AND id = ?`,
 		f.Name, f.Description, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), toMillis(f.NextRefreshAt), f.Failures, lastRefresh(f),
+		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), toMillis(f.NextRefreshAt), f.Failures, f.Position, lastRefresh(f),
 		jsontext.Of(&f.LastError), toMillis(f.UpdatedAt), f.Workspace, f.ID)
 	return err
 }

@@ -19,7 +19,7 @@ func newFeed(w feedmill.ID) (feedmill.Feed, feedmill.FeedVersion, feedmill.Refre
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, Source: feedmill.NewID(feedmill.PrefixDataSource),
 		Name: "Orders ü", Description: "a feed", Type: feedmill.FeedUpload, State: feedmill.FeedPending,
 		Mode: feedmill.ModeMerge, Key: []string{"order no", "line"}, Spec: []byte(`{"format":"csv"}`),
-		Schedule: feedmill.Schedule{Cron: "5 * * * *", Timezone: "Europe/Berlin"}, NextRefreshAt: at.Add(time.Hour), Failures: 3,
+		Schedule: feedmill.Schedule{Cron: "5 * * * *", Timezone: "Europe/Berlin"}, NextRefreshAt: at.Add(time.Hour), Failures: 3, Position: []byte(`{"cursor":7}`),
 		CreatedAt: at, UpdatedAt: at,
 	}
 	v, r := nextVersion(f)
@@ -236,7 +236,7 @@ var feedCases = []testCase{
 		changed.Version, changed.RowCount, changed.ByteSize, changed.ContentHash = 7, 1, 2, "other"
 		changed.Columns, changed.Warnings, changed.Key = changed.Columns[:1], nil, nil
 		changed.Mode, changed.Spec, changed.NextRefreshAt = feedmill.ModeAppend, []byte("{}"), time.Time{}
-		changed.Schedule, changed.Failures = feedmill.Schedule{Every: time.Hour}, 0
+		changed.Schedule, changed.Failures, changed.Position = feedmill.Schedule{Every: time.Hour}, 0, nil
 		changed.LastError = &feedmill.FeedError{Type: "/problems/other", At: now()}
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Hour)
 		once, e := newOnce(w.ID, "k1"), told(old, "updated")

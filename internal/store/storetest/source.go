@@ -12,7 +12,7 @@ func newSource(w feedmill.ID) feedmill.Source {
 	at := now()
 	return feedmill.Source{
 		ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: w, Type: feedmill.FeedREST, Host: "api.example.com",
-		Spec: []byte(`{"url":"https://api.example.com"}`), Secrets: []byte{0, 1, 0xff}, Position: []byte(`{"cursor":7}`),
+		Spec: []byte(`{"url":"https://api.example.com"}`), Secrets: []byte{0, 1, 0xff},
 		Schedule: feedmill.Schedule{Every: 90 * time.Minute, Cron: "0 3 * * *", Timezone: "Europe/Berlin"},
 		DueAt:    at.Add(-time.Minute), Run: 1 << 40, CreatedAt: at, UpdatedAt: at,
 	}

@@ -81,7 +81,7 @@ var sourceChangeCases = []testCase{
 		s := open(t)
 		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 2)
 		other := newSource(newWorkspace(t, s).ID)
-		other.Type, other.Host, other.Spec, other.Secrets, other.Position = feedmill.FeedUpload, "new", []byte("{}"), []byte("x"), nil
+		other.Type, other.Host, other.Spec, other.Secrets = feedmill.FeedUpload, "new", []byte("{}"), []byte("x")
 		other.Schedule, other.DueAt, other.Run, other.LeasedUntil = feedmill.Schedule{Every: time.Hour}, time.Time{}, 7, now().Add(time.Minute)
 		other.CreatedAt, other.UpdatedAt = now().Add(time.Hour), now().Add(2*time.Hour)
 		f, _, _ := newFeed(other.Workspace)
@@ -108,7 +108,7 @@ var sourceChangeCases = []testCase{
 				equal(t, "state", feedmill.RefreshRunning, r.State)
 				brings(c, &c.Feeds[i])
 			}
-			c.Source.LeasedUntil, c.Source.DueAt, c.Source.Position = time.Time{}, now().Add(time.Hour), []byte(`{"cursor":8}`)
+			c.Source.LeasedUntil, c.Source.DueAt, c.Feeds[0].Position = time.Time{}, now().Add(time.Hour), []byte(`{"cursor":8}`)
 			c.Events, c.Once = []feedmill.Event{e}, &once
 			wrote = *c
 		})

@@ -1,4 +1,4 @@
--- What the feeds of type rest are fetched from. Spec and position are JSON text.
+-- What the feeds of type rest are fetched from.
 CREATE TABLE sources (
     workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces (id),
     id           text COLLATE "C" NOT NULL,
@@ -10,7 +10,6 @@ CREATE TABLE sources (
     schedule     text NOT NULL,
     spec         bytea,
     secrets      bytea,
-    position     bytea,
     created_at   timestamptz NOT NULL,
     updated_at   timestamptz NOT NULL,
     PRIMARY KEY (workspace_id, id)
@@ -20,6 +19,7 @@ CREATE INDEX sources_due ON sources (due_at, id) WHERE due_at IS NOT NULL;
 
 ALTER TABLE feeds ADD COLUMN schedule text NOT NULL DEFAULT '{}';
 ALTER TABLE feeds ADD COLUMN failures bigint NOT NULL DEFAULT 0;
+ALTER TABLE feeds ADD COLUMN position bytea; -- how far its fetches have come, as JSON text
 
 CREATE INDEX feeds_source ON feeds (workspace_id, source_id, id);
 

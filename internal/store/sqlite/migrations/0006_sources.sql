@@ -1,4 +1,4 @@
--- What the feeds of type rest are fetched from. Spec and position are JSON text.
+-- What the feeds of type rest are fetched from.
 CREATE TABLE sources (
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
     id           TEXT NOT NULL,
@@ -10,7 +10,6 @@ CREATE TABLE sources (
     schedule     TEXT NOT NULL,
     spec         BLOB,
     secrets      BLOB,
-    position     BLOB,
     created_at   INTEGER NOT NULL,
     updated_at   INTEGER NOT NULL,
     PRIMARY KEY (workspace_id, id)
@@ -22,6 +21,7 @@ CREATE INDEX sources_due ON sources (due_at, id, workspace_id, host) WHERE due_a
 
 ALTER TABLE feeds ADD COLUMN schedule TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE feeds ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE feeds ADD COLUMN position BLOB; -- how far its fetches have come, as JSON text
 
 CREATE INDEX feeds_source ON feeds (workspace_id, source_id, id);
 
