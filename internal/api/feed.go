@@ -16,7 +16,7 @@ type feedView struct {
 	Description   string             `json:"description"`
 	Type          feedmill.FeedType  `json:"type"`
 	State         feedmill.FeedState `json:"state"`
-	Columns       []feedmill.Column  `json:"columns"`
+	Columns       []columnView       `json:"columns"`
 	RowCount      int64              `json:"rowCount"`
 	ByteSize      int64              `json:"byteSize"`
 	Version       int64              `json:"version"`
@@ -61,7 +61,7 @@ type feedErrorView struct {
 func viewFeed(f feedmill.Feed) feedView {
 	v := feedView{
 		ID: f.ID, Name: f.Name, Description: f.Description, Type: f.Type, State: f.State,
-		Columns: slices.Concat([]feedmill.Column{}, f.Columns), RowCount: f.RowCount, ByteSize: f.ByteSize, Version: f.Version, ContentHash: f.ContentHash,
+		Columns: viewColumns(f.Columns), RowCount: f.RowCount, ByteSize: f.ByteSize, Version: f.Version, ContentHash: f.ContentHash,
 		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), Schedule: viewSchedule(f.Schedule), NextRefreshAt: timestamp(f.NextRefreshAt),
 		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: f.Spec,
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
@@ -80,19 +80,47 @@ func viewFeedError(e *feedmill.FeedError) *feedErrorView {
 	return &feedErrorView{e.Type, e.Title, sentence(e.Detail), timestamp(e.At)}
 }
 
-// warningView is something about the data that its owner should know of.
+// columnView is a column. Its format is null where there is none to speak of.
+type columnView struct {
+	ID         string              `json:"id"`
+	Name       string              `json:"name"`
+	SourceName string              `json:"sourceName"`
+	Type       feedmill.ColumnType `json:"type"`
+	Format     *string             `json:"format"`
+	Nullable   bool                `json:"nullable"`
+}
+
+func viewColumns(columns []feedmill.Column) []columnView {
+	views := make([]columnView, len(columns))
+	for i, c := range columns {
+		views[i] = columnView{ID: c.ID, Name: c.Name, SourceName: c.SourceName, Type: c.Type, Nullable: c.Nullable}
+		if c.Format != "" {
+			views[i].Format = &c.Format
+		}
+	}
+	return views
+}
+
+// warningView is something about the data that its owner should know of. What is
+// not about a column, or about no row in particular, has null for it.
 type warningView struct {
-	Code     string `json:"code"`
-	Column   string `json:"column,omitzero"`
-	Count    int64  `json:"count"`
-	FirstRow int64  `json:"firstRow,omitzero"`
-	Detail   string `json:"detail"`
+	Code     string  `json:"code"`
+	Column   *string `json:"column"`
+	Count    int64   `json:"count"`
+	FirstRow *int64  `json:"firstRow"`
+	Detail   string  `json:"detail"`
 }
 
 func viewWarnings(warnings []feedmill.Warning) []warningView {
 	views := make([]warningView, len(warnings))
 	for i, w := range warnings {
-		views[i] = warningView{w.Code, w.Column, w.Count, w.FirstRow, sentence(w.Detail)}
+		views[i] = warningView{Code: w.Code, Count: w.Count, Detail: sentence(w.Detail)}
+		if w.Column != "" {
+			views[i].Column = &w.Column
+		}
+		if w.FirstRow > 0 {
+			views[i].FirstRow = &w.FirstRow
+		}
 	}
 	return views
 }

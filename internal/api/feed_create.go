@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -111,17 +110,17 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 }
 
 type previewView struct {
-	Columns  []feedmill.Column `json:"columns"`
-	RowCount int64             `json:"rowCount"`
-	Rows     jsontext.Value    `json:"rows"`
-	Warnings []warningView     `json:"warnings"`
-	Source   jsontext.Value    `json:"source"`
-	Trace    []tracedView      `json:"trace"`
+	Columns  []columnView   `json:"columns"`
+	RowCount int64          `json:"rowCount"`
+	Rows     jsontext.Value `json:"rows"`
+	Warnings []warningView  `json:"warnings"`
+	Source   jsontext.Value `json:"source"`
+	Trace    []tracedView   `json:"trace"`
 }
 
 func previewAnswer(p FeedPreview) answer {
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
-		Columns: slices.Concat([]feedmill.Column{}, p.Columns), RowCount: p.RowCount, Rows: p.Rows,
+		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
 		Warnings: viewWarnings(p.Warnings), Source: p.Spec, Trace: viewTrace(p.Trace),
 	}})
 }
