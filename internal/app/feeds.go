@@ -56,6 +56,9 @@ type feeds struct {
 	// modelling has a place for each upload that is looked at and written at
 	// the same time: one alone can use all processors, and memory is finite.
 	modelling chan struct{}
+	// early has a place for each upload that is looked at while it arrives. A
+	// slow one keeps its place for long, so the others do without.
+	early chan struct{}
 	// temp is the folder for what outlives no request.
 	temp string
 	// fetcher asks sources for data, when the engine has them run, as far as
@@ -77,6 +80,8 @@ const (
 	// maxModelling is how many uploads are modelled at the same time. The
 	// others wait, with their data on disk.
 	maxModelling = 2
+	// maxEarly is how many uploads are looked at while they arrive.
+	maxEarly = 2
 	// queryTemp is how much one query may put on disk.
 	queryTemp = 16 << 30
 )
@@ -99,7 +104,7 @@ func (a *App) newFeeds(version string, queue publish.Queue, metrics prometheus.R
 		Folder: filepath.Join(data, blobFolder), Temp: temp, TempBytes: queryTemp, Log: a.log,
 	})
 	f := &feeds{
-		store: a.store, vault: a.vault, blobs: blobs, pool: pool, reader: lake.NewReader(blobs, pool), temp: temp, modelling: make(chan struct{}, maxModelling),
+		store: a.store, vault: a.vault, blobs: blobs, pool: pool, reader: lake.NewReader(blobs, pool), temp: temp, modelling: make(chan struct{}, maxModelling), early: make(chan struct{}, maxEarly),
 		policy: a.egress.Policy(), maxBytes: a.config.MaxUploadBytes,
 		queue: queue, budget: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(), log: a.log,
 	}

@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
-	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/model"
@@ -46,13 +46,20 @@ func newLoading(feed feedmill.Feed, u api.Upload) *loading {
 
 // load receives an upload and makes a table of it. If it fails, nothing is left.
 func (f *feeds) load(ctx context.Context, l *loading, u api.Upload) error {
-	original, err := f.receive(ctx, l.version.Original, u.Body)
+	original, err := f.receive(ctx, l.version.Original, u)
 	if err != nil {
 		return err
 	}
 	defer original.Close()
 	l.refresh.BytesIn = original.Size()
+	var saving sync.WaitGroup
+	var unsaved error
+	saving.Go(func() { unsaved = original.Keep(ctx) })
 	err = f.takeTurn(ctx, func() error { return f.model(ctx, l, u, original) })
+	saving.Wait()
+	if err == nil {
+		err = unsaved
+	}
 	if err != nil {
 		return f.drop(l, err)
 	}
@@ -72,37 +79,14 @@ func (f *feeds) takeTurn(ctx context.Context, work func() error) error {
 	}
 }
 
-// receive writes data as it comes to a file and opens that.
-func (f *feeds) receive(ctx context.Context, name string, body io.Reader) (blob.Blob, error) {
-	err := f.blobs.Put(ctx, name, func(w io.Writer) error {
-		_, err := io.CopyBuffer(w, onlyReader{body}, make([]byte, 256<<10))
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("receive data: %w", err)
-	}
-	received, err := f.blobs.Open(ctx, name)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("receive data: %w", err), f.blobs.Delete(context.WithoutCancel(ctx), name))
-	}
-	return received, nil
-}
-
-// onlyReader hides all but Read, so that the buffer is used.
-type onlyReader struct{ io.Reader }
-
 // model looks at all of the data and writes it as a table.
-func (f *feeds) model(ctx context.Context, l *loading, u api.Upload, data decode.Source) error {
-	table, err := openTable(ctx, data, u, f.temp)
+func (f *feeds) model(ctx context.Context, l *loading, u api.Upload, data *incoming) error {
+	found, err := f.look(ctx, data, u)
 	if err != nil {
 		return err
 	}
-	defer table.Close()
-	schema, warnings, err := model.Infer(ctx, table, model.Options{Text: u.Text})
-	if err != nil {
-		return err
-	}
-	return f.write(ctx, l, schema, warnings, table)
+	defer found.Close()
+	return f.write(ctx, l, found.schema, found.warnings, found.table)
 }
 
 // write writes the rows of a table that was looked at, together with those that
@@ -172,15 +156,20 @@ func openTable(ctx context.Context, data decode.Source, u api.Upload, temp strin
 	if err != nil {
 		return table{}, err
 	}
-	var delimiter byte
-	if u.Format == "tsv" {
-		delimiter = '\t'
-	}
-	csv, err := decode.OpenCSV(ctx, text, decode.CSVOptions{Delimiter: delimiter})
+	csv, err := decode.OpenCSV(ctx, text, decode.CSVOptions{Delimiter: delimiterOf(u.Format)})
 	if err != nil {
 		return table{}, errors.Join(err, text.Close())
 	}
 	return table{csv, text}, nil
+}
+
+// delimiterOf is what stands between the fields of a format, or 0 where the
+// data says so.
+func delimiterOf(format string) byte {
+	if format == "tsv" {
+		return '\t'
+	}
+	return 0
 }
 
 // drop removes the files of a loading that failed, and answers with the failure.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
-	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/model"
@@ -22,7 +21,7 @@ const previewRows = 100
 // its first rows go the way that all rows would.
 func (f *feeds) Preview(ctx context.Context, u api.Upload) (p api.FeedPreview, err error) {
 	l := newLoading(feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed)}, u)
-	original, err := f.receive(ctx, l.version.Original, u.Body)
+	original, err := f.receive(ctx, l.version.Original, u)
 	if err != nil {
 		return api.FeedPreview{}, err
 	}
@@ -35,17 +34,13 @@ func (f *feeds) Preview(ctx context.Context, u api.Upload) (p api.FeedPreview, e
 	return p, err
 }
 
-func (f *feeds) preview(ctx context.Context, l *loading, u api.Upload, data decode.Source) (api.FeedPreview, error) {
-	table, err := openTable(ctx, data, u, f.temp)
+func (f *feeds) preview(ctx context.Context, l *loading, u api.Upload, data *incoming) (api.FeedPreview, error) {
+	found, err := f.look(ctx, data, u)
 	if err != nil {
 		return api.FeedPreview{}, err
 	}
-	defer table.Close()
-	schema, warnings, err := model.Infer(ctx, table, model.Options{Text: u.Text})
-	if err != nil {
-		return api.FeedPreview{}, err
-	}
-	return f.show(ctx, l.version.File, schema, warnings, table)
+	defer found.Close()
+	return f.show(ctx, l.version.File, found.schema, found.warnings, found.table)
 }
 
 // show answers with the first rows of a table that was looked at.

@@ -2,7 +2,6 @@ package blob
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -53,45 +52,22 @@ func (f *Folder) Close() error { return f.root.Close() }
 // Put writes a blob: write is called with where its bytes go. If write fails,
 // the context ends, or the name is taken, nothing is kept.
 func (f *Folder) Put(ctx context.Context, name string, write func(io.Writer) error) error {
-	if err := check(name); err != nil {
+	draft, err := f.Begin(name)
+	if err != nil {
 		return fmt.Errorf("put blob: %w", err)
 	}
-	temp := path.Join(temporary, rand.Text())
-	err := f.fill(ctx, temp, write)
-	if err == nil {
-		err = classify(f.publish(temp, name))
+	defer draft.Close()
+	if err = write(onlyWriter{draft}); err == nil {
+		err = draft.Keep(ctx)
 	}
-	// What cannot be removed now is swept later.
-	_ = f.root.Remove(temp)
 	if err != nil {
 		return fmt.Errorf("put blob: %w", err)
 	}
 	return nil
 }
 
-// fill writes a temporary file, which is on disk when it returns.
-func (f *Folder) fill(ctx context.Context, temp string, write func(io.Writer) error) error {
-	file, err := f.root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return classify(err)
-	}
-	err = write(diskWriter{file})
-	if err == nil {
-		err = context.Cause(ctx)
-	}
-	if err == nil {
-		err = classify(file.Sync())
-	}
-	return errors.Join(err, classify(file.Close()))
-}
-
-// diskWriter tells errors of the disk from those of whoever writes.
-type diskWriter struct{ file *os.File }
-
-func (w diskWriter) Write(p []byte) (int, error) {
-	n, err := w.file.Write(p)
-	return n, classify(err)
-}
+// onlyWriter hides all of a draft but Write.
+type onlyWriter struct{ io.Writer }
 
 // publish gives a temporary file its name, which is on disk when it returns.
 func (f *Folder) publish(temp, name string) error {

@@ -24,6 +24,8 @@ type CSV struct {
 	columns    int
 	warnings   []feedmill.Warning
 
+	// arriving is the source of a text that was not there in full at first.
+	arriving Arriving
 	// base is the number of the first record.
 	base int64
 	// missing is how many fields all records together can lack.

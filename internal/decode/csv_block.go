@@ -66,25 +66,35 @@ func (b *csvBlock) rectangle(quoted bool) (regular, fine bool) {
 	for row := 0; row < len(cells); row += b.columns {
 		ends := b.ends[row : row+b.columns]
 		out := cells[row : row+b.columns]
-		for column, end := range ends {
-			if (data[end] == newline) != (column == last) {
+		for column, end := range ends[:last] {
+			if data[end] == newline {
 				return false, false
 			}
 			if quoted && data[start] == quote {
-				cell, ok := b.quotedCell(row+column, int(start), b.trimReturn(int(start), int(end)))
+				cell, ok := b.quotedCell(row+column, int(start), int(end))
 				if !ok {
 					return true, false
 				}
 				out[column] = cell
 			} else {
-				stop := int(end)
-				if column == last {
-					stop = b.trimReturn(int(start), stop)
-				}
-				out[column] = feedmill.NewCell(feedmill.CellPlain, int(start), stop)
+				out[column] = feedmill.NewCell(feedmill.CellPlain, int(start), int(end))
 			}
 			start = end + 1
 		}
+		end := ends[last]
+		if data[end] != newline {
+			return false, false
+		}
+		stop := b.trimReturn(int(start), int(end))
+		out[last] = feedmill.NewCell(feedmill.CellPlain, int(start), stop)
+		if quoted && data[start] == quote {
+			cell, ok := b.quotedCell(row+last, int(start), stop)
+			if !ok {
+				return true, false
+			}
+			out[last] = cell
+		}
+		start = end + 1
 	}
 	b.rows = len(cells) / b.columns
 	b.cells.Columns, b.cells.Cell = b.columns, cells

@@ -17,6 +17,8 @@ type firstReading struct {
 	chunk int64 // how many bytes the chunks have
 	// outside says for each chunk of the text whether it begins outside of quotes.
 	outside []bool
+	// arrivals has that for a text that is not yet there in full; else it is nil.
+	arrivals *arrivals
 
 	mu    sync.Mutex
 	moved sync.Cond
@@ -28,16 +30,30 @@ type firstReading struct {
 
 // readFirst reads all records and finds out what the file is like.
 func (c *CSV) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
-	c.rows, c.ragged, c.broken, c.blocks = c.base, raggedness{}, brokenQuotes{}, nil
-	head := int(c.begin / c.text.survey.chunk)
-	r := &firstReading{csv: c, chunk: c.text.survey.chunk, from: -1, next: head, claim: head}
-	r.moved.L = &r.mu
+	r := c.newFirstReading()
 	if c.Dialect.Escape == '\\' || c.Dialect.Quote == '\'' {
 		r.from = c.begin
 	} else if err := r.findParity(); err != nil {
 		return err
-	} else if err := together(ctx, workers, func(ctx context.Context) error { return r.scan(ctx, fn) }); err != nil {
-		return err
+	}
+	return c.readOn(ctx, r, workers, fn)
+}
+
+// newFirstReading begins a first reading.
+func (c *CSV) newFirstReading() *firstReading {
+	c.rows, c.ragged, c.broken, c.blocks = c.base, raggedness{}, brokenQuotes{}, nil
+	head := int(c.begin / c.text.survey.chunk)
+	r := &firstReading{csv: c, chunk: c.text.survey.chunk, from: -1, next: head, claim: head}
+	r.moved.L = &r.mu
+	return r
+}
+
+// readOn reads all records that were not read.
+func (c *CSV) readOn(ctx context.Context, r *firstReading, workers int, fn func(*feedmill.Cells) error) error {
+	if r.from < 0 {
+		if err := together(ctx, workers, func(ctx context.Context) error { return r.scan(ctx, fn) }); err != nil {
+			return err
+		}
 	}
 	if r.from >= 0 {
 		rest := &tolerantReader{csv: c, offset: r.from}
@@ -80,7 +96,7 @@ func (r *firstReading) scan(ctx context.Context, fn func(*feedmill.Cells) error)
 	}()
 	for {
 		k, ok := r.take()
-		if !ok {
+		if !ok || r.arrivals != nil && !r.arrivals.wait(k) {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -107,6 +123,14 @@ func (r *firstReading) scan(ctx context.Context, fn func(*feedmill.Cells) error)
 			return err
 		}
 	}
+}
+
+// inside reports whether a chunk begins inside quotes.
+func (r *firstReading) inside(k int) bool {
+	if r.arrivals != nil {
+		return r.arrivals.inside(k)
+	}
+	return !r.outside[k]
 }
 
 // take claims the next chunk.
@@ -159,7 +183,7 @@ func (r *firstReading) loadChunk(k int, scan *csvScanner) (start int64, fine boo
 	skip := 0
 	if before > 0 {
 		// The byte before the chunk tells whether a record begins with it.
-		inside := !r.outside[k]
+		inside := r.inside(k)
 		if inside || scan.buffer[0] != c.Dialect.Newline {
 			if skip, _ = c.Dialect.recordEnd(scan.buffer[1:], inside); skip < 0 {
 				scan.records = nil
@@ -181,7 +205,7 @@ func (r *firstReading) loadChunk(k int, scan *csvScanner) (start int64, fine boo
 // finish reads on to the end of the last record that begins in a chunk.
 func (r *firstReading) finish(k int, high int64, scan *csvScanner) (fine bool, err error) {
 	c := r.csv
-	inside := !r.outside[k+1]
+	inside := r.inside(k + 1)
 	if high == c.end {
 		scan.endLine()
 		return true, nil
@@ -194,6 +218,11 @@ func (r *firstReading) finish(k int, high int64, scan *csvScanner) (fine bool, e
 		more := min(step, c.end-high, r.chunk+MaxRecordBytes-int64(size))
 		if more <= 0 {
 			return false, nil
+		}
+		if size, err := sizeAt(c.text.Source, high+more); err != nil {
+			return false, err
+		} else if high+more > size {
+			return false, ErrArriving
 		}
 		scan.buffer = append(scan.buffer, make([]byte, more)...)
 		if err := readFull(c.text, scan.buffer[size:], high); err != nil {

@@ -28,7 +28,11 @@ type csvRange struct {
 // readings may cut them differently, but a record has the same number and the same
 // cells each time.
 func (c *CSV) Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
-	if !c.whole {
+	switch {
+	case c.whole:
+	case c.arriving != nil:
+		return c.readArriving(ctx, workers, fn)
+	default:
 		return c.readFirst(ctx, workers, fn)
 	}
 	var next atomic.Int64

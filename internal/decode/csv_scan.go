@@ -68,17 +68,18 @@ var lowBits uint64 = 0x7f7f7f7f7f7f7f7f
 // matchesEither has a bit for each of 64 bytes that is one of two ASCII
 // characters, which are repeated eight times each.
 func matchesEither(window *[64]byte, a, b, low uint64) uint64 {
-	word := binary.LittleEndian.Uint64
-	found := neither(word(window[0:]), a, b, low) >> 7
-	found |= neither(word(window[8:]), a, b, low) >> 6
-	found |= neither(word(window[16:]), a, b, low) >> 5
-	found |= neither(word(window[24:]), a, b, low) >> 4
-	found |= neither(word(window[32:]), a, b, low) >> 3
-	found |= neither(word(window[40:]), a, b, low) >> 2
-	found |= neither(word(window[48:]), a, b, low) >> 1
-	found |= neither(word(window[56:]), a, b, low)
+	found := neither(eight(window[0:]), a, b, low) >> 7
+	found |= neither(eight(window[8:]), a, b, low) >> 6
+	found |= neither(eight(window[16:]), a, b, low) >> 5
+	found |= neither(eight(window[24:]), a, b, low) >> 4
+	found |= neither(eight(window[32:]), a, b, low) >> 3
+	found |= neither(eight(window[40:]), a, b, low) >> 2
+	found |= neither(eight(window[48:]), a, b, low) >> 1
+	found |= neither(eight(window[56:]), a, b, low)
 	return transpose(^found)
 }
+
+func eight(bytes []byte) uint64 { return binary.LittleEndian.Uint64(bytes) }
 
 // neither has the highest bit of each byte of a word that is neither of two
 // characters. Adding all lower bits carries into the highest one, unless the byte is
@@ -90,15 +91,14 @@ func neither(word, a, b, low uint64) uint64 {
 
 // matches is the same for one character, before the bits are put in order.
 func matches(window *[64]byte, a, low uint64) uint64 {
-	word := binary.LittleEndian.Uint64
-	found := neither(word(window[0:]), a, a, low) >> 7
-	found |= neither(word(window[8:]), a, a, low) >> 6
-	found |= neither(word(window[16:]), a, a, low) >> 5
-	found |= neither(word(window[24:]), a, a, low) >> 4
-	found |= neither(word(window[32:]), a, a, low) >> 3
-	found |= neither(word(window[40:]), a, a, low) >> 2
-	found |= neither(word(window[48:]), a, a, low) >> 1
-	found |= neither(word(window[56:]), a, a, low)
+	found := neither(eight(window[0:]), a, a, low) >> 7
+	found |= neither(eight(window[8:]), a, a, low) >> 6
+	found |= neither(eight(window[16:]), a, a, low) >> 5
+	found |= neither(eight(window[24:]), a, a, low) >> 4
+	found |= neither(eight(window[32:]), a, a, low) >> 3
+	found |= neither(eight(window[40:]), a, a, low) >> 2
+	found |= neither(eight(window[48:]), a, a, low) >> 1
+	found |= neither(eight(window[56:]), a, a, low)
 	return ^found
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -37,6 +38,9 @@ type JSON struct {
 	// sequence says that the document is several objects, one after the other.
 	sequence   bool
 	superseded map[int64]bool
+	// oneBlock says that the document is one block, all of which is looked at
+	// before any of its records is read, and hoping that superseded is found then.
+	oneBlock, hoping bool
 	// tree says that the document has to be in memory, because its path cannot
 	// be followed otherwise, and inMemory is the document once it is.
 	tree     bool
@@ -132,14 +136,21 @@ func newJSON(options JSONOptions) (*JSON, error) {
 // read looks at the head of the data and makes it what is read.
 func (j *JSON) read(ctx context.Context, src Source) error {
 	j.src = src
-	head := make([]byte, min(src.Size(), headOfText))
+	size, err := sizeAt(src, headOfText)
+	if err != nil {
+		return err
+	}
+	head := make([]byte, min(size, headOfText))
 	if err := readFull(src, head, 0); err != nil {
 		return fmt.Errorf("read the head of the JSON: %w", err)
 	}
 	encoding, mark := encodingOfJSON(head)
 	j.start = int64(mark)
 	if encoding != UTF8 {
-		body := io.NewSectionReader(src, j.start, src.Size()-j.start)
+		if size, err = sizeAt(src, math.MaxInt64); err != nil {
+			return err
+		}
+		body := io.NewSectionReader(src, j.start, size-j.start)
 		written, err := transcode(ctx, body, encoding, j.start, j.spool)
 		if err != nil {
 			return err
@@ -155,6 +166,7 @@ func (j *JSON) Close() error { return j.spool.close() }
 // refuseBlank answers ErrNoData where there is nothing but blanks.
 func (j *JSON) refuseBlank() error {
 	w := newJSONWalker(j.jsonInput)
+	w.readBytes = min(w.readBytes, 512)
 	if !w.blanks() {
 		return w.err
 	}
@@ -197,6 +209,10 @@ func (j *JSON) follow(ctx context.Context, steps []jsonpath.Step) error {
 	j.steps = steps
 	for i := range steps {
 		if _, named := steps[i].Name(); named {
+			if j.hoping = j.oneBlock; j.hoping {
+				j.superseded = make(map[int64]bool)
+				return nil
+			}
 			var err error
 			j.superseded, err = locateSuperseded(ctx, j.jsonInput, steps)
 			return err
@@ -244,7 +260,9 @@ func (j *JSON) newBlocks() (jsonBlocks, error) {
 	case j.tree:
 		return j.readTree()
 	}
-	return newDocumentBlocks(j.jsonInput, j.steps, j.sequence, j.superseded), nil
+	b := newDocumentBlocks(j.jsonInput, j.steps, j.sequence, j.superseded)
+	b.hoping = j.hoping && !j.whole
+	return b, nil
 }
 
 // refusal is an error as the client sees it.

@@ -18,10 +18,15 @@ type jsonBlock struct {
 	// records are where the records are in the data; without them, each line
 	// is one.
 	records []textRange
+	// scattered says that they are not the elements of one array, one after
+	// the other.
+	scattered bool
 	// origins has, for records that were copied into the data, where each
 	// stands in the source.
 	origins []int64
 	mark    jsonMark
+	// span says, where it is not empty, that the data is that of a span.
+	span jsonSpan
 }
 
 // jsonMark is all it takes to read a block again.
@@ -89,6 +94,8 @@ func (r *jsonReader) readBlock() error {
 	r.use(&r.block)
 	ok := true
 	switch {
+	case r.block.span.count > 0:
+		ok = r.readSpan(r.block.span.count)
 	case r.block.records != nil:
 		ok = r.readRecords(&r.block)
 	case r.json.path != nil:

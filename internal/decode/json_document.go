@@ -3,6 +3,7 @@ package decode
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
@@ -13,6 +14,8 @@ import (
 type documentBlocks struct {
 	*jsonWalker
 	steps []jsonpath.Step
+	// mayFollow says that several objects may follow each other.
+	mayFollow bool
 	// match has for each open array and object how many steps lead to it, or
 	// -1, and seen where the member stands that its step by name selected last.
 	match []int
@@ -24,11 +27,17 @@ type documentBlocks struct {
 	records []textRange
 	// locating says that nothing is wanted but superseded.
 	locating bool
-	ended    bool
+	// hoping says that superseded is not known, and that the document is one
+	// block: where a name stands in its object again, all is begun anew.
+	hoping, repeated bool
+	// strayed says that something else has come since the last record, and
+	// scattered that it was so between two records.
+	strayed, scattered bool
+	ended              bool
 }
 
 func newDocumentBlocks(in jsonInput, steps []jsonpath.Step, sequence bool, superseded map[int64]bool) *documentBlocks {
-	b := &documentBlocks{jsonWalker: newJSONWalker(in), steps: steps, superseded: superseded}
+	b := &documentBlocks{jsonWalker: newJSONWalker(in), steps: steps, mayFollow: sequence, superseded: superseded}
 	b.sequence = sequence
 	return b
 }
@@ -53,13 +62,18 @@ func (b *documentBlocks) claim(block *jsonBlock) (bool, error) {
 		return false, b.failed()
 	}
 	b.records = block.records[:0]
+	b.strayed, b.scattered = false, false
 	block.mark = b.mark()
 	for {
 		event := b.next()
 		if event == walkValue && !b.visit() {
 			event = walkFault
 		}
+		if b.repeated {
+			return b.claimKnowing(block)
+		}
 		if event == walkClose {
+			b.strayed = true
 			b.match, b.seen = b.match[:len(b.match)-1], b.seen[:len(b.seen)-1]
 		}
 		if event == walkFault || event == walkEnd {
@@ -74,6 +88,17 @@ func (b *documentBlocks) claim(block *jsonBlock) (bool, error) {
 	}
 	b.cut(block)
 	return true, nil
+}
+
+// claimKnowing begins anew, knowing what is superseded.
+func (b *documentBlocks) claimKnowing(block *jsonBlock) (bool, error) {
+	found, err := locateSuperseded(context.Background(), b.jsonInput, b.steps)
+	if err != nil {
+		return false, err
+	}
+	maps.Copy(b.superseded, found)
+	*b = *newDocumentBlocks(b.jsonInput, b.steps, b.mayFollow, b.superseded)
+	return b.claim(block)
 }
 
 // mark is where the walk is.
@@ -118,6 +143,7 @@ func (b *documentBlocks) cut(block *jsonBlock) {
 	clear(b.data[size : size+jsonPadding])
 	block.data, block.size, block.base = b.data[:size+jsonPadding], size, b.base
 	block.records, b.records = b.records, nil
+	block.scattered = b.scattered
 	b.base += int64(b.i)
 	b.data, b.size, b.i = rest, len(rest)-jsonPadding, 0
 	b.pinned, b.full = false, false
@@ -138,12 +164,18 @@ func (b *documentBlocks) visit() bool {
 			if len(b.records) == 0 {
 				b.pinned, b.pinnedLimit = true, start+b.blockBytes
 			}
+			if top := len(b.frames) - 1; top < 0 || b.frames[top].object || b.strayed && len(b.records) > 0 {
+				b.scattered = true
+			}
+			b.strayed = false
 			b.records = append(b.records, textRange{start, b.i})
 		}
 		return ok
 	case !b.container():
+		b.strayed = true
 		return b.scalar()
 	}
+	b.strayed = true
 	b.match, b.seen = append(b.match, matched), append(b.seen, -1)
 	return b.enter()
 }
@@ -169,7 +201,10 @@ func (b *documentBlocks) matched() int {
 	if !step.Member(b.name) {
 		return -1
 	}
-	if _, named := step.Name(); named && b.locating {
+	if _, named := step.Name(); named && b.hoping {
+		b.repeated = b.repeated || b.seen[top] >= 0
+		b.seen[top] = offset
+	} else if named && b.locating {
 		b.see(top, offset)
 	} else if b.superseded[offset] {
 		return -1

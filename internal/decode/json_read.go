@@ -17,6 +17,8 @@ var errChanged = errors.New("the data has changed between two readings")
 type jsonRange struct {
 	mark  jsonMark
 	first int64
+	// span is where its records are, where they follow each other.
+	span jsonSpan
 }
 
 // Each gives all records to fn in runs, from as many goroutines as there are
@@ -57,28 +59,14 @@ func (j *JSON) BlockFirst(block int) int64 {
 // Read gives the records of the blocks from one up to, but not with, another to
 // fn, in order. It may be called from several goroutines.
 func (j *JSON) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error {
-	blocks, _ := j.again.Get().(jsonBlocks)
-	if blocks == nil {
-		var err error
-		if blocks, err = j.newBlocks(); err != nil {
-			return j.refusal(err)
-		}
-	}
+	var blocks jsonBlocks
 	r := j.newReader(nil)
 	r.emit = fn
 	for k := from; k < to; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		blocks.seek(j.blocks[k].mark)
-		more, err := blocks.claim(&r.block)
-		if err == nil && !more {
-			err = errChanged
-		}
-		if err == nil {
-			err = blocks.load(&r.block)
-		}
-		if err != nil {
+		if err := j.claimAgain(k, &blocks, &r.block); err != nil {
 			return j.refusal(err)
 		}
 		r.beginBlock()
@@ -94,10 +82,36 @@ func (j *JSON) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) 
 		}
 	}
 	r.free()
-	if len(j.blocks) > 1 && (!j.tree || j.inMemory != nil) {
+	if blocks != nil && len(j.blocks) > 1 && (!j.tree || j.inMemory != nil) {
 		j.again.Put(blocks)
 	}
 	return nil
+}
+
+// claimAgain makes a block ready to be read again.
+func (j *JSON) claimAgain(k int, blocks *jsonBlocks, block *jsonBlock) error {
+	if span := j.blocks[k].span; span.count > 0 {
+		return span.load(j.src, block)
+	}
+	block.span = jsonSpan{}
+	if *blocks == nil {
+		*blocks, _ = j.again.Get().(jsonBlocks)
+	}
+	if *blocks == nil {
+		var err error
+		if *blocks, err = j.newBlocks(); err != nil {
+			return err
+		}
+	}
+	(*blocks).seek(j.blocks[k].mark)
+	more, err := (*blocks).claim(block)
+	if err == nil && !more {
+		err = errChanged
+	}
+	if err == nil {
+		err = (*blocks).load(block)
+	}
+	return err
 }
 
 // readFirst is the first reading. It finds the columns and the blocks.
@@ -169,6 +183,7 @@ func (f *jsonFirstReading) claim(ctx context.Context, r *jsonReader) bool {
 	err := ctx.Err()
 	more := false
 	if err == nil {
+		r.block.span = jsonSpan{}
 		more, err = f.source.claim(&r.block)
 	}
 	r.block.index = f.next
@@ -192,7 +207,11 @@ func (f *jsonFirstReading) block(r *jsonReader) error {
 		return errSuperseded
 	}
 	rows := r.rowInBlock()
-	f.json.blocks = append(f.json.blocks, jsonRange{r.block.mark, r.first})
+	read := jsonRange{first: r.first, span: f.json.spanOf(&r.block)}
+	if read.span.count == 0 {
+		read.mark = r.block.mark
+	}
+	f.json.blocks = append(f.json.blocks, read)
 	f.summary.add(&r.notes, r.first)
 	f.turn.done(rows)
 	if r.cells.Rows > 0 && !r.flush() {

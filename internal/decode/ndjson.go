@@ -27,8 +27,9 @@ type lineBlocks struct {
 func (b *lineBlocks) seek(mark jsonMark) { b.next = mark.number }
 
 func (b *lineBlocks) claim(block *jsonBlock) (bool, error) {
-	if b.start+int64(b.next)*int64(b.blockBytes) >= b.src.Size() {
-		return false, nil
+	from := b.start + int64(b.next)*int64(b.blockBytes)
+	if size, err := sizeAt(b.src, from+1); err != nil || from >= size {
+		return false, err
 	}
 	block.mark = jsonMark{number: b.next}
 	b.next++
@@ -38,7 +39,11 @@ func (b *lineBlocks) claim(block *jsonBlock) (bool, error) {
 // load reads the lines that begin in the range of the block.
 func (b *lineBlocks) load(block *jsonBlock) error {
 	from := b.start + int64(block.mark.number)*int64(b.blockBytes)
-	to := min(from+int64(b.blockBytes), b.src.Size())
+	size, err := sizeAt(b.src, from+int64(b.blockBytes))
+	if err != nil {
+		return err
+	}
+	to := min(from+int64(b.blockBytes), size)
 	// A line begins at the start of the range if a line end stands before it.
 	behind := int64(1)
 	if block.mark.number == 0 {
@@ -80,15 +85,15 @@ func (b *lineBlocks) finishLine(data []byte, base int64, first int) ([]byte, int
 		}
 		looked = len(data)
 		at := base + int64(looked)
-		if at == b.src.Size() {
-			return data, looked, nil
+		size, err := sizeAt(b.src, at+1)
+		if err != nil || at == size {
+			return data, looked, err
 		}
 		if last := bytes.LastIndexByte(data, '\n') + 1; looked-max(last, first) > MaxRecordBytes {
 			return nil, 0, &jsonFault{base + int64(max(last, first)), fmt.Sprintf("the line is longer than %d bytes", MaxRecordBytes)}
 		}
 		more := int64(max(b.readBytes, looked/2))
-		var err error
-		if data, err = readMore(b.src, data, at, min(at+more, b.src.Size())); err != nil {
+		if data, err = readMore(b.src, data, at, min(at+more, size)); err != nil {
 			return nil, 0, err
 		}
 	}

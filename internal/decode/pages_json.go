@@ -40,6 +40,9 @@ func (p *Pages) addJSON(ctx context.Context, data Source, lines bool) (page, err
 	if err := j.read(ctx, data); err != nil {
 		return page{}, j.refusal(err)
 	}
+	if !lines && j.src.Size() <= jsonReadBytes {
+		workers, j.blockBytes, j.oneBlock = 1, jsonBlockBytes, true
+	}
 	if !lines {
 		if err := p.json.locate(ctx, j, p.options.List); err != nil {
 			return page{}, j.refusal(err)
@@ -47,6 +50,9 @@ func (p *Pages) addJSON(ctx context.Context, data Source, lines bool) (page, err
 	}
 	p.format = "json"
 	if err := j.readBlocks(ctx, workers, p.watching(p.json.columns.index, p.each)); err != nil {
+		return page{}, err
+	}
+	if err := p.json.count(j); err != nil {
 		return page{}, err
 	}
 	return page{table: j, whole: j.tree}, nil
@@ -63,9 +69,11 @@ func (p *jsonPages) locate(ctx context.Context, j *JSON, list bool) error {
 	default:
 		err = p.discover(ctx, j, list)
 	}
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// count counts what was superseded in a page.
+func (p *jsonPages) count(j *JSON) error {
 	if len(j.superseded) == 0 {
 		j.superseded = nil
 	}

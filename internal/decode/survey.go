@@ -18,6 +18,7 @@ const chunkSize = 1 << 19
 
 // survey is what one look at the whole of a text tells.
 type survey struct {
+	mu sync.Mutex // held for the first places
 	// chunk is how many bytes the chunks have.
 	chunk int64
 	// invalid is the first byte that is not UTF-8, control the first control
@@ -35,32 +36,38 @@ type survey struct {
 func surveyText(ctx context.Context, src Source, chunk int64, guess bool) (*survey, error) {
 	s := &survey{chunk: chunk, invalid: -1, control: -1, nul: -1, escape: -1}
 	s.quotes = make([]uint32, (src.Size()+chunk-1)/chunk)
-	var mu sync.Mutex
-	first := func(at *int64, found int, base int64) {
-		if found < 0 {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if offset := base + int64(found); *at < 0 || offset < *at {
-			*at = offset
-		}
-	}
 	err := s.eachChunk(ctx, src, func(k int, base int64, before, chunk []byte) {
-		s.quotes[k] = uint32(bytes.Count(chunk, []byte{'"'}))
-		first(&s.nul, bytes.IndexByte(chunk, 0), base)
-		if s.quotes[k] > 0 {
-			first(&s.escape, bytes.Index(chunk, []byte(`\"`)), base+1)
-		}
-		whole, cut := wholeRunes(before, chunk, base+int64(len(chunk)) == src.Size())
-		if !utf8.Valid(whole) {
-			first(&s.invalid, invalidAt(whole), base-int64(cut))
-		}
+		s.look(k, base, before, chunk, base+int64(len(chunk)) == src.Size())
 		if guess {
-			first(&s.control, bytes.IndexFunc(chunk, isControl), base)
+			s.first(&s.control, bytes.IndexFunc(chunk, isControl), base)
 		}
 	})
 	return s, err
+}
+
+// look takes in a chunk and the bytes before it; last says that it is the last one.
+func (s *survey) look(k int, base int64, before, chunk []byte, last bool) {
+	s.quotes[k] = uint32(bytes.Count(chunk, []byte{'"'}))
+	s.first(&s.nul, bytes.IndexByte(chunk, 0), base)
+	if s.quotes[k] > 0 {
+		s.first(&s.escape, bytes.Index(chunk, []byte(`\"`)), base+1)
+	}
+	whole, cut := wholeRunes(before, chunk, last)
+	if !utf8.Valid(whole) {
+		s.first(&s.invalid, invalidAt(whole), base-int64(cut))
+	}
+}
+
+// first makes at the first of the places that are found.
+func (s *survey) first(at *int64, found int, base int64) {
+	if found < 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if offset := base + int64(found); *at < 0 || offset < *at {
+		*at = offset
+	}
 }
 
 // lookBehind is how many bytes before a chunk are read with it, which is enough

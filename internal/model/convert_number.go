@@ -60,7 +60,10 @@ func (c *converter) narrowDecimals() bool {
 	data, out, scale, room := c.cells.Data, c.out.Ints, c.out.Scale, c.out.Precision-c.out.Scale
 	at, stride := c.index, c.cells.Columns
 	usual := scale > 0 && scale < 7 && c.decimals == point
-	shift := uint(8 * (7 - scale))
+	shift := uint(8*(7-scale)) & 63
+	// The digits before the point move up to those after it.
+	below := uint64(1)<<shift - 1
+	above := ^(below<<8 | 0xff)
 	for row := range out {
 		cell := c.cells.Cell[at]
 		at += stride
@@ -77,9 +80,7 @@ func (c *converter) narrowDecimals() bool {
 			if whole > 0 && n <= 8 && whole <= room && (whole == 1 || data[start] != '0') {
 				word := lastBytes(data, end, n)
 				if digits := word ^ ('.'^'0')<<shift; byte(word>>shift) == '.' && digits8(digits) {
-					// The digits before the point move up to those after it.
-					below := uint64(1)<<shift - 1
-					joined := digits&below<<8 | digits&^(below<<8|0xff) | '0'
+					joined := digits&below<<8 | digits&above | '0'
 					out[row] = sign * int64(value8(joined))
 					continue
 				}

@@ -12,12 +12,14 @@ const (
 	tops8  = 0x8080808080808080
 )
 
-// lastBytes is the last n bytes before end, n at most 8, in the highest bytes of
+// lastBytes is the last n bytes before end, n from 1 to 8, in the highest bytes of
 // a word whose other bytes are the digit 0. The data has eight bytes before end.
 func lastBytes(data []byte, end, n int) uint64 {
 	word := binary.LittleEndian.Uint64(data[end-8 : end])
-	shift := uint(8 * (8 - n))
-	return word>>shift<<shift | zeros8>>(64-shift)
+	// The mask says that the shift is less than 64, which makes it a single
+	// instruction.
+	shift := uint(8*(8-n)) & 63
+	return (word^zeros8)>>shift<<shift ^ zeros8
 }
 
 // digits8 reports whether all eight bytes of a word are digits.

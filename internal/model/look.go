@@ -171,7 +171,7 @@ func (l *look) decimals(scale int) {
 		if digital>>cell.Kind()&1 == 0 {
 			break
 		}
-		if shift := uint(8 * (7 - scale)); end-start <= 8 && end >= 8 && byte(lastBytes(data, end, end-start)>>shift) == '.' {
+		if shift := uint(8*(7-scale)) & 63; uint(end-start-1) < 8 && end >= 8 && byte(lastBytes(data, end, end-start)>>shift) == '.' {
 			// The point is made a digit so that one check covers all bytes.
 			if !digits8(lastBytes(data, end, end-start) ^ ('.'^'0')<<shift) {
 				break

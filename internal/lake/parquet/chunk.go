@@ -19,7 +19,8 @@ const (
 	pageData       = 0
 	pageDictionary = 2
 
-	codecZstd = 6
+	codecPlain = 0
+	codecZstd  = 6
 )
 
 // pageRows is how many rows a page has at most, and pageBytes about how many
@@ -50,6 +51,7 @@ type layout struct {
 // footer says of it. Offsets count from the beginning of the chunk.
 type chunk struct {
 	encoding       int
+	codec          int
 	rows           int
 	pages          int
 	data           int // where the first data page begins
@@ -85,10 +87,27 @@ func (e *encoder) chunk(dst []byte, pieces []piece, c int, column *feedmill.Colu
 		return dst, chunk{}, fmt.Errorf("write column %q: %w", column.Name, l.fault)
 	}
 	l.stats.nulls = e.scratch.rows - e.scratch.count
-	out := chunk{encoding: l.encoding, rows: e.scratch.rows, hasDictionary: l.dictionary != nil, stats: l.stats}
+	out := chunk{encoding: l.encoding, codec: codecZstd, rows: e.scratch.rows, hasDictionary: l.dictionary != nil, stats: l.stats}
+	begin := len(dst)
+	dst, pays := e.appendPages(dst, &l, &out)
+	if !pays {
+		out.codec, out.pages, out.unpacked = codecPlain, 0, 0
+		dst, _ = e.appendPages(dst[:begin], &l, &out)
+	}
+	return dst, out, nil
+}
+
+// minSaved is how much of a chunk compression must save, one part in so many,
+// for it to be worth its time and that of every reader. What is bit-packed
+// seldom compresses.
+const minSaved = 16
+
+// appendPages appends the pages of a chunk. It reports false, with pages
+// missing, if the first of them show that compression is of no use.
+func (e *encoder) appendPages(dst []byte, l *layout, out *chunk) ([]byte, bool) {
 	begin := len(dst)
 	if out.hasDictionary {
-		dst = e.appendPage(dst, &out, l.dictionary, func(t *thrift) {
+		dst = e.appendPage(dst, out, l.dictionary, func(t *thrift) {
 			t.beginField(7)
 			t.i32(1, l.entries)
 			t.i32(2, encodingPlain)
@@ -105,7 +124,7 @@ func (e *encoder) chunk(dst []byte, pieces []piece, c int, column *feedmill.Colu
 		}
 		e.page = appendLevels(e.page[:0], e.scratch.valid, row, n)
 		e.page = l.page(e.page, value, value+values)
-		dst = e.appendPage(dst, &out, e.page, func(t *thrift) {
+		dst = e.appendPage(dst, out, e.page, func(t *thrift) {
 			t.beginField(5)
 			t.i32(1, n)
 			t.i32(2, l.encoding)
@@ -113,11 +132,14 @@ func (e *encoder) chunk(dst []byte, pieces []piece, c int, column *feedmill.Colu
 			t.i32(4, encodingRLE)
 			t.end()
 		}, pageData)
+		out.size = len(dst) - begin
+		if row == 0 && out.codec == codecZstd && out.unpacked-out.size < out.unpacked/minSaved {
+			return dst, false
+		}
 		out.pages++
 		value += values
 	}
-	out.size = len(dst) - begin
-	return dst, out, nil
+	return dst, true
 }
 
 // layout decides how to write the values that were gathered.
@@ -142,14 +164,18 @@ func (e *encoder) layout(column *feedmill.Column, abandon bool) layout {
 }
 
 // appendPage appends a page: its header, of which special writes the part for
-// the kind of page, and the compressed body.
+// the kind of page, and the body, compressed if the chunk is.
 func (e *encoder) appendPage(dst []byte, out *chunk, body []byte, special func(*thrift), kind int) []byte {
 	// The header says how long the body is when compressed, so room is left
 	// for a header and what is too much closed up again.
 	const room = 64
 	at := len(dst)
 	dst = append(dst, make([]byte, room)...)
-	dst = e.zstd.EncodeAll(body, dst)
+	if out.codec == codecZstd {
+		dst = e.zstd.EncodeAll(body, dst)
+	} else {
+		dst = append(dst, body...)
+	}
 	size := len(dst) - at - room
 
 	t := &e.header

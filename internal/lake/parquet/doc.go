@@ -1,7 +1,7 @@
 // Package parquet writes columns of typed values as a Parquet file.
 //
-// It is an encoder for Feedmill's own types and nothing more: flat tables, one
-// codec, a handful of encodings. That is what makes it fast: row groups are
+// It is an encoder for Feedmill's own types and nothing more: flat tables, zstd
+// or nothing, a handful of encodings. That is what makes it fast: row groups are
 // encoded by several goroutines at once and written in order, the validity of
 // a vector is used as it stands, and no value becomes an object of its own.
 //

@@ -182,7 +182,7 @@ func writeChunk(t *thrift, column *feedmill.Column, c *chunk, offset int64) {
 	}
 	t.list(3, thriftBinary, 1)
 	t.element([]byte(column.Name))
-	t.i32(4, codecZstd)
+	t.i32(4, c.codec)
 	t.i64(5, int64(c.rows))
 	t.i64(6, int64(c.unpacked))
 	t.i64(7, int64(c.size))

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/feedmill/feedmill"
@@ -169,15 +170,55 @@ func (s *scratch) eachText(yield func(text []byte) bool) {
 
 // copyTexts fills texts and starts, and reports whether all are UTF-8.
 func (s *scratch) copyTexts() bool {
-	texts, starts, valid := s.texts[:0], s.starts[:0], true
-	for text := range s.eachText {
-		valid = valid && utf8.Valid(text)
-		starts = append(starts, uint32(len(texts)))
-		texts = binary.LittleEndian.AppendUint32(texts, uint32(len(text)))
-		texts = append(texts, text...)
+	size := 0
+	for _, p := range s.pieces {
+		if !validTexts(&p.block[s.column], p.from, p.to) {
+			return false
+		}
+		offsets := p.block[s.column].Offsets
+		size += int(offsets[p.to] - offsets[p.from])
+	}
+	texts := slices.Grow(s.texts[:0], size+4*s.count+copied)
+	starts := slices.Grow(s.starts[:0], s.count+1)
+	for _, p := range s.pieces {
+		v := &p.block[s.column]
+		begin := int(v.Offsets[p.from])
+		for i := p.from; i < p.to; i++ {
+			end := int(v.Offsets[i+1])
+			if v.Valid == nil || v.Valid[i>>6]&(1<<(i&63)) != 0 {
+				starts = append(starts, uint32(len(texts)))
+				texts = binary.LittleEndian.AppendUint32(texts, uint32(end-begin))
+				if n := len(texts); end-begin <= copied && begin+copied <= len(v.Bytes) {
+					// So many bytes at once are faster than a few.
+					*(*[copied]byte)(texts[n : n+copied]) = *(*[copied]byte)(v.Bytes[begin : begin+copied])
+					texts = texts[:n+end-begin]
+				} else {
+					texts = append(texts, v.Bytes[begin:end]...)
+				}
+			}
+			begin = end
+		}
 	}
 	s.texts, s.starts = texts, append(starts, uint32(len(texts)))
-	return valid
+	return true
+}
+
+// copied is how many bytes of a short text are copied, whatever its length.
+const copied = 16
+
+// validTexts reports whether the texts of rows are UTF-8: all of them together
+// are, and none begins inside a character.
+func validTexts(v *feedmill.Vector, from, to int) bool {
+	all := v.Bytes[:v.Offsets[to]]
+	if !utf8.Valid(all[v.Offsets[from]:]) {
+		return false
+	}
+	for _, start := range v.Offsets[from:to] {
+		if int(start) < len(all) && !utf8.RuneStart(all[start]) {
+			return false
+		}
+	}
+	return true
 }
 
 // text is value i of those that were copied.

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"unicode/utf8"
 )
@@ -75,16 +76,37 @@ func (e *encoder) textDictionary() bool {
 func textBounds(n int, text func(int) []byte) statistics {
 	least := text(0)
 	most := least
+	low, high := beginning(least), beginning(most)
 	for i := 1; i < n; i++ {
-		switch t := text(i); {
-		case bytes.Compare(t, least) < 0:
-			least = t
-		case bytes.Compare(t, most) > 0:
-			most = t
+		t := text(i)
+		// Most texts are told from the bounds by how they begin.
+		begins := beginning(t)
+		if begins <= low && bytes.Compare(t, least) < 0 {
+			least, low = t, begins
+		} else if begins >= high && bytes.Compare(t, most) > 0 {
+			most, high = t, begins
 		}
 	}
 	var s statistics
 	s.min, s.exactMin = lowerBound(least)
 	s.max, s.exactMax = upperBound(most)
 	return s
+}
+
+// beginning is the first eight bytes of a text as a number, which is never less
+// for the greater of two texts.
+func beginning(text []byte) uint64 {
+	if len(text) >= 8 {
+		return binary.BigEndian.Uint64(text)
+	}
+	unused := 64 - 8*len(text)
+	if cap(text) >= 8 {
+		// What stands behind the text is shifted out.
+		return binary.BigEndian.Uint64(text[:8]) >> unused << unused
+	}
+	n := uint64(0)
+	for _, b := range text {
+		n = n<<8 | uint64(b)
+	}
+	return n << unused
 }
