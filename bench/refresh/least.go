@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,39 +42,55 @@ func discard(ctx context.Context, source string, pages int) (spent, error) {
 	return spent{time.Since(began), rig.OwnTime() - used}, nil
 }
 
-// writeRows writes the records of all pages to one NDJSON file.
-func writeRows(path string, rows int) (err error) {
-	f, err := os.Create(path)
+// concatenated is a file with the records of all pages.
+type concatenated struct {
+	format string
+	path   string
+	// open, between and end are what stands before, between and behind them.
+	open, between, end string
+}
+
+// concatenations are the forms in which the records are modelled alone.
+func concatenations(folder string) []concatenated {
+	return []concatenated{
+		{"json", filepath.Join(folder, "rows.json"), `{"data":[`, ",", "]}"},
+		{"ndjson", filepath.Join(folder, "rows.ndjson"), "", "\n", "\n"},
+	}
+}
+
+// write writes the file.
+func (c concatenated) write(rows int) (err error) {
+	f, err := os.Create(c.path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var text []byte
+	out := bufio.NewWriterSize(f, 1<<20)
+	text := []byte(c.open)
 	for id := range rows {
-		text = append(row(text, id), '\n')
-		if len(text) > 1<<20 || id == rows-1 {
-			if _, err := f.Write(text); err != nil {
-				return err
-			}
-			text = text[:0]
+		if id > 0 {
+			text = append(text, c.between...)
 		}
+		out.Write(row(text, id)) // Flush tells of a failure
+		text = text[:0]
 	}
-	return nil
+	out.WriteString(c.end)
+	return out.Flush()
 }
 
-// modelRole makes a table of the NDJSON file that is its first argument, in the
-// folder that is its second, and prints what that took.
+// modelRole makes a table of a file, and prints what that took. Its arguments
+// are the format of the file, its name, and the folder for the table.
 var modelRole = rig.Role{Name: "model", Run: func(args []string) error {
-	if len(args) != 2 {
-		return fmt.Errorf("the arguments are a file and a folder")
+	if len(args) != 3 {
+		return errors.New("the arguments are a format, a file and a folder")
 	}
-	blobs, err := blob.Open(args[1])
+	blobs, err := blob.Open(args[2])
 	if err != nil {
 		return err
 	}
 	defer blobs.Close()
 	used, began := rig.OwnTime(), time.Now()
-	rows, err := makeTable(context.Background(), args[0], blobs)
+	rows, err := makeTable(context.Background(), args[0], args[1], blobs)
 	if err != nil {
 		return err
 	}
@@ -85,8 +102,8 @@ type modelled struct {
 	Rows  int64
 }
 
-// makeTable makes a table of an NDJSON file as an upload does that has arrived.
-func makeTable(ctx context.Context, path string, blobs *blob.Folder) (rows int64, err error) {
+// makeTable makes a table of a file as an upload does that has arrived.
+func makeTable(ctx context.Context, format, path string, blobs *blob.Folder) (rows int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -96,7 +113,11 @@ func makeTable(ctx context.Context, path string, blobs *blob.Folder) (rows int64
 	if err != nil {
 		return 0, err
 	}
-	table, err := decode.OpenNDJSON(ctx, io.NewSectionReader(f, 0, info.Size()), decode.JSONOptions{})
+	open, options := decode.OpenNDJSON, decode.JSONOptions{}
+	if format == "json" {
+		open, options.Path = decode.OpenJSON, recordPath
+	}
+	table, err := open(ctx, io.NewSectionReader(f, 0, info.Size()), options)
 	if err != nil {
 		return 0, err
 	}
@@ -109,14 +130,14 @@ func makeTable(ctx context.Context, path string, blobs *blob.Folder) (rows int64
 }
 
 // modelAlone has a process make a table of a file.
-func modelAlone(ctx context.Context, r *rig.Rig, file string, rows int) (s spent, err error) {
+func modelAlone(ctx context.Context, r *rig.Rig, c concatenated, rows int) (s spent, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return s, err
 	}
 	folder := filepath.Join(r.Folder(), "modelled")
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	cmd := exec.CommandContext(ctx, self, modelRole.Name, file, folder)
+	cmd := exec.CommandContext(ctx, self, modelRole.Name, c.format, c.path, folder)
 	cmd.Stderr = os.Stderr
 	said, err := cmd.Output()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -14,6 +13,17 @@ import (
 	"github.com/feedmill/feedmill/client"
 )
 
+// recordPath is where the records are in a page.
+const recordPath = "$.data[*]"
+
+// ratio is what a refresh took as a multiple of something else.
+type ratio struct{ wall, cpu []float64 }
+
+func (r *ratio) add(refreshed, fetched, modelled spent) {
+	r.wall = append(r.wall, refreshed.Wall.Seconds()/(fetched.Wall+modelled.Wall).Seconds())
+	r.cpu = append(r.cpu, refreshed.CPU.Seconds()/(fetched.CPU+modelled.CPU).Seconds())
+}
+
 // pages measures a refresh of many pages against the least that it can be.
 func pages(ctx context.Context, r *rig.Rig, o options) error {
 	source, err := rig.StartRole(sourceRole.Name, strconv.Itoa(o.rows), strconv.Itoa(o.pages))
@@ -21,12 +31,13 @@ func pages(ctx context.Context, r *rig.Rig, o options) error {
 		return err
 	}
 	defer source.Stop()
-	file := filepath.Join(r.Folder(), "rows.ndjson")
-	if err := writeRows(file, o.rows); err != nil {
-		return err
+	files := concatenations(r.Folder())
+	for _, file := range files {
+		if err := file.write(o.rows); err != nil {
+			return err
+		}
 	}
-	fmt.Printf("%d rows over %d pages\n", o.rows, o.pages)
-	var walls, cpus []float64
+	ratios := make([]ratio, len(files))
 	for range o.rounds {
 		refreshed, err := refreshAll(ctx, r, source.Said, o)
 		if err != nil {
@@ -36,18 +47,21 @@ func pages(ctx context.Context, r *rig.Rig, o options) error {
 		if err != nil {
 			return err
 		}
-		syscall.Sync() // nobody pays for what another has written
-		modelled, err := modelAlone(ctx, r, file, o.rows)
-		if err != nil {
-			return err
+		fmt.Printf("  refresh         %v\n  fetch           %v\n", refreshed, fetched)
+		for i, file := range files {
+			syscall.Sync() // nobody pays for what another has written
+			modelled, err := modelAlone(ctx, r, file, o.rows)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("  model %-6s    %v\n", file.format, modelled)
+			ratios[i].add(refreshed, fetched, modelled)
 		}
-		wall := refreshed.Wall.Seconds() / (fetched.Wall + modelled.Wall).Seconds()
-		cpu := refreshed.CPU.Seconds() / (fetched.CPU + modelled.CPU).Seconds()
-		fmt.Printf("  refresh %v\n  fetch   %v\n  model   %v\n  ratio %.2f, of CPU %.2f\n", refreshed, fetched, modelled, wall, cpu)
-		walls, cpus = append(walls, wall), append(cpus, cpu)
 	}
-	fmt.Printf("%-40s median %.2f of fetching and modelling (wanted: at most %.2f), %.2f of their CPU\n",
-		fmt.Sprintf("%d rows over %d pages", o.rows, o.pages), rig.Median(walls), wantedRatio, rig.Median(cpus))
+	for i, file := range files {
+		fmt.Printf("%-40s median %.2f of fetching and modelling as %s (wanted: at most %.2f), %.2f of the CPU\n",
+			fmt.Sprintf("%d rows over %d pages", o.rows, o.pages), rig.Median(ratios[i].wall), file.format, wantedRatio, rig.Median(ratios[i].cpu))
+	}
 	return nil
 }
 
@@ -66,8 +80,8 @@ func refreshAll(ctx context.Context, r *rig.Rig, source string, o options) (s sp
 		return s, err
 	}
 	c := client.New(mill.URL, mill.Key)
-	spec := fmt.Appendf(nil, `{"request":{"url":%q},"response":{"path":"$.data[*]"},"pagination":{"kind":"cursor","path":"$.next","param":"at","maxPages":%d}}`,
-		source+"/rows", o.pages)
+	spec := fmt.Appendf(nil, `{"request":{"url":%q},"response":{"path":%q},"pagination":{"kind":"cursor","path":"$.next","param":"at","maxPages":%d}}`,
+		source+"/rows", recordPath, o.pages)
 	feed, err := c.CreateRestFeed(ctx, client.RestFeed{Spec: spec, Wait: time.Minute})
 	if err != nil {
 		return s, err

@@ -2,8 +2,10 @@ package rest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"math/bits"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -138,25 +140,73 @@ func (s *skimmer) skipString() error {
 	}
 }
 
-// skipContainer passes over an array or object that begins here.
+// skipContainer passes over an array or object that begins here. Where none of
+// eight bytes can be its end, they are looked at together.
 func (s *skimmer) skipContainer() error {
-	depth := 0
-	for s.at < len(s.data) {
-		switch s.data[s.at] {
-		case '"':
-			if err := s.skipString(); err != nil {
-				return err
-			}
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				s.at++
-				return nil
+	data, at := s.data, s.at
+	depth, quoted := 0, false
+	for at < len(data) {
+		if len(data)-at >= 8 {
+			word := binary.LittleEndian.Uint64(data[at:])
+			inside := insideQuotes(word, quoted)
+			opened, closed := brackets(word, inside)
+			if closed < depth && bytesEqual(word, '\\') == 0 {
+				depth += opened - closed
+				quoted = inside>>56 != 0
+				at += 8
+				continue
 			}
 		}
-		s.at++
+		for end := min(at+8, len(data)); at < end; at++ {
+			switch c := data[at]; {
+			case c == '"':
+				quoted = !quoted
+			case quoted && c == '\\':
+				at++
+			case quoted:
+			case c == '{' || c == '[':
+				depth++
+			case c == '}' || c == ']':
+				if depth--; depth == 0 {
+					s.at = at + 1
+					return nil
+				}
+			}
+		}
 	}
+	s.at = len(data)
 	return io.ErrUnexpectedEOF
+}
+
+// brackets counts those of both kinds that stand in none of the bytes inside.
+func brackets(word, inside uint64) (opened, closed int) {
+	word |= 0x20 * eachByte // which makes [ and ] the same as { and }
+	if bytesEqual(word|0x06*eachByte, 0x7f) == 0 {
+		return 0, 0 // as in most words
+	}
+	return bits.OnesCount64(bytesEqual(word, '{') &^ inside), bits.OnesCount64(bytesEqual(word, '}') &^ inside)
+}
+
+// eachByte has a one in each of its bytes.
+const eachByte = 0x0101010101010101
+
+// bytesEqual has a one in each byte that is c in the word.
+func bytesEqual(word uint64, c uint64) uint64 {
+	const low = 0x7f * eachByte
+	x := word ^ c*eachByte
+	return ^((x&low + low) | x | low) >> 7
+}
+
+// insideQuotes has a one in each byte of the word that stands in quotes, the
+// first quote included, where there are no escapes. Quoted says that the word
+// begins there.
+func insideQuotes(word uint64, quoted bool) uint64 {
+	x := bytesEqual(word, '"')
+	x ^= x << 8
+	x ^= x << 16
+	x ^= x << 32
+	if quoted {
+		x ^= eachByte
+	}
+	return x
 }

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill/client"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
+)
+
+// solitary is a source that nobody may fetch twice at the same time. It has
+// other data with every fetch, in two pages, below any path.
+type solitary struct {
+	*httptest.Server
+	mu sync.Mutex
+	// hold, where it is there, is what second pages wait for.
+	hold chan struct{}
+	// fetching has the paths of which a fetch is under way, and begun counts
+	// the fetches of each.
+	fetching map[string]int
+	begun    map[string]int
+}
+
+func newSolitary(t *testing.T) *solitary {
+	t.Helper()
+	s := &solitary{fetching: make(map[string]int), begun: make(map[string]int)}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fetch, hold := s.enter(t, r)
+		if hold != nil {
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if r.FormValue("at") == "" {
+			fmt.Fprintf(w, `{"data":[{"fetch":%d,"row":1}],"next":"2"}`, fetch)
+		} else {
+			s.leave(r.URL.Path)
+			fmt.Fprintf(w, `{"data":[{"fetch":%d,"row":2}],"next":null}`, fetch)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// enter begins a fetch with its first page. A fetch ends with its second.
+func (s *solitary) enter(t *testing.T, r *http.Request) (fetch int, hold chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := r.URL.Path
+	if r.FormValue("at") != "" {
+		return s.begun[path], s.hold
+	}
+	if s.fetching[path] > 0 {
+		t.Errorf("%s is fetched twice at the same time", path)
+	}
+	s.fetching[path]++
+	s.begun[path]++
+	return s.begun[path], nil
+}
+
+// leave ends the fetch of a path.
+func (s *solitary) leave(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fetching[path] = 0
+}
+
+// fetches is how many fetches of a path have begun.
+func (s *solitary) fetches(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun[path]
+}
+
+// holdBack has second pages wait until the answered function is called.
+func (s *solitary) holdBack() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold = make(chan struct{})
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(s.hold)
+		s.hold = nil
+	}
+}
+
+// spec says how to fetch from a path.
+func (s *solitary) spec(path string) json.RawMessage {
+	return fmt.Appendf(nil, `{"request":{"url":%q},"response":{"path":"$.data[*]"},"pagination":{"kind":"cursor","path":"$.next","param":"at"}}`, s.URL+path)
+}
+
+// awaitRefresh waits for the end of a refresh.
+func awaitRefresh(t *testing.T, c *client.Client, feed, id string) (r client.Refresh) {
+	t.Helper()
+	eventually(t, "refresh "+id+" ends", func() bool {
+		var err error
+		if r, err = c.Refresh(t.Context(), feed, id); err != nil {
+			t.Fatal(err)
+		}
+		return r.Ended()
+	})
+	return r
+}
+
+// checkTold holds the events of a feed to its versions: one for each.
+func checkTold(t *testing.T, c *client.Client, feed client.DataFeed) {
+	t.Helper()
+	told := make(map[int64]int)
+	for e, err := range c.Events(t.Context(), client.EventQuery{Type: "datafeed.source.refreshed"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var news struct {
+			Version int64
+			Outcome string
+		}
+		if err := json.Unmarshal(e.Data, &news); err != nil {
+			t.Fatal(err)
+		}
+		if e.ResourceID == feed.ID {
+			told[news.Version]++
+		}
+	}
+	for version := range feed.Version {
+		if told[version+1] != 1 {
+			t.Errorf("version %d of %s was told of %d times", version+1, feed.ID, told[version+1])
+		}
+	}
+	if len(told) != int(feed.Version) {
+		t.Errorf("%d versions of %s were told of, and there are %d", len(told), feed.ID, feed.Version)
+	}
+}
+
+// TestReplicasFetchOnce asks two replicas for refreshes of the same feeds all
+// the time: no source is ever fetched by both at once, and every fetch is one
+// version.
+func TestReplicasFetchOnce(t *testing.T) {
+	t.Parallel()
+	source := newSolitary(t)
+	env := append(onPostgres(pgtest.New(t)), onLoopback...)
+	replicas := []*process{serve(t, t.TempDir(), env...), serve(t, t.TempDir(), env...)}
+	var asking sync.WaitGroup
+	const feeds, rounds = 4, 8
+	made := make([]client.DataFeed, feeds)
+	for i := range made {
+		var err error
+		path := fmt.Sprintf("/%d", i)
+		made[i], err = replicas[i%2].client(sharedFirstKey).CreateRestFeed(t.Context(), client.RestFeed{Spec: source.spec(path), Wait: time.Minute})
+		if err != nil || made[i].State != "ready" {
+			t.Fatalf("%+v, %v", made[i], err)
+		}
+		for _, p := range replicas {
+			asking.Go(func() {
+				c := p.client(sharedFirstKey)
+				for range rounds {
+					r, err := c.RefreshDataFeed(t.Context(), made[i].ID)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for !r.Ended() {
+						if r, err = c.Refresh(t.Context(), made[i].ID, r.ID); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
+		}
+	}
+	asking.Wait()
+	c := replicas[0].client(sharedFirstKey)
+	for i := range made {
+		feed, err := c.DataFeed(t.Context(), made[i].ID)
+		if err != nil || feed.State != "ready" || feed.RowCount != 2 {
+			t.Fatalf("%+v, %v", feed, err)
+		}
+		if n := source.fetches(fmt.Sprintf("/%d", i)); feed.Version != int64(n) || n <= rounds {
+			t.Errorf("feed %d has %d versions of %d fetches", i, feed.Version, n)
+		}
+		checkTold(t, c, feed)
+	}
+}
+
+// TestReplicaDiesFetching kills a replica in the middle of a refresh: another
+// one takes it over, and ends it.
+func TestReplicaDiesFetching(t *testing.T) {
+	t.Parallel()
+	source := newSolitary(t)
+	env := append(onPostgres(pgtest.New(t)), onLoopback...)
+	victim := serve(t, t.TempDir(), env...)
+	c := victim.client(sharedFirstKey)
+	feed, err := c.CreateRestFeed(t.Context(), client.RestFeed{Spec: source.spec("/orders"), Wait: time.Minute})
+	if err != nil || feed.Version != 1 {
+		t.Fatalf("%+v, %v", feed, err)
+	}
+	release := source.holdBack()
+	asked, err := c.RefreshDataFeed(t.Context(), feed.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the refresh is under way", func() bool { return source.fetches("/orders") == 2 })
+	survivor := serve(t, t.TempDir(), env...)
+	c = survivor.client(sharedFirstKey)
+	victim.kill()
+	release()
+
+	r := awaitRefresh(t, c, feed.ID, asked.ID)
+	if r.State != "succeeded" || r.Version != 2 {
+		t.Errorf("the refresh that was taken over is %+v", r)
+	}
+	if feed, err = c.DataFeed(t.Context(), feed.ID); err != nil || feed.State != "ready" || feed.Version != 2 {
+		t.Errorf("%+v, %v", feed, err)
+	}
+	rows, err := c.ReadData(t.Context(), feed.ID, client.RowQuery{Format: "csv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if got, err := io.ReadAll(rows); err != nil || string(got) != "fetch,row\r\n3,1\r\n3,2\r\n" {
+		t.Errorf("the survivor reads %q, %v", got, err)
+	}
+	if n := source.fetches("/orders"); n != 3 {
+		t.Errorf("there were %d fetches", n)
+	}
+	checkTold(t, c, feed)
+	survivor.mustStop(t)
+}
+
+// TestRefreshesOutliveKillsOnPostgres kills a replica while it fetches, and
+// starts it again. A run that was cut off holds its source for as long as its
+// lease lasts, so there are few kills.
+func TestRefreshesOutliveKillsOnPostgres(t *testing.T) {
+	t.Parallel()
+	source := numberedSource(t)
+	folder := t.TempDir()
+	data := filepath.Join(folder, "data")
+	env := append(onPostgres(pgtest.New(t)), onLoopback...)
+	start := func() *process {
+		p, err := launch(folder, env, "--data="+data)
+		return p.until(t, err)
+	}
+	p := start()
+	spec := fmt.Appendf(nil, `{"request":{"url":%q},"response":{"path":"$.data[*]"},"pagination":{"kind":"cursor","path":"$.next","param":"at"}}`, source.URL)
+	feed, err := p.client(sharedFirstKey).CreateRestFeed(t.Context(), client.RestFeed{Spec: spec, Wait: time.Minute})
+	if err != nil || feed.Version != 1 {
+		t.Fatalf("%+v, %v", feed, err)
+	}
+	// A kill takes a lease of half a minute to get over.
+	for range max(crashes(t)/16, 1) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var asking sync.WaitGroup
+		asking.Go(func() {
+			c := p.client(sharedFirstKey)
+			c.Tries = 1
+			for ctx.Err() == nil {
+				if _, err := c.RefreshDataFeed(ctx, feed.ID); err != nil {
+					return
+				}
+			}
+		})
+		time.Sleep(time.Duration(rand.IntN(int(600 * time.Millisecond))))
+		p.kill()
+		cancel()
+		asking.Wait()
+		p = start()
+		c := p.client(sharedFirstKey)
+		checkNumbered(t, c, feed.ID)
+		eventually(t, "what was cut off is done", func() bool {
+			if feed, err = c.DataFeed(t.Context(), feed.ID); err != nil {
+				t.Fatal(err)
+			}
+			return feed.LastRefresh.Ended()
+		})
+		if feed.State != "ready" {
+			t.Fatalf("%+v", feed)
+		}
+		checkNumbered(t, c, feed.ID)
+	}
+	checkTold(t, p.client(sharedFirstKey), feed)
+	eventually(t, "the files of no version are swept", func() bool { return dataFiles(t, data) == int(feed.Version) })
+	t.Logf("%d versions", feed.Version)
+}
