@@ -47,7 +47,8 @@ func send(ctx context.Context, mill *rig.Mill, f figure, path string) (feed clie
 		return feed, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	return client.New(mill.URL, mill.Key).CreateDataFeed(ctx, client.Upload{Data: file, Format: f.kind.Format, Name: f.name})
+	// As curl sends it: with a key the body is hashed, too.
+	return client.New(mill.URL, mill.Key).CreateDataFeed(ctx, client.Upload{Data: file, Format: f.kind.Format, Name: f.name}, client.IdempotencyKey(""))
 }
 
 // duckCopy is what DuckDB needs for the same, reading what it is told by its options.
