@@ -32,7 +32,7 @@ func TestParseWhole(t *testing.T) {
 	if want := (Response{Format: "json", Path: "$.data[*]", Explode: "lines[*]", Sheet: 1, Types: "text"}); d.Response != want {
 		t.Errorf("%+v", d.Response)
 	}
-	if column, ok := d.Spec.CursorColumn(); !ok || column != "meta.updated" || d.Spec.MaxBytes() != 1000 {
+	if column, ok := d.Spec.CursorColumn(); !ok || column != "meta.updated" || d.Spec.pagination.maxBytes != 1000 {
 		t.Error(column, ok)
 	}
 	var urls []string

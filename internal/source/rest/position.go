@@ -80,14 +80,3 @@ func Advance(pos, other []byte, newest string) ([]byte, error) {
 	p.Cursor = c.Newest()
 	return p.text(), nil
 }
-
-// Unconditional is a position from which the next fetch brings data even where
-// nothing has changed at the source. It is for when something else has: the
-// way the data is read, or the feeds that are made of it. The cursor stays.
-func Unconditional(pos []byte) ([]byte, error) {
-	p, err := parsePosition(pos)
-	if err != nil {
-		return nil, err
-	}
-	return position{Cursor: p.Cursor}.text(), nil
-}

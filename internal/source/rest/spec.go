@@ -145,6 +145,3 @@ func (s *Spec) CursorColumn() (name string, ok bool) {
 	}
 	return s.incremental.column, true
 }
-
-// MaxBytes is how many bytes of pages a fetch may bring.
-func (s *Spec) MaxBytes() int64 { return s.pagination.maxBytes }
