@@ -423,6 +423,10 @@ func TestForbiddenAddresses(t *testing.T) {
 			t.Errorf("%s: %d %s", url, got.status, got.body)
 		}
 	}
+	got := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", body: `{"request":{"url":"http://10.0.0.1/"},"description":"\u0000","x":1}`})
+	if places := got.problem(t).places(); got.status != 400 || len(places) != 3 {
+		t.Errorf("%d %q", got.status, places)
+	}
 	// A name is judged when it is resolved.
 	f := start(t, setup{env: []string{"FEEDMILL_EGRESS_PROXY="}}).fetched(t, "", `{"request":{"url":"http://localhost:9/"}}`)
 	if f.State != "failed" || f.LastError.Type != "/problems/forbidden-address" {

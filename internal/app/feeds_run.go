@@ -18,7 +18,7 @@ type runner struct{ *feeds }
 
 // Run fetches a source for its feeds. Every page is looked at while the next
 // one is on its way; the versions are written after the last.
-func (r runner) Run(ctx context.Context, claim refresh.Claim) (result refresh.Result, err error) {
+func (r runner) Run(ctx context.Context, claim refresh.Claim) (refresh.Result, error) {
 	spec, err := r.restore(ctx, claim.Source)
 	if err != nil {
 		return refresh.Result{}, err
@@ -31,7 +31,12 @@ func (r runner) Run(ctx context.Context, claim refresh.Claim) (result refresh.Re
 		}
 		f.tables = append(f.tables, table)
 	}
-	defer func() { err = errors.Join(err, f.close()) }()
+	// What was read is read: that it cannot be closed spoils nothing.
+	defer func() {
+		if err := f.close(); err != nil {
+			r.log.Warn("closing what was fetched", "source", claim.Source.ID, "error", err)
+		}
+	}()
 	var positions [][]byte
 	for _, feed := range claim.Feeds {
 		positions = append(positions, feed.Position)
@@ -47,6 +52,7 @@ func (r runner) Run(ctx context.Context, claim refresh.Claim) (result refresh.Re
 	if err != nil && !tellable(err) {
 		return refresh.Result{}, err
 	}
+	var result refresh.Result
 	for _, t := range f.tables {
 		o := feedmill.FeedOutcome{Feed: t.feed.ID, Refresh: f.counts(t), Trace: f.trace}
 		fault := err
@@ -81,11 +87,10 @@ func failed(o feedmill.FeedOutcome, fault error) feedmill.FeedOutcome {
 }
 
 // tellable reports whether an error is about the source or its data, which the
-// feed tells of, and not about this service.
+// feed tells of, and not about this service, such as a disk that is full.
 func tellable(err error) bool {
 	_, failure := errors.AsType[*rest.Failure](err)
-	_, refusal := errors.AsType[*feedmill.Error](err)
-	return failure || refusal
+	return failure || errors.Is(err, feedmill.ErrUnprocessable) || errors.Is(err, feedmill.ErrTooLarge)
 }
 
 // Drop removes the files of a result that was not committed.

@@ -216,3 +216,27 @@ func TestMerge(t *testing.T) {
 		}
 	}
 }
+
+// What looks like a secret is nowhere to be seen, in whatever form it is given.
+func TestNamesOfSecrets(t *testing.T) {
+	d, err := Parse([]byte(`{"request":{"method":"POST","url":"https://api.test/rows?sig=planted1&code=planted2&pwd=planted3&page=2",
+		"headers":{"X-Auth":"planted4","Accept":"text/csv"},
+		"body":{"kind":"json","value":{"credentials":{"user":"planted5","pass":"planted6"},"token":70007,"tokens":["planted8"],"shown":"seen"}}}}`), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := string(d.Public())
+	for _, hidden := range []string{"planted", "70007"} {
+		if strings.Contains(public, hidden) {
+			t.Errorf("%s shows %s", public, hidden)
+		}
+	}
+	for _, shown := range []string{"page=2", "text/csv", "seen"} {
+		if !strings.Contains(public, shown) {
+			t.Errorf("%s lacks %s", public, shown)
+		}
+	}
+	if _, err := Restore(d.SourceSpec(), d.Secrets()); err != nil {
+		t.Error(err)
+	}
+}
