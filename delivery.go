@@ -127,9 +127,9 @@ type DeliveryQuery struct {
 type DueQuery struct {
 	Subscription ID
 	Now          time.Time
-	// After is the last pending delivery that was read: only what is pending
-	// behind it is wanted. It counts without Heads.
-	After ID
+	// From, where it is not empty, says that only what is pending is wanted,
+	// from this id on. It counts without Heads.
+	From ID
 	// Heads asks for the oldest open delivery of each resource only.
 	Heads bool
 	Limit int

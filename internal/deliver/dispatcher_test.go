@@ -38,6 +38,7 @@ type troubledStore struct {
 	*sqlite.DB
 	noSlots, leaseHangs, settleAway, settleRefuses atomic.Bool
 	released, reads, targets                       atomic.Int64
+	readTakes                                      time.Duration
 }
 
 func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) ([]int, error) {
@@ -58,6 +59,7 @@ func (s *troubledStore) ReleaseSlots(_ context.Context, _ string, slots []int) e
 
 func (s *troubledStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	s.reads.Add(1)
+	defer time.Sleep(s.readTakes)
 	return s.DB.Due(ctx, q)
 }
 
@@ -310,6 +312,38 @@ func TestALateOfferSendsNothingTwice(t *testing.T) {
 			b.Errorf("3 deliveries were sent %d times", n)
 		}
 	})
+}
+
+// Offers of events that were accepted at once come in any order, and while a
+// lane reads the store. None of them waits until the store is looked through.
+func TestOffersInAnyOrderWaitForNoPoll(t *testing.T) {
+	for name, offer := range map[string]func(*bench){
+		"the last first": func(b *bench) {
+			first, second, third := b.accept(40, ""), b.accept(40, ""), b.accept(40, "")
+			b.dispatcher.Offer(third)
+			b.dispatcher.Offer(second)
+			b.dispatcher.Offer(first)
+		},
+		"during a read": func(b *bench) {
+			b.store.readTakes = 10 * time.Millisecond
+			b.dispatcher.Offer(b.accept(80, ""))
+			for range 40 {
+				b.dispatcher.Offer(b.accept(1, ""))
+				time.Sleep(3 * time.Millisecond)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBench(t, Options{MaxLane: 50, PollEvery: time.Hour}, slow(time.Millisecond), func(b *bench) {
+				b.subscribe(feedmill.DeliverySettings{Concurrency: 4})
+				offer(b)
+				time.Sleep(time.Minute)
+				if n := b.sentSince(time.Time{}); n != 120 {
+					b.Errorf("%d attempts were made within a minute, want one for each of 120 deliveries", n)
+				}
+			})
+		})
+	}
 }
 
 func TestWhatIsNotSentDoesNotOpenTheBreaker(t *testing.T) {

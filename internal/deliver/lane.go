@@ -31,9 +31,9 @@ type lane struct {
 	checkedAt time.Time
 	recheck   bool
 	retryAt   time.Time
-	// after is the last pending delivery that was queued: the next read goes
-	// on behind it. Where it is empty that begins at the beginning.
-	after feedmill.ID
+	// from is where the next read for pending deliveries begins: what stands
+	// before it is known. Where it is empty that is the beginning.
+	from feedmill.ID
 	// readTo is the highest Seq that was read from the store. A delivery up
 	// to it that is offered later may have been read, sent and settled by
 	// then: the store knows.
@@ -77,16 +77,24 @@ func (d *Dispatcher) add(l *lane, due feedmill.DueDelivery) {
 	ordered := l.target != nil && l.target.Settings.Ordered
 	switch {
 	case l.held || l.pace.open():
-		l.more = true
+		l.leave(due.ID)
 	case ordered, l.more, due.Seq <= l.readTo, !d.fits(l):
 		// Only the store knows which delivery is the first of its
 		// resource; and what waits there goes first.
-		l.more = true
+		l.leave(due.ID)
 		d.makeReady(l)
 	default:
 		d.push(l, due)
+		l.from = max(l.from, due.ID)
 		d.makeReady(l)
 	}
+}
+
+// leave leaves a delivery to the store. Offers that come at once have no order
+// among them: some behind it may be queued already.
+func (l *lane) leave(id feedmill.ID) {
+	l.more = true
+	l.from = min(l.from, id)
 }
 
 // push puts a delivery at the end of a lane's queue.
@@ -94,9 +102,6 @@ func (d *Dispatcher) push(l *lane, due feedmill.DueDelivery) {
 	l.queue = append(l.queue, d.events.take(due))
 	l.known[due.ID] = struct{}{}
 	l.size += (len(due.Payload) + itemBytes - l.size) / 8
-	if due.State == feedmill.DeliveryPending && due.ID > l.after {
-		l.after = due.ID
-	}
 	d.queued++
 }
 
@@ -113,7 +118,7 @@ func (d *Dispatcher) dropQueue(l *lane) {
 	d.queued -= len(l.queue)
 	l.queue = nil
 	l.more = true
-	l.after = ""
+	l.from = ""
 }
 
 // settle lets go of a delivery whose outcome is written.
@@ -217,10 +222,10 @@ func (d *Dispatcher) dueQuery(l *lane, now time.Time, heads bool) feedmill.DueQu
 	if d.room() >= readMost {
 		q.Limit = min(max(readBytes/l.size, laneFloor), readMost)
 	}
-	if heads || l.after == "" {
+	if heads || l.from == "" {
 		q.Limit += len(l.known)
 	} else {
-		q.After = l.after
+		q.From = l.from
 	}
 	return q
 }

@@ -172,7 +172,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	query := d.dueQuery(l, now, err == nil && target.Settings.Ordered)
 	if fetch {
 		d.awaited += query.Limit
-		l.more, l.recheck, l.checkedAt = false, false, now
+		l.more, l.recheck, l.checkedAt, l.from = false, false, now, beyondIDs
 		if !now.Before(l.retryAt) {
 			l.retryAt = time.Time{}
 		}
@@ -200,7 +200,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 		if !errors.Is(err, context.Canceled) {
 			d.Log.Error("reading due deliveries", "subscription", l.id, "error", err)
 		}
-		l.more = true
+		l.more, l.from = true, ""
 		d.waitFor(l, retryRead)
 		return
 	case target.held(), target.ended():
@@ -208,15 +208,20 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 		l.held = target.held() && l.target != nil // it may have changed meanwhile
 		l.usedAt = now                            // to know that it is held saves reading it again
 		l.more = l.target == nil
-	default:
-		l.takeOver(d, due, len(due) == query.Limit)
+	case fetch:
+		l.takeOver(d, due, query)
 	}
 	d.makeReady(l)
 	d.hire()
 }
 
-// takeOver queues what was read, as far as it fits. cut says that there is more.
-func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, cut bool) {
+// beyondIDs is behind every id: while a lane is read, what it is to be read from
+// next time is as far as nobody says otherwise meanwhile.
+const beyondIDs feedmill.ID = "~"
+
+// takeOver queues what a query has read, as far as it fits.
+func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, q feedmill.DueQuery) {
+	from, cut := q.From, len(due) == q.Limit
 	for _, item := range due {
 		_, known := l.known[item.ID]
 		_, settled := l.settled[item.ID]
@@ -228,7 +233,11 @@ func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, cut bool) {
 			d.push(l, item)
 		}
 		l.readTo = max(l.readTo, item.Seq)
+		if item.State == feedmill.DeliveryPending {
+			from = item.ID
+		}
 	}
+	l.from = min(l.from, from)
 	if cut {
 		l.more = true
 	}
@@ -371,7 +380,7 @@ func (d *Dispatcher) found(id feedmill.ID) {
 		l.recheck = true
 		return
 	}
-	l.after = "" // what has come due meanwhile may stand before it
+	l.from = "" // what has come due meanwhile may stand before it
 	l.more = true
 	d.makeReady(l)
 }

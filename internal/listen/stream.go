@@ -138,10 +138,11 @@ func (s *stream) fill(ctx context.Context) error {
 func (s *stream) read(ctx context.Context) (due []feedmill.DueDelivery, cut bool, err error) {
 	now := time.Now()
 	waiting := s.conn.begin()
-	q := feedmill.DueQuery{Subscription: s.sub.ID, Now: now, After: s.last, Limit: feedmill.MaxListenerWindow - waiting}
+	// A space makes of an id what stands right behind it.
+	q := feedmill.DueQuery{Subscription: s.sub.ID, Now: now, From: s.last + " ", Limit: feedmill.MaxListenerWindow - waiting}
 	all := waiting == 0 || s.last == "" || !now.Before(s.recheckAt)
 	if all {
-		q.After, q.Limit = "", feedmill.MaxListenerWindow
+		q.From, q.Limit = "", feedmill.MaxListenerWindow
 	}
 	if q.Limit == 0 {
 		return nil, false, nil // what is answered makes room

@@ -48,7 +48,7 @@ const (
 	// it, so that the index of what is pending is the only one that can seem
 	// to fit.
 	duePending = `SELECT ` + openColumns + ` FROM open_deliveries
-		WHERE state = 'pending' AND (subscription_id, id) > ($1, $2) AND subscription_id <= $1 ORDER BY subscription_id, id LIMIT $3`
+		WHERE state = 'pending' AND (subscription_id, id) >= ($1, $2) AND subscription_id <= $1 ORDER BY subscription_id, id LIMIT $3`
 
 	// dueHeads jumps from one resource to the next.
 	dueHeads = `WITH RECURSIVE head AS (
@@ -74,10 +74,10 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	if q.Heads {
 		each(b.Queue(dueHeads, q.Subscription, q.Now, q.Limit), take)
 	} else {
-		if q.After == "" {
+		if q.From == "" {
 			each(b.Queue(dueRetries, q.Subscription, q.Now, q.Limit), take)
 		}
-		each(b.Queue(duePending, q.Subscription, q.After, q.Limit), take)
+		each(b.Queue(duePending, q.Subscription, q.From, q.Limit), take)
 	}
 	if err := translate(db.steady.SendBatch(ctx, &b).Close()); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"slices"
 	"strings"
 	"time"
@@ -39,13 +38,12 @@ func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, k
 var (
 	insertEvents = &rowsInsert{
 		into: `INSERT INTO events (id, workspace_id, publisher_id, type, resource_id, source_id, happened_at, payload) VALUES `,
-		row:  `($, $, $, $, $, $, $, $)`,
+		row:  `(?, ?, ?, ?, ?, ?, ?, ?)`,
 	}
 	insertDeliveries = &rowsInsert{
-		into: `INSERT INTO deliveries (budget, at, id, workspace_id, subscription_id, event_seq, type, resource_id, ordered, state, reason, attempts)
+		into: `INSERT INTO deliveries (id, workspace_id, subscription_id, event_seq, type, resource_id, ordered, budget, at, state, reason, attempts)
 			VALUES `,
-		row:    `(?1, ?2, $, $, $, $, $, $, $, 2, '', 0)`,
-		shared: 2,
+		row: `(?, ?, ?, ?, ?, ?, ?, ?, ?, 2, '', 0)`,
 	}
 )
 
@@ -66,11 +64,20 @@ func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, [
 	if len(fresh) == 0 {
 		return accepted, nil, nil
 	}
-	values := make([]any, 0, 8*len(fresh))
-	for _, e := range fresh {
-		values = append(values, string(e.ID), string(e.Workspace), e.PublisherID, e.Type, e.ResourceID, string(e.Source), e.Timestamp.UnixMilli(), e.Payload)
+	v := &t.many
+	v.reset()
+	for i := range fresh {
+		e := &fresh[i]
+		v.text(string(e.ID))
+		v.text(string(e.Workspace))
+		v.text(e.PublisherID)
+		v.text(e.Type)
+		v.text(e.ResourceID)
+		v.text(string(e.Source))
+		v.int(e.Timestamp.UnixMilli())
+		v.blob(e.Payload)
 	}
-	last, err := t.insertRows(insertEvents, nil, 8, values)
+	last, err := t.insertRows(insertEvents, v, len(fresh))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +89,8 @@ func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, [
 // the one given.
 func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feedmill.DueDelivery, err error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	var values []any
+	v := &t.many
+	v.reset()
 	for _, e := range events {
 		seq++
 		matches, err := t.match(e)
@@ -90,7 +98,7 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feed
 			return nil, err
 		}
 		if due == nil {
-			due, values = make([]feedmill.DueDelivery, 0, len(matches)*len(events)), make([]any, 0, 7*len(matches)*len(events))
+			due = make([]feedmill.DueDelivery, 0, len(matches)*len(events))
 		}
 		for _, m := range matches {
 			d := feedmill.Delivery{
@@ -107,10 +115,18 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feed
 			d.ID = feedmill.NewID(feedmill.PrefixDelivery)
 			d.CreatedAt = d.ID.Time()
 			due = append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
-			values = append(values, string(d.ID), string(d.Workspace), string(d.Subscription), seq, d.Type, d.ResourceID, m.ordered)
+			v.text(string(d.ID))
+			v.text(string(d.Workspace))
+			v.text(string(d.Subscription))
+			v.int(seq)
+			v.text(d.Type)
+			v.text(d.ResourceID)
+			v.bool(m.ordered)
+			v.int(int64(budget))
+			v.int(now.UnixMilli())
 		}
 	}
-	last, err := t.insertRows(insertDeliveries, []any{budget, now.UnixMilli()}, 7, values)
+	last, err := t.insertRows(insertDeliveries, v, len(due))
 	if err != nil {
 		return nil, err
 	}
@@ -164,11 +180,8 @@ func (t *tx) match(e feedmill.Event) ([]match, error) {
 		query, args = unfilteredTopic+filteredTopic, append(args, resource)
 	}
 	var found []match
-	err := t.each(query, args, func(row []driver.Value) {
-		id, _ := row[0].(string)
-		disabled, _ := row[1].(int64)
-		ordered, _ := row[2].(int64)
-		found = append(found, match{feedmill.ID(id), disabled != 0, ordered != 0})
+	err := t.each(query, args, func(r *row) {
+		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0})
 	})
 	if err != nil {
 		return nil, err

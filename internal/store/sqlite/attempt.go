@@ -11,32 +11,47 @@ import (
 )
 
 // attempts are attempts to write, as the values of their rows.
-type attempts struct{ rows, bodies []any }
+type attempts struct {
+	rows, bodies   values
+	count, answers int // how many rows and bodies
+}
 
 var (
 	insertAttempt = &rowsInsert{
 		into: `INSERT INTO attempts
 			(delivery_seq, number, id, at, status, error, header, dns_us, connect_us, tls_us, first_byte_us, total_us) VALUES `,
-		row: `($, $, $, $, $, $, $, $, $, $, $, $)`,
+		row: `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	}
-	insertBody = &rowsInsert{into: `INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES `, row: `($, $, $)`}
+	insertBody = &rowsInsert{into: `INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES `, row: `(?, ?, ?)`}
 )
 
 // add adds an attempt under the number that the delivery gives it.
 func (t *attempts) add(delivery, number int64, a *feedmill.Attempt) {
-	t.rows = append(t.rows, delivery, number, string(a.ID), a.At.UnixMilli(), a.Status, a.Error, packHeader(a.Header),
-		a.Timing.DNS.Microseconds(), a.Timing.Connect.Microseconds(), a.Timing.TLS.Microseconds(),
-		a.Timing.FirstByte.Microseconds(), a.Timing.Total.Microseconds())
+	v := &t.rows
+	v.int(delivery)
+	v.int(number)
+	v.text(string(a.ID))
+	v.int(a.At.UnixMilli())
+	v.int(int64(a.Status))
+	v.text(a.Error)
+	v.blob(packHeader(a.Header))
+	for _, d := range []time.Duration{a.Timing.DNS, a.Timing.Connect, a.Timing.TLS, a.Timing.FirstByte, a.Timing.Total} {
+		v.int(d.Microseconds())
+	}
+	t.count++
 	if len(a.Body) > 0 {
-		t.bodies = append(t.bodies, delivery, number, a.Body)
+		t.bodies.int(delivery)
+		t.bodies.int(number)
+		t.bodies.blob(a.Body)
+		t.answers++
 	}
 }
 
-func (t *tx) insertAttempts(tried attempts) error {
-	if _, err := t.insertRows(insertAttempt, nil, 12, tried.rows); err != nil {
+func (t *tx) insertAttempts(tried *attempts) error {
+	if _, err := t.insertRows(insertAttempt, &tried.rows, tried.count); err != nil {
 		return err
 	}
-	_, err := t.insertRows(insertBody, nil, 3, tried.bodies)
+	_, err := t.insertRows(insertBody, &tried.bodies, tried.answers)
 	return err
 }
 

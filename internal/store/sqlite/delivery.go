@@ -16,11 +16,6 @@ func scanDelivery(row interface{ Scan(...any) error }) (feedmill.Delivery, error
 	return scanDeliveryAnd(row)
 }
 
-func scanDueDelivery(row interface{ Scan(...any) error }) (d feedmill.DueDelivery, err error) {
-	d.Delivery, err = scanDeliveryAnd(row, &d.Payload)
-	return d, err
-}
-
 // scanDeliveryAnd scans deliveryColumns and more columns behind them.
 func scanDeliveryAnd(row interface{ Scan(...any) error }, more ...any) (d feedmill.Delivery, err error) {
 	var at sql.NullInt64

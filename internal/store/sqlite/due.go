@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -74,7 +76,7 @@ const (
 		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 ORDER BY d.at, d.seq LIMIT ?3`
 
 	duePending = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_pending CROSS JOIN events e ON e.seq = d.event_seq
-		WHERE d.subscription_id = ?1 AND d.state = 2 AND d.seq > ?2 ORDER BY d.seq LIMIT ?3`
+		WHERE d.subscription_id = ?1 AND d.state = 2 AND d.seq >= ?2 ORDER BY d.seq LIMIT ?3`
 
 	// dueHeads steps over the index from one resource to the next and looks
 	// at the first delivery of each.
@@ -94,22 +96,65 @@ const (
 
 // Due lists open deliveries of a subscription that are due.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
-	if q.Heads {
-		rows, err := db.rows(ctx, dueHeads, q.Subscription, toMillis(q.Now), q.Limit)
-		return all(rows, err, scanDueDelivery)
+	select {
+	case r := <-db.due:
+		defer func() { db.due <- r }()
+		return r.due(q)
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	after := int64(0)
-	if q.After == "" {
-		rows, err := db.rows(ctx, dueRetries, q.Subscription, toMillis(q.Now), q.Limit)
-		if due, err = all(rows, err, scanDueDelivery); err != nil {
+}
+
+// due is what Due answers.
+func (d *direct) due(q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
+	if q.Heads {
+		return d.appendDue(nil, dueHeads, q.Subscription, toMillis(q.Now), q.Limit)
+	}
+	from := int64(0)
+	if q.From == "" {
+		if due, err = d.appendDue(nil, dueRetries, q.Subscription, toMillis(q.Now), q.Limit); err != nil {
 			return nil, err
 		}
-	} else if after, err = db.querying(ctx).seq(0, `SELECT seq FROM deliveries WHERE id = ?`, q.After); err != nil {
+	} else if from, err = d.firstFrom(q.From); err != nil {
 		return nil, err
 	}
-	rows, err := db.rows(ctx, duePending, q.Subscription, after, q.Limit-len(due))
-	pending, err := all(rows, err, scanDueDelivery)
-	return append(due, pending...), err
+	return d.appendDue(due, duePending, q.Subscription, from, q.Limit-len(due))
+}
+
+// firstFrom is the first delivery from an id on, whatever its state.
+func (d *direct) firstFrom(id feedmill.ID) (int64, error) {
+	seq := int64(math.MaxInt64)
+	err := d.each(fromID, []any{id}, func(r *row) { seq = r.int() })
+	return seq, err
+}
+
+// appendDue appends what a query finds, by deliveryColumns and the payload.
+func (d *direct) appendDue(due []feedmill.DueDelivery, query string, args ...any) ([]feedmill.DueDelivery, error) {
+	var damaged error
+	err := d.each(query, args, func(r *row) {
+		// Most texts are those of the row before, and share its memory.
+		var last, found feedmill.DueDelivery
+		if len(due) > 0 {
+			last = due[len(due)-1]
+		}
+		found.Seq = r.int()
+		found.ID = feedmill.ID(r.text(""))
+		found.Workspace = feedmill.ID(r.text(string(last.Workspace)))
+		found.Subscription = feedmill.ID(r.text(string(last.Subscription)))
+		found.Event = feedmill.ID(r.text(string(last.Event)))
+		found.Type = r.text(last.Type)
+		found.ResourceID = r.text(last.ResourceID)
+		if err := (*storedState)(&found.State).Scan(r.int()); err != nil {
+			damaged = err
+		}
+		found.Reason = r.text(last.Reason)
+		found.Attempts, found.Budget = int(r.int()), int(r.int())
+		found.DueAt = time.UnixMilli(r.int()).UTC()
+		found.Payload = r.blob()
+		found.CreatedAt = found.ID.Time()
+		due = append(due, found)
+	})
+	return due, errors.Join(err, damaged)
 }
 
 // OpenWork counts open deliveries and finds the oldest due time among them. It

@@ -35,10 +35,13 @@ func scanNumber(row interface{ Scan(...any) error }) (n int64, err error) {
 	return n, err
 }
 
+// fromID finds the first delivery whose id is the one given or a later one.
+const fromID = `SELECT seq FROM deliveries WHERE id >= ? ORDER BY id LIMIT 1`
+
 // from is the first delivery whose id is the one given or a later one, and to
 // the last whose id is an earlier one. Ids and seqs have the same order.
 func (query querying) from(id feedmill.ID) (int64, error) {
-	return query.seq(math.MaxInt64, `SELECT seq FROM deliveries WHERE id >= ? ORDER BY id LIMIT 1`, id)
+	return query.seq(math.MaxInt64, fromID, id)
 }
 
 func (query querying) to(id feedmill.ID) (int64, error) {

@@ -19,19 +19,19 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 	var due []feedmill.DueDelivery
 	err := db.writeRepeatable(ctx, func(tx *tx) error {
 		due = nil
-		succeeded := make(map[feedmill.ID]time.Time)
 		var tried attempts
+		if err := tx.settleDeliveries(outcomes, &tried); err != nil {
+			return err
+		}
+		succeeded := make(map[feedmill.ID]time.Time)
 		for _, o := range outcomes {
-			if err := tx.settleDelivery(o, &tried); err != nil {
-				return err
-			}
 			fresh, err := tx.settleSubscription(o, succeeded, budget)
 			if err != nil {
 				return err
 			}
 			due = append(due, fresh...)
 		}
-		return tx.insertAttempts(tried)
+		return tx.insertAttempts(&tried)
 	})
 	if err != nil {
 		return nil, err
@@ -39,12 +39,61 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 	return due, nil
 }
 
+// settleExpected writes an outcome of the attempt that comes next, of a delivery
+// that is open: the common case, without reading it first.
+const settleExpected = `UPDATE deliveries SET state = ?1, reason = ?2, attempts = ?3, at = coalesce(?4, at)
+	WHERE seq = ?5 AND id = ?6 AND (state = 2 OR state = 4) AND attempts = ?3 - 1`
+
+// settleDeliveries writes what became of deliveries and adds the attempts to
+// those to write.
+func (t *tx) settleDeliveries(outcomes []feedmill.Outcome, tried *attempts) error {
+	v := &t.many
+	v.reset()
+	expected := 0
+	for i := range outcomes {
+		o := &outcomes[i]
+		if !isExpected(o) {
+			continue
+		}
+		at := o.At
+		if o.State.Open() {
+			at = o.DueAt
+		}
+		v.int(int64(stateNumber(o.State)))
+		v.text(o.Reason)
+		v.int(int64(o.Attempt.Number))
+		v.nullInt(toMillis(at))
+		v.int(o.Seq)
+		v.text(string(o.Delivery))
+		expected++
+	}
+	changed := make([]bool, expected)
+	if err := t.run(settleExpected, v, expected, changed); err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		if isExpected(&o) {
+			done := changed[0]
+			changed = changed[1:]
+			if done {
+				tried.add(o.Seq, int64(o.Attempt.Number), o.Attempt)
+				continue
+			}
+		}
+		if err := t.settleDelivery(o, tried); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isExpected reports whether an outcome may be that of the attempt which comes
+// next: its delivery is known by its number.
+func isExpected(o *feedmill.Outcome) bool { return o.Seq != 0 && o.Attempt != nil }
+
 // settleDelivery writes what became of a delivery, where it is still open, and
 // adds the attempt to those to write.
 func (t *tx) settleDelivery(o feedmill.Outcome, tried *attempts) error {
-	if done, err := t.settleExpected(o, tried); done || err != nil {
-		return err
-	}
 	var (
 		seq, attempts, at int64
 		state             feedmill.DeliveryState
@@ -76,27 +125,6 @@ func (t *tx) settleDelivery(o feedmill.Outcome, tried *attempts) error {
 	_, err = t.exec(`UPDATE deliveries SET state = ?, reason = ?, attempts = ?, at = ? WHERE seq = ?`,
 		stateNumber(o.State), o.Reason, attempts, at, seq)
 	return err
-}
-
-// settleExpected writes an outcome of the attempt that comes next, of a delivery
-// that is open: the common case, without reading it first. It reports whether
-// that was the case.
-func (t *tx) settleExpected(o feedmill.Outcome, tried *attempts) (bool, error) {
-	if o.Seq == 0 || o.Attempt == nil {
-		return false, nil
-	}
-	at := o.At
-	if o.State.Open() {
-		at = o.DueAt
-	}
-	n, err := t.exec(`UPDATE deliveries SET state = ?1, reason = ?2, attempts = ?3, at = coalesce(?4, at)
-		WHERE seq = ?5 AND id = ?6 AND (state = 2 OR state = 4) AND attempts = ?3 - 1`,
-		stateNumber(o.State), o.Reason, o.Attempt.Number, toMillis(at), o.Seq, string(o.Delivery))
-	if err != nil || n == 0 {
-		return false, err
-	}
-	tried.add(o.Seq, int64(o.Attempt.Number), o.Attempt)
-	return true, nil
 }
 
 // settleSubscription writes what an outcome means for its subscription and

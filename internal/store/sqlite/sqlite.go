@@ -33,10 +33,14 @@ var migrations embed.FS
 // the file: 16 MB, in which a page that many commits change is written once.
 const checkpointPages = 4000
 
+// dueReaders is how many reads of due deliveries are under way at once.
+const dueReaders = 2
+
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
 	reads  *sql.DB
 	writes *sql.DB
+	due    chan *direct // reading connections of Due's own
 
 	queue   chan *change
 	stop    chan struct{} // closed to end the writer
@@ -71,37 +75,58 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		writes.Close()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	reads.SetMaxOpenConns(max(4, 2*runtime.GOMAXPROCS(0)))
-	reads.SetMaxIdleConns(max(4, 2*runtime.GOMAXPROCS(0)))
+	shared := max(4, 2*runtime.GOMAXPROCS(0))
+	reads.SetMaxOpenConns(shared + dueReaders)
+	reads.SetMaxIdleConns(shared + dueReaders)
 
 	db := &DB{
-		reads: reads, writes: writes,
+		reads: reads, writes: writes, due: make(chan *direct, dueReaders),
 		queue: make(chan *change, 1024), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	conn, err := writes.Conn(ctx)
+	writer, err := db.takeConnections(ctx)
 	if err != nil {
-		reads.Close()
-		writes.Close()
+		db.closeConnections()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	if _, err := conn.ExecContext(ctx, fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, checkpointPages)); err != nil {
-		reads.Close()
-		writes.Close()
-		return nil, fmt.Errorf("sqlite: %w", translate(err))
+	go db.commitChanges(writer)
+	return db, nil
+}
+
+// takeConnections makes the file and its connections ready and answers the
+// writing one.
+func (db *DB) takeConnections(ctx context.Context) (writer *direct, err error) {
+	for range dueReaders {
+		reader, err := newDirect(ctx, db.reads)
+		if err != nil {
+			return nil, err
+		}
+		db.due <- reader
 	}
 	if err := db.continueIDs(ctx); err != nil {
-		reads.Close()
-		writes.Close()
-		return nil, fmt.Errorf("sqlite: %w", err)
+		return nil, err
+	}
+	if writer, err = newDirect(ctx, db.writes); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			writer.close()
+		}
+	}()
+	if _, err := writer.exec(fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, checkpointPages)); err != nil {
+		return nil, err
 	}
 	// A file has one process: who had a lease when it was opened is gone.
-	if _, err := conn.ExecContext(ctx, `UPDATE sources SET leased_until = NULL WHERE leased_until IS NOT NULL`); err != nil {
-		reads.Close()
-		writes.Close()
-		return nil, fmt.Errorf("sqlite: %w", translate(err))
+	_, err = writer.exec(`UPDATE sources SET leased_until = NULL WHERE leased_until IS NOT NULL`)
+	return writer, err
+}
+
+// closeConnections closes what nobody uses any more.
+func (db *DB) closeConnections() error {
+	for len(db.due) > 0 {
+		(<-db.due).close()
 	}
-	go db.commitChanges(conn)
-	return db, nil
+	return errors.Join(db.reads.Close(), db.writes.Close())
 }
 
 // continueIDs makes new ids sort behind those that the file has, also where the
@@ -171,7 +196,7 @@ func migrateUp(ctx context.Context, db *sql.DB) error {
 func (db *DB) Close() error {
 	close(db.stop)
 	<-db.stopped
-	return errors.Join(db.reads.Close(), db.writes.Close())
+	return db.closeConnections()
 }
 
 // Ping reports whether the store answers.

@@ -3,13 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
-
-	"github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill"
 )
@@ -69,14 +65,10 @@ func closed() error {
 // first of them waits for the last.
 const maxShared = 512
 
-func (db *DB) commitChanges(conn *sql.Conn) {
+func (db *DB) commitChanges(d *direct) {
 	defer close(db.stopped)
-	defer conn.Close()
-	t := &tx{conn: conn, stmts: make(map[string]*sql.Stmt), execs: make(map[string]*sqlite3.SQLiteStmt), matches: make(map[topic][]match)}
-	conn.Raw(func(c any) error {
-		t.raw = c.(*sqlite3.SQLiteConn)
-		return nil
-	})
+	defer d.close()
+	t := &tx{direct: d, stmts: make(map[string]*sql.Stmt), matches: make(map[topic][]match)}
 	batch := make([]*change, 0, maxShared)
 	for {
 		batch = batch[:0]
@@ -108,16 +100,9 @@ func (db *DB) commitChanges(conn *sql.Conn) {
 // tx is the transaction that the writing connection has open. Its statements
 // stay prepared from one transaction to the next.
 type tx struct {
-	conn  *sql.Conn
+	*direct
 	stmts map[string]*sql.Stmt
-	// raw is the driver's own connection below conn, and execs its
-	// statements: those that run for every event do without database/sql in
-	// between, which costs as much as a small INSERT itself.
-	raw   *sqlite3.SQLiteConn
-	execs map[string]*sqlite3.SQLiteStmt
-	// args and values are those of the last statement, kept for their room.
-	args   []any
-	values []driver.NamedValue
+	many  values // of rows that are written together
 	// pruned is the last event that Prune is done with.
 	pruned int64
 	// matches are who listens to what, as this transaction has found it.
@@ -126,7 +111,7 @@ type tx struct {
 
 func (t *tx) commit(batch []*change) {
 	results := make([]error, len(batch))
-	err := t.run(batch, results)
+	err := t.transact(batch, results)
 	for i, c := range batch {
 		if results[i] == nil {
 			results[i] = err
@@ -135,9 +120,9 @@ func (t *tx) commit(batch []*change) {
 	}
 }
 
-// run fills in what became of each change. An error of its own means that the
+// transact fills in what became of each change. An error of its own means that the
 // whole transaction is undone.
-func (t *tx) run(batch []*change, results []error) error {
+func (t *tx) transact(batch []*change, results []error) error {
 	clear(t.matches)
 	if _, err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
@@ -210,7 +195,7 @@ func (t *tx) alone(c *change) (result, err error) {
 }
 
 func (t *tx) rollback(cause error) error {
-	if !t.raw.AutoCommit() {
+	if t.inTransaction() {
 		t.exec(`ROLLBACK`)
 	}
 	return cause
@@ -226,99 +211,6 @@ func (t *tx) stmt(query string) (*sql.Stmt, error) {
 	}
 	t.stmts[query] = s
 	return s, nil
-}
-
-// exec runs a statement and answers how many rows it changed. It takes no
-// context: a statement on the writing connection is never interrupted, since
-// other changes share its transaction.
-func (t *tx) exec(query string, args ...any) (int64, error) {
-	res, err := t.result(query, args)
-	if err != nil {
-		return 0, err
-	}
-	n, err := res.RowsAffected()
-	return n, translate(err)
-}
-
-// insert inserts one row and answers the number that it got.
-func (t *tx) insert(query string, args ...any) (int64, error) {
-	res, err := t.result(query, args)
-	if err != nil {
-		return 0, err
-	}
-	n, err := res.LastInsertId()
-	return n, translate(err)
-}
-
-func (t *tx) result(query string, args []any) (driver.Result, error) {
-	s, values, err := t.bind(query, args)
-	if err != nil {
-		return nil, err
-	}
-	res, err := s.ExecContext(context.Background(), values)
-	return res, translate(err)
-}
-
-// each gives every row of a query to scan, in values that are the driver's own
-// until the next row.
-func (t *tx) each(query string, args []any, scan func([]driver.Value)) error {
-	s, values, err := t.bind(query, args)
-	if err != nil {
-		return err
-	}
-	rows, err := s.QueryContext(context.Background(), values)
-	if err != nil {
-		return translate(err)
-	}
-	defer rows.Close()
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		switch err := rows.Next(row); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return translate(err)
-		}
-		scan(row)
-	}
-}
-
-func (t *tx) bind(query string, args []any) (*sqlite3.SQLiteStmt, []driver.NamedValue, error) {
-	s, ok := t.execs[query]
-	if !ok {
-		prepared, err := t.raw.Prepare(query)
-		if err != nil {
-			return nil, nil, translate(fmt.Errorf("prepare: %w", err))
-		}
-		s = prepared.(*sqlite3.SQLiteStmt)
-		t.execs[query] = s
-	}
-	// The driver has used the values by the time that a statement is done.
-	values := t.values[:0]
-	for i, a := range args {
-		v, err := driverValue(a)
-		if err != nil {
-			return nil, nil, err
-		}
-		values = append(values, driver.NamedValue{Ordinal: i + 1, Value: v})
-	}
-	t.values = values
-	return s, values, nil
-}
-
-// driverValue is a value as the driver binds it.
-func driverValue(a any) (driver.Value, error) {
-	switch v := a.(type) {
-	case string, []byte, int64, bool, nil:
-		return v, nil
-	case feedmill.ID:
-		return string(v), nil
-	case int:
-		return int64(v), nil
-	case sql.NullInt64:
-		return v.Value()
-	}
-	return driver.DefaultParameterConverter.ConvertValue(a)
 }
 
 func (t *tx) row(query string, args ...any) *sql.Row {

@@ -71,11 +71,11 @@ var dueCases = []testCase{
 			must(t, err)
 			equal(t, fmt.Sprintf("after %v, at most %d", c.after, c.limit), wanted, got)
 		}
-		// Behind one that is pending there is only what is pending.
-		for i, wanted := range map[int][]feedmill.DueDelivery{3: {due[6]}, 6: nil} {
-			got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at.Add(time.Hour), After: due[i].ID, Limit: 9})
+		// From one on there is only what is pending, whatever it is itself.
+		for i, wanted := range map[int][]feedmill.DueDelivery{1: {due[3], due[6]}, 3: {due[3], due[6]}, 4: {due[6]}, 6: {due[6]}} {
+			got, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at.Add(time.Hour), From: due[i].ID, Limit: 9})
 			must(t, err)
-			equal(t, fmt.Sprint("behind ", i), wanted, got)
+			equal(t, fmt.Sprint("from ", i), wanted, got)
 		}
 		// What is held is pending, whenever its next try was to be.
 		for _, wanted := range []int{3, 0} {
