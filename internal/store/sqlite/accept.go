@@ -17,21 +17,57 @@ const (
 
 // Accept writes events and their deliveries, and the answer to keep.
 func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
-	var (
-		accepted []feedmill.Accepted
-		due      []feedmill.DueDelivery
-	)
-	err := db.writeRepeatable(ctx, func(tx *tx) (err error) {
-		accepted, due, err = tx.accept(events, budget)
+	a := &acceptance{events: events, budget: budget}
+	c := &change{repeatable: true, done: make(chan error, 1), do: func(tx *tx) (err error) {
+		a.accepted, a.due, err = tx.accept(events, budget)
 		if err != nil || keep == nil {
 			return err
 		}
-		return tx.keep(keep(accepted))
-	})
-	if err != nil {
+		return tx.keep(keep(a.accepted))
+	}}
+	if keep == nil {
+		c.accepts = a
+	}
+	if err := db.enqueue(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	return accepted, due, nil
+	return a.accepted, a.due, nil
+}
+
+// acceptance is a change that accepts events and does nothing else.
+type acceptance struct {
+	events []feedmill.Event
+	budget int
+	// What came of it.
+	accepted []feedmill.Accepted
+	due      []feedmill.DueDelivery
+}
+
+// acceptAll makes acceptances as one, which costs less than one by one. All of
+// them give deliveries as many attempts.
+func (t *tx) acceptAll(all []*acceptance) error {
+	events := all[0].events
+	if len(all) > 1 {
+		events = nil
+		for _, a := range all {
+			events = append(events, a.events...)
+		}
+	}
+	accepted, due, err := t.accept(events, all[0].budget)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		a.accepted, accepted = accepted[:len(a.events)], accepted[len(a.events):]
+		n := 0
+		for _, e := range a.events {
+			for n < len(due) && due[n].Event == e.ID {
+				n++
+			}
+		}
+		a.due, due = due[:n:n], due[n:]
+	}
+	return nil
 }
 
 // insertEvents writes events, and insertDeliveries deliveries that are pending.
@@ -64,24 +100,25 @@ func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, [
 	if len(fresh) == 0 {
 		return accepted, nil, nil
 	}
-	v := &t.many
-	v.reset()
+	r := t.rowsInto(insertEvents)
 	for i := range fresh {
 		e := &fresh[i]
-		v.text(string(e.ID))
-		v.text(string(e.Workspace))
-		v.text(e.PublisherID)
-		v.text(e.Type)
-		v.text(e.ResourceID)
-		v.text(string(e.Source))
-		v.int(e.Timestamp.UnixMilli())
-		v.blob(e.Payload)
+		r.text(string(e.ID))
+		r.text(string(e.Workspace))
+		r.text(e.PublisherID)
+		r.text(e.Type)
+		r.text(e.ResourceID)
+		r.text(string(e.Source))
+		r.int(e.Timestamp.UnixMilli())
+		r.blob(e.Payload)
+		if _, err := r.end(); err != nil {
+			return nil, nil, err
+		}
 	}
-	last, err := t.insertRows(insertEvents, v, len(fresh))
-	if err != nil {
+	if err := r.write(); err != nil {
 		return nil, nil, err
 	}
-	due, err := t.deliver(fresh, last-int64(len(fresh)), budget)
+	due, err := t.deliver(fresh, r.last-int64(len(fresh)), budget)
 	return accepted, due, err
 }
 
@@ -89,8 +126,14 @@ func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, [
 // the one given.
 func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feedmill.DueDelivery, err error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	v := &t.many
-	v.reset()
+	r := t.rowsInto(insertDeliveries)
+	// written gives the deliveries that wait their numbers.
+	numbered := 0
+	written := func() {
+		for ; numbered < len(due); numbered++ {
+			due[numbered].Seq = r.last - int64(len(due)-1-numbered)
+		}
+	}
 	for _, e := range events {
 		seq++
 		matches, err := t.match(e)
@@ -107,6 +150,10 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feed
 			}
 			if m.disabled {
 				d.State, d.Reason = feedmill.DeliveryDiscarded, becauseDisabled
+				if err := r.write(); err != nil {
+					return nil, err
+				}
+				written()
 				if err := t.insertDelivery(&d, seq, m.ordered); err != nil {
 					return nil, err
 				}
@@ -115,24 +162,28 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feed
 			d.ID = feedmill.NewID(feedmill.PrefixDelivery)
 			d.CreatedAt = d.ID.Time()
 			due = append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
-			v.text(string(d.ID))
-			v.text(string(d.Workspace))
-			v.text(string(d.Subscription))
-			v.int(seq)
-			v.text(d.Type)
-			v.text(d.ResourceID)
-			v.bool(m.ordered)
-			v.int(int64(budget))
-			v.int(now.UnixMilli())
+			r.text(string(d.ID))
+			r.text(string(d.Workspace))
+			r.text(string(d.Subscription))
+			r.int(seq)
+			r.text(d.Type)
+			r.text(d.ResourceID)
+			r.bool(m.ordered)
+			r.int(int64(budget))
+			r.int(now.UnixMilli())
+			done, err := r.end()
+			if err != nil {
+				return nil, err
+			}
+			if done {
+				written()
+			}
 		}
 	}
-	last, err := t.insertRows(insertDeliveries, v, len(due))
-	if err != nil {
+	if err := r.write(); err != nil {
 		return nil, err
 	}
-	for i := range due {
-		due[i].Seq = last - int64(len(due)-1-i)
-	}
+	written()
 	return due, nil
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// attempts are attempts to write, as the values of their rows.
-type attempts struct {
-	rows, bodies   values
-	count, answers int // how many rows and bodies
+// tried is an attempt to write, under the number that its delivery gives it.
+type tried struct {
+	delivery, number int64
+	*feedmill.Attempt
 }
 
 var (
@@ -25,34 +25,42 @@ var (
 	insertBody = &rowsInsert{into: `INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES `, row: `(?, ?, ?)`}
 )
 
-// add adds an attempt under the number that the delivery gives it.
-func (t *attempts) add(delivery, number int64, a *feedmill.Attempt) {
-	v := &t.rows
-	v.int(delivery)
-	v.int(number)
-	v.text(string(a.ID))
-	v.int(a.At.UnixMilli())
-	v.int(int64(a.Status))
-	v.text(a.Error)
-	v.blob(packHeader(a.Header))
-	for _, d := range []time.Duration{a.Timing.DNS, a.Timing.Connect, a.Timing.TLS, a.Timing.FirstByte, a.Timing.Total} {
-		v.int(d.Microseconds())
+// insertAttempts writes attempts, and the answers that some of them got.
+func (t *tx) insertAttempts(attempts []tried) error {
+	r := t.rowsInto(insertAttempt)
+	for _, a := range attempts {
+		r.int(a.delivery)
+		r.int(a.number)
+		r.text(string(a.ID))
+		r.int(a.At.UnixMilli())
+		r.int(int64(a.Status))
+		r.text(a.Error)
+		r.blob(packHeader(a.Header))
+		r.int(a.Timing.DNS.Microseconds())
+		r.int(a.Timing.Connect.Microseconds())
+		r.int(a.Timing.TLS.Microseconds())
+		r.int(a.Timing.FirstByte.Microseconds())
+		r.int(a.Timing.Total.Microseconds())
+		if _, err := r.end(); err != nil {
+			return err
+		}
 	}
-	t.count++
-	if len(a.Body) > 0 {
-		t.bodies.int(delivery)
-		t.bodies.int(number)
-		t.bodies.blob(a.Body)
-		t.answers++
-	}
-}
-
-func (t *tx) insertAttempts(tried *attempts) error {
-	if _, err := t.insertRows(insertAttempt, &tried.rows, tried.count); err != nil {
+	if err := r.write(); err != nil {
 		return err
 	}
-	_, err := t.insertRows(insertBody, &tried.bodies, tried.answers)
-	return err
+	r = t.rowsInto(insertBody)
+	for _, a := range attempts {
+		if len(a.Body) == 0 {
+			continue
+		}
+		r.int(a.delivery)
+		r.int(a.number)
+		r.blob(a.Body)
+		if _, err := r.end(); err != nil {
+			return err
+		}
+	}
+	return r.write()
 }
 
 // DeliveryAttempts lists the attempts of a delivery, first to last.

@@ -34,6 +34,7 @@ LIBRARY int sqlite3_column_type(sqlite3_stmt *, int);
 LIBRARY int64_t sqlite3_column_int64(sqlite3_stmt *, int);
 LIBRARY const void *sqlite3_column_blob(sqlite3_stmt *, int);
 LIBRARY int sqlite3_column_bytes(sqlite3_stmt *, int);
+LIBRARY void *sqlite3_wal_hook(sqlite3 *, int (*)(void *, sqlite3 *, const char *, int), void *);
 LIBRARY int sqlite3_errcode(sqlite3 *);
 LIBRARY int sqlite3_extended_errcode(sqlite3 *);
 LIBRARY int sqlite3_system_errno(sqlite3 *);
@@ -201,6 +202,14 @@ int direct_rows(sqlite3 *db, sqlite3_stmt *stmt, int again, uint8_t *rows, size_
 		result->used += size;
 	}
 }
+
+static int note(void *frames, sqlite3 *db, const char *name, int length) {
+	(void)db, (void)name;
+	*(int *)frames = length;
+	return OK;
+}
+
+void direct_watch_wal(sqlite3 *db, int *frames) { sqlite3_wal_hook(db, note, frames); }
 
 const char *direct_error(sqlite3 *db, int *code, int *extended, int *errnum) {
 	*code = sqlite3_errcode(db);

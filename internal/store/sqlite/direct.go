@@ -4,6 +4,7 @@ package sqlite
 #cgo noescape direct_run
 #cgo noescape direct_bind
 #cgo noescape direct_rows
+#include <stdlib.h>
 #include "direct.h"
 */
 import "C"
@@ -41,8 +42,10 @@ type direct struct {
 	db     *C.sqlite3 // of conn
 	stmts  map[string]*C.sqlite3_stmt
 	result C.direct_result
-	one    values // of exec and insert
-	rows   []byte // of each
+	// walFrames is C's, NULL where nobody counts them.
+	walFrames *C.int
+	one       values // of exec and insert
+	rows      []byte // of each
 }
 
 // newDirect takes a connection for itself.
@@ -67,7 +70,18 @@ func (d *direct) close() {
 		C.direct_finish(s)
 	}
 	d.conn.Close()
+	C.free(unsafe.Pointer(d.walFrames))
 }
+
+// watchWAL makes frames count. From then on nothing writes the WAL to the file
+// but who is asked to.
+func (d *direct) watchWAL() {
+	d.walFrames = (*C.int)(C.calloc(1, C.sizeof_int))
+	C.direct_watch_wal(d.db, d.walFrames)
+}
+
+// frames is how long the WAL was after the last commit.
+func (d *direct) frames() int { return int(*d.walFrames) }
 
 // inTransaction reports whether a transaction is open.
 func (d *direct) inTransaction() bool { return C.direct_autocommit(d.db) == 0 }

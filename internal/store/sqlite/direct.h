@@ -34,5 +34,9 @@ int direct_rows(sqlite3 *db, sqlite3_stmt *stmt, int again, uint8_t *rows, size_
 
 enum { DIRECT_MORE = 100, DIRECT_END = 101 };
 
+// direct_watch_wal makes *frames, from now on, the length of the WAL after each
+// commit. Nothing else then writes it to the file.
+void direct_watch_wal(sqlite3 *db, int *frames);
+
 // direct_error describes what went wrong last.
 const char *direct_error(sqlite3 *db, int *code, int *extended, int *errnum);

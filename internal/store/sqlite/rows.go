@@ -18,19 +18,50 @@ type rowsInsert struct {
 // prepared.
 var rowSteps = []int{64, 8, 1}
 
-// insertRows inserts as many rows as the values are for. It answers the number
-// that the last one got; those before it have the numbers before that.
-func (t *tx) insertRows(q *rowsInsert, v *values, rows int) (last int64, err error) {
+// enoughRows is how many bytes of values are gathered before they are written.
+const enoughRows = 128 << 10
+
+// rows are values that an INSERT is to write.
+type rows struct {
+	values
+	tx   *tx
+	into *rowsInsert
+	// count is how many rows wait, and last the number that the last one
+	// written got; those before it have the numbers before that.
+	count int
+	last  int64
+}
+
+// rowsInto begins to insert rows. It uses the room of those before it.
+func (t *tx) rowsInto(q *rowsInsert) *rows {
+	r := &t.inserting
+	r.reset()
+	r.tx, r.into, r.count = t, q, 0
+	return r
+}
+
+// end ends a row. It reports whether all rows up to it are written.
+func (r *rows) end() (written bool, err error) {
+	if r.count++; len(r.packed) < enoughRows {
+		return false, nil
+	}
+	return true, r.write()
+}
+
+// write writes the rows that wait.
+func (r *rows) write() error {
 	for _, n := range rowSteps {
-		if rows < n {
+		if r.count < n {
 			continue
 		}
-		if err := t.run(q.text(n), v, rows/n, nil); err != nil {
-			return 0, err
+		if err := r.tx.run(r.into.text(n), &r.values, r.count/n, nil); err != nil {
+			return err
 		}
-		rows %= n
+		r.last = int64(r.tx.result.last)
+		r.count %= n
 	}
-	return int64(t.result.last), nil
+	r.reset()
+	return nil
 }
 
 // text is the statement for n rows.

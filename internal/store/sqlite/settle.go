@@ -19,8 +19,8 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 	var due []feedmill.DueDelivery
 	err := db.writeRepeatable(ctx, func(tx *tx) error {
 		due = nil
-		var tried attempts
-		if err := tx.settleDeliveries(outcomes, &tried); err != nil {
+		attempts := make([]tried, 0, len(outcomes))
+		if err := tx.settleDeliveries(outcomes, &attempts); err != nil {
 			return err
 		}
 		succeeded := make(map[feedmill.ID]time.Time)
@@ -31,7 +31,7 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 			}
 			due = append(due, fresh...)
 		}
-		return tx.insertAttempts(&tried)
+		return tx.insertAttempts(attempts)
 	})
 	if err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ const settleExpected = `UPDATE deliveries SET state = ?1, reason = ?2, attempts 
 
 // settleDeliveries writes what became of deliveries and adds the attempts to
 // those to write.
-func (t *tx) settleDeliveries(outcomes []feedmill.Outcome, tried *attempts) error {
-	v := &t.many
+func (t *tx) settleDeliveries(outcomes []feedmill.Outcome, attempts *[]tried) error {
+	v := &t.settling
 	v.reset()
 	expected := 0
 	for i := range outcomes {
@@ -76,11 +76,11 @@ func (t *tx) settleDeliveries(outcomes []feedmill.Outcome, tried *attempts) erro
 			done := changed[0]
 			changed = changed[1:]
 			if done {
-				tried.add(o.Seq, int64(o.Attempt.Number), o.Attempt)
+				*attempts = append(*attempts, tried{o.Seq, int64(o.Attempt.Number), o.Attempt})
 				continue
 			}
 		}
-		if err := t.settleDelivery(o, tried); err != nil {
+		if err := t.settleDelivery(o, attempts); err != nil {
 			return err
 		}
 	}
@@ -93,13 +93,13 @@ func isExpected(o *feedmill.Outcome) bool { return o.Seq != 0 && o.Attempt != ni
 
 // settleDelivery writes what became of a delivery, where it is still open, and
 // adds the attempt to those to write.
-func (t *tx) settleDelivery(o feedmill.Outcome, tried *attempts) error {
+func (t *tx) settleDelivery(o feedmill.Outcome, attempts *[]tried) error {
 	var (
-		seq, attempts, at int64
-		state             feedmill.DeliveryState
+		seq, made, at int64
+		state         feedmill.DeliveryState
 	)
 	err := t.row(`SELECT seq, state, attempts, at FROM deliveries WHERE id = ?`, string(o.Delivery)).
-		Scan(&seq, (*storedState)(&state), &attempts, &at)
+		Scan(&seq, (*storedState)(&state), &made, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -107,14 +107,14 @@ func (t *tx) settleDelivery(o feedmill.Outcome, tried *attempts) error {
 		return translate(err)
 	}
 	if o.Attempt != nil {
-		attempts++
-		tried.add(seq, attempts, o.Attempt)
+		made++
+		*attempts = append(*attempts, tried{seq, made, o.Attempt})
 	}
 	if o.State == feedmill.DeliveryDelivered && state == feedmill.DeliveryDiscarded {
 		state = feedmill.DeliveryPending // it arrived before its subscription ended
 	}
 	if !state.Open() {
-		_, err := t.exec(`UPDATE deliveries SET attempts = ? WHERE seq = ?`, attempts, seq)
+		_, err := t.exec(`UPDATE deliveries SET attempts = ? WHERE seq = ?`, made, seq)
 		return err
 	}
 	if !o.State.Open() {
@@ -123,7 +123,7 @@ func (t *tx) settleDelivery(o feedmill.Outcome, tried *attempts) error {
 		at = o.DueAt.UnixMilli()
 	}
 	_, err = t.exec(`UPDATE deliveries SET state = ?, reason = ?, attempts = ?, at = ? WHERE seq = ?`,
-		stateNumber(o.State), o.Reason, attempts, at, seq)
+		stateNumber(o.State), o.Reason, made, at, seq)
 	return err
 }
 

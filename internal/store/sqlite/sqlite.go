@@ -29,10 +29,6 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// checkpointPages is how many pages gather in the WAL before they are written to
-// the file: 16 MB, in which a page that many commits change is written once.
-const checkpointPages = 4000
-
 // dueReaders is how many reads of due deliveries are under way at once.
 const dueReaders = 2
 
@@ -65,7 +61,7 @@ func Open(ctx context.Context, file string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	writes.SetMaxOpenConns(1)
+	writes.SetMaxOpenConns(2) // the writer, and its checkpointer
 	if err := migrateUp(ctx, writes); err != nil {
 		writes.Close()
 		return nil, fmt.Errorf("sqlite: %s: %w", file, err)
@@ -83,42 +79,43 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		reads: reads, writes: writes, due: make(chan *direct, dueReaders),
 		queue: make(chan *change, 1024), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	writer, err := db.takeConnections(ctx)
+	writer, checkpoints, err := db.takeConnections(ctx)
 	if err != nil {
 		db.closeConnections()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	go db.commitChanges(writer)
+	go db.commitChanges(writer, checkpoints)
 	return db, nil
 }
 
-// takeConnections makes the file and its connections ready and answers the
-// writing one.
-func (db *DB) takeConnections(ctx context.Context) (writer *direct, err error) {
+// takeConnections makes the file and its connections ready and answers those
+// that write.
+func (db *DB) takeConnections(ctx context.Context) (writer *direct, checkpoints *checkpointer, err error) {
 	for range dueReaders {
 		reader, err := newDirect(ctx, db.reads)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		db.due <- reader
 	}
 	if err := db.continueIDs(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if writer, err = newDirect(ctx, db.writes); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			writer.close()
-		}
-	}()
-	if _, err := writer.exec(fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, checkpointPages)); err != nil {
-		return nil, err
-	}
+	writer.watchWAL()
 	// A file has one process: who had a lease when it was opened is gone.
-	_, err = writer.exec(`UPDATE sources SET leased_until = NULL WHERE leased_until IS NOT NULL`)
-	return writer, err
+	if _, err := writer.exec(`UPDATE sources SET leased_until = NULL WHERE leased_until IS NOT NULL`); err != nil {
+		writer.close()
+		return nil, nil, err
+	}
+	beside, err := newDirect(ctx, db.writes)
+	if err != nil {
+		writer.close()
+		return nil, nil, err
+	}
+	return writer, newCheckpointer(beside), nil
 }
 
 // closeConnections closes what nobody uses any more.

@@ -14,8 +14,10 @@ import (
 type change struct {
 	do         func(*tx) error
 	repeatable bool
-	taken      atomic.Bool
-	done       chan error
+	// accepts, where it is not nil, is all that do does.
+	accepts *acceptance
+	taken   atomic.Bool
+	done    chan error
 }
 
 // write runs do in a transaction and returns once it is durable. Changes that
@@ -65,9 +67,10 @@ func closed() error {
 // first of them waits for the last.
 const maxShared = 512
 
-func (db *DB) commitChanges(d *direct) {
+func (db *DB) commitChanges(d *direct, checkpoints *checkpointer) {
 	defer close(db.stopped)
 	defer d.close()
+	defer checkpoints.close()
 	t := &tx{direct: d, stmts: make(map[string]*sql.Stmt), matches: make(map[topic][]match)}
 	batch := make([]*change, 0, maxShared)
 	for {
@@ -94,6 +97,7 @@ func (db *DB) commitChanges(d *direct) {
 			}
 		}
 		t.commit(batch)
+		checkpoints.committed(d)
 	}
 }
 
@@ -102,7 +106,12 @@ func (db *DB) commitChanges(d *direct) {
 type tx struct {
 	*direct
 	stmts map[string]*sql.Stmt
-	many  values // of rows that are written together
+	// inserting are the rows that are being inserted, settling the values of
+	// outcomes; both are kept for their room.
+	inserting rows
+	settling  values
+	// accepts are the acceptances that are made as one, kept for their room.
+	accepts []*acceptance
 	// pruned is the last event that Prune is done with.
 	pruned int64
 	// matches are who listens to what, as this transaction has found it.
@@ -154,22 +163,34 @@ func (t *tx) transact(batch []*change, results []error) error {
 // together runs the repeatable changes at the beginning of a transaction. It
 // reports whether all went through; otherwise the transaction has begun anew.
 func (t *tx) together(batch []*change, results []error) (bool, error) {
+	err := t.runRepeatable(batch, results)
+	if err == nil || errors.Is(err, feedmill.ErrUnavailable) {
+		return err == nil, err
+	}
+	t.rollback(err)
+	clear(t.matches)
+	_, err = t.exec(`BEGIN IMMEDIATE`)
+	return false, err
+}
+
+// runRepeatable runs the repeatable changes up to the first that fails.
+func (t *tx) runRepeatable(batch []*change, results []error) error {
+	t.accepts = t.accepts[:0]
 	for i, c := range batch {
-		if results[i] != nil || !c.repeatable {
-			continue
-		}
-		err := c.do(t)
-		if errors.Is(err, feedmill.ErrUnavailable) {
-			return false, err
-		}
-		if err != nil {
-			t.rollback(err)
-			clear(t.matches)
-			_, err := t.exec(`BEGIN IMMEDIATE`)
-			return false, err
+		switch {
+		case results[i] != nil || !c.repeatable:
+		case c.accepts != nil && (len(t.accepts) == 0 || c.accepts.budget == t.accepts[0].budget):
+			t.accepts = append(t.accepts, c.accepts)
+		default:
+			if err := c.do(t); err != nil {
+				return err
+			}
 		}
 	}
-	return true, nil
+	if len(t.accepts) == 0 {
+		return nil
+	}
+	return t.acceptAll(t.accepts)
 }
 
 // alone runs a change so that it can be undone by itself. The error that is not

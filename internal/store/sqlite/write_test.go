@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,5 +102,94 @@ func TestUnavailableUndoesAll(t *testing.T) {
 func waitUntilTaken(c *change) {
 	for !c.taken.Load() {
 		runtime.Gosched()
+	}
+}
+
+// TestAcceptedTogether accepts events of several callers in one transaction:
+// each is told of its own, and ids and seqs have the same order.
+func TestAcceptedTogether(t *testing.T) {
+	db, ctx := open(t, filepath.Join(t.TempDir(), "f.db")), t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now()
+	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "w", CreatedAt: now}
+	must(db.CreateWorkspace(ctx, w, nil))
+	for _, state := range []feedmill.SubscriptionState{feedmill.SubscriptionActive, feedmill.SubscriptionDisabled, feedmill.SubscriptionActive} {
+		must(db.CreateSubscriptions(ctx, []feedmill.Subscription{{
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.created"}, Method: "POST",
+			State: state, CreatedAt: now, UpdatedAt: now,
+		}}, nil))
+	}
+	gate := make(chan struct{})
+	held := &change{do: func(*tx) error { <-gate; return nil }, done: make(chan error, 1)}
+	db.queue <- held
+	waitUntilTaken(held)
+
+	type call struct {
+		events   []feedmill.Event
+		accepted []feedmill.Accepted
+		due      []feedmill.DueDelivery
+		err      error
+	}
+	event := func(key string) feedmill.Event {
+		return feedmill.Event{
+			ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.ID, Type: "metric.created", Timestamp: now, DedupeKey: key, Payload: []byte("{}"),
+		}
+	}
+	calls := []*call{{events: []feedmill.Event{event(""), event("")}}, {events: []feedmill.Event{event("k")}}, {events: []feedmill.Event{event(""), event("k")}}}
+	for range 100 {
+		calls = append(calls, &call{events: []feedmill.Event{event("")}})
+	}
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		wg.Go(func() { c.accepted, c.due, c.err = db.Accept(ctx, c.events, 3, nil) })
+		for len(db.queue) <= i { // so that they have an order
+			runtime.Gosched()
+		}
+	}
+	close(gate)
+	must(<-held.done)
+	wg.Wait()
+
+	var all []feedmill.DueDelivery
+	for i, c := range calls {
+		must(c.err)
+		fresh := make(map[feedmill.ID]int)
+		for k, a := range c.accepted {
+			if a.Duplicate != (i == 2 && k == 1) || !a.Duplicate && a.ID != c.events[k].ID {
+				t.Errorf("call %d: event %d is accepted as %+v", i, k, a)
+			}
+			if !a.Duplicate {
+				fresh[a.ID] = 2
+			}
+		}
+		for _, d := range c.due {
+			fresh[d.Event]--
+			all = append(all, d)
+		}
+		for id, left := range fresh {
+			if left != 0 {
+				t.Errorf("call %d: %d deliveries too few of %s", i, left, id)
+			}
+		}
+	}
+	if duplicate := calls[2].accepted[1].ID; duplicate != calls[1].events[0].ID {
+		t.Errorf("the duplicate is one of %s", duplicate)
+	}
+	for i, d := range all {
+		var seq int64
+		must(db.row(ctx, `SELECT seq FROM deliveries WHERE id = ?`, d.ID).Scan(&seq))
+		if seq != d.Seq {
+			t.Errorf("delivery %d has the seq %d and not %d", i, seq, d.Seq)
+		}
+	}
+	var misplaced int
+	must(db.row(ctx, `SELECT count(*) FROM deliveries a JOIN deliveries b ON b.seq = a.seq + 1 WHERE b.id <= a.id`).Scan(&misplaced))
+	if misplaced != 0 {
+		t.Errorf("%d deliveries have an id that is not behind the one before", misplaced)
 	}
 }

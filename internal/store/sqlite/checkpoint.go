@@ -1,0 +1,88 @@
+package sqlite
+
+import "sync"
+
+const (
+	// checkpointFrames is how many pages gather in the WAL before they are
+	// written to the file: 16 MB, in which a page that many commits change is
+	// written once.
+	checkpointFrames = 4000
+	// What comes during a pass is gone after, until it is few or mostPasses
+	// were made.
+	fewFrames  = 500
+	mostPasses = 4
+)
+
+// checkpointer writes the WAL to the file while commits go on. Only when all of
+// the WAL is in the file can it begin anew, and there is always something that
+// came meanwhile; so the last bit is left to the writer.
+type checkpointer struct {
+	conn *direct // its own
+	wg   sync.WaitGroup
+	// passed gets a value when a pass is over.
+	passed chan struct{}
+	// begun is how long the WAL was when the last pass began, and next how
+	// long it must be for another one. They are the writer's.
+	begun, next int
+	busy        bool
+}
+
+func newCheckpointer(d *direct) *checkpointer {
+	return &checkpointer{conn: d, passed: make(chan struct{}, 1), next: checkpointFrames}
+}
+
+// committed is called by the writer after each commit.
+func (c *checkpointer) committed(writer *direct) {
+	frames := writer.frames()
+	if frames < c.begun {
+		c.begun, c.next = 0, checkpointFrames // it has begun anew
+	}
+	if c.busy {
+		select {
+		case <-c.passed:
+			c.busy = false
+			// Where a reader still needs what would be overwritten, this
+			// does less than all, and the next pass goes on with it.
+			passCheckpoint(writer)
+		default:
+		}
+		return
+	}
+	if frames >= c.next {
+		c.busy, c.begun, c.next = true, frames, frames+checkpointFrames
+		c.wg.Go(c.pass)
+	}
+}
+
+func (c *checkpointer) pass() {
+	done := int64(0)
+	for range mostPasses {
+		now := passCheckpoint(c.conn)
+		if now-done <= fewFrames {
+			break
+		}
+		done = now
+	}
+	c.passed <- struct{}{}
+}
+
+func (c *checkpointer) close() {
+	c.wg.Wait()
+	c.conn.close()
+}
+
+// passCheckpoint writes to the file what is in the WAL by now, as far as no
+// reader needs what is in the file, and answers how much of the WAL is there. A
+// failure is not told: the WAL is as good a place, and the commits that make it
+// longer meet with the same trouble.
+func passCheckpoint(d *direct) (done int64) {
+	err := d.each(`PRAGMA wal_checkpoint(PASSIVE)`, nil, func(r *row) {
+		r.int() // whether somebody else is at it
+		r.int() // how long the WAL is
+		done = r.int()
+	})
+	if err != nil {
+		return 0
+	}
+	return done
+}
