@@ -165,7 +165,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 	if err == nil && stale && l.changes == changes {
 		l.setTarget(target, now)
 	}
-	fetch := err == nil && !target.held() && !target.ended() && (l.more || target.Settings.Ordered)
+	fetch := err == nil && !target.held() && !target.ended() && (l.more && d.wantsMore(l) || target.Settings.Ordered)
 	if fetch && target.Settings.Ordered {
 		d.dropQueue(l)
 	}

@@ -43,9 +43,27 @@ type acceptance struct {
 	due      []feedmill.DueDelivery
 }
 
-// acceptAll makes acceptances as one, which costs less than one by one. All of
-// them give deliveries as many attempts.
+// maxMerged bounds how many events are accepted as one: each may have a great
+// many deliveries, and those of all are in memory until all are accepted.
+const maxMerged = 16
+
+// joins reports whether an acceptance can be made as one with others.
+func (a *acceptance) joins(all []*acceptance) bool {
+	events := len(a.events)
+	for _, other := range all {
+		if other.budget != a.budget {
+			return false
+		}
+		events += len(other.events)
+	}
+	return len(all) == 0 || events <= maxMerged
+}
+
+// acceptAll makes acceptances that join as one, which costs less than one by one.
 func (t *tx) acceptAll(all []*acceptance) error {
+	if len(all) == 0 {
+		return nil
+	}
 	events := all[0].events
 	if len(all) > 1 {
 		events = nil
@@ -57,6 +75,7 @@ func (t *tx) acceptAll(all []*acceptance) error {
 	if err != nil {
 		return err
 	}
+	t.fanOut = len(due) / max(len(events), 1)
 	for _, a := range all {
 		a.accepted, accepted = accepted[:len(a.events)], accepted[len(a.events):]
 		n := 0

@@ -64,8 +64,12 @@ func closed() error {
 }
 
 // maxShared bounds how many changes share a commit, and with it how long the
-// first of them waits for the last.
-const maxShared = 512
+// first of them waits for the last; maxDeliveries about how many deliveries they
+// make, which are in memory until then.
+const (
+	maxShared     = 512
+	maxDeliveries = 16_000
+)
 
 func (db *DB) commitChanges(d *direct, checkpoints *checkpointer) {
 	defer close(db.stopped)
@@ -87,11 +91,13 @@ func (db *DB) commitChanges(d *direct, checkpoints *checkpointer) {
 				return
 			}
 		}
+		deliveries := t.expected(batch[0])
 	fill:
-		for len(batch) < maxShared {
+		for len(batch) < maxShared && deliveries < maxDeliveries {
 			select {
 			case c := <-db.queue:
 				batch = append(batch, c)
+				deliveries += t.expected(c)
 			default:
 				break fill
 			}
@@ -112,10 +118,20 @@ type tx struct {
 	settling  values
 	// accepts are the acceptances that are made as one, kept for their room.
 	accepts []*acceptance
+	// fanOut is how many deliveries the events had that were accepted last.
+	fanOut int
 	// pruned is the last event that Prune is done with.
 	pruned int64
 	// matches are who listens to what, as this transaction has found it.
 	matches map[topic][]match
+}
+
+// expected is about how many deliveries a change makes.
+func (t *tx) expected(c *change) int {
+	if c.accepts == nil {
+		return 0
+	}
+	return len(c.accepts.events) * t.fanOut
 }
 
 func (t *tx) commit(batch []*change) {
@@ -175,20 +191,26 @@ func (t *tx) together(batch []*change, results []error) (bool, error) {
 
 // runRepeatable runs the repeatable changes up to the first that fails.
 func (t *tx) runRepeatable(batch []*change, results []error) error {
-	t.accepts = t.accepts[:0]
+	defer func() {
+		clear(t.accepts[:cap(t.accepts)]) // what it refers to is others'
+		t.accepts = t.accepts[:0]
+	}()
 	for i, c := range batch {
 		switch {
 		case results[i] != nil || !c.repeatable:
-		case c.accepts != nil && (len(t.accepts) == 0 || c.accepts.budget == t.accepts[0].budget):
+		case c.accepts != nil:
+			if !c.accepts.joins(t.accepts) {
+				if err := t.acceptAll(t.accepts); err != nil {
+					return err
+				}
+				t.accepts = t.accepts[:0]
+			}
 			t.accepts = append(t.accepts, c.accepts)
 		default:
 			if err := c.do(t); err != nil {
 				return err
 			}
 		}
-	}
-	if len(t.accepts) == 0 {
-		return nil
 	}
 	return t.acceptAll(t.accepts)
 }
