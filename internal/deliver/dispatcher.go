@@ -81,7 +81,7 @@ type Options struct {
 const (
 	defaultMaxInFlight = 4096
 	defaultMaxQueued   = 100_000
-	defaultMaxLane     = 32_000
+	defaultMaxLane     = 24_000
 	// maxQueuedBytes bounds the payloads that wait in memory.
 	maxQueuedBytes = 64 << 20
 	// storeTimeout bounds a read of the store: one that hangs, as on a

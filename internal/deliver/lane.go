@@ -34,6 +34,10 @@ type lane struct {
 	// from is where the next read for pending deliveries begins: what stands
 	// before it is known. Where it is empty that is the beginning.
 	from feedmill.ID
+	// late is the first delivery that was offered after the store was read
+	// beyond it. Most of these were read before; whether all of them were is
+	// seen to when there is nothing more to read.
+	late feedmill.ID
 	// readTo is the highest Seq that was read from the store. A delivery up
 	// to it that is offered later may have been read, sent and settled by
 	// then: the store knows.
@@ -78,7 +82,13 @@ func (d *Dispatcher) add(l *lane, due feedmill.DueDelivery) {
 	switch {
 	case l.held || l.pace.open():
 		l.leave(due.ID)
-	case ordered, l.more, due.Seq <= l.readTo, !d.fits(l):
+	case due.Seq <= l.readTo:
+		l.more = true
+		if l.late == "" || due.ID < l.late {
+			l.late = due.ID
+		}
+		d.makeReady(l)
+	case ordered, l.more, !d.fits(l):
 		// Only the store knows which delivery is the first of its
 		// resource; and what waits there goes first.
 		l.leave(due.ID)
@@ -118,7 +128,7 @@ func (d *Dispatcher) dropQueue(l *lane) {
 	d.queued -= len(l.queue)
 	l.queue = nil
 	l.more = true
-	l.from = ""
+	l.from, l.late = "", ""
 }
 
 // settle lets go of a delivery whose outcome is written.

@@ -61,7 +61,7 @@ func (d *Dispatcher) makeReady(l *lane) {
 		return
 	}
 	if l.recheck && len(l.known) == 0 {
-		l.recheck, l.more, l.from = false, true, ""
+		l.recheck, l.more, l.from, l.late = false, true, "", ""
 	}
 	if !l.held && !l.waiting && (len(l.queue) > 0 || l.more && !l.busy) {
 		d.ring.push(l)

@@ -200,7 +200,7 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 		if !errors.Is(err, context.Canceled) {
 			d.Log.Error("reading due deliveries", "subscription", l.id, "error", err)
 		}
-		l.more, l.from = true, ""
+		l.more, l.from, l.late = true, "", ""
 		d.waitFor(l, retryRead)
 		return
 	case target.held(), target.ended():
@@ -238,6 +238,9 @@ func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, q feedmill.Du
 		}
 	}
 	l.from = min(l.from, from)
+	if !cut && l.late != "" {
+		l.from, l.late, cut = min(l.from, l.late), "", true
+	}
 	if cut {
 		l.more = true
 	}
@@ -380,7 +383,7 @@ func (d *Dispatcher) found(id feedmill.ID) {
 		l.recheck = true
 		return
 	}
-	l.from = "" // what has come due meanwhile may stand before it
+	l.from, l.late = "", "" // what has come due meanwhile may stand before it
 	l.more = true
 	d.makeReady(l)
 }
