@@ -209,7 +209,7 @@ static int note(void *frames, sqlite3 *db, const char *name, int length) {
 	return OK;
 }
 
-void direct_watch_wal(sqlite3 *db, int *frames) { sqlite3_wal_hook(db, note, frames); }
+void direct_watch_wal(sqlite3 *db, int *frames) { sqlite3_wal_hook(db, frames ? note : NULL, frames); }
 
 const char *direct_error(sqlite3 *db, int *code, int *extended, int *errnum) {
 	*code = sqlite3_errcode(db);

@@ -69,8 +69,11 @@ func (d *direct) close() {
 	for _, s := range d.stmts {
 		C.direct_finish(s)
 	}
+	if d.walFrames != nil {
+		C.direct_watch_wal(d.db, nil)
+		C.free(unsafe.Pointer(d.walFrames))
+	}
 	d.conn.Close()
-	C.free(unsafe.Pointer(d.walFrames))
 }
 
 // watchWAL makes frames count. From then on nothing writes the WAL to the file
@@ -278,8 +281,12 @@ type row struct{ rest []byte }
 
 // int reads a number, zero where it is NULL.
 func (r *row) int() int64 {
-	if r.kind() != C.VALUE_INT {
+	switch r.kind() {
+	case C.VALUE_NULL:
 		return 0
+	case C.VALUE_INT:
+	default:
+		panic("a column that is no number") // all tables are strict
 	}
 	n := binary.NativeEndian.Uint64(r.rest)
 	r.rest = r.rest[8:]

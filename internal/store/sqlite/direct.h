@@ -35,7 +35,7 @@ int direct_rows(sqlite3 *db, sqlite3_stmt *stmt, int again, uint8_t *rows, size_
 enum { DIRECT_MORE = 100, DIRECT_END = 101 };
 
 // direct_watch_wal makes *frames, from now on, the length of the WAL after each
-// commit. Nothing else then writes it to the file.
+// commit. Nothing else then writes it to the file. NULL ends that.
 void direct_watch_wal(sqlite3 *db, int *frames);
 
 // direct_error describes what went wrong last.
