@@ -26,7 +26,7 @@ type result struct {
 }
 
 // measure makes one round of a figure.
-func measure(ctx context.Context, r *rig.Rig, program string, f figure, l load) (res result, err error) {
+func measure(ctx context.Context, r *rig.Rig, program string, f figure, deliveries int) (res result, err error) {
 	s, err := rig.StartSink()
 	if err != nil {
 		return res, err
@@ -35,7 +35,7 @@ func measure(ctx context.Context, r *rig.Rig, program string, f figure, l load) 
 	if res.before, err = s.Ceiling(ctx); err != nil {
 		return res, err
 	}
-	if err := deliver(ctx, r, program, f, l, s, &res); err != nil {
+	if err := deliver(ctx, r, program, f, deliveries, s, &res); err != nil {
 		return res, err
 	}
 	res.after, err = s.Ceiling(ctx)
@@ -44,7 +44,7 @@ func measure(ctx context.Context, r *rig.Rig, program string, f figure, l load) 
 
 // deliver publishes what makes as many deliveries, by a Feedmill that runs for
 // that alone, and waits until they have arrived.
-func deliver(ctx context.Context, r *rig.Rig, program string, f figure, l load, s *rig.Sink, res *result) (err error) {
+func deliver(ctx context.Context, r *rig.Rig, program string, f figure, deliveries int, s *rig.Sink, res *result) (err error) {
 	mill, err := r.Start(ctx, program)
 	if err != nil {
 		return err
@@ -57,14 +57,14 @@ func deliver(ctx context.Context, r *rig.Rig, program string, f figure, l load, 
 	if err != nil {
 		return err
 	}
-	requests := max(l.deliveries/f.subscribers/f.batch, 1)
+	requests := max(deliveries/f.subscribers/f.batch, 1)
 	res.deliveries = requests * f.batch * f.subscribers
 
 	used := rig.CPUTime()
 	began := time.Now()
 	published := make(chan error, 1)
 	go func() {
-		err := publish(ctx, mill, requests, f.batch, l.publishers)
+		err := publish(ctx, mill, requests, f.batch, f.publishers)
 		res.accepted = time.Since(began)
 		published <- err
 	}()
