@@ -58,7 +58,9 @@ type lane struct {
 	waiting bool
 	crowded bool
 	inRing  bool
-	usedAt  time.Time
+	// turn is how many tasks it has had in its turn.
+	turn   int
+	usedAt time.Time
 
 	pace    pace
 	limiter *rate.Limiter

@@ -5,6 +5,10 @@ import "github.com/feedmill/feedmill"
 // ring is the order in which lanes get their turn: workspaces take turns, and
 // within a workspace its lanes do. A workspace with a thousand busy lanes gets
 // no more turns than one with a single lane.
+//
+// A lane's turn is up to turnLength tasks. The store keeps the deliveries of a
+// subscription together, and so outcomes of one cost less to write than as many
+// of many.
 type ring struct {
 	tenants []*tenant
 	of      map[feedmill.ID]*tenant
@@ -13,9 +17,14 @@ type ring struct {
 type tenant struct {
 	workspace feedmill.ID
 	lanes     []*lane
+	// turn is the lane that goes on with its turn, nil where none does.
+	turn *lane
 }
 
-// push puts a lane at the end of its workspace's line.
+const turnLength = 8
+
+// push puts a lane at the end of its workspace's line, or lets it go on with its
+// turn.
 func (r *ring) push(l *lane) {
 	if l.inRing {
 		return
@@ -30,6 +39,11 @@ func (r *ring) push(l *lane) {
 		r.of[l.workspace] = t
 		r.tenants = append(r.tenants, t)
 	}
+	if t.turn == nil && l.turn > 0 && l.turn < turnLength {
+		t.turn = l
+		return
+	}
+	l.turn = 0
 	t.lanes = append(t.lanes, l)
 }
 
@@ -42,9 +56,15 @@ func (r *ring) pop() *lane {
 	t := r.tenants[0]
 	r.tenants[0] = nil
 	r.tenants = r.tenants[1:]
-	l := t.lanes[0]
-	t.lanes[0] = nil
-	t.lanes = t.lanes[1:]
+	l := t.turn
+	if l != nil {
+		t.turn = nil
+	} else {
+		l = t.lanes[0]
+		t.lanes[0] = nil
+		t.lanes = t.lanes[1:]
+	}
+	l.turn++
 	l.inRing = false
 	if len(t.lanes) > 0 {
 		r.tenants = append(r.tenants, t)
