@@ -70,21 +70,7 @@ func TestRefreshesOutliveKills(t *testing.T) {
 		t.Fatalf("%+v, %v", feed, err)
 	}
 	for range crashes(t) {
-		ctx, cancel := context.WithCancel(t.Context())
-		var asking sync.WaitGroup
-		asking.Go(func() {
-			c := p.client(key)
-			c.Tries = 1
-			for ctx.Err() == nil {
-				if _, err := c.RefreshDataFeed(ctx, feed.ID); err != nil {
-					return
-				}
-			}
-		})
-		time.Sleep(time.Duration(rand.IntN(int(600 * time.Millisecond))))
-		p.kill()
-		cancel()
-		asking.Wait()
+		killRefreshing(t, p, feed.ID)
 		p = begin()
 		checkNumbered(t, p.client(key), feed.ID)
 	}
@@ -126,4 +112,25 @@ func TestRefreshesOutliveKills(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 	}
 	t.Logf("%d versions", feed.Version)
+}
+
+// killRefreshing kills a program at some moment while a feed is refreshed over
+// and over.
+func killRefreshing(t *testing.T, p *process, feed string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		c := p.client(sharedFirstKey)
+		c.Tries = 1
+		for ctx.Err() == nil {
+			if _, err := c.RefreshDataFeed(ctx, feed); err != nil {
+				return
+			}
+		}
+	})
+	time.Sleep(time.Duration(rand.IntN(int(600 * time.Millisecond))))
+	p.kill()
+	cancel()
+	asking.Wait()
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -260,21 +258,7 @@ func TestRefreshesOutliveKillsOnPostgres(t *testing.T) {
 	}
 	// A kill takes a lease of half a minute to get over.
 	for range max(crashes(t)/16, 1) {
-		ctx, cancel := context.WithCancel(t.Context())
-		var asking sync.WaitGroup
-		asking.Go(func() {
-			c := p.client(sharedFirstKey)
-			c.Tries = 1
-			for ctx.Err() == nil {
-				if _, err := c.RefreshDataFeed(ctx, feed.ID); err != nil {
-					return
-				}
-			}
-		})
-		time.Sleep(time.Duration(rand.IntN(int(600 * time.Millisecond))))
-		p.kill()
-		cancel()
-		asking.Wait()
+		killRefreshing(t, p, feed.ID)
 		p = start()
 		c := p.client(sharedFirstKey)
 		checkNumbered(t, c, feed.ID)

@@ -3,7 +3,7 @@
 // The [Dispatcher] keeps a lane for each subscription with work to do: a short
 // queue, a limit on how many attempts may be under way, a breaker and a rate
 // limit. Workers take one delivery at a time, in turn from each workspace and
-// within it from each lane, so that an endpoint that hangs holds up nobody but
+// within it a few from each lane, so that an endpoint that hangs holds up nobody but
 // itself. What a worker sends goes through the [Sender]; what comes of it is
 // decided in outcome.go and written, in batches, by settle.go.
 //

@@ -130,7 +130,7 @@ func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, [
 		r.text(string(e.Source))
 		r.int(e.Timestamp.UnixMilli())
 		r.blob(e.Payload)
-		if _, err := r.end(); err != nil {
+		if err := r.end(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -190,11 +190,10 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feed
 			r.bool(m.ordered)
 			r.int(int64(budget))
 			r.int(now.UnixMilli())
-			done, err := r.end()
-			if err != nil {
+			if err := r.end(); err != nil {
 				return nil, err
 			}
-			if done {
+			if r.count == 0 {
 				written()
 			}
 		}

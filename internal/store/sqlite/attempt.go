@@ -41,7 +41,7 @@ func (t *tx) insertAttempts(attempts []tried) error {
 		r.int(a.Timing.TLS.Microseconds())
 		r.int(a.Timing.FirstByte.Microseconds())
 		r.int(a.Timing.Total.Microseconds())
-		if _, err := r.end(); err != nil {
+		if err := r.end(); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (t *tx) insertAttempts(attempts []tried) error {
 		r.int(a.delivery)
 		r.int(a.number)
 		r.blob(a.Body)
-		if _, err := r.end(); err != nil {
+		if err := r.end(); err != nil {
 			return err
 		}
 	}

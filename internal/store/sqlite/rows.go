@@ -40,12 +40,12 @@ func (t *tx) rowsInto(q *rowsInsert) *rows {
 	return r
 }
 
-// end ends a row. It reports whether all rows up to it are written.
-func (r *rows) end() (written bool, err error) {
+// end ends a row. Then it waits, or all rows up to it are written and none does.
+func (r *rows) end() error {
 	if r.count++; len(r.packed) < enoughRows {
-		return false, nil
+		return nil
 	}
-	return true, r.write()
+	return r.write()
 }
 
 // write writes the rows that wait.
