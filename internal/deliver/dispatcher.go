@@ -120,6 +120,7 @@ type Dispatcher struct {
 	fresh, maxFresh int
 	closed          bool
 	slots           slotSet
+	seen            slotSet   // ours, and looked through since they are
 	leaving         slotSet   // not ours any more, but not given back yet
 	wakeAt          time.Time // the earliest known due time in the store
 	// rewind says that the store may hold due times of a clock that was ahead

@@ -378,6 +378,46 @@ func TestAFullMemoryDoesNotMakeLanesReadOneByOne(t *testing.T) {
 	})
 }
 
+func TestWhatIsOfferedIsNotReadAgain(t *testing.T) {
+	onBench(t, Options{TargetAge: time.Hour}, slow(10*time.Millisecond), func(b *bench) {
+		sub := b.subscribe(feedmill.DeliverySettings{Concurrency: 1})
+		b.dispatcher.Offer(b.accept(450, ""))
+		time.Sleep(4 * time.Second) // polls call them due all the while
+		if n := b.sentSince(time.Time{}); n < 300 || n > 449 {
+			b.Fatalf("%d were sent within 4 s, want some to wait still", n)
+		}
+		if reads, targets := b.store.reads.Load(), b.store.targets.Load(); reads != 0 || targets != 1 {
+			b.Errorf("the store was read %d times for deliveries and %d times for the subscription, want 0 and 1", reads, targets)
+		}
+		stored, err := b.store.Subscription(b.Context(), b.ws, sub)
+		b.must(err)
+		if stored.LastSuccessAt.IsZero() {
+			b.Error("the success is not in the store")
+		}
+		time.Sleep(time.Minute)
+		if n := b.sentSince(time.Time{}); n != 450 {
+			b.Errorf("%d of 450 were sent", n)
+		}
+	})
+}
+
+func TestABacklogIsReadBesideOffers(t *testing.T) {
+	onBench(t, Options{}, slow(10*time.Millisecond), func(b *bench) {
+		b.store.noSlots.Store(true)
+		b.dispatcher.own(nil)
+		b.subscribe(feedmill.DeliverySettings{Concurrency: 1})
+		b.accept(1, "")
+		fresh := b.accept(450, "")
+		b.store.noSlots.Store(false)
+		b.dispatcher.lease(b.Context())
+		b.dispatcher.Offer(fresh) // before the slots are looked through
+		time.Sleep(3 * time.Second)
+		if b.store.reads.Load() == 0 {
+			b.Error("what the store held of a slot just taken waits behind what is offered")
+		}
+	})
+}
+
 func TestRateLimit(t *testing.T) {
 	onBench(t, Options{}, slow(time.Millisecond), func(b *bench) {
 		b.subscribe(feedmill.DeliverySettings{RateLimit: 10, RatePer: time.Second})

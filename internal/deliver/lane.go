@@ -25,9 +25,10 @@ type lane struct {
 	running int
 	// more says that the store may hold due deliveries that are not known.
 	more bool
-	// checkedAt is when the store was last read for deliveries. recheck says
-	// that it called some due since, which may be those that are known;
-	// retryAt is when one that failed here comes due, zero where none does.
+	// checkedAt is when the store was last read for deliveries, or seen to have
+	// none. recheck says that it called some due since, which may be those
+	// that are known; retryAt is when one that failed here comes due, zero
+	// where none does.
 	checkedAt time.Time
 	recheck   bool
 	retryAt   time.Time
@@ -70,6 +71,9 @@ func (d *Dispatcher) lane(id, workspace feedmill.ID) *lane {
 	l, ok := d.lanes[id]
 	if !ok {
 		l = &lane{id: id, workspace: workspace, known: make(map[feedmill.ID]struct{}), pace: newPace(), size: firstSize}
+		if d.seen.has(id) {
+			l.checkedAt = time.Now() // what was due before was found, and made a lane
+		}
 		d.lanes[id] = l
 	}
 	return l

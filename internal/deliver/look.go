@@ -89,8 +89,14 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 			d.found(id)
 		}
 		d.hire()
+		through := len(ids) < step
+		if through {
+			for _, slot := range slots {
+				d.seen[slot] = d.slots[slot]
+			}
+		}
 		d.mu.Unlock()
-		if len(ids) < step {
+		if through {
 			return nil
 		}
 		after = ids[len(ids)-1]

@@ -130,9 +130,11 @@ func (d *Dispatcher) settled(batch []settling) {
 		}
 		switch t := l.target; {
 		case t == nil:
-		case o.Disable != "", o.Warn, o.Succeeded && (t.warned || o.At.Sub(t.successAt) > successStep):
+		case o.Disable != "", o.Warn:
 			l.target = nil // it has changed with this outcome
 			l.changes++
+		case o.Succeeded && o.At.After(t.successAt):
+			l.target = t.succeeded(o.At)
 		}
 		if l.target == nil || l.target.Settings.Ordered {
 			l.more = true

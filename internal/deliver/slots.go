@@ -107,7 +107,7 @@ func (d *Dispatcher) own(held []int) {
 		switch {
 		case now[slot] && !d.slots[slot]:
 			gained++
-			d.leaving[slot] = false
+			d.leaving[slot], d.seen[slot] = false, false
 		case !now[slot] && d.slots[slot]:
 			d.leaving[slot] = true
 		}

@@ -49,6 +49,13 @@ func (t *Target) endedReason() string {
 	return "the subscription is disabled"
 }
 
+// succeeded is the subscription after a delivery succeeded.
+func (t *Target) succeeded(at time.Time) *Target {
+	after := *t
+	after.successAt, after.warned = at, false
+	return &after
+}
+
 func (d *Dispatcher) readTarget(ctx context.Context, id feedmill.ID) (*Target, error) {
 	s, err := d.Store.SubscriptionForDelivery(ctx, id)
 	if errors.Is(err, feedmill.ErrNotFound) {
