@@ -151,11 +151,7 @@ func (s *eventScanner) skip() []byte {
 	for depth := 0; ; {
 		switch s.text[s.pos] {
 		case '"':
-			for s.pos++; s.text[s.pos] != '"'; s.pos++ {
-				if s.text[s.pos] == '\\' {
-					s.pos++
-				}
-			}
+			s.pos = closingQuote(s.text, s.pos)
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -171,6 +167,21 @@ func (s *eventScanner) skip() []byte {
 		}
 		if s.pos++; depth == 0 {
 			return s.text[begin:s.pos]
+		}
+	}
+}
+
+// closingQuote is where the string ends that begins at a quote: at the next one
+// that has no backslash of its own.
+func closingQuote(text []byte, quote int) int {
+	for {
+		quote += 1 + bytes.IndexByte(text[quote+1:], '"')
+		slash := quote - 1
+		for text[slash] == '\\' {
+			slash--
+		}
+		if (quote-slash)%2 == 1 {
+			return quote
 		}
 	}
 }

@@ -21,8 +21,8 @@ func (s *Sender) Headers(ctx context.Context, v Vault, sub feedmill.Subscription
 		if err != nil {
 			panic(err) // only what is in a URL can be wrong, and a listener has none
 		}
-		headers := make(map[string]string, len(r.header))
-		for _, h := range r.header {
+		headers := make(map[string]string, len(r.Header))
+		for _, h := range r.Header {
 			headers[strings.ToLower(h[0])] = h[1]
 		}
 		return headers

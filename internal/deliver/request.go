@@ -8,51 +8,44 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/egress"
 )
 
 // errURLTooLong is the reason of a GET delivery that does not fit into a URL.
 var errURLTooLong = errors.New("the payload does not fit into a GET request: its URL would pass 8 KiB")
 
-// request is the HTTP request of an attempt.
-type request struct {
-	method string
-	url    *url.URL
-	header [][2]string // names in their canonical form
-	body   []byte
-}
-
 // ownHeaders is how many headers an attempt has at most, without those that the
 // subscriber wants.
 const ownHeaders = 10
 
-func (s *Sender) request(t Target, m Message) (r request, err error) {
+// request is the HTTP request of an attempt.
+func (s *Sender) request(t Target, m Message) (r egress.Request, err error) {
 	endpoint := t.endpoint
 	if endpoint == nil {
 		if endpoint, err = url.Parse(t.URL); err != nil {
 			return r, errors.New("the subscription's URL cannot be used")
 		}
 	}
-	r = request{method: t.Method, url: endpoint, header: make([][2]string, 0, len(t.Headers)+ownHeaders), body: m.Payload}
+	r = egress.Request{Method: t.Method, URL: endpoint, Header: make([][2]string, 0, len(t.Headers)+ownHeaders), Body: m.Payload}
+	set := func(name, value string) { r.Header = append(r.Header, [2]string{name, value}) }
 	for name, value := range t.Headers {
-		r.set(name, value)
+		set(name, value)
 	}
 	if t.Method == http.MethodGet {
-		if r.url, err = withPayload(endpoint, m.Payload); err != nil {
+		if r.URL, err = withPayload(endpoint, m.Payload); err != nil {
 			return r, err
 		}
-		r.body = nil
+		r.Body = nil
 	} else {
-		r.set("Content-Type", "application/json")
+		set("Content-Type", "application/json")
 	}
-	r.set("User-Agent", s.UserAgent)
-	r.set("X-Service-Event", m.Type)
-	r.set("X-Service-Delivery", string(m.Delivery))
-	r.set("X-Service-Attempt", strconv.Itoa(m.Attempt))
-	sign(r.set, t, m)
+	set("User-Agent", s.UserAgent)
+	set("X-Service-Event", m.Type)
+	set("X-Service-Delivery", string(m.Delivery))
+	set("X-Service-Attempt", strconv.Itoa(m.Attempt))
+	sign(set, t, m)
 	return r, nil
 }
-
-func (r *request) set(name, value string) { r.header = append(r.header, [2]string{name, value}) }
 
 // withPayload puts the payload into the query, behind whatever stands there.
 func withPayload(endpoint *url.URL, payload []byte) (*url.URL, error) {

@@ -8,31 +8,20 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/egress"
 )
 
 // Sender makes attempts over HTTP. It follows no redirect, reads a bounded part
 // of the answer, and holds the whole exchange to the subscription's timeout.
 type Sender struct {
 	// Transport is the way out, with the address policy in it.
-	Transport Transport
-	// Forbidden is what an error of the transport matches where the policy
-	// refuses the address.
-	Forbidden error
-	// Body undoes the encoding of an answer and caps it.
-	Body func(resp *http.Response, limit int64) io.ReadCloser
+	Transport *egress.Express
 	// UserAgent is sent with every attempt.
 	UserAgent string
-}
-
-// Transport makes one exchange over HTTP, the answer's body included by the
-// deadline, and follows no redirect. It notes how the time was spent.
-type Transport interface {
-	Exchange(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte, timing *feedmill.Timing) (*http.Response, error)
 }
 
 // Message is what an attempt sends.
@@ -82,22 +71,21 @@ func (s *Sender) Send(ctx context.Context, t Target, m Message) (r Result) {
 		r.Timing = timing
 		r.Timing.Total = time.Since(start)
 	}()
-	resp, err := s.Transport.Exchange(ctx, start.Add(t.Settings.Timeout), req.method, req.url, req.header, req.body, &timing)
+	a, err := s.Transport.Exchange(ctx, start.Add(t.Settings.Timeout), &req, &timing)
 	if err != nil {
-		return s.failed(err, t)
+		return failed(err, t)
 	}
-	body := s.Body(resp, feedmill.MaxReadAnswer)
+	body := a.LimitedBody(feedmill.MaxReadAnswer)
 	defer body.Close()
-	r = Result{Status: resp.StatusCode}
+	r = Result{Status: a.Status, Header: keptHeader(a.Header)}
 	good := r.ok()
 	if !good {
 		r.Error = "the endpoint answered " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
-		r.RetryAfter = retryAfter(resp, start)
+		r.RetryAfter = retryAfter(&a, start)
 	}
-	r.Header = keptHeader(resp.Header)
 	r.Body, err = readAnswer(body, !good)
 	if err != nil && (ctx.Err() != nil || isTimeout(err)) {
-		r.Error = s.failed(err, t).Error
+		r.Error = failed(err, t).Error
 	}
 	return r
 }
@@ -124,7 +112,7 @@ func readAnswer(body io.Reader, keep bool) (kept []byte, err error) {
 
 // failed describes an attempt without an answer in words for the subscriber.
 // The error's own text is not for them: it can name addresses inside.
-func (s *Sender) failed(err error, t Target) Result {
+func failed(err error, t Target) Result {
 	var (
 		dns    *net.DNSError
 		op     *net.OpError
@@ -132,7 +120,7 @@ func (s *Sender) failed(err error, t Target) Result {
 		alert  tls.AlertError
 	)
 	switch {
-	case errors.Is(err, s.Forbidden):
+	case errors.Is(err, egress.ErrForbidden):
 		return Result{Error: "the operator's egress policy forbids the address of this URL", Final: true}
 	case isTimeout(err):
 		return Result{Error: fmt.Sprintf("no complete answer within %s", t.Settings.Timeout)}
@@ -147,12 +135,15 @@ func (s *Sender) failed(err error, t Target) Result {
 }
 
 // retryAfter reads the header of the same name, which counts with 429 and 503.
-func retryAfter(resp *http.Response, now time.Time) time.Duration {
-	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
+func retryAfter(a *egress.Answer, now time.Time) time.Duration {
+	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
 		return 0
 	}
-	text := resp.Header.Get("Retry-After")
-	wait := time.Duration(0)
+	values := a.Values("Retry-After")
+	if len(values) == 0 {
+		return 0
+	}
+	text, wait := values[0], time.Duration(0)
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		wait = time.Duration(seconds) * time.Second // out of range it is the largest
 	} else if at, err := http.ParseTime(text); err == nil {
@@ -167,16 +158,12 @@ const (
 )
 
 // keptHeader is the part of an answer's header that is kept.
-func keptHeader(h http.Header) [][2]string {
-	kept, size := make([][2]string, 0, min(len(h), maxKeptHeaders)), 0
-	for name, values := range h {
-		for _, v := range values {
-			size += len(name) + len(v)
-			if len(kept) == maxKeptHeaders || size > maxKeptHeaderBytes {
-				return kept
-			}
-			kept = append(kept, [2]string{name, v})
+func keptHeader(h [][2]string) [][2]string {
+	size := 0
+	for i, field := range h {
+		if size += len(field[0]) + len(field[1]); i == maxKeptHeaders || size > maxKeptHeaderBytes {
+			return h[:i]
 		}
 	}
-	return kept
+	return h
 }

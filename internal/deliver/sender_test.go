@@ -23,7 +23,7 @@ func newSender(t *testing.T, allow ...string) *Sender {
 	}
 	transport := c.Express(100)
 	t.Cleanup(transport.CloseIdleConnections)
-	return &Sender{Transport: transport, Forbidden: egress.ErrForbidden, Body: egress.LimitedBody, UserAgent: "Feedmill/test"}
+	return &Sender{Transport: transport, UserAgent: "Feedmill/test"}
 }
 
 func newTarget(url string) Target {
@@ -168,8 +168,8 @@ func TestRetryAfter(t *testing.T) {
 		"999999999": feedmill.MaxRetryAfter, "99999999999999999999": feedmill.MaxRetryAfter,
 		"Sun, 15 Nov 2026 12:01:00 GMT": time.Minute, "Sun, 15 Nov 2026 11:00:00 GMT": 0,
 	} {
-		resp := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {text}}}
-		if got := retryAfter(resp, now); got != want {
+		a := &egress.Answer{Status: 503, Header: [][2]string{{"Retry-After", text}, {"Retry-After", "7"}}}
+		if got := retryAfter(a, now); got != want {
 			t.Errorf("Retry-After %q: %s, want %s", text, got, want)
 		}
 	}

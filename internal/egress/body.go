@@ -27,8 +27,12 @@ var (
 // and 8 MiB, and a frame that asks for more is too large. Compressed bytes are
 // counted as well, so that a body that decompresses to nothing has an end.
 func LimitedBody(resp *http.Response, limit int64) io.ReadCloser {
-	var src io.Reader = resp.Body
-	encoding := strings.ToLower(strings.TrimSpace(strings.Join(resp.Header.Values("Content-Encoding"), ",")))
+	return limitBody(resp.Body, resp.Header.Values("Content-Encoding"), limit)
+}
+
+func limitBody(body io.ReadCloser, encodings []string, limit int64) io.ReadCloser {
+	var src io.Reader = body
+	encoding := strings.ToLower(strings.TrimSpace(strings.Join(encodings, ",")))
 	if encoding != "" && encoding != "identity" {
 		// What cannot be compressed grows a little by the attempt, and a
 		// decoder reads whole blocks, of up to 128 KiB.
@@ -36,7 +40,7 @@ func LimitedBody(resp *http.Response, limit int64) io.ReadCloser {
 		wire := limit + min(limit/64+overhead, math.MaxInt64-limit)
 		src = &decodingReader{encoding: encoding, src: &cappedReader{src: src, left: wire, limit: limit}, limit: limit}
 	}
-	return &limitedBody{cappedReader: cappedReader{src: src, left: limit, limit: limit}, Closer: resp.Body}
+	return &limitedBody{cappedReader: cappedReader{src: src, left: limit, limit: limit}, Closer: body}
 }
 
 type limitedBody struct {

@@ -43,36 +43,45 @@ func (t *Express) CloseIdleConnections() {
 	t.pool.closeIdle()
 }
 
-// Exchange sends a request, with a body where it is a POST, and answers what
-// the endpoint answers; the caller closes the body of that. It follows no
-// redirect. All of it, the body included, must be done by the deadline, where
-// that is not zero. Names of headers are written in their canonical form. timing
-// is told how the time was spent up to the first byte of the answer.
+// Request is what an exchange sends.
+type Request struct {
+	Method string
+	URL    *url.URL
+	// Header has names in their canonical form.
+	Header [][2]string
+	// Body is sent with a POST.
+	Body []byte
+}
+
+// Exchange sends a request and answers what the endpoint answers. It follows no
+// redirect. All of it, the body of the answer included, must be done by the
+// deadline, where that is not zero. timing is told how the time was spent up to
+// the first byte of the answer.
 //
 // A request on a connection that was kept open is sent once more, on a new one,
 // where the endpoint closed it before a byte of the answer came.
-func (t *Express) Exchange(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte, timing *feedmill.Timing) (*http.Response, error) {
+func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *Request, timing *feedmill.Timing) (Answer, error) {
 	start := time.Now()
-	if u.Scheme != "http" || t.client.proxy != nil || (method != http.MethodPost && method != http.MethodGet) || !arePlain(header) {
-		return t.leave(ctx, deadline, method, u, header, body, timing)
+	if r.URL.Scheme != "http" || t.client.proxy != nil || (r.Method != http.MethodPost && r.Method != http.MethodGet) || !arePlain(r.Header) {
+		return t.leave(ctx, deadline, r, timing)
 	}
 	// A connection to the host is there only where the policy allows it.
-	if c := t.pool.take(u.Host); c != nil {
-		resp, err := c.exchange(ctx, deadline, method, u, header, body)
+	if c := t.pool.take(r.URL.Host); c != nil {
+		a, err := c.exchange(ctx, deadline, r)
 		timing.FirstByte = time.Since(start)
 		if err == nil || !c.untouched || ctx.Err() != nil {
-			return resp, err
+			return a, err
 		}
 	}
-	c, err := t.dial(ctx, deadline, u, timing)
+	c, err := t.dial(ctx, deadline, r.URL, timing)
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
-	resp, err := c.exchange(ctx, deadline, method, u, header, body)
+	a, err := c.exchange(ctx, deadline, r)
 	if err == nil {
 		timing.FirstByte = time.Since(start)
 	}
-	return resp, err
+	return a, err
 }
 
 // dial makes a connection to the host of a URL.
@@ -103,25 +112,25 @@ func until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 }
 
 // leave leaves an exchange to net/http.
-func (t *Express) leave(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte, timing *feedmill.Timing) (*http.Response, error) {
+func (t *Express) leave(ctx context.Context, deadline time.Time, r *Request, timing *feedmill.Timing) (Answer, error) {
 	ctx, cancel := until(ctx, deadline)
 	clock := clock{start: time.Now()}
-	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, clock.trace()), method, u.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, clock.trace()), r.Method, r.URL.String(), bytes.NewReader(r.Body))
 	if err != nil {
 		cancel()
-		return nil, err
+		return Answer{}, err
 	}
-	for _, field := range header {
-		r.Header.Set(field[0], field[1])
+	for _, field := range r.Header {
+		req.Header.Set(field[0], field[1])
 	}
-	resp, err := t.rest.RoundTrip(r)
+	resp, err := t.rest.RoundTrip(req)
 	*timing = clock.timing()
 	if err != nil {
 		cancel()
-		return nil, err
+		return Answer{}, err
 	}
 	resp.Body = &cancellingBody{resp.Body, cancel}
-	return resp, nil
+	return answerOf(resp), nil
 }
 
 // cancellingBody is a body with whose end the context of its exchange ends.
@@ -175,38 +184,61 @@ var longAgo = time.Unix(1, 0)
 
 // exchange sends a request and reads the header of the answer. The connection
 // goes back to the pool with the end of the answer's body.
-func (c *conn) exchange(ctx context.Context, deadline time.Time, method string, u *url.URL, header [][2]string, body []byte) (resp *http.Response, err error) {
+func (c *conn) exchange(ctx context.Context, deadline time.Time, r *Request) (a Answer, err error) {
 	c.untouched = true
-	c.SetDeadline(deadline)
-	c.stop = context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
 	defer func() {
 		if err != nil {
-			c.giveUp()
+			c.close()
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
 		}
 	}()
-	if err := c.send(method, u, header, body); err != nil {
-		return nil, err
+	if err := c.begin(ctx, deadline); err != nil {
+		return a, err
+	}
+	if err := c.send(r); err != nil {
+		return a, err
 	}
 	c.left = maxHeaderBytes
 	if _, err := c.answer.Peek(1); err != nil {
 		c.untouched = c.reused && !isTimeout(err)
-		return nil, err
+		return a, err
 	}
 	c.untouched = false
+	here, _ := c.answer.Peek(c.answer.Buffered())
+	if a, size := parseAnswer(here); size > 0 {
+		c.answer.Discard(size)
+		c.done(true)
+		return a, nil
+	}
 	for range maxInformational + 1 {
-		if resp, err = http.ReadResponse(c.answer, nil); err != nil {
-			return nil, err
+		resp, err := http.ReadResponse(c.answer, nil)
+		if err != nil {
+			return a, err
 		}
 		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			c.left = maxBodyBytes
 			resp.Body = c.body(resp)
-			return resp, nil
+			return answerOf(resp), nil
 		}
 	}
-	return nil, errors.New("more than five answers of the kind that says to wait")
+	return a, errors.New("more than five answers of the kind that says to wait")
+}
+
+// begin gives an exchange its time. The watch over a context stays for further
+// exchanges with the same, since to set it up costs as much as to send.
+func (c *conn) begin(ctx context.Context, deadline time.Time) error {
+	if over := ctx.Done(); c.watched != over {
+		if !c.unwatch() {
+			return net.ErrClosed // the deadline may be spoilt at any moment
+		}
+		c.watched, c.stop = over, context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
+	}
+	if err := c.SetDeadline(deadline); err != nil {
+		return err
+	}
+	return ctx.Err() // if it ends from now on, that undoes the deadline
 }
 
 func isTimeout(err error) bool {
@@ -218,20 +250,20 @@ func isTimeout(err error) bool {
 const oneWrite = 32 << 10
 
 // send writes the request.
-func (c *conn) send(method string, u *url.URL, header [][2]string, body []byte) error {
-	b := append(c.out[:0], method...)
+func (c *conn) send(r *Request) error {
+	b, body := append(c.out[:0], r.Method...), r.Body
 	b = append(b, ' ')
-	b = append(b, u.RequestURI()...)
-	b = appendField(b, " HTTP/1.1\r\nHost", u.Host)
+	b = append(b, r.URL.RequestURI()...)
+	b = appendField(b, " HTTP/1.1\r\nHost", r.URL.Host)
 	encoding := false
-	for _, field := range header {
+	for _, field := range r.Header {
 		b = appendField(b, field[0], field[1])
 		encoding = encoding || field[0] == "Accept-Encoding"
 	}
 	if !encoding {
 		b = appendField(b, "Accept-Encoding", "gzip")
 	}
-	if method == http.MethodPost {
+	if r.Method == http.MethodPost {
 		b = appendField(b, "Content-Length", strconv.Itoa(len(body)))
 	}
 	b = append(b, "\r\n"...)

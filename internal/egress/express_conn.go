@@ -35,8 +35,10 @@ type conn struct {
 	// untouched says that the exchange under way may be repeated elsewhere:
 	// nothing of an answer has come.
 	untouched bool
-	// stop ends the watch over the context of the exchange under way.
-	stop func() bool
+	// watched is what tells of the end of the last exchange's context, and
+	// stop ends the watch over that.
+	watched <-chan struct{}
+	stop    func() bool
 }
 
 // Read reads what the answer may still have.
@@ -49,17 +51,27 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// giveUp ends the exchange and the connection.
-func (c *conn) giveUp() {
-	c.stop()
+// unwatch ends the watch over a context. It reports false where that has ended:
+// then it may still be about to change the connection's deadline.
+func (c *conn) unwatch() bool {
+	if c.watched == nil {
+		return true
+	}
+	c.watched = nil
+	return c.stop()
+}
+
+// close ends the connection, and with it an exchange.
+func (c *conn) close() {
+	c.unwatch()
 	c.Conn.Close()
 }
 
-// done ends the exchange and keeps the connection, where it can take another.
-func (c *conn) done(resp *http.Response) {
-	// A watch that has gone off may still be about to spoil the deadline.
-	if !c.stop() || resp.Close || resp.StatusCode == http.StatusSwitchingProtocols || c.answer.Buffered() > 0 {
-		c.Conn.Close()
+// done ends the exchange and keeps the connection, where it can take another:
+// the endpoint must agree.
+func (c *conn) done(agreed bool) {
+	if !agreed || c.answer.Buffered() > 0 {
+		c.close()
 		return
 	}
 	if cap(c.out) > keptSendBuffer {
@@ -70,17 +82,18 @@ func (c *conn) done(resp *http.Response) {
 
 // body is the body of an answer, with the end of which the exchange ends.
 func (c *conn) body(resp *http.Response) io.ReadCloser {
+	again := !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols
 	if resp.Body == http.NoBody {
-		c.done(resp)
+		c.done(again)
 		return resp.Body
 	}
-	return &answerBody{src: resp.Body, conn: c, resp: resp}
+	return &answerBody{src: resp.Body, conn: c, again: again}
 }
 
 type answerBody struct {
 	src   io.ReadCloser
 	conn  *conn
-	resp  *http.Response
+	again bool // the connection may be kept
 	ended error
 }
 
@@ -96,9 +109,9 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	}
 	b.ended = err
 	if errors.Is(err, io.EOF) {
-		b.conn.done(b.resp)
+		b.conn.done(b.again)
 	} else {
-		b.conn.giveUp()
+		b.conn.close()
 	}
 	return n, err
 }
@@ -107,7 +120,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 func (b *answerBody) Close() error {
 	if b.ended == nil {
 		b.ended = errBodyClosed
-		b.conn.giveUp()
+		b.conn.close()
 	}
 	return nil
 }
@@ -148,7 +161,7 @@ func (p *connPool) keep(c *conn) {
 	defer p.mu.Unlock()
 	idle := p.idle[c.host]
 	if len(idle) >= maxIdleOfHost || p.count >= p.max {
-		c.Conn.Close()
+		c.close()
 		return
 	}
 	p.idle[c.host] = append(idle, c)
@@ -185,7 +198,7 @@ func (p *connPool) closeBefore(t time.Time) {
 		rest := slices.DeleteFunc(idle, func(c *conn) bool {
 			old := c.idleAt.Before(t)
 			if old {
-				c.Conn.Close()
+				c.close()
 				p.count--
 			}
 			return old

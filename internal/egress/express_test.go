@@ -36,13 +36,13 @@ func post(t *testing.T, x *Express, address, body string, header ...[2]string) (
 		t.Fatal(err)
 	}
 	var timing feedmill.Timing
-	resp, err := x.Exchange(t.Context(), time.Now().Add(time.Minute), http.MethodPost, u, header, []byte(body), &timing)
+	a, err := x.Exchange(t.Context(), time.Now().Add(time.Minute), &Request{http.MethodPost, u, header, []byte(body)}, &timing)
 	if err != nil {
 		return 0, "", err
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(text), err
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	return a.Status, string(text), err
 }
 
 func TestExpressKeepsThePolicy(t *testing.T) {
@@ -99,13 +99,13 @@ func TestExpressSendsAsNetHTTPDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var both [2]seen
-		for i, exchange := range []func(context.Context, time.Time, string, *url.URL, [][2]string, []byte, *feedmill.Timing) (*http.Response, error){x.Exchange, x.leave} {
+		for i, exchange := range []func(context.Context, time.Time, *Request, *feedmill.Timing) (Answer, error){x.Exchange, x.leave} {
 			var timing feedmill.Timing
-			resp, err := exchange(t.Context(), time.Time{}, tt.method, u, tt.header, tt.body, &timing)
+			a, err := exchange(t.Context(), time.Time{}, &Request{tt.method, u, tt.header, tt.body}, &timing)
 			if err != nil {
 				t.Fatal(err)
 			}
-			resp.Body.Close()
+			a.Body.Close()
 			both[i] = <-got
 			if timing.FirstByte <= 0 {
 				t.Errorf("%s: the first byte came after %v", tt.path, timing.FirstByte)
@@ -232,10 +232,10 @@ func TestExpressEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { <-began; cancel() }()
 		var timing feedmill.Timing
-		resp, err := x.Exchange(ctx, time.Time{}, http.MethodPost, u, nil, []byte("{}"), &timing)
+		a, err := x.Exchange(ctx, time.Time{}, &Request{http.MethodPost, u, nil, []byte("{}")}, &timing)
 		if err == nil {
-			_, err = io.ReadAll(resp.Body)
-			resp.Body.Close()
+			_, err = io.ReadAll(a.Body)
+			a.Body.Close()
 		}
 		if err == nil {
 			t.Errorf("%s: the exchange went on without its context", path)
@@ -243,6 +243,44 @@ func TestExpressEndsWithItsContext(t *testing.T) {
 	}
 	if n := x.pool.count; n != 0 {
 		t.Errorf("%d connections were kept", n)
+	}
+}
+
+func TestExpressChangesItsContext(t *testing.T) {
+	var connections atomic.Int32
+	address := script(t, &connections, noContent, noContent, noContent, noContent)
+	x := newExpress(t, Options{Allow: []string{"127.0.0.1"}})
+	u, _ := url.Parse(address)
+	first, endFirst := context.WithCancel(t.Context())
+	second, endSecond := context.WithCancel(t.Context())
+	defer endSecond()
+	for i, tt := range []struct {
+		ctx         context.Context
+		before      func()
+		connections int32
+		fails       bool
+	}{
+		{ctx: first, connections: 1},
+		{ctx: first, connections: 1},
+		{ctx: second, connections: 1}, // the first still lives
+		{ctx: first, before: endFirst, connections: 1, fails: true},
+		{ctx: second, connections: 2},
+		{ctx: t.Context(), connections: 3, before: func() {
+			endSecond()
+			time.Sleep(10 * time.Millisecond) // nothing depends on whether the connection hears of it
+		}},
+	} {
+		if tt.before != nil {
+			tt.before()
+		}
+		var timing feedmill.Timing
+		a, err := x.Exchange(tt.ctx, time.Now().Add(time.Minute), &Request{http.MethodPost, u, nil, nil}, &timing)
+		if (err != nil) != tt.fails || err == nil && a.Status != 204 {
+			t.Errorf("exchange %d answered %d and %v", i, a.Status, err)
+		}
+		if n := connections.Load(); n != tt.connections {
+			t.Errorf("after exchange %d there were %d connections, want %d", i, n, tt.connections)
+		}
 	}
 }
 

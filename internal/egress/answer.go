@@ -1,0 +1,115 @@
+package egress
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Answer is what an endpoint answers.
+type Answer struct {
+	Status int
+	// Header has names in their canonical form.
+	Header [][2]string
+	// Body is to be closed; it is [http.NoBody] where there is none.
+	Body io.ReadCloser
+}
+
+// Values are the values of a header, by its canonical name.
+func (a *Answer) Values(name string) (values []string) {
+	for _, field := range a.Header {
+		if field[0] == name {
+			values = append(values, field[1])
+		}
+	}
+	return values
+}
+
+// LimitedBody is the body as [LimitedBody] reads it.
+func (a *Answer) LimitedBody(limit int64) io.ReadCloser {
+	if a.Body == http.NoBody {
+		return a.Body
+	}
+	return limitBody(a.Body, a.Values("Content-Encoding"), limit)
+}
+
+// answerOf is the answer that net/http has read.
+func answerOf(resp *http.Response) Answer {
+	a := Answer{Status: resp.StatusCode, Body: resp.Body}
+	for name, values := range resp.Header {
+		for _, value := range values {
+			a.Header = append(a.Header, [2]string{name, value})
+		}
+	}
+	slices.SortStableFunc(a.Header, func(x, y [2]string) int { return strings.Compare(x[0], y[0]) })
+	return a
+}
+
+// parseAnswer reads an answer that has come as a whole and has nothing unusual
+// about it, as nearly all have, and answers its length. Others are left to
+// net/http: then it is 0.
+func parseAnswer(b []byte) (a Answer, size int) {
+	const version, end = "HTTP/1.1 ", "\r\n\r\n"
+	length := bytes.Index(b, []byte(end))
+	if length < 0 {
+		return a, 0
+	}
+	line, fields, _ := strings.Cut(string(b[:length]), "\r\n")
+	size = length + len(end)
+	if len(line) < len(version)+3 || line[:len(version)] != version || !isPlain(line) {
+		return a, 0
+	}
+	code, reason := line[len(version):len(version)+3], line[len(version)+3:]
+	status, err := strconv.ParseUint(code, 10, 16)
+	if err != nil || status < 200 || reason != "" && reason[0] != ' ' {
+		return a, 0
+	}
+	body := -1
+	if status == http.StatusNoContent || status == http.StatusNotModified {
+		body = 0
+	}
+	a = Answer{Status: int(status), Header: make([][2]string, 0, strings.Count(fields, "\r\n")+1), Body: http.NoBody}
+	for fields != "" {
+		line, fields, _ = strings.Cut(fields, "\r\n")
+		name, value, ok := strings.Cut(line, ":")
+		value = strings.Trim(value, " \t")
+		if !ok || !isName(name) || !isPlain(value) {
+			return a, 0
+		}
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		switch name {
+		case "Connection", "Trailer", "Transfer-Encoding", "Upgrade":
+			return a, 0
+		case "Content-Length":
+			n, err := strconv.ParseUint(value, 10, 31)
+			if err != nil || body >= 0 {
+				return a, 0
+			}
+			body = int(n)
+		}
+		a.Header = append(a.Header, [2]string{name, value})
+	}
+	if body < 0 || len(b)-size < body {
+		return a, 0
+	}
+	if body > 0 {
+		a.Body = io.NopCloser(bytes.NewReader(bytes.Clone(b[size : size+body])))
+	}
+	return a, size + body
+}
+
+// isName reports whether a text is the name of a header, and a usual one.
+func isName(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
