@@ -57,7 +57,7 @@ func Open(ctx context.Context, file string) (*DB, error) {
 	}
 	f.Close()
 
-	writes, err := sql.Open("sqlite3", dsn(file, "_txlock", "immediate", "_cache_size", "-16000"))
+	writes, err := sql.Open("sqlite3", dsn(file, "_txlock", "immediate", "_cache_size", "-8000"))
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
