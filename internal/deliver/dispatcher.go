@@ -83,7 +83,7 @@ const (
 	defaultMaxQueued   = 100_000
 	defaultMaxLane     = 24_000
 	// maxQueuedBytes bounds the payloads that wait in memory.
-	maxQueuedBytes = 64 << 20
+	maxQueuedBytes = 48 << 20
 	// storeTimeout bounds a read of the store: one that hangs, as on a
 	// connection whose other end is gone, is given up and tried again.
 	storeTimeout     = 30 * time.Second

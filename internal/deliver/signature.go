@@ -34,7 +34,24 @@ func sign(set func(name, value string), t Target, m Message) {
 // signer signs with one secret. It keeps what was made of the secret, which
 // costs as much as to sign a short payload.
 type signer struct {
-	plain, base64 sync.Pool // of hash.Hash
+	plain, base64 sync.Pool // of *mac
+}
+
+// mac makes signatures one after the other.
+type mac struct {
+	hash.Hash
+	sum  [sha256.Size]byte
+	text []byte // room for what it is made of, or as
+}
+
+func newMAC(key []byte) *mac { return &mac{Hash: hmac.New(sha256.New, key)} }
+
+// of is the signature of two texts together. The next one overwrites it.
+func (m *mac) of(a, b []byte) []byte {
+	m.Reset()
+	m.Write(a)
+	m.Write(b)
+	return m.Sum(m.sum[:0])
 }
 
 func newSigner(secret string) *signer {
@@ -43,32 +60,32 @@ func newSigner(secret string) *signer {
 		panic("a signing secret that is no base64") // they are made here
 	}
 	return &signer{
-		plain:  sync.Pool{New: func() any { return hmac.New(sha256.New, []byte(secret)) }},
-		base64: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }},
+		plain:  sync.Pool{New: func() any { return newMAC([]byte(secret)) }},
+		base64: sync.Pool{New: func() any { return newMAC(key) }},
 	}
 }
 
 // service is the hex HMAC-SHA256 of the payload, keyed with the secret as the
 // client has it, prefix included.
 func (s *signer) service(payload []byte) string {
-	sum := mac(&s.plain, payload)
-	return hex.EncodeToString(sum[:])
+	m := s.plain.Get().(*mac)
+	defer s.plain.Put(m)
+	sum := m.of(nil, payload)
+	m.text = hex.AppendEncode(m.text[:0], sum)
+	return string(m.text)
 }
 
 // standard is the signature of Standard Webhooks, keyed with the bytes behind
 // the prefix.
 func (s *signer) standard(id, timestamp string, payload []byte) string {
-	sum := mac(&s.base64, []byte(id+"."+timestamp+"."), payload)
-	return "v1," + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-func mac(hashes *sync.Pool, parts ...[]byte) (sum [sha256.Size]byte) {
-	h := hashes.Get().(hash.Hash)
-	h.Reset()
-	for _, part := range parts {
-		h.Write(part)
-	}
-	h.Sum(sum[:0])
-	hashes.Put(h)
-	return sum
+	m := s.base64.Get().(*mac)
+	defer s.base64.Put(m)
+	m.text = append(m.text[:0], id...)
+	m.text = append(m.text, '.')
+	m.text = append(m.text, timestamp...)
+	m.text = append(m.text, '.')
+	sum := m.of(m.text, payload)
+	m.text = append(m.text[:0], "v1,"...)
+	m.text = base64.StdEncoding.AppendEncode(m.text, sum)
+	return string(m.text)
 }

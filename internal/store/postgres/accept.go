@@ -14,7 +14,7 @@ import (
 
 const (
 	// maxSharedBytes bounds what calls publish in one shared transaction.
-	maxSharedBytes = 4 << 20
+	maxSharedBytes = 1 << 20
 	// An event and a delivery count for so many bytes, however short the
 	// payload is.
 	eventBytes    = 1024
