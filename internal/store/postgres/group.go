@@ -15,8 +15,12 @@ import (
 const (
 	// acceptsInFlight and settlesInFlight are how many shared transactions of
 	// a kind run at once: while one waits for the disk, another is filled.
+	// Beyond the first they must be worth it, by the weight of their calls:
+	// many small ones cost a good deal more than a few.
 	acceptsInFlight = 2
+	acceptsWorthIt  = 192 << 10
 	settlesInFlight = 3
+	settlesWorthIt  = 256
 	// sharedPatience bounds a shared transaction, which no single caller's
 	// context may end.
 	sharedPatience = 30 * time.Second
@@ -34,40 +38,61 @@ type group[C any] struct {
 	// transaction takes on, where it is more than one call.
 	weight func(C) int
 	limit  int
+	// worthIt is how much a transaction beside the first must be about.
+	worthIt int
 
-	inFlight chan struct{}
-	mu       sync.Mutex
-	waiting  []*member[C]
+	// first is held by the first transaction under way, others by those
+	// beside it.
+	first, others chan struct{}
+	mu            sync.Mutex
+	waiting       []*member[C]
+	// heavy is what all who wait weigh together.
+	heavy int
 }
 
 type member[C any] struct {
-	call C
+	call   C
+	weight int
 	// taken says that the call is in a transaction that is under way; done
 	// gets its answer.
 	taken bool
 	done  chan error
 }
 
-func newGroup[C any](together func(context.Context, []C) error, weight func(C) int, limit, inFlight int) *group[C] {
-	return &group[C]{together: together, weight: weight, limit: limit, inFlight: make(chan struct{}, inFlight)}
+func newGroup[C any](together func(context.Context, []C) error, weight func(C) int, limit, inFlight, worthIt int) *group[C] {
+	return &group[C]{
+		together: together, weight: weight, limit: limit, worthIt: worthIt,
+		first: make(chan struct{}, 1), others: make(chan struct{}, inFlight-1),
+	}
 }
 
 // do returns when the call is done and durable, or failed and undone. A context
 // that ends before its transaction has begun leaves nothing behind.
 func (g *group[C]) do(ctx context.Context, call C) error {
-	m := &member[C]{call: call, done: make(chan error, 1)}
+	m := &member[C]{call: call, weight: g.weight(call), done: make(chan error, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, m)
+	g.heavy += m.weight
+	var others chan struct{} // it is left to those who make it worth it
+	if g.heavy >= g.worthIt {
+		others = g.others
+	}
 	g.mu.Unlock()
 	for {
 		select {
 		case err := <-m.done:
 			return err
-		case g.inFlight <- struct{}{}:
-			g.lead(ctx)
+		case g.first <- struct{}{}:
+			g.lead(ctx, g.first, 0)
 			if g.isTaken(m) {
 				return <-m.done
 			}
+		case others <- struct{}{}:
+			g.lead(ctx, others, g.worthIt)
+			if g.isTaken(m) {
+				return <-m.done
+			}
+			others = nil
 		case <-ctx.Done():
 			if g.leave(m) {
 				return ctx.Err()
@@ -77,10 +102,11 @@ func (g *group[C]) do(ctx context.Context, call C) error {
 	}
 }
 
-// lead does the calls that wait, for all who made them.
-func (g *group[C]) lead(ctx context.Context) {
-	defer func() { <-g.inFlight }()
-	batch := g.take()
+// lead does the calls that wait, for all who made them, where they weigh enough.
+// It holds one of the transactions that may be under way.
+func (g *group[C]) lead(ctx context.Context, held chan struct{}, least int) {
+	defer func() { <-held }()
+	batch := g.take(least)
 	if len(batch) == 0 {
 		return
 	}
@@ -124,18 +150,20 @@ func answer[C any](batch []*member[C], err error) {
 	}
 }
 
-// take removes the calls of the next transaction from those that wait.
-func (g *group[C]) take() []*member[C] {
+// take removes the calls of the next transaction from those that wait, none
+// where all of them weigh less than is asked for.
+func (g *group[C]) take(least int) []*member[C] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.heavy < least {
+		return nil
+	}
 	n, sum := 0, 0
-	for n < len(g.waiting) {
-		sum += g.weight(g.waiting[n].call)
-		if n > 0 && sum > g.limit {
-			break
-		}
+	for n < len(g.waiting) && (n == 0 || sum+g.waiting[n].weight <= g.limit) {
+		sum += g.waiting[n].weight
 		n++
 	}
+	g.heavy -= sum
 	batch := slices.Clone(g.waiting[:n])
 	for _, m := range batch {
 		m.taken = true
@@ -158,6 +186,7 @@ func (g *group[C]) leave(m *member[C]) bool {
 	defer g.mu.Unlock()
 	i := slices.Index(g.waiting, m)
 	if i >= 0 {
+		g.heavy -= m.weight
 		g.waiting = slices.Delete(g.waiting, i, i+1)
 	}
 	return i >= 0

@@ -48,7 +48,7 @@ func (r *recorder) sizes() (sizes []int) {
 }
 
 func (r *recorder) group(limit int) *group[int] {
-	return newGroup(r.together, func(int) int { return 1 }, limit, inFlight)
+	return newGroup(r.together, func(int) int { return 1 }, limit, inFlight, 1)
 }
 
 // crowdOf makes calls 0..n-1 at once and answers their errors once all wait.
@@ -86,6 +86,36 @@ func TestGroupSharesWhatComesMeanwhile(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestGroupBeginsBesideOthersWhereItIsWorthIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{release: make(chan struct{})}
+		g := r.group(100)
+		g.worthIt = 4
+		errs, wait := crowdOf(t.Context(), g, 15)
+		if got := r.sizes(); !slices.Equal(got, []int{1, 4, 4}) {
+			t.Errorf("transactions of %v calls are under way, want 1 and two of 4", got)
+		}
+		r.release <- struct{}{} // of the first: six wait
+		synctest.Wait()
+		r.release <- struct{}{}
+		r.release <- struct{}{}
+		synctest.Wait()
+		_, waitLast := crowdOf(t.Context(), g, 3)
+		if got := r.sizes(); !slices.Equal(got, []int{1, 4, 4, 6}) {
+			t.Errorf("transactions had %v calls, want the three last to wait for one of 6", got)
+		}
+		close(r.release)
+		wait()
+		waitLast()
+		if got := r.sizes(); !slices.Equal(got, []int{1, 4, 4, 6, 3}) {
+			t.Errorf("transactions had %v calls at the end", got)
+		}
+		if err := errors.Join(errs...); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestGroupFailsNobodyElse(t *testing.T) {

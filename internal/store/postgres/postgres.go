@@ -68,8 +68,8 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	db.accepts = newGroup(db.acceptTogether, db.weight, maxSharedBytes, acceptsInFlight)
-	db.settles = newGroup(db.settleTogether, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes, settlesInFlight)
+	db.accepts = newGroup(db.acceptTogether, db.weight, maxSharedBytes, acceptsInFlight, acceptsWorthIt)
+	db.settles = newGroup(db.settleTogether, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes, settlesInFlight, settlesWorthIt)
 	if err := db.prepareDays(ctx, time.Now(), time.Time{}, daysAheadAtOpen); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
