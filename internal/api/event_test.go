@@ -245,7 +245,7 @@ func FuzzPublishBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"a","type":"metric.created","timestamp":"2026-11-15T12:00:00Z","resourceId":"m","data":{"a":[1,{"b":"\"}"}]}}`,
 		`[{"type":"a"},{"type":"b","data":1.0e5}]`, ` [ { "type" : "a" , "data" : null } ] `, `{}`, `[]`, `[{}]`, `{"type":"a","type":"b"}`,
-		`{"type":"a","data":"\ud83d\ude00\\"}`, `{"type":"\u0061"}`, `{"type":"a","x":1}`, `{"type":"a"}}`, `{"type":"a","data":[[[]]]}`, "\ufeff{}", `{"data":{},"type":"a"}`,
+		`{"type":"a","data":"\ud83d\ude00\\"}`, `{"type":"a","data":"\\\\\"x\\"}`, `{"type":"\u0061"}`, `{"type":"a","x":1}`, `{"type":"a"}}`, `{"type":"a","data":[[[]]]}`, "\ufeff{}", `{"data":{},"type":"a"}`,
 		`{"type":"a","id":""}`, `{"type":"a","timestamp":"x"}`, `{"type":"a","data":{"data":{}}}`, `{"type":"a","data":-0}`, `{"type":"a","data":1,"id":"é"}`,
 	} {
 		f.Add([]byte(seed))

@@ -11,6 +11,7 @@ import (
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/deliver"
+	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/publish"
 )
@@ -54,7 +55,8 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		targetAge = time.Minute // nobody else changes the embedded store
 	}
 	sender := &deliver.Sender{
-		Transport: a.egress.Express(openFiles() / 8), UserAgent: "Feedmill/" + version,
+		Transport: a.egress.Express(openFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden,
+		UserAgent: "Feedmill/" + version,
 	}
 	dispatcher := deliver.New(deliver.Options{
 		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,

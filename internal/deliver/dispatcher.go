@@ -121,6 +121,7 @@ type Dispatcher struct {
 	closed          bool
 	slots           slotSet
 	seen            slotSet   // ours, and looked through since they are
+	gains           int       // how often slots were taken
 	leaving         slotSet   // not ours any more, but not given back yet
 	wakeAt          time.Time // the earliest known due time in the store
 	// rewind says that the store may hold due times of a clock that was ahead

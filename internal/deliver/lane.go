@@ -72,7 +72,7 @@ func (d *Dispatcher) lane(id, workspace feedmill.ID) *lane {
 	if !ok {
 		l = &lane{id: id, workspace: workspace, known: make(map[feedmill.ID]struct{}), pace: newPace(), size: firstSize}
 		if d.seen.has(id) {
-			l.checkedAt = time.Now() // what was due before was found, and made a lane
+			l.checkedAt = time.Now() // what was due then was found, and made a lane
 		}
 		d.lanes[id] = l
 	}

@@ -59,7 +59,7 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 	defer cancel()
 	now := time.Now()
 	d.mu.Lock()
-	slots := d.slots.list()
+	slots, gains := d.slots.list(), d.gains
 	if !d.wakeAt.After(now) {
 		d.wakeAt = time.Time{}
 	}
@@ -90,7 +90,7 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 		}
 		d.hire()
 		through := len(ids) < step
-		if through {
+		if through && d.gains == gains {
 			for _, slot := range slots {
 				d.seen[slot] = d.slots[slot]
 			}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/egress"
 )
 
 // errURLTooLong is the reason of a GET delivery that does not fit into a URL.
@@ -19,14 +18,14 @@ var errURLTooLong = errors.New("the payload does not fit into a GET request: its
 const ownHeaders = 10
 
 // request is the HTTP request of an attempt.
-func (s *Sender) request(t Target, m Message) (r egress.Request, err error) {
+func (s *Sender) request(t Target, m Message) (r feedmill.HTTPRequest, err error) {
 	endpoint := t.endpoint
 	if endpoint == nil {
 		if endpoint, err = url.Parse(t.URL); err != nil {
 			return r, errors.New("the subscription's URL cannot be used")
 		}
 	}
-	r = egress.Request{Method: t.Method, URL: endpoint, Header: make([][2]string, 0, len(t.Headers)+ownHeaders), Body: m.Payload}
+	r = feedmill.HTTPRequest{Method: t.Method, URL: endpoint, Header: make([][2]string, 0, len(t.Headers)+ownHeaders), Body: m.Payload}
 	set := func(name, value string) { r.Header = append(r.Header, [2]string{name, value}) }
 	for name, value := range t.Headers {
 		set(name, value)

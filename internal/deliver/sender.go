@@ -12,16 +12,24 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/egress"
 )
 
 // Sender makes attempts over HTTP. It follows no redirect, reads a bounded part
 // of the answer, and holds the whole exchange to the subscription's timeout.
 type Sender struct {
 	// Transport is the way out, with the address policy in it.
-	Transport *egress.Express
+	Transport Transport
+	// Forbidden is what an error of the transport matches where the policy
+	// refuses the address.
+	Forbidden error
 	// UserAgent is sent with every attempt.
 	UserAgent string
+}
+
+// Transport makes one exchange over HTTP, the answer's body included by the
+// deadline, and follows no redirect. It notes how the time was spent.
+type Transport interface {
+	Exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error)
 }
 
 // Message is what an attempt sends.
@@ -73,19 +81,18 @@ func (s *Sender) Send(ctx context.Context, t Target, m Message) (r Result) {
 	}()
 	a, err := s.Transport.Exchange(ctx, start.Add(t.Settings.Timeout), &req, &timing)
 	if err != nil {
-		return failed(err, t)
+		return s.failed(err, t)
 	}
-	body := a.LimitedBody(feedmill.MaxReadAnswer)
-	defer body.Close()
+	defer a.Body.Close()
 	r = Result{Status: a.Status, Header: keptHeader(a.Header)}
 	good := r.ok()
 	if !good {
 		r.Error = "the endpoint answered " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
 		r.RetryAfter = retryAfter(&a, start)
 	}
-	r.Body, err = readAnswer(body, !good)
+	r.Body, err = readAnswer(a.Body, !good)
 	if err != nil && (ctx.Err() != nil || isTimeout(err)) {
-		r.Error = failed(err, t).Error
+		r.Error = s.failed(err, t).Error
 	}
 	return r
 }
@@ -112,7 +119,7 @@ func readAnswer(body io.Reader, keep bool) (kept []byte, err error) {
 
 // failed describes an attempt without an answer in words for the subscriber.
 // The error's own text is not for them: it can name addresses inside.
-func failed(err error, t Target) Result {
+func (s *Sender) failed(err error, t Target) Result {
 	var (
 		dns    *net.DNSError
 		op     *net.OpError
@@ -120,7 +127,7 @@ func failed(err error, t Target) Result {
 		alert  tls.AlertError
 	)
 	switch {
-	case errors.Is(err, egress.ErrForbidden):
+	case errors.Is(err, s.Forbidden):
 		return Result{Error: "the operator's egress policy forbids the address of this URL", Final: true}
 	case isTimeout(err):
 		return Result{Error: fmt.Sprintf("no complete answer within %s", t.Settings.Timeout)}
@@ -135,7 +142,7 @@ func failed(err error, t Target) Result {
 }
 
 // retryAfter reads the header of the same name, which counts with 429 and 503.
-func retryAfter(a *egress.Answer, now time.Time) time.Duration {
+func retryAfter(a *feedmill.HTTPAnswer, now time.Time) time.Duration {
 	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
 		return 0
 	}

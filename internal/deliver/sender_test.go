@@ -21,9 +21,9 @@ func newSender(t *testing.T, allow ...string) *Sender {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := c.Express(100)
+	transport := c.Express(100, feedmill.MaxReadAnswer)
 	t.Cleanup(transport.CloseIdleConnections)
-	return &Sender{Transport: transport, UserAgent: "Feedmill/test"}
+	return &Sender{Transport: transport, Forbidden: egress.ErrForbidden, UserAgent: "Feedmill/test"}
 }
 
 func newTarget(url string) Target {
@@ -168,7 +168,7 @@ func TestRetryAfter(t *testing.T) {
 		"999999999": feedmill.MaxRetryAfter, "99999999999999999999": feedmill.MaxRetryAfter,
 		"Sun, 15 Nov 2026 12:01:00 GMT": time.Minute, "Sun, 15 Nov 2026 11:00:00 GMT": 0,
 	} {
-		a := &egress.Answer{Status: 503, Header: [][2]string{{"Retry-After", text}, {"Retry-After", "7"}}}
+		a := &feedmill.HTTPAnswer{Status: 503, Header: [][2]string{{"Retry-After", text}, {"Retry-After", "7"}}}
 		if got := retryAfter(a, now); got != want {
 			t.Errorf("Retry-After %q: %s, want %s", text, got, want)
 		}

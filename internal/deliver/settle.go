@@ -133,8 +133,9 @@ func (d *Dispatcher) settled(batch []settling) {
 		case o.Disable != "", o.Warn:
 			l.target = nil // it has changed with this outcome
 			l.changes++
-		case o.Succeeded && o.At.After(t.successAt):
+		case o.Succeeded && (t.warned || o.At.Sub(t.successAt) >= successStep):
 			l.target = t.succeeded(o.At)
+			l.changes++ // what is being read may be older
 		}
 		if l.target == nil || l.target.Settings.Ordered {
 			l.more = true

@@ -109,10 +109,13 @@ func (d *Dispatcher) own(held []int) {
 			gained++
 			d.leaving[slot], d.seen[slot] = false, false
 		case !now[slot] && d.slots[slot]:
-			d.leaving[slot] = true
+			d.leaving[slot], d.seen[slot] = true, false
 		}
 	}
 	d.slots = now
+	if gained > 0 {
+		d.gains++
+	}
 	d.rewind = d.rewind || gained > 0
 	for _, l := range d.lanes {
 		d.disowned(l)

@@ -8,38 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/feedmill/feedmill"
 )
 
-// Answer is what an endpoint answers.
-type Answer struct {
-	Status int
-	// Header has names in their canonical form.
-	Header [][2]string
-	// Body is to be closed; it is [http.NoBody] where there is none.
-	Body io.ReadCloser
-}
-
-// Values are the values of a header, by its canonical name.
-func (a *Answer) Values(name string) (values []string) {
-	for _, field := range a.Header {
-		if field[0] == name {
-			values = append(values, field[1])
-		}
-	}
-	return values
-}
-
-// LimitedBody is the body as [LimitedBody] reads it.
-func (a *Answer) LimitedBody(limit int64) io.ReadCloser {
-	if a.Body == http.NoBody {
-		return a.Body
-	}
-	return limitBody(a.Body, a.Values("Content-Encoding"), limit)
-}
-
 // answerOf is the answer that net/http has read.
-func answerOf(resp *http.Response) Answer {
-	a := Answer{Status: resp.StatusCode, Body: resp.Body}
+func answerOf(resp *http.Response) feedmill.HTTPAnswer {
+	a := feedmill.HTTPAnswer{Status: resp.StatusCode, Body: resp.Body}
 	for name, values := range resp.Header {
 		for _, value := range values {
 			a.Header = append(a.Header, [2]string{name, value})
@@ -52,7 +27,7 @@ func answerOf(resp *http.Response) Answer {
 // parseAnswer reads an answer that has come as a whole and has nothing unusual
 // about it, as nearly all have, and answers its length. Others are left to
 // net/http: then it is 0.
-func parseAnswer(b []byte) (a Answer, size int) {
+func parseAnswer(b []byte) (a feedmill.HTTPAnswer, size int) {
 	const version, end = "HTTP/1.1 ", "\r\n\r\n"
 	length := bytes.Index(b, []byte(end))
 	if length < 0 {
@@ -72,7 +47,7 @@ func parseAnswer(b []byte) (a Answer, size int) {
 	if status == http.StatusNoContent || status == http.StatusNotModified {
 		body = 0
 	}
-	a = Answer{Status: int(status), Header: make([][2]string, 0, strings.Count(fields, "\r\n")+1), Body: http.NoBody}
+	a = feedmill.HTTPAnswer{Status: int(status), Header: make([][2]string, 0, strings.Count(fields, "\r\n")+1), Body: http.NoBody}
 	for fields != "" {
 		line, fields, _ = strings.Cut(fields, "\r\n")
 		name, value, ok := strings.Cut(line, ":")
@@ -82,7 +57,7 @@ func parseAnswer(b []byte) (a Answer, size int) {
 		}
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		switch name {
-		case "Connection", "Trailer", "Transfer-Encoding", "Upgrade":
+		case "Connection", "Pragma", "Trailer", "Transfer-Encoding", "Upgrade":
 			return a, 0
 		case "Content-Length":
 			n, err := strconv.ParseUint(value, 10, 31)

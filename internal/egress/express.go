@@ -23,18 +23,20 @@ import (
 // caller, where net/http hands each exchange to two goroutines of the
 // connection's and back, which costs more than the exchange.
 //
-// It keeps maxIdle connections open at most, or fewer.
-func (c *Client) Express(maxIdle int) *Express {
+// It keeps maxIdle connections open at most, or fewer, and reads maxBody bytes
+// of an answer at most.
+func (c *Client) Express(maxIdle int, maxBody int64) *Express {
 	rest := c.Transport()
 	rest.MaxIdleConns = min(rest.MaxIdleConns, maxIdle)
-	return &Express{client: c, rest: rest, pool: &connPool{idle: make(map[string][]*conn), max: rest.MaxIdleConns}}
+	return &Express{client: c, maxBody: maxBody, rest: rest, pool: &connPool{idle: make(map[string][]*conn), max: rest.MaxIdleConns}}
 }
 
 // Express makes exchanges; see [Client.Express].
 type Express struct {
-	client *Client
-	rest   *http.Transport
-	pool   *connPool
+	client  *Client
+	maxBody int64
+	rest    *http.Transport
+	pool    *connPool
 }
 
 // CloseIdleConnections closes the connections that no exchange uses.
@@ -43,24 +45,22 @@ func (t *Express) CloseIdleConnections() {
 	t.pool.closeIdle()
 }
 
-// Request is what an exchange sends.
-type Request struct {
-	Method string
-	URL    *url.URL
-	// Header has names in their canonical form.
-	Header [][2]string
-	// Body is sent with a POST.
-	Body []byte
-}
-
-// Exchange sends a request and answers what the endpoint answers. It follows no
-// redirect. All of it, the body of the answer included, must be done by the
-// deadline, where that is not zero. timing is told how the time was spent up to
-// the first byte of the answer.
+// Exchange sends a request and answers what the endpoint answers, its body as
+// [LimitedBody] reads it. It follows no redirect. All of it, the body included,
+// must be done by the deadline, where that is not zero. timing is told how the
+// time was spent up to the first byte of the answer.
 //
 // A request on a connection that was kept open is sent once more, on a new one,
 // where the endpoint closed it before a byte of the answer came.
-func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *Request, timing *feedmill.Timing) (Answer, error) {
+func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
+	a, err := t.exchange(ctx, deadline, r, timing)
+	if err == nil && a.Body != http.NoBody {
+		a.Body = limitBody(a.Body, a.Values("Content-Encoding"), t.maxBody)
+	}
+	return a, err
+}
+
+func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	start := time.Now()
 	if r.URL.Scheme != "http" || t.client.proxy != nil || (r.Method != http.MethodPost && r.Method != http.MethodGet) || !arePlain(r.Header) {
 		return t.leave(ctx, deadline, r, timing)
@@ -75,7 +75,7 @@ func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *Request, 
 	}
 	c, err := t.dial(ctx, deadline, r.URL, timing)
 	if err != nil {
-		return Answer{}, err
+		return feedmill.HTTPAnswer{}, err
 	}
 	a, err := c.exchange(ctx, deadline, r)
 	if err == nil {
@@ -112,13 +112,13 @@ func until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 }
 
 // leave leaves an exchange to net/http.
-func (t *Express) leave(ctx context.Context, deadline time.Time, r *Request, timing *feedmill.Timing) (Answer, error) {
+func (t *Express) leave(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	ctx, cancel := until(ctx, deadline)
 	clock := clock{start: time.Now()}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, clock.trace()), r.Method, r.URL.String(), bytes.NewReader(r.Body))
 	if err != nil {
 		cancel()
-		return Answer{}, err
+		return feedmill.HTTPAnswer{}, err
 	}
 	for _, field := range r.Header {
 		req.Header.Set(field[0], field[1])
@@ -127,7 +127,7 @@ func (t *Express) leave(ctx context.Context, deadline time.Time, r *Request, tim
 	*timing = clock.timing()
 	if err != nil {
 		cancel()
-		return Answer{}, err
+		return feedmill.HTTPAnswer{}, err
 	}
 	resp.Body = &cancellingBody{resp.Body, cancel}
 	return answerOf(resp), nil
@@ -182,13 +182,13 @@ const maxInformational = 5
 // longAgo as a deadline breaks off what is under way.
 var longAgo = time.Unix(1, 0)
 
-// exchange sends a request and reads the header of the answer. The connection
-// goes back to the pool with the end of the answer's body.
-func (c *conn) exchange(ctx context.Context, deadline time.Time, r *Request) (a Answer, err error) {
+// exchange sends a request and reads the answer, or its header. The connection
+// goes back to the pool when all of the answer's body has come.
+func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest) (a feedmill.HTTPAnswer, err error) {
 	c.untouched = true
 	defer func() {
 		if err != nil {
-			c.close()
+			c.giveUp()
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
@@ -250,7 +250,7 @@ func isTimeout(err error) bool {
 const oneWrite = 32 << 10
 
 // send writes the request.
-func (c *conn) send(r *Request) error {
+func (c *conn) send(r *feedmill.HTTPRequest) error {
 	b, body := append(c.out[:0], r.Method...), r.Body
 	b = append(b, ' ')
 	b = append(b, r.URL.RequestURI()...)

@@ -61,8 +61,8 @@ func (c *conn) unwatch() bool {
 	return c.stop()
 }
 
-// close ends the connection, and with it an exchange.
-func (c *conn) close() {
+// giveUp ends the connection, and with it an exchange.
+func (c *conn) giveUp() {
 	c.unwatch()
 	c.Conn.Close()
 }
@@ -71,7 +71,7 @@ func (c *conn) close() {
 // the endpoint must agree.
 func (c *conn) done(agreed bool) {
 	if !agreed || c.answer.Buffered() > 0 {
-		c.close()
+		c.giveUp()
 		return
 	}
 	if cap(c.out) > keptSendBuffer {
@@ -111,7 +111,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		b.conn.done(b.again)
 	} else {
-		b.conn.close()
+		b.conn.giveUp()
 	}
 	return n, err
 }
@@ -120,7 +120,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 func (b *answerBody) Close() error {
 	if b.ended == nil {
 		b.ended = errBodyClosed
-		b.conn.close()
+		b.conn.giveUp()
 	}
 	return nil
 }
@@ -144,15 +144,22 @@ func (p *connPool) open(host string, c net.Conn) *conn {
 func (p *connPool) take(host string) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	idle := p.idle[host]
-	if len(idle) == 0 {
-		return nil
+	for {
+		idle := p.idle[host]
+		if len(idle) == 0 {
+			return nil
+		}
+		c := idle[len(idle)-1]
+		idle[len(idle)-1] = nil
+		p.set(host, idle[:len(idle)-1])
+		p.count--
+		select {
+		case <-c.watched: // its last exchange had a context that has ended
+			c.giveUp()
+		default:
+			return c
+		}
 	}
-	c := idle[len(idle)-1]
-	idle[len(idle)-1] = nil
-	p.set(host, idle[:len(idle)-1])
-	p.count--
-	return c
 }
 
 func (p *connPool) keep(c *conn) {
@@ -161,7 +168,7 @@ func (p *connPool) keep(c *conn) {
 	defer p.mu.Unlock()
 	idle := p.idle[c.host]
 	if len(idle) >= maxIdleOfHost || p.count >= p.max {
-		c.close()
+		c.giveUp()
 		return
 	}
 	p.idle[c.host] = append(idle, c)
@@ -198,7 +205,7 @@ func (p *connPool) closeBefore(t time.Time) {
 		rest := slices.DeleteFunc(idle, func(c *conn) bool {
 			old := c.idleAt.Before(t)
 			if old {
-				c.close()
+				c.giveUp()
 				p.count--
 			}
 			return old

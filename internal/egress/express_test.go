@@ -23,7 +23,7 @@ import (
 
 func newExpress(t *testing.T, o Options) *Express {
 	t.Helper()
-	x := newClient(t, o).Express(100)
+	x := newClient(t, o).Express(100, 1<<20)
 	t.Cleanup(x.CloseIdleConnections)
 	return x
 }
@@ -36,7 +36,7 @@ func post(t *testing.T, x *Express, address, body string, header ...[2]string) (
 		t.Fatal(err)
 	}
 	var timing feedmill.Timing
-	a, err := x.Exchange(t.Context(), time.Now().Add(time.Minute), &Request{http.MethodPost, u, header, []byte(body)}, &timing)
+	a, err := x.Exchange(t.Context(), time.Now().Add(time.Minute), &feedmill.HTTPRequest{Method: http.MethodPost, URL: u, Header: header, Body: []byte(body)}, &timing)
 	if err != nil {
 		return 0, "", err
 	}
@@ -99,9 +99,9 @@ func TestExpressSendsAsNetHTTPDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var both [2]seen
-		for i, exchange := range []func(context.Context, time.Time, *Request, *feedmill.Timing) (Answer, error){x.Exchange, x.leave} {
+		for i, exchange := range []func(context.Context, time.Time, *feedmill.HTTPRequest, *feedmill.Timing) (feedmill.HTTPAnswer, error){x.Exchange, x.leave} {
 			var timing feedmill.Timing
-			a, err := exchange(t.Context(), time.Time{}, &Request{tt.method, u, tt.header, tt.body}, &timing)
+			a, err := exchange(t.Context(), time.Time{}, &feedmill.HTTPRequest{Method: tt.method, URL: u, Header: tt.header, Body: tt.body}, &timing)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,10 @@ func script(t *testing.T, connections *atomic.Int32, texts ...string) string {
 	return "http://" + l.Addr().String()
 }
 
-const noContent = "HTTP/1.1 204 No Content\r\n\r\n"
+const (
+	noContent = "HTTP/1.1 204 No Content\r\n\r\n"
+	inChunks  = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+)
 
 func TestExpressReadsAnswers(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -168,7 +171,7 @@ func TestExpressReadsAnswers(t *testing.T) {
 	}{
 		"kept open":            {[]string{noContent, noContent, noContent}, 3, 204, "", 1, false},
 		"with a length":        {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 1, 200, "ok", 1, false},
-		"in chunks":            {[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", noContent}, 1, 200, "ok", 1, false},
+		"in chunks":            {[]string{inChunks, inChunks, inChunks}, 3, 200, "ok", 1, false},
 		"up to the end":        {[]string{"HTTP/1.1 200 OK\r\n\r\nall of it"}, 2, 200, "all of it", 2, false},
 		"HTTP/1.0":             {[]string{"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 2, 200, "ok", 2, false},
 		"to be closed":         {[]string{"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", noContent}, 2, 204, "", 2, false},
@@ -217,6 +220,9 @@ func TestExpressEndsWithItsContext(t *testing.T) {
 	began := make(chan struct{}, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/quick" {
+			return
+		}
 		if r.URL.Path == "/body" {
 			w.Header().Set("Content-Length", "10")
 			w.WriteHeader(http.StatusOK)
@@ -232,7 +238,12 @@ func TestExpressEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { <-began; cancel() }()
 		var timing feedmill.Timing
-		a, err := x.Exchange(ctx, time.Time{}, &Request{http.MethodPost, u, nil, []byte("{}")}, &timing)
+		// So that there is a connection which has watched the context before.
+		quick, _ := url.Parse(srv.URL + "/quick")
+		if _, err := x.Exchange(ctx, time.Time{}, &feedmill.HTTPRequest{Method: http.MethodPost, URL: quick}, &timing); err != nil {
+			t.Fatal(err)
+		}
+		a, err := x.Exchange(ctx, time.Time{}, &feedmill.HTTPRequest{Method: http.MethodPost, URL: u, Body: []byte("{}")}, &timing)
 		if err == nil {
 			_, err = io.ReadAll(a.Body)
 			a.Body.Close()
@@ -265,16 +276,13 @@ func TestExpressChangesItsContext(t *testing.T) {
 		{ctx: second, connections: 1}, // the first still lives
 		{ctx: first, before: endFirst, connections: 1, fails: true},
 		{ctx: second, connections: 2},
-		{ctx: t.Context(), connections: 3, before: func() {
-			endSecond()
-			time.Sleep(10 * time.Millisecond) // nothing depends on whether the connection hears of it
-		}},
+		{ctx: t.Context(), before: endSecond, connections: 3},
 	} {
 		if tt.before != nil {
 			tt.before()
 		}
 		var timing feedmill.Timing
-		a, err := x.Exchange(tt.ctx, time.Now().Add(time.Minute), &Request{http.MethodPost, u, nil, nil}, &timing)
+		a, err := x.Exchange(tt.ctx, time.Now().Add(time.Minute), &feedmill.HTTPRequest{Method: http.MethodPost, URL: u}, &timing)
 		if (err != nil) != tt.fails || err == nil && a.Status != 204 {
 			t.Errorf("exchange %d answered %d and %v", i, a.Status, err)
 		}
