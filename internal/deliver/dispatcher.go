@@ -80,7 +80,7 @@ type Options struct {
 
 const (
 	defaultMaxInFlight = 4096
-	defaultMaxQueued   = 100_000
+	defaultMaxQueued   = 160_000
 	defaultMaxLane     = 24_000
 	// maxQueuedBytes bounds the payloads that wait in memory.
 	maxQueuedBytes = 48 << 20
