@@ -82,7 +82,8 @@ const (
 	defaultMaxInFlight = 4096
 	defaultMaxQueued   = 160_000
 	defaultMaxLane     = 24_000
-	// maxQueuedBytes bounds the payloads that wait in memory.
+	// maxQueuedBytes bounds what the deliveries that wait take of memory, their
+	// payloads included.
 	maxQueuedBytes = 48 << 20
 	// storeTimeout bounds a read of the store: one that hangs, as on a
 	// connection whose other end is gone, is given up and tried again.
@@ -121,7 +122,6 @@ type Dispatcher struct {
 	closed          bool
 	slots           slotSet
 	seen            slotSet   // ours, and looked through since they are
-	gains           int       // how often slots were taken
 	leaving         slotSet   // not ours any more, but not given back yet
 	wakeAt          time.Time // the earliest known due time in the store
 	// rewind says that the store may hold due times of a clock that was ahead

@@ -59,7 +59,7 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 	defer cancel()
 	now := time.Now()
 	d.mu.Lock()
-	slots, gains := d.slots.list(), d.gains
+	slots := d.slots.list()
 	if !d.wakeAt.After(now) {
 		d.wakeAt = time.Time{}
 	}
@@ -90,7 +90,7 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 		}
 		d.hire()
 		through := len(ids) < step
-		if through && d.gains == gains {
+		if through && !d.rewind { // which says that slots were taken meanwhile
 			for _, slot := range slots {
 				d.seen[slot] = d.slots[slot]
 			}

@@ -113,9 +113,6 @@ func (d *Dispatcher) own(held []int) {
 		}
 	}
 	d.slots = now
-	if gained > 0 {
-		d.gains++
-	}
 	d.rewind = d.rewind || gained > 0
 	for _, l := range d.lanes {
 		d.disowned(l)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -52,7 +54,7 @@ func parseAnswer(b []byte) (a feedmill.HTTPAnswer, size int) {
 		line, fields, _ = strings.Cut(fields, "\r\n")
 		name, value, ok := strings.Cut(line, ":")
 		value = strings.Trim(value, " \t")
-		if !ok || !isName(name) || !isPlain(value) {
+		if !ok || !httpguts.ValidHeaderFieldName(name) || !isPlain(value) {
 			return a, 0
 		}
 		name = textproto.CanonicalMIMEHeaderKey(name)
@@ -75,16 +77,4 @@ func parseAnswer(b []byte) (a feedmill.HTTPAnswer, size int) {
 		a.Body = io.NopCloser(bytes.NewReader(bytes.Clone(b[size : size+body])))
 	}
 	return a, size + body
-}
-
-// isName reports whether a text is the name of a header, and a usual one.
-func isName(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return s != ""
 }

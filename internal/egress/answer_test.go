@@ -29,6 +29,7 @@ func FuzzParseAnswer(f *testing.F) {
 		"HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n",
 		"HTTP/1.1 100 Continue\r\n\r\n" + noContent,
 		"HTTP/1.0 204 No Content\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\nx!#$%&'*+.^_`|~1: a\r\n\r\n",
 		"HTTP/1.1 204 No Content\r\nPragma: no-cache\r\n\r\n",
 	} {
 		f.Add([]byte(text))

@@ -84,19 +84,15 @@ func (g *group[C]) do(ctx context.Context, call C) error {
 			return err
 		case g.first <- struct{}{}:
 			g.lead(ctx, g.first, 0)
-			if g.isTaken(m) {
-				return <-m.done
-			}
 		case others <- struct{}{}:
 			g.lead(ctx, others, g.worthIt)
-			if g.isTaken(m) {
-				return <-m.done
-			}
 			others = nil
 		case <-ctx.Done():
 			if g.leave(m) {
 				return ctx.Err()
 			}
+		}
+		if g.isTaken(m) {
 			return <-m.done
 		}
 	}
