@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // EventType is a kind of event that there is.
@@ -236,7 +238,7 @@ func unknownEvent(name string, candidates []string) error {
 }
 
 func didYouMean(name string, candidates []string) string {
-	near := Nearest(name, candidates)
+	near := suggest.Nearest(name, candidates)
 	if word, _, ok := strings.Cut(name, "."); len(near) == 0 && ok && word != "" {
 		// Nothing is spelt like it: then what begins with the same word.
 		for _, c := range candidates {

@@ -1,24 +1,6 @@
 package feedmill
 
-// ColumnType is what the values of a column are.
-type ColumnType string
-
-// The types of columns.
-const (
-	TypeText      ColumnType = "text"
-	TypeInteger   ColumnType = "integer" // 64 bits
-	TypeDecimal   ColumnType = "decimal" // exact, up to 38 digits
-	TypeNumber    ColumnType = "number"  // 64-bit float
-	TypeBoolean   ColumnType = "boolean"
-	TypeDate      ColumnType = "date"
-	TypeTimestamp ColumnType = "timestamp" // microseconds, UTC
-	TypeJSON      ColumnType = "json"
-)
-
-// ColumnTypes lists all of them.
-var ColumnTypes = []ColumnType{
-	TypeText, TypeInteger, TypeDecimal, TypeNumber, TypeBoolean, TypeDate, TypeTimestamp, TypeJSON,
-}
+import "github.com/feedmill/feedmill/internal/columnar"
 
 // Column is one column of a feed.
 type Column struct {
@@ -26,8 +8,8 @@ type Column struct {
 	Name string `json:"name"`
 	// SourceName is what the data calls the column. It may be empty or the
 	// same as another's; Name is neither.
-	SourceName string     `json:"sourceName"`
-	Type       ColumnType `json:"type"`
+	SourceName string        `json:"sourceName"`
+	Type       columnar.Type `json:"type"`
 	// Format says how the values were written where the type does not, such
 	// as "EUR", "percent" or "dd/mm/yyyy".
 	Format   string `json:"format,omitempty"`

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // call is one request on its way through the server.
@@ -226,7 +227,7 @@ func (c *call) readQuery(rt route) {
 		switch {
 		case !slices.Contains(rt.query, name):
 			detail := "There is no such parameter."
-			if near := feedmill.Nearest(name, rt.query); len(near) > 0 {
+			if near := suggest.Nearest(name, rt.query); len(near) > 0 {
 				detail += " Did you mean " + near[0] + "?"
 			}
 			c.fault(feedmill.Fault{Parameter: name, Detail: detail})

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/jstext"
 )
 
 // publishFormats are the media types in which events are taken.
@@ -113,9 +114,9 @@ func acceptedAnswer(accepted []feedmill.Accepted) answer {
 		}
 		b = append(append(b, `{"id":"`...), a.ID...)
 		if b = append(b, '"'); a.PublisherID != "" {
-			b = feedmill.AppendJSString(append(b, `,"publisherId":`...), a.PublisherID)
+			b = jstext.AppendString(append(b, `,"publisherId":`...), a.PublisherID)
 		}
-		b = feedmill.AppendJSString(append(b, `,"type":`...), a.Type)
+		b = jstext.AppendString(append(b, `,"type":`...), a.Type)
 		b = append(strconv.AppendBool(append(b, `,"duplicate":`...), a.Duplicate), '}')
 	}
 	return answer{status: http.StatusAccepted, contentType: "application/json", body: append(b, "]}"...)}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/jstext"
 )
 
 // Publishing is what the service does most, so the body of a good request is
@@ -19,7 +20,7 @@ var scratch = sync.Pool{New: func() any { return new([]byte) }}
 // lone surrogates and the like, nested no deeper than a body may be.
 func isStrictJSON(text []byte) bool {
 	buffer := scratch.Get().(*[]byte)
-	written, err := feedmill.AppendJSText((*buffer)[:0], text)
+	written, err := jstext.Append((*buffer)[:0], text)
 	if err == nil {
 		*buffer = written
 	}

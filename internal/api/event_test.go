@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/jstext"
 )
 
 func TestPublish(t *testing.T) {
@@ -268,7 +269,7 @@ func FuzzPublishBody(f *testing.F) {
 		}
 		for _, e := range slow {
 			if len(e.Data) > 0 {
-				if _, err := feedmill.AppendJSText(nil, e.Data); err != nil {
+				if _, err := jstext.Append(nil, e.Data); err != nil {
 					t.Fatalf("%q passed with the data %q: %v", body, e.Data, err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 type feedView struct {
@@ -82,12 +83,12 @@ func viewFeedError(e *feedmill.FeedError) *feedErrorView {
 
 // columnView is a column. Its format is null where there is none to speak of.
 type columnView struct {
-	ID         string              `json:"id"`
-	Name       string              `json:"name"`
-	SourceName string              `json:"sourceName"`
-	Type       feedmill.ColumnType `json:"type"`
-	Format     *string             `json:"format"`
-	Nullable   bool                `json:"nullable"`
+	ID         string        `json:"id"`
+	Name       string        `json:"name"`
+	SourceName string        `json:"sourceName"`
+	Type       columnar.Type `json:"type"`
+	Format     *string       `json:"format"`
+	Nullable   bool          `json:"nullable"`
 }
 
 func viewColumns(columns []feedmill.Column) []columnView {

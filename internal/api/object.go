@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // object reads the members of a JSON object one by one and notes every fault
@@ -83,7 +84,7 @@ func (o *object) refuseUnknown() {
 			continue
 		}
 		detail := "There is no such field."
-		if near := feedmill.Nearest(m.name, o.known); len(near) > 0 {
+		if near := suggest.Nearest(m.name, o.known); len(near) > 0 {
 			detail += " Did you mean " + strings.Join(near, " or ") + "?"
 		}
 		o.fault(m.name, detail)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/model"
@@ -113,8 +114,8 @@ func previewFailure(err error) error {
 }
 
 // firstBlocks ends once there are as many rows as a preview shows.
-func firstBlocks(blocks iter.Seq2[[]feedmill.Vector, error]) iter.Seq2[[]feedmill.Vector, error] {
-	return func(yield func([]feedmill.Vector, error) bool) {
+func firstBlocks(blocks iter.Seq2[[]columnar.Vector, error]) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
 		rows := 0
 		for block, err := range blocks {
 			if !yield(block, err) || err != nil {

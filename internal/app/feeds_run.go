@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/model"
 	"github.com/feedmill/feedmill/internal/refresh"
@@ -132,13 +133,13 @@ func (f *feeds) newTable(feed feedmill.Feed, spec *rest.Spec, cursor *rest.Curso
 	t := &fetchedTable{feed: feed, response: response, inference: model.New(model.Options{Text: response.Types == "text"})}
 	t.pages, err = decode.NewPages(
 		decode.PagesOptions{Path: response.Path, Explode: response.Explode, List: spec.Paginated(), Temp: f.temp},
-		func(cells *feedmill.Cells) error { t.inference.Block(cells); return nil },
+		func(cells *columnar.Cells) error { t.inference.Block(cells); return nil },
 	)
 	if err != nil {
 		return nil, err
 	}
 	if column, ok := spec.CursorColumn(); ok {
-		t.pages.Watch(column, func(_ feedmill.CellKind, text []byte) { cursor.See(text) })
+		t.pages.Watch(column, func(_ columnar.CellKind, text []byte) { cursor.See(text) })
 	}
 	return t, nil
 }

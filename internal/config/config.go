@@ -22,6 +22,7 @@ import (
 	"unicode"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // Config is the effective configuration.
@@ -171,7 +172,7 @@ func didYouMean(name string, spelling func(Setting) string) string {
 	for _, s := range Settings {
 		names = append(names, spelling(s))
 	}
-	if near := feedmill.Nearest(name, names); len(near) > 0 {
+	if near := suggest.Nearest(name, names); len(near) > 0 {
 		return "; did you mean " + near[0] + "?"
 	}
 	return "; 'feedmill config' lists them all"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // growing is a source that has more with each call of grow.
@@ -129,7 +129,7 @@ func TestArrivingCSV(t *testing.T) {
 				defer src.arrive(part)()
 				c, err := OpenArrivingCSV(src, CSVOptions{})
 				if err == nil {
-					err = c.Each(t.Context(), 2, func(*feedmill.Cells) error { return nil })
+					err = c.Each(t.Context(), 2, func(*columnar.Cells) error { return nil })
 				}
 				if test.early != (err == nil) || err != nil && !errors.Is(err, ErrArriving) && test.name != "an open quote" {
 					t.Fatal(err)
@@ -220,7 +220,7 @@ func TestArrivalThatBreaksOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			var once sync.Once
-			err = table.Each(t.Context(), 2, func(*feedmill.Cells) error {
+			err = table.Each(t.Context(), 2, func(*columnar.Cells) error {
 				once.Do(func() { src.fail(io.ErrUnexpectedEOF) })
 				return nil
 			})

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // OpenArrivingCSV is OpenText and OpenCSV for data that is still arriving, of
@@ -68,7 +68,7 @@ type arrivals struct {
 const behind = 4 * tailBytes
 
 // readArriving is the first reading of data that is arriving.
-func (c *CSV) readArriving(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+func (c *CSV) readArriving(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	r := c.newFirstReading()
 	r.arrivals = &arrivals{}
 	r.arrivals.surveyed.L = &r.arrivals.mu

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // mixedTable is a table of twelve columns of many types, with nulls, leading zeros
@@ -88,7 +88,7 @@ func BenchmarkScan(b *testing.B) {
 				c := benchCSV(b, data)
 				var cells atomic.Int64
 				read := func() {
-					if err := c.Each(b.Context(), workers, func(run *feedmill.Cells) error {
+					if err := c.Each(b.Context(), workers, func(run *columnar.Cells) error {
 						cells.Add(int64(len(run.Cell)))
 						return nil
 					}); err != nil {
@@ -111,7 +111,7 @@ func BenchmarkTolerantScan(b *testing.B) {
 	c := benchCSV(b, data)
 	measure(b, len(data), func() {
 		c.whole = false
-		if err := c.Each(b.Context(), 1, func(*feedmill.Cells) error { return nil }); err != nil {
+		if err := c.Each(b.Context(), 1, func(*columnar.Cells) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	})

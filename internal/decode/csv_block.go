@@ -3,7 +3,7 @@ package decode
 import (
 	"bytes"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // csvBlock scans runs of whole records, one after the other, and keeps its
@@ -23,7 +23,7 @@ type csvBlock struct {
 	rows    int
 	regular bool // every record has as many fields as there are columns
 	ragged  raggedness
-	cells   feedmill.Cells
+	cells   columnar.Cells
 }
 
 // scan finds the records of data, which begins and ends where a record does. It
@@ -57,7 +57,7 @@ func (b *csvBlock) rectangle(quoted bool) (regular, fine bool) {
 		return false, false
 	}
 	if cap(b.cells.Cell) < len(b.ends) {
-		b.cells.Cell = make([]feedmill.Cell, len(b.ends)+len(b.ends)/4)
+		b.cells.Cell = make([]columnar.Cell, len(b.ends)+len(b.ends)/4)
 	}
 	cells := b.cells.Cell[:len(b.ends)]
 	newline, quote, data := b.dialect.Newline, b.dialect.Quote, b.data
@@ -77,7 +77,7 @@ func (b *csvBlock) rectangle(quoted bool) (regular, fine bool) {
 				}
 				out[column] = cell
 			} else {
-				out[column] = feedmill.NewCell(feedmill.CellPlain, int(start), int(end))
+				out[column] = columnar.NewCell(columnar.CellPlain, int(start), int(end))
 			}
 			start = end + 1
 		}
@@ -86,7 +86,7 @@ func (b *csvBlock) rectangle(quoted bool) (regular, fine bool) {
 			return false, false
 		}
 		stop := b.trimReturn(int(start), int(end))
-		out[last] = feedmill.NewCell(feedmill.CellPlain, int(start), stop)
+		out[last] = columnar.NewCell(columnar.CellPlain, int(start), stop)
 		if quoted && data[start] == quote {
 			cell, ok := b.quotedCell(row+last, int(start), stop)
 			if !ok {
@@ -112,7 +112,7 @@ func (b *csvBlock) trimReturn(start, end int) int {
 
 // quotedCell is the cell of a field that begins with a quote. It reports false
 // where the quotes are not well formed.
-func (b *csvBlock) quotedCell(index, start, end int) (feedmill.Cell, bool) {
+func (b *csvBlock) quotedCell(index, start, end int) (columnar.Cell, bool) {
 	quote := b.dialect.Quote
 	if end-start < 2 || b.data[end-1] != quote {
 		return 0, false
@@ -132,11 +132,11 @@ func (b *csvBlock) quotedCell(index, start, end int) (feedmill.Cell, bool) {
 		}
 		b.escaped = append(b.escaped, index)
 	}
-	return feedmill.NewCell(feedmill.CellQuoted, start, end), true
+	return columnar.NewCell(columnar.CellQuoted, start, end), true
 }
 
 // unescape undoes the doubled quotes of a quoted cell, where it stands.
-func unescape(data []byte, cell feedmill.Cell, quote byte) feedmill.Cell {
+func unescape(data []byte, cell columnar.Cell, quote byte) columnar.Cell {
 	start, end := cell.Range()
 	to := int(start)
 	for from := to; from < int(end); from++ {
@@ -146,7 +146,7 @@ func unescape(data []byte, cell feedmill.Cell, quote byte) feedmill.Cell {
 			from++
 		}
 	}
-	return feedmill.NewCell(cell.Kind(), int(start), to)
+	return columnar.NewCell(cell.Kind(), int(start), to)
 }
 
 // onlyLineReturns reports whether every carriage return outside of quotes
@@ -174,7 +174,7 @@ func (b *csvBlock) onlyLineReturns() bool {
 // emit gives the records to fn as runs of bounded size. The first is the number
 // of the first record in the data; the width is how many columns a consumer will
 // make of them.
-func (b *csvBlock) emit(first int64, width int, fn func(*feedmill.Cells) error) error {
+func (b *csvBlock) emit(first int64, width int, fn func(*columnar.Cells) error) error {
 	if !b.regular {
 		return b.emitRagged(first, width, fn)
 	}
@@ -184,7 +184,7 @@ func (b *csvBlock) emit(first int64, width int, fn func(*feedmill.Cells) error) 
 	step := max(1, maxRunCells/max(width, b.columns))
 	for row := 0; row < b.rows; row += step {
 		rows := min(step, b.rows-row)
-		run := feedmill.Cells{
+		run := columnar.Cells{
 			First: first + int64(row), Rows: rows, Columns: b.columns,
 			Data: b.data, Cell: b.cells.Cell[row*b.columns : (row+rows)*b.columns],
 		}

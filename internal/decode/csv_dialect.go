@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Dialect is how a table is written in separated fields. All its characters are ASCII.
@@ -32,7 +32,7 @@ const certain = 4
 // trial is a dialect with what the head of the data looks like in it.
 type trial struct {
 	Dialect
-	records [][]feedmill.Cell
+	records [][]columnar.Cell
 	data    []byte
 	// offsets is where each record begins, and where the last one ends.
 	offsets []int
@@ -167,7 +167,7 @@ func (t *trial) measure() {
 	t.typed = typed * 20 / max(all, 1)
 }
 
-func (t *trial) text(cell feedmill.Cell) []byte {
+func (t *trial) text(cell columnar.Cell) []byte {
 	start, end := cell.Range()
 	return t.data[start:end]
 }
@@ -175,7 +175,7 @@ func (t *trial) text(cell feedmill.Cell) []byte {
 // blank reports whether the record is an empty line.
 func (t *trial) blank(record int) bool {
 	cells := t.records[record]
-	return len(cells) == 1 && cells[0].Kind() == feedmill.CellPlain && cells[0].Empty()
+	return len(cells) == 1 && cells[0].Kind() == columnar.CellPlain && cells[0].Empty()
 }
 
 // quotesProven reports whether the quotes of the trial are more than
@@ -186,7 +186,7 @@ func (t *trial) quotesProven() bool {
 	for _, record := range t.records {
 		for _, cell := range record {
 			text := t.text(cell)
-			if cell.Kind() == feedmill.CellQuoted {
+			if cell.Kind() == columnar.CellQuoted {
 				quoted++
 			} else if len(text) > 0 && text[0] == '"' {
 				return false

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // firstReading is the state of the first look at all records. Blocks are scanned
@@ -29,7 +29,7 @@ type firstReading struct {
 }
 
 // readFirst reads all records and finds out what the file is like.
-func (c *CSV) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+func (c *CSV) readFirst(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	r := c.newFirstReading()
 	if c.Dialect.Escape == '\\' || c.Dialect.Quote == '\'' {
 		r.from = c.begin
@@ -49,7 +49,7 @@ func (c *CSV) newFirstReading() *firstReading {
 }
 
 // readOn reads all records that were not read.
-func (c *CSV) readOn(ctx context.Context, r *firstReading, workers int, fn func(*feedmill.Cells) error) error {
+func (c *CSV) readOn(ctx context.Context, r *firstReading, workers int, fn func(*columnar.Cells) error) error {
 	if r.from < 0 {
 		if err := together(ctx, workers, func(ctx context.Context) error { return r.scan(ctx, fn) }); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (r *firstReading) findParity() error {
 }
 
 // scan is the work of one goroutine.
-func (r *firstReading) scan(ctx context.Context, fn func(*feedmill.Cells) error) (err error) {
+func (r *firstReading) scan(ctx context.Context, fn func(*columnar.Cells) error) (err error) {
 	scan := r.csv.scanner()
 	defer scanners.Put(scan)
 	defer func() {

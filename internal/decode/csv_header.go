@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // maxPreamble is how many lines can stand before the header.
@@ -76,7 +76,7 @@ func (t *trial) remark(i int) bool {
 }
 
 // filled counts the fields that are not empty.
-func filled(record []feedmill.Cell) (n int) {
+func filled(record []columnar.Cell) (n int) {
 	for _, cell := range record {
 		if !cell.Empty() {
 			n++

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // The files of csv-spectrum are read as their twins in JSON say.
@@ -155,7 +155,7 @@ func TestCSVChunksAgree(t *testing.T) {
 			rt.Fatal(err)
 		}
 		rest := &tolerantReader{csv: alone, offset: alone.begin}
-		if err := rest.scan(t.Context(), func(*feedmill.Cells) error { return nil }); err != nil {
+		if err := rest.scan(t.Context(), func(*columnar.Cells) error { return nil }); err != nil {
 			rt.Fatal(err)
 		}
 		alone.whole = true

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // readAll reads a table and forgets its cells.
@@ -17,7 +18,7 @@ func readAll(t *testing.T, data string, options CSVOptions) (*CSV, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.Each(t.Context(), 2, func(*feedmill.Cells) error { return nil })
+	return c, c.Each(t.Context(), 2, func(*columnar.Cells) error { return nil })
 }
 
 func TestCSVLimits(t *testing.T) {
@@ -68,7 +69,7 @@ func TestCSVLimits(t *testing.T) {
 					t.Fatal(err)
 				}
 				// Cells that are missing take no more memory than a run may.
-				err = c.Each(t.Context(), 1, func(cells *feedmill.Cells) error {
+				err = c.Each(t.Context(), 1, func(cells *columnar.Cells) error {
 					if len(cells.Cell) > maxRunCells {
 						return fmt.Errorf("a run has %d cells", len(cells.Cell))
 					}
@@ -111,7 +112,7 @@ func TestCSVStaysFast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Each(t.Context(), 3, func(*feedmill.Cells) error { return nil }); err != nil {
+		if err := c.Each(t.Context(), 3, func(*columnar.Cells) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, block := range c.blocks {
@@ -132,11 +133,11 @@ func TestCSVStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := errors.New("the disk is full")
-	if err := c.Each(t.Context(), 3, func(*feedmill.Cells) error { return full }); !errors.Is(err, full) {
+	if err := c.Each(t.Context(), 3, func(*columnar.Cells) error { return full }); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = c.Each(ctx, 3, func(*feedmill.Cells) error {
+	err = c.Each(ctx, 3, func(*columnar.Cells) error {
 		cancel()
 		return nil
 	})

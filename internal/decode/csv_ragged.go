@@ -3,7 +3,7 @@ package decode
 import (
 	"slices"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // raggedness counts the records that have more or fewer fields than there are
@@ -105,10 +105,10 @@ func (b *csvBlock) countRows(quoted bool) (fine bool) {
 }
 
 // emitRagged gives the records to fn, filled up with missing cells.
-func (b *csvBlock) emitRagged(first int64, width int, fn func(*feedmill.Cells) error) error {
+func (b *csvBlock) emitRagged(first int64, width int, fn func(*columnar.Cells) error) error {
 	columns := b.cells.Columns
 	step := max(1, maxRunCells/max(width, columns))
-	run := feedmill.Cells{First: first, Columns: columns, Data: b.data, Cell: b.cells.Cell[:0]}
+	run := columnar.Cells{First: first, Columns: columns, Data: b.data, Cell: b.cells.Cell[:0]}
 	var err error
 	flush := func() bool {
 		if run.Rows > 0 {
@@ -141,10 +141,10 @@ func (b *csvBlock) emitRagged(first int64, width int, fn func(*feedmill.Cells) e
 }
 
 // cell is the cell of a field that is known to be well formed.
-func (b *csvBlock) cell(start, end int) feedmill.Cell {
+func (b *csvBlock) cell(start, end int) columnar.Cell {
 	end = b.trimReturn(start, end)
 	if start == end || b.data[start] != b.dialect.Quote {
-		return feedmill.NewCell(feedmill.CellPlain, start, end)
+		return columnar.NewCell(columnar.CellPlain, start, end)
 	}
-	return unescape(b.data, feedmill.NewCell(feedmill.CellQuoted, start+1, end-1), b.dialect.Quote)
+	return unescape(b.data, columnar.NewCell(columnar.CellQuoted, start+1, end-1), b.dialect.Quote)
 }

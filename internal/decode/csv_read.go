@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // csvRange is a part of the text that begins and ends where a record does.
@@ -27,7 +27,7 @@ type csvRange struct {
 // workers; fn must not keep a run. The runs come in any order, and two
 // readings may cut them differently, but a record has the same number and the same
 // cells each time.
-func (c *CSV) Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+func (c *CSV) Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	switch {
 	case c.whole:
 	case c.arriving != nil:
@@ -64,7 +64,7 @@ func (c *CSV) BlockFirst(block int) int64 {
 
 // Read gives the records of the blocks from one up to, but not with, another to
 // fn, in order. It may be called from several goroutines.
-func (c *CSV) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error {
+func (c *CSV) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
 	scan := c.scanner()
 	defer scanners.Put(scan)
 	for _, block := range c.blocks[from:to] {
@@ -96,7 +96,7 @@ type csvScanner struct {
 	// records is the part of buffer that is scanned.
 	records []byte
 	block   csvBlock
-	cells   feedmill.Cells
+	cells   columnar.Cells
 }
 
 var scanners = sync.Pool{New: func() any { return new(csvScanner) }}

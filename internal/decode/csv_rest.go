@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // tolerantReader reads the rest of a table that is not well formed. The records
@@ -21,7 +21,7 @@ type tolerantReader struct {
 }
 
 // scan is the work of one goroutine.
-func (r *tolerantReader) scan(ctx context.Context, fn func(*feedmill.Cells) error) error {
+func (r *tolerantReader) scan(ctx context.Context, fn func(*columnar.Cells) error) error {
 	scan := r.csv.scanner()
 	defer scanners.Put(scan)
 	for {
@@ -44,7 +44,7 @@ func (r *tolerantReader) scan(ctx context.Context, fn func(*feedmill.Cells) erro
 }
 
 // next reads the next run of records.
-func (r *tolerantReader) next(cells *feedmill.Cells) error {
+func (r *tolerantReader) next(cells *columnar.Cells) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.csv
@@ -74,7 +74,7 @@ func (r *tolerantReader) next(cells *feedmill.Cells) error {
 }
 
 // readTolerant reads a part that has been read before.
-func (c *CSV) readTolerant(block csvRange, scan *csvScanner, fn func(*feedmill.Cells) error) error {
+func (c *CSV) readTolerant(block csvRange, scan *csvScanner, fn func(*columnar.Cells) error) error {
 	last := block.first + int64(block.rows)
 	for block.start < block.end {
 		t, size, err := c.parseTolerant(block, &scan.cells)
@@ -104,7 +104,7 @@ type tolerantRun struct {
 
 // parseTolerant reads the first records of a part into cells, as many as make a
 // run, and says how many bytes they are.
-func (c *CSV) parseTolerant(block csvRange, cells *feedmill.Cells) (*tolerantRun, int, error) {
+func (c *CSV) parseTolerant(block csvRange, cells *columnar.Cells) (*tolerantRun, int, error) {
 	for window := c.text.survey.chunk; ; window *= 2 {
 		size := min(window, block.end-block.start)
 		cells.Data = slices.Grow(cells.Data[:0], int(size))[:size]
@@ -129,7 +129,7 @@ func (c *CSV) parseTolerant(block csvRange, cells *feedmill.Cells) (*tolerantRun
 }
 
 // parseRun reads records until the data ends or the run is full.
-func (c *CSV) parseRun(t *tolerantRun, first int64, cells *feedmill.Cells) (consumed int, err error) {
+func (c *CSV) parseRun(t *tolerantRun, first int64, cells *columnar.Cells) (consumed int, err error) {
 	cells.First, cells.Rows, cells.Columns = first, 0, c.columns
 	var widths []int
 	for consumed < len(t.data) {
@@ -143,7 +143,7 @@ func (c *CSV) parseRun(t *tolerantRun, first int64, cells *feedmill.Cells) (cons
 			break
 		}
 		width := len(t.cells) - begin
-		if c.columns > 1 && width == 1 && t.cells[begin].Kind() == feedmill.CellPlain && t.cells[begin].Empty() {
+		if c.columns > 1 && width == 1 && t.cells[begin].Kind() == columnar.CellPlain && t.cells[begin].Empty() {
 			t.cells = t.cells[:begin]
 			consumed = next
 			continue
@@ -170,7 +170,7 @@ func (c *CSV) parseRun(t *tolerantRun, first int64, cells *feedmill.Cells) (cons
 
 // fillUp gives every record as many cells as there are columns. It works
 // from the end, so that nothing is overwritten before it has moved.
-func fillUp(cells []feedmill.Cell, widths []int, columns int) []feedmill.Cell {
+func fillUp(cells []columnar.Cell, widths []int, columns int) []columnar.Cell {
 	from, to := len(cells), len(widths)*columns
 	if from == to {
 		return cells

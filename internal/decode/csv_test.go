@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // quotedEmpty stands for the text of an empty quoted cell.
@@ -25,11 +26,11 @@ type table struct {
 	warnings []string
 }
 
-func cellText(cells *feedmill.Cells, cell feedmill.Cell) string {
+func cellText(cells *columnar.Cells, cell columnar.Cell) string {
 	switch {
-	case cell.Kind() == feedmill.CellMissing:
+	case cell.Kind() == columnar.CellMissing:
 		return "∅"
-	case cell.Kind() == feedmill.CellQuoted && cell.Empty():
+	case cell.Kind() == columnar.CellQuoted && cell.Empty():
 		return quotedEmpty
 	}
 	return string(cells.Text(cell))
@@ -37,7 +38,7 @@ func cellText(cells *feedmill.Cells, cell feedmill.Cell) string {
 
 // openTable is what every decoder opens.
 type openTable interface {
-	Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error
+	Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error
 	Rows() int64
 	Names() []string
 }
@@ -47,7 +48,7 @@ func readRows(t testing.TB, c openTable) [][]string {
 	t.Helper()
 	var mu sync.Mutex
 	rows := map[int64][]string{}
-	err := c.Each(t.Context(), 3, func(cells *feedmill.Cells) error {
+	err := c.Each(t.Context(), 3, func(cells *columnar.Cells) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for row := range cells.Rows {
@@ -172,11 +173,11 @@ func TestCSVWarningHasPosition(t *testing.T) {
 }
 
 // rowsOf is the text of the cells of a run, without those that are missing.
-func rowsOf(cells *feedmill.Cells) (rows [][]string) {
+func rowsOf(cells *columnar.Cells) (rows [][]string) {
 	for row := range cells.Rows {
 		var out []string
 		for column := range cells.Columns {
-			if cell := cells.At(row, column); cell.Kind() != feedmill.CellMissing {
+			if cell := cells.At(row, column); cell.Kind() != columnar.CellMissing {
 				out = append(out, cellText(cells, cell))
 			}
 		}
@@ -185,8 +186,8 @@ func rowsOf(cells *feedmill.Cells) (rows [][]string) {
 	return rows
 }
 
-func collect(rows *[][]string) func(*feedmill.Cells) error {
-	return func(cells *feedmill.Cells) error {
+func collect(rows *[][]string) func(*columnar.Cells) error {
+	return func(cells *columnar.Cells) error {
 		*rows = append(*rows, rowsOf(cells)...)
 		return nil
 	}

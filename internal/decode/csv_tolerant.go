@@ -3,7 +3,7 @@ package decode
 import (
 	"bytes"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // tolerant reads records one after the other and makes sense of those that are
@@ -33,7 +33,7 @@ type tolerant struct {
 	// of a quoted field was looked for in vain. Before it, such fields are only
 	// looked for in single lines, because each search could take as long.
 	base, unclosed int64
-	cells          []feedmill.Cell
+	cells          []columnar.Cell
 	broken         brokenQuotes
 	// tooMany says that the last record has more than maxFields fields.
 	tooMany bool
@@ -98,7 +98,7 @@ func (t *tolerant) record(pos int, row int64) (next int, complete bool) {
 
 // field reads the field at pos, the index-th of its record. The end is where
 // the delimiter or the line end behind it stands, or the end of the data.
-func (t *tolerant) field(pos, index int, broken *int) (cell feedmill.Cell, end int, ok bool) {
+func (t *tolerant) field(pos, index int, broken *int) (cell columnar.Cell, end int, ok bool) {
 	quote := pos
 	for quote < len(t.data) && t.data[quote] == ' ' {
 		quote++
@@ -114,7 +114,7 @@ func (t *tolerant) field(pos, index int, broken *int) (cell feedmill.Cell, end i
 }
 
 // plain reads a field without regard to quotes.
-func (t *tolerant) plain(pos, index int, broken *int) (cell feedmill.Cell, end int, ok bool) {
+func (t *tolerant) plain(pos, index int, broken *int) (cell columnar.Cell, end int, ok bool) {
 	for end = pos; end < len(t.data); end++ {
 		c := t.data[end]
 		if !t.special[c] {
@@ -122,7 +122,7 @@ func (t *tolerant) plain(pos, index int, broken *int) (cell feedmill.Cell, end i
 		}
 		switch {
 		case c == t.dialect.Delimiter || t.endsLine(end, index):
-			return feedmill.NewCell(feedmill.CellPlain, pos, end), end, true
+			return columnar.NewCell(columnar.CellPlain, pos, end), end, true
 		case c == t.dialect.Quote && c != 0 && *broken < 0:
 			*broken = end
 		}
@@ -130,7 +130,7 @@ func (t *tolerant) plain(pos, index int, broken *int) (cell feedmill.Cell, end i
 	if !t.final {
 		return 0, 0, false
 	}
-	return feedmill.NewCell(feedmill.CellPlain, pos, end), end, true
+	return columnar.NewCell(columnar.CellPlain, pos, end), end, true
 }
 
 // endsLine reports whether a line end stands at pos, behind the index-th field.
@@ -154,7 +154,7 @@ const (
 )
 
 // quoted reads the field whose opening quote stands at open.
-func (t *tolerant) quoted(open, index int, broken *int) (feedmill.Cell, int, verdict) {
+func (t *tolerant) quoted(open, index int, broken *int) (columnar.Cell, int, verdict) {
 	quote, escape := t.dialect.Quote, t.dialect.Escape
 	undo, stray, lines := false, -1, false
 	reach, oneLine := len(t.data), t.base+int64(open) < t.unclosed
@@ -193,7 +193,7 @@ func (t *tolerant) quoted(open, index int, broken *int) (feedmill.Cell, int, ver
 			if stray >= 0 {
 				*broken = stray
 			}
-			cell := feedmill.NewCell(feedmill.CellQuoted, open+1, pos)
+			cell := columnar.NewCell(columnar.CellQuoted, open+1, pos)
 			if undo || escape == '\\' {
 				cell = t.undo(cell)
 			}
@@ -223,7 +223,7 @@ func (t *tolerant) opens(pos int) bool {
 }
 
 // undo takes the escapes out of a quoted cell, where it stands.
-func (t *tolerant) undo(cell feedmill.Cell) feedmill.Cell {
+func (t *tolerant) undo(cell columnar.Cell) columnar.Cell {
 	start, end := cell.Range()
 	quote, escape := t.dialect.Quote, t.dialect.Escape
 	to := start
@@ -239,7 +239,7 @@ func (t *tolerant) undo(cell feedmill.Cell) feedmill.Cell {
 		t.data[to] = t.data[from]
 		to++
 	}
-	return feedmill.NewCell(cell.Kind(), int(start), int(to))
+	return columnar.NewCell(cell.Kind(), int(start), int(to))
 }
 
 // backslashes counts those at the end of p.

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // benchRecords writes flat records of mixed types, as exports of orders have
@@ -35,7 +35,7 @@ func benchmarkJSON(b *testing.B, open jsonOpener, data []byte, options JSONOptio
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := j.Each(b.Context(), workers, func(*feedmill.Cells) error { return nil }); err != nil {
+		if err := j.Each(b.Context(), workers, func(*columnar.Cells) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,7 +3,7 @@ package decode
 import (
 	"sync"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // jsonBlock is a piece of the data with whole records.
@@ -83,7 +83,7 @@ func (r *jsonReader) free() {
 // beginBlock makes ready for a block.
 func (r *jsonReader) beginBlock() {
 	r.columns = r.json.columns.count()
-	r.cells = feedmill.Cells{Cell: r.cells.Cell[:0]}
+	r.cells = columnar.Cells{Cell: r.cells.Cell[:0]}
 	r.first, r.firstKnown, r.done = 0, false, 0
 	r.fault, r.failure = nil, nil
 	r.notes.reset()

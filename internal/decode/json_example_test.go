@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode"
 )
 
@@ -20,7 +20,7 @@ func ExampleOpenJSON() {
 		fmt.Println(err)
 		return
 	}
-	err = orders.Each(ctx, 1, func(cells *feedmill.Cells) error {
+	err = orders.Each(ctx, 1, func(cells *columnar.Cells) error {
 		for row := range cells.Rows {
 			texts := make([]string, cells.Columns)
 			for column := range texts {

@@ -1,7 +1,7 @@
 package decode
 
 import (
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
@@ -69,12 +69,12 @@ type explosion struct {
 type explosionLevel struct {
 	cells    []columnCell
 	elements []explodedElement
-	row      []feedmill.Cell
+	row      []columnar.Cell
 }
 
 type columnCell struct {
 	column int
-	cell   feedmill.Cell
+	cell   columnar.Cell
 }
 
 // explodedElement has a range of its level's cells, and of the next level's
@@ -115,7 +115,7 @@ func (e *explosion) current() *explodedElement {
 }
 
 // put adds a cell to the current element. It returns end.
-func (e *explosion) put(r *jsonReader, column int, cell feedmill.Cell, i, end int) int {
+func (e *explosion) put(r *jsonReader, column int, cell columnar.Cell, i, end int) int {
 	if e.size++; e.size > MaxExploded {
 		return r.fail(i, "the record has more than %d values, which is too many to explode; a path can select them as records", MaxExploded)
 	}
@@ -195,10 +195,10 @@ func (e *explosion) end(r *jsonReader) bool {
 }
 
 // rows makes the rows of an element on top of what those around it have.
-func (e *explosion) rows(r *jsonReader, level int, element explodedElement, above []feedmill.Cell) bool {
+func (e *explosion) rows(r *jsonReader, level int, element explodedElement, above []columnar.Cell) bool {
 	l := &e.levels[level]
 	if len(l.row) < r.columns {
-		l.row = make([]feedmill.Cell, r.columns)
+		l.row = make([]columnar.Cell, r.columns)
 	}
 	row := l.row[:r.columns]
 	clear(row[copy(row, above):])

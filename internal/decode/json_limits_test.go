@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // TestJSONLimits has for each limit data that just fits and data that does not.
@@ -67,7 +67,7 @@ func drainJSON(t *testing.T, open jsonOpener, data string, options JSONOptions) 
 	if err != nil {
 		return err
 	}
-	return j.Each(t.Context(), 2, func(*feedmill.Cells) error { return nil })
+	return j.Each(t.Context(), 2, func(*columnar.Cells) error { return nil })
 }
 
 // endless is a document that repeats its middle part, too large for memory.
@@ -124,7 +124,7 @@ func TestJSONMemoryIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				err = j.Each(t.Context(), 2, func(cells *feedmill.Cells) error {
+				err = j.Each(t.Context(), 2, func(cells *columnar.Cells) error {
 					if len(cells.Data) > 2*block {
 						return fmt.Errorf("a block of %d bytes", len(cells.Data))
 					}

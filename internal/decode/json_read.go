@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // errChanged means that a later reading met what the first had not.
@@ -25,7 +25,7 @@ type jsonRange struct {
 // workers; fn must not keep a run. The runs come in any order, and two
 // readings may cut them differently, but a record has the same number and the
 // same cells each time.
-func (j *JSON) Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+func (j *JSON) Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	if !j.whole {
 		return j.readFirst(ctx, workers, fn)
 	}
@@ -58,7 +58,7 @@ func (j *JSON) BlockFirst(block int) int64 {
 
 // Read gives the records of the blocks from one up to, but not with, another to
 // fn, in order. It may be called from several goroutines.
-func (j *JSON) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error {
+func (j *JSON) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
 	var blocks jsonBlocks
 	r := j.newReader(nil)
 	r.emit = fn
@@ -115,7 +115,7 @@ func (j *JSON) claimAgain(k int, blocks *jsonBlocks, block *jsonBlock) error {
 }
 
 // readFirst is the first reading. It finds the columns and the blocks.
-func (j *JSON) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+func (j *JSON) readFirst(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	j.columns, j.readers = newJSONColumns(), new(jsonReaders)
 	if err := j.readBlocks(ctx, workers, fn); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (j *JSON) readFirst(ctx context.Context, workers int, fn func(*feedmill.Cel
 }
 
 // readBlocks is the first reading, with the columns that are known already.
-func (j *JSON) readBlocks(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+func (j *JSON) readBlocks(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	source, err := j.newBlocks()
 	if err != nil {
 		return j.refusal(err)
@@ -149,7 +149,7 @@ func (j *JSON) readBlocks(ctx context.Context, workers int, fn func(*feedmill.Ce
 // jsonFirstReading is what the goroutines of the first reading share.
 type jsonFirstReading struct {
 	json *JSON
-	emit func(*feedmill.Cells) error
+	emit func(*columnar.Cells) error
 	turn *jsonTurn
 
 	claims sync.Mutex

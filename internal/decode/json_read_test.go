@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 func TestJSONBlocksAreReadAgain(t *testing.T) {
@@ -39,7 +39,7 @@ func TestJSONBlocksAreReadAgain(t *testing.T) {
 			want := renderRows(rows, len(j.Names()))
 			for _, part := range [][2]int{{3, 4}, {5, 9}, {0, j.Blocks()}, {j.Blocks() - 1, j.Blocks()}, {2, 2}} {
 				next := j.BlockFirst(part[0])
-				err := j.Read(t.Context(), part[0], part[1], func(cells *feedmill.Cells) error {
+				err := j.Read(t.Context(), part[0], part[1], func(cells *columnar.Cells) error {
 					for i := range cells.Rows {
 						row := numberedRow{number: cells.First + int64(i)}
 						for column := range cells.Columns {
@@ -93,7 +93,7 @@ func TestJSONReadErrors(t *testing.T) {
 			test.options.blockBytes, test.options.readBytes = 4<<10, 1<<10
 			j, err := test.open(t.Context(), &brokenSource{bytes.NewReader(test.data), from}, test.options)
 			if err == nil {
-				err = j.Each(t.Context(), 2, func(*feedmill.Cells) error { return nil })
+				err = j.Each(t.Context(), 2, func(*columnar.Cells) error { return nil })
 			}
 			if !errors.Is(err, errBroken) {
 				t.Errorf("broken from %d on, with path %q: error %v", from, test.options.Path, err)
@@ -120,7 +120,7 @@ func TestJSONChangedData(t *testing.T) {
 			t.Fatal(err)
 		}
 		copy(data, test.changed)
-		err = j.Each(t.Context(), 1, func(*feedmill.Cells) error { return nil })
+		err = j.Each(t.Context(), 1, func(*columnar.Cells) error { return nil })
 		if same := test.changed == "1\n 2 "; errors.Is(err, errChanged) == same {
 			t.Errorf("%q after %q: error %v", test.changed, test.data, err)
 		}

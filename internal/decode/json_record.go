@@ -3,7 +3,7 @@ package decode
 import (
 	"encoding/binary"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
@@ -15,9 +15,9 @@ type jsonReader struct {
 	// nodes counts the names that are known.
 	nodes int
 
-	cells feedmill.Cells
+	cells columnar.Cells
 	// row has the cells of the record that is being read.
-	row []feedmill.Cell
+	row []columnar.Cell
 	// columns is how many cells a row has.
 	columns int
 
@@ -40,7 +40,7 @@ type jsonReader struct {
 	first      int64
 	firstKnown bool
 	done       int64
-	emit       func(*feedmill.Cells) error
+	emit       func(*columnar.Cells) error
 	// failure is an error that is no fault of the data.
 	failure error
 }
@@ -162,7 +162,7 @@ func (r *jsonReader) isName(node *jsonNode, i int) bool {
 // plainValue reads the value of a name, which is not exploded, and returns
 // where it ends.
 func (r *jsonReader) plainValue(node *jsonNode, i, depth int) int {
-	var cell feedmill.Cell
+	var cell columnar.Cell
 	var end int
 	switch c := r.data[i]; c {
 	case '"':
@@ -176,12 +176,12 @@ func (r *jsonReader) plainValue(node *jsonNode, i, depth int) int {
 				return -1
 			}
 		}
-		cell, end = feedmill.NewCell(feedmill.CellString, i+1, text), last+1
+		cell, end = columnar.NewCell(columnar.CellString, i+1, text), last+1
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		if end = r.number(i); end < 0 {
 			return -1
 		}
-		cell = feedmill.NewCell(feedmill.CellNumber, i, end)
+		cell = columnar.NewCell(columnar.CellNumber, i, end)
 	case '{':
 		if depth >= MaxDepth {
 			return r.fail(i, "more than %d arrays and objects stand in each other", MaxDepth)
@@ -193,7 +193,7 @@ func (r *jsonReader) plainValue(node *jsonNode, i, depth int) int {
 		}
 		// An empty object is a value of its own, or it would be lost.
 		r.data[i+1] = '}'
-		cell = feedmill.NewCell(feedmill.CellJSON, i, i+2)
+		cell = columnar.NewCell(columnar.CellJSON, i, i+2)
 	case '[':
 		text, next := r.nested(i, depth)
 		if next < 0 {
@@ -203,26 +203,26 @@ func (r *jsonReader) plainValue(node *jsonNode, i, depth int) int {
 			r.notes.repeat(node, r.duplicates, r.rowInBlock())
 			r.duplicates = 0
 		}
-		cell, end = feedmill.NewCell(feedmill.CellJSON, i, text), next
+		cell, end = columnar.NewCell(columnar.CellJSON, i, text), next
 	default:
 		if end = r.word(i); end < 0 {
 			return -1
 		}
-		kind := feedmill.CellNull
+		kind := columnar.CellNull
 		switch c {
 		case 't':
-			kind = feedmill.CellTrue
+			kind = columnar.CellTrue
 		case 'f':
-			kind = feedmill.CellFalse
+			kind = columnar.CellFalse
 		}
-		cell = feedmill.NewCell(kind, i, i)
+		cell = columnar.NewCell(kind, i, i)
 	}
 	return r.put(node, cell, i, end)
 }
 
 // put sets the cell of a name in the current row, for a value at i, and
 // returns end.
-func (r *jsonReader) put(node *jsonNode, cell feedmill.Cell, i, end int) int {
+func (r *jsonReader) put(node *jsonNode, cell columnar.Cell, i, end int) int {
 	if !node.filled && !r.prepare(node, cell, i) {
 		return -1
 	}
@@ -235,11 +235,11 @@ func (r *jsonReader) put(node *jsonNode, cell feedmill.Cell, i, end int) int {
 
 // prepare makes sure that a value has a column, and notes when it is the first
 // in it that is not null.
-func (r *jsonReader) prepare(node *jsonNode, cell feedmill.Cell, i int) bool {
+func (r *jsonReader) prepare(node *jsonNode, cell columnar.Cell, i int) bool {
 	if node.column < 0 && !r.addColumn(node, i) {
 		return false
 	}
-	if !node.filled && cell.Kind() != feedmill.CellNull {
+	if !node.filled && cell.Kind() != columnar.CellNull {
 		node.filled = true
 		r.json.columns.fill(node.column)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // faultyJSON are texts that are no JSON, each with the place of the fault and
@@ -204,19 +205,19 @@ func TestJSONStopsWithItsConsumer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Each(t.Context(), 2, func(*feedmill.Cells) error { return stop }); !errors.Is(err, stop) {
+		if err := j.Each(t.Context(), 2, func(*columnar.Cells) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("error %v, want %v", err, stop)
 		}
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := j.Each(cancelled, 2, func(*feedmill.Cells) error { return nil }); !errors.Is(err, context.Canceled) {
+		if err := j.Each(cancelled, 2, func(*columnar.Cells) error { return nil }); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 		// A reading that failed leaves nothing behind.
-		if err := j.Each(t.Context(), 2, func(*feedmill.Cells) error { return nil }); err != nil || j.Rows() == 0 {
+		if err := j.Each(t.Context(), 2, func(*columnar.Cells) error { return nil }); err != nil || j.Rows() == 0 {
 			t.Errorf("%d rows, error %v", j.Rows(), err)
 		}
-		if err := j.Each(cancelled, 2, func(*feedmill.Cells) error { return nil }); !errors.Is(err, context.Canceled) {
+		if err := j.Each(cancelled, 2, func(*columnar.Cells) error { return nil }); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	}

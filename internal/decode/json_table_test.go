@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // jsonTable is all that a decoder says of some data.
@@ -79,7 +80,7 @@ type numberedRow struct {
 func readJSONRows(t testing.TB, j *JSON, workers int) ([]numberedRow, error) {
 	var mu sync.Mutex
 	var rows []numberedRow
-	err := j.Each(t.Context(), workers, func(cells *feedmill.Cells) error {
+	err := j.Each(t.Context(), workers, func(cells *columnar.Cells) error {
 		found := make([]numberedRow, cells.Rows)
 		for i := range found {
 			found[i].number = cells.First + int64(i)
@@ -104,19 +105,19 @@ func readJSONRows(t testing.TB, j *JSON, workers int) ([]numberedRow, error) {
 // missing stands for a cell that is not there.
 const missing = "~"
 
-func renderCell(cells *feedmill.Cells, cell feedmill.Cell) string {
+func renderCell(cells *columnar.Cells, cell columnar.Cell) string {
 	switch cell.Kind() {
-	case feedmill.CellMissing:
+	case columnar.CellMissing:
 		return missing
-	case feedmill.CellString:
+	case columnar.CellString:
 		return strconv.Quote(string(cells.Text(cell)))
-	case feedmill.CellNumber, feedmill.CellJSON:
+	case columnar.CellNumber, columnar.CellJSON:
 		return string(cells.Text(cell))
-	case feedmill.CellTrue:
+	case columnar.CellTrue:
 		return "true"
-	case feedmill.CellFalse:
+	case columnar.CellFalse:
 		return "false"
-	case feedmill.CellNull:
+	case columnar.CellNull:
 		return "null"
 	}
 	return fmt.Sprintf("kind %d", cell.Kind())

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 func TestJSONHollowColumns(t *testing.T) {
@@ -25,7 +26,7 @@ func TestJSONHollowColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Each(t.Context(), 3, func(*feedmill.Cells) error { return nil }); err != nil {
+		if err := j.Each(t.Context(), 3, func(*columnar.Cells) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if got := j.Hollow(); !slices.Equal(got, want) {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Pages is one table that comes in pages, each of which is data of its own: the
@@ -21,7 +22,7 @@ import (
 // few hundred bytes each.
 type Pages struct {
 	options PagesOptions
-	each    func(*feedmill.Cells) error
+	each    func(*columnar.Cells) error
 	watch   *watch
 
 	format string
@@ -70,7 +71,7 @@ type pageTable interface {
 	Rows() int64
 	Blocks() int
 	Warnings() ([]feedmill.Warning, error)
-	Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error
+	Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error
 	// forget gives up what is not needed to read it again.
 	forget()
 }
@@ -78,7 +79,7 @@ type pageTable interface {
 // NewPages begins a table. The records of each page are given to each as they are
 // read, in runs and in any order, from several goroutines; it must not keep a
 // run.
-func NewPages(options PagesOptions, each func(*feedmill.Cells) error) (*Pages, error) {
+func NewPages(options PagesOptions, each func(*columnar.Cells) error) (*Pages, error) {
 	parsed, err := newJSON(JSONOptions{Path: options.Path, Explode: options.Explode})
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func NewPages(options PagesOptions, each func(*feedmill.Cells) error) (*Pages, e
 
 // Watch has every text of a column told to see, one at a time and in any order,
 // while the pages are read. Nulls are left out. It is called before the first page.
-func (p *Pages) Watch(name string, see func(kind feedmill.CellKind, text []byte)) {
+func (p *Pages) Watch(name string, see func(kind columnar.CellKind, text []byte)) {
 	p.watch = &watch{name: name, see: see}
 }
 
@@ -204,7 +205,7 @@ func (p *Pages) Warnings() ([]feedmill.Warning, error) {
 }
 
 // Each gives the records of all pages to fn again, like [CSV.Each].
-func (p *Pages) Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error {
+func (p *Pages) Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	var next atomic.Int64
 	return together(ctx, workers, func(ctx context.Context) error {
 		for {
@@ -224,7 +225,7 @@ func (p *Pages) Blocks() int { return p.blocks }
 
 // Read gives the records of the blocks from one up to, but not with, another to
 // fn, in order. It may be called from several goroutines, after the last page.
-func (p *Pages) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error {
+func (p *Pages) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
 	// The last page that begins at the block or before it.
 	at, found := slices.BinarySearchFunc(p.pages, from, func(page page, block int) int { return page.block - block })
 	if !found {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // BenchmarkPages reads a table of 64 MB in a thousand pages, and in one.
@@ -23,7 +23,7 @@ func BenchmarkPages(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				b.SetBytes(int64(pages) * int64(len(page)))
 				for b.Loop() {
-					p, err := NewPages(PagesOptions{}, func(*feedmill.Cells) error { return nil })
+					p, err := NewPages(PagesOptions{}, func(*columnar.Cells) error { return nil })
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -32,7 +32,7 @@ func BenchmarkPages(b *testing.B) {
 							b.Fatal(err)
 						}
 					}
-					if err := p.Each(b.Context(), 2, func(*feedmill.Cells) error { return nil }); err != nil {
+					if err := p.Each(b.Context(), 2, func(*columnar.Cells) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // csvPages is what the pages of separated fields have in common.
@@ -48,7 +48,7 @@ func (p *Pages) addCSV(ctx context.Context, data Source, tabs bool) (page, error
 		return page{}, err
 	}
 	each := p.watching(places.index, p.each)
-	err = c.Each(ctx, pageWorkers(data), func(cells *feedmill.Cells) error {
+	err = c.Each(ctx, pageWorkers(data), func(cells *columnar.Cells) error {
 		columns, err := places.of(c, cells.Columns)
 		if err != nil {
 			return err

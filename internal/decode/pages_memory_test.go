@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // What is kept of a page does not grow with what is in it.
@@ -32,7 +32,7 @@ func TestPagesAreForgotten(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.options.Temp = t.TempDir()
-			p, err := NewPages(test.options, func(*feedmill.Cells) error { return nil })
+			p, err := NewPages(test.options, func(*columnar.Cells) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}

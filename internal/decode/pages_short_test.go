@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // A short page is walked through once and then read; it gives the same rows and
@@ -56,10 +56,10 @@ func readAlone(t *testing.T, path, doc string) (rows []string, err error) {
 		return nil, err
 	}
 	defer j.Close()
-	if err := j.Each(t.Context(), 1, func(*feedmill.Cells) error { return nil }); err != nil {
+	if err := j.Each(t.Context(), 1, func(*columnar.Cells) error { return nil }); err != nil {
 		return nil, err
 	}
-	err = j.Each(t.Context(), 1, func(cells *feedmill.Cells) error {
+	err = j.Each(t.Context(), 1, func(cells *columnar.Cells) error {
 		for row := range cells.Rows {
 			texts := make([]string, cells.Columns)
 			for column := range texts {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // pagesTable is what was read of pages: what each page gave as it came, and all
@@ -35,7 +35,7 @@ func readPages(t testing.TB, format string, options PagesOptions, pages ...strin
 	var mu sync.Mutex
 	given := map[int64][]string{}
 	options.Temp = t.TempDir()
-	p, err := NewPages(options, func(cells *feedmill.Cells) error {
+	p, err := NewPages(options, func(cells *columnar.Cells) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for row := range cells.Rows {
@@ -51,7 +51,7 @@ func readPages(t testing.TB, format string, options PagesOptions, pages ...strin
 		return out, err
 	}
 	defer p.Close()
-	p.Watch("id", func(_ feedmill.CellKind, text []byte) { out.watched = append(out.watched, string(text)) })
+	p.Watch("id", func(_ columnar.CellKind, text []byte) { out.watched = append(out.watched, string(text)) })
 	for _, page := range pages {
 		rows, err := p.Add(t.Context(), format, strings.NewReader(page))
 		if err != nil {
@@ -242,7 +242,7 @@ func TestPagesRefuse(t *testing.T) {
 }
 
 func TestPagesStayRefused(t *testing.T) {
-	p, err := NewPages(PagesOptions{}, func(*feedmill.Cells) error { return nil })
+	p, err := NewPages(PagesOptions{}, func(*columnar.Cells) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestPagesStayRefused(t *testing.T) {
 }
 
 func TestPagesFailWithTheirFunction(t *testing.T) {
-	p, err := NewPages(PagesOptions{}, func(*feedmill.Cells) error { return errBroken })
+	p, err := NewPages(PagesOptions{}, func(*columnar.Cells) error { return errBroken })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestPagesAreOneTable(outer *testing.T) {
 func TestPagesOfManyBlocks(t *testing.T) {
 	array := append(append([]byte(`{"data":[`), benchRecords(1<<20, ",")...), "]}"...)
 	var given sync.Map
-	p, err := NewPages(PagesOptions{}, func(cells *feedmill.Cells) error {
+	p, err := NewPages(PagesOptions{}, func(cells *columnar.Cells) error {
 		for row := range cells.Rows {
 			given.Store(cells.First+int64(row), renderCell(cells, cells.At(row, 0)))
 		}
@@ -325,7 +325,7 @@ func TestPagesOfManyBlocks(t *testing.T) {
 	next := int64(0)
 	for block := 0; block < p.Blocks(); {
 		end := min(block+3, p.Blocks())
-		err := p.Read(t.Context(), block, end, func(cells *feedmill.Cells) error {
+		err := p.Read(t.Context(), block, end, func(cells *columnar.Cells) error {
 			for row := range cells.Rows {
 				want, _ := given.Load(next)
 				if got := renderCell(cells, cells.At(row, 0)); cells.First+int64(row) != next || got != want {

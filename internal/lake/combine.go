@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Combination is rows that a feed has and rows that come to them.
@@ -184,9 +185,9 @@ func replaced(old, fresh *side, keys []int) (sql string, any bool) {
 }
 
 // concat is the blocks of one sequence, then those of another.
-func concat(first, second iter.Seq2[[]feedmill.Vector, error]) iter.Seq2[[]feedmill.Vector, error] {
-	return func(yield func([]feedmill.Vector, error) bool) {
-		for _, blocks := range []iter.Seq2[[]feedmill.Vector, error]{first, second} {
+func concat(first, second iter.Seq2[[]columnar.Vector, error]) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
+		for _, blocks := range []iter.Seq2[[]columnar.Vector, error]{first, second} {
 			for block, err := range blocks {
 				if !yield(block, err) {
 					return

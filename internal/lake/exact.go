@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // number is how a number is written: as JSON has it. Exponents of more than
@@ -79,7 +80,7 @@ func (b *builder) compareExact(c *column, op feedmill.FilterOp, n *big.Rat) stri
 // range128 is the least and the greatest value that the column can hold,
 // without the point.
 func (c *column) range128() (low, high *big.Int) {
-	if c.Type == feedmill.TypeInteger {
+	if c.Type == columnar.TypeInteger {
 		return big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 	}
 	high = new(big.Int).Sub(tenTo(c.Precision), big.NewInt(1))

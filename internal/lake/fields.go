@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // fields is what is shown.
@@ -36,26 +37,26 @@ func (b *builder) fields() []expression {
 // apply makes an aggregate of a column, or reports that there is none.
 func (e *expression) apply(aggregate feedmill.Aggregate, c *column) bool {
 	e.aggregate = true
-	numeric := slices.Contains([]feedmill.ColumnType{feedmill.TypeInteger, feedmill.TypeDecimal, feedmill.TypeNumber}, c.Type)
+	numeric := slices.Contains([]columnar.Type{columnar.TypeInteger, columnar.TypeDecimal, columnar.TypeNumber}, c.Type)
 	switch aggregate {
 	case feedmill.AggregateCount:
 		e.sql, e.kind = "count("+c.sql+")", "BIGINT"
 		return true
 	case feedmill.AggregateCountDistinct:
 		e.sql, e.kind = "count(DISTINCT "+c.sql+")", "BIGINT"
-		return c.Type != feedmill.TypeJSON
+		return c.Type != columnar.TypeJSON
 	case feedmill.AggregateMin, feedmill.AggregateMax:
 		e.sql = string(aggregate) + "(" + c.sql + ")"
-		return c.Type != feedmill.TypeJSON
+		return c.Type != columnar.TypeJSON
 	case feedmill.AggregateAvg:
 		e.sql, e.kind = "avg("+c.sql+")", "DOUBLE"
 		return numeric
 	case feedmill.AggregateSum:
 		e.sql = "sum(" + c.sql + ")"
 		switch c.Type {
-		case feedmill.TypeInteger:
+		case columnar.TypeInteger:
 			e.kind = "HUGEINT"
-		case feedmill.TypeDecimal:
+		case columnar.TypeDecimal:
 			e.kind = "DECIMAL(38," + strconv.Itoa(c.Scale) + ")"
 		}
 		return numeric
@@ -91,19 +92,19 @@ func (b *builder) sortKeys(shown []expression) []expression {
 // sqlType is what DuckDB calls the type of a column.
 func (c *column) sqlType() string {
 	switch c.Type {
-	case feedmill.TypeInteger:
+	case columnar.TypeInteger:
 		return "BIGINT"
-	case feedmill.TypeDecimal:
+	case columnar.TypeDecimal:
 		return fmt.Sprintf("DECIMAL(%d,%d)", c.Precision, c.Scale)
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		return "DOUBLE"
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		return "BOOLEAN"
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		return "DATE"
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		return "TIMESTAMPTZ"
-	case feedmill.TypeJSON:
+	case columnar.TypeJSON:
 		return "JSON"
 	}
 	return "VARCHAR"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // predicate turns a filter on a column into SQL that is true for the rows that
@@ -58,17 +59,17 @@ func (b *builder) plainPredicate(c *column, f feedmill.Filter) (string, error) {
 // filterRule says for which types of columns an operator is, and how many values it has.
 type filterRule struct {
 	least, most int // most of zero or more; -1 is without end
-	types       []feedmill.ColumnType
+	types       []columnar.Type
 }
 
 var (
-	ordered = []feedmill.ColumnType{
-		feedmill.TypeText, feedmill.TypeInteger, feedmill.TypeDecimal, feedmill.TypeNumber, feedmill.TypeDate, feedmill.TypeTimestamp,
+	ordered = []columnar.Type{
+		columnar.TypeText, columnar.TypeInteger, columnar.TypeDecimal, columnar.TypeNumber, columnar.TypeDate, columnar.TypeTimestamp,
 	}
-	equatable = append(slices.Clone(ordered), feedmill.TypeBoolean)
-	text      = []feedmill.ColumnType{feedmill.TypeText}
-	boolean   = []feedmill.ColumnType{feedmill.TypeBoolean}
-	temporal  = []feedmill.ColumnType{feedmill.TypeDate, feedmill.TypeTimestamp}
+	equatable = append(slices.Clone(ordered), columnar.TypeBoolean)
+	text      = []columnar.Type{columnar.TypeText}
+	boolean   = []columnar.Type{columnar.TypeBoolean}
+	temporal  = []columnar.Type{columnar.TypeDate, columnar.TypeTimestamp}
 )
 
 var filterRules = map[feedmill.FilterOp]filterRule{
@@ -82,8 +83,8 @@ var filterRules = map[feedmill.FilterOp]filterRule{
 	feedmill.OpLt:         {1, 1, ordered},
 	feedmill.OpLte:        {1, 1, ordered},
 	feedmill.OpBetween:    {2, 2, ordered},
-	feedmill.OpIsNull:     {0, 0, feedmill.ColumnTypes},
-	feedmill.OpIsEmpty:    {0, 0, feedmill.ColumnTypes},
+	feedmill.OpIsNull:     {0, 0, columnar.Types},
+	feedmill.OpIsEmpty:    {0, 0, columnar.Types},
 	feedmill.OpIsTrue:     {0, 0, boolean},
 	feedmill.OpIsFalse:    {0, 0, boolean},
 	feedmill.OpLast:       {1, 1, temporal},
@@ -93,7 +94,7 @@ var filterRules = map[feedmill.FilterOp]filterRule{
 }
 
 // Operators lists the operators that a column of a type can be filtered with.
-func Operators(t feedmill.ColumnType) []feedmill.FilterOp {
+func Operators(t columnar.Type) []feedmill.FilterOp {
 	var ops []feedmill.FilterOp
 	for op, rule := range filterRules {
 		if slices.Contains(rule.types, t) {
@@ -104,7 +105,7 @@ func Operators(t feedmill.ColumnType) []feedmill.FilterOp {
 	return ops
 }
 
-func checkFilter(t feedmill.ColumnType, f feedmill.Filter) error {
+func checkFilter(t columnar.Type, f feedmill.Filter) error {
 	rule, ok := filterRules[f.Op]
 	if !ok || !slices.Contains(rule.types, t) {
 		return &valueError{noValue, fmt.Sprintf("a column of type %s has no operator %q; it has %s", t, f.Op, list(Operators(t)))}
@@ -151,9 +152,9 @@ func (e *valueError) Error() string { return e.detail }
 
 func (c *column) isEmpty() string {
 	switch c.Type {
-	case feedmill.TypeText:
+	case columnar.TypeText:
 		return c.sql + " IS NULL OR " + c.sql + " = ''"
-	case feedmill.TypeJSON:
+	case columnar.TypeJSON:
 		return c.sql + " IS NULL OR CAST(" + c.sql + ` AS VARCHAR) IN ('""', '[]', '{}')`
 	}
 	return c.sql + " IS NULL"
@@ -196,7 +197,7 @@ func (b *builder) between(c *column, values []feedmill.FilterValue) (string, err
 	if err != nil {
 		return "", err
 	}
-	if c.Type == feedmill.TypeTimestamp {
+	if c.Type == columnar.TypeTimestamp {
 		if day, err := time.ParseInLocation(time.DateOnly, values[1].Text, b.zone()); err == nil {
 			return from + " AND " + c.sql + " < " + b.instant(day.AddDate(0, 0, 1)), nil
 		}
@@ -208,31 +209,31 @@ func (b *builder) between(c *column, values []feedmill.FilterValue) (string, err
 // compare compares a column with value i of a filter.
 func (b *builder) compare(c *column, op feedmill.FilterOp, v feedmill.FilterValue, i int) (string, error) {
 	switch c.Type {
-	case feedmill.TypeInteger, feedmill.TypeDecimal:
+	case columnar.TypeInteger, columnar.TypeDecimal:
 		n, err := parseNumber(v.Text)
 		if err != nil {
 			return "", &valueError{i, err.Error()}
 		}
 		return b.compareExact(c, op, n), nil
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		n, err := parseNumber(v.Text)
 		if err != nil {
 			return "", &valueError{i, err.Error()}
 		}
 		f, _ := n.Float64()
 		return c.sql + sign[op] + "CAST(" + b.bind(strconv.FormatFloat(f, 'g', -1, 64)) + " AS DOUBLE)", nil
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		if v.Text != "true" && v.Text != "false" {
 			return "", &valueError{i, "must be true or false"}
 		}
 		return c.sql + sign[op] + v.Text, nil
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		day, err := time.Parse(time.DateOnly, v.Text)
 		if err != nil {
 			return "", &valueError{i, "must be a date such as 2026-01-31"}
 		}
 		return c.sql + sign[op] + b.day(day), nil
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		t, err := parseInstant(v.Text, b.zone())
 		if err != nil {
 			return "", &valueError{i, err.Error()}

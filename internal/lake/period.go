@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // maxPeriod is how many units a period can have, so that its ends are dates.
@@ -19,7 +20,7 @@ var (
 func (b *builder) during(c *column, f feedmill.Filter) (string, error) {
 	p := *f.Values[0].Period
 	allowed := units
-	if c.Type == feedmill.TypeDate {
+	if c.Type == columnar.TypeDate {
 		allowed = dayUnits
 	}
 	if !slices.Contains(allowed, p.Unit) {
@@ -31,13 +32,13 @@ func (b *builder) during(c *column, f feedmill.Filter) (string, error) {
 	now := b.query.Now.In(b.zone())
 	if f.Op == feedmill.OpToDate {
 		from := begin(now, p.Unit, b.query.WeekStart)
-		if c.Type == feedmill.TypeDate {
+		if c.Type == columnar.TypeDate {
 			return c.sql + " >= " + b.day(from) + " AND " + c.sql + " <= " + b.day(now), nil
 		}
 		return c.sql + " >= " + b.instant(from) + " AND " + c.sql + " <= " + b.instant(now), nil
 	}
 	from, to := span(f.Op, p, now, b.query.WeekStart)
-	if c.Type == feedmill.TypeDate {
+	if c.Type == columnar.TypeDate {
 		return c.sql + " >= " + b.day(from) + " AND " + c.sql + " < " + b.day(to), nil
 	}
 	return c.sql + " >= " + b.instant(from) + " AND " + c.sql + " < " + b.instant(to), nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // Plan turns a query over a version into a request to a worker. path is where
@@ -112,7 +113,7 @@ func (b *builder) column(name string, place feedmill.Fault) *column {
 		all = append(all, b.columns[i].Name)
 	}
 	detail := fmt.Sprintf("there is no column %q", name)
-	if near := feedmill.Nearest(name, all); len(near) > 0 {
+	if near := suggest.Nearest(name, all); len(near) > 0 {
 		detail += "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	b.fault(place, detail)

@@ -9,17 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 var orders = &Version{Blob: "v1", Columns: []feedmill.Column{
-	{Name: "status", Type: feedmill.TypeText},
-	{Name: "amount", Type: feedmill.TypeDecimal, Precision: 10, Scale: 2},
-	{Name: "items", Type: feedmill.TypeInteger},
-	{Name: "paid", Type: feedmill.TypeBoolean},
-	{Name: "day", Type: feedmill.TypeDate},
-	{Name: "at", Type: feedmill.TypeTimestamp},
-	{Name: "extra", Type: feedmill.TypeJSON},
+	{Name: "status", Type: columnar.TypeText},
+	{Name: "amount", Type: columnar.TypeDecimal, Precision: 10, Scale: 2},
+	{Name: "items", Type: columnar.TypeInteger},
+	{Name: "paid", Type: columnar.TypeBoolean},
+	{Name: "day", Type: columnar.TypeDate},
+	{Name: "at", Type: columnar.TypeTimestamp},
+	{Name: "extra", Type: columnar.TypeJSON},
 }}
 
 func values(texts ...string) []feedmill.FilterValue {

@@ -16,13 +16,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 // rows reads the rows of a side that are not left out, as blocks of the columns
 // of the result.
-func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) iter.Seq2[[]feedmill.Vector, error] {
-	return func(yield func([]feedmill.Vector, error) bool) {
+func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
 		if s.version.Rows == 0 {
 			return
 		}

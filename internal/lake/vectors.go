@@ -8,11 +8,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // vectors copies rows of a batch: those that kept lists, or all where it is nil.
-func vectors(batch arrow.RecordBatch, columns []feedmill.Column, kept []int) ([]feedmill.Vector, error) {
-	block := make([]feedmill.Vector, len(columns))
+func vectors(batch arrow.RecordBatch, columns []feedmill.Column, kept []int) ([]columnar.Vector, error) {
+	block := make([]columnar.Vector, len(columns))
 	for i := range columns {
 		if err := fill(&block[i], &columns[i], batch.Column(i), kept); err != nil {
 			return nil, fmt.Errorf("column %q: %w", columns[i].Name, err)
@@ -22,8 +23,8 @@ func vectors(batch arrow.RecordBatch, columns []feedmill.Column, kept []int) ([]
 }
 
 // fill makes a vector of values.
-func fill(v *feedmill.Vector, c *feedmill.Column, values arrow.Array, kept []int) error {
-	*v = feedmill.Vector{Type: c.Type, Len: values.Len(), Precision: c.Precision, Scale: c.Scale}
+func fill(v *columnar.Vector, c *feedmill.Column, values arrow.Array, kept []int) error {
+	*v = columnar.Vector{Type: c.Type, Len: values.Len(), Precision: c.Precision, Scale: c.Scale}
 	if kept != nil {
 		v.Len = len(kept)
 	}
@@ -42,9 +43,9 @@ func fill(v *feedmill.Vector, c *feedmill.Column, values arrow.Array, kept []int
 	case *array.Float64:
 		v.Floats = pick(values.Float64Values(), kept, func(n float64) float64 { return n })
 	case *array.Decimal128:
-		if c.Precision > feedmill.NarrowDigits {
-			v.Wide = pick(values.Values(), kept, func(n decimal128.Num) feedmill.Int128 {
-				return feedmill.Int128{Hi: n.HighBits(), Lo: n.LowBits()}
+		if c.Precision > columnar.NarrowDigits {
+			v.Wide = pick(values.Values(), kept, func(n decimal128.Num) columnar.Int128 {
+				return columnar.Int128{Hi: n.HighBits(), Lo: n.LowBits()}
 			})
 		} else {
 			v.Ints = pick(values.Values(), kept, func(n decimal128.Num) int64 { return int64(n.LowBits()) })
@@ -65,7 +66,7 @@ func fill(v *feedmill.Vector, c *feedmill.Column, values arrow.Array, kept []int
 	return v.Check()
 }
 
-func fillTexts(v *feedmill.Vector, values *array.String, kept []int) {
+func fillTexts(v *columnar.Vector, values *array.String, kept []int) {
 	v.Offsets = make([]uint32, 1, v.Len+1)
 	v.Bytes = make([]byte, 0, len(values.ValueBytes()))
 	for i := range v.Len {
@@ -120,7 +121,7 @@ func valid(values arrow.Array, kept []int) []uint64 {
 }
 
 // zeroNulls puts a zero where there is no value.
-func zeroNulls(v *feedmill.Vector) {
+func zeroNulls(v *columnar.Vector) {
 	if v.Valid == nil || v.Offsets != nil {
 		return
 	}
@@ -134,7 +135,7 @@ func zeroNulls(v *feedmill.Vector) {
 		case v.Floats != nil:
 			v.Floats[i] = 0
 		case v.Wide != nil:
-			v.Wide[i] = feedmill.Int128{}
+			v.Wide[i] = columnar.Int128{}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"iter"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/parquet"
 )
 
@@ -37,7 +38,7 @@ type Version struct {
 // order of the rows. A block belongs to Write once it is yielded. If the blocks
 // end with an error, nothing is kept. A version may have no columns, and then has
 // no rows.
-func Write(ctx context.Context, blobs Blobs, name string, columns []feedmill.Column, blocks iter.Seq2[[]feedmill.Vector, error]) (Version, error) {
+func Write(ctx context.Context, blobs Blobs, name string, columns []feedmill.Column, blocks iter.Seq2[[]columnar.Vector, error]) (Version, error) {
 	v := Version{Blob: name, Columns: columns}
 	err := blobs.Put(ctx, name, func(w io.Writer) error {
 		counted := counter{w: w, hash: sha256.New()}

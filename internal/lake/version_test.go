@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // memory is a store that keeps what was put whole.
@@ -25,17 +26,17 @@ func (m memory) Put(_ context.Context, name string, write func(io.Writer) error)
 
 func (m memory) Path(context.Context, string) (string, error) { return "", errors.ErrUnsupported }
 
-func numbers(blocks ...[]int64) iter.Seq2[[]feedmill.Vector, error] {
-	return func(yield func([]feedmill.Vector, error) bool) {
+func numbers(blocks ...[]int64) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
 		for _, b := range blocks {
-			if !yield([]feedmill.Vector{{Type: feedmill.TypeInteger, Len: len(b), Ints: b}}, nil) {
+			if !yield([]columnar.Vector{{Type: columnar.TypeInteger, Len: len(b), Ints: b}}, nil) {
 				return
 			}
 		}
 	}
 }
 
-var oneColumn = []feedmill.Column{{Name: "n", Type: feedmill.TypeInteger}}
+var oneColumn = []feedmill.Column{{Name: "n", Type: columnar.TypeInteger}}
 
 func TestVersionSaysWhatWasWritten(t *testing.T) {
 	blobs := make(memory)
@@ -59,7 +60,7 @@ func TestVersionSaysWhatWasWritten(t *testing.T) {
 func TestNothingIsKeptOfBlocksThatFail(t *testing.T) {
 	blobs := make(memory)
 	broken := errors.New("broken")
-	_, err := Write(t.Context(), blobs, "a", oneColumn, func(yield func([]feedmill.Vector, error) bool) {
+	_, err := Write(t.Context(), blobs, "a", oneColumn, func(yield func([]columnar.Vector, error) bool) {
 		for block := range numbers([]int64{1}) {
 			if !yield(block, nil) {
 				return
@@ -70,8 +71,8 @@ func TestNothingIsKeptOfBlocksThatFail(t *testing.T) {
 	if !errors.Is(err, broken) || len(blobs) != 0 {
 		t.Errorf("%v, kept %d", err, len(blobs))
 	}
-	_, err = Write(t.Context(), blobs, "a", oneColumn, func(yield func([]feedmill.Vector, error) bool) {
-		yield([]feedmill.Vector{{Type: feedmill.TypeText}}, nil)
+	_, err = Write(t.Context(), blobs, "a", oneColumn, func(yield func([]columnar.Vector, error) bool) {
+		yield([]columnar.Vector{{Type: columnar.TypeText}}, nil)
 	})
 	if err == nil || len(blobs) != 0 {
 		t.Errorf("%v, kept %d", err, len(blobs))

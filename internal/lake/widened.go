@@ -1,30 +1,33 @@
 package lake
 
-import "github.com/feedmill/feedmill"
+import (
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
 
 // widened is a column of a version as one of another type in SQL. It reports
 // false where values could be lost by it.
 func widened(from, to *feedmill.Column, sql string) (string, bool) {
 	as := func(kind string) string { return "CAST(" + sql + " AS " + kind + ")" }
-	exact := from.Type == feedmill.TypeInteger || from.Type == feedmill.TypeDecimal
+	exact := from.Type == columnar.TypeInteger || from.Type == columnar.TypeDecimal
 	switch {
 	case from.Type == to.Type && from.Precision == to.Precision && from.Scale == to.Scale:
 		return sql, true
-	case exact && to.Type == feedmill.TypeDecimal:
+	case exact && to.Type == columnar.TypeDecimal:
 		// Digits before the point that do not fit fail in the worker.
 		return as((&column{Column: to}).sqlType()), from.Scale <= to.Scale
-	case from.Type == feedmill.TypeDate && to.Type == feedmill.TypeTimestamp:
+	case from.Type == columnar.TypeDate && to.Type == columnar.TypeTimestamp:
 		return as("TIMESTAMPTZ"), true
-	case to.Type != feedmill.TypeText:
+	case to.Type != columnar.TypeText:
 		return "", false
 	}
 	switch from.Type {
-	case feedmill.TypeDecimal:
+	case columnar.TypeDecimal:
 		// A decimal without digits before the point has a zero there.
 		return "regexp_replace(" + as("VARCHAR") + `, '^(-?)\.', '\10.')`, true
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		return "regexp_replace(" + as("VARCHAR") + `, '\.0$', '')`, true
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		// As rows are answered: RFC 3339, with three or six digits of the
 		// second where there are some.
 		micros := "date_part('microsecond', " + sql + ") % 1000000"

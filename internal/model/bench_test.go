@@ -8,23 +8,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 const benchBytes = 64 << 20
 
 // benchRuns are runs of about a megabyte of a table with twelve columns of many
 // types and nulls.
-var benchRuns = sync.OnceValue(func() (runs []*feedmill.Cells) {
+var benchRuns = sync.OnceValue(func() (runs []*columnar.Cells) {
 	random := rand.New(rand.NewPCG(1, 2))
 	cities := []string{"Paris", "Lyon", "Köln", "San Francisco", "Łódź"}
 	id := 0
 	for len(runs) < benchBytes>>20 {
-		cells := &feedmill.Cells{First: int64(id), Columns: 12}
+		cells := &columnar.Cells{First: int64(id), Columns: 12}
 		field := func(format string, args ...any) {
 			start := len(cells.Data)
 			cells.Data = fmt.Appendf(cells.Data, format, args...)
-			cells.Cell = append(cells.Cell, feedmill.NewCell(feedmill.CellPlain, start, len(cells.Data)))
+			cells.Cell = append(cells.Cell, columnar.NewCell(columnar.CellPlain, start, len(cells.Data)))
 			cells.Data = append(cells.Data, ',')
 		}
 		for len(cells.Data) < 1<<20 {
@@ -80,7 +80,7 @@ func BenchmarkInference(b *testing.B) {
 		for _, run := range runs {
 			inference.Block(run)
 		}
-		if schema, _ := inference.Decide(nil); schema.Columns[0].Type != feedmill.TypeInteger {
+		if schema, _ := inference.Decide(nil); schema.Columns[0].Type != columnar.TypeInteger {
 			b.Fatal(schema.Columns)
 		}
 	})
@@ -93,7 +93,7 @@ func BenchmarkConvert(b *testing.B) {
 		inference.Block(run)
 	}
 	schema, _ := inference.Decide(nil)
-	vectors := make([]feedmill.Vector, len(schema.Columns))
+	vectors := make([]columnar.Vector, len(schema.Columns))
 	measure(b, func() {
 		for _, run := range runs {
 			if err := schema.Convert(run, vectors); err != nil {

@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // tableCells makes cells of a small table: fields between commas, in double quotes
 // where they hold a comma or a line end. The first record is the header.
-func tableCells(t testing.TB, text string) (names []string, cells *feedmill.Cells) {
+func tableCells(t testing.TB, text string) (names []string, cells *columnar.Cells) {
 	t.Helper()
-	cells = &feedmill.Cells{}
-	var record []feedmill.Cell
-	var records [][]feedmill.Cell
+	cells = &columnar.Cells{}
+	var record []columnar.Cell
+	var records [][]columnar.Cell
 	for len(text) > 0 {
-		kind, field, end := feedmill.CellPlain, "", 0
+		kind, field, end := columnar.CellPlain, "", 0
 		if strings.HasPrefix(text, `"`) {
-			kind = feedmill.CellQuoted
+			kind = columnar.CellQuoted
 			rest := text[1:]
 			for {
 				before, after, ok := strings.Cut(rest, `"`)
@@ -41,7 +41,7 @@ func tableCells(t testing.TB, text string) (names []string, cells *feedmill.Cell
 		}
 		start := len(cells.Data)
 		cells.Data = append(cells.Data, field...)
-		record = append(record, feedmill.NewCell(kind, start, len(cells.Data)))
+		record = append(record, columnar.NewCell(kind, start, len(cells.Data)))
 		text = text[end:]
 		if !strings.HasPrefix(text, ",") {
 			records = append(records, record)
@@ -55,16 +55,16 @@ func tableCells(t testing.TB, text string) (names []string, cells *feedmill.Cell
 	}
 	for _, record := range records[1:] {
 		cells.Cell = append(cells.Cell, record...)
-		cells.Cell = append(cells.Cell, make([]feedmill.Cell, cells.Columns-len(record))...)
+		cells.Cell = append(cells.Cell, make([]columnar.Cell, cells.Columns-len(record))...)
 		cells.Rows++
 	}
 	return names, cells
 }
 
 // jsonCells makes cells of lines of JSON arrays. The first one has the names.
-func jsonCells(t testing.TB, text string) (names []string, cells *feedmill.Cells) {
+func jsonCells(t testing.TB, text string) (names []string, cells *columnar.Cells) {
 	t.Helper()
-	cells = &feedmill.Cells{}
+	cells = &columnar.Cells{}
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		if i == 0 {
 			if err := json.Unmarshal([]byte(line), &names); err != nil {
@@ -78,39 +78,39 @@ func jsonCells(t testing.TB, text string) (names []string, cells *feedmill.Cells
 			t.Fatal(err)
 		}
 		for _, value := range values {
-			kind, out := feedmill.CellNumber, []byte(value)
+			kind, out := columnar.CellNumber, []byte(value)
 			switch value[0] {
 			case '"':
-				kind = feedmill.CellString
+				kind = columnar.CellString
 				var unquoted string
 				if err := json.Unmarshal(value, &unquoted); err != nil {
 					t.Fatal(err)
 				}
 				out = []byte(unquoted)
 			case 't':
-				kind, out = feedmill.CellTrue, nil
+				kind, out = columnar.CellTrue, nil
 			case 'f':
-				kind, out = feedmill.CellFalse, nil
+				kind, out = columnar.CellFalse, nil
 			case 'n':
-				kind, out = feedmill.CellNull, nil
+				kind, out = columnar.CellNull, nil
 			case '[', '{':
-				kind = feedmill.CellJSON
+				kind = columnar.CellJSON
 			}
 			start := len(cells.Data)
 			cells.Data = append(cells.Data, out...)
-			cells.Cell = append(cells.Cell, feedmill.NewCell(kind, start, len(cells.Data)))
+			cells.Cell = append(cells.Cell, columnar.NewCell(kind, start, len(cells.Data)))
 		}
-		cells.Cell = append(cells.Cell, make([]feedmill.Cell, cells.Columns-len(values))...)
+		cells.Cell = append(cells.Cell, make([]columnar.Cell, cells.Columns-len(values))...)
 		cells.Rows++
 	}
 	return names, cells
 }
 
 // split cuts a run into runs of so many rows.
-func split(cells *feedmill.Cells, rows int) (runs []*feedmill.Cells) {
+func split(cells *columnar.Cells, rows int) (runs []*columnar.Cells) {
 	for row := 0; row < cells.Rows; row += rows {
 		n := min(rows, cells.Rows-row)
-		runs = append(runs, &feedmill.Cells{
+		runs = append(runs, &columnar.Cells{
 			First: cells.First + int64(row), Rows: n, Columns: cells.Columns, Data: cells.Data,
 			Cell: cells.Cell[row*cells.Columns : (row+n)*cells.Columns],
 		})
@@ -119,27 +119,27 @@ func split(cells *feedmill.Cells, rows int) (runs []*feedmill.Cells) {
 }
 
 // valueOf is a value of a vector in JSON.
-func valueOf(v *feedmill.Vector, row int) any {
+func valueOf(v *columnar.Vector, row int) any {
 	if v.Null(row) {
 		return nil
 	}
 	switch v.Type {
-	case feedmill.TypeText:
+	case columnar.TypeText:
 		return string(v.Text(row))
-	case feedmill.TypeJSON:
+	case columnar.TypeJSON:
 		return json.RawMessage(bytes.Clone(v.Text(row)))
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		return v.Floats[row]
-	case feedmill.TypeDecimal:
-		if v.Precision > feedmill.NarrowDigits {
+	case columnar.TypeDecimal:
+		if v.Precision > columnar.NarrowDigits {
 			return json.RawMessage(v.Wide[row].Decimal(v.Scale))
 		}
-		return json.RawMessage(feedmill.Int128Of(v.Ints[row]).Decimal(v.Scale))
-	case feedmill.TypeBoolean:
+		return json.RawMessage(columnar.Int128Of(v.Ints[row]).Decimal(v.Scale))
+	case columnar.TypeBoolean:
 		return v.Ints[row] == 1
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		return dateText(v.Ints[row])
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		return timeText(v.Ints[row])
 	}
 	return v.Ints[row]

@@ -1,6 +1,8 @@
 package model
 
-import "github.com/feedmill/feedmill"
+import (
+	"github.com/feedmill/feedmill/internal/columnar"
+)
 
 // column is what is known of one column. States of different rows merge into
 // that of all of them, in any order.
@@ -137,11 +139,11 @@ func (c *column) values() (n int64) {
 }
 
 // isNull reports whether a cell is null by its kind.
-func isNull(cell feedmill.Cell) bool {
+func isNull(cell columnar.Cell) bool {
 	switch cell.Kind() {
-	case feedmill.CellMissing, feedmill.CellNull:
+	case columnar.CellMissing, columnar.CellNull:
 		return true
-	case feedmill.CellPlain:
+	case columnar.CellPlain:
 		return cell.Empty()
 	}
 	return false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // convert fills the vector of a column, with the memory that it has. It reports
@@ -11,17 +12,17 @@ import (
 func (c *converter) convert(column feedmill.Column) bool {
 	v, rows := c.out, c.cells.Rows
 	had := *v
-	*v = feedmill.Vector{Type: column.Type, Len: rows, Precision: column.Precision, Scale: column.Scale}
+	*v = columnar.Vector{Type: column.Type, Len: rows, Precision: column.Precision, Scale: column.Scale}
 	c.valid.words = had.Valid[:0]
 	switch column.Type {
-	case feedmill.TypeText, feedmill.TypeJSON:
+	case columnar.TypeText, columnar.TypeJSON:
 		v.Offsets, v.Bytes = slices.Grow(had.Offsets[:0], rows+1), slices.Grow(had.Bytes[:0], c.room())
-		return c.texts(column.Type == feedmill.TypeJSON)
-	case feedmill.TypeNumber:
+		return c.texts(column.Type == columnar.TypeJSON)
+	case columnar.TypeNumber:
 		v.Floats = resize(had.Floats, rows)
 		return c.each(c.number)
-	case feedmill.TypeDecimal:
-		if column.Precision > feedmill.NarrowDigits {
+	case columnar.TypeDecimal:
+		if column.Precision > columnar.NarrowDigits {
 			v.Wide = resize(had.Wide, rows)
 			return c.each(c.wideDecimal)
 		}
@@ -36,13 +37,13 @@ func (c *converter) convert(column feedmill.Column) bool {
 		return c.each(nil)
 	}
 	switch column.Type {
-	case feedmill.TypeInteger:
+	case columnar.TypeInteger:
 		return c.integers()
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		return c.each(c.boolean)
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		return c.each(c.date)
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		return c.each(c.timestamp)
 	}
 	panic("model: a column of the type " + string(column.Type))
@@ -53,10 +54,10 @@ func resize[T any](s []T, n int) []T {
 }
 
 // each converts cell by cell. One reports whether it could set the value of a row.
-func (c *converter) each(one func(row int, cell feedmill.Cell) bool) bool {
+func (c *converter) each(one func(row int, cell columnar.Cell) bool) bool {
 	at, stride := c.index, c.cells.Columns
 	for row := range c.cells.Rows {
-		cell := feedmill.Cell(0)
+		cell := columnar.Cell(0)
 		if c.index >= 0 {
 			cell = c.cells.Cell[at]
 			at += stride
@@ -71,7 +72,7 @@ func (c *converter) each(one func(row int, cell feedmill.Cell) bool) bool {
 
 // other converts one cell, which may be null. It reports false where the cell does
 // not fit and is not to be null.
-func (c *converter) other(row int, cell feedmill.Cell, one func(row int, cell feedmill.Cell) bool) bool {
+func (c *converter) other(row int, cell columnar.Cell, one func(row int, cell columnar.Cell) bool) bool {
 	if !(cell.Empty() && withoutValue(cell)) {
 		if one(row, cell) {
 			return true
@@ -87,8 +88,8 @@ func (c *converter) other(row int, cell feedmill.Cell, one func(row int, cell fe
 
 // withoutValue reports whether a cell without text is null in a column that is
 // not text.
-func withoutValue(cell feedmill.Cell) bool {
-	return isNull(cell) || cell.Kind() == feedmill.CellQuoted
+func withoutValue(cell columnar.Cell) bool {
+	return isNull(cell) || cell.Kind() == columnar.CellQuoted
 }
 
 // zero is the value that stands where there is none.
@@ -97,7 +98,7 @@ func (c *converter) zero(row int) {
 	case v.Ints != nil:
 		v.Ints[row] = 0
 	case v.Wide != nil:
-		v.Wide[row] = feedmill.Int128{}
+		v.Wide[row] = columnar.Int128{}
 	case v.Floats != nil:
 		v.Floats[row] = 0
 	}

@@ -3,7 +3,7 @@ package model
 import (
 	"strconv"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // integers fills a column of whole numbers of 64 bits. What is not written as most
@@ -45,7 +45,7 @@ func (c *converter) integers() bool {
 }
 
 // integer sets a whole number of 64 bits.
-func (c *converter) integer(row int, cell feedmill.Cell) bool {
+func (c *converter) integer(row int, cell columnar.Cell) bool {
 	digits, negative, ok := c.exact(cell, 0)
 	if !ok {
 		return false
@@ -95,7 +95,7 @@ func (c *converter) narrowDecimals() bool {
 }
 
 // decimal sets a decimal of up to 18 digits.
-func (c *converter) decimal(row int, cell feedmill.Cell) bool {
+func (c *converter) decimal(row int, cell columnar.Cell) bool {
 	digits, negative, ok := c.exact(cell, c.out.Scale)
 	if !ok || !fitsDigits(digits, c.out.Precision) {
 		return false
@@ -108,7 +108,7 @@ func (c *converter) decimal(row int, cell feedmill.Cell) bool {
 }
 
 // wideDecimal sets a decimal of up to 38 digits.
-func (c *converter) wideDecimal(row int, cell feedmill.Cell) bool {
+func (c *converter) wideDecimal(row int, cell columnar.Cell) bool {
 	digits, negative, ok := c.exact(cell, c.out.Scale)
 	if !ok || !fitsDigits(digits, c.out.Precision) {
 		return false
@@ -121,9 +121,9 @@ func (c *converter) wideDecimal(row int, cell feedmill.Cell) bool {
 }
 
 // number sets a float that keeps all digits.
-func (c *converter) number(row int, cell feedmill.Cell) bool {
+func (c *converter) number(row int, cell columnar.Cell) bool {
 	text := c.cells.Text(cell)
-	if cell.Kind() != feedmill.CellNumber {
+	if cell.Kind() != columnar.CellNumber {
 		if digital>>cell.Kind()&1 == 0 {
 			return false
 		}
@@ -141,7 +141,7 @@ func (c *converter) number(row int, cell feedmill.Cell) bool {
 // exact is the digits of a number of any form, at a scale. It reports false
 // where the cell is no such number or has more digits after its decimal
 // separator than the scale, other than zeros.
-func (c *converter) exact(cell feedmill.Cell, scale int) (digits feedmill.Int128, negative, ok bool) {
+func (c *converter) exact(cell columnar.Cell, scale int) (digits columnar.Int128, negative, ok bool) {
 	if digital>>cell.Kind()&1 == 0 {
 		return digits, false, false
 	}
@@ -174,7 +174,7 @@ func (c *converter) exact(cell feedmill.Cell, scale int) (digits feedmill.Int128
 	for len(plain) > 1 && plain[0] == '0' {
 		plain = plain[1:]
 	}
-	if len(plain)+scale-size.scale > feedmill.WideDigits {
+	if len(plain)+scale-size.scale > columnar.WideDigits {
 		return digits, false, false
 	}
 	return scaleUp(appendDigits(digits, plain), scale-size.scale), a.negative, true
@@ -182,7 +182,7 @@ func (c *converter) exact(cell feedmill.Cell, scale int) (digits feedmill.Int128
 
 // plainDigits is the same for a plain number, with a point or without, whose
 // digits fit a word. It reports false for others.
-func (c *converter) plainDigits(cell feedmill.Cell, scale int) (digits feedmill.Int128, negative, ok bool) {
+func (c *converter) plainDigits(cell columnar.Cell, scale int) (digits columnar.Int128, negative, ok bool) {
 	s, e := cell.Range()
 	start, end := int(s), int(e)
 	data := c.cells.Data
@@ -196,7 +196,7 @@ func (c *converter) plainDigits(cell feedmill.Cell, scale int) (digits feedmill.
 	dot := start + whole
 	fraction := max(0, end-dot-1)
 	switch {
-	case whole == 0, whole > 1 && data[start] == '0', fraction > scale, whole+scale > feedmill.NarrowDigits:
+	case whole == 0, whole > 1 && data[start] == '0', fraction > scale, whole+scale > columnar.NarrowDigits:
 		return digits, false, false
 	case dot < end && (data[dot] != '.' || fraction == 0 || !allDigits(data, dot+1, end)):
 		return digits, false, false
@@ -205,18 +205,18 @@ func (c *converter) plainDigits(cell feedmill.Cell, scale int) (digits feedmill.
 	if fraction > 0 {
 		value = value*powers[fraction] + digitsValue(data, dot+1, end)
 	}
-	return feedmill.Int128{Lo: value * powers[scale-fraction]}, negative, true
+	return columnar.Int128{Lo: value * powers[scale-fraction]}, negative, true
 }
 
 // fitsDigits reports whether a number that is not negative has at most so many digits.
-func fitsDigits(n feedmill.Int128, digits int) bool {
+func fitsDigits(n columnar.Int128, digits int) bool {
 	if n.Hi == 0 && digits < len(powers) {
 		return n.Lo < powers[digits]
 	}
-	return n.Compare(scaleUp(feedmill.Int128{Lo: 1}, digits)) < 0
+	return n.Compare(scaleUp(columnar.Int128{Lo: 1}, digits)) < 0
 }
 
-func toInt64(n feedmill.Int128, negative bool) (int64, bool) {
+func toInt64(n columnar.Int128, negative bool) (int64, bool) {
 	if n.Hi != 0 || n.Lo > 1<<63 || n.Lo == 1<<63 && !negative {
 		return 0, false
 	}

@@ -3,7 +3,8 @@ package model
 import (
 	"strings"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/jstext"
 )
 
 // room is how many bytes the texts of a column take, judged by some of them.
@@ -26,7 +27,7 @@ func (c *converter) texts(json bool) bool {
 	at, stride := c.index, c.cells.Columns
 	data, out, offsets := c.cells.Data, c.out.Bytes, append(c.out.Offsets, 0)
 	for row := range c.cells.Rows {
-		cell := feedmill.Cell(0)
+		cell := columnar.Cell(0)
 		if c.index >= 0 {
 			cell = c.cells.Cell[at]
 			at += stride
@@ -36,7 +37,7 @@ func (c *converter) texts(json bool) bool {
 			c.valid.null(row, c.cells.Rows)
 		case json:
 			out = appendJSON(out, c.cells, cell)
-		case kind == feedmill.CellTrue || kind == feedmill.CellFalse:
+		case kind == columnar.CellTrue || kind == columnar.CellFalse:
 			out = append(out, textOf(c.cells, cell)...)
 		default:
 			s, e := cell.Range()
@@ -57,21 +58,21 @@ func (c *converter) texts(json bool) bool {
 }
 
 // textOf is a cell as text.
-func textOf(cells *feedmill.Cells, cell feedmill.Cell) []byte {
+func textOf(cells *columnar.Cells, cell columnar.Cell) []byte {
 	switch cell.Kind() {
-	case feedmill.CellTrue:
+	case columnar.CellTrue:
 		return []byte("true")
-	case feedmill.CellFalse:
+	case columnar.CellFalse:
 		return []byte("false")
 	}
 	return cells.Text(cell)
 }
 
 // appendJSON appends a cell as JSON text.
-func appendJSON(out []byte, cells *feedmill.Cells, cell feedmill.Cell) []byte {
+func appendJSON(out []byte, cells *columnar.Cells, cell columnar.Cell) []byte {
 	switch cell.Kind() {
-	case feedmill.CellPlain, feedmill.CellQuoted, feedmill.CellString:
-		return feedmill.AppendJSString(out, strings.ToValidUTF8(string(cells.Text(cell)), "\ufffd"))
+	case columnar.CellPlain, columnar.CellQuoted, columnar.CellString:
+		return jstext.AppendString(out, strings.ToValidUTF8(string(cells.Text(cell)), "\ufffd"))
 	}
 	return append(out, textOf(cells, cell)...)
 }

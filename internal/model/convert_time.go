@@ -1,11 +1,13 @@
 package model
 
-import "github.com/feedmill/feedmill"
+import (
+	"github.com/feedmill/feedmill/internal/columnar"
+)
 
 // boolean sets 0 or 1.
-func (c *converter) boolean(row int, cell feedmill.Cell) bool {
-	truth := cell.Kind() == feedmill.CellTrue
-	if !truth && cell.Kind() != feedmill.CellFalse {
+func (c *converter) boolean(row int, cell columnar.Cell) bool {
+	truth := cell.Kind() == columnar.CellTrue
+	if !truth && cell.Kind() != columnar.CellFalse {
 		text := trim(c.cells.Text(cell))
 		if anyText>>cell.Kind()&1 == 0 || !isBoolean(text) {
 			return false
@@ -20,7 +22,7 @@ func (c *converter) boolean(row int, cell feedmill.Cell) bool {
 }
 
 // date sets the days since 1970.
-func (c *converter) date(row int, cell feedmill.Cell) bool {
+func (c *converter) date(row int, cell columnar.Cell) bool {
 	start, end := cell.Range()
 	if d, ok := parseDate(c.cells.Data, int(start), int(end)); ok && d.real() && dated>>cell.Kind()&1 != 0 {
 		c.out.Ints[row] = d.unix()
@@ -32,7 +34,7 @@ func (c *converter) date(row int, cell feedmill.Cell) bool {
 }
 
 // timestamp sets the microseconds since 1970.
-func (c *converter) timestamp(row int, cell feedmill.Cell) bool {
+func (c *converter) timestamp(row int, cell columnar.Cell) bool {
 	start, end := cell.Range()
 	if d, seconds, ok := parseSeconds(c.cells.Data, int(start), int(end)); ok && c.location == nil && dated>>cell.Kind()&1 != 0 {
 		c.out.Ints[row] = (d.unix()*24*3600 + int64(seconds)) * 1e6
@@ -47,7 +49,7 @@ func (c *converter) timestamp(row int, cell feedmill.Cell) bool {
 }
 
 // moment reads a date of any form, with a time or without.
-func (c *converter) moment(cell feedmill.Cell) (m moment, ok bool) {
+func (c *converter) moment(cell columnar.Cell) (m moment, ok bool) {
 	if dated>>cell.Kind()&1 == 0 {
 		return m, false
 	}

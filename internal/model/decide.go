@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // decision is the type of a column and how its values are read.
@@ -33,14 +34,14 @@ func (c *column) decide(text bool) decision {
 	}
 	n := c.values()
 	d.plan.empty = n == 0 && c.empties == 0 && !c.left
-	d.column.Type = feedmill.TypeText
+	d.column.Type = columnar.TypeText
 	if !text && !c.left && n > 0 {
 		c.decideType(&d, n)
 	}
 	if text || c.left {
 		d.plan = plan{decimals: point}
 	}
-	d.column.Nullable = c.nulls > 0 || c.empties > 0 && d.column.Type != feedmill.TypeText
+	d.column.Nullable = c.nulls > 0 || c.empties > 0 && d.column.Type != columnar.TypeText
 	return d
 }
 
@@ -53,18 +54,18 @@ func (c *column) decideType(d *decision, n int64) {
 	}
 	switch n {
 	case count(shapeBoolean):
-		d.column.Type = feedmill.TypeBoolean
+		d.column.Type = columnar.TypeBoolean
 	case count(shapeDate):
-		d.column.Type = feedmill.TypeDate
+		d.column.Type = columnar.TypeDate
 	case count(shapeDate, shapeTime):
-		d.moments(c, feedmill.TypeTimestamp)
+		d.moments(c, columnar.TypeTimestamp)
 	case count(shapeYearLast):
 		d.yearLast(c)
 	case count(shapeInteger, shapeDecimal, shapeExponent, shapeGrouped, shapeAmount):
 		d.number(c, n)
 	default:
 		if count(shapeJSON) > 0 {
-			d.column.Type = feedmill.TypeJSON
+			d.column.Type = columnar.TypeJSON
 			return
 		}
 		d.misfits(c, n)
@@ -78,7 +79,7 @@ func (d *decision) warn(code string, t tally, format string, args ...any) {
 }
 
 // moments gives the column a type for dates or times, unless that would lose digits.
-func (d *decision) moments(c *column, as feedmill.ColumnType) {
+func (d *decision) moments(c *column, as columnar.Type) {
 	if c.overrun.count > 0 {
 		d.warn(feedmill.WarnDigits, c.overrun, "times are more exact than a microsecond")
 		return
@@ -100,10 +101,10 @@ func (d *decision) yearLast(c *column) {
 		d.warn(feedmill.WarnDates, dates, "no date tells whether the day comes first or the month")
 	case c.timed > 0:
 		d.column.Format = c.dateFormat() + " hh:mm"
-		d.moments(c, feedmill.TypeTimestamp)
+		d.moments(c, columnar.TypeTimestamp)
 	default:
 		d.column.Format = c.dateFormat()
-		d.column.Type = feedmill.TypeDate
+		d.column.Type = columnar.TypeDate
 	}
 }
 
@@ -145,7 +146,7 @@ func (d *decision) number(c *column, n int64) {
 		}
 		d.exact(c, false)
 	default:
-		d.exact(c, d.plan.extent.scale == 0 && d.plan.extent.whole <= feedmill.NarrowDigits)
+		d.exact(c, d.plan.extent.scale == 0 && d.plan.extent.whole <= columnar.NarrowDigits)
 	}
 }
 
@@ -154,9 +155,9 @@ func (d *decision) exact(c *column, whole bool) {
 	digits := d.plan.extent.whole + d.plan.extent.scale
 	switch {
 	case whole:
-		d.column.Type = feedmill.TypeInteger
-	case digits <= feedmill.WideDigits:
-		d.column.Type = feedmill.TypeDecimal
+		d.column.Type = columnar.TypeInteger
+	case digits <= columnar.WideDigits:
+		d.column.Type = columnar.TypeDecimal
 		d.column.Precision, d.column.Scale = digits, d.plan.extent.scale
 	default:
 		d.float(c)
@@ -171,9 +172,9 @@ func (d *decision) float(c *column) {
 		d.warn(feedmill.WarnDigits, c.long, "numbers have more digits than a number can hold")
 	case special > 0:
 		d.column.Format = ""
-		d.warn(feedmill.WarnDigits, c.tallies[shapeGrouped], "numbers have more than %d digits", feedmill.WideDigits)
+		d.warn(feedmill.WarnDigits, c.tallies[shapeGrouped], "numbers have more than %d digits", columnar.WideDigits)
 	default:
-		d.column.Type = feedmill.TypeNumber
+		d.column.Type = columnar.TypeNumber
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 const (
@@ -78,7 +78,7 @@ var powers = func() (p [20]uint64) {
 }()
 
 // appendDigits is n × 10^len(digits) + digits, for numbers of up to 38 digits.
-func appendDigits(n feedmill.Int128, digits []byte) feedmill.Int128 {
+func appendDigits(n columnar.Int128, digits []byte) columnar.Int128 {
 	for len(digits) > 0 {
 		part := digits[:min(len(digits), 19)]
 		n = mulAdd(n, powers[len(part)], digitsValue(part, 0, len(part)))
@@ -88,7 +88,7 @@ func appendDigits(n feedmill.Int128, digits []byte) feedmill.Int128 {
 }
 
 // scaleUp is n × 10^by.
-func scaleUp(n feedmill.Int128, by int) feedmill.Int128 {
+func scaleUp(n columnar.Int128, by int) columnar.Int128 {
 	for by > 0 {
 		step := min(by, 19)
 		n = mulAdd(n, powers[step], 0)
@@ -98,8 +98,8 @@ func scaleUp(n feedmill.Int128, by int) feedmill.Int128 {
 }
 
 // mulAdd is n × factor + more, of numbers that are not negative.
-func mulAdd(n feedmill.Int128, factor, more uint64) feedmill.Int128 {
+func mulAdd(n columnar.Int128, factor, more uint64) columnar.Int128 {
 	high, low := bits.Mul64(n.Lo, factor)
 	low, carry := bits.Add64(low, more, 0)
-	return feedmill.Int128{Hi: int64(uint64(n.Hi)*factor + high + carry), Lo: low}
+	return columnar.Int128{Hi: int64(uint64(n.Hi)*factor + high + carry), Lo: low}
 }

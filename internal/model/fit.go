@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Widen is the type of a column that has held values as old says and now gets
@@ -12,37 +13,37 @@ import (
 func Widen(old, new feedmill.Column) feedmill.Column {
 	out := old
 	out.Nullable = old.Nullable || new.Nullable
-	if old.Type == new.Type && old.Type != feedmill.TypeDecimal {
-		if old.Format != new.Format && (old.Type == feedmill.TypeDate || old.Type == feedmill.TypeTimestamp) {
+	if old.Type == new.Type && old.Type != columnar.TypeDecimal {
+		if old.Format != new.Format && (old.Type == columnar.TypeDate || old.Type == columnar.TypeTimestamp) {
 			out.Format = ""
 		}
 		return out
 	}
-	out.Type, out.Format, out.Precision, out.Scale = feedmill.TypeText, "", 0, 0
-	switch pair := [2]feedmill.ColumnType{old.Type, new.Type}; {
+	out.Type, out.Format, out.Precision, out.Scale = columnar.TypeText, "", 0, 0
+	switch pair := [2]columnar.Type{old.Type, new.Type}; {
 	case isExact(old) && isExact(new) && old.Format == new.Format:
 		whole := max(wholeDigits(old), wholeDigits(new))
 		scale := max(old.Scale, new.Scale)
-		if whole+scale <= feedmill.WideDigits {
-			out.Type, out.Format = feedmill.TypeDecimal, old.Format
+		if whole+scale <= columnar.WideDigits {
+			out.Type, out.Format = columnar.TypeDecimal, old.Format
 			out.Precision, out.Scale = whole+scale, scale
 		}
-	case pair == [2]feedmill.ColumnType{feedmill.TypeDate, feedmill.TypeTimestamp},
-		pair == [2]feedmill.ColumnType{feedmill.TypeTimestamp, feedmill.TypeDate}:
-		out.Type = feedmill.TypeTimestamp
-	case old.Type == feedmill.TypeJSON:
-		out.Type = feedmill.TypeJSON
+	case pair == [2]columnar.Type{columnar.TypeDate, columnar.TypeTimestamp},
+		pair == [2]columnar.Type{columnar.TypeTimestamp, columnar.TypeDate}:
+		out.Type = columnar.TypeTimestamp
+	case old.Type == columnar.TypeJSON:
+		out.Type = columnar.TypeJSON
 	}
 	return out
 }
 
 func isExact(c feedmill.Column) bool {
-	return c.Type == feedmill.TypeInteger || c.Type == feedmill.TypeDecimal
+	return c.Type == columnar.TypeInteger || c.Type == columnar.TypeDecimal
 }
 
 // wholeDigits is how many digits a column has before the decimal separator.
 func wholeDigits(c feedmill.Column) int {
-	if c.Type == feedmill.TypeInteger {
+	if c.Type == columnar.TypeInteger {
 		return 19
 	}
 	return c.Precision - c.Scale
@@ -107,7 +108,7 @@ func (s *Schema) widen(old feedmill.Column, i int) feedmill.Column {
 		return old
 	}
 	now := s.Columns[i]
-	if old.Type == feedmill.TypeNumber && isExact(now) && !s.plans[i].long && now.Format == "" {
+	if old.Type == columnar.TypeNumber && isExact(now) && !s.plans[i].long && now.Format == "" {
 		old.Nullable = old.Nullable || now.Nullable
 		return old
 	}
@@ -116,7 +117,7 @@ func (s *Schema) widen(old feedmill.Column, i int) feedmill.Column {
 
 // Retype gives columns other types, by the wish of the feed's owner: values
 // that do not fit are then misfits. It changes the schema.
-func (s *Schema) Retype(types map[string]feedmill.ColumnType) {
+func (s *Schema) Retype(types map[string]columnar.Type) {
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		wanted, ok := types[c.ID]
@@ -124,11 +125,11 @@ func (s *Schema) Retype(types map[string]feedmill.ColumnType) {
 			continue
 		}
 		c.Type, c.Precision, c.Scale = wanted, 0, 0
-		if wanted == feedmill.TypeDecimal {
-			c.Scale = min(s.plans[i].extent.scale, feedmill.WideDigits-1)
-			c.Precision = min(max(s.plans[i].extent.whole, 1)+c.Scale, feedmill.WideDigits)
+		if wanted == columnar.TypeDecimal {
+			c.Scale = min(s.plans[i].extent.scale, columnar.WideDigits-1)
+			c.Precision = min(max(s.plans[i].extent.whole, 1)+c.Scale, columnar.WideDigits)
 		}
-		if wanted == feedmill.TypeText {
+		if wanted == columnar.TypeText {
 			c.Format = ""
 		}
 	}
@@ -142,7 +143,7 @@ func (s *Schema) add(c feedmill.Column, p plan, source int) {
 
 // typeName is the type of a column for messages.
 func typeName(c feedmill.Column) string {
-	if c.Type == feedmill.TypeDecimal {
+	if c.Type == columnar.TypeDecimal {
 		return fmt.Sprintf("decimal(%d,%d)", c.Precision, c.Scale)
 	}
 	return string(c.Type)

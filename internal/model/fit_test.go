@@ -9,9 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
-func schemaOf(t *testing.T, text string) (*Schema, *feedmill.Cells) {
+func schemaOf(t *testing.T, text string) (*Schema, *columnar.Cells) {
 	t.Helper()
 	names, cells := tableCells(t, text)
 	inference := New(Options{})
@@ -21,29 +22,29 @@ func schemaOf(t *testing.T, text string) (*Schema, *feedmill.Cells) {
 }
 
 func TestWiden(t *testing.T) {
-	column := func(as feedmill.ColumnType, precision, scale int, format string) feedmill.Column {
+	column := func(as columnar.Type, precision, scale int, format string) feedmill.Column {
 		return feedmill.Column{ID: "c1", Name: "a", Type: as, Precision: precision, Scale: scale, Format: format}
 	}
-	plain := func(as feedmill.ColumnType) feedmill.Column { return column(as, 0, 0, "") }
+	plain := func(as columnar.Type) feedmill.Column { return column(as, 0, 0, "") }
 	for _, test := range []struct {
 		name      string
 		old, new  feedmill.Column
 		want      feedmill.Column
 		symmetric bool
 	}{
-		{"the same", plain(feedmill.TypeInteger), plain(feedmill.TypeInteger), plain(feedmill.TypeInteger), true},
-		{"integer and decimal", plain(feedmill.TypeInteger), column(feedmill.TypeDecimal, 5, 2, ""), column(feedmill.TypeDecimal, 21, 2, ""), true},
-		{"integer and a long fraction", plain(feedmill.TypeInteger), column(feedmill.TypeDecimal, 30, 25, ""), plain(feedmill.TypeText), true},
-		{"decimals", column(feedmill.TypeDecimal, 5, 4, ""), column(feedmill.TypeDecimal, 5, 1, ""), column(feedmill.TypeDecimal, 8, 4, ""), true},
-		{"decimals beyond 38 digits", column(feedmill.TypeDecimal, 38, 0, ""), column(feedmill.TypeDecimal, 2, 1, ""), plain(feedmill.TypeText), true},
-		{"the same currency", column(feedmill.TypeDecimal, 3, 2, "€"), column(feedmill.TypeDecimal, 5, 2, "€"), column(feedmill.TypeDecimal, 5, 2, "€"), true},
-		{"two currencies", column(feedmill.TypeDecimal, 3, 2, "€"), column(feedmill.TypeDecimal, 3, 2, "$"), plain(feedmill.TypeText), true},
-		{"decimal and number", column(feedmill.TypeDecimal, 3, 2, ""), plain(feedmill.TypeNumber), plain(feedmill.TypeText), true},
-		{"date and timestamp", plain(feedmill.TypeDate), plain(feedmill.TypeTimestamp), plain(feedmill.TypeTimestamp), true},
-		{"dates written in two ways", column(feedmill.TypeDate, 0, 0, "dd/mm/yyyy"), plain(feedmill.TypeDate), plain(feedmill.TypeDate), true},
-		{"boolean and integer", plain(feedmill.TypeBoolean), plain(feedmill.TypeInteger), plain(feedmill.TypeText), true},
-		{"json takes everything", plain(feedmill.TypeJSON), plain(feedmill.TypeInteger), plain(feedmill.TypeJSON), false},
-		{"text takes everything", plain(feedmill.TypeText), plain(feedmill.TypeJSON), plain(feedmill.TypeText), false},
+		{"the same", plain(columnar.TypeInteger), plain(columnar.TypeInteger), plain(columnar.TypeInteger), true},
+		{"integer and decimal", plain(columnar.TypeInteger), column(columnar.TypeDecimal, 5, 2, ""), column(columnar.TypeDecimal, 21, 2, ""), true},
+		{"integer and a long fraction", plain(columnar.TypeInteger), column(columnar.TypeDecimal, 30, 25, ""), plain(columnar.TypeText), true},
+		{"decimals", column(columnar.TypeDecimal, 5, 4, ""), column(columnar.TypeDecimal, 5, 1, ""), column(columnar.TypeDecimal, 8, 4, ""), true},
+		{"decimals beyond 38 digits", column(columnar.TypeDecimal, 38, 0, ""), column(columnar.TypeDecimal, 2, 1, ""), plain(columnar.TypeText), true},
+		{"the same currency", column(columnar.TypeDecimal, 3, 2, "€"), column(columnar.TypeDecimal, 5, 2, "€"), column(columnar.TypeDecimal, 5, 2, "€"), true},
+		{"two currencies", column(columnar.TypeDecimal, 3, 2, "€"), column(columnar.TypeDecimal, 3, 2, "$"), plain(columnar.TypeText), true},
+		{"decimal and number", column(columnar.TypeDecimal, 3, 2, ""), plain(columnar.TypeNumber), plain(columnar.TypeText), true},
+		{"date and timestamp", plain(columnar.TypeDate), plain(columnar.TypeTimestamp), plain(columnar.TypeTimestamp), true},
+		{"dates written in two ways", column(columnar.TypeDate, 0, 0, "dd/mm/yyyy"), plain(columnar.TypeDate), plain(columnar.TypeDate), true},
+		{"boolean and integer", plain(columnar.TypeBoolean), plain(columnar.TypeInteger), plain(columnar.TypeText), true},
+		{"json takes everything", plain(columnar.TypeJSON), plain(columnar.TypeInteger), plain(columnar.TypeJSON), false},
+		{"text takes everything", plain(columnar.TypeText), plain(columnar.TypeJSON), plain(columnar.TypeText), false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, Widen(test.old, test.new)); diff != "" {
@@ -78,7 +79,7 @@ func TestFit(t *testing.T) {
 	if diff := cmp.Diff([]string{"widened-column amount", "missing-column gone", "added-column added", "added-column gone_too"}, codes); diff != "" {
 		t.Errorf("warnings differ (-want +got):\n%s", diff)
 	}
-	vectors := make([]feedmill.Vector, len(later.Columns))
+	vectors := make([]columnar.Vector, len(later.Columns))
 	if err := later.Convert(cells, vectors); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestFitIntoText(t *testing.T) {
 	if warnings := later.Fit(first.Columns); len(warnings) > 0 {
 		t.Errorf("warnings %v", warnings)
 	}
-	vectors := make([]feedmill.Vector, 1)
+	vectors := make([]columnar.Vector, 1)
 	if err := later.Convert(cells, vectors); err != nil || string(vectors[0].Text(0)) != "1.50" {
 		t.Errorf("%q, %v", vectors[0].Bytes, err)
 	}
@@ -109,17 +110,17 @@ func TestFitIntoText(t *testing.T) {
 
 func TestMisfits(t *testing.T) {
 	const table = "n,d\n1,2026-01-01\nx,2026-01-02\n3,never\ny,z\n5,2026-01-05\n"
-	retyped := func() (*Schema, *feedmill.Cells) {
+	retyped := func() (*Schema, *columnar.Cells) {
 		schema, cells := schemaOf(t, table)
-		schema.Retype(map[string]feedmill.ColumnType{"c1": feedmill.TypeInteger, "c2": feedmill.TypeDate})
+		schema.Retype(map[string]columnar.Type{"c1": columnar.TypeInteger, "c2": columnar.TypeDate})
 		return schema, cells
 	}
-	vectors := make([]feedmill.Vector, 2)
+	vectors := make([]columnar.Vector, 2)
 
 	schema, cells := retyped()
 	err := schema.Convert(cells, vectors)
 	misfit, ok := errors.AsType[*Misfit](err)
-	if !ok || !errors.Is(err, feedmill.ErrUnprocessable) || !cmp.Equal(*misfit, Misfit{Row: 2, Column: "n", Type: feedmill.TypeInteger, Sample: "x"}) {
+	if !ok || !errors.Is(err, feedmill.ErrUnprocessable) || !cmp.Equal(*misfit, Misfit{Row: 2, Column: "n", Type: columnar.TypeInteger, Sample: "x"}) {
 		t.Errorf("got %v", err)
 	}
 
@@ -149,8 +150,8 @@ func TestMisfits(t *testing.T) {
 
 func TestRetypeToDecimal(t *testing.T) {
 	schema, cells := schemaOf(t, "n\n1\n2.50\nx\n")
-	schema.Retype(map[string]feedmill.ColumnType{"c1": feedmill.TypeDecimal})
-	vectors := make([]feedmill.Vector, 1)
+	schema.Retype(map[string]columnar.Type{"c1": columnar.TypeDecimal})
+	vectors := make([]columnar.Vector, 1)
 	misfits := 0
 	schema.ConvertNulling(cells, vectors, func(*Misfit) { misfits++ })
 	if err := vectors[0].Check(); err != nil || misfits != 1 || vectors[0].Scale != 2 || vectors[0].Ints[1] != 250 {
@@ -162,8 +163,8 @@ func TestRetypeToDecimal(t *testing.T) {
 func TestConvertReusesVectors(t *testing.T) {
 	full, many := schemaOf(t, "a,b\n1,x\n,\n3,z\n")
 	few := split(many, 1)[0]
-	vectors := make([]feedmill.Vector, 2)
-	for _, cells := range []*feedmill.Cells{many, few, many} {
+	vectors := make([]columnar.Vector, 2)
+	for _, cells := range []*columnar.Cells{many, few, many} {
 		if err := full.Convert(cells, vectors); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -32,7 +33,7 @@ type golden struct {
 }
 
 // modelled infers and converts cells.
-func modelled(t testing.TB, names []string, cells *feedmill.Cells, options Options) golden {
+func modelled(t testing.TB, names []string, cells *columnar.Cells, options Options) golden {
 	t.Helper()
 	inference := New(options)
 	for _, run := range split(cells, 3) {
@@ -50,7 +51,7 @@ func modelled(t testing.TB, names []string, cells *feedmill.Cells, options Optio
 		}
 		out.Columns = append(out.Columns, text)
 	}
-	vectors := make([]feedmill.Vector, len(schema.Columns))
+	vectors := make([]columnar.Vector, len(schema.Columns))
 	if err := schema.Convert(cells, vectors); err != nil {
 		t.Fatal(err)
 	}

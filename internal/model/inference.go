@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Options say how data is modelled.
@@ -58,7 +59,7 @@ func New(options Options) *Inference {
 }
 
 // Block looks at a run of records. Texts that mean null become null cells in it.
-func (f *Inference) Block(cells *feedmill.Cells) {
+func (f *Inference) Block(cells *columnar.Cells) {
 	f.nulls.replace(cells)
 	p := f.take()
 	defer f.give(p)
@@ -81,12 +82,12 @@ func (f *Inference) Block(cells *feedmill.Cells) {
 const tileCells = 8 << 10
 
 // tiles cuts a run into a few rows at a time.
-func tiles(cells *feedmill.Cells) iter.Seq[feedmill.Cells] {
-	return func(yield func(feedmill.Cells) bool) {
+func tiles(cells *columnar.Cells) iter.Seq[columnar.Cells] {
+	return func(yield func(columnar.Cells) bool) {
 		step := max(64, tileCells/max(cells.Columns, 1)&^63)
 		for row := 0; row < cells.Rows; row += step {
 			rows := min(step, cells.Rows-row)
-			tile := feedmill.Cells{
+			tile := columnar.Cells{
 				First: cells.First + int64(row), Rows: rows, Columns: cells.Columns,
 				Data: cells.Data, Cell: cells.Cell[row*cells.Columns : (row+rows)*cells.Columns],
 			}
@@ -169,15 +170,15 @@ func newNullTokens(texts []string) (n nullTokens) {
 }
 
 // replace makes cells with such a text null.
-func (n nullTokens) replace(cells *feedmill.Cells) {
+func (n nullTokens) replace(cells *columnar.Cells) {
 	if len(n.texts) == 0 {
 		return
 	}
 	for i, cell := range cells.Cell {
 		switch cell.Kind() {
-		case feedmill.CellPlain, feedmill.CellQuoted, feedmill.CellString:
+		case columnar.CellPlain, columnar.CellQuoted, columnar.CellString:
 			if start, end := cell.Range(); int(end-start) <= n.longest && n.texts[string(cells.Data[start:end])] {
-				cells.Cell[i] = feedmill.NewCell(feedmill.CellNull, 0, 0)
+				cells.Cell[i] = columnar.NewCell(columnar.CellNull, 0, 0)
 			}
 		}
 	}

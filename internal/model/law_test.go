@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // texts are drawn from a few families, so that columns of one type are as likely
@@ -111,7 +111,7 @@ func TestConversionKeepsEveryValue(t *testing.T) {
 		inference := New(Options{})
 		inference.Block(cells)
 		schema, _ := inference.Decide(names)
-		vectors := make([]feedmill.Vector, len(schema.Columns))
+		vectors := make([]columnar.Vector, len(schema.Columns))
 		if err := schema.Convert(cells, vectors); err != nil {
 			rt.Fatalf("%q: %v", text, err)
 		}
@@ -137,20 +137,20 @@ func TestConversionKeepsEveryValue(t *testing.T) {
 }
 
 // same compares a value with its text by other means than those of the package.
-func same(v *feedmill.Vector, row int, text string, p plan) bool {
+func same(v *columnar.Vector, row int, text string, p plan) bool {
 	switch v.Type {
-	case feedmill.TypeText:
+	case columnar.TypeText:
 		return string(v.Text(row)) == text
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		want, _ := new(big.Rat).SetString(strings.TrimSpace(text))
 		got, _ := new(big.Rat).SetString(strconv.FormatFloat(v.Floats[row], 'g', -1, 64))
 		return want.Cmp(got) == 0
-	case feedmill.TypeInteger, feedmill.TypeDecimal:
-		got := feedmill.Int128{}
-		if v.Precision > feedmill.NarrowDigits {
+	case columnar.TypeInteger, columnar.TypeDecimal:
+		got := columnar.Int128{}
+		if v.Precision > columnar.NarrowDigits {
 			got = v.Wide[row]
 		} else {
-			got = feedmill.Int128Of(v.Ints[row])
+			got = columnar.Int128Of(v.Ints[row])
 		}
 		plain := strings.NewReplacer("$", "", "€", "", "%", "", " ", "", "(", "-", ")", "").Replace(text)
 		if p.decimals == comma {
@@ -161,16 +161,16 @@ func same(v *feedmill.Vector, row int, text string, p plan) bool {
 		want, ok := new(big.Rat).SetString(plain)
 		have, _ := new(big.Rat).SetString(got.Decimal(v.Scale))
 		return ok && want.Cmp(have) == 0
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		return strings.EqualFold(text, strconv.FormatBool(v.Ints[row] == 1))
-	case feedmill.TypeDate, feedmill.TypeTimestamp:
+	case columnar.TypeDate, columnar.TypeTimestamp:
 		layouts := []string{time.DateOnly, time.RFC3339Nano, "2006-01-02 15:04", "02/01/2006", "02/01/2006 15:04", "02.01.2006"}
 		if p.order == monthFirst {
 			layouts = []string{"01/02/2006", "01/02/2006 15:04", "01.02.2006"}
 		}
 		for _, layout := range layouts {
 			if at, err := time.Parse(layout, text); err == nil {
-				if v.Type == feedmill.TypeDate {
+				if v.Type == columnar.TypeDate {
 					return at.Unix() == v.Ints[row]*24*3600
 				}
 				return at.UnixMicro() == v.Ints[row]
@@ -186,7 +186,7 @@ func FuzzNumber(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		v := classify(feedmill.CellPlain, []byte(text))
+		v := classify(columnar.CellPlain, []byte(text))
 		if len(text) > 60 {
 			return
 		}
@@ -200,9 +200,9 @@ func FuzzNumber(f *testing.F) {
 			if !ok {
 				t.Fatalf("%q is no number", text)
 			}
-			c := converter{plan: plan{decimals: point}, cells: &feedmill.Cells{Data: []byte(text)}}
-			digits, negative, ok := c.exact(feedmill.NewCell(feedmill.CellPlain, 0, len(text)), v.amount.point.scale)
-			if v.amount.point.whole+v.amount.point.scale > feedmill.WideDigits {
+			c := converter{plan: plan{decimals: point}, cells: &columnar.Cells{Data: []byte(text)}}
+			digits, negative, ok := c.exact(columnar.NewCell(columnar.CellPlain, 0, len(text)), v.amount.point.scale)
+			if v.amount.point.whole+v.amount.point.scale > columnar.WideDigits {
 				return
 			}
 			if !ok {
@@ -250,27 +250,27 @@ func FuzzMoment(f *testing.F) {
 // way, whatever they are.
 func FuzzColumn(f *testing.F) {
 	for _, family := range families {
-		for kind := feedmill.CellPlain; kind <= feedmill.CellString; kind++ {
+		for kind := columnar.CellPlain; kind <= columnar.CellString; kind++ {
 			f.Add(strings.Join(family, "\n"), uint8(kind))
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string, kind uint8) {
-		if kind < uint8(feedmill.CellPlain) || kind > uint8(feedmill.CellString) || len(text) > 1<<12 {
+		if kind < uint8(columnar.CellPlain) || kind > uint8(columnar.CellString) || len(text) > 1<<12 {
 			return
 		}
 		lines := strings.Split(text, "\n")
-		cells := &feedmill.Cells{Rows: len(lines), Columns: 1}
+		cells := &columnar.Cells{Rows: len(lines), Columns: 1}
 		for _, line := range lines {
 			start := len(cells.Data)
 			cells.Data = append(cells.Data, line...)
-			cells.Cell = append(cells.Cell, feedmill.NewCell(feedmill.CellKind(kind), start, len(cells.Data)))
+			cells.Cell = append(cells.Cell, columnar.NewCell(columnar.CellKind(kind), start, len(cells.Data)))
 		}
 		inference := New(Options{})
 		for _, run := range split(cells, 5) {
 			inference.Block(run)
 		}
 		schema, _ := inference.Decide([]string{"a"})
-		vectors := make([]feedmill.Vector, 1)
+		vectors := make([]columnar.Vector, 1)
 		if err := schema.Convert(cells, vectors); err != nil {
 			t.Fatalf("%q as %s: %v", text, typeName(schema.Columns[0]), err)
 		}
@@ -279,10 +279,10 @@ func FuzzColumn(f *testing.F) {
 		}
 		for row, line := range lines {
 			null := vectors[0].Null(row)
-			if null != (line == "" && (kind == uint8(feedmill.CellPlain) || schema.Columns[0].Type != feedmill.TypeText)) {
+			if null != (line == "" && (kind == uint8(columnar.CellPlain) || schema.Columns[0].Type != columnar.TypeText)) {
 				t.Fatalf("%q is null: %v", line, null)
 			}
-			if !null && schema.Columns[0].Type == feedmill.TypeText && string(vectors[0].Text(row)) != line {
+			if !null && schema.Columns[0].Type == columnar.TypeText && string(vectors[0].Text(row)) != line {
 				t.Fatalf("%q became %q", line, vectors[0].Text(row))
 			}
 		}

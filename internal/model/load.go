@@ -7,13 +7,14 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Table is data that can be read more than once, as every decoder gives it.
 type Table interface {
 	// Each gives all records to fn in runs, in any order and from as many
 	// goroutines as there are workers.
-	Each(ctx context.Context, workers int, fn func(*feedmill.Cells) error) error
+	Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error
 	// Names are what the data calls the columns, known after Each.
 	Names() []string
 	// Warnings is what was noticed, complete after Each.
@@ -22,14 +23,14 @@ type Table interface {
 	Blocks() int
 	// Read gives the records of the blocks from one up to, but not with, another
 	// to fn, in order. Several goroutines may call it.
-	Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error
+	Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error
 }
 
 // Infer looks at all records of a table and decides on the types of its columns.
 // The warnings are those of the table and those about types.
 func Infer(ctx context.Context, table Table, options Options) (*Schema, []feedmill.Warning, error) {
 	inference := New(options)
-	err := table.Each(ctx, runtime.GOMAXPROCS(0), func(cells *feedmill.Cells) error {
+	err := table.Each(ctx, runtime.GOMAXPROCS(0), func(cells *columnar.Cells) error {
 		inference.Block(cells)
 		return nil
 	})
@@ -73,8 +74,8 @@ type Loading struct {
 // Load converts the records of a table, which has been read before, block by block in
 // their order; several are worked on at the same time. A block is the
 // consumer's once it is yielded. The sequence ends with the first error.
-func (s *Schema) Load(ctx context.Context, table Table, loading Loading) iter.Seq2[[]feedmill.Vector, error] {
-	return func(yield func([]feedmill.Vector, error) bool) {
+func (s *Schema) Load(ctx context.Context, table Table, loading Loading) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var working sync.WaitGroup
 		defer working.Wait()
@@ -112,14 +113,14 @@ func (s *Schema) Load(ctx context.Context, table Table, loading Loading) iter.Se
 
 // loaded is a block after its conversion.
 type loaded struct {
-	runs    [][]feedmill.Vector
+	runs    [][]columnar.Vector
 	misfits []*Misfit
 	err     error
 }
 
 func (s *Schema) loadBlock(ctx context.Context, table Table, block int, policy MisfitPolicy) (out loaded) {
-	out.err = table.Read(ctx, block, block+1, func(cells *feedmill.Cells) error {
-		vectors := make([]feedmill.Vector, len(s.Columns))
+	out.err = table.Read(ctx, block, block+1, func(cells *columnar.Cells) error {
+		vectors := make([]columnar.Vector, len(s.Columns))
 		note := func(m *Misfit) { out.misfits = append(out.misfits, m) }
 		switch policy {
 		case MisfitsNull:

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // memoryTable is a table in memory, each of whose runs is a block.
 type memoryTable struct {
 	names []string
-	runs  []*feedmill.Cells
+	runs  []*columnar.Cells
 	// broken is a block that cannot be read, or -1.
 	broken int
 }
@@ -28,7 +29,7 @@ func newMemoryTable(t *testing.T, text string, rows int) *memoryTable {
 	return &memoryTable{names: names, runs: split(cells, rows), broken: -1}
 }
 
-func (m *memoryTable) Each(ctx context.Context, _ int, fn func(*feedmill.Cells) error) error {
+func (m *memoryTable) Each(ctx context.Context, _ int, fn func(*columnar.Cells) error) error {
 	return m.Read(ctx, 0, len(m.runs), fn)
 }
 
@@ -40,7 +41,7 @@ func (m *memoryTable) Warnings() ([]feedmill.Warning, error) {
 
 func (m *memoryTable) Blocks() int { return len(m.runs) }
 
-func (m *memoryTable) Read(ctx context.Context, from, to int, fn func(*feedmill.Cells) error) error {
+func (m *memoryTable) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
 	for i := from; i < to; i++ {
 		if i == m.broken {
 			return errBroken
@@ -66,7 +67,7 @@ func TestLoadKeepsOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if schema.Rows != 1000 || schema.Columns[0].Type != feedmill.TypeInteger || len(warnings) != 1 {
+	if schema.Rows != 1000 || schema.Columns[0].Type != columnar.TypeInteger || len(warnings) != 1 {
 		t.Fatalf("%d rows, %v, %v", schema.Rows, schema.Columns, warnings)
 	}
 	next := int64(0)
@@ -123,7 +124,7 @@ func TestLoadTellsOfMisfitsInOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		schema.Retype(map[string]feedmill.ColumnType{"c1": feedmill.TypeInteger})
+		schema.Retype(map[string]columnar.Type{"c1": columnar.TypeInteger})
 		var misfits []string
 		rows := 0
 		for vectors, err := range schema.Load(t.Context(), table, Loading{
@@ -143,7 +144,7 @@ func TestLoadTellsOfMisfitsInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema.Retype(map[string]feedmill.ColumnType{"c1": feedmill.TypeInteger})
+	schema.Retype(map[string]columnar.Type{"c1": columnar.TypeInteger})
 	for _, err := range schema.Load(t.Context(), table, Loading{}) {
 		if misfit, ok := errors.AsType[*Misfit](err); ok != (err != nil) || ok && misfit.Row != 2 {
 			t.Errorf("got %v", err)

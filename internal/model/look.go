@@ -1,14 +1,14 @@
 package model
 
 import (
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // look is the work on one column of one run of records: loops that each expect
 // one shape and run for as long as they find it.
 type look struct {
 	*column
-	cells *feedmill.Cells
+	cells *columnar.Cells
 	index int // of the column
 	row   int
 	// texts counts the values of the run that are text.
@@ -23,7 +23,7 @@ const (
 )
 
 // run looks at all cells of a column.
-func (c *column) run(cells *feedmill.Cells, index int) {
+func (c *column) run(cells *columnar.Cells, index int) {
 	l := look{column: c, cells: cells, index: index}
 	for l.row < cells.Rows {
 		if c.left {
@@ -37,20 +37,20 @@ func (c *column) run(cells *feedmill.Cells, index int) {
 
 // kinds of cells as bits.
 const (
-	anyText = 1<<feedmill.CellPlain | 1<<feedmill.CellQuoted
-	digital = anyText | 1<<feedmill.CellNumber
-	dated   = anyText | 1<<feedmill.CellString
-	nothing = 1<<feedmill.CellMissing | 1<<feedmill.CellNull | 1<<feedmill.CellPlain
+	anyText = 1<<columnar.CellPlain | 1<<columnar.CellQuoted
+	digital = anyText | 1<<columnar.CellNumber
+	dated   = anyText | 1<<columnar.CellString
+	nothing = 1<<columnar.CellMissing | 1<<columnar.CellNull | 1<<columnar.CellPlain
 )
 
-func (l *look) at() feedmill.Cell { return l.cells.Cell[l.row*l.cells.Columns+l.index] }
+func (l *look) at() columnar.Cell { return l.cells.Cell[l.row*l.cells.Columns+l.index] }
 
 // null counts a cell without text that holds no value, and reports false for others.
-func (l *look) null(cell feedmill.Cell) bool {
+func (l *look) null(cell columnar.Cell) bool {
 	switch kind := cell.Kind(); {
 	case nothing>>kind&1 != 0:
 		l.nulls++
-	case kind == feedmill.CellQuoted:
+	case kind == columnar.CellQuoted:
 		l.empties++
 	default:
 		return false

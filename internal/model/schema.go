@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Schema is the columns of data and how their values are read. Its methods do not
@@ -28,7 +29,7 @@ type Schema struct {
 type Misfit struct {
 	Row    int64 // from 1
 	Column string
-	Type   feedmill.ColumnType
+	Type   columnar.Type
 	Sample string
 	// Record is the texts of the whole row, where it is rejected for the misfit.
 	Record []string
@@ -47,9 +48,9 @@ func (m *Misfit) Unwrap() error {
 type converter struct {
 	plan
 	location *time.Location
-	cells    *feedmill.Cells
+	cells    *columnar.Cells
 	index    int // of the column in the data, -1 where it has none
-	out      *feedmill.Vector
+	out      *columnar.Vector
 	valid    validity
 	// onMisfit says what becomes of a value that does not fit: it reports
 	// true where it is to be null.
@@ -59,7 +60,7 @@ type converter struct {
 // Convert makes a vector for each column of a run of records. The vectors are
 // made anew with the memory that they have; there are as many as columns. The
 // first value that does not fit its column fails with a [Misfit].
-func (s *Schema) Convert(cells *feedmill.Cells, vectors []feedmill.Vector) error {
+func (s *Schema) Convert(cells *columnar.Cells, vectors []columnar.Vector) error {
 	var fault *Misfit
 	s.convert(cells, vectors, func(row, column int) bool {
 		fault = s.misfit(cells, row, column)
@@ -73,7 +74,7 @@ func (s *Schema) Convert(cells *feedmill.Cells, vectors []feedmill.Vector) error
 
 // ConvertNulling is Convert with null for every value that does not fit. Misfit is
 // told of each, in the order of the rows.
-func (s *Schema) ConvertNulling(cells *feedmill.Cells, vectors []feedmill.Vector, misfit func(*Misfit)) {
+func (s *Schema) ConvertNulling(cells *columnar.Cells, vectors []columnar.Vector, misfit func(*Misfit)) {
 	var all []*Misfit
 	s.convert(cells, vectors, func(row, column int) bool {
 		all = append(all, s.misfit(cells, row, column))
@@ -87,7 +88,7 @@ func (s *Schema) ConvertNulling(cells *feedmill.Cells, vectors []feedmill.Vector
 
 // ConvertRejecting is Convert without the rows that have a value that does not
 // fit. Reject is told of each such row once, with its first misfit, in order.
-func (s *Schema) ConvertRejecting(cells *feedmill.Cells, vectors []feedmill.Vector, reject func(*Misfit)) {
+func (s *Schema) ConvertRejecting(cells *columnar.Cells, vectors []columnar.Vector, reject func(*Misfit)) {
 	rejected := map[int]*Misfit{}
 	s.convert(cells, vectors, func(row, column int) bool {
 		if rejected[row] == nil {
@@ -98,7 +99,7 @@ func (s *Schema) ConvertRejecting(cells *feedmill.Cells, vectors []feedmill.Vect
 	if len(rejected) == 0 {
 		return
 	}
-	kept := feedmill.Cells{First: cells.First, Columns: cells.Columns, Data: cells.Data}
+	kept := columnar.Cells{First: cells.First, Columns: cells.Columns, Data: cells.Data}
 	for row := range cells.Rows {
 		if m := rejected[row]; m != nil {
 			for column := range cells.Columns {
@@ -113,7 +114,7 @@ func (s *Schema) ConvertRejecting(cells *feedmill.Cells, vectors []feedmill.Vect
 	s.convert(&kept, vectors, func(int, int) bool { return true })
 }
 
-func (s *Schema) misfit(cells *feedmill.Cells, row, column int) *Misfit {
+func (s *Schema) misfit(cells *columnar.Cells, row, column int) *Misfit {
 	c := s.Columns[column]
 	return &Misfit{
 		Row: cells.First + int64(row) + 1, Column: c.Name, Type: c.Type,
@@ -129,7 +130,7 @@ func (s *Schema) sourceOf(column int) int {
 }
 
 // convert converts all columns, until onMisfit returns false.
-func (s *Schema) convert(cells *feedmill.Cells, vectors []feedmill.Vector, onMisfit func(row, column int) bool) {
+func (s *Schema) convert(cells *columnar.Cells, vectors []columnar.Vector, onMisfit func(row, column int) bool) {
 	s.nulls.replace(cells)
 	for i, column := range s.Columns {
 		c := converter{

@@ -3,7 +3,7 @@ package model
 import (
 	"encoding/binary"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // shape is what a value looks like by itself. The shapes of all values of a column
@@ -37,17 +37,17 @@ type value struct {
 }
 
 // classify looks at one value that is not null.
-func classify(kind feedmill.CellKind, text []byte) (v value) {
+func classify(kind columnar.CellKind, text []byte) (v value) {
 	v.text = text
 	v.shape = shapeText
 	switch kind {
-	case feedmill.CellTrue, feedmill.CellFalse:
+	case columnar.CellTrue, columnar.CellFalse:
 		v.shape = shapeBoolean
-	case feedmill.CellJSON:
+	case columnar.CellJSON:
 		v.shape = shapeJSON
-	case feedmill.CellNumber:
+	case columnar.CellNumber:
 		v.number(text)
-	case feedmill.CellString:
+	case columnar.CellString:
 		v.time(text)
 	default:
 		if text = trim(text); len(text) == 0 || len(text) > maxTyped {

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/jstext"
 )
 
 // Store accepts events.
@@ -119,7 +120,7 @@ func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 		}
 	}
 	payload, err := feedmill.RenderPayload(*e, data)
-	var fault *feedmill.JSTextError
+	var fault *jstext.Error
 	if errors.As(err, &fault) {
 		return feedmill.Invalid("", feedmill.Fault{Pointer: "/data" + fault.Pointer, Detail: fault.Detail})
 	}

@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // BenchmarkWriter writes a table of mixed columns. MB/s counts the values in memory.
 func BenchmarkWriter(b *testing.B) {
 	const blocks, rows = 12, 40_000
 	columns, kinds := mixed()
-	var in [][]feedmill.Vector
+	var in [][]columnar.Vector
 	size := 0
 	for n := range blocks {
-		block := make([]feedmill.Vector, len(columns))
+		block := make([]columnar.Vector, len(columns))
 		for i, c := range columns {
 			block[i] = makeVector(c, rows, kinds[i], &noise{uint64(n*100 + i)})
 		}
@@ -47,7 +48,7 @@ func BenchmarkColumn(b *testing.B) {
 	for i, c := range columns {
 		b.Run(c.Name, func(b *testing.B) {
 			v := makeVector(c, 122_880, kinds[i], &noise{7})
-			p := []piece{{block: []feedmill.Vector{v}, to: v.Len}}
+			p := []piece{{block: []columnar.Vector{v}, to: v.Len}}
 			e, err := newEncoder()
 			if err != nil {
 				b.Fatal(err)
@@ -66,24 +67,24 @@ func BenchmarkColumn(b *testing.B) {
 // mixed is what a feed of orders may look like.
 func mixed() (columns []feedmill.Column, kinds []int) {
 	for _, c := range []struct {
-		kind feedmill.ColumnType
+		kind columnar.Type
 		of   int
 	}{
-		{feedmill.TypeInteger, 1},
-		{feedmill.TypeInteger, 0},
-		{feedmill.TypeInteger, 2},
-		{feedmill.TypeText, 0},
-		{feedmill.TypeText, 2},
-		{feedmill.TypeText, 3},
-		{feedmill.TypeDecimal, 2},
-		{feedmill.TypeNumber, 2},
-		{feedmill.TypeBoolean, 2},
-		{feedmill.TypeDate, 0},
-		{feedmill.TypeTimestamp, 1},
-		{feedmill.TypeTimestamp, 2},
+		{columnar.TypeInteger, 1},
+		{columnar.TypeInteger, 0},
+		{columnar.TypeInteger, 2},
+		{columnar.TypeText, 0},
+		{columnar.TypeText, 2},
+		{columnar.TypeText, 3},
+		{columnar.TypeDecimal, 2},
+		{columnar.TypeNumber, 2},
+		{columnar.TypeBoolean, 2},
+		{columnar.TypeDate, 0},
+		{columnar.TypeTimestamp, 1},
+		{columnar.TypeTimestamp, 2},
 	} {
 		column := feedmill.Column{Name: fmt.Sprintf("%s%d", c.kind, c.of), Type: c.kind}
-		if c.kind == feedmill.TypeDecimal {
+		if c.kind == columnar.TypeDecimal {
 			column.Precision, column.Scale = 12, 2
 		}
 		columns, kinds = append(columns, column), append(kinds, c.of)

@@ -7,6 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Encodings, physical types and codecs by their numbers in the format.
@@ -145,19 +146,19 @@ func (e *encoder) appendPages(dst []byte, l *layout, out *chunk) ([]byte, bool) 
 // layout decides how to write the values that were gathered.
 func (e *encoder) layout(column *feedmill.Column, abandon bool) layout {
 	switch column.Type {
-	case feedmill.TypeText, feedmill.TypeJSON:
-		return e.layoutTexts(column.Type == feedmill.TypeText, abandon)
-	case feedmill.TypeNumber:
+	case columnar.TypeText, columnar.TypeJSON:
+		return e.layoutTexts(column.Type == columnar.TypeText, abandon)
+	case columnar.TypeNumber:
 		return e.layoutFloats()
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		return e.layoutBooleans()
-	case feedmill.TypeDecimal:
-		if column.Precision > feedmill.NarrowDigits {
+	case columnar.TypeDecimal:
+		if column.Precision > columnar.NarrowDigits {
 			return e.layoutWide(column.Precision)
 		}
 		limit := int64(powerOfTen(column.Precision).Lo)
 		return e.layoutInts(64, 1-limit, limit-1)
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		return e.layoutInts(32, math.MinInt32, math.MaxInt32)
 	}
 	return e.layoutInts(64, math.MinInt64, math.MaxInt64)

@@ -12,14 +12,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // encodings writes one column and says in which encodings its chunks are.
-func encodings(t *testing.T, c feedmill.Column, o Options, blocks ...feedmill.Vector) [][]parquet.Encoding {
+func encodings(t *testing.T, c feedmill.Column, o Options, blocks ...columnar.Vector) [][]parquet.Encoding {
 	t.Helper()
 	in := table{columns: []feedmill.Column{c}}
 	for _, v := range blocks {
-		in.blocks = append(in.blocks, []feedmill.Vector{v})
+		in.blocks = append(in.blocks, []columnar.Vector{v})
 	}
 	b := write(t, in, o)
 	compare(t, in, b)
@@ -43,18 +44,18 @@ func TestEncodingFollowsValues(t *testing.T) {
 	few, rising, unique := 0, 1, 2
 	for _, test := range []struct {
 		name   string
-		column feedmill.ColumnType
+		column columnar.Type
 		kind   int
 		want   parquet.Encoding
 	}{
-		{"few integers", feedmill.TypeInteger, few, parquet.Encodings.RLEDict},
-		{"rising integers", feedmill.TypeInteger, rising, parquet.Encodings.DeltaBinaryPacked},
-		{"any integers", feedmill.TypeInteger, unique, parquet.Encodings.DeltaBinaryPacked},
-		{"few days", feedmill.TypeDate, few, parquet.Encodings.RLEDict},
-		{"any days", feedmill.TypeDate, unique, parquet.Encodings.DeltaBinaryPacked},
-		{"few texts", feedmill.TypeText, few, parquet.Encodings.RLEDict},
-		{"unique texts", feedmill.TypeText, unique, parquet.Encodings.Plain},
-		{"numbers", feedmill.TypeNumber, few, parquet.Encodings.Plain},
+		{"few integers", columnar.TypeInteger, few, parquet.Encodings.RLEDict},
+		{"rising integers", columnar.TypeInteger, rising, parquet.Encodings.DeltaBinaryPacked},
+		{"any integers", columnar.TypeInteger, unique, parquet.Encodings.DeltaBinaryPacked},
+		{"few days", columnar.TypeDate, few, parquet.Encodings.RLEDict},
+		{"any days", columnar.TypeDate, unique, parquet.Encodings.DeltaBinaryPacked},
+		{"few texts", columnar.TypeText, few, parquet.Encodings.RLEDict},
+		{"unique texts", columnar.TypeText, unique, parquet.Encodings.Plain},
+		{"numbers", columnar.TypeNumber, few, parquet.Encodings.Plain},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := feedmill.Column{Name: "c", Type: test.column}
@@ -67,7 +68,7 @@ func TestEncodingFollowsValues(t *testing.T) {
 }
 
 func TestUselessDictionaryIsRemembered(t *testing.T) {
-	c := feedmill.Column{Name: "c", Type: feedmill.TypeText}
+	c := feedmill.Column{Name: "c", Type: columnar.TypeText}
 	unique, few := makeVector(c, 5000, 2, &noise{1}), makeVector(c, 5000, 0, &noise{1})
 	for i, want := range []parquet.Encoding{parquet.Encodings.Plain, parquet.Encodings.Plain} {
 		if got := encodings(t, c, Options{GroupRows: 5000}, unique, few)[i]; got[1] != want {

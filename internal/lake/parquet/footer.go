@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Physical types and repetition by their numbers in the format.
@@ -21,21 +22,21 @@ const (
 // logical has the numbers of the types in the union of logical types, and
 // converted those of the older enumeration that says the same.
 var (
-	logical = map[feedmill.ColumnType]int{
-		feedmill.TypeText:      1,
-		feedmill.TypeDecimal:   5,
-		feedmill.TypeDate:      6,
-		feedmill.TypeTimestamp: 8,
-		feedmill.TypeInteger:   10,
-		feedmill.TypeJSON:      12,
+	logical = map[columnar.Type]int{
+		columnar.TypeText:      1,
+		columnar.TypeDecimal:   5,
+		columnar.TypeDate:      6,
+		columnar.TypeTimestamp: 8,
+		columnar.TypeInteger:   10,
+		columnar.TypeJSON:      12,
 	}
-	converted = map[feedmill.ColumnType]int{
-		feedmill.TypeText:      0,
-		feedmill.TypeDecimal:   5,
-		feedmill.TypeDate:      6,
-		feedmill.TypeTimestamp: 10,
-		feedmill.TypeInteger:   18,
-		feedmill.TypeJSON:      19,
+	converted = map[columnar.Type]int{
+		columnar.TypeText:      0,
+		columnar.TypeDecimal:   5,
+		columnar.TypeDate:      6,
+		columnar.TypeTimestamp: 10,
+		columnar.TypeInteger:   18,
+		columnar.TypeJSON:      19,
 	}
 )
 
@@ -94,7 +95,7 @@ func writeColumn(t *thrift, c *feedmill.Column, id int) {
 	if number, ok := converted[c.Type]; ok {
 		t.i32(6, number)
 	}
-	if c.Type == feedmill.TypeDecimal {
+	if c.Type == columnar.TypeDecimal {
 		t.i32(7, c.Scale)
 		t.i32(8, c.Precision)
 	}
@@ -112,13 +113,13 @@ func writeColumn(t *thrift, c *feedmill.Column, id int) {
 // writeDetails writes the fields of those logical types that have some.
 func writeDetails(t *thrift, c *feedmill.Column) {
 	switch c.Type {
-	case feedmill.TypeInteger:
+	case columnar.TypeInteger:
 		t.byte(1, 64)
 		t.bool(2, true) // signed
-	case feedmill.TypeDecimal:
+	case columnar.TypeDecimal:
 		t.i32(1, c.Scale)
 		t.i32(2, c.Precision)
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		t.bool(1, true) // UTC
 		t.beginField(2)
 		t.empty(2) // microseconds
@@ -128,16 +129,16 @@ func writeDetails(t *thrift, c *feedmill.Column) {
 
 func physical(c *feedmill.Column) int {
 	switch c.Type {
-	case feedmill.TypeText, feedmill.TypeJSON:
+	case columnar.TypeText, columnar.TypeJSON:
 		return physicalBytes
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		return physicalDouble
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		return physicalBoolean
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		return physicalInt32
-	case feedmill.TypeDecimal:
-		if c.Precision > feedmill.NarrowDigits {
+	case columnar.TypeDecimal:
+		if c.Precision > columnar.NarrowDigits {
 			return physicalFixed
 		}
 	}

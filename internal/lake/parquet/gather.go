@@ -5,12 +5,12 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // piece is a run of rows of a block.
 type piece struct {
-	block    []feedmill.Vector
+	block    []columnar.Vector
 	from, to int
 }
 
@@ -41,7 +41,7 @@ type scratch struct {
 
 	ints   []int64
 	floats []float64
-	wide   []feedmill.Int128
+	wide   []columnar.Int128
 	// pieces and column are where the values of a text column are: they are
 	// copied only where there is no dictionary. texts then has each after its
 	// length of four bytes, as plain pages do, and starts says where each
@@ -55,7 +55,7 @@ type scratch struct {
 		valid  []uint64
 		ints   []int64
 		floats []float64
-		wide   []feedmill.Int128
+		wide   []columnar.Int128
 	}
 }
 
@@ -67,11 +67,11 @@ func (s *scratch) gather(pieces []piece, c int) {
 	case first.Offsets != nil:
 		s.pieces, s.column = pieces, c
 	case first.Wide != nil:
-		s.wide = dense(&s.own.wide, pieces, c, alone, func(v *feedmill.Vector) []feedmill.Int128 { return v.Wide })
+		s.wide = dense(&s.own.wide, pieces, c, alone, func(v *columnar.Vector) []columnar.Int128 { return v.Wide })
 	case first.Floats != nil:
-		s.floats = dense(&s.own.floats, pieces, c, alone, func(v *feedmill.Vector) []float64 { return v.Floats })
+		s.floats = dense(&s.own.floats, pieces, c, alone, func(v *columnar.Vector) []float64 { return v.Floats })
 	default:
-		s.ints = dense(&s.own.ints, pieces, c, alone, func(v *feedmill.Vector) []int64 { return v.Ints })
+		s.ints = dense(&s.own.ints, pieces, c, alone, func(v *columnar.Vector) []int64 { return v.Ints })
 	}
 }
 
@@ -126,7 +126,7 @@ func copyBits(dst []uint64, at int, src []uint64, from, to int) {
 
 // dense gives the values of a column that are not null: those of the vector
 // itself where there is only one and no null, else copies in own.
-func dense[T any](own *[]T, pieces []piece, c int, alone bool, of func(*feedmill.Vector) []T) []T {
+func dense[T any](own *[]T, pieces []piece, c int, alone bool, of func(*columnar.Vector) []T) []T {
 	if alone {
 		return of(&pieces[0].block[c])[pieces[0].from:pieces[0].to]
 	}
@@ -208,7 +208,7 @@ const copied = 16
 
 // validTexts reports whether the texts of rows are UTF-8: all of them together
 // are, and none begins inside a character.
-func validTexts(v *feedmill.Vector, from, to int) bool {
+func validTexts(v *columnar.Vector, from, to int) bool {
 	all := v.Bytes[:v.Offsets[to]]
 	if !utf8.Valid(all[v.Offsets[from]:]) {
 		return false

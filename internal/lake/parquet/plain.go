@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // layoutBooleans packs a bit for each value.
@@ -114,8 +114,8 @@ func wideSize(precision int) int {
 }
 
 // powerOfTen is the least number that has more than so many digits, at most 38.
-func powerOfTen(digits int) feedmill.Int128 {
+func powerOfTen(digits int) columnar.Int128 {
 	n := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 	lo := new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64))
-	return feedmill.Int128{Hi: new(big.Int).Rsh(n, 64).Int64(), Lo: lo.Uint64()}
+	return columnar.Int128{Hi: new(big.Int).Rsh(n, 64).Int64(), Lo: lo.Uint64()}
 }

@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // table is columns and their rows in blocks.
 type table struct {
 	columns []feedmill.Column
-	blocks  [][]feedmill.Vector
+	blocks  [][]columnar.Vector
 }
 
 func (t table) rows() int {
@@ -30,10 +31,10 @@ func drawTable(t *rapid.T) table {
 	for i := range rapid.IntRange(1, 6).Draw(t, "columns") {
 		c := feedmill.Column{
 			Name: fmt.Sprintf("c%d %s", i, rapid.StringN(0, 5, 20).Draw(t, "name")),
-			Type: rapid.SampledFrom(feedmill.ColumnTypes).Draw(t, "type"),
+			Type: rapid.SampledFrom(columnar.Types).Draw(t, "type"),
 		}
-		if c.Type == feedmill.TypeDecimal {
-			c.Precision = rapid.IntRange(1, feedmill.WideDigits).Draw(t, "precision")
+		if c.Type == columnar.TypeDecimal {
+			c.Precision = rapid.IntRange(1, columnar.WideDigits).Draw(t, "precision")
 			c.Scale = rapid.IntRange(0, c.Precision).Draw(t, "scale")
 		}
 		out.columns = append(out.columns, c)
@@ -45,7 +46,7 @@ func drawTable(t *rapid.T) table {
 	for range rapid.IntRange(0, 5).Draw(t, "blocks") {
 		rows := rapid.OneOf(rapid.IntRange(0, 10), rapid.IntRange(0, 700), rapid.IntRange(0, 9000)).Draw(t, "rows")
 		seed := rapid.Uint64().Draw(t, "seed")
-		block := make([]feedmill.Vector, len(out.columns))
+		block := make([]columnar.Vector, len(out.columns))
 		for i, c := range out.columns {
 			block[i] = makeVector(c, rows, kinds[i], &noise{seed + uint64(i)})
 		}
@@ -69,8 +70,8 @@ func (n *noise) below(limit uint64) uint64 { return n.next() % limit }
 
 // makeVector makes values of a column: few different ones (kind 0), ones that
 // rise (1), any (2), or long runs of the same (3); half of the seeds have nulls.
-func makeVector(c feedmill.Column, rows, kind int, random *noise) feedmill.Vector {
-	v := feedmill.Vector{Type: c.Type, Len: rows, Precision: c.Precision, Scale: c.Scale}
+func makeVector(c feedmill.Column, rows, kind int, random *noise) columnar.Vector {
+	v := columnar.Vector{Type: c.Type, Len: rows, Precision: c.Precision, Scale: c.Scale}
 	nulls := random.below(4)
 	if nulls > 1 {
 		v.Valid = make([]uint64, (rows+63)/64)
@@ -78,7 +79,7 @@ func makeVector(c feedmill.Column, rows, kind int, random *noise) feedmill.Vecto
 			v.Valid[i] = ^uint64(0)
 		}
 	}
-	if c.Type == feedmill.TypeText || c.Type == feedmill.TypeJSON {
+	if c.Type == columnar.TypeText || c.Type == columnar.TypeJSON {
 		v.Offsets = make([]uint32, 1, rows+1)
 	}
 	for i := range rows {
@@ -105,25 +106,25 @@ func makeVector(c feedmill.Column, rows, kind int, random *noise) feedmill.Vecto
 	return v
 }
 
-func appendValue(v *feedmill.Vector, n uint64, null bool, random *noise) {
+func appendValue(v *columnar.Vector, n uint64, null bool, random *noise) {
 	switch v.Type {
-	case feedmill.TypeText, feedmill.TypeJSON:
+	case columnar.TypeText, columnar.TypeJSON:
 		if !null {
 			text := fmt.Sprintf("%d", n)
-			if v.Type == feedmill.TypeText && n%5 == 0 {
+			if v.Type == columnar.TypeText && n%5 == 0 {
 				text = strings.Repeat("é€", int(random.below(40))) + text
 			}
-			if v.Type == feedmill.TypeText && n%11 == 0 {
+			if v.Type == columnar.TypeText && n%11 == 0 {
 				text = ""
 			}
 			v.Bytes = append(v.Bytes, text...)
 		}
 		v.Offsets = append(v.Offsets, uint32(len(v.Bytes)))
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		v.Ints = append(v.Ints, int64(n&1))
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		v.Ints = append(v.Ints, int64(int32(n)))
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		f := float64(int64(n)) / 8
 		if n%13 == 1 {
 			f = math.Float64frombits(n | 0x7ff0<<48) // infinite or NaN
@@ -132,15 +133,15 @@ func appendValue(v *feedmill.Vector, n uint64, null bool, random *noise) {
 			f = 0
 		}
 		v.Floats = append(v.Floats, f)
-	case feedmill.TypeDecimal:
+	case columnar.TypeDecimal:
 		limit := powerOfTen(v.Precision)
-		if v.Precision <= feedmill.NarrowDigits {
+		if v.Precision <= columnar.NarrowDigits {
 			v.Ints = append(v.Ints, int64(n)%int64(limit.Lo))
 			return
 		}
-		wide := feedmill.Int128Of(int64(n))
+		wide := columnar.Int128Of(int64(n))
 		if n > math.MaxUint32 && limit.Hi > 0 {
-			wide = feedmill.Int128{Hi: int64(n>>8) % limit.Hi, Lo: n}
+			wide = columnar.Int128{Hi: int64(n>>8) % limit.Hi, Lo: n}
 		}
 		if n > math.MaxUint32 && n%3 == 0 {
 			wide = wide.Neg()

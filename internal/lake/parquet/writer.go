@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Options say how a file is cut. The zero value is good.
@@ -96,7 +97,7 @@ func NewWriter(w io.Writer, columns []feedmill.Column, o Options) (*Writer, erro
 
 // Append adds the rows of a block, one vector a column. The block belongs to
 // the writer from then on, and nobody may change it.
-func (w *Writer) Append(ctx context.Context, block []feedmill.Vector) error {
+func (w *Writer) Append(ctx context.Context, block []columnar.Vector) error {
 	if err := w.check(block); err != nil {
 		return fmt.Errorf("write parquet: %w", err)
 	}
@@ -131,7 +132,7 @@ func (w *Writer) extend(p piece) {
 	w.group = append(w.group, p)
 }
 
-func (w *Writer) check(block []feedmill.Vector) error {
+func (w *Writer) check(block []columnar.Vector) error {
 	if len(block) != len(w.columns) {
 		return fmt.Errorf("a block of %d columns for %d", len(block), len(w.columns))
 	}
@@ -140,7 +141,7 @@ func (w *Writer) check(block []feedmill.Vector) error {
 		if v.Type != c.Type || v.Len != block[0].Len {
 			return fmt.Errorf("column %q: %d values of %s for %d rows of %s", c.Name, v.Len, v.Type, block[0].Len, c.Type)
 		}
-		if c.Type == feedmill.TypeDecimal && (v.Precision != c.Precision || v.Scale != c.Scale) {
+		if c.Type == columnar.TypeDecimal && (v.Precision != c.Precision || v.Scale != c.Scale) {
 			return fmt.Errorf("column %q: decimal(%d,%d) for decimal(%d,%d)", c.Name, v.Precision, v.Scale, c.Precision, c.Scale)
 		}
 		if err := v.Check(); err != nil {

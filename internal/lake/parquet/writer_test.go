@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,8 +41,8 @@ func readBack(t *rapid.T) {
 }
 
 func TestPagesOfLongTexts(t *testing.T) {
-	in := table{columns: []feedmill.Column{{Name: "t", Type: feedmill.TypeText}}}
-	v := feedmill.Vector{Type: feedmill.TypeText, Len: 3000, Offsets: []uint32{0}, Valid: make([]uint64, 47)}
+	in := table{columns: []feedmill.Column{{Name: "t", Type: columnar.TypeText}}}
+	v := columnar.Vector{Type: columnar.TypeText, Len: 3000, Offsets: []uint32{0}, Valid: make([]uint64, 47)}
 	for i := range v.Len {
 		if i%3 != 0 {
 			v.Valid[i>>6] |= 1 << (i & 63)
@@ -49,7 +50,7 @@ func TestPagesOfLongTexts(t *testing.T) {
 		}
 		v.Offsets = append(v.Offsets, uint32(len(v.Bytes)))
 	}
-	in.blocks = [][]feedmill.Vector{{v}}
+	in.blocks = [][]columnar.Vector{{v}}
 	compare(t, in, write(t, in, Options{}))
 }
 
@@ -64,7 +65,7 @@ func TestBlocksDoNotShow(t *testing.T) {
 			for _, b := range in.blocks[1:] {
 				whole = join(whole, b)
 			}
-			one.blocks = [][]feedmill.Vector{whole}
+			one.blocks = [][]columnar.Vector{whole}
 		}
 		o := Options{GroupRows: 3000, GroupBytes: 50_000}
 		many := write(t, in, o)
@@ -76,24 +77,24 @@ func TestBlocksDoNotShow(t *testing.T) {
 }
 
 func TestWriterRefuses(t *testing.T) {
-	integer := feedmill.Column{Name: "n", Type: feedmill.TypeInteger}
-	decimal := feedmill.Column{Name: "n", Type: feedmill.TypeDecimal, Precision: 3, Scale: 1}
-	wide := feedmill.Column{Name: "n", Type: feedmill.TypeDecimal, Precision: 19}
+	integer := feedmill.Column{Name: "n", Type: columnar.TypeInteger}
+	decimal := feedmill.Column{Name: "n", Type: columnar.TypeDecimal, Precision: 3, Scale: 1}
+	wide := feedmill.Column{Name: "n", Type: columnar.TypeDecimal, Precision: 19}
 	for _, test := range []struct {
 		name   string
 		column feedmill.Column
-		block  []feedmill.Vector
+		block  []columnar.Vector
 		fault  string
 	}{
 		{"a missing column", integer, nil, "0 columns for 1"},
-		{"another type", integer, []feedmill.Vector{{Type: feedmill.TypeDate}}, "values of date"},
-		{"a short vector", integer, []feedmill.Vector{{Type: feedmill.TypeInteger, Len: 1}}, "has 0 values"},
-		{"another scale", decimal, []feedmill.Vector{{Type: feedmill.TypeDecimal, Precision: 3}}, "decimal(3,0) for decimal(3,1)"},
-		{"too many digits", decimal, []feedmill.Vector{{Type: feedmill.TypeDecimal, Precision: 3, Scale: 1, Len: 1, Ints: []int64{1000}}}, "between -999 and 999"},
-		{"too many digits of many", wide, []feedmill.Vector{{Type: feedmill.TypeDecimal, Precision: 19, Len: 1, Wide: []feedmill.Int128{powerOfTen(19)}}}, "at most 19 digits"},
-		{"a day too late", feedmill.Column{Type: feedmill.TypeDate}, []feedmill.Vector{{Type: feedmill.TypeDate, Len: 1, Ints: []int64{1 << 31}}}, "do not lie between"},
-		{"a character in halves", feedmill.Column{Type: feedmill.TypeText}, []feedmill.Vector{{Type: feedmill.TypeText, Len: 2, Offsets: []uint32{0, 1, 2}, Bytes: []byte("é")}}, "not UTF-8"},
-		{"two as a boolean", feedmill.Column{Type: feedmill.TypeBoolean}, []feedmill.Vector{{Type: feedmill.TypeBoolean, Len: 1, Ints: []int64{2}}}, "no booleans"},
+		{"another type", integer, []columnar.Vector{{Type: columnar.TypeDate}}, "values of date"},
+		{"a short vector", integer, []columnar.Vector{{Type: columnar.TypeInteger, Len: 1}}, "has 0 values"},
+		{"another scale", decimal, []columnar.Vector{{Type: columnar.TypeDecimal, Precision: 3}}, "decimal(3,0) for decimal(3,1)"},
+		{"too many digits", decimal, []columnar.Vector{{Type: columnar.TypeDecimal, Precision: 3, Scale: 1, Len: 1, Ints: []int64{1000}}}, "between -999 and 999"},
+		{"too many digits of many", wide, []columnar.Vector{{Type: columnar.TypeDecimal, Precision: 19, Len: 1, Wide: []columnar.Int128{powerOfTen(19)}}}, "at most 19 digits"},
+		{"a day too late", feedmill.Column{Type: columnar.TypeDate}, []columnar.Vector{{Type: columnar.TypeDate, Len: 1, Ints: []int64{1 << 31}}}, "do not lie between"},
+		{"a character in halves", feedmill.Column{Type: columnar.TypeText}, []columnar.Vector{{Type: columnar.TypeText, Len: 2, Offsets: []uint32{0, 1, 2}, Bytes: []byte("é")}}, "not UTF-8"},
+		{"two as a boolean", feedmill.Column{Type: columnar.TypeBoolean}, []columnar.Vector{{Type: columnar.TypeBoolean, Len: 1, Ints: []int64{2}}}, "no booleans"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, err := NewWriter(new(bytes.Buffer), []feedmill.Column{test.column}, Options{})
@@ -123,14 +124,14 @@ func (f *fullWriter) Write(p []byte) (int, error) {
 }
 
 func TestFullDiskEndsTheWriter(t *testing.T) {
-	column := feedmill.Column{Name: "n", Type: feedmill.TypeInteger}
+	column := feedmill.Column{Name: "n", Type: columnar.TypeInteger}
 	for _, room := range []int{0, 3, 100, 5000} {
 		w, err := NewWriter(&fullWriter{room: room}, []feedmill.Column{column}, Options{GroupRows: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 50 {
-			if err = w.Append(t.Context(), []feedmill.Vector{makeVector(column, 1000, 2, &noise{uint64(i)})}); err != nil {
+			if err = w.Append(t.Context(), []columnar.Vector{makeVector(column, 1000, 2, &noise{uint64(i)})}); err != nil {
 				break
 			}
 		}
@@ -141,7 +142,7 @@ func TestFullDiskEndsTheWriter(t *testing.T) {
 }
 
 func TestCancelledAppend(t *testing.T) {
-	column := feedmill.Column{Name: "n", Type: feedmill.TypeInteger}
+	column := feedmill.Column{Name: "n", Type: columnar.TypeInteger}
 	gate := make(chan struct{})
 	w, err := NewWriter(writerFunc(func(p []byte) (int, error) { <-gate; return len(p), nil }), []feedmill.Column{column}, Options{GroupRows: 10, Encoders: 1})
 	if err != nil {
@@ -150,7 +151,7 @@ func TestCancelledAppend(t *testing.T) {
 	<-w.encoders // as if it were busy
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = w.Append(ctx, []feedmill.Vector{makeVector(column, 10, 1, &noise{})})
+	err = w.Append(ctx, []columnar.Vector{makeVector(column, 10, 1, &noise{})})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -189,8 +190,8 @@ func write(t failer, in table, o Options) []byte {
 }
 
 // join is the rows of both blocks in one.
-func join(a, b []feedmill.Vector) []feedmill.Vector {
-	out := make([]feedmill.Vector, len(a))
+func join(a, b []columnar.Vector) []columnar.Vector {
+	out := make([]columnar.Vector, len(a))
 	for i := range a {
 		v := a[i]
 		v.Len = a[i].Len + b[i].Len
@@ -292,11 +293,11 @@ func shown(a arrow.Array, i int) string {
 	return fmt.Sprintf("%T", a)
 }
 
-func wanted(v *feedmill.Vector, i int) string {
+func wanted(v *columnar.Vector, i int) string {
 	switch {
 	case v.Null(i):
 		return "null"
-	case v.Type == feedmill.TypeBoolean:
+	case v.Type == columnar.TypeBoolean:
 		return fmt.Sprint(v.Ints[i] == 1)
 	case v.Offsets != nil:
 		return string(v.Text(i))
@@ -304,8 +305,8 @@ func wanted(v *feedmill.Vector, i int) string {
 		return v.Wide[i].Decimal(v.Scale)
 	case v.Floats != nil:
 		return fmt.Sprintf("%x", math.Float64bits(v.Floats[i]))
-	case v.Type == feedmill.TypeDecimal:
-		return feedmill.Int128Of(v.Ints[i]).Decimal(v.Scale)
+	case v.Type == columnar.TypeDecimal:
+		return columnar.Int128Of(v.Ints[i]).Decimal(v.Scale)
 	}
 	return fmt.Sprint(v.Ints[i])
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/lake/worker"
@@ -37,19 +38,19 @@ func benchRows() int {
 func sales(b *testing.B, store folder) *lake.Version {
 	b.Helper()
 	columns := []feedmill.Column{
-		{Name: "id", Type: feedmill.TypeInteger},
-		{Name: "status", Type: feedmill.TypeText},
-		{Name: "customer", Type: feedmill.TypeText},
-		{Name: "price", Type: feedmill.TypeDecimal, Precision: 12, Scale: 2},
-		{Name: "weight", Type: feedmill.TypeNumber},
-		{Name: "paid", Type: feedmill.TypeBoolean},
-		{Name: "day", Type: feedmill.TypeDate},
-		{Name: "at", Type: feedmill.TypeTimestamp},
+		{Name: "id", Type: columnar.TypeInteger},
+		{Name: "status", Type: columnar.TypeText},
+		{Name: "customer", Type: columnar.TypeText},
+		{Name: "price", Type: columnar.TypeDecimal, Precision: 12, Scale: 2},
+		{Name: "weight", Type: columnar.TypeNumber},
+		{Name: "paid", Type: columnar.TypeBoolean},
+		{Name: "day", Type: columnar.TypeDate},
+		{Name: "at", Type: columnar.TypeTimestamp},
 	}
 	const block = 50_000
 	random := rand.New(rand.NewPCG(1, 2))
 	start := time.Now()
-	v, err := lake.Write(b.Context(), store, "sales.parquet", columns, func(yield func([]feedmill.Vector, error) bool) {
+	v, err := lake.Write(b.Context(), store, "sales.parquet", columns, func(yield func([]columnar.Vector, error) bool) {
 		for from := 0; from < benchRows(); from += block {
 			if !yield(salesBlock(columns, from, block, random), nil) {
 				return
@@ -63,10 +64,10 @@ func sales(b *testing.B, store folder) *lake.Version {
 	return &v
 }
 
-func salesBlock(columns []feedmill.Column, from, rows int, random *rand.Rand) []feedmill.Vector {
-	out := make([]feedmill.Vector, len(columns))
+func salesBlock(columns []feedmill.Column, from, rows int, random *rand.Rand) []columnar.Vector {
+	out := make([]columnar.Vector, len(columns))
 	for i, c := range columns {
-		out[i] = feedmill.Vector{Type: c.Type, Len: rows, Precision: c.Precision, Scale: c.Scale}
+		out[i] = columnar.Vector{Type: c.Type, Len: rows, Precision: c.Precision, Scale: c.Scale}
 	}
 	out[1].Offsets, out[2].Offsets, out[2].Valid = []uint32{0}, []uint32{0}, make([]uint64, (rows+63)/64)
 	for r := range rows {

@@ -8,22 +8,23 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 )
 
 // keyed yields rows whose keys are those of keys.
-func keyed(rows int, key func(row int) int) iter.Seq2[[]feedmill.Vector, error] {
-	return func(yield func([]feedmill.Vector, error) bool) {
+func keyed(rows int, key func(row int) int) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
 		const step = 50_000
 		for from := 0; from < rows; from += step {
-			texts, numbers := feedmill.Vector{Type: feedmill.TypeText, Offsets: []uint32{0}}, feedmill.Vector{Type: feedmill.TypeInteger}
+			texts, numbers := columnar.Vector{Type: columnar.TypeText, Offsets: []uint32{0}}, columnar.Vector{Type: columnar.TypeInteger}
 			for row := from; row < min(from+step, rows); row++ {
 				texts.Bytes = fmt.Appendf(texts.Bytes, "the key of a row that is rather long: %012d", key(row))
 				texts.Offsets = append(texts.Offsets, uint32(len(texts.Bytes)))
 				numbers.Ints = append(numbers.Ints, int64(key(row)))
 			}
 			texts.Len, numbers.Len = len(numbers.Ints), len(numbers.Ints)
-			if !yield([]feedmill.Vector{texts, numbers}, nil) {
+			if !yield([]columnar.Vector{texts, numbers}, nil) {
 				return
 			}
 		}
@@ -37,7 +38,7 @@ func TestMergingMoreThanMemory(t *testing.T) {
 	r, store := reader(t, func(c *lake.PoolConfig) {
 		c.Memory, c.Threads, c.Temp, c.TempBytes = 64<<20, 2, t.TempDir(), 4<<30
 	})
-	columns := []feedmill.Column{{ID: "c1", Name: "key", Type: feedmill.TypeText}, {ID: "c2", Name: "n", Type: feedmill.TypeInteger}}
+	columns := []feedmill.Column{{ID: "c1", Name: "key", Type: columnar.TypeText}, {ID: "c2", Name: "n", Type: columnar.TypeInteger}}
 	write := func(name string, rows int, key func(row int) int) *lake.Version {
 		v, err := lake.Write(t.Context(), store, name, columns, keyed(rows, key))
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
@@ -111,8 +112,8 @@ func rat(text string) *big.Rat {
 
 func TestCombiningWidens(t *testing.T) {
 	r, store := reader(t)
-	text := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeText}
-	of := func(kind feedmill.ColumnType, digits ...int) feedmill.Column {
+	text := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
+	of := func(kind columnar.Type, digits ...int) feedmill.Column {
 		c := feedmill.Column{ID: "c1", Name: "a", Type: kind}
 		if len(digits) > 0 {
 			c.Precision, c.Scale = digits[0], digits[1]
@@ -125,22 +126,22 @@ func TestCombiningWidens(t *testing.T) {
 		to     feedmill.Column
 		want   string
 	}{
-		{of(feedmill.TypeInteger), []cell{rat("-5"), nil, rat("9223372036854775807")}, of(feedmill.TypeDecimal, 21, 2), "-5.00,,9223372036854775807.00"},
-		{of(feedmill.TypeInteger), []cell{rat("-9223372036854775808")}, text, "-9223372036854775808"},
-		{of(feedmill.TypeDecimal, 4, 2), []cell{rat("0.05"), rat("-99.99")}, of(feedmill.TypeDecimal, 30, 10), "0.0500000000,-99.9900000000"},
-		{of(feedmill.TypeDecimal, 4, 2), []cell{rat("0.05"), rat("-12.5")}, text, "0.05,-12.50"},
-		{of(feedmill.TypeDecimal, 3, 3), []cell{rat("0.5")}, text, "0.500"},
-		{of(feedmill.TypeDecimal, 38, 10), []cell{rat("-1234567890123456789012345678.0000000001")}, text, "-1234567890123456789012345678.0000000001"},
-		{of(feedmill.TypeNumber), []cell{1.0, 0.1, -2.5, 1e300}, text, "1,0.1,-2.5,1e+300"},
-		{of(feedmill.TypeBoolean), []cell{true, false, nil}, text, "true,false,"},
-		{of(feedmill.TypeDate), []cell{moment("2024-02-29"), moment("1969-12-31"), moment("0050-01-01")}, text, "2024-02-29,1969-12-31,0050-01-01"},
-		{of(feedmill.TypeDate), []cell{moment("2024-02-29"), moment("1969-12-31")}, of(feedmill.TypeTimestamp), "2024-02-29T00:00:00Z,1969-12-31T00:00:00Z"},
+		{of(columnar.TypeInteger), []cell{rat("-5"), nil, rat("9223372036854775807")}, of(columnar.TypeDecimal, 21, 2), "-5.00,,9223372036854775807.00"},
+		{of(columnar.TypeInteger), []cell{rat("-9223372036854775808")}, text, "-9223372036854775808"},
+		{of(columnar.TypeDecimal, 4, 2), []cell{rat("0.05"), rat("-99.99")}, of(columnar.TypeDecimal, 30, 10), "0.0500000000,-99.9900000000"},
+		{of(columnar.TypeDecimal, 4, 2), []cell{rat("0.05"), rat("-12.5")}, text, "0.05,-12.50"},
+		{of(columnar.TypeDecimal, 3, 3), []cell{rat("0.5")}, text, "0.500"},
+		{of(columnar.TypeDecimal, 38, 10), []cell{rat("-1234567890123456789012345678.0000000001")}, text, "-1234567890123456789012345678.0000000001"},
+		{of(columnar.TypeNumber), []cell{1.0, 0.1, -2.5, 1e300}, text, "1,0.1,-2.5,1e+300"},
+		{of(columnar.TypeBoolean), []cell{true, false, nil}, text, "true,false,"},
+		{of(columnar.TypeDate), []cell{moment("2024-02-29"), moment("1969-12-31"), moment("0050-01-01")}, text, "2024-02-29,1969-12-31,0050-01-01"},
+		{of(columnar.TypeDate), []cell{moment("2024-02-29"), moment("1969-12-31")}, of(columnar.TypeTimestamp), "2024-02-29T00:00:00Z,1969-12-31T00:00:00Z"},
 		{
-			of(feedmill.TypeTimestamp),
+			of(columnar.TypeTimestamp),
 			[]cell{moment("2024-02-29T12:30:00Z"), moment("2024-02-29T12:30:00.5Z"), moment("1969-12-31T23:59:59.999999Z"), moment("0999-01-01T00:00:00.000001Z")},
 			text, "2024-02-29T12:30:00Z,2024-02-29T12:30:00.500Z,1969-12-31T23:59:59.999999Z,0999-01-01T00:00:00.000001Z",
 		},
-		{of(feedmill.TypeJSON), []cell{`{"a":[1, 2]}`}, text, `"{""a"":[1, 2]}"`},
+		{of(columnar.TypeJSON), []cell{`{"a":[1, 2]}`}, text, `"{""a"":[1, 2]}"`},
 	} {
 		old := one(t, store, fmt.Sprint("old", i), test.from, test.values...)
 		fresh := one(t, store, fmt.Sprint("new", i), test.to)
@@ -158,13 +159,13 @@ func TestCombiningWidens(t *testing.T) {
 
 func TestCombiningRefuses(t *testing.T) {
 	r, store := reader(t)
-	text := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeText}
-	integer := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeInteger}
+	text := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
+	integer := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeInteger}
 	words := one(t, store, "words", text, "x", nil, "y", nil)
 	numbers := one(t, store, "numbers", integer, rat("1"))
-	decimals := one(t, store, "decimals", feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeDecimal, Precision: 3, Scale: 2}, rat("1.25"))
-	tight := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeDecimal, Precision: 3, Scale: 1}
-	other := feedmill.Column{ID: "c2", Name: "b", Type: feedmill.TypeText}
+	decimals := one(t, store, "decimals", feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeDecimal, Precision: 3, Scale: 2}, rat("1.25"))
+	tight := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeDecimal, Precision: 3, Scale: 1}
+	other := feedmill.Column{ID: "c2", Name: "b", Type: columnar.TypeText}
 	for _, test := range []struct {
 		name string
 		lake.Combination
@@ -185,7 +186,7 @@ func TestCombiningRefuses(t *testing.T) {
 
 func TestMergingIntoNothing(t *testing.T) {
 	r, store := reader(t)
-	text := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeText}
+	text := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
 	distinct, repeated := one(t, store, "distinct", text, "x", "y"), one(t, store, "repeated", text, "x", "y", "x")
 	for _, old := range []*lake.Version{nil, one(t, store, "none", text), {}} {
 		c := lake.Combination{Old: old, New: distinct, Columns: []feedmill.Column{text}, Key: []string{"a"}}
@@ -205,7 +206,7 @@ func TestMergingIntoNothing(t *testing.T) {
 // Columns that one of the versions lacks are null in its rows.
 func TestCombiningOtherColumns(t *testing.T) {
 	r, store := reader(t)
-	a, b := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeText}, feedmill.Column{ID: "c2", Name: "b", Type: feedmill.TypeText}
+	a, b := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}, feedmill.Column{ID: "c2", Name: "b", Type: columnar.TypeText}
 	old, fresh := one(t, store, "old", a, "x"), one(t, store, "new", b, "y")
 	got, err := r.Combine(t.Context(), "both", lake.Combination{Old: old, New: fresh, Columns: []feedmill.Column{a, b}})
 	if err != nil {
@@ -224,8 +225,8 @@ func TestCombiningOtherColumns(t *testing.T) {
 // Keys are compared as what they have become: 1 and "1" are the same text.
 func TestMergingByAWidenedKey(t *testing.T) {
 	r, store := reader(t)
-	text := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeText}
-	old := one(t, store, "old", feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeInteger}, rat("1"), rat("2"))
+	text := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
+	old := one(t, store, "old", feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeInteger}, rat("1"), rat("2"))
 	got, err := r.Combine(t.Context(), "both", lake.Combination{Old: old, New: one(t, store, "new", text, "2", "02"), Columns: []feedmill.Column{text}, Key: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +239,7 @@ func TestMergingByAWidenedKey(t *testing.T) {
 // A version that has lost its file, or a worker that ends, leaves nothing behind.
 func TestCombiningFails(t *testing.T) {
 	r, store := reader(t)
-	text := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeText}
+	text := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
 	there := one(t, store, "there", text, "x")
 	gone := *there
 	gone.Blob = "gone"

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
@@ -16,7 +17,7 @@ import (
 // A version without columns is a table with nothing in it, in every format.
 func TestVersionWithoutColumns(t *testing.T) {
 	r, store := reader(t)
-	v, err := lake.Write(t.Context(), store, "empty", nil, blocks([]feedmill.Vector{}))
+	v, err := lake.Write(t.Context(), store, "empty", nil, blocks([]columnar.Vector{}))
 	if err != nil || v.Rows != 0 || v.Bytes == 0 || v.ContentHash == "" {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -50,7 +51,7 @@ func TestCombiningWithAVersionWithoutColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := feedmill.Column{ID: "c1", Name: "a", Type: feedmill.TypeText}
+	text := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
 	words := one(t, store, "words", text, "x")
 	for _, c := range []lake.Combination{{Old: &empty, New: words}, {Old: words, New: &empty}, {Old: words, New: &empty, Key: []string{"a"}}} {
 		c.Columns = []feedmill.Column{text}

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
@@ -173,7 +174,7 @@ func drawValue(t *rapid.T, c *feedmill.Column, op feedmill.FilterOp) feedmill.Fi
 		return feedmill.FilterValue{Text: firstOf([]string{"^a", "b$", "", "(?i)É", ".y", `\d+%`, "^$", "[[:upper:]]"}).Draw(t, "expression")}
 	case feedmill.OpLast, feedmill.OpNext, feedmill.OpCurrent, feedmill.OpToDate:
 		units := []feedmill.PeriodUnit{feedmill.UnitDay, feedmill.UnitWeek, feedmill.UnitMonth, feedmill.UnitQuarter, feedmill.UnitYear}
-		if c.Type == feedmill.TypeTimestamp {
+		if c.Type == columnar.TypeTimestamp {
 			units = append(units, feedmill.UnitMinute, feedmill.UnitHour)
 		}
 		return feedmill.FilterValue{Period: &feedmill.Period{
@@ -186,13 +187,13 @@ func drawValue(t *rapid.T, c *feedmill.Column, op feedmill.FilterOp) feedmill.Fi
 	}
 	words := texts
 	switch c.Type {
-	case feedmill.TypeInteger, feedmill.TypeDecimal, feedmill.TypeNumber:
+	case columnar.TypeInteger, columnar.TypeDecimal, columnar.TypeNumber:
 		words = numbers
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		words = []string{"true", "false"}
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		words = days
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		words = slices.Concat(days, moments, []string{"2024-02-29T00:00:00+01:00", "2024-02-29T13:30:00.5"})
 	}
 	return feedmill.FilterValue{Text: firstOf(words).Draw(t, "value")}
@@ -288,7 +289,7 @@ func holds(q *feedmill.Query, c *feedmill.Column, f feedmill.Filter, value cell)
 	case feedmill.OpIsNull:
 		return false
 	case feedmill.OpIsEmpty:
-		return c.Type == feedmill.TypeText && text == "" || c.Type == feedmill.TypeJSON && slices.Contains(jsons[:3], text)
+		return c.Type == columnar.TypeText && text == "" || c.Type == columnar.TypeJSON && slices.Contains(jsons[:3], text)
 	case feedmill.OpIsTrue:
 		return value.(bool)
 	case feedmill.OpIsFalse:
@@ -317,7 +318,7 @@ func holds(q *feedmill.Query, c *feedmill.Column, f feedmill.Filter, value cell)
 	case feedmill.OpLte:
 		return than(0) <= 0
 	case feedmill.OpBetween:
-		if c.Type == feedmill.TypeTimestamp && len(f.Values[1].Text) == len(time.DateOnly) {
+		if c.Type == columnar.TypeTimestamp && len(f.Values[1].Text) == len(time.DateOnly) {
 			day := parse(c, f.Values[1].Text, zone).(time.Time)
 			return than(0) >= 0 && value.(time.Time).Before(day.AddDate(0, 0, 1))
 		}
@@ -328,13 +329,13 @@ func holds(q *feedmill.Query, c *feedmill.Column, f feedmill.Filter, value cell)
 
 func parse(c *feedmill.Column, text string, zone *time.Location) cell {
 	switch c.Type {
-	case feedmill.TypeText:
+	case columnar.TypeText:
 		return text
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		return text == "true"
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		return moment(text)
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		for _, layout := range []string{time.DateOnly, "2006-01-02T15:04:05"} {
 			if t, err := time.ParseInLocation(layout, text, zone); err == nil {
 				return t
@@ -351,7 +352,7 @@ func within(c *feedmill.Column, f feedmill.Filter, value time.Time, zone *time.L
 	p := f.Values[0].Period
 	at := now.In(zone)
 	local := value.In(zone)
-	if c.Type == feedmill.TypeDate {
+	if c.Type == columnar.TypeDate {
 		local = time.Date(value.Year(), value.Month(), value.Day(), 0, 0, 0, 0, zone)
 	}
 	distance := number(local, p.Unit) - number(at, p.Unit)
@@ -359,7 +360,7 @@ func within(c *feedmill.Column, f feedmill.Filter, value time.Time, zone *time.L
 	case feedmill.OpCurrent:
 		return distance == 0
 	case feedmill.OpToDate:
-		if c.Type == feedmill.TypeDate {
+		if c.Type == columnar.TypeDate {
 			return distance == 0 && number(local, feedmill.UnitDay) <= number(at, feedmill.UnitDay)
 		}
 		return distance == 0 && !local.After(at)

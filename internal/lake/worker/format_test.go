@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
@@ -26,15 +27,15 @@ import (
 // golden is one row of everything that is hard to write, and one of nulls.
 func golden() *table {
 	columns := []feedmill.Column{
-		{Name: "te\"xt", Type: feedmill.TypeText},
-		{Name: "integer", Type: feedmill.TypeInteger},
-		{Name: "decimal", Type: feedmill.TypeDecimal, Precision: 4, Scale: 3},
-		{Name: "wide", Type: feedmill.TypeDecimal, Precision: 38, Scale: 20},
-		{Name: "number", Type: feedmill.TypeNumber},
-		{Name: "boolean", Type: feedmill.TypeBoolean},
-		{Name: "date", Type: feedmill.TypeDate},
-		{Name: "timestamp", Type: feedmill.TypeTimestamp},
-		{Name: "json", Type: feedmill.TypeJSON},
+		{Name: "te\"xt", Type: columnar.TypeText},
+		{Name: "integer", Type: columnar.TypeInteger},
+		{Name: "decimal", Type: columnar.TypeDecimal, Precision: 4, Scale: 3},
+		{Name: "wide", Type: columnar.TypeDecimal, Precision: 38, Scale: 20},
+		{Name: "number", Type: columnar.TypeNumber},
+		{Name: "boolean", Type: columnar.TypeBoolean},
+		{Name: "date", Type: columnar.TypeDate},
+		{Name: "timestamp", Type: columnar.TypeTimestamp},
+		{Name: "json", Type: columnar.TypeJSON},
 	}
 	small, _ := new(big.Rat).SetString("-0.00000000000000000005")
 	return &table{columns: columns, rows: [][]cell{
@@ -172,7 +173,7 @@ func wanted(c *feedmill.Column, value cell) string {
 	case *big.Rat:
 		return value.FloatString(c.Scale)
 	case time.Time:
-		if c.Type == feedmill.TypeDate {
+		if c.Type == columnar.TypeDate {
 			return value.Format(time.DateOnly)
 		}
 		return value.Format(time.RFC3339Nano)
@@ -184,8 +185,8 @@ func wanted(c *feedmill.Column, value cell) string {
 func TestRowsComeInSourceOrder(t *testing.T) {
 	const rows = 300_000
 	r, store := reader(t, func(c *lake.PoolConfig) { c.Threads = 4 })
-	columns := []feedmill.Column{{Name: "id", Type: feedmill.TypeInteger}, {Name: "text", Type: feedmill.TypeText}}
-	block := []feedmill.Vector{{Type: feedmill.TypeInteger, Len: rows}, {Type: feedmill.TypeText, Len: rows, Offsets: []uint32{0}}}
+	columns := []feedmill.Column{{Name: "id", Type: columnar.TypeInteger}, {Name: "text", Type: columnar.TypeText}}
+	block := []columnar.Vector{{Type: columnar.TypeInteger, Len: rows}, {Type: columnar.TypeText, Len: rows, Offsets: []uint32{0}}}
 	for i := range rows {
 		block[0].Ints = append(block[0].Ints, int64(i))
 		block[1].Bytes = fmt.Appendf(block[1].Bytes, "%d", i%7)

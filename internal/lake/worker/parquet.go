@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/parquet"
 )
 
@@ -61,33 +62,33 @@ func (w *parquetRows) Close() error {
 func (c *column) feedType() feedmill.Column {
 	switch c.kind {
 	case kindBoolean:
-		return feedmill.Column{Type: feedmill.TypeBoolean}
+		return feedmill.Column{Type: columnar.TypeBoolean}
 	case kindText:
 		if c.json {
-			return feedmill.Column{Type: feedmill.TypeJSON}
+			return feedmill.Column{Type: columnar.TypeJSON}
 		}
-		return feedmill.Column{Type: feedmill.TypeText}
+		return feedmill.Column{Type: columnar.TypeText}
 	case kindDate:
-		return feedmill.Column{Type: feedmill.TypeDate}
+		return feedmill.Column{Type: columnar.TypeDate}
 	case kindTimestamp:
-		return feedmill.Column{Type: feedmill.TypeTimestamp}
+		return feedmill.Column{Type: columnar.TypeTimestamp}
 	case kindFloat, kindDouble:
-		return feedmill.Column{Type: feedmill.TypeNumber}
+		return feedmill.Column{Type: columnar.TypeNumber}
 	}
 	switch {
 	case c.width > 0:
-		return feedmill.Column{Type: feedmill.TypeDecimal, Precision: c.width, Scale: c.scale}
+		return feedmill.Column{Type: columnar.TypeDecimal, Precision: c.width, Scale: c.scale}
 	case c.kind == kindInt128:
-		return feedmill.Column{Type: feedmill.TypeDecimal, Precision: feedmill.WideDigits}
+		return feedmill.Column{Type: columnar.TypeDecimal, Precision: columnar.WideDigits}
 	}
-	return feedmill.Column{Type: feedmill.TypeInteger}
+	return feedmill.Column{Type: columnar.TypeInteger}
 }
 
 func (w *parquetRows) begin(dst []byte) []byte { return dst }
 
 func (w *parquetRows) append(dst []byte, n int) ([]byte, error) {
 	// The vectors are the writer's from now on, so each chunk has its own.
-	block := make([]feedmill.Vector, len(w.columns))
+	block := make([]columnar.Vector, len(w.columns))
 	for i, c := range w.columns {
 		block[i] = c.vector(&w.kinds[i], n)
 	}
@@ -101,13 +102,13 @@ func (w *parquetRows) end(dst []byte) ([]byte, error) {
 }
 
 // vector copies the first n values of the chunk at hand.
-func (c *column) vector(kind *feedmill.Column, n int) feedmill.Vector {
-	v := feedmill.Vector{Type: kind.Type, Len: n, Precision: kind.Precision, Scale: kind.Scale}
+func (c *column) vector(kind *feedmill.Column, n int) columnar.Vector {
+	v := columnar.Vector{Type: kind.Type, Len: n, Precision: kind.Precision, Scale: kind.Scale}
 	if c.valid != nil {
 		v.Valid = append(v.Valid, unsafe.Slice((*uint64)(c.valid), (n+63)/64)...)
 	}
 	switch {
-	case v.Type == feedmill.TypeText || v.Type == feedmill.TypeJSON:
+	case v.Type == columnar.TypeText || v.Type == columnar.TypeJSON:
 		v.Offsets = make([]uint32, 1, n+1)
 		for i := range n {
 			if !c.null(i) {
@@ -115,19 +116,19 @@ func (c *column) vector(kind *feedmill.Column, n int) feedmill.Vector {
 			}
 			v.Offsets = append(v.Offsets, uint32(len(v.Bytes)))
 		}
-	case v.Type == feedmill.TypeNumber:
+	case v.Type == columnar.TypeNumber:
 		v.Floats = make([]float64, n)
 		for i := range n {
 			if !c.null(i) {
 				v.Floats[i] = c.float(i)
 			}
 		}
-	case v.Precision > feedmill.NarrowDigits:
-		v.Wide = make([]feedmill.Int128, n)
+	case v.Precision > columnar.NarrowDigits:
+		v.Wide = make([]columnar.Int128, n)
 		for i := range n {
 			if !c.null(i) {
 				wide := at[int128](&c.cells, i)
-				v.Wide[i] = feedmill.Int128{Hi: wide.hi, Lo: wide.lo}
+				v.Wide[i] = columnar.Int128{Hi: wide.hi, Lo: wide.lo}
 			}
 		}
 	default:

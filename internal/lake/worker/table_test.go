@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
@@ -48,17 +49,17 @@ type table struct {
 
 // kinds has a column of every type.
 var kinds = []feedmill.Column{
-	{Name: "id", Type: feedmill.TypeInteger},
-	{Name: "text", Type: feedmill.TypeText},
-	{Name: "Text", Type: feedmill.TypeText}, // differs from another in its case alone
-	{Name: "integer", Type: feedmill.TypeInteger},
-	{Name: "decimal", Type: feedmill.TypeDecimal, Precision: 4, Scale: 2},
-	{Name: "wide \"'", Type: feedmill.TypeDecimal, Precision: 30, Scale: 10},
-	{Name: "number", Type: feedmill.TypeNumber},
-	{Name: "boolean", Type: feedmill.TypeBoolean},
-	{Name: "date", Type: feedmill.TypeDate},
-	{Name: "timestamp", Type: feedmill.TypeTimestamp},
-	{Name: "json", Type: feedmill.TypeJSON},
+	{Name: "id", Type: columnar.TypeInteger},
+	{Name: "text", Type: columnar.TypeText},
+	{Name: "Text", Type: columnar.TypeText}, // differs from another in its case alone
+	{Name: "integer", Type: columnar.TypeInteger},
+	{Name: "decimal", Type: columnar.TypeDecimal, Precision: 4, Scale: 2},
+	{Name: "wide \"'", Type: columnar.TypeDecimal, Precision: 30, Scale: 10},
+	{Name: "number", Type: columnar.TypeNumber},
+	{Name: "boolean", Type: columnar.TypeBoolean},
+	{Name: "date", Type: columnar.TypeDate},
+	{Name: "timestamp", Type: columnar.TypeTimestamp},
+	{Name: "json", Type: columnar.TypeJSON},
 }
 
 var (
@@ -77,19 +78,19 @@ func drawCell(t *rapid.T, c *feedmill.Column) cell {
 		return nil
 	}
 	switch c.Type {
-	case feedmill.TypeText:
+	case columnar.TypeText:
 		return firstOf(texts).Draw(t, "text")
-	case feedmill.TypeJSON:
+	case columnar.TypeJSON:
 		return firstOf(jsons).Draw(t, "json")
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		return rapid.Bool().Draw(t, "boolean")
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		return rapid.SampledFrom([]float64{-1, 0, math.Copysign(0, -1), 0.5, 1, 100, 1e30, math.Inf(1), math.NaN(), 0.1}).Draw(t, "number")
-	case feedmill.TypeDate:
+	case columnar.TypeDate:
 		return moment(firstOf(days).Draw(t, "date"))
-	case feedmill.TypeTimestamp:
+	case columnar.TypeTimestamp:
 		return moment(firstOf(moments).Draw(t, "timestamp"))
-	case feedmill.TypeDecimal:
+	case columnar.TypeDecimal:
 		n := rapid.Int64Range(-9999, 9999).Draw(t, "decimal")
 		if rapid.Bool().Draw(t, "whole") {
 			n = n / 1000 * 100
@@ -122,12 +123,12 @@ func drawTable(t *rapid.T, rows int) *table {
 }
 
 // vectors makes one block of the rows.
-func (t *table) vectors() []feedmill.Vector {
-	block := make([]feedmill.Vector, len(t.columns))
+func (t *table) vectors() []columnar.Vector {
+	block := make([]columnar.Vector, len(t.columns))
 	for i := range block {
 		c := &t.columns[i]
-		v := feedmill.Vector{Type: c.Type, Len: len(t.rows), Precision: c.Precision, Scale: c.Scale, Valid: make([]uint64, (len(t.rows)+63)/64)}
-		if c.Type == feedmill.TypeText || c.Type == feedmill.TypeJSON {
+		v := columnar.Vector{Type: c.Type, Len: len(t.rows), Precision: c.Precision, Scale: c.Scale, Valid: make([]uint64, (len(t.rows)+63)/64)}
+		if c.Type == columnar.TypeText || c.Type == columnar.TypeJSON {
 			v.Offsets = []uint32{0}
 		}
 		for r, row := range t.rows {
@@ -141,28 +142,28 @@ func (t *table) vectors() []feedmill.Vector {
 	return block
 }
 
-func push(v *feedmill.Vector, value cell) {
+func push(v *columnar.Vector, value cell) {
 	switch v.Type {
-	case feedmill.TypeText, feedmill.TypeJSON:
+	case columnar.TypeText, columnar.TypeJSON:
 		if value != nil {
 			v.Bytes = append(v.Bytes, value.(string)...)
 		}
 		v.Offsets = append(v.Offsets, uint32(len(v.Bytes)))
-	case feedmill.TypeNumber:
+	case columnar.TypeNumber:
 		f, _ := value.(float64)
 		v.Floats = append(v.Floats, f)
-	case feedmill.TypeBoolean:
+	case columnar.TypeBoolean:
 		n := int64(0)
 		if value == true {
 			n = 1
 		}
 		v.Ints = append(v.Ints, n)
-	case feedmill.TypeDate, feedmill.TypeTimestamp:
+	case columnar.TypeDate, columnar.TypeTimestamp:
 		n := int64(0)
 		if value != nil {
 			n = value.(time.Time).UnixMicro()
 		}
-		if v.Type == feedmill.TypeDate {
+		if v.Type == columnar.TypeDate {
 			n = int64(math.Floor(float64(n) / 86400e6))
 		}
 		v.Ints = append(v.Ints, n)
@@ -172,9 +173,9 @@ func push(v *feedmill.Vector, value cell) {
 			scaled := new(big.Rat).Mul(value.(*big.Rat), new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Scale)), nil)))
 			n = scaled.Num()
 		}
-		if v.Precision > feedmill.NarrowDigits {
+		if v.Precision > columnar.NarrowDigits {
 			lo := new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64))
-			v.Wide = append(v.Wide, feedmill.Int128{Hi: new(big.Int).Rsh(n, 64).Int64(), Lo: lo.Uint64()})
+			v.Wide = append(v.Wide, columnar.Int128{Hi: new(big.Int).Rsh(n, 64).Int64(), Lo: lo.Uint64()})
 		} else {
 			v.Ints = append(v.Ints, n.Int64())
 		}
@@ -182,8 +183,8 @@ func push(v *feedmill.Vector, value cell) {
 }
 
 // blocks yields blocks without an error.
-func blocks(all ...[]feedmill.Vector) iter.Seq2[[]feedmill.Vector, error] {
-	return func(yield func([]feedmill.Vector, error) bool) {
+func blocks(all ...[]columnar.Vector) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
 		for _, b := range all {
 			if !yield(b, nil) {
 				return

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/lake/worker"
@@ -245,7 +246,7 @@ func TestWorkbook(t *testing.T) {
 		}
 	}
 	for i, w := range s.Widths {
-		if w.Width < 9 || w.Width > 60 || in.columns[i].Type == feedmill.TypeTimestamp && w.Width < 23 {
+		if w.Width < 9 || w.Width > 60 || in.columns[i].Type == columnar.TypeTimestamp && w.Width < 23 {
 			t.Errorf("column %d is %v wide", i+1, w.Width)
 		}
 	}
@@ -300,7 +301,7 @@ func sheetValue(c *feedmill.Column, value cell) string {
 		return text + " as 0" + strings.Repeat(".", min(1, c.Scale)) + strings.Repeat("0", c.Scale)
 	case time.Time:
 		text := value.Format(time.RFC3339Nano) + " as yyyy-mm-dd"
-		if c.Type == feedmill.TypeTimestamp {
+		if c.Type == columnar.TypeTimestamp {
 			text += " hh:mm:ss"
 		}
 		if value.Nanosecond() != 0 {
@@ -317,11 +318,11 @@ func TestWorkbookIsTheSameAgain(t *testing.T) {
 	const rows = 300_000
 	alone, store := reader(t, func(c *lake.PoolConfig) { c.Threads = 1 })
 	several, _ := pool(t, func(c *lake.PoolConfig) { c.Folder, c.Threads = string(store), 4 })
-	block := []feedmill.Vector{{Type: feedmill.TypeInteger, Len: rows}}
+	block := []columnar.Vector{{Type: columnar.TypeInteger, Len: rows}}
 	for i := range rows {
 		block[0].Ints = append(block[0].Ints, int64(i))
 	}
-	v, err := lake.Write(t.Context(), store, "big.parquet", []feedmill.Column{{Name: "n", Type: feedmill.TypeInteger}}, blocks(block))
+	v, err := lake.Write(t.Context(), store, "big.parquet", []feedmill.Column{{Name: "n", Type: columnar.TypeInteger}}, blocks(block))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // reading is what was found while a definition is read.
@@ -73,7 +74,7 @@ func (o *object) done() {
 			continue
 		}
 		detail := "There is no such field."
-		if near := feedmill.Nearest(m.name, o.known); len(near) > 0 {
+		if near := suggest.Nearest(m.name, o.known); len(near) > 0 {
 			detail += " Did you mean " + strings.Join(near, " or ") + "?"
 		}
 		o.fault(m.name, detail)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // text is the text of a value, which holds no byte that a database refuses.
@@ -59,8 +60,8 @@ func TestScanReplaces(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	columns := []feedmill.Column{
-		{ID: "c1", Name: "a", SourceName: "A\x00", Type: feedmill.TypeDecimal, Format: "EUR", Nullable: true, Precision: 38, Scale: 2},
-		{ID: "c2", Name: "b", Type: feedmill.TypeText},
+		{ID: "c1", Name: "a", SourceName: "A\x00", Type: columnar.TypeDecimal, Format: "EUR", Nullable: true, Precision: 38, Scale: 2},
+		{ID: "c2", Name: "b", Type: columnar.TypeText},
 	}
 	scans(t, text(t, Columns(&columns)), columns, func(v *[]feedmill.Column) sql.Scanner { return Columns(v) })
 	if err := Columns(&columns).Scan(`{`); err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/store/migrate"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
@@ -198,7 +199,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 		BytesIn: 1, RowsIn: 5, RowsStored: 3, RowsRejected: 2, Rejects: "rejects", Version: 1,
 	}
 	v := feedmill.FeedVersion{
-		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: feedmill.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
+		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: columnar.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
 		File: "file", Original: "original", CreatedAt: at,
 	}
 	f.Switch(v, r)

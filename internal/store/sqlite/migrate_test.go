@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/store/migrate"
 )
 
@@ -100,7 +101,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 		BytesIn: 1, RowsIn: 5, RowsStored: 3, RowsRejected: 2, Rejects: "rejects", Version: 1,
 	}
 	v := feedmill.FeedVersion{
-		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: feedmill.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
+		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: columnar.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
 		File: "file", Original: "original", CreatedAt: at,
 	}
 	f.Switch(v, r)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // newFeed is a feed that was made of an upload, with every field set that such
@@ -35,8 +36,8 @@ func nextVersion(f feedmill.Feed) (feedmill.FeedVersion, feedmill.Refresh) {
 	v := feedmill.FeedVersion{
 		Feed: f.ID, Number: r.Version, Rows: 1 << 40, Bytes: 1 << 41, ContentHash: "sha256:" + string(r.ID), CreatedAt: at,
 		Columns: []feedmill.Column{
-			{ID: "c1", Name: "order no", SourceName: "Order\x00 \"No\"", Type: feedmill.TypeText, Nullable: true},
-			{ID: "c2", Name: "price", Type: feedmill.TypeDecimal, Format: "EUR", Precision: 38, Scale: 2},
+			{ID: "c1", Name: "order no", SourceName: "Order\x00 \"No\"", Type: columnar.TypeText, Nullable: true},
+			{ID: "c2", Name: "price", Type: columnar.TypeDecimal, Format: "EUR", Precision: 38, Scale: 2},
 		},
 		Warnings: r.Warnings, File: string(f.ID) + "/" + string(r.ID) + ".parquet", Original: string(f.ID) + "/" + string(r.ID) + ".csv",
 	}

@@ -1,4 +1,4 @@
-package feedmill
+package columnar
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 // A vector is not changed once it is handed on, so that several goroutines may
 // read it.
 type Vector struct {
-	Type ColumnType
+	Type Type
 	Len  int
 	// Valid has a bit for each row, the lowest of the first word for row 0,
 	// which is 1 where there is a value. Nil means that no value is null.

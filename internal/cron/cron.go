@@ -1,4 +1,8 @@
-package feedmill
+// Package cron reads cron expressions of five fields and finds the times that
+// they stand for on the clock of a time zone.
+//
+// It is a leaf. Every package may import it, and it imports nothing of ours.
+package cron
 
 import (
 	"errors"
@@ -9,9 +13,9 @@ import (
 	"time"
 )
 
-// cron is a cron expression: for each of its five fields the values that it
+// Expression is a cron expression: for each of its five fields the values that it
 // allows, as bits.
-type cron struct {
+type Expression struct {
 	minutes, hours, days, months, weekdays uint64
 	// anyHour says that the hour is * or a step of it: such an expression
 	// goes by the hours that pass and not by those that a day should have.
@@ -21,19 +25,19 @@ type cron struct {
 	eitherDay bool
 }
 
-// maxCron bounds the length of an expression.
-const maxCron = 200
+// maxLen bounds the length of an expression.
+const maxLen = 200
 
-// cronField is what may stand in a field of an expression.
-type cronField struct {
+// field is what may stand in a field of an expression.
+type field struct {
 	name        string
 	first, last int
 	names       []string // of the values from first on
 }
 
-// cronFields are the fields in their order. Sunday is 0 and, as a number that
+// fields are the fields in their order. Sunday is 0 and, as a number that
 // may stand at the end of a range, 7.
-var cronFields = [5]cronField{
+var fields = [5]field{
 	{name: "minute", first: 0, last: 59},
 	{name: "hour", first: 0, last: 23},
 	{name: "day of the month", first: 1, last: 31},
@@ -41,26 +45,26 @@ var cronFields = [5]cronField{
 	{name: "day of the week", first: 0, last: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
 }
 
-// parseCron reads an expression of five fields. The error says what is wrong in
+// Parse reads an expression of five fields. The error says what is wrong in
 // words for whoever wrote it, and repeats nothing of the text.
-func parseCron(text string) (*cron, error) {
-	if len(text) > maxCron {
-		return nil, fmt.Errorf("a cron expression has at most %d characters", maxCron)
+func Parse(text string) (*Expression, error) {
+	if len(text) > maxLen {
+		return nil, fmt.Errorf("a cron expression has at most %d characters", maxLen)
 	}
 	parts := strings.Fields(text)
-	if len(parts) != len(cronFields) {
+	if len(parts) != len(fields) {
 		return nil, errors.New("a cron expression has five fields: minute, hour, day of the month, month and day of the week")
 	}
-	var sets [len(cronFields)]uint64
+	var sets [len(fields)]uint64
 	for i, part := range parts {
-		set, err := cronFields[i].parse(part)
+		set, err := fields[i].parse(part)
 		if err != nil {
-			return nil, fmt.Errorf("the %s %w", cronFields[i].name, err)
+			return nil, fmt.Errorf("the %s %w", fields[i].name, err)
 		}
 		sets[i] = set
 	}
 	open := func(field int) bool { return parts[field][0] == '*' }
-	c := &cron{
+	c := &Expression{
 		minutes: sets[0], hours: sets[1], days: sets[2], months: sets[3], weekdays: sets[4]&^(1<<7) | sets[4]>>7,
 		anyHour: open(1), eitherDay: !open(2) && !open(4),
 	}
@@ -71,7 +75,7 @@ func parseCron(text string) (*cron, error) {
 }
 
 // parse reads a list of values, ranges and steps as a set.
-func (f cronField) parse(text string) (set uint64, err error) {
+func (f field) parse(text string) (set uint64, err error) {
 	for item := range strings.SplitSeq(text, ",") {
 		some, err := f.parseItem(item)
 		if err != nil {
@@ -84,7 +88,7 @@ func (f cronField) parse(text string) (set uint64, err error) {
 
 // parseItem reads one value, range or step. A step without an end goes on to
 // the last value.
-func (f cronField) parseItem(item string) (set uint64, err error) {
+func (f field) parseItem(item string) (set uint64, err error) {
 	span, stepText, stepped := strings.Cut(item, "/")
 	last := f.last
 	if f.last == 7 {
@@ -113,7 +117,7 @@ func (f cronField) parseItem(item string) (set uint64, err error) {
 	step := 1
 	if stepped {
 		most := last - f.first
-		if step, err = cronNumber(stepText); err != nil || step < 1 || step > most {
+		if step, err = number(stepText); err != nil || step < 1 || step > most {
 			return 0, fmt.Errorf("has a step that is not a number from 1 to %d", most)
 		}
 	}
@@ -125,8 +129,8 @@ func (f cronField) parseItem(item string) (set uint64, err error) {
 
 // value reads a number or a name. The name of Sunday at the end of a range is
 // the Sunday after Saturday.
-func (f cronField) value(text string, end bool) (int, error) {
-	v, err := cronNumber(text)
+func (f field) value(text string, end bool) (int, error) {
+	v, err := number(text)
 	if err != nil {
 		v = -1
 		for i, name := range f.names {
@@ -145,8 +149,8 @@ func (f cronField) value(text string, end bool) (int, error) {
 	return v, nil
 }
 
-// cronNumber reads digits and nothing else.
-func cronNumber(text string) (int, error) {
+// number reads digits and nothing else.
+func number(text string) (int, error) {
 	if strings.Trim(text, "0123456789") != "" {
 		return 0, strconv.ErrSyntax
 	}
@@ -154,7 +158,7 @@ func cronNumber(text string) (int, error) {
 }
 
 // comes reports whether any day matches.
-func (c *cron) comes() bool {
+func (c *Expression) comes() bool {
 	if c.eitherDay {
 		return true // there is always a weekday
 	}
@@ -170,7 +174,7 @@ func (c *cron) comes() bool {
 func daysIn(year int, m time.Month) int { return time.Date(year, m+1, 0, 0, 0, 0, 0, time.UTC).Day() }
 
 // matchesDay reports whether the expression allows a date.
-func (c *cron) matchesDay(day time.Time) bool {
+func (c *Expression) matchesDay(day time.Time) bool {
 	byNumber := c.days>>day.Day()&1 == 1
 	byWeekday := c.weekdays>>day.Weekday()&1 == 1
 	if c.eitherDay {
@@ -181,7 +185,7 @@ func (c *cron) matchesDay(day time.Time) bool {
 
 // clock is the first time that the clock shows at or after from and that the
 // expression allows. What the clock shows is written as a time in UTC.
-func (c *cron) clock(from time.Time) time.Time {
+func (c *Expression) clock(from time.Time) time.Time {
 	from = from.Add(time.Minute - 1).Truncate(time.Minute)
 	hour, minute := from.Hour(), from.Minute()
 	day := time.Date(from.Year(), from.Month(), from.Day(), 0, 0, 0, 0, time.UTC)
@@ -202,7 +206,7 @@ func (c *cron) clock(from time.Time) time.Time {
 }
 
 // timeOfDay is the first allowed time of a day at or after an hour and minute.
-func (c *cron) timeOfDay(hour, minute int) (time.Duration, bool) {
+func (c *Expression) timeOfDay(hour, minute int) (time.Duration, bool) {
 	if c.hours>>hour&1 == 1 {
 		if rest := c.minutes >> minute; rest != 0 {
 			return time.Duration(hour)*time.Hour + time.Duration(minute+bits.TrailingZeros64(rest))*time.Minute, true

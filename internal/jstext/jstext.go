@@ -1,4 +1,8 @@
-package feedmill
+// Package jstext writes JSON in the one text that JavaScript gives back for it,
+// so that a receiver who parses and serialises a payload still has its bytes.
+//
+// It is a leaf. Every package may import it, and it imports nothing of ours.
+package jstext
 
 import (
 	"bytes"
@@ -11,12 +15,12 @@ import (
 	"sync"
 )
 
-// MaxJSONDepth is how many arrays and objects of a JSON text may be open at once.
-const MaxJSONDepth = 64
+// MaxDepth is how many arrays and objects of a JSON text may be open at once.
+const MaxDepth = 64
 
-// JSTextError is the refusal of a text that is not one JSON value. It matches
-// [ErrInvalid], and it repeats no value of the text.
-type JSTextError struct {
+// Error is the refusal of a text that is not one JSON value. It repeats no
+// value of the text.
+type Error struct {
 	// Pointer is the JSON Pointer of the value at fault, or of the array or
 	// object that the fault lies between the values of.
 	Pointer string
@@ -26,21 +30,19 @@ type JSTextError struct {
 	Detail string
 }
 
-func (e *JSTextError) Error() string {
+func (e *Error) Error() string {
 	return fmt.Sprintf("JSON byte %d, at %q: %s", e.Offset, e.Pointer, e.Detail)
 }
 
-func (e *JSTextError) Unwrap() error { return ErrInvalid }
-
 // within moves a fault one level up, out of the value that token names.
-func (e *JSTextError) within(token string) *JSTextError {
+func (e *Error) within(token string) *Error {
 	e.Pointer = "/" + pointerEscapes.Replace(token) + e.Pointer
 	return e
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// AppendJSText appends the JSON value src to dst in the one text that
+// Append appends the JSON value src to dst in the one text that
 // JavaScript gives back for it: no white space, strings escaped as
 // JSON.stringify escapes them, array indices first among the keys of an object
 // and in ascending order, numbers as JavaScript prints them. For the result t,
@@ -51,10 +53,10 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // them the law does not hold for the text.
 //
 // src must be strict JSON (RFC 8259) in UTF-8, without lone surrogates, without
-// duplicate keys and at most [MaxJSONDepth] deep; all else is a [*JSTextError],
+// duplicate keys and at most [MaxDepth] deep; all else is a [*Error],
 // and dst comes back as it was. src must not lie in the spare capacity of dst.
-func AppendJSText(dst, src []byte) ([]byte, error) {
-	s := jsScanners.Get().(*jsScanner)
+func Append(dst, src []byte) ([]byte, error) {
+	s := scanners.Get().(*scanner)
 	defer s.release()
 	s.src = src
 	text, fault := s.value(slices.Grow(dst, len(src)), 0)
@@ -69,32 +71,32 @@ func AppendJSText(dst, src []byte) ([]byte, error) {
 	return text, nil
 }
 
-// jsScanner reads src once, from front to back. Its methods append what they
+// scanner reads src once, from front to back. Its methods append what they
 // read to dst in its final form and leave pos behind it.
-type jsScanner struct {
+type scanner struct {
 	src []byte
 	pos int
 	// members are those of every open object, the innermost object's last.
-	members []jsMember
+	members []member
 	// moved holds the members of an object while they change places.
 	moved []byte
 }
 
-var jsScanners = sync.Pool{New: func() any { return new(jsScanner) }}
+var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
 // release keeps the room that this text took for another one, unless the text
 // was far larger than most.
-func (s *jsScanner) release() {
-	*s = jsScanner{members: s.members[:0], moved: s.moved[:0]}
+func (s *scanner) release() {
+	*s = scanner{members: s.members[:0], moved: s.moved[:0]}
 	if cap(s.members) <= 1<<10 && cap(s.moved) <= 1<<16 {
-		jsScanners.Put(s)
+		scanners.Put(s)
 	}
 }
 
-// jsMember is a member of an object, by its places in the source and in the
+// member is a member of an object, by its places in the source and in the
 // text written so far. Two keys are equal exactly when they are written alike,
 // so that the written keys stand for the keys themselves.
-type jsMember struct {
+type member struct {
 	at              int // of the key in the source
 	key, value, end int // of the key, of the colon after it, and of the comma or brace after the value
 	index           uint32
@@ -104,16 +106,16 @@ type jsMember struct {
 // keys that are none, which sort behind those that are.
 const notIndex = math.MaxUint32
 
-func (s *jsScanner) fault(detail string) *JSTextError {
+func (s *scanner) fault(detail string) *Error {
 	if s.pos == len(s.src) {
 		detail = "the text ends too early"
 	}
-	return &JSTextError{Offset: s.pos, Detail: detail}
+	return &Error{Offset: s.pos, Detail: detail}
 }
 
 // next moves to the next byte that is not white space. It is 0 at the end,
 // which no grammar rule expects either.
-func (s *jsScanner) next() byte {
+func (s *scanner) next() byte {
 	for ; s.pos < len(s.src); s.pos++ {
 		if c := s.src[s.pos]; c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c
@@ -122,13 +124,13 @@ func (s *jsScanner) next() byte {
 	return 0
 }
 
-func (s *jsScanner) value(dst []byte, depth int) ([]byte, *JSTextError) {
+func (s *scanner) value(dst []byte, depth int) ([]byte, *Error) {
 	switch s.next() {
 	case '"':
 		return s.text(dst)
 	case '{', '[':
-		if depth == MaxJSONDepth {
-			return nil, s.fault("arrays and objects are nested more than " + strconv.Itoa(MaxJSONDepth) + " deep")
+		if depth == MaxDepth {
+			return nil, s.fault("arrays and objects are nested more than " + strconv.Itoa(MaxDepth) + " deep")
 		}
 		if s.src[s.pos] == '{' {
 			return s.object(dst, depth+1)
@@ -146,7 +148,7 @@ func (s *jsScanner) value(dst []byte, depth int) ([]byte, *JSTextError) {
 	return nil, s.fault("a value must stand here")
 }
 
-func (s *jsScanner) literal(dst []byte, word string) ([]byte, *JSTextError) {
+func (s *scanner) literal(dst []byte, word string) ([]byte, *Error) {
 	if !bytes.HasPrefix(s.src[s.pos:], []byte(word)) {
 		return nil, s.fault("a value must stand here")
 	}
@@ -154,7 +156,7 @@ func (s *jsScanner) literal(dst []byte, word string) ([]byte, *JSTextError) {
 	return append(dst, word...), nil
 }
 
-func (s *jsScanner) array(dst []byte, depth int) ([]byte, *JSTextError) {
+func (s *scanner) array(dst []byte, depth int) ([]byte, *Error) {
 	s.pos++
 	dst = append(dst, '[')
 	if s.next() == ']' {
@@ -162,7 +164,7 @@ func (s *jsScanner) array(dst []byte, depth int) ([]byte, *JSTextError) {
 		return append(dst, ']'), nil
 	}
 	for i := 0; ; i++ {
-		var fault *JSTextError
+		var fault *Error
 		if dst, fault = s.value(dst, depth); fault != nil {
 			return nil, fault.within(strconv.Itoa(i))
 		}
@@ -178,7 +180,7 @@ func (s *jsScanner) array(dst []byte, depth int) ([]byte, *JSTextError) {
 	}
 }
 
-func (s *jsScanner) object(dst []byte, depth int) ([]byte, *JSTextError) {
+func (s *scanner) object(dst []byte, depth int) ([]byte, *Error) {
 	s.pos++
 	dst = append(dst, '{')
 	if s.next() == '}' {
@@ -190,8 +192,8 @@ func (s *jsScanner) object(dst []byte, depth int) ([]byte, *JSTextError) {
 		if s.next() != '"' {
 			return nil, s.fault("a key must stand here")
 		}
-		m := jsMember{at: s.pos, key: len(dst)}
-		var fault *JSTextError
+		m := member{at: s.pos, key: len(dst)}
+		var fault *Error
 		if dst, fault = s.text(dst); fault != nil {
 			return nil, fault
 		}
@@ -232,8 +234,8 @@ func (s *jsScanner) object(dst []byte, depth int) ([]byte, *JSTextError) {
 }
 
 // keyAt reads again the key at a place of the source where one was read before.
-func (s *jsScanner) keyAt(at int) string {
-	again := jsScanner{src: s.src, pos: at}
+func (s *scanner) keyAt(at int) string {
+	again := scanner{src: s.src, pos: at}
 	written, _ := again.text(nil)
 	// What JSON.stringify escapes in a string, it escapes as Go does.
 	key, _ := strconv.Unquote(string(written))
@@ -258,7 +260,7 @@ func arrayIndex(key []byte) uint32 {
 
 // duplicateKey is the place in the source of the first key that repeats an
 // earlier one, or -1. It may change the order of the members.
-func duplicateKey(text []byte, members []jsMember) int {
+func duplicateKey(text []byte, members []member) int {
 	if len(members) <= 24 {
 		for i := range members {
 			a := &members[i]
@@ -271,7 +273,7 @@ func duplicateKey(text []byte, members []jsMember) int {
 		}
 		return -1
 	}
-	slices.SortFunc(members, func(a, b jsMember) int {
+	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(bytes.Compare(text[a.key:a.value], text[b.key:b.value]), cmp.Compare(a.at, b.at))
 	})
 	at := -1
@@ -286,8 +288,8 @@ func duplicateKey(text []byte, members []jsMember) int {
 
 // reorder moves the members of the object at the end of text into the order in
 // which JavaScript lists them.
-func (s *jsScanner) reorder(text []byte, members []jsMember) {
-	slices.SortFunc(members, func(a, b jsMember) int {
+func (s *scanner) reorder(text []byte, members []member) {
+	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.at, b.at))
 	})
 	s.moved = s.moved[:0]

@@ -1,4 +1,4 @@
-package feedmill
+package columnar
 
 // Cells is a run of records as a decoder found them in the data, before
 // anything is known of types. Nothing is copied for a cell: it is a range of

@@ -1,4 +1,4 @@
-package feedmill
+package jstext
 
 import (
 	"encoding/binary"
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsPlain marks the ASCII characters that stand for themselves in a string.
-var jsPlain = func() (plain [256]bool) {
+// plain marks the ASCII characters that stand for themselves in a string.
+var plain = func() (plain [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'
 	}
@@ -29,14 +29,14 @@ func plainLen(text []byte) int {
 			return i + bits.TrailingZeros64(special)/8
 		}
 	}
-	for i < len(text) && jsPlain[text[i]] {
+	for i < len(text) && plain[text[i]] {
 		i++
 	}
 	return i
 }
 
 // text reads a string.
-func (s *jsScanner) text(dst []byte) ([]byte, *JSTextError) {
+func (s *scanner) text(dst []byte) ([]byte, *Error) {
 	src, i := s.src, s.pos+1
 	copied := s.pos // what stands before it is in dst
 	for {
@@ -54,7 +54,7 @@ func (s *jsScanner) text(dst []byte) ([]byte, *JSTextError) {
 			if fault != nil {
 				return nil, fault
 			}
-			dst = appendJSRune(dst, r)
+			dst = appendRune(dst, r)
 			i = s.pos
 			copied = i
 		case src[i] < ' ':
@@ -70,7 +70,7 @@ func (s *jsScanner) text(dst []byte) ([]byte, *JSTextError) {
 }
 
 // escape reads an escape sequence, or the two that make a surrogate pair.
-func (s *jsScanner) escape() (rune, *JSTextError) {
+func (s *scanner) escape() (rune, *Error) {
 	const unknown = "no such escape sequence"
 	at := s.pos
 	if s.pos++; s.pos == len(s.src) {
@@ -101,7 +101,7 @@ func (s *jsScanner) escape() (rune, *JSTextError) {
 
 // unit reads a UTF-16 code unit escaped at the given place. Where there is none
 // it stays at the byte that is not part of one.
-func (s *jsScanner) unit(at int) (r rune, ok bool) {
+func (s *scanner) unit(at int) (r rune, ok bool) {
 	for s.pos = at; s.pos < len(s.src) && s.pos < at+6; s.pos++ {
 		c := s.src[s.pos]
 		switch lower := c | 0x20; {
@@ -119,21 +119,21 @@ func (s *jsScanner) unit(at int) (r rune, ok bool) {
 	return r, s.pos == at+6
 }
 
-// AppendJSString appends s to dst as JSON.stringify writes it: the quotation
+// AppendString appends s to dst as JSON.stringify writes it: the quotation
 // mark, the backslash and what stands before the space are escaped, nothing
 // else is. Bytes of s that are not UTF-8 become U+FFFD.
-func AppendJSString(dst []byte, s string) []byte {
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	copied := 0 // what stands before it is in dst
 	for i := 0; i < len(s); {
-		if jsPlain[s[i]] {
+		if plain[s[i]] {
 			i++
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r < utf8.RuneSelf || r == utf8.RuneError {
 			dst = append(dst, s[copied:i]...)
-			dst = appendJSRune(dst, r)
+			dst = appendRune(dst, r)
 			copied = i + size
 		}
 		i += size
@@ -142,7 +142,7 @@ func AppendJSString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-func appendJSRune(dst []byte, r rune) []byte {
+func appendRune(dst []byte, r rune) []byte {
 	switch r {
 	case '"', '\\':
 		return append(dst, '\\', byte(r))

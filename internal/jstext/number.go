@@ -1,4 +1,4 @@
-package feedmill
+package jstext
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 )
 
 // number reads a number.
-func (s *jsScanner) number(dst []byte) ([]byte, *JSTextError) {
+func (s *scanner) number(dst []byte) ([]byte, *Error) {
 	start := s.pos
 	if s.src[s.pos] == '-' {
 		s.pos++
@@ -39,16 +39,16 @@ func (s *jsScanner) number(dst []byte) ([]byte, *JSTextError) {
 		}
 	}
 	written := s.src[start:s.pos]
-	if d, ok := parseJSDecimal(written); ok && d.held() {
+	if d, ok := parseDecimal(written); ok && d.held() {
 		return d.append(dst), nil
 	}
 	return append(dst, written...), nil
 }
 
-func (s *jsScanner) at(c byte) bool { return s.pos < len(s.src) && s.src[s.pos] == c }
+func (s *scanner) at(c byte) bool { return s.pos < len(s.src) && s.src[s.pos] == c }
 
 // digits moves behind the digits that stand here and counts them.
-func (s *jsScanner) digits() int {
+func (s *scanner) digits() int {
 	start := s.pos
 	for s.pos < len(s.src) && '0' <= s.src[s.pos] && s.src[s.pos] <= '9' {
 		s.pos++
@@ -64,18 +64,18 @@ const (
 	jsMaxDigits = 17
 )
 
-// jsDecimal is the number 0.digits × 10^point. The first and the last digit
+// decimal is the number 0.digits × 10^point. The first and the last digit
 // are not zero; zero has no digits.
-type jsDecimal struct {
+type decimal struct {
 	negative bool
 	digits   [jsMaxDigits]byte
 	n        int
 	point    int64
 }
 
-// parseJSDecimal reads a number that is known to be well formed. It reports
+// parseDecimal reads a number that is known to be well formed. It reports
 // false for one that has more digits than JavaScript ever prints.
-func parseJSDecimal(number []byte) (d jsDecimal, ok bool) {
+func parseDecimal(number []byte) (d decimal, ok bool) {
 	zeros, fraction := 0, false
 	for i, c := range number {
 		switch {
@@ -86,7 +86,7 @@ func parseJSDecimal(number []byte) (d jsDecimal, ok bool) {
 			fraction = true
 			continue
 		case c == 'e' || c == 'E':
-			d.point += jsExponent(number[i+1:])
+			d.point += exponent(number[i+1:])
 			return d, true
 		}
 		significant := d.n > 0 || c != '0'
@@ -113,9 +113,9 @@ func parseJSDecimal(number []byte) (d jsDecimal, ok bool) {
 	return d, true
 }
 
-// jsExponent is the value of an exponent. One that no length of digits before
+// exponent is the value of an exponent. One that no length of digits before
 // it can make up for loses its exact value, not its size.
-func jsExponent(digits []byte) (e int64) {
+func exponent(digits []byte) (e int64) {
 	for _, c := range digits {
 		if c >= '0' && e < 1<<50 {
 			e = e*10 + int64(c-'0')
@@ -128,7 +128,7 @@ func jsExponent(digits []byte) (e int64) {
 }
 
 // held reports whether the float64 nearest to d prints as d.
-func (d *jsDecimal) held() bool {
+func (d *decimal) held() bool {
 	switch {
 	case d.n == 0:
 		return true
@@ -157,7 +157,7 @@ func (d *jsDecimal) held() bool {
 }
 
 // append writes d by the rules of JavaScript's Number.prototype.toString.
-func (d *jsDecimal) append(dst []byte) []byte {
+func (d *decimal) append(dst []byte) []byte {
 	if d.n == 0 {
 		return append(dst, '0')
 	}

@@ -1,15 +1,15 @@
-package feedmill_test
+package columnar_test
 
 import (
 	"testing"
 
-	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 func TestCellKeepsKindAndRange(t *testing.T) {
-	for kind := feedmill.CellMissing; kind <= feedmill.CellJSON; kind++ {
-		for _, bounds := range [][2]int{{0, 0}, {3, 7}, {feedmill.MaxCellData, feedmill.MaxCellData}, {0, feedmill.MaxCellData}} {
-			cell := feedmill.NewCell(kind, bounds[0], bounds[1])
+	for kind := columnar.CellMissing; kind <= columnar.CellJSON; kind++ {
+		for _, bounds := range [][2]int{{0, 0}, {3, 7}, {columnar.MaxCellData, columnar.MaxCellData}, {0, columnar.MaxCellData}} {
+			cell := columnar.NewCell(kind, bounds[0], bounds[1])
 			start, end := cell.Range()
 			if cell.Kind() != kind || int(start) != bounds[0] || int(end) != bounds[1] {
 				t.Errorf("NewCell(%d, %d, %d) is %d, %d, %d", kind, bounds[0], bounds[1], cell.Kind(), start, end)
@@ -19,29 +19,29 @@ func TestCellKeepsKindAndRange(t *testing.T) {
 			}
 		}
 	}
-	if feedmill.NewCell(feedmill.CellMissing, 0, 0) != 0 {
+	if columnar.NewCell(columnar.CellMissing, 0, 0) != 0 {
 		t.Error("a missing cell is not the zero value")
 	}
 }
 
 func TestCellsAt(t *testing.T) {
-	cells := feedmill.Cells{
+	cells := columnar.Cells{
 		Rows: 2, Columns: 2, Data: []byte("abcd"),
-		Cell: []feedmill.Cell{
-			feedmill.NewCell(feedmill.CellPlain, 0, 1), feedmill.NewCell(feedmill.CellString, 1, 3),
-			feedmill.NewCell(feedmill.CellPlain, 3, 4), 0,
+		Cell: []columnar.Cell{
+			columnar.NewCell(columnar.CellPlain, 0, 1), columnar.NewCell(columnar.CellString, 1, 3),
+			columnar.NewCell(columnar.CellPlain, 3, 4), 0,
 		},
 	}
 	for _, test := range []struct {
 		row, column int
-		kind        feedmill.CellKind
+		kind        columnar.CellKind
 		text        string
 	}{
-		{0, 0, feedmill.CellPlain, "a"},
-		{0, 1, feedmill.CellString, "bc"},
-		{1, 0, feedmill.CellPlain, "d"},
-		{1, 1, feedmill.CellMissing, ""},
-		{1, 2, feedmill.CellMissing, ""},
+		{0, 0, columnar.CellPlain, "a"},
+		{0, 1, columnar.CellString, "bc"},
+		{1, 0, columnar.CellPlain, "d"},
+		{1, 1, columnar.CellMissing, ""},
+		{1, 2, columnar.CellMissing, ""},
 	} {
 		cell := cells.At(test.row, test.column)
 		if text := string(cells.Text(cell)); cell.Kind() != test.kind || text != test.text {

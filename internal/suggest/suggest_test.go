@@ -1,4 +1,4 @@
-package feedmill
+package suggest
 
 import (
 	"slices"

@@ -1,4 +1,7 @@
-package feedmill
+// Package suggest finds the names that somebody probably meant.
+//
+// It is a leaf. Every package may import it, and it imports nothing of ours.
+package suggest
 
 import (
 	"slices"

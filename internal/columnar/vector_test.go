@@ -1,4 +1,4 @@
-package feedmill
+package columnar
 
 import (
 	"encoding/binary"
