@@ -40,8 +40,8 @@ type Delivery struct {
 	Reason string
 	// Attempts is how many were made, Budget how many may be. A retry by
 	// hand adds to the budget.
-	Attempts int
-	Budget   int
+	Attempts    int
+	MaxAttempts int
 	// DueAt is when the next attempt may begin, for a retrying delivery; a
 	// pending one is due in any case. It means nothing once the delivery has
 	// ended.

@@ -20,8 +20,8 @@ func (s RetrySchedule) Attempts() int { return len(s) + 1 }
 // Next is how long to wait after the failed attempt number made, of a delivery
 // that may make budget attempts. random in [0, 1) spreads the wait by 20 % to
 // either side. It answers false where no attempt is left.
-func (s RetrySchedule) Next(made, budget int, random float64) (time.Duration, bool) {
-	if made >= budget {
+func (s RetrySchedule) Next(made, maxAttempts int, random float64) (time.Duration, bool) {
+	if made >= maxAttempts {
 		return 0, false
 	}
 	if len(s) == 0 {
@@ -29,7 +29,7 @@ func (s RetrySchedule) Next(made, budget int, random float64) (time.Duration, bo
 	}
 	// A retry by hand begins the schedule anew: its first attempt comes at
 	// once, the next after the first wait.
-	step := made - (budget - s.Attempts()) - 1
+	step := made - (maxAttempts - s.Attempts()) - 1
 	wait := s[min(max(step, 0), len(s)-1)]
 	return time.Duration(float64(wait) * (0.8 + 0.4*random)), true
 }

@@ -29,13 +29,13 @@ func TestDefaultRetrySchedule(t *testing.T) {
 func TestRetryByHandBeginsTheScheduleAnew(t *testing.T) {
 	s := DefaultRetrySchedule
 	for _, made := range []int{3, 10, 17} {
-		budget := made + s.Attempts()
+		maxAttempts := made + s.Attempts()
 		for i, want := range s {
-			if got, ok := s.Next(made+1+i, budget, 0.5); !ok || got.Round(time.Millisecond) != want {
+			if got, ok := s.Next(made+1+i, maxAttempts, 0.5); !ok || got.Round(time.Millisecond) != want {
 				t.Errorf("retry after %d attempts, wait %d: %v, %v, want %v", made, i, got, ok, want)
 			}
 		}
-		if _, ok := s.Next(budget, budget, 0.5); ok {
+		if _, ok := s.Next(maxAttempts, maxAttempts, 0.5); ok {
 			t.Errorf("retry after %d attempts does not end", made)
 		}
 	}
@@ -47,11 +47,11 @@ func TestRetryWaitsAreSpreadByAFifth(t *testing.T) {
 			return time.Duration(rapid.Int64Range(1, int64(48*time.Hour)).Draw(t, "wait"))
 		}), 1, 20).Draw(t, "schedule"))
 		made := rapid.IntRange(1, 40).Draw(t, "made")
-		budget := rapid.IntRange(1, 40).Draw(t, "budget")
+		maxAttempts := rapid.IntRange(1, 40).Draw(t, "budget")
 		random := rapid.Float64Range(0, 0.999999).Draw(t, "random")
-		wait, ok := s.Next(made, budget, random)
-		if ok != (made < budget) {
-			t.Fatalf("%d of %d attempts made: another follows is %v", made, budget, ok)
+		wait, ok := s.Next(made, maxAttempts, random)
+		if ok != (made < maxAttempts) {
+			t.Fatalf("%d of %d attempts made: another follows is %v", made, maxAttempts, ok)
 		}
 		if !ok {
 			return

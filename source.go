@@ -52,9 +52,9 @@ type SourceChange struct {
 	// Refreshes are written as the last ones of their feeds.
 	Refreshes []Refresh
 	// Traces are what was asked for in these refreshes.
-	Traces []Trace
-	Events []Event
-	Once   *Once
+	Traces             []Trace
+	Events             []Event
+	IdempotentResponse *IdempotentResponse
 }
 
 // Feed is the feed of an id, or nil.

@@ -18,7 +18,7 @@ import (
 
 // feedStore is where feeds are made without a fetch.
 type feedStore interface {
-	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
 	Close() error
 }
 

@@ -29,16 +29,16 @@ import (
 type Store interface {
 	Ping(context.Context) error
 
-	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.Once) error
+	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.IdempotentResponse) error
 	WorkspaceByID(context.Context, feedmill.ID) (feedmill.Workspace, error)
 	Workspaces(context.Context, feedmill.Page) ([]feedmill.Workspace, error)
 
-	CreateKey(context.Context, feedmill.Key, *feedmill.Once) error
+	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
 	Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error)
 	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 
-	Keep(context.Context, feedmill.Once) error
-	Answered(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.Once, error)
+	KeepResponse(context.Context, feedmill.IdempotentResponse) error
+	KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error)
 
 	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
@@ -47,17 +47,17 @@ type Store interface {
 	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
 	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
 	RefreshTrace(ctx context.Context, workspace, feed, refresh feedmill.ID) ([]feedmill.TracedRequest, error)
-	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
+	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.IdempotentResponse) error
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
 	CountSubscriptions(ctx context.Context, workspace feedmill.ID) (int, error)
-	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error)
+	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error)
 	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 
 	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	CountListeners(ctx context.Context, workspace feedmill.ID) (int, error)
 	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
-	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
+	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
 
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
@@ -66,15 +66,15 @@ type Store interface {
 	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
-	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error)
-	CreateReplay(context.Context, feedmill.Replay, *feedmill.Once) error
+	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
+	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
 }
 
 // Publisher accepts events.
 type Publisher interface {
 	// Publish accepts all of the events or none. A refusal is an
 	// [*feedmill.Error] whose pointers begin with the index of the event.
-	Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error)
+	Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error)
 }
 
 // Dispatcher sends deliveries.

@@ -28,9 +28,9 @@ type call struct {
 	repeated map[string][]string
 	faults   []feedmill.Fault
 	// problem is the type that the first typed faults have, all of them.
-	problem string
-	typed   int
-	once    *onceCall
+	problem    string
+	typed      int
+	idempotent *idempotentCall
 	// work ends the work on a long request that takes too long.
 	work *time.Timer
 	// accepts are the media types of the body where what the operation takes
@@ -171,7 +171,7 @@ func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
 	}
 	c.r.Body = http.MaxBytesReader(w, c.r.Body, max(rt.body, smallBody))
 	if key := c.r.Header.Values("Idempotency-Key"); len(key) > 0 && rt.repeatable() && rt.scope != "" {
-		return s.runOnce(c, key, rt)
+		return s.runIdempotent(c, key, rt)
 	}
 	return rt.handle(c)
 }

@@ -29,7 +29,7 @@ type deliveryView struct {
 func (s *Server) viewDelivery(d feedmill.Delivery) deliveryView {
 	v := deliveryView{
 		ID: d.ID, Subscription: d.Subscription, Event: d.Event, Type: feedmill.PublicName(d.Type), State: s.stateNow(d.ID, d.State), Reason: d.Reason,
-		AttemptCount: d.Attempts, MaxAttempts: d.Budget, CreatedAt: timestamp(d.CreatedAt), EndedAt: timestamp(d.EndedAt),
+		AttemptCount: d.Attempts, MaxAttempts: d.MaxAttempts, CreatedAt: timestamp(d.CreatedAt), EndedAt: timestamp(d.EndedAt),
 	}
 	if d.ResourceID != "" {
 		v.ResourceID = &d.ResourceID
@@ -160,7 +160,9 @@ func (s *Server) retryDelivery(c *call) (answer, error) {
 	render := func(d feedmill.Delivery) answer {
 		return jsonAnswer(http.StatusAccepted, resource{resourceMeta{deliveryURL(id)}, s.viewDelivery(d)})
 	}
-	keep := func(d feedmill.Delivery) *feedmill.Once { return c.keepOrFail(func() answer { return render(d) }) }
+	keep := func(d feedmill.Delivery) *feedmill.IdempotentResponse {
+		return c.keepOrFail(func() answer { return render(d) })
+	}
 	due, err := s.Store.RetryDelivery(c.ctx(), c.who.Workspace, id, s.RetryAttempts, now(), keep)
 	if errors.Is(err, feedmill.ErrConflict) {
 		return answer{}, conflict

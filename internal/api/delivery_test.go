@@ -15,7 +15,7 @@ func (w *eventsWorld) addDelivery(sub feedmill.ID, state feedmill.DeliveryState,
 	at := now()
 	d := feedmill.Delivery{
 		ID: feedmill.NewID(feedmill.PrefixDelivery), Subscription: sub, Event: feedmill.NewID(feedmill.PrefixEvent),
-		Type: "tag.created", State: state, Budget: 10, CreatedAt: at, DueAt: at,
+		Type: "tag.created", State: state, MaxAttempts: 10, CreatedAt: at, DueAt: at,
 	}
 	if change != nil {
 		change(&d)

@@ -21,9 +21,9 @@ func (s *Server) publishEvents(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var keep func([]feedmill.Accepted) *feedmill.Once
-	if c.once != nil {
-		keep = func(accepted []feedmill.Accepted) *feedmill.Once {
+	var keep func([]feedmill.Accepted) *feedmill.IdempotentResponse
+	if c.idempotent != nil {
+		keep = func(accepted []feedmill.Accepted) *feedmill.IdempotentResponse {
 			return c.keepOrFail(func() answer { return acceptedAnswer(accepted) })
 		}
 	}

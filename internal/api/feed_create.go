@@ -80,13 +80,13 @@ func createdFeed(f feedmill.Feed) answer { return created(feedURL(f.ID), viewFee
 func foundFeed(f feedmill.Feed) answer { return feedAnswer(http.StatusOK, f) }
 
 // keepFeed keeps the answer that tells of a feed.
-func (c *call) keepFeed(render func(feedmill.Feed) answer) KeepFeed {
-	return func(f feedmill.Feed) (*feedmill.Once, error) {
-		if c.once == nil {
+func (c *call) keepFeed(render func(feedmill.Feed) answer) FeedResponse {
+	return func(f feedmill.Feed) (*feedmill.IdempotentResponse, error) {
+		if c.idempotent == nil {
 			return nil, nil
 		}
-		_, once, err := c.keepInside(func() answer { return render(f) })
-		return once, err
+		_, idempotent, err := c.keepInside(func() answer { return render(f) })
+		return idempotent, err
 	}
 }
 

@@ -86,7 +86,7 @@ func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.
 		next.Set("version", strconv.FormatInt(v.Number, 10))
 		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), next.Encode()))
 	}
-	if c.once != nil {
+	if c.idempotent != nil {
 		defer rows.Close()
 		return keptRows(a, rows)
 	}

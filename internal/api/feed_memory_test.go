@@ -23,7 +23,7 @@ type feedsWorld struct {
 func newFeedsWorld(t testing.TB) *feedsWorld {
 	t.Helper()
 	feeds := &memoryFeeds{
-		memoryStore: &memoryStore{once: make(map[string]feedmill.Once)}, known: make(map[feedmill.ID]feedmill.Feed),
+		memoryStore: &memoryStore{idempotent: make(map[string]feedmill.IdempotentResponse)}, known: make(map[feedmill.ID]feedmill.Feed),
 		refreshes: make(map[feedmill.ID]feedmill.Refresh), ready: make(chan struct{}),
 	}
 	return &feedsWorld{feeds: feeds, Server: New(Options{
@@ -96,14 +96,14 @@ func (m *memoryFeeds) RefreshTrace(context.Context, feedmill.ID, feedmill.ID, fe
 	return m.trace, nil
 }
 
-func (m *memoryFeeds) CreateFetched(_ context.Context, _ feedmill.ID, n FetchedFeed, keep KeepFeed) (feedmill.Feed, error) {
+func (m *memoryFeeds) CreateFetched(_ context.Context, _ feedmill.ID, n FetchedFeed, keep FeedResponse) (feedmill.Feed, error) {
 	m.made = append(m.made, n)
 	if m.refusal != nil {
 		return feedmill.Feed{}, m.refusal
 	}
 	f := m.add(n.Type, feedmill.RefreshPending)
-	once, err := keep(f)
-	m.keep(once)
+	idempotent, err := keep(f)
+	m.keep(idempotent)
 	return f, err
 }
 
@@ -123,10 +123,10 @@ func (m *memoryFeeds) Await(ctx context.Context, workspace, id feedmill.ID) (fee
 	return f, err
 }
 
-func (m *memoryFeeds) RefreshFeed(_ context.Context, _, id feedmill.ID, keep KeepRefresh) (feedmill.Refresh, error) {
+func (m *memoryFeeds) RefreshFeed(_ context.Context, _, id feedmill.ID, keep RefreshResponse) (feedmill.Refresh, error) {
 	r := feedmill.Refresh{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: id, State: feedmill.RefreshPending, StartedAt: now()}
-	once, err := keep(r)
-	m.keep(once)
+	idempotent, err := keep(r)
+	m.keep(idempotent)
 	m.set(r)
 	return r, err
 }
@@ -138,19 +138,19 @@ func (m *memoryFeeds) CancelRefresh(ctx context.Context, workspace, feed, id fee
 	return r, err
 }
 
-func (m *memoryFeeds) steer(id feedmill.ID, state feedmill.FeedState, keep KeepFeed) (feedmill.Feed, error) {
+func (m *memoryFeeds) steer(id feedmill.ID, state feedmill.FeedState, keep FeedResponse) (feedmill.Feed, error) {
 	f := m.known[id]
 	f.State = state
-	once, err := keep(f)
-	m.keep(once)
+	idempotent, err := keep(f)
+	m.keep(idempotent)
 	return f, err
 }
 
-func (m *memoryFeeds) Pause(_ context.Context, _, id feedmill.ID, keep KeepFeed) (feedmill.Feed, error) {
+func (m *memoryFeeds) Pause(_ context.Context, _, id feedmill.ID, keep FeedResponse) (feedmill.Feed, error) {
 	return m.steer(id, feedmill.FeedPaused, keep)
 }
 
-func (m *memoryFeeds) Resume(_ context.Context, _, id feedmill.ID, keep KeepFeed) (feedmill.Feed, error) {
+func (m *memoryFeeds) Resume(_ context.Context, _, id feedmill.ID, keep FeedResponse) (feedmill.Feed, error) {
 	return m.steer(id, feedmill.FeedReady, keep)
 }
 
@@ -161,7 +161,7 @@ func (m *memoryFeeds) Change(_ context.Context, _, id feedmill.ID, p FeedPatch) 
 	return f, m.refusal
 }
 
-func (m *memoryFeeds) Replace(_ context.Context, _, id feedmill.ID, u Upload, _ KeepFeed) (feedmill.Feed, error) {
+func (m *memoryFeeds) Replace(_ context.Context, _, id feedmill.ID, u Upload, _ FeedResponse) (feedmill.Feed, error) {
 	m.uploads = append(m.uploads, u)
 	return m.known[id], nil
 }

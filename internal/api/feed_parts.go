@@ -11,10 +11,10 @@ import (
 type Feeds interface {
 	// Create makes a feed of an upload, whole or not at all. What keep answers
 	// is written with it.
-	Create(ctx context.Context, workspace feedmill.ID, u Upload, keep KeepFeed) (feedmill.Feed, error)
+	Create(ctx context.Context, workspace feedmill.ID, u Upload, keep FeedResponse) (feedmill.Feed, error)
 	// Replace gives a feed a new version. Of several at the same time one
 	// wins; the others are [feedmill.ErrConflict].
-	Replace(ctx context.Context, workspace, feed feedmill.ID, u Upload, keep KeepFeed) (feedmill.Feed, error)
+	Replace(ctx context.Context, workspace, feed feedmill.ID, u Upload, keep FeedResponse) (feedmill.Feed, error)
 	// Preview says what would become of an upload and keeps nothing.
 	Preview(context.Context, Upload) (FeedPreview, error)
 	// Change changes what people call a feed, and how it fetches its data.
@@ -24,7 +24,7 @@ type Feeds interface {
 
 	// CreateFetched makes a feed that fetches its data, and has its first
 	// refresh begin.
-	CreateFetched(ctx context.Context, workspace feedmill.ID, n FetchedFeed, keep KeepFeed) (feedmill.Feed, error)
+	CreateFetched(ctx context.Context, workspace feedmill.ID, n FetchedFeed, keep FeedResponse) (feedmill.Feed, error)
 	// PreviewFetched fetches and says what would become of it, and keeps nothing.
 	PreviewFetched(ctx context.Context, workspace feedmill.ID, n FetchedFeed) (FeedPreview, error)
 	// Await waits until the feed is not refreshing any more, or ctx ends, and
@@ -32,13 +32,13 @@ type Feeds interface {
 	Await(ctx context.Context, workspace, feed feedmill.ID) (feedmill.Feed, error)
 	// RefreshFeed has a feed fetch its data now. It answers the refresh that
 	// waits or runs already, where there is one.
-	RefreshFeed(ctx context.Context, workspace, feed feedmill.ID, keep KeepRefresh) (feedmill.Refresh, error)
+	RefreshFeed(ctx context.Context, workspace, feed feedmill.ID, keep RefreshResponse) (feedmill.Refresh, error)
 	// CancelRefresh ends a refresh that waits or runs. One that has ended is
 	// [feedmill.ErrConflict].
 	CancelRefresh(ctx context.Context, workspace, feed, refresh feedmill.ID) (feedmill.Refresh, error)
 	// Pause keeps a feed from fetching, and Resume lets it fetch again.
-	Pause(ctx context.Context, workspace, feed feedmill.ID, keep KeepFeed) (feedmill.Feed, error)
-	Resume(ctx context.Context, workspace, feed feedmill.ID, keep KeepFeed) (feedmill.Feed, error)
+	Pause(ctx context.Context, workspace, feed feedmill.ID, keep FeedResponse) (feedmill.Feed, error)
+	Resume(ctx context.Context, workspace, feed feedmill.ID, keep FeedResponse) (feedmill.Feed, error)
 
 	// CheckQuery says what is wrong with a query of a version.
 	CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
@@ -51,10 +51,10 @@ type Feeds interface {
 
 // KeepFeed makes what is kept of the answer to a request that is about a feed.
 // It is called inside a transaction.
-type KeepFeed = func(feedmill.Feed) (*feedmill.Once, error)
+type FeedResponse = func(feedmill.Feed) (*feedmill.IdempotentResponse, error)
 
 // KeepRefresh is KeepFeed for a request that is about a refresh.
-type KeepRefresh = func(feedmill.Refresh) (*feedmill.Once, error)
+type RefreshResponse = func(feedmill.Refresh) (*feedmill.IdempotentResponse, error)
 
 // FetchedFeed is a feed to be made that fetches its data.
 type FetchedFeed struct {

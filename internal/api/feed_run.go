@@ -32,12 +32,12 @@ func (s *Server) refreshFeed(c *call) (answer, error) {
 		a.set("Location", refreshURL(r))
 		return a
 	}
-	r, err := s.Feeds.RefreshFeed(c.ctx(), c.who.Workspace, f.ID, func(r feedmill.Refresh) (*feedmill.Once, error) {
-		if c.once == nil {
+	r, err := s.Feeds.RefreshFeed(c.ctx(), c.who.Workspace, f.ID, func(r feedmill.Refresh) (*feedmill.IdempotentResponse, error) {
+		if c.idempotent == nil {
 			return nil, nil
 		}
-		_, once, err := c.keepInside(func() answer { return render(r) })
-		return once, err
+		_, idempotent, err := c.keepInside(func() answer { return render(r) })
+		return idempotent, err
 	})
 	if err != nil {
 		return answer{}, inSentences(err)
@@ -50,7 +50,7 @@ func (s *Server) pauseFeed(c *call) (answer, error) { return s.steerFeed(c, s.Fe
 func (s *Server) resumeFeed(c *call) (answer, error) { return s.steerFeed(c, s.Feeds.Resume) }
 
 // steerFeed pauses a feed or lets it go on.
-func (s *Server) steerFeed(c *call, steer func(ctx context.Context, workspace, feed feedmill.ID, keep KeepFeed) (feedmill.Feed, error)) (answer, error) {
+func (s *Server) steerFeed(c *call, steer func(ctx context.Context, workspace, feed feedmill.ID, keep FeedResponse) (feedmill.Feed, error)) (answer, error) {
 	f, err := s.fetchingFeed(c)
 	if err != nil {
 		return answer{}, err

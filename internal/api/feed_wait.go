@@ -28,7 +28,7 @@ func (s *Server) awaitFeed(c *call, f feedmill.Feed, render func(feedmill.Feed) 
 	if err != nil {
 		return render(f) // which is made, whatever can be said of it now
 	}
-	if c.once == nil {
+	if c.idempotent == nil {
 		f = later
 	}
 	a := render(f)

@@ -35,7 +35,7 @@ func newEventsWorld(t testing.TB) *eventsWorld {
 		t.Fatal(err)
 	}
 	store := &memoryStore{
-		feeds: make(map[feedmill.ID]feedmill.ID), subs: make(map[feedmill.ID]feedmill.Subscription), once: make(map[string]feedmill.Once),
+		feeds: make(map[feedmill.ID]feedmill.ID), subs: make(map[feedmill.ID]feedmill.Subscription), idempotent: make(map[string]feedmill.IdempotentResponse),
 		seen: make(map[string]feedmill.Accepted), attempts: make(map[feedmill.ID][]feedmill.Attempt),
 	}
 	dispatcher := &memoryDispatcher{inFlight: make(map[feedmill.ID]bool)}
@@ -171,7 +171,7 @@ type memoryPublisher struct {
 	catalogue *feedmill.Catalogue
 }
 
-func (p memoryPublisher) Publish(_ context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.Once) (accepted []feedmill.Accepted, err error) {
+func (p memoryPublisher) Publish(_ context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) (accepted []feedmill.Accepted, err error) {
 	for i, e := range events {
 		var refusal *feedmill.Error
 		if errors.As(p.catalogue.CheckPublished(e.Type), &refusal) {
@@ -212,21 +212,24 @@ type memoryStore struct {
 	deliveries []feedmill.Delivery
 	attempts   map[feedmill.ID][]feedmill.Attempt
 	replays    []feedmill.Replay
-	once       map[string]feedmill.Once
+	idempotent map[string]feedmill.IdempotentResponse
 	// meanwhile, where not nil, is done to a subscription before a change.
 	meanwhile func(*feedmill.Subscription)
 }
 
-func (m *memoryStore) keep(o *feedmill.Once) {
+func (m *memoryStore) keep(o *feedmill.IdempotentResponse) {
 	if o != nil {
-		m.once[o.Key] = *o
+		m.idempotent[o.Key] = *o
 	}
 }
 
-func (m *memoryStore) Keep(_ context.Context, o feedmill.Once) error { m.keep(&o); return nil }
+func (m *memoryStore) KeepResponse(_ context.Context, o feedmill.IdempotentResponse) error {
+	m.keep(&o)
+	return nil
+}
 
-func (m *memoryStore) Answered(_ context.Context, _ feedmill.ID, key string, _ time.Time) (feedmill.Once, error) {
-	o, ok := m.once[key]
+func (m *memoryStore) KeptResponse(_ context.Context, _ feedmill.ID, key string, _ time.Time) (feedmill.IdempotentResponse, error) {
+	o, ok := m.idempotent[key]
 	return o, found(ok)
 }
 
@@ -242,7 +245,7 @@ func (m *memoryStore) FeedSource(_ context.Context, _, feed feedmill.ID) (feedmi
 	return source, found(ok)
 }
 
-func (m *memoryStore) CreateSubscriptions(_ context.Context, subs []feedmill.Subscription, o *feedmill.Once) error {
+func (m *memoryStore) CreateSubscriptions(_ context.Context, subs []feedmill.Subscription, o *feedmill.IdempotentResponse) error {
 	for _, s := range subs {
 		m.subs[s.ID] = s
 	}
@@ -272,7 +275,7 @@ func (m *memoryStore) CountSubscriptions(context.Context, feedmill.ID) (int, err
 	return len(m.subs), nil
 }
 
-func (m *memoryStore) ChangeSubscription(_ context.Context, _, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error) {
+func (m *memoryStore) ChangeSubscription(_ context.Context, _, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error) {
 	s, ok := m.subs[id]
 	if !ok {
 		return s, feedmill.ErrNotFound
@@ -340,7 +343,7 @@ func (m *memoryStore) DeliveryAttempts(_ context.Context, id feedmill.ID) ([]fee
 	return m.attempts[id], nil
 }
 
-func (m *memoryStore) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error) {
+func (m *memoryStore) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error) {
 	d, err := m.Delivery(ctx, workspace, id)
 	if err != nil {
 		return feedmill.DueDelivery{}, err
@@ -348,13 +351,13 @@ func (m *memoryStore) RetryDelivery(ctx context.Context, workspace, id feedmill.
 	if d.State == feedmill.DeliveryPending {
 		return feedmill.DueDelivery{}, feedmill.ErrConflict
 	}
-	d.State, d.Reason, d.Budget, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
+	d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
 	m.deliveries[slices.IndexFunc(m.deliveries, func(d feedmill.Delivery) bool { return d.ID == id })] = d
 	m.keep(keep(d))
 	return feedmill.DueDelivery{Delivery: d}, nil
 }
 
-func (m *memoryStore) CreateReplay(_ context.Context, r feedmill.Replay, o *feedmill.Once) error {
+func (m *memoryStore) CreateReplay(_ context.Context, r feedmill.Replay, o *feedmill.IdempotentResponse) error {
 	m.replays = append(m.replays, r)
 	m.keep(o)
 	return nil
@@ -363,7 +366,7 @@ func (m *memoryStore) CreateReplay(_ context.Context, r feedmill.Replay, o *feed
 // silentPublisher accepts everything and keeps nothing.
 type silentPublisher struct{}
 
-func (silentPublisher) Publish(_ context.Context, _ feedmill.ID, events []feedmill.NewEvent, _ func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
+func (silentPublisher) Publish(_ context.Context, _ feedmill.ID, events []feedmill.NewEvent, _ func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error) {
 	accepted := make([]feedmill.Accepted, len(events))
 	for i, e := range events {
 		accepted[i] = feedmill.Accepted{ID: "evt_01arz3ndektsv4rrffq69g5fav", PublisherID: e.PublisherID, Type: e.Type}

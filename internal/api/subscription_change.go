@@ -41,7 +41,7 @@ func (s *Server) changeSubscription(c *call) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		stored, err := s.Store.ChangeSubscription(c.ctx(), c.who.Workspace, sub.ID, func(fresh *feedmill.Subscription) (*feedmill.Once, error) {
+		stored, err := s.Store.ChangeSubscription(c.ctx(), c.who.Workspace, sub.ID, func(fresh *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 			if !sameGround(*fresh, sub) {
 				return nil, errChangedMeanwhile
 			}

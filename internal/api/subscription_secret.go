@@ -49,15 +49,15 @@ func (s *Server) rotateSecret(c *call) (answer, error) {
 		return answer{}, err
 	}
 	var a answer
-	_, err = s.Store.ChangeSubscription(c.ctx(), c.who.Workspace, sub.ID, func(fresh *feedmill.Subscription) (once *feedmill.Once, err error) {
+	_, err = s.Store.ChangeSubscription(c.ctx(), c.who.Workspace, sub.ID, func(fresh *feedmill.Subscription) (idempotent *feedmill.IdempotentResponse, err error) {
 		if !bytes.Equal(fresh.Secrets, sub.Secrets) {
 			return nil, errChangedMeanwhile
 		}
 		fresh.Secrets, fresh.UpdatedAt = sealed, at
 		view := viewSubscription(*fresh)
 		view.SigningSecret, view.OverlapUntil = secret, timestamp(secrets.SwitchAt)
-		a, once, err = c.keepInside(func() answer { return subscriptionAnswer(http.StatusOK, view) })
-		return once, err
+		a, idempotent, err = c.keepInside(func() answer { return subscriptionAnswer(http.StatusOK, view) })
+		return idempotent, err
 	})
 	if errors.Is(err, errChangedMeanwhile) {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "rotation-in-progress", Detail: "Another rotation happened at the same time; its answer has the secret."}

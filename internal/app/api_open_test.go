@@ -133,16 +133,16 @@ func (b *brokenStore) KeyByHash(ctx context.Context, hash feedmill.KeyHash) (fee
 	return b.store.KeyByHash(ctx, hash)
 }
 
-func (b *brokenStore) CreateKey(ctx context.Context, k feedmill.Key, once *feedmill.Once) error {
+func (b *brokenStore) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {
 	if err := b.err(); err != nil {
 		return err
 	}
-	return b.store.CreateKey(ctx, k, once)
+	return b.store.CreateKey(ctx, k, response)
 }
 
-func (b *brokenStore) Keep(ctx context.Context, once feedmill.Once) error {
+func (b *brokenStore) Keep(ctx context.Context, response feedmill.IdempotentResponse) error {
 	if err := b.err(); err != nil {
 		return err
 	}
-	return b.store.Keep(ctx, once)
+	return b.store.KeepResponse(ctx, response)
 }

@@ -40,9 +40,9 @@ func TestSecretsStayInside(t *testing.T) {
 
 	// The key of a creation, and of its repetition, is for its maker alone.
 	first, again := s.send(t, createOnce("k", newReader)), s.send(t, createOnce("k", newReader))
-	var once made
-	first.data(t, &once)
-	if wantSame(t, first, again); !strings.Contains(again.body, once.Key) {
+	var response made
+	first.data(t, &response)
+	if wantSame(t, first, again); !strings.Contains(again.body, response.Key) {
 		t.Error("the repetition does not have the key")
 	}
 	admin := s.newKey(t, "", everyScope...)
@@ -52,7 +52,7 @@ func TestSecretsStayInside(t *testing.T) {
 	secrets := map[string]string{
 		"signing secret": subscription.SigningSecret, "rotated signing secret": subscription.rotated, "subscriber's header": plantedHeader,
 		"bootstrap key": adminKey, "vault key": plantedVault, "proxy password": plantedProxy, "unknown key": plantedUnknown,
-		"key made once": once.Key, "admin's key": admin.Key, "revoked key": revoked.Key,
+		"key made once": response.Key, "admin's key": admin.Key, "revoked key": revoked.Key,
 	}
 
 	seen := make(map[string]string) // what was written, by where

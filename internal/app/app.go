@@ -41,7 +41,7 @@ type store interface {
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
-	ForgetAnswers(ctx context.Context, now time.Time, limit int) (int64, error)
+	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
 	Close() error
 }
 

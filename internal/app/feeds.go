@@ -23,12 +23,12 @@ import (
 
 // feedStore is what feeds need of the store.
 type feedStore interface {
-	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
-	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
-	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
-	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
-	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error)
+	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
@@ -37,7 +37,7 @@ type feedStore interface {
 	refresh.Store
 }
 
-type feedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+type feedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // sealer keeps secrets.
 type sealer interface {
@@ -68,9 +68,9 @@ type feeds struct {
 	policy   *egress.Policy
 	maxBytes int64
 	// queue is told of deliveries, and budget is how many attempts each has.
-	queue  publish.Queue
-	budget int
-	log    *slog.Logger
+	queue       publish.Queue
+	maxAttempts int
+	log         *slog.Logger
 }
 
 const (
@@ -106,13 +106,13 @@ func (a *App) newFeeds(version string, queue publish.Queue, metrics prometheus.R
 	f := &feeds{
 		store: a.store, vault: a.vault, blobs: blobs, pool: pool, reader: lake.NewReader(blobs, pool), temp: temp, modelling: make(chan struct{}, maxModelling), early: make(chan struct{}, maxEarly),
 		policy: a.egress.Policy(), maxBytes: a.config.MaxUploadBytes,
-		queue: queue, budget: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(), log: a.log,
+		queue: queue, maxAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(), log: a.log,
 	}
 	f.fetcher = rest.NewFetcher(rest.Options{
 		Transport: a.egress.Transport(), CheckURL: f.policy.CheckURL, Forbidden: egress.ErrForbidden, UserAgent: "Feedmill/" + version,
 	})
 	f.engine = refresh.New(refresh.Options{
-		Store: a.store, Runner: runner{f}, Events: newsEvents, Offer: queue.Offer, Budget: f.budget, Log: a.log, Metrics: metrics,
+		Store: a.store, Runner: runner{f}, Events: newsEvents, Offer: queue.Offer, MaxAttempts: f.maxAttempts, Log: a.log, Metrics: metrics,
 	})
 	return f, nil
 }
@@ -127,7 +127,7 @@ func (f *feeds) close() error {
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // Create makes a feed of an upload.
-func (f *feeds) Create(ctx context.Context, workspace feedmill.ID, u api.Upload, keep api.KeepFeed) (feedmill.Feed, error) {
+func (f *feeds) Create(ctx context.Context, workspace feedmill.ID, u api.Upload, keep api.FeedResponse) (feedmill.Feed, error) {
 	feed := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: workspace, Source: feedmill.NewID(feedmill.PrefixDataSource),
 		Name: u.Name, Type: feedmill.FeedUpload, State: feedmill.FeedPending, Mode: u.Mode, Key: u.Key, Spec: u.Spec(),
@@ -142,11 +142,11 @@ func (f *feeds) Create(ctx context.Context, workspace feedmill.ID, u api.Upload,
 	if err != nil {
 		return feedmill.Feed{}, f.drop(load, err)
 	}
-	once, err := keep(feed)
+	response, err := keep(feed)
 	if err != nil {
 		return feedmill.Feed{}, f.drop(load, err)
 	}
-	due, err := f.store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &load.version, Refresh: &load.refresh}, events, f.budget, once)
+	due, err := f.store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &load.version, Refresh: &load.refresh}, events, f.maxAttempts, response)
 	if err != nil {
 		return feedmill.Feed{}, f.unstored(load, fmt.Errorf("create feed: %w", err))
 	}
@@ -155,7 +155,7 @@ func (f *feeds) Create(ctx context.Context, workspace feedmill.ID, u api.Upload,
 }
 
 // Replace gives a feed a new version.
-func (f *feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u api.Upload, keep api.KeepFeed) (feedmill.Feed, error) {
+func (f *feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u api.Upload, keep api.FeedResponse) (feedmill.Feed, error) {
 	before, err := f.store.Feed(ctx, workspace, id)
 	if err != nil {
 		return feedmill.Feed{}, err
@@ -164,7 +164,7 @@ func (f *feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u api.Up
 	if err := f.load(ctx, load, u); err != nil {
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, before, load, err))
 	}
-	feed, due, err := f.store.SwitchVersion(ctx, workspace, load.version, load.refresh, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+	feed, due, err := f.store.SwitchVersion(ctx, workspace, load.version, load.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		feed.Spec = u.Spec()
 		kinds := []string{feedmill.NewsRefreshed}
 		if load.reshaped {
@@ -174,9 +174,9 @@ func (f *feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u api.Up
 		if err != nil {
 			return nil, nil, err
 		}
-		once, err := keep(*feed)
-		return once, events, err
-	}, f.budget)
+		response, err := keep(*feed)
+		return response, events, err
+	}, f.maxAttempts)
 	if errors.Is(err, feedmill.ErrConflict) {
 		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-upload", Detail: "Another upload to this feed was faster, and its data stays. Look at it, and send yours again if it is newer."}
 	}
@@ -200,10 +200,10 @@ func (f *feeds) recordFailure(ctx context.Context, feed feedmill.Feed, load *loa
 		Type: "/problems/" + refusal.Type, Title: "The data cannot be modelled", Detail: refusal.Detail, At: r.EndedAt,
 	}
 	load.refresh = r
-	_, due, err := f.store.RecordRefresh(ctx, feed.Workspace, r, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+	_, due, err := f.store.RecordRefresh(ctx, feed.Workspace, r, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		events, err := feedEvents(*feed, feedmill.NewsFailed)
 		return nil, events, err
-	}, f.budget)
+	}, f.maxAttempts)
 	if err != nil {
 		return fmt.Errorf("record a refresh: %w", err)
 	}
@@ -220,11 +220,11 @@ func (f *feeds) Change(ctx context.Context, workspace, id feedmill.ID, patch api
 	if before.Type != feedmill.FeedUpload {
 		return f.changeFetched(ctx, before, patch)
 	}
-	feed, due, err := f.store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+	feed, due, err := f.store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		rename(feed, patch)
 		events, err := feedEvents(*feed, feedmill.NewsUpdated)
 		return nil, events, err
-	}, f.budget)
+	}, f.maxAttempts)
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -253,7 +253,7 @@ func (f *feeds) Delete(ctx context.Context, workspace, id feedmill.ID) error {
 	if err != nil {
 		return err
 	}
-	due, err := f.store.DeleteFeed(ctx, workspace, id, now(), events, f.budget)
+	due, err := f.store.DeleteFeed(ctx, workspace, id, now(), events, f.maxAttempts)
 	if err != nil {
 		return err
 	}

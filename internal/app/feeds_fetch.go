@@ -18,7 +18,7 @@ import (
 
 // CreateFetched makes a feed that fetches its data, and has its first refresh
 // begin.
-func (f *feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.KeepFeed) (feedmill.Feed, error) {
+func (f *feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.FeedResponse) (feedmill.Feed, error) {
 	if n.SourceOf != "" {
 		return f.addFetched(ctx, workspace, n, keep)
 	}
@@ -36,7 +36,7 @@ func (f *feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n api.
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	due, err := f.store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh}, c.Events, f.budget, c.Once)
+	due, err := f.store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh}, c.Events, f.maxAttempts, c.IdempotentResponse)
 	if err != nil {
 		return feedmill.Feed{}, fmt.Errorf("create feed: %w", err)
 	}
@@ -46,7 +46,7 @@ func (f *feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n api.
 }
 
 // addFetched makes one more feed of a source.
-func (f *feeds) addFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.KeepFeed) (feedmill.Feed, error) {
+func (f *feeds) addFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.FeedResponse) (feedmill.Feed, error) {
 	def, err := rest.ParseFeed(n.Body)
 	if err != nil {
 		return feedmill.Feed{}, err
@@ -151,7 +151,7 @@ func newFetched(def *rest.Definition, public []byte, at time.Time) feedmill.Feed
 }
 
 // addFeed adds a feed to a source, with its first refresh asked for.
-func addFeed(c *feedmill.SourceChange, feed feedmill.Feed, keep api.KeepFeed) (feedmill.Feed, error) {
+func addFeed(c *feedmill.SourceChange, feed feedmill.Feed, keep api.FeedResponse) (feedmill.Feed, error) {
 	feed.Workspace, feed.Source, feed.Type = c.Source.Workspace, c.Source.ID, c.Source.Type
 	c.Feeds = append(c.Feeds, feed)
 	if _, err := c.Request(feed.ID, feed.CreatedAt); err != nil {
@@ -163,7 +163,7 @@ func addFeed(c *feedmill.SourceChange, feed feedmill.Feed, keep api.KeepFeed) (f
 		return feedmill.Feed{}, err
 	}
 	c.Events = append(c.Events, events...)
-	c.Once, err = keep(made)
+	c.IdempotentResponse, err = keep(made)
 	return made, err
 }
 
@@ -177,7 +177,7 @@ func (f *feeds) changeSource(ctx context.Context, workspace, source feedmill.ID,
 		events, err := newsEvents(c, news)
 		c.Events = append(c.Events, events...)
 		return err
-	}, f.budget)
+	}, f.maxAttempts)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (f *feeds) changeSource(ctx context.Context, workspace, source feedmill.ID,
 }
 
 // steer changes how a feed stands with its source.
-func (f *feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep api.KeepFeed, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) (feed feedmill.Feed, err error) {
+func (f *feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep api.FeedResponse, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) (feed feedmill.Feed, err error) {
 	if feed, err = f.store.Feed(ctx, workspace, id); err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -196,7 +196,7 @@ func (f *feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep api.K
 			return nil, err
 		}
 		feed = *c.Feed(id)
-		c.Once, err = keep(feed)
+		c.IdempotentResponse, err = keep(feed)
 		return news, err
 	})
 	if err != nil {
@@ -207,18 +207,18 @@ func (f *feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep api.K
 }
 
 // Pause keeps a feed from fetching.
-func (f *feeds) Pause(ctx context.Context, workspace, id feedmill.ID, keep api.KeepFeed) (feedmill.Feed, error) {
+func (f *feeds) Pause(ctx context.Context, workspace, id feedmill.ID, keep api.FeedResponse) (feedmill.Feed, error) {
 	return f.steer(ctx, workspace, id, keep, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Pause(id, now()) })
 }
 
 // Resume lets a feed fetch again.
-func (f *feeds) Resume(ctx context.Context, workspace, id feedmill.ID, keep api.KeepFeed) (feedmill.Feed, error) {
+func (f *feeds) Resume(ctx context.Context, workspace, id feedmill.ID, keep api.FeedResponse) (feedmill.Feed, error) {
 	return f.steer(ctx, workspace, id, keep, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Resume(id, now()) })
 }
 
 // RefreshFeed has a feed fetch its data now.
-func (f *feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep api.KeepRefresh) (feedmill.Refresh, error) {
-	feed, err := f.steer(ctx, workspace, id, func(feed feedmill.Feed) (*feedmill.Once, error) { return keep(*feed.LastRefresh) },
+func (f *feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep api.RefreshResponse) (feedmill.Refresh, error) {
+	feed, err := f.steer(ctx, workspace, id, func(feed feedmill.Feed) (*feedmill.IdempotentResponse, error) { return keep(*feed.LastRefresh) },
 		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 			_, err := c.Request(id, now())
 			return nil, err
@@ -232,7 +232,7 @@ func (f *feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep
 // CancelRefresh ends a refresh that waits or runs.
 func (f *feeds) CancelRefresh(ctx context.Context, workspace, id, refresh feedmill.ID) (feedmill.Refresh, error) {
 	var run int64
-	feed, err := f.steer(ctx, workspace, id, func(feedmill.Feed) (*feedmill.Once, error) { return nil, nil },
+	feed, err := f.steer(ctx, workspace, id, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil },
 		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 			news, err := c.Cancel(id, refresh, now())
 			run = c.Source.Run
@@ -273,7 +273,7 @@ func (f *feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch a
 		}
 	}
 	var run int64
-	feed, err = f.steer(ctx, before.Workspace, before.ID, func(feedmill.Feed) (*feedmill.Once, error) { return nil, nil },
+	feed, err = f.steer(ctx, before.Workspace, before.ID, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil },
 		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 			feed := c.Feed(before.ID)
 			if feed == nil {

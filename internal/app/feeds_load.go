@@ -189,7 +189,7 @@ func (f *feeds) remove(name string) {
 // unstored is drop for a loading that the store did not take. Where the store
 // cannot say whether it did, the files stay: they are swept if it did not.
 func (f *feeds) unstored(l *loading, cause error) error {
-	refused := []error{feedmill.ErrConflict, feedmill.ErrNotFound, feedmill.ErrInvalid, feedmill.ErrAnswered}
+	refused := []error{feedmill.ErrConflict, feedmill.ErrNotFound, feedmill.ErrInvalid, feedmill.ErrIdempotencyKeyUsed}
 	if slices.ContainsFunc(refused, func(kind error) bool { return errors.Is(cause, kind) }) {
 		return f.drop(l, cause)
 	}

@@ -243,13 +243,13 @@ func TestPreviewKeepsNothing(t *testing.T) {
 
 func TestUploadHappensOnce(t *testing.T) {
 	s := start(t, setup{})
-	once := [2]string{"Idempotency-Key", "one"}
-	first := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV, once)
-	again := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV, once)
+	response := [2]string{"Idempotency-Key", "one"}
+	first := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV, response)
+	again := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV, response)
 	if first.status != 201 || again.body != first.body || again.status != 201 {
 		t.Errorf("%d %s, then %d %s", first.status, first.body, again.status, again.body)
 	}
-	other := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV+"4,,,,\n", once)
+	other := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV+"4,,,,\n", response)
 	if other.status != 409 {
 		t.Errorf("other data under the key: %d", other.status)
 	}

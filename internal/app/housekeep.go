@@ -26,7 +26,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.forgetRefreshes(ctx, now) })
 		a.sweep(ctx, "idempotency keys", func(now time.Time) (bool, error) {
 			const step = 500
-			n, err := a.store.ForgetAnswers(ctx, now, step)
+			n, err := a.store.ForgetResponses(ctx, now, step)
 			return n == step, err
 		})
 		a.sweep(ctx, "listeners", func(now time.Time) (bool, error) {

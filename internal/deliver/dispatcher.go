@@ -32,12 +32,12 @@ type Store interface {
 	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	Rewind(ctx context.Context, subscription feedmill.ID, now time.Time) error
-	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
+	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
-	StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error)
+	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
 }

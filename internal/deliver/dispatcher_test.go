@@ -68,14 +68,14 @@ func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill
 	return s.DB.SubscriptionForDelivery(ctx, id)
 }
 
-func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error) {
+func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	switch {
 	case s.settleAway.Load():
 		return nil, feedmill.ErrUnavailable
 	case s.settleRefuses.Load():
 		return nil, errors.New("this cannot be written")
 	}
-	return s.DB.Settle(ctx, o, budget)
+	return s.DB.Settle(ctx, o, maxAttempts)
 }
 
 type endpoint func(context.Context, Target, Message) Result
@@ -254,7 +254,7 @@ func TestAResumeElsewhereIsNoticed(t *testing.T) {
 	onBench(t, Options{}, slow(time.Millisecond), func(b *bench) {
 		sub := b.subscribe(feedmill.DeliverySettings{})
 		set := func(state feedmill.SubscriptionState) {
-			_, err := b.store.ChangeSubscription(b.Context(), b.ws, sub, func(s *feedmill.Subscription) (*feedmill.Once, error) {
+			_, err := b.store.ChangeSubscription(b.Context(), b.ws, sub, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 				s.State = state
 				return nil, nil
 			})
@@ -285,7 +285,7 @@ func TestWhatWaitsForARetryIsHeldAsPending(t *testing.T) {
 			set  feedmill.SubscriptionState
 			want feedmill.DeliveryState
 		}{{feedmill.SubscriptionActive, feedmill.DeliveryRetrying}, {feedmill.SubscriptionPaused, feedmill.DeliveryPending}} {
-			_, err := b.store.ChangeSubscription(b.Context(), b.ws, sub, func(s *feedmill.Subscription) (*feedmill.Once, error) {
+			_, err := b.store.ChangeSubscription(b.Context(), b.ws, sub, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 				s.State = step.set
 				return nil, nil
 			})

@@ -115,11 +115,11 @@ type faultyStore struct {
 
 var errDead = errors.New("the process is dead")
 
-func (s *faultyStore) Settle(ctx context.Context, o []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error) {
+func (s *faultyStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if s.dead.Load() {
 		return nil, errDead
 	}
-	return s.DB.Settle(ctx, o, budget)
+	return s.DB.Settle(ctx, o, maxAttempts)
 }
 
 func (s *faultyStore) DiscardOpen(ctx context.Context, sub feedmill.ID, reason string, at time.Time, limit int) (int, error) {
@@ -202,7 +202,7 @@ func (m *machine) publish(n int) {
 }
 
 func (m *machine) change(id feedmill.ID, do func(*feedmill.Subscription)) {
-	_, err := m.store.ChangeSubscription(m.Context(), m.ws, id, func(s *feedmill.Subscription) (*feedmill.Once, error) {
+	_, err := m.store.ChangeSubscription(m.Context(), m.ws, id, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 		do(s)
 		s.UpdatedAt = time.Now()
 		return nil, nil

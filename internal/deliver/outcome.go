@@ -32,11 +32,11 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 		o.Notice = d.notice("subscription.disabled", t.target, feedmill.DisabledGone, now)
 		return o
 	}
-	wait, again := d.Schedule.Next(m.Attempt, int(t.due.budget), rand.Float64())
+	wait, again := d.Schedule.Next(m.Attempt, int(t.due.maxAttempts), rand.Float64())
 	if again {
 		o.State, o.DueAt = feedmill.DeliveryRetrying, o.At.Add(max(wait, r.RetryAfter))
 	} else {
-		o.State, o.Reason = feedmill.DeliveryExhausted, fmt.Sprintf("all %d attempts failed", t.due.budget)
+		o.State, o.Reason = feedmill.DeliveryExhausted, fmt.Sprintf("all %d attempts failed", t.due.maxAttempts)
 	}
 	d.judge(&o, t.target, now)
 	return o

@@ -9,11 +9,11 @@ import (
 // queued is a delivery that waits in memory: what is needed to send it and no
 // more, since there can be many.
 type queued struct {
-	id       feedmill.ID
-	seq      int64
-	attempts int32
-	budget   int32
-	of       *event
+	id          feedmill.ID
+	seq         int64
+	attempts    int32
+	maxAttempts int32
+	of          *event
 }
 
 func (q queued) createdAt() time.Time { return q.id.Time() }
@@ -46,7 +46,7 @@ func (k *eventsKept) take(due feedmill.DueDelivery) queued {
 		k.bytes += len(e.payload)
 	}
 	e.users++
-	return queued{due.ID, due.Seq, int32(due.Attempts), int32(due.Budget), e}
+	return queued{due.ID, due.Seq, int32(due.Attempts), int32(due.MaxAttempts), e}
 }
 
 // drop lets go of an event for a delivery that does not wait any more.

@@ -21,7 +21,7 @@ import (
 
 // Store accepts events.
 type Store interface {
-	Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
 }
 
 // Queue takes deliveries that are due.
@@ -64,7 +64,7 @@ func New(o Options) *Publisher {
 
 // Publish accepts the events of a client, all or none. The pointers of a
 // refusal begin with the index of the event at fault.
-func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
+func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error) {
 	ready := make([]feedmill.Event, len(events))
 	var refusals []*feedmill.Error
 	for i, e := range events {
@@ -79,7 +79,7 @@ func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events [
 	return p.accept(ctx, ready, keep)
 }
 
-func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
+func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error) {
 	accepted, due, err := p.Store.Accept(ctx, events, p.Attempts, keep)
 	if err != nil {
 		return nil, fmt.Errorf("accepting events: %w", err)

@@ -50,12 +50,12 @@ func (s *troubledStore) DueSources(ctx context.Context, now time.Time, each, lim
 	return s.DB.DueSources(ctx, now, each, limit)
 }
 
-func (s *troubledStore) ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, budget int) ([]feedmill.DueDelivery, error) {
+func (s *troubledStore) ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	s.changes.Add(1)
 	if s.away.Load() {
 		return nil, feedmill.ErrUnavailable
 	}
-	due, err := s.DB.ChangeSource(ctx, workspace, source, change, budget)
+	due, err := s.DB.ChangeSource(ctx, workspace, source, change, maxAttempts)
 	if s.unheard.Swap(false) {
 		return nil, feedmill.ErrUnavailable
 	}
@@ -218,7 +218,7 @@ func (b *bench) workspace(name string) feedmill.ID {
 // start starts an engine. The test ends it with halt.
 func (b *bench) start(o Options, run func(context.Context, Claim) (Result, error)) *replica {
 	r := &replica{store: &troubledStore{DB: b.db}, runner: newRunner(run), metrics: prometheus.NewRegistry(), done: make(chan struct{})}
-	o.Store, o.Runner, o.Log, o.Metrics, o.Budget = r.store, r.runner, slog.New(slog.DiscardHandler), r.metrics, 10
+	o.Store, o.Runner, o.Log, o.Metrics, o.MaxAttempts = r.store, r.runner, slog.New(slog.DiscardHandler), r.metrics, 10
 	o.Offer = func([]feedmill.DueDelivery) { r.store.offers.Add(1) }
 	o.Events = func(c *feedmill.SourceChange, news []feedmill.SourceNews) (events []feedmill.Event, err error) {
 		if r.store.refusesEvents.Load() && news[0].Kind == feedmill.NewsRefreshed {

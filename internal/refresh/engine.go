@@ -29,7 +29,7 @@ import (
 // Store is what the engine needs of the store.
 type Store interface {
 	DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error)
-	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, budget int) ([]feedmill.DueDelivery, error)
+	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
 	RenewSource(ctx context.Context, workspace, source feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error
 }
 
@@ -71,9 +71,9 @@ type Options struct {
 	// Offer takes the deliveries of events that are due now.
 	Offer func([]feedmill.DueDelivery)
 	// Budget is how many attempts a delivery may make.
-	Budget  int
-	Log     *slog.Logger
-	Metrics prometheus.Registerer
+	MaxAttempts int
+	Log         *slog.Logger
+	Metrics     prometheus.Registerer
 
 	// MaxRuns bounds the runs under way, MaxOfWorkspace those of one workspace
 	// and MaxOfHost those of one workspace that fetch from one host.

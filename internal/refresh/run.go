@@ -96,7 +96,7 @@ func (e *Engine) change(ctx context.Context, workspace, source feedmill.ID, chan
 		}
 		c.Events = append(c.Events, events...)
 		return nil
-	}, e.Budget)
+	}, e.MaxAttempts)
 	if err == nil {
 		e.Offer(due)
 	}

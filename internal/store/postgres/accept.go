@@ -23,9 +23,9 @@ const (
 
 // publication is one call of [DB.Accept] and what became of it.
 type publication struct {
-	events []feedmill.Event
-	budget int
-	keep   func([]feedmill.Accepted) *feedmill.Once
+	events      []feedmill.Event
+	maxAttempts int
+	keep        func([]feedmill.Accepted) *feedmill.IdempotentResponse
 
 	accepted []feedmill.Accepted
 	due      []feedmill.DueDelivery
@@ -51,8 +51,8 @@ func (db *DB) weight(p *publication) (bytes int) {
 // nowhere. keep, where not nil, is asked for the answer to keep in the
 // transaction; where other calls share that transaction it may be asked again.
 // The deliveries that are due are answered in the order of their Seq.
-func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
-	p := &publication{events: events, budget: budget, keep: keep}
+func (db *DB) Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	p := &publication{events: events, maxAttempts: maxAttempts, keep: keep}
 	if err := db.accepts.do(ctx, p); err != nil {
 		return nil, nil, err
 	}
@@ -253,7 +253,7 @@ func (a *acceptance) match(b *pgx.Batch) error {
 			if holder, ok := a.holders[publisherID{e.Workspace, e.DedupeKey}]; ok && holder != e.ID {
 				got.ID, got.Duplicate = holder, true
 			} else {
-				a.deliver(e, p.budget, now)
+				a.deliver(e, p.maxAttempts, now)
 			}
 			p.accepted = append(p.accepted, got)
 		}
@@ -266,12 +266,12 @@ func (a *acceptance) match(b *pgx.Batch) error {
 }
 
 // deliver makes the deliveries of an event.
-func (a *acceptance) deliver(e feedmill.Event, budget int, now time.Time) {
+func (a *acceptance) deliver(e feedmill.Event, maxAttempts int, now time.Time) {
 	fresh := acceptedEvent{Event: e}
 	listeners := a.listenersOf(e)
 	a.open = slices.Grow(a.open, len(listeners))
 	for _, l := range listeners {
-		d := newDelivery(e, l.subscription, budget, now)
+		d := newDelivery(e, l.subscription, maxAttempts, now)
 		if !apart(d) {
 			if fresh.first == "" {
 				fresh.first = d.ID
@@ -341,22 +341,22 @@ func (a *acceptance) remember(r *recent) {
 // keepAnswers asks for the answers to keep. Like the publishers' ids they are
 // written in the same order in every transaction.
 func (a *acceptance) keepAnswers(b *pgx.Batch) error {
-	var answers []*feedmill.Once
+	var answers []*feedmill.IdempotentResponse
 	for _, p := range a.calls {
 		if p.keep == nil {
 			continue
 		}
-		if once := p.keep(p.accepted); once != nil {
-			answers = append(answers, once)
+		if response := p.keep(p.accepted); response != nil {
+			answers = append(answers, response)
 		}
 	}
-	slices.SortFunc(answers, func(x, y *feedmill.Once) int {
+	slices.SortFunc(answers, func(x, y *feedmill.IdempotentResponse) int {
 		return strings.Compare(string(x.Workspace)+x.Key, string(y.Workspace)+y.Key)
 	})
-	for _, once := range answers {
-		b.Queue(keepAnswer, keepValues(once)...).Exec(func(tag pgconn.CommandTag) error {
+	for _, response := range answers {
+		b.Queue(keepAnswer, keepValues(response)...).Exec(func(tag pgconn.CommandTag) error {
 			if tag.RowsAffected() == 0 {
-				return feedmill.ErrAnswered
+				return feedmill.ErrIdempotencyKeyUsed
 			}
 			return nil
 		})

@@ -33,18 +33,18 @@ func scanDeliveryAnd(row pgx.Row, more ...any) (d feedmill.Delivery, err error) 
 	var due, ended *time.Time
 	err = row.Scan(append([]any{
 		&d.ID, &d.Workspace, &d.Subscription, &d.Event, &d.Seq, &d.Type, &d.ResourceID, &d.State, &d.Reason,
-		&d.Attempts, &d.Budget, &due, &ended,
+		&d.Attempts, &d.MaxAttempts, &due, &ended,
 	}, more...)...)
 	d.DueAt, d.CreatedAt, d.EndedAt = orZero(due), d.ID.Time(), orZero(ended)
 	return d, translate(err)
 }
 
 // newDelivery is a delivery of an event that is due at now.
-func newDelivery(e feedmill.Event, subscription feedmill.ID, budget int, now time.Time) feedmill.Delivery {
+func newDelivery(e feedmill.Event, subscription feedmill.ID, maxAttempts int, now time.Time) feedmill.Delivery {
 	id := feedmill.NewID(feedmill.PrefixDelivery)
 	return feedmill.Delivery{
 		ID: id, Workspace: e.Workspace, Subscription: subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
-		State: feedmill.DeliveryPending, Budget: budget, CreatedAt: id.Time(), DueAt: now,
+		State: feedmill.DeliveryPending, MaxAttempts: maxAttempts, CreatedAt: id.Time(), DueAt: now,
 	}
 }
 
@@ -60,7 +60,7 @@ func apart(d feedmill.Delivery) bool { return !dayOf(d.ID.Time()).Equal(dayOf(d.
 type newRows struct {
 	ids, workspaces, subscriptions, events, types, resources []string
 	seqs                                                     []int64
-	budgets                                                  []int32
+	maxAttempts                                              []int32
 	apart                                                    []bool
 }
 
@@ -76,13 +76,13 @@ func rowsOf(deliveries []feedmill.Delivery, again bool) newRows {
 		d := &deliveries[i]
 		r.ids[i], r.workspaces[i], r.subscriptions[i] = string(d.ID), string(d.Workspace), string(d.Subscription)
 		r.events[i], r.types[i], r.resources[i] = string(d.Event), d.Type, d.ResourceID
-		r.seqs[i], r.budgets[i], r.apart[i] = d.Seq, int32(d.Budget), again || apart(*d)
+		r.seqs[i], r.maxAttempts[i], r.apart[i] = d.Seq, int32(d.MaxAttempts), again || apart(*d)
 	}
 	return r
 }
 
 func (r newRows) values(more ...any) []any {
-	return append([]any{r.ids, r.workspaces, r.subscriptions, r.events, r.types, r.resources, r.seqs, r.budgets, r.apart}, more...)
+	return append([]any{r.ids, r.workspaces, r.subscriptions, r.events, r.types, r.resources, r.seqs, r.maxAttempts, r.apart}, more...)
 }
 
 const (

@@ -75,7 +75,7 @@ func translate(err error) error {
 // isDomain reports whether err has been translated already, or never came from
 // the driver.
 func isDomain(err error) bool {
-	for _, kind := range []error{feedmill.ErrNotFound, feedmill.ErrConflict, feedmill.ErrUnavailable, feedmill.ErrAnswered, feedmill.ErrInvalid} {
+	for _, kind := range []error{feedmill.ErrNotFound, feedmill.ErrConflict, feedmill.ErrUnavailable, feedmill.ErrIdempotencyKeyUsed, feedmill.ErrInvalid} {
 		if errors.Is(err, kind) {
 			return true
 		}

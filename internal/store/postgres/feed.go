@@ -37,18 +37,18 @@ func scanFeed(row pgx.Row) (f feedmill.Feed, err error) {
 }
 
 // CreateFeed adds a feed with all that comes with it.
-func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error) {
+func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error) {
 	if n.Version != nil && n.Version.Number != 1 {
 		return nil, feedmill.ErrConflict
 	}
-	return db.telling(ctx, events, budget, func(tx tx, p *publication) error {
+	return db.telling(ctx, events, maxAttempts, func(tx tx, p *publication) error {
 		if n.Source == nil && n.Feed.Type == feedmill.FeedREST {
 			// Whoever changes the source locks it first as well.
 			if _, err := tx.lockSource(ctx, n.Feed.Workspace, n.Feed.Source); err != nil {
 				return err
 			}
 		}
-		if err := tx.keep(ctx, once); err != nil {
+		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}
 		return tx.insertNewFeed(ctx, n)
@@ -90,10 +90,10 @@ func lastRefresh(f feedmill.Feed) feedmill.ID {
 
 // telling runs do in a transaction that then accepts events: those given and
 // those that do adds to the publication. It answers their deliveries.
-func (db *DB) telling(ctx context.Context, events []feedmill.Event, budget int, do func(tx, *publication) error) ([]feedmill.DueDelivery, error) {
+func (db *DB) telling(ctx context.Context, events []feedmill.Event, maxAttempts int, do func(tx, *publication) error) ([]feedmill.DueDelivery, error) {
 	p := new(publication)
 	try := func() error {
-		p = &publication{events: events, budget: budget}
+		p = &publication{events: events, maxAttempts: maxAttempts}
 		return db.write(ctx, func(tx tx) error {
 			if err := do(tx, p); err != nil || len(p.events) == 0 {
 				return err
@@ -141,8 +141,8 @@ func (db *DB) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (sour
 
 // DeleteFeed deletes a feed, and its source with the last feed of it. Its versions
 // and refreshes are out of sight, and are forgotten in their time.
-func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error) {
-	return db.telling(ctx, events, budget, func(tx tx, _ *publication) error {
+func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error) {
+	return db.telling(ctx, events, maxAttempts, func(tx tx, _ *publication) error {
 		var source, last feedmill.ID
 		err := tx.QueryRow(ctx, `SELECT source_id FROM feeds WHERE workspace_id = $1 AND id = $2`, workspace, id).Scan(&source)
 		if err != nil {

@@ -10,15 +10,15 @@ import (
 )
 
 // feedChange changes a feed and answers what is written with the change.
-type feedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+type feedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // ChangeFeed changes a feed, alone with it.
-func (db *DB) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
-	return db.changeFeed(ctx, workspace, id, func(tx, *feedmill.Feed) error { return nil }, change, budget)
+func (db *DB) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, id, func(tx, *feedmill.Feed) error { return nil }, change, maxAttempts)
 }
 
 // SwitchVersion makes v the current version where the one before it is.
-func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
 	return db.changeFeed(ctx, workspace, v.Feed, func(tx tx, f *feedmill.Feed) error {
 		if f.Version != v.Number-1 {
 			return feedmill.ErrConflict
@@ -30,11 +30,11 @@ func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmi
 		})
 		f.Switch(v, r)
 		return err
-	}, change, budget)
+	}, change, maxAttempts)
 }
 
 // RecordRefresh writes a refresh that made no version.
-func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
 	return db.changeFeed(ctx, workspace, r.Feed, func(tx tx, f *feedmill.Feed) error {
 		err := tx.send(ctx, func(b *pgx.Batch) error {
 			replaceRefresh(b, *f, r)
@@ -42,13 +42,13 @@ func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmi
 		})
 		f.Record(r)
 		return err
-	}, change, budget)
+	}, change, maxAttempts)
 }
 
 // changeFeed changes a feed by what comes first and by what the caller makes of
 // that.
-func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(tx, *feedmill.Feed) error, change feedChange, budget int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
-	due, err = db.telling(ctx, nil, budget, func(tx tx, p *publication) error {
+func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(tx, *feedmill.Feed) error, change feedChange, maxAttempts int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
+	due, err = db.telling(ctx, nil, maxAttempts, func(tx tx, p *publication) error {
 		// The lock comes before the read: what one statement finds, after it
 		// has waited for a lock, can be of two moments.
 		if _, err := tx.exec(ctx, `SELECT 1 FROM feeds WHERE workspace_id = $1 AND id = $2 FOR UPDATE`, workspace, id); err != nil {
@@ -61,14 +61,14 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 			return err
 		}
 		fixed := f
-		once, events, err := change(&f)
+		response, events, err := change(&f)
 		if err != nil {
 			return err
 		}
 		f.ID, f.Workspace, f.Source, f.Type = fixed.ID, fixed.Workspace, fixed.Source, fixed.Type
 		f.Version, f.LastRefresh, f.CreatedAt = fixed.Version, fixed.LastRefresh, fixed.CreatedAt
 		p.events = events
-		if err := tx.keep(ctx, once); err != nil {
+		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}
 		return tx.send(ctx, func(b *pgx.Batch) error {

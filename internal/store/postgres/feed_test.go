@@ -21,7 +21,7 @@ func TestChangeMakesRoom(t *testing.T) {
 	e := feedmill.Event{
 		ID: feedmill.FirstID(feedmill.PrefixEvent, later), Workspace: w, Type: "datafeed.source.updated", Timestamp: later, Payload: []byte("{}"),
 	}
-	got, _, err := db.ChangeFeed(t.Context(), w, f.ID, func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+	got, _, err := db.ChangeFeed(t.Context(), w, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		f.Name += "new"
 		return nil, []feedmill.Event{e}, nil
 	}, 10)

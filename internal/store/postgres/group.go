@@ -191,7 +191,7 @@ func (g *group[C]) leave(m *member[C]) bool {
 // blamesOne reports whether an error may be of one call and not of the
 // database, and is certain to have undone the transaction.
 func blamesOne(err error) bool {
-	if errors.Is(err, feedmill.ErrAnswered) {
+	if errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
 		return true
 	}
 	var e *pgconn.PgError

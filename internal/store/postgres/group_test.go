@@ -126,7 +126,7 @@ func TestGroupFailsNobodyElse(t *testing.T) {
 		// alone says that only the one call fails.
 		alone bool
 	}{
-		{"answered", feedmill.ErrAnswered, true},
+		{"answered", feedmill.ErrIdempotencyKeyUsed, true},
 		{"conflict", &pgconn.PgError{Code: uniqueViolation}, true},
 		{"deadlock", deadlock, true},
 		{"full disk", &pgconn.PgError{Code: "53100"}, false},

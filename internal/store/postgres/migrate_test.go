@@ -78,13 +78,13 @@ func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[fe
 			err = conn.QueryRow(t.Context(), `INSERT INTO open_deliveries (id, workspace_id, subscription_id, slot, event_id, type, resource_id, state, reason,
 				attempts, budget, due_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, $10, $11, $12) RETURNING seq`,
 				d.ID, d.Workspace, d.Subscription, feedmill.Slot(d.Subscription), d.Event, d.Type, d.ResourceID, d.State,
-				d.Attempts, d.Budget, d.DueAt, d.CreatedAt).Scan(&d.Seq)
+				d.Attempts, d.MaxAttempts, d.DueAt, d.CreatedAt).Scan(&d.Seq)
 		} else {
 			d.Reason, d.EndedAt, d.DueAt = "why", now, time.Time{}
 			err = conn.QueryRow(t.Context(), `INSERT INTO ended_deliveries (id, workspace_id, subscription_id, event_id, type, resource_id, state, reason,
 				attempts, budget, due_at, created_at, ended_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11) RETURNING seq`,
 				d.ID, d.Workspace, d.Subscription, d.Event, d.Type, d.ResourceID, d.State, d.Reason,
-				d.Attempts, d.Budget, now, d.CreatedAt).Scan(&d.Seq)
+				d.Attempts, d.MaxAttempts, now, d.CreatedAt).Scan(&d.Seq)
 		}
 		if err != nil {
 			t.Fatal(err)

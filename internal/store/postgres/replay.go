@@ -12,9 +12,9 @@ import (
 
 // CreateReplay begins a replay of the deliveries that were created from Since
 // up to, and without, Until, but not after the replay itself.
-func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, once *feedmill.Once) error {
+func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
-		if err := tx.keep(ctx, once); err != nil {
+		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}
 		states := make([]string, len(r.States))
@@ -32,7 +32,7 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, once *feedmil
 // has waited longest and notes how far it came, in one transaction. It reports
 // whether there was one. A replay whose subscription is deleted or disabled is
 // finished as it stands.
-func (db *DB) StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error) {
+func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error) {
 	// The new deliveries will need room for their attempts.
 	ids := []feedmill.ID{feedmill.FirstID(feedmill.PrefixDelivery, time.Now())}
 	err = db.withRoom(ctx, ids, func() error {
@@ -47,7 +47,7 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, budget, limit int) 
 				return err
 			}
 			worked = true
-			return tx.step(ctx, r, now, budget, limit)
+			return tx.step(ctx, r, now, maxAttempts, limit)
 		})
 	})
 	return worked && err == nil, err
@@ -67,7 +67,7 @@ func scanStep(row pgx.Row) (r replayStep, err error) {
 	return r, translate(err)
 }
 
-func (t tx) step(ctx context.Context, r replayStep, now time.Time, budget, limit int) error {
+func (t tx) step(ctx context.Context, r replayStep, now time.Time, maxAttempts, limit int) error {
 	ended, err := t.lockEnded(ctx, r.Subscription)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (t tx) step(ctx context.Context, r replayStep, now time.Time, budget, limit
 			return err
 		}
 	}
-	fresh, err := t.again(ctx, old, now, budget)
+	fresh, err := t.again(ctx, old, now, maxAttempts)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (t tx) toReplay(ctx context.Context, r replayStep, limit int) ([]feedmill.D
 
 // again makes new deliveries of old ones, of those whose event is still there,
 // and keeps the events from being pruned before the deliveries are open.
-func (t tx) again(ctx context.Context, old []feedmill.Delivery, now time.Time, budget int) (fresh []feedmill.Delivery, err error) {
+func (t tx) again(ctx context.Context, old []feedmill.Delivery, now time.Time, maxAttempts int) (fresh []feedmill.Delivery, err error) {
 	if len(old) == 0 {
 		return nil, nil
 	}
@@ -142,7 +142,7 @@ func (t tx) again(ctx context.Context, old []feedmill.Delivery, now time.Time, b
 	for _, d := range old {
 		if there[d.Event] {
 			e := feedmill.Event{ID: d.Event, Workspace: d.Workspace, Type: d.Type, ResourceID: d.ResourceID}
-			fresh = append(fresh, newDelivery(e, d.Subscription, budget, now))
+			fresh = append(fresh, newDelivery(e, d.Subscription, maxAttempts, now))
 		}
 	}
 	return fresh, nil

@@ -12,7 +12,7 @@ import (
 // in its budget than it has made. One that is pending, whose subscription is
 // deleted or disabled, or whose event is past its retention, is
 // feedmill.ErrConflict.
-func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (due feedmill.DueDelivery, err error) {
+func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (due feedmill.DueDelivery, err error) {
 	found, err := db.Delivery(ctx, workspace, id)
 	if err != nil {
 		return feedmill.DueDelivery{}, err
@@ -34,7 +34,7 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		if err != nil {
 			return err
 		}
-		d.State, d.Reason, d.Budget, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
+		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
 		due.Delivery = d
 		if keep != nil {
 			if err := tx.keep(ctx, keep(d)); err != nil {
@@ -45,7 +45,7 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		_, err = tx.exec(ctx, `INSERT INTO open_deliveries (`+commonColumns+`, due_at, slot, apart)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true)`,
 			d.ID, d.Workspace, d.Subscription, d.Event, d.Seq, d.Type, d.ResourceID, d.State, d.Reason,
-			d.Attempts, d.Budget, d.DueAt, feedmill.Slot(d.Subscription))
+			d.Attempts, d.MaxAttempts, d.DueAt, feedmill.Slot(d.Subscription))
 		return err
 	})
 	if err != nil {

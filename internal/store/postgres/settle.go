@@ -18,12 +18,12 @@ const maxSharedOutcomes = 1000
 // state, but its attempt is written; of one that is not there nothing is. To
 // settle the same attempt again changes nothing. The deliveries of notices are
 // answered.
-func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error) {
+func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if len(outcomes) == 0 {
 		return nil, nil
 	}
 	if slices.ContainsFunc(outcomes, changesSubscription) {
-		return db.settleAlone(ctx, outcomes, budget)
+		return db.settleAlone(ctx, outcomes, maxAttempts)
 	}
 	return nil, db.settles.do(ctx, outcomes)
 }
@@ -62,7 +62,7 @@ func deliveriesOf(outcomes []feedmill.Outcome) []feedmill.ID {
 }
 
 // settleAlone settles outcomes of which some warn, disable or tell something.
-func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, budget int) (due []feedmill.DueDelivery, err error) {
+func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) (due []feedmill.DueDelivery, err error) {
 	ids := deliveriesOf(outcomes)
 	for _, o := range outcomes {
 		if o.Notice != nil {
@@ -70,7 +70,7 @@ func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, budg
 		}
 	}
 	err = db.withRoom(ctx, ids, func() error {
-		p := &publication{budget: budget}
+		p := &publication{maxAttempts: maxAttempts}
 		err := db.write(ctx, func(tx tx) error { return tx.settle(ctx, outcomes, p) })
 		due = p.due
 		return err

@@ -11,9 +11,9 @@ import (
 )
 
 // ChangeSource changes a source and its feeds, alone with them.
-func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, budget int) ([]feedmill.DueDelivery, error) {
+func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	var refusal error
-	due, err := db.telling(ctx, nil, budget, func(tx tx, p *publication) error {
+	due, err := db.telling(ctx, nil, maxAttempts, func(tx tx, p *publication) error {
 		c, err := tx.sourceChange(ctx, workspace, id)
 		if err != nil {
 			return err
@@ -27,7 +27,7 @@ func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chang
 			return err
 		}
 		p.events = c.Events
-		if err := tx.keep(ctx, c.Once); err != nil {
+		if err := tx.keep(ctx, c.IdempotentResponse); err != nil {
 			return err
 		}
 		return tx.writeSourceChange(ctx, c, write)

@@ -50,9 +50,9 @@ func notNil(list []string) []string {
 
 // CreateSubscriptions adds all of them or none. A workspace that is not there
 // is feedmill.ErrNotFound.
-func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, once *feedmill.Once) error {
+func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
-		if err := tx.keep(ctx, once); err != nil {
+		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}
 		return tx.send(ctx, func(b *pgx.Batch) error {
@@ -106,7 +106,7 @@ func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n 
 // ChangeSubscription changes one that is not deleted, alone with it. An error
 // of change leaves everything as it was. One that becomes disabled has the
 // first of its open deliveries discarded with it.
-func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (s feedmill.Subscription, err error) {
+func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (s feedmill.Subscription, err error) {
 	err = db.write(ctx, func(tx tx) error {
 		old, err := scanSubscription(tx.QueryRow(ctx, `SELECT `+subscriptionColumns+` FROM subscriptions
 			WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL AND listen_until IS NULL FOR UPDATE`, id, workspace))
@@ -115,12 +115,12 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 		}
 		s = old
 		s.Events = slices.Clone(old.Events)
-		once, err := change(&s)
+		response, err := change(&s)
 		if err != nil {
 			return err
 		}
 		s.ID, s.Workspace, s.CreatedAt, s.DeletedAt = old.ID, old.Workspace, old.CreatedAt, old.DeletedAt
-		if err := tx.keep(ctx, once); err != nil {
+		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}
 		if err := tx.update(ctx, old, s); err != nil {

@@ -17,9 +17,9 @@ func scanWorkspace(row pgx.Row) (w feedmill.Workspace, err error) {
 }
 
 // CreateWorkspace adds a workspace. A name that is taken is feedmill.ErrConflict.
-func (db *DB) CreateWorkspace(ctx context.Context, w feedmill.Workspace, once *feedmill.Once) error {
+func (db *DB) CreateWorkspace(ctx context.Context, w feedmill.Workspace, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
-		if err := tx.keep(ctx, once); err != nil {
+		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}
 		_, err := tx.exec(ctx, `INSERT INTO workspaces (`+workspaceColumns+`) VALUES ($1, $2, $3)`,

@@ -16,10 +16,10 @@ const (
 )
 
 // Accept writes events and their deliveries, and the answer to keep.
-func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
-	a := &acceptance{events: events, budget: budget}
+func (db *DB) Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	a := &acceptance{events: events, maxAttempts: maxAttempts}
 	c := &change{repeatable: true, done: make(chan error, 1), do: func(tx *tx) (err error) {
-		a.accepted, a.due, err = tx.accept(events, budget)
+		a.accepted, a.due, err = tx.accept(events, maxAttempts)
 		if err != nil || keep == nil {
 			return err
 		}
@@ -36,8 +36,8 @@ func (db *DB) Accept(ctx context.Context, events []feedmill.Event, budget int, k
 
 // acceptance is a change that accepts events and does nothing else.
 type acceptance struct {
-	events []feedmill.Event
-	budget int
+	events      []feedmill.Event
+	maxAttempts int
 	// What came of it.
 	accepted []feedmill.Accepted
 	due      []feedmill.DueDelivery
@@ -51,7 +51,7 @@ const maxMerged = 16
 func (a *acceptance) joins(all []*acceptance) bool {
 	events := len(a.events)
 	for _, other := range all {
-		if other.budget != a.budget {
+		if other.maxAttempts != a.maxAttempts {
 			return false
 		}
 		events += len(other.events)
@@ -71,7 +71,7 @@ func (t *tx) acceptAll(all []*acceptance) error {
 			events = append(events, a.events...)
 		}
 	}
-	accepted, due, err := t.accept(events, all[0].budget)
+	accepted, due, err := t.accept(events, all[0].maxAttempts)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ var (
 )
 
 // accept writes events and their deliveries.
-func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+func (t *tx) accept(events []feedmill.Event, maxAttempts int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
 	accepted := make([]feedmill.Accepted, 0, len(events))
 	fresh := make([]feedmill.Event, 0, len(events))
 	for _, e := range events {
@@ -137,13 +137,13 @@ func (t *tx) accept(events []feedmill.Event, budget int) ([]feedmill.Accepted, [
 	if err := r.write(); err != nil {
 		return nil, nil, err
 	}
-	due, err := t.deliver(fresh, r.last-int64(len(fresh)), budget)
+	due, err := t.deliver(fresh, r.last-int64(len(fresh)), maxAttempts)
 	return accepted, due, err
 }
 
 // deliver writes the deliveries of events, of which the first has the seq after
 // the one given.
-func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feedmill.DueDelivery, err error) {
+func (t *tx) deliver(events []feedmill.Event, seq int64, maxAttempts int) (due []feedmill.DueDelivery, err error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	r := t.rowsInto(insertDeliveries)
 	// written gives the deliveries that wait their numbers.
@@ -165,7 +165,7 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feed
 		for _, m := range matches {
 			d := feedmill.Delivery{
 				Workspace: e.Workspace, Subscription: m.subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
-				State: feedmill.DeliveryPending, Budget: budget, DueAt: now,
+				State: feedmill.DeliveryPending, MaxAttempts: maxAttempts, DueAt: now,
 			}
 			if m.disabled {
 				d.State, d.Reason = feedmill.DeliveryDiscarded, becauseDisabled
@@ -188,7 +188,7 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, budget int) (due []feed
 			r.text(d.Type)
 			r.text(d.ResourceID)
 			r.bool(m.ordered)
-			r.int(int64(budget))
+			r.int(int64(maxAttempts))
 			r.int(now.UnixMilli())
 			if err := r.end(); err != nil {
 				return nil, err
@@ -288,6 +288,6 @@ func (t *tx) insertDelivery(d *feedmill.Delivery, event int64, ordered bool) (er
 		(id, workspace_id, subscription_id, event_seq, type, resource_id, state, reason, attempts, budget, ordered, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
 		string(d.ID), string(d.Workspace), string(d.Subscription), event, d.Type, d.ResourceID,
-		stateNumber(d.State), d.Reason, d.Budget, ordered, at.UnixMilli())
+		stateNumber(d.State), d.Reason, d.MaxAttempts, ordered, at.UnixMilli())
 	return err
 }

@@ -21,7 +21,7 @@ func scanDeliveryAnd(row interface{ Scan(...any) error }, more ...any) (d feedmi
 	var at sql.NullInt64
 	err = row.Scan(append([]any{
 		&d.Seq, &d.ID, &d.Workspace, &d.Subscription, &d.Event, &d.Type, &d.ResourceID,
-		(*storedState)(&d.State), &d.Reason, &d.Attempts, &d.Budget, &at,
+		(*storedState)(&d.State), &d.Reason, &d.Attempts, &d.MaxAttempts, &at,
 	}, more...)...)
 	d.CreatedAt = d.ID.Time()
 	if d.State.Open() {
@@ -89,7 +89,7 @@ func (db *DB) HoldOpen(ctx context.Context, subscription feedmill.ID, limit int)
 
 // RetryDelivery makes a delivery pending and due at now with add more attempts
 // in its budget than it has made.
-func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error) {
+func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error) {
 	var d feedmill.DueDelivery
 	err := db.write(ctx, func(tx *tx) (err error) {
 		var (
@@ -109,9 +109,9 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		case d.State == feedmill.DeliveryPending:
 			return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The delivery is pending already."}
 		}
-		d.State, d.Reason, d.Budget, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
+		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
 		if _, err := tx.exec(`UPDATE deliveries SET state = 2, reason = '', budget = ?, at = ?,
-			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.Budget, toMillis(now), d.Seq); err != nil || keep == nil {
+			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.MaxAttempts, toMillis(now), d.Seq); err != nil || keep == nil {
 			return err
 		}
 		return tx.keep(keep(d.Delivery))

@@ -148,7 +148,7 @@ func (d *direct) appendDue(due []feedmill.DueDelivery, query string, args ...any
 			damaged = err
 		}
 		found.Reason = r.text(last.Reason)
-		found.Attempts, found.Budget = int(r.int()), int(r.int())
+		found.Attempts, found.MaxAttempts = int(r.int()), int(r.int())
 		found.DueAt = time.UnixMilli(r.int()).UTC()
 		found.Payload = r.blob()
 		found.CreatedAt = found.ID.Time()

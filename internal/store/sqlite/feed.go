@@ -35,18 +35,18 @@ func scanFeed(row interface{ Scan(...any) error }) (f feedmill.Feed, err error) 
 }
 
 // CreateFeed adds a feed with all that comes with it.
-func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) (due []feedmill.DueDelivery, err error) {
+func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) (due []feedmill.DueDelivery, err error) {
 	if n.Version != nil && n.Version.Number != 1 {
 		return nil, feedmill.ErrConflict
 	}
 	err = db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(once); err != nil {
+		if err := tx.keep(response); err != nil {
 			return err
 		}
 		if err := tx.insertNewFeed(n); err != nil {
 			return err
 		}
-		_, due, err = tx.accept(events, budget)
+		_, due, err = tx.accept(events, maxAttempts)
 		return err
 	})
 	if err != nil {
@@ -119,7 +119,7 @@ func (db *DB) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (sour
 
 // DeleteFeed deletes a feed, and its source with the last feed of it. Its versions
 // and refreshes are out of sight, and are forgotten in their time.
-func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) (due []feedmill.DueDelivery, err error) {
+func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) (due []feedmill.DueDelivery, err error) {
 	err = db.write(ctx, func(tx *tx) error {
 		var source, last feedmill.ID
 		err := tx.row(`SELECT source_id, last_refresh_id FROM feeds WHERE workspace_id = ? AND id = ?`, workspace, id).Scan(&source, &last)
@@ -139,7 +139,7 @@ func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time
 			toMillis(at.Add(feedmill.KeepDeletedFor)), workspace, id); err != nil {
 			return err
 		}
-		_, due, err = tx.accept(events, budget)
+		_, due, err = tx.accept(events, maxAttempts)
 		return err
 	})
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 )
 
 // feedChange changes a feed and answers what is written with the change.
-type feedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+type feedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // ChangeFeed changes a feed, alone with it.
-func (db *DB) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
-	return db.changeFeed(ctx, workspace, id, func(*tx, *feedmill.Feed) error { return nil }, change, budget)
+func (db *DB) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return db.changeFeed(ctx, workspace, id, func(*tx, *feedmill.Feed) error { return nil }, change, maxAttempts)
 }
 
 // SwitchVersion makes v the current version where the one before it is.
-func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
 	return db.changeFeed(ctx, workspace, v.Feed, func(tx *tx, f *feedmill.Feed) error {
 		if f.Version != v.Number-1 {
 			return feedmill.ErrConflict
@@ -29,23 +29,23 @@ func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmi
 		}
 		f.Switch(v, r)
 		return nil
-	}, change, budget)
+	}, change, maxAttempts)
 }
 
 // RecordRefresh writes a refresh that made no version.
-func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
 	return db.changeFeed(ctx, workspace, r.Feed, func(tx *tx, f *feedmill.Feed) error {
 		if err := tx.replaceRefresh(*f, r); err != nil {
 			return err
 		}
 		f.Record(r)
 		return nil
-	}, change, budget)
+	}, change, maxAttempts)
 }
 
 // changeFeed changes a feed by what comes first and by what the caller makes of
 // that.
-func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(*tx, *feedmill.Feed) error, change feedChange, budget int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
+func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(*tx, *feedmill.Feed) error, change feedChange, maxAttempts int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
 	err = db.write(ctx, func(tx *tx) error {
 		if f, err = scanFeed(tx.row(oneFeed, workspace, id)); err != nil {
 			return err
@@ -54,19 +54,19 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 			return err
 		}
 		fixed := f
-		once, events, err := change(&f)
+		response, events, err := change(&f)
 		if err != nil {
 			return err
 		}
 		f.ID, f.Workspace, f.Source, f.Type = fixed.ID, fixed.Workspace, fixed.Source, fixed.Type
 		f.Version, f.LastRefresh, f.CreatedAt = fixed.Version, fixed.LastRefresh, fixed.CreatedAt
-		if err := tx.keep(once); err != nil {
+		if err := tx.keep(response); err != nil {
 			return err
 		}
 		if err := tx.updateFeed(f); err != nil {
 			return err
 		}
-		_, due, err = tx.accept(events, budget)
+		_, due, err = tx.accept(events, maxAttempts)
 		return err
 	})
 	if err != nil {

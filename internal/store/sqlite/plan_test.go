@@ -175,7 +175,7 @@ func exerciseFeeds(t *testing.T, db *DB, w feedmill.ID) {
 	v := feedmill.FeedVersion{Feed: f.ID, Number: 1, File: "1", CreatedAt: at}
 	f.Switch(v, r)
 	_, createErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, 1, nil)
-	nothing := func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) { return nil, nil, nil }
+	nothing := func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) { return nil, nil, nil }
 	r.ID, v.Number, v.File = feedmill.NewID(feedmill.PrefixRefresh), 2, "2"
 	_, _, switchErr := db.SwitchVersion(ctx, w, v, r, nothing, 1)
 	_, _, recordErr := db.RecordRefresh(ctx, w, r, nothing, 1)
@@ -289,7 +289,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	}
 	_, _, err = db.OpenWork(ctx, at)
 	check(err)
-	_, err = db.ChangeSubscription(ctx, w.ID, sub.ID, func(s *feedmill.Subscription) (*feedmill.Once, error) {
+	_, err = db.ChangeSubscription(ctx, w.ID, sub.ID, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 		s.Delivery.Ordered = true
 		return nil, nil
 	})

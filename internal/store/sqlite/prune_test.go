@@ -64,7 +64,7 @@ func TestPruneComesBack(t *testing.T) {
 	if _, err := db.Prune(ctx, at, at.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ChangeSubscription(ctx, sub.Workspace, sub.ID, func(s *feedmill.Subscription) (*feedmill.Once, error) {
+	if _, err := db.ChangeSubscription(ctx, sub.Workspace, sub.ID, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 		s.State = feedmill.SubscriptionActive
 		return nil, nil
 	}); err != nil {

@@ -11,13 +11,13 @@ import (
 
 // CreateReplay begins a replay. Its bound is fixed here: the deliveries that it
 // makes have later ids, and so it ends.
-func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, once *feedmill.Once) error {
+func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *feedmill.IdempotentResponse) error {
 	states := make([]string, len(r.States))
 	for i, s := range r.States {
 		states[i] = string(s)
 	}
 	return db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(once); err != nil {
+		if err := tx.keep(response); err != nil {
 			return err
 		}
 		bound := min(feedmill.FirstID(feedmill.PrefixDelivery, r.Until), feedmill.NewID(feedmill.PrefixDelivery))
@@ -32,7 +32,7 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, once *feedmil
 
 // StepReplay makes up to limit new deliveries for one unfinished replay: that
 // which has made the fewest, so that a small one does not wait for a large one.
-func (db *DB) StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error) {
+func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error) {
 	var unfinished bool
 	err = db.row(ctx, `SELECT EXISTS (SELECT 1 FROM replays WHERE done_at IS NULL)`).Scan(&unfinished)
 	if err != nil || !unfinished {
@@ -47,7 +47,7 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, budget, limit int) 
 			return err
 		}
 		worked = true
-		return tx.stepReplay(r, now, budget, limit)
+		return tx.stepReplay(r, now, maxAttempts, limit)
 	})
 	return worked && err == nil, err
 }
@@ -72,7 +72,7 @@ func (t *tx) unfinishedReplay() (r replay, err error) {
 	return r, translate(err)
 }
 
-func (t *tx) stepReplay(r replay, now time.Time, budget, limit int) error {
+func (t *tx) stepReplay(r replay, now time.Time, maxAttempts, limit int) error {
 	var made int
 	if !r.ended {
 		old, err := t.replayed(r, limit)
@@ -82,7 +82,7 @@ func (t *tx) stepReplay(r replay, now time.Time, budget, limit int) error {
 		for _, o := range old {
 			d := feedmill.Delivery{
 				Workspace: o.Workspace, Subscription: o.Subscription, Type: o.Type, ResourceID: o.ResourceID,
-				State: feedmill.DeliveryPending, Budget: budget, DueAt: now,
+				State: feedmill.DeliveryPending, MaxAttempts: maxAttempts, DueAt: now,
 			}
 			event, err := t.eventOf(o)
 			if err != nil {

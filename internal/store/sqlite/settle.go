@@ -15,7 +15,7 @@ const successStep = time.Minute
 
 // Settle writes outcomes, each with its attempt, and what they mean for their
 // subscriptions.
-func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error) {
+func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	var due []feedmill.DueDelivery
 	err := db.writeRepeatable(ctx, func(tx *tx) error {
 		due = nil
@@ -25,7 +25,7 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, budget in
 		}
 		succeeded := make(map[feedmill.ID]time.Time)
 		for _, o := range outcomes {
-			fresh, err := tx.settleSubscription(o, succeeded, budget)
+			fresh, err := tx.settleSubscription(o, succeeded, maxAttempts)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (t *tx) settleDelivery(o feedmill.Outcome, attempts *[]tried) error {
 // settleSubscription writes what an outcome means for its subscription and
 // accepts the notice that belongs to it. succeeded holds the successes that
 // this transaction has noted.
-func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]time.Time, budget int) ([]feedmill.DueDelivery, error) {
+func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]time.Time, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if noted, ok := succeeded[o.Subscription]; o.Succeeded && (!ok || o.At.Sub(noted) >= successStep) {
 		if _, err := t.exec(`UPDATE subscriptions SET last_success_at = max(coalesce(last_success_at, ?1), ?1), warned_at = NULL
 			WHERE id = ?2 AND (last_success_at IS NULL OR last_success_at <= ?3 OR warned_at IS NOT NULL)`,
@@ -158,7 +158,7 @@ func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]ti
 	if o.Notice == nil || !changed {
 		return nil, nil
 	}
-	_, due, err := t.accept([]feedmill.Event{*o.Notice}, budget)
+	_, due, err := t.accept([]feedmill.Event{*o.Notice}, maxAttempts)
 	return due, err
 }
 

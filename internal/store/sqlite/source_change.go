@@ -14,7 +14,7 @@ import (
 var errRefused = errors.New("the change is refused")
 
 // ChangeSource changes a source and its feeds, alone with them.
-func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, budget int) (due []feedmill.DueDelivery, err error) {
+func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) (due []feedmill.DueDelivery, err error) {
 	var refusal error
 	err = db.write(ctx, func(tx *tx) error {
 		c, err := tx.sourceChange(workspace, id)
@@ -29,13 +29,13 @@ func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chang
 		if err != nil {
 			return err
 		}
-		if err := tx.keep(c.Once); err != nil {
+		if err := tx.keep(c.IdempotentResponse); err != nil {
 			return err
 		}
 		if err := tx.writeSourceChange(c, write); err != nil {
 			return err
 		}
-		_, due, err = tx.accept(c.Events, budget)
+		_, due, err = tx.accept(c.Events, maxAttempts)
 		return err
 	})
 	if errors.Is(err, errRefused) {

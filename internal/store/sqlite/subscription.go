@@ -47,9 +47,9 @@ func (t *tx) setTopics(s feedmill.Subscription) error {
 }
 
 // CreateSubscriptions adds all of them or none.
-func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, once *feedmill.Once) error {
+func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(once); err != nil {
+		if err := tx.keep(response); err != nil {
 			return err
 		}
 		for _, s := range subs {
@@ -97,7 +97,7 @@ func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n 
 }
 
 // ChangeSubscription changes one that is not deleted, alone with it.
-func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error) {
+func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error) {
 	var s feedmill.Subscription
 	err := db.write(ctx, func(tx *tx) error {
 		old, err := scanSubscription(tx.row(liveSubscription, id, workspace))
@@ -105,12 +105,12 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 			return err
 		}
 		s = old
-		once, err := change(&s)
+		response, err := change(&s)
 		if err != nil {
 			return err
 		}
 		s.ID, s.Workspace, s.CreatedAt, s.DeletedAt = old.ID, old.Workspace, old.CreatedAt, old.DeletedAt
-		if err := tx.keep(once); err != nil {
+		if err := tx.keep(response); err != nil {
 			return err
 		}
 		if _, err := tx.exec(`UPDATE subscriptions SET name = ?, url = ?, events = ?, method = ?, resource_id = ?, state = ?, disabled_reason = ?,

@@ -31,7 +31,7 @@ func newOutcome(d feedmill.DueDelivery, state feedmill.DeliveryState) feedmill.O
 // settle writes one outcome that changes the delivery's state alone.
 func settle(t *testing.T, s Store, d feedmill.DueDelivery, state feedmill.DeliveryState) {
 	t.Helper()
-	_, err := s.Settle(t.Context(), []feedmill.Outcome{newOutcome(d, state)}, budget)
+	_, err := s.Settle(t.Context(), []feedmill.Outcome{newOutcome(d, state)}, maxAttempts)
 	must(t, err)
 }
 
@@ -171,7 +171,7 @@ var deliveryCases = []testCase{
 				must(t, s.DeleteSubscription(t.Context(), sub.Workspace, sub.ID, at))
 			}, "the subscription is deleted"},
 			{"disabled by a change", func(t *testing.T, s Store, sub feedmill.Subscription, _ feedmill.DueDelivery, at time.Time) {
-				_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+				_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 					sub.State, sub.DisabledReason, sub.UpdatedAt = feedmill.SubscriptionDisabled, feedmill.DisabledByUser, at
 					return nil, nil
 				})
@@ -180,7 +180,7 @@ var deliveryCases = []testCase{
 			{"disabled by an outcome", func(t *testing.T, s Store, sub feedmill.Subscription, d feedmill.DueDelivery, at time.Time) {
 				o := newOutcome(d, feedmill.DeliveryRetrying)
 				o.Disable, o.At = feedmill.DisabledGone, at
-				_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, budget)
+				_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, maxAttempts)
 				must(t, err)
 			}, "the subscription is disabled"},
 		}

@@ -14,7 +14,7 @@ func retryAt(t *testing.T, s Store, d *feedmill.DueDelivery, at time.Time) {
 	t.Helper()
 	o := newOutcome(*d, feedmill.DeliveryRetrying)
 	o.DueAt = at
-	_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, budget)
+	_, err := s.Settle(t.Context(), []feedmill.Outcome{o}, maxAttempts)
 	must(t, err)
 	d.State, d.DueAt = feedmill.DeliveryRetrying, at
 	d.Attempts++
@@ -23,7 +23,7 @@ func retryAt(t *testing.T, s Store, d *feedmill.DueDelivery, at time.Time) {
 // order makes a subscription an ordered one.
 func order(t *testing.T, s Store, sub feedmill.Subscription) {
 	t.Helper()
-	_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+	_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 		sub.Delivery.Ordered = true
 		return nil, nil
 	})
@@ -207,7 +207,7 @@ var dueCases = []testCase{
 			if i == 2 { // long enough ago for the clock to be past it still
 				o.Attempt.At = ahead.Add(-2 * time.Hour)
 			}
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 			must(t, err)
 		}
 		at := ahead.Add(-time.Hour)

@@ -13,7 +13,7 @@ import (
 )
 
 // budget is how many attempts a delivery of the suite may make.
-const budget = 10
+const maxAttempts = 10
 
 // newEvent is an event that no event before it is a duplicate of.
 func newEvent(w feedmill.ID, name, resource string) feedmill.Event {
@@ -41,7 +41,7 @@ func named(e feedmill.Event, id string) feedmill.Event {
 
 func accept(t *testing.T, s Store, events ...feedmill.Event) ([]feedmill.Accepted, []feedmill.DueDelivery) {
 	t.Helper()
-	accepted, due, err := s.Accept(t.Context(), events, budget, nil)
+	accepted, due, err := s.Accept(t.Context(), events, maxAttempts, nil)
 	must(t, err)
 	return accepted, due
 }
@@ -157,16 +157,16 @@ var eventCases = []testCase{
 			{ID: first.ID, PublisherID: "p1", Type: "metric.created", Duplicate: true},
 			{ID: events[1].ID, PublisherID: "p2", Type: "metric.created"},
 		}
-		keep := func(key string) func([]feedmill.Accepted) *feedmill.Once {
-			return func(accepted []feedmill.Accepted) *feedmill.Once {
+		keep := func(key string) func([]feedmill.Accepted) *feedmill.IdempotentResponse {
+			return func(accepted []feedmill.Accepted) *feedmill.IdempotentResponse {
 				equal(t, "given to keep", wanted, accepted)
-				once := newOnce(w.ID, key)
-				return &once
+				response := newOnce(w.ID, key)
+				return &response
 			}
 		}
-		must(t, s.Keep(ctx, newOnce(w.ID, "taken")))
-		accepted, due, err := s.Accept(ctx, events, budget, keep("taken"))
-		want(t, err, feedmill.ErrAnswered)
+		must(t, s.KeepResponse(ctx, newOnce(w.ID, "taken")))
+		accepted, due, err := s.Accept(ctx, events, maxAttempts, keep("taken"))
+		want(t, err, feedmill.ErrIdempotencyKeyUsed)
 		if len(accepted)+len(due) != 0 {
 			t.Errorf("what was undone is answered: %+v %+v", accepted, due)
 		}
@@ -179,22 +179,22 @@ var eventCases = []testCase{
 		}
 
 		// The publisher's id was undone too: it is free.
-		accepted, due, err = s.Accept(ctx, events, budget, keep("free"))
+		accepted, due, err = s.Accept(ctx, events, maxAttempts, keep("free"))
 		must(t, err)
 		equal(t, "accepted", wanted, accepted)
 		if len(due) != 1 {
 			t.Errorf("%d deliveries are due, want 1", len(due))
 		}
-		_, err = s.Answered(ctx, w.ID, "free", now())
+		_, err = s.KeptResponse(ctx, w.ID, "free", now())
 		must(t, err)
-		_, _, err = s.Accept(ctx, newEvents(1, w.ID, "metric.created", ""), budget, func([]feedmill.Accepted) *feedmill.Once { return nil })
+		_, _, err = s.Accept(ctx, newEvents(1, w.ID, "metric.created", ""), maxAttempts, func([]feedmill.Accepted) *feedmill.IdempotentResponse { return nil })
 		must(t, err)
 	}},
 	{name: "accepted in a crowd: each event is there or reported", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.*")
-		must(t, s.Keep(ctx, newOnce(w.ID, "taken")))
+		must(t, s.KeepResponse(ctx, newOnce(w.ID, "taken")))
 		var (
 			wg   sync.WaitGroup
 			mu   sync.Mutex
@@ -202,7 +202,7 @@ var eventCases = []testCase{
 		)
 		for range 50 {
 			wg.Go(func() {
-				_, due, err := s.Accept(ctx, newEvents(4, w.ID, "metric.created", "m_1"), budget, nil)
+				_, due, err := s.Accept(ctx, newEvents(4, w.ID, "metric.created", "m_1"), maxAttempts, nil)
 				if err != nil || len(due) != 4 {
 					t.Errorf("%d deliveries, %v; want 4", len(due), err)
 				}
@@ -212,11 +212,11 @@ var eventCases = []testCase{
 				}
 				mu.Unlock()
 				// Half of the crowd fails, and takes nobody with it.
-				_, _, err = s.Accept(ctx, newEvents(4, w.ID, "metric.created", "m_1"), budget, func([]feedmill.Accepted) *feedmill.Once {
-					once := newOnce(w.ID, "taken")
-					return &once
+				_, _, err = s.Accept(ctx, newEvents(4, w.ID, "metric.created", "m_1"), maxAttempts, func([]feedmill.Accepted) *feedmill.IdempotentResponse {
+					response := newOnce(w.ID, "taken")
+					return &response
 				})
-				if !errors.Is(err, feedmill.ErrAnswered) {
+				if !errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
 					t.Errorf("error is %v, want answered", err)
 				}
 			})
@@ -291,7 +291,7 @@ func concurrentDuplicates(t *testing.T, s, other Store) {
 			if i%2 == 1 {
 				handle = other
 			}
-			accepted, _, err := handle.Accept(ctx, []feedmill.Event{named(newEvent(w.ID, "metric.created", ""), "p1")}, budget, nil)
+			accepted, _, err := handle.Accept(ctx, []feedmill.Event{named(newEvent(w.ID, "metric.created", ""), "p1")}, maxAttempts, nil)
 			if err != nil || len(accepted) != 1 {
 				t.Errorf("accepted %+v, %v", accepted, err)
 				return

@@ -62,7 +62,7 @@ func newRefresh(f feedmill.Feed, state feedmill.RefreshState) feedmill.Refresh {
 func makeFeed(t *testing.T, s Store, w feedmill.ID) feedmill.Feed {
 	t.Helper()
 	f, v, r := newFeed(w)
-	_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, nil)
+	_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
 	must(t, err)
 	return f
 }
@@ -76,7 +76,7 @@ func told(f feedmill.Feed, what string) feedmill.Event {
 
 // telling is a change that tells of itself and does nothing else.
 func telling(what string) FeedChange {
-	return func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+	return func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		return nil, []feedmill.Event{told(*f, what)}, nil
 	}
 }
@@ -123,7 +123,7 @@ func noEvents(t *testing.T, s Store, w feedmill.ID) {
 // delivered holds that an event has one delivery to the subscription, due now.
 func delivered(t *testing.T, s Store, e feedmill.Event, sub feedmill.Subscription, due []feedmill.DueDelivery) {
 	t.Helper()
-	if len(due) != 1 || due[0].Event != e.ID || due[0].Subscription != sub.ID || due[0].Budget != budget || due[0].Seq == 0 || string(due[0].Payload) != string(e.Payload) {
+	if len(due) != 1 || due[0].Event != e.ID || due[0].Subscription != sub.ID || due[0].MaxAttempts != maxAttempts || due[0].Seq == 0 || string(due[0].Payload) != string(e.Payload) {
 		t.Fatalf("due is %+v", due)
 	}
 	got, err := s.Event(t.Context(), e.Workspace, e.ID)
@@ -139,7 +139,7 @@ var feedCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, v, r := newFeed(w.ID)
-		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, nil)
+		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
 		must(t, err)
 		equal(t, "due", nil, due)
 		found(t, s, f)
@@ -158,7 +158,7 @@ var feedCases = []testCase{
 		s, at := open(t), now()
 		w := newWorkspace(t, s)
 		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, Type: feedmill.FeedUpload, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
-		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, budget, nil)
+		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, maxAttempts, nil)
 		must(t, err)
 		found(t, s, f)
 	}},
@@ -169,28 +169,28 @@ var feedCases = []testCase{
 		sub := newSubscription(w.ID, "datasource.*")
 		sub.ResourceID = feedmill.InternalFilter(f.Source, f.ID)
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, nil))
-		once, e := newOnce(w.ID, "k1"), told(f, "created")
-		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, []feedmill.Event{e}, budget, &once)
+		response, e := newOnce(w.ID, "k1"), told(f, "created")
+		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, []feedmill.Event{e}, maxAttempts, &response)
 		must(t, err)
 		delivered(t, s, e, sub, due)
-		_, err = s.Answered(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
 	}},
 	{name: "a creation that is refused leaves nothing", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		subscribe(t, s, w.ID, "datasource.*")
-		taken, once := newOnce(w.ID, "taken"), newOnce(w.ID, "k1")
-		must(t, s.Keep(ctx, taken))
+		taken, response := newOnce(w.ID, "taken"), newOnce(w.ID, "k1")
+		must(t, s.KeepResponse(ctx, taken))
 		there := makeFeed(t, s, w.ID)
 
 		f, v, r := newFeed(w.ID)
 		events := []feedmill.Event{told(f, "created")}
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, events, budget, &taken)
-		want(t, err, feedmill.ErrAnswered)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, events, maxAttempts, &taken)
+		want(t, err, feedmill.ErrIdempotencyKeyUsed)
 		second := v
 		second.Number = 2
-		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &second, Refresh: &r}, events, budget, &once)
+		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &second, Refresh: &r}, events, maxAttempts, &response)
 		want(t, err, feedmill.ErrConflict)
 		noFeed(t, s, w.ID, f)
 		unused, err := s.UnusedFiles(ctx, []string{v.File, v.Original, r.Rejects})
@@ -199,14 +199,14 @@ var feedCases = []testCase{
 
 		again := f
 		again.ID = there.ID
-		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: again, Version: &v, Refresh: &r}, events, budget, &once)
+		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: again, Version: &v, Refresh: &r}, events, maxAttempts, &response)
 		want(t, err, feedmill.ErrConflict)
 		found(t, s, there)
 		f.Workspace = feedmill.NewID(feedmill.PrefixWorkspace)
-		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, &once)
+		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, &response)
 		want(t, err, feedmill.ErrNotFound)
 		noEvents(t, s, w.ID)
-		_, err = s.Answered(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
 		want(t, err, feedmill.ErrNotFound)
 	}},
 	{name: "listed newest first in pages", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -240,38 +240,38 @@ var feedCases = []testCase{
 		changed.Schedule, changed.Failures, changed.Position = feedmill.Schedule{Every: time.Hour}, 0, nil
 		changed.LastError = &feedmill.FeedError{Type: "/problems/other", At: now()}
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Hour)
-		once, e := newOnce(w.ID, "k1"), told(old, "updated")
-		got, due, err := s.ChangeFeed(ctx, w.ID, old.ID, func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+		response, e := newOnce(w.ID, "k1"), told(old, "updated")
+		got, due, err := s.ChangeFeed(ctx, w.ID, old.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			equal(t, "before", old, *f)
 			*f = changed
-			return &once, []feedmill.Event{e}, nil
-		}, budget)
+			return &response, []feedmill.Event{e}, nil
+		}, maxAttempts)
 		must(t, err)
 		changed.ID, changed.Workspace, changed.Source, changed.Type = old.ID, old.Workspace, old.Source, old.Type
 		changed.Version, changed.LastRefresh, changed.CreatedAt = old.Version, old.LastRefresh, old.CreatedAt
 		equal(t, "answered", changed, got)
 		found(t, s, changed)
 		delivered(t, s, e, sub, due)
-		_, err = s.Answered(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
 	}},
 	{name: "a change that is refused leaves everything as it was", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		old, taken, refusal := makeFeed(t, s, w.ID), newOnce(w.ID, "taken"), errors.New("no")
-		must(t, s.Keep(ctx, taken))
-		for _, c := range []struct{ given, wanted error }{{refusal, refusal}, {nil, feedmill.ErrAnswered}} {
-			change := func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+		must(t, s.KeepResponse(ctx, taken))
+		for _, c := range []struct{ given, wanted error }{{refusal, refusal}, {nil, feedmill.ErrIdempotencyKeyUsed}} {
+			change := func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 				f.Name = "new"
 				return &taken, []feedmill.Event{told(*f, "updated")}, c.given
 			}
 			v, r := nextVersion(old)
-			_, due, err := s.ChangeFeed(ctx, w.ID, old.ID, change, budget)
+			_, due, err := s.ChangeFeed(ctx, w.ID, old.ID, change, maxAttempts)
 			want(t, err, c.wanted)
 			equal(t, "due", nil, due)
-			_, _, err = s.SwitchVersion(ctx, w.ID, v, r, change, budget)
+			_, _, err = s.SwitchVersion(ctx, w.ID, v, r, change, maxAttempts)
 			want(t, err, c.wanted)
-			_, _, err = s.RecordRefresh(ctx, w.ID, newRefresh(old, feedmill.RefreshFailed), change, budget)
+			_, _, err = s.RecordRefresh(ctx, w.ID, newRefresh(old, feedmill.RefreshFailed), change, maxAttempts)
 			want(t, err, c.wanted)
 			_, err = s.FeedVersion(ctx, w.ID, old.ID, 2)
 			want(t, err, feedmill.ErrNotFound)
@@ -286,18 +286,18 @@ var feedCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, other, at := makeFeed(t, s, w.ID), newWorkspace(t, s).ID, now()
-		change := func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+		change := func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			t.Error("a feed is changed")
 			return nil, nil, nil
 		}
 		v, r := nextVersion(f)
-		_, _, err := s.ChangeFeed(ctx, other, f.ID, change, budget)
+		_, _, err := s.ChangeFeed(ctx, other, f.ID, change, maxAttempts)
 		want(t, err, feedmill.ErrNotFound)
-		_, _, err = s.SwitchVersion(ctx, other, v, r, change, budget)
+		_, _, err = s.SwitchVersion(ctx, other, v, r, change, maxAttempts)
 		want(t, err, feedmill.ErrNotFound)
-		_, _, err = s.RecordRefresh(ctx, other, r, change, budget)
+		_, _, err = s.RecordRefresh(ctx, other, r, change, maxAttempts)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.DeleteFeed(ctx, other, f.ID, at, []feedmill.Event{told(f, "deleted")}, budget)
+		_, err = s.DeleteFeed(ctx, other, f.ID, at, []feedmill.Event{told(f, "deleted")}, maxAttempts)
 		want(t, err, feedmill.ErrNotFound)
 		found(t, s, f)
 		noEvents(t, s, w.ID)
@@ -309,10 +309,10 @@ var feedCases = []testCase{
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
-				_, _, err := s.ChangeFeed(t.Context(), w.ID, f.ID, func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+				_, _, err := s.ChangeFeed(t.Context(), w.ID, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 					f.Key = append(f.Key, fmt.Sprint(i))
 					return nil, []feedmill.Event{told(*f, "updated")}, nil
-				}, budget)
+				}, maxAttempts)
 				if err != nil {
 					t.Error(err)
 				}
@@ -332,19 +332,19 @@ var feedCases = []testCase{
 		sub.ResourceID = feedmill.InternalFilter(f.Source, f.ID)
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, nil))
 		e := told(f, "deleted")
-		due, err := s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{e}, budget)
+		due, err := s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{e}, maxAttempts)
 		must(t, err)
 		delivered(t, s, e, sub, due)
 		noFeed(t, s, w.ID, f)
 		found(t, s, stays)
 
 		second := told(f, "deleted")
-		_, err = s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{second}, budget)
+		_, err = s.DeleteFeed(ctx, w.ID, f.ID, now(), []feedmill.Event{second}, maxAttempts)
 		want(t, err, feedmill.ErrNotFound)
 		_, err = s.Event(ctx, w.ID, second.ID)
 		want(t, err, feedmill.ErrNotFound)
 		v, r := nextVersion(f)
-		_, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), budget)
+		_, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), maxAttempts)
 		want(t, err, feedmill.ErrNotFound)
 	}},
 }

@@ -16,7 +16,7 @@ func switchTo(t *testing.T, s Store, f feedmill.Feed, at time.Time) (feedmill.Fe
 	t.Helper()
 	v, r := nextVersion(f)
 	v.CreatedAt = at
-	f, _, err := s.SwitchVersion(t.Context(), f.Workspace, v, r, telling("refreshed"), budget)
+	f, _, err := s.SwitchVersion(t.Context(), f.Workspace, v, r, telling("refreshed"), maxAttempts)
 	must(t, err)
 	return f, v
 }
@@ -62,25 +62,25 @@ var versionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		f, first, refresh := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
 		must(t, err)
-		sub, once := subscribe(t, s, w.ID, "datasource.refreshed"), newOnce(w.ID, "k1")
+		sub, response := subscribe(t, s, w.ID, "datasource.refreshed"), newOnce(w.ID, "k1")
 		v, r := nextVersion(f)
 		v.Rows, v.Columns, v.Warnings = 0, v.Columns[:1], nil
 		wanted := f
 		wanted.Switch(v, r)
 		wanted.Name = "new"
 		e := told(f, "refreshed")
-		got, due, err := s.SwitchVersion(ctx, w.ID, v, r, func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+		got, due, err := s.SwitchVersion(ctx, w.ID, v, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 			f.Name = "new"
 			equal(t, "the feed to change", wanted, *f)
-			return &once, []feedmill.Event{e}, nil
-		}, budget)
+			return &response, []feedmill.Event{e}, nil
+		}, maxAttempts)
 		must(t, err)
 		equal(t, "answered", wanted, got)
 		found(t, s, wanted)
 		delivered(t, s, e, sub, due)
-		_, err = s.Answered(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
 		for _, v := range []feedmill.FeedVersion{first, v} {
 			got, err := s.FeedVersion(ctx, w.ID, f.ID, v.Number)
@@ -98,7 +98,7 @@ var versionCases = []testCase{
 		s, at := open(t), now()
 		w := newWorkspace(t, s)
 		f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w.ID, State: feedmill.FeedPending, CreatedAt: at, UpdatedAt: at}
-		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, budget, nil)
+		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f}, nil, maxAttempts, nil)
 		must(t, err)
 		got, _ := switchTo(t, s, f, at)
 		found(t, s, got)
@@ -113,10 +113,10 @@ var versionCases = []testCase{
 		for _, number := range []int64{0, 1, 3} {
 			v, r := nextVersion(f)
 			v.Number = number
-			_, _, err := s.SwitchVersion(ctx, w.ID, v, r, func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+			_, _, err := s.SwitchVersion(ctx, w.ID, v, r, func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 				t.Error("the feed is changed")
 				return nil, nil, nil
-			}, budget)
+			}, maxAttempts)
 			want(t, err, feedmill.ErrConflict)
 		}
 		found(t, s, f)
@@ -132,7 +132,7 @@ var versionCases = []testCase{
 		for range 8 {
 			wg.Go(func() {
 				v, r := nextVersion(f)
-				switch _, _, err := s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), budget); {
+				switch _, _, err := s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), maxAttempts); {
 				case err == nil && !won.CompareAndSwap(nil, &v):
 					t.Error("two switches won")
 				case err != nil && !errors.Is(err, feedmill.ErrConflict):
@@ -166,7 +166,7 @@ var versionCases = []testCase{
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
 		first.CreatedAt = at.Add(-30 * 24 * time.Hour)
-		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, budget, nil)
+		_, err := s.CreateFeed(t.Context(), feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
 		must(t, err)
 		made := []feedmill.FeedVersion{first}
 		for i := range 13 {
@@ -211,11 +211,11 @@ var versionCases = []testCase{
 		s, ctx, at := open(t), t.Context(), now()
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
 		must(t, err)
 		v, r := nextVersion(f)
 		v.Original = first.Original
-		f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("updated"), budget)
+		f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("updated"), maxAttempts)
 		must(t, err)
 		for range feedmill.KeepVersions {
 			f, _ = switchTo(t, s, f, at)
@@ -233,11 +233,11 @@ var versionCases = []testCase{
 		s, ctx, at := open(t), t.Context(), now()
 		w := newWorkspace(t, s)
 		f, first, r := newFeed(w.ID)
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
 		must(t, err)
 		f, second := switchTo(t, s, f, at)
 		makeFeed(t, s, w.ID)
-		_, err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil, budget)
+		_, err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil, maxAttempts)
 		must(t, err)
 		forgets(t, s, at.Add(feedmill.KeepDeletedFor-time.Millisecond))
 		forgets(t, s, at.Add(feedmill.KeepDeletedFor), first, second)
@@ -246,7 +246,7 @@ var versionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		f, v, r := newFeed(newWorkspace(t, s).ID)
 		v.Original = ""
-		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, budget, nil)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
 		must(t, err)
 		unused, err := s.UnusedFiles(ctx, []string{"b", v.File, "a", r.Rejects})
 		must(t, err)

@@ -47,7 +47,7 @@ var listenerCases = []testCase{
 		want(t, err, feedmill.ErrNotFound)
 		_, err = s.Subscription(ctx, w.ID, listener.ID)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.ChangeSubscription(ctx, w.ID, listener.ID, func(*feedmill.Subscription) (*feedmill.Once, error) {
+		_, err = s.ChangeSubscription(ctx, w.ID, listener.ID, func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 			t.Error("a listener is changed")
 			return nil, nil
 		})

@@ -101,7 +101,7 @@ var matchCases = []testCase{
 			wanted := feedmill.Delivery{
 				ID: got[0].ID, Workspace: w.ID, Subscription: sub.ID, Event: event.ID, Seq: got[0].Seq,
 				Type: event.Type, ResourceID: event.ResourceID, State: m.state, Reason: m.reason,
-				Budget: budget, DueAt: got[0].DueAt, CreatedAt: got[0].ID.Time(),
+				MaxAttempts: maxAttempts, DueAt: got[0].DueAt, CreatedAt: got[0].ID.Time(),
 			}
 			if !m.state.Open() {
 				wanted.EndedAt = wanted.CreatedAt

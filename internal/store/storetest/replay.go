@@ -18,7 +18,7 @@ func newReplay(sub feedmill.Subscription, states ...feedmill.DeliveryState) feed
 func finishReplays(t *testing.T, s Store, at time.Time, limit int) {
 	t.Helper()
 	for range 50 {
-		worked, err := s.StepReplay(t.Context(), at, budget, limit)
+		worked, err := s.StepReplay(t.Context(), at, maxAttempts, limit)
 		must(t, err)
 		if !worked {
 			return
@@ -44,12 +44,12 @@ var replayCases = []testCase{
 		accept(t, s, newEvents(7, w.ID, "metric.created", "m_1")...)
 		before := deliveries(t, s, sub)
 		// Until lies in the future: the replay must not reach its own work.
-		once := newOnce(w.ID, "k1")
-		must(t, s.CreateReplay(ctx, newReplay(sub), &once))
-		_, err := s.Answered(ctx, w.ID, "k1", now())
+		response := newOnce(w.ID, "k1")
+		must(t, s.CreateReplay(ctx, newReplay(sub), &response))
+		_, err := s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
 		at := now().Add(time.Minute)
-		worked, err := s.StepReplay(ctx, at, budget, 3)
+		worked, err := s.StepReplay(ctx, at, maxAttempts, 3)
 		must(t, err)
 		if n := len(deliveries(t, s, sub)); !worked || n != 10 {
 			t.Fatalf("worked is %v and %d deliveries are there after a step, want 10", worked, n)
@@ -135,7 +135,7 @@ var replayCases = []testCase{
 			sub := subscribe(t, s, w.ID, "metric.*")
 			accept(t, s, newEvents(3, w.ID, "metric.created", "")...)
 			must(t, s.CreateReplay(ctx, newReplay(sub), nil))
-			_, err := s.StepReplay(ctx, now(), budget, 1)
+			_, err := s.StepReplay(ctx, now(), maxAttempts, 1)
 			must(t, err)
 			end(sub)
 			finishReplays(t, s, now(), 1)
@@ -148,10 +148,10 @@ var replayCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.*")
-		once := newOnce(w.ID, "k1")
-		must(t, s.Keep(ctx, once))
-		want(t, s.CreateReplay(ctx, newReplay(sub), &once), feedmill.ErrAnswered)
-		worked, err := s.StepReplay(ctx, now(), budget, 1)
+		response := newOnce(w.ID, "k1")
+		must(t, s.KeepResponse(ctx, response))
+		want(t, s.CreateReplay(ctx, newReplay(sub), &response), feedmill.ErrIdempotencyKeyUsed)
+		worked, err := s.StepReplay(ctx, now(), maxAttempts, 1)
 		must(t, err)
 		if worked {
 			t.Error("a replay that was undone is worked on")

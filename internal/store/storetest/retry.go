@@ -17,19 +17,19 @@ var retryCases = []testCase{
 		at := now().Add(time.Minute)
 		for i, state := range states {
 			settle(t, s, due[i], state)
-			once := newOnce(w.ID, string(state))
+			response := newOnce(w.ID, string(state))
 			wanted := due[i]
-			wanted.State, wanted.Attempts, wanted.Budget, wanted.DueAt = feedmill.DeliveryPending, 1, 5, at
-			got, err := s.RetryDelivery(ctx, w.ID, due[i].ID, 4, at, func(d feedmill.Delivery) *feedmill.Once {
+			wanted.State, wanted.Attempts, wanted.MaxAttempts, wanted.DueAt = feedmill.DeliveryPending, 1, 5, at
+			got, err := s.RetryDelivery(ctx, w.ID, due[i].ID, 4, at, func(d feedmill.Delivery) *feedmill.IdempotentResponse {
 				equal(t, "given to keep", wanted.Delivery, d)
-				return &once
+				return &response
 			})
 			must(t, err)
 			equal(t, string(state), wanted, got)
 			found, err := s.Delivery(ctx, w.ID, due[i].ID)
 			must(t, err)
 			equal(t, string(state)+": found", wanted.Delivery, found)
-			_, err = s.Answered(ctx, w.ID, string(state), now())
+			_, err = s.KeptResponse(ctx, w.ID, string(state), now())
 			must(t, err)
 		}
 		again, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Limit: 9})
@@ -83,10 +83,10 @@ var retryCases = []testCase{
 		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 		settle(t, s, due[0], feedmill.DeliveryExhausted)
 		before := deliveries(t, s, sub)[0]
-		once := newOnce(w.ID, "k1")
-		must(t, s.Keep(ctx, once))
-		_, err := s.RetryDelivery(ctx, w.ID, due[0].ID, 1, now(), func(feedmill.Delivery) *feedmill.Once { return &once })
-		want(t, err, feedmill.ErrAnswered)
+		response := newOnce(w.ID, "k1")
+		must(t, s.KeepResponse(ctx, response))
+		_, err := s.RetryDelivery(ctx, w.ID, due[0].ID, 1, now(), func(feedmill.Delivery) *feedmill.IdempotentResponse { return &response })
+		want(t, err, feedmill.ErrIdempotencyKeyUsed)
 		equal(t, "delivery", before, deliveries(t, s, sub)[0])
 	}},
 }

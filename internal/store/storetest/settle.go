@@ -33,7 +33,7 @@ var settleCases = []testCase{
 		a.Error, a.Body = "the endpoint answered 500", []byte("no\x00\xff")
 		a.Header = [][2]string{{"Content-Type", "text/plain"}, {"Set-Cookie", "a: b, c"}, {"Set-Cookie", ""}, {"X-Latin", "caf\xe9"}}
 		a.Timing = feedmill.Timing{DNS: 1 * time.Microsecond, Connect: 2 * time.Millisecond, TLS: 3 * time.Second, FirstByte: 4 * time.Microsecond, Total: time.Minute}
-		fresh, err := s.Settle(ctx, outcomes, budget)
+		fresh, err := s.Settle(ctx, outcomes, maxAttempts)
 		must(t, err)
 		equal(t, "due", nil, fresh)
 		for i, d := range due {
@@ -58,7 +58,7 @@ var settleCases = []testCase{
 		for i, state := range []feedmill.DeliveryState{feedmill.DeliveryRetrying, feedmill.DeliveryRetrying, feedmill.DeliveryDelivered} {
 			o := newOutcome(due[0], state)
 			o.Attempt.Number = i + 1
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 			must(t, err)
 			wanted = append(wanted, *o.Attempt)
 		}
@@ -121,7 +121,7 @@ var settleCases = []testCase{
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			o := newOutcome(due[len(due)-1], feedmill.DeliveryRetrying)
 			o.Disable = feedmill.DisabledFailing
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
@@ -136,7 +136,7 @@ var settleCases = []testCase{
 		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 		o := newOutcome(due[0], feedmill.DeliveryRetrying)
 		o.Disable = feedmill.DisabledFailing
-		_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+		_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 		must(t, err)
 		got, err := s.Subscription(ctx, w.ID, old.ID)
 		must(t, err)
@@ -151,7 +151,7 @@ var settleCases = []testCase{
 		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 		gone := due[0]
 		gone.ID = feedmill.NewID(feedmill.PrefixDelivery)
-		_, err := s.Settle(ctx, []feedmill.Outcome{newOutcome(gone, feedmill.DeliveryDelivered), newOutcome(due[0], feedmill.DeliveryDelivered)}, budget)
+		_, err := s.Settle(ctx, []feedmill.Outcome{newOutcome(gone, feedmill.DeliveryDelivered), newOutcome(due[0], feedmill.DeliveryDelivered)}, maxAttempts)
 		must(t, err)
 		if n := countStates(t, s, sub); n[feedmill.DeliveryDelivered] != 1 {
 			t.Errorf("states are %v", n)
@@ -168,7 +168,7 @@ var settleCases = []testCase{
 		_, due := accept(t, s, event, newEvent(w.ID, "metric.created", ""))
 		one, two := newOutcome(due[0], feedmill.DeliveryDelivered), newOutcome(due[1], feedmill.DeliveryDelivered)
 		two.Notice = &event // its id is taken
-		_, err := s.Settle(ctx, []feedmill.Outcome{one, two}, budget)
+		_, err := s.Settle(ctx, []feedmill.Outcome{one, two}, maxAttempts)
 		want(t, err, feedmill.ErrConflict)
 		if n := countStates(t, s, sub); n[feedmill.DeliveryPending] != 2 {
 			t.Errorf("states are %v, want both pending", n)
@@ -186,7 +186,7 @@ var settleCases = []testCase{
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			o := newOutcome(due[0], feedmill.DeliveryDelivered)
 			o.At = at.Add(after)
-			_, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
@@ -200,7 +200,7 @@ var settleCases = []testCase{
 		if got := succeed(-time.Hour).LastSuccessAt; got.Before(at.Add(3 * time.Minute)) {
 			t.Errorf("last success went back to %v", got)
 		}
-		_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+		_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 			sub.WarnedAt = at
 			return nil, nil
 		})
@@ -224,12 +224,12 @@ var settleCases = []testCase{
 		outcomes[1].At = outcomes[0].At.Add(time.Second)
 		fresh, err := s.Settle(ctx, outcomes[:2], 3)
 		must(t, err)
-		if len(fresh) != 1 || fresh[0].Event != outcomes[0].Notice.ID || fresh[0].Subscription != listener.ID || fresh[0].Budget != 3 {
+		if len(fresh) != 1 || fresh[0].Event != outcomes[0].Notice.ID || fresh[0].Subscription != listener.ID || fresh[0].MaxAttempts != 3 {
 			t.Fatalf("due are %+v, want the first notice alone", fresh)
 		}
 		equal(t, "stored", deliveries(t, s, listener)[0], fresh[0].Delivery)
 		equal(t, "payload", outcomes[0].Notice.Payload, fresh[0].Payload)
-		fresh, err = s.Settle(ctx, outcomes[2:], budget)
+		fresh, err = s.Settle(ctx, outcomes[2:], maxAttempts)
 		must(t, err)
 		equal(t, "due after the first warning", nil, fresh)
 		got, err := s.Subscription(ctx, w.ID, sub.ID)
@@ -260,7 +260,7 @@ var settleCases = []testCase{
 			o := newOutcome(d, feedmill.DeliveryExhausted)
 			notice := newEvent(w.ID, "subscription.disabled", string(d.Subscription))
 			o.Disable, o.Notice = reason, &notice
-			fresh, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+			fresh, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 			must(t, err)
 			return fresh
 		}
@@ -302,7 +302,7 @@ var settleCases = []testCase{
 		notice := newEvent(w.ID, "metric.updated", "")
 		o := newOutcome(due[0], feedmill.DeliveryDelivered)
 		o.Notice = &notice
-		fresh, err := s.Settle(ctx, []feedmill.Outcome{o}, budget)
+		fresh, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 		must(t, err)
 		if len(fresh) != 1 || fresh[0].Event != notice.ID {
 			t.Errorf("due are %+v, want the notice", fresh)

@@ -33,7 +33,7 @@ var sourceAloneCases = []testCase{
 					c.Source.Run++
 					c.Source.LeasedUntil = now().Add(time.Hour)
 					return nil
-				}, budget)
+				}, maxAttempts)
 				if err == nil {
 					claimed <- i
 				} else if err != feedmill.ErrConflict {
@@ -54,10 +54,10 @@ var sourceAloneCases = []testCase{
 			more := fetched(source)
 			var wg sync.WaitGroup
 			var deleted, created error
-			wg.Go(func() { _, deleted = s.DeleteFeed(ctx, w.ID, feeds[0].ID, now(), nil, budget) })
-			wg.Go(func() { _, created = s.CreateFeed(ctx, more, nil, budget, nil) })
+			wg.Go(func() { _, deleted = s.DeleteFeed(ctx, w.ID, feeds[0].ID, now(), nil, maxAttempts) })
+			wg.Go(func() { _, created = s.CreateFeed(ctx, more, nil, maxAttempts, nil) })
 			wg.Go(func() {
-				_, err := s.ChangeSource(ctx, w.ID, source.ID, func(*feedmill.SourceChange) error { return nil }, budget)
+				_, err := s.ChangeSource(ctx, w.ID, source.ID, func(*feedmill.SourceChange) error { return nil }, maxAttempts)
 				if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
 					t.Error(err)
 				}
@@ -92,16 +92,16 @@ func changesAtOnce(t *testing.T, first, second Store) {
 					c.Events = append(c.Events, told(c.Feeds[i], "refreshed"))
 				}
 				return nil
-			}, budget)
+			}, maxAttempts)
 			if err != nil {
 				t.Error(err)
 			}
 		})
 		wg.Go(func() {
-			_, _, err := stores[i%2].ChangeFeed(ctx, source.Workspace, feeds[i%2].ID, func(f *feedmill.Feed) (*feedmill.Once, []feedmill.Event, error) {
+			_, _, err := stores[i%2].ChangeFeed(ctx, source.Workspace, feeds[i%2].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 				f.Key = append(f.Key, fmt.Sprint(i))
 				return nil, nil, nil
-			}, budget)
+			}, maxAttempts)
 			if err != nil {
 				t.Error(err)
 			}

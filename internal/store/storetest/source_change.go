@@ -16,7 +16,7 @@ func change(t *testing.T, s Store, source feedmill.Source, do func(*feedmill.Sou
 	due, err := s.ChangeSource(t.Context(), source.Workspace, source.ID, func(c *feedmill.SourceChange) error {
 		do(c)
 		return nil
-	}, budget)
+	}, maxAttempts)
 	must(t, err)
 	return due
 }
@@ -100,7 +100,7 @@ var sourceChangeCases = []testCase{
 		sub := subscribe(t, s, w.ID, "datasource.refreshed")
 		source, feeds := makeSource(t, s, w.ID, 2)
 		claim(t, s, source)
-		once, e := newOnce(w.ID, "k1"), told(feeds[0], "refreshed")
+		response, e := newOnce(w.ID, "k1"), told(feeds[0], "refreshed")
 		var wrote feedmill.SourceChange
 		due := change(t, s, source, func(c *feedmill.SourceChange) {
 			for i := range c.Feeds {
@@ -109,11 +109,11 @@ var sourceChangeCases = []testCase{
 				brings(c, &c.Feeds[i])
 			}
 			c.Source.LeasedUntil, c.Source.DueAt, c.Feeds[0].Position = time.Time{}, now().Add(time.Hour), []byte(`{"cursor":8}`)
-			c.Events, c.Once = []feedmill.Event{e}, &once
+			c.Events, c.IdempotentResponse = []feedmill.Event{e}, &response
 			wrote = *c
 		})
 		delivered(t, s, e, sub, due)
-		_, err := s.Answered(ctx, w.ID, "k1", now())
+		_, err := s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
 		foundSource(t, s, wrote.Source)
 		for i, f := range wrote.Feeds {
@@ -158,7 +158,7 @@ var sourceChangeCases = []testCase{
 			again.LastRefresh = nil
 			c.Source.Host, c.Feeds = "new", append(c.Feeds, again)
 			return nil
-		}, budget)
+		}, maxAttempts)
 		want(t, err, feedmill.ErrConflict)
 		foundSource(t, s, wrote.Source)
 	}},
@@ -172,7 +172,7 @@ var sourceChangeCases = []testCase{
 			var others sync.WaitGroup
 			for range 4 {
 				others.Go(func() {
-					if err := s.Keep(ctx, newOnce(source.Workspace, string(feedmill.NewID(feedmill.PrefixEvent)))); err != nil {
+					if err := s.KeepResponse(ctx, newOnce(source.Workspace, string(feedmill.NewID(feedmill.PrefixEvent)))); err != nil {
 						t.Errorf("another change fails with it: %v", err)
 					}
 				})
@@ -182,7 +182,7 @@ var sourceChangeCases = []testCase{
 				brings(c, &c.Feeds[0])
 				c.Events = []feedmill.Event{told(c.Feeds[0], "refreshed")}
 				return refusal
-			}, budget)
+			}, maxAttempts)
 			others.Wait()
 			if err != refusal {
 				t.Errorf("error is %v, want %v itself", err, refusal)
@@ -196,7 +196,7 @@ var sourceChangeCases = []testCase{
 		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 2)
 		foreign, theirs := makeSource(t, s, source.Workspace, 1)
 		taken := newOnce(source.Workspace, "taken")
-		must(t, s.Keep(ctx, taken))
+		must(t, s.KeepResponse(ctx, taken))
 		for _, c := range []struct {
 			name  string
 			spoil func(*feedmill.SourceChange)
@@ -211,7 +211,7 @@ var sourceChangeCases = []testCase{
 			}, feedmill.ErrNotFound},
 			{"a trace of another source's feed", func(c *feedmill.SourceChange) { c.Traces[1].Feed = theirs[0].ID }, feedmill.ErrNotFound},
 			{"a trace of no refresh", func(c *feedmill.SourceChange) { c.Traces[1].Refresh = feedmill.NewID(feedmill.PrefixRefresh) }, feedmill.ErrNotFound},
-			{"an answered key", func(c *feedmill.SourceChange) { c.Once = &taken }, feedmill.ErrAnswered},
+			{"an answered key", func(c *feedmill.SourceChange) { c.IdempotentResponse = &taken }, feedmill.ErrIdempotencyKeyUsed},
 			{"a feed less", func(c *feedmill.SourceChange) { c.Feeds = c.Feeds[:1] }, nil},
 			{"feeds in another order", func(c *feedmill.SourceChange) { c.Feeds[0], c.Feeds[1] = c.Feeds[1], c.Feeds[0] }, nil},
 			{"a last refresh that is not written", func(c *feedmill.SourceChange) { c.Feeds[0].LastRefresh = &feedmill.Refresh{ID: "rf_1"} }, nil},
@@ -224,7 +224,7 @@ var sourceChangeCases = []testCase{
 				change.Events = []feedmill.Event{told(change.Feeds[0], "refreshed")}
 				c.spoil(change)
 				return nil
-			}, budget)
+			}, maxAttempts)
 			if err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%s: error is %v, want %v", c.name, err, c.want)
 			}
@@ -266,7 +266,7 @@ var sourceChangeCases = []testCase{
 			must(t, err)
 		}
 		for _, f := range feeds {
-			_, err := s.DeleteFeed(ctx, source.Workspace, f.ID, now(), nil, budget)
+			_, err := s.DeleteFeed(ctx, source.Workspace, f.ID, now(), nil, maxAttempts)
 			must(t, err)
 		}
 		files, _, err := s.ForgetRefreshes(ctx, later, 10)

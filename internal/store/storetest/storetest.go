@@ -19,21 +19,21 @@ type Store interface {
 	Ping(context.Context) error
 	Close() error
 
-	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.Once) error
+	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.IdempotentResponse) error
 	WorkspaceByID(context.Context, feedmill.ID) (feedmill.Workspace, error)
 	WorkspaceByName(context.Context, string) (feedmill.Workspace, error)
 	Workspaces(context.Context, feedmill.Page) ([]feedmill.Workspace, error)
 
-	CreateKey(context.Context, feedmill.Key, *feedmill.Once) error
+	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	KeyByHash(context.Context, feedmill.KeyHash) (feedmill.Key, error)
 	Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error)
 	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 	TouchKeys(context.Context, map[feedmill.ID]time.Time) error
 
-	Keep(context.Context, feedmill.Once) error
-	Answered(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.Once, error)
-	ForgetAnswers(ctx context.Context, now time.Time, limit int) (int64, error)
+	KeepResponse(context.Context, feedmill.IdempotentResponse) error
+	KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error)
+	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
 
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
@@ -45,7 +45,7 @@ type Store interface {
 	// of a source that is there; where it is not, that is feedmill.ErrNotFound.
 	// The files of the version are on disk before. The deliveries of the
 	// events are answered, as Accept answers them.
-	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, budget int, once *feedmill.Once) ([]feedmill.DueDelivery, error)
+	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
 	// Feed finds one, with its last refresh.
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	// Feeds lists feeds, newest first.
@@ -59,23 +59,23 @@ type Store interface {
 	// was. Where the transaction is tried again change is called again, and
 	// the last time counts; it must not call the store. All this is so for
 	// SwitchVersion and RecordRefresh too.
-	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change FeedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change FeedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	// SwitchVersion makes v the current version of its feed where the version
 	// before it, by its number, is the current one; where it is not, because
 	// of another switch, that is feedmill.ErrConflict and nothing is written.
 	// The refresh is written as RecordRefresh does. change gets the feed as
 	// feedmill.Feed.Switch leaves it. The files of v are on disk before.
-	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change FeedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change FeedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	// RecordRefresh writes a refresh that made no version: one that failed,
 	// that found nothing new, or that begins. It becomes the last one of its
 	// feed; one with the same id is written over. change gets the feed as
 	// feedmill.Feed.Record leaves it.
-	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change FeedChange, budget int) (feedmill.Feed, []feedmill.DueDelivery, error)
+	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change FeedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	// DeleteFeed deletes a feed, and with it its versions and refreshes from
 	// sight, and accepts the events of that. The versions' files may go
 	// feedmill.KeepDeletedFor after at. The source goes with the last feed of
 	// it, and with it the lease of a run that is under way.
-	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, budget int) ([]feedmill.DueDelivery, error)
+	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
 
 	// FeedVersion finds a version of a feed that is kept.
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
@@ -116,7 +116,7 @@ type Store interface {
 	// everything as it was. Where the transaction is tried again change is
 	// called again, with what it finds then, and the last time counts; it must
 	// not call the store.
-	ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, budget int) ([]feedmill.DueDelivery, error)
+	ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
 	// DueSources are up to limit sources, in any workspace, that are due at now
 	// and that no run has then, in the order in which they became due; at most
 	// each of those of one workspace that ask the same host.
@@ -131,7 +131,7 @@ type Store interface {
 	RefreshTrace(ctx context.Context, workspace, feed, id feedmill.ID) ([]feedmill.TracedRequest, error)
 
 	// CreateSubscriptions adds all of them or none.
-	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.Once) error
+	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.IdempotentResponse) error
 	// Subscription finds one that is not deleted.
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	// Subscriptions lists those that are not deleted, newest first.
@@ -143,7 +143,7 @@ type Store interface {
 	// error of change leaves everything as it was. A subscription that becomes
 	// disabled has up to feedmill.DiscardStep of its open deliveries discarded in the
 	// same transaction, ended at its UpdatedAt.
-	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.Once, error)) (feedmill.Subscription, error)
+	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error)
 	// DeleteSubscription deletes one and discards up to feedmill.DiscardStep of its
 	// open deliveries. The record stays, with DeletedAt, for its deliveries.
 	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
@@ -174,7 +174,7 @@ type Store interface {
 	// asked again, and the last time counts. The deliveries that are due are
 	// answered in the order of their Seq. A delivery's CreatedAt is the time in
 	// its id; the events of one call get their deliveries in the order given.
-	Accept(ctx context.Context, events []feedmill.Event, budget int, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
 	// Events lists events, newest first, with their payloads.
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
@@ -189,7 +189,7 @@ type Store interface {
 	// attempts in its budget than it has made. keep is as with Accept. One
 	// that is pending, or whose subscription is deleted or disabled, is
 	// feedmill.ErrConflict.
-	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.Once) (feedmill.DueDelivery, error)
+	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
 
 	// Rewind puts right what retries of a subscription wait for after the
 	// clock was set back to now: one whose last attempt lies in the future
@@ -217,7 +217,7 @@ type Store interface {
 	// creation, is DisableAfter ago; it discards open deliveries as
 	// ChangeSubscription does. Warn has effect, with its Notice,
 	// only where WarnedAt is zero. Succeeded clears WarnedAt.
-	Settle(ctx context.Context, outcomes []feedmill.Outcome, budget int) ([]feedmill.DueDelivery, error)
+	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
 	// DiscardOpen discards up to limit open deliveries of a subscription and
 	// reports how many.
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
@@ -236,12 +236,12 @@ type Store interface {
 	// CreateReplay begins a replay of the deliveries that were created from
 	// Since up to, and without, Until, but not after the replay itself, and
 	// that are in one of States when their turn comes; none means all.
-	CreateReplay(context.Context, feedmill.Replay, *feedmill.Once) error
+	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
 	// StepReplay makes up to limit new deliveries for one unfinished replay
 	// and notes how far it came, in one transaction. It reports whether there
 	// was an unfinished one. A replay whose subscription is deleted or
 	// disabled is finished as it stands.
-	StepReplay(ctx context.Context, now time.Time, budget, limit int) (worked bool, err error)
+	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error)
 
 	// LeaseSlots renews and takes slots for a replica, for ttl, up to its fair
 	// share of the replicas that are alive, and answers all that it holds: a
@@ -262,7 +262,7 @@ type Store interface {
 
 // FeedChange changes a feed and answers what is written with the change: the
 // answer to keep, nil where there is none, and the events that tell of it.
-type FeedChange = func(*feedmill.Feed) (*feedmill.Once, []feedmill.Event, error)
+type FeedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // Engine is a kind of store under test.
 type Engine struct {

@@ -33,7 +33,7 @@ func subscribe(t *testing.T, s Store, w feedmill.ID, events ...string) feedmill.
 // setState changes the state of a subscription.
 func setState(t *testing.T, s Store, sub feedmill.Subscription, state feedmill.SubscriptionState) {
 	t.Helper()
-	_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+	_, err := s.ChangeSubscription(t.Context(), sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 		sub.State = state
 		return nil, nil
 	})
@@ -99,17 +99,17 @@ var subscriptionCases = []testCase{
 		w := newWorkspace(t, s)
 		one, two := newSubscription(w.ID, "metric.*"), newSubscription(w.ID, "tag.*")
 		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two, one}, nil), feedmill.ErrConflict)
-		once := newOnce(w.ID, "k1")
-		must(t, s.Keep(ctx, once))
-		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &once), feedmill.ErrAnswered)
+		response := newOnce(w.ID, "k1")
+		must(t, s.KeepResponse(ctx, response))
+		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &response), feedmill.ErrIdempotencyKeyUsed)
 		_, err := s.Subscription(ctx, w.ID, two.ID)
 		want(t, err, feedmill.ErrNotFound)
 		if _, due := accept(t, s, newEvent(w.ID, "metric.created", "")); len(due) != 0 {
 			t.Errorf("a subscription that was never created has %d deliveries", len(due))
 		}
-		once = newOnce(w.ID, "k2")
-		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &once))
-		_, err = s.Answered(ctx, w.ID, "k2", now())
+		response = newOnce(w.ID, "k2")
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &response))
+		_, err = s.KeptResponse(ctx, w.ID, "k2", now())
 		must(t, err)
 	}},
 	{name: "a change writes all but what never changes", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -123,11 +123,11 @@ var subscriptionCases = []testCase{
 		changed.Secrets, changed.Headers, changed.HeaderNames = []byte("s"), []byte("h"), []string{"A"}
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Minute)
 		changed.LastSuccessAt, changed.WarnedAt = now(), now()
-		once := newOnce(w.ID, "k1")
-		got, err := s.ChangeSubscription(ctx, w.ID, old.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+		response := newOnce(w.ID, "k1")
+		got, err := s.ChangeSubscription(ctx, w.ID, old.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 			equal(t, "given to change", old, *sub)
 			*sub = changed
-			return &once, nil
+			return &response, nil
 		})
 		must(t, err)
 		wanted := changed
@@ -136,7 +136,7 @@ var subscriptionCases = []testCase{
 		got, err = s.Subscription(ctx, w.ID, old.ID)
 		must(t, err)
 		equal(t, "found", wanted, got)
-		_, err = s.Answered(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
 	}},
 	{name: "a change moves what is matched", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -144,7 +144,7 @@ var subscriptionCases = []testCase{
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.created", "tag.*")
 		change := func(resource string, events ...string) {
-			_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+			_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 				sub.Events, sub.ResourceID = events, resource
 				return nil, nil
 			})
@@ -193,17 +193,17 @@ var subscriptionCases = []testCase{
 		w := newWorkspace(t, s)
 		old := subscribe(t, s, w.ID, "metric.*")
 		accept(t, s, newEvent(w.ID, "metric.created", ""))
-		once := newOnce(w.ID, "k1")
-		must(t, s.Keep(ctx, once))
+		response := newOnce(w.ID, "k1")
+		must(t, s.KeepResponse(ctx, response))
 		refused := errors.New("refused")
 		for _, c := range []struct {
-			once *feedmill.Once
-			err  error
-			want error
-		}{{nil, refused, refused}, {&once, nil, feedmill.ErrAnswered}} {
-			_, err := s.ChangeSubscription(ctx, w.ID, old.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+			response *feedmill.IdempotentResponse
+			err      error
+			want     error
+		}{{nil, refused, refused}, {&response, nil, feedmill.ErrIdempotencyKeyUsed}} {
+			_, err := s.ChangeSubscription(ctx, w.ID, old.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 				sub.Name, sub.State, sub.Events[0] = "changed", feedmill.SubscriptionDisabled, "tag.*"
-				return c.once, c.err
+				return c.response, c.err
 			})
 			want(t, err, c.want)
 			got, err := s.Subscription(ctx, w.ID, old.ID)
@@ -223,7 +223,7 @@ var subscriptionCases = []testCase{
 		var wg sync.WaitGroup
 		for range 16 {
 			wg.Go(func() {
-				_, err := s.ChangeSubscription(ctx, sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.Once, error) {
+				_, err := s.ChangeSubscription(ctx, sub.Workspace, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 					sub.Delivery.Concurrency++
 					return nil, nil
 				})
@@ -249,7 +249,7 @@ var subscriptionCases = []testCase{
 		want(t, s.DeleteSubscription(ctx, w.ID, sub.ID, at), feedmill.ErrNotFound)
 		_, err := s.Subscription(ctx, w.ID, sub.ID)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.ChangeSubscription(ctx, w.ID, sub.ID, func(*feedmill.Subscription) (*feedmill.Once, error) {
+		_, err = s.ChangeSubscription(ctx, w.ID, sub.ID, func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 			t.Error("a deleted subscription was given to change")
 			return nil, nil
 		})
@@ -266,7 +266,7 @@ var subscriptionCases = []testCase{
 	{name: "one of another workspace cannot be changed", run: func(t *testing.T, open func(*testing.T) Store) {
 		s := open(t)
 		sub := subscribe(t, s, newWorkspace(t, s).ID, "metric.*")
-		_, err := s.ChangeSubscription(t.Context(), newWorkspace(t, s).ID, sub.ID, func(*feedmill.Subscription) (*feedmill.Once, error) {
+		_, err := s.ChangeSubscription(t.Context(), newWorkspace(t, s).ID, sub.ID, func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 			t.Error("another workspace's subscription was given to change")
 			return nil, nil
 		})

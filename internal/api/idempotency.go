@@ -17,7 +17,7 @@ import (
 )
 
 // maxOnceKey is how many bytes an Idempotency-Key may have.
-const maxOnceKey = 255
+const maxIdempotencyKey = 255
 
 // inFlight holds the idempotency keys that requests of this process are
 // working under. Across replicas, the store's unique key decides at commit.
@@ -47,10 +47,10 @@ func (f *inFlight) end(workspace feedmill.ID, key string) {
 }
 
 // onceCall is the part of a call that makes it happen once.
-type onceCall struct {
+type idempotentCall struct {
 	key  string
 	hash hash.Hash
-	seal func(answer) (*feedmill.Once, error)
+	seal func(answer) (*feedmill.IdempotentResponse, error)
 	kept bool
 	// failed is why an answer could not be kept although the effect was had.
 	failed error
@@ -59,25 +59,25 @@ type onceCall struct {
 // keep is what a handler hands to the store method that has the effect, for
 // the answer to be written with it; nil for a request without an
 // Idempotency-Key.
-func (c *call) keep(a answer) *feedmill.Once {
-	if c.once == nil {
+func (c *call) keep(a answer) *feedmill.IdempotentResponse {
+	if c.idempotent == nil {
 		return nil
 	}
-	once, err := c.once.seal(a)
+	response, err := c.idempotent.seal(a)
 	if err != nil {
 		panic(fmt.Errorf("sealing an answer: %w", err)) // before the effect
 	}
-	c.once.kept = true
-	return once
+	c.idempotent.kept = true
+	return response
 }
 
 // keepInside is keep for a store that asks in the middle of its transaction,
 // where a panic would take the work of others with it: what goes wrong is an
 // error. The answer is rendered for requests without an Idempotency-Key too.
-func (c *call) keepInside(render func() answer) (a answer, once *feedmill.Once, err error) {
+func (c *call) keepInside(render func() answer) (a answer, response *feedmill.IdempotentResponse, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			a, once, err = answer{}, nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			a, response, err = answer{}, nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	a = render()
@@ -87,20 +87,20 @@ func (c *call) keepInside(render func() answer) (a answer, once *feedmill.Once, 
 // keepOrFail is keepInside where the store takes no error. It lets the effect
 // be had without its answer, and makes the request fail so that the client
 // knows that something is wrong.
-func (c *call) keepOrFail(render func() answer) *feedmill.Once {
-	if c.once == nil {
+func (c *call) keepOrFail(render func() answer) *feedmill.IdempotentResponse {
+	if c.idempotent == nil {
 		return nil
 	}
-	_, once, err := c.keepInside(render)
-	c.once.failed = err
-	return once
+	_, response, err := c.keepInside(render)
+	c.idempotent.failed = err
+	return response
 }
 
 // runOnce answers a request that carries an Idempotency-Key.
-func (s *Server) runOnce(c *call, keys []string, rt route) (answer, error) {
+func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error) {
 	key := keys[0]
-	if len(keys) > 1 || key == "" || len(key) > maxOnceKey || !printable(key) {
-		c.fault(feedmill.Fault{Header: "Idempotency-Key", Detail: fmt.Sprintf("Send it once, with 1 to %d visible ASCII characters.", maxOnceKey)})
+	if len(keys) > 1 || key == "" || len(key) > maxIdempotencyKey || !printable(key) {
+		c.fault(feedmill.Fault{Header: "Idempotency-Key", Detail: fmt.Sprintf("Send it once, with 1 to %d visible ASCII characters.", maxIdempotencyKey)})
 		return rt.handle(c) // which finds the other faults, and refuses
 	}
 	workspace := c.who.Workspace
@@ -112,18 +112,18 @@ func (s *Server) runOnce(c *call, keys []string, rt route) (answer, error) {
 	}
 	defer s.inFlight.end(workspace, key)
 
-	c.once = &onceCall{key: key, hash: c.fingerprint()}
-	c.once.seal = func(a answer) (*feedmill.Once, error) { return s.sealAnswer(c, a) }
-	c.r.Body = readCloser{io.TeeReader(c.r.Body, c.once.hash), c.r.Body}
+	c.idempotent = &idempotentCall{key: key, hash: c.fingerprint()}
+	c.idempotent.seal = func(a answer) (*feedmill.IdempotentResponse, error) { return s.sealAnswer(c, a) }
+	c.r.Body = readCloser{io.TeeReader(c.r.Body, c.idempotent.hash), c.r.Body}
 
 	if a, found, err := s.repeated(c); found || err != nil {
 		return a, err
 	}
 	a, err := rt.handle(c)
-	if err == nil && c.once.failed != nil {
-		return answer{}, fmt.Errorf("keeping an answer: %w", c.once.failed)
+	if err == nil && c.idempotent.failed != nil {
+		return answer{}, fmt.Errorf("keeping an answer: %w", c.idempotent.failed)
 	}
-	if errors.Is(err, feedmill.ErrAnswered) {
+	if errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
 		// Another replica was first; its answer is the answer.
 		a, found, err := s.repeated(c)
 		if !found && err == nil {
@@ -131,7 +131,7 @@ func (s *Server) runOnce(c *call, keys []string, rt route) (answer, error) {
 		}
 		return a, err
 	}
-	if c.once.kept && err == nil {
+	if c.idempotent.kept && err == nil {
 		return a, nil
 	}
 	return s.keepRefusal(c, a, err)
@@ -152,11 +152,11 @@ func (s *Server) keepRefusal(c *call, a answer, err error) (answer, error) {
 	if _, err := io.Copy(io.Discard, c.r.Body); err != nil {
 		return a, nil // too large or broken off: there is no fingerprint
 	}
-	once, sealErr := s.sealAnswer(c, a)
+	response, sealErr := s.sealAnswer(c, a)
 	if sealErr != nil {
 		return answer{}, sealErr
 	}
-	if err := s.Store.Keep(c.ctx(), *once); err != nil && !errors.Is(err, feedmill.ErrAnswered) {
+	if err := s.Store.KeepResponse(c.ctx(), *response); err != nil && !errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
 		return answer{}, err
 	}
 	return a, nil
@@ -164,7 +164,7 @@ func (s *Server) keepRefusal(c *call, a answer, err error) (answer, error) {
 
 // repeated finds the answer that was given before under the call's key.
 func (s *Server) repeated(c *call) (a answer, found bool, err error) {
-	once, err := s.Store.Answered(c.ctx(), c.who.Workspace, c.once.key, now())
+	response, err := s.Store.KeptResponse(c.ctx(), c.who.Workspace, c.idempotent.key, now())
 	if errors.Is(err, feedmill.ErrNotFound) {
 		return answer{}, false, nil
 	}
@@ -174,14 +174,14 @@ func (s *Server) repeated(c *call) (a answer, found bool, err error) {
 	if _, err := io.Copy(io.Discard, c.r.Body); err != nil {
 		return answer{}, false, bodyError(err)
 	}
-	if !bytes.Equal(c.once.hash.Sum(nil), once.Fingerprint[:]) {
+	if !bytes.Equal(c.idempotent.hash.Sum(nil), response.Fingerprint[:]) {
 		return answer{}, false, &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "idempotency-mismatch",
 			Detail: "This Idempotency-Key was used for another request; use a new key for a new request.",
 			Faults: []feedmill.Fault{{Header: "Idempotency-Key", Detail: "The first request with this key differs in method, path, query, Content-Type or body."}},
 		}
 	}
-	plain, err := s.Vault.Unseal(c.ctx(), once.Answer, onceRecord(once))
+	plain, err := s.Vault.Unseal(c.ctx(), response.Answer, responseRecord(response))
 	if err != nil {
 		return answer{}, false, err
 	}
@@ -199,18 +199,20 @@ type keptAnswer struct {
 	Body        []byte
 }
 
-func (s *Server) sealAnswer(c *call, a answer) (*feedmill.Once, error) {
+func (s *Server) sealAnswer(c *call, a answer) (*feedmill.IdempotentResponse, error) {
 	plain, err := json.Marshal(keptAnswer{a.status, a.header, a.contentType, a.body})
 	if err != nil {
 		return nil, err
 	}
-	once := feedmill.Once{Workspace: c.who.Workspace, Key: c.once.key, ExpiresAt: now().Add(feedmill.OnceLifetime)}
-	c.once.hash.Sum(once.Fingerprint[:0])
-	once.Answer, err = s.Vault.Seal(plain, onceRecord(once))
-	return &once, err
+	response := feedmill.IdempotentResponse{Workspace: c.who.Workspace, Key: c.idempotent.key, ExpiresAt: now().Add(feedmill.IdempotencyLifetime)}
+	c.idempotent.hash.Sum(response.Fingerprint[:0])
+	response.Answer, err = s.Vault.Seal(plain, responseRecord(response))
+	return &response, err
 }
 
-func onceRecord(o feedmill.Once) string { return "once/" + string(o.Workspace) + "/" + o.Key }
+func responseRecord(o feedmill.IdempotentResponse) string {
+	return "once/" + string(o.Workspace) + "/" + o.Key
+}
 
 // fingerprint begins the hash of what makes the request what it is; the body
 // follows while it is read.

@@ -136,11 +136,11 @@ func TestOnceKeys(t *testing.T) {
 		t.Errorf("the longest key is answered %d: %s", got.status, got.body)
 	}
 	k := s.newKey(t, "", "admin")
-	once := [][2]string{{"Idempotency-Key", "not for these"}, {"Idempotency-Key", ""}}
-	if got := s.send(t, request{method: "DELETE", path: "/keys/" + k.ID, header: once}); got.status != 204 {
+	response := [][2]string{{"Idempotency-Key", "not for these"}, {"Idempotency-Key", ""}}
+	if got := s.send(t, request{method: "DELETE", path: "/keys/" + k.ID, header: response}); got.status != 204 {
 		t.Errorf("DELETE is answered %d: %s", got.status, got.body)
 	}
-	if got := s.send(t, request{method: "GET", path: "/keys", header: once}); got.status != 200 {
+	if got := s.send(t, request{method: "GET", path: "/keys", header: response}); got.status != 200 {
 		t.Errorf("GET is answered %d: %s", got.status, got.body)
 	}
 }
@@ -218,15 +218,15 @@ type heldStore struct {
 	release chan error // what becomes of the first
 }
 
-func (h *heldStore) CreateKey(ctx context.Context, k feedmill.Key, once *feedmill.Once) error {
+func (h *heldStore) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {
 	if h.passing.Swap(true) {
-		return h.store.CreateKey(ctx, k, once)
+		return h.store.CreateKey(ctx, k, response)
 	}
 	h.entered <- struct{}{}
 	if err := <-h.release; err != nil {
 		return err
 	}
-	return h.store.CreateKey(ctx, k, once)
+	return h.store.CreateKey(ctx, k, response)
 }
 
 func TestOnceInProgress(t *testing.T) {
@@ -337,24 +337,24 @@ type laterStore struct {
 	by atomic.Int64 // a time.Duration
 }
 
-func (l *laterStore) Answered(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.Once, error) {
-	return l.store.Answered(ctx, workspace, key, now.Add(time.Duration(l.by.Load())))
+func (l *laterStore) Answered(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
+	return l.store.KeptResponse(ctx, workspace, key, now.Add(time.Duration(l.by.Load())))
 }
 
-func (l *laterStore) CreateKey(ctx context.Context, k feedmill.Key, once *feedmill.Once) error {
-	if once != nil {
-		once.ExpiresAt = once.ExpiresAt.Add(time.Duration(l.by.Load()))
+func (l *laterStore) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {
+	if response != nil {
+		response.ExpiresAt = response.ExpiresAt.Add(time.Duration(l.by.Load()))
 	}
-	return l.store.CreateKey(ctx, k, once)
+	return l.store.CreateKey(ctx, k, response)
 }
 
 func TestOnceLastsADay(t *testing.T) {
 	later := new(laterStore)
 	s := start(t, setup{adapt: func(inner store) store { later.store = inner; return later }})
 	first := s.send(t, createOnce("k", newReader))
-	later.by.Store(int64(feedmill.OnceLifetime - time.Minute))
+	later.by.Store(int64(feedmill.IdempotencyLifetime - time.Minute))
 	wantSame(t, first, s.send(t, createOnce("k", newReader)))
-	later.by.Store(int64(feedmill.OnceLifetime))
+	later.by.Store(int64(feedmill.IdempotencyLifetime))
 	second := s.send(t, createOnce("k", newReader))
 	if second.status != 201 || second.body == first.body {
 		t.Errorf("a day later, answered %d: %s", second.status, second.body)

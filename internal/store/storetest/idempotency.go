@@ -12,10 +12,10 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-func newOnce(w feedmill.ID, key string) feedmill.Once {
-	return feedmill.Once{
+func newOnce(w feedmill.ID, key string) feedmill.IdempotentResponse {
+	return feedmill.IdempotentResponse{
 		Workspace: w, Key: key, Fingerprint: feedmill.HashKey(key),
-		Answer: []byte("sealed answer"), ExpiresAt: now().Add(feedmill.OnceLifetime),
+		Answer: []byte("sealed answer"), ExpiresAt: now().Add(feedmill.IdempotencyLifetime),
 	}
 }
 
@@ -23,40 +23,40 @@ var onceCases = []testCase{
 	{name: "kept with its effect and found again until it expires", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
-		once := newOnce(w.ID, "k1")
+		response := newOnce(w.ID, "k1")
 		k := newKey(w.ID)
-		must(t, s.CreateKey(ctx, k, &once))
-		got, err := s.Answered(ctx, w.ID, "k1", now())
+		must(t, s.CreateKey(ctx, k, &response))
+		got, err := s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
-		if diff := cmp.Diff(once, got); diff != "" {
+		if diff := cmp.Diff(response, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		_, err = s.Answered(ctx, w.ID, "k1", once.ExpiresAt)
+		_, err = s.KeptResponse(ctx, w.ID, "k1", response.ExpiresAt)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.Answered(ctx, newWorkspace(t, s).ID, "k1", now())
+		_, err = s.KeptResponse(ctx, newWorkspace(t, s).ID, "k1", now())
 		want(t, err, feedmill.ErrNotFound)
 	}},
 	{name: "a second effect under the same key is undone", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
-		once := newOnce(w.ID, "k1")
-		must(t, s.Keep(ctx, once))
-		want(t, s.Keep(ctx, once), feedmill.ErrAnswered)
+		response := newOnce(w.ID, "k1")
+		must(t, s.KeepResponse(ctx, response))
+		want(t, s.KeepResponse(ctx, response), feedmill.ErrIdempotencyKeyUsed)
 		k := newKey(w.ID)
-		want(t, s.CreateKey(ctx, k, &once), feedmill.ErrAnswered)
+		want(t, s.CreateKey(ctx, k, &response), feedmill.ErrIdempotencyKeyUsed)
 		_, err := s.KeyByHash(ctx, k.Hash)
 		want(t, err, feedmill.ErrNotFound)
 		other := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "other", CreatedAt: now()}
-		want(t, s.CreateWorkspace(ctx, other, &once), feedmill.ErrAnswered)
+		want(t, s.CreateWorkspace(ctx, other, &response), feedmill.ErrIdempotencyKeyUsed)
 		_, err = s.WorkspaceByID(ctx, other.ID)
 		want(t, err, feedmill.ErrNotFound)
 	}},
 	{name: "an effect that fails keeps no answer", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
-		once := newOnce(w.ID, "k1")
-		want(t, s.CreateKey(ctx, newKey(feedmill.NewID(feedmill.PrefixWorkspace)), &once), feedmill.ErrNotFound)
-		_, err := s.Answered(ctx, w.ID, "k1", now())
+		response := newOnce(w.ID, "k1")
+		want(t, s.CreateKey(ctx, newKey(feedmill.NewID(feedmill.PrefixWorkspace)), &response), feedmill.ErrNotFound)
+		_, err := s.KeptResponse(ctx, w.ID, "k1", now())
 		want(t, err, feedmill.ErrNotFound)
 	}},
 	{name: "of concurrent effects under one key exactly one happens", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -66,11 +66,11 @@ var onceCases = []testCase{
 		var done atomic.Int32
 		for range 16 {
 			wg.Go(func() {
-				once := newOnce(w.ID, "k1")
-				switch err := s.CreateKey(ctx, newKey(w.ID), &once); {
+				response := newOnce(w.ID, "k1")
+				switch err := s.CreateKey(ctx, newKey(w.ID), &response); {
 				case err == nil:
 					done.Add(1)
-				case !errors.Is(err, feedmill.ErrAnswered):
+				case !errors.Is(err, feedmill.ErrIdempotencyKeyUsed):
 					t.Error(err)
 				}
 			})
@@ -87,10 +87,10 @@ var onceCases = []testCase{
 		w := newWorkspace(t, s)
 		old := newOnce(w.ID, "k1")
 		old.ExpiresAt = now().Add(-time.Second)
-		must(t, s.Keep(ctx, old))
+		must(t, s.KeepResponse(ctx, old))
 		fresh := newOnce(w.ID, "k1")
-		must(t, s.Keep(ctx, fresh))
-		got, err := s.Answered(ctx, w.ID, "k1", now())
+		must(t, s.KeepResponse(ctx, fresh))
+		got, err := s.KeptResponse(ctx, w.ID, "k1", now())
 		must(t, err)
 		if diff := cmp.Diff(fresh, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -102,17 +102,17 @@ var onceCases = []testCase{
 		for _, key := range []string{"a", "b", "c"} {
 			old := newOnce(w.ID, key)
 			old.ExpiresAt = now().Add(-time.Second)
-			must(t, s.Keep(ctx, old))
+			must(t, s.KeepResponse(ctx, old))
 		}
-		must(t, s.Keep(ctx, newOnce(w.ID, "fresh")))
+		must(t, s.KeepResponse(ctx, newOnce(w.ID, "fresh")))
 		for _, n := range []int64{2, 1, 0} {
-			got, err := s.ForgetAnswers(ctx, now(), 2)
+			got, err := s.ForgetResponses(ctx, now(), 2)
 			must(t, err)
 			if got != n {
 				t.Errorf("forgot %d answers, want %d", got, n)
 			}
 		}
-		_, err := s.Answered(ctx, w.ID, "fresh", now())
+		_, err := s.KeptResponse(ctx, w.ID, "fresh", now())
 		must(t, err)
 	}},
 }

@@ -20,8 +20,8 @@ type careless struct {
 	t *testing.T
 }
 
-func (p careless) Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.Once) ([]feedmill.Accepted, error) {
-	return p.Publisher.Publish(ctx, workspace, events, func(a []feedmill.Accepted) *feedmill.Once {
+func (p careless) Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error) {
+	return p.Publisher.Publish(ctx, workspace, events, func(a []feedmill.Accepted) *feedmill.IdempotentResponse {
 		defer func() {
 			if r := recover(); r != nil {
 				p.t.Errorf("a panic in the transaction: %v", r)
@@ -40,8 +40,8 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 	before := w.store.subs[sub]
 	w.Vault = deadVault{}
 	a := w.do(t, "POST", "/events", `{"type":"tag.created"}`, "Idempotency-Key", "k")
-	if readProblem(t, a); a.Code != 500 || len(w.store.events) != 1 || len(w.store.once) != 0 {
-		t.Errorf("publishing: %d %s, %d events, %d answers", a.Code, a.Body, len(w.store.events), len(w.store.once))
+	if readProblem(t, a); a.Code != 500 || len(w.store.events) != 1 || len(w.store.idempotent) != 0 {
+		t.Errorf("publishing: %d %s, %d events, %d answers", a.Code, a.Body, len(w.store.events), len(w.store.idempotent))
 	}
 	dlv := w.addDelivery(sub, feedmill.DeliveryExhausted, nil)
 	a = w.do(t, "POST", "/events/deliveries/"+string(dlv)+"/retry", "", "Idempotency-Key", "r")
@@ -55,16 +55,16 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 }
 
 func TestKeepInsideNeverPanics(t *testing.T) {
-	c := &call{once: &onceCall{seal: func(answer) (*feedmill.Once, error) { return nil, errors.New("no") }}}
+	c := &call{idempotent: &idempotentCall{seal: func(answer) (*feedmill.IdempotentResponse, error) { return nil, errors.New("no") }}}
 	for name, render := range map[string]func() answer{
 		"sealing":   func() answer { return answer{} },
 		"rendering": func() answer { panic("no") },
 	} {
-		if _, once, err := c.keepInside(render); once != nil || err == nil || !strings.Contains(err.Error(), "no") {
-			t.Errorf("%s: %v, %v", name, once, err)
+		if _, idempotent, err := c.keepInside(render); idempotent != nil || err == nil || !strings.Contains(err.Error(), "no") {
+			t.Errorf("%s: %v, %v", name, idempotent, err)
 		}
-		if once := c.keepOrFail(render); once != nil || c.once.failed == nil || c.once.kept {
-			t.Errorf("%s: %v, %v", name, once, c.once.failed)
+		if idempotent := c.keepOrFail(render); idempotent != nil || c.idempotent.failed == nil || c.idempotent.kept {
+			t.Errorf("%s: %v, %v", name, idempotent, c.idempotent.failed)
 		}
 	}
 }

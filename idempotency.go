@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Once is the answer kept for a request that carried an Idempotency-Key. It is
+// IdempotentResponse is the answer kept for a request that carried an Idempotency-Key. It is
 // written in the same transaction as the effect of that request: either both
 // are there or neither, so that a repeated request can never act twice.
-type Once struct {
+type IdempotentResponse struct {
 	Workspace ID
 	// Key is what the client sent as Idempotency-Key.
 	Key string
@@ -20,9 +20,9 @@ type Once struct {
 	ExpiresAt time.Time
 }
 
-// OnceLifetime is how long a kept answer is given again.
-const OnceLifetime = 24 * time.Hour
+// IdempotencyLifetime is how long a kept answer is given again.
+const IdempotencyLifetime = 24 * time.Hour
 
-// ErrAnswered is what a store says when the key of a [Once] has an answer
+// ErrIdempotencyKeyUsed is what a store says when the key of a [IdempotentResponse] has an answer
 // already. The effect that came with it has been undone.
-var ErrAnswered = errors.New("this idempotency key has been answered")
+var ErrIdempotencyKeyUsed = errors.New("this idempotency key has been answered")
