@@ -18,6 +18,8 @@ type Cells struct {
 	Data []byte
 	// Cell has the cells, row by row.
 	Cell []Cell
+	// Errors is how many of the cells are of the kind CellError.
+	Errors int
 }
 
 // MaxCellData is how many bytes the Data of a run can have.
@@ -45,8 +47,7 @@ func (c *Cells) Reset() {
 // CellKind is what a cell is in the data.
 type CellKind uint8
 
-// The kinds of cells. Plain and quoted text, strings, numbers and nested JSON
-// have a text.
+// The kinds of cells. All but missing and null cells and booleans have a text.
 const (
 	// CellMissing is the zero value: the record has no such field.
 	CellMissing CellKind = iota
@@ -69,6 +70,12 @@ const (
 	CellNull
 	// CellJSON is the text of a JSON array or object.
 	CellJSON
+	// CellDate is a day or a time that the source says is one, such as a cell
+	// of a spreadsheet: 2026-11-15, or 2026-11-15T12:30:00.
+	CellDate
+	// CellError is an error that a spreadsheet shows instead of a value, with
+	// its name, such as #N/A. It is null. A run counts those that it has.
+	CellError
 )
 
 // Cell is a kind and a range of bytes: the start in the lower 32 bits, then the

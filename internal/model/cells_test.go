@@ -110,10 +110,16 @@ func jsonCells(t testing.TB, text string) (names []string, cells *columnar.Cells
 func split(cells *columnar.Cells, rows int) (runs []*columnar.Cells) {
 	for row := 0; row < cells.Rows; row += rows {
 		n := min(rows, cells.Rows-row)
-		runs = append(runs, &columnar.Cells{
+		run := &columnar.Cells{
 			First: cells.First + int64(row), Rows: n, Columns: cells.Columns, Data: cells.Data,
 			Cell: cells.Cell[row*cells.Columns : (row+n)*cells.Columns],
-		})
+		}
+		for _, cell := range run.Cell {
+			if cell.Kind() == columnar.CellError {
+				run.Errors++
+			}
+		}
+		runs = append(runs, run)
 	}
 	return runs
 }

@@ -10,6 +10,7 @@ type column struct {
 	rows    int64 // that were looked at, with nulls
 	nulls   int64
 	empties int64 // quoted fields without any text
+	errors  tally // cells of the kind CellError, which count as nulls
 	tallies [shapes]tally
 	// left says that the column is text and is no longer looked at closely,
 	// so that the tallies are not complete.
@@ -108,6 +109,7 @@ func (c *column) merge(o *column) {
 	c.rows += o.rows
 	c.nulls += o.nulls
 	c.empties += o.empties
+	c.errors.merge(o.errors)
 	c.left = c.left || o.left
 	c.read &= o.read
 	c.point, c.comma = c.point.max(o.point), c.comma.max(o.comma)

@@ -71,7 +71,7 @@ func textOf(cells *columnar.Cells, cell columnar.Cell) []byte {
 // appendJSON appends a cell as JSON text.
 func appendJSON(out []byte, cells *columnar.Cells, cell columnar.Cell) []byte {
 	switch cell.Kind() {
-	case columnar.CellPlain, columnar.CellQuoted, columnar.CellString:
+	case columnar.CellPlain, columnar.CellQuoted, columnar.CellString, columnar.CellDate:
 		return jstext.AppendString(out, strings.ToValidUTF8(string(cells.Text(cell)), "\ufffd"))
 	}
 	return append(out, textOf(cells, cell)...)

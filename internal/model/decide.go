@@ -42,6 +42,12 @@ func (c *column) decide(text bool) decision {
 		d.plan = plan{decimals: point}
 	}
 	d.column.Nullable = c.nulls > 0 || c.empties > 0 && d.column.Type != columnar.TypeText
+	if c.errors.count > 0 {
+		d.warnings = append(d.warnings, feedmill.Warning{
+			Code: feedmill.WarnCell, Count: c.errors.count, FirstRow: c.errors.first + 1,
+			Detail: fmt.Sprintf("cells with an error instead of a value, which are null (%q)", c.errors.sample),
+		})
+	}
 	return d
 }
 

@@ -58,7 +58,8 @@ func New(options Options) *Inference {
 	return &Inference{options: options, nulls: newNullTokens(options.Nulls)}
 }
 
-// Block looks at a run of records. Texts that mean null become null cells in it.
+// Block looks at a run of records. Texts that mean null, and errors, become null
+// cells in it.
 func (f *Inference) Block(cells *columnar.Cells) {
 	f.nulls.replace(cells)
 	p := f.take()
@@ -70,10 +71,27 @@ func (f *Inference) Block(cells *columnar.Cells) {
 	for _, c := range p.columns {
 		c.left = c.left || f.options.Text
 	}
+	replaceErrors(cells, p.columns)
 	for tile := range tiles(cells) {
 		for i := range cells.Columns {
 			p.columns[i].run(&tile, i)
 		}
+	}
+}
+
+// replaceErrors makes errors null, and counts them in the columns where there are
+// any.
+func replaceErrors(cells *columnar.Cells, columns []*column) {
+	for i := 0; cells.Errors > 0 && i < len(cells.Cell); i++ {
+		cell := cells.Cell[i]
+		if cell.Kind() != columnar.CellError {
+			continue
+		}
+		if columns != nil {
+			columns[i%cells.Columns].errors.add(cells.First+int64(i/cells.Columns), cells.Text(cell))
+		}
+		cells.Cell[i] = columnar.NewCell(columnar.CellNull, 0, 0)
+		cells.Errors--
 	}
 }
 

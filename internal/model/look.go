@@ -39,7 +39,7 @@ func (c *column) run(cells *columnar.Cells, index int) {
 const (
 	anyText = 1<<columnar.CellPlain | 1<<columnar.CellQuoted
 	digital = anyText | 1<<columnar.CellNumber
-	dated   = anyText | 1<<columnar.CellString
+	dated   = anyText | 1<<columnar.CellString | 1<<columnar.CellDate
 	nothing = 1<<columnar.CellMissing | 1<<columnar.CellNull | 1<<columnar.CellPlain
 )
 

@@ -132,6 +132,7 @@ func (s *Schema) sourceOf(column int) int {
 // convert converts all columns, until onMisfit returns false.
 func (s *Schema) convert(cells *columnar.Cells, vectors []columnar.Vector, onMisfit func(row, column int) bool) {
 	s.nulls.replace(cells)
+	replaceErrors(cells, nil)
 	for i, column := range s.Columns {
 		c := converter{
 			plan: s.plans[i], location: s.location, cells: cells, index: s.sourceOf(i), out: &vectors[i],

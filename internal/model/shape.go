@@ -49,6 +49,8 @@ func classify(kind columnar.CellKind, text []byte) (v value) {
 		v.number(text)
 	case columnar.CellString:
 		v.time(text)
+	case columnar.CellDate:
+		v.iso(text)
 	default:
 		if text = trim(text); len(text) == 0 || len(text) > maxTyped {
 			return v
@@ -109,16 +111,27 @@ func (v *value) time(text []byte) {
 	if len(text) < 6 || len(text) > 40 {
 		return
 	}
-	if m, ok := parseMoment(text, 0, len(text)); ok {
-		v.moment = m
-		v.shape = shapeDate
-		if m.timed {
-			v.shape = shapeTime
-		}
-	} else if d, ok := readYearLast(text); ok {
+	if v.iso(text) {
+		return
+	}
+	if d, ok := readYearLast(text); ok {
 		v.date = d
 		v.shape = shapeYearLast
 	}
+}
+
+// iso looks whether a text is a date or a time with the year first.
+func (v *value) iso(text []byte) bool {
+	m, ok := parseMoment(text, 0, len(text))
+	if !ok {
+		return false
+	}
+	v.moment = m
+	v.shape = shapeDate
+	if m.timed {
+		v.shape = shapeTime
+	}
+	return true
 }
 
 // isBoolean reports whether a text is true or false, in small or large letters.
