@@ -57,7 +57,7 @@ func (c *Client) Refresh(ctx context.Context, feed, id string) (Refresh, error) 
 	return out.Data, err
 }
 
-// RefreshDataFeed has a feed fetch its data now. It answers the refresh that
+// RefreshDataFeed has a feed fetch its data now. It returns the refresh that
 // waits or runs already, where there is one; [Client.WatchRefresh] follows it.
 func (c *Client) RefreshDataFeed(ctx context.Context, feed string, opts ...CallOption) (Refresh, error) {
 	var out one[Refresh]

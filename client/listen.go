@@ -16,7 +16,7 @@ import (
 type Listening struct {
 	// Opened is called once, with the secret that signs what will come.
 	Opened func(Listener)
-	// Handle acts on a delivery and answers with the status and the duration,
+	// Handle acts on a delivery and returns with the status and the duration,
 	// or with an error. It is called once for each attempt, however often
 	// that comes, and from several goroutines. It gives up when ctx ends.
 	Handle func(ctx context.Context, d ListenerDelivery) ListenerAnswer
@@ -107,7 +107,7 @@ func (c *Client) stayConnected(ctx context.Context, id string, do Listening, h *
 // errShutdown is a connection that the server has ended to stop or restart.
 var errShutdown = errors.New("the server is shutting down")
 
-// connect hands on what comes over one connection, and answers why it ended.
+// connect hands on what comes over one connection, and returns why it ended.
 func (c *Client) connect(ctx context.Context, id string, h *handling, connected func()) error {
 	first := true
 	for line, err := range c.ListenerStream(ctx, id) {

@@ -82,7 +82,7 @@ func delivered(id string, attempt int) string {
 
 const heartbeat = `{"kind":"heartbeat","expiresAt":"2026-11-15T12:00:00.000Z"}` + "\n"
 
-// hear listens to an exchange for a time and answers what was handled.
+// hear listens to an exchange for a time and returns what was handled.
 func hear(t *testing.T, e *exchange, span time.Duration, answer client.ListenerAnswer) (handled, notes []string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), span)

@@ -30,7 +30,7 @@ type DeliveryChange struct {
 	Headers map[string]Field[string] `json:"headers,omitzero"`
 }
 
-// ChangeSubscription changes a subscription and answers it as it is then.
+// ChangeSubscription changes a subscription and returns it as it is then.
 func (c *Client) ChangeSubscription(ctx context.Context, id string, change SubscriptionChange) (Subscription, error) {
 	var out one[Subscription]
 	_, err := c.call(ctx, http.MethodPatch, subscriptionPath(id), change, &out)

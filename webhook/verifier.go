@@ -44,7 +44,7 @@ func New(secrets ...string) (*Verifier, error) {
 	return v, nil
 }
 
-// Verify reads the payload of a request, POST or GET, verifies it and answers
+// Verify reads the payload of a request, POST or GET, verifies it and returns
 // its event. It reads the request's body to its end, or a little past the size
 // of the largest delivery. An error wraps one of [ErrMethod], [ErrTooLarge],
 // [ErrMalformed], [ErrSignature] and [ErrTimestamp], or is that of reading the
@@ -76,7 +76,7 @@ func (v *Verifier) VerifyPayload(payload []byte, h http.Header) (Event, error) {
 	return e, nil
 }
 
-// verify answers the id of the delivery.
+// verify returns the id of the delivery.
 func (v *Verifier) verify(payload []byte, h http.Header) (string, error) {
 	id, timestamp, signatures := h.Get(headerID), h.Get(headerTimestamp), h.Get(headerSignature)
 	if id == "" && timestamp == "" && signatures == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/feedmill/feedmill/client"
 )
 
-// prepare makes as many keys as an answer shall hold, and answers the path to
+// prepare makes as many keys as an answer shall hold, and returns the path to
 // read them at and what stands there. They are newer than the key that makes
 // the requests, whose time of last use changes, so the answer stays the same.
 func prepare(url string, limit int) (path string, body []byte, err error) {
@@ -29,7 +29,7 @@ func prepare(url string, limit int) (path string, body []byte, err error) {
 	return path, body, err
 }
 
-// measure makes the requests and answers the CPU time that the server's process
+// measure makes the requests and returns the CPU time that the server's process
 // took for each.
 func (s *server) measure(path string, length, requests, connections int) (time.Duration, error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: connections}

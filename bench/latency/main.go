@@ -83,7 +83,7 @@ func run(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// times sends payloads at a rate and answers how long each took to the sink.
+// times sends payloads at a rate and returns how long each took to the sink.
 func times(ctx context.Context, s *rig.Sink, n int, rate float64, send func(context.Context) error) ([]time.Duration, error) {
 	before, err := s.Count(ctx)
 	if err != nil {
@@ -98,7 +98,7 @@ func times(ctx context.Context, s *rig.Sink, n int, rate float64, send func(cont
 	return s.Times(ctx)
 }
 
-// compare prints a percentile of both sides and answers their ratio.
+// compare prints a percentile of both sides and returns their ratio.
 func compare(name string, milled, raw []time.Duration, p float64) float64 {
 	a, b := rig.Percentile(milled, p), rig.Percentile(raw, p)
 	ratio := float64(a) / float64(b)

@@ -69,7 +69,7 @@ func run(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// round publishes at a rate and answers how long each event took to each of the
+// round publishes at a rate and returns how long each event took to each of the
 // healthy endpoints.
 func round(ctx context.Context, r *rig.Rig, o options, beside bool) (times []time.Duration, err error) {
 	mill, err := r.Start(ctx, r.Feedmill)
@@ -108,7 +108,7 @@ func round(ctx context.Context, r *rig.Rig, o options, beside bool) (times []tim
 	return times, nil
 }
 
-// compare prints a percentile of both sides and answers their ratio.
+// compare prints a percentile of both sides and returns their ratio.
 func compare(name string, beside, alone []time.Duration, p float64) float64 {
 	a, b := rig.Percentile(beside, p), rig.Percentile(alone, p)
 	ratio := float64(a) / float64(b)

@@ -71,7 +71,7 @@ func readExports(ctx context.Context, r *rig.Rig, mill *rig.Mill, o options, wan
 
 func perRow(d time.Duration, rows int64) float64 { return float64(d.Nanoseconds()) / float64(rows) }
 
-// read takes all rows as they come and answers how many bytes they had.
+// read takes all rows as they come and returns how many bytes they had.
 func (e export) read(ctx context.Context, f feed) (int64, error) {
 	rows, err := f.ReadData(ctx, f.ID, client.RowQuery{Format: e.format})
 	if err != nil {

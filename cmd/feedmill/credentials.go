@@ -52,7 +52,7 @@ func loadCredentials() (credentials, error) {
 	return c, nil
 }
 
-// save keeps the credentials, for their owner's eyes only, and answers where.
+// save keeps the credentials, for their owner's eyes only, and returns where.
 func (c credentials) save() (path string, err error) {
 	if path, err = credentialsFile(); err != nil {
 		return "", err

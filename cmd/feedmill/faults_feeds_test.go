@@ -30,7 +30,7 @@ func numbered(upload int) client.Upload {
 	return client.Upload{Data: strings.NewReader(b.String()), Format: "csv"}
 }
 
-// checkNumbered reads a feed and answers which upload it is of.
+// checkNumbered reads a feed and returns which upload it is of.
 func checkNumbered(t *testing.T, c *client.Client, feed string) (upload int) {
 	t.Helper()
 	rows, err := c.ReadData(t.Context(), feed, client.RowQuery{Format: "csv"})

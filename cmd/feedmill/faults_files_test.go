@@ -56,7 +56,7 @@ func TestFewFiles(t *testing.T) {
 	p.mustStop(t)
 }
 
-// otherWorkspace makes a workspace and answers a key of it.
+// otherWorkspace makes a workspace and returns a key of it.
 func (p *process) otherWorkspace(t *testing.T) (key string) {
 	t.Helper()
 	workspace := must(t, http.StatusCreated, sharedFirstKey, p.url+"/workspaces", `{"name":"other"}`)
@@ -64,7 +64,7 @@ func (p *process) otherWorkspace(t *testing.T) (key string) {
 		fmt.Sprintf(`{"name":"k","scopes":["api:write","events:publish"],"workspaceId":%q}`, workspace["id"]))["key"].(string)
 }
 
-// must makes a POST that is answered with the status, and answers its data.
+// must makes a POST that is answered with the status, and returns its data.
 func must(t *testing.T, status int, key, url, body string) map[string]any {
 	t.Helper()
 	resp, answer, err := sendAs(key, http.MethodPost, url, body)

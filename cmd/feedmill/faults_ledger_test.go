@@ -124,7 +124,7 @@ func (b *ledger) publishOne(t *testing.T, data string) bool {
 	return false
 }
 
-// counts answers how many events were acknowledged and how many refused.
+// counts returns how many events were acknowledged and how many refused.
 func (b *ledger) counts() (acknowledged, refused int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,7 +152,7 @@ func (b *ledger) awaitRefused(t *testing.T, n int) {
 }
 
 // awaitAll waits until all that was acknowledged has arrived everywhere, and
-// answers how many events that were and how many deliveries came repeatedly.
+// returns how many events that were and how many deliveries came repeatedly.
 func (b *ledger) awaitAll(t *testing.T) (acknowledged, twice int) {
 	t.Helper()
 	fewest, since := -1, time.Now()
@@ -175,7 +175,7 @@ func (b *ledger) awaitAll(t *testing.T) (acknowledged, twice int) {
 	}
 }
 
-// state answers the acknowledged events that have not arrived at all
+// state returns the acknowledged events that have not arrived at all
 // subscriptions, and how many deliveries have come more than once.
 func (b *ledger) state() (lost []string, twice int) {
 	b.mu.Lock()
@@ -224,7 +224,7 @@ func (p *process) status(path string) int {
 	return resp.StatusCode
 }
 
-// subscribe makes a subscription and answers its id.
+// subscribe makes a subscription and returns its id.
 func (p *process) subscribe(t *testing.T, body string) string {
 	t.Helper()
 	resp, answer, err := send(http.MethodPost, p.url+"/events/subscriptions", body)

@@ -284,7 +284,7 @@ func (w *listenWorld) check() {
 	w.Logf("%d events, of which %d failed", len(shown), w.failed())
 }
 
-// states waits until the log has ended all deliveries, and answers how.
+// states waits until the log has ended all deliveries, and returns how.
 func (w *listenWorld) states(shown []shownEvent) map[string]feedmill.DeliveryState {
 	c, ctx := w.servers[0].client(sharedFirstKey), w.Context()
 	states := make(map[string]feedmill.DeliveryState)

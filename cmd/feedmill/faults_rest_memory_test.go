@@ -28,7 +28,7 @@ func largeFetch() (fetched int, most int64) {
 const pageOfLarge = 1 << 20
 
 // largeRows writes the rows of a page, which are different in every one, and
-// answers how many there are.
+// returns how many there are.
 func largeRows(page int) (text []byte, rows int) {
 	for len(text) < pageOfLarge {
 		if rows > 0 {

@@ -35,16 +35,16 @@ func newFeedsRefresh() *cobra.Command {
 }
 
 func newFeedsPause() *cobra.Command {
-	return steerFeed("pause", "Keep a feed from fetching its data until it is resumed", (*client.Client).PauseDataFeed)
+	return feedCommand("pause", "Keep a feed from fetching its data until it is resumed", (*client.Client).PauseDataFeed)
 }
 
 func newFeedsResume() *cobra.Command {
-	return steerFeed("resume", "Let a feed fetch its data again", (*client.Client).ResumeDataFeed)
+	return feedCommand("resume", "Let a feed fetch its data again", (*client.Client).ResumeDataFeed)
 }
 
-func steerFeed(name, short string, steer func(*client.Client, context.Context, string, ...client.CallOption) (client.DataFeed, error)) *cobra.Command {
+func feedCommand(name, short string, change func(*client.Client, context.Context, string, ...client.CallOption) (client.DataFeed, error)) *cobra.Command {
 	return onServer(oneFeed(name, short), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		f, err := steer(c, ctx, args[0])
+		f, err := change(c, ctx, args[0])
 		if err != nil {
 			return err
 		}

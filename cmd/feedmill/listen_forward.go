@@ -40,7 +40,7 @@ func newForwarder(to string) (*forwarder, error) {
 	}}, nil
 }
 
-// send forwards a delivery once and answers the status, or why there is none.
+// send forwards a delivery once and returns the status, or why there is none.
 func (f *forwarder) send(ctx context.Context, d client.ListenerDelivery) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to, strings.NewReader(d.Body))
 	if err != nil {

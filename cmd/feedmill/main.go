@@ -77,7 +77,7 @@ func onlyHelps(parent *cobra.Command) {
 	parent.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// settings gives a command the flags of the configuration and answers how to
+// settings gives a command the flags of the configuration and returns how to
 // read it.
 func settings(cmd *cobra.Command) func() (*config.Config, error) {
 	flags := cmd.Flags()

@@ -87,7 +87,7 @@ func begin(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// find waits until the program has printed what matches, and answers the first
+// find waits until the program has printed what matches, and returns the first
 // group of it.
 func (p *process) find(pattern string) (string, error) {
 	re := regexp.MustCompile(pattern)
@@ -114,7 +114,7 @@ func (p *process) find(pattern string) (string, error) {
 // firstKey is the key that the first start prints.
 func (p *process) firstKey() (string, error) { return p.find(`(?m)^  (fm_\S+)$`) }
 
-// stop sends SIGTERM and answers whether the program ended well.
+// stop sends SIGTERM and returns whether the program ended well.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *process) until(t *testing.T, err error) *process {
 	return p
 }
 
-// refused starts a server that is expected not to start, and answers what it
+// refused starts a server that is expected not to start, and returns what it
 // says about that.
 func refused(t *testing.T, data string, env ...string) string {
 	t.Helper()

@@ -87,7 +87,7 @@ func (x exchange) clone() exchange {
 	return x
 }
 
-// send makes the request and answers the status, 502 where no answer comes.
+// send makes the request and returns the status, 502 where no answer comes.
 func (x exchange) send(t *testing.T, to string) int {
 	req, err := http.NewRequestWithContext(t.Context(), x.method, to+x.uri, strings.NewReader(x.body))
 	if err != nil {

@@ -71,7 +71,7 @@ and the exit code is 1.`,
 	})
 }
 
-// created prints what a creation made, and answers what it could not make.
+// created prints what a creation made, and returns what it could not make.
 func (p *printer) created(made client.CreatedSubscriptions) error {
 	err := p.show(func() error {
 		for _, s := range made.Created {

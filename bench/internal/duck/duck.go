@@ -38,7 +38,7 @@ type Result struct {
 	Error     string `json:",omitempty"`
 }
 
-// serve answers the statements that it is sent.
+// serve runs the statements that it is sent.
 func serve(args []string) error {
 	threads, err := strconv.Atoi(strings.Join(args, ""))
 	if err != nil {

@@ -27,7 +27,7 @@ type server struct {
 	folder  string
 }
 
-// newServer answers the server at a URL, or else starts a private one with
+// newServer returns the server at a URL, or else starts a private one with
 // PostgreSQL's default settings, so that a commit is on disk.
 func newServer(ctx context.Context, at string) (*server, error) {
 	if at != "" {
@@ -98,7 +98,7 @@ func (s *server) awaitReady(ctx context.Context) (err error) {
 	return fmt.Errorf("it does not start: %w: %s", err, said)
 }
 
-// create makes an empty database and answers its URL.
+// create makes an empty database and returns its URL.
 func (s *server) create(ctx context.Context, name string) (string, error) {
 	if err := s.exec(ctx, `CREATE DATABASE `+ours(name)+` TEMPLATE template0`); err != nil {
 		return "", fmt.Errorf("making a database: %w", err)
@@ -178,7 +178,7 @@ func unprivileged(folder string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(folder, uid, gid)
 }
 
-// freePort answers a port of the loopback interface that nobody listens at.
+// freePort returns a port of the loopback interface that nobody listens at.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -20,7 +20,7 @@ type process struct {
 	done bool
 }
 
-// start starts a program and answers the line that it prints first.
+// start starts a program and returns the line that it prints first.
 func start(cmd *exec.Cmd) (*process, string, error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -18,13 +18,13 @@ import (
 
 // The kinds of endpoints that a sink has; each is a prefix of paths.
 const (
-	// Counted reads, counts and answers 204.
+	// Counted reads, counts and returns 204.
 	Counted = "/counted/"
 	// Timed does the same and notes how long ago the payload was sent.
 	Timed = "/timed/"
-	// Hanging reads and never answers.
+	// Hanging reads and never returns.
 	Hanging = "/hanging/"
-	// Failing answers 500.
+	// Failing returns 500.
 	Failing = "/failing/"
 )
 
@@ -112,7 +112,7 @@ func (s *Sink) Count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Times answers how long payloads took to the timed endpoints, and forgets them.
+// Times returns how long payloads took to the timed endpoints, and forgets them.
 func (s *Sink) Times(ctx context.Context) (times []time.Duration, err error) {
 	err = s.get(ctx, "/times", &times)
 	return times, err

@@ -45,7 +45,7 @@ func (m *Mill) Watch() *Watch {
 	return w
 }
 
-// End ends the watch. It answers the memory at the moment at which most was
+// End ends the watch. It returns the memory at the moment at which most was
 // seen of all processes together, and the sum of what each, as the kernel
 // counts it, had at its largest, which may have been at different times.
 func (w *Watch) End() (peak Resident, sum int) {

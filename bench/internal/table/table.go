@@ -24,7 +24,7 @@ type Kind struct {
 // Amount is how much to make: what is reached first counts, and zero does not.
 type Amount struct{ Bytes, Rows int64 }
 
-// Write makes a file and answers what is in it.
+// Write makes a file and returns what is in it.
 func (k Kind) Write(path string, want Amount) (made Amount, err error) {
 	f, err := os.Create(path)
 	if err != nil {
