@@ -21,6 +21,7 @@ LIBRARY int sqlite3_prepare_v3(sqlite3 *, const char *, int, unsigned, sqlite3_s
 LIBRARY int sqlite3_finalize(sqlite3_stmt *);
 LIBRARY int sqlite3_get_autocommit(sqlite3 *);
 LIBRARY int sqlite3_bind_parameter_count(sqlite3_stmt *);
+LIBRARY int sqlite3_clear_bindings(sqlite3_stmt *);
 LIBRARY int sqlite3_bind_null(sqlite3_stmt *, int);
 LIBRARY int sqlite3_bind_int64(sqlite3_stmt *, int, int64_t);
 LIBRARY int sqlite3_bind_text(sqlite3_stmt *, int, const char *, int, void (*)(void *));
@@ -43,6 +44,8 @@ LIBRARY const char *sqlite3_errmsg(sqlite3 *);
 // As in sqlite3.h.
 enum { CONFIG_MEMSTATUS = 9, PREPARE_PERSISTENT = 1, UTF8 = 1, DIRECTONLY = 0x80000 };
 enum { OK = 0, ROW = 100, DONE = 101 };
+#define STATIC NULL
+#define TRANSIENT ((void (*)(void *)) - 1)
 enum { TYPE_INTEGER = 1, TYPE_FLOAT, TYPE_TEXT, TYPE_BLOB, TYPE_NULL };
 
 static void handle(sqlite3_context *c, int n, sqlite3_value **args) {
@@ -77,8 +80,9 @@ void direct_finish(sqlite3_stmt *stmt) { sqlite3_finalize(stmt); }
 int direct_autocommit(sqlite3 *db) { return sqlite3_get_autocommit(db); }
 
 // bind gives a statement its parameters and moves on to where their values end.
-// The values must stay in their place until it is reset.
-static int bind(sqlite3_stmt *stmt, const uint8_t **values) {
+// STATIC ones must stay in their place as long as they are bound; TRANSIENT ones
+// are copied.
+static int bind(sqlite3_stmt *stmt, const uint8_t **values, void (*lifetime)(void *)) {
 	const uint8_t *v = *values;
 	int count = sqlite3_bind_parameter_count(stmt);
 	for (int i = 1; i <= count; i++) {
@@ -94,13 +98,13 @@ static int bind(sqlite3_stmt *stmt, const uint8_t **values) {
 		case VALUE_TEXT:
 			memcpy(&length, v, sizeof length);
 			v += sizeof length;
-			rc = sqlite3_bind_text(stmt, i, (const char *)v, (int)length, NULL);
+			rc = sqlite3_bind_text(stmt, i, (const char *)v, (int)length, lifetime);
 			v += length;
 			break;
 		case VALUE_BLOB:
 			memcpy(&length, v, sizeof length);
 			v += sizeof length;
-			rc = sqlite3_bind_blob(stmt, i, v, (int)length, NULL);
+			rc = sqlite3_bind_blob(stmt, i, v, (int)length, lifetime);
 			v += length;
 			break;
 		default:
@@ -114,11 +118,9 @@ static int bind(sqlite3_stmt *stmt, const uint8_t **values) {
 	return OK;
 }
 
-int direct_run(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t *values, int times, uint8_t *changed, direct_result *result) {
-	const uint8_t *v = values;
-	result->changes = 0;
+static int run(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t **values, int times, uint8_t *changed, direct_result *result) {
 	for (int i = 0; i < times; i++) {
-		int rc = bind(stmt, &v);
+		int rc = bind(stmt, values, STATIC);
 		if (rc != OK) {
 			return rc;
 		}
@@ -138,15 +140,23 @@ int direct_run(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t *values, int times
 			changed[i] = n != 0;
 		}
 	}
-	result->last = sqlite3_last_insert_rowid(db);
-	result->used = (size_t)(v - values);
 	return OK;
 }
 
-int direct_bind(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t *values) {
-	(void)db;
+int direct_run(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t *values, int times, uint8_t *changed, direct_result *result) {
+	const uint8_t *v = values;
+	result->changes = 0;
+	int rc = run(db, stmt, &v, times, changed, result);
+	// The values are Go's: nothing may point to them after this call.
+	sqlite3_clear_bindings(stmt);
+	result->last = sqlite3_last_insert_rowid(db);
+	result->used = (size_t)(v - values);
+	return rc;
+}
+
+int direct_bind(sqlite3_stmt *stmt, const uint8_t *values) {
 	sqlite3_reset(stmt);
-	return bind(stmt, &values);
+	return bind(stmt, &values, TRANSIENT);
 }
 
 // pack writes the row that a statement is at, and answers how long it is; where
@@ -186,8 +196,7 @@ static size_t pack(sqlite3_stmt *stmt, uint8_t *p, size_t room) {
 	return size;
 }
 
-int direct_rows(sqlite3 *db, sqlite3_stmt *stmt, int again, uint8_t *rows, size_t room, direct_result *result) {
-	(void)db;
+int direct_rows(sqlite3_stmt *stmt, int again, uint8_t *rows, size_t room, direct_result *result) {
 	result->used = 0;
 	for (;; again = 0) {
 		int rc = again ? ROW : sqlite3_step(stmt);

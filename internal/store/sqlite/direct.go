@@ -149,24 +149,25 @@ func (d *direct) each(query string, args []any, scan func(*row)) error {
 	if err := d.one.set(args); err != nil {
 		return err
 	}
-	if C.direct_bind(d.db, s, d.one.rest()) != 0 {
+	if C.direct_bind(s, d.one.rest()) != 0 {
 		return translate(d.err())
 	}
 	if d.rows == nil {
 		d.rows = make([]byte, firstRoom)
 	}
 	for again := C.int(0); ; again = 1 {
-		code := C.direct_rows(d.db, s, again, (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(d.rows))), C.size_t(len(d.rows)), &d.result)
+		code := C.direct_rows(s, again, (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(d.rows))), C.size_t(len(d.rows)), &d.result)
 		if code != C.DIRECT_MORE && code != C.DIRECT_END {
 			return translate(d.err())
 		}
-		for r := (row{d.rows[:d.result.used]}); len(r.rest) > 0; {
+		used := int(d.result.used)
+		for r := (row{d.rows[:used]}); len(r.rest) > 0; {
 			scan(&r)
 		}
 		if code == C.DIRECT_END {
 			return nil
 		}
-		if d.result.used == 0 {
+		if used == 0 {
 			d.rows = make([]byte, 2*len(d.rows))
 		}
 	}

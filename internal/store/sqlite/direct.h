@@ -20,17 +20,20 @@ int direct_autocommit(sqlite3 *db);
 int direct_prepare(sqlite3 *db, const char *text, int length, sqlite3_stmt **stmt);
 void direct_finish(sqlite3_stmt *stmt);
 
+// No call keeps a pointer to the memory that it is given: Go may move or free
+// that as soon as it returns.
+
 // direct_run runs a statement so many times, each time with the values that
 // follow. changed, where it is not NULL, gets for each time whether it changed
 // a row.
 int direct_run(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t *values, int times, uint8_t *changed, direct_result *result);
 
 // direct_bind begins a query. direct_rows gives its next rows, as many as there
-// is room for, and ends it behind the last one: then it answers DIRECT_END, and
+// is room for, and ends it behind the last one: then it returns DIRECT_END, and
 // DIRECT_MORE where it has to be called again. With nothing used that is with
 // more room.
-int direct_bind(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t *values);
-int direct_rows(sqlite3 *db, sqlite3_stmt *stmt, int again, uint8_t *rows, size_t room, direct_result *result);
+int direct_bind(sqlite3_stmt *stmt, const uint8_t *values);
+int direct_rows(sqlite3_stmt *stmt, int again, uint8_t *rows, size_t room, direct_result *result);
 
 enum { DIRECT_MORE = 100, DIRECT_END = 101 };
 

@@ -127,6 +127,25 @@ func TestDirectRunsAStatementOverAndOver(t *testing.T) {
 	}
 }
 
+// A query that takes several calls goes on with the values that it began with,
+// whatever has become of the memory that they were given in.
+func TestDirectKeepsTheValuesOfAQuery(t *testing.T) {
+	d := openDirect(t)
+	wide := bytes.Repeat([]byte("w"), firstRoom/4)
+	for i := range 20 {
+		mustExec(t, d, `INSERT INTO things VALUES (?, ?, ?)`, i, strings.Repeat("x", i+1), wide)
+	}
+	found := 0
+	err := d.each(`SELECT bytes FROM things WHERE substr(name, 1, 1) = ? ORDER BY number`, []any{"x"}, func(r *row) {
+		r.blob()
+		found++
+		mustExec(t, d, `UPDATE things SET bytes = bytes WHERE name = ?`, "no such name, and longer than the other")
+	})
+	if err != nil || found != 20 {
+		t.Errorf("%d things of 20, %v", found, err)
+	}
+}
+
 func TestDirectErrors(t *testing.T) {
 	d := openDirect(t)
 	mustExec(t, d, `INSERT INTO things VALUES (1, 'one', NULL)`)
