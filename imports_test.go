@@ -47,6 +47,7 @@ var importRules = []importRule{
 	{folder: "webhook/...", stdOnly: true},
 	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "client"}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
+	{folder: "internal/feed/...", may: []string{root, "internal/..."}},
 	{folder: "internal/source/...", may: []string{root, family, "internal/decode/..."}},
 	{folder: "internal/store/storetest/...", may: []string{root}},
 	{folder: "internal/...", may: []string{root, family}},

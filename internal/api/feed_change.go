@@ -29,7 +29,7 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var patch FeedPatch
+	var patch feedmill.FeedPatch
 	if v, ok := body.get("name"); ok {
 		patch.Name = new(body.checkName("name", v))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
@@ -12,24 +11,6 @@ import (
 
 // feedTypes are the types of feeds that can be made.
 const feedTypes = "dataUpload (the body is the data) and rest (the body says where it is fetched); queryBuilder cannot be made yet"
-
-// Spec is how the data is read, as the feed's record has it.
-func (u Upload) Spec() []byte {
-	types := "auto"
-	if u.Text {
-		types = "text"
-	}
-	text, err := json.Marshal(struct {
-		Format  string `json:"format"`
-		Types   string `json:"types"`
-		Path    string `json:"path,omitzero"`
-		Explode string `json:"explode,omitzero"`
-	}{u.Format, types, u.Path, u.Explode})
-	if err != nil {
-		panic(err) // parameters are valid UTF-8
-	}
-	return text
-}
 
 // feedType reads the type of feed that is wanted. One that cannot be made is
 // refused with all that is wrong with the parameters: what the body must be
@@ -46,13 +27,13 @@ func (c *call) feedType() (feedmill.FeedType, error) {
 	default:
 		c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such type; there are " + feedTypes + "."})
 	}
-	c.readUploadParameters(new(Upload))
+	c.readUploadParameters(new(feedmill.Upload))
 	c.checkNameParameter()
 	return t, c.refusal()
 }
 
 func (s *Server) createFeed(c *call) (answer, error) {
-	var u Upload
+	var u feedmill.Upload
 	if c.query["type"] != string(feedmill.FeedREST) {
 		u.Mode, u.Key = c.readMode(feedmill.Feed{Mode: feedmill.ModeReplace})
 	}
@@ -66,7 +47,7 @@ func (s *Server) createFeed(c *call) (answer, error) {
 	if _, given := c.query["sourceOf"]; given {
 		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for type=rest."})
 	}
-	return s.readUpload(c, u, func(ctx context.Context, u Upload) (answer, error) {
+	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, c.keepFeed(createdFeed))
 		if err != nil {
 			return answer{}, err
@@ -80,7 +61,7 @@ func createdFeed(f feedmill.Feed) answer { return created(feedURL(f.ID), viewFee
 func foundFeed(f feedmill.Feed) answer { return feedAnswer(http.StatusOK, f) }
 
 // keepFeed keeps the answer that tells of a feed.
-func (c *call) keepFeed(render func(feedmill.Feed) answer) FeedResponse {
+func (c *call) keepFeed(render func(feedmill.Feed) answer) feedmill.FeedResponse {
 	return func(f feedmill.Feed) (*feedmill.IdempotentResponse, error) {
 		if c.idempotent == nil {
 			return nil, nil
@@ -98,9 +79,9 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 	if f.Type != feedmill.FeedUpload {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "This feed fetches its data itself; only the data of an upload can be replaced."}
 	}
-	var u Upload
+	var u feedmill.Upload
 	u.Mode, u.Key = c.readMode(f)
-	return s.readUpload(c, u, func(ctx context.Context, u Upload) (answer, error) {
+	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, c.keepFeed(foundFeed))
 		if err != nil {
 			return answer{}, err
@@ -118,7 +99,7 @@ type previewView struct {
 	Trace    []tracedView   `json:"trace"`
 }
 
-func previewAnswer(p FeedPreview) answer {
+func previewAnswer(p feedmill.FeedPreview) answer {
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
 		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
 		Warnings: viewWarnings(p.Warnings), Source: p.Spec, Trace: viewTrace(p.Trace),
@@ -133,12 +114,11 @@ func (s *Server) previewFeed(c *call) (answer, error) {
 	if t == feedmill.FeedREST {
 		return s.previewFetched(c, t)
 	}
-	return s.readUpload(c, Upload{}, func(ctx context.Context, u Upload) (answer, error) {
+	return s.readUpload(c, feedmill.Upload{}, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		p, err := s.Feeds.Preview(ctx, u)
 		if err != nil {
 			return answer{}, err
 		}
-		p.Spec = u.Spec()
 		return previewAnswer(p), nil
 	})
 }

@@ -112,7 +112,7 @@ func keptRows(a answer, rows io.Reader) (answer, error) {
 
 // streamRows sends rows as they come. Where they break off so does the
 // connection, so that nobody takes the part for the whole.
-func (s *Server) streamRows(c *call, rows FeedRows, w http.ResponseWriter) {
+func (s *Server) streamRows(c *call, rows feedmill.FeedRows, w http.ResponseWriter) {
 	defer rows.Close()
 	c.begun()
 	control := http.NewResponseController(w)

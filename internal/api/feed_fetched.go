@@ -36,7 +36,7 @@ func (s *Server) previewFetched(c *call, t feedmill.FeedType) (answer, error) {
 
 // readFetched reads a feed that is to fetch its data. What the object in the
 // body says is not looked at here, only that it is one.
-func (s *Server) readFetched(c *call, t feedmill.FeedType) (FetchedFeed, error) {
+func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed, error) {
 	c.accepts = "application/json"
 	for _, name := range slices.Concat([]string{"name"}, modeParameters, uploadParameters) {
 		if _, given := c.query[name]; given {
@@ -45,18 +45,18 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (FetchedFeed, error) 
 	}
 	sourceOf, err := s.sourceOf(c)
 	if err != nil {
-		return FetchedFeed{}, err
+		return feedmill.FetchedFeed{}, err
 	}
 	// The operation takes large bodies, which are data; this is none.
 	c.r.Body = http.MaxBytesReader(nil, c.r.Body, smallBody)
 	v, err := c.readJSON()
 	if err != nil {
-		return FetchedFeed{}, err
+		return feedmill.FetchedFeed{}, err
 	}
 	if v.kind != '{' {
-		return FetchedFeed{}, c.malformed("", "The body must be a JSON object.")
+		return feedmill.FetchedFeed{}, c.malformed("", "The body must be a JSON object.")
 	}
-	return FetchedFeed{Type: t, Body: v.raw, SourceOf: sourceOf}, c.refusal()
+	return feedmill.FetchedFeed{Type: t, Body: v.raw, SourceOf: sourceOf}, c.refusal()
 }
 
 // sourceOf reads the feed whose source is to have another feed, and notes one

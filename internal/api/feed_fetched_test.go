@@ -30,10 +30,10 @@ func TestFetchedFeedIsMade(t *testing.T) {
 	if a.Code != http.StatusCreated {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
-	want := []FetchedFeed{
+	want := []feedmill.FetchedFeed{
 		{Type: feedmill.FeedREST, Body: []byte(restBody)}, {Type: feedmill.FeedREST, Body: []byte(`{"response":{"path":"$.other"}}`), SourceOf: first},
 	}
-	if !slices.EqualFunc(w.feeds.made, want, func(a, b FetchedFeed) bool {
+	if !slices.EqualFunc(w.feeds.made, want, func(a, b feedmill.FetchedFeed) bool {
 		return a.Type == b.Type && a.SourceOf == b.SourceOf && string(a.Body) == string(b.Body)
 	}) {
 		t.Errorf("asked for %+v", w.feeds.made)

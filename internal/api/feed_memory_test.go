@@ -43,9 +43,9 @@ type memoryFeeds struct {
 	known     map[feedmill.ID]feedmill.Feed
 	refreshes map[feedmill.ID]feedmill.Refresh
 	trace     []feedmill.TracedRequest
-	made      []FetchedFeed
-	patches   []FeedPatch
-	uploads   []Upload
+	made      []feedmill.FetchedFeed
+	patches   []feedmill.FeedPatch
+	uploads   []feedmill.Upload
 	// refusal is what is wrong with every body.
 	refusal error
 	// ready is closed when the feeds have their data.
@@ -96,7 +96,7 @@ func (m *memoryFeeds) RefreshTrace(context.Context, feedmill.ID, feedmill.ID, fe
 	return m.trace, nil
 }
 
-func (m *memoryFeeds) CreateFetched(_ context.Context, _ feedmill.ID, n FetchedFeed, keep FeedResponse) (feedmill.Feed, error) {
+func (m *memoryFeeds) CreateFetched(_ context.Context, _ feedmill.ID, n feedmill.FetchedFeed, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	m.made = append(m.made, n)
 	if m.refusal != nil {
 		return feedmill.Feed{}, m.refusal
@@ -107,9 +107,9 @@ func (m *memoryFeeds) CreateFetched(_ context.Context, _ feedmill.ID, n FetchedF
 	return f, err
 }
 
-func (m *memoryFeeds) PreviewFetched(_ context.Context, _ feedmill.ID, n FetchedFeed) (FeedPreview, error) {
+func (m *memoryFeeds) PreviewFetched(_ context.Context, _ feedmill.ID, n feedmill.FetchedFeed) (feedmill.FeedPreview, error) {
 	m.made = append(m.made, n)
-	return FeedPreview{Rows: []byte(`[{"id":1}]`), RowCount: 1, Spec: []byte(`{"request":{}}`), Trace: m.trace}, m.refusal
+	return feedmill.FeedPreview{Rows: []byte(`[{"id":1}]`), RowCount: 1, Spec: []byte(`{"request":{}}`), Trace: m.trace}, m.refusal
 }
 
 func (m *memoryFeeds) Await(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error) {
@@ -123,7 +123,7 @@ func (m *memoryFeeds) Await(ctx context.Context, workspace, id feedmill.ID) (fee
 	return f, err
 }
 
-func (m *memoryFeeds) RefreshFeed(_ context.Context, _, id feedmill.ID, keep RefreshResponse) (feedmill.Refresh, error) {
+func (m *memoryFeeds) RefreshFeed(_ context.Context, _, id feedmill.ID, keep feedmill.RefreshResponse) (feedmill.Refresh, error) {
 	r := feedmill.Refresh{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: id, State: feedmill.RefreshPending, StartedAt: now()}
 	idempotent, err := keep(r)
 	m.keep(idempotent)
@@ -138,7 +138,7 @@ func (m *memoryFeeds) CancelRefresh(ctx context.Context, workspace, feed, id fee
 	return r, err
 }
 
-func (m *memoryFeeds) steer(id feedmill.ID, state feedmill.FeedState, keep FeedResponse) (feedmill.Feed, error) {
+func (m *memoryFeeds) steer(id feedmill.ID, state feedmill.FeedState, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	f := m.known[id]
 	f.State = state
 	idempotent, err := keep(f)
@@ -146,22 +146,22 @@ func (m *memoryFeeds) steer(id feedmill.ID, state feedmill.FeedState, keep FeedR
 	return f, err
 }
 
-func (m *memoryFeeds) Pause(_ context.Context, _, id feedmill.ID, keep FeedResponse) (feedmill.Feed, error) {
+func (m *memoryFeeds) Pause(_ context.Context, _, id feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	return m.steer(id, feedmill.FeedPaused, keep)
 }
 
-func (m *memoryFeeds) Resume(_ context.Context, _, id feedmill.ID, keep FeedResponse) (feedmill.Feed, error) {
+func (m *memoryFeeds) Resume(_ context.Context, _, id feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	return m.steer(id, feedmill.FeedReady, keep)
 }
 
-func (m *memoryFeeds) Change(_ context.Context, _, id feedmill.ID, p FeedPatch) (feedmill.Feed, error) {
+func (m *memoryFeeds) Change(_ context.Context, _, id feedmill.ID, p feedmill.FeedPatch) (feedmill.Feed, error) {
 	m.patches = append(m.patches, p)
 	f := m.known[id]
 	f.Name = *cmp.Or(p.Name, &f.Name)
 	return f, m.refusal
 }
 
-func (m *memoryFeeds) Replace(_ context.Context, _, id feedmill.ID, u Upload, _ FeedResponse) (feedmill.Feed, error) {
+func (m *memoryFeeds) Replace(_ context.Context, _, id feedmill.ID, u feedmill.Upload, _ feedmill.FeedResponse) (feedmill.Feed, error) {
 	m.uploads = append(m.uploads, u)
 	return m.known[id], nil
 }

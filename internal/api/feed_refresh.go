@@ -146,7 +146,9 @@ func (s *Server) listRejects(c *call) (answer, error) {
 		return answer{}, err
 	}
 	a := answer{status: http.StatusOK, contentType: "application/x-ndjson"}
-	a.stream = func(_ context.Context, w http.ResponseWriter) { s.streamRows(c, FeedRows{ReadCloser: rows}, w) }
+	a.stream = func(_ context.Context, w http.ResponseWriter) {
+		s.streamRows(c, feedmill.FeedRows{ReadCloser: rows}, w)
+	}
 	if c.r.Method == http.MethodHead {
 		return a, rows.Close()
 	}

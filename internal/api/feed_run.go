@@ -50,7 +50,7 @@ func (s *Server) pauseFeed(c *call) (answer, error) { return s.steerFeed(c, s.Fe
 func (s *Server) resumeFeed(c *call) (answer, error) { return s.steerFeed(c, s.Feeds.Resume) }
 
 // steerFeed pauses a feed or lets it go on.
-func (s *Server) steerFeed(c *call, steer func(ctx context.Context, workspace, feed feedmill.ID, keep FeedResponse) (feedmill.Feed, error)) (answer, error) {
+func (s *Server) steerFeed(c *call, steer func(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)) (answer, error) {
 	f, err := s.fetchingFeed(c)
 	if err != nil {
 		return answer{}, err

@@ -13,27 +13,6 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Upload is data that is to become a table.
-type Upload struct {
-	// Body is the data itself, with its Content-Encoding undone. It is read
-	// to its end, where it can still turn out to be at fault.
-	Body io.Reader
-	// Name is what the feed is called.
-	Name string
-	// Format is one of csv, tsv, json and ndjson.
-	Format string
-	// Path says where the records of a JSON document are, and Explode where in
-	// a record the array is whose elements become rows.
-	Path, Explode string
-	// Text leaves every column text.
-	Text bool
-	// Mode says what becomes of the rows that are there, and Key names the
-	// columns that they are merged by. A new feed keeps
-	// both for the uploads that follow.
-	Mode feedmill.FeedMode
-	Key  []string
-}
-
 // defaultMaxUpload is how many bytes of data are taken where nobody says.
 const defaultMaxUpload = 1 << 30
 
@@ -63,7 +42,7 @@ var uploadParameters = []string{"format", "path", "types", "explode"}
 // readUpload reads what the request says of its data, beside what u has already,
 // and hands do the data itself. Once do is done the rest of the body has been read as well, so that
 // the request is known in full before anything comes of it.
-func (s *Server) readUpload(c *call, u Upload, do func(context.Context, Upload) (answer, error)) (answer, error) {
+func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context, feedmill.Upload) (answer, error)) (answer, error) {
 	u.Path, u.Explode = c.query["path"], c.query["explode"]
 	given := c.readUploadParameters(&u)
 	c.checkNameParameter()
@@ -101,7 +80,7 @@ func (s *Server) readUpload(c *call, u Upload, do func(context.Context, Upload) 
 
 // readUploadParameters notes what is wrong with the parameters, and answers the
 // format that they name.
-func (c *call) readUploadParameters(u *Upload) (format string) {
+func (c *call) readUploadParameters(u *feedmill.Upload) (format string) {
 	format, named := c.query["format"]
 	switch {
 	case !named, isUploadFormat(format):
@@ -126,7 +105,7 @@ func (c *call) readUploadParameters(u *Upload) (format string) {
 }
 
 // checkUpload notes the parameters that the format has no use for.
-func (c *call) checkUpload(u Upload) {
+func (c *call) checkUpload(u feedmill.Upload) {
 	if u.Format != "csv" && u.Format != "tsv" {
 		return
 	}
@@ -185,7 +164,7 @@ func (c *call) withFault(err error) error {
 }
 
 // readForm finds the one file in a form and hands it on.
-func (s *Server) readForm(c *call, body io.Reader, u Upload, given string, do func(context.Context, Upload) (answer, error)) (answer, error) {
+func (s *Server) readForm(c *call, body io.Reader, u feedmill.Upload, given string, do func(context.Context, feedmill.Upload) (answer, error)) (answer, error) {
 	boundary, err := formBoundary(c.r.Header)
 	if err != nil {
 		return answer{}, err

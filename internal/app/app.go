@@ -22,6 +22,7 @@ import (
 	"github.com/feedmill/feedmill/internal/config"
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/store/postgres"
@@ -37,7 +38,7 @@ type store interface {
 	publish.Store
 	deliver.Store
 	listen.Store
-	feedStore
+	feed.Store
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)

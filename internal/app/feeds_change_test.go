@@ -154,7 +154,7 @@ func TestReadersAreNotDisturbed(t *testing.T) {
 	if got := s.send(t, request{method: "DELETE", path: path}); got.status != 204 {
 		t.Fatal(got)
 	}
-	if err := s.feeds(t).sweepFiles(t.Context(), time.Now().Add(time.Hour)); err != nil {
+	if err := s.feeds(t).SweepFiles(t.Context(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	finish(reading)

@@ -15,18 +15,19 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill/internal/blob"
+	"github.com/feedmill/feedmill/internal/feed"
 )
 
 // feeds opens the files of a server a second time, to sweep them when a test
 // wants it.
-func (s *service) feeds(t *testing.T) *feeds {
+func (s *service) feeds(t *testing.T) *feed.Feeds {
 	t.Helper()
 	blobs, err := blob.Open(filepath.Join(s.app.config.Data, blobFolder))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return &feeds{store: s.app.store, blobs: blobs, log: s.app.log}
+	return feed.New(feed.Options{Store: s.app.store, Blobs: blobs, Log: s.app.log})
 }
 
 // TestClientThatStops holds that an upload whose client goes away in the middle
@@ -144,10 +145,10 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.feeds(t).sweepFiles(t.Context(), time.Now().Add(-time.Hour)); err != nil || len(s.files(t)) != len(kept)+3 {
+	if err := s.feeds(t).SweepFiles(t.Context(), time.Now().Add(-time.Hour)); err != nil || len(s.files(t)) != len(kept)+3 {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
-	if err := s.feeds(t).sweepFiles(t.Context(), time.Now().Add(time.Hour)); err != nil || fmt.Sprint(s.files(t)) != fmt.Sprint(kept) {
+	if err := s.feeds(t).SweepFiles(t.Context(), time.Now().Add(time.Hour)); err != nil || fmt.Sprint(s.files(t)) != fmt.Sprint(kept) {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
 	if got := s.read(t, f.ID, "&fields=order&limit=1"); got != "{\"order\":1}\n" {
@@ -155,10 +156,10 @@ func TestSweep(t *testing.T) {
 	}
 	// Of a deleted feed the files stay for a while, and then go.
 	s.send(t, request{method: "DELETE", path: "/data_feeds/" + f.ID})
-	if _, err := s.feeds(t).forgetVersions(t.Context(), time.Now()); err != nil || len(s.files(t)) != 2 {
+	if _, err := s.feeds(t).ForgetVersions(t.Context(), time.Now()); err != nil || len(s.files(t)) != 2 {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
-	if _, err := s.feeds(t).forgetVersions(t.Context(), time.Now().Add(2*time.Hour)); err != nil || len(s.files(t)) != 0 {
+	if _, err := s.feeds(t).ForgetVersions(t.Context(), time.Now().Add(2*time.Hour)); err != nil || len(s.files(t)) != 0 {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
 }

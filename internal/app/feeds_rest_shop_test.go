@@ -67,7 +67,7 @@ func (s *shop) requests() int {
 
 // restFeed is what tests read of the record of a feed that fetches.
 type restFeed struct {
-	feed
+	shownFeed
 	Mode          string
 	Source        json.RawMessage
 	Schedule      json.RawMessage

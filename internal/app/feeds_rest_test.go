@@ -283,7 +283,7 @@ func TestRefreshIsCancelled(t *testing.T) {
 func TestPreviewOfAnAPI(t *testing.T) {
 	s, shop := start(t, webhooks), newShop(t, `[{"a":1,"b":"x"}]`)
 	var p struct {
-		feed
+		shownFeed
 		Rows  []map[string]any
 		Trace []tracedRequest
 	}

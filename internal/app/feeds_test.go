@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// feed is what tests read of a feed's record.
-type feed struct {
+// shownFeed is what tests read of a feed's record.
+type shownFeed struct {
 	ID, Name, Description, State, ContentHash string
 	RowCount, Version                         int64
 	Columns                                   []struct{ ID, Name, Type string }
@@ -38,7 +38,7 @@ type feed struct {
 }
 
 // types are the columns with their types, in one text.
-func (f feed) types() string {
+func (f shownFeed) types() string {
 	var all []string
 	for _, c := range f.Columns {
 		all = append(all, c.Name+" "+c.Type)
@@ -53,7 +53,7 @@ func (s *service) sendData(t testing.TB, method, path, mediaType, data string, h
 }
 
 // upload makes a feed.
-func (s *service) upload(t testing.TB, query, mediaType, data string) (f feed) {
+func (s *service) upload(t testing.TB, query, mediaType, data string) (f shownFeed) {
 	t.Helper()
 	s.sendData(t, "POST", "/data_feeds?type=dataUpload"+query, mediaType, data).data(t, &f)
 	return f
@@ -111,7 +111,7 @@ func golden(t *testing.T, name, got string) {
 func TestRecordOfAnUpload(t *testing.T) {
 	s := start(t, setup{})
 	got := s.sendData(t, "POST", "/data_feeds?type=dataUpload&name=Orders", "text/csv", "order,total,sold\n1,12.50,03/04/2026\n2,,05/06/2026,x\n")
-	var f feed
+	var f shownFeed
 	got.data(t, &f)
 	if got.status != 201 || got.header.Get("Location") != "/data_feeds/"+f.ID {
 		t.Errorf("%d, Location %q", got.status, got.header.Get("Location"))

@@ -51,7 +51,7 @@ func TestFormatsOfUploads(t *testing.T) {
 		{name: "no records", mediaType: "application/json", data: "[]", columns: "", rows: ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var f feed
+			var f shownFeed
 			s.sendData(t, "POST", "/data_feeds?type=dataUpload"+c.query, c.mediaType, c.data, c.header...).data(t, &f)
 			if got := f.types(); got != c.columns {
 				t.Errorf("the columns are %s, want %s", got, c.columns)
@@ -116,7 +116,7 @@ func TestForms(t *testing.T) {
 				got.problem(t)
 				return
 			}
-			var f feed
+			var f shownFeed
 			if got.data(t, &f); f.Name != c.feedName || f.RowCount != 1 {
 				t.Errorf("%+v", f)
 			}
@@ -143,7 +143,7 @@ func TestNamesOfUploads(t *testing.T) {
 		if disposition != "" {
 			header = [][2]string{{"Content-Disposition", disposition}}
 		}
-		var f feed
+		var f shownFeed
 		s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", "a\n1\n", header...).data(t, &f)
 		if f.Name != want {
 			t.Errorf("%s names %q, want %q", disposition, f.Name, want)
@@ -229,7 +229,7 @@ func TestAllFaultsOfAnUploadAreListed(t *testing.T) {
 func TestPreviewKeepsNothing(t *testing.T) {
 	s := start(t, setup{})
 	var p struct {
-		feed
+		shownFeed
 		Rows []map[string]any
 	}
 	s.sendData(t, "POST", "/data_feeds/preview?type=dataUpload", "text/csv", "n\n"+strings.Repeat("1\n", 250)).data(t, &p)

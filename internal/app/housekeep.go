@@ -5,6 +5,13 @@ import (
 	"time"
 )
 
+const (
+	// sweepFilesEvery is how often all files are looked at for those that no
+	// version has and that were there the time before. It is longer than any
+	// upload takes from its last byte to its commit.
+	sweepFilesEvery = time.Hour
+)
+
 // housekeep removes what is past its time: a little at a time, so that nobody
 // waits for it, and at once, so that a store has room for the days to come. The
 // process began to serve at the given time.
@@ -19,11 +26,11 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 	orphans := began.Add(-clockStep)
 	for {
 		if now := time.Now(); now.Sub(swept) >= sweepFilesEvery {
-			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.sweepFiles(ctx, orphans) })
+			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.SweepFiles(ctx, orphans) })
 			swept, orphans = now, now
 		}
-		a.sweep(ctx, "versions", func(now time.Time) (bool, error) { return feeds.forgetVersions(ctx, now) })
-		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.forgetRefreshes(ctx, now) })
+		a.sweep(ctx, "versions", func(now time.Time) (bool, error) { return feeds.ForgetVersions(ctx, now) })
+		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.ForgetRefreshes(ctx, now) })
 		a.sweep(ctx, "idempotency keys", func(now time.Time) (bool, error) {
 			const step = 500
 			n, err := a.store.ForgetResponses(ctx, now, step)

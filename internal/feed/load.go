@@ -1,17 +1,14 @@
-package app
+package feed
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/api"
-	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/model"
 )
@@ -34,7 +31,7 @@ type loading struct {
 
 // newLoading begins a try to give a feed its next version. The files are named
 // after the try, so that two at the same time have nothing in common.
-func newLoading(feed feedmill.Feed, u api.Upload) *loading {
+func newLoading(feed feedmill.Feed, u feedmill.Upload) *loading {
 	id := feedmill.NewID(feedmill.PrefixRefresh)
 	name := string(feed.ID) + "/" + string(id)
 	return &loading{
@@ -45,7 +42,7 @@ func newLoading(feed feedmill.Feed, u api.Upload) *loading {
 }
 
 // load receives an upload and makes a table of it. If it fails, nothing is left.
-func (f *feeds) load(ctx context.Context, l *loading, u api.Upload) error {
+func (f *Feeds) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 	original, err := f.receive(ctx, l.version.Original, u)
 	if err != nil {
 		return err
@@ -69,7 +66,7 @@ func (f *feeds) load(ctx context.Context, l *loading, u api.Upload) error {
 }
 
 // takeTurn does work that only a few may do at the same time.
-func (f *feeds) takeTurn(ctx context.Context, work func() error) error {
+func (f *Feeds) takeTurn(ctx context.Context, work func() error) error {
 	select {
 	case f.modelling <- struct{}{}:
 		defer func() { <-f.modelling }()
@@ -80,7 +77,7 @@ func (f *feeds) takeTurn(ctx context.Context, work func() error) error {
 }
 
 // model looks at all of the data and writes it as a table.
-func (f *feeds) model(ctx context.Context, l *loading, u api.Upload, data *incoming) error {
+func (f *Feeds) model(ctx context.Context, l *loading, u feedmill.Upload, data *incoming) error {
 	found, err := f.look(ctx, data, u)
 	if err != nil {
 		return err
@@ -91,7 +88,7 @@ func (f *feeds) model(ctx context.Context, l *loading, u api.Upload, data *incom
 
 // write writes the rows of a table that was looked at, together with those that
 // the feed keeps. If it fails, nothing is left.
-func (f *feeds) write(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) error {
+func (f *Feeds) write(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) error {
 	if l.before.Version > 0 {
 		changes := schema.Fit(l.before.Columns)
 		l.reshaped = len(changes) > 0
@@ -113,7 +110,7 @@ func (f *feeds) write(ctx context.Context, l *loading, schema *model.Schema, war
 
 // combine puts fresh rows together with those that the feed keeps. The file of
 // the fresh ones goes, unless it is all that there is.
-func (f *feeds) combine(ctx context.Context, l *loading, fresh lake.Version) (lake.Version, error) {
+func (f *Feeds) combine(ctx context.Context, l *loading, fresh lake.Version) (lake.Version, error) {
 	keeps := l.mode != feedmill.ModeReplace && l.before.Version > 0
 	if !keeps && len(l.key) == 0 {
 		return fresh, nil
@@ -134,53 +131,15 @@ func (f *feeds) combine(ctx context.Context, l *loading, fresh lake.Version) (la
 	return v, err
 }
 
-// table is data that can be read, and what must be closed after it.
-type table struct {
-	model.Table
-	io.Closer
-}
-
-// openTable finds the records of the data in its format.
-func openTable(ctx context.Context, data decode.Source, u api.Upload, temp string) (table, error) {
-	options := decode.JSONOptions{Path: u.Path, Explode: u.Explode, Temp: temp}
-	open := decode.OpenJSON
-	switch u.Format {
-	case "ndjson":
-		open = decode.OpenNDJSON
-		fallthrough
-	case "json":
-		json, err := open(ctx, data, options)
-		return table{json, json}, err
-	}
-	text, err := decode.OpenText(ctx, data, temp)
-	if err != nil {
-		return table{}, err
-	}
-	csv, err := decode.OpenCSV(ctx, text, decode.CSVOptions{Delimiter: delimiterOf(u.Format)})
-	if err != nil {
-		return table{}, errors.Join(err, text.Close())
-	}
-	return table{csv, text}, nil
-}
-
-// delimiterOf is what stands between the fields of a format, or 0 where the
-// data says so.
-func delimiterOf(format string) byte {
-	if format == "tsv" {
-		return '\t'
-	}
-	return 0
-}
-
 // drop removes the files of a loading that failed, and answers with the failure.
-func (f *feeds) drop(l *loading, cause error) error {
+func (f *Feeds) drop(l *loading, cause error) error {
 	f.remove(l.version.File)
 	f.remove(l.version.Original)
 	return cause
 }
 
 // remove removes a file that nothing has, or leaves it to be swept.
-func (f *feeds) remove(name string) {
+func (f *Feeds) remove(name string) {
 	if err := f.blobs.Delete(context.Background(), name); err != nil {
 		f.log.Warn("a file that nothing has is left to be swept", "file", name, "error", err)
 	}
@@ -188,7 +147,7 @@ func (f *feeds) remove(name string) {
 
 // unstored is drop for a loading that the store did not take. Where the store
 // cannot say whether it did, the files stay: they are swept if it did not.
-func (f *feeds) unstored(l *loading, cause error) error {
+func (f *Feeds) unstored(l *loading, cause error) error {
 	refused := []error{feedmill.ErrConflict, feedmill.ErrNotFound, feedmill.ErrInvalid, feedmill.ErrIdempotencyKeyUsed}
 	if slices.ContainsFunc(refused, func(kind error) bool { return errors.Is(cause, kind) }) {
 		return f.drop(l, cause)

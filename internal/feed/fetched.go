@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"bytes"
@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/source/rest"
 )
 
 // CreateFetched makes a feed that fetches its data, and has its first refresh
 // begin.
-func (f *feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.FeedResponse) (feedmill.Feed, error) {
+func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	if n.SourceOf != "" {
 		return f.addFetched(ctx, workspace, n, keep)
 	}
@@ -41,12 +40,12 @@ func (f *feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n api.
 		return feedmill.Feed{}, fmt.Errorf("create feed: %w", err)
 	}
 	f.queue.Offer(due)
-	f.engine.Wake()
+	f.Engine.Wake()
 	return feed, nil
 }
 
 // addFetched makes one more feed of a source.
-func (f *feeds) addFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed, keep api.FeedResponse) (feedmill.Feed, error) {
+func (f *Feeds) addFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	def, err := rest.ParseFeed(n.Body)
 	if err != nil {
 		return feedmill.Feed{}, err
@@ -82,12 +81,12 @@ func (f *feeds) addFetched(ctx context.Context, workspace feedmill.ID, n api.Fet
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	f.engine.Wake()
+	f.Engine.Wake()
 	return feed, nil
 }
 
 // define reads the definition of a feed and its source.
-func (f *feeds) define(body []byte) (*rest.Definition, error) {
+func (f *Feeds) define(body []byte) (*rest.Definition, error) {
 	def, err := rest.Parse(body, f.maxBytes)
 	return def, f.checkURLs(def, err)
 }
@@ -95,7 +94,7 @@ func (f *feeds) define(body []byte) (*rest.Definition, error) {
 // checkURLs refuses places that the egress policy is known to forbid, besides
 // what is wrong already. A name is known only when it is resolved, with each
 // request.
-func (f *feeds) checkURLs(def *rest.Definition, wrong error) error {
+func (f *Feeds) checkURLs(def *rest.Definition, wrong error) error {
 	var faults []feedmill.Fault
 	refusal, listed := errors.AsType[*feedmill.Error](wrong)
 	if wrong != nil && !listed {
@@ -128,14 +127,14 @@ func isLocalName(host string) bool {
 }
 
 // describe gives a source what a definition says of it.
-func (f *feeds) describe(s *feedmill.Source, def *rest.Definition, at time.Time) (err error) {
+func (f *Feeds) describe(s *feedmill.Source, def *rest.Definition, at time.Time) (err error) {
 	s.Host, s.Spec, s.Schedule, s.UpdatedAt = def.Host(), def.SourceSpec(), def.Schedule, at
 	s.Secrets, err = f.vault.Seal(def.Secrets(), string(s.ID))
 	return err
 }
 
 // restore is how a source is fetched, with its secrets.
-func (f *feeds) restore(ctx context.Context, s feedmill.Source) (*rest.Spec, error) {
+func (f *Feeds) restore(ctx context.Context, s feedmill.Source) (*rest.Spec, error) {
 	secrets, err := f.vault.Unseal(ctx, s.Secrets, string(s.ID))
 	if err != nil {
 		return nil, fmt.Errorf("the secrets of a source: %w", err)
@@ -151,7 +150,7 @@ func newFetched(def *rest.Definition, public []byte, at time.Time) feedmill.Feed
 }
 
 // addFeed adds a feed to a source, with its first refresh asked for.
-func addFeed(c *feedmill.SourceChange, feed feedmill.Feed, keep api.FeedResponse) (feedmill.Feed, error) {
+func addFeed(c *feedmill.SourceChange, feed feedmill.Feed, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	feed.Workspace, feed.Source, feed.Type = c.Source.Workspace, c.Source.ID, c.Source.Type
 	c.Feeds = append(c.Feeds, feed)
 	if _, err := c.Request(feed.ID, feed.CreatedAt); err != nil {
@@ -168,13 +167,13 @@ func addFeed(c *feedmill.SourceChange, feed feedmill.Feed, keep api.FeedResponse
 }
 
 // changeSource changes a source and its feeds and tells of what is news.
-func (f *feeds) changeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
+func (f *Feeds) changeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
 	due, err := f.store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
 		news, err := change(c)
 		if err != nil {
 			return err
 		}
-		events, err := newsEvents(c, news)
+		events, err := NewsEvents(c, news)
 		c.Events = append(c.Events, events...)
 		return err
 	}, f.maxAttempts)
@@ -186,7 +185,7 @@ func (f *feeds) changeSource(ctx context.Context, workspace, source feedmill.ID,
 }
 
 // steer changes how a feed stands with its source.
-func (f *feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep api.FeedResponse, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) (feed feedmill.Feed, err error) {
+func (f *Feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep feedmill.FeedResponse, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) (feed feedmill.Feed, err error) {
 	if feed, err = f.store.Feed(ctx, workspace, id); err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -202,22 +201,22 @@ func (f *feeds) steer(ctx context.Context, workspace, id feedmill.ID, keep api.F
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	f.engine.Wake()
+	f.Engine.Wake()
 	return feed, nil
 }
 
 // Pause keeps a feed from fetching.
-func (f *feeds) Pause(ctx context.Context, workspace, id feedmill.ID, keep api.FeedResponse) (feedmill.Feed, error) {
+func (f *Feeds) Pause(ctx context.Context, workspace, id feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	return f.steer(ctx, workspace, id, keep, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Pause(id, now()) })
 }
 
 // Resume lets a feed fetch again.
-func (f *feeds) Resume(ctx context.Context, workspace, id feedmill.ID, keep api.FeedResponse) (feedmill.Feed, error) {
+func (f *Feeds) Resume(ctx context.Context, workspace, id feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error) {
 	return f.steer(ctx, workspace, id, keep, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Resume(id, now()) })
 }
 
 // RefreshFeed has a feed fetch its data now.
-func (f *feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep api.RefreshResponse) (feedmill.Refresh, error) {
+func (f *Feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep feedmill.RefreshResponse) (feedmill.Refresh, error) {
 	feed, err := f.steer(ctx, workspace, id, func(feed feedmill.Feed) (*feedmill.IdempotentResponse, error) { return keep(*feed.LastRefresh) },
 		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 			_, err := c.Request(id, now())
@@ -230,7 +229,7 @@ func (f *feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep
 }
 
 // CancelRefresh ends a refresh that waits or runs.
-func (f *feeds) CancelRefresh(ctx context.Context, workspace, id, refresh feedmill.ID) (feedmill.Refresh, error) {
+func (f *Feeds) CancelRefresh(ctx context.Context, workspace, id, refresh feedmill.ID) (feedmill.Refresh, error) {
 	var run int64
 	feed, err := f.steer(ctx, workspace, id, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil },
 		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
@@ -241,13 +240,13 @@ func (f *feeds) CancelRefresh(ctx context.Context, workspace, id, refresh feedmi
 	if err != nil {
 		return feedmill.Refresh{}, err
 	}
-	f.engine.Cancel(feed.Source, run)
+	f.Engine.Cancel(feed.Source, run)
 	return *feed.LastRefresh, nil
 }
 
 // Await waits until the feed is not refreshing any more, or ctx ends. Another
 // process may be the one that refreshes it, so the store is asked, at first often.
-func (f *feeds) Await(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error) {
+func (f *Feeds) Await(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error) {
 	const first, longest = 10 * time.Millisecond, 250 * time.Millisecond
 	for wait := first; ; wait = min(wait*2, longest) {
 		feed, err := f.store.Feed(context.WithoutCancel(ctx), workspace, id)
@@ -263,7 +262,7 @@ func (f *feeds) Await(ctx context.Context, workspace, id feedmill.ID) (feedmill.
 }
 
 // changeFetched changes what people call a feed, and how it fetches its data.
-func (f *feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch api.FeedPatch) (feed feedmill.Feed, err error) {
+func (f *Feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch feedmill.FeedPatch) (feed feedmill.Feed, err error) {
 	redefine := func(*feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 		return []feedmill.SourceNews{{Feed: before.ID, Kind: feedmill.NewsUpdated}}, nil
 	}
@@ -287,13 +286,13 @@ func (f *feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch a
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	f.engine.Cancel(feed.Source, run)
+	f.Engine.Cancel(feed.Source, run)
 	return feed, nil
 }
 
 // redefinition is the change of a source and its feeds that a patch of one
 // feed's definition means.
-func (f *feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []byte) (func(*feedmill.SourceChange) ([]feedmill.SourceNews, error), error) {
+func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []byte) (func(*feedmill.SourceChange) ([]feedmill.SourceNews, error), error) {
 	source, err := f.store.Source(ctx, before.Workspace, before.Source)
 	if err != nil {
 		return nil, err
@@ -349,7 +348,7 @@ func changed(c *feedmill.SourceChange, feed feedmill.ID, shared bool) (ids []fee
 // is fetched, or how it is read, is other data: everything is fetched, and takes
 // the place of what is there. Another credential is tried where the last was of no
 // use. Everything else counts from the next refresh on.
-func (f *feeds) fetchAnew(c *feedmill.SourceChange, feeds []feedmill.ID, members map[string]json.RawMessage, at time.Time) ([]feedmill.SourceNews, error) {
+func (f *Feeds) fetchAnew(c *feedmill.SourceChange, feeds []feedmill.ID, members map[string]json.RawMessage, at time.Time) ([]feedmill.SourceNews, error) {
 	for _, name := range []string{"request", "response", "pagination", "incremental"} {
 		if _, given := members[name]; given {
 			return c.Redo(feeds, at)
@@ -370,8 +369,8 @@ func (f *feeds) fetchAnew(c *feedmill.SourceChange, feeds []feedmill.ID, members
 }
 
 // forgetRun ends the run of a source that went with its last feed.
-func (f *feeds) forgetRun(ctx context.Context, feed feedmill.Feed) {
+func (f *Feeds) forgetRun(ctx context.Context, feed feedmill.Feed) {
 	if _, err := f.store.Source(ctx, feed.Workspace, feed.Source); errors.Is(err, feedmill.ErrNotFound) {
-		f.engine.Cancel(feed.Source, math.MaxInt64)
+		f.Engine.Cancel(feed.Source, math.MaxInt64)
 	}
 }

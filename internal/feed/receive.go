@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"context"
@@ -8,9 +8,7 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/blob"
-	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/model"
 )
 
@@ -30,7 +28,7 @@ type incoming struct {
 // receive writes data as it comes to a file of that name, which is not kept
 // before the caller says so. Where there is a place for it, it is looked at
 // meanwhile. If receive fails, nothing is left.
-func (f *feeds) receive(ctx context.Context, name string, u api.Upload) (*incoming, error) {
+func (f *Feeds) receive(ctx context.Context, name string, u feedmill.Upload) (*incoming, error) {
 	draft, err := f.blobs.Begin(name)
 	if err != nil {
 		return nil, fmt.Errorf("receive data: %w", err)
@@ -156,7 +154,7 @@ type looked struct {
 
 // look looks at all records of data that was received, unless that was done
 // while it arrived.
-func (f *feeds) look(ctx context.Context, data *incoming, u api.Upload) (*looked, error) {
+func (f *Feeds) look(ctx context.Context, data *incoming, u feedmill.Upload) (*looked, error) {
 	data.looking.Wait()
 	if found := data.early; found != nil {
 		data.early = nil
@@ -170,7 +168,7 @@ func (f *feeds) look(ctx context.Context, data *incoming, u api.Upload) (*looked
 }
 
 // look looks at all records of a table, which is closed if it fails.
-func (t table) look(ctx context.Context, u api.Upload) (*looked, error) {
+func (t table) look(ctx context.Context, u feedmill.Upload) (*looked, error) {
 	schema, warnings, err := model.Infer(ctx, t, model.Options{Text: u.Text})
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -180,7 +178,7 @@ func (t table) look(ctx context.Context, u api.Upload) (*looked, error) {
 
 // lookEarly looks at data while it arrives. It answers nil where that cannot be
 // done; whatever is wrong with the data shows when it is there in full.
-func (f *feeds) lookEarly(ctx context.Context, a *incoming, u api.Upload) *looked {
+func (f *Feeds) lookEarly(ctx context.Context, a *incoming, u feedmill.Upload) *looked {
 	// A table that is small is looked at in no time.
 	if a.Await(earlyBytes) != nil || a.Size() < earlyBytes {
 		return nil
@@ -198,16 +196,3 @@ func (f *feeds) lookEarly(ctx context.Context, a *incoming, u api.Upload) *looke
 
 // earlyBytes is how much data there is at least for it to be looked at early.
 const earlyBytes = 4 << 20
-
-// openArriving is openTable for data that is not yet there in full.
-func openArriving(ctx context.Context, data decode.Arriving, u api.Upload, temp string) (table, error) {
-	switch u.Format {
-	case "json":
-		return table{}, decode.ErrArriving
-	case "ndjson":
-		json, err := decode.OpenNDJSON(ctx, data, decode.JSONOptions{Path: u.Path, Explode: u.Explode, Temp: temp})
-		return table{json, json}, err
-	}
-	csv, err := decode.OpenArrivingCSV(data, decode.CSVOptions{Delimiter: delimiterOf(u.Format)})
-	return table{csv, io.NopCloser(nil)}, err
-}

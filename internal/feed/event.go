@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"github.com/feedmill/feedmill"
@@ -28,8 +28,8 @@ func feedEvents(feed feedmill.Feed, kinds ...string) ([]feedmill.Event, error) {
 	return all, nil
 }
 
-// newsEvents are the events that tell of what happened to feeds of a source.
-func newsEvents(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error) {
+// NewsEvents are the events that tell of what happened to feeds of a source.
+func NewsEvents(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error) {
 	var all []feedmill.Event
 	for _, n := range news {
 		events, err := feedEvents(*c.Feed(n.Feed), n.Kind)

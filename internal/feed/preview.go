@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"iter"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
@@ -20,11 +19,11 @@ const previewRows = 100
 
 // Preview says what would become of an upload. All of the data is looked at, and
 // its first rows go the way that all rows would.
-func (f *feeds) Preview(ctx context.Context, u api.Upload) (p api.FeedPreview, err error) {
+func (f *Feeds) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedPreview, err error) {
 	l := newLoading(feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed)}, u)
 	original, err := f.receive(ctx, l.version.Original, u)
 	if err != nil {
-		return api.FeedPreview{}, err
+		return feedmill.FeedPreview{}, err
 	}
 	defer original.Close()
 	defer f.drop(l, nil)
@@ -35,26 +34,28 @@ func (f *feeds) Preview(ctx context.Context, u api.Upload) (p api.FeedPreview, e
 	return p, err
 }
 
-func (f *feeds) preview(ctx context.Context, l *loading, u api.Upload, data *incoming) (api.FeedPreview, error) {
+func (f *Feeds) preview(ctx context.Context, l *loading, u feedmill.Upload, data *incoming) (feedmill.FeedPreview, error) {
 	found, err := f.look(ctx, data, u)
 	if err != nil {
-		return api.FeedPreview{}, err
+		return feedmill.FeedPreview{}, err
 	}
 	defer found.Close()
-	return f.show(ctx, l.version.File, found.schema, found.warnings, found.table)
+	p, err := f.show(ctx, l.version.File, found.schema, found.warnings, found.table)
+	p.Spec = uploadSpec(u)
+	return p, err
 }
 
 // show answers with the first rows of a table that was looked at.
-func (f *feeds) show(ctx context.Context, file string, schema *model.Schema, warnings []feedmill.Warning, table model.Table) (api.FeedPreview, error) {
+func (f *Feeds) show(ctx context.Context, file string, schema *model.Schema, warnings []feedmill.Warning, table model.Table) (feedmill.FeedPreview, error) {
 	v, err := lake.Write(ctx, f.blobs, file, schema.Columns, firstBlocks(schema.Load(ctx, table, model.Loading{})))
 	if err != nil {
-		return api.FeedPreview{}, err
+		return feedmill.FeedPreview{}, err
 	}
 	var rows bytes.Buffer
 	if _, err := f.reader.Read(ctx, &v, feedmill.Query{Limit: previewRows}, wire.FormatJSON, nil, &rows); err != nil {
-		return api.FeedPreview{}, err
+		return feedmill.FeedPreview{}, err
 	}
-	return api.FeedPreview{Columns: schema.Columns, RowCount: schema.Rows, Warnings: warnings, Rows: rows.Bytes()}, nil
+	return feedmill.FeedPreview{Columns: schema.Columns, RowCount: schema.Rows, Warnings: warnings, Rows: rows.Bytes()}, nil
 }
 
 // errEnough ends a fetch for a preview.
@@ -73,26 +74,26 @@ func (p firstPages) Page(ctx context.Context, page rest.Page) (int64, error) {
 
 // PreviewFetched fetches as many pages as a preview shows rows of, and says what
 // would become of them.
-func (f *feeds) PreviewFetched(ctx context.Context, workspace feedmill.ID, n api.FetchedFeed) (p api.FeedPreview, err error) {
+func (f *Feeds) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
 	def, err := f.define(n.Body)
 	if err != nil {
-		return api.FeedPreview{}, err
+		return feedmill.FeedPreview{}, err
 	}
 	feed := newFetched(def, def.Public(), now())
 	into := new(fetching)
 	table, err := f.newTable(feed, def.Spec, &into.cursor)
 	if err != nil {
-		return api.FeedPreview{}, err
+		return feedmill.FeedPreview{}, err
 	}
 	into.tables = []*fetchedTable{table}
 	defer func() { err = errors.Join(err, into.close()) }()
 	_, err = f.fetch(ctx, into, rest.Job{Spec: def.Spec, Source: feedmill.NewID(feedmill.PrefixDataSource)}, firstPages{into})
 	if err != nil && !errors.Is(err, errEnough) {
-		return api.FeedPreview{}, previewFailure(err)
+		return feedmill.FeedPreview{}, previewFailure(err)
 	}
 	schema, warnings, err := table.inference.Schema(table.pages)
 	if err != nil {
-		return api.FeedPreview{}, err
+		return feedmill.FeedPreview{}, err
 	}
 	file := string(feed.ID) + "/preview.parquet"
 	defer f.remove(file)

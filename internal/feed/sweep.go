@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"context"
@@ -7,17 +7,13 @@ import (
 )
 
 const (
-	// sweepFilesEvery is how often all files are looked at for those that no
-	// version has and that were there the time before. It is longer than any
-	// upload takes from its last byte to its commit.
-	sweepFilesEvery = time.Hour
 	// keepRefreshes is how long it is known what a refresh did.
 	keepRefreshes = 90 * 24 * time.Hour
 )
 
-// forgetVersions removes versions that need not be kept, a few at a time: first
+// ForgetVersions removes versions that need not be kept, a few at a time: first
 // from the store, and then their files.
-func (f *feeds) forgetVersions(ctx context.Context, now time.Time) (more bool, err error) {
+func (f *Feeds) ForgetVersions(ctx context.Context, now time.Time) (more bool, err error) {
 	const step = 50
 	files, more, err := f.store.ForgetVersions(ctx, now, step)
 	if err != nil {
@@ -26,7 +22,7 @@ func (f *feeds) forgetVersions(ctx context.Context, now time.Time) (more bool, e
 	return more, f.deleteFiles(ctx, files)
 }
 
-func (f *feeds) forgetRefreshes(ctx context.Context, now time.Time) (more bool, err error) {
+func (f *Feeds) ForgetRefreshes(ctx context.Context, now time.Time) (more bool, err error) {
 	const step = 200
 	files, more, err := f.store.ForgetRefreshes(ctx, now.Add(-keepRefreshes), step)
 	if err != nil {
@@ -35,7 +31,7 @@ func (f *feeds) forgetRefreshes(ctx context.Context, now time.Time) (more bool, 
 	return more, f.deleteFiles(ctx, files)
 }
 
-func (f *feeds) deleteFiles(ctx context.Context, names []string) error {
+func (f *Feeds) deleteFiles(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if err := f.blobs.Delete(ctx, name); err != nil {
 			return err
@@ -44,9 +40,9 @@ func (f *feeds) deleteFiles(ctx context.Context, names []string) error {
 	return nil
 }
 
-// sweepFiles removes what uploads that were broken off have left behind: files
+// SweepFiles removes what uploads that were broken off have left behind: files
 // last written before a time that no version has.
-func (f *feeds) sweepFiles(ctx context.Context, before time.Time) error {
+func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	if _, err := f.blobs.Sweep(ctx, before); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"bytes"
@@ -11,20 +11,19 @@ import (
 	"testing/iotest"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/blob"
 )
 
 // receiving opens an empty folder for data, with a place for so many uploads that
 // are looked at while they arrive.
-func receiving(t *testing.T, early int) *feeds {
+func receiving(t *testing.T, early int) *Feeds {
 	t.Helper()
 	blobs, err := blob.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return &feeds{blobs: blobs, temp: t.TempDir(), early: make(chan struct{}, early)}
+	return &Feeds{blobs: blobs, temp: t.TempDir(), early: make(chan struct{}, early)}
 }
 
 // manyLines has at least so many bytes of numbered lines.
@@ -57,7 +56,7 @@ func TestLookedAtEarly(t *testing.T) {
 			var faults [2]string
 			for places := range found {
 				f := receiving(t, places)
-				u := api.Upload{Format: c.format, Body: iotest.HalfReader(strings.NewReader(c.data))}
+				u := feedmill.Upload{Format: c.format, Body: iotest.HalfReader(strings.NewReader(c.data))}
 				a, err := f.receive(t.Context(), "a", u)
 				if err != nil {
 					t.Fatal(err)
@@ -95,7 +94,7 @@ func TestReceiveThatFails(t *testing.T) {
 		"in the end":  io.MultiReader(half, iotest.ErrReader(io.ErrUnexpectedEOF)),
 		"a long wait": iotest.TimeoutReader(strings.NewReader(manyLines("%d,1\n", 1<<20))),
 	} {
-		if _, err := f.receive(t.Context(), "a", api.Upload{Format: "csv", Body: body}); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, iotest.ErrTimeout) {
+		if _, err := f.receive(t.Context(), "a", feedmill.Upload{Format: "csv", Body: body}); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, iotest.ErrTimeout) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -105,7 +104,7 @@ func TestReceiveThatFails(t *testing.T) {
 	if err := f.blobs.Put(t.Context(), "a", func(io.Writer) error { return nil }); err != nil {
 		t.Error(err)
 	}
-	a, err := f.receive(t.Context(), "a", api.Upload{Body: strings.NewReader("x")})
+	a, err := f.receive(t.Context(), "a", feedmill.Upload{Body: strings.NewReader("x")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"github.com/feedmill/feedmill/internal/source/rest"
 )
 
-// runner fetches sources and makes versions of what they have.
-type runner struct{ *feeds }
+// Runner fetches sources and makes versions of what they have.
+type Runner struct{ *Feeds }
 
 // Run fetches a source for its feeds. Every page is looked at while the next
 // one is on its way; the versions are written after the last.
-func (r runner) Run(ctx context.Context, claim refresh.Claim) (refresh.Result, error) {
+func (r Runner) Run(ctx context.Context, claim refresh.Claim) (refresh.Result, error) {
 	spec, err := r.restore(ctx, claim.Source)
 	if err != nil {
 		return refresh.Result{}, err
@@ -95,7 +95,7 @@ func tellable(err error) bool {
 }
 
 // Drop removes the files of a result that was not committed.
-func (r runner) Drop(result refresh.Result) {
+func (r Runner) Drop(result refresh.Result) {
 	for _, o := range result.Outcomes {
 		if o.Version != nil {
 			r.remove(o.Version.File)
@@ -125,7 +125,7 @@ type fetchedTable struct {
 
 // newTable begins the table of a feed. What its records have in the column of
 // the cursor is shown to that.
-func (f *feeds) newTable(feed feedmill.Feed, spec *rest.Spec, cursor *rest.Cursor) (*fetchedTable, error) {
+func (f *Feeds) newTable(feed feedmill.Feed, spec *rest.Spec, cursor *rest.Cursor) (*fetchedTable, error) {
 	response, err := rest.ResponseOf(feed.Spec)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (f *feeds) newTable(feed feedmill.Feed, spec *rest.Spec, cursor *rest.Curso
 
 // fetch fetches all pages into a file that is gone with this process, whatever
 // becomes of it, and gives them to the tables.
-func (f *feeds) fetch(ctx context.Context, into *fetching, job rest.Job, sink rest.Sink) (rest.Result, error) {
+func (f *Feeds) fetch(ctx context.Context, into *fetching, job rest.Job, sink rest.Sink) (rest.Result, error) {
 	spool, err := os.CreateTemp(f.temp, "fetch-*")
 	if err != nil {
 		return rest.Result{}, fmt.Errorf("spool: %w", err)
@@ -229,7 +229,7 @@ func (f *fetching) close() (err error) {
 
 // outcome makes the next version of a table's feed, unless it would be the one
 // that is there.
-func (f *feeds) outcome(ctx context.Context, t *fetchedTable, run int64, o *feedmill.FeedOutcome) error {
+func (f *Feeds) outcome(ctx context.Context, t *fetchedTable, run int64, o *feedmill.FeedOutcome) error {
 	if t.failed != nil {
 		return t.failed
 	}

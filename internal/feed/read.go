@@ -1,4 +1,4 @@
-package app
+package feed
 
 import (
 	"bufio"
@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
@@ -32,7 +31,7 @@ func parseCursor(text string) (*lake.Cursor, error) {
 }
 
 // CheckQuery says what is wrong with a query of a version.
-func (f *feeds) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error {
+func (f *Feeds) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error {
 	after, err := parseCursor(cursor)
 	if err != nil {
 		return err
@@ -43,10 +42,10 @@ func (f *feeds) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cur
 
 // Rows begins to read a version. A page is read to its end first, because what
 // comes after it is known only then; all rows come as they are read.
-func (f *feeds) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (api.FeedRows, error) {
+func (f *Feeds) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
-		return api.FeedRows{}, err
+		return feedmill.FeedRows{}, err
 	}
 	read := func(ctx context.Context, out io.Writer) (lake.Page, error) {
 		return f.reader.Read(ctx, lakeVersion(v), q, wire.Format(format), after, out)
@@ -61,7 +60,7 @@ type readRows = func(ctx context.Context, out io.Writer) (lake.Page, error)
 
 // stream reads rows as somebody takes them. It returns once the first of them
 // are there.
-func stream(ctx context.Context, read readRows) (api.FeedRows, error) {
+func stream(ctx context.Context, read readRows) (feedmill.FeedRows, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	from, to := io.Pipe()
 	rows := &rowStream{buffered: bufio.NewReaderSize(from, 64<<10), pipe: from, cancel: cancel}
@@ -71,9 +70,9 @@ func stream(ctx context.Context, read readRows) (api.FeedRows, error) {
 	})
 	if _, err := rows.buffered.Peek(1); err != nil && err != io.EOF {
 		rows.Close()
-		return api.FeedRows{}, err
+		return feedmill.FeedRows{}, err
 	}
-	return api.FeedRows{ReadCloser: rows}, nil
+	return feedmill.FeedRows{ReadCloser: rows}, nil
 }
 
 // rowStream is rows that a goroutine reads.
@@ -98,13 +97,13 @@ func (r *rowStream) Close() error {
 const pageMemory = 1 << 20
 
 // page reads a page to its end.
-func (f *feeds) page(ctx context.Context, read readRows) (api.FeedRows, error) {
+func (f *Feeds) page(ctx context.Context, read readRows) (feedmill.FeedRows, error) {
 	held := &held{folder: f.temp}
 	page, err := read(ctx, held)
 	if err != nil {
-		return api.FeedRows{}, errors.Join(err, held.Close())
+		return feedmill.FeedRows{}, errors.Join(err, held.Close())
 	}
-	rows := api.FeedRows{ReadCloser: held}
+	rows := feedmill.FeedRows{ReadCloser: held}
 	if page.Next != nil {
 		rows.Next = page.Next.String()
 	}
@@ -166,7 +165,7 @@ func (h *held) Close() error {
 }
 
 // Rejects opens the rows that a refresh did not store.
-func (f *feeds) Rejects(ctx context.Context, r feedmill.Refresh) (io.ReadCloser, error) {
+func (f *Feeds) Rejects(ctx context.Context, r feedmill.Refresh) (io.ReadCloser, error) {
 	if r.Rejects == "" {
 		return io.NopCloser(bytes.NewReader(nil)), nil
 	}

@@ -1,0 +1,70 @@
+package feedmill
+
+import "io"
+
+// Upload is data that is to become a table.
+type Upload struct {
+	// Body is the data itself, with its Content-Encoding undone. It is read
+	// to its end, where it can still turn out to be at fault.
+	Body io.Reader
+	// Name is what the feed is called.
+	Name string
+	// Format is one of csv, tsv, json and ndjson.
+	Format string
+	// Path says where the records of a JSON document are, and Explode where in
+	// a record the array is whose elements become rows.
+	Path, Explode string
+	// Text leaves every column text.
+	Text bool
+	// Mode says what becomes of the rows that are there, and Key names the
+	// columns that they are merged by. A new feed keeps both for the uploads
+	// that follow.
+	Mode FeedMode
+	Key  []string
+}
+
+// FetchedFeed is a feed to be made that fetches its data.
+type FetchedFeed struct {
+	Type FeedType
+	// Body is the JSON object that says how the data is fetched and read. What
+	// is wrong with it is an [*Error] with pointers into it.
+	Body []byte
+	// SourceOf is a feed on whose source this one is made, empty for a source
+	// of its own.
+	SourceOf ID
+}
+
+// FeedPatch is what is to be different about a feed. What is nil stays.
+type FeedPatch struct {
+	Name, Description *string
+	// Spec is a JSON object with the members of the body of a feed that
+	// fetches its data which are to be replaced.
+	Spec []byte
+}
+
+// FeedPreview is what would become of data.
+type FeedPreview struct {
+	Columns  []Column
+	RowCount int64
+	Warnings []Warning
+	// Rows are the first of them, a JSON array of objects.
+	Rows []byte
+	// Spec says how the data is fetched and read, without secrets, and Trace
+	// what was asked for, which is nothing for an upload.
+	Spec  []byte
+	Trace []TracedRequest
+}
+
+// FeedRows are rows in the format that was asked for. They must be closed.
+type FeedRows struct {
+	io.ReadCloser
+	// Next is the cursor of the next page, empty where there is none.
+	Next string
+}
+
+// FeedResponse makes the response that is kept of a request about a feed. It is
+// called inside the transaction of what the request does.
+type FeedResponse = func(Feed) (*IdempotentResponse, error)
+
+// RefreshResponse is FeedResponse for a request about a refresh.
+type RefreshResponse = func(Refresh) (*IdempotentResponse, error)
