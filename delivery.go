@@ -38,8 +38,8 @@ type Delivery struct {
 	State      DeliveryState
 	// Reason says why a delivery ended without success.
 	Reason string
-	// Attempts is how many were made, Budget how many may be. A retry by
-	// hand adds to the budget.
+	// Attempts is how many were made, MaxAttempts how many may be. A retry by
+	// hand adds to these.
 	Attempts    int
 	MaxAttempts int
 	// DueAt is when the next attempt may begin, for a retrying delivery; a
@@ -151,7 +151,7 @@ type Replay struct {
 	Until        time.Time
 	States       []DeliveryState
 	CreatedAt    time.Time
-	// Made counts the new deliveries; Done is zero while the work goes on.
+	// Made counts the new deliveries; DoneAt is zero while the work goes on.
 	Made   int
 	DoneAt time.Time
 }

@@ -18,8 +18,8 @@ const MaxRetryAfter = 24 * time.Hour
 func (s RetrySchedule) Attempts() int { return len(s) + 1 }
 
 // Next is how long to wait after the failed attempt number made, of a delivery
-// that may make budget attempts. random in [0, 1) spreads the wait by 20 % to
-// either side. It answers false where no attempt is left.
+// that may make maxAttempts. random in [0, 1) spreads the wait by 20 % to
+// either side. It reports false where no attempt is left.
 func (s RetrySchedule) Next(made, maxAttempts int, random float64) (time.Duration, bool) {
 	if made >= maxAttempts {
 		return 0, false

@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -41,33 +42,47 @@ func TestRetryByHandBeginsTheScheduleAnew(t *testing.T) {
 	}
 }
 
+// The random number spreads each wait evenly over a fifth to either side.
 func TestRetryWaitsAreSpreadByAFifth(t *testing.T) {
+	for _, c := range []struct {
+		random float64
+		want   time.Duration
+	}{{0, 80 * time.Second}, {0.25, 90 * time.Second}, {0.5, 100 * time.Second}, {0.75, 110 * time.Second}, {0.999, 119960 * time.Millisecond}} {
+		got, ok := RetrySchedule{100 * time.Second}.Next(1, 2, c.random)
+		if !ok || got.Round(time.Microsecond) != c.want {
+			t.Errorf("random %v: %v, %v, want %v", c.random, got, ok, c.want)
+		}
+	}
+}
+
+// Whatever was added by hand, the schedule runs through as many of its last
+// waits as attempts are left, and stays at the first one before.
+func TestRetryWaitsFollowTheSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := RetrySchedule(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
 			return time.Duration(rapid.Int64Range(1, int64(48*time.Hour)).Draw(t, "wait"))
 		}), 1, 20).Draw(t, "schedule"))
 		made := rapid.IntRange(1, 40).Draw(t, "made")
-		maxAttempts := rapid.IntRange(1, 40).Draw(t, "budget")
+		maxAttempts := rapid.IntRange(1, 40).Draw(t, "max attempts")
 		random := rapid.Float64Range(0, 0.999999).Draw(t, "random")
 		wait, ok := s.Next(made, maxAttempts, random)
-		if ok != (made < maxAttempts) {
+		left := maxAttempts - made
+		if ok != (left > 0) {
 			t.Fatalf("%d of %d attempts made: another follows is %v", made, maxAttempts, ok)
 		}
 		if !ok {
 			return
 		}
-		for _, step := range s {
-			if low, high := float64(step)*0.8-1, float64(step)*1.2+1; float64(wait) >= low && float64(wait) <= high {
-				return
-			}
+		step := float64(s[max(len(s)-left, 0)])
+		if want := step + (random-0.5)*0.4*step; math.Abs(float64(wait)-want) > 2 {
+			t.Fatalf("%d of %d attempts made, random %v: %v, want %v of %v", made, maxAttempts, random, wait, time.Duration(want), s)
 		}
-		t.Fatalf("%v is within a fifth of no wait of %v", wait, s)
 	})
 }
 
 func TestRetryWithoutWaits(t *testing.T) {
 	if wait, ok := RetrySchedule(nil).Next(1, 3, 0.9); wait != 0 || !ok {
-		t.Errorf("an attempt of a budget is left, but Next answers %v, %v", wait, ok)
+		t.Errorf("an attempt is left, but Next returns %v, %v", wait, ok)
 	}
 	if _, ok := RetrySchedule(nil).Next(1, 1, 0.9); ok {
 		t.Error("the only attempt was made and another follows")

@@ -100,7 +100,7 @@ type SigningSecrets struct {
 	SwitchAt time.Time `json:"switchAt,omitzero"`
 }
 
-// At answers the secrets as they are at t: after the overlap, the next secret
+// At returns the secrets as they are at t: after the overlap, the next secret
 // is the current one and there is no other.
 func (s SigningSecrets) At(t time.Time) SigningSecrets {
 	if s.Next != "" && !t.Before(s.SwitchAt) {

@@ -17,6 +17,7 @@ package deliver
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"time"
@@ -63,6 +64,9 @@ type Options struct {
 	Metrics  prometheus.Registerer
 	// Replica names this process among those that share the store.
 	Replica string
+	// Random is a number in [0, 1) that spreads the waits between attempts;
+	// nil means one of math/rand.
+	Random func() float64
 
 	// MaxInFlight bounds the attempts under way.
 	MaxInFlight int
@@ -149,6 +153,9 @@ func New(o Options) *Dispatcher {
 	}
 	if o.Schedule == nil {
 		o.Schedule = feedmill.DefaultRetrySchedule
+	}
+	if o.Random == nil {
+		o.Random = rand.Float64
 	}
 	d := &Dispatcher{
 		Options: o, maxFresh: freshOnProcessor * runtime.GOMAXPROCS(0), lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),

@@ -9,29 +9,29 @@ import (
 )
 
 func TestNothingIsSentToAListener(t *testing.T) {
-	onBench(t, Options{}, slow(0), func(b *bench) {
+	runDispatcher(t, Options{}, slow(0), func(h *harness) {
 		secrets, err := json.Marshal(feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()})
-		b.must(err)
+		h.must(err)
 		now := time.Now()
 		listener := feedmill.Subscription{
-			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: b.ws, Method: "POST", Events: []string{"metric.*"},
+			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: h.ws, Method: "POST", Events: []string{"metric.*"},
 			State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: now, UpdatedAt: now, ListenUntil: now.Add(time.Hour),
 		}
-		b.must(b.store.CreateSubscriptions(b.Context(), []feedmill.Subscription{listener}, nil))
-		due := b.accept(20, "")
-		b.dispatcher.Offer(due[:10])
+		h.must(h.store.CreateSubscriptions(h.Context(), []feedmill.Subscription{listener}, nil))
+		due := h.accept(20, "")
+		h.dispatcher.Offer(due[:10])
 		time.Sleep(10 * time.Minute)
-		if sent, read := b.sentSince(time.Time{}), b.store.reads.Load(); sent > 0 || read > 0 {
-			b.Errorf("%d attempts were made and its deliveries were read %d times, want neither", sent, read)
+		if sent, read := h.sentSince(time.Time{}), h.store.reads.Load(); sent > 0 || read > 0 {
+			h.Errorf("%d attempts were made and its deliveries were read %d times, want neither", sent, read)
 		}
-		if n := b.store.targets.Load(); n > 10*int64(time.Minute/heldAge)+1 {
-			b.Errorf("it was read %d times in ten minutes, want once every %v", n, heldAge)
+		if n := h.store.targets.Load(); n > 10*int64(time.Minute/heldAge)+1 {
+			h.Errorf("it was read %d times in ten minutes, want once every %v", n, heldAge)
 		}
 		for _, d := range due {
-			got, err := b.store.Delivery(b.Context(), b.ws, d.ID)
-			b.must(err)
+			got, err := h.store.Delivery(h.Context(), h.ws, d.ID)
+			h.must(err)
 			if got.State != feedmill.DeliveryPending || got.Attempts != 0 {
-				b.Fatalf("a delivery is %s after %d attempts, want pending", got.State, got.Attempts)
+				h.Fatalf("a delivery is %s after %d attempts, want pending", got.State, got.Attempts)
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -32,7 +31,7 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 		o.Notice = d.notice("subscription.disabled", t.target, feedmill.DisabledGone, now)
 		return o
 	}
-	wait, again := d.Schedule.Next(m.Attempt, int(t.due.maxAttempts), rand.Float64())
+	wait, again := d.Schedule.Next(m.Attempt, int(t.due.maxAttempts), d.Random())
 	if again {
 		o.State, o.DueAt = feedmill.DeliveryRetrying, o.At.Add(max(wait, r.RetryAfter))
 	} else {

@@ -3,6 +3,7 @@ package deliver
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/feedmill/feedmill"
@@ -45,5 +46,25 @@ func TestRing(t *testing.T) {
 	}
 	if l := r.pop(); l != nil {
 		t.Errorf("%s came next, want none", l.id)
+	}
+}
+
+func TestRingTakesTurns(t *testing.T) {
+	var r ring
+	push := func(workspace, id string) { r.push(&lane{workspace: feedmill.ID(workspace), id: feedmill.ID(id)}) }
+	for _, id := range []string{"a1", "a2", "a3", "a4"} {
+		push("a", id)
+	}
+	push("b", "b1")
+	push("c", "c1")
+	var order []string
+	for l := r.pop(); l != nil; l = r.pop() {
+		order = append(order, string(l.id))
+	}
+	if got, want := strings.Join(order, " "), "a1 b1 c1 a2 a3 a4"; got != want {
+		t.Errorf("order is %s, want %s", got, want)
+	}
+	if r.pop() != nil || len(r.of) != 0 {
+		t.Error("the empty ring is not empty")
 	}
 }

@@ -1,0 +1,168 @@
+package deliver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// disablingCases is when a subscription to which nothing gets through is warned
+// and disabled. Times are how long ago something was; zero means never.
+var disablingCases = []struct {
+	name                     string
+	created, success, warned time.Duration
+	result                   Result
+	disabled                 string
+	warns                    bool
+}{
+	{name: "new", created: time.Minute},
+	{name: "a moment before the warning", created: 4*day - time.Millisecond},
+	{name: "four days without a success", created: 4 * day, warns: true},
+	{name: "a moment before the end", created: 5*day - time.Millisecond, warns: true},
+	{name: "five days without a success", created: 5 * day, disabled: "failing"},
+	{name: "much later", created: 90 * day, disabled: "failing"},
+	{name: "a success less than four days ago", created: 90 * day, success: 4*day - time.Millisecond},
+	{name: "four days since a success", created: 90 * day, success: 4 * day, warns: true},
+	{name: "five days since a success", created: 90 * day, success: 5 * day, disabled: "failing"},
+	{name: "a success of an earlier life", created: time.Minute, success: 9 * day},
+	{name: "warned already", created: 5*day - time.Millisecond, warned: day - time.Minute},
+	{name: "five days and warned", created: 5 * day, warned: day, disabled: "failing"},
+	{name: "a success in time", created: 5 * day, warned: day, result: Result{Status: 200}},
+	{name: "gone", created: time.Minute, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
+	{name: "gone after five days", created: 5 * day, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
+	{name: "what cannot be sent", created: 5 * day, result: Result{Error: "too long", Final: true, NotSent: true}},
+	{name: "what the policy forbids", created: 5 * day, result: Result{Error: "forbidden", Final: true}},
+	{name: "no answer", created: 5 * day, result: Result{Error: "timeout"}, disabled: "failing"},
+}
+
+const day = 24 * time.Hour
+
+func TestDisabling(t *testing.T) {
+	var mu sync.Mutex
+	told := make(map[string]int)
+	to := func(_ context.Context, t Target, m Message) Result {
+		u, _ := url.Parse(t.URL)
+		var i int
+		if _, err := fmt.Sscanf(u.Path, "/%d", &i); err != nil { // who is told of the others
+			var event struct {
+				Type, ResourceID string
+				Data             struct{ SubscriptionID, Reason string }
+			}
+			if json.Unmarshal(m.Payload, &event) == nil && event.ResourceID == event.Data.SubscriptionID {
+				mu.Lock()
+				told[event.Type+" "+event.ResourceID+" "+event.Data.Reason]++
+				mu.Unlock()
+			}
+			return Result{Status: 200}
+		}
+		if r := disablingCases[i].result; r.Status != 0 || r.Error != "" {
+			return r
+		}
+		return Result{Status: 500, Error: "500"}
+	}
+	runDispatcher(t, Options{PollEvery: time.Hour}, to, func(h *harness) {
+		now := time.Now()
+		ago := func(d time.Duration) time.Time {
+			if d == 0 {
+				return time.Time{}
+			}
+			return now.Add(-d)
+		}
+		h.subscribe(feedmill.DeliverySettings{}, func(s *feedmill.Subscription) { s.Events = []string{"subscription.*"} })
+		subs := make([]feedmill.ID, len(disablingCases))
+		for i, c := range disablingCases {
+			subs[i] = h.subscribe(feedmill.DeliverySettings{}, func(s *feedmill.Subscription) {
+				s.URL = fmt.Sprint("https://example.com/", i)
+				s.CreatedAt, s.LastSuccessAt, s.WarnedAt = ago(c.created), ago(c.success), ago(c.warned)
+			})
+		}
+		h.dispatcher.Offer(h.accept(1, ""))
+		synctest.Wait()
+		notices := 0
+		for i, c := range disablingCases {
+			s := h.subscription(subs[i])
+			if disabled := s.State == feedmill.SubscriptionDisabled; disabled != (c.disabled != "") || s.DisabledReason != c.disabled {
+				h.Errorf("%s: the subscription is %s because %q, want %q", c.name, s.State, s.DisabledReason, c.disabled)
+			}
+			success, warned := ago(c.success), ago(c.warned)
+			switch {
+			case c.result.ok():
+				success, warned = now, time.Time{}
+			case c.warns:
+				warned = now
+			}
+			if !s.LastSuccessAt.Equal(success) || !s.WarnedAt.Equal(warned) {
+				h.Errorf("%s: the last success is %v and the warning %v, want %v and %v", c.name, s.LastSuccessAt, s.WarnedAt, success, warned)
+			}
+			for event, want := range map[string]bool{
+				"subscription.disabled " + string(subs[i]) + " " + c.disabled: c.disabled != "",
+				"subscription.disabling_soon " + string(subs[i]) + " failing": c.warns,
+			} {
+				if told[event] > 1 || told[event] == 1 != want {
+					h.Errorf("%s: %s was told %d times, want it told: %v", c.name, event, told[event], want)
+				}
+				notices += told[event]
+			}
+		}
+		if total := len(told); total != notices {
+			h.Errorf("%d notices were told, of which %d are of the cases: %v", total, notices, told)
+		}
+	})
+}
+
+// TestEveryAttemptOfASchedule lets an endpoint fail until no attempt is left.
+func TestEveryAttemptOfASchedule(t *testing.T) {
+	failing := func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} }
+	runDispatcher(t, Options{Random: func() float64 { return 0.75 }, PollEvery: day}, failing, func(h *harness) {
+		h.subscribe(feedmill.DeliverySettings{})
+		due := h.accept(1, "")
+		h.dispatcher.Offer(due)
+		time.Sleep(4*day - time.Second)
+		if len(h.sent) != 10 {
+			h.Fatalf("%d attempts were made", len(h.sent))
+		}
+		for i, step := range feedmill.DefaultRetrySchedule {
+			wait := step + step/10
+			if late := h.sent[i+1].Sub(h.sent[i]) - wait; late < 0 || late > 10*time.Millisecond {
+				h.Errorf("attempt %d came %s after it was due", i+2, late)
+			}
+		}
+		d := h.delivery(due[0].ID)
+		if d.State != feedmill.DeliveryExhausted || d.Reason != "all 10 attempts failed" || d.Attempts != 10 {
+			h.Errorf("the delivery is %+v", d)
+		}
+	})
+}
+
+// Deliveries that fail together are not tried again together.
+func TestWaitsAreSpread(t *testing.T) {
+	failing := func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} }
+	runDispatcher(t, Options{PollEvery: time.Hour}, failing, func(h *harness) {
+		h.subscribe(feedmill.DeliverySettings{})
+		due := h.accept(200, "")
+		began := time.Now()
+		h.dispatcher.Offer(due)
+		synctest.Wait()
+		fifths := make([]int, 5) // of what the spread may be
+		for _, d := range due {
+			wait := h.delivery(d.ID).DueAt.Sub(began)
+			if wait < 4*time.Second || wait >= 6*time.Second {
+				h.Fatalf("a delivery waits for %s, want 5 s and a fifth to either side", wait)
+			}
+			fifths[(wait-4*time.Second)*5/(2*time.Second)]++
+		}
+		for _, n := range fifths { // one is empty once in 10^18 times
+			if n == 0 {
+				h.Errorf("the waits are spread as %v", fifths)
+			}
+		}
+	})
+}

@@ -1,0 +1,206 @@
+package deliver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/sqlite"
+)
+
+// harness is a dispatcher on a real store, whose endpoints and whose faults a test
+// decides.
+type harness struct {
+	*testing.T
+	store      *troubledStore
+	dispatcher *Dispatcher
+	ws         feedmill.ID
+	stop       context.CancelFunc
+	done       chan struct{}
+
+	mu   sync.Mutex
+	sent []time.Time
+}
+
+// troubledStore is the real store with the trouble that a test orders.
+type troubledStore struct {
+	*sqlite.DB
+	noSlots, leaseHangs, settleAway, settleRefuses atomic.Bool
+	released, reads, targets                       atomic.Int64
+	readTakes                                      time.Duration
+}
+
+func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) ([]int, error) {
+	switch {
+	case s.leaseHangs.Load():
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case s.noSlots.Load():
+		return nil, nil
+	}
+	return s.DB.LeaseSlots(ctx, replica, ttl)
+}
+
+func (s *troubledStore) ReleaseSlots(_ context.Context, _ string, slots []int) error {
+	s.released.Add(int64(len(slots)))
+	return nil
+}
+
+func (s *troubledStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
+	s.reads.Add(1)
+	defer time.Sleep(s.readTakes)
+	return s.DB.Due(ctx, q)
+}
+
+func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
+	s.targets.Add(1)
+	return s.DB.SubscriptionForDelivery(ctx, id)
+}
+
+func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
+	switch {
+	case s.settleAway.Load():
+		return nil, feedmill.ErrUnavailable
+	case s.settleRefuses.Load():
+		return nil, errors.New("this cannot be written")
+	}
+	return s.DB.Settle(ctx, o, maxAttempts)
+}
+
+type endpoint func(context.Context, Target, Message) Result
+
+func (f endpoint) Send(ctx context.Context, t Target, m Message) Result { return f(ctx, t, m) }
+
+// slow is an endpoint that takes its time and answers 200.
+func slow(d time.Duration) endpoint {
+	return func(context.Context, Target, Message) Result {
+		time.Sleep(d)
+		return Result{Status: 200}
+	}
+}
+
+// runDispatcher runs a test on a harness in simulated time.
+func runDispatcher(t *testing.T, o Options, to endpoint, test func(*harness)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &harness{T: t, store: &troubledStore{DB: db}, ws: feedmill.NewID(feedmill.PrefixWorkspace), done: make(chan struct{})}
+		h.must(db.CreateWorkspace(t.Context(), feedmill.Workspace{ID: h.ws, Name: "w", CreatedAt: time.Now()}, nil))
+		o.Store, o.Vault, o.Log, o.Metrics, o.Replica = h.store, plainVault{}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), "one"
+		o.Sender = endpoint(func(ctx context.Context, t Target, m Message) Result {
+			h.mu.Lock()
+			h.sent = append(h.sent, time.Now())
+			h.mu.Unlock()
+			return to(ctx, t, m)
+		})
+		h.dispatcher = New(o)
+		ctx, cancel := context.WithCancel(context.Background())
+		h.stop = cancel
+		go func() {
+			defer close(h.done)
+			h.dispatcher.Run(ctx)
+		}()
+		synctest.Wait()
+		test(h)
+		cancel()
+		<-h.done
+		h.must(db.Close())
+	})
+}
+
+func (h *harness) must(err error) {
+	h.Helper()
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+// subscribe makes a subscription to all events of metrics, as change leaves it.
+func (h *harness) subscribe(settings feedmill.DeliverySettings, change ...func(*feedmill.Subscription)) feedmill.ID {
+	h.Helper()
+	secrets, err := json.Marshal(feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()})
+	h.must(err)
+	s := feedmill.Subscription{
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: h.ws, URL: "https://example.com", Method: "POST", Events: []string{"metric.*"},
+		State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: time.Now(), UpdatedAt: time.Now(), Delivery: settings,
+	}
+	for _, c := range change {
+		c(&s)
+	}
+	h.must(h.store.CreateSubscriptions(h.Context(), []feedmill.Subscription{s}, nil))
+	return s.ID
+}
+
+// subscription is how a subscription stands in the store.
+func (h *harness) subscription(id feedmill.ID) feedmill.Subscription {
+	h.Helper()
+	s, err := h.store.Subscription(h.Context(), h.ws, id)
+	h.must(err)
+	return s
+}
+
+// delivery is how a delivery stands in the store.
+func (h *harness) delivery(id feedmill.ID) feedmill.Delivery {
+	h.Helper()
+	d, err := h.store.Delivery(h.Context(), h.ws, id)
+	h.must(err)
+	return d
+}
+
+// accept accepts n events, of one resource where it is named, else of n.
+func (h *harness) accept(n int, resource string) (due []feedmill.DueDelivery) {
+	h.Helper()
+	events := make([]feedmill.Event, n)
+	for i := range events {
+		events[i] = h.newEvent(resource, `{}`)
+		if resource == "" {
+			events[i].ResourceID = fmt.Sprint("r", i)
+		}
+	}
+	return h.acceptEvents(events...)
+}
+
+// acceptPayload accepts an event with a payload of its own.
+func (h *harness) acceptPayload(resource, payload string) []feedmill.DueDelivery {
+	h.Helper()
+	return h.acceptEvents(h.newEvent(resource, payload))
+}
+
+func (h *harness) newEvent(resource, payload string) feedmill.Event {
+	return feedmill.Event{
+		ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: h.ws, Type: "metric.created", Timestamp: time.Now(),
+		ResourceID: resource, Payload: []byte(payload),
+	}
+}
+
+func (h *harness) acceptEvents(events ...feedmill.Event) []feedmill.DueDelivery {
+	h.Helper()
+	_, due, err := h.store.Accept(h.Context(), events, 10, nil)
+	h.must(err)
+	return due
+}
+
+func (h *harness) sentSince(at time.Time) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sent {
+		if s.After(at) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,88 @@
+package deliver
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+func TestAResumeElsewhereIsNoticed(t *testing.T) {
+	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		set := func(state feedmill.SubscriptionState) {
+			_, err := h.store.ChangeSubscription(h.Context(), h.ws, sub, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+				s.State = state
+				return nil, nil
+			})
+			h.must(err)
+		}
+		set(feedmill.SubscriptionPaused)
+		h.dispatcher.Offer(h.accept(1, ""))
+		time.Sleep(time.Minute)
+		if h.sentSince(time.Time{}) != 0 {
+			h.Error("a paused subscription was sent to")
+		}
+		set(feedmill.SubscriptionActive) // by another replica: nobody tells this one
+		time.Sleep(2 * heldAge)
+		if h.sentSince(time.Time{}) != 1 {
+			h.Error("the subscription is still held")
+		}
+	})
+}
+
+func TestWhatWaitsForARetryIsHeldAsPending(t *testing.T) {
+	failing := endpoint(func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} })
+	runDispatcher(t, Options{}, failing, func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		due := h.accept(1, "")
+		h.dispatcher.Offer(due)
+		time.Sleep(time.Second)
+		for _, step := range []struct {
+			set  feedmill.SubscriptionState
+			want feedmill.DeliveryState
+		}{{feedmill.SubscriptionActive, feedmill.DeliveryRetrying}, {feedmill.SubscriptionPaused, feedmill.DeliveryPending}} {
+			_, err := h.store.ChangeSubscription(h.Context(), h.ws, sub, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+				s.State = step.set
+				return nil, nil
+			})
+			h.must(err)
+			h.dispatcher.Changed(sub)
+			time.Sleep(time.Second)
+			d, err := h.store.Delivery(h.Context(), h.ws, due[0].ID)
+			h.must(err)
+			if d.State != step.want || d.Attempts != 1 {
+				h.Errorf("the delivery of a subscription that is %s is %+v", step.set, d)
+			}
+		}
+	})
+}
+
+func TestRateLimit(t *testing.T) {
+	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
+		h.subscribe(feedmill.DeliverySettings{RateLimit: 10, RatePer: time.Second})
+		h.dispatcher.Offer(h.accept(100, ""))
+		time.Sleep(5*time.Second + 50*time.Millisecond)
+		if n := h.sentSince(time.Time{}); n < 48 || n > 51 {
+			h.Errorf("%d were sent in 5 s at 10 a second", n)
+		}
+	})
+}
+
+func TestWhatIsNotSentDoesNotOpenTheBreaker(t *testing.T) {
+	refused := endpoint(func(_ context.Context, _ Target, m Message) Result {
+		if m.Attempt == 1 && len(m.Payload) == 2 {
+			return Result{Error: "too long", Final: true, NotSent: true}
+		}
+		return Result{Status: 200}
+	})
+	runDispatcher(t, Options{}, refused, func(h *harness) {
+		h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
+		h.dispatcher.Offer(h.accept(40, ""))
+		time.Sleep(2 * time.Second)
+		if n := h.sentSince(time.Time{}); n != 40 {
+			h.Errorf("%d of 40 were tried", n)
+		}
+	})
+}
