@@ -98,7 +98,7 @@ func TestContentType(t *testing.T) {
 }
 
 func TestContentEncoding(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	for _, path := range []string{"/events", "/events/subscriptions", "/keys"} {
 		for _, coding := range []string{"gzip", "GZIP", "identity, br", "x"} {
 			a := w.do(t, "POST", path, "{}", "Content-Encoding", coding)
@@ -131,7 +131,7 @@ func TestSyntaxFaultsRepeatNothing(t *testing.T) {
 }
 
 func TestOperationsWithoutABody(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	w.dispatcher.pinged = feedmill.Attempt{At: now(), Status: 204}
 	for _, c := range []struct {

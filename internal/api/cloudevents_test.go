@@ -53,14 +53,16 @@ func TestCloudEvents(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newEventsWorld(t)
+			w := newWorld(t)
 			a := w.do(t, "POST", "/events", c.body, c.header...)
 			checkAnswer(t, a.Code, a.Body.String(), http.StatusAccepted, c.want)
-			if n := len(w.store.events); n == 0 || !strings.HasSuffix(string(w.store.events[n-1].Payload), c.payload) {
-				t.Errorf("the events are %+v, want %s", w.store.events, c.payload)
+			events := w.events(t)
+			if n := len(events); n == 0 || !strings.HasSuffix(string(events[n-1].Payload), c.payload) {
+				t.Errorf("the events are %+v, want %s", events, c.payload)
 			}
-			if _, ok := w.store.seen[c.key]; !ok {
-				t.Errorf("no event is known by %q", c.key)
+			same := feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.workspace, Type: "tag.created", DedupeKey: c.key, Timestamp: now(), Payload: []byte(`{}`)}
+			if accepted, _, err := w.db.Accept(t.Context(), []feedmill.Event{same}, maxAttempts, nil); err != nil || !accepted[0].Duplicate {
+				t.Errorf("no event is known by %q, %v", c.key, err)
 			}
 		})
 	}
@@ -68,11 +70,11 @@ func TestCloudEvents(t *testing.T) {
 
 // The id of a plain event and that of a CloudEvent are not the same.
 func TestDedupeKeysDoNotMeet(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	w.do(t, "POST", "/events", `{"id":"1","type":"tag.created"}`)
 	w.do(t, "POST", "/events", `{"id":"1","source":"s","specversion":"1.0","type":"tag.created"}`, "Content-Type", structuredMode)
-	if len(w.store.events) != 2 {
-		t.Errorf("%d events were accepted, want 2", len(w.store.events))
+	if len(w.events(t)) != 2 {
+		t.Errorf("%d events were accepted, want 2", len(w.events(t)))
 	}
 }
 
@@ -138,7 +140,7 @@ func TestBadCloudEvents(t *testing.T) {
 		{"binary: too large", `"` + strings.Repeat("x", feedmill.MaxEventBytes) + `"`, binary(), 413, []string{""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := newEventsWorld(t).do(t, "POST", "/events", c.body, c.header...)
+			a := newWorld(t).do(t, "POST", "/events", c.body, c.header...)
 			p := readProblem(t, a)
 			var places []string
 			for _, e := range p.Errors {
@@ -156,7 +158,7 @@ func TestBadCloudEvents(t *testing.T) {
 }
 
 func TestRepeatedAttribute(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	r := httptest.NewRequest("POST", "/events", strings.NewReader("{}"))
 	for _, kv := range [][2]string{{"ce-id", "1"}, {"ce-id", "2"}, {"ce-source", "s"}, {"ce-type", "tag.created"}, {"ce-specversion", "1.0"}} {
 		r.Header.Add(kv[0], kv[1])

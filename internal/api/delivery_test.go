@@ -2,6 +2,8 @@ package api
 
 import (
 	"fmt"
+	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -10,35 +12,17 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// addDelivery makes a delivery of an event to a subscription.
-func (w *eventsWorld) addDelivery(sub feedmill.ID, state feedmill.DeliveryState, change func(*feedmill.Delivery)) feedmill.ID {
-	at := now()
-	d := feedmill.Delivery{
-		ID: feedmill.NewID(feedmill.PrefixDelivery), Subscription: sub, Event: feedmill.NewID(feedmill.PrefixEvent),
-		Type: "tag.created", State: state, MaxAttempts: 10, CreatedAt: at, DueAt: at,
-	}
-	if change != nil {
-		change(&d)
-	}
-	w.store.deliveries = append(w.store.deliveries, d)
-	return d.ID
-}
-
 func TestReadDelivery(t *testing.T) {
-	w := newEventsWorld(t)
-	sub := feedmill.NewID(feedmill.PrefixSubscription)
-	id := w.addDelivery(sub, feedmill.DeliveryExhausted, func(d *feedmill.Delivery) {
-		d.Type, d.ResourceID, d.Reason, d.Attempts, d.EndedAt = "datafeed.source.refreshed", "df_01arz3ndektsv4rrffq69g5fav", "all 2 attempts failed", 2, d.CreatedAt
+	w := newWorld(t)
+	w.makeSubscription(t, `{"url":"https://example.com/hook","events":["datafeed.source.*"]}`)
+	d := w.addDelivery(t, feedmill.Event{Type: "datafeed.source.refreshed", ResourceID: "df_01arz3ndektsv4rrffq69g5fav", Source: feedmill.NewID(feedmill.PrefixDataSource)})
+	w.settle(t, d, feedmill.DeliveryRetrying, func(o *feedmill.Outcome) { o.Attempt.Error = "the connection was refused" })
+	w.settle(t, d, feedmill.DeliveryExhausted, func(o *feedmill.Outcome) {
+		o.Reason = "all 2 attempts failed"
+		o.Attempt.Status, o.Attempt.Error, o.Attempt.Header = 503, "the endpoint answered 503", [][2]string{{"retry-after", "5"}}
+		o.Attempt.Body, o.Attempt.Timing = []byte(strings.Repeat("é", feedmill.MaxKeptAnswer/2)), feedmill.Timing{Total: time.Second}
 	})
-	w.store.attempts[id] = []feedmill.Attempt{
-		{ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: id, Number: 1, At: now(), Error: "the connection was refused"},
-		{
-			ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: id, Number: 2, At: now(), Status: 503, Error: "the endpoint answered 503",
-			Header: [][2]string{{"retry-after", "5"}}, Body: []byte(strings.Repeat("é", feedmill.MaxKeptAnswer/2)),
-			Timing: feedmill.Timing{Total: time.Second},
-		},
-	}
-	a := w.do(t, "GET", "/events/deliveries/"+string(id), "")
+	a := w.do(t, "GET", "/events/deliveries/"+string(d.ID), "")
 	checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/deliveries/dlv_1"},"data":{
 		"id":"dlv_1","subscriptionId":"sub_1","eventId":"evt_1","type":"datafeed.source.refreshed","resourceId":"df_1","state":"exhausted",
 		"reason":"all 2 attempts failed","attemptCount":2,"maxAttempts":10,"createdAt":"TIME","endedAt":"TIME","attempts":[
@@ -47,7 +31,8 @@ func TestReadDelivery(t *testing.T) {
 		"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":1000},"error":"the endpoint answered 503",
 		"body":"`+strings.Repeat("é", feedmill.MaxKeptAnswer/2)+`","bodyTruncated":true}]}}`)
 
-	pending := w.addDelivery(sub, feedmill.DeliveryPending, nil)
+	w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	pending := w.addDelivery(t, feedmill.Event{Type: "tag.created"}).ID
 	const fields = `"id":"dlv_1","subscriptionId":"sub_1","eventId":"evt_1","type":"tag.created","resourceId":null,"state":"%s","attemptCount":0,"maxAttempts":10,"nextAttemptAt":"TIME","createdAt":"TIME","attempts":[]`
 	for _, state := range []string{"pending", "delivering"} {
 		a := w.do(t, "GET", "/events/deliveries/"+string(pending), "")
@@ -57,35 +42,48 @@ func TestReadDelivery(t *testing.T) {
 }
 
 func TestListDeliveries(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	sub, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
-	other := feedmill.NewID(feedmill.PrefixSubscription)
+	w.makeSubscription(t, `{"url":"https://example.com/other","events":["metric.*"]}`)
 	all := make(map[string]feedmill.ID)
-	for _, name := range []string{"pending", "retrying", "delivered", "exhausted", "discarded", "pending in flight", "retrying in flight"} {
+	add := func(name, event string) feedmill.DueDelivery {
+		d := w.addDelivery(t, feedmill.Event{Type: event})
 		state, flies := strings.CutSuffix(name, " in flight")
-		all[name] = w.addDelivery(sub, feedmill.DeliveryState(state), nil)
-		w.dispatcher.inFlight[all[name]] = flies
+		if state, _, _ := strings.Cut(state, " "); state != "pending" {
+			w.settle(t, d, feedmill.DeliveryState(state), nil)
+		}
+		all[name], w.dispatcher.inFlight[d.ID] = d.ID, flies
+		return d
 	}
-	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	all["old"] = w.addDelivery(sub, feedmill.DeliveryDelivered, func(d *feedmill.Delivery) { d.CreatedAt, d.Type = old, "tag.deleted" })
-	all["other"] = w.addDelivery(other, feedmill.DeliveryExhausted, nil)
+	first := add("delivered first", "tag.deleted").CreatedAt
+	for !now().After(first) { // until the next are later
+		runtime.Gosched()
+	}
+	for _, name := range []string{"pending", "retrying", "delivered", "exhausted", "discarded", "pending in flight", "retrying in flight"} {
+		add(name, "tag.created")
+	}
+	add("exhausted elsewhere", "metric.created")
+	utc := first.Format("2006-01-02T15:04:05.000Z")
+	abroad := first.In(time.FixedZone("", 3600)).Format("2006-01-02T15:04:05.000-07:00")
+	later := first.Add(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
 
 	path := "/events/subscriptions/" + string(sub) + "/deliveries"
 	for _, c := range []struct {
 		path string
 		want []string // newest first
 	}{
-		{path, []string{"old", "retrying in flight", "pending in flight", "discarded", "exhausted", "delivered", "retrying", "pending"}},
+		{path, []string{"retrying in flight", "pending in flight", "discarded", "exhausted", "delivered", "retrying", "pending", "delivered first"}},
 		{path + "?state=pending", []string{"pending"}},
 		{path + "?state=retrying", []string{"retrying"}},
 		{path + "?state=delivering", []string{"retrying in flight", "pending in flight"}},
-		{path + "?state=delivered", []string{"old", "delivered"}},
-		{path + "?state=delivered&since=2020-01-01T00:00:00.001Z", []string{"delivered"}},
-		{path + "?since=2020-01-01T01:00:00%2B01:00&state=delivered", []string{"old", "delivered"}},
-		{path + "?since=2020-01-01T01:00:00+01:00&state=delivered", []string{"old", "delivered"}},
-		{path + "?type=tag.deleted", []string{"old"}},
+		{path + "?state=delivered", []string{"delivered", "delivered first"}},
+		{path + "?state=delivered&since=" + later, []string{"delivered"}},
+		{path + "?state=delivered&since=" + utc, []string{"delivered", "delivered first"}},
+		{path + "?state=delivered&since=" + url.QueryEscape(abroad), []string{"delivered", "delivered first"}},
+		{path + "?state=delivered&since=" + abroad, []string{"delivered", "delivered first"}},
+		{path + "?type=tag.deleted", []string{"delivered first"}},
 		{path + "?type=metric.created", nil},
-		{"/events/undelivered", []string{"other", "discarded", "exhausted"}},
+		{"/events/undelivered", []string{"exhausted elsewhere", "discarded", "exhausted"}},
 	} {
 		for _, limit := range []string{"500", "1", "2"} {
 			var want, got []feedmill.ID
@@ -116,11 +114,14 @@ func TestListDeliveries(t *testing.T) {
 }
 
 func TestRetryDelivery(t *testing.T) {
-	w := newEventsWorld(t)
-	sub := feedmill.NewID(feedmill.PrefixSubscription)
-	id := w.addDelivery(sub, feedmill.DeliveryExhausted, func(d *feedmill.Delivery) {
-		d.Attempts, d.Reason, d.EndedAt = 10, "all 10 attempts failed", d.CreatedAt
-	})
+	w := newWorld(t)
+	w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	d := w.addDelivery(t, feedmill.Event{Type: "tag.created"})
+	id := d.ID
+	for range maxAttempts - 1 {
+		w.settle(t, d, feedmill.DeliveryRetrying, nil)
+	}
+	w.settle(t, d, feedmill.DeliveryExhausted, nil)
 	path := "/events/deliveries/" + string(id) + "/retry"
 	a := w.do(t, "POST", path, "", "Idempotency-Key", "k")
 	checkAnswer(t, a.Code, a.Body.String(), 202, `{"meta":{"url":"/events/deliveries/dlv_1"},"data":{
@@ -133,7 +134,9 @@ func TestRetryDelivery(t *testing.T) {
 	if again.Code != 202 || again.Body.String() != a.Body.String() || len(w.dispatcher.offered) != 1 {
 		t.Errorf("repeated, it is answered %d: %s", again.Code, again.Body)
 	}
-	inFlight := w.addDelivery(sub, feedmill.DeliveryRetrying, nil)
+	retrying := w.addDelivery(t, feedmill.Event{Type: "tag.created"})
+	w.settle(t, retrying, feedmill.DeliveryRetrying, nil)
+	inFlight := retrying.ID
 	w.dispatcher.inFlight[inFlight] = true
 	elsewhere := feedmill.NewID(feedmill.PrefixDelivery)
 	w.dispatcher.inFlight[elsewhere] = true

@@ -16,14 +16,14 @@ import (
 )
 
 func TestPublish(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	for _, c := range []struct{ name, body, want string }{
 		{
 			"one", `{"id":"a-1","type":"metric.created","timestamp":"2026-11-15T13:00:00.123456+01:00","resourceId":"m_1","data":{"n":1.50,"b":[1e400]}}`,
 			`{"accepted":[{"id":"evt_1","publisherId":"a-1","type":"metric.created","duplicate":false}]}`,
 		},
 		{"the least", ` {"type":"order.paid"} `, `{"accepted":[{"id":"evt_1","type":"order.paid","duplicate":false}]}`},
-		{"the same id again", `{"id":"a-1","type":"tag.created"}`, `{"accepted":[{"id":"evt_1","publisherId":"a-1","type":"metric.created","duplicate":true}]}`},
+		{"the same id again", `{"id":"a-1","type":"tag.created"}`, `{"accepted":[{"id":"evt_1","publisherId":"a-1","type":"tag.created","duplicate":true}]}`},
 		{
 			"several", `[{"id":"b\u0022","type":"tag.created"},{"id":"b\"","type":"tag.created"},{"type":"tag.deleted","data":null}]`,
 			`{"accepted":[{"id":"evt_1","publisherId":"b\"","type":"tag.created","duplicate":false},
@@ -36,6 +36,7 @@ func TestPublish(t *testing.T) {
 			checkAnswer(t, a.Code, a.Body.String(), http.StatusAccepted, c.want)
 		})
 	}
+	events := w.events(t)
 	for i, want := range []string{
 		`"type":"metric.created","timestamp":"2026-11-15T12:00:00.123Z","resourceId":"m_1","data":{"n":1.5,"b":[1e400]}}`,
 		`"resourceId":null,"data":{}}`,
@@ -43,19 +44,19 @@ func TestPublish(t *testing.T) {
 		`"resourceId":null,"data":null}`,
 		`"resourceId":"Zürich","data":{}}`,
 	} {
-		if got := string(w.store.events[i].Payload); !strings.HasSuffix(got, want) {
+		if got := string(events[i].Payload); !strings.HasSuffix(got, want) {
 			t.Errorf("event %d is %s, want %s", i, got, want)
 		}
 	}
 }
 
 func TestPublishOnce(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	const body = `{"type":"tag.created"}`
 	first := w.do(t, "POST", "/events", body, "Idempotency-Key", "k")
 	again := w.do(t, "POST", "/events", body, "Idempotency-Key", "k")
-	if first.Code != 202 || again.Code != 202 || first.Body.String() != again.Body.String() || len(w.store.events) != 1 {
-		t.Errorf("first %s, again %s, %d events", first.Body, again.Body, len(w.store.events))
+	if first.Code != 202 || again.Code != 202 || first.Body.String() != again.Body.String() || len(w.events(t)) != 1 {
+		t.Errorf("first %s, again %s, %d events", first.Body, again.Body, len(w.events(t)))
 	}
 }
 
@@ -127,11 +128,11 @@ func TestBadEvents(t *testing.T) {
 	add("too large a request", `[`+good+strings.Repeat(" ", feedmill.MaxPublishBytes)+`]`, 413)
 	add("every fault of all", `[{"id":1,"type":"x","a":1},`+good+`,{"timestamp":"x","resourceId":[],"data":{"k":1,"k":2}}]`, 400,
 		"/0/id", "/0/a", "/2/data/k", "/2/type", "/2/timestamp", "/2/resourceId", "/0/type")
-	runBad(t, newBadWorld, list)
+	runBad(t, list)
 }
 
 func TestLargestEvents(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	const good = `{"type":"tag.created"}`
 	for name, body := range map[string]string{
 		"event":    eventOf(feedmill.MaxEventBytes),
@@ -148,7 +149,7 @@ func TestLargestEvents(t *testing.T) {
 
 // Of a great many faults, so many are listed and no more.
 func TestFaultsAreBounded(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	a := w.do(t, "POST", "/events", `[{}`+strings.Repeat(`,{"a":1}`, 999)+`]`)
 	if p := readProblem(t, a); a.Code != 400 || len(p.Errors) != maxFaults {
 		t.Errorf("answered %d with %d faults", a.Code, len(p.Errors))
@@ -156,7 +157,7 @@ func TestFaultsAreBounded(t *testing.T) {
 }
 
 func TestProblemTypesOfEvents(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	for body, want := range map[string]string{
 		`{"type":"nothing"}`:     "unknown-event",
 		`{"type":"test.ping"}`:   "reserved-event",
@@ -178,17 +179,20 @@ func TestProblemTypesOfEvents(t *testing.T) {
 }
 
 func TestReadEvents(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
+	for _, name := range []string{"one", "two"} {
+		w.makeSubscription(t, `{"url":"https://example.com/`+name+`","events":["tag.*"]}`)
+	}
 	w.do(t, "POST", "/events", `[{"id":"x","type":"tag.created","timestamp":"2020-01-01T00:00:00Z","resourceId":"t_1","data":{"b":"\"}","data":[1.10]}},{"type":"metric.created"}]`)
-	first, second := w.store.events[0], w.store.events[1]
-	sub := feedmill.NewID(feedmill.PrefixSubscription)
-	w.addDelivery(sub, feedmill.DeliveryDelivered, func(d *feedmill.Delivery) { d.Event = first.ID })
-	flies := w.addDelivery(sub, feedmill.DeliveryPending, func(d *feedmill.Delivery) { d.Event = first.ID })
-	w.dispatcher.inFlight[flies] = true
+	events := w.events(t)
+	first, second := events[0], events[1]
+	due := w.dispatcher.offered
+	w.settle(t, due[0], feedmill.DeliveryDelivered, nil)
+	w.dispatcher.inFlight[due[1].ID] = true
 
 	a := w.do(t, "GET", "/events/"+string(first.ID), "")
 	const one = `"id":"evt_1","publisherId":"x","type":"tag.created","timestamp":"TIME","resourceId":"t_1","data":{"b":"\"}","data":[1.1]}`
-	const routes = `,"deliveries":[{"id":"dlv_1","subscriptionId":"sub_1","state":"delivered"},{"id":"dlv_2","subscriptionId":"sub_1","state":"delivering"}]`
+	const routes = `,"deliveries":[{"id":"dlv_1","subscriptionId":"sub_1","state":"delivered"},{"id":"dlv_2","subscriptionId":"sub_2","state":"delivering"}]`
 	checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/evt_1"},"data":{`+one+routes+`}}`)
 	a = w.do(t, "GET", "/events/"+string(second.ID), "")
 	checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/evt_1"},"data":{
@@ -196,7 +200,7 @@ func TestReadEvents(t *testing.T) {
 	a = w.do(t, "GET", "/events", "")
 	checkAnswer(t, a.Code, a.Body.String(), 200, `[{"id":"evt_1","type":"metric.created","timestamp":"TIME","resourceId":null,"data":{},"deliveries":[]},{`+strings.Replace(one, "evt_1", "evt_2", 1)+routes+`}]`)
 	for query, want := range map[string]int{
-		"type=tag.created": 1, "type=nothing": 0, "resourceId=t_1": 1, "since=2020-01-01T00:00:00Z": 2, "since=2020-01-02T00:00:00Z": 1, "limit=1": 1,
+		"type=tag.created": 1, "type=nothing": 0, "resourceId=t_1": 1, "since=2020-01-02T00:00:00Z": 2, "since=9999-01-01T00:00:00Z": 0, "limit=1": 1,
 	} {
 		var list []any
 		a := w.do(t, "GET", "/events?"+query, "")
@@ -207,7 +211,7 @@ func TestReadEvents(t *testing.T) {
 }
 
 func TestEventTypes(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	a := w.do(t, "GET", "/events/types", "")
 	var types []map[string]any
 	if err := json.Unmarshal(a.Body.Bytes(), &types); err != nil || a.Code != 200 {
@@ -309,7 +313,7 @@ func BenchmarkReadEvent(b *testing.B) {
 }
 
 func BenchmarkPublish(b *testing.B) {
-	w := newEventsWorld(b)
+	w := newWorld(b)
 	w.Publisher = silentPublisher{}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -12,7 +12,7 @@ import (
 const restBody = `{"name":"Orders","request":{"url":"https://shop.example/orders"}}`
 
 func TestFetchedFeedIsMade(t *testing.T) {
-	w := newFeedsWorld(t)
+	w := newWorld(t)
 	a := ask(w.Server, "POST", "/data_feeds?type=rest", restBody, "Content-Type", "application/json; charset=utf-8", "Prefer", "return=minimal")
 	if a.Code != http.StatusCreated || !strings.HasPrefix(a.Header().Get("Location"), "/data_feeds/df_") || a.Header().Get("Preference-Applied") != "" {
 		t.Fatalf("%d %v %s", a.Code, a.Header(), a.Body)
@@ -41,8 +41,8 @@ func TestFetchedFeedIsMade(t *testing.T) {
 }
 
 func TestFetchedFeedIsRefused(t *testing.T) {
-	w := newFeedsWorld(t)
-	upload := w.feeds.add(feedmill.FeedUpload, feedmill.RefreshSucceeded)
+	w := newWorld(t)
+	upload := w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded)
 	for _, c := range []struct {
 		name, query, body, mediaType string
 		status                       int
@@ -90,8 +90,11 @@ func TestFetchedFeedIsRefused(t *testing.T) {
 }
 
 func TestFetchedFeedIsPreviewed(t *testing.T) {
-	w := newFeedsWorld(t)
-	w.feeds.trace = []feedmill.TracedRequest{{Method: "GET", URL: "https://shop.example/orders", At: now(), Error: "no route", Attempt: 1}}
+	w := newWorld(t)
+	w.feeds.preview = feedmill.FeedPreview{
+		Rows: []byte(`[{"id":1}]`), RowCount: 1, Spec: []byte(`{"request":{}}`),
+		Trace: []feedmill.TracedRequest{{Method: "GET", URL: "https://shop.example/orders", At: now(), Error: "no route", Attempt: 1}},
+	}
 	a := ask(w.Server, "POST", "/data_feeds/preview?type=rest", restBody)
 	if a.Code != 200 || !strings.Contains(a.Body.String(), `"status":null`) || !strings.Contains(a.Body.String(), `"page":null,"attempt":1,"error":"no route"`) ||
 		!strings.Contains(a.Body.String(), `"source":{"request":{}}`) {
@@ -105,8 +108,8 @@ func TestFetchedFeedIsPreviewed(t *testing.T) {
 }
 
 func TestFetchIsChanged(t *testing.T) {
-	w := newFeedsWorld(t)
-	rest, upload := w.feeds.add(feedmill.FeedREST, feedmill.RefreshSucceeded), w.feeds.add(feedmill.FeedUpload, feedmill.RefreshSucceeded)
+	w := newWorld(t)
+	rest, upload := w.feeds.add(t, feedmill.FeedREST, feedmill.RefreshSucceeded), w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded)
 	a := ask(w.Server, "PATCH", feedURL(rest.ID), `{"schedule": null, "name":"New", "auth":{"kind":"bearer","token":"t"}}`)
 	if a.Code != 200 || len(w.feeds.patches) != 1 {
 		t.Fatalf("%d %s", a.Code, a.Body)

@@ -10,12 +10,10 @@ import (
 )
 
 func TestUploadMode(t *testing.T) {
-	w := newFeedsWorld(t)
+	w := newWorld(t)
 	w.Decompress = func(r io.Reader, _ string, _ int64) (io.ReadCloser, error) { return io.NopCloser(r), nil }
-	merged := w.feeds.add(feedmill.FeedUpload, feedmill.RefreshSucceeded)
-	merged.Mode, merged.Key = feedmill.ModeMerge, []string{"id"}
-	plain := w.feeds.add(feedmill.FeedUpload, feedmill.RefreshSucceeded)
-	w.feeds.known[merged.ID] = merged
+	merged := w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded, func(f *feedmill.Feed) { f.Mode, f.Key = feedmill.ModeMerge, []string{"id"} })
+	plain := w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded)
 	for _, c := range []struct {
 		feed  feedmill.Feed
 		query string

@@ -10,8 +10,8 @@ import (
 )
 
 func TestFeedIsRefreshed(t *testing.T) {
-	w := newFeedsWorld(t)
-	f := w.feeds.add(feedmill.FeedREST, feedmill.RefreshSucceeded)
+	w := newWorld(t)
+	f := w.feeds.add(t, feedmill.FeedREST, feedmill.RefreshSucceeded)
 	a := ask(w.Server, "POST", feedURL(f.ID)+"/refresh", "", "Idempotency-Key", "k")
 	if a.Code != http.StatusAccepted || !strings.HasPrefix(a.Header().Get("Location"), feedURL(f.ID)+"/refreshes/rfr_") || !strings.Contains(a.Body.String(), `"state":"pending"`) {
 		t.Fatalf("%d %v %s", a.Code, a.Header(), a.Body)
@@ -22,7 +22,13 @@ func TestFeedIsRefreshed(t *testing.T) {
 	}
 
 	location := a.Header().Get("Location")
-	w.feeds.trace = []feedmill.TracedRequest{{Method: "GET", URL: "https://shop.example/orders?key=***", At: now(), Status: 200, Bytes: 9, DurationMS: 1.5, Rows: 2, Page: 1, Attempt: 1}}
+	_, err := w.feeds.change(t.Context(), w.workspace, f.ID, func(c *feedmill.SourceChange) error {
+		c.Traces = []feedmill.Trace{{Refresh: c.Feeds[0].LastRefresh.ID, Feed: f.ID, Requests: []feedmill.TracedRequest{
+			{Method: "GET", URL: "https://shop.example/orders?key=***", At: now(), Status: 200, Bytes: 9, DurationMS: 1.5, Rows: 2, Page: 1, Attempt: 1},
+		}}}
+		return nil
+	})
+	must(t, err)
 	a = ask(w.Server, "GET", location, "")
 	for _, part := range []string{`"trace":[{"method":"GET"`, `"status":200,"bytes":9,"durationMs":1.5,"rows":2,"page":1,"attempt":1,"error":null}]`} {
 		if !strings.Contains(a.Body.String(), part) {
@@ -41,20 +47,23 @@ func TestFeedIsRefreshed(t *testing.T) {
 }
 
 func TestFeedIsPausedAndResumed(t *testing.T) {
-	w := newFeedsWorld(t)
-	f := w.feeds.add(feedmill.FeedREST, feedmill.RefreshSucceeded)
-	for verb, state := range map[string]string{"pause": "paused", "resume": "ready"} {
-		for range 2 {
-			if a := ask(w.Server, "POST", feedURL(f.ID)+"/"+verb, "", "Idempotency-Key", verb); a.Code != 200 || !strings.Contains(a.Body.String(), `"state":"`+state+`"`) {
-				t.Errorf("%s: %d %s", verb, a.Code, a.Body)
-			}
+	w := newWorld(t)
+	f := w.feeds.add(t, feedmill.FeedREST, feedmill.RefreshSucceeded)
+	for _, c := range []struct{ verb, state string }{{"pause", "paused"}, {"resume", "ready"}, {"pause", "paused"}} {
+		a := ask(w.Server, "POST", feedURL(f.ID)+"/"+c.verb, "", "Idempotency-Key", c.verb)
+		if a.Code != 200 || !strings.Contains(a.Body.String(), `"state":"`+c.state+`"`) {
+			t.Errorf("%s: %d %s", c.verb, a.Code, a.Body)
 		}
+	}
+	// The second pause was the first one, repeated.
+	if got, err := w.db.Feed(t.Context(), w.workspace, f.ID); err != nil || got.State != feedmill.FeedReady {
+		t.Errorf("the feed is %s, %v", got.State, err)
 	}
 }
 
 func TestUploadFetchesNothing(t *testing.T) {
-	w := newFeedsWorld(t)
-	f := w.feeds.add(feedmill.FeedUpload, feedmill.RefreshSucceeded)
+	w := newWorld(t)
+	f := w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded)
 	for _, verb := range []string{"refresh", "pause", "resume"} {
 		if p := readProblem(t, ask(w.Server, "POST", feedURL(f.ID)+"/"+verb, "")); p.Status != 409 || !strings.Contains(p.Detail, "PUT "+feedURL(f.ID)+"/data") {
 			t.Errorf("%s: %+v", verb, p)

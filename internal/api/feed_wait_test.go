@@ -39,7 +39,7 @@ func TestPreferredWait(t *testing.T) {
 }
 
 func TestFeedIsAwaited(t *testing.T) {
-	ask := func(w *feedsWorld, header ...string) chan *httptest.ResponseRecorder {
+	ask := func(w *world, header ...string) chan *httptest.ResponseRecorder {
 		answered := make(chan *httptest.ResponseRecorder, 1)
 		go func() { answered <- ask(w.Server, "POST", "/data_feeds?type=rest", restBody, header...) }()
 		synctest.Wait()
@@ -53,7 +53,7 @@ func TestFeedIsAwaited(t *testing.T) {
 	}
 	t.Run("until it is ready", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			w := newFeedsWorld(t)
+			w := newWorld(t)
 			answered := ask(w, "Prefer", "wait=30")
 			time.Sleep(29 * time.Second)
 			if len(answered) > 0 {
@@ -65,7 +65,7 @@ func TestFeedIsAwaited(t *testing.T) {
 	})
 	t.Run("for as long as may be", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			w, begun := newFeedsWorld(t), time.Now()
+			w, begun := newWorld(t), time.Now()
 			check(t, <-ask(w, "Prefer", "wait=600"), feedmill.FeedRefreshing, "wait=60")
 			if took := time.Since(begun); took != maxWait {
 				t.Errorf("it waited %v", took)
@@ -74,7 +74,7 @@ func TestFeedIsAwaited(t *testing.T) {
 	})
 	t.Run("with a key the answer is what a repetition gets", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			w := newFeedsWorld(t)
+			w := newWorld(t)
 			answered := ask(w, "Prefer", "wait=30", "Idempotency-Key", "k")
 			close(w.feeds.ready)
 			first := <-answered
@@ -88,7 +88,7 @@ func TestFeedIsAwaited(t *testing.T) {
 	})
 	t.Run("until the server stops", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			w, begun := newFeedsWorld(t), time.Now()
+			w, begun := newWorld(t), time.Now()
 			answered := ask(w, "Prefer", "wait=30")
 			w.Stop()
 			w.Stop()

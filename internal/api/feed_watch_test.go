@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,18 +55,18 @@ func (w *watcher) saw(t *testing.T, want ...string) {
 
 func TestRefreshIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		world := newFeedsWorld(t)
-		r := *world.feeds.add(feedmill.FeedREST, feedmill.RefreshRunning).LastRefresh
+		world := newWorld(t)
+		r := *world.feeds.add(t, feedmill.FeedREST, feedmill.RefreshRunning).LastRefresh
 		w, ended := watch(t.Context(), world.Server, r)
 		for range 5 { // faster than anybody wants to know
 			time.Sleep(90 * time.Millisecond)
 			r.Pages++
 			r.RowsIn += 10
-			world.feeds.set(r)
+			world.feeds.record(t, r)
 		}
 		time.Sleep(20 * time.Second)
 		r.State, r.EndedAt, r.Version = feedmill.RefreshSucceeded, now(), 1
-		world.feeds.set(r)
+		world.feeds.record(t, r)
 		<-ended
 		w.saw(t, "0s progress", "250ms progress", "500ms progress", "15s : still there", "20.5s done")
 		if got := w.Header().Get("Content-Type"); got != "text/event-stream" {
@@ -86,41 +85,31 @@ func TestRefreshIsWatched(t *testing.T) {
 }
 
 func TestWatchEnds(t *testing.T) {
-	for name, end := range map[string]func(*feedsWorld, feedmill.ID, context.CancelFunc){
-		"with the client":  func(_ *feedsWorld, _ feedmill.ID, cancel context.CancelFunc) { cancel() },
-		"with the server":  func(w *feedsWorld, _ feedmill.ID, _ context.CancelFunc) { w.Stop() },
-		"with the refresh": func(w *feedsWorld, r feedmill.ID, _ context.CancelFunc) { w.feeds.forget(r) },
-		"with the credential": func(w *feedsWorld, _ feedmill.ID, _ context.CancelFunc) {
-			w.Auth.(*doorkeeper).closed.Store(true)
+	for name, end := range map[string]func(w *world, feed feedmill.ID, cancel context.CancelFunc) error{
+		"with the client": func(_ *world, _ feedmill.ID, cancel context.CancelFunc) error { cancel(); return nil },
+		"with the server": func(w *world, _ feedmill.ID, _ context.CancelFunc) error { w.Stop(); return nil },
+		"with the feed": func(w *world, feed feedmill.ID, _ context.CancelFunc) error {
+			_, err := w.db.DeleteFeed(context.Background(), w.workspace, feed, now(), nil, maxAttempts)
+			return err
+		},
+		"with the credential": func(w *world, _ feedmill.ID, _ context.CancelFunc) error {
+			w.auth.fail(feedmill.ErrUnauthenticated)
+			return nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				world := newFeedsWorld(t)
-				world.Auth = new(doorkeeper)
+				world := newWorld(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				r := *world.feeds.add(feedmill.FeedREST, feedmill.RefreshRunning).LastRefresh
+				r := *world.feeds.add(t, feedmill.FeedREST, feedmill.RefreshRunning).LastRefresh
 				w, ended := watch(ctx, world.Server, r)
-				end(world, r.ID, cancel)
+				must(t, end(world, r.Feed, cancel))
 				<-ended
 				w.saw(t, "0s progress")
 			})
 		})
 	}
-}
-
-// doorkeeper lets everybody in until the door is closed.
-type doorkeeper struct {
-	everybody
-	closed atomic.Bool
-}
-
-func (d *doorkeeper) Authenticate(ctx context.Context, credential string) (feedmill.Principal, error) {
-	if d.closed.Load() {
-		return feedmill.Principal{}, feedmill.ErrUnauthenticated
-	}
-	return d.everybody.Authenticate(ctx, credential)
 }
 
 func TestWhoWantsEvents(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // deadVault seals nothing any more.
-type deadVault struct{ labelVault }
+type deadVault struct{ Vault }
 
 func (deadVault) Seal([]byte, string) ([]byte, error) { return nil, errors.New("the vault is dead") }
 
@@ -34,22 +34,26 @@ func (p careless) Publish(ctx context.Context, workspace feedmill.ID, events []f
 // An answer that cannot be kept is a fault of our own, and breaks nothing of
 // the store that asks for it.
 func TestAnswerThatCannotBeKept(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	w.Publisher = careless{w.Publisher, t}
 	sub, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
-	before := w.store.subs[sub]
-	w.Vault = deadVault{}
+	before := w.subscription(t, sub)
+	w.Vault = deadVault{w.Vault}
 	a := w.do(t, "POST", "/events", `{"type":"tag.created"}`, "Idempotency-Key", "k")
-	if readProblem(t, a); a.Code != 500 || len(w.store.events) != 1 || len(w.store.idempotent) != 0 {
-		t.Errorf("publishing: %d %s, %d events, %d answers", a.Code, a.Body, len(w.store.events), len(w.store.idempotent))
+	if readProblem(t, a); a.Code != 500 || len(w.events(t)) != 1 {
+		t.Errorf("publishing: %d %s, %d events", a.Code, a.Body, len(w.events(t)))
 	}
-	dlv := w.addDelivery(sub, feedmill.DeliveryExhausted, nil)
-	a = w.do(t, "POST", "/events/deliveries/"+string(dlv)+"/retry", "", "Idempotency-Key", "r")
+	if _, err := w.db.KeptResponse(t.Context(), w.workspace, "k", now()); !errors.Is(err, feedmill.ErrNotFound) {
+		t.Errorf("something is kept: %v", err)
+	}
+	dlv := w.addDelivery(t, feedmill.Event{Type: "tag.created"})
+	w.settle(t, dlv, feedmill.DeliveryExhausted, nil)
+	a = w.do(t, "POST", "/events/deliveries/"+string(dlv.ID)+"/retry", "", "Idempotency-Key", "r")
 	if readProblem(t, a); a.Code != 500 {
 		t.Errorf("retrying: %d %s", a.Code, a.Body)
 	}
 	a = w.do(t, "POST", "/events/subscriptions/"+string(sub)+"/rotate_secret", "", "Idempotency-Key", "s")
-	if readProblem(t, a); a.Code != 500 || string(w.store.subs[sub].Secrets) != string(before.Secrets) {
+	if readProblem(t, a); a.Code != 500 || string(w.subscription(t, sub).Secrets) != string(before.Secrets) {
 		t.Errorf("rotating: %d %s", a.Code, a.Body)
 	}
 }
@@ -71,7 +75,7 @@ func TestKeepInsideNeverPanics(t *testing.T) {
 
 // A key that is wrong hides no other fault, and nothing happens.
 func TestBadOnceKey(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	for _, c := range []struct {
 		path, body string
@@ -91,7 +95,7 @@ func TestBadOnceKey(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d faults", c.path, a.Code, a.Body, c.faults)
 		}
 	}
-	if len(w.store.subs) != 1 || len(w.store.events) != 0 || len(w.store.replays) != 0 {
+	if w.subscriptions(t) != 1 || len(w.events(t)) != 0 || len(w.store.replays) != 0 {
 		t.Error("a refused request had an effect")
 	}
 }

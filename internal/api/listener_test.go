@@ -11,14 +11,15 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// oneListener is a store that has a listener and nothing else.
-type oneListener struct {
-	Store
-	until time.Time
-}
-
-func (s oneListener) Listener(_ context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error) {
-	return feedmill.Subscription{ID: id, Workspace: workspace, ListenUntil: s.until}, nil
+// addListener makes a listener that ends at a time, and returns its path.
+func (w *world) addListener(t *testing.T, until time.Time) string {
+	t.Helper()
+	l := feedmill.Subscription{
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.workspace, Events: []string{"metric.*"}, State: feedmill.SubscriptionActive,
+		ListenUntil: until, CreatedAt: now(), UpdatedAt: now(),
+	}
+	must(t, w.db.CreateSubscriptions(t.Context(), []feedmill.Subscription{l}, nil))
+	return "/events/listeners/" + string(l.ID)
 }
 
 // streams is a stream that a test makes.
@@ -30,22 +31,8 @@ func (s streams) Stream(_ context.Context, _ feedmill.Subscription, send func(fe
 func (streams) Answered(feedmill.ID, []feedmill.ID) {}
 func (streams) Removed(feedmill.ID)                 {}
 
-// revocable lets everybody in until it does not.
-type revocable struct {
-	everybody
-	err error
-}
-
-func (r *revocable) Authenticate(ctx context.Context, text string) (feedmill.Principal, error) {
-	if r.err != nil {
-		return feedmill.Principal{}, r.err
-	}
-	return r.everybody.Authenticate(ctx, text)
-}
-
 func TestStreamLines(t *testing.T) {
 	until := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
-	path := "/events/listeners/" + string(feedmill.NewID(feedmill.PrefixSubscription)) + "/stream"
 	const beat = `{"kind":"heartbeat","expiresAt":"2099-01-01T00:00:00.000Z"}` + "\n"
 	alive := feedmill.ListenerMessage{Until: until}
 	delivery := feedmill.ListenerMessage{
@@ -71,14 +58,14 @@ func TestStreamLines(t *testing.T) {
 		}, beat},
 		{"a credential that is revoked", func(who *revocable, send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
 			send(alive)
-			who.err = feedmill.ErrUnauthenticated
+			who.fail(feedmill.ErrUnauthenticated)
 			if send(alive) == nil {
 				t.Error("a revoked credential is told of life")
 			}
 			return feedmill.ListenerBroken
 		}, beat + `{"kind":"end","reason":"credential"}` + "\n"},
 		{"a credential that cannot be checked", func(who *revocable, send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
-			who.err = feedmill.ErrUnavailable
+			who.fail(feedmill.ErrUnavailable)
 			if err := send(alive); err != nil {
 				t.Error(err)
 			}
@@ -86,11 +73,11 @@ func TestStreamLines(t *testing.T) {
 		}, beat},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			who := new(revocable)
-			s := newTestServer(new(strings.Builder))
-			s.Auth, s.Store = who, oneListener{until: until}
-			s.Listeners = streams(func(send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded { return test.do(who, send) })
-			w := ask(s, "GET", path, "")
+			world := newWorld(t)
+			world.Listeners = streams(func(send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
+				return test.do(world.auth, send)
+			})
+			w := ask(world.Server, "GET", world.addListener(t, until)+"/stream", "")
 			if w.Code != 200 || w.Body.String() != test.want || !w.Flushed {
 				t.Errorf("answered %d:\n%s\nwant\n%s", w.Code, w.Body, test.want)
 			}
@@ -102,20 +89,19 @@ func TestStreamLines(t *testing.T) {
 }
 
 func TestStreamIsNotForEverybody(t *testing.T) {
-	s := newTestServer(new(strings.Builder))
-	s.Listeners = streams(func(func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
+	world := newWorld(t)
+	world.Listeners = streams(func(func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
 		t.Error("there is a stream")
 		return feedmill.ListenerBroken
 	})
-	path := "/events/listeners/" + string(feedmill.NewID(feedmill.PrefixSubscription)) + "/stream"
-	s.Store = oneListener{until: time.Now().Add(time.Hour)}
+	path := world.addListener(t, now().Add(time.Hour)) + "/stream"
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest(http.MethodHead, path, nil))
+	world.ServeHTTP(w, httptest.NewRequest(http.MethodHead, path, nil))
 	if w.Code != 200 {
 		t.Errorf("HEAD is answered %d", w.Code)
 	}
-	s.Store = oneListener{until: time.Now().Add(-time.Second)}
-	if w := ask(s, "GET", path, ""); w.Code != 404 {
+	path = world.addListener(t, now().Add(-time.Second)) + "/stream"
+	if w := ask(world.Server, "GET", path, ""); w.Code != 404 {
 		t.Errorf("the stream of a listener at its end is answered %d", w.Code)
 	}
 }

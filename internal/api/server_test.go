@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -10,15 +9,13 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/feedmill/feedmill"
 )
 
 // newTestServer makes a server without a store, whose every caller holds every
 // scope, with further routes that a test brings. What it logs goes to log.
 func newTestServer(log *strings.Builder, more ...route) *Server {
 	s := New(Options{
-		Auth: everybody{}, Metrics: prometheus.NewRegistry(),
+		Auth: everybody{"ws_test"}, Metrics: prometheus.NewRegistry(),
 		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	for _, r := range more {
@@ -26,14 +23,6 @@ func newTestServer(log *strings.Builder, more ...route) *Server {
 	}
 	return s
 }
-
-type everybody struct{}
-
-func (everybody) Authenticate(context.Context, string) (feedmill.Principal, error) {
-	return feedmill.Principal{Workspace: "ws_test", Subject: "key_test", Scopes: feedmill.Scopes}, nil
-}
-
-func (everybody) Forget(feedmill.ID) {}
 
 func ask(s *Server, method, path, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -3,11 +3,13 @@ package api
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/feedmill/feedmill"
 )
 
 // badRequest is a request that must be refused, with the places of its faults:
@@ -18,18 +20,21 @@ type badRequest struct {
 	places                   []string
 }
 
-// runBad sends bad requests to handlers, each to one of its own. The path may
-// name a subscription that make has made as {sub}, and one of the datafeed half
-// as {feedsub}.
-func runBad(t *testing.T, makeHandler func(*testing.T) (h http.Handler, sub, feedSub string), list []badRequest) {
+// runBad sends bad requests, none of which has an effect. The path may name a
+// subscription as {sub}, and one of the datafeed half as {feedsub}.
+func runBad(t *testing.T, list []badRequest) {
+	t.Helper()
+	world := newWorld(t)
+	sub, _ := world.makeSubscription(t, `{"url":"https://example.com/hook?payload=1","events":["metric.created"]}`)
+	feedSub, _ := world.makeSubscription(t, `{"url":"https://example.com/hook","events":["datafeed.source.*"],"httpOperation":"GET"}`)
+	before := []feedmill.Subscription{world.subscription(t, sub), world.subscription(t, feedSub)}
 	for _, c := range list {
 		t.Run(c.name, func(t *testing.T) {
-			h, sub, feedSub := makeHandler(t)
-			path := strings.NewReplacer("{sub}", sub, "{feedsub}", feedSub).Replace(c.path)
+			path := strings.NewReplacer("{sub}", string(sub), "{feedsub}", string(feedSub)).Replace(c.path)
 			r := httptest.NewRequest(c.method, path, strings.NewReader(c.body))
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
+			world.ServeHTTP(w, r)
 			var p struct {
 				Status int
 				Errors []struct {
@@ -62,13 +67,10 @@ func runBad(t *testing.T, makeHandler func(*testing.T) (h http.Handler, sub, fee
 			}
 		})
 	}
-}
-
-func newBadWorld(t *testing.T) (http.Handler, string, string) {
-	w := newEventsWorld(t)
-	sub, _ := w.makeSubscription(t, `{"url":"https://example.com/hook?payload=1","events":["metric.created"]}`)
-	feedSub, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["datafeed.source.*"],"httpOperation":"GET"}`)
-	return w.Server, string(sub), string(feedSub)
+	after := []feedmill.Subscription{world.subscription(t, sub), world.subscription(t, feedSub)}
+	if !reflect.DeepEqual(before, after) || world.subscriptions(t) != len(before) || len(world.events(t)) != 0 || len(world.store.replays) != 0 {
+		t.Errorf("a refused request had an effect: %+v became %+v", before, after)
+	}
 }
 
 func TestBadCreations(t *testing.T) {
@@ -193,7 +195,7 @@ func TestBadCreations(t *testing.T) {
 	add("two values", `{} {}`, 400, "")
 	add("lone surrogate", `{"name":"\ud800","url":"https://example.com/","events":["tag.*"]}`, 400, "/name")
 	add("too large", `{"name":"`+strings.Repeat("a", 1<<20)+`"}`, 413)
-	runBad(t, newBadWorld, list)
+	runBad(t, list)
 }
 
 func TestBadChanges(t *testing.T) {
@@ -201,7 +203,7 @@ func TestBadChanges(t *testing.T) {
 	patch := func(name, path, body string, status int, places ...string) badRequest {
 		return badRequest{name, "PATCH", path, body, status, places}
 	}
-	runBad(t, newBadWorld, []badRequest{
+	runBad(t, []badRequest{
 		patch("not there", "/events/subscriptions/sub_01arz3ndektsv4rrffq69g5fav", `{}`, 404),
 		patch("no id", "/events/subscriptions/nonsense", `{}`, 404),
 		patch("no body", sub, ``, 400, ""),

@@ -14,8 +14,8 @@ import (
 )
 
 func TestChangeSubscription(t *testing.T) {
-	w := newEventsWorld(t)
-	feed := w.addFeed()
+	w := newWorld(t)
+	feed := w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded).ID
 	id, _ := w.makeSubscription(t, `{"name":"Old","url":"https://example.com/hook","events":["metric.created"],"filters":{"resourceId":"m_1"}}`)
 	feedID, _ := w.makeSubscription(t, `{"url":"https://example.com/feeds","events":["datafeed.source.*"]}`)
 	for _, c := range []struct {
@@ -53,7 +53,7 @@ func TestChangeSubscription(t *testing.T) {
 			}
 		})
 		if c.name == "one header less" {
-			headers, err := w.openHeaders(t.Context(), w.store.subs[id])
+			headers, err := w.openHeaders(t.Context(), w.subscription(t, id))
 			if want := map[string]string{"X-Team": "blue", "X-New": "n"}; err != nil || !maps.Equal(headers, want) {
 				t.Errorf("the headers are %q, %v; want %q", headers, err, want)
 			}
@@ -100,7 +100,7 @@ func TestStates(t *testing.T) {
 // A change is worked out from what is there; where that has changed before it
 // is made, it is worked out again.
 func TestChangesAtTheSameTime(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	path := "/events/subscriptions/" + string(id)
 	w.store.meanwhile = func(s *feedmill.Subscription) {
@@ -127,12 +127,12 @@ func TestChangesAtTheSameTime(t *testing.T) {
 
 func TestRotateSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newEventsWorld(t)
+		w := newWorld(t)
 		id, first := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 		path := "/events/subscriptions/" + string(id) + "/rotate_secret"
 		secrets := func() (s feedmill.SigningSecrets) {
 			t.Helper()
-			if err := w.unsealJSON(t.Context(), w.store.subs[id].Secrets, secretsRecord(id), &s); err != nil {
+			if err := w.unsealJSON(t.Context(), w.subscription(t, id).Secrets, secretsRecord(id), &s); err != nil {
 				t.Fatal(err)
 			}
 			return s
@@ -178,7 +178,7 @@ func TestRotateSecret(t *testing.T) {
 }
 
 func TestPingSubscription(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	at := now()
 	for _, c := range []struct {
@@ -216,7 +216,7 @@ func TestPingSubscription(t *testing.T) {
 }
 
 func TestReplay(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	path := "/events/subscriptions/" + string(id) + "/replay"
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -22,7 +23,7 @@ func checkAnswer(t *testing.T, code int, body string, wantCode int, want string)
 
 // One subscription is made: 201 in the envelope, with the secret.
 func TestCreateOneSubscription(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	a := w.do(t, "POST", "/events/subscriptions", `{
 		"name": "Metrics", "url": "https://example.com/hook?x=1", "events": ["metric.created", "metric.created", "dashboard.*"], "httpOperation": "GET"
 	}`)
@@ -39,8 +40,8 @@ func TestCreateOneSubscription(t *testing.T) {
 
 // Every later reading shows the public shape without the secret.
 func TestReadSubscriptions(t *testing.T) {
-	w := newEventsWorld(t)
-	feed := w.addFeed()
+	w := newWorld(t)
+	feed := w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded).ID
 	first, _ := w.makeSubscription(t, `{"url":"https://example.com/1","events":["tag.*"]}`)
 	second, _ := w.makeSubscription(t, fmt.Sprintf(`{"url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],"filters":{"resourceId":%q}}`, feed))
 
@@ -64,16 +65,18 @@ func TestReadSubscriptions(t *testing.T) {
 		t.Errorf("the page behind %q is %s", next, rest.Body)
 	}
 
-	stored := w.store.subs[second]
-	if want := []string{"datasource.refreshed", "datasource.*"}; !slices.Equal(stored.Events, want) || stored.ResourceID != feedmill.InternalFilter(w.store.feeds[feed], feed) {
+	stored := w.subscription(t, second)
+	source, err := w.db.FeedSource(t.Context(), w.workspace, feed)
+	must(t, err)
+	if want := []string{"datasource.refreshed", "datasource.*"}; !slices.Equal(stored.Events, want) || stored.ResourceID != feedmill.InternalFilter(source, feed) {
 		t.Errorf("it is kept with %q and %q", stored.Events, stored.ResourceID)
 	}
 }
 
 // Events of both halves make two subscriptions: 201 with a bare array.
 func TestCreateBothHalves(t *testing.T) {
-	w := newEventsWorld(t)
-	feed := w.addFeed()
+	w := newWorld(t)
+	feed := w.feeds.add(t, feedmill.FeedUpload, feedmill.RefreshSucceeded).ID
 	for _, c := range []struct {
 		name, events, resource, want string
 	}{
@@ -89,13 +92,13 @@ func TestCreateBothHalves(t *testing.T) {
 			"state":"active","delivery":` + deliveryDefaults + `,"createdAt":"TIME","updatedAt":"TIME","signingSecret":"SECRET"}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := len(w.store.subs)
+			before := w.subscriptions(t)
 			a := w.do(t, "POST", "/events/subscriptions", fmt.Sprintf(`{"url":"https://example.com/hook","events":[%s],"filters":{"resourceId":%q}}`, c.events, c.resource))
 			checkAnswer(t, a.Code, a.Body.String(), 201, c.want)
 			if a.Header().Get("Location") != "" {
 				t.Error("a Location names one of two resources")
 			}
-			if made := len(w.store.subs) - before; made != 2 {
+			if made := w.subscriptions(t) - before; made != 2 {
 				t.Errorf("%d subscriptions were made", made)
 			}
 			if secrets := anySecret.FindAllString(a.Body.String(), -1); secrets[0] == secrets[1] {
@@ -126,12 +129,12 @@ func TestCreateOneOfTwo(t *testing.T) {
 			"errors":[{"events":["metric.*"],"status":409,"message":"A workspace may have at most 1 subscriptions; delete one that is not needed."}]}`, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newEventsWorld(t)
+			w := newWorld(t)
 			w.MaxSubscriptions = c.most
 			a := w.do(t, "POST", "/events/subscriptions", c.body)
 			checkAnswer(t, a.Code, a.Body.String(), 207, c.want)
-			if len(w.store.subs) != 1 {
-				t.Errorf("%d subscriptions were made", len(w.store.subs))
+			if w.subscriptions(t) != 1 {
+				t.Errorf("%d subscriptions were made", w.subscriptions(t))
 			}
 		})
 	}
@@ -156,7 +159,7 @@ func TestCreateNone(t *testing.T) {
 		{"not available first", `"goal.*","datafeed.source.*"`, `{"resourceId":"` + fresh + `"}`, 409, "not-available", []string{"/events/0 " + unavailable, "/filters/resourceId " + noFeed}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newEventsWorld(t)
+			w := newWorld(t)
 			a := w.do(t, "POST", "/events/subscriptions", fmt.Sprintf(`{"url":"https://example.com/hook","events":[%s],"filters":%s}`, c.events, c.filters))
 			p := readProblem(t, a)
 			var places []string
@@ -166,7 +169,7 @@ func TestCreateNone(t *testing.T) {
 			if a.Code != c.status || p.Type != "/problems/"+c.kind || !slices.Equal(places, c.places) {
 				t.Errorf("answered %s\nwant %d %s at %q", a.Body, c.status, c.kind, c.places)
 			}
-			if len(w.store.subs) != 0 {
+			if w.subscriptions(t) != 0 {
 				t.Error("something was made all the same")
 			}
 		})
@@ -174,7 +177,7 @@ func TestCreateNone(t *testing.T) {
 }
 
 func TestQuota(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	w.MaxSubscriptions = 2
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/1","events":["tag.*"]}`)
 	w.makeSubscription(t, `{"url":"https://example.com/2","events":["tag.*"]}`)
@@ -187,7 +190,7 @@ func TestQuota(t *testing.T) {
 }
 
 func TestDeleteSubscription(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	path := "/events/subscriptions/" + string(id)
 	if a := w.do(t, "DELETE", path, ""); a.Code != http.StatusNoContent || a.Body.Len() != 0 {
@@ -214,11 +217,11 @@ func TestCreateSubscriptionOnce(t *testing.T) {
 		"none":     `{"url":"https://example.com/hook","events":["goal.*"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newEventsWorld(t)
+			w := newWorld(t)
 			first := w.do(t, "POST", "/events/subscriptions", body, "Idempotency-Key", "k")
-			made := len(w.store.subs)
+			made := w.subscriptions(t)
 			again := w.do(t, "POST", "/events/subscriptions", body, "Idempotency-Key", "k")
-			if again.Code != first.Code || again.Body.String() != first.Body.String() || len(w.store.subs) != made {
+			if again.Code != first.Code || again.Body.String() != first.Body.String() || w.subscriptions(t) != made {
 				t.Errorf("first %d %s\nagain %d %s", first.Code, first.Body, again.Code, again.Body)
 			}
 		})
@@ -226,15 +229,20 @@ func TestCreateSubscriptionOnce(t *testing.T) {
 }
 
 func TestSecretsAreSealed(t *testing.T) {
-	w := newEventsWorld(t)
+	w := newWorld(t)
 	id, secret := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"],"delivery":{"headers":{"authorization":"Bearer abc","x-team":"blue"}}}`)
-	sub := w.store.subs[id]
-	if got, want := string(sub.Secrets), "sub/"+string(id)+"/secrets\n"+`{"current":"`+secret+`"}`; got != want {
-		t.Errorf("the secrets are sealed as %q, want %q", got, want)
-	}
-	var headers map[string]string
-	if err := w.unsealJSON(t.Context(), sub.Headers, "sub/"+string(id)+"/headers", &headers); err != nil || headers["Authorization"] != "Bearer abc" || headers["X-Team"] != "blue" {
-		t.Errorf("the headers are sealed as %q (%v)", sub.Headers, err)
+	sub := w.subscription(t, id)
+	for _, c := range []struct {
+		sealed       []byte
+		record, want string
+	}{
+		{sub.Secrets, "sub/" + string(id) + "/secrets", `{"current":"` + secret + `"}`},
+		{sub.Headers, "sub/" + string(id) + "/headers", `{"Authorization":"Bearer abc","X-Team":"blue"}`},
+	} {
+		plain, err := w.Vault.Unseal(t.Context(), c.sealed, c.record)
+		if err != nil || string(plain) != c.want || bytes.Contains(c.sealed, []byte("abc")) || bytes.Contains(c.sealed, []byte(secret)) {
+			t.Errorf("%q is sealed for %s: %s, %v, want %s", c.sealed, c.record, plain, err, c.want)
+		}
 	}
 	a := w.do(t, "GET", "/events/subscriptions/"+string(id), "")
 	if text := a.Body.String(); !strings.Contains(text, `"headers":{"Authorization":"***","X-Team":"***"}`) || strings.Contains(text, "abc") || strings.Contains(text, "whsec_") {

@@ -45,7 +45,7 @@ func TestErrorsWithoutTheirKind(t *testing.T) {
 }
 
 func FuzzSubscriptionURL(f *testing.F) {
-	w := newEventsWorld(f)
+	w := newWorld(f)
 	for _, seed := range []string{
 		"https://example.com/hook", "http://hook.internal/", "http://example.com", "https://u:p@h/", "https://h/#f", "https://h/?payload=1", "//h", "https://[::1]/", "https://h:0x1/",
 		"https://h\\@evil/", "https://h%2f/", "HTTPS://H/", "https://h?#", "https://h/%00", "https://\u00fc.example/", "javascript:1", "https://:", "https://h:",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
+	"github.com/feedmill/feedmill/internal/store/sqlitetest"
 )
 
 // bench is a real store in simulated time, and the engines that a test starts on it.
@@ -166,19 +166,13 @@ func onBench(t *testing.T, test func(*bench)) {
 	t.Helper()
 	packInRealTime(t)
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		test(b)
-		b.must(b.db.Close())
+		test(newBench(t))
 	})
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{T: t, db: db}
+	b := &bench{T: t, db: sqlitetest.New(t)}
 	b.ws = b.workspace("w")
 	return b
 }
@@ -197,7 +191,6 @@ func packInRealTime(t *testing.T) {
 		})
 		_, err := b.db.RefreshTrace(t.Context(), b.ws, f.ID, f.LastRefresh.ID)
 		b.must(err)
-		b.must(b.db.Close())
 	})
 }
 
