@@ -2,6 +2,20 @@ package feedmill
 
 import "time"
 
+// The limits of a query.
+const (
+	// MaxQueryFields is how many fields it may name, and how many to sort by.
+	MaxQueryFields = 200
+	// MaxFilters is how many filters a field may have, and MaxFilterValues how
+	// many values a filter.
+	MaxFilters      = 200
+	MaxFilterValues = 1000
+	// MaxPeriod is how many units a period may have, so that its ends are dates.
+	MaxPeriod = 10_000
+	// MaxQueryRows bounds what may be asked for in numbers, not in rows.
+	MaxQueryRows = 1_000_000_000_000
+)
+
 // Query says which rows and columns of a table are wanted, and in which order.
 // Columns go by their names.
 type Query struct {
@@ -45,6 +59,11 @@ const (
 	AggregateCountDistinct Aggregate = "countDistinct"
 )
 
+// Aggregates lists all of them.
+var Aggregates = []Aggregate{
+	AggregateSum, AggregateAvg, AggregateMin, AggregateMax, AggregateCount, AggregateCountDistinct,
+}
+
 // Sort is a column to sort by. Rows without a value come last either way.
 type Sort struct {
 	Name       string
@@ -77,26 +96,26 @@ type Filter struct {
 // FilterOp is what a filter tests.
 type FilterOp string
 
-// The operators, and how many values each has.
+// The operators. Package query says what each takes and means.
 const (
-	OpEq         FilterOp = "eq"         // one or more, null among them
-	OpContains   FilterOp = "contains"   // one or more
-	OpStartsWith FilterOp = "startsWith" // one or more
-	OpEndsWith   FilterOp = "endsWith"   // one or more
-	OpMatches    FilterOp = "matches"    // one, a regular expression
-	OpGt         FilterOp = "gt"         // one
-	OpGte        FilterOp = "gte"        // one
-	OpLt         FilterOp = "lt"         // one
-	OpLte        FilterOp = "lte"        // one
-	OpBetween    FilterOp = "between"    // two, both included
-	OpIsNull     FilterOp = "isNull"     // none
-	OpIsEmpty    FilterOp = "isEmpty"    // none
-	OpIsTrue     FilterOp = "isTrue"     // none
-	OpIsFalse    FilterOp = "isFalse"    // none
-	OpLast       FilterOp = "last"       // one, a period
-	OpNext       FilterOp = "next"       // one, a period
-	OpCurrent    FilterOp = "current"    // one, a period
-	OpToDate     FilterOp = "toDate"     // one, a period
+	OpEq         FilterOp = "eq"
+	OpContains   FilterOp = "contains"
+	OpStartsWith FilterOp = "startsWith"
+	OpEndsWith   FilterOp = "endsWith"
+	OpMatches    FilterOp = "matches"
+	OpGt         FilterOp = "gt"
+	OpGte        FilterOp = "gte"
+	OpLt         FilterOp = "lt"
+	OpLte        FilterOp = "lte"
+	OpBetween    FilterOp = "between"
+	OpIsNull     FilterOp = "isNull"
+	OpIsEmpty    FilterOp = "isEmpty"
+	OpIsTrue     FilterOp = "isTrue"
+	OpIsFalse    FilterOp = "isFalse"
+	OpLast       FilterOp = "last"
+	OpNext       FilterOp = "next"
+	OpCurrent    FilterOp = "current"
+	OpToDate     FilterOp = "toDate"
 )
 
 // FilterValue is what a filter compares with: null, a period, or a text that
@@ -128,3 +147,6 @@ const (
 	UnitQuarter PeriodUnit = "quarter"
 	UnitYear    PeriodUnit = "year"
 )
+
+// PeriodUnits lists all of them, from the shortest on.
+var PeriodUnits = []PeriodUnit{UnitMinute, UnitHour, UnitDay, UnitWeek, UnitMonth, UnitQuarter, UnitYear}

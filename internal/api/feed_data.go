@@ -24,8 +24,6 @@ import (
 const (
 	// defaultRows is how many rows a page of JSON has; a file has all.
 	defaultRows = 1000
-	// maxRows bounds what a client may ask for in numbers, not in rows.
-	maxRows = 1_000_000_000_000
 	// chunkTimeout is how long a client may take to fetch a part of the rows.
 	chunkTimeout = 30 * time.Second
 	chunkBytes   = 64 << 10

@@ -13,9 +13,6 @@ import (
 // rowParameters are the query parameters that say which rows are wanted.
 var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "version", "format"}
 
-// maxFields is how many columns a query may name.
-const maxFields = 200
-
 // readRowQuery reads the query of a GET: fields, filters, sorting and limit.
 func (c *call) readRowQuery() feedmill.Query {
 	q := feedmill.Query{WeekStart: time.Monday, Now: now()}
@@ -35,8 +32,8 @@ func (c *call) readRowQuery() feedmill.Query {
 	}
 	if text, given := c.query["limit"]; given {
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 1 || n > maxRows {
-			c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", int64(maxRows))})
+		if err != nil || n < 1 || n > feedmill.MaxQueryRows {
+			c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", int64(feedmill.MaxQueryRows))})
 		}
 		q.Limit = n
 	}
@@ -51,8 +48,8 @@ func (c *call) listParameter(name, sign string) []listItem {
 	}
 	items, err := parseList(text, sign)
 	switch {
-	case err == nil && len(items) > maxFields:
-		err = fmt.Errorf("at most %d columns can be named", maxFields)
+	case err == nil && len(items) > feedmill.MaxQueryFields:
+		err = fmt.Errorf("at most %d columns can be named", feedmill.MaxQueryFields)
 	case err == nil:
 		for _, item := range items {
 			if item.text == "" {
@@ -82,7 +79,7 @@ func parseFilter(text string) (feedmill.Condition, error) {
 	}
 	op, values, hasValues := strings.Cut(rest[1:], ":")
 	f.Op = feedmill.FilterOp(op)
-	if hasValues && !(values == "" && noValues[f.Op]) {
+	if hasValues {
 		items, err := parseList(values, "")
 		if err != nil {
 			return feedmill.Condition{}, err
@@ -92,11 +89,6 @@ func parseFilter(text string) (feedmill.Condition, error) {
 		}
 	}
 	return feedmill.Condition{Name: field.text, Filters: []feedmill.Filter{f}, Place: feedmill.Fault{Parameter: "filter"}}, nil
-}
-
-// noValues are the operators that take none.
-var noValues = map[feedmill.FilterOp]bool{
-	feedmill.OpIsNull: true, feedmill.OpIsEmpty: true, feedmill.OpIsTrue: true, feedmill.OpIsFalse: true,
 }
 
 // listItem is one of several texts that are separated by commas.

@@ -42,10 +42,10 @@ func (s *Server) queryFeed(c *call) (answer, error) {
 // rowQuery reads a query.
 func (o *object) rowQuery() feedmill.Query {
 	q := feedmill.Query{WeekStart: time.Monday, Now: now()}
-	for _, field := range o.objects("fields", maxFields) {
+	for _, field := range o.objects("fields", feedmill.MaxQueryFields) {
 		field.queryField(&q)
 	}
-	for _, s := range o.objects("sort", maxFields) {
+	for _, s := range o.objects("sort", feedmill.MaxQueryFields) {
 		sort := feedmill.Sort{Place: feedmill.Fault{Pointer: s.at + "/field"}}
 		if v, ok := s.need("field"); ok {
 			sort.Name, _ = s.text("field", v)
@@ -58,7 +58,7 @@ func (o *object) rowQuery() feedmill.Query {
 		q.Sort = append(q.Sort, sort)
 	}
 	if v, ok := o.get("limit"); ok {
-		n, _ := o.integer("limit", v, 1, maxRows)
+		n, _ := o.integer("limit", v, 1, feedmill.MaxQueryRows)
 		q.Limit = int64(n)
 	}
 	if v, ok := o.get("timezone"); ok {
@@ -116,7 +116,7 @@ func (o *object) queryField(q *feedmill.Query) {
 		f.As, _ = o.label("as", v, feedmill.MaxNameLen)
 	}
 	if v, ok := o.get("aggregate"); ok {
-		aggregate, _ := o.choice("aggregate", v, "sum", "avg", "min", "max", "count", "countDistinct")
+		aggregate, _ := o.choice("aggregate", v, words(feedmill.Aggregates)...)
 		f.Aggregate = feedmill.Aggregate(aggregate)
 	}
 	condition := feedmill.Condition{Name: f.Name, Place: feedmill.Fault{Pointer: o.at}}
@@ -124,7 +124,7 @@ func (o *object) queryField(q *feedmill.Query) {
 		option, _ := o.choice("filterOption", v, "all", "any")
 		condition.Any = option == "any"
 	}
-	for _, filter := range o.objects("filters", maxFields) {
+	for _, filter := range o.objects("filters", feedmill.MaxFilters) {
 		condition.Filters = append(condition.Filters, filter.filter())
 	}
 	o.refuseUnknown()
@@ -147,8 +147,8 @@ func (o *object) filter() (f feedmill.Filter) {
 		f.CaseSensitive, _ = o.boolean("caseSensitive", v)
 	}
 	if v, ok := o.get("values"); ok {
-		if v.kind != '[' || len(v.items) > 1000 {
-			o.fault("values", "This must be an array of at most 1000 values.")
+		if v.kind != '[' || len(v.items) > feedmill.MaxFilterValues {
+			o.fault("values", fmt.Sprintf("This must be an array of at most %d values.", feedmill.MaxFilterValues))
 		} else {
 			below := &object{c: o.c, at: o.pointer("values")}
 			for i, item := range v.items {
@@ -179,16 +179,13 @@ func (o *object) filterValue(name string, v value) (out feedmill.FilterValue) {
 	return out
 }
 
-// maxPeriod is how many units a period may have.
-const maxPeriod = 10_000
-
 func (o *object) period() *feedmill.Period {
 	p := &feedmill.Period{N: 1}
 	if v, ok := o.get("n"); ok {
-		p.N, _ = o.integer("n", v, 1, maxPeriod)
+		p.N, _ = o.integer("n", v, 1, feedmill.MaxPeriod)
 	}
 	if v, ok := o.need("unit"); ok {
-		unit, _ := o.choice("unit", v, "minute", "hour", "day", "week", "month", "quarter", "year")
+		unit, _ := o.choice("unit", v, words(feedmill.PeriodUnits)...)
 		p.Unit = feedmill.PeriodUnit(unit)
 	}
 	if v, ok := o.get("includeCurrent"); ok {
@@ -196,4 +193,13 @@ func (o *object) period() *feedmill.Period {
 	}
 	o.refuseUnknown()
 	return p
+}
+
+// words are names of the domain as plain texts.
+func words[T ~string](names []T) []string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return texts
 }

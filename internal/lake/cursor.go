@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
 // Cursor is where a page ended: the keys of its last row.
@@ -93,26 +94,26 @@ func fingerprint(q *feedmill.Query) string {
 }
 
 // after is true for the rows that come after those of the page before.
-func (b *builder) after(keys []expression, c *Cursor) string {
+func (s *statement) after(c *Cursor) string {
 	// Rows that are after it in the first key, or equal in that and after it
 	// in the second, and so on; the number of the row is never equal.
 	var any []string
 	equal := ""
-	for i, k := range keys {
+	for i, k := range s.tree.Sort {
 		name := "s" + strconv.Itoa(i)
 		if c.Keys[i] == nil {
 			// Null is the last of all.
 			equal += name + " IS NULL AND "
 			continue
 		}
-		value := "CAST(" + b.bind(*c.Keys[i]) + " AS " + k.kind + ")"
+		value := "CAST(" + s.Bind(*c.Keys[i]) + " AS " + duckdb.Type(k.Expression) + ")"
 		sign := " > "
-		if k.descending {
+		if k.Descending {
 			sign = " < "
 		}
 		any = append(any, "("+equal+"("+name+sign+value+" OR "+name+" IS NULL))")
 		equal += name + " = " + value + " AND "
 	}
-	any = append(any, "("+equal+"rn > CAST("+b.bind(*c.Keys[len(c.Keys)-1])+" AS BIGINT))")
+	any = append(any, "("+equal+"rn > CAST("+s.Bind(*c.Keys[len(c.Keys)-1])+" AS BIGINT))")
 	return "(" + strings.Join(any, " OR ") + ")"
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
 // rows reads the rows of a side that are not left out, as blocks of the columns
@@ -31,7 +32,7 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 		var selected []string
 		for i, sql := range s.columns {
 			if sql == "" {
-				sql = "CAST(NULL AS " + (&column{Column: &columns[i]}).sqlType() + ")"
+				sql = "CAST(NULL AS " + duckdb.ColumnType(&columns[i]) + ")"
 			}
 			name := "f" + strconv.Itoa(i)
 			selected = append(selected, sql+" AS "+name)

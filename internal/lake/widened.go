@@ -3,6 +3,7 @@ package lake
 import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
 // widened is a column of a version as one of another type in SQL. It reports
@@ -15,7 +16,7 @@ func widened(from, to *feedmill.Column, sql string) (string, bool) {
 		return sql, true
 	case exact && to.Type == columnar.TypeDecimal:
 		// Digits before the point that do not fit fail in the worker.
-		return as((&column{Column: to}).sqlType()), from.Scale <= to.Scale
+		return as(duckdb.ColumnType(to)), from.Scale <= to.Scale
 	case from.Type == columnar.TypeDate && to.Type == columnar.TypeTimestamp:
 		return as("TIMESTAMPTZ"), true
 	case to.Type != columnar.TypeText:

@@ -19,6 +19,7 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/query"
 )
 
 var (
@@ -144,7 +145,7 @@ func drawCondition(t *rapid.T) feedmill.Condition {
 	out := feedmill.Condition{Name: c.Name, Any: rapid.Bool().Draw(t, "any")}
 	for range rapid.IntRange(1, 3).Draw(t, "filters") {
 		f := feedmill.Filter{
-			Op:            rapid.SampledFrom(lake.Operators(c.Type)).Draw(t, "op"),
+			Op:            rapid.SampledFrom(query.Operators(c.Type)).Draw(t, "op"),
 			Inverted:      rapid.Bool().Draw(t, "inverted"),
 			CaseSensitive: rapid.Bool().Draw(t, "case"),
 		}

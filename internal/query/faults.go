@@ -1,0 +1,22 @@
+package query
+
+import "github.com/feedmill/feedmill"
+
+// Faults are the places of a query that are wrong. The zero value has none.
+type Faults struct {
+	list []feedmill.Fault
+}
+
+// Add adds a place and what is wrong there.
+func (f *Faults) Add(place feedmill.Fault, detail string) {
+	place.Detail = detail
+	f.list = append(f.list, place)
+}
+
+// Err is the refusal of the query, or nil where nothing is wrong.
+func (f *Faults) Err() error {
+	if len(f.list) == 0 {
+		return nil
+	}
+	return feedmill.Invalid("The query does not fit the columns of this feed.", f.list...)
+}

@@ -1,0 +1,125 @@
+package query
+
+import (
+	"slices"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Tree is a query that fits the columns of a table.
+type Tree struct {
+	Outputs []Output
+	// Where has what must hold for a row, all of it.
+	Where All
+	Sort  []Key
+	// Limit is how many rows are wanted at most; zero means all.
+	Limit int64
+}
+
+// Grouped reports whether a row of the result stands for a group of rows: those
+// that are equal in the outputs without an aggregate.
+func (t *Tree) Grouped() bool {
+	return slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Aggregate != "" })
+}
+
+// Column is a column of the table.
+type Column struct {
+	*feedmill.Column
+	// Index is its place in the table.
+	Index int
+}
+
+// Expression is a column or an aggregate of it.
+type Expression struct {
+	Column Column
+	// Aggregate is empty where it is the column itself.
+	Aggregate feedmill.Aggregate
+}
+
+// Output is a column of the result.
+type Output struct {
+	Expression
+	// Name is what it is called in the result.
+	Name string
+}
+
+// Key is something to sort by. Nulls come last either way.
+type Key struct {
+	Expression
+	Descending bool
+}
+
+// Predicate is a test of a row: [All], [Any], [Not], [IsNull], [IsEmpty],
+// [Compare], [Range] or [Match]. As in SQL its outcome can be unknown, where a
+// value is null; only the rows for which it is true pass.
+type Predicate interface{ predicate() }
+
+type (
+	// All is true where all of its parts are.
+	All []Predicate
+
+	// Any is true where one of its parts is, and so an empty one never is.
+	Any []Predicate
+
+	// Not is the exact complement: true where the predicate is false or
+	// unknown, and false where it is true.
+	Not struct{ Predicate Predicate }
+
+	// IsNull is true where there is no value.
+	IsNull struct{ Column Column }
+
+	// IsEmpty is true where there is no value, and for a text, list or object
+	// with nothing in it.
+	IsEmpty struct{ Column Column }
+
+	// Compare compares a column with a value.
+	Compare struct {
+		Column     Column
+		Comparison Comparison
+		Value      Value
+	}
+
+	// Range is true for times in [From, To). The column is one of dates or of
+	// timestamps.
+	Range struct {
+		Column   Column
+		From, To time.Time
+	}
+
+	// Match tests a text.
+	Match struct {
+		Column Column
+		// Op is contains, startsWith, endsWith or matches.
+		Op            feedmill.FilterOp
+		Text          string
+		CaseSensitive bool
+	}
+)
+
+func (All) predicate()     {}
+func (Any) predicate()     {}
+func (Not) predicate()     {}
+func (IsNull) predicate()  {}
+func (IsEmpty) predicate() {}
+func (Compare) predicate() {}
+func (Range) predicate()   {}
+func (Match) predicate()   {}
+
+// Comparison is how a column is compared, as all dialects write it.
+type Comparison string
+
+// The comparisons.
+const (
+	Equal          Comparison = "="
+	Greater        Comparison = ">"
+	GreaterOrEqual Comparison = ">="
+	Less           Comparison = "<"
+	LessOrEqual    Comparison = "<="
+)
+
+// Value is a value that the column it is compared with can hold: a string for
+// text, a *big.Rat for an integer or decimal, a float64 for a number, a bool,
+// and a time.Time for a date or a timestamp. The day of a date is that of the
+// time in its own location.
+type Value any
