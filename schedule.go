@@ -1,11 +1,8 @@
 package feedmill
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -70,79 +67,6 @@ func (s Schedule) location() (*time.Location, error) {
 		return nil, fmt.Errorf("time zone: %w", ErrInvalid)
 	}
 	return time.LoadLocation(s.Timezone)
-}
-
-// scheduleJSON is a schedule as clients write and read it.
-type scheduleJSON struct {
-	Every    string `json:"every,omitempty"`
-	Cron     string `json:"cron,omitempty"`
-	Timezone string `json:"timezone,omitempty"`
-}
-
-// MarshalJSON writes the schedule as clients know it: {"every":"15m"} or
-// {"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}, and null for never.
-func (s Schedule) MarshalJSON() ([]byte, error) {
-	if s.IsZero() {
-		return []byte("null"), nil
-	}
-	text := scheduleJSON{Cron: s.Cron, Timezone: s.Timezone}
-	if s.Every != 0 {
-		text.Every = FormatDuration(s.Every)
-	}
-	return json.Marshal(text)
-}
-
-// UnmarshalJSON reads what [Schedule.MarshalJSON] writes. What has another form
-// is refused with an [*Error] that names every place; whether the values make
-// sense is for [Schedule.Check] to say.
-func (s *Schedule) UnmarshalJSON(data []byte) error {
-	if string(bytes.TrimSpace(data)) == "null" {
-		*s = Schedule{}
-		return nil
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
-		return Invalid("The schedule has another form.", Fault{Detail: "A schedule is an object with every, or with cron and timezone."})
-	}
-	var read Schedule
-	var faults []Fault
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if wrong := read.set(name, members[name]); wrong != "" {
-			faults = append(faults, Fault{Pointer: "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name), Detail: wrong})
-		}
-	}
-	if len(faults) > 0 {
-		return Invalid("The schedule has another form.", faults...)
-	}
-	*s = read
-	return nil
-}
-
-// set reads one member. It answers what is wrong with it, or nothing.
-func (s *Schedule) set(name string, value json.RawMessage) (wrong string) {
-	if !slices.Contains([]string{"every", "cron", "timezone"}, name) {
-		return "A schedule has no such member; it has every, or cron and timezone."
-	}
-	var text string
-	if value[0] != '"' || json.Unmarshal(value, &text) != nil || text == "" {
-		return "This must be text, and not empty."
-	}
-	switch name {
-	case "cron":
-		s.Cron = text
-	case "timezone":
-		s.Timezone = text
-	case "every":
-		every, err := ParseDuration(text)
-		switch {
-		case err != nil:
-			return sentence(err)
-		case every == 0:
-			return "The interval must be at least " + FormatDuration(MinEvery) + "."
-		}
-		s.Every = every
-	}
-	return ""
 }
 
 // sentence writes an error as a sentence of its own.

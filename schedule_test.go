@@ -2,7 +2,6 @@ package feedmill
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,48 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 )
-
-func TestScheduleJSON(t *testing.T) {
-	for text, want := range map[string]Schedule{
-		`{"every":"15m"}`:      {Every: 15 * time.Minute},
-		`{"cron":"0 6 * * *"}`: {Cron: "0 6 * * *"},
-		`{"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}`: {Cron: "0 6 * * 1-5", Timezone: "Europe/Paris"},
-		`null`: {},
-	} {
-		got := Schedule{Every: 1}
-		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
-			t.Errorf("%s is read as %+v, %v", text, got, err)
-		}
-		if again, err := json.Marshal(want); err != nil || string(again) != text {
-			t.Errorf("%+v is written %s, %v, want %s", want, again, err, text)
-		}
-		if want.IsZero() != (text == "null") {
-			t.Errorf("IsZero of %+v is %v", want, want.IsZero())
-		}
-	}
-}
-
-func TestScheduleJSONRefused(t *testing.T) {
-	for text, places := range map[string][]string{
-		`[]`:             {""},
-		`"15m"`:          {""},
-		`{"every":15}`:   {"/every"},
-		`{"every":"0s"}`: {"/every"},
-		`{"every":"1w"}`: {"/every"},
-		`{"every":null}`: {"/every"},
-		`{"cron":"","timezone":["UTC"],"every":"","a/b~c":1}`: {"/a~1b~0c", "/cron", "/every", "/timezone"},
-	} {
-		before := Schedule{Every: time.Hour}
-		got := before
-		err := json.Unmarshal([]byte(text), &got)
-		refusal, ok := errors.AsType[*Error](err)
-		if !ok || refusal.Kind != ErrInvalid || got != before {
-			t.Errorf("%s: %v, %+v", text, err, got)
-			continue
-		}
-		wantFaults(t, text, refusal.Faults, places)
-	}
-}
 
 func TestScheduleCheck(t *testing.T) {
 	for _, test := range []struct {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // readBody reads the whole body. What the client says of its length saves
@@ -25,15 +27,80 @@ func (c *call) readBody() ([]byte, error) {
 
 // readJSON reads the whole body as one JSON value. Duplicate keys become faults
 // and reading goes on; a text that is no JSON ends it.
-func (c *call) readJSON() (value, error) {
+func (c *call) readJSON() (strictjson.Value, error) {
 	if err := c.wantContentType("application/json"); err != nil {
-		return value{}, err
+		return strictjson.Value{}, err
 	}
 	data, err := c.readBody()
 	if err != nil {
-		return value{}, err
+		return strictjson.Value{}, err
 	}
-	return c.parseJSON(data, part{})
+	return c.parseJSON(data, strictjson.Part{})
+}
+
+// parseJSON reads a part of the body in the manner of readJSON.
+func (c *call) parseJSON(data []byte, p strictjson.Part) (strictjson.Value, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return strictjson.Value{}, c.malformed(p.At, "The body is empty; send a JSON object.")
+	}
+	v, ok := strictjson.Read(data, p, c.note)
+	if !ok {
+		return v, c.refusal()
+	}
+	return v, nil
+}
+
+// readObject reads the body, which must be a JSON object.
+func (c *call) readObject() (*strictjson.Object, error) {
+	v, err := c.readJSON()
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind != '{' {
+		return nil, c.malformed("", "The body must be a JSON object.")
+	}
+	return strictjson.NewObject(&v, "", c.note), nil
+}
+
+// readOptionalObject is readObject where no body at all means an empty object.
+func (c *call) readOptionalObject() (*strictjson.Object, error) {
+	data, err := c.readBody()
+	if err != nil {
+		return nil, err
+	}
+	if len(data) == 0 {
+		return strictjson.NewObject(&strictjson.Value{Kind: '{'}, "", c.note), nil
+	}
+	c.r.Body = io.NopCloser(bytes.NewReader(data))
+	return c.readObject()
+}
+
+// readNothing reads the body of an operation that takes none. A client that
+// sends something means something by it, which would be lost; an empty object
+// says nothing.
+func (c *call) readNothing() error {
+	data, err := c.readBody()
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return c.refusal()
+	}
+	v, err := c.parseJSON(data, strictjson.Part{})
+	if err != nil {
+		return err
+	}
+	if v.Kind != '{' {
+		return c.malformed("", "This operation takes no body; send none, or {}.")
+	}
+	return c.finish(strictjson.NewObject(&v, "", c.note))
+}
+
+// finish ends the reading of a body: it refuses the request where anything in it
+// is wrong.
+func (c *call) finish(body *strictjson.Object) error {
+	body.RefuseUnknown()
+	return c.refusal()
 }
 
 // bodyError tells a body that is too large from one that broke off.
@@ -91,8 +158,4 @@ func unsupported(want string) error {
 		Kind: feedmill.ErrUnsupported, Detail: "Send the body as " + want + " in UTF-8 (curl does with --json).",
 		Faults: []feedmill.Fault{{Header: "Content-Type", Detail: "This format is not taken here."}},
 	}
-}
-
-func escapePointer(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

@@ -53,6 +53,18 @@ func (c *call) fault(f feedmill.Fault) {
 	}
 }
 
+// note notes a place of the body that is wrong.
+func (c *call) note(pointer, detail string) bool {
+	c.fault(feedmill.Fault{Pointer: pointer, Detail: detail})
+	return len(c.faults) < maxFaults
+}
+
+// malformed ends the reading of a body; what was found before is listed too.
+func (c *call) malformed(pointer, detail string) error {
+	c.note(pointer, detail)
+	return c.refusal()
+}
+
 // faultOf notes a place where the request is wrong in the way that err tells.
 // A refusal whose faults are all of one type is of that type.
 func (c *call) faultOf(err *feedmill.Error, f feedmill.Fault) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // The media types of CloudEvents 1.0 in JSON.
@@ -89,36 +90,36 @@ func (a cloudAttributes) label(name, text string, most int) string {
 var attributeName = regexp.MustCompile(`^[a-z0-9]+$`)
 
 // readCloudEvent reads a CloudEvent in its JSON format.
-func readCloudEvent(c *call, v value, at string) feedmill.NewEvent {
-	if v.kind != '{' {
-		c.fault(feedmill.Fault{Pointer: at, Detail: "A CloudEvent must be an object, not " + kindName(v.kind) + "."})
+func readCloudEvent(c *call, v *strictjson.Value, at string) feedmill.NewEvent {
+	if v.Kind != '{' {
+		c.note(at, "A CloudEvent must be an object, not "+strictjson.KindName(v.Kind)+".")
 		return feedmill.NewEvent{}
 	}
-	o := &object{c: c, at: at, members: v.members}
+	o := strictjson.NewObject(v, at, c.note)
 	get := func(name string) (string, bool) {
-		v, ok := o.get(name)
-		if !ok || v.kind == 'n' { // null means that it is not set
+		v, ok := o.Get(name)
+		if !ok || v.Kind == 'n' { // null means that it is not set
 			return "", false
 		}
-		text, ok := o.text(name, v)
+		text, ok := v.Text()
 		if ok && text == "" {
-			o.fault(name, "This must not be empty.")
+			o.Fault(name, "This must not be empty.")
 		}
 		return text, true
 	}
-	e := cloudAttributes{get, o.fault}.event()
+	e := cloudAttributes{get, o.Fault}.event()
 	if text, _ := get("datacontenttype"); text != "" && !isJSONType(text) {
-		o.fault("datacontenttype", onlyJSONData)
+		o.Fault("datacontenttype", onlyJSONData)
 	}
-	if v, ok := o.get("data_base64"); ok && v.kind != 'n' {
-		o.fault("data_base64", onlyJSONData)
+	if v, ok := o.Get("data_base64"); ok && v.Kind != 'n' {
+		o.Fault("data_base64", onlyJSONData)
 	}
-	if v, ok := o.get("data"); ok {
-		e.Data = v.raw
+	if v, ok := o.Get("data"); ok {
+		e.Data = v.Raw
 	}
-	for _, m := range o.members {
-		if m.name != "data_base64" && !attributeName.MatchString(m.name) {
-			o.fault(m.name, "The names of a CloudEvent's attributes consist of small letters and digits.")
+	for name, f := range o.All() {
+		if name != "data_base64" && !attributeName.MatchString(name) {
+			f.Fault("The names of a CloudEvent's attributes consist of small letters and digits.")
 		}
 	}
 	return e
@@ -147,11 +148,11 @@ func (c *call) readBinaryCloudEvent(data []byte) (feedmill.NewEvent, error) {
 	if len(data) == 0 {
 		return e, c.refusal()
 	}
-	v, err := c.parseJSON(data, part{levels: 1})
+	v, err := c.parseJSON(data, strictjson.Part{Levels: 1})
 	if err != nil {
 		return e, err
 	}
-	e.Data = v.raw
+	e.Data = v.Raw
 	return e, c.refusal()
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Dedupe keys begin with what makes their events unique, so that the id of a
@@ -77,24 +78,24 @@ func (f eventForm) explain(err error) error {
 
 // readEvents reads one event or an array of them with every fault. read reads
 // one.
-func (c *call) readEvents(data []byte, read func(*call, value, string) feedmill.NewEvent) (events []feedmill.NewEvent, form eventForm, err error) {
+func (c *call) readEvents(data []byte, read func(*call, *strictjson.Value, string) feedmill.NewEvent) (events []feedmill.NewEvent, form eventForm, err error) {
 	text := bytes.Trim(data, " \t\r\n")
 	large := 0
-	take := func(text []byte, p part) error {
+	take := func(text []byte, p strictjson.Part) error {
 		if len(text) > feedmill.MaxEventBytes {
 			large++
 			events = append(events, feedmill.NewEvent{})
-			c.fault(feedmill.Fault{Pointer: p.at, Detail: fmt.Sprintf("This event has %d bytes.", len(text))})
+			c.note(p.At, fmt.Sprintf("This event has %d bytes.", len(text)))
 			return nil
 		}
 		v, err := c.parseJSON(text, p)
 		if err == nil {
-			events = append(events, read(c, v, p.at))
+			events = append(events, read(c, &v, p.At))
 		}
 		return err
 	}
 	if form.one = len(text) == 0 || text[0] != '['; form.one {
-		err = take(text, part{levels: 1})
+		err = take(text, strictjson.Part{Levels: 1})
 	} else {
 		err = c.eachItem(text, take)
 	}
@@ -115,38 +116,18 @@ func tooLargeEvent(faults ...feedmill.Fault) error {
 
 // eachItem hands out the elements of a JSON array. It holds no more of them
 // than there may be.
-func (c *call) eachItem(array []byte, take func([]byte, part) error) error {
-	d := newJSONDecoder(array)
-	if _, err := d.ReadToken(); err != nil {
-		return c.syntaxError(err, part{})
-	}
-	var items [][]byte
-	for d.PeekKind() != ']' {
-		raw, err := d.ReadValue()
-		if err != nil {
-			// Token by token, the place of the fault is found exactly.
-			if _, err := c.parseJSON(array, part{levels: keepNone}); err != nil {
-				return err
-			}
-			return c.syntaxError(err, part{})
-		}
-		if len(items) == feedmill.MaxPublishEvents {
-			return c.malformed("", fmt.Sprintf("An array may have at most %d events; send the others in another request.", feedmill.MaxPublishEvents))
-		}
-		end := d.InputOffset()
-		items = append(items, array[end-int64(len(raw)):end])
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return c.syntaxError(err, part{})
-	}
-	if err := c.wantEnd(d); err != nil {
-		return err
-	}
-	if len(items) == 0 {
+func (c *call) eachItem(array []byte, take func([]byte, strictjson.Part) error) error {
+	items, ok := strictjson.Split(array, feedmill.MaxPublishEvents, c.note)
+	switch {
+	case !ok:
+		return c.refusal()
+	case len(items) > feedmill.MaxPublishEvents:
+		return c.malformed("", fmt.Sprintf("An array may have at most %d events; send the others in another request.", feedmill.MaxPublishEvents))
+	case len(items) == 0:
 		return c.malformed("", fmt.Sprintf("The array is empty; send 1 to %d events.", feedmill.MaxPublishEvents))
 	}
 	for i, item := range items {
-		if err := take(item, part{at: fmt.Sprintf("/%d", i), depth: 1, levels: 1}); err != nil {
+		if err := take(item, strictjson.Part{At: fmt.Sprintf("/%d", i), Depth: 1, Levels: 1}); err != nil {
 			return err
 		}
 	}
@@ -154,30 +135,30 @@ func (c *call) eachItem(array []byte, take func([]byte, part) error) error {
 }
 
 // readPlainEvent reads an event in the service's own form.
-func readPlainEvent(c *call, v value, at string) (e feedmill.NewEvent) {
-	if v.kind != '{' {
-		c.fault(feedmill.Fault{Pointer: at, Detail: "An event must be an object, not " + kindName(v.kind) + "."})
+func readPlainEvent(c *call, v *strictjson.Value, at string) (e feedmill.NewEvent) {
+	if v.Kind != '{' {
+		c.note(at, "An event must be an object, not "+strictjson.KindName(v.Kind)+".")
 		return e
 	}
-	o := &object{c: c, at: at, members: v.members}
-	if v, ok := o.get("id"); ok {
-		if id, ok := o.label("id", v, feedmill.MaxPublisherIDLen); ok {
+	o := strictjson.NewObject(v, at, c.note)
+	if v, ok := o.Get("id"); ok {
+		if id, ok := readLabel(v, feedmill.MaxPublisherIDLen); ok {
 			e.DedupeKey = dedupeID + id
 			e.PublisherID = id
 		}
 	}
-	if v, ok := o.need("type"); ok {
-		e.Type, _ = o.label("type", v, feedmill.MaxEventNameLen)
+	if v, ok := o.Need("type"); ok {
+		e.Type, _ = readLabel(v, feedmill.MaxEventNameLen)
 	}
-	if v, ok := o.get("timestamp"); ok {
-		e.Timestamp, _ = o.time("timestamp", v)
+	if v, ok := o.Get("timestamp"); ok {
+		e.Timestamp, _ = readTime(v)
 	}
-	if v, ok := o.get("resourceId"); ok {
-		e.ResourceID, _ = o.label("resourceId", v, feedmill.MaxResourceIDLen)
+	if v, ok := o.Get("resourceId"); ok {
+		e.ResourceID, _ = readLabel(v, feedmill.MaxResourceIDLen)
 	}
-	if v, ok := o.get("data"); ok {
-		e.Data = v.raw
+	if v, ok := o.Get("data"); ok {
+		e.Data = v.Raw
 	}
-	o.refuseUnknown()
+	o.RefuseUnknown()
 	return e
 }

@@ -33,7 +33,7 @@ type timingView struct {
 	Total     milliseconds `json:"totalMs"`
 }
 
-// milliseconds is a duration as a number of milliseconds, exact to the microsecond.
+// readMilliseconds is a duration as a number of milliseconds, exact to the microsecond.
 type milliseconds float64
 
 func inMilliseconds(d time.Duration) milliseconds { return milliseconds(d.Microseconds()) / 1000 }

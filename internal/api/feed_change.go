@@ -1,14 +1,12 @@
 package api
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // maxDescription is how many characters the description of a feed may have.
@@ -30,14 +28,14 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 		return answer{}, err
 	}
 	var patch feedmill.FeedPatch
-	if v, ok := body.get("name"); ok {
-		patch.Name = new(body.checkName("name", v))
+	if v, ok := body.Get("name"); ok {
+		patch.Name = new(readName(v))
 	}
-	if v, ok := body.get("description"); ok {
-		patch.Description = body.description(v)
+	if v, ok := body.Get("description"); ok {
+		patch.Description = readDescription(v)
 	}
-	patch.Spec = body.pick(fetchMembers)
-	if err := body.done(); err != nil {
+	patch.Spec = pickMembers(body, fetchMembers)
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	if patch.Spec != nil {
@@ -53,62 +51,48 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 }
 
 // wantFetching refuses to change how an upload fetches its data.
-func (s *Server) wantFetching(c *call, body *object) error {
+func (s *Server) wantFetching(c *call, body *strictjson.Object) error {
 	f, err := s.feed(c)
 	if err != nil || f.Type != feedmill.FeedUpload {
 		return err
 	}
-	for _, m := range body.members {
-		if slices.Contains(fetchMembers, m.name) {
-			body.fault(m.name, "This feed is an upload, which fetches nothing; only its name and description can be changed.")
+	for name, f := range body.All() {
+		if slices.Contains(fetchMembers, name) {
+			f.Fault("This feed is an upload, which fetches nothing; only its name and description can be changed.")
 		}
 	}
 	return c.refusal()
 }
 
-// pick makes an object of those members that have one of the names, nil where
+// pickMembers makes an object of those members that have one of the names, nil where
 // none has.
-func (o *object) pick(names []string) []byte {
-	var b bytes.Buffer
+func pickMembers(o *strictjson.Object, names []string) []byte {
+	picked := strictjson.Value{Kind: '{'}
 	for _, name := range names {
-		v, ok := o.get(name)
-		if !ok {
-			continue
+		if f, ok := o.Get(name); ok {
+			picked.Set(name, *f.Value)
 		}
-		separator := byte(',')
-		if b.Len() == 0 {
-			separator = '{'
-		}
-		b.WriteByte(separator)
-		quoted, err := jsontext.AppendQuote(b.AvailableBuffer(), name)
-		if err != nil {
-			panic(err) // the names are the program's own
-		}
-		b.Write(quoted)
-		b.WriteByte(':')
-		b.Write(v.raw)
 	}
-	if b.Len() == 0 {
+	if len(picked.Members) == 0 {
 		return nil
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return picked.Append(nil)
 }
 
-// description reads a text of several lines; null is none.
-func (o *object) description(v value) *string {
-	if v.kind == 'n' {
+// readDescription reads a text of several lines; null is none.
+func readDescription(f strictjson.Field) *string {
+	if f.Kind == 'n' {
 		return new("")
 	}
-	text, ok := o.text("description", v)
+	text, ok := f.Text()
 	if !ok {
 		return nil
 	}
 	switch n := len([]rune(text)); {
 	case n > maxDescription:
-		o.fault("description", fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
+		f.Fault(fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
 	case slices.Contains([]byte(text), 0):
-		o.fault("description", "This must not hold the character U+0000.")
+		f.Fault("This must not hold the character U+0000.")
 	}
 	return &text
 }

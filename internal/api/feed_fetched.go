@@ -53,10 +53,10 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 	if err != nil {
 		return feedmill.FetchedFeed{}, err
 	}
-	if v.kind != '{' {
+	if v.Kind != '{' {
 		return feedmill.FetchedFeed{}, c.malformed("", "The body must be a JSON object.")
 	}
-	return feedmill.FetchedFeed{Type: t, Body: v.raw, SourceOf: sourceOf}, c.refusal()
+	return feedmill.FetchedFeed{Type: t, Body: v.Raw, SourceOf: sourceOf}, c.refusal()
 }
 
 // sourceOf reads the feed whose source is to have another feed, and notes one

@@ -3,10 +3,10 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // queryFeed answers the rows that a query in the body asks for.
@@ -17,8 +17,8 @@ func (s *Server) queryFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := body.rowQuery()
-	if err := body.done(); err != nil {
+	q := readRowQuery(body)
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	f, v, err := s.feedVersion(c, number)
@@ -39,39 +39,39 @@ func (s *Server) queryFeed(c *call) (answer, error) {
 	return s.sendRows(c, a, v, q, format)
 }
 
-// rowQuery reads a query.
-func (o *object) rowQuery() feedmill.Query {
+// readRowQuery reads a query.
+func readRowQuery(o *strictjson.Object) feedmill.Query {
 	q := feedmill.Query{WeekStart: time.Monday, Now: now()}
-	for _, field := range o.objects("fields", feedmill.MaxQueryFields) {
-		field.queryField(&q)
+	for _, field := range readObjects(o, "fields", feedmill.MaxQueryFields) {
+		readQueryField(field, &q)
 	}
-	for _, s := range o.objects("sort", feedmill.MaxQueryFields) {
-		sort := feedmill.Sort{Place: feedmill.Fault{Pointer: s.at + "/field"}}
-		if v, ok := s.need("field"); ok {
-			sort.Name, _ = s.text("field", v)
+	for _, s := range readObjects(o, "sort", feedmill.MaxQueryFields) {
+		sort := feedmill.Sort{Place: feedmill.Fault{Pointer: s.Pointer + "/field"}}
+		if v, ok := s.Need("field"); ok {
+			sort.Name, _ = v.Text()
 		}
-		if v, ok := s.get("order"); ok {
-			order, _ := s.choice("order", v, "asc", "desc")
+		if v, ok := s.Get("order"); ok {
+			order, _ := v.Choice("asc", "desc")
 			sort.Descending = order == "desc"
 		}
-		s.refuseUnknown()
+		s.RefuseUnknown()
 		q.Sort = append(q.Sort, sort)
 	}
-	if v, ok := o.get("limit"); ok {
-		n, _ := o.integer("limit", v, 1, feedmill.MaxQueryRows)
+	if v, ok := o.Get("limit"); ok {
+		n, _ := v.Integer(1, feedmill.MaxQueryRows)
 		q.Limit = int64(n)
 	}
-	if v, ok := o.get("timezone"); ok {
-		if name, ok := o.text("timezone", v); ok {
+	if v, ok := o.Get("timezone"); ok {
+		if name, ok := v.Text(); ok {
 			zone, err := time.LoadLocation(name)
 			if err != nil || name == "" || name == "Local" {
-				o.fault("timezone", "There is no such time zone; write it as Europe/Paris or UTC.")
+				o.Fault("timezone", "There is no such time zone; write it as Europe/Paris or UTC.")
 			}
 			q.Zone = zone
 		}
 	}
-	if v, ok := o.get("weekStart"); ok {
-		if day, ok := o.choice("weekStart", v, weekdays...); ok {
+	if v, ok := o.Get("weekStart"); ok {
+		if day, ok := v.Choice(weekdays...); ok {
 			for i, name := range weekdays {
 				if name == day {
 					q.WeekStart = time.Weekday(i)
@@ -84,114 +84,112 @@ func (o *object) rowQuery() feedmill.Query {
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-// objects reads an array of objects, if there is one.
-func (o *object) objects(name string, most int) (list []*object) {
-	v, ok := o.get(name)
+// readObjects reads an array of objects, if there is one.
+func readObjects(o *strictjson.Object, name string, most int) (list []*strictjson.Object) {
+	v, ok := o.Get(name)
 	switch {
 	case !ok:
 		return nil
-	case v.kind != '[':
-		o.fault(name, "This must be an array of objects, not "+kindName(v.kind)+".")
+	case v.Kind != '[':
+		o.Fault(name, "This must be an array of objects, not "+strictjson.KindName(v.Kind)+".")
 		return nil
-	case len(v.items) == 0 && name == "fields", len(v.items) > most:
-		o.fault(name, fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(v.items)))
+	case len(v.Items) == 0 && name == "fields", len(v.Items) > most:
+		o.Fault(name, fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(v.Items)))
 		return nil
 	}
-	below := &object{c: o.c, at: o.pointer(name)}
-	for i, item := range v.items {
-		if inner, ok := below.inner(strconv.Itoa(i), item); ok {
+	for _, item := range v.Elements() {
+		if inner, ok := item.Object(); ok {
 			list = append(list, inner)
 		}
 	}
 	return list
 }
 
-// queryField reads a column that is wanted, and the filters on it.
-func (o *object) queryField(q *feedmill.Query) {
-	f := feedmill.Field{Place: feedmill.Fault{Pointer: o.at + "/field"}}
-	if v, ok := o.need("field"); ok {
-		f.Name, _ = o.text("field", v)
+// readQueryField reads a column that is wanted, and the filters on it.
+func readQueryField(o *strictjson.Object, q *feedmill.Query) {
+	f := feedmill.Field{Place: feedmill.Fault{Pointer: o.Pointer + "/field"}}
+	if v, ok := o.Need("field"); ok {
+		f.Name, _ = v.Text()
 	}
-	if v, ok := o.get("as"); ok {
-		f.As, _ = o.label("as", v, feedmill.MaxNameLen)
+	if v, ok := o.Get("as"); ok {
+		f.As, _ = readLabel(v, feedmill.MaxNameLen)
 	}
-	if v, ok := o.get("aggregate"); ok {
-		aggregate, _ := o.choice("aggregate", v, words(feedmill.Aggregates)...)
+	if v, ok := o.Get("aggregate"); ok {
+		aggregate, _ := v.Choice(words(feedmill.Aggregates)...)
 		f.Aggregate = feedmill.Aggregate(aggregate)
 	}
-	condition := feedmill.Condition{Name: f.Name, Place: feedmill.Fault{Pointer: o.at}}
-	if v, ok := o.get("filterOption"); ok {
-		option, _ := o.choice("filterOption", v, "all", "any")
+	condition := feedmill.Condition{Name: f.Name, Place: feedmill.Fault{Pointer: o.Pointer}}
+	if v, ok := o.Get("filterOption"); ok {
+		option, _ := v.Choice("all", "any")
 		condition.Any = option == "any"
 	}
-	for _, filter := range o.objects("filters", feedmill.MaxFilters) {
-		condition.Filters = append(condition.Filters, filter.filter())
+	for _, filter := range readObjects(o, "filters", feedmill.MaxFilters) {
+		condition.Filters = append(condition.Filters, readFilter(filter))
 	}
-	o.refuseUnknown()
+	o.RefuseUnknown()
 	q.Fields = append(q.Fields, f)
 	if len(condition.Filters) > 0 {
 		q.Where = append(q.Where, condition)
 	}
 }
 
-// filter reads a test of one value.
-func (o *object) filter() (f feedmill.Filter) {
-	if v, ok := o.need("op"); ok {
-		op, _ := o.text("op", v)
+// readFilter reads a test of one value.
+func readFilter(o *strictjson.Object) (f feedmill.Filter) {
+	if v, ok := o.Need("op"); ok {
+		op, _ := v.Text()
 		f.Op = feedmill.FilterOp(op)
 	}
-	if v, ok := o.get("inverted"); ok {
-		f.Inverted, _ = o.boolean("inverted", v)
+	if v, ok := o.Get("inverted"); ok {
+		f.Inverted, _ = v.Boolean()
 	}
-	if v, ok := o.get("caseSensitive"); ok {
-		f.CaseSensitive, _ = o.boolean("caseSensitive", v)
+	if v, ok := o.Get("caseSensitive"); ok {
+		f.CaseSensitive, _ = v.Boolean()
 	}
-	if v, ok := o.get("values"); ok {
-		if v.kind != '[' || len(v.items) > feedmill.MaxFilterValues {
-			o.fault("values", fmt.Sprintf("This must be an array of at most %d values.", feedmill.MaxFilterValues))
+	if v, ok := o.Get("values"); ok {
+		if v.Kind != '[' || len(v.Items) > feedmill.MaxFilterValues {
+			o.Fault("values", fmt.Sprintf("This must be an array of at most %d values.", feedmill.MaxFilterValues))
 		} else {
-			below := &object{c: o.c, at: o.pointer("values")}
-			for i, item := range v.items {
-				f.Values = append(f.Values, below.filterValue(strconv.Itoa(i), item))
+			for _, item := range v.Elements() {
+				f.Values = append(f.Values, readFilterValue(item))
 			}
 		}
 	}
-	o.refuseUnknown()
+	o.RefuseUnknown()
 	return f
 }
 
-// filterValue reads what a filter compares with. The column's type says later
+// readFilterValue reads what a filter compares with. The column's type says later
 // what its text means.
-func (o *object) filterValue(name string, v value) (out feedmill.FilterValue) {
-	switch v.kind {
+func readFilterValue(v strictjson.Field) (out feedmill.FilterValue) {
+	switch v.Kind {
 	case 'n':
 		out.Null = true
 	case '"':
-		out.Text, _ = o.text(name, v)
+		out.Text, _ = v.Text()
 	case 't', 'f', '0':
-		out.Text = string(v.raw)
+		out.Text = string(v.Raw)
 	case '{':
-		p, _ := o.inner(name, v)
-		out.Period = p.period()
+		p, _ := v.Object()
+		out.Period = readPeriod(p)
 	default:
-		o.fault(name, "This must be a text, a number, a boolean, null, or a period such as {\"n\":7,\"unit\":\"day\"}.")
+		v.Fault("This must be a text, a number, a boolean, null, or a period such as {\"n\":7,\"unit\":\"day\"}.")
 	}
 	return out
 }
 
-func (o *object) period() *feedmill.Period {
+func readPeriod(o *strictjson.Object) *feedmill.Period {
 	p := &feedmill.Period{N: 1}
-	if v, ok := o.get("n"); ok {
-		p.N, _ = o.integer("n", v, 1, feedmill.MaxPeriod)
+	if v, ok := o.Get("n"); ok {
+		p.N, _ = v.Integer(1, feedmill.MaxPeriod)
 	}
-	if v, ok := o.need("unit"); ok {
-		unit, _ := o.choice("unit", v, words(feedmill.PeriodUnits)...)
+	if v, ok := o.Need("unit"); ok {
+		unit, _ := v.Choice(words(feedmill.PeriodUnits)...)
 		p.Unit = feedmill.PeriodUnit(unit)
 	}
-	if v, ok := o.get("includeCurrent"); ok {
-		p.IncludeCurrent, _ = o.boolean("includeCurrent", v)
+	if v, ok := o.Get("includeCurrent"); ok {
+		p.IncludeCurrent, _ = v.Boolean()
 	}
-	o.refuseUnknown()
+	o.RefuseUnknown()
 	return p
 }
 

@@ -2,103 +2,112 @@ package api
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
+	"iter"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// The methods of this file read a value that was found under a name. They note
-// what is wrong with it, and their second result says whether nothing is.
+// The functions of this file read a field in the manner of the methods of
+// [strictjson.Field].
 
-// inner reads a value as an object in its own right.
-func (o *object) inner(name string, v value) (*object, bool) {
-	if v.kind != '{' {
-		o.fault(name, "This must be an object, not "+kindName(v.kind)+".")
-		return nil, false
+// readName reads the name of a resource: 1 to 200 characters of visible text.
+func readName(f strictjson.Field) string {
+	s, ok := f.Text()
+	switch {
+	case !ok:
+	case strings.TrimSpace(s) == "":
+		f.Fault("The name must not be empty.")
+	case utf8.RuneCountInString(s) > feedmill.MaxNameLen:
+		f.Fault(fmt.Sprintf("The name may have at most %d characters.", feedmill.MaxNameLen))
+	case strings.ContainsFunc(s, isControl):
+		f.Fault("The name must not hold control characters.")
 	}
-	return &object{c: o.c, at: o.pointer(name), members: v.members}, true
+	return s
 }
 
-func (o *object) boolean(name string, v value) (yes, ok bool) {
-	if v.kind != 't' && v.kind != 'f' {
-		o.fault(name, "This must be true or false, not "+kindName(v.kind)+".")
-		return false, false
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// needName reads a name that must be there.
+func needName(o *strictjson.Object, field string) string {
+	f, ok := o.Need(field)
+	if !ok {
+		return ""
 	}
-	return v.kind == 't', true
+	return readName(f)
 }
 
-// integer reads a whole number, written without a fraction or an exponent.
-func (o *object) integer(name string, v value, least, most int) (int, bool) {
-	n, err := strconv.Atoi(string(v.raw))
-	if v.kind != '0' || err != nil || n < least || n > most {
-		o.fault(name, fmt.Sprintf("This must be a whole number from %d to %d.", least, most))
-		return 0, false
+// readTexts reads a required array of 1 to most strings. An element that is no
+// string is a fault and is passed over.
+func readTexts(o *strictjson.Object, name string, most int) iter.Seq2[strictjson.Field, string] {
+	return func(yield func(strictjson.Field, string) bool) {
+		list, ok := o.Need(name)
+		switch {
+		case !ok:
+			return
+		case list.Kind != '[':
+			list.Fault("This must be an array of strings, not " + strictjson.KindName(list.Kind) + ".")
+			return
+		case len(list.Items) == 0 || len(list.Items) > most:
+			list.Fault(fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(list.Items)))
+			return
+		}
+		for _, f := range list.Elements() {
+			if s, ok := f.Text(); ok && !yield(f, s) {
+				return
+			}
+		}
 	}
-	return n, true
 }
 
-func (o *object) duration(name string, v value, least, most time.Duration) (time.Duration, bool) {
-	text, ok := o.text(name, v)
+func readDuration(f strictjson.Field, least, most time.Duration) (time.Duration, bool) {
+	text, ok := f.Text()
 	if !ok {
 		return 0, false
 	}
 	d, err := feedmill.ParseDuration(text)
 	if err != nil {
-		o.fault(name, "This is no duration: "+err.Error()+".")
+		f.Fault("This is no duration: " + err.Error() + ".")
 		return 0, false
 	}
 	if d < least || d > most {
-		o.fault(name, fmt.Sprintf("This must be from %s to %s.", feedmill.FormatDuration(least), feedmill.FormatDuration(most)))
+		f.Fault(fmt.Sprintf("This must be from %s to %s.", feedmill.FormatDuration(least), feedmill.FormatDuration(most)))
 		return 0, false
 	}
 	return d, true
 }
 
-// time reads a moment in RFC 3339.
-func (o *object) time(name string, v value) (time.Time, bool) {
-	text, ok := o.text(name, v)
+// readTime reads a moment in RFC 3339.
+func readTime(f strictjson.Field) (time.Time, bool) {
+	text, ok := f.Text()
 	if !ok {
 		return time.Time{}, false
 	}
 	t, ok := parseTime(text)
 	if !ok {
-		o.fault(name, notATime)
+		f.Fault(notATime)
 	}
 	return t, ok
 }
 
-// choice reads one of several words.
-func (o *object) choice(name string, v value, words ...string) (string, bool) {
-	text, ok := o.text(name, v)
-	if !ok {
-		return "", false
-	}
-	if !slices.Contains(words, text) {
-		o.fault(name, "This must be one of "+strings.Join(words, ", ")+".")
-		return "", false
-	}
-	return text, true
-}
-
-// label reads a text of 1 to most characters without control characters.
-func (o *object) label(name string, v value, most int) (string, bool) {
-	text, ok := o.text(name, v)
+// readLabel reads a text of 1 to most characters without control characters.
+func readLabel(f strictjson.Field, most int) (string, bool) {
+	text, ok := f.Text()
 	if !ok {
 		return "", false
 	}
 	if detail := wrongLabel(text, most); detail != "" {
-		o.fault(name, detail)
+		f.Fault(detail)
 		return "", false
 	}
 	return text, true
 }
 
 // wrongLabel says what is wrong with a text that must have 1 to most characters,
-// none of them a control character; nothing is the empty answer.
+// none of them a control character; it is empty where nothing is.
 func wrongLabel(text string, most int) string {
 	switch {
 	case text == "":

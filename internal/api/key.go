@@ -2,11 +2,11 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 type keyView struct {
@@ -33,11 +33,14 @@ func (s *Server) createKey(c *call) (answer, error) {
 		return answer{}, err
 	}
 	k := feedmill.Key{
-		ID: feedmill.NewID(feedmill.PrefixKey), Name: body.name("name"),
-		Scopes: body.scopes("scopes"), CreatedAt: now(), Workspace: c.who.Workspace,
+		ID: feedmill.NewID(feedmill.PrefixKey), Name: needName(body, "name"),
+		Scopes: readScopes(body, "scopes"), CreatedAt: now(), Workspace: c.who.Workspace,
 	}
-	workspace := body.optionalText("workspaceId")
-	if err := body.done(); err != nil {
+	var workspace string
+	if f, ok := body.Get("workspaceId"); ok {
+		workspace, _ = f.Text()
+	}
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	if workspace != "" {
@@ -71,16 +74,13 @@ func noWorkspace(at feedmill.Fault) error {
 	return &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "The workspace that the request names is not there.", Faults: []feedmill.Fault{at}}
 }
 
-// scopes reads a required list of scopes; a scope named twice counts once.
-func (o *object) scopes(name string) []feedmill.Scope {
+// readScopes reads a required list of scopes; a scope named twice counts once.
+func readScopes(o *strictjson.Object, name string) []feedmill.Scope {
 	var scopes []feedmill.Scope
-	for i, text := range o.texts(name, 20) {
+	for f, text := range readTexts(o, name, 20) {
 		scope := feedmill.Scope(text)
 		if !slices.Contains(feedmill.Scopes, scope) {
-			o.c.fault(feedmill.Fault{
-				Pointer: fmt.Sprintf("%s/%s/%d", o.at, name, i),
-				Detail:  "There is no such scope; there are " + feedmill.JoinScopes(feedmill.Scopes) + ".",
-			})
+			f.Fault("There is no such scope; there are " + feedmill.JoinScopes(feedmill.Scopes) + ".")
 		}
 		if !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)

@@ -39,14 +39,14 @@ func (s *Server) createListener(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	events := s.readEventNames(body)
+	events := s.readEventNames(c, body)
 	var resource string
-	if v, ok := body.get("filters"); ok {
-		if given := body.readFilters(v); given != nil {
+	if v, ok := body.Get("filters"); ok {
+		if given := readFilters(v); given != nil {
 			resource = *given
 		}
 	}
-	if err := body.done(); err != nil {
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	if refusal := unavailable(events); refusal != nil {

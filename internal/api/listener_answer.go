@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // listenerAnswer is what a listener says of a delivery.
@@ -111,17 +112,16 @@ func (c *call) readAnswers() ([]listenerAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.kind != '[' || len(v.items) == 0 || len(v.items) > feedmill.MaxListenerAnswers {
+	if v.Kind != '[' || len(v.Items) == 0 || len(v.Items) > feedmill.MaxListenerAnswers {
 		return nil, c.malformed("", fmt.Sprintf("The body must be an array of 1 to %d answers.", feedmill.MaxListenerAnswers))
 	}
-	list := &object{c: c}
 	var answers []listenerAnswer
-	for i, item := range v.items {
-		o, ok := list.inner(strconv.Itoa(i), item)
+	for i, item := range strictjson.Elements(&v, "", c.note) {
+		o, ok := item.Object()
 		if !ok {
 			continue
 		}
-		a := o.readAnswer()
+		a := readAnswer(o)
 		a.index = i
 		if !slices.ContainsFunc(answers, func(b listenerAnswer) bool { return a.delivery == b.delivery }) {
 			answers = append(answers, a)
@@ -130,40 +130,40 @@ func (c *call) readAnswers() ([]listenerAnswer, error) {
 	return answers, c.refusal()
 }
 
-func (o *object) readAnswer() (a listenerAnswer) {
-	defer o.refuseUnknown()
-	if v, ok := o.need("deliveryId"); ok {
-		if text, ok := o.text("deliveryId", v); ok {
+func readAnswer(o *strictjson.Object) (a listenerAnswer) {
+	defer o.RefuseUnknown()
+	if v, ok := o.Need("deliveryId"); ok {
+		if text, ok := v.Text(); ok {
 			a.delivery = feedmill.ID(text)
 		}
 	}
-	if v, ok := o.need("attempt"); ok {
-		a.attempt, _ = o.integer("attempt", v, 1, maxAnswerAttempts)
+	if v, ok := o.Need("attempt"); ok {
+		a.attempt, _ = v.Integer(1, maxAnswerAttempts)
 	}
-	if v, ok := o.need("durationMs"); ok {
-		a.took = o.milliseconds("durationMs", v)
+	if v, ok := o.Need("durationMs"); ok {
+		a.took = readMilliseconds(v)
 	}
-	status, hasStatus := o.get("status")
+	status, hasStatus := o.Get("status")
 	if hasStatus {
-		a.status, _ = o.integer("status", status, 100, 599)
+		a.status, _ = status.Integer(100, 599)
 	}
-	failure, hasError := o.get("error")
+	failure, hasError := o.Get("error")
 	if hasError {
-		a.err, _ = o.label("error", failure, maxAnswerError)
+		a.err, _ = readLabel(failure, maxAnswerError)
 	}
 	if !hasStatus && !hasError {
 		for _, name := range []string{"status", "error"} {
-			o.fault(name, "An answer has a status, or an error where none came.")
+			o.Fault(name, "An answer has a status, or an error where none came.")
 		}
 	}
 	return a
 }
 
-// milliseconds reads a duration that was measured.
-func (o *object) milliseconds(name string, v value) time.Duration {
-	ms, err := strconv.ParseFloat(string(v.raw), 64)
-	if v.kind != '0' || err != nil || ms < 0 || ms > float64(maxAnswerTook.Milliseconds()) {
-		o.fault(name, fmt.Sprintf("This must be a number of milliseconds from 0 to %d.", maxAnswerTook.Milliseconds()))
+// readMilliseconds reads a duration that was measured.
+func readMilliseconds(f strictjson.Field) time.Duration {
+	ms, err := strconv.ParseFloat(string(f.Raw), 64)
+	if f.Kind != '0' || err != nil || ms < 0 || ms > float64(maxAnswerTook.Milliseconds()) {
+		f.Fault(fmt.Sprintf("This must be a number of milliseconds from 0 to %d.", maxAnswerTook.Milliseconds()))
 		return 0
 	}
 	return time.Duration(ms * float64(time.Millisecond)).Round(time.Microsecond)

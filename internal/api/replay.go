@@ -28,20 +28,20 @@ func (s *Server) replaySubscription(c *call) (answer, error) {
 		States: []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded},
 	}
 	sinceOK, untilOK := false, true
-	if v, ok := body.need("since"); ok {
-		r.Since, sinceOK = body.time("since", v)
+	if v, ok := body.Need("since"); ok {
+		r.Since, sinceOK = readTime(v)
 	}
-	if v, ok := body.get("until"); ok {
-		r.Until, untilOK = body.time("until", v)
+	if v, ok := body.Get("until"); ok {
+		r.Until, untilOK = readTime(v)
 	}
 	if sinceOK && untilOK && !r.Since.Before(r.Until) {
-		body.fault("since", "This must be before until, which is now by default.")
+		body.Fault("since", "This must be before until, which is now by default.")
 	}
-	if v, ok := body.get("state"); ok {
-		state, _ := body.choice("state", v, string(feedmill.DeliveryDelivered), string(feedmill.DeliveryExhausted), string(feedmill.DeliveryDiscarded))
+	if v, ok := body.Get("state"); ok {
+		state, _ := v.Choice(string(feedmill.DeliveryDelivered), string(feedmill.DeliveryExhausted), string(feedmill.DeliveryDiscarded))
 		r.States = []feedmill.DeliveryState{feedmill.DeliveryState(state)}
 	}
-	if err := body.done(); err != nil {
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	sub, err := s.subscription(c)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // subscriptionFields are the fields of a subscription that a request gives. A
@@ -25,8 +26,8 @@ type subscriptionFields struct {
 
 // namedEvent is an event name or wildcard that a request subscribes to.
 type namedEvent struct {
-	name  string
-	index int // in the request
+	name    string
+	pointer string // in the request
 	// unavailable is the refusal of a family that is not available yet.
 	unavailable *feedmill.Error
 }
@@ -34,51 +35,51 @@ type namedEvent struct {
 func (e namedEvent) isSource() bool { return feedmill.IsSourceName(e.name) }
 
 // readSubscription reads what a creation and a change have in common.
-func (s *Server) readSubscription(o *object) (f subscriptionFields) {
-	if v, ok := o.get("name"); ok {
+func (s *Server) readSubscription(c *call, o *strictjson.Object) (f subscriptionFields) {
+	if v, ok := o.Get("name"); ok {
 		name := ""
-		if v.kind != 'n' {
-			name = o.checkName("name", v)
+		if v.Kind != 'n' {
+			name = readName(v)
 		}
 		f.name = &name
 	}
-	if v, ok := o.get("url"); ok {
-		if text, ok := o.text("url", v); ok && s.checkCallback(o, text) {
+	if v, ok := o.Get("url"); ok {
+		if text, ok := v.Text(); ok && s.checkCallback(v, text) {
 			f.url = &text
 		}
 	}
-	if _, ok := o.get("events"); ok {
-		f.events = s.readEventNames(o)
+	if _, ok := o.Get("events"); ok {
+		f.events = s.readEventNames(c, o)
 	}
-	if v, ok := o.get("httpOperation"); ok {
+	if v, ok := o.Get("httpOperation"); ok {
 		method := http.MethodPost
-		if v.kind != 'n' {
-			method, ok = o.choice("httpOperation", v, http.MethodPost, http.MethodGet)
+		if v.Kind != 'n' {
+			method, ok = v.Choice(http.MethodPost, http.MethodGet)
 		}
 		if ok {
 			f.method = &method
 		}
 	}
-	if v, ok := o.get("filters"); ok {
-		f.resource = o.readFilters(v)
+	if v, ok := o.Get("filters"); ok {
+		f.resource = readFilters(v)
 	}
-	if v, ok := o.get("delivery"); ok {
-		f.delivery = o.readDelivery(v)
+	if v, ok := o.Get("delivery"); ok {
+		f.delivery = readDelivery(v)
 	}
 	return f
 }
 
 // readEventNames reads the names; one that stands there again is folded.
-func (s *Server) readEventNames(o *object) (names []namedEvent) {
-	for i, name := range o.texts("events", feedmill.MaxSubscribedEvents) {
+func (s *Server) readEventNames(c *call, o *strictjson.Object) (names []namedEvent) {
+	for f, name := range readTexts(o, "events", feedmill.MaxSubscribedEvents) {
 		if slices.ContainsFunc(names, func(e namedEvent) bool { return e.name == name }) {
 			continue
 		}
-		e := namedEvent{name: name, index: i}
+		e := namedEvent{name: name, pointer: f.Pointer()}
 		var refusal *feedmill.Error
 		if errors.As(s.Catalogue.CheckSubscribed(name), &refusal) {
 			if !errors.Is(refusal, feedmill.ErrConflict) {
-				o.c.faultOf(refusal, feedmill.Fault{Pointer: e.pointer(), Detail: refusal.Detail})
+				c.faultOf(refusal, feedmill.Fault{Pointer: e.pointer, Detail: refusal.Detail})
 				continue
 			}
 			e.unavailable = refusal
@@ -88,24 +89,22 @@ func (s *Server) readEventNames(o *object) (names []namedEvent) {
 	return names
 }
 
-func (e namedEvent) pointer() string { return fmt.Sprintf("/events/%d", e.index) }
-
 // readFilters reads the filters: the resource, or the empty text for none.
-func (o *object) readFilters(v value) *string {
+func readFilters(v strictjson.Field) *string {
 	none := ""
-	if v.kind == 'n' {
+	if v.Kind == 'n' {
 		return &none
 	}
-	filters, ok := o.inner("filters", v)
+	filters, ok := v.Object()
 	if !ok {
 		return nil
 	}
-	defer filters.refuseUnknown()
-	v, ok = filters.get("resourceId")
-	if !ok || v.kind == 'n' {
+	defer filters.RefuseUnknown()
+	v, ok = filters.Get("resourceId")
+	if !ok || v.Kind == 'n' {
 		return &none
 	}
-	resource, ok := filters.label("resourceId", v, feedmill.MaxResourceIDLen)
+	resource, ok := readLabel(v, feedmill.MaxResourceIDLen)
 	if !ok {
 		return nil
 	}
@@ -114,26 +113,27 @@ func (o *object) readFilters(v value) *string {
 
 // checkCallback notes all that is wrong with a callback URL. It repeats no part
 // of it but the host: the rest can hold a secret.
-func (s *Server) checkCallback(o *object, text string) bool {
-	before := len(o.c.faults)
+func (s *Server) checkCallback(f strictjson.Field, text string) (ok bool) {
+	ok = true
+	fault := func(detail string) { f.Fault(detail); ok = false }
 	if len(text) > feedmill.MaxSubscriptionURL {
-		o.fault("url", fmt.Sprintf("The URL may have at most %d bytes.", feedmill.MaxSubscriptionURL))
+		fault(fmt.Sprintf("The URL may have at most %d bytes.", feedmill.MaxSubscriptionURL))
 	}
 	u, err := url.Parse(text)
 	if err != nil || !printable(text) {
-		o.fault("url", "This is no URL; write one like https://example.com/hook in ASCII and percent-encode its special characters.")
+		fault("This is no URL; write one like https://example.com/hook in ASCII and percent-encode its special characters.")
 		return false
 	}
 	if u.User != nil {
-		o.fault("url", "The URL must not hold a user name or password; use delivery.headers for a credential.")
+		fault("The URL must not hold a user name or password; use delivery.headers for a credential.")
 	}
 	if strings.Contains(text, "#") {
-		o.fault("url", "The URL must not have a fragment.")
+		fault("The URL must not have a fragment.")
 	}
 	if err := s.URLs.CheckURL(u); err != nil {
-		o.fault("url", "The URL cannot be used: "+withoutKind(err)+".")
+		fault("The URL cannot be used: " + withoutKind(err) + ".")
 	}
-	return len(o.c.faults) == before
+	return ok
 }
 
 // withoutKind is the text of an error without the sentinel at its end, which is

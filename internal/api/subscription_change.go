@@ -23,13 +23,13 @@ func (s *Server) changeSubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	f := s.readSubscription(body)
-	if v, ok := body.get("state"); ok {
-		text, _ := body.choice("state", v, string(feedmill.SubscriptionActive), string(feedmill.SubscriptionPaused), string(feedmill.SubscriptionDisabled))
+	f := s.readSubscription(c, body)
+	if v, ok := body.Get("state"); ok {
+		text, _ := v.Choice(string(feedmill.SubscriptionActive), string(feedmill.SubscriptionPaused), string(feedmill.SubscriptionDisabled))
 		state := feedmill.SubscriptionState(text)
 		f.state = &state
 	}
-	body.refuseUnknown()
+	body.RefuseUnknown()
 	found := slices.Clip(c.faults)
 	for range changeTries {
 		c.faults = found
@@ -149,7 +149,7 @@ func checkSameHalf(events []namedEvent, source bool) error {
 	}
 	for _, e := range events {
 		if e.isSource() != source {
-			moves.Faults = append(moves.Faults, feedmill.Fault{Pointer: e.pointer(), Detail: "This event belongs to another subscription."})
+			moves.Faults = append(moves.Faults, feedmill.Fault{Pointer: e.pointer, Detail: "This event belongs to another subscription."})
 		}
 	}
 	missing := unavailable(events)

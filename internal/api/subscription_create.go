@@ -55,7 +55,7 @@ func unavailable(events []namedEvent) *feedmill.Error {
 			first := *e.unavailable
 			refusal = &first
 		}
-		refusal.Faults = append(refusal.Faults, feedmill.Fault{Pointer: e.pointer(), Detail: e.unavailable.Detail})
+		refusal.Faults = append(refusal.Faults, feedmill.Fault{Pointer: e.pointer, Detail: e.unavailable.Detail})
 	}
 	return refusal
 }
@@ -65,18 +65,18 @@ func (s *Server) createSubscriptions(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body.need("url")
-	body.need("events")
-	f := s.readSubscription(body)
+	body.Need("url")
+	body.Need("events")
+	f := s.readSubscription(c, body)
 	if f.method == nil {
 		post := http.MethodPost
 		f.method = &post
 	}
 	if f.url != nil && clashesWithPayload(*f.url, *f.method) {
-		body.fault("url", payloadClash)
+		body.Fault("url", payloadClash)
 	}
 	headers := f.newHeaders(c)
-	if err := body.done(); err != nil {
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	if s.MaxSubscriptions > 0 {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // deliveryFields are the fields of delivery that a request gives.
@@ -29,43 +30,43 @@ const (
 	maxRatePer      = 24 * time.Hour
 )
 
-func (o *object) readDelivery(v value) (f deliveryFields) {
-	if v.kind == 'n' {
+func readDelivery(v strictjson.Field) (f deliveryFields) {
+	if v.Kind == 'n' {
 		return f.defaults()
 	}
-	d, ok := o.inner("delivery", v)
+	d, ok := v.Object()
 	if !ok {
 		return f
 	}
 	all := f.defaults()
-	if v, ok := d.get("timeout"); ok {
+	if v, ok := d.Get("timeout"); ok {
 		f.timeout = all.timeout
-		if v.kind != 'n' {
-			*f.timeout, _ = d.duration("timeout", v, minTimeout, feedmill.MaxTimeout)
+		if v.Kind != 'n' {
+			*f.timeout, _ = readDuration(v, minTimeout, feedmill.MaxTimeout)
 		}
 	}
-	if v, ok := d.get("rateLimit"); ok {
+	if v, ok := d.Get("rateLimit"); ok {
 		f.rate = all.rate
-		if v.kind != 'n' {
-			*f.rate = d.readRateLimit(v)
+		if v.Kind != 'n' {
+			*f.rate = readRateLimit(v)
 		}
 	}
-	if v, ok := d.get("concurrency"); ok {
+	if v, ok := d.Get("concurrency"); ok {
 		f.concurrency = all.concurrency
-		if v.kind != 'n' {
-			*f.concurrency, _ = d.integer("concurrency", v, 1, feedmill.MaxConcurrency)
+		if v.Kind != 'n' {
+			*f.concurrency, _ = v.Integer(1, feedmill.MaxConcurrency)
 		}
 	}
-	if v, ok := d.get("ordered"); ok {
+	if v, ok := d.Get("ordered"); ok {
 		f.ordered = all.ordered
-		if v.kind != 'n' {
-			*f.ordered, _ = d.boolean("ordered", v)
+		if v.Kind != 'n' {
+			*f.ordered, _ = v.Boolean()
 		}
 	}
-	if v, ok := d.get("headers"); ok {
-		f.headers = d.readHeaders(v)
+	if v, ok := d.Get("headers"); ok {
+		f.headers = readHeaders(v)
 	}
-	d.refuseUnknown()
+	d.RefuseUnknown()
 	return f
 }
 
@@ -76,24 +77,24 @@ func (deliveryFields) defaults() deliveryFields {
 }
 
 // readRateLimit reads {"requests":10,"per":"1s"}, or a number for so many a second.
-func (o *object) readRateLimit(v value) (r rateLimit) {
-	if v.kind == '0' {
-		r.requests, _ = o.integer("rateLimit", v, 1, maxRateRequests)
+func readRateLimit(v strictjson.Field) (r rateLimit) {
+	if v.Kind == '0' {
+		r.requests, _ = v.Integer(1, maxRateRequests)
 		r.per = time.Second
 		return r
 	}
-	limit, ok := o.inner("rateLimit", v)
+	limit, ok := v.Object()
 	if !ok {
 		return r
 	}
-	if v, ok := limit.need("requests"); ok {
-		r.requests, _ = limit.integer("requests", v, 1, maxRateRequests)
+	if v, ok := limit.Need("requests"); ok {
+		r.requests, _ = v.Integer(1, maxRateRequests)
 	}
 	r.per = time.Second
-	if v, ok := limit.get("per"); ok {
-		r.per, _ = limit.duration("per", v, minRatePer, maxRatePer)
+	if v, ok := limit.Get("per"); ok {
+		r.per, _ = readDuration(v, minRatePer, maxRatePer)
 	}
-	limit.refuseUnknown()
+	limit.RefuseUnknown()
 	return r
 }
 

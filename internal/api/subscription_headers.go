@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // headerChange is what a request wants of the extra headers: to be without
@@ -37,31 +38,31 @@ func isOwnHeader(name string) bool {
 }
 
 // readHeaders reads extra headers. Names are kept in their canonical form.
-func (o *object) readHeaders(v value) *headerChange {
-	if v.kind == 'n' {
+func readHeaders(v strictjson.Field) *headerChange {
+	if v.Kind == 'n' {
 		return &headerChange{clear: true}
 	}
-	headers, ok := o.inner("headers", v)
+	headers, ok := v.Object()
 	if !ok {
 		return nil
 	}
 	change := &headerChange{set: make(map[string]*string)}
-	for _, m := range headers.members {
-		canonical := textproto.CanonicalMIMEHeaderKey(m.name)
+	for name, f := range headers.All() {
+		canonical := textproto.CanonicalMIMEHeaderKey(name)
 		_, twice := change.set[canonical]
 		switch {
-		case !httpguts.ValidHeaderFieldName(m.name):
-			headers.fault(m.name, "This is no name of a header.")
-		case isOwnHeader(m.name):
-			headers.fault(m.name, "This header belongs to the delivery itself and cannot be set.")
+		case !httpguts.ValidHeaderFieldName(name):
+			f.Fault("This is no name of a header.")
+		case isOwnHeader(name):
+			f.Fault("This header belongs to the delivery itself and cannot be set.")
 		case twice:
-			headers.fault(m.name, "This header is named more than once; the case of letters makes no difference.")
-		case m.value.kind == 'n':
+			f.Fault("This header is named more than once; the case of letters makes no difference.")
+		case f.Kind == 'n':
 			change.set[canonical] = nil
 		default:
-			text, ok := headers.text(m.name, m.value)
+			text, ok := f.Text()
 			if ok && !httpguts.ValidHeaderFieldValue(text) {
-				headers.fault(m.name, "The value holds characters that a header cannot, such as line breaks.")
+				f.Fault("The value holds characters that a header cannot, such as line breaks.")
 			}
 			change.set[canonical] = &text
 		}
@@ -86,7 +87,7 @@ func (h headerChange) apply(old map[string]string) (changed map[string]string, f
 		case *value != hiddenValue:
 			changed[name] = *value
 		case !there:
-			faults = append(faults, feedmill.Fault{Pointer: at + "/" + escapePointer(name), Detail: "There is no such header whose value could stay; write the value."})
+			faults = append(faults, feedmill.Fault{Pointer: at + "/" + strictjson.EscapePointer(name), Detail: "There is no such header whose value could stay; write the value."})
 		}
 	}
 	size := 0

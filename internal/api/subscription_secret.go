@@ -16,10 +16,10 @@ func (s *Server) rotateSecret(c *call) (answer, error) {
 		return answer{}, err
 	}
 	overlap := feedmill.DefaultRotationOverlap
-	if v, ok := body.get("overlap"); ok {
-		overlap, _ = body.duration("overlap", v, 0, feedmill.MaxRotationOverlap)
+	if v, ok := body.Get("overlap"); ok {
+		overlap, _ = readDuration(v, 0, feedmill.MaxRotationOverlap)
 	}
-	if err := body.done(); err != nil {
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	sub, err := s.subscription(c)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 func TestClashesWithPayload(t *testing.T) {
@@ -54,7 +55,8 @@ func FuzzSubscriptionURL(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c := &call{r: httptest.NewRequest("POST", "/", nil)}
-		fine := w.checkCallback(&object{c: c}, text)
+		given := strictjson.String(text)
+		fine := w.checkCallback(strictjson.NewObject(nil, "", c.note).Field("url", &given), text)
 		if fine != (len(c.faults) == 0) {
 			t.Fatalf("%q: fine is %v, faults are %v", text, fine, c.faults)
 		}

@@ -21,8 +21,8 @@ func (s *Server) createWorkspace(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: body.name("name"), CreatedAt: now()}
-	if err := body.done(); err != nil {
+	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: needName(body, "name"), CreatedAt: now()}
+	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}
 	if !c.who.AllWorkspaces {

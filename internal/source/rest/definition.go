@@ -1,13 +1,13 @@
 package rest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Definition is a feed that fetches its data, as a user wrote it.
@@ -22,7 +22,7 @@ type Definition struct {
 	// Spec is how the data is fetched, nil for a feed on the source of another.
 	Spec *Spec
 
-	doc     node
+	doc     strictjson.Value
 	secrets []string // their pointers
 }
 
@@ -61,31 +61,31 @@ func (d *Definition) Public() []byte {
 func (d *Definition) SourceSpec() []byte { return d.part(sourceMembers) }
 
 func (d *Definition) part(names []string) []byte {
-	doc := d.doc.clone()
+	doc := d.doc.Clone()
 	for _, pointer := range d.secrets {
-		if v := doc.at(pointer); v != nil {
-			*v = textNode(hidden)
+		if v := doc.At(pointer); v != nil {
+			*v = strictjson.String(hidden)
 		}
 	}
-	part := node{kind: '{'}
+	part := strictjson.Value{Kind: '{'}
 	for _, name := range names {
-		if v := doc.member(name); v != nil && v.kind != 'n' {
-			part.set(name, *v)
+		if v := doc.Member(name); v != nil && v.Kind != 'n' {
+			part.Set(name, *v)
 		}
 	}
-	return part.append(nil)
+	return part.Append(nil)
 }
 
 // Secrets is the JSON text of what [Definition.SourceSpec] leaves out. The
 // caller seals it.
 func (d *Definition) Secrets() []byte {
-	secrets := node{kind: '{'}
+	secrets := strictjson.Value{Kind: '{'}
 	for _, pointer := range d.secrets {
-		if v := d.doc.at(pointer); v != nil {
-			secrets.set(pointer, *v)
+		if v := d.doc.At(pointer); v != nil {
+			secrets.Set(pointer, *v)
 		}
 	}
-	return secrets.append(nil)
+	return secrets.Append(nil)
 }
 
 // Host is who is asked for the data, with the port where the URL names one.
@@ -127,39 +127,39 @@ func Restore(sourceSpec, secrets []byte) (*Spec, error) {
 		return nil, fmt.Errorf("restore a source: %w", err)
 	}
 	r := new(reading)
-	spec := readSpec(&object{r: r, node: &doc}, maxBytesEver)
+	spec := readSpec(&object{strictjson.NewObject(&doc, "", r.fault), r}, maxBytesEver)
 	if err := r.refusal(); err != nil {
 		return nil, fmt.Errorf("restore a source: %w", err)
 	}
 	return spec, nil
 }
 
-func restore(spec, secrets []byte) (node, error) {
-	doc, err := parseNode(spec)
+func restore(spec, secrets []byte) (strictjson.Value, error) {
+	doc, err := parseDocument(spec)
 	if err != nil {
-		return node{}, err
+		return strictjson.Value{}, err
 	}
 	kept, err := readSecrets(secrets)
 	if err != nil {
-		return node{}, err
+		return strictjson.Value{}, err
 	}
-	for _, m := range kept.members {
-		v := doc.at(m.name)
+	for _, m := range kept.Members {
+		v := doc.At(m.Name)
 		if v == nil {
-			return node{}, errors.New("a secret has no place in the spec")
+			return strictjson.Value{}, errors.New("a secret has no place in the spec")
 		}
-		*v = m.value
+		*v = m.Value
 	}
 	return doc, nil
 }
 
 // readSecrets reads what [Definition.Secrets] gave; nothing at all is no secrets.
-func readSecrets(secrets []byte) (node, error) {
+func readSecrets(secrets []byte) (strictjson.Value, error) {
 	if len(secrets) == 0 {
-		return node{kind: '{'}, nil
+		return strictjson.Value{Kind: '{'}, nil
 	}
-	kept, err := parseNode(secrets)
-	if err == nil && (kept.kind != '{' || slices.ContainsFunc(kept.members, func(m member) bool { return m.name == "" || m.name[0] != '/' })) {
+	kept, err := parseDocument(secrets)
+	if err == nil && (kept.Kind != '{' || slices.ContainsFunc(kept.Members, func(m strictjson.Member) bool { return m.Name == "" || m.Name[0] != '/' })) {
 		err = errors.New("the secrets are no object of pointers")
 	}
 	return kept, err
@@ -168,42 +168,18 @@ func readSecrets(secrets []byte) (node, error) {
 // Overlay is the public text of a feed whose source has another spec now: the
 // members of the source are those of sourceSpec, the others stay.
 func Overlay(feedSpec, sourceSpec []byte) ([]byte, error) {
-	feed, err := parseNode(feedSpec)
+	feed, err := parseDocument(feedSpec)
 	if err != nil {
 		return nil, fmt.Errorf("read the spec of a feed: %w", err)
 	}
-	source, err := parseNode(sourceSpec)
+	source, err := parseDocument(sourceSpec)
 	if err != nil {
 		return nil, fmt.Errorf("read the spec of a source: %w", err)
 	}
 	for _, name := range feedMembers {
-		if v := feed.member(name); v != nil {
-			source.set(name, *v)
+		if v := feed.Member(name); v != nil {
+			source.Set(name, *v)
 		}
 	}
-	return source.append(nil), nil
-}
-
-// readSchedule reads a schedule and notes its faults.
-func readSchedule(o *object) (s feedmill.Schedule) {
-	const name = "schedule"
-	v := o.get(name)
-	if v == nil {
-		return s
-	}
-	var faults []feedmill.Fault
-	if err := json.Unmarshal(v.append(nil), &s); err != nil {
-		refusal, ok := errors.AsType[*feedmill.Error](err)
-		if !ok || len(refusal.Faults) == 0 {
-			o.fault(name, `A schedule is {"every":"15m"} or {"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}.`)
-			return s
-		}
-		faults = refusal.Faults
-	} else {
-		faults = s.Check()
-	}
-	for _, f := range faults {
-		o.r.fault(o.pointer(name)+f.Pointer, f.Detail)
-	}
-	return s
+	return source.Append(nil), nil
 }

@@ -25,11 +25,11 @@ func TestPagination(t *testing.T) {
 			return r.Header.Get(name)
 		case "body":
 			body, _ := io.ReadAll(r.Body)
-			doc, err := parseNode(body)
+			doc, err := parseDocument(body)
 			if err != nil {
 				return ""
 			}
-			if v := doc.member(name); v != nil {
+			if v := doc.Member(name); v != nil {
 				text, _ := scalar(v)
 				return text
 			}

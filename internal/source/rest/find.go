@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // maxTree is how long a document may be that a path needs in memory.
@@ -27,8 +28,7 @@ type value struct {
 
 // text is the value of a string, a number or a boolean.
 func (v *value) text() (string, bool) {
-	n := node{kind: v.kind, raw: v.raw}
-	return scalar(&n)
+	return scalar(&strictjson.Value{Kind: v.kind, Raw: v.raw})
 }
 
 // says reports whether the value tells of something: null, false, the empty
@@ -217,7 +217,7 @@ func fillTree(tree *jsonpath.Tree, d *jsontext.Decoder, depth int) error {
 		return tree.Leaf(kinds[kind], text, end-len(raw), end)
 	}
 	if depth > maxTreeDepth {
-		return errTooDeep
+		return fmt.Errorf("the JSON nests deeper than %d levels", maxTreeDepth)
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return err

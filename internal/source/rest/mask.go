@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // minMasked is how long a secret must be to be looked for in texts. A shorter
@@ -84,18 +86,18 @@ func (m *mask) addTemplates(values []template) {
 }
 
 // addNode knows the strings of a JSON value: all, or those that look secret.
-func (m *mask) addNode(n *node, all bool) {
+func (m *mask) addNode(n *strictjson.Value, all bool) {
 	switch {
-	case all && n.kind == '"':
-		m.add(n.text())
-	case all && n.kind == '0':
-		m.add(string(n.raw))
+	case all && n.Kind == '"':
+		m.add(n.Text())
+	case all && n.Kind == '0':
+		m.add(string(n.Raw))
 	}
-	for _, inner := range n.members {
-		m.addNode(&inner.value, all || looksSecret(inner.name))
+	for _, inner := range n.Members {
+		m.addNode(&inner.Value, all || looksSecret(inner.Name))
 	}
-	for i := range n.items {
-		m.addNode(&n.items[i], all)
+	for i := range n.Items {
+		m.addNode(&n.Items[i], all)
 	}
 }
 
@@ -110,10 +112,10 @@ func (m *mask) add(secrets ...string) {
 			forms = append(forms, after)
 		}
 		for _, form := range slices.Clone(forms) {
-			quoted := textNode(form)
+			quoted := strictjson.String(form)
 			escaped := url.QueryEscape(form)
 			forms = append(forms, escaped, strings.ReplaceAll(escaped, "+", "%20"), url.PathEscape(form), (&url.URL{Path: "/" + form}).EscapedPath()[1:],
-				lowerEscapes(escaped), strings.Trim(string(quoted.raw), `"`), base64.StdEncoding.EncodeToString([]byte(form)))
+				lowerEscapes(escaped), strings.Trim(string(quoted.Raw), `"`), base64.StdEncoding.EncodeToString([]byte(form)))
 		}
 		for _, form := range forms {
 			if len(form) >= minMasked && !slices.Contains(m.secrets, form) {

@@ -2,6 +2,8 @@ package rest
 
 import (
 	"slices"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Merge changes a definition of which [Definition.Public] (or
@@ -13,12 +15,12 @@ import (
 // A secret that the user does not write again goes nowhere new: a definition
 // that names another origin than before needs its secrets anew.
 func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, error) {
-	change, err := parseNode(patch)
+	change, err := parseDocument(patch)
 	if err != nil {
 		return nil, err
 	}
 	r := new(reading)
-	if rootObject(r, &change) == nil {
+	if r.document(&change) == nil {
 		return nil, r.refusal()
 	}
 	old, err := restore(publicSpec, secrets)
@@ -29,21 +31,21 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	if err != nil {
 		return nil, err
 	}
-	before, wrong := readDefinition(old.clone(), maxBytesEver)
+	before, wrong := readDefinition(old.Clone(), maxBytesEver)
 	if err := wrong.refusal(); err != nil {
 		return nil, err
 	}
-	for _, m := range change.members {
-		if m.value.kind == 'n' {
-			old.remove(m.name)
+	for _, m := range change.Members {
+		if m.Value.Kind == 'n' {
+			old.Remove(m.Name)
 		} else {
-			old.set(m.name, m.value)
+			old.Set(m.Name, m.Value)
 		}
 	}
 	reused := reuse(&old, &change, kept)
 	d, found := readDefinition(old, maxBytes)
 	for _, pointer := range found.secrets {
-		if v := d.doc.at(pointer); v != nil && v.kind == '"' && v.text() == hidden {
+		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {
 			found.fault(pointer, "There is no such secret that could stay; write its value.")
 		}
 	}
@@ -57,20 +59,20 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 
 // reuse puts the old secrets where the patch has *** for them, and answers the
 // pointers of all that stay.
-func reuse(doc, change *node, kept node) []string {
+func reuse(doc, change *strictjson.Value, kept strictjson.Value) []string {
 	var reused []string
-	for _, m := range kept.members {
-		v := doc.at(m.name)
+	for _, m := range kept.Members {
+		v := doc.At(m.Name)
 		if v == nil {
 			continue
 		}
-		if given := change.at(m.name); given != nil {
-			if given.kind != '"' || given.text() != hidden {
+		if given := change.At(m.Name); given != nil {
+			if given.Kind != '"' || given.Text() != hidden {
 				continue
 			}
-			*v = m.value.clone()
+			*v = m.Value.Clone()
 		}
-		reused = append(reused, m.name)
+		reused = append(reused, m.Name)
 	}
 	return reused
 }

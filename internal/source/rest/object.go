@@ -3,15 +3,12 @@ package rest
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/suggest"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // reading is what was found while a definition is read.
@@ -26,10 +23,11 @@ type reading struct {
 // maxFaults is how many faults are listed. Past it nobody reads them.
 const maxFaults = 200
 
-func (r *reading) fault(pointer, detail string) {
+func (r *reading) fault(pointer, detail string) bool {
 	if len(r.faults) < maxFaults {
 		r.faults = append(r.faults, feedmill.Fault{Pointer: pointer, Detail: detail})
 	}
+	return len(r.faults) < maxFaults
 }
 
 // refusal is what is wrong, or nil.
@@ -41,110 +39,95 @@ func (r *reading) refusal() error {
 	return feedmill.Invalid("The definition of the feed is not valid; correct the places listed under errors.", r.faults...)
 }
 
-// object reads the members of a JSON object and notes every fault with its
-// pointer. The names it is asked for are the names there may be.
-type object struct {
-	r     *reading
-	at    string
-	node  *node
-	known []string
+// parseDocument reads a text as one JSON value. Its error is a refusal.
+func parseDocument(data []byte) (strictjson.Value, error) {
+	r := new(reading)
+	doc, ok := strictjson.Read(data, strictjson.Part{}, r.fault)
+	if !ok || len(r.faults) > 0 {
+		return strictjson.Value{}, feedmill.Invalid("The body is no valid JSON, or has a key twice.", r.faults...)
+	}
+	return doc, nil
 }
 
-func (o *object) pointer(name string) string { return o.at + "/" + escapePointer(name) }
+// object is an object of a definition, whose members that are null are as good
+// as not there.
+type object struct {
+	*strictjson.Object
+	r *reading
+}
 
-func (o *object) fault(name, detail string) { o.r.fault(o.pointer(name), detail) }
+// document reads a whole definition as an object, or is nil where it is none.
+func (r *reading) document(doc *strictjson.Value) *object {
+	if doc.Kind != '{' {
+		r.fault("", "The body must be a JSON object.")
+		return nil
+	}
+	return &object{strictjson.NewObject(doc, "", r.fault), r}
+}
+
+// pointer is the place of a member.
+func (o *object) pointer(name string) string { return o.Field(name, nil).Pointer() }
 
 func (o *object) secret(name string) { o.r.secrets = append(o.r.secrets, o.pointer(name)) }
 
-// get finds a member. One that is null is as good as none.
-func (o *object) get(name string) *node {
-	if !slices.Contains(o.known, name) {
-		o.known = append(o.known, name)
-	}
-	if v := o.node.member(name); v != nil && v.kind != 'n' {
-		return v
-	}
-	return nil
-}
-
-// done notes the members that nobody asked for.
-func (o *object) done() {
-	for _, m := range o.node.members {
-		if slices.Contains(o.known, m.name) {
-			continue
-		}
-		detail := "There is no such field."
-		if near := suggest.Nearest(m.name, o.known); len(near) > 0 {
-			detail += " Did you mean " + strings.Join(near, " or ") + "?"
-		}
-		o.fault(m.name, detail)
-	}
-}
-
 // object reads a member that is an object; nil where there is none.
 func (o *object) object(name string) *object {
-	v := o.get(name)
-	if v == nil {
+	f, ok := o.Given(name)
+	if !ok {
 		return nil
 	}
-	if v.kind != '{' {
-		o.fault(name, "This must be an object, not "+kindName(v.kind)+".")
+	return o.inner(f)
+}
+
+// inner reads a value that is an object, or is nil where it is none.
+func (o *object) inner(f strictjson.Field) *object {
+	inner, ok := f.Object()
+	if !ok {
 		return nil
 	}
-	return &object{r: o.r, at: o.pointer(name), node: v}
+	return &object{inner, o.r}
 }
 
 // text reads a member that is a string; "" and false where there is none.
 func (o *object) text(name string) (string, bool) {
-	v := o.get(name)
-	if v == nil {
+	f, ok := o.Given(name)
+	if !ok {
 		return "", false
 	}
-	if v.kind != '"' {
-		o.fault(name, "This must be a string, not "+kindName(v.kind)+".")
-		return "", false
-	}
-	return v.text(), true
+	return f.Text()
 }
 
 // needText is text for a member that must be there and not be empty.
 func (o *object) needText(name string) string {
-	if o.get(name) == nil {
-		o.fault(name, "This field is required.")
+	if !o.Has(name) {
+		o.Fault(name, strictjson.Required)
 		return ""
 	}
 	s, ok := o.text(name)
 	if ok && s == "" {
-		o.fault(name, "This must not be empty.")
+		o.Fault(name, "This must not be empty.")
 	}
 	return s
 }
 
 // choice reads one of several words.
 func (o *object) choice(name, byDefault string, words ...string) string {
-	s, ok := o.text(name)
-	if !ok {
-		return byDefault
+	if f, ok := o.Given(name); ok {
+		if word, ok := f.Choice(words...); ok {
+			return word
+		}
 	}
-	if !slices.Contains(words, s) {
-		o.fault(name, "This must be one of "+strings.Join(words, ", ")+".")
-		return byDefault
-	}
-	return s
+	return byDefault
 }
 
 // integer reads a whole number.
 func (o *object) integer(name string, byDefault, least, most int64) int64 {
-	v := o.get(name)
-	if v == nil {
-		return byDefault
+	if f, ok := o.Given(name); ok {
+		if n, ok := f.Integer(int(least), int(most)); ok {
+			return int64(n)
+		}
 	}
-	n, err := strconv.ParseInt(string(v.raw), 10, 64)
-	if v.kind != '0' || err != nil || n < least || n > most {
-		o.fault(name, fmt.Sprintf("This must be a whole number from %d to %d.", least, most))
-		return byDefault
-	}
-	return n
+	return byDefault
 }
 
 // duration reads a duration such as 30s.
@@ -156,45 +139,26 @@ func (o *object) duration(name string, byDefault, least, most time.Duration) tim
 	d, err := feedmill.ParseDuration(s)
 	switch {
 	case err != nil:
-		o.fault(name, "This is no duration: "+err.Error()+".")
+		o.Fault(name, "This is no duration: "+err.Error()+".")
 		return byDefault
 	case d < least || d > most:
-		o.fault(name, fmt.Sprintf("This must be from %s to %s.", feedmill.FormatDuration(least), feedmill.FormatDuration(most)))
+		o.Fault(name, fmt.Sprintf("This must be from %s to %s.", feedmill.FormatDuration(least), feedmill.FormatDuration(most)))
 		return byDefault
 	}
 	return d
 }
 
-// items reads a member that is an array of at most so many elements.
-func (o *object) items(name string, most int) []node {
-	v := o.get(name)
+// elements reads a member that is an array of at most so many elements.
+func (o *object) elements(name string, most int) iter.Seq2[int, strictjson.Field] {
+	f, ok := o.Given(name)
 	switch {
-	case v == nil:
-		return nil
-	case v.kind != '[':
-		o.fault(name, "This must be an array, not "+kindName(v.kind)+".")
-		return nil
-	case len(v.items) > most:
-		o.fault(name, fmt.Sprintf("This may have at most %d elements; it has %d.", most, len(v.items)))
-		return nil
+	case !ok:
+	case f.Kind != '[':
+		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
+	case len(f.Items) > most:
+		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", most, len(f.Items)))
+	default:
+		return f.Elements()
 	}
-	return v.items
-}
-
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "a boolean"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	}
-	return "this"
+	return func(func(int, strictjson.Field) bool) {}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Limits of definitions.
@@ -36,7 +37,7 @@ var (
 // Only the shape is checked: whether the egress policy lets through what
 // [Definition.URLs] lists is for the caller to ask.
 func Parse(body []byte, maxBytes int64) (*Definition, error) {
-	doc, err := parseNode(body)
+	doc, err := parseDocument(body)
 	if err != nil {
 		return nil, err
 	}
@@ -53,51 +54,43 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 // ParseFeed reads the definition of a feed on the source of another, which has
 // only a name, a description, response, mode and key of its own.
 func ParseFeed(body []byte) (*Definition, error) {
-	doc, err := parseNode(body)
+	doc, err := parseDocument(body)
 	if err != nil {
 		return nil, err
 	}
 	r := new(reading)
 	d := &Definition{doc: doc}
-	if o := rootObject(r, &d.doc); o != nil {
+	if o := r.document(&d.doc); o != nil {
 		for _, name := range sourceMembers {
-			if o.get(name) != nil {
-				o.fault(name, "This belongs to the source, which is that of the other feed; leave it out.")
+			if o.Has(name) {
+				o.Fault(name, "This belongs to the source, which is that of the other feed; leave it out.")
 			}
 		}
 		d.readFeed(o, false)
-		o.done()
+		o.RefuseUnknown()
 	}
 	return d, r.refusal()
 }
 
-func rootObject(r *reading, doc *node) *object {
-	if doc.kind != '{' {
-		r.fault("", "The body must be a JSON object.")
-		return nil
-	}
-	return &object{r: r, node: doc}
-}
-
 // readDefinition reads everything. What is wrong is in the reading.
-func readDefinition(doc node, maxBytes int64) (*Definition, *reading) {
+func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading) {
 	if maxBytes <= 0 {
 		maxBytes = DefaultMaxBytes
 	}
 	r := new(reading)
 	d := &Definition{doc: doc}
-	o := rootObject(r, &d.doc)
+	o := r.document(&d.doc)
 	if o == nil {
 		return d, r
 	}
-	moveSecrets(o.node.member("request"))
-	if a := o.node.member("auth"); a != nil {
-		moveSecrets(a.member("request"))
+	moveSecrets(o.Value.Member("request"))
+	if a := o.Value.Member("auth"); a != nil {
+		moveSecrets(a.Member("request"))
 	}
 	d.Spec = readSpec(o, maxBytes)
 	d.Schedule = readSchedule(o)
 	d.readFeed(o, d.Spec.incremental != nil)
-	o.done()
+	o.RefuseUnknown()
 	d.secrets = r.secrets
 	return d, r
 }
@@ -107,15 +100,15 @@ func (d *Definition) readFeed(o *object, incremental bool) {
 	var named bool
 	if d.Name, named = o.text("name"); named {
 		if wrong := wrongLabel(d.Name); wrong != "" {
-			o.fault("name", wrong)
+			o.Fault("name", wrong)
 		}
 	}
 	d.Description, _ = o.text("description")
 	if n := utf8.RuneCountInString(d.Description); n > maxDescription {
-		o.fault("description", fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
+		o.Fault("description", fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
 	}
 	if strings.ContainsRune(d.Description, 0) {
-		o.fault("description", "This must not hold the character U+0000.")
+		o.Fault("description", "This must not hold the character U+0000.")
 	}
 	d.Response = readResponse(o)
 	d.readMode(o, incremental)
@@ -138,18 +131,16 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 // readMode reads mode and key. With a key each value of it has one row, the last
 // that came, in every mode: a source may give a record twice.
 func (d *Definition) readMode(o *object, incremental bool) {
-	for i, item := range o.items("key", maxKey) {
-		at := fmt.Sprintf("key/%d", i)
-		pointer := o.at + "/" + at
+	for _, f := range o.elements("key", maxKey) {
+		name, ok := f.Text()
 		switch {
-		case item.kind != '"':
-			o.r.fault(pointer, "This must be a string, not "+kindName(item.kind)+".")
-		case item.text() == "":
-			o.r.fault(pointer, "The name of a column must not be empty.")
-		case slices.Contains(d.Key, item.text()):
-			o.r.fault(pointer, "This column is named more than once.")
+		case !ok:
+		case name == "":
+			f.Fault("The name of a column must not be empty.")
+		case slices.Contains(d.Key, name):
+			f.Fault("This column is named more than once.")
 		default:
-			d.Key = append(d.Key, item.text())
+			d.Key = append(d.Key, name)
 		}
 	}
 	// What is fetched from a cursor on is only what is new: it adds to what is
@@ -161,7 +152,7 @@ func (d *Definition) readMode(o *object, incremental bool) {
 	d.Mode = feedmill.FeedMode(o.choice("mode", string(feedmill.ModeReplace), string(feedmill.ModeReplace), string(feedmill.ModeAppend), string(feedmill.ModeMerge)))
 	switch {
 	case d.Mode == feedmill.ModeMerge && len(d.Key) == 0:
-		o.fault("key", "The mode merge needs the names of the columns that rows are merged by.")
+		o.Fault("key", "The mode merge needs the names of the columns that rows are merged by.")
 	case incremental && d.Mode == feedmill.ModeReplace:
 		d.Mode = adding
 	}
@@ -178,19 +169,19 @@ func readResponse(o *object) Response {
 		case s == "auto" || slices.Contains(formats, s):
 			r.Format = s
 		case slices.Contains(laterFormats, s):
-			response.fault("format", "The format "+s+" cannot be read yet; this must be auto, "+strings.Join(formats, ", ")+".")
+			response.Fault("format", "The format "+s+" cannot be read yet; this must be auto, "+strings.Join(formats, ", ")+".")
 		default:
-			response.fault("format", "This must be auto, "+strings.Join(formats, ", ")+".")
+			response.Fault("format", "This must be auto, "+strings.Join(formats, ", ")+".")
 		}
 	}
 	r.Path = response.recordPath("path", r.Format)
 	r.Explode = response.recordPath("explode", r.Format)
-	if response.get("sheet") != nil && r.Format != "auto" {
-		response.fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
+	if response.Has("sheet") && r.Format != "auto" {
+		response.Fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
 	}
 	r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
 	r.Types = response.choice("types", "auto", "auto", "text")
-	response.done()
+	response.RefuseUnknown()
 	return r
 }
 
@@ -200,16 +191,16 @@ func (o *object) recordPath(name, format string) string {
 	switch {
 	case !ok:
 	case s == "":
-		o.fault(name, "This must not be empty; leave it out where there is none.")
+		o.Fault(name, "This must not be empty; leave it out where there is none.")
 	case format == "csv" || format == "tsv":
-		o.fault(name, "Data in "+format+" has no paths; this is for JSON.")
+		o.Fault(name, "Data in "+format+" has no paths; this is for JSON.")
 	default:
 		full := s
 		if name == "explode" && s[0] != '$' {
 			full = "$." + s
 		}
 		if _, err := jsonpath.Parse(full); err != nil {
-			o.fault(name, "This is no JSONPath: "+err.Error()+".")
+			o.Fault(name, "This is no JSONPath: "+err.Error()+".")
 		}
 	}
 	return s

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // readAuth reads how requests are signed.
@@ -16,10 +18,10 @@ func readAuth(o *object) auth {
 	case authBasic:
 		a.username = o.needText("username")
 		if strings.Contains(a.username, ":") {
-			o.fault("username", "A user name for basic authentication has no colon.")
+			o.Fault("username", "A user name for basic authentication has no colon.")
 		}
-		if a.password, _ = o.text("password"); o.get("password") == nil {
-			o.fault("password", "This field is required.")
+		if a.password, _ = o.text("password"); !o.Has("password") {
+			o.Fault("password", strictjson.Required)
 		}
 		o.secret("password")
 	case authBearer:
@@ -28,20 +30,20 @@ func readAuth(o *object) auth {
 		a.in = o.choice("in", inHeader, inHeader, inQuery, inCookie)
 		a.name = o.needText("name")
 		if wrong := wrongHeader(a.name); a.name != "" && a.in == inHeader && wrong != "" {
-			o.fault("name", wrong)
+			o.Fault("name", wrong)
 		}
 		if a.in == inCookie && !httpguts.ValidHeaderFieldName(a.name) {
-			o.fault("name", "This is no name of a cookie.")
+			o.Fault("name", "This is no name of a cookie.")
 		}
 		if a.value = o.headerSecret("value"); a.in == inCookie && strings.ContainsAny(a.value, "; ,\"\\") {
-			o.fault("value", "The value holds characters that a cookie cannot.")
+			o.Fault("value", "The value holds characters that a cookie cannot.")
 		}
 	case authOAuth:
 		o.readOAuth(&a)
 	case authLogin:
 		o.readLogin(&a)
 	}
-	o.done()
+	o.RefuseUnknown()
 	return a
 }
 
@@ -49,7 +51,7 @@ func readAuth(o *object) auth {
 func (o *object) headerSecret(name string) string {
 	s := o.needText(name)
 	if !httpguts.ValidHeaderFieldValue(s) {
-		o.fault(name, "The value holds characters that a header cannot, such as line breaks.")
+		o.Fault(name, "The value holds characters that a header cannot, such as line breaks.")
 	}
 	o.secret(name)
 	return s
@@ -61,11 +63,11 @@ func (o *object) readOAuth(a *auth) {
 		u, _ := url.Parse(text)
 		switch {
 		case err != nil:
-			o.fault("tokenUrl", upperFirst(err.Error())+".")
+			o.Fault("tokenUrl", upperFirst(err.Error())+".")
 		case !t.plain() || u == nil:
-			o.fault("tokenUrl", "There are no tokens in this URL.")
+			o.Fault("tokenUrl", "There are no tokens in this URL.")
 		case slices.ContainsFunc(queryNames(u), looksSecret):
-			o.fault("tokenUrl", "The URL must not hold a secret in its query; use clientSecret.")
+			o.Fault("tokenUrl", "The URL must not hold a secret in its query; use clientSecret.")
 		default:
 			a.tokenURL = u
 		}
@@ -90,19 +92,19 @@ func (o *object) readLogin(a *auth) {
 		if a.login = readRequest(in, "POST"); o.r.usesCursor != cursor {
 			o.r.fault(o.r.usesCursor, "A login has no cursor.")
 		}
-		if body := in.node.member("body"); body != nil && body.member("value") != nil {
+		if body := in.Value.Member("body"); body != nil && body.Member("value") != nil {
 			at := in.pointer("body") + "/value"
 			o.r.secrets = slices.DeleteFunc(o.r.secrets, func(p string) bool { return strings.HasPrefix(p, at+"/") })
 			o.r.secrets = append(o.r.secrets, at)
 		}
-	} else if o.get("request") == nil {
-		o.fault("request", "This field is required.")
+	} else if !o.Has("request") {
+		o.Fault("request", strictjson.Required)
 	}
 	a.tokenPath = o.path("tokenPath", true)
 	if s, ok := o.text("header"); ok {
 		a.header = s
 		if wrong := wrongHeader(s); wrong != "" {
-			o.fault("header", wrong)
+			o.Fault("header", wrong)
 		}
 		if !strings.EqualFold(s, "Authorization") {
 			a.prefix = ""
@@ -111,7 +113,7 @@ func (o *object) readLogin(a *auth) {
 	if s, ok := o.text("prefix"); ok {
 		a.prefix = s
 		if !httpguts.ValidHeaderFieldValue(s) {
-			o.fault("prefix", "This holds characters that a header cannot, such as line breaks.")
+			o.Fault("prefix", "This holds characters that a header cannot, such as line breaks.")
 		}
 	}
 }

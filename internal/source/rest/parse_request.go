@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Limits of requests.
@@ -28,17 +30,17 @@ func readRequest(o *object, method string) request {
 	if text := o.needText("url"); text != "" {
 		var err error
 		if r.url, r.origin, err = parseURL(text); err != nil {
-			o.fault("url", upperFirst(err.Error())+".")
+			o.Fault("url", upperFirst(err.Error())+".")
 		}
 		if holdsSecret(text) {
-			o.fault("url", "A parameter of the URL that looks like a secret stands more than once, or in query too; write it once, in query.")
+			o.Fault("url", "A parameter of the URL that looks like a secret stands more than once, or in query too; write it once, in query.")
 		}
 		o.noteCursor("url", &r.url)
 	}
 	r.query = o.params("query", func(string) string { return "" })
 	r.headers = o.params("headers", wrongHeader)
 	r.body = readBody(o)
-	o.done()
+	o.RefuseUnknown()
 	return r
 }
 
@@ -119,7 +121,7 @@ func (o *object) template(name string) (template, bool) {
 func (o *object) parse(name, text string) template {
 	t, err := parseTemplate(text)
 	if err != nil {
-		o.fault(name, upperFirst(err.Error())+".")
+		o.Fault(name, upperFirst(err.Error())+".")
 	}
 	o.noteCursor(name, &t)
 	return t
@@ -138,34 +140,34 @@ func (o *object) params(field string, wrong func(name string) string) []param {
 	if in == nil {
 		return nil
 	}
-	if n := len(in.node.members); n > maxParams {
-		o.fault(field, fmt.Sprintf("This may have at most %d members; it has %d.", maxParams, n))
+	if n := len(in.Value.Members); n > maxParams {
+		o.Fault(field, fmt.Sprintf("This may have at most %d members; it has %d.", maxParams, n))
 		return nil
 	}
 	var params []param
-	for _, m := range in.node.members {
-		if w := wrong(m.name); w != "" || m.name == "" {
-			in.fault(m.name, firstOf(w, "The name must not be empty."))
+	for _, m := range in.Value.Members {
+		if w := wrong(m.Name); w != "" || m.Name == "" {
+			in.Fault(m.Name, firstOf(w, "The name must not be empty."))
 			continue
 		}
-		p := param{name: m.name, secret: looksSecret(m.name)}
-		items := []node{m.value}
-		if m.value.kind == '[' && field != "headers" {
-			items = m.value.items
+		p := param{name: m.Name, secret: looksSecret(m.Name)}
+		items := []strictjson.Value{m.Value}
+		if m.Value.Kind == '[' && field != "headers" {
+			items = m.Value.Items
 		}
 		for i := range items {
 			s, ok := scalar(&items[i])
 			if !ok {
-				in.fault(m.name, "This must be a string, a number or a boolean"+also(field)+".")
+				in.Fault(m.Name, "This must be a string, a number or a boolean"+also(field)+".")
 				continue
 			}
 			if field == "headers" && !httpguts.ValidHeaderFieldValue(s) {
-				in.fault(m.name, "The value holds characters that a header cannot, such as line breaks.")
+				in.Fault(m.Name, "The value holds characters that a header cannot, such as line breaks.")
 			}
-			p.values = append(p.values, in.parse(m.name, s))
+			p.values = append(p.values, in.parse(m.Name, s))
 		}
 		if p.secret {
-			in.secret(m.name)
+			in.secret(m.Name)
 		}
 		params = append(params, p)
 	}
@@ -187,12 +189,12 @@ func firstOf(a, b string) string {
 }
 
 // scalar is the text of a string, a number or a boolean.
-func scalar(n *node) (string, bool) {
-	switch n.kind {
+func scalar(n *strictjson.Value) (string, bool) {
+	switch n.Kind {
 	case '"':
-		return n.text(), true
+		return n.Text(), true
 	case '0', 't', 'f':
-		return string(n.raw), true
+		return string(n.Raw), true
 	}
 	return "", false
 }
@@ -206,11 +208,11 @@ func readBody(o *object) *body {
 	in.needText("kind")
 	b := &body{kind: in.choice("kind", bodyJSON, bodyJSON, bodyForm, bodyText)}
 	// A body of JSON can be null, unlike everything else.
-	in.known = append(in.known, "value")
-	value := in.node.member("value")
+	in.Know("value")
+	value := in.Value.Member("value")
 	switch {
 	case value == nil:
-		in.fault("value", "This field is required.")
+		in.Fault("value", strictjson.Required)
 	case isHidden(value):
 		// The body of a login is shown like this; nothing can be read from it.
 		b.text, b.json = template{text: hidden}, *value
@@ -222,18 +224,18 @@ func readBody(o *object) *body {
 	case b.kind == bodyText:
 		b.text, _ = in.template("value")
 	}
-	in.done()
+	in.RefuseUnknown()
 	return b
 }
 
 // checkTokens notes the tokens in the strings of a JSON body, and the values
 // that look like secrets: all that stands below a name which does.
-func (o *object) checkTokens(at string, n *node, secret bool) {
-	if secret && (n.kind == '"' || n.kind == '0') {
+func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) {
+	if secret && (n.Kind == '"' || n.Kind == '0') {
 		o.r.secrets = append(o.r.secrets, at)
 	}
-	if n.kind == '"' {
-		t, err := parseTemplate(n.text())
+	if n.Kind == '"' {
+		t, err := parseTemplate(n.Text())
 		if err != nil {
 			o.r.fault(at, upperFirst(err.Error())+".")
 		}
@@ -241,10 +243,10 @@ func (o *object) checkTokens(at string, n *node, secret bool) {
 			o.r.usesCursor = at
 		}
 	}
-	for _, m := range n.members {
-		o.checkTokens(at+"/"+escapePointer(m.name), &m.value, secret || looksSecret(m.name))
+	for _, m := range n.Members {
+		o.checkTokens(at+"/"+strictjson.EscapePointer(m.Name), &m.Value, secret || looksSecret(m.Name))
 	}
-	for i := range n.items {
-		o.checkTokens(fmt.Sprintf("%s/%d", at, i), &n.items[i], secret)
+	for i := range n.Items {
+		o.checkTokens(fmt.Sprintf("%s/%d", at, i), &n.Items[i], secret)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Limits of specs.
@@ -28,8 +29,8 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts}
 	if request := o.object("request"); request != nil {
 		s.request = readRequest(request, "GET")
-	} else if o.get("request") == nil {
-		o.fault("request", "This field is required; it needs at least a url.")
+	} else if !o.Has("request") {
+		o.Fault("request", "This field is required; it needs at least a url.")
 	}
 	if a := o.object("auth"); a != nil {
 		s.auth = readAuth(a)
@@ -38,7 +39,7 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	s.incremental = readIncremental(o, &s.request)
 	if retry := o.object("retry"); retry != nil {
 		s.maxAttempts = int(retry.integer("maxAttempts", defaultAttempts, 1, maxAttemptsEver))
-		retry.done()
+		retry.RefuseUnknown()
 	}
 	s.rate = readRate(o)
 	s.rules = readRules(o)
@@ -56,26 +57,26 @@ func readIncremental(o *object, r *request) *incremental {
 	inc := &incremental{in: inQuery}
 	if path := in.path("cursorPath", true); path != nil {
 		if inc.column = columnOf(path); inc.column == "" {
-			in.fault("cursorPath", "This must be names alone, such as $.updated_at or $.meta.changed.")
+			in.Fault("cursorPath", "This must be names alone, such as $.updated_at or $.meta.changed.")
 		}
 	}
 	if p := in.object("param"); p != nil {
 		inc.in = p.choice("in", inQuery, inQuery, inHeader, inBody)
 		inc.param = p.needText("name")
 		p.checkParam("name", inc.param, inc.in, r)
-		p.done()
-	} else if in.get("param") == nil && o.r.usesCursor == "" {
-		in.fault("param", "Say how the cursor is sent: with this field, or with {{cursor}} in the request.")
+		p.RefuseUnknown()
+	} else if !in.Has("param") && o.r.usesCursor == "" {
+		in.Fault("param", "Say how the cursor is sent: with this field, or with {{cursor}} in the request.")
 	}
 	inc.start, _ = in.template("start")
 	if inc.start.usesCursor() {
-		in.fault("start", "The first cursor cannot be the cursor.")
+		in.Fault("start", "The first cursor cannot be the cursor.")
 	}
-	if o.r.usesCursor != "" && inc.start.text == "" && in.get("start") == nil {
-		in.fault("start", "This is required where {{cursor}} is used, for the first fetch.")
+	if o.r.usesCursor != "" && inc.start.text == "" && !in.Has("start") {
+		in.Fault("start", "This is required where {{cursor}} is used, for the first fetch.")
 	}
 	inc.lookback = in.duration("lookback", 0, 0, maxLookback)
-	in.done()
+	in.RefuseUnknown()
 	return inc
 }
 
@@ -103,42 +104,40 @@ func readRate(o *object) *rate {
 		return nil
 	}
 	for _, name := range []string{"requests", "per"} {
-		if limit.get(name) == nil {
-			limit.fault(name, "This field is required.")
+		if !limit.Has(name) {
+			limit.Fault(name, strictjson.Required)
 		}
 	}
 	r := &rate{
 		requests: int(limit.integer("requests", 1, 1, maxRate)),
 		per:      limit.duration("per", time.Second, time.Second, time.Hour),
 	}
-	limit.done()
+	limit.RefuseUnknown()
 	return r
 }
 
 func readRules(o *object) (rules []rule) {
-	for i, item := range o.items("errors", maxRules) {
-		at := o.pointer("errors") + "/" + strconv.Itoa(i)
-		if item.kind != '{' {
-			o.r.fault(at, "This must be an object, not "+kindName(item.kind)+".")
+	for _, f := range o.elements("errors", maxRules) {
+		in := o.inner(f)
+		if in == nil {
 			continue
 		}
-		in := &object{r: o.r, at: at, node: &item}
 		var r rule
-		for j, status := range in.items("status", 100) {
-			n, err := strconv.Atoi(string(status.raw))
-			if status.kind != '0' || err != nil || n < 100 || n > 599 {
-				o.r.fault(in.pointer("status")+"/"+strconv.Itoa(j), "This must be an HTTP status from 100 to 599.")
+		for _, f := range in.elements("status", 100) {
+			n, err := strconv.Atoi(string(f.Raw))
+			if f.Kind != '0' || err != nil || n < 100 || n > 599 {
+				f.Fault("This must be an HTTP status from 100 to 599.")
 				continue
 			}
 			r.status = append(r.status, n)
 		}
 		r.path = in.path("bodyPath", false)
-		if in.get("status") == nil && in.get("bodyPath") == nil {
-			o.r.fault(at, "A rule needs status, bodyPath or both.")
+		if !in.Has("status") && !in.Has("bodyPath") {
+			f.Fault("A rule needs status, bodyPath or both.")
 		}
 		in.needText("action")
 		r.action = in.choice("action", "", actionIgnore, actionFail, actionRetry)
-		in.done()
+		in.RefuseUnknown()
 		rules = append(rules, r)
 	}
 	return rules
@@ -169,7 +168,7 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 		p.param = in.needText("param")
 		in.refuse(p.kind, "start", "size", "sizeParam")
 	case pagesOffset, pagesNumber:
-		if in.get("param") == nil {
+		if !in.Has("param") {
 			p.param = p.kind
 		}
 		if p.kind == pagesNumber {
@@ -181,8 +180,8 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 		p.sizeParam, _ = in.text("sizeParam")
 		if p.sizeParam != "" {
 			in.checkParam("sizeParam", p.sizeParam, p.in, r)
-			if p.size == 0 && in.get("size") == nil {
-				in.fault("size", "This is required with sizeParam: it is what is sent.")
+			if p.size == 0 && !in.Has("size") {
+				in.Fault("size", "This is required with sizeParam: it is what is sent.")
 			}
 		}
 	}
@@ -192,18 +191,18 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 	if p.path == nil {
 		in.refuse(p.kind, "path")
 	}
-	in.done()
+	in.RefuseUnknown()
 	return p
 }
 
 // refuse notes members that a kind has no use for.
 func (o *object) refuse(kind string, names ...string) {
 	for _, name := range names {
-		if slices.Contains(o.known, name) {
+		if o.Knows(name) {
 			continue
 		}
-		if o.get(name) != nil {
-			o.fault(name, fmt.Sprintf("The kind %s has no use for this; leave it out.", kind))
+		if o.Has(name) {
+			o.Fault(name, fmt.Sprintf("The kind %s has no use for this; leave it out.", kind))
 		}
 	}
 }
@@ -212,14 +211,14 @@ func (o *object) refuse(kind string, names ...string) {
 func (o *object) path(name string, needed bool) *jsonpath.Path {
 	s, ok := o.text(name)
 	if !ok {
-		if needed && o.get(name) == nil {
-			o.fault(name, "This field is required.")
+		if needed && !o.Has(name) {
+			o.Fault(name, strictjson.Required)
 		}
 		return nil
 	}
 	path, err := jsonpath.Parse(s)
 	if err != nil {
-		o.fault(name, "This is no JSONPath: "+err.Error()+".")
+		o.Fault(name, "This is no JSONPath: "+err.Error()+".")
 		return nil
 	}
 	return path
@@ -230,21 +229,21 @@ func (o *object) checkParam(field, name, in string, r *request) {
 	switch in {
 	case inHeader:
 		if wrong := wrongHeader(name); wrong != "" {
-			o.fault(field, wrong)
+			o.Fault(field, wrong)
 		}
 	case inBody:
 		switch {
 		case r.body == nil && r.method == "GET":
-			o.fault(field, "A parameter in the body needs a request with a body; set request.method to POST.")
+			o.Fault(field, "A parameter in the body needs a request with a body; set request.method to POST.")
 		case r.body != nil && r.body.kind == bodyText:
-			o.fault(field, "A body of the kind text has no parameters; use json or form.")
-		case r.body != nil && r.body.kind == bodyJSON && r.body.json.kind != '{' && !isHidden(&r.body.json):
-			o.fault(field, "The JSON of request.body must be an object for a parameter to stand in it.")
+			o.Fault(field, "A body of the kind text has no parameters; use json or form.")
+		case r.body != nil && r.body.kind == bodyJSON && r.body.json.Kind != '{' && !isHidden(&r.body.json):
+			o.Fault(field, "The JSON of request.body must be an object for a parameter to stand in it.")
 		}
 	}
 }
 
-func isHidden(n *node) bool { return n.kind == '"' && n.text() == hidden }
+func isHidden(n *strictjson.Value) bool { return n.Kind == '"' && n.Text() == hidden }
 
 // ownHeaders are those that HTTP itself or the fetch works with.
 var ownHeaders = []string{

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // build makes the request of a page, without the credential.
@@ -180,7 +182,7 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 	}
 	b := q.body
 	if b == nil {
-		b = &body{kind: bodyJSON, json: node{kind: '{'}}
+		b = &body{kind: bodyJSON, json: strictjson.Value{Kind: '{'}}
 	}
 	switch b.kind {
 	case bodyForm:
@@ -197,63 +199,63 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 	case bodyText:
 		return b.text.expand(m, nil), "text/plain; charset=utf-8", nil
 	}
-	doc := b.json.clone()
-	doc.expand(m)
+	doc := b.json.Clone()
+	expandTokens(&doc, m)
 	for _, e := range inside {
-		value := textNode(e.value.text)
+		value := strictjson.String(e.value.text)
 		if e.value.number {
-			value = node{kind: '0', raw: []byte(e.value.text)}
+			value = strictjson.Value{Kind: '0', Raw: []byte(e.value.text)}
 		}
-		if err := doc.put(e.name, value); err != nil {
+		if err := putMember(&doc, e.name, value); err != nil {
 			return "", "", err
 		}
 	}
-	return string(doc.append(nil)), "application/json", nil
+	return string(doc.Append(nil)), "application/json", nil
 }
 
 // holdsSecret reports whether something in a body looks like a secret.
 func (b *body) holdsSecret() bool {
-	return b != nil && (b.json.holdsSecret() || slices.ContainsFunc(b.form, func(p param) bool { return p.secret }))
+	return b != nil && (valueHoldsSecret(&b.json) || slices.ContainsFunc(b.form, func(p param) bool { return p.secret }))
 }
 
-func (n *node) holdsSecret() bool {
-	return slices.ContainsFunc(n.members, func(m member) bool {
-		return looksSecret(m.name) || m.value.holdsSecret()
-	}) || slices.ContainsFunc(n.items, func(item node) bool { return item.holdsSecret() })
+func valueHoldsSecret(v *strictjson.Value) bool {
+	return slices.ContainsFunc(v.Members, func(m strictjson.Member) bool {
+		return looksSecret(m.Name) || valueHoldsSecret(&m.Value)
+	}) || slices.ContainsFunc(v.Items, func(item strictjson.Value) bool { return valueHoldsSecret(&item) })
 }
 
-// expand replaces the tokens in all strings.
-func (n *node) expand(m moment) {
-	if n.kind == '"' && strings.Contains(string(n.raw), "{{") {
-		if t, err := parseTemplate(n.text()); err == nil {
-			*n = textNode(t.expand(m, nil))
+// expandTokens replaces the tokens in all strings.
+func expandTokens(v *strictjson.Value, m moment) {
+	if v.Kind == '"' && strings.Contains(string(v.Raw), "{{") {
+		if t, err := parseTemplate(v.Text()); err == nil {
+			*v = strictjson.String(t.expand(m, nil))
 		}
 	}
-	for i := range n.members {
-		n.members[i].value.expand(m)
+	for i := range v.Members {
+		expandTokens(&v.Members[i].Value, m)
 	}
-	for i := range n.items {
-		n.items[i].expand(m)
+	for i := range v.Items {
+		expandTokens(&v.Items[i], m)
 	}
 }
 
-// put sets a member by its name, or by a JSON Pointer to where it stands.
-func (n *node) put(name string, value node) error {
+// putMember sets a member by its name, or by a JSON Pointer to where it stands.
+func putMember(v *strictjson.Value, name string, value strictjson.Value) error {
 	if !strings.HasPrefix(name, "/") {
-		n.set(name, value)
+		v.Set(name, value)
 		return nil
 	}
 	names := strings.Split(name[1:], "/")
 	for _, part := range names[:len(names)-1] {
-		part = unescapePointer(part)
-		if n.member(part) == nil || n.member(part).kind == 'n' {
-			n.set(part, node{kind: '{'})
+		part = strictjson.UnescapePointer(part)
+		if v.Member(part) == nil || v.Member(part).Kind == 'n' {
+			v.Set(part, strictjson.Value{Kind: '{'})
 		}
-		if n = n.member(part); n.kind != '{' {
+		if v = v.Member(part); v.Kind != '{' {
 			return fail("pagination", nil, "In the body of the request there is no object at %s.", fmt.Sprintf("%q", name))
 		}
 	}
-	n.set(unescapePointer(names[len(names)-1]), value)
+	v.Set(strictjson.UnescapePointer(names[len(names)-1]), value)
 	return nil
 }
 

@@ -1,16 +1,20 @@
 package rest
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
 
 // ResponseOf is how the records of a feed are read, of which
 // [Definition.Public] was kept.
 func ResponseOf(feedSpec []byte) (Response, error) {
-	doc, err := parseNode(feedSpec)
+	doc, err := parseDocument(feedSpec)
 	if err != nil {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
 	}
 	r := new(reading)
-	response := readResponse(&object{r: r, node: &doc})
+	response := readResponse(&object{strictjson.NewObject(&doc, "", r.fault), r})
 	if err := r.refusal(); err != nil {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // secretNames are what the names of secrets have in them.
@@ -24,45 +26,45 @@ func looksSecret(name string) bool {
 // where they would be seen, to the query of the request. Where the query has
 // the name already, or cannot be told, the URL stays as it is and is refused
 // later.
-func moveSecrets(request *node) {
-	if request == nil || request.kind != '{' {
+func moveSecrets(request *strictjson.Value) {
+	if request == nil || request.Kind != '{' {
 		return
 	}
-	text := request.member("url")
-	if text == nil || text.kind != '"' {
+	text := request.Member("url")
+	if text == nil || text.Kind != '"' {
 		return
 	}
-	before, query, found := strings.Cut(text.text(), "?")
+	before, query, found := strings.Cut(text.Text(), "?")
 	if !found {
 		return
 	}
-	into := node{kind: '{'}
-	if old := request.member("query"); old != nil {
-		if old.kind != '{' && old.kind != 'n' {
+	into := strictjson.Value{Kind: '{'}
+	if old := request.Member("query"); old != nil {
+		if old.Kind != '{' && old.Kind != 'n' {
 			return
 		}
-		into.members = old.members
+		into.Members = old.Members
 	}
 	var stay []string
 	for pair := range strings.SplitSeq(query, "&") {
 		rawName, rawValue, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(rawName)
 		value, err2 := url.QueryUnescape(rawValue)
-		if err != nil || err2 != nil || !looksSecret(name) || into.member(name) != nil {
+		if err != nil || err2 != nil || !looksSecret(name) || into.Member(name) != nil {
 			stay = append(stay, pair)
 			continue
 		}
-		into.set(name, textNode(value))
+		into.Set(name, strictjson.String(value))
 	}
-	if len(into.members) == 0 {
+	if len(into.Members) == 0 {
 		return
 	}
 	moved := before
 	if len(stay) > 0 {
 		moved += "?" + strings.Join(stay, "&")
 	}
-	*text = textNode(moved)
-	request.set("query", into)
+	*text = strictjson.String(moved)
+	request.Set("query", into)
 }
 
 // holdsSecret reports whether a parameter in the text of a URL looks like a

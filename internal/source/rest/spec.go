@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Spec is how the data of a source is fetched, with its secrets. It is never
@@ -47,7 +48,7 @@ const (
 // body is what a request sends.
 type body struct {
 	kind string
-	json node // of the kind json
+	json strictjson.Value // of the kind json
 	form []param
 	text template
 }

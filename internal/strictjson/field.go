@@ -1,0 +1,94 @@
+package strictjson
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Field is a value and its place. Its methods note what is wrong with the value,
+// and their second result says whether nothing is.
+type Field struct {
+	*Value
+	in, token string
+	note      Note
+}
+
+// Field is a value as if it were the member of that name.
+func (o *Object) Field(name string, v *Value) Field {
+	return Field{Value: v, in: o.Pointer, token: name, note: o.note}
+}
+
+// Pointer is the place of the value.
+func (f Field) Pointer() string { return f.in + "/" + EscapePointer(f.token) }
+
+// Fault notes what is wrong with the value. It reports whether there is room for
+// more faults.
+func (f Field) Fault(detail string) bool { return f.note(f.Pointer(), detail) }
+
+func (f Field) wrongKind(want string) {
+	f.Fault("This must be " + want + ", not " + KindName(f.Kind) + ".")
+}
+
+// Object reads an object.
+func (f Field) Object() (*Object, bool) {
+	if f.Kind != '{' {
+		f.wrongKind("an object")
+		return nil, false
+	}
+	return NewObject(f.Value, f.Pointer(), f.note), true
+}
+
+// Elements are the elements of an array, with their indices.
+func (f Field) Elements() iter.Seq2[int, Field] { return Elements(f.Value, f.Pointer(), f.note) }
+
+// Elements are the elements of an array at a place of a document.
+func Elements(v *Value, pointer string, note Note) iter.Seq2[int, Field] {
+	return func(yield func(int, Field) bool) {
+		for i := range v.Items {
+			if !yield(i, Field{Value: &v.Items[i], in: pointer, token: strconv.Itoa(i), note: note}) {
+				return
+			}
+		}
+	}
+}
+
+// Text reads a string.
+func (f Field) Text() (string, bool) {
+	if f.Kind != '"' {
+		f.wrongKind("a string")
+		return "", false
+	}
+	return f.Value.Text(), true
+}
+
+// Boolean reads true or false.
+func (f Field) Boolean() (yes, ok bool) {
+	if f.Kind != 't' && f.Kind != 'f' {
+		f.wrongKind("true or false")
+		return false, false
+	}
+	return f.Kind == 't', true
+}
+
+// Integer reads a whole number, written without a fraction or an exponent.
+func (f Field) Integer(least, most int) (int, bool) {
+	n, err := strconv.Atoi(string(f.Raw))
+	if f.Kind != '0' || err != nil || n < least || n > most {
+		f.Fault(fmt.Sprintf("This must be a whole number from %d to %d.", least, most))
+		return 0, false
+	}
+	return n, true
+}
+
+// Choice reads one of several words.
+func (f Field) Choice(words ...string) (string, bool) {
+	text, ok := f.Text()
+	if ok && !slices.Contains(words, text) {
+		f.Fault("This must be one of " + strings.Join(words, ", ") + ".")
+		return "", false
+	}
+	return text, ok
+}
