@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,10 +32,21 @@ type ledger struct {
 	acknowledged map[string]bool
 	refused      int
 	arrived      map[string]int
+	// attempts are the attempts that arrived, and resource what each delivery
+	// is about.
+	attempts map[attempt]int
+	resource map[string]string
 }
 
+// attempt is an attempt of a delivery. One that comes again was not known to be
+// over by who made it.
+type attempt struct{ delivery, number string }
+
 func newLedger() *ledger {
-	return &ledger{acknowledged: make(map[string]bool), arrived: make(map[string]int)}
+	return &ledger{
+		acknowledged: make(map[string]bool), arrived: make(map[string]int),
+		attempts: make(map[attempt]int), resource: make(map[string]string),
+	}
 }
 
 // sink is a subscriber that notes what arrives, by path and event.
@@ -46,22 +58,55 @@ func (b *ledger) sink(t *testing.T) *httptest.Server {
 	return server
 }
 
-func (b *ledger) note(t *testing.T, r *http.Request) {
-	var event struct{ ID string }
+// note notes an arrival and returns the delivery: its path and its event.
+func (b *ledger) note(t *testing.T, r *http.Request) (delivery string) {
+	var event struct{ ID, ResourceID string }
 	if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
 		// A server that is killed in the middle of a request sends half of it.
 		if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 			t.Error(err)
 		}
-		return
+		return ""
 	}
+	delivery = r.URL.Path + " " + event.ID
 	b.mu.Lock()
-	b.arrived[r.URL.Path+" "+event.ID]++
-	b.mu.Unlock()
+	defer b.mu.Unlock()
+	b.arrived[delivery]++
+	b.attempts[attempt{delivery, r.Header.Get("X-Service-Attempt")}]++
+	b.resource[delivery] = event.ResourceID
+	return delivery
 }
 
-// subscriptions is how many endpoints a ledger's events go to.
-const subscriptions = 3
+// repeated are the deliveries of which an attempt came more than once, sorted.
+func (b *ledger) repeated() (deliveries []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for a, n := range b.attempts {
+		for range n - 1 {
+			deliveries = append(deliveries, a.delivery)
+		}
+	}
+	slices.Sort(deliveries)
+	return deliveries
+}
+
+// repeatsByResource counts the repeated attempts at a path.
+func (b *ledger) repeatsByResource(path string) map[string]int {
+	repeats := make(map[string]int)
+	for _, delivery := range b.repeated() {
+		if strings.HasPrefix(delivery, path+" ") {
+			repeats[b.resource[delivery]]++
+		}
+	}
+	return repeats
+}
+
+// subscriptions is how many endpoints a ledger's events go to, and orderedPath
+// the one that they come to in their order.
+const (
+	subscriptions = 3
+	orderedPath   = "/0"
+)
 
 // subscribe makes the subscriptions at a sink, the first of them ordered.
 func (b *ledger) subscribe(t *testing.T, p *process, sink *httptest.Server) {
