@@ -1,0 +1,159 @@
+package strictjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+)
+
+// maxAliased is how many values the aliases of a document may stand for
+// together. A few lines of aliases of aliases could otherwise fill any memory.
+const maxAliased = 10_000
+
+// jsonTags are the tags of YAML's JSON schema, those of what JSON can say.
+var jsonTags = []string{"!!map", "!!seq", "!!str", "!!int", "!!float", "!!bool", "!!null"}
+
+// ReadYAML reads a YAML text in the manner of [Read], into the values that the
+// same document has in JSON. What JSON has no word for is noted and makes ok
+// false: other tags than those of YAML's JSON schema, merge keys, numbers in
+// another notation than JSON's, and keys that are no texts. What YAML takes for a
+// date is the text that was written.
+func ReadYAML(data []byte, note Note) (v Value, ok bool) {
+	var doc, second yaml.Node
+	documents := yaml.NewDecoder(bytes.NewReader(data))
+	err := documents.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		note("", "The YAML is empty.")
+		return v, false
+	}
+	if err == nil {
+		if err = documents.Decode(&second); err == nil {
+			note("", fmt.Sprintf("A second YAML document begins at line %d; send one only.", second.Line))
+			return v, false
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		note("", noYAML(err))
+		return v, false
+	}
+	r := yamlReader{note: note}
+	v, _ = r.value(doc.Content[0], "", 0)
+	return v, !r.failed
+}
+
+// noYAML says that a text is no YAML. The parser's own words quote the text,
+// which can hold a secret, and all that is taken from them is the line.
+func noYAML(err error) string {
+	where := ""
+	if line := 0; scans(err.Error(), "yaml: line %d:", &line) {
+		where = fmt.Sprintf(" at line %d", line)
+	}
+	return "This is no valid YAML" + where + "; check the indentation, colons, quotes and anchors there."
+}
+
+func scans(text, format string, into any) bool {
+	n, _ := fmt.Sscanf(text, format, into)
+	return n == 1
+}
+
+// yamlReader makes values of the nodes of one YAML document.
+type yamlReader struct {
+	note    Note
+	aliased int  // how many values were made in place of aliases
+	inAlias bool // whether the present value is one of them
+	failed  bool
+}
+
+func (r *yamlReader) fault(pointer, detail string) (Value, bool) {
+	r.note(pointer, detail)
+	r.failed = true
+	return Value{}, false
+}
+
+// value makes a value of a node, which stands in depth arrays and objects.
+func (r *yamlReader) value(n *yaml.Node, at string, depth int) (v Value, ok bool) {
+	if n.Kind == yaml.AliasNode {
+		defer func(before bool) { r.inAlias = before }(r.inAlias)
+		r.inAlias, n = true, n.Alias
+	}
+	if r.inAlias {
+		r.aliased++
+	}
+	switch {
+	case r.aliased == maxAliased+1 && r.inAlias:
+		return r.fault(at, fmt.Sprintf("The aliases of the YAML stand for more than %d values.", maxAliased))
+	case r.aliased > maxAliased:
+		return v, false
+	case n.Style&yaml.TaggedStyle != 0 && !slices.Contains(jsonTags, n.ShortTag()):
+		return r.fault(at, "This tag says what JSON cannot; leave it out.")
+	case n.Kind == yaml.ScalarNode:
+		v, ok = r.scalar(n, at)
+	case depth == MaxDepth:
+		return r.fault(at, fmt.Sprintf("The YAML nests deeper than %d levels.", MaxDepth))
+	case n.Kind == yaml.SequenceNode:
+		v, ok = Value{Kind: '['}, true
+		for i, child := range n.Content {
+			item, _ := r.value(child, fmt.Sprintf("%s/%d", at, i), depth+1)
+			v.Items = append(v.Items, item)
+		}
+	default:
+		v, ok = r.object(n, at, depth), true
+	}
+	v.Line = int32(n.Line)
+	return v, ok
+}
+
+func (r *yamlReader) object(n *yaml.Node, at string, depth int) Value {
+	v := Value{Kind: '{'}
+	seen := make(map[string]bool)
+	for i := 0; i < len(n.Content); i += 2 {
+		key, ok := r.value(n.Content[i], at, depth+1)
+		if ok && key.Kind != '"' {
+			r.fault(at, fmt.Sprintf("The key at line %d is no text; put it into quotes.", n.Content[i].Line))
+		}
+		if !ok || key.Kind != '"' {
+			continue
+		}
+		name := key.Text()
+		pointer := at + "/" + EscapePointer(name)
+		if seen[name] {
+			r.note(pointer, duplicate)
+		}
+		seen[name] = true
+		item, _ := r.value(n.Content[i+1], pointer, depth+1)
+		v.Members = append(v.Members, Member{name, item})
+	}
+	return v
+}
+
+func (r *yamlReader) scalar(n *yaml.Node, at string) (Value, bool) {
+	plain := n.Style&^yaml.TaggedStyle == 0
+	word := strings.ToLower(n.Value)
+	switch tag := n.ShortTag(); {
+	case tag == "!!str" && (n.Style != 0 || !isNumber(n.Value)), tag == "!!timestamp":
+		return String(n.Value), true
+	case plain && isNumber(n.Value):
+		return Value{Kind: '0', Raw: []byte(n.Value)}, true
+	case plain && tag == "!!bool" && (word == "true" || word == "false"):
+		return Value{Kind: Kind(word[0]), Raw: []byte(word)}, true
+	case plain && tag == "!!null" && (word == "null" || word == "~" || word == ""):
+		return Value{Kind: 'n', Raw: []byte("null")}, true
+	case tag == "!!merge":
+		return r.fault(at, "Merge keys are not taken; write the members.")
+	case tag == "!!int", tag == "!!float":
+		return r.fault(at, "Write this number as JSON has it, or in quotes where it is a text.")
+	}
+	return r.fault(at, "This is not what its tag says.")
+}
+
+// isNumber reports whether a text is a number of JSON.
+func isNumber(text string) bool {
+	v := jsontext.Value(text)
+	return v.Kind() == '0' && v.IsValid() && !strings.ContainsAny(text, " \t\r\n")
+}
