@@ -1,0 +1,205 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/feedmill/feedmill/client"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
+)
+
+// TestStoreOfARelease starts the program on what a release has left behind: all
+// is there, and goes on. TestMakeStore says how the archives were made.
+func TestStoreOfARelease(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		openRelease(t, unpack(t, "testdata/store-1-sqlite.tar.gz"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := pgtest.New(t)
+		folder := unpack(t, "testdata/store-1-postgres.tar.gz")
+		dump, err := os.ReadFile(filepath.Join(folder, "dump.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := changeDatabase(t.Context(), url, string(dump)); err != nil {
+			t.Fatal(err)
+		}
+		openRelease(t, folder, "FEEDMILL_DATABASE_URL="+url)
+	})
+}
+
+// unpack writes an archive to a folder.
+func unpack(t *testing.T, name string) (folder string) {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	zipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = t.TempDir()
+	for archive := tar.NewReader(zipped); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return folder
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(folder, filepath.FromSlash(h.Name))
+		if h.FileInfo().IsDir() {
+			err = os.MkdirAll(path, 0o700)
+		} else {
+			var text []byte
+			if text, err = io.ReadAll(archive); err == nil {
+				err = os.WriteFile(path, text, 0o600)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openRelease(t *testing.T, folder string, env ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "released.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var has released
+	if err := json.Unmarshal(text, &has); err != nil {
+		t.Fatal(err)
+	}
+	out := newOutside(t)
+	p := serve(t, filepath.Join(folder, "data"), append(out.env(), env...)...)
+
+	for path, want := range has.Answers {
+		_, got, err := send(http.MethodGet, p.url+path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s (-release +now):\n%s", path, diff)
+		}
+	}
+	if keys := p.keyIDs(t, sharedFirstKey); len(keys) != 2 {
+		t.Errorf("there are the keys %v, want two", keys)
+	}
+	if again := p.keep(t); again != has.Kept {
+		t.Errorf("a request of the release is answered %s\nwant %s", again, has.Kept)
+	}
+	deliveriesGoOn(t, p, out, has)
+	feedsGoOn(t, p, out, has)
+	p.mustStop(t)
+}
+
+// deliveriesGoOn holds what was not delivered to come, and what is published
+// now, with the secrets and the headers of the release.
+func deliveriesGoOn(t *testing.T, p *process, out *outside, has released) {
+	t.Helper()
+	verify := func(x exchange) {
+		t.Helper()
+		path, _, _ := strings.Cut(x.uri, "?")
+		library, err := standardwebhooks.NewWebhook(has.Secrets[path])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := library.Verify([]byte(x.payload()), x.header); err != nil {
+			t.Errorf("%s %s: %v", x.uri, x.body, err)
+		}
+	}
+	x := out.await(t, "/failing", 1)[0]
+	verify(x)
+	if x.header.Get("x-service-attempt") != "2" {
+		t.Errorf("attempt %s comes, want the second", x.header.Get("x-service-attempt"))
+	}
+
+	p.setState(t, has.IDs["paused"], "active")
+	var types []string
+	for _, x := range out.await(t, "/paused", 2) {
+		verify(x)
+		types = append(types, eventType(t, x))
+	}
+	if want := []string{"metric.created", "metric.deleted"}; !slices.Equal(types, want) {
+		t.Errorf("%q were delivered, want %q", types, want)
+	}
+
+	c := p.client(sharedFirstKey)
+	for d, err := range c.Deliveries(t.Context(), has.IDs["exhausted"], client.DeliveryQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.RetryDelivery(t.Context(), d.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	verify(out.await(t, "/exhausted", 1)[0])
+
+	for id, duplicate := range map[string]bool{"order-1": true, "order-3": false} {
+		got, err := c.Publish(t.Context(), client.NewEvent{ID: id, Type: "metric.created", ResourceID: "m_3"})
+		if err != nil || got.Duplicate != duplicate {
+			t.Errorf("publishing %s: %+v, %v", id, got, err)
+		}
+	}
+	x = out.await(t, "/hook", 1)[0]
+	verify(x)
+	if x.header.Get("X-Team") != "blue" || x.header.Get("Authorization") != "Bearer s3cret" {
+		t.Errorf("it came with %v", x.header)
+	}
+}
+
+func eventType(t *testing.T, x exchange) string {
+	t.Helper()
+	var e struct{ Type string }
+	if err := json.Unmarshal([]byte(x.payload()), &e); err != nil {
+		t.Error(err)
+	}
+	return e.Type
+}
+
+// feedsGoOn fetches and uploads what is new beside what the release has.
+func feedsGoOn(t *testing.T, p *process, out *outside, has released) {
+	t.Helper()
+	c := p.client(sharedFirstKey)
+	out.order(`{"id":2,"total":8.00,"at":"2026-11-02T00:00:00Z"}`)
+	r, err := c.RefreshDataFeed(t.Context(), has.IDs["orders"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r = awaitRefresh(t, c, has.IDs["orders"], r.ID); r.State != "succeeded" {
+		t.Errorf("%+v", r)
+	}
+	if got, want := out.fetched(), []string{"Bearer s3cret since 2026-11-01T11:00:00Z"}; !slices.Equal(got, want) {
+		t.Errorf("the shop was asked %q, want %q", got, want)
+	}
+	_, err = c.ReplaceData(t.Context(), has.IDs["people"], client.Upload{Format: "ndjson", Data: strings.NewReader(`{"id":3,"name":"Bo"}` + "\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/data_feeds/" + has.IDs["orders"] + "/data?format=ndjson&fields=id,total&sort=id": `{"id":1,"total":12.50}` + "\n" + `{"id":2,"total":8.00}` + "\n",
+		"/data_feeds/" + has.IDs["people"] + "/data?format=ndjson&fields=id,name&sort=id":  `{"id":1,"name":"Zoe"}` + "\n" + `{"id":2,"name":"Ada"}` + "\n" + `{"id":3,"name":"Bo"}` + "\n",
+	} {
+		if _, got, err := send(http.MethodGet, p.url+path, ""); err != nil || string(got) != want {
+			t.Errorf("%s is %s, %v", path, got, err)
+		}
+	}
+}
