@@ -1,17 +1,3 @@
-// Package deliver brings accepted events to their subscribers.
-//
-// The [Dispatcher] keeps a lane for each subscription with work to do: a short
-// queue, a limit on how many attempts may be under way, a breaker and a rate
-// limit. Workers take one delivery at a time, in turn from each workspace and
-// within it a few from each lane, so that an endpoint that hangs holds up nobody but
-// itself. What a worker sends goes through the [Sender]; what comes of it is
-// decided in outcome.go and written, in batches, by settle.go.
-//
-// The store is the truth and memory is a cache of it. A delivery is pending in
-// the store until its outcome is written, so whatever a crash interrupts is
-// sent again. Fresh deliveries are offered from memory; the store is read for
-// retries that have come due, for what did not fit into memory, and for slots
-// taken over from another replica.
 package deliver
 
 import (
@@ -77,8 +63,8 @@ type Options struct {
 	// made in this process is seen at once, so this is for changes that
 	// others make.
 	TargetAge time.Duration
-	// PollEvery is how often the store is looked through for work that
-	// nobody in this process knows of.
+	// PollEvery is how often the store is polled for work that nobody in this
+	// process knows of.
 	PollEvery time.Duration
 }
 
@@ -86,9 +72,6 @@ const (
 	defaultMaxInFlight = 4096
 	defaultMaxQueued   = 160_000
 	defaultMaxLane     = 24_000
-	// maxQueuedBytes bounds what the deliveries that wait take of memory, their
-	// payloads included.
-	maxQueuedBytes = 48 << 20
 	// storeTimeout bounds a read of the store: one that hangs, as on a
 	// connection whose other end is gone, is given up and tried again.
 	storeTimeout     = 30 * time.Second
@@ -110,34 +93,28 @@ type Dispatcher struct {
 	count *counters
 
 	mu      sync.Mutex
-	work    *sync.Cond // there may be something for a worker to do
 	lanes   map[feedmill.ID]*lane
 	ring    ring
 	share   share
+	memory  memory
+	workers workers
+	work    *sync.Cond // there may be something for a worker to do
+	// sending are the deliveries with an attempt under way, or being settled.
 	sending map[feedmill.ID]struct{}
-	queued  int
-	events  eventsKept // of what is queued
-	// awaited is how many deliveries are being read to be queued.
-	awaited int
-	idle    int
-	workers int
-	// fresh counts the tasks in their first moment, of which maxFresh may be.
-	fresh, maxFresh int
-	closed          bool
-	slots           slotSet
-	seen            slotSet   // ours, and looked through since they are
-	leaving         slotSet   // not ours any more, but not given back yet
-	wakeAt          time.Time // the earliest known due time in the store
-	// rewind says that the store may hold due times of a clock that was ahead
-	// of ours; looked is when it was last looked at, by both of our clocks.
-	rewind bool
-	looked time.Time
-	ctx    context.Context
-	wg     sync.WaitGroup
 
-	poll     chan struct{}
-	replay   chan struct{}
-	outcomes chan settling
+	slots   slotSet
+	polled  slotSet // ours, and polled since they are
+	leaving slotSet // not ours any more, but not given back yet
+	// wakeAt is the earliest known due time in the store. rewind says that it
+	// may hold due times of a clock that was ahead of ours; polledAt is when
+	// it was last polled, by both of our clocks.
+	wakeAt   time.Time
+	rewind   bool
+	polledAt time.Time
+
+	pollNow   chan struct{}
+	replayNow chan struct{}
+	outcomes  chan settling
 }
 
 // New makes a dispatcher. It takes offers at once and works while [Dispatcher.Run] runs.
@@ -158,9 +135,11 @@ func New(o Options) *Dispatcher {
 		o.Random = rand.Float64
 	}
 	d := &Dispatcher{
-		Options: o, maxFresh: freshOnProcessor * runtime.GOMAXPROCS(0), lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
-		share: share{total: o.MaxInFlight, of: make(map[feedmill.ID]*portion)},
-		poll:  make(chan struct{}, 1), replay: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
+		Options: o, lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
+		share:   share{total: o.MaxInFlight, portions: make(map[feedmill.ID]*portion)},
+		memory:  memory{maxQueued: o.MaxQueued, maxLane: o.MaxLane, events: make(map[feedmill.ID]*event)},
+		workers: workers{spawn: make(chan struct{}, o.MaxInFlight), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
+		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
 	}
 	d.work = sync.NewCond(&d.mu)
 	d.count = newCounters(o.Metrics, d)
@@ -178,31 +157,33 @@ func orDefault(n *int, value int) {
 func (d *Dispatcher) Run(ctx context.Context) error {
 	sendCtx, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
-	d.mu.Lock()
-	d.ctx = sendCtx
-	d.mu.Unlock()
-
-	var settler, loops sync.WaitGroup
 	settleCtx, endSettle := context.WithCancel(context.WithoutCancel(ctx))
 	defer endSettle()
+	var settler, loops, workers sync.WaitGroup
 	settler.Go(func() { d.settleAll(settleCtx) })
 	d.lease(ctx)
 	loops.Go(func() { d.keepSlots(ctx) })
-	loops.Go(func() { d.look(ctx) })
+	loops.Go(func() { d.pollStore(ctx) })
 	loops.Go(func() { d.runReplays(ctx) })
 	loops.Go(func() { d.count.watch(ctx, d.Store) })
+	for ctx.Err() == nil {
+		select {
+		case <-d.workers.spawn:
+			workers.Go(func() { d.runWorker(sendCtx) })
+		case <-ctx.Done():
+		}
+	}
 
-	<-ctx.Done()
 	loops.Wait()
 	d.mu.Lock()
-	d.closed = true
+	d.workers.closed = true
 	d.work.Broadcast()
 	d.mu.Unlock()
 	timer := time.AfterFunc(grace, breakOff)
 	// The last outcomes have a moment to be written; what is not is sent
 	// again. Workers may wait for the settler, so its time ends in any case.
 	last := time.AfterFunc(grace+lastWrites, endSettle)
-	d.wg.Wait()
+	workers.Wait()
 	timer.Stop()
 	close(d.outcomes)
 	last.Reset(lastWrites)
@@ -227,10 +208,10 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 	defer d.mu.Unlock()
 	for i := range due {
 		if d.slots.has(due[i].Subscription) {
-			d.add(d.lane(due[i].Subscription, due[i].Workspace), due[i])
+			d.offer(d.lane(due[i].Subscription, due[i].Workspace), due[i])
 		}
 	}
-	d.hire()
+	d.wakeWorker()
 }
 
 // Changed makes the dispatcher read a subscription again before it sends to it,
@@ -239,13 +220,11 @@ func (d *Dispatcher) Changed(subscription feedmill.ID) {
 	d.mu.Lock()
 	if d.slots.has(subscription) {
 		l := d.lane(subscription, "")
-		l.target = nil
-		l.changes++
-		l.held = false
+		l.subscription.set(nil)
 		l.pace = newPace()
-		l.more = true
-		d.makeReady(l)
-		d.hire()
+		l.backlog.rest = unread
+		d.refresh(l)
+		d.wakeWorker()
 	}
 	d.mu.Unlock()
 	d.Wake()
@@ -259,12 +238,12 @@ func (d *Dispatcher) InFlight(delivery feedmill.ID) bool {
 	return ok
 }
 
-// Wake makes the dispatcher look for work in the store now.
+// Wake makes the dispatcher poll the store now.
 func (d *Dispatcher) Wake() {
-	for _, c := range []chan struct{}{d.poll, d.replay} {
+	for _, c := range []chan struct{}{d.pollNow, d.replayNow} {
 		select {
 		case c <- struct{}{}:
-		default: // it is about to look anyway
+		default: // it is about to poll anyway
 		}
 	}
 }

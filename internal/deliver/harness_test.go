@@ -116,6 +116,8 @@ func runDispatcher(t *testing.T, o Options, to endpoint, test func(*harness)) {
 		}()
 		synctest.Wait()
 		test(h)
+		synctest.Wait()
+		checkInvariants(t, h.dispatcher)
 		cancel()
 		<-h.done
 		h.must(db.Close())

@@ -23,11 +23,11 @@ import (
 )
 
 // TestMachine lets random things happen to subscriptions, endpoints, clocks and
-// processes, over days, and then looks whether anything got lost.
+// processes, over days, and then checks whether anything got lost.
 func TestMachine(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newMachine(t, seed).run() })
+			synctest.Test(t, func(t *testing.T) { newMachine(t, seed).play() })
 		})
 	}
 }
@@ -222,7 +222,8 @@ func (m *machine) set(id feedmill.ID, state feedmill.SubscriptionState) {
 	})
 }
 
-func (m *machine) run() {
+// play lets things happen, then lets everything get well, and checks.
+func (m *machine) play() {
 	m.start()
 	for range 120 {
 		sub := m.subs[m.random.IntN(len(m.subs))]
@@ -254,6 +255,7 @@ func (m *machine) run() {
 			time.Sleep(time.Duration(m.random.IntN(int(10 * time.Hour))))
 		}
 		time.Sleep(time.Duration(m.random.IntN(int(5 * time.Second))))
+		checkInvariants(m.T, m.dispatcher)
 	}
 	// Everything gets well, and there is time enough for all of it.
 	m.world.mu.Lock()
@@ -263,6 +265,7 @@ func (m *machine) run() {
 		m.set(id, feedmill.SubscriptionActive)
 	}
 	time.Sleep(8 * 24 * time.Hour)
+	checkInvariants(m.T, m.dispatcher)
 	m.check()
 	m.stop()
 	<-m.done

@@ -50,7 +50,7 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 		}
 	}
 	reg.MustRegister(c.attempts, c.takeovers, c.firstAttempt, c.delivered, c.open, c.oldestDue,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_queued", Help: "Deliveries that wait in memory."}, locked(func() int { return d.queued })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_queued", Help: "Deliveries that wait in memory."}, locked(func() int { return d.memory.queued })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_in_flight", Help: "Attempts under way."}, locked(func() int { return len(d.sending) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_slots", Help: "Delivery slots that this replica owns."}, locked(func() int { return len(d.slots.list()) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_breakers_open", Help: "Subscriptions whose breaker is open."}, locked(d.openBreakers)),
@@ -60,7 +60,7 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 
 func (d *Dispatcher) openBreakers() (n int) {
 	for _, l := range d.lanes {
-		if l.pace.open() {
+		if l.pace.isOpen() {
 			n++
 		}
 	}

@@ -36,8 +36,8 @@ func (p *pace) limit(ceiling int) int {
 	return min(max(int(p.allowed), 1), max(ceiling, 1))
 }
 
-// open reports whether the breaker is open or probing.
-func (p *pace) open() bool { return p.opened > 0 }
+// isOpen reports whether the breaker is open or probing.
+func (p *pace) isOpen() bool { return p.opened > 0 }
 
 // wait is how long nothing may be sent.
 func (p *pace) wait(now time.Time) time.Duration {
@@ -47,8 +47,8 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return p.until.Sub(now)
 }
 
-// saw learns from an attempt. It reports whether the breaker has just opened.
-func (p *pace) saw(r Result, now time.Time, ceiling int) (tripped bool) {
+// learn learns from an attempt. It reports whether the breaker has just opened.
+func (p *pace) learn(r Result, now time.Time, ceiling int) (tripped bool) {
 	switch {
 	case r.NotSent || (r.Final && r.Status == 0):
 		return false // it says nothing about the endpoint

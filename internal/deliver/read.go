@@ -8,18 +8,18 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// bringUpToDate reads a lane's subscription where it may have changed, and its
-// due deliveries where the store may hold more.
-func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
+// readLane reads a lane's subscription where it may have changed, and its due
+// deliveries where the store may hold more.
+func (d *Dispatcher) readLane(ctx context.Context, l *lane) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	now := time.Now()
 	d.mu.Lock()
-	stale := d.stale(l, now)
-	old, changes := l.target, l.changes
+	before := l.subscription
 	d.mu.Unlock()
 
-	target, err := old, error(nil)
+	target, err := before.target, error(nil)
+	stale := before.stale(now, d.TargetAge)
 	if stale {
 		target, err = d.readTarget(ctx, l.id)
 	}
@@ -27,89 +27,48 @@ func (d *Dispatcher) bringUpToDate(ctx context.Context, l *lane) {
 		err = d.holdOrDiscard(ctx, l.id, target)
 	}
 
+	var query feedmill.DueQuery // with a limit where there is something to read
 	d.mu.Lock()
-	if err == nil && stale && l.changes == changes {
+	if err == nil && stale && l.subscription.changes == before.changes {
 		l.setTarget(target, now)
 	}
-	fetch := err == nil && !target.held() && !target.ended() && (l.more && d.wantsMore(l) || target.Settings.Ordered)
-	if fetch && target.Settings.Ordered {
-		d.dropQueue(l)
-	}
-	query := d.dueQuery(l, now, err == nil && target.Settings.Ordered)
-	if fetch {
-		d.awaited += query.Limit
-		l.more, l.recheck, l.checkedAt, l.from = false, false, now, beyondIDs
-		if !now.Before(l.retryAt) {
-			l.retryAt = time.Time{}
-		}
+	if err == nil && target.active() && (target.Settings.Ordered || l.backlog.wantsRead()) {
+		query = l.backlog.beginQuery(l.id, now, target.Settings.Ordered)
 	}
 	d.mu.Unlock()
 
 	var due []feedmill.DueDelivery
-	if fetch && query.Heads {
+	if query.Heads {
 		err = d.orderOpen(ctx, l.id)
 	}
-	if fetch && err == nil {
+	if query.Limit > 0 && err == nil {
 		due, err = d.Store.Due(ctx, query)
 	}
 
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	l.busy = false
-	if fetch {
-		d.awaited -= query.Limit
-	}
+	l.backlog.reading = false
+	d.memory.expected -= query.Limit
 	switch {
-	case d.disowned(l):
-		return
+	case l.state == lost:
+		l.backlog.abandon()
 	case err != nil:
 		if !errors.Is(err, context.Canceled) {
 			d.Log.Error("reading due deliveries", "subscription", l.id, "error", err)
 		}
-		l.more, l.from, l.late = true, "", ""
-		d.waitFor(l, retryRead)
-		return
-	case target.held(), target.ended():
-		d.dropQueue(l)
-		l.held = target.held() && l.target != nil // it may have changed meanwhile
-		l.usedAt = now                            // to know that it is held saves reading it again
-		l.more = l.target == nil
-	case fetch:
-		l.takeOver(d, due, query)
-	}
-	d.makeReady(l)
-	d.hire()
-}
-
-// beyondIDs is behind every id: while a lane is read, what it is to be read from
-// next time is as far as nobody says otherwise meanwhile.
-const beyondIDs feedmill.ID = "~"
-
-// takeOver queues what a query has read, as far as it fits.
-func (l *lane) takeOver(d *Dispatcher, due []feedmill.DueDelivery, q feedmill.DueQuery) {
-	from, cut := q.From, len(due) == q.Limit
-	for _, item := range due {
-		_, known := l.known[item.ID]
-		_, settled := l.settled[item.ID]
-		if !known && !settled {
-			if !d.fits(l) {
-				cut = true
-				break
-			}
-			d.push(l, item)
+		l.backlog.readAll()
+		d.wait(l, stalled, retryRead)
+	case !target.active():
+		l.backlog.dropQueue()
+		if l.subscription.target == target { // else it has changed meanwhile
+			l.backlog.rest = allKnown
 		}
-		l.readTo = max(l.readTo, item.Seq)
-		if item.State == feedmill.DeliveryPending {
-			from = item.ID
-		}
+		l.usedAt = now // to know that it is held saves reading it again
+	case query.Limit > 0:
+		l.backlog.endQuery(query, due)
 	}
-	l.from = min(l.from, from)
-	if !cut && l.late != "" {
-		l.from, l.late, cut = min(l.from, l.late), "", true
-	}
-	if cut {
-		l.more = true
-	}
+	d.refresh(l)
+	d.wakeWorker()
 }
 
 // orderOpen orders what was accepted before its subscription became ordered.

@@ -8,10 +8,10 @@ import (
 // replayStep is how many deliveries of a replay are made in one transaction.
 const replayStep = 500
 
-// runReplays works on unfinished replays, step by step, and looks for ones
+// runReplays works on unfinished replays, step by step, and asks for ones
 // that another process has left now and then.
 func (d *Dispatcher) runReplays(ctx context.Context) {
-	const lookEvery = 30 * time.Second
+	const pollEvery = 30 * time.Second
 	for {
 		worked, err := d.Store.StepReplay(ctx, time.Now(), d.Schedule.Attempts(), replayStep)
 		if err != nil && ctx.Err() == nil {
@@ -19,17 +19,17 @@ func (d *Dispatcher) runReplays(ctx context.Context) {
 		}
 		if worked && err == nil {
 			select {
-			case d.poll <- struct{}{}: // there is something to send
+			case d.pollNow <- struct{}{}: // there is something to send
 			default:
 			}
 			continue
 		}
-		timer := time.NewTimer(lookEvery)
+		timer := time.NewTimer(pollEvery)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-d.replay:
+		case <-d.replayNow:
 			timer.Stop()
 		case <-timer.C:
 		}

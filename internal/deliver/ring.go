@@ -1,6 +1,10 @@
 package deliver
 
-import "github.com/feedmill/feedmill"
+import (
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
 
 // ring is the order in which lanes get their turn: workspaces take turns, and
 // within a workspace its lanes do. A workspace with a thousand busy lanes gets
@@ -10,37 +14,37 @@ import "github.com/feedmill/feedmill"
 // subscription together, and so outcomes of one cost less to write than as many
 // of many.
 type ring struct {
-	tenants []*tenant
-	of      map[feedmill.ID]*tenant
+	tenants     []*tenant
+	byWorkspace map[feedmill.ID]*tenant
 }
 
+// tenant is a workspace that has lanes in the ring.
 type tenant struct {
 	workspace feedmill.ID
 	lanes     []*lane
-	// turn is the lane that goes on with its turn, nil where none does.
-	turn *lane
+	// current is the lane that goes on with its turn, nil where none does.
+	current *lane
 }
 
 const turnLength = 8
 
-// push puts a lane at the end of its workspace's line, or lets it go on with its
-// turn.
+func (r *ring) isEmpty() bool { return len(r.tenants) == 0 }
+
+// push puts a lane that is not in the ring at the end of its workspace's line, or
+// lets it go on with its turn.
 func (r *ring) push(l *lane) {
-	if l.inRing {
-		return
-	}
-	l.inRing = true
-	t, ok := r.of[l.workspace]
+	t, ok := r.byWorkspace[l.workspace]
 	if !ok {
-		if r.of == nil {
-			r.of = make(map[feedmill.ID]*tenant)
+		if r.byWorkspace == nil {
+			r.byWorkspace = make(map[feedmill.ID]*tenant)
 		}
 		t = &tenant{workspace: l.workspace}
-		r.of[l.workspace] = t
+		r.byWorkspace[l.workspace] = t
 		r.tenants = append(r.tenants, t)
 	}
-	if t.turn == nil && l.turn > 0 && l.turn < turnLength {
-		t.turn = l
+	l.tenant = t
+	if t.current == nil && l.turn > 0 && l.turn < turnLength {
+		t.current = l
 		return
 	}
 	l.turn = 0
@@ -56,46 +60,33 @@ func (r *ring) pop() *lane {
 	t := r.tenants[0]
 	r.tenants[0] = nil
 	r.tenants = r.tenants[1:]
-	l := t.turn
+	l := t.current
 	if l != nil {
-		t.turn = nil
+		t.current = nil
 	} else {
 		l = t.lanes[0]
 		t.lanes[0] = nil
 		t.lanes = t.lanes[1:]
 	}
 	l.turn++
-	l.inRing = false
 	if len(t.lanes) > 0 {
 		r.tenants = append(r.tenants, t)
 	} else {
-		delete(r.of, t.workspace)
+		delete(r.byWorkspace, t.workspace)
 	}
 	return l
 }
 
-// makeReady gives a lane with something to do a place in the ring, if its slot
-// is ours.
-func (d *Dispatcher) makeReady(l *lane) {
-	if d.disowned(l) {
-		return
+// remove takes a lane out of the ring before its turn.
+func (r *ring) remove(l *lane) {
+	t := l.tenant
+	if t.current == l {
+		t.current = nil
+	} else {
+		t.lanes = slices.DeleteFunc(t.lanes, func(other *lane) bool { return other == l })
 	}
-	if l.recheck && len(l.known) == 0 {
-		l.recheck, l.more, l.from, l.late = false, true, "", ""
+	if t.current == nil && len(t.lanes) == 0 {
+		delete(r.byWorkspace, t.workspace)
+		r.tenants = slices.DeleteFunc(r.tenants, func(other *tenant) bool { return other == t })
 	}
-	if !l.held && !l.waiting && (len(l.queue) > 0 || l.more && !l.busy) {
-		d.ring.push(l)
-	}
-}
-
-// disowned reports whether a lane's slot belongs to another replica, and then
-// lets go of what waits in it. Whatever makes a lane ready passes here, so that
-// nothing is sent for a slot that was lost.
-func (d *Dispatcher) disowned(l *lane) bool {
-	if d.slots.has(l.id) {
-		return false
-	}
-	d.dropQueue(l)
-	l.more = false
-	return true
 }

@@ -64,7 +64,7 @@ func TestRingTakesTurns(t *testing.T) {
 	if got, want := strings.Join(order, " "), "a1 b1 c1 a2 a3 a4"; got != want {
 		t.Errorf("order is %s, want %s", got, want)
 	}
-	if r.pop() != nil || len(r.of) != 0 {
+	if r.pop() != nil || len(r.byWorkspace) != 0 {
 		t.Error("the empty ring is not empty")
 	}
 }

@@ -22,9 +22,10 @@ const (
 	// settleMost bounds how many outcomes share a transaction.
 	settleMost = 512
 	// settlers is how many transactions may be under way: while one waits for
-	// the disk another is filled. Beyond the first they must be worth it.
+	// the disk another is filled. Beyond the first they must be of minBatch
+	// outcomes.
 	settlers = 3
-	worthIt  = 128
+	minBatch = 128
 )
 
 // settleAll writes outcomes as they come, those that come together in one
@@ -37,7 +38,7 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 	for first := range d.outcomes {
 		batch := append(make([]settling, 0, 64), first)
 		open := d.gather(&batch)
-		for underWay > 0 && (underWay == settlers || len(batch) < worthIt && open) {
+		for underWay > 0 && (underWay == settlers || len(batch) < minBatch && open) {
 			var more <-chan settling
 			if len(batch) < settleMost && open {
 				more = d.outcomes
@@ -123,26 +124,24 @@ func (d *Dispatcher) settled(batch []settling) {
 	d.mu.Lock()
 	for _, s := range batch {
 		l, o := s.lane, s.outcome
-		l.settle(o.Delivery)
+		l.backlog.forget(o.Delivery)
 		delete(d.sending, o.Delivery)
 		if o.State == feedmill.DeliveryRetrying {
-			due, l.retryAt = earlier(due, o.DueAt), earlier(l.retryAt, o.DueAt)
+			due, l.backlog.retryAt = earlier(due, o.DueAt), earlier(l.backlog.retryAt, o.DueAt)
 		}
-		switch t := l.target; {
+		switch t := l.subscription.target; {
 		case t == nil:
 		case o.Disable != "", o.Warn:
-			l.target = nil // it has changed with this outcome
-			l.changes++
+			l.subscription.set(nil) // it has changed with this outcome
 		case o.Succeeded && (t.warned || o.At.Sub(t.successAt) >= successStep):
-			l.target = t.succeeded(o.At)
-			l.changes++ // what is being read may be older
+			l.subscription.set(t.succeeded(o.At))
 		}
-		if l.target == nil || l.target.Settings.Ordered {
-			l.more = true
+		if l.subscription.target == nil || l.isOrdered() {
+			l.backlog.rest = unread
 		}
-		d.makeReady(l)
+		d.refresh(l)
 	}
-	d.hire()
+	d.wakeWorker()
 	d.mu.Unlock()
 	if !due.IsZero() {
 		d.dueAt(due)

@@ -1,6 +1,10 @@
 package deliver
 
-import "github.com/feedmill/feedmill"
+import (
+	"container/list"
+
+	"github.com/feedmill/feedmill"
+)
 
 // share divides the attempts that may be under way at once. An endpoint that is
 // slow holds what it has taken for as long as it likes, so nobody may take the
@@ -10,83 +14,77 @@ import "github.com/feedmill/feedmill"
 type share struct {
 	total   int
 	running int
-	of      map[feedmill.ID]*portion
+	// portions are those of workspaces that have attempts under way.
+	portions map[feedmill.ID]*portion
 	// starved are lanes of workspaces that have nothing under way because
 	// nothing is free: any attempt that ends makes room for one.
-	starved []*lane
+	starved list.List
 }
 
 // portion is what a workspace has under way, and its lanes that wait for some of
 // it to end.
 type portion struct {
 	running int
-	waiting []*lane
+	waiting list.List
 }
 
 // laneShare is how many of a workspace's free attempts there must be for each
 // that one lane has under way.
 const laneShare = 32
 
-// allows reports whether a lane may begin an attempt. A lane that may not because
-// of others is remembered, and ready again when one of them ends.
+// allows reports whether a lane may begin an attempt.
 func (s *share) allows(l *lane) bool {
-	p := s.of[l.workspace] // nil where it has nothing under way
 	room := s.total - s.running
-	if p != nil {
+	if p := s.portions[l.workspace]; p != nil {
 		room -= p.running
 	}
-	if room > 0 && (l.running == 0 || l.running < room/laneShare) {
-		return true
+	return room > 0 && (l.running == 0 || l.running < room/laneShare)
+}
+
+// joinLine puts a lane that may not begin an attempt into the line of those that
+// wait for the same as it.
+func (s *share) joinLine(l *lane) {
+	l.line = &s.starved
+	if p := s.portions[l.workspace]; p != nil {
+		l.line = &p.waiting
 	}
-	if l.crowded {
-		return false
-	}
-	l.crowded = true
-	if p == nil {
-		s.starved = append(s.starved, l)
-	} else {
-		p.waiting = append(p.waiting, l)
-	}
-	return false
+	l.place = l.line.PushBack(l)
+}
+
+func (s *share) leaveLine(l *lane) {
+	l.line.Remove(l.place)
+	l.line, l.place = nil, nil
 }
 
 func (s *share) begin(l *lane) {
-	p, ok := s.of[l.workspace]
+	p, ok := s.portions[l.workspace]
 	if !ok {
 		p = new(portion)
-		s.of[l.workspace] = p
+		s.portions[l.workspace] = p
 	}
 	l.running++
 	s.running++
 	p.running++
 }
 
-// end ends an attempt of a lane and answers the lanes that it makes room for.
-func (s *share) end(l *lane) []*lane {
+// end ends an attempt of a lane and returns the lanes that it makes room for.
+// They stay in line until they leave it.
+func (s *share) end(l *lane) (next []*lane) {
 	l.running--
 	s.running--
-	p := s.of[l.workspace]
+	p := s.portions[l.workspace]
 	p.running--
-	ready := first(nil, &p.waiting)
-	ready = first(ready, &s.starved)
-	if p.running == 0 {
-		// The last one to end takes all along that waited for it.
-		for len(p.waiting) > 0 {
-			ready = first(ready, &p.waiting)
+	for place := p.waiting.Front(); place != nil; place = place.Next() {
+		next = append(next, place.Value.(*lane))
+		if p.running > 0 {
+			break // else the last one to end takes all along that waited for it
 		}
-		delete(s.of, l.workspace)
 	}
-	return ready
-}
-
-// first moves the first lane of a line, where there is one, to those that are ready.
-func first(ready []*lane, line *[]*lane) []*lane {
-	if len(*line) == 0 {
-		return ready
+	if place := s.starved.Front(); place != nil {
+		next = append(next, place.Value.(*lane))
 	}
-	l := (*line)[0]
-	(*line)[0] = nil
-	*line = (*line)[1:]
-	l.crowded = false
-	return append(ready, l)
+	if p.running == 0 {
+		delete(s.portions, l.workspace)
+	}
+	return next
 }

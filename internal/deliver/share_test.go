@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/feedmill/feedmill"
@@ -28,7 +29,7 @@ func fill(s *share, workspace string, lanes int) (running int) {
 }
 
 func TestNoWorkspaceTakesAll(t *testing.T) {
-	s := &share{total: 4096, of: make(map[feedmill.ID]*portion)}
+	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
 	for i, want := range []int{2048, 1024, 512, 256} {
 		if got := fill(s, fmt.Sprint("greedy", i), 5000); got > want {
 			t.Errorf("greedy workspace %d got %d, want at most %d", i, got, want)
@@ -40,32 +41,48 @@ func TestNoWorkspaceTakesAll(t *testing.T) {
 }
 
 func TestFewLanesGetTheirFill(t *testing.T) {
-	s := &share{total: 4096, of: make(map[feedmill.ID]*portion)}
+	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
 	if got := fill(s, "one", 1); got < 32 {
 		t.Errorf("a lane alone gets %d attempts under way, want at least 32", got)
 	}
 }
 
 func TestWhoWaitsIsCalled(t *testing.T) {
-	s := &share{total: 2, of: make(map[feedmill.ID]*portion)}
-	a1, a2, b1 := &lane{id: "a1", workspace: "a"}, &lane{id: "a2", workspace: "a"}, &lane{id: "b1", workspace: "b"}
-	c1 := &lane{id: "c1", workspace: "c"}
+	s := &share{total: 2, portions: make(map[feedmill.ID]*portion)}
+	a1, a2, a3, b1 := &lane{id: "a1", workspace: "a"}, &lane{id: "a2", workspace: "a"}, &lane{id: "a3", workspace: "a"}, &lane{id: "b1", workspace: "b"}
+	c1, c2 := &lane{id: "c1", workspace: "c"}, &lane{id: "c2", workspace: "c"}
 	for _, l := range []*lane{a1, b1} {
 		if !s.allows(l) {
 			t.Fatalf("%s is not allowed", l.id)
 		}
 		s.begin(l)
 	}
-	for _, l := range []*lane{a2, c1} {
-		if s.allows(l) || !l.crowded {
+	for _, l := range []*lane{a2, a3, c1, c2} {
+		if s.allows(l) {
 			t.Fatalf("%s is allowed although nothing is free", l.id)
 		}
+		s.joinLine(l)
 	}
-	ready := s.end(a1)
-	if len(ready) != 2 || ready[0] != a2 || ready[1] != c1 || a2.crowded || c1.crowded {
-		t.Errorf("called are %v, want a2 and c1", ready)
+	// One of all that starve, and all that waited for the last of a workspace.
+	if next := s.end(a1); !slices.Equal(next, []*lane{a2, a3, c1}) {
+		t.Errorf("called are %v, want a2, a3 and c1", next)
 	}
-	if s.end(b1); s.running != 0 || len(s.of) != 0 {
-		t.Errorf("%d are running, %d workspaces are remembered", s.running, len(s.of))
+	for _, l := range []*lane{a2, a3, c1} {
+		s.leaveLine(l)
+	}
+	s.begin(a2)
+	s.begin(a2)
+	s.joinLine(a1)
+	s.joinLine(a3)
+	if next := s.end(a2); !slices.Equal(next, []*lane{a1, c2}) {
+		t.Errorf("called are %v, want the first of each line", next)
+	}
+	s.leaveLine(a1)
+	s.leaveLine(c2)
+	if next := s.end(b1); len(next) != 0 {
+		t.Errorf("called are %v, want nobody of another workspace", next)
+	}
+	if next := s.end(a2); !slices.Equal(next, []*lane{a3}) || s.running != 0 || len(s.portions) != 0 {
+		t.Errorf("called are %v, %d are running, %d workspaces are remembered", next, s.running, len(s.portions))
 	}
 }

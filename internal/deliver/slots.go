@@ -38,7 +38,7 @@ func (s *slotSet) list() []int {
 func (d *Dispatcher) keepSlots(ctx context.Context) {
 	tick := time.NewTicker(leaseEvery)
 	defer tick.Stop()
-	fence := time.AfterFunc(leaseTime-leaseMargin, func() { d.own(nil) })
+	fence := time.AfterFunc(leaseTime-leaseMargin, func() { d.setSlots(nil) })
 	defer fence.Stop()
 	for {
 		select {
@@ -61,10 +61,10 @@ func (d *Dispatcher) keepSlots(ctx context.Context) {
 // that two never send for the same subscription.
 func (d *Dispatcher) handOver(ctx context.Context) {
 	d.mu.Lock()
-	ready := d.leaving
+	ready := d.leaving // those of them of which nothing is under way
 	for _, l := range d.lanes {
-		if len(l.known) > 0 || l.busy {
-			ready[feedmill.Slot(l.id)] = false
+		if len(l.backlog.known) > 0 || l.backlog.reading {
+			ready[l.slot] = false
 		}
 	}
 	slots := ready.list()
@@ -91,12 +91,13 @@ func (d *Dispatcher) lease(ctx context.Context) bool {
 		}
 		return false
 	}
-	d.own(held)
+	d.setSlots(held)
 	return true
 }
 
-// own takes over a new set of slots and lets go of lanes in those that are lost.
-func (d *Dispatcher) own(held []int) {
+// setSlots takes over a new set of slots and lets go of lanes in those that are
+// lost.
+func (d *Dispatcher) setSlots(held []int) {
 	var now slotSet
 	for _, slot := range held {
 		now[slot] = true
@@ -107,16 +108,14 @@ func (d *Dispatcher) own(held []int) {
 		switch {
 		case now[slot] && !d.slots[slot]:
 			gained++
-			d.leaving[slot], d.seen[slot] = false, false
+			d.leaving[slot], d.polled[slot] = false, false
 		case !now[slot] && d.slots[slot]:
-			d.leaving[slot], d.seen[slot] = true, false
+			d.leaving[slot], d.polled[slot] = true, false
 		}
 	}
 	d.slots = now
 	d.rewind = d.rewind || gained > 0
-	for _, l := range d.lanes {
-		d.disowned(l)
-	}
+	d.loseLanes()
 	d.mu.Unlock()
 	if gained > 0 {
 		d.count.takeovers.Add(float64(gained))

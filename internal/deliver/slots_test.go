@@ -45,7 +45,7 @@ func TestALeaseThatCannotBeRenewedIsTakenForLost(t *testing.T) {
 func TestABacklogIsReadBesideOffers(t *testing.T) {
 	runDispatcher(t, Options{}, slow(10*time.Millisecond), func(h *harness) {
 		h.store.noSlots.Store(true)
-		h.dispatcher.own(nil)
+		h.dispatcher.setSlots(nil)
 		h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
 		h.accept(1, "")
 		fresh := h.accept(450, "")

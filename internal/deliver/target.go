@@ -42,6 +42,9 @@ func (t *Target) held() bool {
 // ended reports whether nothing will be delivered any more.
 func (t *Target) ended() bool { return t.deleted || t.state == feedmill.SubscriptionDisabled }
 
+// active reports whether deliveries are sent.
+func (t *Target) active() bool { return !t.held() && !t.ended() }
+
 func (t *Target) endedReason() string {
 	if t.deleted {
 		return "the subscription is deleted"

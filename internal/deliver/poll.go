@@ -8,26 +8,26 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// look finds due work in the store: at a known due time, when woken, and now
+// pollStore finds due work in the store: at a known due time, when woken, and now
 // and then in any case.
-func (d *Dispatcher) look(ctx context.Context) {
+func (d *Dispatcher) pollStore(ctx context.Context) {
 	for {
-		if err := d.lookOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		if err := d.pollOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
 			d.Log.Error("looking for due deliveries", "error", err)
 		}
-		timer := time.NewTimer(d.untilNext())
+		timer := time.NewTimer(d.untilNextPoll())
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-d.poll:
+		case <-d.pollNow:
 			timer.Stop()
 		case <-timer.C:
 		}
 	}
 }
 
-func (d *Dispatcher) untilNext() time.Duration {
+func (d *Dispatcher) untilNextPoll() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	wait := d.PollEvery
@@ -47,13 +47,13 @@ func (d *Dispatcher) dueAt(t time.Time) {
 	d.mu.Unlock()
 	if earlier && time.Until(t) < d.PollEvery {
 		select {
-		case d.poll <- struct{}{}:
+		case d.pollNow <- struct{}{}:
 		default:
 		}
 	}
 }
 
-func (d *Dispatcher) lookOnce(ctx context.Context) error {
+func (d *Dispatcher) pollOnce(ctx context.Context) error {
 	const step = 1000
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -64,8 +64,8 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 		d.wakeAt = time.Time{}
 	}
 	d.forgetIdle(now)
-	rewind := d.rewind || setBack(d.looked, now)
-	d.rewind, d.looked = false, now
+	rewind := d.rewind || setBack(d.polledAt, now)
+	d.rewind, d.polledAt = false, now
 	d.mu.Unlock()
 	if len(slots) == 0 {
 		return nil
@@ -88,11 +88,11 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 		for _, id := range ids {
 			d.found(id)
 		}
-		d.hire()
+		d.wakeWorker()
 		through := len(ids) < step
 		if through && !d.rewind { // which says that slots were taken meanwhile
 			for _, slot := range slots {
-				d.seen[slot] = d.slots[slot]
+				d.polled[slot] = d.slots[slot]
 			}
 		}
 		d.mu.Unlock()
@@ -103,35 +103,20 @@ func (d *Dispatcher) lookOnce(ctx context.Context) error {
 	}
 }
 
-// found notes that the store has due deliveries of a subscription. They may be
-// known already: then reading waits until the lane has worked them off.
+// found notes that the store has due deliveries of a subscription.
 func (d *Dispatcher) found(id feedmill.ID) {
 	if !d.slots.has(id) {
 		return
 	}
-	l, ok := d.lanes[id]
-	if !ok {
-		// The workspace is read with the subscription; until then the
-		// lane takes its turn among those of unknown ones.
-		l = d.lane(id, "")
+	// The workspace is read with the subscription; until then the lane takes its
+	// turn among those of unknown ones.
+	l, now := d.lane(id, ""), time.Now()
+	if l.isHeld() && now.Sub(l.subscription.readAt) >= heldAge {
+		l.subscription.target = nil // another replica may have resumed it
 	}
-	now := time.Now()
-	if l.held && now.Sub(l.readAt) >= heldAge {
-		l.held, l.target = false, nil // another replica may have resumed it
-	}
-	retries := !l.retryAt.IsZero() && !now.Before(l.retryAt)
-	if len(l.known) > 0 && !retries && now.Sub(l.checkedAt) < recheckAfter {
-		l.recheck = true
-		return
-	}
-	l.from, l.late = "", "" // what has come due meanwhile may stand before it
-	l.more = true
-	d.makeReady(l)
+	l.backlog.found(now)
+	d.refresh(l)
 }
-
-// recheckAfter is how long a lane that has deliveries in hand takes them for all
-// that the store calls due.
-const recheckAfter = 5 * time.Second
 
 // heldAge is how long a subscription is taken to be paused still.
 const heldAge = 5 * time.Second
@@ -141,7 +126,8 @@ const idleTime = 10 * time.Minute
 
 func (d *Dispatcher) forgetIdle(now time.Time) {
 	for id, l := range d.lanes {
-		if len(l.known) == 0 && !l.busy && !l.waiting && !l.inRing && now.Sub(l.usedAt) > idleTime {
+		resting := l.state == idle || l.state == held || l.state == lost
+		if resting && len(l.backlog.known) == 0 && !l.backlog.reading && now.Sub(l.usedAt) > idleTime {
 			delete(d.lanes, id)
 		}
 	}

@@ -1,0 +1,51 @@
+// Package deliver brings accepted events to their subscribers.
+//
+// The [Dispatcher] keeps a lane for each subscription with work to do. Workers
+// take one delivery at a time, in turn from each workspace and within it a few
+// from each lane, so that an endpoint that hangs holds up nobody but itself.
+// What a worker sends goes through the [Sender]; what comes of it is decided in
+// outcome.go and written, in batches, by settle.go.
+//
+// The store is the truth and memory is a cache of it. A delivery is pending in
+// the store until its outcome is written, so whatever a crash interrupts is
+// sent again. A lane's backlog has some deliveries queued in memory and some
+// under way, and knows whether there may be more in the store:
+//
+//	Offer ──▶ queue ──▶ under way ──▶ settled
+//	  │         ▲       (attempt, then outcome)
+//	  │         └── read ◀─┐
+//	  └──────────────▶ rest of it, in the store:
+//	    no room, ordered    all known, unsure or unread
+//	    or held
+//
+// Fresh deliveries are offered from memory. The store is read for retries that
+// have come due, for what did not fit into memory, for ordered subscriptions,
+// and for slots taken over from another replica.
+//
+// A lane is in one state, and state.go has all its transitions:
+//
+//	            offered, due in the store, changed,
+//	┌──────┐    an attempt or a read ended         ┌───────┐ its turn
+//	│ idle │ ────────────────────────────────────▶ │ ready │ ───┐
+//	└──────┘ ◀──────────────────────────────────── └───────┘ ◀──┘ a task is begun:
+//	    ▲       nothing that it may do now           │ ▲ ▲ ▲      send one, or read
+//	    │                                            │ │ │ │
+//	    │         ┌─────────┐  rate limit is used up │ │ │ │
+//	    │         │ limited │ ◀──────────────────────┤ │ │ │
+//	    │         └─────────┘ ── time ─────────────────┘ │ │
+//	    │         ┌─────────┐  breaker is open       │   │ │
+//	    │         │ tripped │ ◀──────────────────────┤   │ │
+//	    │         └─────────┘ ── time ───────────────────┘ │
+//	    │         ┌─────────┐  no attempt is free    │     │
+//	    │         │ crowded │ ◀──────────────────────┤     │
+//	    │         └─────────┘ ── an attempt ended ─────────┘
+//	    │         ┌─────────┐  paused, or listening  │
+//	    ├──────── │  held   │ ◀──────────────────────┘
+//	    │ changed └─────────┘
+//	    │         ┌─────────┐  the store could not be read
+//	    ├──────── │ stalled │ ◀── from any of the above
+//	    │ time    └─────────┘
+//	    │         ┌─────────┐  the slot belongs to another replica
+//	    └──────── │  lost   │ ◀── from any of the above
+//	      leased  └─────────┘
+package deliver

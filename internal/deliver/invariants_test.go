@@ -1,0 +1,82 @@
+package deliver
+
+import (
+	"container/list"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+// checkInvariants holds a dispatcher that does nothing at the moment to what is
+// true of it between any two things that happen.
+func checkInvariants(t *testing.T, d *Dispatcher) {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	inRing, inLine := make(map[*lane]int), make(map[*lane]int)
+	for _, tenant := range d.ring.tenants {
+		for _, l := range tenant.lanes {
+			inRing[l]++
+		}
+		if tenant.current != nil {
+			inRing[tenant.current]++
+		}
+	}
+	lines, running := []*list.List{&d.share.starved}, 0
+	for _, p := range d.share.portions {
+		lines = append(lines, &p.waiting)
+		running += p.running
+	}
+	for _, line := range lines {
+		for place := line.Front(); place != nil; place = place.Next() {
+			inLine[place.Value.(*lane)]++
+		}
+	}
+	if running != d.share.running {
+		t.Errorf("%d attempts are under way, and %d of all workspaces", d.share.running, running)
+	}
+	queued, expected := 0, 0
+	events := make(map[feedmill.ID]int)
+	for _, l := range d.lanes {
+		if want := count(l.state == ready); inRing[l] != want {
+			t.Errorf("a lane in state %d stands %d times in the ring", l.state, inRing[l])
+		}
+		if want := count(l.state == crowded); inLine[l] != want {
+			t.Errorf("a lane in state %d stands %d times in a line", l.state, inLine[l])
+		}
+		if owned := d.slots[l.slot]; owned == (l.state == lost) {
+			t.Errorf("a lane is in state %d, and its slot is ours: %v", l.state, owned)
+		}
+		queued += len(l.backlog.queue)
+		expected += count(l.backlog.reading)
+		for _, q := range l.backlog.queue {
+			events[q.event.id]++
+			if !l.backlog.has(q.id) {
+				t.Errorf("%s is queued and not known", q.id)
+			}
+		}
+		if underWay := len(l.backlog.known) - len(l.backlog.queue); underWay < l.running {
+			t.Errorf("%d attempts of a lane are under way, of which %d are known", l.running, underWay)
+		}
+	}
+	if queued != d.memory.queued || expected == 0 && d.memory.expected != 0 {
+		t.Errorf("%d deliveries are queued and %d expected by %d lanes, %d of all lanes", d.memory.queued, d.memory.expected, expected, queued)
+	}
+	bytes := 0
+	for id, e := range d.memory.events {
+		bytes += len(e.payload)
+		if events[id] != e.users || e.users == 0 {
+			t.Errorf("the event of %d deliveries is kept for %d", events[id], e.users)
+		}
+	}
+	if bytes != d.memory.payloadBytes || len(events) != len(d.memory.events) {
+		t.Errorf("%d events of %d bytes are kept, counted are %d bytes of %d", len(d.memory.events), bytes, d.memory.payloadBytes, len(events))
+	}
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

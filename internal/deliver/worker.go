@@ -1,0 +1,154 @@
+package deliver
+
+import (
+	"context"
+	"time"
+)
+
+// workers are counted under the dispatcher's mutex.
+type workers struct {
+	// spawn has an entry for each worker that is to be started.
+	spawn   chan struct{}
+	started int
+	idle    int
+	// beginning counts the tasks in their first moment, of which maxBeginning
+	// may be.
+	beginning, maxBeginning int
+	closed                  bool
+}
+
+// A task is beginning for its first moment. Only so many tasks are at once: more
+// than keep the processors busy would only take turns with each other, and open
+// a connection each. A task that waits for a slow endpoint is over that soon, and
+// so makes room for another.
+const (
+	beginningTime        = 5 * time.Millisecond
+	beginningOnProcessor = 32
+)
+
+// keepIdle is how many workers wait for work; more than that end.
+const keepIdle = 64
+
+// wakeWorker makes sure that a worker sees to the ring. The mutex is held.
+func (d *Dispatcher) wakeWorker() {
+	w := &d.workers
+	if w.closed || d.ring.isEmpty() || w.beginning >= w.maxBeginning {
+		return
+	}
+	if w.idle > 0 {
+		d.work.Signal()
+		return
+	}
+	if w.started < d.MaxInFlight {
+		w.started++
+		w.spawn <- struct{}{} // there is room for all of them
+	}
+}
+
+// runWorker does tasks while there are any, and waits for more.
+func (d *Dispatcher) runWorker(ctx context.Context) {
+	var begun *time.Timer
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for {
+		t, ok := d.awaitTask()
+		if !ok {
+			d.workers.started--
+			return
+		}
+		d.workers.beginning++
+		d.wakeWorker() // somebody else may begin the next task
+		d.mu.Unlock()
+		if begun == nil {
+			begun = time.AfterFunc(beginningTime, d.taskHasBegun)
+		} else {
+			begun.Reset(beginningTime)
+		}
+		if t.read {
+			d.readLane(ctx, t.lane)
+		} else {
+			d.attempt(ctx, t)
+		}
+		if begun.Stop() {
+			d.taskHasBegun()
+		}
+		d.mu.Lock()
+	}
+}
+
+// taskHasBegun ends the first moment of a task.
+func (d *Dispatcher) taskHasBegun() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.workers.beginning--
+	d.wakeWorker()
+}
+
+// awaitTask waits for a task. It reports false when the worker should end.
+func (d *Dispatcher) awaitTask() (task, bool) {
+	w := &d.workers
+	for {
+		if w.closed {
+			return task{}, false
+		}
+		for w.beginning < w.maxBeginning {
+			l := d.takeTurn()
+			if l == nil {
+				break
+			}
+			if t, ok := d.nextTask(l, time.Now()); ok {
+				d.refresh(l)
+				return t, true
+			}
+		}
+		if w.idle >= keepIdle {
+			return task{}, false
+		}
+		w.idle++
+		d.work.Wait()
+		w.idle--
+	}
+}
+
+// attempt sends one delivery and hands on what comes of it.
+func (d *Dispatcher) attempt(ctx context.Context, t task) {
+	m := Message{
+		Delivery: t.due.id, Event: t.due.event.id, Type: t.due.event.kind, Payload: t.due.event.payload,
+		Attempt: int(t.due.attempts) + 1, At: time.Now(),
+	}
+	if t.due.attempts == 0 {
+		d.count.firstAttempt.Observe(m.At.Sub(t.due.createdAt()).Seconds())
+	}
+	r := d.Sender.Send(ctx, t.target, m)
+	now := time.Now()
+	if ctx.Err() != nil && !r.ok() {
+		// Broken off by a shutdown: given back, and nothing charged.
+		d.finished(t, r, now, false)
+		return
+	}
+	o := d.decide(t, m, r, now)
+	d.count.attempt(r, o, t.due.createdAt(), now)
+	d.finished(t, r, now, true)
+	d.outcomes <- settling{o, t.lane}
+}
+
+// finished ends an attempt. The delivery stays known until its outcome is
+// written, so that it is not read again meanwhile.
+func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := t.lane
+	for _, next := range d.share.end(l) {
+		d.refresh(next)
+	}
+	if !settles {
+		delete(d.sending, t.due.id)
+		l.backlog.forget(t.due.id)
+		return
+	}
+	if l.pace.learn(r, now, t.target.Settings.Concurrency) {
+		l.backlog.dropQueue()
+	}
+	d.refresh(l)
+	d.wakeWorker()
+}
