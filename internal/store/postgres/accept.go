@@ -128,16 +128,6 @@ type publisherID struct {
 	key       string
 }
 
-type topic struct {
-	workspace      feedmill.ID
-	name, resource string
-}
-
-type listener struct {
-	subscription feedmill.ID
-	disabled     bool
-}
-
 func newAcceptance(calls []*publication) *acceptance {
 	a := &acceptance{
 		calls: calls, holders: make(map[publisherID]feedmill.ID), unclaimed: make(map[publisherID]bool), topics: make(map[topic]int),
@@ -158,16 +148,6 @@ func newAcceptance(calls []*publication) *acceptance {
 	}
 	a.listeners = make([][]listener, len(a.topics))
 	return a
-}
-
-// topicsOf are the topics of an event under which subscriptions may stand.
-func topicsOf(e feedmill.Event) []topic {
-	name, wildcard, resource := e.Match()
-	topics := []topic{{e.Workspace, name, ""}, {e.Workspace, wildcard, ""}}
-	if resource != "" {
-		topics = append(topics, topic{e.Workspace, name, resource}, topic{e.Workspace, wildcard, resource})
-	}
-	return topics
 }
 
 // ask claims the publishers' ids and finds who listens.
@@ -295,15 +275,6 @@ func (a *acceptance) write(b *pgx.Batch) error {
 	queueOpen(b, a.open, false)
 	queueDiscarded(b, a.discarded)
 	return a.keepAnswers(b)
-}
-
-// listenersOf are the subscriptions that an event is for, each once.
-func (a *acceptance) listenersOf(e feedmill.Event) (all []listener) {
-	for _, t := range topicsOf(e) {
-		all = append(all, a.listeners[a.topics[t]]...)
-	}
-	slices.SortFunc(all, func(x, y listener) int { return strings.Compare(string(x.subscription), string(y.subscription)) })
-	return slices.Compact(all)
 }
 
 // number numbers the deliveries and hands those that are due to their calls.

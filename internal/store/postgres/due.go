@@ -85,10 +85,6 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	return db.payloads(ctx, due[:min(len(due), q.Limit)])
 }
 
-// OrderOpen has nothing to do: all open deliveries stand in the order of their
-// resources.
-func (db *DB) OrderOpen(context.Context, feedmill.ID, int) (more bool, err error) { return false, nil }
-
 // OpenWork counts open deliveries and finds the oldest due time among them;
 // zero where there are none.
 func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue time.Time, err error) {

@@ -96,8 +96,3 @@ func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, lim
 		return r, translate(err)
 	})
 }
-
-// querier is the database or a transaction.
-type querier interface {
-	Query(context.Context, string, ...any) (pgx.Rows, error)
-}

@@ -60,32 +60,3 @@ func trips(ctx context.Context, conn *pgxpool.Conn, steps []func(*pgx.Batch) err
 	afterCommit()
 	return nil
 }
-
-// send does steps as a pipeline does, inside the transaction.
-func (t tx) send(ctx context.Context, steps ...func(*pgx.Batch) error) error {
-	for _, step := range steps {
-		var b pgx.Batch
-		if err := step(&b); err != nil {
-			return translate(err)
-		}
-		if b.Len() == 0 {
-			continue
-		}
-		if err := t.SendBatch(ctx, &b).Close(); err != nil {
-			return translate(err)
-		}
-	}
-	return nil
-}
-
-// each calls do for every row of a queued query.
-func each(q *pgx.QueuedQuery, do func(pgx.Row) error) {
-	q.Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			if err := do(rows); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	})
-}

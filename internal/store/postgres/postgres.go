@@ -16,21 +16,15 @@ package postgres
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/migrate"
 )
-
-//go:embed migrations/*.sql
-var migrations embed.FS
 
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
@@ -100,53 +94,6 @@ func newPool(ctx context.Context, config *pgxpool.Config, settings string) (*pgx
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// migrateUp applies the pending migrations in one transaction under a lock on
-// the version's row: of replicas that start together one migrates, and the
-// others wait for it and find nothing left to do.
-func migrateUp(ctx context.Context, pool *pgxpool.Pool) error {
-	all, err := migrate.Load(migrations)
-	if err != nil {
-		return err
-	}
-	if err := ensureVersionRow(ctx, pool); err != nil {
-		return err
-	}
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		var version int
-		if err := tx.QueryRow(ctx, `SELECT version FROM schema_version FOR UPDATE`).Scan(&version); err != nil {
-			return err
-		}
-		pending, err := migrate.Pending(all, version)
-		if err != nil || len(pending) == 0 {
-			return err
-		}
-		for _, m := range pending {
-			if _, err := tx.Exec(ctx, m.SQL); err != nil {
-				return fmt.Errorf("migration %d (%s): %w", m.Number, m.Name, err)
-			}
-		}
-		_, err = tx.Exec(ctx, `UPDATE schema_version SET version = $1`, len(all))
-		return err
-	})
-}
-
-// ensureVersionRow makes the table that migrations lock. Two sessions that
-// make it at the same moment can both fail on the catalogue's own indexes even
-// with IF NOT EXISTS, so the one that loses looks again.
-func ensureVersionRow(ctx context.Context, pool *pgxpool.Pool) error {
-	const query = `CREATE TABLE IF NOT EXISTS schema_version (only_row integer PRIMARY KEY CHECK (only_row = 1), version integer NOT NULL);
-		INSERT INTO schema_version VALUES (1, 0) ON CONFLICT DO NOTHING`
-	var err error
-	for range 10 {
-		_, err = pool.Exec(ctx, query)
-		var e *pgconn.PgError
-		if !errors.As(err, &e) || (e.Code != uniqueViolation && e.Code != duplicateTable && e.Code != duplicateObject) {
-			return err
-		}
-	}
-	return err
-}
-
 // Close waits for the connections in use and closes them.
 func (db *DB) Close() error {
 	db.pool.Close()
@@ -170,51 +117,4 @@ func (db *DB) Ping(ctx context.Context) error {
 func (db *DB) reset() {
 	db.pool.Reset()
 	db.steady.Reset()
-}
-
-// write runs do in a transaction and returns once it is durable.
-func (db *DB) write(ctx context.Context, do func(tx) error) error {
-	err := pgx.BeginFunc(ctx, db.pool, func(t pgx.Tx) error { return do(tx{t}) })
-	if err == nil {
-		afterCommit()
-	}
-	return translate(err)
-}
-
-// tx is an open transaction.
-type tx struct{ pgx.Tx }
-
-// exec runs a statement and answers how many rows it changed.
-func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := t.Exec(ctx, query, args...)
-	return tag.RowsAffected(), translate(err)
-}
-
-func (db *DB) rows(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
-	rows, err := db.pool.Query(ctx, query, args...)
-	return rows, translate(err)
-}
-
-// all reads every row with scan and closes the rows.
-func all[T any](rows pgx.Rows, err error, scan func(pgx.Row) (T, error)) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
-	return out, translate(err)
-}
-
-// The zero time is NULL.
-func orNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-func orZero(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }

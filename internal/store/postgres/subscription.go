@@ -10,12 +10,6 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Why deliveries were discarded.
-const (
-	reasonDisabled = "the subscription is disabled"
-	reasonDeleted  = "the subscription is deleted"
-)
-
 const subscriptionColumns = `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
 	timeout, rate_limit, rate_per, concurrency, ordered, secrets, headers, header_names,
 	created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until`

@@ -2,17 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
-)
-
-// Why deliveries end with their subscription.
-const (
-	becauseDisabled = "the subscription is disabled"
-	becauseDeleted  = "the subscription is deleted"
 )
 
 // Accept writes events and their deliveries, and the answer to keep.
@@ -218,76 +210,4 @@ func (t *tx) firstOf(e feedmill.Event) (first feedmill.ID, err error) {
 	}
 	err = t.row(`SELECT event_id FROM publisher_ids WHERE workspace_id = ? AND dedupe_key = ?`, e.Workspace, e.DedupeKey).Scan(&first)
 	return first, translate(err)
-}
-
-// match is a subscription that an event is for.
-type match struct {
-	subscription      feedmill.ID
-	disabled, ordered bool
-}
-
-// matching looks for each pair of a topic and a filter by itself: SQLite makes
-// a temporary table for every IN and every DISTINCT, and this query runs for
-// each event.
-const (
-	unfilteredTopic = `SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
-		UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
-	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
-		UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
-)
-
-// match finds the subscriptions that an event is for, in the order of their
-// ids. One that names both the event and its family is found once.
-func (t *tx) match(e feedmill.Event) ([]match, error) {
-	name, wildcard, resource := e.Match()
-	key := topic{e.Workspace, name, resource}
-	if found, ok := t.matches[key]; ok {
-		return found, nil
-	}
-	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard}
-	if resource != "" {
-		query, args = unfilteredTopic+filteredTopic, append(args, resource)
-	}
-	var found []match
-	err := t.each(query, args, func(r *row) {
-		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0})
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(found, func(a, b match) int { return strings.Compare(string(a.subscription), string(b.subscription)) })
-	found = slices.Compact(found)
-	if len(t.matches) < maxMatches {
-		t.matches[key] = found
-	}
-	return found, nil
-}
-
-// topic is what an event is matched by.
-type topic struct {
-	workspace      feedmill.ID
-	name, resource string
-}
-
-// maxMatches bounds what a transaction remembers of who listens to what. It
-// forgets all of it where that changes.
-const maxMatches = 1000
-
-// insertDelivery writes a new delivery of the event with the given seq, and
-// fills in its id, its Seq and the times that come with them. The id is made
-// here, where one delivery is written after the other, so that ids and seqs have
-// the same order.
-func (t *tx) insertDelivery(d *feedmill.Delivery, event int64, ordered bool) (err error) {
-	d.ID = feedmill.NewID(feedmill.PrefixDelivery)
-	d.CreatedAt = d.ID.Time()
-	at := d.DueAt
-	if !d.State.Open() {
-		d.EndedAt, at = d.CreatedAt, d.CreatedAt
-	}
-	d.Seq, err = t.insert(`INSERT INTO deliveries
-		(id, workspace_id, subscription_id, event_seq, type, resource_id, state, reason, attempts, budget, ordered, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
-		string(d.ID), string(d.Workspace), string(d.Subscription), event, d.Type, d.ResourceID,
-		stateNumber(d.State), d.Reason, d.MaxAttempts, ordered, at.UnixMilli())
-	return err
 }

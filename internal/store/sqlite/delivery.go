@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -38,86 +37,21 @@ func (db *DB) Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill
 		WHERE d.id = ? AND d.workspace_id = ?`, id, workspace))
 }
 
-// openOf finds the open deliveries of a subscription.
-var openOf = []string{
-	`SELECT seq FROM deliveries INDEXED BY deliveries_pending WHERE subscription_id = ? AND state = 2`,
-	`SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ? AND state = 4`,
-}
-
-// discardOpen discards up to limit open deliveries of a subscription.
-func (t *tx) discardOpen(subscription feedmill.ID, reason string, at time.Time, limit int) (int64, error) {
-	var n int64
-	for _, open := range openOf {
-		more, err := t.exec(`UPDATE deliveries SET state = 6, reason = ?, at = ? WHERE seq IN (`+open+` LIMIT ?)`,
-			reason, toMillis(at), subscription, limit-int(n))
-		if err != nil {
-			return 0, err
-		}
-		n += more
+// insertDelivery writes a new delivery of the event with the given seq, and
+// fills in its id, its Seq and the times that come with them. The id is made
+// here, where one delivery is written after the other, so that ids and seqs have
+// the same order.
+func (t *tx) insertDelivery(d *feedmill.Delivery, event int64, ordered bool) (err error) {
+	d.ID = feedmill.NewID(feedmill.PrefixDelivery)
+	d.CreatedAt = d.ID.Time()
+	at := d.DueAt
+	if !d.State.Open() {
+		d.EndedAt, at = d.CreatedAt, d.CreatedAt
 	}
-	return n, nil
-}
-
-// DiscardOpen discards up to limit open deliveries of a subscription and
-// reports how many.
-func (db *DB) DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error) {
-	var n int64
-	err := db.write(ctx, func(tx *tx) (err error) {
-		n, err = tx.discardOpen(subscription, reason, at, limit)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return int(n), nil
-}
-
-// HoldOpen makes up to limit retrying deliveries of a subscription pending and
-// reports how many.
-func (db *DB) HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error) {
-	var n int64
-	err := db.write(ctx, func(tx *tx) (err error) {
-		n, err = tx.exec(`UPDATE deliveries SET state = 2 WHERE seq IN (
-			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ? AND state = 4 LIMIT ?)`, subscription, limit)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return int(n), nil
-}
-
-// RetryDelivery makes a delivery pending and due at now with add more attempts
-// in its budget than it has made.
-func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error) {
-	var d feedmill.DueDelivery
-	err := db.write(ctx, func(tx *tx) (err error) {
-		var (
-			state   feedmill.SubscriptionState
-			deleted bool
-		)
-		d.Delivery, err = scanDeliveryAnd(tx.row(`SELECT `+deliveryColumns+`, e.payload, s.state, s.deleted_at IS NOT NULL
-			FROM deliveries d CROSS JOIN events e ON e.seq = d.event_seq CROSS JOIN subscriptions s ON s.id = d.subscription_id
-			WHERE d.id = ? AND d.workspace_id = ?`, id, workspace), &d.Payload, &state, &deleted)
-		switch {
-		case err != nil:
-			return err
-		case deleted:
-			return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The delivery's subscription is deleted."}
-		case state == feedmill.SubscriptionDisabled:
-			return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The delivery's subscription is disabled; set its state to active first."}
-		case d.State == feedmill.DeliveryPending:
-			return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The delivery is pending already."}
-		}
-		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
-		if _, err := tx.exec(`UPDATE deliveries SET state = 2, reason = '', budget = ?, at = ?,
-			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.MaxAttempts, toMillis(now), d.Seq); err != nil || keep == nil {
-			return err
-		}
-		return tx.keep(keep(d.Delivery))
-	})
-	if err != nil {
-		return feedmill.DueDelivery{}, err
-	}
-	return d, nil
+	d.Seq, err = t.insert(`INSERT INTO deliveries
+		(id, workspace_id, subscription_id, event_seq, type, resource_id, state, reason, attempts, budget, ordered, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
+		string(d.ID), string(d.Workspace), string(d.Subscription), event, d.Type, d.ResourceID,
+		stateNumber(d.State), d.Reason, d.MaxAttempts, ordered, at.UnixMilli())
+	return err
 }

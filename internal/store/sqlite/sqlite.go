@@ -11,7 +11,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"net/url"
@@ -20,14 +19,9 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/migrate"
 )
-
-//go:embed migrations/*.sql
-var migrations embed.FS
 
 // dueReaders is how many reads of due deliveries are under way at once.
 const dueReaders = 2
@@ -160,35 +154,6 @@ func dsn(file string, own ...string) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
-func migrateUp(ctx context.Context, db *sql.DB) error {
-	all, err := migrate.Load(migrations)
-	if err != nil {
-		return err
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return translate(err)
-	}
-	defer tx.Rollback()
-	var version int
-	if err := tx.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {
-		return translate(err)
-	}
-	pending, err := migrate.Pending(all, version)
-	if err != nil || len(pending) == 0 {
-		return err
-	}
-	for _, m := range pending {
-		if _, err := tx.ExecContext(ctx, m.SQL); err != nil {
-			return fmt.Errorf("migration %d (%s): %w", m.Number, m.Name, err)
-		}
-	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, len(all))); err != nil {
-		return translate(err)
-	}
-	return translate(tx.Commit())
-}
-
 // Close waits for the changes under way and closes the file.
 func (db *DB) Close() error {
 	close(db.stop)
@@ -200,73 +165,4 @@ func (db *DB) Close() error {
 func (db *DB) Ping(ctx context.Context) error {
 	var one int
 	return translate(db.row(ctx, `SELECT 1`).Scan(&one))
-}
-
-// row and rows read with a statement that is prepared once for each connection.
-// A read is short, so it runs to its end even when nobody waits for it any more:
-// making it stoppable costs two goroutines, which is more than most reads do.
-func (db *DB) row(ctx context.Context, query string, args ...any) *sql.Row {
-	ctx = context.WithoutCancel(ctx)
-	stmt, err := db.prepared(ctx, query)
-	if err != nil {
-		return db.reads.QueryRowContext(ctx, query, args...)
-	}
-	return stmt.QueryRowContext(ctx, args...)
-}
-
-func (db *DB) rows(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	ctx = context.WithoutCancel(ctx)
-	stmt, err := db.prepared(ctx, query)
-	if err != nil {
-		return nil, translate(err)
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	return rows, translate(err)
-}
-
-func (db *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
-	if s, ok := db.stmts.Load(query); ok {
-		return s.(*sql.Stmt), nil
-	}
-	s, err := db.reads.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	if kept, loaded := db.stmts.LoadOrStore(query, s); loaded {
-		s.Close()
-		return kept.(*sql.Stmt), nil
-	}
-	return s, nil
-}
-
-// all reads every row with scan and closes the rows.
-func all[T any](rows *sql.Rows, err error, scan func(interface{ Scan(...any) error }) (T, error)) ([]T, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, translate(err)
-		}
-		out = append(out, v)
-	}
-	return out, translate(rows.Err())
-}
-
-// Times are kept in milliseconds since 1970; the zero time is NULL.
-func toMillis(t time.Time) sql.NullInt64 {
-	return sql.NullInt64{Int64: t.UnixMilli(), Valid: !t.IsZero()}
-}
-
-func fromMillis(ms sql.NullInt64) time.Time {
-	if !ms.Valid {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms.Int64).UTC()
 }

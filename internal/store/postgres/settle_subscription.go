@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -79,4 +80,50 @@ func (s *successes) note(moved map[feedmill.ID]time.Time) {
 		s.noted = make(map[feedmill.ID]time.Time)
 	}
 	maps.Copy(s.noted, moved)
+}
+
+// lockSubscriptions locks the subscriptions of outcomes in the order of their ids.
+func (t tx) lockSubscriptions(ctx context.Context, outcomes []feedmill.Outcome) error {
+	var ids []string
+	for _, o := range outcomes {
+		ids = append(ids, string(o.Subscription))
+	}
+	_, err := t.exec(ctx, `SELECT id FROM subscriptions WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`, ids)
+	return err
+}
+
+// changeFor does what an outcome means for its subscription, and adds its
+// notice to those to publish where that had effect.
+func (t tx) changeFor(ctx context.Context, o feedmill.Outcome, p *publication) error {
+	if o.Succeeded {
+		if err := t.send(ctx, func(b *pgx.Batch) error { new(successes).queue(b, []feedmill.Outcome{o}); return nil }); err != nil {
+			return err
+		}
+	}
+	effect := !o.Warn && o.Disable == ""
+	if o.Warn {
+		n, err := t.exec(ctx, `UPDATE subscriptions SET warned_at = $1 WHERE id = $2 AND warned_at IS NULL AND deleted_at IS NULL`, o.At, o.Subscription)
+		if err != nil {
+			return err
+		}
+		effect = n == 1
+	}
+	if o.Disable != "" {
+		n, err := t.exec(ctx, `UPDATE subscriptions SET state = 'disabled', disabled_reason = $1, updated_at = $2
+			WHERE id = $3 AND state <> 'disabled' AND deleted_at IS NULL
+			AND ($1 <> '`+feedmill.DisabledFailing+`' OR (state = 'active' AND greatest(last_success_at, created_at) <= $4))`,
+			o.Disable, o.At, o.Subscription, o.At.Add(-feedmill.DisableAfter))
+		if err != nil {
+			return err
+		}
+		if effect = n == 1; effect {
+			if _, err := t.discard(ctx, o.Subscription, reasonDisabled, o.At, feedmill.DiscardStep); err != nil {
+				return err
+			}
+		}
+	}
+	if effect && o.Notice != nil {
+		p.events = append(p.events, *o.Notice)
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/feedmill/feedmill"
@@ -105,25 +104,6 @@ func (db *DB) commitChanges(d *direct, checkpoints *checkpointer) {
 		t.commit(batch)
 		checkpoints.committed(d)
 	}
-}
-
-// tx is the transaction that the writing connection has open. Its statements
-// stay prepared from one transaction to the next.
-type tx struct {
-	*direct
-	stmts map[string]*sql.Stmt
-	// inserting are the rows that are being inserted, settling the values of
-	// outcomes; both are kept for their room.
-	inserting rows
-	settling  values
-	// accepts are the acceptances that are made as one, kept for their room.
-	accepts []*acceptance
-	// fanOut is how many deliveries the events had that were accepted last.
-	fanOut int
-	// pruned is the last event that Prune is done with.
-	pruned int64
-	// matches are who listens to what, as this transaction has found it.
-	matches map[topic][]match
 }
 
 // expected is about how many deliveries a change makes.
@@ -235,40 +215,4 @@ func (t *tx) alone(c *change) (result, err error) {
 	}
 	_, err = t.exec(`RELEASE one`)
 	return result, err
-}
-
-func (t *tx) rollback(cause error) error {
-	if t.inTransaction() {
-		t.exec(`ROLLBACK`)
-	}
-	return cause
-}
-
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if s, ok := t.stmts[query]; ok {
-		return s, nil
-	}
-	s, err := t.conn.PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, translate(fmt.Errorf("prepare: %w", err))
-	}
-	t.stmts[query] = s
-	return s, nil
-}
-
-func (t *tx) row(query string, args ...any) *sql.Row {
-	s, err := t.stmt(query)
-	if err != nil {
-		return t.conn.QueryRowContext(context.Background(), query, args...)
-	}
-	return s.QueryRowContext(context.Background(), args...)
-}
-
-func (t *tx) rows(query string, args ...any) (*sql.Rows, error) {
-	s, err := t.stmt(query)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.QueryContext(context.Background(), args...)
-	return rows, translate(err)
 }

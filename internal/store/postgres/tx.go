@@ -1,0 +1,68 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// write runs do in a transaction and returns once it is durable.
+func (db *DB) write(ctx context.Context, do func(tx) error) error {
+	err := pgx.BeginFunc(ctx, db.pool, func(t pgx.Tx) error { return do(tx{t}) })
+	if err == nil {
+		afterCommit()
+	}
+	return translate(err)
+}
+
+// tx is an open transaction.
+type tx struct{ pgx.Tx }
+
+// exec runs a statement and answers how many rows it changed.
+func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	tag, err := t.Exec(ctx, query, args...)
+	return tag.RowsAffected(), translate(err)
+}
+
+func (db *DB) rows(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
+	rows, err := db.pool.Query(ctx, query, args...)
+	return rows, translate(err)
+}
+
+// all reads every row with scan and closes the rows.
+func all[T any](rows pgx.Rows, err error, scan func(pgx.Row) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (T, error) { return scan(row) })
+	return out, translate(err)
+}
+
+// send does steps as a pipeline does, inside the transaction.
+func (t tx) send(ctx context.Context, steps ...func(*pgx.Batch) error) error {
+	for _, step := range steps {
+		var b pgx.Batch
+		if err := step(&b); err != nil {
+			return translate(err)
+		}
+		if b.Len() == 0 {
+			continue
+		}
+		if err := t.SendBatch(ctx, &b).Close(); err != nil {
+			return translate(err)
+		}
+	}
+	return nil
+}
+
+// each calls do for every row of a queued query.
+func each(q *pgx.QueuedQuery, do func(pgx.Row) error) {
+	q.Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := do(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
