@@ -42,7 +42,18 @@ type Field struct {
 	// Aggregate makes one value of many, for every group of rows that are
 	// equal in the fields without one.
 	Aggregate Aggregate
+	// Aggregates are several of them, in place of As and Aggregate.
+	Aggregates []NamedAggregate
 	// Place is where the field stands in the request, for faults.
+	Place Fault
+}
+
+// NamedAggregate is one of several aggregates of a field.
+type NamedAggregate struct {
+	Fn Aggregate
+	// As is what it is called in the answer; empty means the field's name.
+	As string
+	// Place is where it stands in the request. A fault has a pointer below it.
 	Place Fault
 }
 

@@ -87,10 +87,32 @@ type QueryField struct {
 	Field string `json:"field"`
 	As    string `json:"as,omitzero"`
 	// Aggregate is sum, avg, min, max, count or countDistinct.
-	Aggregate string        `json:"aggregate,omitzero"`
-	Filters   []QueryFilter `json:"filters,omitzero"`
+	Aggregate string `json:"aggregate,omitzero"`
+	// Aggregates are several of them, in place of As and Aggregate.
+	Aggregates []QueryAggregate `json:"-"`
+	Filters    []QueryFilter    `json:"filters,omitzero"`
 	// FilterOption is "all" or "any".
 	FilterOption string `json:"filterOption,omitzero"`
+}
+
+// QueryAggregate is one of several aggregates of a field.
+type QueryAggregate struct {
+	Fn string `json:"fn"`
+	// As is what it is called in the answer. Where there are several each needs one.
+	As string `json:"as,omitzero"`
+}
+
+// MarshalJSON writes the field as the API takes it, where one aggregate and
+// several have the same name.
+func (f QueryField) MarshalJSON() ([]byte, error) {
+	type field QueryField
+	if len(f.Aggregates) == 0 {
+		return json.Marshal(field(f))
+	}
+	return json.Marshal(struct {
+		field
+		Aggregate []QueryAggregate `json:"aggregate"`
+	}{field(f), f.Aggregates})
 }
 
 // QueryFilter is a test of a value, as the API describes it.

@@ -3,10 +3,13 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // queryFeed answers the rows that a query in the body asks for.
@@ -114,7 +117,12 @@ func readQueryField(o *strictjson.Object, q *feedmill.Query) {
 	if v, ok := o.Get("as"); ok {
 		f.As, _ = readLabel(v, feedmill.MaxNameLen)
 	}
-	if v, ok := o.Get("aggregate"); ok {
+	if v, ok := o.Get("aggregate"); ok && v.Kind == '[' {
+		f.Aggregates = readAggregates(v)
+		if _, named := o.Get("as"); named {
+			o.Fault("as", "Each aggregate of a list has its own; leave this one out.")
+		}
+	} else if ok {
 		aggregate, _ := v.Choice(words(feedmill.Aggregates)...)
 		f.Aggregate = feedmill.Aggregate(aggregate)
 	}
@@ -131,6 +139,47 @@ func readQueryField(o *strictjson.Object, q *feedmill.Query) {
 	if len(condition.Filters) > 0 {
 		q.Where = append(q.Where, condition)
 	}
+}
+
+// readAggregates reads a list of aggregates of one field. Where there are several
+// each has a name.
+func readAggregates(list strictjson.Field) (all []feedmill.NamedAggregate) {
+	n := len(list.Items)
+	if n < 1 || n > len(feedmill.Aggregates) {
+		list.Fault(fmt.Sprintf("This must have 1 to %d elements; it has %d.", len(feedmill.Aggregates), n))
+		return nil
+	}
+	for _, item := range list.Elements() {
+		o, ok := item.Object()
+		if !ok {
+			continue
+		}
+		a := feedmill.NamedAggregate{Place: feedmill.Fault{Pointer: o.Pointer}}
+		if v, ok := o.Need("fn"); ok {
+			a.Fn = readAggregateName(v)
+		}
+		if v, ok := o.Get("as"); ok {
+			a.As, _ = readLabel(v, feedmill.MaxNameLen)
+		} else if n > 1 {
+			v.Fault("This field is required where a field has several aggregates: it is what this one is called in the answer.")
+		}
+		o.RefuseUnknown()
+		all = append(all, a)
+	}
+	return all
+}
+
+func readAggregateName(v strictjson.Field) feedmill.Aggregate {
+	name, ok := v.Text()
+	known := words(feedmill.Aggregates)
+	if ok && !slices.Contains(known, name) {
+		detail := "This must be one of " + strings.Join(known, ", ") + "."
+		if near := suggest.Nearest(name, known); len(near) > 0 {
+			detail += " Did you mean " + strings.Join(near, " or ") + "?"
+		}
+		v.Fault(detail)
+	}
+	return feedmill.Aggregate(name)
 }
 
 // readFilter reads a test of one value.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -227,47 +226,5 @@ func TestPagesAreOfOneVersion(t *testing.T) {
 	}
 	if got := s.read(t, f.ID, "&version=1"); strings.Count(got, "\n") != 2500 {
 		t.Errorf("a file has %d rows", strings.Count(got, "\n"))
-	}
-}
-
-func TestQueries(t *testing.T) {
-	s := start(t, setup{})
-	f := s.upload(t, "", "text/csv", "shop,total,day\na,1.50,2026-01-01\nb,2.00,2026-01-02\na,3.00,2026-01-03\n")
-	path := "/data_feeds/" + f.ID + "/query"
-	for query, want := range map[string]string{
-		`{"fields":[{"field":"shop"},{"field":"total","aggregate":"sum","as":"sum"}],"sort":[{"field":"sum","order":"desc"}]}`:  `[{"shop":"a","sum":4.50},` + "\n" + `{"shop":"b","sum":2.00}]`,
-		`{"fields":[{"field":"total","filters":[{"op":"eq","values":[2]},{"op":"gt","values":["2.5"]}],"filterOption":"any"}]}`: `[{"total":2.00},` + "\n" + `{"total":3.00}]`,
-		`{"fields":[{"field":"day","filters":[{"op":"between","values":["2026-01-01","2026-01-02"],"inverted":true}]}]}`:        `[{"day":"2026-01-03"}]`,
-		`{"fields":[{"field":"shop","aggregate":"countDistinct","as":"n"}]}`:                                                    `[{"n":2}]`,
-		`{"fields":[{"field":"shop","filters":[]}],"limit":1}`:                                                                  `[{"shop":"a"}]`,
-	} {
-		got := s.send(t, request{method: "POST", path: path, body: query})
-		if got.status != 200 || strings.TrimSpace(got.body) != want {
-			t.Errorf("%s: %d %s", query, got.status, got.body)
-		}
-	}
-	for query, place := range map[string]string{
-		`{"fields":[{"field":"shop"},{"field":"shop"}]}`: "pointer /fields/1/field",
-		`{"fields":[{"field":"shp"}]}`:                   "pointer /fields/0/field",
-		`{"fields":[]}`:                                  "pointer /fields",
-		`{"fields":[{}]}`:                                "pointer /fields/0/field",
-		`{"fields":[{"field":"total","filters":[{"op":"gt","values":["x"]}]}]}`:                  "pointer /fields/0/filters/0/values/0",
-		`{"fields":[{"field":"day","filters":[{"op":"last","values":[{"n":0,"unit":"day"}]}]}]}`: "pointer /fields/0/filters/0/values/0/n",
-		`{"fields":[{"field":"shop","aggregate":"median"}]}`:                                     "pointer /fields/0/aggregate",
-		`{"sort":[{"field":"shop","order":"up"}]}`:                                               "pointer /sort/0/order",
-		`{"timezone":"Mars"}`: "pointer /timezone",
-		`{"limit":0}`:         "pointer /limit",
-		`{"feilds":[]}`:       "pointer /feilds",
-	} {
-		got := s.send(t, request{method: "POST", path: path, body: query})
-		if got.status != 400 || got.problem(t).places()[0] != place {
-			t.Errorf("%s: %d %s", query, got.status, got.body)
-		}
-	}
-	response := [][2]string{{"Idempotency-Key", "q"}, {"Content-Type", "application/json"}}
-	first := s.send(t, request{method: "POST", path: path, body: "{}", header: response})
-	s.sendData(t, "PUT", "/data_feeds/"+f.ID+"/data", "text/csv", "shop,total,day\n")
-	if again := s.send(t, request{method: "POST", path: path, body: "{}", header: response}); again.body != first.body || first.status != http.StatusOK {
-		t.Errorf("%d %s, then %d %s", first.status, first.body, again.status, again.body)
 	}
 }

@@ -73,6 +73,9 @@ func fingerprint(q *feedmill.Query) string {
 	h := sha256.New()
 	for _, f := range q.Fields {
 		fmt.Fprintf(h, "field %q %q\n", f.Name, f.Aggregate)
+		for _, a := range f.Aggregates {
+			fmt.Fprintf(h, "aggregate %q %q\n", a.Fn, a.As)
+		}
 	}
 	for _, c := range q.Where {
 		fmt.Fprintf(h, "where %q %v\n", c.Name, c.Any)

@@ -5,6 +5,8 @@ import "github.com/feedmill/feedmill"
 // Faults are the places of a query that are wrong. The zero value has none.
 type Faults struct {
 	list []feedmill.Fault
+	// repeated is how many of them are fields that are named again.
+	repeated int
 }
 
 // Add adds a place and what is wrong there.
@@ -17,6 +19,12 @@ func (f *Faults) Add(place feedmill.Fault, detail string) {
 func (f *Faults) Err() error {
 	if len(f.list) == 0 {
 		return nil
+	}
+	if f.repeated == len(f.list) {
+		return &feedmill.Error{
+			Kind: feedmill.ErrInvalid, Type: "duplicate-field", Faults: f.list,
+			Detail: "A query names a field more than once. Name it once, and write several aggregates of it as a list.",
+		}
 	}
 	return feedmill.Invalid("The query does not fit the columns of this feed.", f.list...)
 }

@@ -1,11 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // outputs resolves the fields, or shows every column where none is named.
@@ -18,61 +18,53 @@ func (r *resolver) outputs() []Output {
 		return all
 	}
 	var outputs []Output
-	for _, f := range r.query.Fields {
+	for i, f := range r.query.Fields {
 		column, ok := r.column(f.Name, f.Place)
-		if !ok {
+		if !ok || r.refuseRepeated(i) {
 			continue
 		}
-		o := Output{Name: f.As, Expression: Expression{Column: column, Aggregate: f.Aggregate}}
-		if o.Name == "" {
-			o.Name = f.Name
+		if len(f.Aggregates) == 0 {
+			outputs = r.addOutput(outputs, column, feedmill.NamedAggregate{Fn: f.Aggregate, As: f.As}, f.Place, f.Place)
 		}
-		switch {
-		case slices.ContainsFunc(outputs, func(other Output) bool { return other.Column.Name == f.Name || other.Name == o.Name }):
-			r.faults.Add(f.Place, fmt.Sprintf("the field %q is named twice", o.Name))
-		case f.Aggregate != "" && !slices.Contains(aggregates[f.Aggregate], column.Type):
-			r.faults.Add(f.Place, fmt.Sprintf("there is no %q of a column of type %s", f.Aggregate, column.Type))
-		default:
-			outputs = append(outputs, o)
+		for _, a := range f.Aggregates {
+			fn, as := a.Place, a.Place
+			fn.Pointer += "/fn"
+			as.Pointer += "/as"
+			outputs = r.addOutput(outputs, column, a, fn, as)
 		}
 	}
 	return outputs
 }
 
-// aggregates has the types of columns that each aggregate can be made of.
-var aggregates = map[feedmill.Aggregate][]columnar.Type{
-	feedmill.AggregateSum:           numeric,
-	feedmill.AggregateAvg:           numeric,
-	feedmill.AggregateMin:           equatable,
-	feedmill.AggregateMax:           equatable,
-	feedmill.AggregateCount:         columnar.Types,
-	feedmill.AggregateCountDistinct: equatable,
+// addOutput adds a column of the result, or a fault where its aggregate or its
+// name stands.
+func (r *resolver) addOutput(outputs []Output, column Column, a feedmill.NamedAggregate, fn, as feedmill.Fault) []Output {
+	o := Output{Name: cmp.Or(a.As, column.Name), Expression: Expression{Column: column, Aggregate: a.Fn}}
+	switch {
+	case slices.ContainsFunc(outputs, func(other Output) bool { return other.Name == o.Name }):
+		r.faults.Add(as, fmt.Sprintf("the field %q is named twice", o.Name))
+	case a.Fn != "" && !slices.Contains(aggregates[a.Fn], column.Type):
+		r.faults.Add(fn, fmt.Sprintf("there is no %q of a column of type %s", a.Fn, column.Type))
+	default:
+		return append(outputs, o)
+	}
+	return outputs
 }
 
-// sortKeys resolves what is sorted by: an output, by its name or its column's, or
-// any other column where rows are no groups.
-func (r *resolver) sortKeys(tree *Tree) []Key {
-	var keys []Key
-	for _, s := range r.query.Sort {
-		key := Key{Descending: s.Descending}
-		if i := slices.IndexFunc(tree.Outputs, func(o Output) bool { return o.Column.Name == s.Name || o.Name == s.Name }); i >= 0 {
-			key.Expression = tree.Outputs[i].Expression
-		} else {
-			column, ok := r.column(s.Name, s.Place)
-			if !ok {
-				continue
-			}
-			if tree.Grouped() {
-				r.faults.Add(s.Place, fmt.Sprintf("%q is no field of this query, whose rows are groups", s.Name))
-				continue
-			}
-			key.Column = column
-		}
-		if key.Aggregate == "" && key.Column.Type == columnar.TypeJSON {
-			r.faults.Add(s.Place, "a column of type json has no order")
-			continue
-		}
-		keys = append(keys, key)
+// refuseRepeated refuses a field that was named before.
+func (r *resolver) refuseRepeated(field int) bool {
+	f := &r.query.Fields[field]
+	first := slices.IndexFunc(r.query.Fields, func(other feedmill.Field) bool { return other.Name == f.Name })
+	if first == field {
+		return false
 	}
-	return keys
+	detail := fmt.Sprintf("the field %q is named twice", f.Name)
+	if isAggregated(f) && isAggregated(&r.query.Fields[first]) {
+		detail += `; name it once, with a list such as "aggregate": [{"fn": "min", "as": "low"}, {"fn": "max", "as": "high"}]`
+	}
+	r.faults.Add(f.Place, detail)
+	r.faults.repeated++
+	return true
 }
+
+func isAggregated(f *feedmill.Field) bool { return f.Aggregate != "" || len(f.Aggregates) > 0 }

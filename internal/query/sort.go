@@ -1,0 +1,53 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+// sortKeys resolves what is sorted by.
+func (r *resolver) sortKeys(tree *Tree) []Key {
+	var keys []Key
+	for _, s := range r.query.Sort {
+		e, ok := r.sortedBy(tree, s)
+		switch {
+		case !ok:
+		case e.Aggregate == "" && e.Column.Type == columnar.TypeJSON:
+			r.faults.Add(s.Place, "a column of type json has no order")
+		default:
+			keys = append(keys, Key{Expression: e, Descending: s.Descending})
+		}
+	}
+	return keys
+}
+
+// sortedBy finds what a key names: an output, by its name or its column's, or any
+// other column where rows are no groups.
+func (r *resolver) sortedBy(tree *Tree, s feedmill.Sort) (Expression, bool) {
+	var names []string // of the outputs that are made of the column
+	for _, o := range tree.Outputs {
+		if o.Column.Name == s.Name {
+			names = append(names, o.Name)
+		}
+	}
+	i := slices.IndexFunc(tree.Outputs, func(o Output) bool {
+		return o.Name == s.Name || o.Column.Name == s.Name && len(names) == 1
+	})
+	if i >= 0 {
+		return tree.Outputs[i].Expression, true
+	}
+	if len(names) > 0 {
+		r.faults.Add(s.Place, fmt.Sprintf("the field %q has several aggregates; sort by %s", s.Name, strings.Join(names, " or ")))
+		return Expression{}, false
+	}
+	column, ok := r.column(s.Name, s.Place)
+	if ok && tree.Grouped() {
+		r.faults.Add(s.Place, fmt.Sprintf("%q is no field of this query, whose rows are groups", s.Name))
+		ok = false
+	}
+	return Expression{Column: column}, ok
+}
