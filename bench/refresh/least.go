@@ -113,11 +113,11 @@ func makeTable(ctx context.Context, format, path string, blobs *blob.Folder) (ro
 	if err != nil {
 		return 0, err
 	}
-	open, options := decode.OpenNDJSON, decode.JSONOptions{}
+	var options decode.Options
 	if format == "json" {
-		open, options.Path = decode.OpenJSON, recordPath
+		options.Path = recordPath
 	}
-	table, err := open(ctx, io.NewSectionReader(f, 0, info.Size()), options)
+	table, err := decode.Open(ctx, format, io.NewSectionReader(f, 0, info.Size()), options)
 	if err != nil {
 		return 0, err
 	}

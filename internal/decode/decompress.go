@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 const (
@@ -129,11 +130,11 @@ func (d *decompressor) fault(err error) error {
 	case d.coding == "":
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return refuse("truncated-data", "the %s data ends too early, after %d bytes", d.coding, d.source.read)
+		return input.Refuse("truncated-data", "the %s data ends too early, after %d bytes", d.coding, d.source.read)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return refuse("compressed-data", "the zstd data needs a window of more than %d bytes: compress it without --long", maxWindow)
+		return input.Refuse("compressed-data", "the zstd data needs a window of more than %d bytes: compress it without --long", maxWindow)
 	default:
-		return refuse("compressed-data", "the %s data is damaged within its first %d bytes: %v", d.coding, d.source.read, err)
+		return input.Refuse("compressed-data", "the %s data is damaged within its first %d bytes: %v", d.coding, d.source.read, err)
 	}
 }
 

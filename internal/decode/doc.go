@@ -2,17 +2,17 @@
 // cells, without any thought of types: that is the business of modelling,
 // which is the same for every format.
 //
-// A format is read from a [Source], a file that is there in full, because what a
-// file is can often be said at its end only: whether it is UTF-8, whether its
-// quotes close, how many columns it has. Bytes that arrive compressed are
-// spooled through [Decompress]; text passes [OpenText], which finds its encoding
-// and gives UTF-8.
+// formats.go has the table of formats: what each is called and how it is told, and
+// how it is opened. Each is read in a folder of its own, csv and json; what they
+// share is in input. A format is read from a [Source], a file that is there in full,
+// because what a file is can often be said at its end only: whether it is UTF-8, whether
+// its quotes close, how many columns it has. Some can be read while they arrive, too.
+// Bytes that are compressed pass through [Decompress] first.
 //
-// [OpenCSV] reads tables of separated fields, and [OpenJSON] and [OpenNDJSON]
-// records of JSON. What they open is read in the same way: Each gives all records
-// to several goroutines at the same time and finds out what there is to know of the
-// whole file; after it the records are there in blocks, for Read. [Pages] is a
-// table that comes in pieces, each data of its own, one after the other.
+// What is opened is a [Table]: Each gives all records to several goroutines at the
+// same time and finds out what there is to know of the whole file; after it the
+// records are there in blocks, for Read. [Pages] is a table that comes in pieces,
+// each data of its own, one after the other.
 //
 // What the data itself is at fault for is refused with a [feedmill.Error] of the
 // kind [feedmill.ErrUnprocessable] that says where, and what can be put right
@@ -20,31 +20,87 @@
 package decode
 
 import (
+	"context"
 	"fmt"
-	"io"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
-// Source is data that is there in full. Several goroutines may read it at the
-// same time. [bytes.Reader] and [io.SectionReader] are sources.
-type Source interface {
-	io.ReaderAt
-	Size() int64
+// Source is data that is there in full.
+type Source = input.Source
+
+// Arriving is a source that grows while it is read.
+type Arriving = input.Arriving
+
+// ErrArriving means that data cannot be read while it arrives, and that nothing
+// is said about what it is.
+var ErrArriving = input.ErrArriving
+
+// Table is data whose records can be read, as often as needed.
+type Table interface {
+	// Each gives all records to fn in runs, from as many goroutines as there
+	// are workers; fn must not keep a run. The runs come in any order, but a
+	// record has the same number and the same cells each time.
+	Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error
+	// Names are what the data calls the columns, empty where it does not.
+	// They and what follows are known after Each.
+	Names() []string
+	Rows() int64
+	// Warnings are what was noticed.
+	Warnings() ([]feedmill.Warning, error)
+	// Blocks is how many parts the records can be read in.
+	Blocks() int
+	// Read gives the records of the blocks [from, to) to fn, in order. Several
+	// goroutines may call it.
+	Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error
+	// Close gives up what reading takes besides memory.
+	Close() error
 }
 
-// Position is a place in a text: a line and a column in it, both from 1, the
-// column counted in bytes, and the number of bytes before it.
-type Position struct {
-	Line, Column, Offset int64
+// Options say how data is read. Which of them a format takes the table of formats
+// says.
+type Options struct {
+	// Path and Explode are those of [json.Options].
+	Path, Explode string
+	// List says of pages that they are parts of a list, see [json.NewPages].
+	List bool
+	// Temp is the folder for a temporary file, which data takes that has to be
+	// written again; empty is that of the system.
+	Temp string
 }
 
-func (p Position) String() string {
-	return fmt.Sprintf("line %d, column %d (byte %d)", p.Line, p.Column, p.Offset)
+// Open finds the records of data in a format.
+func Open(ctx context.Context, format string, data Source, options Options) (Table, error) {
+	f, err := formatNamed(format)
+	if err != nil {
+		return nil, err
+	}
+	return f.open(ctx, data, options)
 }
 
-// refuse is the refusal of data for a fault in it. The type is the stable name
-// of the problem.
-func refuse(problem, format string, args ...any) error {
-	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: problem, Detail: fmt.Sprintf(format, args...)}
+// OpenArriving is [Open] for data that is not yet there in full, of which the first
+// reading takes in what is there. It or that reading fails with [ErrArriving], or
+// in another way if there is a fault, where the data has to be opened again once
+// it is there.
+func OpenArriving(ctx context.Context, format string, data Arriving, options Options) (Table, error) {
+	f, err := formatNamed(format)
+	if err != nil {
+		return nil, err
+	}
+	if f.openArriving == nil {
+		return nil, ErrArriving
+	}
+	return f.openArriving(ctx, data, options)
+}
+
+// formatNamed returns a row of the table that can be opened.
+func formatNamed(name string) (*format, error) {
+	for i := range formats {
+		if f := &formats[i]; f.Name == name && f.open != nil {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("no format is called %q", name)
 }

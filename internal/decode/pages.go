@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync/atomic"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 // Pages is one table that comes in pages, each of which is data of its own: the
@@ -21,16 +21,17 @@ import (
 // pages there are makes no difference to the memory that is needed, but for a
 // few hundred bytes each.
 type Pages struct {
-	options PagesOptions
-	each    func(*columnar.Cells) error
-	watch   *watch
+	each  func(*columnar.Cells) error
+	watch *watch
+	spool *input.Spool
 
-	format string
-	json   jsonPages
-	csv    csvPages
-	spool  spool
+	// readers are those of all families, and reader that of the family that
+	// the pages are of.
+	readers map[*family]pageReader
+	family  *family
+	reader  pageReader
 
-	pages    []page
+	pages    []pagePart
 	added    int
 	blocks   int
 	rows     int64
@@ -39,64 +40,64 @@ type Pages struct {
 	failed   error
 }
 
-// PagesOptions say where the records are in every page.
-type PagesOptions struct {
-	// Path and Explode are those of [JSONOptions]. Where the path is empty,
-	// the records of all pages are where those of the first page are that has
-	// any.
-	Path, Explode string
-	// List says that the pages are parts of a list, so that an object with an
-	// empty array and no array of objects is a page without records, and no
-	// record itself.
-	List bool
-	// Temp is the folder for a temporary file, which data that is not UTF-8
-	// takes; empty is that of the system.
-	Temp string
+// pageReader is what the pages of one family have in common.
+type pageReader interface {
+	// Names are those of the columns of all pages.
+	Names() []string
+	// Width is how many columns there are.
+	Width() int
+	// Column is the first column of a name, or -1.
+	Column(name string) int
 }
 
-// page is what it takes to read a page again.
-type page struct {
-	table pageTable
-	// columns says which one of the table each column of the page is; nil
-	// means that they are the same.
-	columns []int
-	// block is the number of its first block, of so many; whole says that the page
-	// is read as one.
-	block, blocks int
-	whole         bool
+// pageData is a page that is to be read.
+type pageData struct {
+	data Source
+	// first is the number of its first record, and before how many bytes the
+	// pages before it have.
+	first, before int64
+	// each is given the records.
+	each func(*columnar.Cells) error
 }
 
-// pageTable is a page that was read.
-type pageTable interface {
+// page is a page that was read, with the columns of the whole table.
+type page interface {
 	Rows() int64
 	Blocks() int
-	Warnings() ([]feedmill.Warning, error)
 	Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error
-	// forget gives up what is not needed to read it again.
-	forget()
+}
+
+// pagePart is a page and its blocks in the table: so many, from the first on.
+type pagePart struct {
+	page
+	first, blocks int
 }
 
 // NewPages begins a table. The records of each page are given to each as they are
 // read, in runs and in any order, from several goroutines; it must not keep a
 // run.
-func NewPages(options PagesOptions, each func(*columnar.Cells) error) (*Pages, error) {
-	parsed, err := newJSON(JSONOptions{Path: options.Path, Explode: options.Explode})
-	if err != nil {
-		return nil, err
+func NewPages(options Options, each func(*columnar.Cells) error) (*Pages, error) {
+	p := &Pages{each: each, spool: input.NewSpool(options.Temp), readers: make(map[*family]pageReader)}
+	for _, f := range formats {
+		if f.family == nil || p.readers[f.family] != nil {
+			continue
+		}
+		reader, err := f.family.begin(options, p.spool)
+		if err != nil {
+			return nil, err
+		}
+		p.readers[f.family] = reader
 	}
-	return &Pages{
-		options: options, each: each, spool: spool{folder: options.Temp},
-		json: jsonPages{path: parsed.path, explode: parsed.explode, columns: newJSONColumns(), readers: new(jsonReaders)},
-	}, nil
+	return p, nil
 }
 
 // Watch has every text of a column told to see, one at a time and in any order,
 // while the pages are read. Nulls are left out. It is called before the first page.
-func (p *Pages) Watch(name string, see func(kind columnar.CellKind, text []byte)) {
+func (p *Pages) Watch(name string, see func(text []byte)) {
 	p.watch = &watch{name: name, see: see}
 }
 
-// Add reads the next page, in one of the formats csv, tsv, json and ndjson, and is
+// Add reads the next page, in one of the formats that come in pages, and returns
 // how many records it has. A page may have none, and may be empty. The page must be
 // readable for as long as the table is. After an error no page can be added.
 func (p *Pages) Add(ctx context.Context, format string, data Source) (rows int64, err error) {
@@ -111,59 +112,49 @@ func (p *Pages) Add(ctx context.Context, format string, data Source) (rows int64
 	return rows, p.failed
 }
 
-func (p *Pages) add(ctx context.Context, format string, data Source) (int64, error) {
-	var added page
-	var err error
-	switch format {
-	case "json", "ndjson":
-		if p.format == "csv" {
-			return 0, mixedFormats(p.format, format)
-		}
-		added, err = p.addJSON(ctx, data, format == "ndjson")
-	case "csv", "tsv":
-		if p.format == "json" {
-			return 0, mixedFormats(p.format, format)
-		}
-		added, err = p.addCSV(ctx, data, format == "tsv")
-	default:
-		return 0, refuse("unsupported-format", "pages are csv, tsv, json or ndjson, and not %q", format)
+func (p *Pages) add(ctx context.Context, name string, data Source) (int64, error) {
+	f, err := formatNamed(name)
+	if err != nil || f.family == nil {
+		return 0, notInPages(name)
 	}
+	if p.family != nil && p.family != f.family {
+		return 0, input.Refuse("mixed-formats", "it is %s, and the pages before it are %s", name, p.family.name)
+	}
+	reader := p.readers[f.family]
+	added, warnings, err := f.addPage(ctx, reader, pageData{data: data, first: p.rows, before: p.bytes, each: p.watched(reader)})
 	p.bytes += data.Size()
-	if errors.Is(err, ErrNoData) {
+	if errors.Is(err, input.ErrNoData) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	if err := p.take(added); err != nil {
-		return 0, err
-	}
-	return added.table.Rows(), nil
-}
-
-func mixedFormats(before, now string) error {
-	return refuse("mixed-formats", "it is %s, and the pages before it are %s", now, before)
-}
-
-// take adds a page that was read to the table.
-func (p *Pages) take(added page) error {
-	warnings, err := added.table.Warnings()
-	if err != nil {
-		return err
-	}
+	p.family, p.reader = f.family, reader
 	p.warnings.add(p.added, warnings)
-	added.table.forget()
-	p.rows += added.table.Rows()
-	if err := checkCells(p.rows, p.width(), maxEmptyCells+32*p.bytes); err != nil {
+	return added.Rows(), p.append(added)
+}
+
+// notInPages refuses a page in a format that does not come in pages.
+func notInPages(name string) error {
+	var names []string
+	for _, f := range formats {
+		if f.family != nil {
+			names = append(names, f.Name)
+		}
+	}
+	last := len(names) - 1
+	return input.Refuse("unsupported-format", "pages are %s or %s, and not %q", strings.Join(names[:last], ", "), names[last], name)
+}
+
+// append adds a page that was read to the table.
+func (p *Pages) append(added page) error {
+	p.rows += added.Rows()
+	if err := input.CheckCells(p.rows, p.reader.Width(), input.MaxEmptyCells, p.bytes); err != nil {
 		return err
 	}
-	added.block, added.blocks = p.blocks, added.table.Blocks()
-	if added.whole {
-		added.blocks = min(added.blocks, 1)
-	}
-	if added.blocks > 0 {
-		p.pages = append(p.pages, added)
-		p.blocks += added.blocks
+	if blocks := added.Blocks(); blocks > 0 {
+		p.pages = append(p.pages, pagePart{added, p.blocks, blocks})
+		p.blocks += blocks
 	}
 	return nil
 }
@@ -178,17 +169,13 @@ func inPage(number int, err error) error {
 	return fmt.Errorf("page %d: %w", number, err)
 }
 
-// width is how many columns the table has.
-func (p *Pages) width() int { return len(p.csv.names) + p.json.columns.count() }
-
 // Names are what the data calls the columns, empty where it does not. They are
 // all known after the last page.
 func (p *Pages) Names() []string {
-	names := append(slices.Clone(p.csv.names), p.json.columns.list()...)
-	if len(names) == 0 && p.rows > 0 {
-		return []string{valueName}
+	if p.reader == nil {
+		return nil
 	}
-	return names
+	return p.reader.Names()
 }
 
 // Rows is how many records there are in all pages so far.
@@ -204,41 +191,28 @@ func (p *Pages) Warnings() ([]feedmill.Warning, error) {
 	return out, nil
 }
 
-// Each gives the records of all pages to fn again, like [CSV.Each].
+// Each gives the records of all pages to fn again, as that of a [Table] does.
 func (p *Pages) Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
-	var next atomic.Int64
-	return together(ctx, workers, func(ctx context.Context) error {
-		for {
-			i := int(next.Add(1) - 1)
-			if i >= p.blocks {
-				return nil
-			}
-			if err := p.Read(ctx, i, i+1, fn); err != nil {
-				return err
-			}
-		}
+	return input.EachBlock(ctx, workers, p.blocks, func(ctx context.Context, block int) error {
+		return p.Read(ctx, block, block+1, fn)
 	})
 }
 
 // Blocks is how many parts the records of all pages so far can be read in.
 func (p *Pages) Blocks() int { return p.blocks }
 
-// Read gives the records of the blocks from one up to, but not with, another to
-// fn, in order. It may be called from several goroutines, after the last page.
+// Read gives the records of the blocks [from, to) to fn, in order. Several
+// goroutines may call it, after the last page.
 func (p *Pages) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
 	// The last page that begins at the block or before it.
-	at, found := slices.BinarySearchFunc(p.pages, from, func(page page, block int) int { return page.block - block })
+	at, found := slices.BinarySearchFunc(p.pages, from, func(page pagePart, block int) int { return page.first - block })
 	if !found {
 		at--
 	}
 	for ; from < to; at++ {
 		page := &p.pages[at]
-		end := min(to, page.block+page.blocks)
-		first, last := from-page.block, end-page.block
-		if page.whole {
-			last = page.table.Blocks()
-		}
-		if err := page.table.Read(ctx, first, last, placed(page.columns, p.width, fn)); err != nil {
+		end := min(to, page.first+page.blocks)
+		if err := page.Read(ctx, from-page.first, end-page.first, fn); err != nil {
 			return fmt.Errorf("read a page again: %w", err)
 		}
 		from = end
@@ -248,10 +222,4 @@ func (p *Pages) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 
 // Close removes the temporary file where there is one. The table cannot be read
 // after it.
-func (p *Pages) Close() error { return p.spool.close() }
-
-// pageWorkers is how many goroutines read a page.
-func pageWorkers(data Source) int {
-	const enough = 128 << 10 // bytes for one of them
-	return int(min(int64(runtime.GOMAXPROCS(0)), 1+data.Size()/enough))
-}
+func (p *Pages) Close() error { return p.spool.Close() }

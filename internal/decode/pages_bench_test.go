@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
 )
 
 // BenchmarkPages reads a table of 64 MB in a thousand pages, and in one.
@@ -12,9 +13,9 @@ func BenchmarkPages(b *testing.B) {
 	const size = 64 << 20
 	for _, pages := range []int{1, 1000} {
 		for _, format := range []string{"json", "csv"} {
-			page := append(append([]byte(`{"data":[`), benchRecords(size/pages, ",")...), "]}"...)
+			page := append(append([]byte(`{"data":[`), decodetest.Records(size/pages, ",")...), "]}"...)
 			if format == "csv" {
-				page = mixedTable(size / pages)
+				page = decodetest.MixedTable(size / pages)
 			}
 			name := format + " in one"
 			if pages > 1 {
@@ -23,7 +24,7 @@ func BenchmarkPages(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				b.SetBytes(int64(pages) * int64(len(page)))
 				for b.Loop() {
-					p, err := NewPages(PagesOptions{}, func(*columnar.Cells) error { return nil })
+					p, err := NewPages(Options{}, func(*columnar.Cells) error { return nil })
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -21,14 +21,14 @@ func TestPagesAreForgotten(t *testing.T) {
 	record := "{" + strings.Join(members, ",") + "}"
 	for _, test := range []struct {
 		name, format, page string
-		options            PagesOptions
+		options            Options
 	}{
-		{"array", "json", "[" + record + "," + record + "]", PagesOptions{}},
-		{"inside", "json", `{"data":[` + record + `],"next":"x"}`, PagesOptions{}},
-		{"in memory", "json", `{"data":[` + record + `],"next":"x"}`, PagesOptions{Path: "$..data[*]"}},
-		{"lines", "ndjson", record + "\n" + record, PagesOptions{}},
-		{"table", "csv", strings.Join(fields, ",") + "\n" + strings.Repeat("1,", 49) + "1\n", PagesOptions{}},
-		{"table in Windows-1252", "csv", strings.Join(fields, ",") + "\n" + strings.Repeat("\xe9,", 49) + "1\n", PagesOptions{}},
+		{"array", "json", "[" + record + "," + record + "]", Options{}},
+		{"inside", "json", `{"data":[` + record + `],"next":"x"}`, Options{}},
+		{"in memory", "json", `{"data":[` + record + `],"next":"x"}`, Options{Path: "$..data[*]"}},
+		{"lines", "ndjson", record + "\n" + record, Options{}},
+		{"table", "csv", strings.Join(fields, ",") + "\n" + strings.Repeat("1,", 49) + "1\n", Options{}},
+		{"table in Windows-1252", "csv", strings.Join(fields, ",") + "\n" + strings.Repeat("\xe9,", 49) + "1\n", Options{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.options.Temp = t.TempDir()

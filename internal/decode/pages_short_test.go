@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
 )
 
 // A short page is walked through once and then read; it gives the same rows and
@@ -30,7 +31,7 @@ func TestShortPagesAreDocuments(t *testing.T) {
 	} {
 		for _, path := range []string{"$.data[*]", "$.data.*", "$.*[*]", "$.data[1]", "$.data[?@.id > 1]", "$"} {
 			alone, errAlone := readAlone(t, path, doc)
-			got, err := readPages(t, "json", PagesOptions{Path: path}, doc)
+			got, err := readPages(t, "json", Options{Path: path}, doc)
 			if (err == nil) != (errAlone == nil) {
 				t.Errorf("%s in %s: %v, and alone %v", path, doc, err, errAlone)
 				continue
@@ -51,7 +52,7 @@ func TestShortPagesAreDocuments(t *testing.T) {
 // readAlone reads a document that is no page.
 func readAlone(t *testing.T, path, doc string) (rows []string, err error) {
 	t.Helper()
-	j, err := OpenJSON(t.Context(), strings.NewReader(doc), JSONOptions{Path: path, Temp: t.TempDir()})
+	j, err := Open(t.Context(), "json", strings.NewReader(doc), Options{Path: path, Temp: t.TempDir()})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func readAlone(t *testing.T, path, doc string) (rows []string, err error) {
 		for row := range cells.Rows {
 			texts := make([]string, cells.Columns)
 			for column := range texts {
-				texts[column] = cellText(cells, cells.At(row, column))
+				texts[column] = decodetest.CellText(cells, cells.At(row, column))
 			}
 			rows = append(rows, strings.Join(texts, " "))
 		}

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
 )
 
 // pagesTable is what was read of pages: what each page gave as it came, and all
@@ -29,7 +30,7 @@ type pagesTable struct {
 
 // readPages adds pages and holds what they gave as they came against what they
 // give when they are read again.
-func readPages(t testing.TB, format string, options PagesOptions, pages ...string) (pagesTable, error) {
+func readPages(t testing.TB, format string, options Options, pages ...string) (pagesTable, error) {
 	t.Helper()
 	var out pagesTable
 	var mu sync.Mutex
@@ -41,7 +42,7 @@ func readPages(t testing.TB, format string, options PagesOptions, pages ...strin
 		for row := range cells.Rows {
 			texts := make([]string, cells.Columns)
 			for column := range texts {
-				texts[column] = cellText(cells, cells.At(row, column))
+				texts[column] = decodetest.CellText(cells, cells.At(row, column))
 			}
 			given[cells.First+int64(row)] = texts
 		}
@@ -51,7 +52,7 @@ func readPages(t testing.TB, format string, options PagesOptions, pages ...strin
 		return out, err
 	}
 	defer p.Close()
-	p.Watch("id", func(_ columnar.CellKind, text []byte) { out.watched = append(out.watched, string(text)) })
+	p.Watch("id", func(text []byte) { out.watched = append(out.watched, string(text)) })
 	for _, page := range pages {
 		rows, err := p.Add(t.Context(), format, strings.NewReader(page))
 		if err != nil {
@@ -61,7 +62,7 @@ func readPages(t testing.TB, format string, options PagesOptions, pages ...strin
 	}
 	slices.Sort(out.watched)
 	out.names = p.Names()
-	for number, row := range readRows(t, p) {
+	for number, row := range decodetest.Rows(t, p) {
 		for len(given[int64(number)]) < len(row) {
 			given[int64(number)] = append(given[int64(number)], "∅")
 		}
@@ -87,85 +88,85 @@ func TestPages(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		format  string
-		options PagesOptions
+		options Options
 		pages   []string
 		want    pagesTable
 	}{
 		{
 			"a list in an object, the last page of which is empty", "json",
-			PagesOptions{},
+			Options{},
 			[]string{`{"data":[{"id":1}],"next":2}`, `{"data":[{"id":2,"a":{"b":"x"}},{"id":3}]}`, `{"data":[]}`},
 			pagesTable{names: []string{"id", "a.b"}, rows: []string{"1 ∅", "2 x", "3 ∅"}, counts: []int64{1, 2, 0}, watched: []string{"1", "2", "3"}},
 		},
 		{
 			"columns that come late, in another order", "json",
-			PagesOptions{},
+			Options{},
 			[]string{`[{"a":"1"}]`, `[]`, `[{"b":"2"},{"b":"3","a":"4"}]`},
 			pagesTable{names: []string{"a", "b"}, rows: []string{"1 ∅", "∅ 2", "4 3"}, counts: []int64{1, 0, 2}},
 		},
 		{
 			"an object is one record, until a page has a list", "json",
-			PagesOptions{},
+			Options{},
 			[]string{`{"id":1}`, `{"more":[{"id":2}]}`, `{"id":3}`},
 			pagesTable{names: []string{"id"}, rows: []string{"1", "2"}, counts: []int64{1, 1, 0}, watched: []string{"1", "2"}},
 		},
 		{
 			"an array after an object", "json",
-			PagesOptions{},
+			Options{},
 			[]string{`{"list":[{"id":1}]}`, `[{"id":2}]`},
 			pagesTable{names: []string{"id"}, rows: []string{"1", "2"}, counts: []int64{1, 1}, watched: []string{"1", "2"}},
 		},
 		{
 			"an empty list, and then one that is not", "json",
-			PagesOptions{List: true},
+			Options{List: true},
 			[]string{`{"list":[],"total":0}`, `{"list":[{"id":1}]}`},
 			pagesTable{names: []string{"id"}, rows: []string{"1"}, counts: []int64{0, 1}, watched: []string{"1"}},
 		},
 		{
 			"an empty list that is the whole answer", "json",
-			PagesOptions{},
+			Options{},
 			[]string{`{"list":"none","total":[]}`},
 			pagesTable{names: []string{"list", "total"}, rows: []string{"none []"}, counts: []int64{1}},
 		},
 		{
 			"a path that is followed in memory", "json",
-			PagesOptions{Path: "$..id"},
+			Options{Path: "$..id"},
 			[]string{`{"x":{"id":1}}`, `{"y":[{"id":2},{"id":3}]}`, `{}`},
 			pagesTable{names: []string{"value"}, rows: []string{"1", "2", "3"}, counts: []int64{1, 2, 0}},
 		},
 		{
 			"a path and exploded records", "json",
-			PagesOptions{Path: "$.o[*]", Explode: "l"},
+			Options{Path: "$.o[*]", Explode: "l"},
 			[]string{`{"o":[{"id":1,"l":[{"n":1},{"n":2}]}]}`, `{"o":[{"id":2}]}`},
 			pagesTable{names: []string{"id", "l.n"}, rows: []string{"1 1", "1 2", "2 ∅"}, counts: []int64{2, 1}, watched: []string{"1", "1", "2"}},
 		},
 		{
 			"lines", "ndjson",
-			PagesOptions{},
+			Options{},
 			[]string{"{\"id\":1}\n{\"id\":2}\n", "\n", "{\"x\":\"y\"}"},
 			pagesTable{names: []string{"id", "x"}, rows: []string{"1 ∅", "2 ∅", "∅ y"}, counts: []int64{2, 0, 1}, watched: []string{"1", "2"}},
 		},
 		{
 			"utf-16", "json",
-			PagesOptions{},
-			[]string{`[{"id":"ä"}]`, string(inUTF16(binary.LittleEndian, `[{"id":"ö"}]`)), string(inUTF16(binary.BigEndian, "\ufeff[{\"id\":\"ü\"}]"))},
+			Options{},
+			[]string{`[{"id":"ä"}]`, string(decodetest.InUTF16(binary.LittleEndian, `[{"id":"ö"}]`)), string(decodetest.InUTF16(binary.BigEndian, "\ufeff[{\"id\":\"ü\"}]"))},
 			pagesTable{names: []string{"id"}, rows: []string{"ä", "ö", "ü"}, counts: []int64{1, 1, 1}, watched: []string{"ä", "ö", "ü"}},
 		},
 		{
 			"records without members", "json",
-			PagesOptions{},
+			Options{},
 			[]string{`[{},{}]`, `[{}]`},
 			pagesTable{names: []string{"value"}, rows: []string{"∅", "∅", "∅"}, counts: []int64{2, 1}},
 		},
 		{
 			"no page at all", "json",
-			PagesOptions{},
+			Options{},
 			nil,
 			pagesTable{warnings: []string{"no-rows  1 0 there are no records"}},
 		},
 		{
 			"repeated names in two pages", "json",
-			PagesOptions{},
+			Options{},
 			[]string{`[{"a":"0"}]`, `[{"a":"1","a":"2"}]`, `[{"a":"3"},{"a":"4","a":"5"}]`},
 			pagesTable{
 				names: []string{"a"}, rows: []string{"0", "2", "3", "5"}, counts: []int64{1, 1, 2},
@@ -174,25 +175,25 @@ func TestPages(t *testing.T) {
 		},
 		{
 			"tables with the same header", "csv",
-			PagesOptions{},
+			Options{},
 			[]string{"id;x\n1;a\n2;b\n", "id;x\n3;c\n", "id;x\n", ""},
 			pagesTable{names: []string{"id", "x"}, rows: []string{"1 a", "2 b", "3 c"}, counts: []int64{2, 1, 0, 0}, watched: []string{"1", "2", "3"}},
 		},
 		{
 			"tables with their columns in other places", "csv",
-			PagesOptions{},
+			Options{},
 			[]string{"id,x\n1,a\n", "x,id\nb,2\n", "y,id\nc,3\n"},
 			pagesTable{names: []string{"id", "x", "y"}, rows: []string{"1 a ∅", "2 b ∅", "3 ∅ c"}, counts: []int64{1, 1, 1}, watched: []string{"1", "2", "3"}},
 		},
 		{
 			"a header that is not repeated", "csv",
-			PagesOptions{},
+			Options{},
 			[]string{"id,x\nn1,a\nn2,b\n", "n3,c\nn4,d\n", "n5,e\n"},
 			pagesTable{names: []string{"id", "x"}, rows: []string{"n1 a", "n2 b", "n3 c", "n4 d", "n5 e"}, counts: []int64{2, 2, 1}, watched: []string{"n1", "n2", "n3", "n4", "n5"}},
 		},
 		{
 			"names that are there twice, and rows that are too long", "csv",
-			PagesOptions{},
+			Options{},
 			[]string{"a,a\n1,2\n", "b,a,a\n3,4,5\n6,7,8,9\n"},
 			pagesTable{
 				names: []string{"a", "a", "b", "_extra_1"}, rows: []string{"1 2 ∅ ∅", "4 5 3 ∅", "7 8 6 9"}, counts: []int64{1, 2},
@@ -201,7 +202,7 @@ func TestPages(t *testing.T) {
 		},
 		{
 			"windows-1252 and tabs", "tsv",
-			PagesOptions{},
+			Options{},
 			[]string{"id\tx\n1\tZo\xeb\n", "id\tx\n2\t\xe9\n"},
 			pagesTable{
 				names: []string{"id", "x"}, rows: []string{"1 Zoë", "2 é"}, counts: []int64{1, 1}, watched: []string{"1", "2"},
@@ -224,25 +225,25 @@ func TestPages(t *testing.T) {
 func TestPagesRefuse(t *testing.T) {
 	for _, test := range []struct {
 		name, format string
-		options      PagesOptions
+		options      Options
 		pages        []string
 		want         string
 	}{
-		{"a fault in a page", "json", PagesOptions{}, []string{"[]", `[{"a":1},]`}, "page 2: the JSON is wrong at line 1, column 10"},
-		{"what is no text", "csv", PagesOptions{}, []string{"a,b\n1,2\n", "a,b\n1,2\n", "%PDF-1.7"}, "page 3: the data begins like a PDF"},
-		{"a format that there is not", "pdf", PagesOptions{}, []string{"x"}, "page 1: pages are csv"},
-		{"a wrong path", "json", PagesOptions{Path: "$["}, nil, ""},
-		{"a wrong way to explode", "json", PagesOptions{Explode: "["}, nil, ""},
+		{"a fault in a page", "json", Options{}, []string{"[]", `[{"a":1},]`}, "page 2: the JSON is wrong at line 1, column 10"},
+		{"what is no text", "csv", Options{}, []string{"a,b\n1,2\n", "a,b\n1,2\n", "%PDF-1.7"}, "page 3: the data begins like a PDF"},
+		{"a format that there is not", "pdf", Options{}, []string{"x"}, "page 1: pages are csv"},
+		{"a wrong path", "json", Options{Path: "$["}, nil, ""},
+		{"a wrong way to explode", "json", Options{Explode: "["}, nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := readPages(t, test.format, test.options, test.pages...)
-			mustRefuse(t, err, test.want)
+			decodetest.MustRefuse(t, err, test.want)
 		})
 	}
 }
 
 func TestPagesStayRefused(t *testing.T) {
-	p, err := NewPages(PagesOptions{}, func(*columnar.Cells) error { return nil })
+	p, err := NewPages(Options{}, func(*columnar.Cells) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,14 +251,15 @@ func TestPagesStayRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Add(t.Context(), "json", strings.NewReader("[1]"))
-	mustRefuse(t, err, "page 2: it is json, and the pages before it are csv")
+	decodetest.MustRefuse(t, err, "page 2: it is json, and the pages before it are csv")
 	if _, again := p.Add(t.Context(), "csv", strings.NewReader("a\n1\n")); again != err {
 		t.Errorf("a page after the refusal: %v", again)
 	}
 }
 
 func TestPagesFailWithTheirFunction(t *testing.T) {
-	p, err := NewPages(PagesOptions{}, func(*columnar.Cells) error { return errBroken })
+	errBroken := errors.New("broken")
+	p, err := NewPages(Options{}, func(*columnar.Cells) error { return errBroken })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,16 +285,16 @@ func TestPagesAreOneTable(outer *testing.T) {
 			pages = append(pages, "["+strings.Join(rest[:n], ",")+"]")
 			rest = rest[n:]
 		}
-		got, err := readPages(outer, "json", PagesOptions{}, pages...)
+		got, err := readPages(outer, "json", Options{}, pages...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := OpenJSON(outer.Context(), strings.NewReader("["+strings.Join(records, ",")+"]"), JSONOptions{})
+		whole, err := Open(outer.Context(), "json", strings.NewReader("["+strings.Join(records, ",")+"]"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var want []string
-		for _, row := range readRows(outer, whole) {
+		for _, row := range decodetest.Rows(outer, whole) {
 			want = append(want, strings.Join(row, " "))
 		}
 		if !slices.Equal(got.names, whole.Names()) || !slices.Equal(got.rows, want) {
@@ -303,11 +305,11 @@ func TestPagesAreOneTable(outer *testing.T) {
 
 // Pages of some size are read by several goroutines, and in parts.
 func TestPagesOfManyBlocks(t *testing.T) {
-	array := append(append([]byte(`{"data":[`), benchRecords(1<<20, ",")...), "]}"...)
+	array := append(append([]byte(`{"data":[`), decodetest.Records(1<<20, ",")...), "]}"...)
 	var given sync.Map
-	p, err := NewPages(PagesOptions{}, func(cells *columnar.Cells) error {
+	p, err := NewPages(Options{}, func(cells *columnar.Cells) error {
 		for row := range cells.Rows {
-			given.Store(cells.First+int64(row), renderCell(cells, cells.At(row, 0)))
+			given.Store(cells.First+int64(row), decodetest.CellText(cells, cells.At(row, 0)))
 		}
 		return nil
 	})
@@ -328,7 +330,7 @@ func TestPagesOfManyBlocks(t *testing.T) {
 		err := p.Read(t.Context(), block, end, func(cells *columnar.Cells) error {
 			for row := range cells.Rows {
 				want, _ := given.Load(next)
-				if got := renderCell(cells, cells.At(row, 0)); cells.First+int64(row) != next || got != want {
+				if got := decodetest.CellText(cells, cells.At(row, 0)); cells.First+int64(row) != next || got != want {
 					return fmt.Errorf("row %d is %s, want row %d, %s", cells.First+int64(row), got, next, want)
 				}
 				next++

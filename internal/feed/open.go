@@ -2,14 +2,11 @@ package feed
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
-	"github.com/feedmill/feedmill/internal/model"
 )
 
 // uploadSpec is how the data is read, as the feed's record has it.
@@ -30,53 +27,22 @@ func uploadSpec(u feedmill.Upload) []byte {
 	return text
 }
 
-// table is data that can be read, and what must be closed after it.
-type table struct {
-	model.Table
-	io.Closer
-}
+// table is data that can be read.
+type table struct{ decode.Table }
 
 // openTable finds the records of the data in its format.
 func openTable(ctx context.Context, data decode.Source, u feedmill.Upload, temp string) (table, error) {
-	options := decode.JSONOptions{Path: u.Path, Explode: u.Explode, Temp: temp}
-	open := decode.OpenJSON
-	switch u.Format {
-	case "ndjson":
-		open = decode.OpenNDJSON
-		fallthrough
-	case "json":
-		json, err := open(ctx, data, options)
-		return table{json, json}, err
-	}
-	text, err := decode.OpenText(ctx, data, temp)
-	if err != nil {
-		return table{}, err
-	}
-	csv, err := decode.OpenCSV(ctx, text, decode.CSVOptions{Delimiter: delimiterOf(u.Format)})
-	if err != nil {
-		return table{}, errors.Join(err, text.Close())
-	}
-	return table{csv, text}, nil
-}
-
-// delimiterOf is what stands between the fields of a format, or 0 where the
-// data says so.
-func delimiterOf(format string) byte {
-	if format == "tsv" {
-		return '\t'
-	}
-	return 0
+	opened, err := decode.Open(ctx, u.Format, data, readOptions(u, temp))
+	return table{opened}, err
 }
 
 // openArriving is openTable for data that is not yet there in full.
 func openArriving(ctx context.Context, data decode.Arriving, u feedmill.Upload, temp string) (table, error) {
-	switch u.Format {
-	case "json":
-		return table{}, decode.ErrArriving
-	case "ndjson":
-		json, err := decode.OpenNDJSON(ctx, data, decode.JSONOptions{Path: u.Path, Explode: u.Explode, Temp: temp})
-		return table{json, json}, err
-	}
-	csv, err := decode.OpenArrivingCSV(data, decode.CSVOptions{Delimiter: delimiterOf(u.Format)})
-	return table{csv, io.NopCloser(nil)}, err
+	opened, err := decode.OpenArriving(ctx, u.Format, data, readOptions(u, temp))
+	return table{opened}, err
+}
+
+// readOptions say how the data of an upload is read.
+func readOptions(u feedmill.Upload, temp string) decode.Options {
+	return decode.Options{Path: u.Path, Explode: u.Explode, Temp: temp}
 }

@@ -132,14 +132,14 @@ func (f *Feeds) newTable(feed feedmill.Feed, spec *rest.Spec, cursor *rest.Curso
 	}
 	t := &fetchedTable{feed: feed, response: response, inference: model.New(model.Options{Text: response.Types == "text"})}
 	t.pages, err = decode.NewPages(
-		decode.PagesOptions{Path: response.Path, Explode: response.Explode, List: spec.Paginated(), Temp: f.temp},
+		decode.Options{Path: response.Path, Explode: response.Explode, List: spec.Paginated(), Temp: f.temp},
 		func(cells *columnar.Cells) error { t.inference.Block(cells); return nil },
 	)
 	if err != nil {
 		return nil, err
 	}
 	if column, ok := spec.CursorColumn(); ok {
-		t.pages.Watch(column, func(_ columnar.CellKind, text []byte) { cursor.See(text) })
+		t.pages.Watch(column, cursor.See)
 	}
 	return t, nil
 }

@@ -1,0 +1,198 @@
+package csv
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+// Dialect is how a table is written in separated fields. All its characters are ASCII.
+type Dialect struct {
+	Delimiter byte
+	// Quote is the character around fields that hold others of their own,
+	// 0 where there is none.
+	Quote byte
+	// Escape is what stands before a quote inside quotes: the quote itself,
+	// or a backslash.
+	Escape byte
+	// Newline is the last character of a line end: a line feed, before
+	// which a carriage return may stand, or a carriage return alone.
+	Newline byte
+}
+
+// delimiters are those that are looked for, in the order in which they are
+// preferred. Those from certain on are rare and must split every record into as
+// many fields.
+var delimiters = []byte(",;\t|^~\x1f\x01")
+
+const certain = 4
+
+// trial is a dialect with what the head of the data looks like in it.
+type trial struct {
+	Dialect
+	records [][]columnar.Cell
+	data    []byte
+	// offsets is where each record begins, and where the last one ends.
+	offsets []int
+	// width is how many fields most records have, and agree the share of
+	// records that have as many, in twentieths.
+	width, agree int
+	// typed is the share of fields that look like numbers or dates, in twentieths.
+	typed  int
+	broken int64
+	// tooMany says that the first record has more fields than any table.
+	tooMany bool
+}
+
+// findDialect finds the dialect of the head of a text, which is all of it
+// where final is set. The delimiter is looked for where it is 0.
+func findDialect(head []byte, final bool, delimiter byte) *trial {
+	newline := byte('\n')
+	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0 {
+		newline = '\r'
+	}
+	among := delimiters
+	if delimiter != 0 {
+		among = []byte{delimiter}
+	}
+	best := tryDialect(head, final, Dialect{among[0], '"', '"', newline})
+	for i, delimiter := range among[1:] {
+		next := tryDialect(head, final, Dialect{delimiter, '"', '"', newline})
+		if next.better(best) && (i+1 < certain || next.agree == 20 && len(next.records) > 1) {
+			best = next
+		}
+	}
+	for _, other := range []Dialect{
+		{best.Delimiter, '"', '\\', newline},
+		{best.Delimiter, '\'', '\'', newline},
+	} {
+		next := tryDialect(head, final, other)
+		if other.Escape == '\\' && best.broken > 0 && next.broken < best.broken && next.width >= best.width ||
+			other.Quote == '\'' && next.quotesProven() && next.agree >= best.agree && next.width > 0 {
+			return next
+		}
+	}
+	return best
+}
+
+// better reports whether t explains the data better than o, which is preferred
+// where both do as well.
+func (t *trial) better(o *trial) bool {
+	if t.tooMany != o.tooMany {
+		return t.tooMany
+	}
+	if (t.width > 1) != (o.width > 1) {
+		return t.width > 1
+	}
+	if t.width <= 1 && t.splitsFirst() != o.splitsFirst() {
+		return t.splitsFirst()
+	}
+	return slices.Compare(t.rank(), o.rank()) > 0
+}
+
+// splitsFirst reports whether the first record has several fields, although most
+// others have one.
+func (t *trial) splitsFirst() bool { return len(t.records) > 0 && len(t.records[0]) > 1 }
+
+func (t *trial) rank() []int {
+	clean, first := 0, 0
+	if t.broken*10 < int64(len(t.records)) || t.broken == 0 {
+		clean = 1
+	}
+	if len(t.records) > 0 && len(t.records[0]) == t.width {
+		first = 1
+	}
+	return []int{clean, t.agree, first, t.typed, t.width}
+}
+
+// tryDialect reads the head of the data in a dialect.
+func tryDialect(head []byte, final bool, dialect Dialect) *trial {
+	t := &trial{Dialect: dialect, data: bytes.Clone(head), offsets: []int{0}}
+	reader := tolerant{dialect: dialect, special: dialect.special(), data: t.data, final: final, everyReturn: true, maxField: input.MaxFieldBytes}
+	if !final {
+		reader.data = bytes.TrimRight(t.data, "\r")
+	}
+	for pos := 0; pos < len(reader.data); {
+		first, broken := len(reader.cells), reader.broken
+		next, complete := reader.record(pos, 0)
+		if !complete {
+			reader.cells, reader.broken = reader.cells[:first], broken
+			t.tooMany = reader.tooMany && t.blankSoFar()
+			if pos > len(reader.data)/2 || reader.tooMany {
+				break
+			}
+			// A record of that length is more likely to have a quote too many.
+			reader.final = true
+			continue
+		}
+		t.records = append(t.records, reader.cells[first:len(reader.cells):len(reader.cells)])
+		t.offsets = append(t.offsets, next)
+		pos = next
+	}
+	t.broken = reader.broken.count
+	t.measure()
+	return t
+}
+
+// blankSoFar reports whether no record was found yet.
+func (t *trial) blankSoFar() bool { return t.nextLine(0) == len(t.records) }
+
+// measure looks at how many fields the records have and what is in them.
+func (t *trial) measure() {
+	widths := map[int]int{}
+	lines, typed, all := 0, 0, 0
+	for i, record := range t.records {
+		if t.blank(i) {
+			continue
+		}
+		lines++
+		widths[len(record)]++
+		for _, cell := range record {
+			if !cell.Empty() {
+				all++
+				if looksTyped(t.text(cell)) {
+					typed++
+				}
+			}
+		}
+	}
+	for width, count := range widths {
+		if c := cmp.Compare(count, widths[t.width]); c > 0 || c == 0 && width > t.width {
+			t.width = width
+		}
+	}
+	t.agree = widths[t.width] * 20 / max(lines, 1)
+	t.typed = typed * 20 / max(all, 1)
+}
+
+func (t *trial) text(cell columnar.Cell) []byte {
+	start, end := cell.Range()
+	return t.data[start:end]
+}
+
+// blank reports whether the record is an empty line.
+func (t *trial) blank(record int) bool {
+	cells := t.records[record]
+	return len(cells) == 1 && cells[0].Kind() == columnar.CellPlain && cells[0].Empty()
+}
+
+// quotesProven reports whether the quotes of the trial are more than
+// apostrophes: several fields stand in them, none is broken, and no field stands
+// in double quotes.
+func (t *trial) quotesProven() bool {
+	quoted := 0
+	for _, record := range t.records {
+		for _, cell := range record {
+			text := t.text(cell)
+			if cell.Kind() == columnar.CellQuoted {
+				quoted++
+			} else if len(text) > 0 && text[0] == '"' {
+				return false
+			}
+		}
+	}
+	return quoted > 1 && t.broken == 0
+}

@@ -1,0 +1,147 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/csv"
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/json"
+)
+
+// format is a row of the table: a format and how it is read. A row without open is
+// one of a format that is only known.
+type format struct {
+	feedmill.Format
+	// recognise reports whether text that begins with head is in the format.
+	// Whole says that head is all of it.
+	recognise func(head []byte, whole bool) bool
+	open      func(context.Context, Source, Options) (Table, error)
+	// openArriving opens data that is still arriving; nil where the format
+	// cannot be read before all is there.
+	openArriving func(context.Context, Arriving, Options) (Table, error)
+	// family is the formats whose pages can be of one table with those of this
+	// one, and addPage adds a page to what the family has begun. They are nil
+	// where a format does not come in pages.
+	family  *family
+	addPage func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error)
+}
+
+// family is formats whose pages can be of one table.
+type family struct {
+	name  string
+	begin func(Options, *input.Spool) (pageReader, error)
+}
+
+var (
+	csvFamily = &family{"csv", func(_ Options, spool *input.Spool) (pageReader, error) {
+		return csv.NewPages(spool), nil
+	}}
+	jsonFamily = &family{"json", func(o Options, spool *input.Spool) (pageReader, error) {
+		return json.NewPages(json.Options{Path: o.Path, Explode: o.Explode}, o.List, spool)
+	}}
+)
+
+// recordPaths are the parameters of formats whose records lie somewhere in a
+// document.
+var recordPaths = []string{"path", "explode"}
+
+// formats is the table of formats, in the order in which they are listed to
+// people.
+var formats = []format{
+	{
+		Format: feedmill.Format{
+			Name: "csv", Extensions: []string{".csv"},
+			MediaTypes: []string{"text/csv", "application/csv", "text/x-csv"},
+		},
+		recognise: csv.Recognise,
+		open:      openCSV(0), openArriving: openArrivingCSV(0), family: csvFamily, addPage: addPageCSV(0),
+	},
+	{
+		Format: feedmill.Format{
+			Name: "tsv", Extensions: []string{".tsv", ".tab"},
+			MediaTypes: []string{"text/tab-separated-values"},
+		},
+		recognise: csv.RecogniseTabs,
+		open:      openCSV('\t'), openArriving: openArrivingCSV('\t'), family: csvFamily, addPage: addPageCSV('\t'),
+	},
+	{
+		Format: feedmill.Format{
+			Name: "json", Extensions: []string{".json"}, Parameters: recordPaths,
+			MediaTypes: []string{"application/json", "text/json"},
+		},
+		recognise: json.Recognise,
+		open:      openJSON, family: jsonFamily, addPage: addPageJSON(false),
+	},
+	{
+		Format: feedmill.Format{
+			Name: "ndjson", Extensions: []string{".ndjson", ".jsonl"}, Parameters: recordPaths,
+			MediaTypes: []string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/jsonlines"},
+		},
+		recognise: json.RecogniseLines,
+		open:      openLines, openArriving: func(ctx context.Context, data Arriving, o Options) (Table, error) { return openLines(ctx, data, o) },
+		family: jsonFamily, addPage: addPageJSON(true),
+	},
+	{Format: feedmill.Format{Name: "xlsx"}},
+	{Format: feedmill.Format{Name: "xlsm"}},
+	{Format: feedmill.Format{Name: "xlsb"}},
+	{Format: feedmill.Format{Name: "xls"}},
+	{Format: feedmill.Format{Name: "ods"}},
+	{Format: feedmill.Format{Name: "xml"}},
+	{Format: feedmill.Format{Name: "parquet"}},
+}
+
+// Formats are the formats of the table.
+func Formats() feedmill.Formats {
+	var out feedmill.Formats
+	for _, f := range formats {
+		f.Readable = f.open != nil
+		out = append(out, f.Format)
+	}
+	return out
+}
+
+// Recognise returns the name of the format of data that begins with head, and is
+// that alone where whole is set; it is empty where the data looks like none.
+func Recognise(head []byte, whole bool) string {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	for _, f := range formats {
+		if f.recognise != nil && f.recognise(head, whole) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+func openCSV(delimiter byte) func(context.Context, Source, Options) (Table, error) {
+	return func(ctx context.Context, data Source, o Options) (Table, error) {
+		return csv.Open(ctx, data, csv.Options{Delimiter: delimiter, Temp: o.Temp})
+	}
+}
+
+func openArrivingCSV(delimiter byte) func(context.Context, Arriving, Options) (Table, error) {
+	return func(_ context.Context, data Arriving, _ Options) (Table, error) {
+		return csv.OpenArriving(data, csv.Options{Delimiter: delimiter})
+	}
+}
+
+func addPageCSV(delimiter byte) func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error) {
+	return func(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
+		return pages.(*csv.Pages).Add(ctx, in.data, csv.Options{Delimiter: delimiter}, in.first, in.each)
+	}
+}
+
+func openJSON(ctx context.Context, data Source, o Options) (Table, error) {
+	return json.Open(ctx, data, json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp})
+}
+
+func openLines(ctx context.Context, data Source, o Options) (Table, error) {
+	return json.OpenLines(ctx, data, json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp})
+}
+
+func addPageJSON(lines bool) func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error) {
+	return func(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
+		return pages.(*json.Pages).Add(ctx, in.data, lines, in.first, in.before, in.each)
+	}
+}

@@ -1,0 +1,26 @@
+package input
+
+// The limits that all formats have. What passes one of them is refused, with its
+// place.
+const (
+	// MaxColumns is how many columns the data can name.
+	MaxColumns = 10_000
+	// MaxFieldBytes is how long the text of a cell can be.
+	MaxFieldBytes = 16 << 20
+	// MaxRecordBytes is how long a record can be, with everything in it.
+	MaxRecordBytes = 32 << 20
+	// MaxEmptyCells is how many cells a table can have besides 32 for each byte
+	// of its data.
+	MaxEmptyCells = 1 << 28
+)
+
+// CheckCells refuses a table that has more cells than data of so many bytes can
+// have, so that a small file does not become a huge table of nothing. Empty is
+// mostly MaxEmptyCells.
+func CheckCells(rows int64, columns int, empty, bytes int64) error {
+	if rows*int64(columns) <= empty+32*bytes {
+		return nil
+	}
+	return Refuse("too-many-cells", "the first %d rows and their %d columns are too many for data of this size: "+
+		"almost all cells are empty or repeated; where the columns are keys of a map, a path can select its values", rows, columns)
+}

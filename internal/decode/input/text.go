@@ -1,0 +1,159 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Encoding is how text is written in bytes.
+type Encoding string
+
+// The encodings that are found.
+const (
+	UTF8        Encoding = "utf-8"
+	UTF16LE     Encoding = "utf-16le"
+	UTF16BE     Encoding = "utf-16be"
+	Windows1252 Encoding = "windows-1252"
+)
+
+// Text is data as UTF-8 without a byte order mark. It is a [Source] itself.
+type Text struct {
+	Source
+	// Encoding is how the data was written.
+	Encoding Encoding
+	Warnings []feedmill.Warning
+	Survey   *Survey
+}
+
+// OpenText finds the encoding of src: by its byte order mark, UTF-16 by the
+// pattern of its zero bytes, UTF-8 where all of the data is valid, and else
+// Windows-1252, with a warning. Data that is not text, because it has zero
+// bytes or begins like a known binary format, is refused.
+//
+// UTF-8 is read where it stands. Everything else is written again to the spool,
+// which must not be closed before the last reading.
+func OpenText(ctx context.Context, src Source, chunk int64, spool *Spool) (*Text, error) {
+	head := make([]byte, min(src.Size(), HeadBytes))
+	if err := ReadFull(src, head, 0); err != nil {
+		return nil, fmt.Errorf("read the head of the text: %w", err)
+	}
+	if format := BinaryFormat(head); format != "" {
+		return nil, Refuse("not-text", "the data begins like %s at byte 0 and is not text", format)
+	}
+	encoding, mark := EncodingOf(head)
+	body := io.NewSectionReader(src, int64(mark), src.Size()-int64(mark))
+	if encoding != UTF8 {
+		return rewrite(ctx, body, encoding, int64(mark), chunk, spool)
+	}
+	found, err := surveyText(ctx, body, chunk, false)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("survey the text: %w", err)
+	case found.NUL >= 0:
+		return nil, Refuse("not-text", "the data has a zero byte at byte %d and is not text", found.NUL+int64(mark))
+	case found.Invalid < 0:
+		return &Text{Source: body, Encoding: UTF8, Survey: found}, nil
+	case mark > 0:
+		return nil, Refuse("invalid-encoding", "the data begins with the mark of UTF-8, and byte %d is not UTF-8", found.Invalid+int64(mark))
+	}
+	invalid := found.Invalid
+	if found, err = surveyText(ctx, body, chunk, true); err != nil {
+		return nil, fmt.Errorf("survey the text: %w", err)
+	}
+	if found.Control >= 0 {
+		return nil, Refuse("not-text", "the data is not UTF-8 (byte %d) and has a control character at byte %d: it is not text", invalid, found.Control)
+	}
+	text, err := rewrite(ctx, body, Windows1252, 0, chunk, spool)
+	if err != nil {
+		return nil, err
+	}
+	text.Warnings = append(text.Warnings, feedmill.Warning{
+		Code: feedmill.WarnEncoding, Count: 1,
+		Detail: fmt.Sprintf("byte %d is not UTF-8, so the data is read as Windows-1252", invalid),
+	})
+	return text, nil
+}
+
+// rewrite gives the text of src in UTF-8.
+func rewrite(ctx context.Context, src Source, encoding Encoding, offset, chunk int64, spool *Spool) (*Text, error) {
+	written, err := Transcode(ctx, src, encoding, offset, spool)
+	if err != nil {
+		return nil, err
+	}
+	found, err := surveyText(ctx, written, chunk, false)
+	if err != nil {
+		return nil, fmt.Errorf("survey the text: %w", err)
+	}
+	return &Text{Source: written, Encoding: encoding, Survey: found}, nil
+}
+
+var marks = []struct {
+	mark     string
+	encoding Encoding
+}{
+	{"\xef\xbb\xbf", UTF8},
+	{"\xff\xfe", UTF16LE},
+	{"\xfe\xff", UTF16BE},
+}
+
+// HeadBytes is how many bytes the encoding is told by.
+const HeadBytes = 4 << 10
+
+// EncodingOf tells the encoding by the first bytes, and how long the mark is
+// that it is told by. UTF-8 is a guess where there is no mark.
+func EncodingOf(head []byte) (encoding Encoding, mark int) {
+	for _, known := range marks {
+		if bytes.HasPrefix(head, []byte(known.mark)) {
+			return known.encoding, len(known.mark)
+		}
+	}
+	if len(head) < 4 {
+		return UTF8, 0
+	}
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i&1]++
+		}
+	}
+	// Separators, digits and line ends are ASCII in a table of any
+	// script, and one byte of each is zero. The other byte of a few
+	// characters is.
+	enough := max(1, len(head)/10)
+	switch {
+	case zeros[1] > max(enough, 8*zeros[0]):
+		return UTF16LE, 0
+	case zeros[0] > max(enough, 8*zeros[1]):
+		return UTF16BE, 0
+	}
+	return UTF8, 0
+}
+
+// BinaryFormat names the format that data begins like, where it is none of text.
+func BinaryFormat(head []byte) string {
+	for _, known := range []struct{ magic, name string }{
+		{"PK\x03\x04", "a zip archive or a workbook (xlsx, ods)"},
+		{"\xd0\xcf\x11\xe0", "an old Office file (xls)"},
+		{"\x1f\x8b", "gzip (say so with Content-Encoding)"},
+		{"\x28\xb5\x2f\xfd", "zstd (say so with Content-Encoding)"},
+		{"PAR1", "Parquet"},
+		{"%PDF-", "a PDF"},
+		{"\x89PNG", "a PNG image"},
+		{"\xff\xd8\xff", "a JPEG image"},
+		{"SQLite format 3\x00", "a SQLite database"},
+		{"\x7fELF", "a program"},
+	} {
+		if bytes.HasPrefix(head, []byte(known.magic)) {
+			return known.name
+		}
+	}
+	if len(head) >= 4 && (binary.LittleEndian.Uint32(head) == 0xfeff || binary.BigEndian.Uint32(head) == 0xfeff) {
+		return "UTF-32, which no table is written in,"
+	}
+	return ""
+}

@@ -1,0 +1,40 @@
+package json
+
+import "github.com/feedmill/feedmill/internal/decode/input"
+
+// The limits of JSON beyond those that all formats have. What passes one of them
+// is refused, with its place.
+const (
+	// maxDepth is how many arrays and objects can stand in each other in a
+	// record, and around it.
+	maxDepth = 1000
+	// maxNameBytes is how long the name of a JSON column can be, with the
+	// names of all the objects around it.
+	maxNameBytes = 1024
+	// maxTreeBytes is how large a document can be that has to be in memory
+	// as a whole, because its path cannot be followed from front to back.
+	maxTreeBytes = 32 << 20
+	// maxExploded is how many values one record can have when it is exploded.
+	maxExploded = 1 << 21
+
+	// maxNodes is how many names a decoder knows, columns and the objects
+	// around them.
+	maxNodes = 8 * input.MaxColumns
+	// maxSuperseded is how many values on the way to the records can have a
+	// name that stands in its object again.
+	maxSuperseded = 1 << 16
+	// maxNestedKeys is how many names the objects that are open at one place of
+	// a cell can have.
+	maxNestedKeys = 1 << 20
+	// maxWayName is how long a name can be on the way to the records.
+	maxWayName = 64 << 10
+	// usualBlockBytes and usualReadBytes are how much is decoded and read at once.
+	usualBlockBytes = 1 << 20
+	usualReadBytes  = 256 << 10
+	// maxRunCells is how many cells a run has at most.
+	maxRunCells = 1 << 19
+	// textPadding is how many zero bytes stand after the data of a block. They
+	// end whatever is being read, so that nothing looks for the end of the
+	// data but what has met a zero.
+	textPadding = 16
+)

@@ -1,0 +1,226 @@
+package json
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+// nestedReader reads arrays and objects that stay JSON in a cell. They are
+// checked as strictly as everything else and then made compact where they
+// stand: without blanks between tokens, and without members whose name stands
+// in the same object again.
+type nestedReader struct {
+	lexer
+	open []nestedFrame
+	keys []nestedKey
+	// dropped are ranges of the text that are left out.
+	dropped []textRange
+	names   map[string]int
+	// duplicates counts the members that were left out.
+	duplicates int64
+}
+
+type textRange struct{ start, end int }
+
+type nestedFrame struct {
+	object bool
+	keys   int // how many keys there were before it
+}
+
+type nestedKey struct {
+	textRange // without the quotes
+	escaped   bool
+}
+
+// nested reads the array or object at i, which stands in depth others, and
+// returns where its compact text ends and where the text goes on.
+func (n *nestedReader) nested(i, depth int) (end, next int) {
+	n.spaces, n.dropped = false, n.dropped[:0]
+	next = n.check(i, depth)
+	if next < 0 {
+		return -1, -1
+	}
+	if next-i > input.MaxFieldBytes {
+		return n.fail(i, "the array or object is longer than %d bytes, which is too long for a cell", input.MaxFieldBytes), -1
+	}
+	if !n.spaces && len(n.dropped) == 0 {
+		return next, next
+	}
+	return n.compact(i, next), next
+}
+
+// check reads the value at i and returns where it ends.
+func (n *nestedReader) check(i, depth int) int {
+	n.open, n.keys = n.open[:0], n.keys[:0]
+	data := n.data
+	start := i
+	for {
+		if i-start > input.MaxFieldBytes {
+			return n.fail(start, "the array or object is longer than %d bytes, which is too long for a cell", input.MaxFieldBytes)
+		}
+		// A value begins here.
+		opened := false
+		switch c := data[i]; c {
+		case '"':
+			end, escaped := n.quoted(i + 1)
+			if end < 0 || escaped && !n.checkEscapes(i+1, end) {
+				return -1
+			}
+			i = end + 1
+		case '{', '[':
+			if depth+len(n.open) >= maxDepth {
+				return n.fail(i, "more than %d arrays and objects stand in each other", maxDepth)
+			}
+			n.open = append(n.open, nestedFrame{object: c == '{', keys: len(n.keys)})
+			i = n.space(i + 1)
+			opened = true
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			i = n.number(i)
+		default:
+			i = n.word(i)
+		}
+		if i < 0 {
+			return -1
+		}
+		if i, opened = n.after(i, opened); i < 0 || !opened {
+			return i
+		}
+	}
+}
+
+// after reads what stands between two values: commas, closing brackets and
+// names. It returns where the next value begins, or where the whole ends.
+func (n *nestedReader) after(i int, opened bool) (next int, more bool) {
+	data := n.data
+	for {
+		top := len(n.open) - 1
+		if top < 0 {
+			return i, false
+		}
+		frame := n.open[top]
+		i = n.space(i)
+		c := data[i]
+		switch {
+		case frame.object && c == '}' || !frame.object && c == ']':
+			if frame.object {
+				n.close(frame)
+			}
+			n.open = n.open[:top]
+			i++
+			opened = false
+			continue
+		case opened:
+		case c == ',':
+			i = n.space(i + 1)
+		case frame.object:
+			return n.failExpected(i, "a comma or } after a member"), false
+		default:
+			return n.failExpected(i, "a comma or ] after an element"), false
+		}
+		if frame.object {
+			i = n.key(i)
+		}
+		return i, i >= 0
+	}
+}
+
+// key reads a name and its colon.
+func (n *nestedReader) key(i int) int {
+	if n.data[i] != '"' {
+		return n.failExpected(i, "a name in double quotes")
+	}
+	end, escaped := n.quoted(i + 1)
+	if end < 0 || escaped && !n.checkEscapes(i+1, end) {
+		return -1
+	}
+	if len(n.keys) == maxNestedKeys {
+		return n.fail(i, "more than %d names stand open in an array or object, which is too many for a cell", maxNestedKeys)
+	}
+	n.keys = append(n.keys, nestedKey{textRange{i + 1, end}, escaped})
+	i = n.space(end + 1)
+	if n.data[i] != ':' {
+		return n.failExpected(i, "a colon after the name")
+	}
+	return n.space(i + 1)
+}
+
+const (
+	// fewKeys is how many keys are compared with each other; more are put in
+	// a map.
+	fewKeys = 8
+	// manyKeys is how many make a map that is not kept.
+	manyKeys = 1 << 12
+)
+
+// close looks for names that are repeated in the object that ends.
+func (n *nestedReader) close(frame nestedFrame) {
+	keys := n.keys[frame.keys:]
+	n.keys = n.keys[:frame.keys]
+	plain := !slices.ContainsFunc(keys, func(k nestedKey) bool { return k.escaped })
+	if plain && len(keys) <= fewKeys {
+		for i := 1; i < len(keys); i++ {
+			// Only the latest of the same name is looked for: those before it
+			// were dropped for its sake.
+			for j := i - 1; j >= 0; j-- {
+				if bytes.Equal(n.data[keys[j].start:keys[j].end], n.data[keys[i].start:keys[i].end]) {
+					n.drop(keys, j)
+					break
+				}
+			}
+		}
+		return
+	}
+	if n.names == nil || len(n.names) > manyKeys {
+		n.names = make(map[string]int)
+	}
+	clear(n.names)
+	for i, key := range keys {
+		name := n.data[key.start:key.end]
+		if key.escaped {
+			n.scratch = n.unescape(n.scratch[:0], key.start, key.end)
+			name = n.scratch
+		}
+		if j, again := n.names[string(name)]; again {
+			n.drop(keys, j)
+		}
+		n.names[string(name)] = i
+	}
+}
+
+// drop leaves out a member that another one follows, which is from its key to
+// the next.
+func (n *nestedReader) drop(keys []nestedKey, i int) {
+	n.duplicates++
+	n.dropped = append(n.dropped, textRange{keys[i].start - 1, keys[i+1].start - 1})
+}
+
+// compact takes blanks and dropped members out of text that is right, and
+// returns where it then ends.
+func (n *nestedReader) compact(start, end int) int {
+	slices.SortFunc(n.dropped, func(a, b textRange) int { return a.start - b.start })
+	data, dropped, to := n.data, n.dropped, start
+	for i := start; i < end; {
+		for len(dropped) > 0 && dropped[0].start < i {
+			dropped = dropped[1:]
+		}
+		if len(dropped) > 0 && dropped[0].start == i {
+			i = dropped[0].end
+			continue
+		}
+		switch c := data[i]; c {
+		case ' ', '\t', '\r', '\n':
+			i++
+		case '"':
+			after, _ := n.quoted(i + 1)
+			to += copy(data[to:], data[i:after+1])
+			i = after + 1
+		default:
+			data[to] = c
+			to++
+			i++
+		}
+	}
+	return to
+}

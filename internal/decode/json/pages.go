@@ -1,0 +1,158 @@
+package json
+
+import (
+	"context"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+)
+
+// Pages is what the pages of one table have in common. They share their columns,
+// so that no cell has to change its place, and the readers, so that a name that
+// one page has is known in the next.
+type Pages struct {
+	spool   *input.Spool
+	list    bool
+	path    *jsonpath.Path
+	explode []explodeStep
+	columns *columnSet
+	readers *readerPool
+	rows    int64
+
+	// place is where the records are in the first page that has any, and
+	// opening the first byte of that page.
+	place   *recordPlace
+	opening byte
+	// superseded counts those of all pages.
+	superseded int
+}
+
+// NewPages begins a table. Pages that are not UTF-8 are written again to the
+// spool. Without a path the records of all pages are where those of the first page
+// are that has any; list says that the pages are parts of a list, so that an object
+// with an empty array and no array of objects is a page without records, and no
+// record itself.
+func NewPages(options Options, list bool, spool *input.Spool) (*Pages, error) {
+	parsed, err := newTable(options)
+	if err != nil {
+		return nil, err
+	}
+	return &Pages{spool: spool, list: list, path: parsed.path, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool)}, nil
+}
+
+// Names are what the pages call the columns, in the order in which they first
+// appear.
+func (p *Pages) Names() []string {
+	names := p.columns.list()
+	if len(names) == 0 && p.rows > 0 {
+		return []string{valueName}
+	}
+	return names
+}
+
+// Width is how many columns the table has.
+func (p *Pages) Width() int { return p.columns.count() }
+
+// Column is the first column of a name, or -1.
+func (p *Pages) Column(name string) int { return p.columns.index(name) }
+
+// Page is a page that was read.
+type Page struct{ *Table }
+
+// Blocks is how many parts the page can be read in. One that is followed in memory
+// is one part, so that it is not read into memory more than once.
+func (p Page) Blocks() int {
+	if p.tree {
+		return min(p.Table.Blocks(), 1)
+	}
+	return p.Table.Blocks()
+}
+
+// Read gives the records of the blocks [from, to) to fn, in order.
+func (p Page) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
+	if p.tree {
+		to = p.Table.Blocks()
+	}
+	return p.Table.Read(ctx, from, to, fn)
+}
+
+// minPageBlock is the least that a goroutine reads of a page in one go.
+const minPageBlock = 64 << 10
+
+// Add reads a page whose first record has the number first and before which there
+// are so many bytes in other pages, and gives its records to each. With lines set it is
+// NDJSON.
+func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, before int64, each func(*columnar.Cells) error) (Page, []feedmill.Warning, error) {
+	workers := input.PageWorkers(data)
+	j := &Table{
+		source: source{
+			blockBytes: int(min(max(data.Size()/int64(2*workers), minPageBlock), usualBlockBytes)),
+			readBytes:  usualReadBytes,
+		},
+		lines: lines, path: p.path, explode: p.explode, columns: p.columns, readers: p.readers,
+		base: first, before: before, emptyCells: input.MaxEmptyCells, spool: p.spool,
+	}
+	if err := j.read(ctx, data); err != nil {
+		return Page{}, nil, j.refusal(err)
+	}
+	if !lines && j.src.Size() <= usualReadBytes {
+		workers, j.blockBytes, j.oneBlock = 1, usualBlockBytes, true
+	}
+	if !lines {
+		if err := p.locate(ctx, j); err != nil {
+			return Page{}, nil, j.refusal(err)
+		}
+	}
+	if err := j.readBlocks(ctx, workers, each); err != nil {
+		return Page{}, nil, err
+	}
+	if err := p.count(j); err != nil {
+		return Page{}, nil, err
+	}
+	p.rows += j.rows
+	warnings, err := j.Warnings()
+	j.inMemory, j.summary = nil, summary{}
+	return Page{j}, warnings, err
+}
+
+// locate finds the records of a page.
+func (p *Pages) locate(ctx context.Context, j *Table) error {
+	switch {
+	case j.path != nil:
+		return j.locate(ctx)
+	case p.place != nil && p.opening == j.opening:
+		return j.follow(ctx, p.place.steps)
+	}
+	return p.discover(ctx, j)
+}
+
+// count counts what was superseded in a page.
+func (p *Pages) count(j *Table) error {
+	if len(j.superseded) == 0 {
+		j.superseded = nil
+	}
+	if p.superseded += len(j.superseded); p.superseded > maxSuperseded {
+		return input.Refuse(invalidJSON, "names on the way to the records stand in their objects again more than %d times in all pages", maxSuperseded)
+	}
+	return nil
+}
+
+// discover looks for the records of a page by itself.
+func (p *Pages) discover(ctx context.Context, j *Table) error {
+	place, err := locateRecords(ctx, j.source)
+	if err != nil {
+		return err
+	}
+	if place.hollow && p.list {
+		place.steps = []jsonpath.Step{jsonpath.IndexStep(-1)}
+	} else if len(place.steps) > 0 && p.place == nil {
+		p.place, p.opening = &place, j.opening
+	}
+	j.steps, j.sequence = place.steps, place.sequence
+	if place.repeated {
+		j.superseded, err = locateSuperseded(ctx, j.source, j.steps)
+	}
+	return err
+}

@@ -1,0 +1,307 @@
+package json
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+)
+
+// Table is data whose records are JSON values.
+//
+// A record that is an object has a column for each of its members; objects in
+// it are flattened, so that {"a":{"b":1}} has the column a.b, and arrays stay
+// JSON. So does an empty object, which has no members that could stand for it.
+// A column is the way to it: {"a.b":2} is another one, of the same name. A
+// record that is no object is the value of the column called value.
+//
+// The records are read by [Table.Each], as often as needed. The first time finds
+// the columns, so they are known after it.
+type Table struct {
+	source
+	lines bool
+	// opening is the first byte of the first value.
+	opening byte
+
+	// path selects the records in each line, and steps in a document; filter is
+	// the last step where it looks at each record.
+	path    *jsonpath.Path
+	steps   []jsonpath.Step
+	filter  *jsonpath.Step
+	explode []explodeStep
+	// sequence says that the document is several objects, one after the other.
+	sequence   bool
+	superseded map[int64]bool
+	// oneBlock says that the document is one block, all of which is looked at
+	// before any of its records is read, and hoping that superseded is found then.
+	oneBlock, hoping bool
+	// tree says that the document has to be in memory, because its path cannot
+	// be followed otherwise, and inMemory is the document once it is.
+	tree     bool
+	inMemory *treeBlocks
+
+	// base is the number of the first record, and before how many bytes of
+	// data those before it have.
+	base, before int64
+	// emptyCells is how many cells there can be besides those that the size of
+	// the data allows.
+	emptyCells int64
+	columns    *columnSet
+	readers    *readerPool
+	// again are those of newBlocks that are free, in later readings.
+	again sync.Pool
+	// spool has the text where it was not UTF-8.
+	spool *input.Spool
+
+	// What the first reading finds.
+	whole   bool // it came to its end
+	rows    int64
+	blocks  []knownBlock
+	summary summary
+}
+
+// JSONOptions say where the records are.
+type Options struct {
+	// Path is the JSONPath (RFC 9535) of the records. In NDJSON it is
+	// applied to each line. Where it is empty the records of a document are
+	// the elements of the root array; else those of the shallowest, and then the
+	// longest, array of objects; else the root is the only record.
+	Path string
+	// Explode is the path below the record to an array whose elements become
+	// rows, with the other members of the record repeated for each. A record
+	// without such elements is one row.
+	Explode string
+	// Temp is the folder for a temporary file, which data in UTF-16 takes;
+	// empty is that of the system.
+	Temp string
+
+	// blockBytes and readBytes are for tests that want many small blocks, and
+	// emptyCells is for those that want a lower limit.
+	blockBytes, readBytes int
+	emptyCells            int64
+}
+
+// Open finds the records of a JSON document. It is held to RFC 8259
+// strictly, except that objects may follow each other, each of which is then a record:
+// NDJSON is often taken for JSON. UTF-16 is written again as UTF-8.
+func Open(ctx context.Context, src input.Source, options Options) (*Table, error) {
+	return open(options, func(j *Table) error {
+		if err := j.read(ctx, src); err != nil {
+			return err
+		}
+		return j.locate(ctx)
+	})
+}
+
+// open makes a decoder and has it opened.
+func open(options Options, open func(*Table) error) (*Table, error) {
+	j, err := newTable(options)
+	if err != nil {
+		return nil, err
+	}
+	j.spool = input.NewSpool(options.Temp)
+	if err := open(j); err != nil {
+		_ = j.Close() // what is lost with it is lost
+		return nil, j.refusal(err)
+	}
+	return j, nil
+}
+
+// newTable reads the options.
+func newTable(options Options) (*Table, error) {
+	j := &Table{columns: newColumnSet(), readers: new(readerPool), source: source{
+		blockBytes: cmp.Or(options.blockBytes, usualBlockBytes),
+		readBytes:  cmp.Or(options.readBytes, usualReadBytes),
+	}, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
+	var err error
+	if options.Path != "" {
+		if j.path, err = jsonpath.Parse(options.Path); err != nil {
+			return nil, invalidParameter("path", "%v", err)
+		}
+	}
+	if options.Explode != "" {
+		if j.explode, err = parseExplode(options.Explode); err != nil {
+			return nil, err
+		}
+	}
+	return j, nil
+}
+
+// read looks at the head of the data and makes it what is read.
+func (j *Table) read(ctx context.Context, src input.Source) error {
+	j.src = src
+	size, err := input.AwaitSize(src, input.HeadBytes)
+	if err != nil {
+		return err
+	}
+	head := make([]byte, min(size, input.HeadBytes))
+	if err := input.ReadFull(src, head, 0); err != nil {
+		return fmt.Errorf("read the head of the JSON: %w", err)
+	}
+	encoding, mark := encodingOf(head)
+	j.start = int64(mark)
+	if encoding != input.UTF8 {
+		if size, err = input.AwaitSize(src, math.MaxInt64); err != nil {
+			return err
+		}
+		body := io.NewSectionReader(src, j.start, size-j.start)
+		written, err := input.Transcode(ctx, body, encoding, j.start, j.spool)
+		if err != nil {
+			return err
+		}
+		j.src, j.start = written, 0
+	}
+	return j.refuseBlank()
+}
+
+// Close removes the temporary file where there is one.
+func (j *Table) Close() error { return j.spool.Close() }
+
+// refuseBlank answers ErrNoData where there is nothing but blanks.
+func (j *Table) refuseBlank() error {
+	w := newWalker(j.source)
+	w.readBytes = min(w.readBytes, 512)
+	if !w.blanks() {
+		return w.err
+	}
+	if w.i >= w.size {
+		return input.ErrNoData
+	}
+	j.opening = w.data[w.i]
+	return nil
+}
+
+// locate finds where the records are in a document.
+func (j *Table) locate(ctx context.Context) error {
+	if j.path == nil {
+		place, err := locateRecords(ctx, j.source)
+		if err != nil {
+			return err
+		}
+		j.steps, j.sequence = place.steps, place.sequence
+		if place.repeated {
+			j.superseded, err = locateSuperseded(ctx, j.source, j.steps)
+		}
+		return err
+	}
+	steps, ok := j.path.Steps()
+	if !ok {
+		j.tree = true
+		var err error
+		j.inMemory, err = j.readTree()
+		return err
+	}
+	j.sequence = true
+	if last := len(steps) - 1; last >= 0 && steps[last].Filters() {
+		j.filter = &steps[last]
+	}
+	return j.follow(ctx, steps)
+}
+
+// follow makes the records those that the steps lead to.
+func (j *Table) follow(ctx context.Context, steps []jsonpath.Step) error {
+	j.steps = steps
+	for i := range steps {
+		if _, named := steps[i].Name(); named {
+			if j.hoping = j.oneBlock; j.hoping {
+				j.superseded = make(map[int64]bool)
+				return nil
+			}
+			var err error
+			j.superseded, err = locateSuperseded(ctx, j.source, steps)
+			return err
+		}
+	}
+	return nil
+}
+
+// readTree reads the whole document into memory and selects the records.
+func (j *Table) readTree() (*treeBlocks, error) {
+	size := j.src.Size() - j.start
+	if size > maxTreeBytes {
+		return nil, input.Refuse("document-too-large", "the path %s can only be followed in memory, and the document is larger than %d bytes; "+
+			"one without descendants, lists of selectors, indexes from the end and filters before its end has no such limit", j.path, maxTreeBytes)
+	}
+	t := &lexer{data: make([]byte, size+textPadding), size: int(size), base: j.start}
+	if err := input.ReadFull(j.src, t.data[:size], j.start); err != nil {
+		return nil, fmt.Errorf("read JSON: %w", err)
+	}
+	tree := new(jsonpath.Tree)
+	end := t.tree(tree, t.space(0), 0)
+	if end >= 0 {
+		if end = t.space(end); end < t.size {
+			end = t.fail(end, "nothing may follow the value; a path such as this one is for one value")
+		}
+	}
+	if end < 0 {
+		return nil, t.fault
+	}
+	nodes, err := j.path.Select(tree)
+	if err != nil {
+		return nil, input.Refuse("path-too-costly", "%v: %s", err, j.path)
+	}
+	return &treeBlocks{data: t.data[:size], tree: tree, nodes: nodes, in: j.source}, nil
+}
+
+// newBlocks begins a reading of the data.
+func (j *Table) newBlocks() (blockSource, error) {
+	switch {
+	case j.lines:
+		return &lineBlocks{source: j.source}, nil
+	case j.inMemory != nil:
+		blocks := *j.inMemory
+		return &blocks, nil
+	case j.tree:
+		return j.readTree()
+	}
+	b := newDocumentBlocks(j.source, j.steps, j.sequence, j.superseded)
+	b.hoping = j.hoping && !j.whole
+	return b, nil
+}
+
+// refusal is an error as the client sees it.
+func (j *Table) refusal(err error) error {
+	if fault, ok := errors.AsType[*dataFault](err); ok {
+		return fault.refusal(j.src)
+	}
+	return err
+}
+
+// Names are what the data calls the columns, in the order in which they first
+// appear. They are all known after the first reading.
+func (j *Table) Names() []string { return j.columns.list() }
+
+// Rows is how many records there are. It is known after the first reading.
+func (j *Table) Rows() int64 { return j.rows }
+
+// Warnings is what was noticed. It is complete after the first reading.
+func (j *Table) Warnings() ([]feedmill.Warning, error) {
+	var out []feedmill.Warning
+	if n := len(j.superseded); n > 0 {
+		out = append(out, feedmill.Warning{
+			Code: feedmill.WarnKeys, Count: int64(n),
+			Detail: "a name on the way to the records stands in its object more than once; the last value counts",
+		})
+	}
+	if j.whole && j.Rows() == 0 {
+		detail := "there are no records"
+		if j.path != nil {
+			detail = fmt.Sprintf("the path %s selects nothing", j.path)
+		}
+		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: detail})
+	}
+	return append(out, j.summary.warnings()...), nil
+}
+
+// invalidParameter is the refusal of a parameter of the request.
+func invalidParameter(name, format string, args ...any) error {
+	detail := fmt.Sprintf(format, args...)
+	return feedmill.Invalid(detail, feedmill.Fault{Parameter: name, Detail: detail})
+}
