@@ -19,21 +19,6 @@ import (
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
-// backlog is how many deliveries wait in TestBacklog, FEEDMILL_BACKLOG where it
-// is set: 'FEEDMILL_BACKLOG=1000000 go test -timeout 1h -run TestBacklog
-// ./cmd/feedmill' is the long form.
-func backlog(t *testing.T) int {
-	text := os.Getenv("FEEDMILL_BACKLOG")
-	if text == "" {
-		return 10_000
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // TestBacklog starts the server on many deliveries that wait. It is ready at
 // once, its memory does not follow their number, and each of the last costs
 // about as much to send as each of the first.
@@ -57,7 +42,7 @@ func TestBacklog(t *testing.T) {
 // workOff makes a backlog, starts the server on it and follows how it is worked
 // off. database, where there is one apart, is how much of the processor it has used.
 func workOff(t *testing.T, data string, env []string, activate func() error, database func() time.Duration) {
-	n := backlog(t)
+	n := longOr(10_000, 1_000_000)
 	var arrived atomic.Int64
 	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
 	defer sink.Close()
@@ -73,7 +58,7 @@ func workOff(t *testing.T, data string, env []string, activate func() error, dat
 	p = serve(t, data, env...)
 	eventually(t, "GET /readyz answers 200", func() bool { return p.status("/readyz") == 200 })
 	ready := time.Since(began)
-	if most := 5 * time.Second; ready > most {
+	if most := longOr(patience, 5*time.Second); ready > most {
 		t.Errorf("with a backlog of %d it takes %v to be ready, want at most %v", n, ready, most)
 	}
 	early := p.stretch(t, &arrived, n/10, 3*n/10, database)

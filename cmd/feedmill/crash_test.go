@@ -5,31 +5,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
-
-// crashes is how often TestCrash kills the program, FEEDMILL_CRASHES where it
-// is set: 'FEEDMILL_CRASHES=200 go test -run TestCrash ./cmd/feedmill' is the
-// long form.
-func crashes(t *testing.T) int {
-	text := os.Getenv("FEEDMILL_CRASHES")
-	if text == "" {
-		return 4
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
 
 // TestCrash publishes from several clients, kills the program at random moments
 // and starts it again. Every event that was acknowledged must arrive, and where
@@ -62,7 +45,7 @@ func crash(t *testing.T, env []string, breakStore func()) {
 	book.subscribe(t, p, sink)
 
 	stop := book.publish(t, "1")
-	kills := crashes(t)
+	kills := longOr(4, 200)
 	for i := range kills {
 		time.Sleep(time.Duration(rand.IntN(int(400 * time.Millisecond))))
 		p.kill()

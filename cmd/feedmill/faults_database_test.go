@@ -1,27 +1,11 @@
 package main
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
-
-// outage is how long TestDatabaseOutage leaves the server without its database,
-// FEEDMILL_OUTAGE where it is set: 'FEEDMILL_OUTAGE=60s go test -run
-// TestDatabaseOutage ./cmd/feedmill' is the long form.
-func outage(t *testing.T) time.Duration {
-	text := os.Getenv("FEEDMILL_OUTAGE")
-	if text == "" {
-		return 3 * time.Second
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
 
 // TestDatabaseOutage takes the database away while events are published and
 // delivered, as a crash of its machine does, and brings it back. Meanwhile
@@ -40,7 +24,7 @@ func TestDatabaseOutage(t *testing.T) {
 
 	database.Stop(t, pgtest.Immediate)
 	_, refused := book.counts()
-	for over := time.Now().Add(outage(t)); time.Now().Before(over); time.Sleep(100 * time.Millisecond) {
+	for over := time.Now().Add(longOr(3*time.Second, time.Minute)); time.Now().Before(over); time.Sleep(100 * time.Millisecond) {
 		for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/events": 503} {
 			if got := p.status(path); got != want {
 				t.Errorf("without its database GET %s answers %d, want %d", path, got, want)
@@ -61,7 +45,7 @@ func TestDatabaseOutage(t *testing.T) {
 		return now > acknowledged+100 && len(lost) < now-acknowledged
 	})
 	took := time.Since(began)
-	if most := 30 * time.Second; took > most {
+	if most := longOr(patience, 30*time.Second); took > most {
 		t.Errorf("it took %v to send again, want at most %v", took, most)
 	}
 	stop()

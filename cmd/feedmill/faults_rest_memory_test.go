@@ -5,23 +5,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strconv"
 	"testing"
 
 	"github.com/feedmill/feedmill/client"
 )
 
-// largeFetch is how much the test of memory has a feed fetch, a gigabyte where
-// FEEDMILL_LARGE is set, and how much memory the server may take for it.
+// largeFetch is how much the test of memory has a feed fetch, and how much memory
+// the server may take for it.
 func largeFetch() (fetched int, most int64) {
-	switch {
-	case os.Getenv("FEEDMILL_LARGE") != "":
-		return 1_000_000_000, 350 << 20
-	case raced(): // which takes many times as long
-		return 20_000_000, 250 << 20
-	}
-	return 60_000_000, 250 << 20
+	return longOr(20_000_000, 1_000_000_000), longOr[int64](250<<20, 350<<20)
 }
 
 // pageOfLarge is about how long a page of [largeSource] is.

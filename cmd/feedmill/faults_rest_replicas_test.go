@@ -257,7 +257,7 @@ func TestRefreshesOutliveKillsOnPostgres(t *testing.T) {
 		t.Fatalf("%+v, %v", feed, err)
 	}
 	// A kill takes a lease of half a minute to get over.
-	for range max(crashes(t)/16, 1) {
+	for range longOr(1, 12) {
 		killRefreshing(t, p, feed.ID)
 		p = start()
 		c := p.client(sharedFirstKey)

@@ -16,28 +16,13 @@ import (
 	"time"
 )
 
-// slowClients is how many there are, FEEDMILL_SLOW_CLIENTS where it is set:
-// 'FEEDMILL_SLOW_CLIENTS=10000 go test -run TestSlowClients ./cmd/feedmill' is
-// the long form.
-func slowClients(t *testing.T) int {
-	text := os.Getenv("FEEDMILL_SLOW_CLIENTS")
-	if text == "" {
-		return 1000
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // TestSlowClients has a server taken by clients that open connections and send
 // the header of a request byte by byte, for ever. The others are served all the
 // while, their events are delivered, and neither memory nor file descriptors
 // run out: not even where there are fewer of those than slow clients.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
-	n := slowClients(t)
+	n := longOr(1000, 10_000)
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)
