@@ -50,6 +50,21 @@ func ParseDuration(text string) (time.Duration, error) {
 	return total, nil
 }
 
+// DurationBetween reads durations within bounds. Its errors are sentences for
+// whoever wrote the text.
+func DurationBetween(least, most time.Duration) func(text string) (time.Duration, error) {
+	return func(text string) (time.Duration, error) {
+		d, err := ParseDuration(text)
+		if err != nil {
+			return 0, Invalid("This is no duration: " + err.Error() + ".")
+		}
+		if d < least || d > most {
+			return 0, Invalid("This must be from " + FormatDuration(least) + " to " + FormatDuration(most) + ".")
+		}
+		return d, nil
+	}
+}
+
 // FormatDuration writes a duration as a whole number of the longest unit that
 // leaves no rest, with days from two of them on: the day itself is "24h". What
 // is finer than a millisecond is cut off.

@@ -43,7 +43,7 @@ func (c *call) parseJSON(data []byte, p strictjson.Part) (strictjson.Value, erro
 	if len(bytes.TrimSpace(data)) == 0 {
 		return strictjson.Value{}, c.malformed(p.At, "The body is empty; send a JSON object.")
 	}
-	v, ok := strictjson.Read(data, p, c.note)
+	v, ok := strictjson.Read(data, p, c.faults.Note)
 	if !ok {
 		return v, c.refusal()
 	}
@@ -59,7 +59,7 @@ func (c *call) readObject() (*strictjson.Object, error) {
 	if v.Kind != '{' {
 		return nil, c.malformed("", "The body must be a JSON object.")
 	}
-	return strictjson.NewObject(&v, "", c.note), nil
+	return strictjson.NewObject(&v, "", c.faults.Note), nil
 }
 
 // readOptionalObject is readObject where no body at all means an empty object.
@@ -69,7 +69,7 @@ func (c *call) readOptionalObject() (*strictjson.Object, error) {
 		return nil, err
 	}
 	if len(data) == 0 {
-		return strictjson.NewObject(&strictjson.Value{Kind: '{'}, "", c.note), nil
+		return strictjson.NewObject(&strictjson.Value{Kind: '{'}, "", c.faults.Note), nil
 	}
 	c.r.Body = io.NopCloser(bytes.NewReader(data))
 	return c.readObject()
@@ -93,7 +93,16 @@ func (c *call) readNothing() error {
 	if v.Kind != '{' {
 		return c.malformed("", "This operation takes no body; send none, or {}.")
 	}
-	return c.finish(strictjson.NewObject(&v, "", c.note))
+	return c.finish(strictjson.NewObject(&v, "", c.faults.Note))
+}
+
+// needName reads the name of a resource that must have one.
+func needName(body *strictjson.Object) string {
+	f, ok := body.Need("name")
+	if !ok {
+		return ""
+	}
+	return f.Name(feedmill.MaxNameLen)
 }
 
 // finish ends the reading of a body: it refuses the request where anything in it

@@ -17,7 +17,7 @@ func readText(text, contentType string) (strictjson.Value, []string, error) {
 	c.r.Header.Set("Content-Type", contentType)
 	v, err := c.readJSON()
 	var places []string
-	for _, f := range c.faults {
+	for _, f := range c.faults.List {
 		places = append(places, f.Pointer)
 	}
 	return v, places, err
@@ -116,10 +116,10 @@ func TestSyntaxFaultsRepeatNothing(t *testing.T) {
 		`{"a":hunter}`, `{"a":"hunter`, `{hunter:1}`, `{"a":1 hunter}`, `hunter`, `{"a":"\hunter"}`, `{"a":1}hunter`, "{\"a\":\"hunter\xff\"}", `["hunter" 'x']`,
 	} {
 		c := &call{r: httptest.NewRequest("POST", "/", strings.NewReader(text))}
-		if _, err := c.readJSON(); err == nil || len(c.faults) == 0 {
+		if _, err := c.readJSON(); err == nil || len(c.faults.List) == 0 {
 			t.Errorf("%s: read without a fault", text)
 		}
-		for _, f := range c.faults {
+		for _, f := range c.faults.List {
 			if strings.Contains(f.Detail, "hunter") || strings.ContainsAny(f.Detail, `'"`+"`") || !strings.Contains(f.Detail, "byte ") {
 				t.Errorf("%s: the fault says %s", text, f.Detail)
 			}

@@ -25,11 +25,8 @@ type call struct {
 	who       feedmill.Principal
 	query     map[string]string
 	// repeated has the values of the parameters that may be given several times.
-	repeated map[string][]string
-	faults   []feedmill.Fault
-	// problem is the type that the first typed faults have, all of them.
-	problem    string
-	typed      int
+	repeated   map[string][]string
+	faults     feedmill.Faults
 	idempotent *idempotentCall
 	// work ends the work on a long request that takes too long.
 	work *time.Timer
@@ -42,52 +39,17 @@ type call struct {
 
 func (c *call) ctx() context.Context { return c.r.Context() }
 
-// maxFaults is how many faults of a request are listed. Past it a client has
-// sent something else than it thinks, and the rest says nothing new.
-const maxFaults = 1000
-
 // fault notes a place where the request is wrong.
-func (c *call) fault(f feedmill.Fault) {
-	if len(c.faults) < maxFaults {
-		c.faults = append(c.faults, f)
-	}
-}
-
-// note notes a place of the body that is wrong.
-func (c *call) note(pointer, detail string) bool {
-	c.fault(feedmill.Fault{Pointer: pointer, Detail: detail})
-	return len(c.faults) < maxFaults
-}
+func (c *call) fault(f feedmill.Fault) { c.faults.Add(f) }
 
 // malformed ends the reading of a body; what was found before is listed too.
 func (c *call) malformed(pointer, detail string) error {
-	c.note(pointer, detail)
+	c.faults.Note(pointer, detail)
 	return c.refusal()
 }
 
-// faultOf notes a place where the request is wrong in the way that err tells.
-// A refusal whose faults are all of one type is of that type.
-func (c *call) faultOf(err *feedmill.Error, f feedmill.Fault) {
-	if c.typed == 0 {
-		c.problem = err.Type
-	}
-	if c.problem == err.Type && len(c.faults) < maxFaults {
-		c.typed++
-	}
-	c.fault(f)
-}
-
 // refusal is nil, or the error that lists every fault noted so far.
-func (c *call) refusal() error {
-	if len(c.faults) == 0 {
-		return nil
-	}
-	refusal := feedmill.Invalid("", c.faults...)
-	if c.typed == len(c.faults) {
-		refusal.Type = c.problem
-	}
-	return refusal
-}
+func (c *call) refusal() error { return c.faults.Refusal() }
 
 // answer is what a handler gives back.
 type answer struct {

@@ -79,7 +79,7 @@ func (a cloudAttributes) required(name string, most int) string {
 }
 
 func (a cloudAttributes) label(name, text string, most int) string {
-	if detail := wrongLabel(text, most); detail != "" {
+	if detail := strictjson.WrongLabel(text, most); detail != "" {
 		a.fault(name, detail)
 		return ""
 	}
@@ -92,10 +92,10 @@ var attributeName = regexp.MustCompile(`^[a-z0-9]+$`)
 // readCloudEvent reads a CloudEvent in its JSON format.
 func readCloudEvent(c *call, v *strictjson.Value, at string) feedmill.NewEvent {
 	if v.Kind != '{' {
-		c.note(at, "A CloudEvent must be an object, not "+strictjson.KindName(v.Kind)+".")
+		c.faults.Note(at, "A CloudEvent must be an object, not "+strictjson.KindName(v.Kind)+".")
 		return feedmill.NewEvent{}
 	}
-	o := strictjson.NewObject(v, at, c.note)
+	o := strictjson.NewObject(v, at, c.faults.Note)
 	get := func(name string) (string, bool) {
 		v, ok := o.Get(name)
 		if !ok || v.Kind == 'n' { // null means that it is not set

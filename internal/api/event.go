@@ -61,7 +61,7 @@ func (s *Server) readPublished(c *call) ([]feedmill.NewEvent, eventForm, error) 
 		e, err := c.readBinaryCloudEvent(data)
 		return s.checkTypes(c, []feedmill.NewEvent{e}, form, err)
 	}
-	if events, one, ok := fastEvents(data, s.typeName); ok && len(c.faults) == 0 {
+	if events, one, ok := fastEvents(data, s.typeName); ok && len(c.faults.List) == 0 {
 		return events, eventForm{one: one}, nil
 	}
 	events, form, err := c.readEvents(data, readPlainEvent)
@@ -88,7 +88,7 @@ func (s *Server) typeName(text []byte) (string, bool) {
 // events that are otherwise right the publisher says so.
 func (s *Server) checkTypes(c *call, events []feedmill.NewEvent, form eventForm, err error) ([]feedmill.NewEvent, eventForm, error) {
 	var refusal *feedmill.Error
-	if !errors.As(err, &refusal) || len(c.faults) == 0 || errors.Is(err, errAborted) {
+	if !errors.As(err, &refusal) || len(c.faults.List) == 0 || errors.Is(err, errAborted) {
 		return events, form, err
 	}
 	for i, e := range events {
@@ -97,7 +97,7 @@ func (s *Server) checkTypes(c *call, events []feedmill.NewEvent, form eventForm,
 			continue
 		}
 		at := feedmill.Fault{Pointer: "/" + strconv.Itoa(i) + "/type", Detail: unknown.Detail}
-		if at = form.place(at); !slices.Contains(refusal.Faults, at) && len(refusal.Faults) < maxFaults {
+		if at = form.place(at); !slices.Contains(refusal.Faults, at) && len(refusal.Faults) < feedmill.MaxFaults {
 			refusal.Faults = append(refusal.Faults, at)
 		}
 	}

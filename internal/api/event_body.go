@@ -85,7 +85,7 @@ func (c *call) readEvents(data []byte, read func(*call, *strictjson.Value, strin
 		if len(text) > feedmill.MaxEventBytes {
 			large++
 			events = append(events, feedmill.NewEvent{})
-			c.note(p.At, fmt.Sprintf("This event has %d bytes.", len(text)))
+			c.faults.Note(p.At, fmt.Sprintf("This event has %d bytes.", len(text)))
 			return nil
 		}
 		v, err := c.parseJSON(text, p)
@@ -102,8 +102,8 @@ func (c *call) readEvents(data []byte, read func(*call, *strictjson.Value, strin
 	if err == nil {
 		err = c.refusal()
 	}
-	if large > 0 && large == len(c.faults) {
-		err = tooLargeEvent(c.faults...)
+	if large > 0 && large == len(c.faults.List) {
+		err = tooLargeEvent(c.faults.List...)
 	}
 	return events, form, err
 }
@@ -117,7 +117,7 @@ func tooLargeEvent(faults ...feedmill.Fault) error {
 // eachItem hands out the elements of a JSON array. It holds no more of them
 // than there may be.
 func (c *call) eachItem(array []byte, take func([]byte, strictjson.Part) error) error {
-	items, ok := strictjson.Split(array, feedmill.MaxPublishEvents, c.note)
+	items, ok := strictjson.Split(array, feedmill.MaxPublishEvents, c.faults.Note)
 	switch {
 	case !ok:
 		return c.refusal()
@@ -137,24 +137,24 @@ func (c *call) eachItem(array []byte, take func([]byte, strictjson.Part) error) 
 // readPlainEvent reads an event in the service's own form.
 func readPlainEvent(c *call, v *strictjson.Value, at string) (e feedmill.NewEvent) {
 	if v.Kind != '{' {
-		c.note(at, "An event must be an object, not "+strictjson.KindName(v.Kind)+".")
+		c.faults.Note(at, "An event must be an object, not "+strictjson.KindName(v.Kind)+".")
 		return e
 	}
-	o := strictjson.NewObject(v, at, c.note)
+	o := strictjson.NewObject(v, at, c.faults.Note)
 	if v, ok := o.Get("id"); ok {
-		if id, ok := readLabel(v, feedmill.MaxPublisherIDLen); ok {
+		if id, ok := v.Label(feedmill.MaxPublisherIDLen); ok {
 			e.DedupeKey = dedupeID + id
 			e.PublisherID = id
 		}
 	}
 	if v, ok := o.Need("type"); ok {
-		e.Type, _ = readLabel(v, feedmill.MaxEventNameLen)
+		e.Type, _ = v.Label(feedmill.MaxEventNameLen)
 	}
 	if v, ok := o.Get("timestamp"); ok {
 		e.Timestamp, _ = readTime(v)
 	}
 	if v, ok := o.Get("resourceId"); ok {
-		e.ResourceID, _ = readLabel(v, feedmill.MaxResourceIDLen)
+		e.ResourceID, _ = v.Label(feedmill.MaxResourceIDLen)
 	}
 	if v, ok := o.Get("data"); ok {
 		e.Data = v.Raw

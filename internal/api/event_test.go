@@ -151,7 +151,7 @@ func TestLargestEvents(t *testing.T) {
 func TestFaultsAreBounded(t *testing.T) {
 	w := newWorld(t)
 	a := w.do(t, "POST", "/events", `[{}`+strings.Repeat(`,{"a":1}`, 999)+`]`)
-	if p := readProblem(t, a); a.Code != 400 || len(p.Errors) != maxFaults {
+	if p := readProblem(t, a); a.Code != 400 || len(p.Errors) != feedmill.MaxFaults {
 		t.Errorf("answered %d with %d faults", a.Code, len(p.Errors))
 	}
 }

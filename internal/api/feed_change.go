@@ -29,7 +29,7 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	}
 	var patch feedmill.FeedPatch
 	if v, ok := body.Get("name"); ok {
-		patch.Name = new(readName(v))
+		patch.Name = new(v.Name(feedmill.MaxNameLen))
 	}
 	if v, ok := body.Get("description"); ok {
 		patch.Description = readDescription(v)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // defaultFeedName is what an upload is called that has no name of its own.
@@ -32,7 +33,7 @@ func uploadName(c *call, disposition string) string {
 	}
 	name := fileName(disposition)
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if isControl(r) {
+		if strictjson.IsControl(r) {
 			return -1
 		}
 		return r
@@ -51,7 +52,7 @@ func wrongName(name string) string {
 	if strings.TrimSpace(name) == "" {
 		return "The name must not be empty."
 	}
-	return wrongLabel(name, feedmill.MaxNameLen)
+	return strictjson.WrongLabel(name, feedmill.MaxNameLen)
 }
 
 // fileName is the last part of the path that a Content-Disposition header

@@ -115,7 +115,7 @@ func readQueryField(o *strictjson.Object, q *feedmill.Query) {
 		f.Name, _ = v.Text()
 	}
 	if v, ok := o.Get("as"); ok {
-		f.As, _ = readLabel(v, feedmill.MaxNameLen)
+		f.As, _ = v.Label(feedmill.MaxNameLen)
 	}
 	if v, ok := o.Get("aggregate"); ok && v.Kind == '[' {
 		f.Aggregates = readAggregates(v)
@@ -159,7 +159,7 @@ func readAggregates(list strictjson.Field) (all []feedmill.NamedAggregate) {
 			a.Fn = readAggregateName(v)
 		}
 		if v, ok := o.Get("as"); ok {
-			a.As, _ = readLabel(v, feedmill.MaxNameLen)
+			a.As, _ = v.Label(feedmill.MaxNameLen)
 		} else if n > 1 {
 			v.Fault("This field is required where a field has several aggregates: it is what this one is called in the answer.")
 		}

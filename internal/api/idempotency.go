@@ -181,7 +181,7 @@ func (s *Server) repeated(c *call) (a answer, found bool, err error) {
 			Faults: []feedmill.Fault{{Header: "Idempotency-Key", Detail: "The first request with this key differs in method, path, query, Content-Type or body."}},
 		}
 	}
-	plain, err := s.Vault.Unseal(c.ctx(), response.Answer, responseRecord(response))
+	plain, err := s.Vault.Unseal(c.ctx(), response.Answer, response.Record())
 	if err != nil {
 		return answer{}, false, err
 	}
@@ -206,12 +206,8 @@ func (s *Server) sealAnswer(c *call, a answer) (*feedmill.IdempotentResponse, er
 	}
 	response := feedmill.IdempotentResponse{Workspace: c.who.Workspace, Key: c.idempotent.key, ExpiresAt: now().Add(feedmill.IdempotencyLifetime)}
 	c.idempotent.hash.Sum(response.Fingerprint[:0])
-	response.Answer, err = s.Vault.Seal(plain, responseRecord(response))
+	response.Answer, err = s.Vault.Seal(plain, response.Record())
 	return &response, err
-}
-
-func responseRecord(o feedmill.IdempotentResponse) string {
-	return "once/" + string(o.Workspace) + "/" + o.Key
 }
 
 // fingerprint begins the hash of what makes the request what it is; the body

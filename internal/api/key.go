@@ -33,7 +33,7 @@ func (s *Server) createKey(c *call) (answer, error) {
 		return answer{}, err
 	}
 	k := feedmill.Key{
-		ID: feedmill.NewID(feedmill.PrefixKey), Name: needName(body, "name"),
+		ID: feedmill.NewID(feedmill.PrefixKey), Name: needName(body),
 		Scopes: readScopes(body, "scopes"), CreatedAt: now(), Workspace: c.who.Workspace,
 	}
 	var workspace string
@@ -77,7 +77,7 @@ func noWorkspace(at feedmill.Fault) error {
 // readScopes reads a required list of scopes; a scope named twice counts once.
 func readScopes(o *strictjson.Object, name string) []feedmill.Scope {
 	var scopes []feedmill.Scope
-	for f, text := range readTexts(o, name, 20) {
+	for f, text := range o.Texts(name, 20) {
 		scope := feedmill.Scope(text)
 		if !slices.Contains(feedmill.Scopes, scope) {
 			f.Fault("There is no such scope; there are " + feedmill.JoinScopes(feedmill.Scopes) + ".")

@@ -116,7 +116,7 @@ func (c *call) readAnswers() ([]listenerAnswer, error) {
 		return nil, c.malformed("", fmt.Sprintf("The body must be an array of 1 to %d answers.", feedmill.MaxListenerAnswers))
 	}
 	var answers []listenerAnswer
-	for i, item := range strictjson.Elements(&v, "", c.note) {
+	for i, item := range strictjson.Elements(&v, "", c.faults.Note) {
 		o, ok := item.Object()
 		if !ok {
 			continue
@@ -149,7 +149,7 @@ func readAnswer(o *strictjson.Object) (a listenerAnswer) {
 	}
 	failure, hasError := o.Get("error")
 	if hasError {
-		a.err, _ = readLabel(failure, maxAnswerError)
+		a.err, _ = failure.Label(maxAnswerError)
 	}
 	if !hasStatus && !hasError {
 		for _, name := range []string{"status", "error"} {

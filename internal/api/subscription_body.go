@@ -39,7 +39,7 @@ func (s *Server) readSubscription(c *call, o *strictjson.Object) (f subscription
 	if v, ok := o.Get("name"); ok {
 		name := ""
 		if v.Kind != 'n' {
-			name = readName(v)
+			name = v.Name(feedmill.MaxNameLen)
 		}
 		f.name = &name
 	}
@@ -71,7 +71,7 @@ func (s *Server) readSubscription(c *call, o *strictjson.Object) (f subscription
 
 // readEventNames reads the names; one that stands there again is folded.
 func (s *Server) readEventNames(c *call, o *strictjson.Object) (names []namedEvent) {
-	for f, name := range readTexts(o, "events", feedmill.MaxSubscribedEvents) {
+	for f, name := range o.Texts("events", feedmill.MaxSubscribedEvents) {
 		if slices.ContainsFunc(names, func(e namedEvent) bool { return e.name == name }) {
 			continue
 		}
@@ -79,7 +79,7 @@ func (s *Server) readEventNames(c *call, o *strictjson.Object) (names []namedEve
 		var refusal *feedmill.Error
 		if errors.As(s.Catalogue.CheckSubscribed(name), &refusal) {
 			if !errors.Is(refusal, feedmill.ErrConflict) {
-				c.faultOf(refusal, feedmill.Fault{Pointer: e.pointer, Detail: refusal.Detail})
+				c.faults.AddOf(refusal, feedmill.Fault{Pointer: e.pointer, Detail: refusal.Detail})
 				continue
 			}
 			e.unavailable = refusal
@@ -104,7 +104,7 @@ func readFilters(v strictjson.Field) *string {
 	if !ok || v.Kind == 'n' {
 		return &none
 	}
-	resource, ok := readLabel(v, feedmill.MaxResourceIDLen)
+	resource, ok := v.Label(feedmill.MaxResourceIDLen)
 	if !ok {
 		return nil
 	}

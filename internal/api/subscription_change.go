@@ -30,7 +30,8 @@ func (s *Server) changeSubscription(c *call) (answer, error) {
 		f.state = &state
 	}
 	body.RefuseUnknown()
-	found := slices.Clip(c.faults)
+	found := c.faults
+	found.List = slices.Clip(found.List)
 	for range changeTries {
 		c.faults = found
 		sub, err := s.subscription(c)

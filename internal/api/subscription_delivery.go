@@ -42,7 +42,7 @@ func readDelivery(v strictjson.Field) (f deliveryFields) {
 	if v, ok := d.Get("timeout"); ok {
 		f.timeout = all.timeout
 		if v.Kind != 'n' {
-			*f.timeout, _ = readDuration(v, minTimeout, feedmill.MaxTimeout)
+			*f.timeout, _ = strictjson.Parse(v, feedmill.DurationBetween(minTimeout, feedmill.MaxTimeout))
 		}
 	}
 	if v, ok := d.Get("rateLimit"); ok {
@@ -92,7 +92,7 @@ func readRateLimit(v strictjson.Field) (r rateLimit) {
 	}
 	r.per = time.Second
 	if v, ok := limit.Get("per"); ok {
-		r.per, _ = readDuration(v, minRatePer, maxRatePer)
+		r.per, _ = strictjson.Parse(v, feedmill.DurationBetween(minRatePer, maxRatePer))
 	}
 	limit.RefuseUnknown()
 	return r

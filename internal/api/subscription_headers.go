@@ -127,7 +127,7 @@ func (s *Server) openHeaders(ctx context.Context, sub feedmill.Subscription) (he
 }
 
 func (s *Server) sealJSON(v any, record string) ([]byte, error) {
-	plain, err := json.Marshal(v)
+	plain, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("sealing %s: %w", record, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // rotateSecret gives a subscription a new signing secret. During the overlap
@@ -17,7 +18,7 @@ func (s *Server) rotateSecret(c *call) (answer, error) {
 	}
 	overlap := feedmill.DefaultRotationOverlap
 	if v, ok := body.Get("overlap"); ok {
-		overlap, _ = readDuration(v, 0, feedmill.MaxRotationOverlap)
+		overlap, _ = strictjson.Parse(v, feedmill.DurationBetween(0, feedmill.MaxRotationOverlap))
 	}
 	if err := c.finish(body); err != nil {
 		return answer{}, err

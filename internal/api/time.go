@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 const notATime = "This must be a time in RFC 3339 with an offset, such as 2026-11-15T12:00:00Z."
@@ -65,6 +66,19 @@ func hasShape(text, shape string) bool {
 		}
 	}
 	return true
+}
+
+// readTime reads a moment in RFC 3339.
+func readTime(f strictjson.Field) (time.Time, bool) {
+	text, ok := f.Text()
+	if !ok {
+		return time.Time{}, false
+	}
+	t, ok := parseTime(text)
+	if !ok {
+		f.Fault(notATime)
+	}
+	return t, ok
 }
 
 // timeParameter reads a query parameter that is a time; zero where it is not

@@ -56,11 +56,11 @@ func FuzzSubscriptionURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c := &call{r: httptest.NewRequest("POST", "/", nil)}
 		given := strictjson.String(text)
-		fine := w.checkCallback(strictjson.NewObject(nil, "", c.note).Field("url", &given), text)
-		if fine != (len(c.faults) == 0) {
-			t.Fatalf("%q: fine is %v, faults are %v", text, fine, c.faults)
+		fine := w.checkCallback(strictjson.NewObject(nil, "", c.faults.Note).Field("url", &given), text)
+		if fine != (len(c.faults.List) == 0) {
+			t.Fatalf("%q: fine is %v, faults are %v", text, fine, c.faults.List)
 		}
-		for _, fault := range c.faults {
+		for _, fault := range c.faults.List {
 			if fault.Pointer != "/url" {
 				t.Fatalf("%q: the fault is at %q", text, fault.Pointer)
 			}

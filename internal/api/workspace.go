@@ -21,7 +21,7 @@ func (s *Server) createWorkspace(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: needName(body, "name"), CreatedAt: now()}
+	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: needName(body), CreatedAt: now()}
 	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}

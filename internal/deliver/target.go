@@ -80,11 +80,11 @@ func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target,
 	if t.Settings.Timeout == 0 {
 		t.Settings.Timeout = feedmill.DefaultTimeout
 	}
-	if err := unsealJSON(ctx, v, s.Secrets, "sub/"+string(s.ID)+"/secrets", &t.Secrets); err != nil {
+	if err := unsealJSON(ctx, v, s.Secrets, s.SecretsRecord(), &t.Secrets); err != nil {
 		return nil, err
 	}
 	if len(s.Headers) > 0 {
-		if err := unsealJSON(ctx, v, s.Headers, "sub/"+string(s.ID)+"/headers", &t.Headers); err != nil {
+		if err := unsealJSON(ctx, v, s.Headers, s.HeadersRecord(), &t.Headers); err != nil {
 			return nil, err
 		}
 	}

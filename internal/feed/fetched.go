@@ -129,13 +129,13 @@ func isLocalName(host string) bool {
 // describe gives a source what a definition says of it.
 func (f *Feeds) describe(s *feedmill.Source, def *rest.Definition, at time.Time) (err error) {
 	s.Host, s.Spec, s.Schedule, s.UpdatedAt = def.Host(), def.SourceSpec(), def.Schedule, at
-	s.Secrets, err = f.vault.Seal(def.Secrets(), string(s.ID))
+	s.Secrets, err = f.vault.Seal(def.Secrets(), s.SecretsRecord())
 	return err
 }
 
 // restore is how a source is fetched, with its secrets.
 func (f *Feeds) restore(ctx context.Context, s feedmill.Source) (*rest.Spec, error) {
-	secrets, err := f.vault.Unseal(ctx, s.Secrets, string(s.ID))
+	secrets, err := f.vault.Unseal(ctx, s.Secrets, s.SecretsRecord())
 	if err != nil {
 		return nil, fmt.Errorf("the secrets of a source: %w", err)
 	}
@@ -297,7 +297,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := f.vault.Unseal(ctx, source.Secrets, string(source.ID))
+	secrets, err := f.vault.Unseal(ctx, source.Secrets, source.SecretsRecord())
 	if err != nil {
 		return nil, fmt.Errorf("the secrets of a source: %w", err)
 	}

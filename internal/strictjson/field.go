@@ -92,3 +92,42 @@ func (f Field) Choice(words ...string) (string, bool) {
 	}
 	return text, ok
 }
+
+// Name reads the name of something: 1 to most characters of visible text. What is
+// wrong with it does not keep it from being returned.
+func (f Field) Name(most int) string {
+	s, ok := f.Text()
+	if ok {
+		if detail := WrongName(s, most); detail != "" {
+			f.Fault(detail)
+		}
+	}
+	return s
+}
+
+// Label reads a text of 1 to most characters without control characters.
+func (f Field) Label(most int) (string, bool) {
+	s, ok := f.Text()
+	if !ok {
+		return "", false
+	}
+	if detail := WrongLabel(s, most); detail != "" {
+		f.Fault(detail)
+		return "", false
+	}
+	return s, true
+}
+
+// Parse reads a string with a function whose errors are sentences that say what
+// is wrong with it.
+func Parse[T any](f Field, parse func(string) (T, error)) (v T, ok bool) {
+	s, ok := f.Text()
+	if !ok {
+		return v, false
+	}
+	v, err := parse(s)
+	if err != nil {
+		f.Fault(err.Error())
+	}
+	return v, err == nil
+}

@@ -1,6 +1,7 @@
 package strictjson
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -74,6 +75,29 @@ func (o *Object) All() iter.Seq2[string, Field] {
 		for i := range o.Value.Members {
 			m := &o.Value.Members[i]
 			if !yield(m.Name, o.Field(m.Name, &m.Value)) {
+				return
+			}
+		}
+	}
+}
+
+// Texts are the elements of a required array of 1 to most strings. An element
+// that is no string is a fault and is passed over.
+func (o *Object) Texts(name string, most int) iter.Seq2[Field, string] {
+	return func(yield func(Field, string) bool) {
+		list, ok := o.Need(name)
+		switch {
+		case !ok:
+			return
+		case list.Kind != '[':
+			list.wrongKind("an array of strings")
+			return
+		case len(list.Items) == 0 || len(list.Items) > most:
+			list.Fault(fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(list.Items)))
+			return
+		}
+		for _, f := range list.Elements() {
+			if s, ok := f.Text(); ok && !yield(f, s) {
 				return
 			}
 		}

@@ -126,8 +126,8 @@ func Restore(sourceSpec, secrets []byte) (*Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("restore a source: %w", err)
 	}
-	r := new(reading)
-	spec := readSpec(&object{strictjson.NewObject(&doc, "", r.fault), r}, maxBytesEver)
+	r := newReading()
+	spec := readSpec(&object{strictjson.NewObject(&doc, "", r.faults.Note), r}, maxBytesEver)
 	if err := r.refusal(); err != nil {
 		return nil, fmt.Errorf("restore a source: %w", err)
 	}

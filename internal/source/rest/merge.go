@@ -19,7 +19,7 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	if err != nil {
 		return nil, err
 	}
-	r := new(reading)
+	r := newReading()
 	if r.document(&change) == nil {
 		return nil, r.refusal()
 	}
@@ -46,12 +46,12 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	d, found := readDefinition(old, maxBytes)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {
-			found.fault(pointer, "There is no such secret that could stay; write its value.")
+			found.faults.Note(pointer, "There is no such secret that could stay; write its value.")
 		}
 	}
 	if d.Spec.known() && !subset(d.URLs(), before.URLs()) {
 		for _, pointer := range reused {
-			found.fault(pointer, "This secret was given for another origin; write it again, or the old URL.")
+			found.faults.Note(pointer, "This secret was given for another origin; write it again, or the old URL.")
 		}
 	}
 	return d, found.refusal()

@@ -13,7 +13,7 @@ import (
 
 // reading is what was found while a definition is read.
 type reading struct {
-	faults []feedmill.Fault
+	faults feedmill.Faults
 	// secrets are the pointers of what must not be shown.
 	secrets []string
 	// usesCursor is where {{cursor}} stands, empty where nowhere.
@@ -23,28 +23,24 @@ type reading struct {
 // maxFaults is how many faults are listed. Past it nobody reads them.
 const maxFaults = 200
 
-func (r *reading) fault(pointer, detail string) bool {
-	if len(r.faults) < maxFaults {
-		r.faults = append(r.faults, feedmill.Fault{Pointer: pointer, Detail: detail})
-	}
-	return len(r.faults) < maxFaults
-}
+func newReading() *reading { return &reading{faults: feedmill.Faults{Max: maxFaults}} }
 
 // refusal is what is wrong, or nil.
 func (r *reading) refusal() error {
-	if len(r.faults) == 0 {
+	faults := r.faults.List
+	if len(faults) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(r.faults, func(a, b feedmill.Fault) int { return cmp.Compare(a.Pointer, b.Pointer) })
-	return feedmill.Invalid("The definition of the feed is not valid; correct the places listed under errors.", r.faults...)
+	slices.SortStableFunc(faults, func(a, b feedmill.Fault) int { return cmp.Compare(a.Pointer, b.Pointer) })
+	return feedmill.Invalid("The definition of the feed is not valid; correct the places listed under errors.", faults...)
 }
 
 // parseDocument reads a text as one JSON value. Its error is a refusal.
 func parseDocument(data []byte) (strictjson.Value, error) {
-	r := new(reading)
-	doc, ok := strictjson.Read(data, strictjson.Part{}, r.fault)
-	if !ok || len(r.faults) > 0 {
-		return strictjson.Value{}, feedmill.Invalid("The body is no valid JSON, or has a key twice.", r.faults...)
+	var faults feedmill.Faults
+	doc, ok := strictjson.Read(data, strictjson.Part{}, faults.Note)
+	if !ok || len(faults.List) > 0 {
+		return strictjson.Value{}, feedmill.Invalid("The body is no valid JSON, or has a key twice.", faults.List...)
 	}
 	return doc, nil
 }
@@ -59,10 +55,10 @@ type object struct {
 // document reads a whole definition as an object, or is nil where it is none.
 func (r *reading) document(doc *strictjson.Value) *object {
 	if doc.Kind != '{' {
-		r.fault("", "The body must be a JSON object.")
+		r.faults.Note("", "The body must be a JSON object.")
 		return nil
 	}
-	return &object{strictjson.NewObject(doc, "", r.fault), r}
+	return &object{strictjson.NewObject(doc, "", r.faults.Note), r}
 }
 
 // pointer is the place of a member.
@@ -132,20 +128,12 @@ func (o *object) integer(name string, byDefault, least, most int64) int64 {
 
 // duration reads a duration such as 30s.
 func (o *object) duration(name string, byDefault, least, most time.Duration) time.Duration {
-	s, ok := o.text(name)
-	if !ok {
-		return byDefault
+	if f, ok := o.Given(name); ok {
+		if d, ok := strictjson.Parse(f, feedmill.DurationBetween(least, most)); ok {
+			return d
+		}
 	}
-	d, err := feedmill.ParseDuration(s)
-	switch {
-	case err != nil:
-		o.Fault(name, "This is no duration: "+err.Error()+".")
-		return byDefault
-	case d < least || d > most:
-		o.Fault(name, fmt.Sprintf("This must be from %s to %s.", feedmill.FormatDuration(least), feedmill.FormatDuration(most)))
-		return byDefault
-	}
-	return d
+	return byDefault
 }
 
 // elements reads a member that is an array of at most so many elements.

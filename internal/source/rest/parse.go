@@ -58,7 +58,7 @@ func ParseFeed(body []byte) (*Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := new(reading)
+	r := newReading()
 	d := &Definition{doc: doc}
 	if o := r.document(&d.doc); o != nil {
 		for _, name := range sourceMembers {
@@ -77,7 +77,7 @@ func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading
 	if maxBytes <= 0 {
 		maxBytes = DefaultMaxBytes
 	}
-	r := new(reading)
+	r := newReading()
 	d := &Definition{doc: doc}
 	o := r.document(&d.doc)
 	if o == nil {
@@ -97,11 +97,8 @@ func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading
 
 // readFeed reads the members of a feed.
 func (d *Definition) readFeed(o *object, incremental bool) {
-	var named bool
-	if d.Name, named = o.text("name"); named {
-		if wrong := wrongLabel(d.Name); wrong != "" {
-			o.Fault("name", wrong)
-		}
+	if f, ok := o.Given("name"); ok {
+		d.Name = f.Name(feedmill.MaxNameLen)
 	}
 	d.Description, _ = o.text("description")
 	if n := utf8.RuneCountInString(d.Description); n > maxDescription {
@@ -113,20 +110,6 @@ func (d *Definition) readFeed(o *object, incremental bool) {
 	d.Response = readResponse(o)
 	d.readMode(o, incremental)
 }
-
-func wrongLabel(s string) string {
-	switch {
-	case strings.TrimSpace(s) == "":
-		return "The name must not be empty."
-	case utf8.RuneCountInString(s) > feedmill.MaxNameLen:
-		return fmt.Sprintf("The name may have at most %d characters.", feedmill.MaxNameLen)
-	case strings.ContainsFunc(s, isControl):
-		return "The name must not hold control characters."
-	}
-	return ""
-}
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // readMode reads mode and key. With a key each value of it has one row, the last
 // that came, in every mode: a source may give a record twice.

@@ -90,7 +90,7 @@ func (o *object) readLogin(a *auth) {
 	if in := o.object("request"); in != nil {
 		cursor := o.r.usesCursor
 		if a.login = readRequest(in, "POST"); o.r.usesCursor != cursor {
-			o.r.fault(o.r.usesCursor, "A login has no cursor.")
+			o.r.faults.Note(o.r.usesCursor, "A login has no cursor.")
 		}
 		if body := in.Value.Member("body"); body != nil && body.Member("value") != nil {
 			at := in.pointer("body") + "/value"

@@ -237,7 +237,7 @@ func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) {
 	if n.Kind == '"' {
 		t, err := parseTemplate(n.Text())
 		if err != nil {
-			o.r.fault(at, upperFirst(err.Error())+".")
+			o.r.faults.Note(at, upperFirst(err.Error())+".")
 		}
 		if o.r.usesCursor == "" && t.usesCursor() {
 			o.r.usesCursor = at

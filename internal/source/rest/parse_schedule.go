@@ -18,7 +18,7 @@ func readSchedule(o *object) (s feedmill.Schedule) {
 		f.Fault("A schedule is an object with every, or with cron and timezone.")
 		return s
 	}
-	before := len(o.r.faults)
+	before := len(o.r.faults.List)
 	in, _ := f.Object()
 	for name, f := range in.All() {
 		switch name {
@@ -32,11 +32,11 @@ func readSchedule(o *object) (s feedmill.Schedule) {
 			f.Fault("A schedule has no such member; it has every, or cron and timezone.")
 		}
 	}
-	if len(o.r.faults) > before {
+	if len(o.r.faults.List) > before {
 		return s
 	}
 	for _, fault := range s.Check() {
-		o.r.fault(in.Pointer+fault.Pointer, fault.Detail)
+		o.r.faults.Note(in.Pointer+fault.Pointer, fault.Detail)
 	}
 	return s
 }

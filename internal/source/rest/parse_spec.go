@@ -50,7 +50,7 @@ func readIncremental(o *object, r *request) *incremental {
 	in := o.object("incremental")
 	if in == nil {
 		if o.r.usesCursor != "" {
-			o.r.fault(o.r.usesCursor, "{{cursor}} needs the field incremental, which says what it is.")
+			o.r.faults.Note(o.r.usesCursor, "{{cursor}} needs the field incremental, which says what it is.")
 		}
 		return nil
 	}

@@ -34,8 +34,8 @@ retry: {maxAttempts: many}
 schedule: hourly
 `, `{"request":{"url":5,"hedaers":{}},"retry":{"maxAttempts":"many"},"schedule":"hourly"}`},
 	} {
-		found := new(reading)
-		doc, ok := strictjson.ReadYAML([]byte(test.yaml), found.fault)
+		found := newReading()
+		doc, ok := strictjson.ReadYAML([]byte(test.yaml), found.faults.Note)
 		if !ok {
 			t.Fatal(found.faults)
 		}
@@ -46,7 +46,7 @@ schedule: hourly
 			wanted = refusal.Faults
 		}
 		r.refusal() // brings the faults into order
-		if diff := cmp.Diff(wanted, r.faults); diff != "" {
+		if diff := cmp.Diff(wanted, r.faults.List); diff != "" {
 			t.Error(diff)
 		}
 		if string(got.Public()) != string(want.Public()) || string(got.Secrets()) != string(want.Secrets()) || got.Name != want.Name {

@@ -13,8 +13,8 @@ func ResponseOf(feedSpec []byte) (Response, error) {
 	if err != nil {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
 	}
-	r := new(reading)
-	response := readResponse(&object{strictjson.NewObject(&doc, "", r.fault), r})
+	r := newReading()
+	response := readResponse(&object{strictjson.NewObject(&doc, "", r.faults.Note), r})
 	if err := r.refusal(); err != nil {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
 	}

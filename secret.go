@@ -1,0 +1,17 @@
+package feedmill
+
+// What must not stand in the store as plain text is sealed under the name of the
+// record that it belongs to, so that it opens nowhere else. The names are part
+// of what is stored and never change.
+
+// SecretsRecord is the record of a subscription's [SigningSecrets].
+func (s Subscription) SecretsRecord() string { return "sub/" + string(s.ID) + "/secrets" }
+
+// HeadersRecord is the record of a subscription's extra headers.
+func (s Subscription) HeadersRecord() string { return "sub/" + string(s.ID) + "/headers" }
+
+// SecretsRecord is the record of a source's secrets.
+func (s Source) SecretsRecord() string { return string(s.ID) }
+
+// Record is the record of a kept response.
+func (r IdempotentResponse) Record() string { return "once/" + string(r.Workspace) + "/" + r.Key }
