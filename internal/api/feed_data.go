@@ -33,7 +33,7 @@ const (
 
 // readFeedData answers the rows of a feed, as its query parameters ask for them.
 func (s *Server) readFeedData(c *call) (answer, error) {
-	q := c.readRowQuery()
+	q := c.readQueryParameters()
 	format, refusal := c.outputFormat()
 	number := c.versionNumber()
 	if err := c.refusal(); err != nil {

@@ -13,8 +13,8 @@ import (
 // rowParameters are the query parameters that say which rows are wanted.
 var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "version", "format"}
 
-// readRowQuery reads the query of a GET: fields, filters, sorting and limit.
-func (c *call) readRowQuery() feedmill.Query {
+// readQueryParameters reads the query of a GET: fields, filters, sorting and limit.
+func (c *call) readQueryParameters() feedmill.Query {
 	q := feedmill.Query{WeekStart: time.Monday, Now: now()}
 	for _, item := range c.listParameter("fields", "") {
 		q.Fields = append(q.Fields, feedmill.Field{Name: item.text, Place: feedmill.Fault{Parameter: "fields"}})

@@ -126,10 +126,10 @@ func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wi
 	case <-ctx.Done():
 		return wire.End{}, fmt.Errorf("read: %w", context.Cause(ctx))
 	}
-	end, err := p.try(ctx, request, out)
+	end, err := p.runOnce(ctx, request, out)
 	if _, unsent := errors.AsType[*sendError](err); unsent && ctx.Err() == nil {
 		// The worker had died unnoticed. The next one is fresh.
-		end, err = p.try(ctx, request, out)
+		end, err = p.runOnce(ctx, request, out)
 	}
 	if err != nil {
 		return end, fmt.Errorf("read: %w", err)
@@ -137,18 +137,18 @@ func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wi
 	return end, nil
 }
 
-func (p *Pool) try(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
+func (p *Pool) runOnce(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
 	if err := context.Cause(ctx); err != nil {
 		return wire.End{}, err
 	}
-	w, err := p.take()
+	w, err := p.acquire()
 	if err != nil {
 		return wire.End{}, err
 	}
 	cancelled := context.AfterFunc(ctx, w.kill)
 	end, err := w.ask(request, out)
 	usable := cancelled() && (err == nil || isFailure(err))
-	p.give(w, usable && w.queries < p.config.Queries && end.Resident <= p.config.Resident)
+	p.release(w, usable && w.queries < p.config.Queries && end.Resident <= p.config.Resident)
 	switch {
 	case err == nil:
 		return end, nil
@@ -185,8 +185,8 @@ func translate(err error) error {
 	return err
 }
 
-// take is a worker that is idle, or a new one.
-func (p *Pool) take() (*process, error) {
+// acquire returns a worker that is idle, or a new one.
+func (p *Pool) acquire() (*process, error) {
 	p.mu.Lock()
 	for len(p.idle) > 0 && !p.closed {
 		last := len(p.idle) - 1
@@ -224,8 +224,8 @@ func (p *Pool) take() (*process, error) {
 
 var errClosed = fmt.Errorf("%w: the pool of workers is closed", feedmill.ErrUnavailable)
 
-// give takes a worker back, for the next request or, if it is not to be kept, to end it.
-func (p *Pool) give(w *process, keep bool) {
+// release takes a worker back, for the next request or, if it is not to be kept, to end it.
+func (p *Pool) release(w *process, keep bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.busy, w)

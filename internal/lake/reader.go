@@ -41,7 +41,7 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
-	end, err := r.run(ctx, request, out)
+	end, err := r.runRequest(ctx, request, out)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
@@ -65,9 +65,9 @@ func (r *Reader) path(ctx context.Context, v *Version) (string, error) {
 // spoolMemory is how many bytes wait in memory for a client, before they wait on disk.
 const spoolMemory = 4 << 20
 
-// run runs a request and gives the rows to out, without keeping the worker
+// runRequest runs a request and gives the rows to out, without keeping the worker
 // longer than it works.
-func (r *Reader) run(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
+func (r *Reader) runRequest(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
 	s := newSpool(spoolMemory, r.pool.config.TempBytes, r.pool.config.Temp)
 	var end wire.End
 	var worker sync.WaitGroup
@@ -76,7 +76,7 @@ func (r *Reader) run(ctx context.Context, request wire.Request, out io.Writer) (
 		end, err = r.pool.Run(ctx, request, s)
 		s.end(err)
 	})
-	stop := context.AfterFunc(ctx, func() { s.leave(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() { s.abandon(context.Cause(ctx)) })
 	defer stop()
 	err := s.copyTo(out)
 	worker.Wait()

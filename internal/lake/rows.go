@@ -61,7 +61,7 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 	}
 }
 
-// numbers is the rows that SQL selects the numbers of.
+// numbers returns the rows whose numbers a statement selects.
 func (r *Reader) numbers(ctx context.Context, sql string) (bitmap, error) {
 	var rows bitmap
 	for batch, err := range r.batches(ctx, wire.Request{SQL: sql, Names: []string{"nr"}, Format: wire.FormatArrow}) {
@@ -79,13 +79,13 @@ func (r *Reader) numbers(ctx context.Context, sql string) (bitmap, error) {
 	return rows, nil
 }
 
-// number is the first row of numbers, or -1.
+// number returns the first of the rows whose numbers a statement selects, or -1.
 func (r *Reader) number(ctx context.Context, sql string) (int64, error) {
 	rows, err := r.numbers(ctx, sql)
 	return rows.first(), err
 }
 
-// batches runs a request and gives what it answers. A batch is gone with the
+// batches runs a request and yields its result. A batch is gone with the
 // next one.
 func (r *Reader) batches(ctx context.Context, request wire.Request) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
@@ -110,7 +110,7 @@ func (r *Reader) batches(ctx context.Context, request wire.Request) iter.Seq2[ar
 	}
 }
 
-// errEnough is what a worker hears whose rows nobody wants.
+// errEnough ends a request whose rows nobody wants any more.
 var errEnough = errors.New("no more rows are wanted")
 
 // readBatches yields the batches of a stream, and reports whether that was enough.

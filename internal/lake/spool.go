@@ -106,14 +106,14 @@ func (s *spool) copyTo(out io.Writer) error {
 			return err
 		}
 		if _, err := out.Write(part); err != nil {
-			s.leave(err)
+			s.abandon(err)
 			return err
 		}
 	}
 }
 
-// leave says that the client takes nothing more.
-func (s *spool) leave(err error) {
+// abandon says that the client takes nothing more.
+func (s *spool) abandon(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = err

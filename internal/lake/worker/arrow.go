@@ -122,7 +122,7 @@ func (w *arrowRows) flush(dst []byte) ([]byte, error) {
 func (w *arrowRows) write() error {
 	arrays := make([]arrow.Array, len(w.columns))
 	for i := range w.values {
-		data := w.values[i].take(w.schema.Field(i).Type, w.rows)
+		data := w.values[i].drain(w.schema.Field(i).Type, w.rows)
 		arrays[i] = array.MakeFromData(data)
 	}
 	batch := array.NewRecordBatch(w.schema, arrays, int64(w.rows))
@@ -191,8 +191,8 @@ func (v *arrowValues) addWidened(c *column, i int) {
 	v.data = append(v.data, unsafe.Slice((*byte)(unsafe.Pointer(&wide)), v.width)...)
 }
 
-// take is the column of a batch; the values begin anew.
-func (v *arrowValues) take(kind arrow.DataType, rows int) arrow.ArrayData {
+// drain returns the column of a batch and begins the next.
+func (v *arrowValues) drain(kind arrow.DataType, rows int) arrow.ArrayData {
 	buffers := make([]*memory.Buffer, 1, 3)
 	if v.nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(v.valid)

@@ -31,8 +31,8 @@ func (l *locked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take appends what was gathered.
-func (l *locked) take(dst []byte) []byte {
+// drain appends what was gathered.
+func (l *locked) drain(dst []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	dst = append(dst, l.buf...)
@@ -93,12 +93,12 @@ func (w *parquetRows) append(dst []byte, n int) ([]byte, error) {
 		block[i] = c.vector(&w.kinds[i], n)
 	}
 	err := w.writer.Append(context.Background(), block)
-	return w.file.take(dst), err
+	return w.file.drain(dst), err
 }
 
 func (w *parquetRows) end(dst []byte) ([]byte, error) {
 	err := w.writer.Close(context.Background())
-	return w.file.take(dst), err
+	return w.file.drain(dst), err
 }
 
 // vector copies the first n values of the chunk at hand.

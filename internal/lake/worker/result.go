@@ -127,7 +127,7 @@ func (r *result) failure() error {
 	}
 }
 
-// next takes the next chunk and answers how many rows it has: none at the end.
+// next fetches the next chunk and returns how many rows it has: none at the end.
 func (r *result) next() (int, error) {
 	duckdb.DestroyDataChunk(&r.chunk)
 	r.chunk = duckdb.FetchChunk(r.result)

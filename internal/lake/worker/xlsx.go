@@ -86,7 +86,7 @@ func (w *xlsxRows) append(dst []byte, n int) ([]byte, error) {
 			}
 		}
 	}
-	return w.take(dst), nil
+	return w.drain(dst), nil
 }
 
 func (w *xlsxRows) end(dst []byte) ([]byte, error) {
@@ -108,11 +108,11 @@ func (w *xlsxRows) end(dst []byte) ([]byte, error) {
 	if err := w.zip.Close(); err != nil {
 		return dst, fmt.Errorf("write xlsx: %w", err)
 	}
-	return w.take(dst), nil
+	return w.drain(dst), nil
 }
 
-// take appends what is ready to be sent.
-func (w *xlsxRows) take(dst []byte) []byte {
+// drain appends what is ready to be sent.
+func (w *xlsxRows) drain(dst []byte) []byte {
 	dst = append(dst, w.out.Bytes()...)
 	w.out.Reset()
 	return dst
