@@ -1,0 +1,87 @@
+package xml
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf16"
+)
+
+// wide is a text in UTF-16.
+func wide(text string, bigEndian bool) string {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(text)) {
+		low, high := byte(unit), byte(unit>>8)
+		if bigEndian {
+			low, high = high, low
+		}
+		b.Write([]byte{low, high})
+	}
+	return b.String()
+}
+
+func TestFindEncoding(t *testing.T) {
+	const declaration = `<?xml version="1.0" encoding="UTF-16"?><a/>`
+	for _, test := range []struct {
+		document string
+		want     Encoding
+		fault    string
+	}{
+		{"", Encoding{"utf-8", 0, ""}, ""},
+		{"<a/>", Encoding{"utf-8", 0, ""}, ""},
+		{"\ufeff<a/>", Encoding{"utf-8", 3, ""}, ""},
+		{"\ufeff<?xml version='1.0' encoding='utf-8'?><a/>", Encoding{"utf-8", 3, "utf-8"}, ""},
+		{"<?xml version='1.0'?><a/>", Encoding{"utf-8", 0, ""}, ""},
+		{"<?xml version='1.0' encoding='UTF-8'?><a/>", Encoding{"utf-8", 0, "UTF-8"}, ""},
+		{"<?xml version='1.0' encoding='US-ASCII'?><a/>", Encoding{"utf-8", 0, "US-ASCII"}, ""},
+		{"<?xml version='1.0' encoding='ISO-8859-1'?><a/>", Encoding{"iso-8859-1", 0, "ISO-8859-1"}, ""},
+		{"<?xml version='1.0'\r\n encoding = \"Windows-1252\" standalone='yes'?>", Encoding{"windows-1252", 0, "Windows-1252"}, ""},
+		{"<?xml version='1.0' encoding='Shift_JIS'?><a/>", Encoding{"shift_jis", 0, "Shift_JIS"}, ""},
+		{"<?xml encoding='ISO-8859-1'?><a/>", Encoding{"utf-8", 0, ""}, ""}, // wrong, which the reader says
+		{wide("\ufeff<a/>", false), Encoding{"utf-16le", 2, ""}, ""},
+		{wide("\ufeff<a/>", true), Encoding{"utf-16be", 2, ""}, ""},
+		{wide("<a/>", false), Encoding{"utf-16le", 0, ""}, ""},
+		{wide("<a/>", true), Encoding{"utf-16be", 0, ""}, ""},
+		{wide("\ufeff"+declaration, false), Encoding{"utf-16le", 2, "UTF-16"}, ""},
+		{wide(declaration, true), Encoding{"utf-16be", 0, "UTF-16"}, ""},
+		{wide("\ufeff<?xml version='1.0' encoding='UTF-16LE'?><a/>", false), Encoding{"utf-16le", 2, "UTF-16LE"}, ""},
+		{wide("\ufeff<?xml version='1.0' encoding='UTF-16LE'?><a/>", true), Encoding{}, "declares the encoding UTF-16LE, and its first bytes are those of UTF-16BE"},
+		{wide("\ufeff<?xml version='1.0' encoding='UTF-8'?><a/>", false), Encoding{}, "declares the encoding UTF-8, and its first bytes are those of UTF-16LE"},
+		{"\ufeff<?xml version='1.0' encoding='ISO-8859-1'?><a/>", Encoding{}, "declares the encoding ISO-8859-1, and its first bytes are those of UTF-8"},
+		{declaration, Encoding{}, "declares the encoding UTF-16 and is not written in it"},
+		{"\x00\x00\xfe\xff\x00\x00\x00<", Encoding{}, "written in UTF-32"},
+		{"\xff\xfe\x00\x00<\x00\x00\x00", Encoding{}, "written in UTF-32"},
+		{"\x00\x00\x00<\x00\x00\x00a", Encoding{}, "written in UTF-32"},
+		{"<\x00\x00\x00a\x00\x00\x00", Encoding{}, "written in UTF-32"},
+		{"\x4c\x6f\xa7\x94\x93", Encoding{}, "written in EBCDIC"},
+	} {
+		got, err := FindEncoding([]byte(test.document))
+		if test.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), test.fault) {
+				t.Errorf("%q: error %v, want one with %q", test.document, err, test.fault)
+			}
+			continue
+		}
+		if err != nil || got != test.want {
+			t.Errorf("%q: %+v, %v, want %+v", test.document, got, err, test.want)
+		}
+	}
+}
+
+func TestDeclaration(t *testing.T) {
+	r := NewReader(strings.NewReader("<?xml version='1.1' encoding='Utf-8' standalone='yes'?><a/>"))
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Declaration(); got != (Declaration{"1.1", "Utf-8", "yes"}) {
+		t.Errorf("got %+v", got)
+	}
+	r.AnyEncoding = true
+	r.Reset(strings.NewReader("<?xml version='1.0' encoding='windows-1252'?><a/>"))
+	if got, err := tokensOf(r); got != "<a></a>" || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
+	r.Reset(strings.NewReader("<a/>"))
+	if _, err := tokensOf(r); err != nil || r.Declaration() != (Declaration{}) {
+		t.Errorf("got %+v, %v", r.Declaration(), err)
+	}
+}
