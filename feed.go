@@ -12,6 +12,10 @@ const (
 	FeedREST   FeedType = "rest"
 )
 
+// HasSource reports whether feeds of the type have their data fetched from a
+// source.
+func (t FeedType) HasSource() bool { return t == FeedREST || t == FeedQuery }
+
 // FeedState is how a feed stands with its source. A feed that has one version
 // is readable in every state.
 type FeedState string

@@ -9,13 +9,7 @@ type Upload struct {
 	Body io.Reader
 	// Name is what the feed is called.
 	Name string
-	// Format is one of csv, tsv, json and ndjson.
-	Format string
-	// Path says where the records of a JSON document are, and Explode where in
-	// a record the array is whose elements become rows.
-	Path, Explode string
-	// Text leaves every column text.
-	Text bool
+	Reading
 	// Mode says what becomes of the rows that are there, and Key names the
 	// columns that they are merged by. A new feed keeps both for the uploads
 	// that follow.

@@ -47,7 +47,7 @@ var importRules = []importRule{
 	{folder: "webhook/...", stdOnly: true},
 	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "client"}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
-	{folder: "internal/feed/...", may: []string{root, "internal/..."}},
+	{folder: "internal/feed/...", may: []string{root, family, "internal/decode/...", "internal/model", "internal/lake/...", "internal/query/..."}},
 	{folder: "internal/source/...", may: []string{root, family, "internal/decode/...", "internal/query/..."}},
 	{folder: "internal/lake/...", may: []string{root, family, "internal/query/..."}},
 	{folder: "internal/store/storetest/...", may: []string{root}},
@@ -62,7 +62,7 @@ var testSupport = []string{"internal/store/storetest", "internal/store/sqlitetes
 
 // realParts are packages that test files below internal/ may import besides:
 // tests take the real thing rather than a stand-in for it.
-var realParts = []string{"internal/store/sqlite", "internal/egress", "internal/publish", "internal/vault"}
+var realParts = []string{"internal/store/sqlite", "internal/egress", "internal/publish", "internal/vault", "internal/blob"}
 
 const module = "github.com/feedmill/feedmill"
 
@@ -139,6 +139,12 @@ func TestImportRules(t *testing.T) {
 		{"internal/app", in + "internal/store/storetest", false, true},
 		{"internal/app", in + "cmd/feedmill", false, false},
 		{"internal/source/rest", in + "internal/decode", true, true},
+		{"internal/source/rest", in + "internal/feed", false, false},
+		{"internal/feed", in + "internal/model", true, true},
+		{"internal/feed", in + "internal/lake/wire", true, true},
+		{"internal/feed", in + "internal/blob", false, true},
+		{"internal/feed", in + "internal/source/rest", false, false},
+		{"internal/feed", in + "internal/api", false, false},
 		{"internal/source/rest", in + "internal/model", false, false},
 		{"internal/lake", in + "internal/query/duckdb", true, true},
 		{"internal/query", in + "internal/lake", false, false},

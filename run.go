@@ -45,6 +45,16 @@ type FeedOutcome struct {
 	Trace      []TracedRequest
 }
 
+// Claim is a source that a run has, and the feeds that it is to bring new data.
+// The last refresh of each of them is the one that runs.
+type Claim struct {
+	Source Source
+	Feeds  []Feed
+	// Report tells how far a refresh has come: its requests, pages, bytes and
+	// rows. It may be called from any goroutine, and as often as one likes.
+	Report func(Refresh)
+}
+
 // SourceNews is something that happened to a feed and that its subscribers hear
 // of.
 type SourceNews struct {

@@ -53,7 +53,7 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 // wantFetching refuses to change how an upload fetches its data.
 func (s *Server) wantFetching(c *call, body *strictjson.Object) error {
 	f, err := s.feed(c)
-	if err != nil || f.Type != feedmill.FeedUpload {
+	if err != nil || f.Type.HasSource() {
 		return err
 	}
 	for name, f := range body.All() {

@@ -41,7 +41,7 @@ func (s *Server) createFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if t == feedmill.FeedREST {
+	if t.HasSource() {
 		return s.createFetched(c, t)
 	}
 	if _, given := c.query["sourceOf"]; given {
@@ -76,7 +76,7 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if f.Type != feedmill.FeedUpload {
+	if f.Type.HasSource() {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "This feed fetches its data itself; only the data of an upload can be replaced."}
 	}
 	var u feedmill.Upload
@@ -111,7 +111,7 @@ func (s *Server) previewFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if t == feedmill.FeedREST {
+	if t.HasSource() {
 		return s.previewFetched(c, t)
 	}
 	return s.readUpload(c, feedmill.Upload{}, func(ctx context.Context, u feedmill.Upload) (answer, error) {

@@ -43,7 +43,7 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This is for uploads; a feed that fetches its data is described in the body."})
 		}
 	}
-	sourceOf, err := s.sourceOf(c)
+	sourceOf, err := s.sourceOf(c, t)
 	if err != nil {
 		return feedmill.FetchedFeed{}, err
 	}
@@ -59,9 +59,9 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 	return feedmill.FetchedFeed{Type: t, Body: v.Raw, SourceOf: sourceOf}, c.refusal()
 }
 
-// sourceOf reads the feed whose source is to have another feed, and notes one
-// that has none to share.
-func (s *Server) sourceOf(c *call) (feedmill.ID, error) {
+// sourceOf reads the feed whose source is to have another feed of a type, and
+// notes one that has none to share.
+func (s *Server) sourceOf(c *call, t feedmill.FeedType) (feedmill.ID, error) {
 	text, given := c.query["sourceOf"]
 	if !given {
 		return "", nil
@@ -77,7 +77,7 @@ func (s *Server) sourceOf(c *call) (feedmill.ID, error) {
 		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "There is no such feed in this workspace."})
 	case err != nil:
 		return "", err
-	case f.Type != feedmill.FeedREST:
+	case f.Type != t:
 		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "That feed does not fetch its data from a REST API, so there is nothing to share."})
 	}
 	return id, nil

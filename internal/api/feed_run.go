@@ -12,7 +12,7 @@ import (
 // fetches its data.
 func (s *Server) fetchingFeed(c *call) (feedmill.Feed, error) {
 	f, err := s.feed(c)
-	if err == nil && f.Type == feedmill.FeedUpload {
+	if err == nil && !f.Type.HasSource() {
 		err = &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "nothing-to-fetch",
 			Detail: "This feed is an upload, which fetches nothing; give it new data with PUT " + feedURL(f.ID) + "/data.",

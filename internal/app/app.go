@@ -25,6 +25,7 @@ import (
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/publish"
+	"github.com/feedmill/feedmill/internal/refresh"
 	"github.com/feedmill/feedmill/internal/store/postgres"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 	"github.com/feedmill/feedmill/internal/vault"
@@ -39,6 +40,7 @@ type store interface {
 	deliver.Store
 	listen.Store
 	feed.Store
+	refresh.Store
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)

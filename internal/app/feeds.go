@@ -25,7 +25,7 @@ const (
 	queryTemp = 16 << 30
 )
 
-// feeds are the feeds with what they stand on.
+// feeds are the feeds and what they stand on.
 type feeds struct {
 	*feed.Feeds
 	engine *refresh.Engine
@@ -48,21 +48,21 @@ func (a *App) newFeeds(version string, queue publish.Queue, metrics prometheus.R
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	pool := lake.NewPool(lake.PoolConfig{Folder: blobs.Dir(), Temp: temp, TempBytes: queryTemp, Log: a.log})
-	policy := a.egress.Policy()
-	attempts := feedmill.RetrySchedule(a.config.RetrySchedule).Attempts()
-	f := feed.New(feed.Options{
-		Store: a.store, Vault: a.vault, Blobs: blobs, Pool: pool, Temp: temp,
-		Fetcher: rest.NewFetcher(rest.Options{
-			Transport: a.egress.Transport(), CheckURL: policy.CheckURL, Forbidden: egress.ErrForbidden, UserAgent: "Feedmill/" + version,
-		}),
-		Policy: policy, MaxBytes: a.config.MaxUploadBytes,
-		Queue: queue, MaxAttempts: attempts, Log: a.log,
+	mill := feed.NewMill(feed.Parts{
+		Versions: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
+		Sources: map[feedmill.FeedType]feed.Source{
+			feedmill.FeedREST: rest.NewSource(rest.Options{
+				Transport: a.egress.Transport(), CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,
+				UserAgent: "Feedmill/" + version, MaxBytes: a.config.MaxUploadBytes,
+			}),
+		},
 	})
+	events, attempts := feed.Events(publish.SourceEvents), feedmill.RetrySchedule(a.config.RetrySchedule).Attempts()
 	engine := refresh.New(refresh.Options{
-		Store: a.store, Runner: feed.Runner{Feeds: f}, Events: feed.NewsEvents, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
+		Store: a.store, Runner: mill, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
 	})
-	f.Engine = engine
-	return &feeds{f, engine, pool, blobs}, nil
+	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
+	return &feeds{made, engine, pool, blobs}, nil
 }
 
 // close ends the workers and gives the files up.

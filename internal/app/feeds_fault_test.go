@@ -27,7 +27,7 @@ func (s *service) feeds(t *testing.T) *feed.Feeds {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return feed.New(feed.Options{Store: s.app.store, Blobs: blobs, Log: s.app.log})
+	return feed.New(feed.NewMill(feed.Parts{Blobs: blobs, Log: s.app.log}), feed.Options{Store: s.app.store})
 }
 
 // TestClientThatStops holds that an upload whose client goes away in the middle

@@ -4,14 +4,29 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"sync/atomic"
 )
 
 // Draft is a blob that is being written. What was written can be read at once,
-// by several goroutines, and after it was kept too.
-type Draft struct {
+// by several goroutines, and after it was kept too. Like [Blob] it is an alias.
+type Draft = interface {
+	// Write appends to the draft. One goroutine writes at a time.
+	io.Writer
+	io.ReaderAt
+	// Size is how many bytes were written.
+	Size() int64
+	// Keep makes a blob of all that was written, which is on disk under its
+	// name when Keep returns. If the context ends or the name is taken, nothing
+	// is kept.
+	Keep(context.Context) error
+	// Close ends the draft. Where it was not kept, nothing is left of it.
+	Close()
+}
+
+type draft struct {
 	folder     *Folder
 	name, temp string
 	file       *os.File
@@ -19,7 +34,7 @@ type Draft struct {
 }
 
 // Begin begins a blob. It must be closed.
-func (f *Folder) Begin(name string) (*Draft, error) {
+func (f *Folder) Begin(name string) (Draft, error) {
 	if err := check(name); err != nil {
 		return nil, fmt.Errorf("begin blob: %w", err)
 	}
@@ -28,25 +43,20 @@ func (f *Folder) Begin(name string) (*Draft, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin blob: %w", classify(err))
 	}
-	return &Draft{folder: f, name: name, temp: temp, file: file}, nil
+	return &draft{folder: f, name: name, temp: temp, file: file}, nil
 }
 
-// Write appends to the draft. One goroutine writes at a time.
-func (d *Draft) Write(p []byte) (int, error) {
+func (d *draft) Write(p []byte) (int, error) {
 	n, err := d.file.Write(p)
 	d.size.Add(int64(n))
 	return n, classify(err)
 }
 
-// ReadAt reads what was written.
-func (d *Draft) ReadAt(p []byte, offset int64) (int, error) { return d.file.ReadAt(p, offset) }
+func (d *draft) ReadAt(p []byte, offset int64) (int, error) { return d.file.ReadAt(p, offset) }
 
-// Size is how many bytes were written.
-func (d *Draft) Size() int64 { return d.size.Load() }
+func (d *draft) Size() int64 { return d.size.Load() }
 
-// Keep makes a blob of all that was written, which is on disk under its name
-// when Keep returns. If the context ends or the name is taken, nothing is kept.
-func (d *Draft) Keep(ctx context.Context) error {
+func (d *draft) Keep(ctx context.Context) error {
 	err := context.Cause(ctx)
 	if err == nil {
 		err = classify(d.file.Sync())
@@ -60,8 +70,7 @@ func (d *Draft) Keep(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the draft. Where it was not kept, nothing is left of it.
-func (d *Draft) Close() {
+func (d *draft) Close() {
 	// What cannot be removed now is swept later, and what was kept is on disk.
 	_ = d.folder.root.Remove(d.temp)
 	_ = d.file.Close()

@@ -27,7 +27,7 @@ func TestDraft(t *testing.T) {
 	if _, err := d.ReadAt(part, 0); err != nil || string(part) != "hello" || d.Size() != 7 {
 		t.Errorf("read %q of %d bytes, %v", part, d.Size(), err)
 	}
-	if got := names(t, f, ""); len(got) != 0 {
+	if got := names(t, f); len(got) != 0 {
 		t.Errorf("there is %v before it is kept", got)
 	}
 	if _, err := io.WriteString(d, "world"); err != nil {
@@ -81,7 +81,7 @@ func TestDraftThatIsNotKept(t *testing.T) {
 		}
 		d.Close()
 	}
-	if got := names(t, f, ""); len(got) != 1 {
+	if got := names(t, f); len(got) != 1 {
 		t.Errorf("kept %v", got)
 	}
 	if n, err := f.Sweep(t.Context(), time.Now().Add(time.Hour)); n != 0 || err != nil {

@@ -15,7 +15,7 @@ func TestFullDeviceIsUnavailable(t *testing.T) {
 		t.Skip(err)
 	}
 	defer full.Close()
-	if _, err := (&Draft{file: full}).Write([]byte("x")); !errors.Is(err, feedmill.ErrUnavailable) {
+	if _, err := (&draft{file: full}).Write([]byte("x")); !errors.Is(err, feedmill.ErrUnavailable) {
 		t.Error(err)
 	}
 }

@@ -7,21 +7,13 @@ import (
 	"io/fs"
 	"iter"
 	"path"
-	"strings"
 	"time"
 )
 
-// Info says what a list knows of a blob.
-type Info struct {
-	Name    string
-	Size    int64
-	Written time.Time
-}
-
-// List yields the blobs whose names begin with prefix, in the order of their
-// names folder by folder. One that goes away meanwhile may be left out.
-func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
-	return func(yield func(Info, error) bool) {
+// List yields the names of the blobs that were last written before a time, in
+// their order folder by folder. One that goes away meanwhile may be left out.
+func (f *Folder) List(ctx context.Context, before time.Time) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
 		err := fs.WalkDir(f.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
@@ -30,28 +22,22 @@ func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 				return nil
 			case err != nil:
 				return err
+			case name == temporary:
+				return fs.SkipDir
 			case entry.IsDir():
-				if name == temporary || name != "." && !strings.HasPrefix(name+"/", prefix) && !strings.HasPrefix(prefix, name+"/") {
-					return fs.SkipDir
-				}
-				return nil
-			case !strings.HasPrefix(name, prefix):
 				return nil
 			}
 			info, err := entry.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
 			if err != nil {
-				return err
+				return ignore(err, fs.ErrNotExist)
 			}
-			if !yield(Info{Name: name, Size: info.Size(), Written: info.ModTime()}, nil) {
+			if info.ModTime().Before(before) && !yield(name, nil) {
 				return fs.SkipAll
 			}
 			return nil
 		})
 		if err != nil {
-			yield(Info{}, fmt.Errorf("list blobs: %w", classify(err)))
+			yield("", fmt.Errorf("list blobs: %w", classify(err)))
 		}
 	}
 }

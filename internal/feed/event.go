@@ -1,9 +1,6 @@
 package feed
 
-import (
-	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/publish"
-)
+import "github.com/feedmill/feedmill"
 
 // The kinds of news that no run makes.
 const (
@@ -11,12 +8,15 @@ const (
 	newsDeleted = "datasource.deleted"
 )
 
-// feedEvents are the events that tell of a feed as it is now, in the form in
-// which they are stored.
-func feedEvents(feed feedmill.Feed, kinds ...string) ([]feedmill.Event, error) {
+// Events makes the public events of an internal one, in the form in which they
+// are stored.
+type Events func(feedmill.SourceEvent) ([]feedmill.Event, error)
+
+// of are the events that tell of a feed as it is now.
+func (e Events) of(feed feedmill.Feed, kinds ...string) ([]feedmill.Event, error) {
 	var all []feedmill.Event
 	for _, kind := range kinds {
-		events, err := publish.SourceEvents(feedmill.SourceEvent{
+		events, err := e(feedmill.SourceEvent{
 			Workspace: feed.Workspace, Type: kind, Timestamp: now(), Source: feed.Source, Feeds: []feedmill.ID{feed.ID},
 			Data: eventData(feed, kind),
 		})
@@ -28,11 +28,11 @@ func feedEvents(feed feedmill.Feed, kinds ...string) ([]feedmill.Event, error) {
 	return all, nil
 }
 
-// NewsEvents are the events that tell of what happened to feeds of a source.
-func NewsEvents(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error) {
+// OfNews are the events that tell of what happened to feeds of a source.
+func (e Events) OfNews(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error) {
 	var all []feedmill.Event
 	for _, n := range news {
-		events, err := feedEvents(*c.Feed(n.Feed), n.Kind)
+		events, err := e.of(*c.Feed(n.Feed), n.Kind)
 		if err != nil {
 			return nil, err
 		}

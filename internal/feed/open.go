@@ -3,46 +3,34 @@ package feed
 import (
 	"context"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode"
+	"github.com/feedmill/feedmill/internal/model"
 )
 
-// uploadSpec is how the data is read, as the feed's record has it.
-func uploadSpec(u feedmill.Upload) []byte {
-	types := "auto"
-	if u.Text {
-		types = "text"
+// open finds the records of data in its format.
+func (m *Mill) open(ctx context.Context, data decode.Source, r feedmill.Reading) (decode.Table, error) {
+	return decode.Open(ctx, r.Format, data, m.decodeOptions(r))
+}
+
+// openArriving is open for data that is not yet there in full.
+func (m *Mill) openArriving(ctx context.Context, data decode.Arriving, r feedmill.Reading) (decode.Table, error) {
+	return decode.OpenArriving(ctx, r.Format, data, m.decodeOptions(r))
+}
+
+// openPages begins a table whose records come page by page. Each is given to
+// the inference as it comes.
+func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) (*decode.Pages, error) {
+	options := m.decodeOptions(r.Reading)
+	options.List = r.List
+	pages, err := decode.NewPages(options, func(cells *columnar.Cells) error { inference.Block(cells); return nil })
+	if err == nil && r.Watch != "" {
+		pages.Watch(r.Watch, r.See)
 	}
-	text, err := json.Marshal(struct {
-		Format  string `json:"format"`
-		Types   string `json:"types"`
-		Path    string `json:"path,omitzero"`
-		Explode string `json:"explode,omitzero"`
-	}{u.Format, types, u.Path, u.Explode})
-	if err != nil {
-		panic(err) // parameters are valid UTF-8
-	}
-	return text
+	return pages, err
 }
 
-// table is data that can be read.
-type table struct{ decode.Table }
-
-// openTable finds the records of the data in its format.
-func openTable(ctx context.Context, data decode.Source, u feedmill.Upload, temp string) (table, error) {
-	opened, err := decode.Open(ctx, u.Format, data, readOptions(u, temp))
-	return table{opened}, err
-}
-
-// openArriving is openTable for data that is not yet there in full.
-func openArriving(ctx context.Context, data decode.Arriving, u feedmill.Upload, temp string) (table, error) {
-	opened, err := decode.OpenArriving(ctx, u.Format, data, readOptions(u, temp))
-	return table{opened}, err
-}
-
-// readOptions say how the data of an upload is read.
-func readOptions(u feedmill.Upload, temp string) decode.Options {
-	return decode.Options{Path: u.Path, Explode: u.Explode, Temp: temp}
+func (m *Mill) decodeOptions(r feedmill.Reading) decode.Options {
+	return decode.Options{Path: r.Path, Explode: r.Explode, Temp: m.Temp}
 }

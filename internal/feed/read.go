@@ -4,20 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
-
-func lakeVersion(v feedmill.FeedVersion) *lake.Version {
-	return &lake.Version{Blob: v.File, Columns: v.Columns, Rows: v.Rows, Bytes: v.Bytes, ContentHash: v.ContentHash}
-}
 
 func parseCursor(text string) (*lake.Cursor, error) {
 	if text == "" {
@@ -31,7 +24,7 @@ func parseCursor(text string) (*lake.Cursor, error) {
 }
 
 // CheckQuery says what is wrong with a query of a version.
-func (f *Feeds) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error {
+func (m *Mill) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error {
 	after, err := parseCursor(cursor)
 	if err != nil {
 		return err
@@ -42,16 +35,16 @@ func (f *Feeds) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cur
 
 // Rows begins to read a version. A page is read to its end first, because what
 // comes after it is known only then; all rows come as they are read.
-func (f *Feeds) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error) {
+func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
 		return feedmill.FeedRows{}, err
 	}
 	read := func(ctx context.Context, out io.Writer) (lake.Page, error) {
-		return f.reader.Read(ctx, lakeVersion(v), q, wire.Format(format), after, out)
+		return m.Reader.Read(ctx, lakeVersion(v), q, wire.Format(format), after, out)
 	}
 	if q.Limit > 0 && q.Limit < v.Rows {
-		return f.page(ctx, read)
+		return m.page(ctx, read)
 	}
 	return stream(ctx, read)
 }
@@ -93,81 +86,10 @@ func (r *rowStream) Close() error {
 	return err
 }
 
-// pageMemory is how much of a page is held in memory; the rest is put on disk.
-const pageMemory = 1 << 20
-
-// page reads a page to its end.
-func (f *Feeds) page(ctx context.Context, read readRows) (feedmill.FeedRows, error) {
-	held := &held{folder: f.temp}
-	page, err := read(ctx, held)
-	if err != nil {
-		return feedmill.FeedRows{}, errors.Join(err, held.Close())
-	}
-	rows := feedmill.FeedRows{ReadCloser: held}
-	if page.Next != nil {
-		rows.Next = page.Next.String()
-	}
-	return rows, nil
-}
-
-// held is bytes that are first written and then read: in memory up to a limit,
-// the others in a file without a name.
-type held struct {
-	folder string
-	memory bytes.Buffer
-	file   *os.File
-	size   int64
-	read   int64
-}
-
-func (h *held) Write(p []byte) (int, error) {
-	if h.file == nil && h.memory.Len()+len(p) <= pageMemory {
-		return h.memory.Write(p)
-	}
-	if h.file == nil {
-		file, err := os.CreateTemp(h.folder, "page-")
-		if err != nil {
-			return 0, fmt.Errorf("%w: hold a page: %w", feedmill.ErrUnavailable, err)
-		}
-		h.file = file
-		if err := os.Remove(file.Name()); err != nil {
-			return 0, fmt.Errorf("hold a page: %w", err)
-		}
-	}
-	n, err := h.file.WriteAt(p, h.size)
-	h.size += int64(n)
-	if err != nil {
-		err = fmt.Errorf("%w: hold a page: %w", feedmill.ErrUnavailable, err)
-	}
-	return n, err
-}
-
-func (h *held) Read(p []byte) (int, error) {
-	if h.memory.Len() > 0 {
-		return h.memory.Read(p)
-	}
-	if h.read == h.size {
-		return 0, io.EOF
-	}
-	n, err := h.file.ReadAt(p[:min(int64(len(p)), h.size-h.read)], h.read)
-	h.read += int64(n)
-	if n > 0 {
-		err = nil
-	}
-	return n, err
-}
-
-func (h *held) Close() error {
-	if h.file == nil {
-		return nil
-	}
-	return h.file.Close()
-}
-
 // Rejects opens the rows that a refresh did not store.
-func (f *Feeds) Rejects(ctx context.Context, r feedmill.Refresh) (io.ReadCloser, error) {
+func (m *Mill) Rejects(ctx context.Context, r feedmill.Refresh) (io.ReadCloser, error) {
 	if r.Rejects == "" {
 		return io.NopCloser(bytes.NewReader(nil)), nil
 	}
-	return f.blobs.Open(ctx, r.Rejects)
+	return m.Blobs.Open(ctx, r.Rejects)
 }

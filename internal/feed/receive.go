@@ -8,38 +8,39 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/blob"
+	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/model"
 )
 
 // incoming is data on its way to a file, which can be read as it comes.
 type incoming struct {
-	*blob.Draft
+	Draft
+	reading feedmill.Reading
 
 	mu    sync.Mutex
 	moved sync.Cond
 	over  bool
 	fault error // why the rest does not come
 
-	looking sync.WaitGroup
-	early   *looked // what was found meanwhile, once nobody is looking
+	inferring sync.WaitGroup
+	early     *inferred // what was found while it arrived, once inferring is done
 }
 
 // receive writes data as it comes to a file of that name, which is not kept
-// before the caller says so. Where there is a place for it, it is looked at
+// before the caller says so. Where there is a place for it, its types are inferred
 // meanwhile. If receive fails, nothing is left.
-func (f *Feeds) receive(ctx context.Context, name string, u feedmill.Upload) (*incoming, error) {
-	draft, err := f.blobs.Begin(name)
+func (m *Mill) receive(ctx context.Context, name string, u feedmill.Upload) (*incoming, error) {
+	draft, err := m.Blobs.Begin(name)
 	if err != nil {
 		return nil, fmt.Errorf("receive data: %w", err)
 	}
-	a := &incoming{Draft: draft}
+	a := &incoming{Draft: draft, reading: u.Reading}
 	a.moved.L = &a.mu
 	select {
-	case f.early <- struct{}{}:
-		a.looking.Go(func() {
-			defer func() { <-f.early }()
-			a.early = f.lookEarly(ctx, a, u)
+	case m.early <- struct{}{}:
+		a.inferring.Go(func() {
+			defer func() { <-m.early }()
+			a.early = m.inferEarly(ctx, a)
 		})
 	default:
 	}
@@ -56,7 +57,7 @@ func (f *Feeds) receive(ctx context.Context, name string, u feedmill.Upload) (*i
 
 // Close ends the reading. Where the data was not kept, nothing is left of it.
 func (a *incoming) Close() {
-	a.looking.Wait()
+	a.inferring.Wait()
 	if a.early != nil {
 		_ = a.early.Close() // what is lost with it is lost
 	}
@@ -145,54 +146,54 @@ func (a *incoming) Await(size int64) error {
 	return a.fault
 }
 
-// looked is a table whose records were all looked at.
-type looked struct {
-	table
+// inferred is a table whose types are known.
+type inferred struct {
+	decode.Table
 	schema   *model.Schema
 	warnings []feedmill.Warning
 }
 
-// look looks at all records of data that was received, unless that was done
-// while it arrived.
-func (f *Feeds) look(ctx context.Context, data *incoming, u feedmill.Upload) (*looked, error) {
-	data.looking.Wait()
-	if found := data.early; found != nil {
-		data.early = nil
+// infer finds the types of data that was received, unless that was done while it
+// arrived.
+func (m *Mill) infer(ctx context.Context, a *incoming) (*inferred, error) {
+	a.inferring.Wait()
+	if found := a.early; found != nil {
+		a.early = nil
 		return found, nil
 	}
-	opened, err := openTable(ctx, data, u, f.temp)
+	table, err := m.open(ctx, a, a.reading)
 	if err != nil {
 		return nil, err
 	}
-	return opened.look(ctx, u)
+	return inferTable(ctx, table, a.reading)
 }
 
-// look looks at all records of a table, which is closed if it fails.
-func (t table) look(ctx context.Context, u feedmill.Upload) (*looked, error) {
-	schema, warnings, err := model.Infer(ctx, t, model.Options{Text: u.Text})
+// inferTable finds the types of a table, which is closed if it fails.
+func inferTable(ctx context.Context, table decode.Table, r feedmill.Reading) (*inferred, error) {
+	schema, warnings, err := model.Infer(ctx, table, model.Options{Text: r.Text})
 	if err != nil {
-		return nil, errors.Join(err, t.Close())
+		return nil, errors.Join(err, table.Close())
 	}
-	return &looked{table: t, schema: schema, warnings: warnings}, nil
+	return &inferred{Table: table, schema: schema, warnings: warnings}, nil
 }
 
-// lookEarly looks at data while it arrives. It answers nil where that cannot be
-// done; whatever is wrong with the data shows when it is there in full.
-func (f *Feeds) lookEarly(ctx context.Context, a *incoming, u feedmill.Upload) *looked {
-	// A table that is small is looked at in no time.
+// earlyBytes is how much data there is at least for its types to be inferred
+// while it arrives: of less they are inferred in no time.
+const earlyBytes = 4 << 20
+
+// inferEarly finds the types of data while it arrives. It returns nil where that
+// cannot be done; whatever is wrong with the data shows when it is there in full.
+func (m *Mill) inferEarly(ctx context.Context, a *incoming) *inferred {
 	if a.Await(earlyBytes) != nil || a.Size() < earlyBytes {
 		return nil
 	}
-	opened, err := openArriving(ctx, a, u, f.temp)
+	table, err := m.openArriving(ctx, a, a.reading)
 	if err != nil {
 		return nil
 	}
-	found, err := opened.look(ctx, u)
+	found, err := inferTable(ctx, table, a.reading)
 	if err != nil {
 		return nil
 	}
 	return found
 }
-
-// earlyBytes is how much data there is at least for it to be looked at early.
-const earlyBytes = 4 << 20

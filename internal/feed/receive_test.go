@@ -14,16 +14,16 @@ import (
 	"github.com/feedmill/feedmill/internal/blob"
 )
 
-// receiving opens an empty folder for data, with a place for so many uploads that
-// are looked at while they arrive.
-func receiving(t *testing.T, early int) *Feeds {
+// receiving opens an empty folder for data, with a place for so many uploads
+// whose types are inferred while they arrive.
+func receiving(t *testing.T, early int) *Mill {
 	t.Helper()
 	blobs, err := blob.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return &Feeds{blobs: blobs, temp: t.TempDir(), early: make(chan struct{}, early)}
+	return &Mill{Parts: Parts{Blobs: blobs, Temp: t.TempDir()}, early: make(chan struct{}, early)}
 }
 
 // manyLines has at least so many bytes of numbered lines.
@@ -35,9 +35,9 @@ func manyLines(format string, size int) string {
 	return out.String()
 }
 
-// TestLookedAtEarly holds that data which is looked at while it arrives is taken
+// TestInferredEarly holds that data whose types are inferred while it arrives is taken
 // for what it is when it is there.
-func TestLookedAtEarly(t *testing.T) {
+func TestInferredEarly(t *testing.T) {
 	for _, c := range []struct {
 		name, format, data string
 		early              bool
@@ -52,21 +52,21 @@ func TestLookedAtEarly(t *testing.T) {
 		{"broken ndjson", "ndjson", manyLines("{\"a\":%d}\n", 5<<20) + `{"a":`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var found [2]*looked
+			var found [2]*inferred
 			var faults [2]string
 			for places := range found {
 				f := receiving(t, places)
-				u := feedmill.Upload{Format: c.format, Body: iotest.HalfReader(strings.NewReader(c.data))}
+				u := feedmill.Upload{Reading: feedmill.Reading{Format: c.format}, Body: iotest.HalfReader(strings.NewReader(c.data))}
 				a, err := f.receive(t.Context(), "a", u)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer a.Close()
-				a.looking.Wait()
+				a.inferring.Wait()
 				if early := a.early != nil; early != (c.early && places > 0) {
-					t.Errorf("with %d places, looked at early is %t", places, early)
+					t.Errorf("with %d places, inferred early is %t", places, early)
 				}
-				if found[places], err = f.look(t.Context(), a, u); err != nil {
+				if found[places], err = f.infer(t.Context(), a); err != nil {
 					faults[places] = err.Error()
 					continue
 				}
@@ -94,14 +94,14 @@ func TestReceiveThatFails(t *testing.T) {
 		"in the end":  io.MultiReader(half, iotest.ErrReader(io.ErrUnexpectedEOF)),
 		"a long wait": iotest.TimeoutReader(strings.NewReader(manyLines("%d,1\n", 1<<20))),
 	} {
-		if _, err := f.receive(t.Context(), "a", feedmill.Upload{Format: "csv", Body: body}); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, iotest.ErrTimeout) {
+		if _, err := f.receive(t.Context(), "a", feedmill.Upload{Reading: feedmill.Reading{Format: "csv"}, Body: body}); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, iotest.ErrTimeout) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n, err := f.blobs.Sweep(t.Context(), now().AddDate(1, 0, 0)); n != 0 || err != nil {
+	if n, err := f.Blobs.Sweep(t.Context(), now().AddDate(1, 0, 0)); n != 0 || err != nil {
 		t.Errorf("%d temporary files were left, %v", n, err)
 	}
-	if err := f.blobs.Put(t.Context(), "a", func(io.Writer) error { return nil }); err != nil {
+	if err := f.Blobs.Put(t.Context(), "a", func(io.Writer) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	a, err := f.receive(t.Context(), "a", feedmill.Upload{Body: strings.NewReader("x")})

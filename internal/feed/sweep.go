@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-const (
-	// keepRefreshes is how long it is known what a refresh did.
-	keepRefreshes = 90 * 24 * time.Hour
-)
+// keepRefreshes is how long it is known what a refresh did.
+const keepRefreshes = 90 * 24 * time.Hour
 
 // ForgetVersions removes versions that need not be kept, a few at a time: first
 // from the store, and then their files.
 func (f *Feeds) ForgetVersions(ctx context.Context, now time.Time) (more bool, err error) {
 	const step = 50
-	files, more, err := f.store.ForgetVersions(ctx, now, step)
+	files, more, err := f.Store.ForgetVersions(ctx, now, step)
 	if err != nil {
 		return false, err
 	}
 	return more, f.deleteFiles(ctx, files)
 }
 
+// ForgetRefreshes removes refreshes of long ago, a few at a time, and the files
+// of rows that they rejected.
 func (f *Feeds) ForgetRefreshes(ctx context.Context, now time.Time) (more bool, err error) {
 	const step = 200
-	files, more, err := f.store.ForgetRefreshes(ctx, now.Add(-keepRefreshes), step)
+	files, more, err := f.Store.ForgetRefreshes(ctx, now.Add(-keepRefreshes), step)
 	if err != nil {
 		return false, err
 	}
@@ -33,7 +33,7 @@ func (f *Feeds) ForgetRefreshes(ctx context.Context, now time.Time) (more bool, 
 
 func (f *Feeds) deleteFiles(ctx context.Context, names []string) error {
 	for _, name := range names {
-		if err := f.blobs.Delete(ctx, name); err != nil {
+		if err := f.Blobs.Delete(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -43,27 +43,24 @@ func (f *Feeds) deleteFiles(ctx context.Context, names []string) error {
 // SweepFiles removes what uploads that were broken off have left behind: files
 // last written before a time that no version has.
 func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
-	if _, err := f.blobs.Sweep(ctx, before); err != nil {
+	if _, err := f.Blobs.Sweep(ctx, before); err != nil {
 		return err
 	}
 	const step = 500
 	var names []string
 	flush := func() error {
-		unused, err := f.store.UnusedFiles(ctx, names)
+		unused, err := f.Store.UnusedFiles(ctx, names)
 		if err != nil {
 			return fmt.Errorf("find files that nothing has: %w", err)
 		}
 		names = names[:0]
 		return f.deleteFiles(ctx, unused)
 	}
-	for info, err := range f.blobs.List(ctx, "") {
+	for name, err := range f.Blobs.List(ctx, before) {
 		if err != nil {
 			return err
 		}
-		if !info.Written.Before(before) {
-			continue
-		}
-		if names = append(names, info.Name); len(names) == step {
+		if names = append(names, name); len(names) == step {
 			if err := flush(); err != nil {
 				return err
 			}

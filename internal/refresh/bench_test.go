@@ -73,13 +73,13 @@ func (s *troubledStore) RenewSource(ctx context.Context, workspace, source feedm
 
 // runner is a runner whose runs a test decides and that notes what happened.
 type runner struct {
-	run func(context.Context, Claim) (Result, error)
+	run func(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error)
 
 	mu      sync.Mutex
 	began   []began
 	most    map[string]int // at once: of a source, a workspace or a host
 	now     map[string]int
-	dropped []Result
+	dropped [][]feedmill.FeedOutcome
 }
 
 type began struct {
@@ -87,11 +87,11 @@ type began struct {
 	at     time.Time
 }
 
-func newRunner(run func(context.Context, Claim) (Result, error)) *runner {
+func newRunner(run func(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error)) *runner {
 	return &runner{run: run, most: make(map[string]int), now: make(map[string]int)}
 }
 
-func (r *runner) Run(ctx context.Context, c Claim) (Result, error) {
+func (r *runner) Run(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 	who := []string{string(c.Source.ID), string(c.Source.Workspace), c.Source.Host, ""}
 	r.mu.Lock()
 	r.began = append(r.began, began{c.Source.ID, time.Now()})
@@ -110,7 +110,7 @@ func (r *runner) Run(ctx context.Context, c Claim) (Result, error) {
 	return r.run(ctx, c)
 }
 
-func (r *runner) Drop(res Result) {
+func (r *runner) Drop(res []feedmill.FeedOutcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dropped = append(r.dropped, res)
@@ -129,29 +129,29 @@ func (r *runner) drops() int {
 }
 
 // succeeds is a run that takes a time and finds new rows, or ends with ctx.
-func succeeds(took time.Duration) func(context.Context, Claim) (Result, error) {
-	return func(ctx context.Context, c Claim) (Result, error) {
+func succeeds(took time.Duration) func(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error) {
+	return func(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 		select {
 		case <-time.After(took):
 			return versions(c), nil
 		case <-ctx.Done():
-			return Result{}, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
 // stubborn is a run that takes a time, whatever happens to ctx.
-func stubborn(took time.Duration) func(context.Context, Claim) (Result, error) {
-	return func(_ context.Context, c Claim) (Result, error) {
+func stubborn(took time.Duration) func(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error) {
+	return func(_ context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 		time.Sleep(took)
 		return versions(c), nil
 	}
 }
 
 // versions is the result of a run with a new version for every feed.
-func versions(c Claim) (r Result) {
+func versions(c feedmill.Claim) (r []feedmill.FeedOutcome) {
 	for _, f := range c.Feeds {
-		r.Outcomes = append(r.Outcomes, feedmill.FeedOutcome{
+		r = append(r, feedmill.FeedOutcome{
 			Feed: f.ID, Position: fmt.Appendf(nil, "%d", c.Source.Run), Refresh: feedmill.Refresh{RowsIn: 1, RowsStored: 1}, Trace: []feedmill.TracedRequest{{Method: "GET", URL: "https://h/"}},
 			Version: &feedmill.FeedVersion{
 				Feed: f.ID, Number: f.Version + 1, Rows: 1, ContentHash: fmt.Sprint(f.Version + 1), File: string(feedmill.NewID("x")), CreatedAt: moment(),
@@ -209,7 +209,7 @@ func (b *bench) workspace(name string) feedmill.ID {
 }
 
 // start starts an engine. The test ends it with halt.
-func (b *bench) start(o Options, run func(context.Context, Claim) (Result, error)) *replica {
+func (b *bench) start(o Options, run func(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error)) *replica {
 	r := &replica{store: &troubledStore{DB: b.db}, runner: newRunner(run), metrics: prometheus.NewRegistry(), done: make(chan struct{})}
 	o.Store, o.Runner, o.Log, o.Metrics, o.MaxAttempts = r.store, r.runner, slog.New(slog.DiscardHandler), r.metrics, 10
 	o.Offer = func([]feedmill.DueDelivery) { r.store.offers.Add(1) }

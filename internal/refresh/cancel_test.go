@@ -15,7 +15,7 @@ func TestCancel(t *testing.T) {
 		onBench(t, func(b *bench) {
 			f := b.source(b.ws, "h", never)
 			var ended atomic.Int64
-			e := b.start(Options{}, func(ctx context.Context, c Claim) (Result, error) {
+			e := b.start(Options{}, func(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 				<-ctx.Done()
 				ended.Store(time.Now().UnixNano())
 				return versions(c), nil
@@ -73,7 +73,7 @@ func TestOneOfTwoFeedsIsDeletedInARun(t *testing.T) {
 		_, err = b.db.DeleteFeed(b.Context(), b.ws, second.ID, moment(), nil, 10)
 		b.must(err)
 		b.sleep(10 * time.Second)
-		if e.runner.drops() != 1 || len(e.runner.dropped[0].Outcomes) != 1 || e.runner.dropped[0].Outcomes[0].Feed != second.ID || b.feed(f).Version != 1 {
+		if e.runner.drops() != 1 || len(e.runner.dropped[0]) != 1 || e.runner.dropped[0][0].Feed != second.ID || b.feed(f).Version != 1 {
 			t.Errorf("dropped: %+v, and the other feed is %+v", e.runner.dropped, b.feed(f))
 		}
 		e.halt()

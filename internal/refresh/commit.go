@@ -13,23 +13,23 @@ import (
 // tried again for as long as the lease holds, or once more after ctx has ended.
 // It answers what came of the run.
 //
-// The files of a result that is not committed are dropped, except after a try of
+// The files of outcomes that are not committed are dropped, except after a try of
 // which nobody knows whether the store has it: those are left to be swept.
-func (e *Engine) commit(ctx context.Context, l *lease, result Result) string {
+func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedOutcome) string {
 	doubt, replaced := false, false
 	for {
 		last := ctx.Err() != nil
-		unused, err := e.tryCommit(l.claim.Source, result, last)
+		unused, err := e.tryCommit(l.claim.Source, outcomes, last)
 		switch {
 		case err == nil:
-			e.drop(Result{Outcomes: unused})
-			return outcomeOf(result.Outcomes)
+			e.drop(unused)
+			return outcomeOf(outcomes)
 		case errors.Is(err, feedmill.ErrRunEnded):
 			// A try came through whose answer did not.
-			return outcomeOf(result.Outcomes)
+			return outcomeOf(outcomes)
 		case over(err):
 			if !doubt {
-				e.drop(result)
+				e.drop(outcomes)
 			}
 			// A version that another took is no reason to wait for the lease.
 			e.release(l.claim)
@@ -43,9 +43,9 @@ func (e *Engine) commit(ctx context.Context, l *lease, result Result) string {
 			// It cannot be written, now or later: so that is what is written.
 			e.Log.Error("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
 			if !doubt {
-				e.drop(result)
+				e.drop(outcomes)
 			}
-			result, replaced = faulty(l.claim), true
+			outcomes, replaced = faulty(l.claim), true
 			continue
 		}
 		e.Log.Warn("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
@@ -57,9 +57,9 @@ func (e *Engine) commit(ctx context.Context, l *lease, result Result) string {
 	}
 }
 
-// tryCommit writes a result. It answers the outcomes that nobody needs any more,
+// tryCommit writes outcomes. It answers the outcomes that nobody needs any more,
 // because their feeds are gone.
-func (e *Engine) tryCommit(s feedmill.Source, result Result, last bool) (unused []feedmill.FeedOutcome, err error) {
+func (e *Engine) tryCommit(s feedmill.Source, outcomes []feedmill.FeedOutcome, last bool) (unused []feedmill.FeedOutcome, err error) {
 	timeout := storeTimeout
 	if last {
 		timeout = lastWrite
@@ -69,8 +69,8 @@ func (e *Engine) tryCommit(s feedmill.Source, result Result, last bool) (unused 
 	now := moment()
 	err = e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
 		unused = nil
-		news, err := c.Finish(s.Run, result.Outcomes, now)
-		for _, o := range result.Outcomes {
+		news, err := c.Finish(s.Run, outcomes, now)
+		for _, o := range outcomes {
 			if !slices.ContainsFunc(c.Refreshes, func(r feedmill.Refresh) bool { return r.Feed == o.Feed }) {
 				unused = append(unused, o)
 			}

@@ -79,11 +79,11 @@ func TestAVersionThatAnotherTookIsTriedAnew(t *testing.T) {
 	onBench(t, func(b *bench) {
 		f := b.source(b.ws, "h", never)
 		first := true
-		e := b.start(Options{}, func(_ context.Context, c Claim) (Result, error) {
+		e := b.start(Options{}, func(_ context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 			time.Sleep(time.Second)
 			r := versions(c)
 			if first {
-				r.Outcomes[0].Version.Number++
+				r[0].Version.Number++
 				first = false
 			}
 			return r, nil
@@ -99,7 +99,7 @@ func TestAVersionThatAnotherTookIsTriedAnew(t *testing.T) {
 func TestProgressIsWrittenEachSecondWhileItChanges(t *testing.T) {
 	onBench(t, func(b *bench) {
 		f := b.source(b.ws, "h", never)
-		e := b.start(Options{}, func(_ context.Context, c Claim) (Result, error) {
+		e := b.start(Options{}, func(_ context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 			r := *c.Feeds[0].LastRefresh
 			for range 1000 { // for ten seconds
 				time.Sleep(10 * time.Millisecond)

@@ -37,27 +37,11 @@ type Store interface {
 type Runner interface {
 	// Run fetches a source for its feeds. What goes wrong with the source is
 	// an outcome of the feeds; an error is a fault of the service itself, or
-	// the cause of ctx where that has ended. With an error there is no result,
-	// and no file of one.
-	Run(context.Context, Claim) (Result, error)
-	// Drop removes the files of a result that was not committed.
-	Drop(Result)
-}
-
-// Claim is a source that a run has, and the feeds that it is to bring new data.
-// The last refresh of each of them is the one that runs.
-type Claim struct {
-	Source feedmill.Source
-	Feeds  []feedmill.Feed
-	// Report tells how far a refresh has come: its requests, pages, bytes and
-	// rows. It may be called from any goroutine, and as often as one likes.
-	Report func(feedmill.Refresh)
-}
-
-// Result is what a run brought.
-type Result struct {
-	// Outcomes has one for each feed of the claim.
-	Outcomes []feedmill.FeedOutcome
+	// the cause of ctx where that has ended. With an error there are no
+	// outcomes, and no files of them.
+	Run(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error)
+	// Drop removes the files of outcomes that were not committed.
+	Drop([]feedmill.FeedOutcome)
 }
 
 // Options are the parts and the limits of an engine. The zero value of a limit

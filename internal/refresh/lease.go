@@ -4,12 +4,14 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // lease is what a run holds its source by.
 type lease struct {
 	engine   *Engine
-	claim    Claim
+	claim    feedmill.Claim
 	progress *progress
 	// until is when the lease ends. It is the keeper's until that is stopped.
 	until   time.Time
@@ -21,7 +23,7 @@ type lease struct {
 
 // hold renews the lease of a claim and writes its progress until the lease is
 // stopped, or lost, which it tells.
-func (e *Engine) hold(claim Claim, lose context.CancelCauseFunc) *lease {
+func (e *Engine) hold(claim feedmill.Claim, lose context.CancelCauseFunc) *lease {
 	l := &lease{
 		engine: e, claim: claim, progress: newProgress(), until: claim.Source.LeasedUntil, ended: make(chan struct{}),
 	}

@@ -19,7 +19,7 @@ func TestTwoEnginesNeverRunOneSourceAtOnce(t *testing.T) {
 		}
 		var mu sync.Mutex
 		running := make(map[feedmill.ID]bool)
-		run := func(ctx context.Context, c Claim) (Result, error) {
+		run := func(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 			mu.Lock()
 			if running[c.Source.ID] {
 				t.Errorf("%s is run twice at once", c.Source.ID)
@@ -80,7 +80,7 @@ func TestAnEngineWithoutItsStoreGivesUpBeforeAnotherTakesOver(t *testing.T) {
 	onBench(t, func(b *bench) {
 		f := b.source(b.ws, "h", never)
 		var lost time.Time
-		one := b.start(Options{}, func(ctx context.Context, c Claim) (Result, error) {
+		one := b.start(Options{}, func(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 			<-ctx.Done()
 			lost = time.Now()
 			return versions(c), nil
@@ -126,7 +126,7 @@ func TestStoppingGivesSourcesBack(t *testing.T) {
 func TestStoppingDoesNotChargeAFailure(t *testing.T) {
 	onBench(t, func(b *bench) {
 		f := b.source(b.ws, "h", minutely)
-		e := b.start(Options{}, func(ctx context.Context, c Claim) (Result, error) {
+		e := b.start(Options{}, func(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 			<-ctx.Done()
 			return failing(c), nil
 		})

@@ -9,9 +9,9 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-func failing(c Claim) (r Result) {
+func failing(c feedmill.Claim) (r []feedmill.FeedOutcome) {
 	for _, f := range c.Feeds {
-		r.Outcomes = append(r.Outcomes, feedmill.FeedOutcome{Feed: f.ID, Error: &feedmill.FeedError{Type: "/problems/broken", Title: "Broken", At: moment()}})
+		r = append(r, feedmill.FeedOutcome{Feed: f.ID, Error: &feedmill.FeedError{Type: "/problems/broken", Title: "Broken", At: moment()}})
 	}
 	return r
 }
@@ -19,7 +19,7 @@ func failing(c Claim) (r Result) {
 func TestFailuresBackOffAndPause(t *testing.T) {
 	onBench(t, func(b *bench) {
 		f := b.source(b.ws, "h", minutely)
-		e := b.start(Options{PollEvery: time.Minute}, func(_ context.Context, c Claim) (Result, error) { return failing(c), nil })
+		e := b.start(Options{PollEvery: time.Minute}, func(_ context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) { return failing(c), nil })
 		b.sleep(10 * 24 * time.Hour)
 		runs := e.runner.runs()
 		if got := b.feed(f); len(runs) != feedmill.MaxFailures || got.State != feedmill.FeedPaused || !b.sourceOf(f).DueAt.IsZero() {
@@ -62,12 +62,12 @@ func TestAPanicFailsItsRunOnly(t *testing.T) {
 	onBench(t, func(b *bench) {
 		bad, good := b.source(b.ws, "bad", never), b.source(b.ws, "good", never)
 		unwell := b.source(b.ws, "unwell", never)
-		e := b.start(Options{}, func(ctx context.Context, c Claim) (Result, error) {
+		e := b.start(Options{}, func(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 			switch c.Source.Host {
 			case "bad":
 				panic("at the disco")
 			case "unwell":
-				return Result{}, errors.New("no room on the disk of host 10.0.0.7")
+				return nil, errors.New("no room on the disk of host 10.0.0.7")
 			}
 			return succeeds(time.Second)(ctx, c)
 		})

@@ -33,25 +33,25 @@ func (e *Engine) run(ctx context.Context, s feedmill.DueSource, u *underWay) boo
 
 	l := e.hold(claim, u.cancel)
 	claim.Report = l.progress.report
-	result, err := e.fetch(ctx, claim)
+	outcomes, err := e.fetch(ctx, claim)
 	l.stop()
 
 	var outcome string
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, errLost), errors.Is(cause, errCancelled):
-		e.drop(result)
+		e.drop(outcomes)
 		outcome = lostRun
-	case cause != nil && (err != nil || anyFailed(result)):
+	case cause != nil && (err != nil || anyFailed(outcomes)):
 		// It was broken off, which is no failure of the source.
-		e.drop(result)
+		e.drop(outcomes)
 		e.release(claim)
 		outcome = releasedRun
 	case err != nil:
 		e.Log.Error("running a source", "source", s.ID, "run", claim.Source.Run, "error", err)
 		outcome = e.commit(ctx, l, faulty(claim))
 	default:
-		outcome = e.commit(ctx, l, result)
+		outcome = e.commit(ctx, l, outcomes)
 	}
 	took := time.Since(began)
 	e.count.ended(outcome, took)
@@ -61,13 +61,13 @@ func (e *Engine) run(ctx context.Context, s feedmill.DueSource, u *underWay) boo
 
 // claim begins a run. A claim without feeds is of a source that has none to
 // bring anything.
-func (e *Engine) claim(ctx context.Context, s feedmill.DueSource) (claim Claim, err error) {
+func (e *Engine) claim(ctx context.Context, s feedmill.DueSource) (claim feedmill.Claim, err error) {
 	// A claim is not broken off: it could be made and nobody know of it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	now := moment()
 	err = e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
-		claim = Claim{}
+		claim = feedmill.Claim{}
 		news, err := c.Begin(now, now.Add(leaseTime))
 		if err != nil || !c.Source.Leased(now) {
 			return news, err
@@ -104,32 +104,32 @@ func (e *Engine) change(ctx context.Context, workspace, source feedmill.ID, chan
 }
 
 // fetch lets the runner run. If it panics, this run alone has failed.
-func (e *Engine) fetch(ctx context.Context, claim Claim) (result Result, err error) {
+func (e *Engine) fetch(ctx context.Context, claim feedmill.Claim) (outcomes []feedmill.FeedOutcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.count.panics.Inc()
-			result, err = Result{}, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			outcomes, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	return e.Runner.Run(ctx, claim)
 }
 
-// drop removes the files of a result, where it has any.
-func (e *Engine) drop(r Result) {
-	if len(r.Outcomes) == 0 {
+// drop removes the files of outcomes, where they have any.
+func (e *Engine) drop(outcomes []feedmill.FeedOutcome) {
+	if len(outcomes) == 0 {
 		return
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			e.count.panics.Inc()
-			e.Log.Error("dropping a result", "panic", p, "stack", string(debug.Stack()))
+			e.Log.Error("dropping outcomes", "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	e.Runner.Drop(r)
+	e.Runner.Drop(outcomes)
 }
 
 // release gives a source back, so that another replica takes it at once.
-func (e *Engine) release(claim Claim) {
+func (e *Engine) release(claim feedmill.Claim) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWrite)
 	defer cancel()
 	s := claim.Source
@@ -144,8 +144,8 @@ func over(err error) bool {
 	return errors.Is(err, feedmill.ErrConflict) || errors.Is(err, feedmill.ErrNotFound) || errors.Is(err, feedmill.ErrRunEnded)
 }
 
-func anyFailed(r Result) bool {
-	for _, o := range r.Outcomes {
+func anyFailed(outcomes []feedmill.FeedOutcome) bool {
+	for _, o := range outcomes {
 		if o.Error != nil {
 			return true
 		}
@@ -153,13 +153,13 @@ func anyFailed(r Result) bool {
 	return false
 }
 
-// faulty is the result of a run in which the service itself failed.
-func faulty(claim Claim) (r Result) {
+// faulty is what comes of a run in which the service itself failed.
+func faulty(claim feedmill.Claim) (outcomes []feedmill.FeedOutcome) {
 	for _, f := range claim.Feeds {
-		r.Outcomes = append(r.Outcomes, feedmill.FeedOutcome{Feed: f.ID, Error: &feedmill.FeedError{
+		outcomes = append(outcomes, feedmill.FeedOutcome{Feed: f.ID, Error: &feedmill.FeedError{
 			Type: "/problems/internal", Title: "Something went wrong on our side",
 			Detail: "It is tried again; if it stays, give the operator the id of the refresh.", At: moment(),
 		}})
 	}
-	return r
+	return outcomes
 }

@@ -94,7 +94,7 @@ func (e *exchange) do(ctx context.Context) error {
 
 // gaveUp says of a failure how often it was tried to get around it.
 func gaveUp(err error, tries int) error {
-	failure, ok := errors.AsType[*Failure](err)
+	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
 	if !ok || tries == 1 {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 const plainDefinition = `{"request":{"url":"https://api.test/rows"}}`
@@ -172,8 +174,8 @@ func TestFailures(t *testing.T) {
 				if failureOf(err) != test.failure {
 					t.Errorf("failed with %v", err)
 				}
-				if p := Problem(err); err != nil && (p.Title == "" || p.Detail == "" || strings.Contains(p.Detail, "s3cret")) {
-					t.Errorf("problem %+v", p)
+				if f, ok := errors.AsType[*feedmill.SourceFailure](err); ok && (f.Title == "" || f.Detail == "" || strings.Contains(f.Detail, "s3cret")) {
+					t.Errorf("problem %+v", f)
 				}
 				if took := time.Since(begun); took < test.least || took > test.least+3*time.Second {
 					t.Errorf("it took %s", took)
@@ -335,4 +337,4 @@ func TestSinkFails(t *testing.T) {
 
 type failingSink struct{ err error }
 
-func (s failingSink) Page(context.Context, Page) (int64, error) { return 0, s.err }
+func (s failingSink) Page(context.Context, feedmill.FetchedPage) (int64, error) { return 0, s.err }

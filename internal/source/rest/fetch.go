@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -25,6 +24,9 @@ type Options struct {
 	Forbidden error
 	// UserAgent is what requests say they are from.
 	UserAgent string
+	// MaxBytes is the most that a definition may let a fetch bring, and a
+	// preview brings; 0 is [DefaultMaxBytes].
+	MaxBytes int64
 }
 
 // Fetcher fetches the data of sources. It remembers tokens, and how often each
@@ -39,6 +41,9 @@ type Fetcher struct {
 func NewFetcher(o Options) *Fetcher {
 	if o.UserAgent == "" {
 		o.UserAgent = "Feedmill"
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
 	}
 	return &Fetcher{options: o}
 }
@@ -63,22 +68,12 @@ type Job struct {
 	Trace func(feedmill.TracedRequest)
 }
 
-// Page is one answer with data.
-type Page struct {
-	// Number counts from 1.
-	Number int
-	// Format is csv, tsv, json or ndjson.
-	Format string
-	// Body is a section of the spool, which stays as it is.
-	Body *io.SectionReader
-}
-
 // Sink takes the pages of a fetch.
 type Sink interface {
 	// Page takes one page, and says how many records it has. It is called in
 	// the order of the pages, one at a time; a page without records is the
 	// last.
-	Page(ctx context.Context, p Page) (records int64, err error)
+	Page(ctx context.Context, p feedmill.FetchedPage) (records int64, err error)
 }
 
 // Result is what a fetch came to.
@@ -97,16 +92,16 @@ type Result struct {
 // Fetch asks for all pages and hands them to the sink. While the sink works on
 // a page the next one is fetched, where it is known and likely to be there.
 //
-// The error is a [*Failure], what the sink failed with, what ctx ended with,
-// or a fault of the service itself. It matches [ErrAuth] where the credential
-// was refused. The result counts what was done also where there is an error.
+// The error is a [*feedmill.SourceFailure], what the sink failed with, what ctx
+// ended with, or a fault of the service itself. It matches [ErrAuth] where the
+// credential was refused. The result counts what was done also where there is an error.
 func (f *Fetcher) Fetch(ctx context.Context, job Job, sink Sink) (Result, error) {
 	r, err := f.newRun(job)
 	if err != nil {
 		return Result{}, err
 	}
 	err = r.pages(ctx, sink)
-	if failure, ok := errors.AsType[*Failure](err); ok {
+	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
 		err = r.mask.failure(failure)
 	}
 	return r.result, err
@@ -209,7 +204,7 @@ func (r *run) consume(ctx context.Context, a *answer, sink Sink) (records int64,
 	}
 	a.next, a.nextErr = r.follow(a)
 	next = r.prefetch(ctx, a)
-	records, err = sink.Page(ctx, Page{Number: a.step.number, Format: format, Body: a.body})
+	records, err = sink.Page(ctx, feedmill.FetchedPage{Number: a.step.number, Format: format, Body: a.body})
 	r.trace(a, records)
 	switch {
 	case err != nil:

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/feedmill/feedmill"
 )
 
 func TestPagination(t *testing.T) {
@@ -210,7 +212,7 @@ func TestFetchAhead(t *testing.T) {
 			}
 			respond(w, fmt.Sprintf(`[{"id":%d}]%s`, n, filler))
 		})
-		p := &pages{on: func(p Page) {
+		p := &pages{on: func(p feedmill.FetchedPage) {
 			// Page after page is asked for before the sink is done.
 			if n := <-asked; n != p.Number {
 				t.Errorf("page %d asked for, want %d", n, p.Number)

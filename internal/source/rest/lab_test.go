@@ -1,8 +1,8 @@
 package rest
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -153,10 +153,10 @@ type pages struct {
 	each    int
 	texts   []string
 	formats []string
-	on      func(Page)
+	on      func(feedmill.FetchedPage)
 }
 
-func (p *pages) Page(_ context.Context, page Page) (int64, error) {
+func (p *pages) Page(_ context.Context, page feedmill.FetchedPage) (int64, error) {
 	text, err := io.ReadAll(page.Body)
 	if err != nil {
 		return 0, err
@@ -182,5 +182,8 @@ func failureOf(err error) string {
 	if err == nil {
 		return ""
 	}
-	return strings.TrimPrefix(cmp.Or(Problem(err).Type, "none"), "/problems/")
+	if f, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
+		return f.Type
+	}
+	return "none"
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -171,7 +172,7 @@ func (m *mask) url(u *url.URL) string {
 }
 
 // failure hides the secrets in a failure.
-func (m *mask) failure(f *Failure) *Failure {
+func (m *mask) failure(f *feedmill.SourceFailure) *feedmill.SourceFailure {
 	masked := *f
 	masked.Detail = m.text(f.Detail)
 	return &masked

@@ -16,7 +16,7 @@ import (
 // discard is a sink that reads nothing.
 type discard struct{}
 
-func (discard) Page(_ context.Context, p Page) (int64, error) {
+func (discard) Page(_ context.Context, p feedmill.FetchedPage) (int64, error) {
 	if p.Body.Size() < 100 {
 		return 0, nil
 	}

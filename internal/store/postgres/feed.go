@@ -42,7 +42,7 @@ func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedm
 		return nil, feedmill.ErrConflict
 	}
 	return db.telling(ctx, events, maxAttempts, func(tx tx, p *publication) error {
-		if n.Source == nil && n.Feed.Type == feedmill.FeedREST {
+		if n.Source == nil && n.Feed.Type.HasSource() {
 			// Whoever changes the source locks it first as well.
 			if _, err := tx.lockSource(ctx, n.Feed.Workspace, n.Feed.Source); err != nil {
 				return err

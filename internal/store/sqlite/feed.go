@@ -62,7 +62,7 @@ func (t *tx) insertNewFeed(n feedmill.NewFeed) error {
 		if err := t.insertSource(*n.Source); err != nil {
 			return err
 		}
-	case f.Type == feedmill.FeedREST:
+	case f.Type.HasSource():
 		if _, err := scanSource(t.row(oneSource, f.Workspace, f.Source)); err != nil {
 			return err
 		}

@@ -1,0 +1,138 @@
+package feedmill
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+)
+
+// FeedDefinition is a feed that fetches its data, and the source that it is
+// fetched from, as somebody defined them: split into what is kept where.
+type FeedDefinition struct {
+	Name        string
+	Description string
+	Mode        FeedMode
+	Key         []string
+	// Spec is the JSON text of how the data is fetched and read, without
+	// secrets.
+	Spec []byte
+	// Source is the zero value for one more feed of a source that is there.
+	Source SourceDefinition
+}
+
+// SourceDefinition is what a definition says of the source, which all of its
+// feeds share.
+type SourceDefinition struct {
+	Host     string
+	Schedule Schedule
+	// Spec is the source's part of the feed's, and Secrets the JSON text of
+	// what it leaves out, which is sealed before it is kept.
+	Spec, Secrets []byte
+}
+
+// FetchAgain is what a change of a definition calls for.
+type FetchAgain int
+
+// From the least to the most.
+const (
+	// FetchAsPlanned is for what counts from the next refresh on.
+	FetchAsPlanned FetchAgain = iota
+	// FetchFailed is for another credential, which is tried where the last
+	// was of no use.
+	FetchFailed
+	// FetchAnew is for other data: everything is fetched, and takes the place
+	// of what is there.
+	FetchAnew
+)
+
+// Reading says how records are read from data.
+type Reading struct {
+	// Format is one of csv, tsv, json and ndjson.
+	Format string
+	// Path says where the records of a JSON document are, and Explode where in
+	// a record the array is whose elements become rows.
+	Path, Explode string
+	// Text leaves every column text.
+	Text bool
+}
+
+// PageReading says how records are read from the pages of a fetch.
+type PageReading struct {
+	// Reading has no format where each page says its own.
+	Reading
+	// List says that there can be several pages, which are parts of a list.
+	List bool
+	// Watch is a column whose texts See is told, one at a time and in any
+	// order, as records of nested objects name it. It is empty for none.
+	Watch string
+	See   func(text []byte)
+}
+
+// FetchedPage is one answer of a source with data.
+type FetchedPage struct {
+	// Number counts from 1.
+	Number int
+	// Format is csv, tsv, json or ndjson.
+	Format string
+	// Body is a section of the spool, which stays as it is.
+	Body *io.SectionReader
+}
+
+// Fetch is one fetch of a source for some of its feeds.
+type Fetch struct {
+	Source    ID
+	Workspace ID
+	// Spec and Secrets are what was defined of the source.
+	Spec, Secrets []byte
+	// Feeds are those that the data is for. Each has a position of its own.
+	Feeds []Feed
+	// Enough is how many records are wanted at least, 0 for all.
+	Enough int64
+	// Now is the time that the definition can refer to.
+	Now time.Time
+	// Spool is an empty file for the pages. The caller removes it.
+	Spool *os.File
+	// Trace is told of every request, in order and from one goroutine.
+	Trace func(TracedRequest)
+}
+
+// FetchSink takes what a fetch brings.
+type FetchSink interface {
+	// Read says how the pages of a feed are read. It is called for each feed
+	// before the first page.
+	Read(feed ID, r PageReading) error
+	// Page takes one page for all feeds, and says how many records it has. It is
+	// called in the order of the pages, one at a time; a page without records
+	// is the last.
+	Page(ctx context.Context, p FetchedPage) (records int64, err error)
+}
+
+// Fetched is what a fetch came to.
+type Fetched struct {
+	// NotModified says that the source has nothing else than the last time;
+	// there were no pages.
+	NotModified bool
+	// Positions are where the next fetch goes on from for each of the feeds,
+	// once the data of this one is kept.
+	Positions [][]byte
+}
+
+// SourceFailure is why a fetch failed where the source or its definition is at
+// fault, in the words of a problem. It holds no secrets.
+type SourceFailure struct {
+	// Type is the stable name of the problem, such as pagination-loop.
+	Type   string
+	Title  string
+	Detail string
+	// AuthRequired says that the source refused the credential: to try again
+	// is of no use until it is changed.
+	AuthRequired bool
+	// RetryAfter is how long the source wants to be left alone.
+	RetryAfter time.Duration
+	Cause      error
+}
+
+func (f *SourceFailure) Error() string { return f.Detail }
+
+func (f *SourceFailure) Unwrap() error { return f.Cause }

@@ -1,0 +1,44 @@
+package feed
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/lake"
+)
+
+// Blobs keeps files that are written once and never changed, in a folder or a
+// bucket.
+type Blobs interface {
+	lake.Blobs
+	// Begin begins a blob that can be read while it is written. It must be
+	// closed.
+	Begin(name string) (Draft, error)
+	Open(ctx context.Context, name string) (Blob, error)
+	// Delete removes a blob. One that is not there is no error.
+	Delete(ctx context.Context, name string) error
+	// List yields the names of the blobs that were last written before a time.
+	List(ctx context.Context, before time.Time) iter.Seq2[string, error]
+	// Sweep removes what drafts that were last written before a time have left
+	// behind, and counts it.
+	Sweep(ctx context.Context, before time.Time) (int, error)
+}
+
+// Draft is a blob that is being written. It is an alias, like [Blob], so that
+// what keeps blobs can name the same type and need not know this package.
+type Draft = interface {
+	io.Writer
+	io.ReaderAt
+	Size() int64
+	Keep(context.Context) error
+	Close()
+}
+
+// Blob is a blob that is open for reading, also after it was deleted.
+type Blob = interface {
+	io.ReaderAt
+	io.ReadSeekCloser
+	Size() int64
+}

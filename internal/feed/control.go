@@ -1,0 +1,105 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// changeSource changes a source and its feeds and tells of what is news.
+func (f *Feeds) changeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
+	due, err := f.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+		news, err := change(c)
+		if err != nil {
+			return err
+		}
+		events, err := f.Events.OfNews(c, news)
+		c.Events = append(c.Events, events...)
+		return err
+	}, f.MaxAttempts)
+	if err != nil {
+		return err
+	}
+	f.Queue.Offer(due)
+	return nil
+}
+
+// control changes how a feed stands with its source, and wakes the engine.
+func (f *Feeds) control(ctx context.Context, workspace, id feedmill.ID, respond feedmill.FeedResponse, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) (feed feedmill.Feed, err error) {
+	if feed, err = f.Store.Feed(ctx, workspace, id); err != nil {
+		return feedmill.Feed{}, err
+	}
+	err = f.changeSource(ctx, workspace, feed.Source, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		news, err := change(c)
+		if err != nil {
+			return nil, err
+		}
+		feed = *c.Feed(id)
+		c.IdempotentResponse, err = respond(feed)
+		return news, err
+	})
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	f.Engine.Wake()
+	return feed, nil
+}
+
+// noResponse is for requests of which nothing is kept.
+func noResponse(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil }
+
+// Pause keeps a feed from fetching.
+func (f *Feeds) Pause(ctx context.Context, workspace, id feedmill.ID, respond feedmill.FeedResponse) (feedmill.Feed, error) {
+	return f.control(ctx, workspace, id, respond, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Pause(id, now()) })
+}
+
+// Resume lets a feed fetch again.
+func (f *Feeds) Resume(ctx context.Context, workspace, id feedmill.ID, respond feedmill.FeedResponse) (feedmill.Feed, error) {
+	return f.control(ctx, workspace, id, respond, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Resume(id, now()) })
+}
+
+// RefreshFeed has a feed fetch its data now.
+func (f *Feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, respond feedmill.RefreshResponse) (feedmill.Refresh, error) {
+	feed, err := f.control(ctx, workspace, id, func(feed feedmill.Feed) (*feedmill.IdempotentResponse, error) { return respond(*feed.LastRefresh) },
+		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+			_, err := c.Request(id, now())
+			return nil, err
+		})
+	if err != nil {
+		return feedmill.Refresh{}, err
+	}
+	return *feed.LastRefresh, nil
+}
+
+// CancelRefresh ends a refresh that waits or runs.
+func (f *Feeds) CancelRefresh(ctx context.Context, workspace, id, refresh feedmill.ID) (feedmill.Refresh, error) {
+	var run int64
+	feed, err := f.control(ctx, workspace, id, noResponse, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		news, err := c.Cancel(id, refresh, now())
+		run = c.Source.Run
+		return news, err
+	})
+	if err != nil {
+		return feedmill.Refresh{}, err
+	}
+	f.Engine.Cancel(feed.Source, run)
+	return *feed.LastRefresh, nil
+}
+
+// Await waits until the feed is not refreshing any more, or ctx ends. Another
+// process may be the one that refreshes it, so the store is asked, at first often.
+func (f *Feeds) Await(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error) {
+	const first, longest = 10 * time.Millisecond, 250 * time.Millisecond
+	for wait := first; ; wait = min(wait*2, longest) {
+		feed, err := f.Store.Feed(context.WithoutCancel(ctx), workspace, id)
+		if err != nil || !feed.Awaits() {
+			return feed, err
+		}
+		select {
+		case <-ctx.Done():
+			return feed, nil
+		case <-time.After(wait):
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package feed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/feedmill/feedmill"
+)
+
+// pageMemory is how much of a page is held in memory; the rest is put on disk.
+const pageMemory = 1 << 20
+
+// page reads a page to its end.
+func (m *Mill) page(ctx context.Context, read readRows) (feedmill.FeedRows, error) {
+	held := &held{folder: m.Temp}
+	page, err := read(ctx, held)
+	if err != nil {
+		return feedmill.FeedRows{}, errors.Join(err, held.Close())
+	}
+	rows := feedmill.FeedRows{ReadCloser: held}
+	if page.Next != nil {
+		rows.Next = page.Next.String()
+	}
+	return rows, nil
+}
+
+// held is bytes that are first written and then read: in memory up to a limit,
+// the others in a file without a name.
+type held struct {
+	folder string
+	memory bytes.Buffer
+	file   *os.File
+	size   int64
+	read   int64
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	if h.file == nil && h.memory.Len()+len(p) <= pageMemory {
+		return h.memory.Write(p)
+	}
+	if h.file == nil {
+		file, err := os.CreateTemp(h.folder, "page-")
+		if err != nil {
+			return 0, fmt.Errorf("%w: hold a page: %w", feedmill.ErrUnavailable, err)
+		}
+		h.file = file
+		if err := os.Remove(file.Name()); err != nil {
+			return 0, fmt.Errorf("hold a page: %w", err)
+		}
+	}
+	n, err := h.file.WriteAt(p, h.size)
+	h.size += int64(n)
+	if err != nil {
+		err = fmt.Errorf("%w: hold a page: %w", feedmill.ErrUnavailable, err)
+	}
+	return n, err
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	if h.memory.Len() > 0 {
+		return h.memory.Read(p)
+	}
+	if h.read == h.size {
+		return 0, io.EOF
+	}
+	n, err := h.file.ReadAt(p[:min(int64(len(p)), h.size-h.read)], h.read)
+	h.read += int64(n)
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+func (h *held) Close() error {
+	if h.file == nil {
+		return nil
+	}
+	return h.file.Close()
+}

@@ -1,0 +1,26 @@
+package feed
+
+import (
+	"context"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Source is a kind of places that data is fetched from, such as REST APIs. What
+// is wrong with a definition is a [*feedmill.Error] with pointers into it.
+type Source interface {
+	// Define checks the definition of a feed and its source, and splits it into
+	// what is kept where.
+	Define(body []byte) (feedmill.FeedDefinition, error)
+	// DefineFeed checks the definition of one more feed of a source.
+	DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, error)
+	// Redefine changes the definition of a feed and its source: members of the
+	// patch take the place of the old ones.
+	Redefine(feedSpec, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error)
+	// Describe is the spec of a feed whose source has another one now.
+	Describe(feedSpec, sourceSpec []byte) ([]byte, error)
+	// Fetch brings the data that the feeds do not have. The error is a
+	// [*feedmill.SourceFailure] where the source is at fault, what the sink
+	// failed with, what ctx ended with, or a fault of the service itself.
+	Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error)
+}

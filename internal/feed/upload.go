@@ -1,0 +1,158 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Create makes a feed of an upload.
+func (f *Feeds) Create(ctx context.Context, workspace feedmill.ID, u feedmill.Upload, respond feedmill.FeedResponse) (feedmill.Feed, error) {
+	feed := feedmill.Feed{
+		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: workspace, Source: feedmill.NewID(feedmill.PrefixDataSource),
+		Name: u.Name, Type: feedmill.FeedUpload, State: feedmill.FeedPending, Mode: u.Mode, Key: u.Key, Spec: uploadSpec(u),
+		CreatedAt: now(),
+	}
+	l := newLoading(feed, u)
+	if err := f.load(ctx, l, u); err != nil {
+		return feedmill.Feed{}, err
+	}
+	feed.Switch(l.version, l.refresh)
+	events, err := f.Events.of(feed, newsCreated, feedmill.NewsRefreshed)
+	if err != nil {
+		return feedmill.Feed{}, f.drop(l, err)
+	}
+	response, err := respond(feed)
+	if err != nil {
+		return feedmill.Feed{}, f.drop(l, err)
+	}
+	due, err := f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Version: &l.version, Refresh: &l.refresh}, events, f.MaxAttempts, response)
+	if err != nil {
+		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("create feed: %w", err))
+	}
+	f.Queue.Offer(due)
+	return feed, nil
+}
+
+// Replace gives a feed a new version.
+func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmill.Upload, respond feedmill.FeedResponse) (feedmill.Feed, error) {
+	before, err := f.Store.Feed(ctx, workspace, id)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	l := newLoading(before, u)
+	if err := f.load(ctx, l, u); err != nil {
+		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))
+	}
+	feed, due, err := f.Store.SwitchVersion(ctx, workspace, l.version, l.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		feed.Spec = uploadSpec(u)
+		kinds := []string{feedmill.NewsRefreshed}
+		if l.reshaped {
+			kinds = append(kinds, feedmill.NewsUpdated)
+		}
+		events, err := f.Events.of(*feed, kinds...)
+		if err != nil {
+			return nil, nil, err
+		}
+		response, err := respond(*feed)
+		return response, events, err
+	}, f.MaxAttempts)
+	if errors.Is(err, feedmill.ErrConflict) {
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-upload", Detail: "Another upload to this feed was faster, and its data stays. Look at it, and send yours again if it is newer."}
+	}
+	if err != nil {
+		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("replace the data of a feed: %w", err))
+	}
+	f.Queue.Offer(due)
+	return feed, nil
+}
+
+// newLoading begins a try to give a feed its next version. The files are named
+// after the try, so that two at the same time have nothing in common.
+func newLoading(feed feedmill.Feed, u feedmill.Upload) *loading {
+	id := feedmill.NewID(feedmill.PrefixRefresh)
+	name := string(feed.ID) + "/" + string(id)
+	return &loading{
+		before: feed, mode: u.Mode, key: u.Key,
+		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, File: name + ".parquet", Original: name + ".original"},
+		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, StartedAt: now()},
+	}
+}
+
+// load receives an upload and makes a version of it. If it fails, nothing is
+// left.
+func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
+	data, err := m.receive(ctx, l.version.Original, u)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	l.refresh.BytesIn = data.Size()
+	var keeping sync.WaitGroup
+	var unkept error
+	keeping.Go(func() { unkept = data.Keep(ctx) })
+	err = m.takeTurn(ctx, func() error {
+		found, err := m.infer(ctx, data)
+		if err != nil {
+			return err
+		}
+		defer found.Close()
+		return m.write(ctx, l, found.schema, found.warnings, found)
+	})
+	keeping.Wait()
+	if err == nil {
+		err = unkept
+	}
+	if err != nil {
+		return m.drop(l, err)
+	}
+	l.version.CreatedAt = now()
+	l.refresh.State, l.refresh.EndedAt, l.refresh.Version = feedmill.RefreshSucceeded, l.version.CreatedAt, l.version.Number
+	return nil
+}
+
+// recordFailure writes down that data could not be modelled. What is wrong with
+// the request, or never arrived, was no refresh.
+func (f *Feeds) recordFailure(ctx context.Context, l *loading, cause error) error {
+	refusal, ok := errors.AsType[*feedmill.Error](cause)
+	if !ok || refusal.Kind != feedmill.ErrUnprocessable {
+		return nil
+	}
+	r := l.refresh
+	r.State, r.EndedAt = feedmill.RefreshFailed, now()
+	r.Error = &feedmill.FeedError{
+		Type: "/problems/" + refusal.Type, Title: notModelled, Detail: refusal.Detail, At: r.EndedAt,
+	}
+	_, due, err := f.Store.RecordRefresh(ctx, l.before.Workspace, r, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		events, err := f.Events.of(*feed, feedmill.NewsFailed)
+		return nil, events, err
+	}, f.MaxAttempts)
+	if err != nil {
+		return fmt.Errorf("record a refresh: %w", err)
+	}
+	f.Queue.Offer(due)
+	return nil
+}
+
+// uploadSpec is how the data is read, as the feed's record has it.
+func uploadSpec(u feedmill.Upload) []byte {
+	types := "auto"
+	if u.Text {
+		types = "text"
+	}
+	text, err := json.Marshal(struct {
+		Format  string `json:"format"`
+		Types   string `json:"types"`
+		Path    string `json:"path,omitzero"`
+		Explode string `json:"explode,omitzero"`
+	}{u.Format, types, u.Path, u.Explode})
+	if err != nil {
+		panic(err) // parameters are valid UTF-8
+	}
+	return text
+}

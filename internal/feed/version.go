@@ -1,0 +1,94 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/model"
+)
+
+// loading is data on its way to be a version, and what the record is to say of
+// it, which is gathered on the way.
+type loading struct {
+	// before is the feed as it was, without a version for a new one.
+	before feedmill.Feed
+	// mode says what becomes of the rows that the feed has, and key names the
+	// columns of which each value has one row.
+	mode    feedmill.FeedMode
+	key     []string
+	version feedmill.FeedVersion
+	refresh feedmill.Refresh
+	// reshaped says that the columns are not those of the version before.
+	reshaped bool
+}
+
+// write writes the rows of a table whose types are known, together with those
+// that the feed keeps. If it fails, nothing is left.
+func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) error {
+	if l.before.Version > 0 {
+		changes := schema.Fit(l.before.Columns)
+		l.reshaped = len(changes) > 0
+		warnings = append(warnings, changes...)
+	}
+	v, err := lake.Write(ctx, m.Blobs, l.version.File, schema.Columns, schema.Load(ctx, table, model.Loading{}))
+	if err != nil {
+		return err
+	}
+	if v, err = m.combine(ctx, l, v); err != nil {
+		return err
+	}
+	l.version.File = v.Blob
+	l.version.Columns, l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Columns, v.Rows, v.Bytes, v.ContentHash
+	l.version.Warnings = warnings
+	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = schema.Rows, schema.Rows, warnings
+	return nil
+}
+
+// combine puts fresh rows together with those that the feed keeps. The file of
+// the fresh ones goes, unless it is all that there is.
+func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version) (lake.Version, error) {
+	keeps := l.mode != feedmill.ModeReplace && l.before.Version > 0
+	if !keeps && len(l.key) == 0 {
+		return fresh, nil
+	}
+	c := lake.Combination{New: &fresh, Columns: fresh.Columns, Key: l.key}
+	if keeps {
+		old, err := m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
+		if err != nil {
+			m.remove(fresh.Blob)
+			return lake.Version{}, fmt.Errorf("the version before: %w", err)
+		}
+		c.Old = lakeVersion(old)
+	}
+	v, err := m.Reader.Combine(ctx, strings.TrimSuffix(fresh.Blob, ".parquet")+"-combined.parquet", c)
+	if err != nil || v.Blob != fresh.Blob {
+		m.remove(fresh.Blob)
+	}
+	return v, err
+}
+
+func lakeVersion(v feedmill.FeedVersion) *lake.Version {
+	return &lake.Version{Blob: v.File, Columns: v.Columns, Rows: v.Rows, Bytes: v.Bytes, ContentHash: v.ContentHash}
+}
+
+// drop removes the files of a loading that failed, and returns the failure.
+func (m *Mill) drop(l *loading, cause error) error {
+	m.remove(l.version.File)
+	m.remove(l.version.Original)
+	return cause
+}
+
+// dropRefused is drop for a loading that the store did not take. Where the store
+// cannot say whether it did, the files stay: they are swept if it did not.
+func (m *Mill) dropRefused(l *loading, cause error) error {
+	refused := []error{feedmill.ErrConflict, feedmill.ErrNotFound, feedmill.ErrInvalid, feedmill.ErrIdempotencyKeyUsed}
+	if slices.ContainsFunc(refused, func(kind error) bool { return errors.Is(cause, kind) }) {
+		return m.drop(l, cause)
+	}
+	return cause
+}

@@ -1,0 +1,172 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Source is HTTP APIs as places that feeds have their data from. Goroutines may
+// share it.
+type Source struct{ fetcher *Fetcher }
+
+// NewSource makes the source.
+func NewSource(o Options) *Source { return &Source{NewFetcher(o)} }
+
+// Define checks the definition of a feed and its source.
+func (s *Source) Define(body []byte) (feedmill.FeedDefinition, error) {
+	d, err := Parse(body, s.fetcher.options.MaxBytes)
+	if err := s.checkURLs(d, err); err != nil {
+		return feedmill.FeedDefinition{}, err
+	}
+	return d.split(), nil
+}
+
+// DefineFeed checks the definition of one more feed of a source. Where the
+// source only brings what is new, the feed keeps what it has.
+func (s *Source) DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, error) {
+	d, err := ParseFeed(body)
+	if err != nil {
+		return feedmill.FeedDefinition{}, err
+	}
+	source, err := parseDocument(sourceSpec)
+	if err != nil {
+		return feedmill.FeedDefinition{}, err
+	}
+	if source.Member("incremental") != nil && d.Mode == feedmill.ModeReplace {
+		d.Mode = feedmill.ModeAppend
+		if len(d.Key) > 0 {
+			d.Mode = feedmill.ModeMerge
+		}
+	}
+	spec, err := Overlay(d.Public(), sourceSpec)
+	return feedmill.FeedDefinition{Name: d.Name, Description: d.Description, Mode: d.Mode, Key: d.Key, Spec: spec}, err
+}
+
+// Redefine changes a definition; see [Merge].
+func (s *Source) Redefine(feedSpec, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error) {
+	d, err := Merge(feedSpec, secrets, patch, s.fetcher.options.MaxBytes)
+	if err := s.checkURLs(d, err); err != nil {
+		return feedmill.FeedDefinition{}, 0, err
+	}
+	change, err := parseDocument(patch)
+	if err != nil {
+		return feedmill.FeedDefinition{}, 0, err
+	}
+	again := feedmill.FetchAsPlanned
+	if change.Member("auth") != nil {
+		again = feedmill.FetchFailed
+	}
+	for _, name := range []string{"request", "response", "pagination", "incremental"} {
+		if change.Member(name) != nil {
+			again = feedmill.FetchAnew
+		}
+	}
+	return d.split(), again, nil
+}
+
+// Describe is the spec of a feed whose source has another one now.
+func (s *Source) Describe(feedSpec, sourceSpec []byte) ([]byte, error) {
+	return Overlay(feedSpec, sourceSpec)
+}
+
+// split is a definition in the parts that are kept.
+func (d *Definition) split() feedmill.FeedDefinition {
+	return feedmill.FeedDefinition{
+		Name: d.Name, Description: d.Description, Mode: d.Mode, Key: d.Key, Spec: d.Public(),
+		Source: feedmill.SourceDefinition{Host: d.Host(), Schedule: d.Schedule, Spec: d.SourceSpec(), Secrets: d.Secrets()},
+	}
+}
+
+// checkURLs refuses places that the egress policy is known to forbid, besides
+// what is wrong already. A name is known only when it is resolved, with each
+// request.
+func (s *Source) checkURLs(d *Definition, wrong error) error {
+	refusal, listed := errors.AsType[*feedmill.Error](wrong)
+	if wrong != nil && !listed {
+		return wrong
+	}
+	var faults []feedmill.Fault
+	for _, place := range d.URLs() {
+		if isLocalName(place.URL.Hostname()) {
+			continue
+		}
+		if err := s.fetcher.options.CheckURL(place.URL); err != nil {
+			faults = append(faults, feedmill.Fault{Pointer: place.Pointer, Detail: "The URL cannot be used: " + err.Error() + "."})
+		}
+	}
+	switch {
+	case len(faults) == 0:
+		return wrong
+	case !listed:
+		return feedmill.Invalid("", faults...)
+	}
+	all := *refusal
+	all.Faults = append(slices.Clone(refusal.Faults), faults...)
+	return &all
+}
+
+// isLocalName reports whether a host is a name for this machine, which the
+// policy knows without resolving it.
+func isLocalName(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// Fetch asks for all pages that the feeds do not have the data of.
+func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error) {
+	spec, err := Restore(f.Spec, f.Secrets)
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
+	if f.Enough > 0 {
+		spec.pagination.maxBytes = min(spec.pagination.maxBytes, s.fetcher.options.MaxBytes)
+	}
+	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace}
+	var cursor Cursor
+	var positions [][]byte
+	for i, feed := range f.Feeds {
+		r, err := spec.reading(feed.Spec, &cursor)
+		if err == nil {
+			err = sink.Read(feed.ID, r)
+		}
+		if err != nil {
+			return feedmill.Fetched{}, err
+		}
+		if i == 0 {
+			job.Format = r.Format
+		}
+		positions = append(positions, feed.Position)
+	}
+	if job.Position, err = Earliest(positions...); err != nil {
+		return feedmill.Fetched{}, err
+	}
+	result, err := s.fetcher.Fetch(ctx, job, sink)
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
+	for i := range positions {
+		if positions[i], err = Advance(result.Position, positions[i], cursor.Newest()); err != nil {
+			return feedmill.Fetched{}, err
+		}
+	}
+	return feedmill.Fetched{NotModified: result.NotModified, Positions: positions}, nil
+}
+
+// reading is how the records of a feed are read, with the column of the cursor
+// watched.
+func (s *Spec) reading(feedSpec []byte, cursor *Cursor) (feedmill.PageReading, error) {
+	response, err := ResponseOf(feedSpec)
+	r := feedmill.PageReading{
+		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Text: response.Types == "text"},
+		List:    s.Paginated(), See: cursor.See,
+	}
+	if r.Format == "auto" {
+		r.Format = ""
+	}
+	r.Watch, _ = s.CursorColumn()
+	return r, err
+}
