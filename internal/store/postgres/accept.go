@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 const (
@@ -166,7 +167,7 @@ func (a *acceptance) ask(b *pgx.Batch) error {
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[]) AS e (workspace_id, topic, resource_id, number)
 		JOIN subscription_topics t USING (workspace_id, topic, resource_id)
 		JOIN subscriptions s ON s.id = t.subscription_id`, workspaces, names, resources, numbers),
-		func(row pgx.Row) error {
+		func(row record.Row) error {
 			var i int
 			var l listener
 			if err := row.Scan(&i, &l.subscription, &l.disabled); err != nil {
@@ -188,7 +189,7 @@ func (a *acceptance) claim(b *pgx.Batch) {
 	each(b.Queue(`INSERT INTO publisher_ids (workspace_id, dedupe_key, event_id)
 		SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS e (workspace_id, dedupe_key, event_id)
 		ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING workspace_id, dedupe_key`, workspaces, keys, events),
-		func(row pgx.Row) error {
+		func(row record.Row) error {
 			var id publisherID
 			if err := row.Scan(&id.workspace, &id.key); err != nil {
 				return err
@@ -210,7 +211,7 @@ func (a *acceptance) findHolders(b *pgx.Batch) error {
 	each(b.Queue(`SELECT workspace_id, dedupe_key, p.event_id
 		FROM unnest($1::text[], $2::text[]) AS e (workspace_id, dedupe_key)
 		JOIN publisher_ids p USING (workspace_id, dedupe_key)`, workspaces, keys),
-		func(row pgx.Row) error {
+		func(row record.Row) error {
 			var id publisherID
 			var holder feedmill.ID
 			if err := row.Scan(&id.workspace, &id.key, &holder); err != nil {

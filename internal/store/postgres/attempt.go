@@ -5,9 +5,8 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 const attemptColumns = `delivery_id, id, number, at, status, error, header, dns, connect, tls, first_byte, total`
@@ -22,7 +21,7 @@ func (db *DB) DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]fee
 			FROM ended_deliveries WHERE id = $1 AND final_id IS NOT NULL) a
 		LEFT JOIN attempt_bodies b ON b.delivery_id = $1 AND b.attempt_id = a.id
 		ORDER BY a.number, a.id`, delivery)
-	return all(rows, err, func(row pgx.Row) (a feedmill.Attempt, err error) {
+	return all(rows, err, func(row record.Row) (a feedmill.Attempt, err error) {
 		var header, body []byte
 		var final finalAttempt
 		t := &a.Timing

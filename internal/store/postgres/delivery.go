@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // The columns of the two tables of deliveries, to be scanned alike.
@@ -20,10 +21,10 @@ const (
 	endingColumns = `id, workspace_id, subscription_id, event_id, seq, type, resource_id, budget, apart`
 )
 
-func scanDelivery(row pgx.Row) (d feedmill.Delivery, err error) { return scanDeliveryAnd(row) }
+func scanDelivery(row record.Row) (d feedmill.Delivery, err error) { return scanDeliveryAnd(row) }
 
 // scanDeliveryAnd scans a delivery and what stands behind its columns.
-func scanDeliveryAnd(row pgx.Row, more ...any) (d feedmill.Delivery, err error) {
+func scanDeliveryAnd(row record.Row, more ...any) (d feedmill.Delivery, err error) {
 	var due, ended *time.Time
 	err = row.Scan(append([]any{
 		&d.ID, &d.Workspace, &d.Subscription, &d.Event, &d.Seq, &d.Type, &d.ResourceID, &d.State, &d.Reason,

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // Deliveries are numbered in blocks: one number of the database's sequence is
@@ -21,7 +23,7 @@ const nextBlocks = `SELECT nextval('delivery_seq') FROM generate_series(1, $1::i
 
 // take queues what takes n more blocks.
 func (s *sequence) take(b *pgx.Batch, n int) {
-	each(b.Queue(nextBlocks, n), func(row pgx.Row) error {
+	each(b.Queue(nextBlocks, n), func(row record.Row) error {
 		var block int64
 		if err := row.Scan(&block); err != nil {
 			return err

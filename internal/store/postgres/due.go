@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // DueSubscriptions are up to limit subscriptions, in the given slots and after
@@ -37,7 +38,7 @@ func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, 
 		UNION (SELECT subscription_id FROM retrying WHERE due_at <= $2 AND slot = ANY($3::smallint[]) LIMIT $4)
 		ORDER BY 1 LIMIT $4`,
 		after, now, numbers, limit)
-	return all(rows, err, func(row pgx.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
+	return all(rows, err, func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
 }
 
 const (
@@ -65,7 +66,7 @@ const (
 // that are the first open delivery of their resource, by Seq.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	var due []feedmill.Delivery
-	take := func(row pgx.Row) error {
+	take := func(row record.Row) error {
 		d, err := scanDelivery(row)
 		due = append(due, d)
 		return err

@@ -9,15 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const eventColumns = `id, workspace_id, publisher_id, type, happened_at, resource_id, source_id, payload`
-
-func scanEvent(row pgx.Row) (e feedmill.Event, err error) {
-	err = row.Scan(&e.ID, &e.Workspace, &e.PublisherID, &e.Type, &e.Timestamp, &e.ResourceID, &e.Source, &e.Payload)
-	e.Timestamp = e.Timestamp.UTC()
-	return e, translate(err)
-}
+var scanEvent = scanner(record.Event)
 
 // queueEvents writes events that were accepted.
 func queueEvents(b *pgx.Batch, events []acceptedEvent) {
@@ -39,7 +34,7 @@ func queueEvents(b *pgx.Batch, events []acceptedEvent) {
 			first[i], last[i] = (*string)(&e.first), (*string)(&e.last)
 		}
 	}
-	b.Queue(`INSERT INTO events (`+eventColumns+`, first_delivery, last_delivery)
+	b.Queue(`INSERT INTO events (`+record.EventColumns+`, first_delivery, last_delivery)
 		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::bytea[],
 			$9::text[], $10::text[])`,
 		ids, workspaces, publishers, types, times, resources, sources, payloads, first, last)
@@ -54,7 +49,7 @@ func notNilBytes(b []byte) []byte {
 
 // Event finds an event of the workspace.
 func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error) {
-	return scanEvent(db.pool.QueryRow(ctx, `SELECT `+eventColumns+` FROM events WHERE workspace_id = $1 AND id = $2`, workspace, id))
+	return scanEvent(db.pool.QueryRow(ctx, `SELECT `+record.EventColumns+` FROM events WHERE workspace_id = $1 AND id = $2`, workspace, id))
 }
 
 // Events lists events, newest first, with their payloads.
@@ -69,7 +64,7 @@ func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.Even
 		w.and("resource_id = ? AND resource_id <> ''", q.ResourceID)
 	}
 	w.page(q.Page, feedmill.PrefixEvent, q.Since)
-	rows, err := db.rows(ctx, `SELECT `+eventColumns+` FROM events`+w.clause()+` ORDER BY id DESC LIMIT `+w.value(q.Limit), w.values...)
+	rows, err := db.rows(ctx, `SELECT `+record.EventColumns+` FROM events`+w.clause()+` ORDER BY id DESC LIMIT `+w.value(q.Limit), w.values...)
 	return all(rows, err, scanEvent)
 }
 
@@ -91,7 +86,7 @@ func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, lim
 		}
 	}
 	rows, err := db.rows(ctx, strings.Join(parts, ` UNION ALL `)+` ORDER BY id LIMIT $6`, workspace, event, first, last, since, limit)
-	return all(rows, err, func(row pgx.Row) (r feedmill.EventRoute, err error) {
+	return all(rows, err, func(row record.Row) (r feedmill.EventRoute, err error) {
 		err = row.Scan(&r.Delivery, &r.Subscription, &r.State)
 		return r, translate(err)
 	})

@@ -8,31 +8,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// feedColumns are those of a feed f and of its last refresh r.
-const feedColumns = `f.workspace_id, f.id, f.source_id, f.name, f.description, f.type, f.state, f.version, f.columns, f.row_count, f.byte_size,
-	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.position, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
+// selectFeeds reads feeds f, each with its last refresh r.
+var selectFeeds = `SELECT ` + record.Of("f", record.FeedColumns) + `, ` + record.Of("r", record.RefreshColumns) + ` FROM feeds f
+	LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
-const fromFeeds = ` FROM feeds f LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
+var oneFeed = selectFeeds + `WHERE f.workspace_id = $1 AND f.id = $2`
 
-const oneFeed = `SELECT ` + feedColumns + fromFeeds + `WHERE f.workspace_id = $1 AND f.id = $2`
-
-func scanFeed(row pgx.Row) (f feedmill.Feed, err error) {
-	var (
-		next *time.Time
-		last refreshRow
-	)
-	err = row.Scan(append([]any{
-		&f.Workspace, &f.ID, &f.Source, &f.Name, &f.Description, &f.Type, &f.State, &f.Version, jsontext.Columns(&f.Columns), &f.RowCount, &f.ByteSize,
-		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, &f.Position, jsontext.Of(&f.LastError), &f.CreatedAt, &f.UpdatedAt,
-	}, last.fields()...)...)
-	f.NextRefreshAt, f.CreatedAt, f.UpdatedAt = orZero(next), f.CreatedAt.UTC(), f.UpdatedAt.UTC()
-	if last.ID != "" {
-		r := last.refresh()
-		f.LastRefresh = &r
-	}
+func scanFeed(row record.Row) (feedmill.Feed, error) {
+	f, err := record.ScanFeed(row, kinds{})
 	return f, translate(err)
 }
 
@@ -72,20 +58,9 @@ func (t tx) insertNewFeed(ctx context.Context, n feedmill.NewFeed) error {
 }
 
 func queueNewFeed(b *pgx.Batch, f feedmill.Feed) {
-	b.Queue(`INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
-		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, position, last_refresh_id, last_error, created_at, updated_at)
+	b.Queue(`INSERT INTO feeds (`+record.FeedColumns+`, last_refresh_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
-		f.Workspace, f.ID, f.Source, f.Name, f.Description, f.Type, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), orNull(f.NextRefreshAt),
-		f.Failures, f.Position, lastRefresh(f), jsontext.Of(&f.LastError), f.CreatedAt, f.UpdatedAt)
-}
-
-// lastRefresh is the id of a feed's last refresh, empty where there was none.
-func lastRefresh(f feedmill.Feed) feedmill.ID {
-	if f.LastRefresh == nil {
-		return ""
-	}
-	return f.LastRefresh.ID
+		append(record.Feed(&f, kinds{}), record.LastRefresh(f))...)
 }
 
 // telling runs do in a transaction that then accepts events: those given and
@@ -128,7 +103,7 @@ func (db *DB) Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Fee
 
 // Feeds lists feeds, newest first.
 func (db *DB) Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error) {
-	rows, err := db.rows(ctx, `SELECT `+feedColumns+fromFeeds+`WHERE f.workspace_id = $1 AND ($2 = '' OR f.id < $2) ORDER BY f.id DESC LIMIT $3`,
+	rows, err := db.rows(ctx, selectFeeds+`WHERE f.workspace_id = $1 AND ($2 = '' OR f.id < $2) ORDER BY f.id DESC LIMIT $3`,
 		workspace, p.Before, p.Limit)
 	return all(rows, err, scanFeed)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // feedChange changes a feed and answers what is written with the change.
@@ -60,13 +60,12 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 		if err := first(tx, &f); err != nil {
 			return err
 		}
-		fixed := f
+		was := f
 		response, events, err := change(&f)
 		if err != nil {
 			return err
 		}
-		f.ID, f.Workspace, f.Source, f.Type = fixed.ID, fixed.Workspace, fixed.Source, fixed.Type
-		f.Version, f.LastRefresh, f.CreatedAt = fixed.Version, fixed.LastRefresh, fixed.CreatedAt
+		record.KeepFeed(&f, was)
 		p.events = events
 		if err := tx.keep(ctx, response); err != nil {
 			return err
@@ -83,10 +82,7 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 }
 
 func queueFeed(b *pgx.Batch, f feedmill.Feed) {
-	b.Queue(`UPDATE feeds SET name = $1, description = $2, state = $3, version = $4, columns = $5, row_count = $6, byte_size = $7,
-		content_hash = $8, warnings = $9, mode = $10, key = $11, spec = $12, schedule = $13, next_refresh_at = $14, failures = $15,
-		position = $16, last_refresh_id = $17, last_error = $18, updated_at = $19 WHERE workspace_id = $20 AND id = $21`,
-		f.Name, f.Description, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), orNull(f.NextRefreshAt),
-		f.Failures, f.Position, lastRefresh(f), jsontext.Of(&f.LastError), f.UpdatedAt, f.Workspace, f.ID)
+	b.Queue(`UPDATE feeds SET (`+record.FeedChanging+`, last_refresh_id) =
+		($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) WHERE workspace_id = $20 AND id = $21`,
+		append(record.ChangingFeed(&f, kinds{}), record.LastRefresh(f), f.Workspace, f.ID)...)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // forgetRows runs remove, which answers the two files of each row, with the
@@ -14,7 +14,7 @@ import (
 func (db *DB) forgetRows(ctx context.Context, limit int, remove string, bound any) (files []string, more bool, err error) {
 	err = db.write(ctx, func(tx tx) error {
 		rows, err := tx.Query(ctx, remove, bound, limit)
-		removed, err := all(rows, translate(err), func(row pgx.Row) (files [2]string, err error) {
+		removed, err := all(rows, translate(err), func(row record.Row) (files [2]string, err error) {
 			return files, row.Scan(&files[0], &files[1])
 		})
 		if err != nil || len(removed) == 0 {
@@ -48,7 +48,7 @@ func (db *DB) UnusedFiles(ctx context.Context, names []string) ([]string, error)
 	return all(rows, err, scanName)
 }
 
-func scanName(row pgx.Row) (name string, err error) {
+func scanName(row record.Row) (name string, err error) {
 	err = row.Scan(&name)
 	return name, err
 }

@@ -8,29 +8,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const versionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, file, original, created_at`
-
-func scanVersion(row pgx.Row) (v feedmill.FeedVersion, err error) {
-	err = row.Scan(&v.Feed, &v.Number, jsontext.Columns(&v.Columns), &v.Rows, &v.Bytes, &v.ContentHash, jsontext.Of(&v.Warnings),
-		&v.File, &v.Original, &v.CreatedAt)
-	v.CreatedAt = v.CreatedAt.UTC()
-	return v, translate(err)
-}
+var scanVersion = scanner(record.Version)
 
 // queueVersion writes a version. The one that it pushes out of the newest is
 // from then on kept for its age alone.
 func queueVersion(b *pgx.Batch, workspace feedmill.ID, v feedmill.FeedVersion) {
-	b.Queue(`INSERT INTO feed_versions (workspace_id, `+versionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		workspace, v.Feed, v.Number, jsontext.Columns(&v.Columns), v.Rows, v.Bytes, v.ContentHash, jsontext.Of(&v.Warnings),
-		v.File, v.Original, v.CreatedAt)
+	b.Queue(`INSERT INTO feed_versions (workspace_id, `+record.VersionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		append([]any{workspace}, record.Version(&v, kinds{})...)...)
 	b.Queue(`UPDATE feed_versions SET stale_at = created_at + $1::interval WHERE workspace_id = $2 AND feed_id = $3 AND number = $4`,
 		feedmill.KeepVersionsFor, workspace, v.Feed, v.Number-feedmill.KeepVersions)
 }
 
-const versionsOf = `SELECT ` + versionColumns + ` FROM feed_versions v WHERE workspace_id = $1 AND feed_id = $2
+const versionsOf = `SELECT ` + record.VersionColumns + ` FROM feed_versions v WHERE workspace_id = $1 AND feed_id = $2
 	AND EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = $1 AND f.id = $2)`
 
 // FeedVersion finds a version of a feed that is kept.

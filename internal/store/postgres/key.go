@@ -4,30 +4,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const keyColumns = `id, workspace_id, name, scopes, hash, created_at, last_used_at, revoked_at`
-
-func scanKey(row pgx.Row) (k feedmill.Key, err error) {
-	var (
-		scopes        string
-		hash          []byte
-		used, revoked *time.Time
-	)
-	err = row.Scan(&k.ID, &k.Workspace, &k.Name, &scopes, &hash, &k.CreatedAt, &used, &revoked)
-	k.Scopes = feedmill.SplitScopes(scopes)
-	copy(k.Hash[:], hash)
-	k.CreatedAt, k.LastUsedAt, k.RevokedAt = k.CreatedAt.UTC(), orZero(used), orZero(revoked)
-	return k, translate(err)
-}
+var scanKey = scanner(record.Key)
 
 func (t tx) insertKey(ctx context.Context, k feedmill.Key, onConflict string) (int64, error) {
-	return t.exec(ctx, `INSERT INTO keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) `+onConflict,
-		k.ID, k.Workspace, k.Name, feedmill.JoinScopes(k.Scopes), k.Hash[:],
-		k.CreatedAt, orNull(k.LastUsedAt), orNull(k.RevokedAt))
+	return t.exec(ctx, `INSERT INTO keys (`+record.KeyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) `+onConflict,
+		record.Key(&k, kinds{})...)
 }
 
 // CreateKey adds a key. A workspace that is not there is feedmill.ErrNotFound.
@@ -47,8 +32,8 @@ func (db *DB) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.
 // revoked or not.
 func (db *DB) Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error) {
 	err = db.write(ctx, func(tx tx) error {
-		if _, err := tx.exec(ctx, `INSERT INTO workspaces (`+workspaceColumns+`) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`,
-			w.ID, w.Name, w.CreatedAt); err != nil {
+		if _, err := tx.exec(ctx, `INSERT INTO workspaces (`+record.WorkspaceColumns+`) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`,
+			record.Workspace(&w, kinds{})...); err != nil {
 			return err
 		}
 		// The row's lock makes replicas that start together go one by one.
@@ -72,13 +57,13 @@ func (db *DB) Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Ke
 
 // KeyByHash finds a key, revoked or not.
 func (db *DB) KeyByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Key, error) {
-	return scanKey(db.pool.QueryRow(ctx, `SELECT `+keyColumns+` FROM keys WHERE hash = $1`, hash[:]))
+	return scanKey(db.pool.QueryRow(ctx, `SELECT `+record.KeyColumns+` FROM keys WHERE hash = $1`, hash[:]))
 }
 
 // Keys lists the keys of a workspace that are not revoked, newest first; of all
 // workspaces where none is named.
 func (db *DB) Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error) {
-	rows, err := db.rows(ctx, `SELECT `+keyColumns+` FROM keys
+	rows, err := db.rows(ctx, `SELECT `+record.KeyColumns+` FROM keys
 		WHERE revoked_at IS NULL AND ($1 = '' OR workspace_id = $1) AND ($2 = '' OR id < $2)
 		ORDER BY id DESC LIMIT $3`, workspace, p.Before, p.Limit)
 	return all(rows, err, scanKey)

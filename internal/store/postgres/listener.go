@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // Listener finds a listener that is not deleted.
@@ -56,7 +55,7 @@ func (db *DB) ExpireListeners(ctx context.Context, now time.Time, limit int) (n 
 		rows, err := tx.Query(ctx, `UPDATE subscriptions SET deleted_at = $1 WHERE id IN (
 			SELECT id FROM subscriptions WHERE deleted_at IS NULL AND listen_until <= $1 ORDER BY listen_until LIMIT $2 FOR UPDATE SKIP LOCKED)
 			RETURNING id`, now, limit)
-		ids, err := all(rows, translate(err), func(row pgx.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
+		ids, err := all(rows, translate(err), func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
 		if err != nil {
 			return err
 		}

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 const (
@@ -33,7 +32,7 @@ type sweep struct {
 // eventKey is an event's place in the index of its workspace.
 type eventKey struct{ workspace, id string }
 
-func scanEventKey(row pgx.Row) (k eventKey, err error) { return k, row.Scan(&k.workspace, &k.id) }
+func scanEventKey(row record.Row) (k eventKey, err error) { return k, row.Scan(&k.workspace, &k.id) }
 
 func columns(keys []eventKey) (workspaces, ids []string) {
 	for _, k := range keys {
@@ -183,7 +182,7 @@ type span struct {
 	first, last *string
 }
 
-func scanSpan(row pgx.Row) (s span, err error) { return s, row.Scan(&s.event, &s.first, &s.last) }
+func scanSpan(row record.Row) (s span, err error) { return s, row.Scan(&s.event, &s.first, &s.last) }
 
 // deleteEnded deletes the deliveries of events of a day and answers their ids.
 func (t tx) deleteEnded(ctx context.Context, day time.Time, events []span) ([]string, error) {
@@ -203,9 +202,9 @@ func (t tx) deleteEnded(ctx context.Context, day time.Time, events []span) ([]st
 	return append(ended, more...), err
 }
 
-func scanText(row pgx.Row) (s string, err error) { return s, row.Scan(&s) }
+func scanText(row record.Row) (s string, err error) { return s, row.Scan(&s) }
 
-func scanDay(row pgx.Row) (day time.Time, err error) {
+func scanDay(row record.Row) (day time.Time, err error) {
 	err = row.Scan(&day)
 	return day.UTC(), err
 }

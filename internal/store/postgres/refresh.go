@@ -7,62 +7,33 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// refreshColumns are those of a refresh r, empty where a feed has none.
-const refreshColumns = `coalesce(r.id, ''), coalesce(r.feed_id, ''), coalesce(r.state, ''), r.started_at, r.ended_at,
-	coalesce(r.requests, 0), coalesce(r.pages, 0), coalesce(r.bytes_in, 0), coalesce(r.rows_in, 0), coalesce(r.rows_stored, 0), coalesce(r.rows_rejected, 0), coalesce(r.rejects, ''),
-	coalesce(r.version, 0), coalesce(r.unchanged, false), coalesce(r.warnings, 'null'), coalesce(r.error, 'null')`
-
-// refreshRow is where refreshColumns are scanned.
-type refreshRow struct {
-	feedmill.Refresh
-	started, ended *time.Time
-}
-
-func (r *refreshRow) fields() []any {
-	return []any{
-		&r.ID, &r.Feed, &r.State, &r.started, &r.ended, &r.Requests, &r.Pages, &r.BytesIn, &r.RowsIn, &r.RowsStored, &r.RowsRejected, &r.Rejects,
-		&r.Version, &r.Unchanged, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error),
-	}
-}
-
-func (r *refreshRow) refresh() feedmill.Refresh {
-	r.StartedAt, r.EndedAt = orZero(r.started), orZero(r.ended)
-	return r.Refresh
-}
-
-func scanRefresh(row pgx.Row) (feedmill.Refresh, error) {
-	var r refreshRow
-	err := row.Scan(r.fields()...)
-	return r.refresh(), translate(err)
-}
+var scanRefresh = scanner(record.Refresh)
 
 // supersede notes that a refresh is not the last one of its feed any more.
 const supersede = `UPDATE refreshes SET superseded = true WHERE workspace_id = $1 AND feed_id = $2 AND id = $3`
 
 // replaceRefresh writes a refresh that takes the place of the feed's last one.
 func replaceRefresh(b *pgx.Batch, f feedmill.Feed, r feedmill.Refresh) {
-	b.Queue(supersede, f.Workspace, f.ID, lastRefresh(f))
+	b.Queue(supersede, f.Workspace, f.ID, record.LastRefresh(f))
 	queueRefresh(b, f.Workspace, r, false)
 }
 
 // queueRefresh writes a refresh, as the last one of its feed where it is not
 // superseded.
 func queueRefresh(b *pgx.Batch, workspace feedmill.ID, r feedmill.Refresh, superseded bool) {
-	b.Queue(`INSERT INTO refreshes (workspace_id, feed_id, id, state, started_at, ended_at, requests, pages, bytes_in, rows_in, rows_stored,
-		rows_rejected, rejects, version, unchanged, warnings, error, superseded)
+	b.Queue(`INSERT INTO refreshes (workspace_id, superseded, `+record.RefreshColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 		ON CONFLICT (workspace_id, feed_id, id) DO UPDATE SET state = excluded.state, started_at = excluded.started_at, ended_at = excluded.ended_at,
 		requests = excluded.requests, pages = excluded.pages, bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored,
 		rows_rejected = excluded.rows_rejected, rejects = excluded.rejects, version = excluded.version, unchanged = excluded.unchanged,
 		warnings = excluded.warnings, error = excluded.error, superseded = excluded.superseded`,
-		workspace, r.Feed, r.ID, r.State, r.StartedAt, orNull(r.EndedAt), r.Requests, r.Pages, r.BytesIn, r.RowsIn, r.RowsStored,
-		r.RowsRejected, r.Rejects, r.Version, r.Unchanged, jsontext.Of(&r.Warnings), jsontext.Of(&r.Error), superseded)
+		append([]any{workspace, superseded}, record.Refresh(&r, kinds{})...)...)
 }
 
-const refreshesOf = `SELECT ` + refreshColumns + ` FROM refreshes r WHERE r.workspace_id = $1 AND r.feed_id = $2
+var refreshesOf = `SELECT ` + record.Of("r", record.RefreshColumns) + ` FROM refreshes r WHERE r.workspace_id = $1 AND r.feed_id = $2
 	AND EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = $1 AND f.id = $2)`
 
 // Refresh finds a refresh of a feed.

@@ -3,10 +3,8 @@ package postgres
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // RefreshTrace is what was asked for in a refresh, none where that is not known.
@@ -15,8 +13,8 @@ func (db *DB) RefreshTrace(ctx context.Context, workspace, feed, id feedmill.ID)
 		return nil, err
 	}
 	rows, err := db.rows(ctx, `SELECT trace FROM refresh_traces WHERE workspace_id = $1 AND feed_id = $2 AND refresh_id = $3`, workspace, feed, id)
-	found, err := all(rows, err, func(row pgx.Row) (requests []feedmill.TracedRequest, err error) {
-		err = row.Scan(jsontext.Packed(&requests))
+	found, err := all(rows, err, func(row record.Row) (requests []feedmill.TracedRequest, err error) {
+		err = row.Scan(record.PackedJSON(&requests))
 		return requests, err
 	})
 	if err != nil || len(found) == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // CreateReplay begins a replay of the deliveries that were created from Since
@@ -60,7 +61,7 @@ type replayStep struct {
 	beforeSeq int64
 }
 
-func scanStep(row pgx.Row) (r replayStep, err error) {
+func scanStep(row record.Row) (r replayStep, err error) {
 	var since, until *time.Time
 	err = row.Scan(&r.ID, &r.Workspace, &r.Subscription, &since, &until, &r.States, &r.reached, &r.beforeSeq)
 	r.Since, r.Until = orZero(since), orZero(until)
@@ -131,7 +132,7 @@ func (t tx) again(ctx context.Context, old []feedmill.Delivery, now time.Time, m
 		ids[i] = string(d.Event)
 	}
 	rows, err := t.Query(ctx, `SELECT id FROM events WHERE workspace_id = $1 AND id = ANY($2::text[]) FOR KEY SHARE`, old[0].Workspace, ids)
-	found, err := all(rows, translate(err), func(row pgx.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
+	found, err := all(rows, translate(err), func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 const (
@@ -57,7 +58,7 @@ func (s *successes) queue(b *pgx.Batch, outcomes []feedmill.Outcome) (moved map[
 			WHERE `+which+` ORDER BY s.id FOR UPDATE OF s)
 		UPDATE subscriptions s SET last_success_at = greatest(s.last_success_at, t.at), warned_at = NULL
 		FROM succeeded t WHERE s.id = t.id RETURNING s.id, s.last_success_at`, ids, times),
-		func(row pgx.Row) error {
+		func(row record.Row) error {
 			var id feedmill.ID
 			var at time.Time
 			if err := row.Scan(&id, &at); err != nil {

@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // alive is the condition of a lease that holds, where $2 is the time of a lease:
@@ -71,7 +70,7 @@ func (t tx) fairShare(ctx context.Context, replica string, ttl time.Duration) (s
 	return share, nil
 }
 
-func scanSlot(row pgx.Row) (slot int, err error) { return slot, row.Scan(&slot) }
+func scanSlot(row record.Row) (slot int, err error) { return slot, row.Scan(&slot) }
 
 // ReleaseSlots gives slots back; nil means all that the replica holds, and that
 // it goes away.

@@ -6,8 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
-	"github.com/feedmill/feedmill/internal/store/sourcechange"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // ChangeSource changes a source and its feeds, alone with them.
@@ -18,7 +17,7 @@ func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chang
 		if err != nil {
 			return err
 		}
-		before := sourcechange.Before(&c)
+		before := record.NoteSource(&c)
 		if refusal = change(&c); refusal != nil {
 			return refusal
 		}
@@ -47,8 +46,8 @@ func (t tx) sourceChange(ctx context.Context, workspace, id feedmill.ID) (c feed
 	}
 	err = t.send(ctx, func(b *pgx.Batch) error {
 		b.Queue(`SELECT 1 FROM feeds WHERE workspace_id = $1 AND source_id = $2 ORDER BY id FOR UPDATE`, workspace, id)
-		each(b.Queue(`SELECT `+feedColumns+fromFeeds+`WHERE f.workspace_id = $1 AND f.source_id = $2 ORDER BY f.id`, workspace, id),
-			func(row pgx.Row) error {
+		each(b.Queue(selectFeeds+`WHERE f.workspace_id = $1 AND f.source_id = $2 ORDER BY f.id`, workspace, id),
+			func(row record.Row) error {
 				f, err := scanFeed(row)
 				c.Feeds = append(c.Feeds, f)
 				return err
@@ -58,7 +57,7 @@ func (t tx) sourceChange(ctx context.Context, workspace, id feedmill.ID) (c feed
 	return c, err
 }
 
-func (t tx) writeSourceChange(ctx context.Context, c feedmill.SourceChange, w sourcechange.Write) error {
+func (t tx) writeSourceChange(ctx context.Context, c feedmill.SourceChange, w record.SourceWrite) error {
 	workspace := c.Source.Workspace
 	return t.send(ctx, func(b *pgx.Batch) error {
 		queueSource(b, c.Source)
@@ -80,7 +79,7 @@ func (t tx) writeSourceChange(ctx context.Context, c feedmill.SourceChange, w so
 		for _, trace := range c.Traces {
 			b.Queue(`INSERT INTO refresh_traces (workspace_id, feed_id, refresh_id, trace) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (workspace_id, feed_id, refresh_id) DO UPDATE SET trace = excluded.trace`,
-				workspace, trace.Feed, trace.Refresh, jsontext.Packed(&trace.Requests))
+				workspace, trace.Feed, trace.Refresh, record.PackedJSON(&trace.Requests))
 		}
 		return nil
 	})

@@ -8,31 +8,19 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 const subscriptionColumns = `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
 	timeout, rate_limit, rate_per, concurrency, ordered, secrets, headers, header_names,
 	created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until`
 
-func scanSubscription(row pgx.Row) (s feedmill.Subscription, err error) {
-	var deleted, success, warned, until *time.Time
-	d := &s.Delivery
-	err = row.Scan(&s.ID, &s.Workspace, &s.Name, &s.URL, &s.Events, &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
-		(*int64)(&d.Timeout), &d.RateLimit, (*int64)(&d.RatePer), &d.Concurrency, &d.Ordered, &s.Secrets, &s.Headers, &s.HeaderNames,
-		&s.CreatedAt, &s.UpdatedAt, &deleted, &success, &warned, &until)
-	s.CreatedAt, s.UpdatedAt = s.CreatedAt.UTC(), s.UpdatedAt.UTC()
-	s.DeletedAt, s.LastSuccessAt, s.WarnedAt, s.ListenUntil = orZero(deleted), orZero(success), orZero(warned), orZero(until)
-	return s, translate(err)
-}
+var scanSubscription = scanner(record.Subscription)
 
 // subscriptionValues are the values of subscriptionColumns.
 func subscriptionValues(s feedmill.Subscription) []any {
-	d := s.Delivery
-	return []any{
-		s.ID, s.Workspace, s.Name, s.URL, notNil(s.Events), s.Method, s.ResourceID, s.State, s.DisabledReason,
-		int64(d.Timeout), d.RateLimit, int64(d.RatePer), d.Concurrency, d.Ordered, s.Secrets, s.Headers, s.HeaderNames,
-		s.CreatedAt, s.UpdatedAt, orNull(s.DeletedAt), orNull(s.LastSuccessAt), orNull(s.WarnedAt), orNull(s.ListenUntil),
-	}
+	s.Events = notNil(s.Events)
+	return record.Subscription(&s, kinds{})
 }
 
 func notNil(list []string) []string {
@@ -113,7 +101,7 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if err != nil {
 			return err
 		}
-		s.ID, s.Workspace, s.CreatedAt, s.DeletedAt = old.ID, old.Workspace, old.CreatedAt, old.DeletedAt
+		record.KeepSubscription(&s, old)
 		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}

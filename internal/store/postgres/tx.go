@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // write runs do in a transaction and returns once it is durable.
@@ -30,7 +32,7 @@ func (db *DB) rows(ctx context.Context, query string, args ...any) (pgx.Rows, er
 }
 
 // all reads every row with scan and closes the rows.
-func all[T any](rows pgx.Rows, err error, scan func(pgx.Row) (T, error)) ([]T, error) {
+func all[T any](rows pgx.Rows, err error, scan func(record.Row) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func (t tx) send(ctx context.Context, steps ...func(*pgx.Batch) error) error {
 }
 
 // each calls do for every row of a queued query.
-func each(q *pgx.QueuedQuery, do func(pgx.Row) error) {
+func each(q *pgx.QueuedQuery, do func(record.Row) error) {
 	q.Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			if err := do(rows); err != nil {

@@ -3,18 +3,11 @@ package postgres
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const workspaceColumns = `id, name, created_at`
-
-func scanWorkspace(row pgx.Row) (w feedmill.Workspace, err error) {
-	err = row.Scan(&w.ID, &w.Name, &w.CreatedAt)
-	w.CreatedAt = w.CreatedAt.UTC()
-	return w, translate(err)
-}
+var scanWorkspace = scanner(record.Workspace)
 
 // CreateWorkspace adds a workspace. A name that is taken is feedmill.ErrConflict.
 func (db *DB) CreateWorkspace(ctx context.Context, w feedmill.Workspace, response *feedmill.IdempotentResponse) error {
@@ -22,25 +15,24 @@ func (db *DB) CreateWorkspace(ctx context.Context, w feedmill.Workspace, respons
 		if err := tx.keep(ctx, response); err != nil {
 			return err
 		}
-		_, err := tx.exec(ctx, `INSERT INTO workspaces (`+workspaceColumns+`) VALUES ($1, $2, $3)`,
-			w.ID, w.Name, w.CreatedAt)
+		_, err := tx.exec(ctx, `INSERT INTO workspaces (`+record.WorkspaceColumns+`) VALUES ($1, $2, $3)`, record.Workspace(&w, kinds{})...)
 		return err
 	})
 }
 
 // WorkspaceByID finds a workspace by its id.
 func (db *DB) WorkspaceByID(ctx context.Context, id feedmill.ID) (feedmill.Workspace, error) {
-	return scanWorkspace(db.pool.QueryRow(ctx, `SELECT `+workspaceColumns+` FROM workspaces WHERE id = $1`, id))
+	return scanWorkspace(db.pool.QueryRow(ctx, `SELECT `+record.WorkspaceColumns+` FROM workspaces WHERE id = $1`, id))
 }
 
 // WorkspaceByName finds a workspace by its name.
 func (db *DB) WorkspaceByName(ctx context.Context, name string) (feedmill.Workspace, error) {
-	return scanWorkspace(db.pool.QueryRow(ctx, `SELECT `+workspaceColumns+` FROM workspaces WHERE name = $1`, name))
+	return scanWorkspace(db.pool.QueryRow(ctx, `SELECT `+record.WorkspaceColumns+` FROM workspaces WHERE name = $1`, name))
 }
 
 // Workspaces lists workspaces, newest first.
 func (db *DB) Workspaces(ctx context.Context, p feedmill.Page) ([]feedmill.Workspace, error) {
-	rows, err := db.rows(ctx, `SELECT `+workspaceColumns+` FROM workspaces
+	rows, err := db.rows(ctx, `SELECT `+record.WorkspaceColumns+` FROM workspaces
 		WHERE ($1 = '' OR id < $1) ORDER BY id DESC LIMIT $2`, p.Before, p.Limit)
 	return all(rows, err, scanWorkspace)
 }

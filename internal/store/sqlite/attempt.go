@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // tried is an attempt to write, under the number that its delivery gives it.
@@ -69,7 +70,7 @@ func (db *DB) DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]fee
 		a.dns_us, a.connect_us, a.tls_us, a.first_byte_us, a.total_us
 		FROM attempts a LEFT JOIN attempt_bodies b ON b.delivery_seq = a.delivery_seq AND b.number = a.number
 		WHERE a.delivery_seq = (SELECT seq FROM deliveries WHERE id = ?) ORDER BY a.number`, delivery)
-	return all(rows, err, func(row interface{ Scan(...any) error }) (feedmill.Attempt, error) {
+	return all(rows, err, func(row record.Row) (feedmill.Attempt, error) {
 		a := feedmill.Attempt{Delivery: delivery}
 		var (
 			at                                  sql.NullInt64

@@ -5,18 +5,19 @@ import (
 	"database/sql"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // deliveryColumns are of a delivery d and its event e.
 const deliveryColumns = `d.seq, d.id, d.workspace_id, d.subscription_id, e.id, d.type, d.resource_id,
 	d.state, d.reason, d.attempts, d.budget, d.at`
 
-func scanDelivery(row interface{ Scan(...any) error }) (feedmill.Delivery, error) {
+func scanDelivery(row record.Row) (feedmill.Delivery, error) {
 	return scanDeliveryAnd(row)
 }
 
 // scanDeliveryAnd scans deliveryColumns and more columns behind them.
-func scanDeliveryAnd(row interface{ Scan(...any) error }, more ...any) (d feedmill.Delivery, err error) {
+func scanDeliveryAnd(row record.Row, more ...any) (d feedmill.Delivery, err error) {
 	var at sql.NullInt64
 	err = row.Scan(append([]any{
 		&d.Seq, &d.ID, &d.Workspace, &d.Subscription, &d.Event, &d.Type, &d.ResourceID,

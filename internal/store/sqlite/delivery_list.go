@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // span is a part of the deliveries, by seq, both ends included.
@@ -30,7 +31,7 @@ func (query querying) seq(otherwise int64, text string, args ...any) (int64, err
 	return found[0], nil
 }
 
-func scanNumber(row interface{ Scan(...any) error }) (n int64, err error) {
+func scanNumber(row record.Row) (n int64, err error) {
 	err = row.Scan(&n)
 	return n, err
 }

@@ -2,35 +2,20 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// feedColumns are those of a feed f and of its last refresh r.
-const feedColumns = `f.workspace_id, f.id, f.source_id, f.name, f.description, f.type, f.state, f.version, f.columns, f.row_count, f.byte_size,
-	f.content_hash, f.warnings, f.mode, f.key, f.spec, f.schedule, f.next_refresh_at, f.failures, f.position, f.last_error, f.created_at, f.updated_at, ` + refreshColumns
+// selectFeeds reads feeds f, each with its last refresh r.
+var selectFeeds = `SELECT ` + record.Of("f", record.FeedColumns) + `, ` + record.Of("r", record.RefreshColumns) + ` FROM feeds f
+	LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
-const fromFeeds = ` FROM feeds f LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
+var oneFeed = selectFeeds + `WHERE f.workspace_id = ? AND f.id = ?`
 
-const oneFeed = `SELECT ` + feedColumns + fromFeeds + `WHERE f.workspace_id = ? AND f.id = ?`
-
-func scanFeed(row interface{ Scan(...any) error }) (f feedmill.Feed, err error) {
-	var (
-		next, created, updated sql.NullInt64
-		last                   refreshRow
-	)
-	err = row.Scan(append([]any{
-		&f.Workspace, &f.ID, &f.Source, &f.Name, &f.Description, &f.Type, &f.State, &f.Version, jsontext.Columns(&f.Columns), &f.RowCount, &f.ByteSize,
-		&f.ContentHash, jsontext.Of(&f.Warnings), &f.Mode, jsontext.Of(&f.Key), &f.Spec, jsontext.Schedule(&f.Schedule), &next, &f.Failures, &f.Position, jsontext.Of(&f.LastError), &created, &updated,
-	}, last.fields()...)...)
-	f.NextRefreshAt, f.CreatedAt, f.UpdatedAt = fromMillis(next), fromMillis(created), fromMillis(updated)
-	if last.ID != "" {
-		r := last.refresh()
-		f.LastRefresh = &r
-	}
+func scanFeed(row record.Row) (feedmill.Feed, error) {
+	f, err := record.ScanFeed(row, kinds{})
 	return f, translate(err)
 }
 
@@ -82,21 +67,10 @@ func (t *tx) insertNewFeed(n feedmill.NewFeed) error {
 }
 
 func (t *tx) insertFeed(f feedmill.Feed) error {
-	_, err := t.exec(`INSERT INTO feeds (workspace_id, id, source_id, name, description, type, state, version, columns, row_count, byte_size,
-		content_hash, warnings, mode, key, spec, schedule, next_refresh_at, failures, position, last_refresh_id, last_error, created_at, updated_at)
+	_, err := t.exec(`INSERT INTO feeds (`+record.FeedColumns+`, last_refresh_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.Workspace, f.ID, f.Source, f.Name, f.Description, f.Type, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), toMillis(f.NextRefreshAt), f.Failures, f.Position, lastRefresh(f),
-		jsontext.Of(&f.LastError), toMillis(f.CreatedAt), toMillis(f.UpdatedAt))
+		append(record.Feed(&f, kinds{}), record.LastRefresh(f))...)
 	return err
-}
-
-// lastRefresh is the id of a feed's last refresh, empty where there was none.
-func lastRefresh(f feedmill.Feed) feedmill.ID {
-	if f.LastRefresh == nil {
-		return ""
-	}
-	return f.LastRefresh.ID
 }
 
 // Feed finds a feed, with its last refresh.
@@ -106,7 +80,7 @@ func (db *DB) Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Fee
 
 // Feeds lists feeds, newest first.
 func (db *DB) Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error) {
-	rows, err := db.rows(ctx, `SELECT `+feedColumns+fromFeeds+`WHERE f.workspace_id = ? AND f.id < ? ORDER BY f.id DESC LIMIT ?`,
+	rows, err := db.rows(ctx, selectFeeds+`WHERE f.workspace_id = ? AND f.id < ? ORDER BY f.id DESC LIMIT ?`,
 		workspace, before(p, feedmill.PrefixDataFeed), p.Limit)
 	return all(rows, err, scanFeed)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // feedChange changes a feed and answers what is written with the change.
@@ -53,13 +53,12 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 		if err := first(tx, &f); err != nil {
 			return err
 		}
-		fixed := f
+		was := f
 		response, events, err := change(&f)
 		if err != nil {
 			return err
 		}
-		f.ID, f.Workspace, f.Source, f.Type = fixed.ID, fixed.Workspace, fixed.Source, fixed.Type
-		f.Version, f.LastRefresh, f.CreatedAt = fixed.Version, fixed.LastRefresh, fixed.CreatedAt
+		record.KeepFeed(&f, was)
 		if err := tx.keep(response); err != nil {
 			return err
 		}
@@ -76,11 +75,8 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 }
 
 func (t *tx) updateFeed(f feedmill.Feed) error {
-	_, err := t.exec(`UPDATE feeds SET name = ?, description = ?, state = ?, version = ?, columns = ?, row_count = ?, byte_size = ?,
-		content_hash = ?, warnings = ?, mode = ?, key = ?, spec = ?, schedule = ?, next_refresh_at = ?, failures = ?, position = ?, last_refresh_id = ?, last_error = ?, updated_at = ?
+	_, err := t.exec(`UPDATE feeds SET (`+record.FeedChanging+`, last_refresh_id) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		WHERE workspace_id = ? AND id = ?`,
-		f.Name, f.Description, f.State, f.Version, jsontext.Columns(&f.Columns), f.RowCount, f.ByteSize,
-		f.ContentHash, jsontext.Of(&f.Warnings), f.Mode, jsontext.Of(&f.Key), f.Spec, jsontext.Schedule(&f.Schedule), toMillis(f.NextRefreshAt), f.Failures, f.Position, lastRefresh(f),
-		jsontext.Of(&f.LastError), toMillis(f.UpdatedAt), f.Workspace, f.ID)
+		append(record.ChangingFeed(&f, kinds{}), record.LastRefresh(f), f.Workspace, f.ID)...)
 	return err
 }

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"slices"
+
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // forgotten is a version or a refresh to remove, with the files that it has.
@@ -21,7 +23,7 @@ func (db *DB) forgetRows(ctx context.Context, limit int, find string, bound any,
 	}
 	err = db.write(ctx, func(tx *tx) error {
 		rows, err := tx.rows(find, bound, limit)
-		old, err := all(rows, err, func(row interface{ Scan(...any) error }) (f forgotten, err error) {
+		old, err := all(rows, err, func(row record.Row) (f forgotten, err error) {
 			err = row.Scan(&f.row, &f.files[0], &f.files[1])
 			return f, err
 		})

@@ -2,30 +2,20 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const versionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, file, original, created_at`
-
-func scanVersion(row interface{ Scan(...any) error }) (v feedmill.FeedVersion, err error) {
-	var created sql.NullInt64
-	err = row.Scan(&v.Feed, &v.Number, jsontext.Columns(&v.Columns), &v.Rows, &v.Bytes, &v.ContentHash, jsontext.Of(&v.Warnings),
-		&v.File, &v.Original, &created)
-	v.CreatedAt = fromMillis(created)
-	return v, translate(err)
-}
+var scanVersion = scanner(record.Version)
 
 // insertVersion writes a version. The one that it pushes out of the newest is
 // from then on kept for its age alone.
 func (t *tx) insertVersion(workspace feedmill.ID, v feedmill.FeedVersion) error {
-	if _, err := t.exec(`INSERT INTO feed_versions (workspace_id, `+versionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		workspace, v.Feed, v.Number, jsontext.Columns(&v.Columns), v.Rows, v.Bytes, v.ContentHash, jsontext.Of(&v.Warnings),
-		v.File, v.Original, toMillis(v.CreatedAt)); err != nil {
+	if _, err := t.exec(`INSERT INTO feed_versions (workspace_id, `+record.VersionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		append([]any{workspace}, record.Version(&v, kinds{})...)...); err != nil {
 		return err
 	}
 	_, err := t.exec(`UPDATE feed_versions SET stale_at = created_at + ? WHERE workspace_id = ? AND feed_id = ? AND number = ?`,
@@ -33,7 +23,7 @@ func (t *tx) insertVersion(workspace feedmill.ID, v feedmill.FeedVersion) error 
 	return err
 }
 
-const versionsOf = `SELECT ` + versionColumns + ` FROM feed_versions v WHERE workspace_id = ?1 AND feed_id = ?2
+const versionsOf = `SELECT ` + record.VersionColumns + ` FROM feed_versions v WHERE workspace_id = ?1 AND feed_id = ?2
 	AND EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = ?1 AND f.id = ?2)`
 
 // FeedVersion finds a version of a feed that is kept.

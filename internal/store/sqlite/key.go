@@ -2,32 +2,18 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const keyColumns = `id, workspace_id, name, scopes, hash, created_at, last_used_at, revoked_at`
-
-func scanKey(row interface{ Scan(...any) error }) (k feedmill.Key, err error) {
-	var (
-		scopes                 string
-		hash                   []byte
-		created, used, revoked sql.NullInt64
-	)
-	err = row.Scan(&k.ID, &k.Workspace, &k.Name, &scopes, &hash, &created, &used, &revoked)
-	k.Scopes = feedmill.SplitScopes(scopes)
-	copy(k.Hash[:], hash)
-	k.CreatedAt, k.LastUsedAt, k.RevokedAt = fromMillis(created), fromMillis(used), fromMillis(revoked)
-	return k, translate(err)
-}
+var scanKey = scanner(record.Key)
 
 func (t *tx) insertKey(k feedmill.Key) error {
-	_, err := t.exec(`INSERT INTO keys (`+keyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		k.ID, k.Workspace, k.Name, feedmill.JoinScopes(k.Scopes), k.Hash[:],
-		toMillis(k.CreatedAt), toMillis(k.LastUsedAt), toMillis(k.RevokedAt))
+	_, err := t.exec(`INSERT INTO keys (`+record.KeyColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		record.Key(&k, kinds{})...)
 	return err
 }
 
@@ -47,8 +33,8 @@ func (db *DB) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.
 // revoked or not.
 func (db *DB) Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error) {
 	err = db.write(ctx, func(tx *tx) error {
-		if _, err := tx.exec(`INSERT INTO workspaces (`+workspaceColumns+`) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING`,
-			w.ID, w.Name, toMillis(w.CreatedAt)); err != nil {
+		if _, err := tx.exec(`INSERT INTO workspaces (`+record.WorkspaceColumns+`) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING`,
+			record.Workspace(&w, kinds{})...); err != nil {
 			return err
 		}
 		var known bool
@@ -67,13 +53,13 @@ func (db *DB) Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Ke
 
 // KeyByHash finds a key, revoked or not.
 func (db *DB) KeyByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Key, error) {
-	return scanKey(db.row(ctx, `SELECT `+keyColumns+` FROM keys WHERE hash = ?`, hash[:]))
+	return scanKey(db.row(ctx, `SELECT `+record.KeyColumns+` FROM keys WHERE hash = ?`, hash[:]))
 }
 
 // Keys lists the keys of a workspace that are not revoked, newest first; of all
 // workspaces where none is named.
 func (db *DB) Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error) {
-	rows, err := db.rows(ctx, `SELECT `+keyColumns+` FROM keys
+	rows, err := db.rows(ctx, `SELECT `+record.KeyColumns+` FROM keys
 		WHERE revoked_at IS NULL AND (?1 = '' OR workspace_id = ?1) AND (?2 = '' OR id < ?2)
 		ORDER BY id DESC LIMIT ?3`, workspace, p.Before, p.Limit)
 	return all(rows, err, scanKey)

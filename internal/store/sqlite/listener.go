@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // Listener finds a listener that is not deleted.
@@ -58,7 +59,7 @@ func (db *DB) ExpireListeners(ctx context.Context, now time.Time, limit int) (n 
 	err = db.write(ctx, func(tx *tx) error {
 		rows, err := tx.rows(`SELECT id FROM subscriptions INDEXED BY subscriptions_listening
 			WHERE deleted_at IS NULL AND listen_until IS NOT NULL AND listen_until <= ? ORDER BY listen_until LIMIT ?`, toMillis(now), limit)
-		ids, err := all(rows, err, func(row interface{ Scan(...any) error }) (id feedmill.ID, err error) {
+		ids, err := all(rows, err, func(row record.Row) (id feedmill.ID, err error) {
 			err = row.Scan(&id)
 			return id, err
 		})

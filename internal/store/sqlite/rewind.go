@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // rewindStep is how many deliveries Rewind looks at in one go.
@@ -25,7 +26,7 @@ func (db *DB) Rewind(ctx context.Context, subscription feedmill.ID, now time.Tim
 			FROM deliveries d INDEXED BY deliveries_retrying
 			WHERE d.subscription_id = ?1 AND d.state = 4 AND (d.at, d.seq) > (?2, ?3) ORDER BY d.at, d.seq LIMIT ?4`,
 			subscription, afterDue, afterSeq, rewindStep)
-		page, err := all(rows, err, func(row interface{ Scan(...any) error }) (w waiting, err error) {
+		page, err := all(rows, err, func(row record.Row) (w waiting, err error) {
 			err = row.Scan(&w.seq, &w.due, &w.tried)
 			return w, err
 		})

@@ -2,23 +2,14 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const sourceColumns = `workspace_id, id, type, host, due_at, run, leased_until, schedule, spec, secrets, created_at, updated_at`
+const oneSource = `SELECT ` + record.SourceColumns + ` FROM sources WHERE workspace_id = ? AND id = ?`
 
-const oneSource = `SELECT ` + sourceColumns + ` FROM sources WHERE workspace_id = ? AND id = ?`
-
-func scanSource(row interface{ Scan(...any) error }) (s feedmill.Source, err error) {
-	var due, leased, created, updated sql.NullInt64
-	err = row.Scan(&s.Workspace, &s.ID, &s.Type, &s.Host, &due, &s.Run, &leased, jsontext.Schedule(&s.Schedule), &s.Spec, &s.Secrets,
-		&created, &updated)
-	s.DueAt, s.LeasedUntil, s.CreatedAt, s.UpdatedAt = fromMillis(due), fromMillis(leased), fromMillis(created), fromMillis(updated)
-	return s, translate(err)
-}
+var scanSource = scanner(record.Source)
 
 // Source finds a source.
 func (db *DB) Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error) {
@@ -26,17 +17,14 @@ func (db *DB) Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.S
 }
 
 func (t *tx) insertSource(s feedmill.Source) error {
-	_, err := t.exec(`INSERT INTO sources (`+sourceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		s.Workspace, s.ID, s.Type, s.Host, toMillis(s.DueAt), s.Run, toMillis(s.LeasedUntil), jsontext.Schedule(&s.Schedule), s.Spec, s.Secrets,
-		toMillis(s.CreatedAt), toMillis(s.UpdatedAt))
+	_, err := t.exec(`INSERT INTO sources (`+record.SourceColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		record.Source(&s, kinds{})...)
 	return err
 }
 
 func (t *tx) updateSource(s feedmill.Source) error {
-	_, err := t.exec(`UPDATE sources SET host = ?, due_at = ?, run = ?, leased_until = ?, schedule = ?, spec = ?, secrets = ?, updated_at = ?
-		WHERE workspace_id = ? AND id = ?`,
-		s.Host, toMillis(s.DueAt), s.Run, toMillis(s.LeasedUntil), jsontext.Schedule(&s.Schedule), s.Spec, s.Secrets, toMillis(s.UpdatedAt),
-		s.Workspace, s.ID)
+	_, err := t.exec(`UPDATE sources SET (`+record.SourceChanging+`) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE workspace_id = ? AND id = ?`,
+		append(record.ChangingSource(&s, kinds{}), s.Workspace, s.ID)...)
 	return err
 }
 

@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
-	"github.com/feedmill/feedmill/internal/store/sourcechange"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // errRefused stands for the error of a caller's change inside the transaction,
@@ -21,7 +20,7 @@ func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chang
 		if err != nil {
 			return err
 		}
-		before := sourcechange.Before(&c)
+		before := record.NoteSource(&c)
 		if refusal = change(&c); refusal != nil {
 			return errRefused
 		}
@@ -52,12 +51,12 @@ func (t *tx) sourceChange(workspace, id feedmill.ID) (c feedmill.SourceChange, e
 	if c.Source, err = scanSource(t.row(oneSource, workspace, id)); err != nil {
 		return c, err
 	}
-	rows, err := t.rows(`SELECT `+feedColumns+fromFeeds+`WHERE f.workspace_id = ? AND f.source_id = ? ORDER BY f.id`, workspace, id)
+	rows, err := t.rows(selectFeeds+`WHERE f.workspace_id = ? AND f.source_id = ? ORDER BY f.id`, workspace, id)
 	c.Feeds, err = all(rows, err, scanFeed)
 	return c, err
 }
 
-func (t *tx) writeSourceChange(c feedmill.SourceChange, w sourcechange.Write) error {
+func (t *tx) writeSourceChange(c feedmill.SourceChange, w record.SourceWrite) error {
 	workspace := c.Source.Workspace
 	if err := t.updateSource(c.Source); err != nil {
 		return err
@@ -90,7 +89,7 @@ func (t *tx) writeSourceChange(c feedmill.SourceChange, w sourcechange.Write) er
 	for _, trace := range c.Traces {
 		if _, err := t.exec(`INSERT INTO refresh_traces (workspace_id, feed_id, refresh_id, trace) VALUES (?, ?, ?, ?)
 			ON CONFLICT (workspace_id, feed_id, refresh_id) DO UPDATE SET trace = excluded.trace`,
-			workspace, trace.Feed, trace.Refresh, jsontext.Packed(&trace.Requests)); err != nil {
+			workspace, trace.Feed, trace.Refresh, record.PackedJSON(&trace.Requests)); err != nil {
 			return err
 		}
 	}

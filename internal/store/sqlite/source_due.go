@@ -2,16 +2,15 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/jsontext"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // dueSources finds sources that are due, behind one of them and but for those of
 // some places. A place is where sources take turns: a workspace and a host.
-const dueSources = `SELECT workspace_id, id, host, due_at FROM sources INDEXED BY sources_due
+const dueSources = `SELECT ` + record.DueSourceColumns + ` FROM sources INDEXED BY sources_due
 	WHERE due_at IS NOT NULL AND due_at <= ?1 AND (due_at, id) > (?2, ?3)
 	AND workspace_id || ' ' || host NOT IN (SELECT value FROM json_each(?4))
 	AND (leased_until IS NULL OR leased_until <= ?1) ORDER BY due_at, id LIMIT ?5`
@@ -23,7 +22,7 @@ func (db *DB) DueSources(ctx context.Context, now time.Time, each, limit int) (d
 	last := feedmill.DueSource{}
 	taken, full := make(map[string]int), []string{}
 	for len(due) < limit {
-		rows, err := db.rows(ctx, dueSources, toMillis(now), last.DueAt.UnixMilli(), last.ID, jsontext.Of(&full), limit)
+		rows, err := db.rows(ctx, dueSources, toMillis(now), last.DueAt.UnixMilli(), last.ID, record.JSON(&full), limit)
 		some, err := all(rows, err, scanDueSource)
 		if err != nil {
 			return nil, err
@@ -46,12 +45,7 @@ func (db *DB) DueSources(ctx context.Context, now time.Time, each, limit int) (d
 	return due, nil
 }
 
-func scanDueSource(row interface{ Scan(...any) error }) (s feedmill.DueSource, err error) {
-	var at sql.NullInt64
-	err = row.Scan(&s.Workspace, &s.ID, &s.Host, &at)
-	s.DueAt = fromMillis(at)
-	return s, err
-}
+var scanDueSource = scanner(record.DueSource)
 
 // RenewSource extends the lease of a run that still has it, and notes how far its
 // refreshes have come.

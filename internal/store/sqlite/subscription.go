@@ -2,33 +2,18 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 const subscriptionColumns = `id, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
 	timeout_ms, rate_limit, rate_per_ms, concurrency, ordered, secrets, headers, header_names,
 	created_at, updated_at, deleted_at, last_success_at, warned_at, listen_until`
 
-func scanSubscription(row interface{ Scan(...any) error }) (s feedmill.Subscription, err error) {
-	var (
-		events, headerNames                          string
-		timeout, ratePer                             int64
-		created, updated, deleted, succeeded, warned sql.NullInt64
-		until                                        sql.NullInt64
-	)
-	err = row.Scan(&s.ID, &s.Workspace, &s.Name, &s.URL, &events, &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
-		&timeout, &s.Delivery.RateLimit, &ratePer, &s.Delivery.Concurrency, &s.Delivery.Ordered, &s.Secrets, &s.Headers, &headerNames,
-		&created, &updated, &deleted, &succeeded, &warned, &until)
-	s.Events, s.HeaderNames = strings.Fields(events), strings.Fields(headerNames)
-	s.Delivery.Timeout, s.Delivery.RatePer = time.Duration(timeout)*time.Millisecond, time.Duration(ratePer)*time.Millisecond
-	s.CreatedAt, s.UpdatedAt, s.DeletedAt = fromMillis(created), fromMillis(updated), fromMillis(deleted)
-	s.LastSuccessAt, s.WarnedAt, s.ListenUntil = fromMillis(succeeded), fromMillis(warned), fromMillis(until)
-	return s, translate(err)
-}
+var scanSubscription = scanner(record.Subscription)
 
 // setTopics makes events find the subscription, in place of what found it before.
 func (t *tx) setTopics(s feedmill.Subscription) error {
@@ -54,11 +39,7 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 		}
 		for _, s := range subs {
 			if _, err := tx.exec(`INSERT INTO subscriptions (`+subscriptionColumns+`)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)`,
-				s.ID, s.Workspace, s.Name, s.URL, strings.Join(s.Events, " "), s.Method, s.ResourceID, s.State, s.DisabledReason,
-				s.Delivery.Timeout.Milliseconds(), s.Delivery.RateLimit, s.Delivery.RatePer.Milliseconds(), s.Delivery.Concurrency, s.Delivery.Ordered,
-				s.Secrets, s.Headers, strings.Join(s.HeaderNames, " "),
-				toMillis(s.CreatedAt), toMillis(s.UpdatedAt), toMillis(s.LastSuccessAt), toMillis(s.WarnedAt), toMillis(s.ListenUntil)); err != nil {
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, record.Subscription(&s, kinds{})...); err != nil {
 				return err
 			}
 			if err := tx.setTopics(s); err != nil {
@@ -109,7 +90,7 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if err != nil {
 			return err
 		}
-		s.ID, s.Workspace, s.CreatedAt, s.DeletedAt = old.ID, old.Workspace, old.CreatedAt, old.DeletedAt
+		record.KeepSubscription(&s, old)
 		if err := tx.keep(response); err != nil {
 			return err
 		}

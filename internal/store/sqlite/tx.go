@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // tx is the transaction that the writing connection has open. Its statements
@@ -62,7 +64,7 @@ func (t *tx) rows(query string, args ...any) (*sql.Rows, error) {
 }
 
 // all reads every row with scan and closes the rows.
-func all[T any](rows *sql.Rows, err error, scan func(interface{ Scan(...any) error }) (T, error)) ([]T, error) {
+func all[T any](rows *sql.Rows, err error, scan func(record.Row) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}

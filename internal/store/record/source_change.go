@@ -1,9 +1,4 @@
-// Package sourcechange holds a change of a source and its feeds to what such a
-// change may do, for every engine the same way.
-//
-// An engine reads the source and its feeds, notes them with [Before], lets the
-// caller change them, and asks [Noted.Check] what is to be written.
-package sourcechange
+package record
 
 import (
 	"fmt"
@@ -11,29 +6,29 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Noted is what a change found, as far as it may not change it.
-type Noted struct {
+// NotedSource is what a change found, as far as it may not change it.
+type NotedSource struct {
 	source feedmill.Source
-	feeds  []noted
+	feeds  []notedFeed
 }
 
-type noted struct {
+type notedFeed struct {
 	feed feedmill.Feed
 	// last is the id of the last refresh, empty where there was none.
 	last feedmill.ID
 }
 
-// Before notes what a change is about to find.
-func Before(c *feedmill.SourceChange) Noted {
-	n := Noted{source: c.Source}
+// NoteSource notes what a change is about to find.
+func NoteSource(c *feedmill.SourceChange) NotedSource {
+	n := NotedSource{source: c.Source}
 	for _, f := range c.Feeds {
-		n.feeds = append(n.feeds, noted{f, lastRefresh(f)})
+		n.feeds = append(n.feeds, notedFeed{f, LastRefresh(f)})
 	}
 	return n
 }
 
-// Write says how a change that has been checked is to be written.
-type Write struct {
+// SourceWrite says how a change that has been checked is to be written.
+type SourceWrite struct {
 	// There are the feeds that the source has, and Added those that are new.
 	There, Added []feedmill.Feed
 	// Replaced are refreshes that are not the last of their feeds any more.
@@ -43,18 +38,18 @@ type Write struct {
 	Superseded []bool
 }
 
-// Check puts back what a change may not change, and answers how it is to be
+// Check puts back what a change may not change, and returns how it is to be
 // written. A version that is not the next of its feed is feedmill.ErrConflict;
 // a version, refresh or trace of a feed that the source does not have is
 // feedmill.ErrNotFound.
-func (n Noted) Check(c *feedmill.SourceChange) (w Write, err error) {
+func (n NotedSource) Check(c *feedmill.SourceChange) (w SourceWrite, err error) {
 	s := &c.Source
 	s.ID, s.Workspace, s.Type, s.CreatedAt = n.source.ID, n.source.Workspace, n.source.Type, n.source.CreatedAt
 	if len(c.Feeds) < len(n.feeds) {
 		return w, fmt.Errorf("a change of a source left %d of its %d feeds", len(c.Feeds), len(n.feeds))
 	}
 	for i := range c.Feeds {
-		f, was := &c.Feeds[i], noted{feed: feedmill.Feed{ID: c.Feeds[i].ID, CreatedAt: c.Feeds[i].CreatedAt}}
+		f, was := &c.Feeds[i], notedFeed{feed: feedmill.Feed{ID: c.Feeds[i].ID, CreatedAt: c.Feeds[i].CreatedAt}}
 		if i < len(n.feeds) {
 			was = n.feeds[i]
 		}
@@ -62,7 +57,7 @@ func (n Noted) Check(c *feedmill.SourceChange) (w Write, err error) {
 			return w, fmt.Errorf("a change of a source left another feed in the place of %s", was.feed.ID)
 		}
 		f.Workspace, f.Source, f.Type, f.Version, f.CreatedAt = s.Workspace, s.ID, s.Type, was.feed.Version, was.feed.CreatedAt
-		last := lastRefresh(*f)
+		last := LastRefresh(*f)
 		if last == was.last {
 			continue
 		}
@@ -81,7 +76,7 @@ func (n Noted) Check(c *feedmill.SourceChange) (w Write, err error) {
 		if f == nil {
 			return w, feedmill.ErrNotFound
 		}
-		w.Superseded = append(w.Superseded, lastRefresh(*f) != r.ID)
+		w.Superseded = append(w.Superseded, LastRefresh(*f) != r.ID)
 	}
 	for _, t := range c.Traces {
 		if c.Feed(t.Feed) == nil {
@@ -118,11 +113,4 @@ func writes(c *feedmill.SourceChange, feed, refresh feedmill.ID) bool {
 		}
 	}
 	return false
-}
-
-func lastRefresh(f feedmill.Feed) feedmill.ID {
-	if f.LastRefresh == nil {
-		return ""
-	}
-	return f.LastRefresh.ID
 }

@@ -1,4 +1,4 @@
-package jsontext
+package record
 
 import (
 	"database/sql"
@@ -40,31 +40,34 @@ func scans[T any](t *testing.T, text string, want T, into func(*T) sql.Scanner) 
 
 func TestText(t *testing.T) {
 	list := []string{"a b", "\x00\"ü"}
-	if got := text(t, Of(&list)); got != `["a b","\u0000\"ü"]` {
+	if got := text(t, JSON(&list)); got != `["a b","\u0000\"ü"]` {
 		t.Error(got)
 	}
-	scans(t, text(t, Of(&list)), list, func(v *[]string) sql.Scanner { return Of(v) })
+	scans(t, text(t, JSON(&list)), list, func(v *[]string) sql.Scanner { return JSON(v) })
 	var none *feedmill.FeedError
-	scans(t, text(t, Of(&none)), none, func(v **feedmill.FeedError) sql.Scanner { return Of(v) })
+	scans(t, text(t, JSON(&none)), none, func(v **feedmill.FeedError) sql.Scanner { return JSON(v) })
 }
 
 func TestScanReplaces(t *testing.T) {
 	got := map[string]int{"old": 1}
-	if err := Of(&got).Scan(`{"new":2}`); err != nil || len(got) != 1 || got["new"] != 2 {
+	if err := JSON(&got).Scan(`{"new":2}`); err != nil || len(got) != 1 || got["new"] != 2 {
 		t.Error(got, err)
 	}
-	if err := Of(&got).Scan(nil); err == nil {
-		t.Error("NULL is a text")
+	if err := JSON(&got).Scan(nil); err != nil || got != nil {
+		t.Errorf("NULL is %v, %v", got, err)
+	}
+	if err := JSON(&got).Scan(1); err == nil {
+		t.Error("a number is a text")
 	}
 }
 
 func TestColumns(t *testing.T) {
-	columns := []feedmill.Column{
+	list := []feedmill.Column{
 		{ID: "c1", Name: "a", SourceName: "A\x00", Type: columnar.TypeDecimal, Format: "EUR", Nullable: true, Precision: 38, Scale: 2},
 		{ID: "c2", Name: "b", Type: columnar.TypeText},
 	}
-	scans(t, text(t, Columns(&columns)), columns, func(v *[]feedmill.Column) sql.Scanner { return Columns(v) })
-	if err := Columns(&columns).Scan(`{`); err == nil {
+	scans(t, text(t, columns{&list}), list, func(v *[]feedmill.Column) sql.Scanner { return columns{v} })
+	if err := (columns{&list}).Scan(`{`); err == nil {
 		t.Error("what is no JSON is read")
 	}
 }
@@ -75,13 +78,13 @@ func TestSchedule(t *testing.T) {
 		`{"every":5400000000000}`: {Every: 90 * time.Minute},
 		`{"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}`: {Cron: "0 6 * * 1-5", Timezone: "Europe/Paris"},
 	} {
-		if got := text(t, Schedule(&s)); got != want {
+		if got := text(t, schedule{&s}); got != want {
 			t.Errorf("%+v is %s, want %s", s, got, want)
 		}
-		scans(t, want, s, func(v *feedmill.Schedule) sql.Scanner { return Schedule(v) })
+		scans(t, want, s, func(v *feedmill.Schedule) sql.Scanner { return schedule{v} })
 	}
-	if err := Schedule(new(feedmill.Schedule)).Scan(nil); err == nil {
-		t.Error("NULL is a schedule")
+	if err := (schedule{new(feedmill.Schedule)}).Scan("{"); err == nil {
+		t.Error("what is no JSON is read")
 	}
 }
 
@@ -90,7 +93,7 @@ func TestPacked(t *testing.T) {
 	for i := range 10_000 {
 		list = append(list, fmt.Sprintf("a line, much like line %d", i))
 	}
-	v, err := Packed(&list).Value()
+	v, err := PackedJSON(&list).Value()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,14 +102,14 @@ func TestPacked(t *testing.T) {
 		t.Errorf("it takes %d bytes", len(packed))
 	}
 	var got []string
-	if err := Packed(&got).Scan(packed); err != nil {
+	if err := PackedJSON(&got).Scan(packed); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(list, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, broken := range []any{nil, "[]", []byte("[]"), packed[:len(packed)/2]} {
-		if err := Packed(&got).Scan(broken); err == nil {
+		if err := PackedJSON(&got).Scan(broken); err == nil {
 			t.Errorf("%.10v is read", broken)
 		}
 	}

@@ -1,4 +1,4 @@
-package sourcechange
+package record
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func found() *feedmill.SourceChange {
 
 func TestCheckPutsBack(t *testing.T) {
 	c := found()
-	before := Before(c)
+	before := NoteSource(c)
 	c.Source.ID, c.Source.Workspace, c.Source.Type, c.Source.CreatedAt = "", "", "", time.Time{}
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
@@ -43,14 +43,14 @@ func TestCheckPutsBack(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(Write{There: want.Feeds[:2], Added: want.Feeds[2:]}, w); diff != "" {
+	if diff := cmp.Diff(SourceWrite{There: want.Feeds[:2], Added: want.Feeds[2:]}, w); diff != "" {
 		t.Errorf("to write (-want +got):\n%s", diff)
 	}
 }
 
 func TestCheckFindsWhatIsReplaced(t *testing.T) {
 	c := found()
-	before := Before(c)
+	before := NoteSource(c)
 	c.Feeds[1].LastRefresh.ID = "rfr_3" // in its place, which leaves no trace of the old id
 	c.Refreshes = []feedmill.Refresh{{ID: "rfr_1", Feed: "df_2"}, {ID: "rfr_2", Feed: "df_2"}, {ID: "rfr_3", Feed: "df_2"}}
 	c.Versions = []feedmill.FeedVersion{{Feed: "df_2", Number: 4}, {Feed: "df_1", Number: 1}}
@@ -93,7 +93,7 @@ func TestCheckRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			change := found()
-			before := Before(change)
+			before := NoteSource(change)
 			c.change(change)
 			if _, err := before.Check(change); err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("error is %v, want %v", err, c.want)

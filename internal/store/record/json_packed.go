@@ -1,4 +1,4 @@
-package jsontext
+package record
 
 import (
 	"database/sql/driver"
@@ -9,12 +9,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// PackedText is a value as JSON text, compressed.
+// PackedText is the field of a value that is kept as compressed JSON text.
 type PackedText[T any] struct{ of *T }
 
-// Packed is the compressed text of what v points at, for long lists whose parts
-// are much alike.
-func Packed[T any](v *T) PackedText[T] { return PackedText[T]{v} }
+// PackedJSON is the field of what v points at, for long lists whose parts are
+// much alike.
+func PackedJSON[T any](v *T) PackedText[T] { return PackedText[T]{v} }
 
 // packer and unpacker are shared: each call of them is by itself.
 var (
@@ -53,5 +53,5 @@ func (t PackedText[T]) Scan(from any) error {
 	if err != nil {
 		return fmt.Errorf("compressed JSON text: %w", err)
 	}
-	return Of(t.of).Scan(text)
+	return JSON(t.of).Scan(text)
 }

@@ -1,0 +1,73 @@
+package record
+
+import "github.com/feedmill/feedmill"
+
+// WorkspaceColumns are the columns of Workspace.
+const WorkspaceColumns = `id, name, created_at`
+
+// Workspace lists the fields of a workspace.
+func Workspace(w *feedmill.Workspace, k Kinds) []any {
+	return []any{&w.ID, &w.Name, k.Time(&w.CreatedAt)}
+}
+
+// KeyColumns are the columns of Key.
+const KeyColumns = `id, workspace_id, name, scopes, hash, created_at, last_used_at, revoked_at`
+
+// Key lists the fields of a key.
+func Key(key *feedmill.Key, k Kinds) []any {
+	return []any{
+		&key.ID, &key.Workspace, &key.Name,
+		scopes{&key.Scopes},
+		keyHash{&key.Hash},
+		k.Time(&key.CreatedAt), k.Time(&key.LastUsedAt), k.Time(&key.RevokedAt),
+	}
+}
+
+// Subscription lists the fields of a subscription. Its columns have other names
+// in each engine.
+func Subscription(s *feedmill.Subscription, k Kinds) []any {
+	d := &s.Delivery
+	return []any{
+		&s.ID, &s.Workspace, &s.Name, &s.URL, k.Words(&s.Events), &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
+		k.Duration(&d.Timeout), &d.RateLimit, k.Duration(&d.RatePer), &d.Concurrency, &d.Ordered, &s.Secrets, &s.Headers, k.Words(&s.HeaderNames),
+		k.Time(&s.CreatedAt), k.Time(&s.UpdatedAt), k.Time(&s.DeletedAt), k.Time(&s.LastSuccessAt), k.Time(&s.WarnedAt), k.Time(&s.ListenUntil),
+	}
+}
+
+// KeepSubscription puts back what a change of a subscription may not change.
+func KeepSubscription(s *feedmill.Subscription, was feedmill.Subscription) {
+	s.ID, s.Workspace, s.CreatedAt, s.DeletedAt = was.ID, was.Workspace, was.CreatedAt, was.DeletedAt
+}
+
+// EventColumns are the columns of Event.
+const EventColumns = `id, workspace_id, publisher_id, type, happened_at, resource_id, source_id, payload`
+
+// Event lists the fields of an event.
+func Event(e *feedmill.Event, k Kinds) []any {
+	return []any{&e.ID, &e.Workspace, &e.PublisherID, &e.Type, k.Time(&e.Timestamp), &e.ResourceID, &e.Source, &e.Payload}
+}
+
+// SourceColumns are the columns of Source, and SourceChanging those of
+// ChangingSource.
+const (
+	SourceColumns  = `workspace_id, id, type, created_at, ` + SourceChanging
+	SourceChanging = `host, due_at, run, leased_until, schedule, spec, secrets, updated_at`
+)
+
+// Source lists the fields of a source.
+func Source(s *feedmill.Source, k Kinds) []any {
+	return append([]any{&s.Workspace, &s.ID, &s.Type, k.Time(&s.CreatedAt)}, ChangingSource(s, k)...)
+}
+
+// ChangingSource lists those of the fields that are written again with a change.
+func ChangingSource(s *feedmill.Source, k Kinds) []any {
+	return []any{&s.Host, k.Time(&s.DueAt), &s.Run, k.Time(&s.LeasedUntil), schedule{&s.Schedule}, &s.Spec, &s.Secrets, k.Time(&s.UpdatedAt)}
+}
+
+// DueSourceColumns are the columns of DueSource.
+const DueSourceColumns = `workspace_id, id, host, due_at`
+
+// DueSource lists the fields of a source that is due.
+func DueSource(s *feedmill.DueSource, k Kinds) []any {
+	return []any{&s.Workspace, &s.ID, &s.Host, k.Time(&s.DueAt)}
+}
