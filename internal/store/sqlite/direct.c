@@ -1,9 +1,6 @@
 #include "direct.h"
 
 #include <string.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 // The library itself comes with its driver. Weak, it need not be there while
 // this file alone is looked at.
@@ -53,7 +50,7 @@ static void handle(sqlite3_context *c, int n, sqlite3_value **args) {
 	sqlite3_result_int64(c, (int64_t)(intptr_t)sqlite3_context_db_handle(c));
 }
 
-// teach gives each connection that is opened a function that answers its handle.
+// teach gives each connection that is opened a function that returns its handle.
 static int teach(sqlite3 *db, char **message, const void *api) {
 	(void)message, (void)api;
 	return sqlite3_create_function_v2(db, "direct_handle", 0, UTF8 | DIRECTONLY, NULL, handle, NULL, NULL, NULL);
@@ -65,10 +62,6 @@ void direct_init(void) {
 	}
 	sqlite3_config(CONFIG_MEMSTATUS, 0);
 	sqlite3_auto_extension((void (*)(void))teach);
-#ifdef __GLIBC__
-	mallopt(M_TRIM_THRESHOLD, 32 << 20);
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-#endif
 }
 
 int direct_prepare(sqlite3 *db, const char *text, int length, sqlite3_stmt **stmt) {
@@ -159,7 +152,7 @@ int direct_bind(sqlite3_stmt *stmt, const uint8_t *values) {
 	return bind(stmt, &values, TRANSIENT);
 }
 
-// pack writes the row that a statement is at, and answers how long it is; where
+// pack writes the row that a statement is at, and returns how long it is; where
 // there is not enough room it only does the latter.
 static size_t pack(sqlite3_stmt *stmt, uint8_t *p, size_t room) {
 	size_t size = 0;

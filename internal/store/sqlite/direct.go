@@ -19,11 +19,8 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// init sets what can only be set before the library is first used. It need not
-// count its memory, which takes a lock for every allocation. And the C library
-// need not give memory back to the system that is wanted again a moment later:
-// a reading connection lets go of its pages with every commit of the writing
-// one, and the page faults cost more than the reads.
+// init sets what can only be set before the library is first used: that it need
+// not count its memory, which takes a lock for every allocation.
 func init() { C.direct_init() }
 
 // direct runs statements on a connection of the driver's without the driver and
