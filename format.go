@@ -10,6 +10,9 @@ type Format struct {
 	Name string
 	// MediaTypes are those that it is sent as, the best first.
 	MediaTypes []string
+	// Suffix is how other media types end whose data is in the format, such as
+	// +json; empty where there is none.
+	Suffix string
 	// Extensions are how the names of its files end, in small letters and with
 	// the dot.
 	Extensions []string
@@ -32,6 +35,11 @@ func (f Formats) Named(name string) (Format, bool) {
 // OfMediaType returns the readable format that is sent as a media type.
 func (f Formats) OfMediaType(mediaType string) (Format, bool) {
 	return f.find(func(f Format) bool { return f.Readable && slices.Contains(f.MediaTypes, mediaType) })
+}
+
+// OfSuffix returns the readable format that a media type of its own is built on.
+func (f Formats) OfSuffix(mediaType string) (Format, bool) {
+	return f.find(func(f Format) bool { return f.Readable && f.Suffix != "" && strings.HasSuffix(mediaType, f.Suffix) })
 }
 
 // OfExtension returns the readable format of files whose names end so, with the

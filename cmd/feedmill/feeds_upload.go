@@ -23,11 +23,11 @@ type uploadFlags struct {
 func (u *uploadFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&u.name, "name", "", "what the feed is called; by default as the file is")
-	f.StringVar(&u.format, "format", "", "csv, tsv, json or ndjson; by default as the file's name ends")
+	f.StringVar(&u.format, "format", "", formatNames+"; by default as the file's name ends")
 	f.StringVar(&u.path, "path", "", "where the records of JSON are, a JSONPath such as '$.data.items[*]'")
 	f.StringVar(&u.explode, "explode", "", "a path below the record of JSON to an array whose elements become rows")
 	f.StringVar(&u.types, "types", "auto", "text leaves every column text, as it stands in the file")
-	completeFlag(cmd, "format", completeOf("csv", "tsv", "json", "ndjson"))
+	completeFlag(cmd, "format", completeOf(uploadFormats...))
 	completeFlag(cmd, "types", completeOf("auto", "text"))
 }
 
@@ -47,7 +47,7 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 		out.Format = formatOf[strings.ToLower(filepath.Ext(base))]
 	}
 	if out.Format == "" {
-		return out, nil, usagef("say with --format what the file is: csv, tsv, json or ndjson")
+		return out, nil, usagef("say with --format what the file is: %s", formatNames)
 	}
 	if name == "-" {
 		out.Data = cmd.InOrStdin()
@@ -60,6 +60,11 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 	out.FileName, out.Data = base, f
 	return out, f, nil
 }
+
+// uploadFormats are what a file can be, and formatNames lists them.
+var uploadFormats = []string{"csv", "tsv", "json", "ndjson"}
+
+const formatNames = "csv, tsv, json or ndjson"
 
 // formatOf tells what a file is by how its name ends.
 var formatOf = map[string]string{

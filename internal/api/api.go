@@ -137,6 +137,9 @@ type Options struct {
 	Listeners  Listeners
 	Catalogue  *feedmill.Catalogue
 	Feeds      Feeds
+	// Formats are those that data can be uploaded in, and those that are known
+	// only.
+	Formats feedmill.Formats
 	// Decompress undoes a Content-Encoding, and fails past a number of bytes.
 	Decompress func(r io.Reader, contentEncoding string, limit int64) (io.ReadCloser, error)
 	// MaxUpload is how many bytes the data of an upload may have.
@@ -164,6 +167,7 @@ type Server struct {
 	inFlight inFlight
 	seen     *seen
 	paths    pathWords
+	uploads  uploadFormats
 	// quota is held from counting subscriptions or listeners to adding one.
 	quota sync.Mutex
 	// stopped is closed when nothing may go on and on any more.
@@ -179,7 +183,7 @@ func New(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), paths: make(pathWords), stopped: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{})}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}

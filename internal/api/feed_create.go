@@ -15,7 +15,7 @@ const feedTypes = "dataUpload (the body is the data) and rest (the body says whe
 // feedType reads the type of feed that is wanted. One that cannot be made is
 // refused with all that is wrong with the parameters: what the body must be
 // depends on it.
-func (c *call) feedType() (feedmill.FeedType, error) {
+func (s *Server) feedType(c *call) (feedmill.FeedType, error) {
 	t := feedmill.FeedType(c.query["type"])
 	switch t {
 	case feedmill.FeedUpload, feedmill.FeedREST:
@@ -27,7 +27,7 @@ func (c *call) feedType() (feedmill.FeedType, error) {
 	default:
 		c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such type; there are " + feedTypes + "."})
 	}
-	c.readUploadParameters(new(feedmill.Upload))
+	s.readUploadParameters(c, new(feedmill.Upload))
 	c.checkNameParameter()
 	return t, c.refusal()
 }
@@ -37,7 +37,7 @@ func (s *Server) createFeed(c *call) (answer, error) {
 	if c.query["type"] != string(feedmill.FeedREST) {
 		u.Mode, u.Key = c.readMode(feedmill.Feed{Mode: feedmill.ModeReplace})
 	}
-	t, err := c.feedType()
+	t, err := s.feedType(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -107,7 +107,7 @@ func previewAnswer(p feedmill.FeedPreview) answer {
 }
 
 func (s *Server) previewFeed(c *call) (answer, error) {
-	t, err := c.feedType()
+	t, err := s.feedType(c)
 	if err != nil {
 		return answer{}, err
 	}

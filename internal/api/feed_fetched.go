@@ -38,7 +38,7 @@ func (s *Server) previewFetched(c *call, t feedmill.FeedType) (answer, error) {
 // body says is not looked at here, only that it is one.
 func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed, error) {
 	c.accepts = "application/json"
-	for _, name := range slices.Concat([]string{"name"}, modeParameters, uploadParameters) {
+	for _, name := range slices.Concat([]string{"name"}, modeParameters, s.uploads.parameters) {
 		if _, given := c.query[name]; given {
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This is for uploads; a feed that fetches its data is described in the body."})
 		}

@@ -2,10 +2,7 @@ package api
 
 import (
 	"mime"
-	"mime/multipart"
-	"net/http"
 	"net/url"
-	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -98,31 +95,4 @@ func latinFileName(disposition string) (string, bool) {
 		runes[i] = rune(raw[i])
 	}
 	return string(runes), true
-}
-
-// extensions tell the format of a file that comes without a media type.
-var extensions = map[string]string{
-	".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson",
-}
-
-// partFormat is the format of a file in a form. What browsers and curl say of a
-// file they mostly know from its name, and not always well: the name counts
-// wherever the media type is none of ours.
-func partFormat(given string, part *multipart.Part) (string, error) {
-	mediaType := "application/octet-stream"
-	if text := part.Header.Get("Content-Type"); text != "" {
-		var err error
-		if mediaType, err = uploadMediaType(http.Header(part.Header)); err != nil && given == "" {
-			return "", err
-		}
-	}
-	format, err := pickFormat(given, mediaType)
-	if err == nil {
-		return format, nil
-	}
-	name := fileName(part.Header.Get("Content-Disposition"))
-	if format, ok := extensions[strings.ToLower(path.Ext(name))]; ok {
-		return format, nil
-	}
-	return "", err
 }

@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill/internal/decode"
 )
 
 // newTestServer makes a server without a store, whose every caller holds every
 // scope, with further routes that a test brings. What it logs goes to log.
 func newTestServer(log *strings.Builder, more ...route) *Server {
 	s := New(Options{
-		Auth: everybody{"ws_test"}, Metrics: prometheus.NewRegistry(),
+		Auth: everybody{"ws_test"}, Metrics: prometheus.NewRegistry(), Formats: decode.Formats(),
 		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	for _, r := range more {

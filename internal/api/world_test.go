@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
@@ -54,7 +55,7 @@ func newWorld(t testing.TB) *world {
 	w.Server = New(Options{
 		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,
 		Publisher:  publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Attempts: maxAttempts, Metrics: metrics}),
-		Dispatcher: w.dispatcher, Catalogue: catalogue, URLs: policy,
+		Dispatcher: w.dispatcher, Catalogue: catalogue, URLs: policy, Formats: decode.Formats(),
 	})
 	return w
 }

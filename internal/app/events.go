@@ -81,7 +81,7 @@ func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 	return api.Options{
 		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
 		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue, URLs: a.egress.Policy(),
-		Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
+		Formats: decode.Formats(), Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
 		MaxSubscriptions: a.config.MaxSubscriptions, RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
 		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
 	}

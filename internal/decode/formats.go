@@ -69,7 +69,7 @@ var formats = []format{
 	{
 		Format: feedmill.Format{
 			Name: "json", Extensions: []string{".json"}, Parameters: recordPaths,
-			MediaTypes: []string{"application/json", "text/json"},
+			MediaTypes: []string{"application/json", "text/json"}, Suffix: "+json",
 		},
 		recognise: json.Recognise,
 		open:      openJSON, family: jsonFamily, addPage: addPageJSON(false),
@@ -94,12 +94,21 @@ var formats = []format{
 
 // Formats are the formats of the table.
 func Formats() feedmill.Formats {
-	var out feedmill.Formats
+	return listFormats(func(f format) bool { return f.open != nil })
+}
+
+// PageFormats are the formats of the table, of which only those count as readable
+// that [Pages] can read.
+func PageFormats() feedmill.Formats {
+	return listFormats(func(f format) bool { return f.family != nil })
+}
+
+func listFormats(readable func(format) bool) (list feedmill.Formats) {
 	for _, f := range formats {
-		f.Readable = f.open != nil
-		out = append(out, f.Format)
+		f.Readable = readable(f)
+		list = append(list, f.Format)
 	}
-	return out
+	return list
 }
 
 // Recognise returns the name of the format of data that begins with head, and is

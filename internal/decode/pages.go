@@ -136,12 +136,7 @@ func (p *Pages) add(ctx context.Context, name string, data Source) (int64, error
 
 // notInPages refuses a page in a format that does not come in pages.
 func notInPages(name string) error {
-	var names []string
-	for _, f := range formats {
-		if f.family != nil {
-			names = append(names, f.Name)
-		}
-	}
+	names := PageFormats().Readable().Names()
 	last := len(names) - 1
 	return input.Refuse("unsupported-format", "pages are %s or %s, and not %q", strings.Join(names[:last], ", "), names[last], name)
 }

@@ -22,13 +22,6 @@ const (
 	maxBytesEver    = 1 << 50
 )
 
-// Formats are the formats of pages that can be read; auto finds out which of
-// them a page has.
-var (
-	formats      = []string{"csv", "tsv", "json", "ndjson"}
-	laterFormats = []string{"xlsx", "xlsm", "xlsb", "xls", "ods", "xml", "parquet"}
-)
-
 // Parse reads the definition of a feed and its source. The error is a
 // [feedmill.Error] of the kind [feedmill.ErrInvalid] that lists every place
 // that is wrong; the definition then has what could be read of it, or is nil. maxBytes is the most that pagination.maxBytes may be,
@@ -148,24 +141,32 @@ func readResponse(o *object) Response {
 		return r
 	}
 	if s, ok := response.text("format"); ok {
-		switch {
-		case s == "auto" || slices.Contains(formats, s):
+		names := strings.Join(pageFormats.Readable().Names(), ", ")
+		switch format, known := pageFormats.Named(s); {
+		case s == "auto" || format.Readable:
 			r.Format = s
-		case slices.Contains(laterFormats, s):
-			response.Fault("format", "The format "+s+" cannot be read yet; this must be auto, "+strings.Join(formats, ", ")+".")
+		case known:
+			response.Fault("format", "The format "+s+" cannot be read yet; this must be auto, "+names+".")
 		default:
-			response.Fault("format", "This must be auto, "+strings.Join(formats, ", ")+".")
+			response.Fault("format", "This must be auto, "+names+".")
 		}
 	}
 	r.Path = response.recordPath("path", r.Format)
 	r.Explode = response.recordPath("explode", r.Format)
-	if response.Has("sheet") && r.Format != "auto" {
+	if response.Has("sheet") && !takes(r.Format, "sheet") {
 		response.Fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
 	}
 	r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
 	r.Types = response.choice("types", "auto", "auto", "text")
 	response.RefuseUnknown()
 	return r
+}
+
+// takes reports whether a format has a use for a parameter. It is not known where
+// the format is found out.
+func takes(format, parameter string) bool {
+	f, known := pageFormats.Named(format)
+	return !known || slices.Contains(f.Parameters, parameter)
 }
 
 // recordPath reads a path into records, which tables have none of.
@@ -175,7 +176,7 @@ func (o *object) recordPath(name, format string) string {
 	case !ok:
 	case s == "":
 		o.Fault(name, "This must not be empty; leave it out where there is none.")
-	case format == "csv" || format == "tsv":
+	case !takes(format, name):
 		o.Fault(name, "Data in "+format+" has no paths; this is for JSON.")
 	default:
 		full := s

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"fmt"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// uploadFormats are the formats that data is taken in.
+type uploadFormats struct {
+	known feedmill.Formats
+	// names lists those that can be read, for people.
+	names string
+	// accepted are their media types, as Accept-Post has them, and parameters
+	// the query parameters that say how data is read.
+	accepted   string
+	parameters []string
+}
+
+func newUploadFormats(known feedmill.Formats) uploadFormats {
+	f := uploadFormats{known: known}
+	var types []string
+	readable := known.Readable()
+	for _, format := range readable {
+		types = append(types, format.MediaTypes[0])
+	}
+	f.names = alternatives(readable.Names())
+	f.accepted = strings.Join(append(types, "multipart/form-data", "application/octet-stream"), ", ")
+	f.parameters = slices.Concat([]string{"format", "types"}, readable.Parameters())
+	return f
+}
+
+// alternatives lists names with an or before the last.
+func alternatives(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// given returns the format that the parameters name, and notes what is wrong
+// with it.
+func (f *uploadFormats) given(c *call) string {
+	given, named := c.query["format"]
+	switch format, known := f.known.Named(given); {
+	case !named, format.Readable:
+	case known:
+		c.fault(feedmill.Fault{Parameter: "format", Detail: given + " cannot be read yet; send " + f.names + "."})
+	default:
+		c.fault(feedmill.Fault{Parameter: "format", Detail: "This must be " + f.names + "."})
+	}
+	return given
+}
+
+// checkParameters notes the parameters that the format has no use for.
+func (f *uploadFormats) checkParameters(c *call, name string) {
+	format, _ := f.known.Named(name)
+	if !format.Readable {
+		return // the format itself is at fault
+	}
+	for _, parameter := range f.known.Parameters() {
+		if c.query[parameter] == "" || slices.Contains(format.Parameters, parameter) {
+			continue
+		}
+		detail := "Data in " + name + " does not take this."
+		if parameter == "path" || parameter == "explode" {
+			detail = "Data in " + name + " has no paths; this is for JSON."
+		}
+		c.fault(feedmill.Fault{Parameter: parameter, Detail: detail})
+	}
+}
+
+// pick returns the format that was given, or else the one of the media type.
+func (f *uploadFormats) pick(given, mediaType string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	if format, ok := f.known.OfMediaType(mediaType); ok {
+		return format.Name, nil
+	}
+	if mediaType == "application/octet-stream" {
+		return "", feedmill.Invalid("Say what the data is.", feedmill.Fault{
+			Parameter: "format", Detail: "This is required with application/octet-stream: " + f.names + ".",
+		})
+	}
+	return "", f.unsupported(mediaType)
+}
+
+// ofPart returns the format of a file in a form. What browsers and curl say of a
+// file they mostly know from its name, and not always well: the name counts
+// wherever the media type is none of ours.
+func (f *uploadFormats) ofPart(given string, part *multipart.Part) (string, error) {
+	mediaType := "application/octet-stream"
+	if part.Header.Get("Content-Type") != "" {
+		var err error
+		if mediaType, err = f.mediaType(http.Header(part.Header)); err != nil && given == "" {
+			return "", err
+		}
+	}
+	name, err := f.pick(given, mediaType)
+	if err == nil {
+		return name, nil
+	}
+	if format, ok := f.known.OfExtension(path.Ext(fileName(part.Header.Get("Content-Disposition")))); ok {
+		return format.Name, nil
+	}
+	return "", err
+}
+
+// mediaType returns the media type of an upload without its parameters, of which
+// only the encoding matters.
+func (f *uploadFormats) mediaType(h http.Header) (string, error) {
+	given := h.Get("Content-Type")
+	if given == "" {
+		return "application/json", nil
+	}
+	mediaType, params, err := mime.ParseMediaType(given)
+	if err != nil {
+		return "", f.unsupported(given)
+	}
+	if charset, ok := params["charset"]; ok && !knownCharset(mediaType, charset) {
+		return "", f.unsupported(given)
+	}
+	return mediaType, nil
+}
+
+func (f *uploadFormats) unsupported(mediaType string) error {
+	return &feedmill.Error{
+		Kind: feedmill.ErrUnsupported, Detail: "Send the data as " + f.names + " with its Content-Type, or say with the parameter format what it is.",
+		Faults: []feedmill.Fault{{Header: "Content-Type", Detail: fmt.Sprintf("Data of the type %q is not taken here.", mediaType)}},
+	}
+}
+
+// knownCharset reports whether text in this encoding can be read. Which one it
+// truly is the data tells: of CSV all of these are found, and JSON is UTF-8.
+func knownCharset(mediaType, charset string) bool {
+	known := []string{"utf-8", "utf8", "us-ascii"}
+	if strings.HasPrefix(mediaType, "text/") && mediaType != "text/json" {
+		known = append(known, "utf-16", "utf-16le", "utf-16be", "windows-1252", "iso-8859-1", "latin1")
+	}
+	return slices.Contains(known, strings.ToLower(charset))
+}
