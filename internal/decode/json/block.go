@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 // block is a piece of the data with whole records.
@@ -61,12 +62,12 @@ type readerPool struct{ free sync.Pool }
 
 // newReader makes a reader for one goroutine. Without a turn, the first reading
 // is over.
-func (j *Table) newReader(turn *turns) *recordReader {
+func (j *Table) newReader(turn *input.Turns) *recordReader {
 	r, _ := j.readers.free.Get().(*recordReader)
 	if r == nil {
 		r = &recordReader{root: &nameNode{column: -1, explode: j.explode}}
 		if j.explode != nil {
-			r.explosion = newExplosion(j.explode)
+			r.explosion = input.NewExplosion(j.explode[len(j.explode)-1].level)
 		}
 	}
 	r.table, r.turn = j, turn

@@ -2,6 +2,7 @@ package json
 
 import (
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
@@ -55,84 +56,18 @@ func parseExplode(text string) ([]explodeStep, error) {
 	return explode, nil
 }
 
-// explosion holds one record while its rows are made. Every array on the way
-// is a level whose elements have the cells of their own; a row is a way
-// from the record down to an element without elements below it.
-type explosion struct {
-	levels []explosionLevel
-	// at is the level that values now belong to; 0 is the record.
-	at int
-	// size counts the cells and elements of all levels.
-	size int
+// failExploded refuses a record with too many values.
+func (r *recordReader) failExploded(i int) int {
+	return r.fail(i, "the record has more than %d values, which is too many to explode; a path can select them as records", input.MaxExploded)
 }
 
-type explosionLevel struct {
-	cells    []columnCell
-	elements []explodedElement
-	row      []columnar.Cell
-}
-
-type columnCell struct {
-	column int
-	cell   columnar.Cell
-}
-
-// explodedElement has a range of its level's cells, and of the next level's
-// elements.
-type explodedElement struct {
-	cells, children textRange
-}
-
-func newExplosion(steps []explodeStep) *explosion {
-	return &explosion{levels: make([]explosionLevel, steps[len(steps)-1].level+1)}
-}
-
-// begin empties the explosion for another record.
-func (e *explosion) begin() {
-	for i := range e.levels {
-		level := &e.levels[i]
-		level.cells, level.elements = level.cells[:0], level.elements[:0]
-	}
-	e.at, e.size = 0, 0
-	e.open(0)
-}
-
-// open begins an element of a level.
-func (e *explosion) open(level int) {
-	l := &e.levels[level]
-	element := explodedElement{cells: textRange{start: len(l.cells)}}
-	if level+1 < len(e.levels) {
-		below := len(e.levels[level+1].elements)
-		element.children = textRange{below, below}
-	}
-	l.elements = append(l.elements, element)
-}
-
-// current is the element that values now belong to.
-func (e *explosion) current() *explodedElement {
-	elements := e.levels[e.at].elements
-	return &elements[len(elements)-1]
-}
-
-// put adds a cell to the current element. It returns end.
-func (e *explosion) put(r *recordReader, column int, cell columnar.Cell, i, end int) int {
-	if e.size++; e.size > maxExploded {
-		return r.fail(i, "the record has more than %d values, which is too many to explode; a path can select them as records", maxExploded)
-	}
-	level := &e.levels[e.at]
-	level.cells = append(level.cells, columnCell{column, cell})
-	return end
-}
-
-// clear takes back what the current element has of a name.
-func (e *explosion) clear(node *nameNode) {
+// clearExploded takes back what the current element of the explosion has of a name.
+func (r *recordReader) clearExploded(node *nameNode) {
 	switch {
-	case node.level == e.at+1:
-		below := len(e.levels[node.level].elements)
-		e.current().children = textRange{below, below}
+	case node.level == r.explosion.Level()+1:
+		r.explosion.Forget()
 	case node.column >= 0:
-		level := &e.levels[e.at]
-		level.cells = append(level.cells, columnCell{column: node.column})
+		r.explosion.Replace(node.column, 0)
 	}
 }
 
@@ -170,53 +105,29 @@ func (r *recordReader) elements(node *nameNode, i, depth int) int {
 
 // element reads one element that becomes a row, or several.
 func (r *recordReader) element(node *nameNode, i, depth int) int {
-	e := r.explosion
-	if e.size++; e.size > maxExploded {
-		return e.put(r, 0, 0, i, 0)
+	around, ok := r.explosion.Enter(node.level)
+	if !ok {
+		return r.failExploded(i)
 	}
-	e.open(node.level)
-	parent, stamp := e.at, r.stamp
-	e.at = node.level
+	stamp := r.stamp
 	r.lastStamp++
 	r.stamp = r.lastStamp
 	if i = r.plainValue(node, i, depth); i < 0 {
 		return -1
 	}
-	e.current().cells.end = len(e.levels[e.at].cells)
-	e.at, r.stamp = parent, stamp
-	e.current().children.end = len(e.levels[node.level].elements)
+	r.explosion.Leave(around)
+	r.stamp = stamp
 	return i
 }
 
-// end makes the rows of the record.
-func (e *explosion) end(r *recordReader) bool {
-	e.current().cells.end = len(e.levels[0].cells)
-	return e.rows(r, 0, e.levels[0].elements[0], nil)
-}
-
-// rows makes the rows of an element on top of what those around it have.
-func (e *explosion) rows(r *recordReader, level int, element explodedElement, above []columnar.Cell) bool {
-	l := &e.levels[level]
-	if len(l.row) < r.columns {
-		l.row = make([]columnar.Cell, r.columns)
-	}
-	row := l.row[:r.columns]
-	clear(row[copy(row, above):])
-	for _, c := range l.cells[element.cells.start:element.cells.end] {
-		row[c.column] = c.cell
-	}
-	if element.children.start == element.children.end {
+// explodedRows makes the rows of the record.
+func (r *recordReader) explodedRows() bool {
+	return r.explosion.Rows(r.columns, func(row []columnar.Cell) bool {
 		if !r.openRow() {
 			return false
 		}
 		copy(r.row, row)
 		r.cells.Rows++
 		return true
-	}
-	for _, child := range e.levels[level+1].elements[element.children.start:element.children.end] {
-		if !e.rows(r, level+1, child, row) {
-			return false
-		}
-	}
-	return true
+	})
 }

@@ -14,8 +14,6 @@ const (
 	// maxTreeBytes is how large a document can be that has to be in memory
 	// as a whole, because its path cannot be followed from front to back.
 	maxTreeBytes = 32 << 20
-	// maxExploded is how many values one record can have when it is exploded.
-	maxExploded = 1 << 21
 
 	// maxNodes is how many names a decoder knows, columns and the objects
 	// around them.

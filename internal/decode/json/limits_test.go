@@ -49,7 +49,7 @@ func TestJSONLimits(t *testing.T) {
 		{"length of a line", `{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `}`, "1\n" + `{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `,"c":` + text(15<<20) + `}`, "ndjson", Options{}, "(byte 2): the line is longer than 33554432 bytes"},
 		{"size of a document in memory", `[]` + strings.Repeat(" ", maxTreeBytes-2), `[]` + strings.Repeat(" ", maxTreeBytes-1), "json", Options{Path: "$..x"}, "the document is larger than 33554432 bytes"},
 		{"values in memory", elements(1<<21 - 1), elements(1 << 21), "json", Options{Path: "$..x"}, "there are more than 2097152"},
-		{"exploded values", `{"a":` + elements(maxExploded/2) + `}`, `{"a":` + elements(maxExploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "too many to explode"},
+		{"exploded values", `{"a":` + elements(input.MaxExploded/2) + `}`, `{"a":` + elements(input.MaxExploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "too many to explode"},
 		{"empty cells", record(1000) + strings.Repeat("\n{}", 1000), record(1000) + strings.Repeat("\n{}", 3000), "ndjson", Options{emptyCells: 1 << 20}, "almost all cells are empty or repeated"},
 		{"repeated names on the way", "{" + strings.Repeat(`"a":1,`, maxSuperseded) + `"a":[{}]}`, "{" + strings.Repeat(`"a":1,`, maxSuperseded+1) + `"a":[{}]}`, "json", Options{Path: "$.a[*]"}, "more than 65536 times"},
 	} {

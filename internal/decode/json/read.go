@@ -2,7 +2,6 @@ package json
 
 import (
 	"context"
-	"math"
 	"sync"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -119,17 +118,17 @@ func (j *Table) readBlocks(ctx context.Context, workers int, fn func(*columnar.C
 	if err != nil {
 		return j.refusal(err)
 	}
-	first := &firstReading{table: j, source: source, turn: newTurns(j.base), emit: fn}
+	first := &firstReading{table: j, source: source, turn: input.NewTurns(j.base), emit: fn}
 	j.blocks = nil
 	var group sync.WaitGroup
 	for range max(workers, 1) {
 		group.Go(func() { first.work(ctx) })
 	}
 	group.Wait()
-	if first.turn.failed < math.MaxInt {
-		return j.refusal(first.turn.err)
+	if err := first.turn.Err(); err != nil {
+		return j.refusal(err)
 	}
-	j.whole, j.rows, j.summary = true, first.turn.rows-j.base, first.summary
+	j.whole, j.rows, j.summary = true, first.turn.Rows-j.base, first.summary
 	return nil
 }
 
@@ -137,7 +136,7 @@ func (j *Table) readBlocks(ctx context.Context, workers int, fn func(*columnar.C
 type firstReading struct {
 	table *Table
 	emit  func(*columnar.Cells) error
-	turn  *turns
+	turn  *input.Turns
 
 	claims sync.Mutex
 	source blockSource
@@ -153,7 +152,7 @@ func (f *firstReading) work(ctx context.Context) {
 	r.emit = f.emit
 	for f.claim(ctx, r) {
 		if err := f.block(r); err != nil {
-			f.turn.fail(r.block.index, err)
+			f.turn.Fail(r.block.index, err)
 			return
 		}
 	}
@@ -164,7 +163,7 @@ func (f *firstReading) work(ctx context.Context) {
 func (f *firstReading) claim(ctx context.Context, r *recordReader) bool {
 	f.claims.Lock()
 	defer f.claims.Unlock()
-	if f.turn.over(f.next) {
+	if f.turn.Over(f.next) {
 		return false
 	}
 	err := ctx.Err()
@@ -176,7 +175,7 @@ func (f *firstReading) claim(ctx context.Context, r *recordReader) bool {
 	r.block.index = f.next
 	f.next++
 	if err != nil {
-		f.turn.fail(r.block.index, err)
+		f.turn.Fail(r.block.index, err)
 	}
 	return more && err == nil
 }
@@ -190,8 +189,8 @@ func (f *firstReading) block(r *recordReader) error {
 	if err := r.readBlock(); err != nil {
 		return err
 	}
-	if !r.knowFirst() || !f.turn.wait(r.block.index) {
-		return errSuperseded
+	if !r.knowFirst() || !f.turn.Wait(r.block.index) {
+		return input.ErrSuperseded
 	}
 	rows := r.rowInBlock()
 	read := knownBlock{first: r.first, span: f.table.spanOf(&r.block)}
@@ -200,7 +199,7 @@ func (f *firstReading) block(r *recordReader) error {
 	}
 	f.table.blocks = append(f.table.blocks, read)
 	f.summary.add(&r.notes, r.first)
-	f.turn.done(rows)
+	f.turn.Done(rows)
 	if r.cells.Rows > 0 && !r.flush() {
 		return r.failure
 	}

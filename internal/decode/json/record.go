@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
@@ -27,14 +28,14 @@ type recordReader struct {
 	// log has the names of the record in the order of its text.
 	log []*nameNode
 
-	explosion *explosion
+	explosion *input.Explosion
 	notes     notes
 	tree      jsonpath.Tree
 	block     block
 	// selected has the records that a path selected in the lines of the block.
 	selected block
 	// turn orders the blocks of the first reading; it is nil in later ones.
-	turn *turns
+	turn *input.Turns
 	// first is the number of the block's first row, where firstKnown says so,
 	// and done how many of its rows were handed on.
 	first      int64
@@ -227,7 +228,10 @@ func (r *recordReader) put(node *nameNode, cell columnar.Cell, i, end int) int {
 		return -1
 	}
 	if r.explosion != nil {
-		return r.explosion.put(r, node.column, cell, i, end)
+		if !r.explosion.Put(node.column, cell) {
+			return r.failExploded(i)
+		}
+		return end
 	}
 	r.row[node.column] = cell
 	return end
@@ -294,7 +298,7 @@ func (r *recordReader) repeated(node *nameNode) {
 func (r *recordReader) clear(node *nameNode) {
 	switch {
 	case r.explosion != nil:
-		r.explosion.clear(node)
+		r.clearExploded(node)
 	case node.column >= 0:
 		r.row[node.column] = 0
 	}

@@ -15,7 +15,7 @@ func (r *recordReader) beginRow() bool {
 	r.stamp = r.lastStamp
 	r.log = r.log[:0]
 	if r.explosion != nil {
-		r.explosion.begin()
+		r.explosion.Begin()
 		return true
 	}
 	return r.openRow()
@@ -24,7 +24,7 @@ func (r *recordReader) beginRow() bool {
 // endRow ends the record.
 func (r *recordReader) endRow() bool {
 	if r.explosion != nil {
-		return r.explosion.end(r)
+		return r.explodedRows()
 	}
 	r.cells.Rows++
 	return true
@@ -57,8 +57,8 @@ func (r *recordReader) addColumn(node *nameNode, i int) bool {
 			r.failure = input.ErrChanged
 			return false
 		}
-		if !r.turn.wait(r.block.index) {
-			r.failure = errSuperseded
+		if !r.turn.Wait(r.block.index) {
+			r.failure = input.ErrSuperseded
 			return false
 		}
 		if column = columns.add(node); column >= input.MaxColumns {
@@ -127,10 +127,10 @@ func (r *recordReader) knowFirst() bool {
 	if r.firstKnown {
 		return true
 	}
-	if !r.turn.wait(r.block.index) {
-		r.failure = errSuperseded
+	if !r.turn.Wait(r.block.index) {
+		r.failure = input.ErrSuperseded
 		return false
 	}
-	r.first, r.firstKnown = r.turn.rows, true
+	r.first, r.firstKnown = r.turn.Rows, true
 	return true
 }
