@@ -69,8 +69,11 @@ func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events [
 	var refusals []*feedmill.Error
 	for i, e := range events {
 		ready[i] = newEvent(workspace, e)
-		if err := p.check(&ready[i], e.Data); err != nil {
-			refusals = append(refusals, placed(err, i))
+		var refusal *feedmill.Error
+		if err := p.check(&ready[i], e.Data); errors.As(err, &refusal) {
+			refusals = append(refusals, placed(*refusal, i))
+		} else if err != nil {
+			return nil, err
 		}
 	}
 	if len(refusals) > 0 {
@@ -114,9 +117,9 @@ func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 	if err := p.Catalogue.CheckPublished(e.Type); err != nil {
 		return err
 	}
-	for pointer, text := range map[string]string{"/id": e.DedupeKey, "/resourceId": e.ResourceID} {
-		if strings.IndexByte(text, 0) >= 0 {
-			return feedmill.Invalid("", feedmill.Fault{Pointer: pointer, Detail: "This must not hold the character U+0000."})
+	for _, field := range [][2]string{{"/id", e.DedupeKey}, {"/resourceId", e.ResourceID}} {
+		if strings.Contains(field[1], "\x00") {
+			return feedmill.Invalid("", feedmill.Fault{Pointer: field[0], Detail: "This must not hold the character U+0000."})
 		}
 	}
 	payload, err := feedmill.RenderPayload(*e, data)
@@ -140,23 +143,19 @@ func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 	return nil
 }
 
-// placed says which event a refusal is of. A refusal that names no place is of
-// the event's type.
-func placed(err error, index int) *feedmill.Error {
-	var refusal *feedmill.Error
-	if !errors.As(err, &refusal) {
-		refusal = &feedmill.Error{Kind: feedmill.ErrInvalid, Detail: err.Error()}
+// placed is a refusal with the index of its event in the pointers. One that names
+// no place is of the event's type.
+func placed(refusal feedmill.Error, index int) *feedmill.Error {
+	faults := refusal.Faults
+	if len(faults) == 0 {
+		faults = []feedmill.Fault{{Pointer: "/type", Detail: refusal.Detail}}
 	}
-	out := *refusal
-	out.Faults = nil
-	for _, f := range refusal.Faults {
+	refusal.Faults = make([]feedmill.Fault, len(faults))
+	for i, f := range faults {
 		f.Pointer = fmt.Sprintf("/%d%s", index, f.Pointer)
-		out.Faults = append(out.Faults, f)
+		refusal.Faults[i] = f
 	}
-	if len(out.Faults) == 0 {
-		out.Faults = []feedmill.Fault{{Pointer: fmt.Sprintf("/%d/type", index), Detail: refusal.Detail}}
-	}
-	return &out
+	return &refusal
 }
 
 // together makes one refusal of several: of the kind of the first, with the

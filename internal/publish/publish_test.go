@@ -1,8 +1,10 @@
 package publish
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,97 +83,58 @@ func TestPublishedIsDurableAndOffered(t *testing.T) {
 	}
 }
 
-func TestRefusedTogetherAndNothingIsKept(t *testing.T) {
+func TestTimestamps(t *testing.T) {
 	f := newFixture(t)
-	_, err := f.Publish(t.Context(), f.ws, []feedmill.NewEvent{
-		{Type: "metric.created"},
-		{Type: "metric.creatd"},
-		{Type: "datafeed.source.refreshed"},
-		{Type: "tag.created", Data: []byte(`{"a":{"b":1,"b":2}}`)},
-		{Type: "tag.created", Data: []byte(`"\ud800"`)},
-	}, nil)
-	var refusal *feedmill.Error
-	if !errors.As(err, &refusal) || !errors.Is(err, feedmill.ErrInvalid) {
-		t.Fatalf("error is %v", err)
-	}
-	var at []string
-	for _, fault := range refusal.Faults {
-		at = append(at, fault.Pointer)
-	}
-	if got, want := strings.Join(at, " "), "/1/type /2/type /3/data/a/b /4/data"; got != want {
-		t.Errorf("faults at %s, want %s", got, want)
-	}
-	if events, err := f.store.Events(t.Context(), f.ws, feedmill.EventQuery{Page: feedmill.Page{Limit: 10}}); err != nil || len(events) != 0 {
-		t.Errorf("%d events are there, %v", len(events), err)
-	}
-}
-
-func TestTooLarge(t *testing.T) {
-	f := newFixture(t)
-	data := []byte(`"` + strings.Repeat("x", feedmill.MaxPayloadBytes) + `"`)
-	_, err := f.Publish(t.Context(), f.ws, []feedmill.NewEvent{{Type: "tag.created"}, {Type: "tag.created", Data: data}}, nil)
-	var refusal *feedmill.Error
-	if !errors.Is(err, feedmill.ErrTooLarge) || !errors.As(err, &refusal) || refusal.Faults[0].Pointer != "/1" {
-		t.Errorf("error is %v", err)
-	}
-}
-
-func TestSchemas(t *testing.T) {
-	own := feedmill.EventType{Name: "order.paid", Schema: []byte(`{"type":"object","required":["total"],"properties":{"total":{"type":"number"},"lines":{"type":"array","items":{"type":"string"}}}}`)}
-	f := newFixture(t, own)
-	schemas, err := NewSchemas(f.Catalogue)
+	given := time.Date(2026, 11, 15, 13, 0, 0, 987_654_321, time.FixedZone("", 3600))
+	accepted, err := f.Publish(t.Context(), f.ws, []feedmill.NewEvent{{Type: "tag.created", Timestamp: given}, {Type: "tag.created"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Schemas = schemas
-	for data, want := range map[string]string{
-		`{"total":1}`:                        "",
-		`{"total":"1","lines":["a",2]}`:      "/0/data/lines/1 /0/data/total",
-		`{}`:                                 "/0/data",
-		``:                                   "/0/data",
-		`[]`:                                 "/0/data",
-		`{"total":12345678901234567890.125}`: "",
-	} {
-		_, err := f.Publish(t.Context(), f.ws, []feedmill.NewEvent{{Type: "order.paid", Data: []byte(data)}}, nil)
-		var at []string
-		var refusal *feedmill.Error
-		if errors.As(err, &refusal) {
-			for _, fault := range refusal.Faults {
-				at = append(at, fault.Pointer)
-			}
-		}
-		if got := strings.Join(at, " "); got != want || (err == nil) != (want == "") {
-			t.Errorf("%s: faults at %q (%v), want %q", data, got, err, want)
+	for i, want := range []time.Time{time.Date(2026, 11, 15, 12, 0, 0, 987_000_000, time.UTC), accepted[1].ID.Time()} {
+		event, err := f.store.Event(t.Context(), f.ws, accepted[i].ID)
+		if err != nil || !event.Timestamp.Equal(want) || !strings.Contains(string(event.Payload), want.UTC().Format(feedmill.TimestampFormat)) {
+			t.Errorf("event %d is of %v with %s, want %v (%v)", i, event.Timestamp, event.Payload, want, err)
 		}
 	}
 }
 
-func TestSchemasFetchNothing(t *testing.T) {
-	c, err := feedmill.NewCatalogue([]feedmill.EventType{{Name: "order.paid", Schema: []byte(`{"$ref":"http://127.0.0.1:1/other.json"}`)}}, nil)
+func TestEventsAreCounted(t *testing.T) {
+	f := newFixture(t)
+	f.subscribe(t, "metric.*")
+	f.subscribe(t, "metric.created")
+	event := feedmill.NewEvent{Type: "metric.created", PublisherID: "1", DedupeKey: "1"}
+	for range 2 {
+		if _, err := f.Publish(t.Context(), f.ws, []feedmill.NewEvent{event, {Type: "tag.created"}, {Type: "tag.created"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	families, err := f.Metrics.(*prometheus.Registry).Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewSchemas(c); err == nil || !strings.Contains(err.Error(), "order.paid") {
-		t.Errorf("error is %v", err)
+	got := make(map[string]float64)
+	for _, family := range families {
+		got[family.GetName()] = family.GetMetric()[0].GetCounter().GetValue()
+	}
+	want := map[string]float64{"feedmill_events_accepted_total": 5, "feedmill_events_duplicate_total": 1, "feedmill_events_matched_total": 2}
+	if !maps.Equal(got, want) {
+		t.Errorf("counted are %v, want %v", got, want)
 	}
 }
 
-func TestSourceEvents(t *testing.T) {
+// failingStore accepts nothing.
+type failingStore struct{}
+
+var errStore = errors.New("the disk is full")
+
+func (failingStore) Accept(context.Context, []feedmill.Event, int, func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	return nil, nil, errStore
+}
+
+func TestAStoreThatFails(t *testing.T) {
 	f := newFixture(t)
-	source := feedmill.NewID(feedmill.PrefixDataSource)
-	feeds := []feedmill.ID{feedmill.NewID(feedmill.PrefixDataFeed), feedmill.NewID(feedmill.PrefixDataFeed)}
-	f.subscribe(t, "datasource.refreshed")
-	events, err := SourceEvents(feedmill.SourceEvent{Workspace: f.ws, Type: "datasource.refreshed", Source: source, Feeds: feeds, Data: map[string]any{"rows": 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, made, err := f.store.Accept(t.Context(), events, 10, nil)
-	if err != nil || len(made) != 2 {
-		t.Fatalf("made %+v, %v", made, err)
-	}
-	for i, due := range made {
-		if due.ResourceID != string(feeds[i]) || due.Type != "datafeed.source.refreshed" || strings.Contains(string(due.Payload), "ds_") {
-			t.Errorf("made %+v %s", due.Delivery, due.Payload)
-		}
+	f.Store = failingStore{}
+	if accepted, err := f.Publish(t.Context(), f.ws, []feedmill.NewEvent{{Type: "metric.created"}}, nil); !errors.Is(err, errStore) || accepted != nil {
+		t.Errorf("accepted %+v, %v", accepted, err)
 	}
 }

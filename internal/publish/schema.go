@@ -24,26 +24,27 @@ type Schemas struct {
 func NewSchemas(c *feedmill.Catalogue) (*Schemas, error) {
 	s := &Schemas{of: make(map[string]*jsonschema.Schema)}
 	for _, t := range c.Types() {
-		if len(t.Schema) == 0 {
-			continue
-		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(t.Schema))
+		schema, err := compileSchema(t)
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
 		}
-		compiler := jsonschema.NewCompiler()
-		compiler.UseLoader(noLoader{})
-		location := "/schemas/" + t.Name
-		if err := compiler.AddResource(location, doc); err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
-		}
-		compiled, err := compiler.Compile(location)
-		if err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
-		}
-		s.of[t.Name] = compiled
+		s.of[t.Name] = schema
 	}
 	return s, nil
+}
+
+func compileSchema(t feedmill.EventType) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(t.Schema))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(noLoader{})
+	location := "/schemas/" + t.Name
+	if err := compiler.AddResource(location, doc); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(location)
 }
 
 type noLoader struct{}
@@ -52,20 +53,18 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("a schema must not refer to other documents")
 }
 
+// check holds data, which is JSON or empty, to the schema of a type in the
+// catalogue.
 func (s *Schemas) check(name string, data []byte) error {
-	schema, ok := s.of[name]
-	if !ok {
-		return nil
-	}
 	if len(data) == 0 {
 		data = []byte("{}")
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
-		return feedmill.Invalid("", feedmill.Fault{Pointer: "/data", Detail: "This is no valid JSON."})
+		return err
 	}
 	var invalid *jsonschema.ValidationError
-	if err := schema.Validate(value); !errors.As(err, &invalid) {
+	if err := s.of[name].Validate(value); !errors.As(err, &invalid) {
 		return err
 	}
 	refusal := &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "schema-mismatch", Detail: "The data of an event does not fit the schema of its type; GET /events/types has the schemas."}
