@@ -157,15 +157,16 @@ func (b *backlog) readAll() {
 	b.readFrom, b.overtaken = "", ""
 }
 
-// found says that the store calls deliveries due. They may be known already:
-// then reading waits until those are worked off.
-func (b *backlog) found(now time.Time) {
+// found notes that the store calls deliveries due, and reports whether it is to be
+// read. They may be known already: then that waits until those are worked off.
+func (b *backlog) found(now time.Time) bool {
 	retries := !b.retryAt.IsZero() && !now.Before(b.retryAt)
 	if len(b.known) > 0 && !retries && now.Sub(b.checkedAt) < recheckAfter {
 		b.rest = max(b.rest, unsure)
-		return
+		return false
 	}
 	b.readAll() // what has come due meanwhile may stand before the rest
+	return true
 }
 
 // hasWork reports whether there is something to send or to read.

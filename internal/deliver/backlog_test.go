@@ -1,91 +1,217 @@
 package deliver
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
 
-func TestALateOfferSendsNothingTwice(t *testing.T) {
-	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
-		h.subscribe(feedmill.DeliverySettings{})
-		due := h.accept(3, "")
-		time.Sleep(time.Minute) // the store was read, and everything is settled
-		h.dispatcher.Offer(due)
-		time.Sleep(time.Minute)
-		if n := h.sentSince(time.Time{}); n != 3 {
-			h.Errorf("3 deliveries were sent %d times", n)
-		}
-	})
-}
-
-// Offers of events that were accepted at once come in any order, and while a
-// lane reads the store. None of them waits until the store is polled.
-func TestOffersInAnyOrderWaitForNoPoll(t *testing.T) {
-	for name, offer := range map[string]func(*harness){
-		"the last first": func(h *harness) {
-			first, second, third := h.accept(40, ""), h.accept(40, ""), h.accept(40, "")
-			h.dispatcher.Offer(third)
-			h.dispatcher.Offer(second)
-			h.dispatcher.Offer(first)
+// delivery is the n-th delivery of a subscription, each of an event of its own.
+func delivery(n int) feedmill.DueDelivery {
+	return feedmill.DueDelivery{
+		Delivery: feedmill.Delivery{
+			ID: deliveryID(n), Event: feedmill.ID(fmt.Sprintf("evt_%04d", n)), Seq: int64(n),
+			State: feedmill.DeliveryPending, Attempts: 1, MaxAttempts: 10, Type: "metric.created",
 		},
-		"during a read": func(h *harness) {
-			h.store.readTakes = 10 * time.Millisecond
-			h.dispatcher.Offer(h.accept(80, ""))
-			for range 40 {
-				h.dispatcher.Offer(h.accept(1, ""))
-				time.Sleep(3 * time.Millisecond)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			runDispatcher(t, Options{MaxLane: 50, PollEvery: time.Hour}, slow(time.Millisecond), func(h *harness) {
-				h.subscribe(feedmill.DeliverySettings{Concurrency: 4})
-				offer(h)
-				time.Sleep(time.Minute)
-				if n := h.sentSince(time.Time{}); n != 120 {
-					h.Errorf("%d attempts were made within a minute, want one for each of 120 deliveries", n)
-				}
-			})
-		})
+		Payload: []byte("{}"),
 	}
 }
 
-func TestAFullMemoryDoesNotMakeLanesReadOneByOne(t *testing.T) {
-	runDispatcher(t, Options{MaxQueued: 10}, slow(time.Millisecond), func(h *harness) {
-		h.subscribe(feedmill.DeliverySettings{RateLimit: 1, RatePer: time.Hour})
-		h.subscribe(feedmill.DeliverySettings{Concurrency: 4})
-		h.dispatcher.Offer(h.accept(2000, ""))
-		time.Sleep(time.Minute)
-		if n := h.sentSince(time.Time{}); n < 2001 {
-			h.Errorf("%d of 2001 were sent", n)
-		}
-		if n := h.store.reads.Load(); n > 300 {
-			h.Errorf("the store was read %d times for 2000 deliveries", n)
-		}
-	})
+func deliveryID(n int) feedmill.ID { return feedmill.ID(fmt.Sprintf("dlv_%04d", n)) }
+
+// deliveries are those in [from, to).
+func deliveries(from, to int) (all []feedmill.DueDelivery) {
+	for n := from; n < to; n++ {
+		all = append(all, delivery(n))
+	}
+	return all
 }
 
-func TestWhatIsOfferedIsNotReadAgain(t *testing.T) {
-	runDispatcher(t, Options{TargetAge: time.Hour}, slow(10*time.Millisecond), func(h *harness) {
-		sub := h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
-		h.dispatcher.Offer(h.accept(450, ""))
-		time.Sleep(4 * time.Second) // polls call them due all the while
-		if n := h.sentSince(time.Time{}); n < 300 || n > 449 {
-			h.Fatalf("%d were sent within 4 s, want some to wait still", n)
+func testBacklog(maxQueued, maxLane int) *backlog {
+	b := newBacklog(&memory{maxQueued: maxQueued, maxLane: maxLane, events: make(map[feedmill.ID]*event)})
+	return &b
+}
+
+func (b *backlog) offerAll(due []feedmill.DueDelivery) {
+	for _, d := range due {
+		b.offer(d, true)
+	}
+}
+
+// queuedIDs are the numbers of the deliveries in the queue.
+func (b *backlog) numbers() (queue []int) {
+	for _, q := range b.queue {
+		var n int
+		fmt.Sscanf(string(q.id), "dlv_%d", &n)
+		queue = append(queue, n)
+	}
+	return queue
+}
+
+func TestOffersAreQueuedInOrder(t *testing.T) {
+	b := testBacklog(100, 100)
+	b.offerAll(deliveries(1, 4))
+	if !slices.Equal(b.numbers(), []int{1, 2, 3}) || b.rest != allKnown || b.readFrom != deliveryID(3) {
+		t.Fatalf("queued are %v, the rest is %d from %q", b.numbers(), b.rest, b.readFrom)
+	}
+	q := b.pop()
+	if q.id != deliveryID(1) || q.seq != 1 || q.attempts != 1 || q.maxAttempts != 10 || q.event.kind != "metric.created" || string(q.event.payload) != "{}" {
+		t.Errorf("the first is %+v of %+v", q, q.event)
+	}
+	if !b.has(q.id) || !slices.Equal(b.numbers(), []int{2, 3}) || b.memory.queued != 2 {
+		t.Errorf("what is under way is known %v, queued are %v", b.has(q.id), b.numbers())
+	}
+	if b.forget(q.id); b.has(q.id) {
+		t.Error("what is settled is known")
+	}
+}
+
+// What cannot be queued is left to the store, and so is all behind it.
+func TestOffersThatAreLeftToTheStore(t *testing.T) {
+	b := testBacklog(100, 100)
+	b.offerAll(deliveries(5, 7))
+	b.offer(delivery(3), false) // it comes late, and must not be queued
+	b.offer(delivery(9), true)
+	if !slices.Equal(b.numbers(), []int{5, 6}) || b.rest != unread || b.readFrom != deliveryID(3) {
+		t.Errorf("queued are %v, the rest is %d from %q", b.numbers(), b.rest, b.readFrom)
+	}
+}
+
+// What the store was read beyond may have been read, sent and settled.
+func TestOffersThatWereOvertaken(t *testing.T) {
+	b := testBacklog(100, 100)
+	q := b.beginQuery("sub", time.Now(), false)
+	b.endQuery(q, deliveries(1, 9))
+	b.offer(delivery(7), true)
+	b.offer(delivery(3), true)
+	b.offer(delivery(5), true)
+	if b.overtaken != deliveryID(3) || b.rest != unread || len(b.queue) != 8 {
+		t.Fatalf("overtaken is %q, the rest is %d, %d are queued", b.overtaken, b.rest, len(b.queue))
+	}
+	b.offer(delivery(9), true) // what waits in the store goes first
+	if len(b.queue) != 8 || b.readFrom != deliveryID(8) {
+		t.Errorf("%d are queued, to be read on from %q", len(b.queue), b.readFrom)
+	}
+	q = b.beginQuery("sub", time.Now(), false)
+	b.endQuery(q, deliveries(8, 10))
+	if b.readFrom != deliveryID(3) || b.rest != unread || b.overtaken != "" || len(b.queue) != 9 {
+		t.Errorf("after the end it is read from %q, rest %d, %d are queued", b.readFrom, b.rest, len(b.queue))
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	m := &memory{maxQueued: 100, maxLane: 40, events: make(map[feedmill.ID]*event)}
+	for i, want := range []int{40, 40, laneFloor, laneFloor} {
+		b := newBacklog(m)
+		b.offerAll(deliveries(1, 60))
+		if len(b.queue) != want || b.rest != unread || b.readFrom != deliveryID(want) {
+			t.Errorf("lane %d has %d queued, want %d, and reads on from %q", i, len(b.queue), want, b.readFrom)
 		}
-		if reads, targets := h.store.reads.Load(), h.store.targets.Load(); reads != 0 || targets != 1 {
-			h.Errorf("the store was read %d times for deliveries and %d times for the subscription, want 0 and 1", reads, targets)
+	}
+	if m.queued != 144 || len(m.events) != 40 || m.payloadBytes != 40*len("{}") {
+		t.Errorf("%d are queued, of %d events of %d bytes", m.queued, len(m.events), m.payloadBytes)
+	}
+	small := newBacklog(&memory{maxQueued: 100, maxLane: 5, events: make(map[feedmill.ID]*event)})
+	if small.offerAll(deliveries(1, 60)); len(small.queue) != 5 {
+		t.Errorf("a lane of 5 has %d queued", len(small.queue))
+	}
+}
+
+// Payloads count, each once however many wait for it.
+func TestMemoryIsBoundedInBytes(t *testing.T) {
+	m := &memory{maxQueued: 10_000, maxLane: 10_000, events: make(map[feedmill.ID]*event)}
+	one, two := newBacklog(m), newBacklog(m)
+	payload := []byte(strings.Repeat("x", 1<<20-itemBytes))
+	for n := range 100 {
+		d := delivery(n + 1)
+		d.Payload = payload
+		one.offer(d, true)
+	}
+	if len(one.queue) != 48 || m.room() != 0 {
+		t.Errorf("%d payloads of 1 MiB wait, and there is room for %d more", len(one.queue), m.room())
+	}
+	for n := range 100 {
+		d := delivery(n + 1)
+		d.Payload = payload
+		two.offer(d, true)
+	}
+	if len(two.queue) != laneFloor {
+		t.Errorf("%d wait in another lane, want %d", len(two.queue), laneFloor)
+	}
+	one.pop() // whose event the other lane has too
+	two.dropQueue()
+	if want := 47 * len(payload); m.payloadBytes != want || m.queued != 47 || m.room() != 10_000-47 {
+		t.Errorf("%d bytes of %d deliveries are left, want %d of 47; room is %d", m.payloadBytes, m.queued, want, m.room())
+	}
+	one.dropQueue()
+	if m.payloadBytes != 0 || m.queued != 0 || len(m.events) != 0 {
+		t.Errorf("%+v is left", m)
+	}
+}
+
+func TestDroppedQueueIsReadAgain(t *testing.T) {
+	b := testBacklog(100, 100)
+	b.offerAll(deliveries(1, 5))
+	under := b.pop()
+	b.overtaken = deliveryID(2)
+	b.dropQueue()
+	if len(b.queue) != 0 || len(b.known) != 1 || !b.has(under.id) || b.rest != unread || b.readFrom != "" || b.overtaken != "" {
+		t.Errorf("%+v is left", b)
+	}
+	if b.abandon(); b.rest != allKnown || !b.has(under.id) {
+		t.Errorf("%+v is left of what another sends", b)
+	}
+}
+
+func TestWhatThePollFinds(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		name          string
+		known         int
+		rest          rest
+		checked       time.Duration // ago
+		retry         time.Duration // ago; negative is to come, zero none
+		want          rest
+		fromBeginning bool
+	}{
+		{"nothing in hand", 0, allKnown, 0, 0, unread, true},
+		{"in hand", 1, allKnown, 0, 0, unsure, false},
+		{"in hand, almost long ago", 1, allKnown, 5*time.Second - 1, 0, unsure, false},
+		{"in hand, long ago", 1, allKnown, 5 * time.Second, 0, unread, true},
+		{"in hand, to be read on", 1, unread, 0, 0, unread, false},
+		{"in hand, with a retry to come", 1, allKnown, 0, -1, unsure, false},
+		{"in hand, with a retry due", 1, allKnown, 0, 1, unread, true},
+	} {
+		b := testBacklog(100, 100)
+		b.offerAll(deliveries(1, 1+c.known))
+		b.rest, b.checkedAt, b.readFrom, b.overtaken = c.rest, now.Add(-c.checked), deliveryID(1), deliveryID(1)
+		if c.retry != 0 {
+			b.retryAt = now.Add(-c.retry)
 		}
-		stored, err := h.store.Subscription(h.Context(), h.ws, sub)
-		h.must(err)
-		if stored.LastSuccessAt.IsZero() {
-			h.Error("the success is not in the store")
+		if got := b.found(now); got != c.fromBeginning || b.rest != c.want || (b.readFrom == "" && b.overtaken == "") != c.fromBeginning {
+			t.Errorf("%s: it is to be read: %v, the rest is %d from %q", c.name, got, b.rest, b.readFrom)
 		}
-		time.Sleep(time.Minute)
-		if n := h.sentSince(time.Time{}); n != 450 {
-			h.Errorf("%d of 450 were sent", n)
-		}
-	})
+	}
+}
+
+func TestWhatIsUnsureIsReadWhenNothingIsInHand(t *testing.T) {
+	b := testBacklog(100, 100)
+	b.offerAll(deliveries(1, 2))
+	b.checkedAt = time.Now()
+	b.found(time.Now())
+	q := b.pop()
+	if b.hasWork() || b.rest != unsure {
+		t.Errorf("it has work while one is under way; the rest is %d", b.rest)
+	}
+	b.forget(q.id)
+	if !b.hasWork() || b.rest != unread || b.readFrom != "" {
+		t.Errorf("nothing is read once that is settled: %d from %q", b.rest, b.readFrom)
+	}
+	if b.reading = true; b.hasWork() {
+		t.Error("it has work while it is read")
+	}
 }

@@ -131,7 +131,7 @@ func TestEveryAttemptOfASchedule(t *testing.T) {
 		}
 		for i, step := range feedmill.DefaultRetrySchedule {
 			wait := step + step/10
-			if late := h.sent[i+1].Sub(h.sent[i]) - wait; late < 0 || late > 10*time.Millisecond {
+			if late := h.sent[i+1].began.Sub(h.sent[i].began) - wait; late < 0 || late > 10*time.Millisecond {
 				h.Errorf("attempt %d came %s after it was due", i+2, late)
 			}
 		}

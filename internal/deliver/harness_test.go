@@ -30,15 +30,16 @@ type harness struct {
 	done       chan struct{}
 
 	mu   sync.Mutex
-	sent []time.Time
+	sent []sent
 }
 
 // troubledStore is the real store with the trouble that a test orders.
 type troubledStore struct {
 	*sqlite.DB
-	noSlots, leaseHangs, settleAway, settleRefuses atomic.Bool
-	released, reads, targets                       atomic.Int64
-	readTakes                                      time.Duration
+	noSlots, leaseHangs, dueFails, settleAway, settleRefuses atomic.Bool
+	released, reads, targets, rewinds, settling              atomic.Int64
+	mostOutcomes, mostSettling                               atomic.Int64
+	readTakes, settleTakes                                   time.Duration
 }
 
 func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) ([]int, error) {
@@ -59,8 +60,16 @@ func (s *troubledStore) ReleaseSlots(_ context.Context, _ string, slots []int) e
 
 func (s *troubledStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	s.reads.Add(1)
+	if s.dueFails.Load() {
+		return nil, feedmill.ErrUnavailable
+	}
 	defer time.Sleep(s.readTakes)
 	return s.DB.Due(ctx, q)
+}
+
+func (s *troubledStore) Rewind(ctx context.Context, sub feedmill.ID, now time.Time) error {
+	s.rewinds.Add(1)
+	return s.DB.Rewind(ctx, sub, now)
 }
 
 func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
@@ -69,6 +78,10 @@ func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill
 }
 
 func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
+	s.mostOutcomes.Store(max(s.mostOutcomes.Load(), int64(len(o))))
+	s.mostSettling.Store(max(s.mostSettling.Load(), s.settling.Add(1)))
+	defer s.settling.Add(-1)
+	time.Sleep(s.settleTakes)
 	switch {
 	case s.settleAway.Load():
 		return nil, feedmill.ErrUnavailable
@@ -98,12 +111,12 @@ func runDispatcher(t *testing.T, o Options, to endpoint, test func(*harness)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &harness{T: t, store: &troubledStore{DB: db}, ws: feedmill.NewID(feedmill.PrefixWorkspace), done: make(chan struct{})}
-		h.must(db.CreateWorkspace(t.Context(), feedmill.Workspace{ID: h.ws, Name: "w", CreatedAt: time.Now()}, nil))
+		h := &harness{T: t, store: &troubledStore{DB: db}, done: make(chan struct{})}
+		h.newWorkspace()
 		o.Store, o.Vault, o.Log, o.Metrics, o.Replica = h.store, plainVault{}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), "one"
 		o.Sender = endpoint(func(ctx context.Context, t Target, m Message) Result {
 			h.mu.Lock()
-			h.sent = append(h.sent, time.Now())
+			h.sent = append(h.sent, sent{sub: t.Subscription, delivery: m.Delivery, began: time.Now()})
 			h.mu.Unlock()
 			return to(ctx, t, m)
 		})
@@ -196,13 +209,47 @@ func (h *harness) acceptEvents(events ...feedmill.Event) []feedmill.DueDelivery 
 	return due
 }
 
+// sentTo counts the attempts that were begun for a subscription.
+func (h *harness) sentTo(sub feedmill.ID) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sent {
+		n += count(s.sub == sub)
+	}
+	return n
+}
+
+// sentSince counts the attempts that were begun after a time.
 func (h *harness) sentSince(at time.Time) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.sent {
-		if s.After(at) {
-			n++
-		}
+		n += count(s.began.After(at))
 	}
+	return n
+}
+
+// newWorkspace makes another workspace, for what is made from now on.
+func (h *harness) newWorkspace() {
+	h.Helper()
+	h.ws = feedmill.NewID(feedmill.PrefixWorkspace)
+	h.must(h.store.CreateWorkspace(h.Context(), feedmill.Workspace{ID: h.ws, Name: string(h.ws), CreatedAt: time.Now()}, nil))
+}
+
+// change changes a subscription in the store, and tells nobody.
+func (h *harness) change(sub feedmill.ID, do func(*feedmill.Subscription)) {
+	h.Helper()
+	_, err := h.store.ChangeSubscription(h.Context(), h.ws, sub, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+		do(s)
+		return nil, nil
+	})
+	h.must(err)
+}
+
+// open counts the deliveries in the store that have not ended.
+func (h *harness) open() int64 {
+	h.Helper()
+	n, _, err := h.store.OpenWork(h.Context(), time.Now())
+	h.must(err)
 	return n
 }

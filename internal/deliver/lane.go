@@ -64,24 +64,16 @@ func (d *Dispatcher) lane(id, workspace feedmill.ID) *lane {
 	return l
 }
 
-// isHeld reports whether the subscription is known to be held.
-func (l *lane) isHeld() bool { return l.subscription.target != nil && l.subscription.target.held() }
-
-func (l *lane) isOrdered() bool {
-	return l.subscription.target != nil && l.subscription.target.Settings.Ordered
-}
-
 // offer takes a delivery that is due now.
 func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
+	target := l.subscription.target
 	switch {
 	case l.backlog.has(due.ID):
-	case l.isHeld(), l.pace.isOpen():
+	case target.held(), l.pace.isOpen():
 		l.backlog.leaveToStore(due.ID)
 	default:
-		// Only the store knows which delivery is the first of its resource,
-		// and what is to be discarded is discarded there.
-		ended := l.subscription.target != nil && l.subscription.target.ended()
-		l.backlog.offer(due, !l.isOrdered() && !ended)
+		// What is ordered, or to be discarded, goes by way of the store.
+		l.backlog.offer(due, !target.ordered() && !target.ended())
 		d.refresh(l)
 	}
 }
@@ -116,7 +108,7 @@ type task struct {
 // goes to the state that says why, and false is returned.
 func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 	b, target := &l.backlog, l.subscription.target
-	if l.isHeld() {
+	if target.held() {
 		d.enter(l, held)
 		return task{}, false
 	}
@@ -128,7 +120,7 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 		b.reading, b.settled = true, nil
 		return task{lane: l, read: true}, true
 	}
-	if target == nil || b.reading && target.Settings.Ordered {
+	if target == nil || b.reading && target.ordered() {
 		return task{}, false // it is being read
 	}
 	if len(b.queue) == 0 || l.running >= l.pace.limit(target.Settings.Concurrency) {

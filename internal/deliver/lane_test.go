@@ -12,11 +12,7 @@ func TestAResumeElsewhereIsNoticed(t *testing.T) {
 	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{})
 		set := func(state feedmill.SubscriptionState) {
-			_, err := h.store.ChangeSubscription(h.Context(), h.ws, sub, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
-				s.State = state
-				return nil, nil
-			})
-			h.must(err)
+			h.change(sub, func(s *feedmill.Subscription) { s.State = state })
 		}
 		set(feedmill.SubscriptionPaused)
 		h.dispatcher.Offer(h.accept(1, ""))
@@ -43,15 +39,10 @@ func TestWhatWaitsForARetryIsHeldAsPending(t *testing.T) {
 			set  feedmill.SubscriptionState
 			want feedmill.DeliveryState
 		}{{feedmill.SubscriptionActive, feedmill.DeliveryRetrying}, {feedmill.SubscriptionPaused, feedmill.DeliveryPending}} {
-			_, err := h.store.ChangeSubscription(h.Context(), h.ws, sub, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
-				s.State = step.set
-				return nil, nil
-			})
-			h.must(err)
+			h.change(sub, func(s *feedmill.Subscription) { s.State = step.set })
 			h.dispatcher.Changed(sub)
 			time.Sleep(time.Second)
-			d, err := h.store.Delivery(h.Context(), h.ws, due[0].ID)
-			h.must(err)
+			d := h.delivery(due[0].ID)
 			if d.State != step.want || d.Attempts != 1 {
 				h.Errorf("the delivery of a subscription that is %s is %+v", step.set, d)
 			}

@@ -1,52 +1,93 @@
 package deliver
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
 
-func TestPaceAndBreaker(t *testing.T) {
-	good, bad, silent := Result{Status: 200}, Result{Status: 500, Error: "500"}, Result{Error: "timeout"}
-	now := time.Now()
+func TestPace(t *testing.T) {
+	good, bad := Result{Status: 200}, Result{Status: 500, Error: "500"}
+	nothing := []Result{{Error: "too long", Final: true, NotSent: true}, {Error: "forbidden", Final: true}}
+	var now time.Time
 	p := newPace()
-	for range 100 {
-		p.learn(good, now, 32)
-	}
-	if p.limit(32) != 32 || p.limit(5) != 5 {
-		t.Errorf("after successes the limit is %d of 32 and %d of 5", p.limit(32), p.limit(5))
-	}
-	p.learn(bad, now, 32)
-	if p.limit(32) != 16 || p.isOpen() {
-		t.Errorf("after a failure the limit is %d, open %v", p.limit(32), p.isOpen())
-	}
-	for range 20 {
-		p.learn(bad, now, 32)
-	}
-	if p.limit(32) != 1 || p.isOpen() {
-		t.Errorf("an endpoint that answers keeps one attempt: limit %d, open %v", p.limit(32), p.isOpen())
-	}
-	for i := range openAfter {
-		if tripped := p.learn(silent, now, 32); tripped != (i == openAfter-1) {
-			t.Errorf("silent attempt %d: tripped %v", i+1, tripped)
+	for i, c := range []struct {
+		seen  []Result
+		limit int // of 32
+	}{
+		{nil, 4},
+		{[]Result{good}, 5},
+		{[]Result{bad}, 2},
+		{[]Result{good}, 3},
+		{[]Result{bad}, 1}, // one and a half
+		{nothing, 1},
+		{[]Result{good}, 2},
+		{[]Result{bad, bad, bad}, 1},
+		{slices.Repeat([]Result{good}, 30), 31},
+		{slices.Repeat([]Result{good}, 30), 32},
+		{nothing, 32},
+		{[]Result{{Error: "timeout"}}, 16},
+	} {
+		for _, r := range c.seen {
+			if p.learn(r, now, 32) {
+				t.Errorf("step %d: the breaker opens", i)
+			}
+		}
+		if got := p.limit(32); got != c.limit {
+			t.Errorf("step %d: the limit is %d, want %d", i, got, c.limit)
 		}
 	}
-	want := firstOpen
-	for range 8 {
-		if got := p.wait(now); got != want {
-			t.Errorf("the breaker is open for %s, want %s", got, want)
-		}
-		if p.learn(silent, now, 32) {
-			t.Error("an attempt from before tripped it again")
-		}
-		now = now.Add(want)
-		if p.wait(now) > 0 || p.limit(32) != 1 {
-			t.Error("no probe is let through")
-		}
-		p.learn(silent, now, 32)
-		want = min(2*want, longestOpen)
+	if p.limit(5) != 5 || p.limit(1) != 1 || p.limit(0) != 1 {
+		t.Errorf("the limit is %d of 5, %d of 1 and %d of 0", p.limit(5), p.limit(1), p.limit(0))
 	}
-	p.learn(good, now.Add(longestOpen), 32)
-	if p.isOpen() {
-		t.Error("a good probe does not close it")
+}
+
+func TestBreaker(t *testing.T) {
+	good, bad, silent := Result{Status: 200}, Result{Status: 500, Error: "500"}, Result{Error: "timeout"}
+	for name, answers := range map[string]Result{"a good answer": good, "a bad answer": bad} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			p := newPace()
+			for range 4 {
+				p.learn(silent, now, 32)
+			}
+			p.learn(answers, now, 32)
+			for i := range 5 {
+				if p.isOpen() || p.wait(now) > 0 {
+					t.Fatalf("the breaker is open after %d silent attempts", i)
+				}
+				if opens := p.learn(silent, now, 32); opens != (i == 4) {
+					t.Errorf("silent attempt %d: it opens is %v", i+1, opens)
+				}
+			}
+			for _, seconds := range []int{1, 2, 4, 8, 16, 30, 30} {
+				want := time.Duration(seconds) * time.Second
+				if got := p.wait(now); got != want || !p.isOpen() {
+					t.Errorf("the breaker is open for %s, want %s", got, want)
+				}
+				if p.learn(silent, now.Add(want-time.Millisecond), 32) {
+					t.Error("an attempt from before opens it again")
+				}
+				now = now.Add(want)
+				if p.wait(now) > 0 || p.limit(32) != 1 || !p.isOpen() {
+					t.Error("no single probe is let through")
+				}
+				if !p.learn(silent, now, 32) {
+					t.Error("a probe without an answer does not open it again")
+				}
+			}
+			p.learn(answers, now.Add(time.Minute), 32)
+			if p.isOpen() || p.wait(now) > 0 {
+				t.Error("an answer to the probe does not close it")
+			}
+			for i := range 5 {
+				if opens := p.learn(silent, now, 32); opens != (i == 4) {
+					t.Errorf("silent attempt %d after that: it opens is %v", i+1, opens)
+				}
+			}
+			if got := p.wait(now); got != time.Second {
+				t.Errorf("it is open for %s, want to begin anew with 1 s", got)
+			}
+		})
 	}
 }

@@ -111,11 +111,12 @@ func (d *Dispatcher) found(id feedmill.ID) {
 	// The workspace is read with the subscription; until then the lane takes its
 	// turn among those of unknown ones.
 	l, now := d.lane(id, ""), time.Now()
-	if l.isHeld() && now.Sub(l.subscription.readAt) >= heldAge {
+	if l.subscription.target.held() && now.Sub(l.subscription.readAt) >= heldAge {
 		l.subscription.target = nil // another replica may have resumed it
 	}
-	l.backlog.found(now)
-	d.refresh(l)
+	if l.backlog.found(now) {
+		d.refresh(l)
+	}
 }
 
 // heldAge is how long a subscription is taken to be paused still.

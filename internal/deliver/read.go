@@ -32,8 +32,9 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane) {
 	if err == nil && stale && l.subscription.changes == before.changes {
 		l.setTarget(target, now)
 	}
-	if err == nil && target.active() && (target.Settings.Ordered || l.backlog.wantsRead()) {
-		query = l.backlog.beginQuery(l.id, now, target.Settings.Ordered)
+	stopped := target.held() || target.ended()
+	if err == nil && !stopped && (target.ordered() || l.backlog.wantsRead()) {
+		query = l.backlog.beginQuery(l.id, now, target.ordered())
 	}
 	d.mu.Unlock()
 
@@ -58,7 +59,7 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane) {
 		}
 		l.backlog.readAll()
 		d.wait(l, stalled, retryRead)
-	case !target.active():
+	case stopped:
 		l.backlog.dropQueue()
 		if l.subscription.target == target { // else it has changed meanwhile
 			l.backlog.rest = allKnown

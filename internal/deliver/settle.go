@@ -136,7 +136,7 @@ func (d *Dispatcher) settled(batch []settling) {
 		case o.Succeeded && (t.warned || o.At.Sub(t.successAt) >= successStep):
 			l.subscription.set(t.succeeded(o.At))
 		}
-		if l.subscription.target == nil || l.isOrdered() {
+		if l.subscription.target == nil || l.subscription.target.ordered() {
 			l.backlog.rest = unread
 		}
 		d.refresh(l)

@@ -15,35 +15,40 @@ func fill(s *share, workspace string, lanes int) (running int) {
 	for i := range all {
 		all[i] = &lane{id: feedmill.ID(fmt.Sprint(workspace, i)), workspace: feedmill.ID(workspace)}
 	}
-	for more := true; more; {
-		more = false
+	for begun := true; begun; {
+		begun = false
 		for _, l := range all {
 			if s.allows(l) {
 				s.begin(l)
 				running++
-				more = true
+				begun = true
 			}
 		}
 	}
 	return running
 }
 
+// Each workspace with many lanes gets half of what those before it have left.
 func TestNoWorkspaceTakesAll(t *testing.T) {
 	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
 	for i, want := range []int{2048, 1024, 512, 256} {
-		if got := fill(s, fmt.Sprint("greedy", i), 5000); got > want {
-			t.Errorf("greedy workspace %d got %d, want at most %d", i, got, want)
+		if got := fill(s, fmt.Sprint("greedy", i), 5000); got != want {
+			t.Errorf("greedy workspace %d got %d, want %d", i, got, want)
 		}
 	}
-	if got := fill(s, "modest", 1); got == 0 {
-		t.Error("nothing is left for the one that comes last")
+	if got := fill(s, "modest", 1); got != 7 {
+		t.Errorf("the one that comes last got %d of the 256 that are left, want 7", got)
 	}
 }
 
+// A lane gets one attempt for each 32 that its workspace may still begin. Alone
+// that is more than any endpoint is trusted with.
 func TestFewLanesGetTheirFill(t *testing.T) {
-	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
-	if got := fill(s, "one", 1); got < 32 {
-		t.Errorf("a lane alone gets %d attempts under way, want at least 32", got)
+	for lanes, want := range map[int]int{1: 120, 2: 226, 10: 785} {
+		s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
+		if got := fill(s, "one", lanes); got != want {
+			t.Errorf("%d lanes alone get %d attempts under way, want %d", lanes, got, want)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (s state) onTimer() bool { return s == limited || s == tripped || s == stal
 func (d *Dispatcher) refresh(l *lane) {
 	switch {
 	case l.state == ready, l.state.onTimer(), l.state == lost:
-	case l.isHeld():
+	case l.subscription.target.held():
 		d.enter(l, held)
 	case l.backlog.hasWork():
 		d.enter(l, ready)

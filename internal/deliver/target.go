@@ -33,17 +33,21 @@ type Target struct {
 	warned    bool
 }
 
+// Of a target that is not known, nothing of the following is true.
+
 // held reports whether deliveries wait for somebody to resume the subscription,
 // or for its listener to fetch them.
 func (t *Target) held() bool {
-	return !t.deleted && (t.listening || t.state == feedmill.SubscriptionPaused)
+	return t != nil && !t.deleted && (t.listening || t.state == feedmill.SubscriptionPaused)
 }
 
 // ended reports whether nothing will be delivered any more.
-func (t *Target) ended() bool { return t.deleted || t.state == feedmill.SubscriptionDisabled }
+func (t *Target) ended() bool {
+	return t != nil && (t.deleted || t.state == feedmill.SubscriptionDisabled)
+}
 
-// active reports whether deliveries are sent.
-func (t *Target) active() bool { return !t.held() && !t.ended() }
+// ordered reports whether only the store knows what may be sent next.
+func (t *Target) ordered() bool { return t != nil && t.Settings.Ordered }
 
 func (t *Target) endedReason() string {
 	if t.deleted {

@@ -1,0 +1,161 @@
+package deliver
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+func TestQueries(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		name     string
+		backlog  *backlog
+		known    int
+		itemSize int
+		readFrom feedmill.ID
+		heads    bool
+		limit    int
+		from     feedmill.ID
+		queue    int // what stays of it
+	}{
+		{name: "nothing seen yet", backlog: testBacklog(1000, 1000), limit: 256},
+		{name: "small ones", backlog: testBacklog(1000, 1000), itemSize: 1000, limit: 500},
+		{name: "large ones", backlog: testBacklog(1000, 1000), itemSize: 1 << 20, limit: 32},
+		{name: "between", backlog: testBacklog(1000, 1000), itemSize: 40_000, limit: 104},
+		{name: "no room for all", backlog: testBacklog(499, 1000), limit: 32},
+		{name: "behind what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 500, from: "dlv_0003", queue: 3},
+		{name: "from the beginning, over what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, limit: 503, queue: 3},
+		{name: "heads", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", heads: true, limit: 500},
+	} {
+		b := c.backlog
+		b.offerAll(deliveries(1, 1+c.known))
+		if c.itemSize > 0 {
+			b.itemSize = c.itemSize
+		}
+		b.readFrom, b.rest = c.readFrom, unread
+		q := b.beginQuery("sub_1", now, c.heads)
+		if want := (feedmill.DueQuery{Subscription: "sub_1", Now: now, From: c.from, Heads: c.heads, Limit: c.limit}); q != want {
+			t.Errorf("%s: the query is %+v, want %+v", c.name, q, want)
+		}
+		if b.rest != allKnown || !b.checkedAt.Equal(now) || b.memory.expected != c.limit || len(b.queue) != c.queue {
+			t.Errorf("%s: the rest is %d, checked at %v; %d are expected and %d queued", c.name, b.rest, b.checkedAt, b.memory.expected, len(b.queue))
+		}
+	}
+}
+
+// One read leaves room for another only where both fit.
+func TestExpectedTakesRoom(t *testing.T) {
+	m := &memory{maxQueued: 900, maxLane: 900, events: make(map[feedmill.ID]*event)}
+	one, two := newBacklog(m), newBacklog(m)
+	one.itemSize, two.itemSize = 100, 100
+	if a, b := one.beginQuery("a", time.Now(), false), two.beginQuery("b", time.Now(), false); a.Limit != 500 || b.Limit != laneFloor {
+		t.Errorf("the limits are %d and %d", a.Limit, b.Limit)
+	}
+}
+
+func TestWhatIsRead(t *testing.T) {
+	retrying := delivery(4)
+	retrying.State = feedmill.DeliveryRetrying
+	for _, c := range []struct {
+		name     string
+		backlog  *backlog
+		during   func(*backlog) // while it is read
+		limit    int
+		due      []feedmill.DueDelivery
+		queue    []int
+		rest     rest
+		readFrom feedmill.ID
+		readSeq  int64
+	}{
+		{name: "all", backlog: testBacklog(100, 100), limit: 9, due: deliveries(1, 4), queue: []int{1, 2, 3}, readFrom: "dlv_0003", readSeq: 3},
+		{name: "nothing", backlog: testBacklog(100, 100), limit: 9, readFrom: "dlv_0000"},
+		{name: "as many as asked for", backlog: testBacklog(100, 100), limit: 3, due: deliveries(1, 4), queue: []int{1, 2, 3}, rest: unread, readFrom: "dlv_0003", readSeq: 3},
+		{name: "more than fit", backlog: testBacklog(100, 2), limit: 9, due: deliveries(1, 4), queue: []int{1, 2}, rest: unread, readFrom: "dlv_0002", readSeq: 2},
+		{
+			name: "what was offered meanwhile", backlog: testBacklog(100, 100), limit: 9,
+			during: func(b *backlog) { b.offerAll(deliveries(2, 4)) },
+			due:    deliveries(1, 4), queue: []int{2, 3, 1}, readFrom: "dlv_0003", readSeq: 3,
+		},
+		{
+			name: "what was left to the store meanwhile", backlog: testBacklog(100, 100), limit: 9,
+			during: func(b *backlog) { b.leaveToStore(deliveryID(2)) },
+			due:    deliveries(1, 4), queue: []int{1, 2, 3}, rest: unread, readFrom: "dlv_0002", readSeq: 3,
+		},
+		{
+			name: "what was settled meanwhile", backlog: testBacklog(100, 100), limit: 9,
+			during: func(b *backlog) { b.forget(deliveryID(2)) },
+			due:    deliveries(1, 4), queue: []int{1, 3}, readFrom: "dlv_0003", readSeq: 3,
+		},
+		{name: "a retry at the end", backlog: testBacklog(100, 100), limit: 9, due: append(deliveries(1, 4), retrying), queue: []int{1, 2, 3, 4}, readFrom: "dlv_0003", readSeq: 4},
+	} {
+		b := c.backlog
+		b.rest, b.readFrom, b.reading = unread, "dlv_0000", true
+		q := b.beginQuery("sub_1", time.Now(), false)
+		if c.during != nil {
+			c.during(b)
+		}
+		q.Limit = c.limit
+		b.endQuery(q, c.due)
+		if !slices.Equal(b.numbers(), c.queue) || b.rest != c.rest || b.readFrom != c.readFrom || b.readSeq != c.readSeq {
+			t.Errorf("%s: queued are %v, the rest is %d from %q, read up to %d", c.name, b.numbers(), b.rest, b.readFrom, b.readSeq)
+		}
+	}
+}
+
+func TestWhenMoreIsRead(t *testing.T) {
+	for _, c := range []struct {
+		backlog *backlog
+		queued  int
+		want    bool
+	}{
+		{testBacklog(1000, 1000), 0, true},
+		{testBacklog(1000, 1000), 249, true},
+		{testBacklog(1000, 1000), 250, false},
+		{testBacklog(1000, 100), 49, true},
+		{testBacklog(1000, 100), 50, false},
+		{testBacklog(600, 1000), 100, true},
+		{testBacklog(600, 1000), 101, false}, // there is no room for all of a read
+		{testBacklog(10, 1000), 7, true},
+		{testBacklog(10, 1000), 8, false},
+	} {
+		b := c.backlog
+		b.offerAll(deliveries(0, c.queued+1)[1:])
+		if b.wantsRead() {
+			t.Error("more is read where all is known")
+		}
+		if b.rest = unread; b.wantsRead() != c.want {
+			t.Errorf("with %d queued of %d and %d, more is read: %v", c.queued, b.memory.maxQueued, b.memory.maxLane, !c.want)
+		}
+	}
+}
+
+// What failed here is read when it comes due, and not noted beyond that.
+func TestRetriesThatAreRead(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		retryAt time.Time
+		want    time.Time
+	}{{now, time.Time{}}, {now.Add(-1), time.Time{}}, {now.Add(1), now.Add(1)}} {
+		b := testBacklog(100, 100)
+		b.retryAt = c.retryAt
+		if b.beginQuery("sub", now, false); !b.retryAt.Equal(c.want) {
+			t.Errorf("a retry at %v is noted as %v", c.retryAt, b.retryAt)
+		}
+	}
+}
+
+// The size of what is read follows the payloads that were seen.
+func TestItemSizeFollowsPayloads(t *testing.T) {
+	b := testBacklog(1000, 1000)
+	for n := range 100 {
+		d := delivery(n + 1)
+		d.Payload = make([]byte, 1000)
+		b.offer(d, true)
+	}
+	if b.itemSize < 1000 || b.itemSize > 1200 {
+		t.Errorf("a delivery is taken to need %d bytes", b.itemSize)
+	}
+}

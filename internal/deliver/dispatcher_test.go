@@ -1,0 +1,104 @@
+package deliver
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// At a shutdown attempts may end for a moment. One that does not is broken off,
+// and nothing is charged for it.
+func TestShutdown(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		takes    time.Duration
+		state    feedmill.DeliveryState
+		attempts int
+		ends     time.Duration
+	}{
+		{"an attempt that ends", 7 * time.Second, feedmill.DeliveryDelivered, 1, 7 * time.Second},
+		{"an attempt that hangs", time.Minute, feedmill.DeliveryPending, 0, 8 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			to := func(ctx context.Context, _ Target, _ Message) Result {
+				select {
+				case <-time.After(c.takes):
+					return Result{Status: 200}
+				case <-ctx.Done():
+					return Result{Error: "broken off"}
+				}
+			}
+			runDispatcher(t, Options{}, to, func(h *harness) {
+				h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
+				due := h.accept(2, "")
+				h.dispatcher.Offer(due)
+				synctest.Wait()
+				stopped := time.Now()
+				h.stop()
+				<-h.done
+				if took := time.Since(stopped); took != c.ends {
+					h.Errorf("the shutdown took %s, want %s", took, c.ends)
+				}
+				if d := h.delivery(due[0].ID); d.State != c.state || d.Attempts != c.attempts {
+					h.Errorf("the delivery is %s after %d attempts", d.State, d.Attempts)
+				}
+				if d := h.delivery(due[1].ID); d.State != feedmill.DeliveryPending || h.sentSince(time.Time{}) != 1 {
+					h.Errorf("another was begun: it is %s", d.State)
+				}
+			})
+		})
+	}
+}
+
+// Only so many attempts begin at once, and one that takes longer makes room.
+func TestAttemptsBeginAFewAtATime(t *testing.T) {
+	runDispatcher(t, Options{TargetAge: time.Hour, PollEvery: time.Hour}, slow(time.Second), func(h *harness) {
+		h.dispatcher.workers.maxBeginning = 10
+		for range 50 {
+			h.subscribe(feedmill.DeliverySettings{})
+		}
+		began := time.Now()
+		h.dispatcher.Offer(h.accept(1, ""))
+		for i := range 5 {
+			time.Sleep(time.Until(began.Add(time.Duration(i)*beginningTime + beginningTime/2)))
+			synctest.Wait()
+			if n := h.sentSince(time.Time{}); n != 10*(i+1) {
+				h.Errorf("%d attempts were begun within %s", n, time.Since(began))
+			}
+		}
+	})
+}
+
+func TestPingClosesTheBreaker(t *testing.T) {
+	silent := true
+	to := func(context.Context, Target, Message) Result {
+		if silent {
+			return Result{Error: "timeout"}
+		}
+		return Result{Status: 200}
+	}
+	runDispatcher(t, Options{}, to, func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		h.dispatcher.Offer(h.accept(10, ""))
+		h.checkState(sub, tripped)
+		open := func() int {
+			h.dispatcher.mu.Lock()
+			defer h.dispatcher.mu.Unlock()
+			return h.dispatcher.openBreakers()
+		}
+		a, err := h.dispatcher.Ping(h.Context(), h.subscription(sub))
+		if err != nil || a.Error != "timeout" || a.Number != 1 || open() != 1 {
+			h.Errorf("a ping without an answer: %+v, %v; %d breakers are open", a, err, open())
+		}
+		silent = false
+		if a, err = h.dispatcher.Ping(h.Context(), h.subscription(sub)); err != nil || a.Status != 200 || open() != 0 {
+			h.Errorf("a ping with an answer: %+v, %v; %d breakers are open", a, err, open())
+		}
+		if attempts, err := h.store.DeliveryAttempts(h.Context(), a.Delivery); err != nil || len(attempts) != 0 {
+			h.Errorf("a ping is in the log: %v, %v", attempts, err)
+		}
+	})
+}
