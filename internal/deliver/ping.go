@@ -7,7 +7,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Ping sends a test.ping to a subscription now and answers what came of it.
+// Ping sends a test.ping to a subscription now and returns what came of it.
 // Nothing is stored, and a failure has no consequence.
 func (d *Dispatcher) Ping(ctx context.Context, s feedmill.Subscription) (feedmill.Attempt, error) {
 	t, err := openTarget(ctx, d.Vault, s)

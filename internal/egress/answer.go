@@ -27,7 +27,7 @@ func answerOf(resp *http.Response) feedmill.HTTPAnswer {
 }
 
 // parseAnswer reads an answer that has come as a whole and has nothing unusual
-// about it, as nearly all have, and answers its length. Others are left to
+// about it, as nearly all have, and returns its length. Others are left to
 // net/http: then it is 0.
 func parseAnswer(b []byte) (a feedmill.HTTPAnswer, size int) {
 	const version, end = "HTTP/1.1 ", "\r\n\r\n"

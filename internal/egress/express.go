@@ -45,7 +45,7 @@ func (t *Express) CloseIdleConnections() {
 	t.pool.closeIdle()
 }
 
-// Exchange sends a request and answers what the endpoint answers, its body as
+// Exchange sends a request and returns what the endpoint answers, its body as
 // [LimitedBody] reads it. It follows no redirect. All of it, the body included,
 // must be done by the deadline, where that is not zero. timing is told how the
 // time was spent up to the first byte of the answer.
@@ -63,10 +63,10 @@ func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *feedmill.
 func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	start := time.Now()
 	if r.URL.Scheme != "http" || t.client.proxy != nil || (r.Method != http.MethodPost && r.Method != http.MethodGet) || !arePlain(r.Header) {
-		return t.leave(ctx, deadline, r, timing)
+		return t.useNetHTTP(ctx, deadline, r, timing)
 	}
 	// A connection to the host is there only where the policy allows it.
-	if c := t.pool.take(r.URL.Host); c != nil {
+	if c := t.pool.takeIdle(r.URL.Host); c != nil {
 		a, err := c.exchange(ctx, deadline, r)
 		timing.FirstByte = time.Since(start)
 		if err == nil || !c.untouched || ctx.Err() != nil {
@@ -111,8 +111,8 @@ func until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 	return context.WithDeadline(ctx, deadline)
 }
 
-// leave leaves an exchange to net/http.
-func (t *Express) leave(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
+// useNetHTTP leaves an exchange to net/http.
+func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	ctx, cancel := until(ctx, deadline)
 	clock := clock{start: time.Now()}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, clock.trace()), r.Method, r.URL.String(), bytes.NewReader(r.Body))

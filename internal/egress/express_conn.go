@@ -140,8 +140,8 @@ func (p *connPool) open(host string, c net.Conn) *conn {
 	return opened
 }
 
-// take answers an idle connection, nil where there is none.
-func (p *connPool) take(host string) *conn {
+// takeIdle returns an idle connection, nil where there is none.
+func (p *connPool) takeIdle(host string) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for {

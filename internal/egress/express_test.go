@@ -99,7 +99,7 @@ func TestExpressSendsAsNetHTTPDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var both [2]seen
-		for i, exchange := range []func(context.Context, time.Time, *feedmill.HTTPRequest, *feedmill.Timing) (feedmill.HTTPAnswer, error){x.Exchange, x.leave} {
+		for i, exchange := range []func(context.Context, time.Time, *feedmill.HTTPRequest, *feedmill.Timing) (feedmill.HTTPAnswer, error){x.Exchange, x.useNetHTTP} {
 			var timing feedmill.Timing
 			a, err := exchange(t.Context(), time.Time{}, &feedmill.HTTPRequest{Method: tt.method, URL: u, Header: tt.header, Body: tt.body}, &timing)
 			if err != nil {
@@ -305,10 +305,10 @@ func TestExpressKeepsFewConnectionsForAWhile(t *testing.T) {
 			t.Errorf("%d are kept, want 3", p.count)
 		}
 		time.Sleep(idleTime / 2)
-		p.keep(p.take("a"))
+		p.keep(p.takeIdle("a"))
 		time.Sleep(idleTime*3/4 + sweepEvery)
 		synctest.Wait()
-		if p.count != 1 || p.take("b") != nil {
+		if p.count != 1 || p.takeIdle("b") != nil {
 			t.Errorf("%d are left, want the one that was used last", p.count)
 		}
 		p.closeIdle()

@@ -23,13 +23,13 @@ type conn struct {
 func (c *conn) wakeUp() {
 	select {
 	case c.wake <- struct{}{}:
-	default: // it is about to look anyway
+	default: // it is about to read anyway
 	}
 }
 
-// begin begins to read the store and answers how many deliveries wait for an
+// beginRead begins to read the store and returns how many deliveries wait for an
 // answer.
-func (c *conn) begin() (waiting int) {
+func (c *conn) beginRead() (waiting int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.answered)

@@ -13,14 +13,14 @@ func TestWhatIsAnsweredMeanwhileIsNotSentAgain(t *testing.T) {
 	if !c.note("dlv_1") || c.note("dlv_1") {
 		t.Error("a delivery is to be sent once")
 	}
-	if n := c.begin(); n != 1 {
+	if n := c.beginRead(); n != 1 {
 		t.Errorf("%d deliveries wait, want 1", n)
 	}
 	c.settle([]feedmill.ID{"dlv_1"})
 	if c.note("dlv_1") {
 		t.Error("what was answered meanwhile is sent again")
 	}
-	if n := c.begin(); n != 0 {
+	if n := c.beginRead(); n != 0 {
 		t.Errorf("%d deliveries wait, want none", n)
 	}
 	if !c.note("dlv_1") {

@@ -73,16 +73,16 @@ func (h *Hub) Stream(ctx context.Context, sub feedmill.Subscription, send func(f
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	c := &conn{listener: sub.ID, end: end, wake: make(chan struct{}, 1), waiting: make(map[feedmill.ID]bool), answered: make(map[feedmill.ID]bool)}
-	if !h.enter(c) {
+	if !h.register(c) {
 		return feedmill.ListenerShutdown
 	}
-	defer h.leave(c)
+	defer h.unregister(c)
 	return h.stream(ctx, c, sub, send)
 }
 
-// enter makes c the connection of its listener. It answers false where the hub
+// register makes c the connection of its listener. It reports false where the hub
 // is closed.
-func (h *Hub) enter(c *conn) bool {
+func (h *Hub) register(c *conn) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -96,7 +96,7 @@ func (h *Hub) enter(c *conn) bool {
 	return true
 }
 
-func (h *Hub) leave(c *conn) {
+func (h *Hub) unregister(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.open.Add(-1)

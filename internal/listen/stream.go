@@ -48,7 +48,7 @@ func (h *Hub) stream(ctx context.Context, c *conn, sub feedmill.Subscription, se
 	beat, poll := time.NewTicker(Heartbeat), time.NewTicker(pollEvery)
 	defer beat.Stop()
 	defer poll.Stop()
-	if why, over := s.stay(ctx); over {
+	if why, over := s.extend(ctx); over {
 		return why
 	}
 	if s.send(feedmill.ListenerMessage{Until: s.until}) != nil {
@@ -68,15 +68,15 @@ func (h *Hub) stream(ctx context.Context, c *conn, sub feedmill.Subscription, se
 				return reason(ctx)
 			}
 		}
-		if why, over := s.stay(ctx); over {
+		if why, over := s.extend(ctx); over {
 			return why
 		}
 	}
 }
 
-// stay moves the end of the listener now and then, and reports whether it has
+// extend moves the end of the listener now and then, and reports whether it has
 // come.
-func (s *stream) stay(ctx context.Context) (feedmill.ListenerEnded, bool) {
+func (s *stream) extend(ctx context.Context) (feedmill.ListenerEnded, bool) {
 	now := time.Now()
 	if now.Before(s.touchAt) {
 		return "", false
@@ -137,7 +137,7 @@ func (s *stream) fill(ctx context.Context) error {
 // or nothing waits for an answer. It reports whether there may be more.
 func (s *stream) read(ctx context.Context) (due []feedmill.DueDelivery, cut bool, err error) {
 	now := time.Now()
-	waiting := s.conn.begin()
+	waiting := s.conn.beginRead()
 	// A space makes of an id what stands right behind it.
 	q := feedmill.DueQuery{Subscription: s.sub.ID, Now: now, From: s.last + " ", Limit: feedmill.MaxListenerWindow - waiting}
 	all := waiting == 0 || s.last == "" || !now.Before(s.recheckAt)
