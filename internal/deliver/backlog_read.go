@@ -17,7 +17,7 @@ func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time, heads bool
 	if b.memory.room() >= readMost {
 		q.Limit = min(max(readBytes/b.itemSize, laneFloor), readMost)
 	}
-	if heads || b.readFrom == "" {
+	if b.readFrom == "" {
 		q.Limit += len(b.known) // which come first, and have to be read over
 	} else {
 		q.From = b.readFrom

@@ -25,6 +25,7 @@ func TestQueries(t *testing.T) {
 		{name: "small ones", backlog: testBacklog(1000, 1000), itemSize: 1000, limit: 500},
 		{name: "large ones", backlog: testBacklog(1000, 1000), itemSize: 1 << 20, limit: 32},
 		{name: "between", backlog: testBacklog(1000, 1000), itemSize: 40_000, limit: 104},
+		{name: "just room for all", backlog: testBacklog(500, 1000), limit: 256},
 		{name: "no room for all", backlog: testBacklog(499, 1000), limit: 32},
 		{name: "behind what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 500, from: "dlv_0003", queue: 3},
 		{name: "from the beginning, over what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, limit: 503, queue: 3},
@@ -89,6 +90,7 @@ func TestWhatIsRead(t *testing.T) {
 			during: func(b *backlog) { b.forget(deliveryID(2)) },
 			due:    deliveries(1, 4), queue: []int{1, 3}, readFrom: "dlv_0003", readSeq: 3,
 		},
+		{name: "an older one at the end", backlog: testBacklog(100, 100), limit: 9, due: append(deliveries(5, 7), retrying), queue: []int{5, 6, 4}, readFrom: "dlv_0006", readSeq: 6},
 		{name: "a retry at the end", backlog: testBacklog(100, 100), limit: 9, due: append(deliveries(1, 4), retrying), queue: []int{1, 2, 3, 4}, readFrom: "dlv_0003", readSeq: 4},
 	} {
 		b := c.backlog
@@ -129,6 +131,17 @@ func TestWhenMoreIsRead(t *testing.T) {
 		if b.rest = unread; b.wantsRead() != c.want {
 			t.Errorf("with %d queued of %d and %d, more is read: %v", c.queued, b.memory.maxQueued, b.memory.maxLane, !c.want)
 		}
+	}
+}
+
+// Whether what was overtaken was read is seen to at the end, and not before.
+func TestOvertakenWaitForTheEnd(t *testing.T) {
+	b := testBacklog(100, 100)
+	b.rest, b.readFrom, b.overtaken = unread, "dlv_0005", "dlv_0002"
+	q := b.beginQuery("sub_1", time.Now(), false)
+	q.Limit = 3
+	if b.endQuery(q, deliveries(5, 8)); b.overtaken != "dlv_0002" || b.readFrom != "dlv_0007" || b.rest != unread {
+		t.Errorf("with more to read it is read from %q, overtaken is %q", b.readFrom, b.overtaken)
 	}
 }
 

@@ -65,8 +65,8 @@ func TestOffersAreQueuedInOrder(t *testing.T) {
 	if !b.has(q.id) || !slices.Equal(b.numbers(), []int{2, 3}) || b.memory.queued != 2 {
 		t.Errorf("what is under way is known %v, queued are %v", b.has(q.id), b.numbers())
 	}
-	if b.forget(q.id); b.has(q.id) {
-		t.Error("what is settled is known")
+	if b.forget(q.id); b.has(q.id) || len(b.settled) != 0 {
+		t.Error("what is settled is known, or noted although nothing is read")
 	}
 }
 
@@ -92,13 +92,18 @@ func TestOffersThatWereOvertaken(t *testing.T) {
 	if b.overtaken != deliveryID(3) || b.rest != unread || len(b.queue) != 8 {
 		t.Fatalf("overtaken is %q, the rest is %d, %d are queued", b.overtaken, b.rest, len(b.queue))
 	}
+	sent := b.pop()
+	b.forget(sent.id)
+	if b.offer(delivery(8), true); b.overtaken != deliveryID(3) || len(b.queue) != 7 {
+		t.Errorf("the last that was read is queued again: %v", b.numbers())
+	}
 	b.offer(delivery(9), true) // what waits in the store goes first
-	if len(b.queue) != 8 || b.readFrom != deliveryID(8) {
+	if len(b.queue) != 7 || b.readFrom != deliveryID(8) {
 		t.Errorf("%d are queued, to be read on from %q", len(b.queue), b.readFrom)
 	}
 	q = b.beginQuery("sub", time.Now(), false)
 	b.endQuery(q, deliveries(8, 10))
-	if b.readFrom != deliveryID(3) || b.rest != unread || b.overtaken != "" || len(b.queue) != 9 {
+	if b.readFrom != deliveryID(3) || b.rest != unread || b.overtaken != "" || len(b.queue) != 8 {
 		t.Errorf("after the end it is read from %q, rest %d, %d are queued", b.readFrom, b.rest, len(b.queue))
 	}
 }
@@ -162,7 +167,9 @@ func TestDroppedQueueIsReadAgain(t *testing.T) {
 	if len(b.queue) != 0 || len(b.known) != 1 || !b.has(under.id) || b.rest != unread || b.readFrom != "" || b.overtaken != "" {
 		t.Errorf("%+v is left", b)
 	}
-	if b.abandon(); b.rest != allKnown || !b.has(under.id) {
+	b = testBacklog(100, 100)
+	b.offerAll(deliveries(1, 5))
+	if b.abandon(); b.rest != allKnown || b.readFrom != "" || len(b.queue) != 0 || len(b.known) != 0 {
 		t.Errorf("%+v is left of what another sends", b)
 	}
 }

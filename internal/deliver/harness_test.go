@@ -39,7 +39,7 @@ type troubledStore struct {
 	noSlots, leaseHangs, dueFails, settleAway, settleRefuses atomic.Bool
 	released, reads, targets, rewinds, settling              atomic.Int64
 	mostOutcomes, mostSettling                               atomic.Int64
-	readTakes, settleTakes                                   time.Duration
+	readTakes, targetTakes, settleTakes                      time.Duration
 }
 
 func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) ([]int, error) {
@@ -74,6 +74,7 @@ func (s *troubledStore) Rewind(ctx context.Context, sub feedmill.ID, now time.Ti
 
 func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
 	s.targets.Add(1)
+	defer time.Sleep(s.targetTakes)
 	return s.DB.SubscriptionForDelivery(ctx, id)
 }
 

@@ -2,7 +2,9 @@ package deliver
 
 import (
 	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -74,6 +76,126 @@ func TestWhatIsNotSentDoesNotOpenTheBreaker(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if n := h.sentSince(time.Time{}); n != 40 {
 			h.Errorf("%d of 40 were tried", n)
+		}
+	})
+}
+
+// A change that is made while the subscription is read counts.
+func TestAChangeDuringAReadIsNotLost(t *testing.T) {
+	var urls []string
+	to := func(_ context.Context, t Target, _ Message) Result {
+		urls = append(urls, t.URL)
+		return Result{Status: 200}
+	}
+	runDispatcher(t, Options{TargetAge: time.Hour}, to, func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		h.store.targetTakes = time.Second
+		h.dispatcher.Offer(h.accept(1, ""))
+		time.Sleep(500 * time.Millisecond)
+		h.change(sub, func(s *feedmill.Subscription) { s.URL = "https://example.com/new" })
+		h.dispatcher.Changed(sub)
+		time.Sleep(time.Minute)
+		if !slices.Equal(urls, []string{"https://example.com/new"}) {
+			h.Errorf("sent to %q", urls)
+		}
+	})
+}
+
+// A change that nobody tells of is seen when what is known gets old.
+func TestASubscriptionIsReadAgainAfterAWhile(t *testing.T) {
+	runDispatcher(t, Options{TargetAge: 5 * time.Second}, slow(time.Millisecond), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		read := func(at time.Duration, want int64) {
+			h.dispatcher.Offer(h.accept(1, ""))
+			synctest.Wait()
+			if n := h.store.targets.Load(); n != want {
+				h.Errorf("after %s the subscription was read %d times, want %d", at, n, want)
+			}
+		}
+		read(0, 1)
+		time.Sleep(5*time.Second - 10*time.Millisecond)
+		read(5*time.Second-10*time.Millisecond, 1)
+		time.Sleep(10 * time.Millisecond)
+		read(5*time.Second, 2)
+		if n := h.sentTo(sub); n == 0 {
+			h.Error("nothing was sent")
+		}
+	})
+}
+
+func TestWhatIsOfferedTwiceIsSentOnce(t *testing.T) {
+	runDispatcher(t, Options{}, slow(time.Second), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
+		due := h.accept(5, "")
+		h.dispatcher.Offer(due)
+		h.dispatcher.Offer(due)
+		time.Sleep(1500 * time.Millisecond)
+		h.dispatcher.Offer(due[1:]) // one is under way, and three are queued
+		time.Sleep(time.Minute)
+		if n := h.sentTo(sub); n != 5 {
+			h.Errorf("5 deliveries were sent %d times", n)
+		}
+	})
+}
+
+// The next of a resource is sent when the outcome of the one before is written.
+func TestOrderedDeliveriesWaitForTheOutcome(t *testing.T) {
+	runDispatcher(t, Options{PollEvery: time.Hour}, slow(time.Millisecond), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{Ordered: true})
+		h.store.settleTakes = time.Second
+		h.dispatcher.Offer(h.accept(1, "")) // so that it is known to be ordered
+		time.Sleep(2 * time.Second)
+		h.dispatcher.Offer(h.accept(4, "same"))
+		for i := range 4 {
+			time.Sleep(500 * time.Millisecond)
+			if n := h.sentTo(sub); n != 2+i {
+				h.Errorf("%d were sent, want %d", n, 2+i)
+			}
+			time.Sleep(501 * time.Millisecond)
+		}
+	})
+}
+
+// A lane that the poll finds belongs to the workspace of its subscription.
+func TestWorkspaceOfALaneThatWasFound(t *testing.T) {
+	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		h.accept(1, "")
+		time.Sleep(2 * time.Second)
+		h.dispatcher.mu.Lock()
+		defer h.dispatcher.mu.Unlock()
+		if got := h.dispatcher.lanes[sub].workspace; got != h.ws || len(h.sent) != 1 {
+			h.Errorf("%d were sent; the lane is of workspace %q", len(h.sent), got)
+		}
+	})
+}
+
+// A rate limit follows the subscription, and a change that leaves it alone does
+// not begin it anew.
+func TestRateLimitChanges(t *testing.T) {
+	runDispatcher(t, Options{TargetAge: time.Hour}, slow(time.Millisecond), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{RateLimit: 1, RatePer: time.Second})
+		h.dispatcher.Offer(h.accept(100, ""))
+		time.Sleep(1500 * time.Millisecond)
+		for range 10 {
+			h.dispatcher.Changed(sub)
+			time.Sleep(time.Millisecond)
+		}
+		h.checkState(sub, limited)
+		if n := h.sentTo(sub); n != 2 {
+			h.Errorf("%d were sent within a second and a half at one a second", n)
+		}
+		h.change(sub, func(s *feedmill.Subscription) { s.Delivery.RateLimit = 10 })
+		h.dispatcher.Changed(sub)
+		time.Sleep(2 * time.Second)
+		if n := h.sentTo(sub); n < 16 || n > 21 {
+			h.Errorf("%d were sent, two seconds after ten a second are allowed", n)
+		}
+		h.change(sub, func(s *feedmill.Subscription) { s.Delivery.RateLimit = 0 })
+		h.dispatcher.Changed(sub)
+		time.Sleep(time.Second)
+		if n := h.sentTo(sub); n != 100 {
+			h.Errorf("%d were sent without a limit", n)
 		}
 	})
 }

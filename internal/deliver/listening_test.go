@@ -66,3 +66,10 @@ func TestHeadersAreThoseOfTheSender(t *testing.T) {
 		t.Errorf("there are headers that a webhook does not have: %q", got)
 	}
 }
+
+func TestHeadersNeedTheSecrets(t *testing.T) {
+	headers, err := (&Sender{}).Headers(t.Context(), plainVault{}, feedmill.Subscription{Secrets: []byte("not JSON")})
+	if err == nil || headers != nil {
+		t.Errorf("there are headers without a secret, %v", err)
+	}
+}

@@ -72,6 +72,36 @@ func TestASilentEndpointIsProbed(t *testing.T) {
 	})
 }
 
+// What is offered while a probe is under way follows it, without a poll.
+func TestOffersDuringAProbe(t *testing.T) {
+	well := time.Time{}
+	to := func(context.Context, Target, Message) Result {
+		time.Sleep(100 * time.Millisecond)
+		if time.Now().Before(well) {
+			return Result{Error: "timeout"}
+		}
+		return Result{Status: 200}
+	}
+	runDispatcher(t, Options{PollEvery: time.Hour}, to, func(h *harness) {
+		well = time.Now().Add(time.Second)
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		h.dispatcher.Offer(h.accept(6, ""))
+		time.Sleep(1250 * time.Millisecond) // five fail, and the breaker is open for a second
+		if n := h.sentTo(sub); n != 6 || h.stateOf(sub) == tripped {
+			h.Fatalf("%d attempts were made, and no probe is under way", n)
+		}
+		h.dispatcher.Offer(h.accept(10, ""))
+		synctest.Wait()
+		if n := h.sentTo(sub); n != 6 {
+			h.Errorf("%d attempts were made beside the probe", n-6)
+		}
+		time.Sleep(2 * time.Second)
+		if n := h.sentTo(sub); n != 16 {
+			h.Errorf("%d attempts were made after the probe, want 10", n-6)
+		}
+	})
+}
+
 func TestAStoreThatCannotBeReadIsAskedEverySecond(t *testing.T) {
 	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
 		sub := h.subscribe(feedmill.DeliverySettings{Ordered: true})
