@@ -61,7 +61,7 @@ func TestEventRoutesOfManyEvents(t *testing.T) {
 func TestSequenceGoesOnInTheNextBlock(t *testing.T) {
 	s := sequence{1 << blockBits, 5 << blockBits}
 	for i, want := range map[int]int64{0: 1 << blockBits, blockSize - 1: 2<<blockBits - 1, blockSize: 5 << blockBits, blockSize + 1: 5<<blockBits + 1} {
-		if got := s.number(i); got != want {
+		if got := s.seq(i); got != want {
 			t.Errorf("delivery %d has number %d, want %d", i, got, want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestSequenceGoesOnInTheNextBlock(t *testing.T) {
 
 func TestSharedTransactionsAreBoundedByDeliveries(t *testing.T) {
 	var db DB
-	p := &publication{events: []feedmill.Event{{Workspace: "ws_1"}}}
+	p := &acceptCall{events: []feedmill.Event{{Workspace: "ws_1"}}}
 	unknown := db.weight(p)
 	db.fanouts.note("ws_1", 3, 2)
 	if got := db.weight(p); got != eventBytes+2*deliveryBytes || got >= unknown {
@@ -89,8 +89,8 @@ func TestSharedTransactionsAreBoundedByDeliveries(t *testing.T) {
 }
 
 func TestRecentForgetsTheOldest(t *testing.T) {
-	var r recent
-	text := make([]byte, recentBytes/4)
+	var r payloadCache
+	text := make([]byte, payloadCacheBytes/4)
 	ids := make([]feedmill.ID, 12)
 	for i := range ids {
 		ids[i] = feedmill.NewID(feedmill.PrefixEvent)

@@ -46,7 +46,7 @@ func (t tx) insertAttempt(ctx context.Context, a feedmill.Attempt) error {
 	return err
 }
 
-// encodeHeader writes each name and each value behind its length. An answer's
+// encodeHeader writes each name and each value behind its length. A response's
 // header may hold any bytes, which a column of text may not.
 func encodeHeader(header [][2]string) (b []byte) {
 	for _, field := range header {

@@ -55,7 +55,7 @@ type newRows struct {
 	apart                                                    []bool
 }
 
-func rowsOf(deliveries []feedmill.Delivery, again bool) newRows {
+func rowsOf(deliveries []feedmill.Delivery, replayed bool) newRows {
 	n := len(deliveries)
 	texts := make([]string, 6*n)
 	column := func(i int) []string { return texts[i*n : (i+1)*n : (i+1)*n] }
@@ -67,7 +67,7 @@ func rowsOf(deliveries []feedmill.Delivery, again bool) newRows {
 		d := &deliveries[i]
 		r.ids[i], r.workspaces[i], r.subscriptions[i] = string(d.ID), string(d.Workspace), string(d.Subscription)
 		r.events[i], r.types[i], r.resources[i] = string(d.Event), d.Type, d.ResourceID
-		r.seqs[i], r.maxAttempts[i], r.apart[i] = d.Seq, int32(d.MaxAttempts), again || apart(*d)
+		r.seqs[i], r.maxAttempts[i], r.apart[i] = d.Seq, int32(d.MaxAttempts), replayed || apart(*d)
 	}
 	return r
 }
@@ -81,9 +81,9 @@ const (
 	newArrays  = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::integer[], $9::boolean[]`
 )
 
-// queueOpen writes new deliveries that are pending, all due at the same time.
-// again says that they are of events that were accepted before.
-func queueOpen(b *pgx.Batch, deliveries []feedmill.Delivery, again bool) {
+// insertOpen writes new deliveries that are pending, all due at the same time.
+// replayed says that they are of events that were accepted before.
+func insertOpen(b *pgx.Batch, deliveries []feedmill.Delivery, replayed bool) {
 	for chunk := range slices.Chunk(deliveries, blockSize) {
 		slots := make([]int16, len(chunk))
 		for i := range chunk {
@@ -91,12 +91,12 @@ func queueOpen(b *pgx.Batch, deliveries []feedmill.Delivery, again bool) {
 		}
 		b.Queue(`INSERT INTO open_deliveries (`+newColumns+`, slot, state, reason, attempts, due_at)
 			SELECT *, 'pending', '', 0, $11::timestamptz FROM `+newArrays+`, $10::smallint[])`,
-			rowsOf(chunk, again).values(slots, chunk[0].DueAt)...)
+			rowsOf(chunk, replayed).values(slots, chunk[0].DueAt)...)
 	}
 }
 
-// queueDiscarded writes new deliveries that have ended as they began.
-func queueDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery) {
+// insertDiscarded writes new deliveries that have ended as they began.
+func insertDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery) {
 	if len(deliveries) == 0 {
 		return
 	}

@@ -33,8 +33,8 @@ func (s *sequence) take(b *pgx.Batch, n int) {
 	})
 }
 
-// number is that of the i-th delivery of the transaction.
-func (s sequence) number(i int) int64 { return s[i>>blockBits] + int64(i&(blockSize-1)) }
+// seq is that of the i-th delivery of the transaction.
+func (s sequence) seq(i int) int64 { return s[i>>blockBits] + int64(i&(blockSize-1)) }
 
 // blocksFor is how many blocks n deliveries need.
 func blocksFor(n int) int { return (n + blockSize - 1) >> blockBits }

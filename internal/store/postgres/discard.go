@@ -12,13 +12,13 @@ import (
 // written at this moment.
 func (db *DB) DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (n int, err error) {
 	err = db.write(ctx, func(tx tx) (err error) {
-		n, err = tx.discard(ctx, subscription, reason, at, limit)
+		n, err = tx.discardOpen(ctx, subscription, reason, at, limit)
 		return err
 	})
 	return n, err
 }
 
-func (t tx) discard(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error) {
+func (t tx) discardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error) {
 	n, err := t.exec(ctx, `WITH gone AS (
 			DELETE FROM open_deliveries WHERE id IN (
 				SELECT id FROM open_deliveries WHERE subscription_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)

@@ -14,8 +14,8 @@ import (
 
 var scanEvent = scanner(record.Event)
 
-// queueEvents writes events that were accepted.
-func queueEvents(b *pgx.Batch, events []acceptedEvent) {
+// insertEvents writes events that were accepted.
+func insertEvents(b *pgx.Batch, events []acceptedEvent) {
 	n := len(events)
 	if n == 0 {
 		return

@@ -22,8 +22,8 @@ type fanouts struct {
 	recent map[feedmill.ID]int
 }
 
-// of is how many deliveries an event of the workspace is likely to have.
-func (f *fanouts) of(workspace feedmill.ID) int {
+// estimate is how many deliveries an event of the workspace is likely to have.
+func (f *fanouts) estimate(workspace feedmill.ID) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n, ok := f.recent[workspace]; ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// feedChange changes a feed and answers what is written with the change.
+// feedChange changes a feed and returns what is written with the change.
 type feedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // ChangeFeed changes a feed, alone with it.
@@ -24,7 +24,7 @@ func (db *DB) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmi
 			return feedmill.ErrConflict
 		}
 		err := tx.send(ctx, func(b *pgx.Batch) error {
-			queueVersion(b, workspace, v)
+			insertVersion(b, workspace, v)
 			replaceRefresh(b, *f, r)
 			return nil
 		})
@@ -48,30 +48,29 @@ func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmi
 // changeFeed changes a feed by what comes first and by what the caller makes of
 // that.
 func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(tx, *feedmill.Feed) error, change feedChange, maxAttempts int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
-	due, err = db.telling(ctx, nil, maxAttempts, func(tx tx, p *publication) error {
+	due, err = db.writeWithEvents(ctx, maxAttempts, func(tx tx) ([]feedmill.Event, error) {
 		// The lock comes before the read: what one statement finds, after it
 		// has waited for a lock, can be of two moments.
 		if _, err := tx.exec(ctx, `SELECT 1 FROM feeds WHERE workspace_id = $1 AND id = $2 FOR UPDATE`, workspace, id); err != nil {
-			return err
+			return nil, err
 		}
 		if f, err = scanFeed(tx.QueryRow(ctx, oneFeed, workspace, id)); err != nil {
-			return err
+			return nil, err
 		}
 		if err := first(tx, &f); err != nil {
-			return err
+			return nil, err
 		}
 		was := f
 		response, events, err := change(&f)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		record.KeepFeed(&f, was)
-		p.events = events
-		if err := tx.keep(ctx, response); err != nil {
-			return err
+		if err := tx.keepResponse(ctx, response); err != nil {
+			return nil, err
 		}
-		return tx.send(ctx, func(b *pgx.Batch) error {
-			queueFeed(b, f)
+		return events, tx.send(ctx, func(b *pgx.Batch) error {
+			updateFeed(b, f)
 			return nil
 		})
 	})
@@ -81,7 +80,7 @@ func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first f
 	return f, due, nil
 }
 
-func queueFeed(b *pgx.Batch, f feedmill.Feed) {
+func updateFeed(b *pgx.Batch, f feedmill.Feed) {
 	b.Queue(`UPDATE feeds SET (`+record.FeedChanging+`, last_refresh_id) =
 		($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) WHERE workspace_id = $20 AND id = $21`,
 		append(record.ChangingFeed(&f, kinds{}), record.LastRefresh(f), f.Workspace, f.ID)...)

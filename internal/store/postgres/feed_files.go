@@ -7,10 +7,10 @@ import (
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// forgetRows runs remove, which answers the two files of each row, with the
-// arguments bound and limit, and answers those files that no row has any more.
+// forgetRows runs remove, which returns the two files of each row, with the
+// arguments bound and limit, and returns those files that no row has any more.
 // Where two replicas each remove one of two rows with the same file, neither
-// answers it.
+// returns it.
 func (db *DB) forgetRows(ctx context.Context, limit int, remove string, bound any) (files []string, more bool, err error) {
 	err = db.write(ctx, func(tx tx) error {
 		rows, err := tx.Query(ctx, remove, bound, limit)

@@ -13,9 +13,9 @@ import (
 
 var scanVersion = scanner(record.Version)
 
-// queueVersion writes a version. The one that it pushes out of the newest is
+// insertVersion writes a version. The one that it pushes out of the newest is
 // from then on kept for its age alone.
-func queueVersion(b *pgx.Batch, workspace feedmill.ID, v feedmill.FeedVersion) {
+func insertVersion(b *pgx.Batch, workspace feedmill.ID, v feedmill.FeedVersion) {
 	b.Queue(`INSERT INTO feed_versions (workspace_id, `+record.VersionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		append([]any{workspace}, record.Version(&v, kinds{})...)...)
 	b.Queue(`UPDATE feed_versions SET stale_at = created_at + $1::interval WHERE workspace_id = $2 AND feed_id = $3 AND number = $4`,
@@ -39,7 +39,7 @@ func (db *DB) FeedVersions(ctx context.Context, workspace, feed feedmill.ID, bef
 	return all(rows, err, scanVersion)
 }
 
-// ForgetVersions removes versions that need not be kept any more, and answers
+// ForgetVersions removes versions that need not be kept any more, and returns
 // the files that nothing has any more. It passes over those that another
 // replica is at.
 func (db *DB) ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error) {

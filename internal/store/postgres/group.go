@@ -15,12 +15,12 @@ import (
 const (
 	// acceptsInFlight and settlesInFlight are how many shared transactions of
 	// a kind run at once: while one waits for the disk, another is filled.
-	// Beyond the first they must be worth it, by the weight of their calls:
-	// many small ones cost a good deal more than a few.
-	acceptsInFlight = 2
-	acceptsWorthIt  = 192 << 10
-	settlesInFlight = 3
-	settlesWorthIt  = 256
+	// Beyond the first their calls must have a least weight: many small ones
+	// cost a good deal more than a few.
+	acceptsInFlight  = 2
+	acceptsMinWeight = 192 << 10
+	settlesInFlight  = 3
+	settlesMinWeight = 256
 	// sharedPatience bounds a shared transaction, which no single caller's
 	// context may end.
 	sharedPatience = 30 * time.Second
@@ -32,36 +32,36 @@ const (
 //
 // It has no goroutine of its own: one of the waiting callers commits for all.
 type group[C any] struct {
-	// together does the calls in one transaction: all of them or none.
-	together func(context.Context, []C) error
+	// transact does the calls in one transaction: all of them or none.
+	transact func(context.Context, []C) error
 	// weight is what a call adds to a transaction, and limit how much one
 	// transaction takes on, where it is more than one call.
 	weight func(C) int
 	limit  int
-	// worthIt is how much a transaction beside the first must be about.
-	worthIt int
+	// minWeight is the least weight of a transaction beside the first.
+	minWeight int
 
 	// first is held by the first transaction under way, others by those
 	// beside it.
 	first, others chan struct{}
 	mu            sync.Mutex
 	waiting       []*member[C]
-	// heavy is what all who wait weigh together.
-	heavy int
+	// waitingWeight is the weight of all who wait.
+	waitingWeight int
 }
 
 type member[C any] struct {
 	call   C
 	weight int
 	// taken says that the call is in a transaction that is under way; done
-	// gets its answer.
+	// gets its result.
 	taken bool
 	done  chan error
 }
 
-func newGroup[C any](together func(context.Context, []C) error, weight func(C) int, limit, inFlight, worthIt int) *group[C] {
+func newGroup[C any](transact func(context.Context, []C) error, weight func(C) int, limit, inFlight, minWeight int) *group[C] {
 	return &group[C]{
-		together: together, weight: weight, limit: limit, worthIt: worthIt,
+		transact: transact, weight: weight, limit: limit, minWeight: minWeight,
 		first: make(chan struct{}, 1), others: make(chan struct{}, inFlight-1),
 	}
 }
@@ -72,9 +72,9 @@ func (g *group[C]) do(ctx context.Context, call C) error {
 	m := &member[C]{call: call, weight: g.weight(call), done: make(chan error, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, m)
-	g.heavy += m.weight
-	var others chan struct{} // it is left to those who make it worth it
-	if g.heavy >= g.worthIt {
+	g.waitingWeight += m.weight
+	var others chan struct{} // only for those with whom there is weight enough
+	if g.waitingWeight >= g.minWeight {
 		others = g.others
 	}
 	g.mu.Unlock()
@@ -83,12 +83,12 @@ func (g *group[C]) do(ctx context.Context, call C) error {
 		case err := <-m.done:
 			return err
 		case g.first <- struct{}{}:
-			g.lead(ctx, g.first, 0)
+			g.commitWaiting(ctx, g.first, 0)
 		case others <- struct{}{}:
-			g.lead(ctx, others, g.worthIt)
+			g.commitWaiting(ctx, others, g.minWeight)
 			others = nil
 		case <-ctx.Done():
-			if g.leave(m) {
+			if g.withdraw(m) {
 				return ctx.Err()
 			}
 		}
@@ -98,25 +98,25 @@ func (g *group[C]) do(ctx context.Context, call C) error {
 	}
 }
 
-// lead does the calls that wait, for all who made them, where they weigh enough.
-// It holds one of the transactions that may be under way.
-func (g *group[C]) lead(ctx context.Context, held chan struct{}, least int) {
+// commitWaiting does the calls that wait, for all who made them, where they
+// weigh enough. It holds one of the transactions that may be under way.
+func (g *group[C]) commitWaiting(ctx context.Context, held chan struct{}, least int) {
 	defer func() { <-held }()
-	batch := g.take(least)
+	batch := g.takeBatch(least)
 	if len(batch) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedPatience)
 	defer cancel()
-	// Even a panic, in what a caller had to be asked, leaves nobody waiting.
-	answered := false
+	// Even a panic, in a function of a caller's, leaves nobody waiting.
+	finished := false
 	defer func() {
-		if !answered {
-			answer(batch, feedmill.ErrUnavailable)
+		if !finished {
+			finish(batch, feedmill.ErrUnavailable)
 		}
 	}()
 	g.commit(ctx, batch)
-	answered = true
+	finished = true
 }
 
 // commit does the calls of a batch. Where one of them is to blame for an error,
@@ -126,18 +126,18 @@ func (g *group[C]) commit(ctx context.Context, batch []*member[C]) {
 	for i, m := range batch {
 		calls[i] = m.call
 	}
-	err := g.together(ctx, calls)
+	err := g.transact(ctx, calls)
 	if err != nil && len(batch) > 1 && blamesOne(err) {
 		half := len(batch) / 2
 		g.commit(ctx, batch[:half])
 		g.commit(ctx, batch[half:])
 		return
 	}
-	answer(batch, err)
+	finish(batch, err)
 }
 
-// answer tells everybody in a batch who has not been told yet.
-func answer[C any](batch []*member[C], err error) {
+// finish tells everybody in a batch who has not been told yet.
+func finish[C any](batch []*member[C], err error) {
 	for _, m := range batch {
 		select {
 		case m.done <- err:
@@ -146,12 +146,12 @@ func answer[C any](batch []*member[C], err error) {
 	}
 }
 
-// take removes the calls of the next transaction from those that wait, none
+// takeBatch removes the calls of the next transaction from those that wait, none
 // where all of them weigh less than is asked for.
-func (g *group[C]) take(least int) []*member[C] {
+func (g *group[C]) takeBatch(least int) []*member[C] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.heavy < least {
+	if g.waitingWeight < least {
 		return nil
 	}
 	n, sum := 0, 0
@@ -159,7 +159,7 @@ func (g *group[C]) take(least int) []*member[C] {
 		sum += g.waiting[n].weight
 		n++
 	}
-	g.heavy -= sum
+	g.waitingWeight -= sum
 	batch := slices.Clone(g.waiting[:n])
 	for _, m := range batch {
 		m.taken = true
@@ -169,20 +169,20 @@ func (g *group[C]) take(least int) []*member[C] {
 }
 
 // isTaken reports whether somebody has taken a call: whoever made it has nothing
-// left to do but to wait for the answer.
+// left to do but to wait for the result.
 func (g *group[C]) isTaken(m *member[C]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return m.taken
 }
 
-// leave removes a call that nobody has taken yet and reports whether it could.
-func (g *group[C]) leave(m *member[C]) bool {
+// withdraw removes a call that nobody has taken yet and reports whether it could.
+func (g *group[C]) withdraw(m *member[C]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.Index(g.waiting, m)
 	if i >= 0 {
-		g.heavy -= m.weight
+		g.waitingWeight -= m.weight
 		g.waiting = slices.Delete(g.waiting, i, i+1)
 	}
 	return i >= 0

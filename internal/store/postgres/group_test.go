@@ -92,7 +92,7 @@ func TestGroupBeginsBesideOthersWhereItIsWorthIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{release: make(chan struct{})}
 		g := r.group(100)
-		g.worthIt = 4
+		g.minWeight = 4
 		errs, wait := crowdOf(t.Context(), g, 15)
 		if got := r.sizes(); !slices.Equal(got, []int{1, 4, 4}) {
 			t.Errorf("transactions of %v calls are under way, want 1 and two of 4", got)

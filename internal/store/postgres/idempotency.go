@@ -7,38 +7,38 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// keepAnswer writes a kept answer, or nothing where the key has one already; an
-// answer past its time is replaced.
-const keepAnswer = `INSERT INTO once (workspace_id, key, fingerprint, answer, expires_at) VALUES ($1, $2, $3, $4, $5)
+// upsertResponse writes a response, or nothing where the key has one already; a
+// response past its time is replaced.
+const upsertResponse = `INSERT INTO once (workspace_id, key, fingerprint, answer, expires_at) VALUES ($1, $2, $3, $4, $5)
 	ON CONFLICT (workspace_id, key) DO UPDATE
 	SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
 	WHERE once.expires_at <= $6`
 
-// keepValues are the values of keepAnswer.
-func keepValues(response *feedmill.IdempotentResponse) []any {
+// responseValues are the values of upsertResponse.
+func responseValues(response *feedmill.IdempotentResponse) []any {
 	now := response.ExpiresAt.Add(-feedmill.IdempotencyLifetime)
 	return []any{response.Workspace, response.Key, response.Fingerprint[:], response.Answer, response.ExpiresAt, now}
 }
 
-// keep writes a kept answer beside the effect it belongs to. A key that has an
-// answer already is feedmill.ErrIdempotencyKeyUsed, which undoes that effect.
-func (t tx) keep(ctx context.Context, response *feedmill.IdempotentResponse) error {
+// keepResponse writes a response beside the effect it belongs to. A key that has a
+// response already is feedmill.ErrIdempotencyKeyUsed, which undoes that effect.
+func (t tx) keepResponse(ctx context.Context, response *feedmill.IdempotentResponse) error {
 	if response == nil {
 		return nil
 	}
-	n, err := t.exec(ctx, keepAnswer, keepValues(response)...)
+	n, err := t.exec(ctx, upsertResponse, responseValues(response)...)
 	if err == nil && n == 0 {
 		return feedmill.ErrIdempotencyKeyUsed
 	}
 	return err
 }
 
-// KeepResponse keeps the answer to a request that had no effect.
+// KeepResponse keeps the response to a request that had no effect.
 func (db *DB) KeepResponse(ctx context.Context, response feedmill.IdempotentResponse) error {
-	return db.write(ctx, func(tx tx) error { return tx.keep(ctx, &response) })
+	return db.write(ctx, func(tx tx) error { return tx.keepResponse(ctx, &response) })
 }
 
-// KeptResponse finds the answer kept for an idempotency key at the time now.
+// KeptResponse finds the response kept for an idempotency key at the time now.
 func (db *DB) KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
 	response := feedmill.IdempotentResponse{Workspace: workspace, Key: key}
 	var fingerprint []byte
@@ -50,7 +50,7 @@ func (db *DB) KeptResponse(ctx context.Context, workspace feedmill.ID, key strin
 	return response, translate(err)
 }
 
-// ForgetResponses removes up to limit answers that are past their time, and
+// ForgetResponses removes up to limit responses that are past their time, and
 // reports how many it removed.
 func (db *DB) ForgetResponses(ctx context.Context, now time.Time, limit int) (n int64, err error) {
 	err = db.write(ctx, func(tx tx) (err error) {

@@ -18,7 +18,7 @@ func (t tx) insertKey(ctx context.Context, k feedmill.Key, onConflict string) (i
 // CreateKey adds a key. A workspace that is not there is feedmill.ErrNotFound.
 func (db *DB) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
-		if err := tx.keep(ctx, response); err != nil {
+		if err := tx.keepResponse(ctx, response); err != nil {
 			return err
 		}
 		_, err := tx.insertKey(ctx, k, "")

@@ -44,7 +44,7 @@ func (db *DB) DeleteListener(ctx context.Context, workspace, id feedmill.ID, at 
 		if n == 0 {
 			return feedmill.ErrNotFound
 		}
-		return tx.forget(ctx, id, at)
+		return tx.forgetSubscription(ctx, id, at)
 	})
 }
 
@@ -60,7 +60,7 @@ func (db *DB) ExpireListeners(ctx context.Context, now time.Time, limit int) (n 
 			return err
 		}
 		for _, id := range ids {
-			if err := tx.forget(ctx, id, now); err != nil {
+			if err := tx.forgetSubscription(ctx, id, now); err != nil {
 				return err
 			}
 		}

@@ -4,9 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
+// match is a subscription that an event is for.
+type match struct {
+	subscription feedmill.ID
+	disabled     bool
+}
+
+// topic is what an event is matched by.
 type topic struct {
 	workspace      feedmill.ID
 	name, resource string
@@ -22,16 +32,35 @@ func topicsOf(e feedmill.Event) []topic {
 	return topics
 }
 
-type listener struct {
-	subscription feedmill.ID
-	disabled     bool
+// match finds the subscriptions to the topics of the events.
+func (a *acceptBatch) match(b *pgx.Batch) {
+	var workspaces, names, resources []string
+	var numbers []int32
+	for t, i := range a.topics {
+		workspaces, names, resources = append(workspaces, string(t.workspace)), append(names, t.name), append(resources, t.resource)
+		numbers = append(numbers, int32(i))
+	}
+	each(b.Queue(`SELECT e.number, s.id, s.state = 'disabled'
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[]) AS e (workspace_id, topic, resource_id, number)
+		JOIN subscription_topics t USING (workspace_id, topic, resource_id)
+		JOIN subscriptions s ON s.id = t.subscription_id`, workspaces, names, resources, numbers),
+		func(row record.Row) error {
+			var i int
+			var m match
+			if err := row.Scan(&i, &m.subscription, &m.disabled); err != nil {
+				return err
+			}
+			a.matches[i] = append(a.matches[i], m)
+			return nil
+		})
 }
 
-// listenersOf are the subscriptions that an event is for, each once.
-func (a *acceptance) listenersOf(e feedmill.Event) (all []listener) {
+// matchesOf are the subscriptions that an event is for, in the order of their
+// ids. One that names both the event and its family is found once.
+func (a *acceptBatch) matchesOf(e feedmill.Event) (found []match) {
 	for _, t := range topicsOf(e) {
-		all = append(all, a.listeners[a.topics[t]]...)
+		found = append(found, a.matches[a.topics[t]]...)
 	}
-	slices.SortFunc(all, func(x, y listener) int { return strings.Compare(string(x.subscription), string(y.subscription)) })
-	return slices.Compact(all)
+	slices.SortFunc(found, func(x, y match) int { return strings.Compare(string(x.subscription), string(y.subscription)) })
+	return slices.Compact(found)
 }

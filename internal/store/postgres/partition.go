@@ -43,7 +43,7 @@ type days struct {
 	known map[time.Time]bool
 }
 
-// missing answers those of the days that are not known.
+// missing returns those of the days that are not known.
 func (d *days) missing(wanted []time.Time) (unknown []time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,9 +72,9 @@ func (d *days) forget() {
 	clear(d.known)
 }
 
-// prepareDays makes the partitions from yesterday until some days ahead, of
+// preparePartitions makes the partitions from yesterday until some days ahead, of
 // days that are not wholly before the time given.
-func (db *DB) prepareDays(ctx context.Context, now, before time.Time, ahead int) error {
+func (db *DB) preparePartitions(ctx context.Context, now, before time.Time, ahead int) error {
 	var wanted []time.Time
 	for i := -1; i <= ahead; i++ {
 		if day := dayOf(now).AddDate(0, 0, i); day.Add(aDay).After(before) {
@@ -82,19 +82,19 @@ func (db *DB) prepareDays(ctx context.Context, now, before time.Time, ahead int)
 		}
 	}
 	db.days.forget()
-	return db.ensureDays(ctx, wanted)
+	return db.ensurePartitions(ctx, wanted)
 }
 
-// withRoom calls do once there are partitions for all the ids. Where another
+// withPartitions calls do once there are partitions for all the ids. Where another
 // replica has dropped one meanwhile, it makes them and calls do again.
-func (db *DB) withRoom(ctx context.Context, ids []feedmill.ID, do func() error) error {
+func (db *DB) withPartitions(ctx context.Context, ids []feedmill.ID, do func() error) error {
 	var wanted []time.Time
 	for _, id := range ids {
 		if day := dayOf(id.Time()); !slices.Contains(wanted, day) {
 			wanted = append(wanted, day)
 		}
 	}
-	if err := db.ensureDays(ctx, wanted); err != nil {
+	if err := db.ensurePartitions(ctx, wanted); err != nil {
 		return err
 	}
 	err := do()
@@ -102,13 +102,13 @@ func (db *DB) withRoom(ctx context.Context, ids []feedmill.ID, do func() error) 
 		return err
 	}
 	db.days.forget()
-	if err := db.ensureDays(ctx, wanted); err != nil {
+	if err := db.ensurePartitions(ctx, wanted); err != nil {
 		return err
 	}
 	return do()
 }
 
-func (db *DB) ensureDays(ctx context.Context, wanted []time.Time) error {
+func (db *DB) ensurePartitions(ctx context.Context, wanted []time.Time) error {
 	wanted = db.days.missing(wanted)
 	if len(wanted) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (db *DB) ensureDays(ctx context.Context, wanted []time.Time) error {
 		return err
 	}
 	if slices.ContainsFunc(wanted, func(day time.Time) bool { return !slices.Contains(there, day) }) {
-		if err := db.makeDays(ctx, wanted); err != nil {
+		if err := db.createPartitions(ctx, wanted); err != nil {
 			return err
 		}
 	}
@@ -131,11 +131,11 @@ func (db *DB) knownDays(ctx context.Context) ([]time.Time, error) {
 	return all(rows, err, scanDay)
 }
 
-// makeDays makes the partitions that are not there, under the lock that
+// createPartitions makes the partitions that are not there, under the lock that
 // migrations take, so that replicas never make the same one twice. A table is
 // attached rather than made as a partition, because that does not wait for
 // those who read and write, nor make them wait.
-func (db *DB) makeDays(ctx context.Context, wanted []time.Time) error {
+func (db *DB) createPartitions(ctx context.Context, wanted []time.Time) error {
 	return db.write(ctx, func(tx tx) error {
 		if _, err := tx.exec(ctx, `SELECT version FROM schema_version FOR UPDATE`); err != nil {
 			return err
@@ -157,4 +157,14 @@ func (db *DB) makeDays(ctx context.Context, wanted []time.Time) error {
 		_, err = tx.exec(ctx, statements.String())
 		return err
 	})
+}
+
+// partitionIDs are ids of all the days of which events and their deliveries need
+// partitions.
+func partitionIDs(events []feedmill.Event) []feedmill.ID {
+	ids := []feedmill.ID{feedmill.FirstID(feedmill.PrefixDelivery, time.Now())}
+	for _, e := range events {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }

@@ -31,7 +31,7 @@ func TestReplicasMakeTheSameDaysAtOnce(t *testing.T) {
 	for range 6 {
 		db := open(t, url)
 		wg.Go(func() {
-			if err := db.prepareDays(t.Context(), time.Now().AddDate(0, 1, 0), time.Time{}, daysAhead); err != nil {
+			if err := db.preparePartitions(t.Context(), time.Now().AddDate(0, 1, 0), time.Time{}, daysAhead); err != nil {
 				t.Error(err)
 			}
 		})

@@ -11,57 +11,57 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// recentBytes bounds each of the two halves of the payloads that are remembered.
-const recentBytes = 8 << 20
+// payloadCacheBytes bounds each of the two halves of a payloadCache.
+const payloadCacheBytes = 8 << 20
 
-// recent remembers the payloads that were accepted or read last: those of an
+// payloadCache remembers the payloads that were accepted or read last: those of an
 // event that goes to many subscriptions are asked for once for each of them. It
 // has two halves; when one is full the other is forgotten.
-type recent struct {
+type payloadCache struct {
 	mu         sync.Mutex
 	young, old map[feedmill.ID][]byte
 	bytes      int
 }
 
-// get answers the payload of an event and whether it is known.
-func (r *recent) get(event feedmill.ID) ([]byte, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	text, ok := r.young[event]
+// get returns the payload of an event and whether it is known.
+func (c *payloadCache) get(event feedmill.ID) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text, ok := c.young[event]
 	if !ok {
-		if text, ok = r.old[event]; ok {
-			r.add(event, text)
+		if text, ok = c.old[event]; ok {
+			c.add(event, text)
 		}
 	}
 	return text, ok
 }
 
 // put remembers the payload of an event.
-func (r *recent) put(event feedmill.ID, text []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.add(event, text)
+func (c *payloadCache) put(event feedmill.ID, text []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(event, text)
 }
 
-func (r *recent) add(event feedmill.ID, text []byte) {
-	if _, ok := r.young[event]; ok {
+func (c *payloadCache) add(event feedmill.ID, text []byte) {
+	if _, ok := c.young[event]; ok {
 		return
 	}
-	if r.young == nil || r.bytes+len(text)+eventBytes > recentBytes {
-		r.young, r.old, r.bytes = make(map[feedmill.ID][]byte), r.young, 0
+	if c.young == nil || c.bytes+len(text)+eventBytes > payloadCacheBytes {
+		c.young, c.old, c.bytes = make(map[feedmill.ID][]byte), c.young, 0
 	}
-	r.young[event] = text
-	r.bytes += len(text) + eventBytes
+	c.young[event] = text
+	c.bytes += len(text) + eventBytes
 }
 
-// payloads adds to deliveries of one workspace what is to be sent. One whose
+// withPayloads adds to deliveries of one workspace what is to be sent. One whose
 // event has gone, since it has ended meanwhile, is left out.
-func (db *DB) payloads(ctx context.Context, deliveries []feedmill.Delivery) ([]feedmill.DueDelivery, error) {
+func (db *DB) withPayloads(ctx context.Context, deliveries []feedmill.Delivery) ([]feedmill.DueDelivery, error) {
 	texts := make(map[feedmill.ID][]byte, len(deliveries))
 	days := make(map[time.Time][]string)
 	for i := range deliveries {
 		event := deliveries[i].Event
-		if text, ok := db.recent.get(event); ok {
+		if text, ok := db.payloads.get(event); ok {
 			texts[event] = text
 			continue
 		}
@@ -93,7 +93,7 @@ func (db *DB) readPayloads(ctx context.Context, texts map[feedmill.ID][]byte, wo
 		var id feedmill.ID
 		var text []byte
 		_, err = pgx.ForEachRow(rows, []any{&id, &text}, func() error {
-			db.recent.put(id, text)
+			db.payloads.put(id, text)
 			texts[id], text = text, nil
 			return nil
 		})

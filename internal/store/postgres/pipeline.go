@@ -17,9 +17,9 @@ const rollbackPatience = 5 * time.Second
 
 // pipeline runs a transaction in as few trips to the server as it has steps
 // and returns once it is durable. A step queues statements that are sent
-// together; the next one may use what they answered, and one that queues
+// together; the next one may use what they returned, and one that queues
 // nothing costs nothing. The first trip begins the transaction and the last
-// commits it, so nothing of the last step may find out by its answers that the
+// commits it, so nothing of the last step may find out by its results that the
 // transaction must not be.
 func (db *DB) pipeline(ctx context.Context, steps ...func(*pgx.Batch) error) error {
 	return translate(db.steady.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {

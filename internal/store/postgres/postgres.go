@@ -36,9 +36,9 @@ type DB struct {
 
 	successes successes
 	fanouts   fanouts
-	recent    recent
+	payloads  payloadCache
 
-	accepts *group[*publication]
+	accepts *group[*acceptCall]
 	settles *group[[]feedmill.Outcome]
 }
 
@@ -62,9 +62,9 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	db.accepts = newGroup(db.acceptTogether, db.weight, maxSharedBytes, acceptsInFlight, acceptsWorthIt)
-	db.settles = newGroup(db.settleTogether, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes, settlesInFlight, settlesWorthIt)
-	if err := db.prepareDays(ctx, time.Now(), time.Time{}, daysAheadAtOpen); err != nil {
+	db.accepts = newGroup(db.acceptCalls, db.weight, maxSharedBytes, acceptsInFlight, acceptsMinWeight)
+	db.settles = newGroup(db.settleCalls, func(o []feedmill.Outcome) int { return len(o) }, maxSharedOutcomes, settlesInFlight, settlesMinWeight)
+	if err := db.preparePartitions(ctx, time.Now(), time.Time{}, daysAheadAtOpen); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}

@@ -51,7 +51,7 @@ func columns(keys []eventKey) (workspaces, ids []string) {
 // A replayed delivery that has ended is newer than its event and may stay as
 // much longer.
 func (db *DB) Prune(ctx context.Context, now, before time.Time) (more bool, err error) {
-	if err := db.prepareDays(ctx, now, before, daysAhead); err != nil {
+	if err := db.preparePartitions(ctx, now, before, daysAhead); err != nil {
 		return false, err
 	}
 	db.sweep.mu.Lock()
@@ -89,11 +89,11 @@ func (db *DB) pruneDay(ctx context.Context, day time.Time, reached *eventKey) (d
 			done = true
 			return err
 		}
-		held, err := tx.held(ctx, day)
+		open, err := tx.hasOpen(ctx, day)
 		if err != nil {
 			return err
 		}
-		if !held {
+		if !open {
 			done = true
 			return tx.dropDay(ctx, day)
 		}
@@ -104,13 +104,13 @@ func (db *DB) pruneDay(ctx context.Context, day time.Time, reached *eventKey) (d
 	return done && err == nil, err
 }
 
-// held reports whether anything open belongs to a day.
-func (t tx) held(ctx context.Context, day time.Time) (held bool, err error) {
+// hasOpen reports whether anything open belongs to a day.
+func (t tx) hasOpen(ctx context.Context, day time.Time) (open bool, err error) {
 	err = t.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM open_deliveries WHERE id >= $1 AND id < $2)
 			OR EXISTS (SELECT 1 FROM open_deliveries WHERE apart AND event_id >= $3 AND event_id < $4)`,
 		feedmill.FirstID(feedmill.PrefixDelivery, day), feedmill.FirstID(feedmill.PrefixDelivery, day.Add(aDay)),
-		feedmill.FirstID(feedmill.PrefixEvent, day), feedmill.FirstID(feedmill.PrefixEvent, day.Add(aDay))).Scan(&held)
-	return held, translate(err)
+		feedmill.FirstID(feedmill.PrefixEvent, day), feedmill.FirstID(feedmill.PrefixEvent, day.Add(aDay))).Scan(&open)
+	return open, translate(err)
 }
 
 // dropDay drops the partitions of a day, unless something has opened before
@@ -125,7 +125,7 @@ func (t tx) dropDay(ctx context.Context, day time.Time) error {
 	if _, err := t.exec(ctx, `SET LOCAL lock_timeout = '`+dropPatience+`'; LOCK TABLE `+list+` IN ACCESS EXCLUSIVE MODE`); err != nil {
 		return err
 	}
-	if held, err := t.held(ctx, day); err != nil || held {
+	if open, err := t.hasOpen(ctx, day); err != nil || open {
 		return err
 	}
 	if _, err := t.exec(ctx, `DROP TABLE `+list); err != nil {
@@ -141,16 +141,16 @@ func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end
 	events := partitionName("events", day)
 	rows, err := t.Query(ctx, `SELECT workspace_id, id FROM `+events+` WHERE (workspace_id, id) > ($1, $2)
 		ORDER BY workspace_id, id LIMIT $3`, reached.workspace, reached.id, sweepStep)
-	looked, err := all(rows, translate(err), scanEventKey)
-	if err != nil || len(looked) == 0 {
+	scanned, err := all(rows, translate(err), scanEventKey)
+	if err != nil || len(scanned) == 0 {
 		return true, err
 	}
-	*reached = looked[len(looked)-1]
+	*reached = scanned[len(scanned)-1]
 	// An event that is being opened again is locked, and stays.
 	const unused = ` JOIN unnest($1::text[], $2::text[]) AS k (workspace_id, id) USING (workspace_id, id)
 		WHERE NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.apart AND o.event_id = e.id)
 		AND NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.id BETWEEN e.first_delivery AND e.last_delivery AND o.event_id = e.id)`
-	workspaces, ids := columns(looked)
+	workspaces, ids := columns(scanned)
 	rows, err = t.Query(ctx, `SELECT workspace_id, id FROM `+events+` e`+unused+` FOR UPDATE OF e SKIP LOCKED`, workspaces, ids)
 	locked, err := all(rows, translate(err), scanEventKey)
 	if err != nil {
@@ -172,7 +172,7 @@ func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end
 			return false, err
 		}
 	}
-	return len(looked) < sweepStep, nil
+	return len(scanned) < sweepStep, nil
 }
 
 // span is an event and the first and the last of the deliveries that it had
@@ -184,7 +184,7 @@ type span struct {
 
 func scanSpan(row record.Row) (s span, err error) { return s, row.Scan(&s.event, &s.first, &s.last) }
 
-// deleteEnded deletes the deliveries of events of a day and answers their ids.
+// deleteEnded deletes the deliveries of events of a day and returns their ids.
 func (t tx) deleteEnded(ctx context.Context, day time.Time, events []span) ([]string, error) {
 	ids, first, last := make([]string, len(events)), make([]*string, len(events)), make([]*string, len(events))
 	for i, s := range events {

@@ -18,12 +18,12 @@ const supersede = `UPDATE refreshes SET superseded = true WHERE workspace_id = $
 // replaceRefresh writes a refresh that takes the place of the feed's last one.
 func replaceRefresh(b *pgx.Batch, f feedmill.Feed, r feedmill.Refresh) {
 	b.Queue(supersede, f.Workspace, f.ID, record.LastRefresh(f))
-	queueRefresh(b, f.Workspace, r, false)
+	putRefresh(b, f.Workspace, r, false)
 }
 
-// queueRefresh writes a refresh, as the last one of its feed where it is not
+// putRefresh writes a refresh, as the last one of its feed where it is not
 // superseded.
-func queueRefresh(b *pgx.Batch, workspace feedmill.ID, r feedmill.Refresh, superseded bool) {
+func putRefresh(b *pgx.Batch, workspace feedmill.ID, r feedmill.Refresh, superseded bool) {
 	b.Queue(`INSERT INTO refreshes (workspace_id, superseded, `+record.RefreshColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 		ON CONFLICT (workspace_id, feed_id, id) DO UPDATE SET state = excluded.state, started_at = excluded.started_at, ended_at = excluded.ended_at,
@@ -48,7 +48,7 @@ func (db *DB) Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feed
 }
 
 // ForgetRefreshes removes refreshes that began before the time given, but for
-// the last one of each feed and those that have not ended, and answers the files
+// the last one of each feed and those that have not ended, and returns the files
 // that nothing has any more.
 func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit, `DELETE FROM refreshes WHERE (workspace_id, feed_id, id) IN (

@@ -15,7 +15,7 @@ import (
 // up to, and without, Until, but not after the replay itself.
 func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
-		if err := tx.keep(ctx, response); err != nil {
+		if err := tx.keepResponse(ctx, response); err != nil {
 			return err
 		}
 		states := make([]string, len(r.States))
@@ -36,9 +36,9 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *fee
 func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error) {
 	// The new deliveries will need room for their attempts.
 	ids := []feedmill.ID{feedmill.FirstID(feedmill.PrefixDelivery, time.Now())}
-	err = db.withRoom(ctx, ids, func() error {
+	err = db.withPartitions(ctx, ids, func() error {
 		return db.write(ctx, func(tx tx) error {
-			r, err := scanStep(tx.QueryRow(ctx, `SELECT id, workspace_id, subscription_id, since, until, states, reached, before_seq
+			r, err := scanReplay(tx.QueryRow(ctx, `SELECT id, workspace_id, subscription_id, since, until, states, reached, before_seq
 				FROM replays WHERE done_at IS NULL ORDER BY stepped_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`))
 			if errors.Is(err, feedmill.ErrNotFound) {
 				worked = false
@@ -48,38 +48,39 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit 
 				return err
 			}
 			worked = true
-			return tx.step(ctx, r, now, maxAttempts, limit)
+			return tx.stepReplay(ctx, r, now, maxAttempts, limit)
 		})
 	})
 	return worked && err == nil, err
 }
 
-// replayStep is a replay and how far it has come.
-type replayStep struct {
+// replay is a replay and how far it has come.
+type replay struct {
 	feedmill.Replay
 	reached   feedmill.ID
 	beforeSeq int64
 }
 
-func scanStep(row record.Row) (r replayStep, err error) {
+func scanReplay(row record.Row) (r replay, err error) {
 	var since, until *time.Time
 	err = row.Scan(&r.ID, &r.Workspace, &r.Subscription, &since, &until, &r.States, &r.reached, &r.beforeSeq)
 	r.Since, r.Until = orZero(since), orZero(until)
 	return r, translate(err)
 }
 
-func (t tx) step(ctx context.Context, r replayStep, now time.Time, maxAttempts, limit int) error {
-	ended, err := t.lockEnded(ctx, r.Subscription)
+// stepReplay makes the next deliveries of a replay and notes how far it came.
+func (t tx) stepReplay(ctx context.Context, r replay, now time.Time, maxAttempts, limit int) error {
+	ended, err := t.lockSubscription(ctx, r.Subscription)
 	if err != nil {
 		return err
 	}
 	var old []feedmill.Delivery
 	if !ended {
-		if old, err = t.toReplay(ctx, r, limit); err != nil {
+		if old, err = t.replayable(ctx, r, limit); err != nil {
 			return err
 		}
 	}
-	fresh, err := t.again(ctx, old, now, maxAttempts)
+	fresh, err := t.redeliveries(ctx, old, now, maxAttempts)
 	if err != nil {
 		return err
 	}
@@ -88,10 +89,10 @@ func (t tx) step(ctx context.Context, r replayStep, now time.Time, maxAttempts, 
 		return err
 	}
 	for i := range fresh {
-		fresh[i].Seq = seqs.number(i)
+		fresh[i].Seq = seqs.seq(i)
 	}
 	return t.send(ctx, func(b *pgx.Batch) error {
-		queueOpen(b, fresh, true)
+		insertOpen(b, fresh, true)
 		if len(old) > 0 {
 			r.reached = old[len(old)-1].ID
 		}
@@ -105,8 +106,8 @@ func (t tx) step(ctx context.Context, r replayStep, now time.Time, maxAttempts, 
 	})
 }
 
-// toReplay lists the next deliveries of a replay, oldest first.
-func (t tx) toReplay(ctx context.Context, r replayStep, limit int) ([]feedmill.Delivery, error) {
+// replayable lists the next deliveries of a replay, oldest first.
+func (t tx) replayable(ctx context.Context, r replay, limit int) ([]feedmill.Delivery, error) {
 	var w where
 	w.and("workspace_id = ?", r.Workspace)
 	w.and("subscription_id = ?", r.Subscription)
@@ -121,9 +122,9 @@ func (t tx) toReplay(ctx context.Context, r replayStep, limit int) ([]feedmill.D
 	return listDeliveries(ctx, t, &w, r.States, true, "ASC", limit)
 }
 
-// again makes new deliveries of old ones, of those whose event is still there,
+// redeliveries makes new deliveries of old ones, of those whose event is still there,
 // and keeps the events from being pruned before the deliveries are open.
-func (t tx) again(ctx context.Context, old []feedmill.Delivery, now time.Time, maxAttempts int) (fresh []feedmill.Delivery, err error) {
+func (t tx) redeliveries(ctx context.Context, old []feedmill.Delivery, now time.Time, maxAttempts int) (fresh []feedmill.Delivery, err error) {
 	if len(old) == 0 {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 // in its budget than it has made. One that is pending, whose subscription is
 // deleted or disabled, or whose event is past its retention, is
 // feedmill.ErrConflict.
-func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (due feedmill.DueDelivery, err error) {
+func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (due feedmill.DueDelivery, err error) {
 	found, err := db.Delivery(ctx, workspace, id)
 	if err != nil {
 		return feedmill.DueDelivery{}, err
@@ -20,7 +20,7 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 	err = db.write(ctx, func(tx tx) error {
 		// Whoever locks several locks subscriptions before events, and
 		// events before deliveries.
-		ended, err := tx.lockEnded(ctx, found.Subscription)
+		ended, err := tx.lockSubscription(ctx, found.Subscription)
 		if err != nil {
 			return err
 		}
@@ -36,8 +36,8 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		}
 		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
 		due.Delivery = d
-		if keep != nil {
-			if err := tx.keep(ctx, keep(d)); err != nil {
+		if respond != nil {
+			if err := tx.keepResponse(ctx, respond(d)); err != nil {
 				return err
 			}
 		}
@@ -54,10 +54,10 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 	return due, nil
 }
 
-// lockEnded reports whether a subscription is disabled or deleted and keeps it
+// lockSubscription reports whether a subscription is disabled or deleted and keeps it
 // from becoming so before the deliveries that are opened are there to be
 // discarded.
-func (t tx) lockEnded(ctx context.Context, subscription feedmill.ID) (ended bool, err error) {
+func (t tx) lockSubscription(ctx context.Context, subscription feedmill.ID) (ended bool, err error) {
 	err = t.QueryRow(ctx, `SELECT state = 'disabled' OR deleted_at IS NOT NULL FROM subscriptions WHERE id = $1 FOR SHARE`,
 		subscription).Scan(&ended)
 	return ended, translate(err)

@@ -16,8 +16,8 @@ const maxSharedOutcomes = 1000
 // Settle writes outcomes, each with its attempt, and what they mean for their
 // subscriptions, all or none. A delivery that is not open any more keeps its
 // state, but its attempt is written; of one that is not there nothing is. To
-// settle the same attempt again changes nothing. The deliveries of notices are
-// answered.
+// settle the same attempt again changes nothing. The deliveries of notices that
+// are due are returned.
 func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if len(outcomes) == 0 {
 		return nil, nil
@@ -34,10 +34,10 @@ func changesSubscription(o feedmill.Outcome) bool {
 	return o.Warn || o.Disable != "" || o.Notice != nil
 }
 
-// settleTogether settles the outcomes of all calls, or of none.
-func (db *DB) settleTogether(ctx context.Context, calls [][]feedmill.Outcome) error {
+// settleCalls settles the outcomes of all calls, or of none.
+func (db *DB) settleCalls(ctx context.Context, calls [][]feedmill.Outcome) error {
 	outcomes := slices.Concat(calls...)
-	return db.withRoom(ctx, deliveriesOf(outcomes), func() error {
+	return db.withPartitions(ctx, deliveriesOf(outcomes), func() error {
 		var noted map[feedmill.ID]time.Time
 		steps := rounds(outcomes)
 		first := steps[0]
@@ -69,10 +69,10 @@ func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, maxA
 			ids = append(ids, o.Notice.ID, feedmill.FirstID(feedmill.PrefixDelivery, time.Now()))
 		}
 	}
-	err = db.withRoom(ctx, ids, func() error {
-		p := &publication{maxAttempts: maxAttempts}
-		err := db.write(ctx, func(tx tx) error { return tx.settle(ctx, outcomes, p) })
-		due = p.due
+	err = db.withPartitions(ctx, ids, func() error {
+		notices := &acceptCall{maxAttempts: maxAttempts}
+		err := db.write(ctx, func(tx tx) error { return tx.settle(ctx, outcomes, notices) })
+		due = notices.due
 		return err
 	})
 	if err != nil {
@@ -81,8 +81,8 @@ func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, maxA
 	return due, nil
 }
 
-// settle settles outcomes and publishes their notices as p.
-func (t tx) settle(ctx context.Context, outcomes []feedmill.Outcome, p *publication) error {
+// settle settles outcomes and accepts their notices.
+func (t tx) settle(ctx context.Context, outcomes []feedmill.Outcome, notices *acceptCall) error {
 	if err := t.lockSubscriptions(ctx, outcomes); err != nil {
 		return err
 	}
@@ -90,12 +90,12 @@ func (t tx) settle(ctx context.Context, outcomes []feedmill.Outcome, p *publicat
 		return err
 	}
 	for _, o := range outcomes {
-		if err := t.changeFor(ctx, o, p); err != nil {
+		if err := t.settleSubscription(ctx, o, notices); err != nil {
 			return err
 		}
 	}
-	if len(p.events) == 0 {
+	if len(notices.events) == 0 {
 		return nil
 	}
-	return t.accept(ctx, p)
+	return t.accept(ctx, notices)
 }

@@ -2,86 +2,11 @@ package postgres
 
 import (
 	"context"
-	"maps"
-	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/store/record"
 )
-
-const (
-	// successStep is how far the last success of a subscription may trail: to
-	// write it each time would make all its deliveries wait for one row.
-	successStep = time.Minute
-	// maxNoted bounds how many subscriptions are remembered.
-	maxNoted = 100_000
-)
-
-// successes remembers the last successes that this process has written, so that
-// it need not ask the database for each delivery whether to write again. What it
-// has forgotten is asked for.
-type successes struct {
-	mu    sync.Mutex
-	noted map[feedmill.ID]time.Time
-}
-
-// queue moves the last success of subscriptions, where it has fallen behind, and
-// takes back warnings. What it answers is to be noted once that is durable.
-//
-// Subscriptions are locked in the order of their ids, and before deliveries.
-func (s *successes) queue(b *pgx.Batch, outcomes []feedmill.Outcome) (moved map[feedmill.ID]time.Time) {
-	last := make(map[feedmill.ID]time.Time)
-	for i := range outcomes {
-		if o := &outcomes[i]; o.Succeeded && !o.At.Before(last[o.Subscription]) {
-			last[o.Subscription] = o.At
-		}
-	}
-	if len(last) == 0 {
-		return nil
-	}
-	ids, times := make([]string, 0, len(last)), make([]time.Time, 0, len(last))
-	which := `s.warned_at IS NOT NULL`
-	s.mu.Lock()
-	for id, at := range last {
-		ids, times = append(ids, string(id)), append(times, at)
-		if s.noted[id].Before(at.Add(-successStep)) {
-			which = `(s.warned_at IS NOT NULL OR s.last_success_at IS NULL OR s.last_success_at < t.at - interval '1 minute')`
-		}
-	}
-	s.mu.Unlock()
-	moved = make(map[feedmill.ID]time.Time)
-	each(b.Queue(`WITH succeeded AS (
-			SELECT s.id, t.at FROM unnest($1::text[], $2::timestamptz[]) AS t (id, at) JOIN subscriptions s USING (id)
-			WHERE `+which+` ORDER BY s.id FOR UPDATE OF s)
-		UPDATE subscriptions s SET last_success_at = greatest(s.last_success_at, t.at), warned_at = NULL
-		FROM succeeded t WHERE s.id = t.id RETURNING s.id, s.last_success_at`, ids, times),
-		func(row record.Row) error {
-			var id feedmill.ID
-			var at time.Time
-			if err := row.Scan(&id, &at); err != nil {
-				return err
-			}
-			moved[id] = at
-			return nil
-		})
-	return moved
-}
-
-// note remembers what was written.
-func (s *successes) note(moved map[feedmill.ID]time.Time) {
-	if len(moved) == 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.noted == nil || len(s.noted)+len(moved) > maxNoted {
-		s.noted = make(map[feedmill.ID]time.Time)
-	}
-	maps.Copy(s.noted, moved)
-}
 
 // lockSubscriptions locks the subscriptions of outcomes in the order of their ids.
 func (t tx) lockSubscriptions(ctx context.Context, outcomes []feedmill.Outcome) error {
@@ -93,21 +18,21 @@ func (t tx) lockSubscriptions(ctx context.Context, outcomes []feedmill.Outcome) 
 	return err
 }
 
-// changeFor does what an outcome means for its subscription, and adds its
-// notice to those to publish where that had effect.
-func (t tx) changeFor(ctx context.Context, o feedmill.Outcome, p *publication) error {
+// settleSubscription writes what an outcome means for its subscription, and adds
+// the notice of that to those to accept where it changed anything.
+func (t tx) settleSubscription(ctx context.Context, o feedmill.Outcome, notices *acceptCall) error {
 	if o.Succeeded {
 		if err := t.send(ctx, func(b *pgx.Batch) error { new(successes).queue(b, []feedmill.Outcome{o}); return nil }); err != nil {
 			return err
 		}
 	}
-	effect := !o.Warn && o.Disable == ""
+	changed := !o.Warn && o.Disable == ""
 	if o.Warn {
 		n, err := t.exec(ctx, `UPDATE subscriptions SET warned_at = $1 WHERE id = $2 AND warned_at IS NULL AND deleted_at IS NULL`, o.At, o.Subscription)
 		if err != nil {
 			return err
 		}
-		effect = n == 1
+		changed = n == 1
 	}
 	if o.Disable != "" {
 		n, err := t.exec(ctx, `UPDATE subscriptions SET state = 'disabled', disabled_reason = $1, updated_at = $2
@@ -117,14 +42,14 @@ func (t tx) changeFor(ctx context.Context, o feedmill.Outcome, p *publication) e
 		if err != nil {
 			return err
 		}
-		if effect = n == 1; effect {
-			if _, err := t.discard(ctx, o.Subscription, reasonDisabled, o.At, feedmill.DiscardStep); err != nil {
+		if changed = n == 1; changed {
+			if _, err := t.discardOpen(ctx, o.Subscription, reasonDisabled, o.At, feedmill.DiscardStep); err != nil {
 				return err
 			}
 		}
 	}
-	if effect && o.Notice != nil {
-		p.events = append(p.events, *o.Notice)
+	if changed && o.Notice != nil {
+		notices.events = append(notices.events, *o.Notice)
 	}
 	return nil
 }

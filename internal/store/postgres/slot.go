@@ -14,10 +14,10 @@ import (
 const alive = `expires_at > now() AND expires_at <= now() + 2 * $2::interval`
 
 // LeaseSlots renews and takes slots for a replica, for ttl, up to its fair share
-// of the replicas that are alive, and answers all that it holds. All times are
+// of the replicas that are alive, and returns all that it holds. All times are
 // the database's.
 //
-// A slot beyond the share is neither renewed nor answered. It stays the
+// A slot beyond the share is neither renewed nor returned. It stays the
 // replica's, so that nobody else sends for it before the replica has stopped,
 // until it is given back with [DB.ReleaseSlots] or its lease runs out.
 func (db *DB) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error) {
@@ -46,7 +46,7 @@ func (db *DB) LeaseSlots(ctx context.Context, replica string, ttl time.Duration)
 	return held, nil
 }
 
-// fairShare notes that the replica is alive and answers how many slots it may
+// fairShare notes that the replica is alive and returns how many slots it may
 // hold: the shares of the replicas that are alive add up to all slots.
 func (t tx) fairShare(ctx context.Context, replica string, ttl time.Duration) (share int, err error) {
 	if _, err := t.exec(ctx, `INSERT INTO replicas (id, expires_at) VALUES ($1, now() + $2::interval)

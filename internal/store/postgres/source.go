@@ -23,12 +23,18 @@ func (t tx) lockSource(ctx context.Context, workspace, id feedmill.ID) (feedmill
 	return scanSource(t.QueryRow(ctx, oneSource+` FOR UPDATE`, workspace, id))
 }
 
-func queueNewSource(b *pgx.Batch, s feedmill.Source) {
+func insertSource(b *pgx.Batch, s feedmill.Source) {
 	b.Queue(`INSERT INTO sources (`+record.SourceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		record.Source(&s, kinds{})...)
 }
 
-func queueSource(b *pgx.Batch, s feedmill.Source) {
+func updateSource(b *pgx.Batch, s feedmill.Source) {
 	b.Queue(`UPDATE sources SET (`+record.SourceChanging+`) = ($1, $2, $3, $4, $5, $6, $7, $8) WHERE workspace_id = $9 AND id = $10`,
 		append(record.ChangingSource(&s, kinds{}), s.Workspace, s.ID)...)
+}
+
+// deleteUnusedSource deletes a source that no feed is made of any more.
+func deleteUnusedSource(b *pgx.Batch, workspace, id feedmill.ID) {
+	b.Queue(`DELETE FROM sources WHERE workspace_id = $1 AND id = $2
+		AND NOT EXISTS (SELECT 1 FROM feeds WHERE workspace_id = $1 AND source_id = $2)`, workspace, id)
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 
@@ -9,30 +10,33 @@ import (
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
+// errRefused stands for the error of a caller's change inside the transaction,
+// where an error can mean more than that the change is to be undone.
+var errRefused = errors.New("the change is refused")
+
 // ChangeSource changes a source and its feeds, alone with them.
 func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	var refusal error
-	due, err := db.telling(ctx, nil, maxAttempts, func(tx tx, p *publication) error {
+	due, err := db.writeWithEvents(ctx, maxAttempts, func(tx tx) ([]feedmill.Event, error) {
 		c, err := tx.sourceChange(ctx, workspace, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before := record.NoteSource(&c)
 		if refusal = change(&c); refusal != nil {
-			return refusal
+			return nil, errRefused
 		}
 		write, err := before.Check(&c)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		p.events = c.Events
-		if err := tx.keep(ctx, c.IdempotentResponse); err != nil {
-			return err
+		if err := tx.keepResponse(ctx, c.IdempotentResponse); err != nil {
+			return nil, err
 		}
-		return tx.writeSourceChange(ctx, c, write)
+		return c.Events, tx.writeSourceChange(ctx, c, write)
 	})
-	if refusal != nil {
-		return nil, refusal // as it is, whatever it would mean coming from the server
+	if errors.Is(err, errRefused) {
+		return nil, refusal
 	}
 	return due, err
 }
@@ -60,21 +64,21 @@ func (t tx) sourceChange(ctx context.Context, workspace, id feedmill.ID) (c feed
 func (t tx) writeSourceChange(ctx context.Context, c feedmill.SourceChange, w record.SourceWrite) error {
 	workspace := c.Source.Workspace
 	return t.send(ctx, func(b *pgx.Batch) error {
-		queueSource(b, c.Source)
+		updateSource(b, c.Source)
 		for _, f := range w.There {
-			queueFeed(b, f)
+			updateFeed(b, f)
 		}
 		for _, f := range w.Added {
-			queueNewFeed(b, f)
+			insertFeed(b, f)
 		}
 		for _, v := range c.Versions {
-			queueVersion(b, workspace, v)
+			insertVersion(b, workspace, v)
 		}
 		for _, r := range w.Replaced {
 			b.Queue(supersede, workspace, r.Feed, r.ID)
 		}
 		for i, r := range c.Refreshes {
-			queueRefresh(b, workspace, r, w.Superseded[i])
+			putRefresh(b, workspace, r, w.Superseded[i])
 		}
 		for _, trace := range c.Traces {
 			b.Queue(`INSERT INTO refresh_traces (workspace_id, feed_id, refresh_id, trace) VALUES ($1, $2, $3, $4)

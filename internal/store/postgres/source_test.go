@@ -18,7 +18,7 @@ func planned(t *testing.T, db *DB, w feedmill.ID, n int, first time.Time) {
 	t.Helper()
 	var b pgx.Batch
 	for i := range n {
-		queueNewSource(&b, feedmill.Source{
+		insertSource(&b, feedmill.Source{
 			ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: w, Type: feedmill.FeedREST, Host: fmt.Sprint(i),
 			DueAt: first.Add(time.Duration(i) * time.Hour), CreatedAt: first, UpdatedAt: first,
 		})

@@ -34,7 +34,7 @@ func notNil(list []string) []string {
 // is feedmill.ErrNotFound.
 func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
-		if err := tx.keep(ctx, response); err != nil {
+		if err := tx.keepResponse(ctx, response); err != nil {
 			return err
 		}
 		return tx.send(ctx, func(b *pgx.Batch) error {
@@ -42,15 +42,15 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 				b.Queue(`INSERT INTO subscriptions (`+subscriptionColumns+`) VALUES
 					($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
 					subscriptionValues(s)...)
-				queueTopics(b, s)
+				insertTopics(b, s)
 			}
 			return nil
 		})
 	})
 }
 
-// queueTopics writes what a subscription is matched by.
-func queueTopics(b *pgx.Batch, s feedmill.Subscription) {
+// insertTopics writes what a subscription is matched by.
+func insertTopics(b *pgx.Batch, s feedmill.Subscription) {
 	names, resources := []string{}, []string{}
 	for name, resource := range s.Topics() {
 		names, resources = append(names, name), append(resources, resource)
@@ -102,30 +102,30 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 			return err
 		}
 		record.KeepSubscription(&s, old)
-		if err := tx.keep(ctx, response); err != nil {
+		if err := tx.keepResponse(ctx, response); err != nil {
 			return err
 		}
-		if err := tx.update(ctx, old, s); err != nil {
+		if err := tx.updateSubscription(ctx, old, s); err != nil {
 			return err
 		}
 		if s.State != feedmill.SubscriptionDisabled || old.State == feedmill.SubscriptionDisabled {
 			return nil
 		}
-		_, err = tx.discard(ctx, s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
+		_, err = tx.discardOpen(ctx, s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
 		return err
 	})
 	return s, err
 }
 
-// update writes a subscription that was changed.
-func (t tx) update(ctx context.Context, old, s feedmill.Subscription) error {
+// updateSubscription writes a subscription that was changed.
+func (t tx) updateSubscription(ctx context.Context, old, s feedmill.Subscription) error {
 	return t.send(ctx, func(b *pgx.Batch) error {
 		b.Queue(`UPDATE subscriptions SET (`+subscriptionColumns+`) =
 			($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) WHERE id = $1`,
 			subscriptionValues(s)...)
 		if s.ResourceID != old.ResourceID || !slices.Equal(s.Events, old.Events) {
 			b.Queue(`DELETE FROM subscription_topics WHERE subscription_id = $1`, s.ID)
-			queueTopics(b, s)
+			insertTopics(b, s)
 		}
 		return nil
 	})
@@ -145,16 +145,16 @@ func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if n == 0 {
 			return feedmill.ErrNotFound
 		}
-		return tx.forget(ctx, id, at)
+		return tx.forgetSubscription(ctx, id, at)
 	})
 }
 
-// forget makes no event find a subscription that is deleted, and discards the
+// forgetSubscription makes no event find a subscription that is deleted, and discards the
 // first of its open deliveries.
-func (t tx) forget(ctx context.Context, id feedmill.ID, at time.Time) error {
+func (t tx) forgetSubscription(ctx context.Context, id feedmill.ID, at time.Time) error {
 	if _, err := t.exec(ctx, `DELETE FROM subscription_topics WHERE subscription_id = $1`, id); err != nil {
 		return err
 	}
-	_, err := t.discard(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
+	_, err := t.discardOpen(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
 	return err
 }

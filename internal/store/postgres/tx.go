@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
@@ -20,7 +21,7 @@ func (db *DB) write(ctx context.Context, do func(tx) error) error {
 // tx is an open transaction.
 type tx struct{ pgx.Tx }
 
-// exec runs a statement and answers how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (t tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	tag, err := t.Exec(ctx, query, args...)
 	return tag.RowsAffected(), translate(err)
@@ -67,4 +68,28 @@ func each(q *pgx.QueuedQuery, do func(record.Row) error) {
 		}
 		return rows.Err()
 	})
+}
+
+// writeWithEvents is write for a do that returns events, which are then accepted
+// in the same transaction. It returns the deliveries of theirs that are due.
+func (db *DB) writeWithEvents(ctx context.Context, maxAttempts int, do func(tx) ([]feedmill.Event, error)) ([]feedmill.DueDelivery, error) {
+	call := new(acceptCall)
+	try := func() error {
+		call = &acceptCall{maxAttempts: maxAttempts}
+		return db.write(ctx, func(tx tx) (err error) {
+			if call.events, err = do(tx); err != nil || len(call.events) == 0 {
+				return err
+			}
+			return tx.accept(ctx, call)
+		})
+	}
+	err := db.withPartitions(ctx, partitionIDs(nil), try)
+	if hasCode(err, checkViolation) {
+		// Some events are of a day that had no partition.
+		err = db.withPartitions(ctx, partitionIDs(call.events), try)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return call.due, nil
 }

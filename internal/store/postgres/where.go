@@ -19,7 +19,7 @@ func (w *where) and(condition string, value any) {
 	w.conditions = append(w.conditions, strings.ReplaceAll(condition, "?", w.value(value)))
 }
 
-// value adds a value and answers how the query names it.
+// value adds a value and returns how the query names it.
 func (w *where) value(v any) string {
 	w.values = append(w.values, v)
 	return "$" + strconv.Itoa(len(w.values))

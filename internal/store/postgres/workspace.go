@@ -12,7 +12,7 @@ var scanWorkspace = scanner(record.Workspace)
 // CreateWorkspace adds a workspace. A name that is taken is feedmill.ErrConflict.
 func (db *DB) CreateWorkspace(ctx context.Context, w feedmill.Workspace, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
-		if err := tx.keep(ctx, response); err != nil {
+		if err := tx.keepResponse(ctx, response); err != nil {
 			return err
 		}
 		_, err := tx.exec(ctx, `INSERT INTO workspaces (`+record.WorkspaceColumns+`) VALUES ($1, $2, $3)`, record.Workspace(&w, kinds{})...)

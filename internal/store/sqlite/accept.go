@@ -7,30 +7,31 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Accept writes events and their deliveries, and the answer to keep.
-func (db *DB) Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
-	a := &acceptance{events: events, maxAttempts: maxAttempts}
+// Accept writes events and a delivery of each to every subscription that
+// matches, and the response that respond, where it is not nil, makes of them.
+func (db *DB) Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	call := &acceptCall{events: events, maxAttempts: maxAttempts}
 	c := &change{repeatable: true, done: make(chan error, 1), do: func(tx *tx) (err error) {
-		a.accepted, a.due, err = tx.accept(events, maxAttempts)
-		if err != nil || keep == nil {
+		call.accepted, call.due, err = tx.accept(events, maxAttempts)
+		if err != nil || respond == nil {
 			return err
 		}
-		return tx.keep(keep(a.accepted))
+		return tx.keepResponse(respond(call.accepted))
 	}}
-	if keep == nil {
-		c.accepts = a
+	if respond == nil {
+		c.accept = call
 	}
-	if err := db.enqueue(ctx, c); err != nil {
+	if err := db.enqueueChange(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	return a.accepted, a.due, nil
+	return call.accepted, call.due, nil
 }
 
-// acceptance is a change that accepts events and does nothing else.
-type acceptance struct {
+// acceptCall is a call of [DB.Accept] and what became of it.
+type acceptCall struct {
 	events      []feedmill.Event
 	maxAttempts int
-	// What came of it.
+
 	accepted []feedmill.Accepted
 	due      []feedmill.DueDelivery
 }
@@ -39,55 +40,55 @@ type acceptance struct {
 // many deliveries, and those of all are in memory until all are accepted.
 const maxMerged = 16
 
-// joins reports whether an acceptance can be made as one with others.
-func (a *acceptance) joins(all []*acceptance) bool {
-	events := len(a.events)
-	for _, other := range all {
-		if other.maxAttempts != a.maxAttempts {
+// joins reports whether a call can be made as one with others.
+func (c *acceptCall) joins(calls []*acceptCall) bool {
+	events := len(c.events)
+	for _, other := range calls {
+		if other.maxAttempts != c.maxAttempts {
 			return false
 		}
 		events += len(other.events)
 	}
-	return len(all) == 0 || events <= maxMerged
+	return len(calls) == 0 || events <= maxMerged
 }
 
-// acceptAll makes acceptances that join as one, which costs less than one by one.
-func (t *tx) acceptAll(all []*acceptance) error {
-	if len(all) == 0 {
+// acceptCalls makes calls that join as one, which costs less than one by one.
+func (t *tx) acceptCalls(calls []*acceptCall) error {
+	if len(calls) == 0 {
 		return nil
 	}
-	events := all[0].events
-	if len(all) > 1 {
+	events := calls[0].events
+	if len(calls) > 1 {
 		events = nil
-		for _, a := range all {
-			events = append(events, a.events...)
+		for _, c := range calls {
+			events = append(events, c.events...)
 		}
 	}
-	accepted, due, err := t.accept(events, all[0].maxAttempts)
+	accepted, due, err := t.accept(events, calls[0].maxAttempts)
 	if err != nil {
 		return err
 	}
-	t.fanOut = len(due) / max(len(events), 1)
-	for _, a := range all {
-		a.accepted, accepted = accepted[:len(a.events)], accepted[len(a.events):]
+	t.fanout = len(due) / max(len(events), 1)
+	for _, c := range calls {
+		c.accepted, accepted = accepted[:len(c.events)], accepted[len(c.events):]
 		n := 0
-		for _, e := range a.events {
+		for _, e := range c.events {
 			for n < len(due) && due[n].Event == e.ID {
 				n++
 			}
 		}
-		a.due, due = due[:n:n], due[n:]
+		c.due, due = due[:n:n], due[n:]
 	}
 	return nil
 }
 
-// insertEvents writes events, and insertDeliveries deliveries that are pending.
+// eventRows are events, and pendingRows deliveries that are pending.
 var (
-	insertEvents = &rowsInsert{
+	eventRows = &multiInsert{
 		into: `INSERT INTO events (id, workspace_id, publisher_id, type, resource_id, source_id, happened_at, payload) VALUES `,
 		row:  `(?, ?, ?, ?, ?, ?, ?, ?)`,
 	}
-	insertDeliveries = &rowsInsert{
+	pendingRows = &multiInsert{
 		into: `INSERT INTO deliveries (id, workspace_id, subscription_id, event_seq, type, resource_id, ordered, budget, at, state, reason, attempts)
 			VALUES `,
 		row: `(?, ?, ?, ?, ?, ?, ?, ?, ?, 2, '', 0)`,
@@ -99,19 +100,19 @@ func (t *tx) accept(events []feedmill.Event, maxAttempts int) ([]feedmill.Accept
 	accepted := make([]feedmill.Accepted, 0, len(events))
 	fresh := make([]feedmill.Event, 0, len(events))
 	for _, e := range events {
-		first, err := t.firstOf(e)
+		holder, err := t.claimPublisherID(e)
 		if err != nil {
 			return nil, nil, err
 		}
-		accepted = append(accepted, feedmill.Accepted{ID: first, PublisherID: e.PublisherID, Type: e.Type, Duplicate: first != e.ID})
-		if first == e.ID {
+		accepted = append(accepted, feedmill.Accepted{ID: holder, PublisherID: e.PublisherID, Type: e.Type, Duplicate: holder != e.ID})
+		if holder == e.ID {
 			fresh = append(fresh, e)
 		}
 	}
 	if len(fresh) == 0 {
 		return accepted, nil, nil
 	}
-	r := t.rowsInto(insertEvents)
+	r := t.insertInto(eventRows)
 	for i := range fresh {
 		e := &fresh[i]
 		r.text(string(e.ID))
@@ -122,25 +123,25 @@ func (t *tx) accept(events []feedmill.Event, maxAttempts int) ([]feedmill.Accept
 		r.text(string(e.Source))
 		r.int(e.Timestamp.UnixMilli())
 		r.blob(e.Payload)
-		if err := r.end(); err != nil {
+		if err := r.endRow(); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := r.write(); err != nil {
+	if err := r.flush(); err != nil {
 		return nil, nil, err
 	}
-	due, err := t.deliver(fresh, r.last-int64(len(fresh)), maxAttempts)
+	due, err := t.insertDeliveries(fresh, r.last-int64(len(fresh)), maxAttempts)
 	return accepted, due, err
 }
 
-// deliver writes the deliveries of events, of which the first has the seq after
+// insertDeliveries writes the deliveries of events, of which the first has the seq after
 // the one given.
-func (t *tx) deliver(events []feedmill.Event, seq int64, maxAttempts int) (due []feedmill.DueDelivery, err error) {
+func (t *tx) insertDeliveries(events []feedmill.Event, seq int64, maxAttempts int) (due []feedmill.DueDelivery, err error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	r := t.rowsInto(insertDeliveries)
-	// written gives the deliveries that wait their numbers.
+	r := t.insertInto(pendingRows)
+	// assignSeqs gives the deliveries that have been written their numbers.
 	numbered := 0
-	written := func() {
+	assignSeqs := func() {
 		for ; numbered < len(due); numbered++ {
 			due[numbered].Seq = r.last - int64(len(due)-1-numbered)
 		}
@@ -160,11 +161,11 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, maxAttempts int) (due [
 				State: feedmill.DeliveryPending, MaxAttempts: maxAttempts, DueAt: now,
 			}
 			if m.disabled {
-				d.State, d.Reason = feedmill.DeliveryDiscarded, becauseDisabled
-				if err := r.write(); err != nil {
+				d.State, d.Reason = feedmill.DeliveryDiscarded, reasonDisabled
+				if err := r.flush(); err != nil {
 					return nil, err
 				}
-				written()
+				assignSeqs()
 				if err := t.insertDelivery(&d, seq, m.ordered); err != nil {
 					return nil, err
 				}
@@ -182,24 +183,24 @@ func (t *tx) deliver(events []feedmill.Event, seq int64, maxAttempts int) (due [
 			r.bool(m.ordered)
 			r.int(int64(maxAttempts))
 			r.int(now.UnixMilli())
-			if err := r.end(); err != nil {
+			if err := r.endRow(); err != nil {
 				return nil, err
 			}
 			if r.count == 0 {
-				written()
+				assignSeqs()
 			}
 		}
 	}
-	if err := r.write(); err != nil {
+	if err := r.flush(); err != nil {
 		return nil, err
 	}
-	written()
+	assignSeqs()
 	return due, nil
 }
 
-// firstOf answers the first event that had the dedupe key of e: e itself where
-// the key is new or none.
-func (t *tx) firstOf(e feedmill.Event) (first feedmill.ID, err error) {
+// claimPublisherID claims the publisher's id of an event and returns the event
+// that holds it: the event itself where the id was free or there is none.
+func (t *tx) claimPublisherID(e feedmill.Event) (holder feedmill.ID, err error) {
 	if e.DedupeKey == "" {
 		return e.ID, nil
 	}
@@ -208,6 +209,6 @@ func (t *tx) firstOf(e feedmill.Event) (first feedmill.ID, err error) {
 	if err != nil || n == 1 {
 		return e.ID, err
 	}
-	err = t.row(`SELECT event_id FROM publisher_ids WHERE workspace_id = ? AND dedupe_key = ?`, e.Workspace, e.DedupeKey).Scan(&first)
-	return first, translate(err)
+	err = t.row(`SELECT event_id FROM publisher_ids WHERE workspace_id = ? AND dedupe_key = ?`, e.Workspace, e.DedupeKey).Scan(&holder)
+	return holder, translate(err)
 }

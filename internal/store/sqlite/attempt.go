@@ -18,17 +18,18 @@ type tried struct {
 }
 
 var (
-	insertAttempt = &rowsInsert{
+	attemptRows = &multiInsert{
 		into: `INSERT INTO attempts
 			(delivery_seq, number, id, at, status, error, header, dns_us, connect_us, tls_us, first_byte_us, total_us) VALUES `,
 		row: `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	}
-	insertBody = &rowsInsert{into: `INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES `, row: `(?, ?, ?)`}
+	bodyRows = &multiInsert{into: `INSERT INTO attempt_bodies (delivery_seq, number, body) VALUES `, row: `(?, ?, ?)`}
 )
 
-// insertAttempts writes attempts, and the answers that some of them got.
+// insertAttempts writes attempts, and the bodies of the responses that some of
+// them got.
 func (t *tx) insertAttempts(attempts []tried) error {
-	r := t.rowsInto(insertAttempt)
+	r := t.insertInto(attemptRows)
 	for _, a := range attempts {
 		r.int(a.delivery)
 		r.int(a.number)
@@ -42,14 +43,14 @@ func (t *tx) insertAttempts(attempts []tried) error {
 		r.int(a.Timing.TLS.Microseconds())
 		r.int(a.Timing.FirstByte.Microseconds())
 		r.int(a.Timing.Total.Microseconds())
-		if err := r.end(); err != nil {
+		if err := r.endRow(); err != nil {
 			return err
 		}
 	}
-	if err := r.write(); err != nil {
+	if err := r.flush(); err != nil {
 		return err
 	}
-	r = t.rowsInto(insertBody)
+	r = t.insertInto(bodyRows)
 	for _, a := range attempts {
 		if len(a.Body) == 0 {
 			continue
@@ -57,11 +58,11 @@ func (t *tx) insertAttempts(attempts []tried) error {
 		r.int(a.delivery)
 		r.int(a.number)
 		r.blob(a.Body)
-		if err := r.end(); err != nil {
+		if err := r.endRow(); err != nil {
 			return err
 		}
 	}
-	return r.write()
+	return r.flush()
 }
 
 // DeliveryAttempts lists the attempts of a delivery, first to last.

@@ -11,18 +11,18 @@ import (
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// span is a part of the deliveries, by seq, both ends included.
-type span struct{ first, last int64 }
+// seqRange is the deliveries with the numbers [from, to).
+type seqRange struct{ from, to int64 }
 
-// querying runs a query on one of the connections.
-type querying func(query string, args ...any) (*sql.Rows, error)
+// queryFunc runs a query on one of the connections.
+type queryFunc func(query string, args ...any) (*sql.Rows, error)
 
-func (db *DB) querying(ctx context.Context) querying {
+func (db *DB) queryFunc(ctx context.Context) queryFunc {
 	return func(query string, args ...any) (*sql.Rows, error) { return db.rows(ctx, query, args...) }
 }
 
-// seq answers the seq that a query finds, otherwise where it finds none.
-func (query querying) seq(otherwise int64, text string, args ...any) (int64, error) {
+// seq returns the seq that a query finds, otherwise where it finds none.
+func (query queryFunc) seq(otherwise int64, text string, args ...any) (int64, error) {
 	rows, err := query(text, args...)
 	found, err := all(rows, err, scanNumber)
 	if err != nil || len(found) == 0 {
@@ -36,23 +36,23 @@ func scanNumber(row record.Row) (n int64, err error) {
 	return n, err
 }
 
-// fromID finds the first delivery whose id is the one given or a later one.
-const fromID = `SELECT seq FROM deliveries WHERE id >= ? ORDER BY id LIMIT 1`
+// firstSeqFrom finds the first delivery whose id is the one given or a later one.
+// Ids and seqs have the same order.
+const firstSeqFrom = `SELECT seq FROM deliveries WHERE id >= ? ORDER BY id LIMIT 1`
 
-// from is the first delivery whose id is the one given or a later one, and to
-// the last whose id is an earlier one. Ids and seqs have the same order.
-func (query querying) from(id feedmill.ID) (int64, error) {
-	return query.seq(math.MaxInt64, fromID, id)
-}
-
-func (query querying) to(id feedmill.ID) (int64, error) {
-	return query.seq(0, `SELECT seq FROM deliveries WHERE id < ? ORDER BY id DESC LIMIT 1`, id)
+// seqRange is the deliveries with the ids [from, to).
+func (query queryFunc) seqRange(from, to feedmill.ID) (r seqRange, err error) {
+	if r.from, err = query.seq(math.MaxInt64, firstSeqFrom, from); err != nil {
+		return r, err
+	}
+	r.to, err = query.seq(math.MaxInt64, firstSeqFrom, to)
+	return r, err
 }
 
 // Deliveries lists deliveries, newest first.
 func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error) {
-	query := db.querying(ctx)
-	l := listing{of: workspace, states: q.States, kind: q.Type, limit: q.Limit, newestFirst: true}
+	query := db.queryFunc(ctx)
+	l := deliveryList{of: workspace, states: q.States, eventType: q.Type, limit: q.Limit, newestFirst: true}
 	if q.Subscription != "" {
 		var ours bool
 		err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions WHERE id = ? AND workspace_id = ?)`, q.Subscription, workspace).Scan(&ours)
@@ -65,22 +65,20 @@ func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.
 		}
 	}
 	var err error
-	if l.within.last, err = query.to(before(q.Page, feedmill.PrefixDelivery)); err != nil {
-		return nil, err
-	}
-	if l.within.first, err = query.from(feedmill.FirstID(feedmill.PrefixDelivery, q.Since)); err != nil {
+	l.within, err = query.seqRange(feedmill.FirstID(feedmill.PrefixDelivery, q.Since), before(q.Page, feedmill.PrefixDelivery))
+	if err != nil {
 		return nil, err
 	}
 	return l.read(query)
 }
 
-// listing is a list of deliveries, of a subscription or of a workspace.
-type listing struct {
+// deliveryList is a list of deliveries, of a subscription or of a workspace.
+type deliveryList struct {
 	of           feedmill.ID
 	subscription bool
 	states       []feedmill.DeliveryState // none means all
-	kind         string                   // the type, where not empty
-	within       span
+	eventType    string                   // where not empty
+	within       seqRange
 	limit        int
 	newestFirst  bool
 }
@@ -88,7 +86,7 @@ type listing struct {
 // read reads the list state by state, each from the index that has it in its
 // order, so that a page costs the same however many deliveries there are in
 // whichever states.
-func (l listing) read(query querying) ([]feedmill.Delivery, error) {
+func (l deliveryList) read(query queryFunc) ([]feedmill.Delivery, error) {
 	var found []feedmill.Delivery
 	for n := statePending; n <= stateDiscarded; n++ {
 		if len(l.states) > 0 && !slices.Contains(l.states, stateNumbers[n]) {
@@ -125,7 +123,7 @@ func (l listing) read(query querying) ([]feedmill.Delivery, error) {
 const partBits = 13
 
 // delivered reads what was delivered, part by part of the index.
-func (l listing) delivered(query querying) (found []feedmill.Delivery, err error) {
+func (l deliveryList) delivered(query queryFunc) (found []feedmill.Delivery, err error) {
 	parts, err := l.parts(query)
 	if err != nil {
 		return nil, err
@@ -144,35 +142,35 @@ func (l listing) delivered(query querying) (found []feedmill.Delivery, err error
 
 // parts are the parts that have some of what is listed, as many as can matter.
 // There may be thousands of others, which are passed over in one query.
-func (l listing) parts(query querying) ([]int64, error) {
+func (l deliveryList) parts(query queryFunc) ([]int64, error) {
 	newest, err := query.seq(0, `SELECT seq FROM deliveries ORDER BY seq DESC LIMIT 1`)
 	if err != nil {
 		return nil, err
 	}
-	from, to, step := l.within.first>>partBits, min(l.within.last, newest)>>partBits, 1
-	if from > to {
+	first, last, step := l.within.from>>partBits, min(l.within.to-1, newest)>>partBits, 1
+	if first > last {
 		return nil, nil
 	}
 	if l.newestFirst {
-		from, to, step = to, from, -1
+		first, last, step = last, first, -1
 	}
 	rows, err := query(`WITH RECURSIVE part (n) AS (SELECT ?2 UNION ALL SELECT n + ?4 FROM part WHERE n <> ?3)
 		SELECT n FROM part WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_delivered
-			WHERE seq >> 13 = part.n AND subscription_id = ?1 AND state = 3 AND seq >= ?6 AND seq <= ?7 AND (?5 = '' OR type = ?5)) LIMIT ?8`,
-		l.of, from, to, step, l.kind, l.within.first, l.within.last, l.limit)
+			WHERE seq >> 13 = part.n AND subscription_id = ?1 AND state = 3 AND seq >= ?6 AND seq < ?7 AND (?5 = '' OR type = ?5)) LIMIT ?8`,
+		l.of, first, last, step, l.eventType, l.within.from, l.within.to, l.limit)
 	return all(rows, err, scanNumber)
 }
 
 // part reads the deliveries in one state from an index.
-func (l listing) part(query querying, index, where string, state int, within span, limit int, more ...any) ([]feedmill.Delivery, error) {
+func (l deliveryList) part(query queryFunc, index, where string, state int, within seqRange, limit int, more ...any) ([]feedmill.Delivery, error) {
 	order := ``
 	if l.newestFirst {
 		order = ` DESC`
 	}
 	// The state is a constant: only so does SQLite see that the index fits.
 	text := `SELECT ` + deliveryColumns + ` FROM deliveries d INDEXED BY ` + index + ` CROSS JOIN events e ON e.seq = d.event_seq
-		WHERE ` + where + ` AND d.state = ` + string(rune('0'+state)) + ` AND d.seq >= ?2 AND d.seq <= ?3 AND (?4 = '' OR d.type = ?4)
+		WHERE ` + where + ` AND d.state = ` + string(rune('0'+state)) + ` AND d.seq >= ?2 AND d.seq < ?3 AND (?4 = '' OR d.type = ?4)
 		ORDER BY d.seq` + order + ` LIMIT ?5`
-	rows, err := query(text, append([]any{l.of, within.first, within.last, l.kind, limit}, more...)...)
+	rows, err := query(text, append([]any{l.of, within.from, within.to, l.eventType, limit}, more...)...)
 	return all(rows, err, scanDelivery)
 }

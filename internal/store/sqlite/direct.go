@@ -109,7 +109,7 @@ func (d *direct) run(query string, v *values, times int, changed []bool) error {
 	return nil
 }
 
-// exec runs a statement and answers how many rows it changed. It takes no
+// exec runs a statement and returns how many rows it changed. It takes no
 // context: a statement on the writing connection is never interrupted, since
 // other changes share its transaction.
 func (d *direct) exec(query string, args ...any) (int64, error) {
@@ -120,7 +120,7 @@ func (d *direct) exec(query string, args ...any) (int64, error) {
 	return int64(d.result.changes), err
 }
 
-// insert inserts one row and answers the number that it got.
+// insert inserts one row and returns the number that it got.
 func (d *direct) insert(query string, args ...any) (int64, error) {
 	if err := d.one.set(args); err != nil {
 		return 0, err
@@ -130,7 +130,7 @@ func (d *direct) insert(query string, args ...any) (int64, error) {
 }
 
 // firstRoom is the room for rows to begin with.
-const firstRoom = 64 << 10
+const firstRowsRoom = 64 << 10
 
 // each gives every row of a query to scan, in the order of its columns.
 func (d *direct) each(query string, args []any, scan func(*row)) error {
@@ -145,7 +145,7 @@ func (d *direct) each(query string, args []any, scan func(*row)) error {
 		return translate(d.err())
 	}
 	if d.rows == nil {
-		d.rows = make([]byte, firstRoom)
+		d.rows = make([]byte, firstRowsRoom)
 	}
 	for again := C.int(0); ; again = 1 {
 		code := C.direct_rows(s, again, (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(d.rows))), C.size_t(len(d.rows)), &d.result)

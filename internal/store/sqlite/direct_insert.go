@@ -5,52 +5,53 @@ import (
 	"sync"
 )
 
-// rowsInsert is an INSERT of several rows in one statement, which costs a good
+// multiInsert is an INSERT of several rows in one statement, which costs a good
 // deal less than a statement for each: the indexes are opened once.
-type rowsInsert struct {
+type multiInsert struct {
 	// into is the statement up to VALUES, and row the values of one row.
 	into, row string
 
 	texts sync.Map // number of rows → SQL
 }
 
-// rowSteps are how many rows a statement has. A few sizes are enough, and stay
-// prepared.
-var rowSteps = []int{64, 8, 1}
+// multiInsertSizes are how many rows a statement has. A few sizes are enough, and
+// stay prepared.
+var multiInsertSizes = []int{64, 8, 1}
 
-// enoughRows is how many bytes of values are gathered before they are written.
-const enoughRows = 128 << 10
+// flushBytes is how many bytes of values are gathered before they are written.
+const flushBytes = 128 << 10
 
-// rows are values that an INSERT is to write.
-type rows struct {
+// rowBuffer gathers rows that an INSERT is to write.
+type rowBuffer struct {
 	values
 	tx   *tx
-	into *rowsInsert
+	into *multiInsert
 	// count is how many rows wait, and last the number that the last one
 	// written got; those before it have the numbers before that.
 	count int
 	last  int64
 }
 
-// rowsInto begins to insert rows. It uses the room of those before it.
-func (t *tx) rowsInto(q *rowsInsert) *rows {
+// insertInto begins to insert rows. It uses the memory of those before it.
+func (t *tx) insertInto(q *multiInsert) *rowBuffer {
 	r := &t.inserting
 	r.reset()
 	r.tx, r.into, r.count = t, q, 0
 	return r
 }
 
-// end ends a row. Then it waits, or all rows up to it are written and none does.
-func (r *rows) end() error {
-	if r.count++; len(r.packed) < enoughRows {
+// endRow ends a row. Then it waits, or all rows up to it are written and none
+// does.
+func (r *rowBuffer) endRow() error {
+	if r.count++; len(r.packed) < flushBytes {
 		return nil
 	}
-	return r.write()
+	return r.flush()
 }
 
-// write writes the rows that wait.
-func (r *rows) write() error {
-	for _, n := range rowSteps {
+// flush writes the rows that wait.
+func (r *rowBuffer) flush() error {
+	for _, n := range multiInsertSizes {
 		if r.count < n {
 			continue
 		}
@@ -65,7 +66,7 @@ func (r *rows) write() error {
 }
 
 // text is the statement for n rows.
-func (q *rowsInsert) text(n int) string {
+func (q *multiInsert) text(n int) string {
 	if text, ok := q.texts.Load(n); ok {
 		return text.(string)
 	}

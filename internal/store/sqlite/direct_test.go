@@ -53,7 +53,7 @@ func TestDirectKeepsValues(t *testing.T) {
 		{math.MinInt64, "", nil},
 		{-1, "with a \x00 in it", []byte{}},
 		{0, "größer", []byte{0, 1, 255}},
-		{math.MaxInt64, strings.Repeat("long", firstRoom), bytes.Repeat([]byte("wide"), firstRoom)},
+		{math.MaxInt64, strings.Repeat("long", firstRowsRoom), bytes.Repeat([]byte("wide"), firstRowsRoom)},
 	}
 	for _, want := range things {
 		mustExec(t, d, `INSERT INTO things VALUES (?, ?, ?)`, want.number, want.name, want.bytes)
@@ -131,7 +131,7 @@ func TestDirectRunsAStatementOverAndOver(t *testing.T) {
 // whatever has become of the memory that they were given in.
 func TestDirectKeepsTheValuesOfAQuery(t *testing.T) {
 	d := openDirect(t)
-	wide := bytes.Repeat([]byte("w"), firstRoom/4)
+	wide := bytes.Repeat([]byte("w"), firstRowsRoom/4)
 	for i := range 20 {
 		mustExec(t, d, `INSERT INTO things VALUES (?, ?, ?)`, i, strings.Repeat("x", i+1), wide)
 	}

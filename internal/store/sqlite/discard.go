@@ -9,8 +9,8 @@ import (
 
 // Why deliveries end with their subscription.
 const (
-	becauseDisabled = "the subscription is disabled"
-	becauseDeleted  = "the subscription is deleted"
+	reasonDisabled = "the subscription is disabled"
+	reasonDeleted  = "the subscription is deleted"
 )
 
 // DiscardOpen discards up to limit open deliveries of a subscription and

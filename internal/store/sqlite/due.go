@@ -97,16 +97,16 @@ const (
 // Due lists open deliveries of a subscription that are due.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
 	select {
-	case r := <-db.due:
-		defer func() { db.due <- r }()
-		return r.due(q)
+	case r := <-db.dueReaders:
+		defer func() { db.dueReaders <- r }()
+		return r.readDue(q)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// due is what Due answers.
-func (d *direct) due(q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
+// readDue reads what Due returns.
+func (d *direct) readDue(q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
 	if q.Heads {
 		return d.appendDue(nil, dueHeads, q.Subscription, toMillis(q.Now), q.Limit)
 	}
@@ -115,16 +115,16 @@ func (d *direct) due(q feedmill.DueQuery) (due []feedmill.DueDelivery, err error
 		if due, err = d.appendDue(nil, dueRetries, q.Subscription, toMillis(q.Now), q.Limit); err != nil {
 			return nil, err
 		}
-	} else if from, err = d.firstFrom(q.From); err != nil {
+	} else if from, err = d.firstSeqFrom(q.From); err != nil {
 		return nil, err
 	}
 	return d.appendDue(due, duePending, q.Subscription, from, q.Limit-len(due))
 }
 
-// firstFrom is the first delivery from an id on, whatever its state.
-func (d *direct) firstFrom(id feedmill.ID) (int64, error) {
+// firstSeqFrom is the first delivery from an id on, whatever its state.
+func (d *direct) firstSeqFrom(id feedmill.ID) (int64, error) {
 	seq := int64(math.MaxInt64)
-	err := d.each(fromID, []any{id}, func(r *row) { seq = r.int() })
+	err := d.each(firstSeqFrom, []any{id}, func(r *row) { seq = r.int() })
 	return seq, err
 }
 

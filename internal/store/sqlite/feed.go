@@ -20,24 +20,16 @@ func scanFeed(row record.Row) (feedmill.Feed, error) {
 }
 
 // CreateFeed adds a feed with all that comes with it.
-func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) (due []feedmill.DueDelivery, err error) {
+func (db *DB) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error) {
 	if n.Version != nil && n.Version.Number != 1 {
 		return nil, feedmill.ErrConflict
 	}
-	err = db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(response); err != nil {
-			return err
+	return db.writeWithEvents(ctx, maxAttempts, func(tx *tx) ([]feedmill.Event, error) {
+		if err := tx.keepResponse(response); err != nil {
+			return nil, err
 		}
-		if err := tx.insertNewFeed(n); err != nil {
-			return err
-		}
-		_, due, err = tx.accept(events, maxAttempts)
-		return err
+		return events, tx.insertNewFeed(n)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return due, nil
 }
 
 func (t *tx) insertNewFeed(n feedmill.NewFeed) error {
@@ -93,31 +85,24 @@ func (db *DB) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (sour
 
 // DeleteFeed deletes a feed, and its source with the last feed of it. Its versions
 // and refreshes are out of sight, and are forgotten in their time.
-func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) (due []feedmill.DueDelivery, err error) {
-	err = db.write(ctx, func(tx *tx) error {
+func (db *DB) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error) {
+	return db.writeWithEvents(ctx, maxAttempts, func(tx *tx) ([]feedmill.Event, error) {
 		var source, last feedmill.ID
 		err := tx.row(`SELECT source_id, last_refresh_id FROM feeds WHERE workspace_id = ? AND id = ?`, workspace, id).Scan(&source, &last)
 		if err != nil {
-			return translate(err)
+			return nil, translate(err)
 		}
 		if _, err := tx.exec(`DELETE FROM feeds WHERE workspace_id = ? AND id = ?`, workspace, id); err != nil {
-			return err
+			return nil, err
 		}
 		if err := tx.deleteUnusedSource(workspace, source); err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := tx.exec(supersede, workspace, id, last); err != nil {
-			return err
+			return nil, err
 		}
-		if _, err := tx.exec(`UPDATE feed_versions SET stale_at = min(coalesce(stale_at, ?1), ?1) WHERE workspace_id = ?2 AND feed_id = ?3`,
-			toMillis(at.Add(feedmill.KeepDeletedFor)), workspace, id); err != nil {
-			return err
-		}
-		_, due, err = tx.accept(events, maxAttempts)
-		return err
+		_, err = tx.exec(`UPDATE feed_versions SET stale_at = min(coalesce(stale_at, ?1), ?1) WHERE workspace_id = ?2 AND feed_id = ?3`,
+			toMillis(at.Add(feedmill.KeepDeletedFor)), workspace, id)
+		return events, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return due, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// feedChange changes a feed and answers what is written with the change.
+// feedChange changes a feed and returns what is written with the change.
 type feedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // ChangeFeed changes a feed, alone with it.
@@ -46,27 +46,23 @@ func (db *DB) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmi
 // changeFeed changes a feed by what comes first and by what the caller makes of
 // that.
 func (db *DB) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(*tx, *feedmill.Feed) error, change feedChange, maxAttempts int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
-	err = db.write(ctx, func(tx *tx) error {
+	due, err = db.writeWithEvents(ctx, maxAttempts, func(tx *tx) ([]feedmill.Event, error) {
 		if f, err = scanFeed(tx.row(oneFeed, workspace, id)); err != nil {
-			return err
+			return nil, err
 		}
 		if err := first(tx, &f); err != nil {
-			return err
+			return nil, err
 		}
 		was := f
 		response, events, err := change(&f)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		record.KeepFeed(&f, was)
-		if err := tx.keep(response); err != nil {
-			return err
+		if err := tx.keepResponse(response); err != nil {
+			return nil, err
 		}
-		if err := tx.updateFeed(f); err != nil {
-			return err
-		}
-		_, due, err = tx.accept(events, maxAttempts)
-		return err
+		return events, tx.updateFeed(f)
 	})
 	if err != nil {
 		return feedmill.Feed{}, nil, err

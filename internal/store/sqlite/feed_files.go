@@ -14,7 +14,7 @@ type forgotten struct {
 }
 
 // forgetRows removes the rows that find finds with the arguments bound and limit,
-// and answers those of their files that no row has any more.
+// and returns those of their files that no row has any more.
 func (db *DB) forgetRows(ctx context.Context, limit int, find string, bound any, remove string) (files []string, more bool, err error) {
 	var some bool
 	err = db.row(ctx, `SELECT EXISTS (`+find+`)`, bound, 1).Scan(&some)

@@ -40,7 +40,7 @@ func (db *DB) FeedVersions(ctx context.Context, workspace, feed feedmill.ID, bef
 	return all(rows, err, scanVersion)
 }
 
-// ForgetVersions removes versions that need not be kept any more, and answers
+// ForgetVersions removes versions that need not be kept any more, and returns
 // the files that nothing has any more.
 func (db *DB) ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit,

@@ -13,10 +13,10 @@ import (
 type change struct {
 	do         func(*tx) error
 	repeatable bool
-	// accepts, where it is not nil, is all that do does.
-	accepts *acceptance
-	taken   atomic.Bool
-	done    chan error
+	// accept, where it is not nil, is all that do does.
+	accept *acceptCall
+	taken  atomic.Bool
+	done   chan error
 }
 
 // write runs do in a transaction and returns once it is durable. Changes that
@@ -24,7 +24,7 @@ type change struct {
 // lone change does not wait for company. A change that fails is undone by
 // itself and the others go through.
 func (db *DB) write(ctx context.Context, do func(*tx) error) error {
-	return db.enqueue(ctx, &change{do: do, done: make(chan error, 1)})
+	return db.enqueueChange(ctx, &change{do: do, done: make(chan error, 1)})
 }
 
 // writeRepeatable is write for a do that may run twice, of which the second
@@ -32,14 +32,15 @@ func (db *DB) write(ctx context.Context, do func(*tx) error) error {
 // would cost as much as half of the work: where one fails, all are undone and
 // run again with care.
 func (db *DB) writeRepeatable(ctx context.Context, do func(*tx) error) error {
-	return db.enqueue(ctx, &change{do: do, repeatable: true, done: make(chan error, 1)})
+	return db.enqueueChange(ctx, &change{do: do, repeatable: true, done: make(chan error, 1)})
 }
 
-func (db *DB) enqueue(ctx context.Context, c *change) error {
+// enqueueChange returns once a change is made and durable, or failed and undone.
+func (db *DB) enqueueChange(ctx context.Context, c *change) error {
 	select {
 	case db.queue <- c:
 	case <-db.stop:
-		return closed()
+		return errClosing()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -50,7 +51,7 @@ func (db *DB) enqueue(ctx context.Context, c *change) error {
 	case <-ctx.Done():
 		gaveUp = ctx.Err()
 	case <-db.stopped:
-		gaveUp = closed()
+		gaveUp = errClosing()
 	}
 	if c.taken.CompareAndSwap(false, true) {
 		return gaveUp // it had not begun, and now never will
@@ -58,7 +59,7 @@ func (db *DB) enqueue(ctx context.Context, c *change) error {
 	return <-c.done
 }
 
-func closed() error {
+func errClosing() error {
 	return &feedmill.Error{Kind: feedmill.ErrUnavailable, Detail: "The store is shutting down; try again."}
 }
 
@@ -70,7 +71,8 @@ const (
 	maxDeliveries = 16_000
 )
 
-func (db *DB) commitChanges(d *direct, checkpoints *checkpointer) {
+// runWriter commits the changes that are queued, until the store is closed.
+func (db *DB) runWriter(d *direct, checkpoints *checkpointer) {
 	defer close(db.stopped)
 	defer d.close()
 	defer checkpoints.close()
@@ -90,13 +92,13 @@ func (db *DB) commitChanges(d *direct, checkpoints *checkpointer) {
 				return
 			}
 		}
-		deliveries := t.expected(batch[0])
+		deliveries := t.weight(batch[0])
 	fill:
 		for len(batch) < maxShared && deliveries < maxDeliveries {
 			select {
 			case c := <-db.queue:
 				batch = append(batch, c)
-				deliveries += t.expected(c)
+				deliveries += t.weight(c)
 			default:
 				break fill
 			}
@@ -106,14 +108,15 @@ func (db *DB) commitChanges(d *direct, checkpoints *checkpointer) {
 	}
 }
 
-// expected is about how many deliveries a change makes.
-func (t *tx) expected(c *change) int {
-	if c.accepts == nil {
+// weight is about how many deliveries a change makes.
+func (t *tx) weight(c *change) int {
+	if c.accept == nil {
 		return 0
 	}
-	return len(c.accepts.events) * t.fanOut
+	return len(c.accept.events) * t.fanout
 }
 
+// commit makes changes in one transaction and tells their callers.
 func (t *tx) commit(batch []*change) {
 	results := make([]error, len(batch))
 	err := t.transact(batch, results)
@@ -137,7 +140,7 @@ func (t *tx) transact(batch []*change, results []error) error {
 			results[i] = context.Canceled
 		}
 	}
-	together, err := t.together(batch, results)
+	together, err := t.runTogether(batch, results)
 	if err != nil {
 		return t.rollback(err)
 	}
@@ -145,7 +148,7 @@ func (t *tx) transact(batch []*change, results []error) error {
 		if results[i] != nil || c.repeatable && together {
 			continue
 		}
-		if results[i], err = t.alone(c); err != nil {
+		if results[i], err = t.runAlone(c); err != nil {
 			return t.rollback(err)
 		}
 	}
@@ -156,9 +159,9 @@ func (t *tx) transact(batch []*change, results []error) error {
 	return nil
 }
 
-// together runs the repeatable changes at the beginning of a transaction. It
+// runTogether runs the repeatable changes at the beginning of a transaction. It
 // reports whether all went through; otherwise the transaction has begun anew.
-func (t *tx) together(batch []*change, results []error) (bool, error) {
+func (t *tx) runTogether(batch []*change, results []error) (bool, error) {
 	err := t.runRepeatable(batch, results)
 	if err == nil || errors.Is(err, feedmill.ErrUnavailable) {
 		return err == nil, err
@@ -172,32 +175,32 @@ func (t *tx) together(batch []*change, results []error) (bool, error) {
 // runRepeatable runs the repeatable changes up to the first that fails.
 func (t *tx) runRepeatable(batch []*change, results []error) error {
 	defer func() {
-		clear(t.accepts[:cap(t.accepts)]) // what it refers to is others'
-		t.accepts = t.accepts[:0]
+		clear(t.calls[:cap(t.calls)]) // what it refers to is others'
+		t.calls = t.calls[:0]
 	}()
 	for i, c := range batch {
 		switch {
 		case results[i] != nil || !c.repeatable:
-		case c.accepts != nil:
-			if !c.accepts.joins(t.accepts) {
-				if err := t.acceptAll(t.accepts); err != nil {
+		case c.accept != nil:
+			if !c.accept.joins(t.calls) {
+				if err := t.acceptCalls(t.calls); err != nil {
 					return err
 				}
-				t.accepts = t.accepts[:0]
+				t.calls = t.calls[:0]
 			}
-			t.accepts = append(t.accepts, c.accepts)
+			t.calls = append(t.calls, c.accept)
 		default:
 			if err := c.do(t); err != nil {
 				return err
 			}
 		}
 	}
-	return t.acceptAll(t.accepts)
+	return t.acceptCalls(t.calls)
 }
 
-// alone runs a change so that it can be undone by itself. The error that is not
+// runAlone runs a change so that it can be undone by itself. The error that is not
 // the change's result ends the transaction.
-func (t *tx) alone(c *change) (result, err error) {
+func (t *tx) runAlone(c *change) (result, err error) {
 	if _, err := t.exec(`SAVEPOINT one`); err != nil {
 		return nil, err
 	}

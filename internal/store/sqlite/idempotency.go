@@ -8,10 +8,10 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// keep writes a kept answer beside the effect it belongs to. A key that has an
-// answer already is feedmill.ErrIdempotencyKeyUsed, which undoes that effect; an answer
+// keepResponse writes a response beside the effect it belongs to. A key that has a
+// response already is feedmill.ErrIdempotencyKeyUsed, which undoes that effect; a response
 // past its time is replaced.
-func (t *tx) keep(response *feedmill.IdempotentResponse) error {
+func (t *tx) keepResponse(response *feedmill.IdempotentResponse) error {
 	if response == nil {
 		return nil
 	}
@@ -27,12 +27,12 @@ func (t *tx) keep(response *feedmill.IdempotentResponse) error {
 	return err
 }
 
-// KeepResponse keeps the answer to a request that had no effect.
+// KeepResponse keeps the response to a request that had no effect.
 func (db *DB) KeepResponse(ctx context.Context, response feedmill.IdempotentResponse) error {
-	return db.write(ctx, func(tx *tx) error { return tx.keep(&response) })
+	return db.write(ctx, func(tx *tx) error { return tx.keepResponse(&response) })
 }
 
-// KeptResponse finds the answer kept for an idempotency key at the time now.
+// KeptResponse finds the response kept for an idempotency key at the time now.
 func (db *DB) KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
 	response := feedmill.IdempotentResponse{Workspace: workspace, Key: key}
 	var (
@@ -47,7 +47,7 @@ func (db *DB) KeptResponse(ctx context.Context, workspace feedmill.ID, key strin
 	return response, translate(err)
 }
 
-// ForgetResponses removes up to limit answers that are past their time, and
+// ForgetResponses removes up to limit responses that are past their time, and
 // reports how many it removed.
 func (db *DB) ForgetResponses(ctx context.Context, now time.Time, limit int) (n int64, err error) {
 	err = db.write(ctx, func(tx *tx) (err error) {

@@ -20,7 +20,7 @@ func (t *tx) insertKey(k feedmill.Key) error {
 // CreateKey adds a key. A workspace that is not there is feedmill.ErrNotFound.
 func (db *DB) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(response); err != nil {
+		if err := tx.keepResponse(response); err != nil {
 			return err
 		}
 		return tx.insertKey(k)

@@ -43,7 +43,7 @@ func (db *DB) DeleteListener(ctx context.Context, workspace, id feedmill.ID, at 
 		if n == 0 {
 			return feedmill.ErrNotFound
 		}
-		return tx.forget(id, at)
+		return tx.forgetSubscription(id, at)
 	})
 }
 
@@ -70,7 +70,7 @@ func (db *DB) ExpireListeners(ctx context.Context, now time.Time, limit int) (n 
 			if _, err := tx.exec(`UPDATE subscriptions SET deleted_at = ? WHERE id = ?`, toMillis(now), id); err != nil {
 				return err
 			}
-			if err := tx.forget(id, now); err != nil {
+			if err := tx.forgetSubscription(id, now); err != nil {
 				return err
 			}
 		}

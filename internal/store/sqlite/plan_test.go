@@ -47,12 +47,12 @@ func TestQueriesUseIndexes(t *testing.T) {
 		queries = append(queries, query.(string))
 		return true
 	})
-	for range dueReaders {
-		reader := <-db.due
+	for range dueReaderCount {
+		reader := <-db.dueReaders
 		for query := range reader.stmts {
 			queries = append(queries, query)
 		}
-		db.due <- reader
+		db.dueReaders <- reader
 	}
 	check(db.write(ctx, func(tx *tx) error {
 		for query := range tx.stmts {

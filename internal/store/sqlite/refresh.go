@@ -48,7 +48,7 @@ func (db *DB) Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feed
 }
 
 // ForgetRefreshes removes refreshes that began before the time given, but for
-// the last one of each feed and those that have not ended, and answers the files
+// the last one of each feed and those that have not ended, and returns the files
 // that nothing has any more.
 func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit,

@@ -17,7 +17,7 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *fee
 		states[i] = string(s)
 	}
 	return db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(response); err != nil {
+		if err := tx.keepResponse(response); err != nil {
 			return err
 		}
 		bound := min(feedmill.FirstID(feedmill.PrefixDelivery, r.Until), feedmill.NewID(feedmill.PrefixDelivery))
@@ -39,7 +39,7 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit 
 		return false, translate(err)
 	}
 	err = db.write(ctx, func(tx *tx) error {
-		r, err := tx.unfinishedReplay()
+		r, err := tx.nextReplay()
 		if errors.Is(err, feedmill.ErrNotFound) {
 			return nil
 		}
@@ -60,7 +60,8 @@ type replay struct {
 	ended, ordered   bool
 }
 
-func (t *tx) unfinishedReplay() (r replay, err error) {
+// nextReplay finds the unfinished replay that has made the fewest deliveries.
+func (t *tx) nextReplay() (r replay, err error) {
 	var states string
 	err = t.row(`SELECT r.id, r.subscription_id, r.states, r.cursor, r.bound, s.deleted_at IS NOT NULL OR s.state = ?, s.ordered
 		FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
@@ -72,10 +73,11 @@ func (t *tx) unfinishedReplay() (r replay, err error) {
 	return r, translate(err)
 }
 
+// stepReplay makes the next deliveries of a replay and notes how far it came.
 func (t *tx) stepReplay(r replay, now time.Time, maxAttempts, limit int) error {
 	var made int
 	if !r.ended {
-		old, err := t.replayed(r, limit)
+		old, err := t.replayable(r, limit)
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (t *tx) stepReplay(r replay, now time.Time, maxAttempts, limit int) error {
 				Workspace: o.Workspace, Subscription: o.Subscription, Type: o.Type, ResourceID: o.ResourceID,
 				State: feedmill.DeliveryPending, MaxAttempts: maxAttempts, DueAt: now,
 			}
-			event, err := t.eventOf(o)
+			event, err := t.eventSeqOf(o)
 			if err != nil {
 				return err
 			}
@@ -100,22 +102,18 @@ func (t *tx) stepReplay(r replay, now time.Time, maxAttempts, limit int) error {
 	return err
 }
 
-// replayed are the next deliveries that a replay makes anew.
-func (t *tx) replayed(r replay, limit int) ([]feedmill.Delivery, error) {
-	query := querying(t.rows)
-	l := listing{of: r.subscription, subscription: true, states: r.states, limit: limit}
-	var err error
+// replayable lists the next deliveries of a replay, oldest first.
+func (t *tx) replayable(r replay, limit int) ([]feedmill.Delivery, error) {
+	query := queryFunc(t.rows)
 	// The cursor itself is done with; at first it is an id that no delivery has.
-	if l.within.first, err = query.from(r.cursor + " "); err != nil {
+	within, err := query.seqRange(r.cursor+" ", r.bound)
+	if err != nil {
 		return nil, err
 	}
-	if l.within.last, err = query.to(r.bound); err != nil {
-		return nil, err
-	}
-	return l.read(query)
+	return deliveryList{of: r.subscription, subscription: true, states: r.states, within: within, limit: limit}.read(query)
 }
 
-func (t *tx) eventOf(d feedmill.Delivery) (seq int64, err error) {
+func (t *tx) eventSeqOf(d feedmill.Delivery) (seq int64, err error) {
 	err = t.row(`SELECT event_seq FROM deliveries WHERE seq = ?`, d.Seq).Scan(&seq)
 	return seq, translate(err)
 }

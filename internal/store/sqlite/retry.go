@@ -9,7 +9,7 @@ import (
 
 // RetryDelivery makes a delivery pending and due at now with add more attempts
 // in its budget than it has made.
-func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error) {
+func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error) {
 	var d feedmill.DueDelivery
 	err := db.write(ctx, func(tx *tx) (err error) {
 		var (
@@ -31,10 +31,10 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		}
 		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
 		if _, err := tx.exec(`UPDATE deliveries SET state = 2, reason = '', budget = ?, at = ?,
-			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.MaxAttempts, toMillis(now), d.Seq); err != nil || keep == nil {
+			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.MaxAttempts, toMillis(now), d.Seq); err != nil || respond == nil {
 			return err
 		}
-		return tx.keep(keep(d.Delivery))
+		return tx.keepResponse(respond(d.Delivery))
 	})
 	if err != nil {
 		return feedmill.DueDelivery{}, err

@@ -7,7 +7,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// LeaseSlots answers all slots: the file has one process at a time, and so has
+// LeaseSlots returns all slots: the file has one process at a time, and so has
 // its work.
 func (db *DB) LeaseSlots(context.Context, string, time.Duration) ([]int, error) {
 	held := make([]int, feedmill.Slots)

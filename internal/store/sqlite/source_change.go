@@ -13,37 +13,30 @@ import (
 var errRefused = errors.New("the change is refused")
 
 // ChangeSource changes a source and its feeds, alone with them.
-func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) (due []feedmill.DueDelivery, err error) {
+func (db *DB) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	var refusal error
-	err = db.write(ctx, func(tx *tx) error {
+	due, err := db.writeWithEvents(ctx, maxAttempts, func(tx *tx) ([]feedmill.Event, error) {
 		c, err := tx.sourceChange(workspace, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before := record.NoteSource(&c)
 		if refusal = change(&c); refusal != nil {
-			return errRefused
+			return nil, errRefused
 		}
 		write, err := before.Check(&c)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := tx.keep(c.IdempotentResponse); err != nil {
-			return err
+		if err := tx.keepResponse(c.IdempotentResponse); err != nil {
+			return nil, err
 		}
-		if err := tx.writeSourceChange(c, write); err != nil {
-			return err
-		}
-		_, due, err = tx.accept(c.Events, maxAttempts)
-		return err
+		return c.Events, tx.writeSourceChange(c, write)
 	})
 	if errors.Is(err, errRefused) {
-		err = refusal
+		return nil, refusal
 	}
-	if err != nil {
-		return nil, err
-	}
-	return due, nil
+	return due, err
 }
 
 // sourceChange reads a source and its feeds.

@@ -23,14 +23,14 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// dueReaders is how many reads of due deliveries are under way at once.
-const dueReaders = 2
+// dueReaderCount is how many reads of due deliveries are under way at once.
+const dueReaderCount = 2
 
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
-	reads  *sql.DB
-	writes *sql.DB
-	due    chan *direct // reading connections of Due's own
+	reads      *sql.DB
+	writes     *sql.DB
+	dueReaders chan *direct // connections of Due's own
 
 	queue   chan *change
 	stop    chan struct{} // closed to end the writer
@@ -66,31 +66,31 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
 	shared := max(4, 2*runtime.GOMAXPROCS(0))
-	reads.SetMaxOpenConns(shared + dueReaders)
-	reads.SetMaxIdleConns(shared + dueReaders)
+	reads.SetMaxOpenConns(shared + dueReaderCount)
+	reads.SetMaxIdleConns(shared + dueReaderCount)
 
 	db := &DB{
-		reads: reads, writes: writes, due: make(chan *direct, dueReaders),
+		reads: reads, writes: writes, dueReaders: make(chan *direct, dueReaderCount),
 		queue: make(chan *change, 1024), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	writer, checkpoints, err := db.takeConnections(ctx)
+	writer, checkpoints, err := db.openConnections(ctx)
 	if err != nil {
 		db.closeConnections()
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
-	go db.commitChanges(writer, checkpoints)
+	go db.runWriter(writer, checkpoints)
 	return db, nil
 }
 
-// takeConnections makes the file and its connections ready and answers those
+// openConnections makes the file and its connections ready and returns those
 // that write.
-func (db *DB) takeConnections(ctx context.Context) (writer *direct, checkpoints *checkpointer, err error) {
-	for range dueReaders {
+func (db *DB) openConnections(ctx context.Context) (writer *direct, checkpoints *checkpointer, err error) {
+	for range dueReaderCount {
 		reader, err := newDirect(ctx, db.reads)
 		if err != nil {
 			return nil, nil, err
 		}
-		db.due <- reader
+		db.dueReaders <- reader
 	}
 	if err := db.continueIDs(ctx); err != nil {
 		return nil, nil, err
@@ -114,8 +114,8 @@ func (db *DB) takeConnections(ctx context.Context) (writer *direct, checkpoints 
 
 // closeConnections closes what nobody uses any more.
 func (db *DB) closeConnections() error {
-	for len(db.due) > 0 {
-		(<-db.due).close()
+	for len(db.dueReaders) > 0 {
+		(<-db.dueReaders).close()
 	}
 	return errors.Join(db.reads.Close(), db.writes.Close())
 }

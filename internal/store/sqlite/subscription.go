@@ -34,7 +34,7 @@ func (t *tx) setTopics(s feedmill.Subscription) error {
 // CreateSubscriptions adds all of them or none.
 func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(response); err != nil {
+		if err := tx.keepResponse(response); err != nil {
 			return err
 		}
 		for _, s := range subs {
@@ -91,7 +91,7 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 			return err
 		}
 		record.KeepSubscription(&s, old)
-		if err := tx.keep(response); err != nil {
+		if err := tx.keepResponse(response); err != nil {
 			return err
 		}
 		if _, err := tx.exec(`UPDATE subscriptions SET name = ?, url = ?, events = ?, method = ?, resource_id = ?, state = ?, disabled_reason = ?,
@@ -114,7 +114,7 @@ func (db *DB) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if s.State != feedmill.SubscriptionDisabled || old.State == feedmill.SubscriptionDisabled {
 			return nil
 		}
-		_, err = tx.discardOpen(s.ID, becauseDisabled, s.UpdatedAt, feedmill.DiscardStep)
+		_, err = tx.discardOpen(s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
 		return err
 	})
 	if err != nil {
@@ -135,17 +135,17 @@ func (db *DB) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID,
 		if n == 0 {
 			return feedmill.ErrNotFound
 		}
-		return tx.forget(id, at)
+		return tx.forgetSubscription(id, at)
 	})
 }
 
-// forget makes no event find a subscription that is deleted, and discards the
+// forgetSubscription makes no event find a subscription that is deleted, and discards the
 // first of its open deliveries.
-func (t *tx) forget(id feedmill.ID, at time.Time) error {
+func (t *tx) forgetSubscription(id feedmill.ID, at time.Time) error {
 	clear(t.matches)
 	if _, err := t.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, id); err != nil {
 		return err
 	}
-	_, err := t.discardOpen(id, becauseDeleted, at, feedmill.DiscardStep)
+	_, err := t.discardOpen(id, reasonDeleted, at, feedmill.DiscardStep)
 	return err
 }

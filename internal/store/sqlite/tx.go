@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
@@ -14,13 +15,14 @@ type tx struct {
 	*direct
 	stmts map[string]*sql.Stmt
 	// inserting are the rows that are being inserted, settling the values of
-	// outcomes; both are kept for their room.
-	inserting rows
+	// outcomes; both are kept for their memory.
+	inserting rowBuffer
 	settling  values
-	// accepts are the acceptances that are made as one, kept for their room.
-	accepts []*acceptance
-	// fanOut is how many deliveries the events had that were accepted last.
-	fanOut int
+	// calls are those that are accepted as one, kept for their memory.
+	calls []*acceptCall
+	// fanout is how many deliveries each of the events had that were accepted
+	// last.
+	fanout int
 	// pruned is the last event that Prune is done with.
 	pruned int64
 	// matches are who listens to what, as this transaction has found it.
@@ -118,4 +120,21 @@ func (db *DB) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 		return kept.(*sql.Stmt), nil
 	}
 	return s, nil
+}
+
+// writeWithEvents is write for a do that returns events, which are then accepted
+// in the same transaction. It returns the deliveries of theirs that are due.
+func (db *DB) writeWithEvents(ctx context.Context, maxAttempts int, do func(*tx) ([]feedmill.Event, error)) (due []feedmill.DueDelivery, err error) {
+	err = db.write(ctx, func(tx *tx) error {
+		events, err := do(tx)
+		if err != nil {
+			return err
+		}
+		_, due, err = tx.accept(events, maxAttempts)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return due, nil
 }

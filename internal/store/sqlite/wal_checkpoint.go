@@ -43,7 +43,7 @@ func (c *checkpointer) committed(writer *direct) {
 			c.busy = false
 			// Where a reader still needs what would be overwritten, this
 			// does less than all, and the next pass goes on with it.
-			passCheckpoint(writer)
+			checkpointPassive(writer)
 		default:
 		}
 		return
@@ -57,7 +57,7 @@ func (c *checkpointer) committed(writer *direct) {
 func (c *checkpointer) pass() {
 	done := int64(0)
 	for range mostPasses {
-		now := passCheckpoint(c.conn)
+		now := checkpointPassive(c.conn)
 		if now-done <= fewFrames {
 			break
 		}
@@ -71,11 +71,11 @@ func (c *checkpointer) close() {
 	c.conn.close()
 }
 
-// passCheckpoint writes to the file what is in the WAL by now, as far as no
-// reader needs what is in the file, and answers how much of the WAL is there. A
+// checkpointPassive writes to the file what is in the WAL by now, as far as no
+// reader needs what is in the file, and returns how much of the WAL is there. A
 // failure is not told: the WAL is as good a place, and the commits that make it
 // longer meet with the same trouble.
-func passCheckpoint(d *direct) (done int64) {
+func checkpointPassive(d *direct) (done int64) {
 	err := d.each(`PRAGMA wal_checkpoint(PASSIVE)`, nil, func(r *row) {
 		r.int() // whether somebody else is at it
 		r.int() // how long the WAL is

@@ -12,7 +12,7 @@ var scanWorkspace = scanner(record.Workspace)
 // CreateWorkspace adds a workspace. A name that is taken is feedmill.ErrConflict.
 func (db *DB) CreateWorkspace(ctx context.Context, w feedmill.Workspace, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx *tx) error {
-		if err := tx.keep(response); err != nil {
+		if err := tx.keepResponse(response); err != nil {
 			return err
 		}
 		_, err := tx.exec(`INSERT INTO workspaces (`+record.WorkspaceColumns+`) VALUES (?, ?, ?)`, record.Workspace(&w, kinds{})...)

@@ -1,0 +1,233 @@
+package postgres
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
+)
+
+// acceptBatch is a transaction that accepts the events of calls, in four steps:
+// claimAndMatch, findHolders, makeDeliveries and write.
+type acceptBatch struct {
+	calls []*acceptCall
+	// holders are the events that hold the publishers' ids, and unclaimed the
+	// ids that were not free.
+	holders   map[publisherID]feedmill.ID
+	unclaimed map[publisherID]bool
+	// topics numbers what the events are about, and matches has for each of
+	// those numbers the subscriptions to it.
+	topics  map[topic]int
+	matches [][]match
+
+	// What is to be written.
+	seqs            sequence
+	events          []acceptedEvent
+	open, discarded []feedmill.Delivery
+}
+
+// acceptedEvent is an event that is new, and the first and the last of its
+// deliveries that do not stand apart.
+type acceptedEvent struct {
+	feedmill.Event
+	first, last feedmill.ID
+}
+
+// publisherID is what no two events of a workspace share.
+type publisherID struct {
+	workspace feedmill.ID
+	key       string
+}
+
+func newAcceptBatch(calls []*acceptCall) *acceptBatch {
+	a := &acceptBatch{
+		calls: calls, holders: make(map[publisherID]feedmill.ID), unclaimed: make(map[publisherID]bool), topics: make(map[topic]int),
+	}
+	for _, c := range calls {
+		c.accepted, c.due = nil, nil
+		for _, e := range c.events {
+			id := publisherID{e.Workspace, e.DedupeKey}
+			if _, ok := a.holders[id]; !ok && e.DedupeKey != "" {
+				a.holders[id], a.unclaimed[id] = e.ID, true
+			}
+			for _, t := range topicsOf(e) {
+				if _, ok := a.topics[t]; !ok {
+					a.topics[t] = len(a.topics)
+				}
+			}
+		}
+	}
+	a.matches = make([][]match, len(a.topics))
+	return a
+}
+
+// claimAndMatch claims the publishers' ids and finds who listens.
+func (a *acceptBatch) claimAndMatch(b *pgx.Batch) error {
+	if len(a.holders) > 0 {
+		a.claimPublisherIDs(b)
+	}
+	a.seqs.take(b, 1)
+	a.match(b)
+	return nil
+}
+
+// claimPublisherIDs notes the publishers' ids that are free. The order is the same in every
+// transaction, so that none waits for another that waits for it.
+func (a *acceptBatch) claimPublisherIDs(b *pgx.Batch) {
+	var workspaces, keys, events []string
+	for id, event := range a.holders {
+		workspaces, keys, events = append(workspaces, string(id.workspace)), append(keys, id.key), append(events, string(event))
+	}
+	each(b.Queue(`INSERT INTO publisher_ids (workspace_id, dedupe_key, event_id)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) AS e (workspace_id, dedupe_key, event_id)
+		ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING workspace_id, dedupe_key`, workspaces, keys, events),
+		func(row record.Row) error {
+			var id publisherID
+			if err := row.Scan(&id.workspace, &id.key); err != nil {
+				return err
+			}
+			delete(a.unclaimed, id)
+			return nil
+		})
+}
+
+// findHolders learns whose the publishers' ids are that were not free.
+func (a *acceptBatch) findHolders(b *pgx.Batch) error {
+	if len(a.unclaimed) == 0 {
+		return nil
+	}
+	var workspaces, keys []string
+	for id := range a.unclaimed {
+		workspaces, keys = append(workspaces, string(id.workspace)), append(keys, id.key)
+	}
+	each(b.Queue(`SELECT workspace_id, dedupe_key, p.event_id
+		FROM unnest($1::text[], $2::text[]) AS e (workspace_id, dedupe_key)
+		JOIN publisher_ids p USING (workspace_id, dedupe_key)`, workspaces, keys),
+		func(row record.Row) error {
+			var id publisherID
+			var holder feedmill.ID
+			if err := row.Scan(&id.workspace, &id.key, &holder); err != nil {
+				return err
+			}
+			a.holders[id] = holder
+			return nil
+		})
+	return nil
+}
+
+// makeDeliveries makes the deliveries of the events that are new, and takes the
+// numbers that they need beyond those that have been taken.
+func (a *acceptBatch) makeDeliveries(b *pgx.Batch) error {
+	now := clock()
+	for _, c := range a.calls {
+		c.accepted = make([]feedmill.Accepted, 0, len(c.events))
+		for _, e := range c.events {
+			got := feedmill.Accepted{ID: e.ID, PublisherID: e.PublisherID, Type: e.Type}
+			if holder, ok := a.holders[publisherID{e.Workspace, e.DedupeKey}]; ok && holder != e.ID {
+				got.ID, got.Duplicate = holder, true
+			} else {
+				a.makeDeliveriesOf(e, c.maxAttempts, now)
+			}
+			c.accepted = append(c.accepted, got)
+		}
+		c.opened = len(a.open)
+	}
+	if more := blocksFor(len(a.open)+len(a.discarded)) - len(a.seqs); more > 0 {
+		a.seqs.take(b, more)
+	}
+	return nil
+}
+
+// makeDeliveriesOf makes the deliveries of an event.
+func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now time.Time) {
+	fresh := acceptedEvent{Event: e}
+	matches := a.matchesOf(e)
+	a.open = slices.Grow(a.open, len(matches))
+	for _, m := range matches {
+		d := newDelivery(e, m.subscription, maxAttempts, now)
+		if !apart(d) {
+			if fresh.first == "" {
+				fresh.first = d.ID
+			}
+			fresh.last = d.ID
+		}
+		if m.disabled {
+			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
+			a.discarded = append(a.discarded, d)
+			continue
+		}
+		a.open = append(a.open, d)
+	}
+	a.events = append(a.events, fresh)
+}
+
+// write queues the events that are new, their deliveries and the kept responses.
+func (a *acceptBatch) write(b *pgx.Batch) error {
+	a.assignSeqs()
+	insertEvents(b, a.events)
+	insertOpen(b, a.open, false)
+	insertDiscarded(b, a.discarded)
+	return a.keepResponses(b)
+}
+
+// assignSeqs numbers the deliveries and hands those that are due to their calls.
+func (a *acceptBatch) assignSeqs() {
+	for i := range a.open {
+		a.open[i].Seq = a.seqs.seq(i)
+	}
+	for i := range a.discarded {
+		a.discarded[i].Seq = a.seqs.seq(len(a.open) + i)
+	}
+	payloads := make(map[feedmill.ID][]byte, len(a.events))
+	for _, e := range a.events {
+		payloads[e.ID] = e.Payload
+	}
+	from := 0
+	for _, c := range a.calls {
+		c.due = make([]feedmill.DueDelivery, 0, c.opened-from)
+		for _, d := range a.open[from:c.opened] {
+			c.due = append(c.due, feedmill.DueDelivery{Delivery: d, Payload: payloads[d.Event]})
+		}
+		from = c.opened
+	}
+}
+
+// keepResponses makes the responses to keep. Like the publishers' ids they are
+// written in the same order in every transaction.
+func (a *acceptBatch) keepResponses(b *pgx.Batch) error {
+	var responses []*feedmill.IdempotentResponse
+	for _, c := range a.calls {
+		if c.respond == nil {
+			continue
+		}
+		if response := c.respond(c.accepted); response != nil {
+			responses = append(responses, response)
+		}
+	}
+	slices.SortFunc(responses, func(x, y *feedmill.IdempotentResponse) int {
+		return strings.Compare(string(x.Workspace)+x.Key, string(y.Workspace)+y.Key)
+	})
+	for _, response := range responses {
+		b.Queue(upsertResponse, responseValues(response)...).Exec(func(tag pgconn.CommandTag) error {
+			if tag.RowsAffected() == 0 {
+				return feedmill.ErrIdempotencyKeyUsed
+			}
+			return nil
+		})
+	}
+	return nil
+}
+
+// cachePayloads caches the payloads that will be read more than once, if any are.
+func (a *acceptBatch) cachePayloads(cache *payloadCache) {
+	for i := range a.events {
+		if e := &a.events[i]; e.first != e.last {
+			cache.put(e.ID, e.Payload)
+		}
+	}
+}
