@@ -23,7 +23,7 @@ func TestPeriods(t *testing.T) {
 	}{
 		{"at", feedmill.OpCurrent, feedmill.Period{Unit: feedmill.UnitMinute}, "2024-03-31T00:00:00+01:00", "2024-03-31T00:01:00+01:00"},
 		{"at", feedmill.OpCurrent, feedmill.Period{Unit: feedmill.UnitDay}, "2024-03-31T00:00:00+01:00", "2024-04-01T00:00:00+02:00"},
-		{"at", feedmill.OpCurrent, feedmill.Period{Unit: feedmill.UnitWeek}, "2024-03-31T00:00:00+01:00", "2024-04-07T00:00:00+02:00"},
+		{"at", feedmill.OpCurrent, feedmill.Period{Unit: feedmill.UnitWeek}, "2024-03-30T00:00:00+01:00", "2024-04-06T00:00:00+02:00"},
 		{"at", feedmill.OpLast, feedmill.Period{N: 3, Unit: feedmill.UnitHour}, "2024-03-30T21:00:00+01:00", "2024-03-31T00:00:00+01:00"},
 		{"at", feedmill.OpNext, feedmill.Period{N: 3, Unit: feedmill.UnitHour}, "2024-03-31T01:00:00+01:00", "2024-03-31T05:00:00+02:00"},
 		{"at", feedmill.OpNext, feedmill.Period{N: 1, Unit: feedmill.UnitDay, IncludeCurrent: true}, "2024-03-31T00:00:00+01:00", "2024-04-02T00:00:00+02:00"},
@@ -33,7 +33,7 @@ func TestPeriods(t *testing.T) {
 		{"day", feedmill.OpLast, feedmill.Period{N: 7, Unit: feedmill.UnitDay}, "2024-03-24", "2024-03-31"},
 		{"day", feedmill.OpToDate, feedmill.Period{Unit: feedmill.UnitMonth}, "2024-03-01", "2024-04-01"},
 	} {
-		q := feedmill.Query{Now: now, Zone: paris, WeekStart: time.Sunday, Where: []feedmill.Condition{{
+		q := feedmill.Query{Now: now, Zone: paris, WeekStart: time.Saturday, Where: []feedmill.Condition{{
 			Name: test.column, Filters: []feedmill.Filter{{Op: test.op, Values: []feedmill.FilterValue{{Period: &test.period}}}},
 		}}}
 		tree, found := query.Resolve(q, orders)

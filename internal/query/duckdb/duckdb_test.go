@@ -77,6 +77,27 @@ func TestPredicates(t *testing.T) {
 	}
 }
 
+// The filters of a condition are combined as it says, conditions must all hold, and
+// times without an offset are of the query's zone.
+func TestConditions(t *testing.T) {
+	gt := feedmill.Filter{Op: feedmill.OpGt, Values: values("1970-01-01T01:00:00")}
+	null := feedmill.Filter{Op: feedmill.OpIsNull}
+	tree, found := query.Resolve(feedmill.Query{Zone: time.FixedZone("", 3600), Where: []feedmill.Condition{
+		{Name: "timestamp", Filters: []feedmill.Filter{gt, null}, Any: true},
+		{Name: "text", Any: true},
+		{Name: "timestamp", Filters: []feedmill.Filter{gt, null}},
+	}}, columns)
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	w := writer()
+	got := w.Predicate(tree.Where)
+	want := "((c6 > make_timestamptz(CAST($1 AS BIGINT))) OR (c6 IS NULL)) AND ((c6 > make_timestamptz(CAST($2 AS BIGINT))) AND (c6 IS NULL))"
+	if got != want || !slices.Equal(w.Args(), []string{"0", "0"}) {
+		t.Errorf("%s %q", got, w.Args())
+	}
+}
+
 func writer() *query.Writer {
 	return query.NewWriter(duckdb.Dialect{}, func(c query.Column) string { return "c" + strconv.Itoa(c.Index) })
 }
