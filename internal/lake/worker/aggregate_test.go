@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -29,7 +30,7 @@ func TestAggregatesAgreeWithPlainEvaluation(t *testing.T) {
 		in := drawTable(t, rapid.IntRange(0, 40).Draw(t, "rows"))
 		n++
 		v := in.write(t, store, fmt.Sprintf("t%d.parquet", n))
-		q := feedmill.Query{Now: now, Fields: []feedmill.Field{{Name: "boolean"}, {Name: "decimal"}}}
+		q := feedmill.Query{Now: now, WeekStart: time.Monday, Fields: []feedmill.Field{{Name: "boolean"}, {Name: "decimal"}}}
 		for _, fn := range exactAggregates {
 			q.Fields[1].Aggregates = append(q.Fields[1].Aggregates, feedmill.NamedAggregate{Fn: fn, As: string(fn)})
 		}

@@ -107,7 +107,7 @@ func TestPagesAreTheWhole(t *testing.T) {
 		in := drawTable(t, rapid.IntRange(0, 40).Draw(t, "rows"))
 		n++
 		v := in.write(t, store, fmt.Sprintf("t%d.parquet", n))
-		q := feedmill.Query{Fields: []feedmill.Field{{Name: "id"}}, Now: now}
+		q := feedmill.Query{Fields: []feedmill.Field{{Name: "id"}}, Now: now, WeekStart: time.Monday}
 		for range rapid.IntRange(0, 3).Draw(t, "keys") {
 			c := rapid.SampledFrom(kinds[:len(kinds)-1]).Draw(t, "key")
 			q.Sort = append(q.Sort, feedmill.Sort{Name: c.Name, Descending: rapid.Bool().Draw(t, "descending")})
