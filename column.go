@@ -1,6 +1,10 @@
 package feedmill
 
-import "github.com/feedmill/feedmill/internal/columnar"
+import (
+	"iter"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+)
 
 // Column is one column of a feed.
 type Column struct {
@@ -18,6 +22,17 @@ type Column struct {
 	// Precision and Scale are those of a decimal.
 	Precision int `json:"-"`
 	Scale     int `json:"-"`
+}
+
+// TypedTable is rows whose columns have types: what a version is written from.
+// Modelling makes one of cells, and a reader of data that has types already gives
+// one as it is.
+type TypedTable struct {
+	Columns []Column
+	// Runs yields the rows in their order, some at a time: a vector for each
+	// column, which nobody changes any more. They end with the first error. A
+	// table may have no columns, and then has no rows.
+	Runs iter.Seq2[[]columnar.Vector, error]
 }
 
 // The codes of warnings about data.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // FeedDefinition is a feed that fetches its data, and the source that it is
@@ -97,7 +99,8 @@ type Fetch struct {
 	Trace func(TracedRequest)
 }
 
-// FetchSink takes what a fetch brings.
+// FetchSink takes what a fetch brings: pages whose records are modelled, or rows
+// whose columns have types already.
 type FetchSink interface {
 	// Read says how the pages of a feed are read. It is called for each feed
 	// before the first page.
@@ -106,6 +109,13 @@ type FetchSink interface {
 	// called in the order of the pages, one at a time; a page without records
 	// is the last.
 	Page(ctx context.Context, p FetchedPage) (records int64, err error)
+
+	// Columns says which columns the rows have, once and before the first rows:
+	// what the source calls them and their types.
+	Columns(ctx context.Context, columns []Column) error
+	// Rows takes some rows for all feeds: a vector for each column, which nobody
+	// changes any more. It is called in the order of the rows.
+	Rows(ctx context.Context, run []columnar.Vector) error
 }
 
 // Fetched is what a fetch came to.

@@ -125,7 +125,7 @@ func makeTable(ctx context.Context, format, path string, blobs *blob.Folder) (ro
 	if err != nil {
 		return 0, err
 	}
-	v, err := lake.Write(ctx, blobs, "rows.parquet", schema.Columns, schema.Load(ctx, table, model.Loading{}))
+	v, err := lake.Write(ctx, blobs, "rows.parquet", schema.Load(ctx, table, model.Loading{}))
 	return v.Rows, err
 }
 

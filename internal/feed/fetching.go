@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/model"
 )
@@ -22,25 +23,19 @@ type fetching struct {
 	spool   *os.File
 }
 
-// fetchedTable is the records of one feed, as they come page by page.
+// fetchedTable is what a fetch brings one feed, as it comes: pages whose records
+// are modelled, or rows that have types already.
 type fetchedTable struct {
-	feed      feedmill.Feed
+	*loading
 	format    string // of all pages, empty where each has its own
 	pages     *decode.Pages
 	inference *model.Inference
+	typed     *typedTable
 	failed    error
 }
 
-func newFetching(m *Mill, feeds []feedmill.Feed, report func(feedmill.Refresh)) *fetching {
-	f := &fetching{mill: m, report: report}
-	for _, feed := range feeds {
-		f.tables = append(f.tables, &fetchedTable{feed: feed})
-	}
-	return f
-}
-
-// fetch fetches all pages into a file that is gone with this process, whatever
-// becomes of it.
+// fetch fetches all data, with a file for pages that is gone with this process,
+// whatever becomes of it.
 func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error) {
 	source, err := f.mill.source(t)
 	if err != nil {
@@ -53,13 +48,16 @@ func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.
 		return feedmill.Fetched{}, fmt.Errorf("spool: %w", err)
 	}
 	job.Spool, job.Now, job.Trace = f.spool, now(), f.traced
+	for _, table := range f.tables {
+		job.Feeds = append(job.Feeds, table.before)
+	}
 	return source.Fetch(ctx, job, sink)
 }
 
-// Read begins the table of a feed.
+// Read begins the table of a feed whose data comes in pages.
 func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) (err error) {
 	for _, t := range f.tables {
-		if t.feed.ID == feed {
+		if t.before.ID == feed {
 			t.format, t.inference = r.Format, model.New(model.Options{Text: r.Text})
 			t.pages, err = f.mill.openPages(r, t.inference)
 		}
@@ -67,33 +65,56 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) (err error) {
 	return err
 }
 
-// Page adds a page to every table. A table that cannot take it is out of the
-// fetch; when none is left the fetch ends. The page has as many records as that
-// of the others has which found the most.
+// Page adds a page to every table. It has as many records as the table finds
+// that finds the most.
 func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records int64, err error) {
+	err = f.each(ctx, func(t *fetchedTable) error {
+		format := p.Format
+		if t.format != "" {
+			format = t.format
+		}
+		rows, err := t.pages.Add(ctx, format, p.Body)
+		records = max(records, rows)
+		return err
+	})
+	return records, err
+}
+
+// Columns begins all tables, of rows that have types already.
+func (f *fetching) Columns(ctx context.Context, columns []feedmill.Column) error {
+	for _, t := range f.tables {
+		t.typed = f.mill.beginTyped(ctx, t.loading, columns)
+	}
+	return nil
+}
+
+// Rows adds rows to every table.
+func (f *fetching) Rows(ctx context.Context, run []columnar.Vector) error {
+	return f.each(ctx, func(t *fetchedTable) error { return t.typed.add(run) })
+}
+
+// each gives every table something. A table that cannot take it is out of the
+// fetch; when none is left the fetch ends.
+func (f *fetching) each(ctx context.Context, give func(*fetchedTable) error) (err error) {
 	taken := false
 	for _, t := range f.tables {
 		if t.failed != nil {
 			continue
 		}
-		format := p.Format
-		if t.format != "" {
-			format = t.format
-		}
-		rows, fault := t.pages.Add(ctx, format, p.Body)
-		if fault != nil {
-			if ctx.Err() != nil || !isOfSource(fault) {
-				return 0, fault
-			}
+		fault := give(t)
+		switch {
+		case fault == nil:
+			taken = true
+		case ctx.Err() != nil || !isOfSource(fault):
+			return fault
+		default:
 			t.failed, err = fault, fault
-			continue
 		}
-		records, taken = max(records, rows), true
 	}
-	if !taken {
-		return 0, err
+	if taken {
+		return nil
 	}
-	return records, nil
+	return err
 }
 
 // traced notes a request, and tells how far the refreshes have come.
@@ -109,7 +130,7 @@ func (f *fetching) traced(t feedmill.TracedRequest) {
 	}
 	for _, table := range f.tables {
 		r := f.counts(table)
-		r.ID, r.Feed = table.feed.LastRefresh.ID, table.feed.ID
+		r.ID, r.Feed = table.before.LastRefresh.ID, table.before.ID
 		f.report(r)
 	}
 }
@@ -121,16 +142,23 @@ func (f *fetching) counts(t *fetchedTable) feedmill.Refresh {
 	return r
 }
 
+// rows is how many have come.
 func (t *fetchedTable) rows() int64 {
-	if t.pages == nil {
-		return 0
+	switch {
+	case t.typed != nil:
+		return t.typed.rows
+	case t.pages != nil:
+		return t.pages.Rows()
 	}
-	return t.pages.Rows()
+	return 0
 }
 
 // close gives up what the tables and the pages take.
 func (f *fetching) close() (err error) {
 	for _, t := range f.tables {
+		if t.typed != nil {
+			t.typed.close()
+		}
 		if t.pages != nil {
 			err = errors.Join(err, t.pages.Close())
 		}

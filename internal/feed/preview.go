@@ -39,17 +39,25 @@ func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedP
 	return p, err
 }
 
-// show is a preview with the first rows of a table whose types are known.
+// show is a preview with the first rows of cells whose types are known.
 func (m *Mill) show(ctx context.Context, file string, schema *model.Schema, warnings []feedmill.Warning, table model.Table) (feedmill.FeedPreview, error) {
-	v, err := lake.Write(ctx, m.Blobs, file, schema.Columns, firstBlocks(schema.Load(ctx, table, model.Loading{})))
+	typed := schema.Load(ctx, table, model.Loading{})
+	typed.Runs = firstRuns(typed.Runs)
+	v, err := lake.Write(ctx, m.Blobs, file, typed)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	var rows bytes.Buffer
-	if _, err := m.Reader.Read(ctx, &v, feedmill.Query{Limit: previewRows}, wire.FormatJSON, nil, &rows); err != nil {
+	return m.showVersion(ctx, v, schema.Rows, warnings)
+}
+
+// showVersion is a preview of data with so many rows, of which a version has the
+// first.
+func (m *Mill) showVersion(ctx context.Context, v lake.Version, rows int64, warnings []feedmill.Warning) (feedmill.FeedPreview, error) {
+	var shown bytes.Buffer
+	if _, err := m.Reader.Read(ctx, &v, feedmill.Query{Limit: previewRows}, wire.FormatJSON, nil, &shown); err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	return feedmill.FeedPreview{Columns: schema.Columns, RowCount: schema.Rows, Warnings: warnings, Rows: rows.Bytes()}, nil
+	return feedmill.FeedPreview{Columns: v.Columns, RowCount: rows, Warnings: warnings, Rows: shown.Bytes()}, nil
 }
 
 // PreviewFetched fetches as many pages as a preview shows rows of, and says what
@@ -64,41 +72,61 @@ func (m *Mill) PreviewFetched(ctx context.Context, _ feedmill.ID, n feedmill.Fet
 		return feedmill.FeedPreview{}, err
 	}
 	feed := newFetched(def, now())
-	f := newFetching(m, []feedmill.Feed{feed}, nil)
+	table := &fetchedTable{loading: &loading{before: feed, version: feedmill.FeedVersion{File: string(feed.ID) + "/preview.parquet"}}}
+	defer m.remove(table.version.File)
+	f := &fetching{mill: m, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
 	_, err = f.fetch(ctx, n.Type, feedmill.Fetch{
-		Source: feedmill.NewID(feedmill.PrefixDataSource), Spec: def.Source.Spec, Secrets: def.Source.Secrets, Feeds: []feedmill.Feed{feed}, Enough: previewRows,
-	}, firstPages{f})
+		Source: feedmill.NewID(feedmill.PrefixDataSource), Spec: def.Source.Spec, Secrets: def.Source.Secrets, Enough: previewRows,
+	}, firstRows{f})
 	if err != nil && !errors.Is(err, errEnough) {
 		return feedmill.FeedPreview{}, previewFailure(err)
 	}
-	table := f.tables[0]
-	schema, warnings, err := table.inference.Schema(table.pages)
+	p, err = m.showFetched(ctx, table)
+	p.Trace, p.Spec = f.trace, def.Spec
+	return p, err
+}
+
+// showFetched is a preview of what was fetched, whichever way it came.
+func (m *Mill) showFetched(ctx context.Context, t *fetchedTable) (p feedmill.FeedPreview, err error) {
+	if t.typed != nil {
+		v, err := t.typed.end()
+		if err != nil {
+			return feedmill.FeedPreview{}, err
+		}
+		return m.showVersion(ctx, v, v.Rows, t.typed.warnings)
+	}
+	schema, warnings, err := t.inference.Schema(t.pages)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	file := string(feed.ID) + "/preview.parquet"
-	defer m.remove(file)
 	err = m.takeTurn(ctx, func() error {
-		p, err = m.show(ctx, file, schema, warnings, table.pages)
+		p, err = m.show(ctx, t.version.File, schema, warnings, t.pages)
 		return err
 	})
-	p.Trace, p.Spec = f.trace, def.Spec
 	return p, err
 }
 
 // errEnough ends a fetch for a preview.
 var errEnough = errors.New("there are enough rows for a preview")
 
-// firstPages are the pages that a preview needs.
-type firstPages struct{ *fetching }
+// firstRows takes as much of a fetch as a preview needs.
+type firstRows struct{ *fetching }
 
-func (p firstPages) Page(ctx context.Context, page feedmill.FetchedPage) (int64, error) {
-	records, err := p.fetching.Page(ctx, page)
-	if err == nil && p.tables[0].rows() >= previewRows {
-		err = errEnough
+func (r firstRows) Page(ctx context.Context, page feedmill.FetchedPage) (int64, error) {
+	records, err := r.fetching.Page(ctx, page)
+	return records, r.enough(err)
+}
+
+func (r firstRows) Rows(ctx context.Context, run []columnar.Vector) error {
+	return r.enough(r.fetching.Rows(ctx, run))
+}
+
+func (r firstRows) enough(err error) error {
+	if err == nil && r.tables[0].rows() >= previewRows {
+		return errEnough
 	}
-	return records, err
+	return err
 }
 
 // previewFailure is why nothing could be fetched for a preview, as a refusal.
@@ -110,16 +138,16 @@ func previewFailure(err error) error {
 	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Detail: failure.Detail}
 }
 
-// firstBlocks ends once there are as many rows as a preview shows.
-func firstBlocks(blocks iter.Seq2[[]columnar.Vector, error]) iter.Seq2[[]columnar.Vector, error] {
+// firstRuns ends once there are as many rows as a preview shows.
+func firstRuns(runs iter.Seq2[[]columnar.Vector, error]) iter.Seq2[[]columnar.Vector, error] {
 	return func(yield func([]columnar.Vector, error) bool) {
 		rows := 0
-		for block, err := range blocks {
-			if !yield(block, err) || err != nil {
+		for run, err := range runs {
+			if !yield(run, err) || err != nil {
 				return
 			}
-			if len(block) > 0 {
-				rows += block[0].Len
+			if len(run) > 0 {
+				rows += run[0].Len
 			}
 			if rows >= previewRows {
 				return

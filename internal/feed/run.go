@@ -8,13 +8,16 @@ import (
 )
 
 // Run fetches a source for its feeds. Every page is modelled while the next
-// one is on its way; the versions are written after the last.
+// one is on its way; the versions are made after the last.
 func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 	secrets, err := m.secrets(ctx, claim.Source)
 	if err != nil {
 		return nil, err
 	}
-	f := newFetching(m, claim.Feeds, claim.Report)
+	f := &fetching{mill: m, report: claim.Report}
+	for _, feed := range claim.Feeds {
+		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run)})
+	}
 	// What was read is read: that it cannot be closed spoils nothing.
 	defer func() {
 		if err := f.close(); err != nil {
@@ -22,7 +25,7 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 		}
 	}()
 	fetched, err := f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
-		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets, Feeds: claim.Feeds,
+		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets,
 	}, f)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -32,11 +35,11 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	}
 	var outcomes []feedmill.FeedOutcome
 	for i, t := range f.tables {
-		o := feedmill.FeedOutcome{Feed: t.feed.ID, Refresh: f.counts(t), Trace: f.trace}
+		o := feedmill.FeedOutcome{Feed: t.before.ID, Refresh: f.counts(t), Trace: f.trace}
 		fault := err
 		if fault == nil && !fetched.NotModified {
 			o.Position = fetched.Positions[i]
-			fault = m.makeVersion(ctx, t, claim.Source.Run, &o)
+			fault = m.makeVersion(ctx, t, &o)
 		}
 		if fault != nil && (ctx.Err() != nil || !isOfSource(fault)) {
 			m.Drop(append(outcomes, o))
@@ -50,6 +53,19 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	return outcomes, nil
 }
 
+// runLoading begins the version that a run is to bring a feed. Its file is named
+// after the run, so that one that has lost its lease is in nobody's way.
+func runLoading(feed feedmill.Feed, run int64) *loading {
+	l := &loading{
+		before: feed, mode: feed.Mode, key: feed.Key,
+		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, File: fmt.Sprintf("%s/%s-%d.parquet", feed.ID, feed.LastRefresh.ID, run)},
+	}
+	if len(feed.Position) == 0 {
+		l.mode = feedmill.ModeReplace // everything is fetched
+	}
+	return l
+}
+
 // Drop removes the files of outcomes that were not committed.
 func (m *Mill) Drop(outcomes []feedmill.FeedOutcome) {
 	for _, o := range outcomes {
@@ -61,35 +77,36 @@ func (m *Mill) Drop(outcomes []feedmill.FeedOutcome) {
 
 // makeVersion makes the next version of a table's feed, unless it would be the
 // one that is there.
-func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, run int64, o *feedmill.FeedOutcome) error {
+func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.FeedOutcome) error {
 	if t.failed != nil {
 		return t.failed
 	}
-	l := &loading{
-		before: t.feed, mode: t.feed.Mode, key: t.feed.Key,
-		version: feedmill.FeedVersion{Feed: t.feed.ID, Number: t.feed.Version + 1, File: fmt.Sprintf("%s/%s-%d.parquet", t.feed.ID, t.feed.LastRefresh.ID, run)},
-		refresh: o.Refresh,
-	}
-	if len(t.feed.Position) == 0 {
-		l.mode = feedmill.ModeReplace // everything was fetched
-	}
-	if t.feed.Version > 0 && t.pages.Rows() == 0 && l.mode != feedmill.ModeReplace {
+	has := t.before.Version > 0
+	if has && t.rows() == 0 && t.mode != feedmill.ModeReplace {
 		return nil
+	}
+	t.refresh = o.Refresh
+	if err := m.writeFetched(ctx, t); err != nil {
+		return err
+	}
+	o.Refresh = t.refresh
+	if has && !t.reshaped && t.version.ContentHash == t.before.ContentHash {
+		m.remove(t.version.File)
+		return nil
+	}
+	t.version.CreatedAt = now()
+	o.Version, o.Reshaped = &t.version, t.reshaped
+	return nil
+}
+
+// writeFetched writes what was fetched, whichever way it came.
+func (m *Mill) writeFetched(ctx context.Context, t *fetchedTable) error {
+	if t.typed != nil {
+		return m.takeTurn(ctx, func() error { return m.writeTyped(ctx, t.loading, t.typed) })
 	}
 	schema, warnings, err := t.inference.Schema(t.pages)
 	if err != nil {
 		return err
 	}
-	err = m.takeTurn(ctx, func() error { return m.write(ctx, l, schema, warnings, t.pages) })
-	if err != nil {
-		return err
-	}
-	o.Refresh = l.refresh
-	if t.feed.Version > 0 && !l.reshaped && l.version.ContentHash == t.feed.ContentHash {
-		m.remove(l.version.File)
-		return nil
-	}
-	l.version.CreatedAt = now()
-	o.Version, o.Reshaped = &l.version, l.reshaped
-	return nil
+	return m.takeTurn(ctx, func() error { return m.write(ctx, t.loading, schema, warnings, t.pages) })
 }

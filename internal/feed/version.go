@@ -27,36 +27,44 @@ type loading struct {
 	reshaped bool
 }
 
-// write writes the rows of a table whose types are known, together with those
-// that the feed keeps. If it fails, nothing is left.
+// write makes a version of cells whose types are known. If it fails, nothing is
+// left.
 func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) error {
 	if l.before.Version > 0 {
 		changes := schema.Fit(l.before.Columns)
 		l.reshaped = len(changes) > 0
 		warnings = append(warnings, changes...)
 	}
-	v, err := lake.Write(ctx, m.Blobs, l.version.File, schema.Columns, schema.Load(ctx, table, model.Loading{}))
+	fresh, err := lake.Write(ctx, m.Blobs, l.version.File, schema.Load(ctx, table, model.Loading{}))
 	if err != nil {
 		return err
 	}
-	if v, err = m.combine(ctx, l, v); err != nil {
+	return m.complete(ctx, l, fresh, schema.Columns, schema.Rows, warnings)
+}
+
+// complete makes a version with some columns of fresh rows, together with those
+// that the feed keeps, and notes what is to be said of it. If it fails, nothing is
+// left.
+func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, rows int64, warnings []feedmill.Warning) error {
+	v, err := m.combine(ctx, l, fresh, columns)
+	if err != nil {
 		return err
 	}
 	l.version.File = v.Blob
 	l.version.Columns, l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Columns, v.Rows, v.Bytes, v.ContentHash
 	l.version.Warnings = warnings
-	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = schema.Rows, schema.Rows, warnings
+	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = rows, rows, warnings
 	return nil
 }
 
 // combine puts fresh rows together with those that the feed keeps. The file of
 // the fresh ones goes, unless it is all that there is.
-func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version) (lake.Version, error) {
+func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column) (lake.Version, error) {
 	keeps := l.mode != feedmill.ModeReplace && l.before.Version > 0
-	if !keeps && len(l.key) == 0 {
+	if !keeps && len(l.key) == 0 && slices.Equal(fresh.Columns, columns) {
 		return fresh, nil
 	}
-	c := lake.Combination{New: &fresh, Columns: fresh.Columns, Key: l.key}
+	c := lake.Combination{New: &fresh, Columns: columns, Key: l.key}
 	if keeps {
 		old, err := m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
 		if err != nil {

@@ -64,7 +64,9 @@ func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Vers
 	if c.Old.Rows == 0 && len(fresh.left) == 0 && slices.Equal(c.New.Columns, c.Columns) {
 		return *c.New, nil
 	}
-	return Write(ctx, r.blobs, name, c.Columns, concat(r.rows(ctx, old, c.Columns), r.rows(ctx, fresh, c.Columns)))
+	return Write(ctx, r.blobs, name, feedmill.TypedTable{
+		Columns: c.Columns, Runs: concat(r.rows(ctx, old, c.Columns), r.rows(ctx, fresh, c.Columns)),
+	})
 }
 
 // side is one of the versions that are combined.

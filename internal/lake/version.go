@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"iter"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/parquet"
 )
 
@@ -34,28 +32,26 @@ type Version struct {
 	ContentHash string
 }
 
-// Write writes a version from blocks of rows: a vector for each column, in the
-// order of the rows. A block belongs to Write once it is yielded. If the blocks
-// end with an error, nothing is kept. A version may have no columns, and then has
-// no rows.
-func Write(ctx context.Context, blobs Blobs, name string, columns []feedmill.Column, blocks iter.Seq2[[]columnar.Vector, error]) (Version, error) {
-	v := Version{Blob: name, Columns: columns}
+// Write writes a version of a table. If the table ends with an error, nothing is
+// kept.
+func Write(ctx context.Context, blobs Blobs, name string, table feedmill.TypedTable) (Version, error) {
+	v := Version{Blob: name, Columns: table.Columns}
 	err := blobs.Put(ctx, name, func(w io.Writer) error {
 		counted := counter{w: w, hash: sha256.New()}
-		writer, err := parquet.NewWriter(&counted, columns, parquet.Options{})
+		writer, err := parquet.NewWriter(&counted, table.Columns, parquet.Options{})
 		if err != nil {
 			return err
 		}
 		defer writer.Abort()
-		for block, err := range blocks {
+		for run, err := range table.Runs {
 			if err != nil {
 				return err
 			}
-			if err := writer.Append(ctx, block); err != nil {
+			if err := writer.Append(ctx, run); err != nil {
 				return err
 			}
-			if len(block) > 0 {
-				v.Rows += int64(block[0].Len)
+			if len(run) > 0 {
+				v.Rows += int64(run[0].Len)
 			}
 		}
 		if err := writer.Close(ctx); err != nil {

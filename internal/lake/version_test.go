@@ -40,18 +40,18 @@ var oneColumn = []feedmill.Column{{Name: "n", Type: columnar.TypeInteger}}
 
 func TestVersionSaysWhatWasWritten(t *testing.T) {
 	blobs := make(memory)
-	v, err := Write(t.Context(), blobs, "a", oneColumn, numbers([]int64{1, 2}, nil, []int64{3}))
+	v, err := Write(t.Context(), blobs, "a", feedmill.TypedTable{Columns: oneColumn, Runs: numbers([]int64{1, 2}, nil, []int64{3})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v.Blob != "a" || v.Rows != 3 || v.Bytes != int64(len(blobs["a"])) {
 		t.Errorf("%+v of %d bytes", v, len(blobs["a"]))
 	}
-	same, err := Write(t.Context(), blobs, "b", oneColumn, numbers([]int64{1}, []int64{2, 3}))
+	same, err := Write(t.Context(), blobs, "b", feedmill.TypedTable{Columns: oneColumn, Runs: numbers([]int64{1}, []int64{2, 3})})
 	if err != nil || same.ContentHash != v.ContentHash {
 		t.Errorf("the same rows have the hash %s, not %s, %v", same.ContentHash, v.ContentHash, err)
 	}
-	other, err := Write(t.Context(), blobs, "c", oneColumn, numbers([]int64{1, 3, 2}))
+	other, err := Write(t.Context(), blobs, "c", feedmill.TypedTable{Columns: oneColumn, Runs: numbers([]int64{1, 3, 2})})
 	if err != nil || other.ContentHash == v.ContentHash {
 		t.Errorf("other rows have the same hash, %v", err)
 	}
@@ -60,20 +60,20 @@ func TestVersionSaysWhatWasWritten(t *testing.T) {
 func TestNothingIsKeptOfBlocksThatFail(t *testing.T) {
 	blobs := make(memory)
 	broken := errors.New("broken")
-	_, err := Write(t.Context(), blobs, "a", oneColumn, func(yield func([]columnar.Vector, error) bool) {
+	_, err := Write(t.Context(), blobs, "a", feedmill.TypedTable{Columns: oneColumn, Runs: func(yield func([]columnar.Vector, error) bool) {
 		for block := range numbers([]int64{1}) {
 			if !yield(block, nil) {
 				return
 			}
 		}
 		yield(nil, broken)
-	})
+	}})
 	if !errors.Is(err, broken) || len(blobs) != 0 {
 		t.Errorf("%v, kept %d", err, len(blobs))
 	}
-	_, err = Write(t.Context(), blobs, "a", oneColumn, func(yield func([]columnar.Vector, error) bool) {
+	_, err = Write(t.Context(), blobs, "a", feedmill.TypedTable{Columns: oneColumn, Runs: func(yield func([]columnar.Vector, error) bool) {
 		yield([]columnar.Vector{{Type: columnar.TypeText}}, nil)
-	})
+	}})
 	if err == nil || len(blobs) != 0 {
 		t.Errorf("%v, kept %d", err, len(blobs))
 	}

@@ -2,98 +2,85 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
-// Widen is the type of a column that has held values as old says and now gets
-// values as new says: the narrowest that holds both exactly. Name, id and source
-// are those of old.
-func Widen(old, new feedmill.Column) feedmill.Column {
-	out := old
-	out.Nullable = old.Nullable || new.Nullable
-	if old.Type == new.Type && old.Type != columnar.TypeDecimal {
-		if old.Format != new.Format && (old.Type == columnar.TypeDate || old.Type == columnar.TypeTimestamp) {
-			out.Format = ""
-		}
-		return out
-	}
-	out.Type, out.Format, out.Precision, out.Scale = columnar.TypeText, "", 0, 0
-	switch pair := [2]columnar.Type{old.Type, new.Type}; {
-	case isExact(old) && isExact(new) && old.Format == new.Format:
-		whole := max(wholeDigits(old), wholeDigits(new))
-		scale := max(old.Scale, new.Scale)
-		if whole+scale <= columnar.WideDigits {
-			out.Type, out.Format = columnar.TypeDecimal, old.Format
-			out.Precision, out.Scale = whole+scale, scale
-		}
-	case pair == [2]columnar.Type{columnar.TypeDate, columnar.TypeTimestamp},
-		pair == [2]columnar.Type{columnar.TypeTimestamp, columnar.TypeDate}:
-		out.Type = columnar.TypeTimestamp
-	case old.Type == columnar.TypeJSON:
-		out.Type = columnar.TypeJSON
-	}
-	return out
+// Fitting is how the columns of data become those of a feed's next version.
+type Fitting struct {
+	// Columns are those of the next version.
+	Columns []feedmill.Column
+	// From says for each of them which one of the data it is, or -1.
+	From []int
+	// Changes warn of everything that is not as the feed had it.
+	Changes []feedmill.Warning
 }
 
-func isExact(c feedmill.Column) bool {
-	return c.Type == columnar.TypeInteger || c.Type == columnar.TypeDecimal
+// Fit fits columns that have types already, of data with so many rows, to those
+// that a feed has. Those stay where they are, with their ids and names, found
+// again by what the data calls them; where values would not fit a type any more,
+// it widens, and new columns come last.
+func Fit(kept, columns []feedmill.Column, rows int64) Fitting {
+	return fit(kept, columns, rows, func(old feedmill.Column, i int) feedmill.Column { return Widen(old, columns[i]) })
 }
 
-// wholeDigits is how many digits a column has before the decimal separator.
-func wholeDigits(c feedmill.Column) int {
-	if c.Type == columnar.TypeInteger {
-		return 19
-	}
-	return c.Precision - c.Scale
-}
-
-// Fit makes the schema one for a later version of a feed that has the columns
-// already. They stay where they are, with their ids and names, found again by
-// what the data calls them; where values do not fit a type any more, it widens,
-// and new columns come last. Everything that changes is warned of. Fit changes the
-// schema.
-func (s *Schema) Fit(columns []feedmill.Column) (warnings []feedmill.Warning) {
-	found := make([]bool, len(s.Columns))
-	out := &Schema{Rows: s.Rows, location: s.location, nulls: s.nulls}
-	for _, old := range columns {
-		i := s.find(old, found)
+// fit is Fit with a way to widen a column that the feed has for values of column
+// i of the data.
+func fit(kept, columns []feedmill.Column, rows int64, widen func(old feedmill.Column, i int) feedmill.Column) (f Fitting) {
+	found := make([]bool, len(columns))
+	for _, old := range kept {
+		i := find(old, columns, found)
 		if i < 0 {
 			old.Nullable = true
-			out.add(old, plan{decimals: point}, -1)
-			warnings = append(warnings, feedmill.Warning{
-				Code: feedmill.WarnMissing, Column: old.Name, Count: s.Rows, Detail: "the data does not have the column any more; it is null",
-			})
+			f.add(old, -1)
+			f.warn(feedmill.WarnMissing, old.Name, rows, "the data does not have the column any more; it is null")
 			continue
 		}
 		found[i] = true
-		now := s.widen(old, i)
-		out.add(now, s.plans[i], i)
+		now := widen(old, i)
+		f.add(now, i)
 		if now.Type != old.Type || now.Scale != old.Scale || now.Precision != old.Precision {
-			warnings = append(warnings, feedmill.Warning{
-				Code: feedmill.WarnWidened, Column: old.Name, Count: 1,
-				Detail: fmt.Sprintf("the column was %s and is %s, because of values that did not fit", typeName(old), typeName(now)),
-			})
+			f.warn(feedmill.WarnWidened, old.Name, 1, fmt.Sprintf("the column was %s and is %s, because of values that did not fit", typeName(old), typeName(now)))
 		}
 	}
-	for i, column := range s.Columns {
+	for i, column := range columns {
 		if found[i] {
 			continue
 		}
-		column.ID = freeID(out.Columns, len(out.Columns))
-		column.Name = freeName(out.Columns, column.Name)
+		column.ID = freeID(f.Columns, len(f.Columns))
+		column.Name = freeName(f.Columns, column.Name)
 		column.Nullable = true // in the rows of earlier versions
-		out.add(column, s.plans[i], i)
-		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnAdded, Column: column.Name, Count: 1, Detail: "the data has a column more"})
+		f.add(column, i)
+		f.warn(feedmill.WarnAdded, column.Name, 1, "the data has a column more")
 	}
-	*s = *out
-	return warnings
+	return f
+}
+
+func (f *Fitting) add(c feedmill.Column, from int) {
+	f.Columns, f.From = append(f.Columns, c), append(f.From, from)
+}
+
+func (f *Fitting) warn(code, column string, count int64, detail string) {
+	f.Changes = append(f.Changes, feedmill.Warning{Code: code, Column: column, Count: count, Detail: detail})
+}
+
+// Label returns the columns of the data with the ids and names that they have in
+// the next version. Their types stay.
+func (f *Fitting) Label(columns []feedmill.Column) []feedmill.Column {
+	labelled := slices.Clone(columns)
+	for to, from := range f.From {
+		if from >= 0 {
+			labelled[from].ID, labelled[from].Name = f.Columns[to].ID, f.Columns[to].Name
+		}
+	}
+	return labelled
 }
 
 // find is the column of the data that an old one is.
-func (s *Schema) find(old feedmill.Column, found []bool) int {
-	for i, column := range s.Columns {
+func find(old feedmill.Column, columns []feedmill.Column, found []bool) int {
+	for i, column := range columns {
 		if !found[i] && column.SourceName == old.SourceName {
 			return i
 		}
@@ -101,7 +88,23 @@ func (s *Schema) find(old feedmill.Column, found []bool) int {
 	return -1
 }
 
-// widen is an old column with the values of column i.
+// Fit makes the schema one for a later version of a feed that has the columns
+// already; see [Fit]. It warns of everything that changes. Fit changes the schema.
+func (s *Schema) Fit(kept []feedmill.Column) (changes []feedmill.Warning) {
+	f := fit(kept, s.Columns, s.Rows, s.widen)
+	plans := make([]plan, len(f.Columns))
+	for to, from := range f.From {
+		plans[to] = plan{decimals: point}
+		if from >= 0 {
+			plans[to] = s.plans[from]
+		}
+	}
+	s.Columns, s.plans, s.source = f.Columns, plans, f.From
+	return f.Changes
+}
+
+// widen is an old column with the values of column i, of which more is known
+// than its type.
 func (s *Schema) widen(old feedmill.Column, i int) feedmill.Column {
 	if s.plans[i].empty {
 		old.Nullable = true
@@ -113,40 +116,6 @@ func (s *Schema) widen(old feedmill.Column, i int) feedmill.Column {
 		return old
 	}
 	return Widen(old, now)
-}
-
-// Retype gives columns other types, by the wish of the feed's owner: values
-// that do not fit are then misfits. It changes the schema.
-func (s *Schema) Retype(types map[string]columnar.Type) {
-	for i := range s.Columns {
-		c := &s.Columns[i]
-		wanted, ok := types[c.ID]
-		if !ok || wanted == c.Type {
-			continue
-		}
-		c.Type, c.Precision, c.Scale = wanted, 0, 0
-		if wanted == columnar.TypeDecimal {
-			c.Scale = min(s.plans[i].extent.scale, columnar.WideDigits-1)
-			c.Precision = min(max(s.plans[i].extent.whole, 1)+c.Scale, columnar.WideDigits)
-		}
-		if wanted == columnar.TypeText {
-			c.Format = ""
-		}
-	}
-}
-
-func (s *Schema) add(c feedmill.Column, p plan, source int) {
-	s.Columns = append(s.Columns, c)
-	s.plans = append(s.plans, p)
-	s.source = append(s.source, source)
-}
-
-// typeName is the type of a column for messages.
-func typeName(c feedmill.Column) string {
-	if c.Type == columnar.TypeDecimal {
-		return fmt.Sprintf("decimal(%d,%d)", c.Precision, c.Scale)
-	}
-	return string(c.Type)
 }
 
 func freeID(taken []feedmill.Column, from int) string {

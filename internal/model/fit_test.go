@@ -95,6 +95,48 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestFitTyped holds columns that have types already to those of a feed.
+func TestFitTyped(t *testing.T) {
+	kept, _ := Name([]feedmill.Column{
+		{SourceName: "id", Type: columnar.TypeInteger},
+		{SourceName: "amount", Type: columnar.TypeInteger},
+		{SourceName: "gone", Type: columnar.TypeText},
+		{SourceName: "rate", Type: columnar.TypeNumber},
+	})
+	data, renamed := Name([]feedmill.Column{
+		{SourceName: "rate", Type: columnar.TypeInteger},
+		{SourceName: "", Type: columnar.TypeBoolean},
+		{SourceName: "amount", Type: columnar.TypeDecimal, Precision: 5, Scale: 2, Nullable: true},
+		{SourceName: "id", Type: columnar.TypeInteger},
+	})
+	if data[1].Name != "column_2" || len(renamed) != 1 || renamed[0].Code != feedmill.WarnHeader {
+		t.Errorf("%+v, %+v", data, renamed)
+	}
+	f := Fit(kept, data, 9)
+	var fitted, labelled []string
+	for i, c := range f.Columns {
+		fitted = append(fitted, fmt.Sprint(f.From[i], " ", c.ID, " ", c.Name, " ", typeName(c), " ", c.Nullable))
+	}
+	if diff := cmp.Diff([]string{
+		"3 c1 id integer false", "2 c2 amount decimal(21,2) true", "-1 c3 gone text true", "0 c4 rate text false", "1 c5 column_2 boolean true",
+	}, fitted); diff != "" {
+		t.Errorf("columns differ (-want +got):\n%s", diff)
+	}
+	for _, c := range f.Label(data) {
+		labelled = append(labelled, c.ID+" "+c.Name+" "+typeName(c))
+	}
+	if diff := cmp.Diff([]string{"c4 rate integer", "c5 column_2 boolean", "c2 amount decimal(5,2)", "c1 id integer"}, labelled); diff != "" {
+		t.Errorf("labels differ (-want +got):\n%s", diff)
+	}
+	var changes []string
+	for _, w := range f.Changes {
+		changes = append(changes, fmt.Sprint(w.Code, " ", w.Column, " ", w.Count))
+	}
+	if diff := cmp.Diff([]string{"widened-column amount 1", "missing-column gone 9", "widened-column rate 1", "added-column column_2 1"}, changes); diff != "" {
+		t.Errorf("changes differ (-want +got):\n%s", diff)
+	}
+}
+
 // A column that was made text keeps new values as they are written.
 func TestFitIntoText(t *testing.T) {
 	first, _ := schemaOf(t, "code\n007\n")

@@ -71,10 +71,13 @@ type Loading struct {
 	Misfit func(*Misfit)
 }
 
-// Load converts the records of a table, which has been read before, block by block in
-// their order; several are worked on at the same time. A block is the
-// consumer's once it is yielded. The sequence ends with the first error.
-func (s *Schema) Load(ctx context.Context, table Table, loading Loading) iter.Seq2[[]columnar.Vector, error] {
+// Load converts the records of a table, which has been read before, block by block
+// in their order; several are worked on at the same time.
+func (s *Schema) Load(ctx context.Context, table Table, loading Loading) feedmill.TypedTable {
+	return feedmill.TypedTable{Columns: s.Columns, Runs: s.runs(ctx, table, loading)}
+}
+
+func (s *Schema) runs(ctx context.Context, table Table, loading Loading) iter.Seq2[[]columnar.Vector, error] {
 	return func(yield func([]columnar.Vector, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		var working sync.WaitGroup

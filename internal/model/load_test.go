@@ -71,7 +71,7 @@ func TestLoadKeepsOrder(t *testing.T) {
 		t.Fatalf("%d rows, %v, %v", schema.Rows, schema.Columns, warnings)
 	}
 	next := int64(0)
-	for vectors, err := range schema.Load(t.Context(), table, Loading{}) {
+	for vectors, err := range schema.Load(t.Context(), table, Loading{}).Runs {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestLoadKeepsOrder(t *testing.T) {
 		t.Errorf("%d rows", next)
 	}
 	// A consumer may stop at any time.
-	for range schema.Load(t.Context(), table, Loading{}) {
+	for range schema.Load(t.Context(), table, Loading{}).Runs {
 		break
 	}
 }
@@ -99,7 +99,7 @@ func TestLoadEndsWithTheError(t *testing.T) {
 	}
 	table.broken = 3
 	rows := 0
-	for vectors, err := range schema.Load(t.Context(), table, Loading{}) {
+	for vectors, err := range schema.Load(t.Context(), table, Loading{}).Runs {
 		if err != nil {
 			if !errors.Is(err, errBroken) || rows != 3 {
 				t.Errorf("after %d rows: %v", rows, err)
@@ -130,7 +130,7 @@ func TestLoadTellsOfMisfitsInOrder(t *testing.T) {
 		for vectors, err := range schema.Load(t.Context(), table, Loading{
 			Misfits: policy,
 			Misfit:  func(m *Misfit) { misfits = append(misfits, fmt.Sprint(m.Row, " ", m.Sample)) },
-		}) {
+		}).Runs {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestLoadTellsOfMisfitsInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	schema.Retype(map[string]columnar.Type{"c1": columnar.TypeInteger})
-	for _, err := range schema.Load(t.Context(), table, Loading{}) {
+	for _, err := range schema.Load(t.Context(), table, Loading{}).Runs {
 		if misfit, ok := errors.AsType[*Misfit](err); ok != (err != nil) || ok && misfit.Row != 2 {
 			t.Errorf("got %v", err)
 		}

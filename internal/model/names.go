@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +15,20 @@ const maxName = 256
 
 // columnID is the id of the column that stands at i when a feed is created.
 func columnID(i int) string { return "c" + strconv.Itoa(i+1) }
+
+// Name gives columns that have types already their ids and names, made of what
+// the data calls them. It warns of names that are not as in the data.
+func Name(columns []feedmill.Column) ([]feedmill.Column, []feedmill.Warning) {
+	named, source := slices.Clone(columns), make([]string, len(columns))
+	for i, c := range columns {
+		source[i] = c.SourceName
+	}
+	names, warnings := columnNames(source)
+	for i := range named {
+		named[i].ID, named[i].Name = columnID(i), names[i]
+	}
+	return named, warnings
+}
 
 // columnNames makes names of what the data calls the columns: none is blank, none
 // is there twice, and none is longer than maxName. Names that differ only in

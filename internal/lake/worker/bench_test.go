@@ -50,13 +50,13 @@ func sales(b *testing.B, store folder) *lake.Version {
 	const block = 50_000
 	random := rand.New(rand.NewPCG(1, 2))
 	start := time.Now()
-	v, err := lake.Write(b.Context(), store, "sales.parquet", columns, func(yield func([]columnar.Vector, error) bool) {
+	v, err := lake.Write(b.Context(), store, "sales.parquet", feedmill.TypedTable{Columns: columns, Runs: func(yield func([]columnar.Vector, error) bool) {
 		for from := 0; from < benchRows(); from += block {
 			if !yield(salesBlock(columns, from, block, random), nil) {
 				return
 			}
 		}
-	})
+	}})
 	if err != nil {
 		b.Fatal(err)
 	}

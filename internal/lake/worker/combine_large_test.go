@@ -40,7 +40,7 @@ func TestMergingMoreThanMemory(t *testing.T) {
 	})
 	columns := []feedmill.Column{{ID: "c1", Name: "key", Type: columnar.TypeText}, {ID: "c2", Name: "n", Type: columnar.TypeInteger}}
 	write := func(name string, rows int, key func(row int) int) *lake.Version {
-		v, err := lake.Write(t.Context(), store, name, columns, keyed(rows, key))
+		v, err := lake.Write(t.Context(), store, name, feedmill.TypedTable{Columns: columns, Runs: keyed(rows, key)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"slices"
@@ -142,6 +143,13 @@ func TestCombiningWidens(t *testing.T) {
 			text, "2024-02-29T12:30:00Z,2024-02-29T12:30:00.500Z,1969-12-31T23:59:59.999999Z,0999-01-01T00:00:00.000001Z",
 		},
 		{of(columnar.TypeJSON), []cell{`{"a":[1, 2]}`}, text, `"{""a"":[1, 2]}"`},
+		{of(columnar.TypeInteger), []cell{rat("-5"), nil}, of(columnar.TypeJSON), "-5,"},
+		{of(columnar.TypeDecimal, 3, 3), []cell{rat("0.5")}, of(columnar.TypeJSON), "0.500"},
+		{of(columnar.TypeNumber), []cell{1.0, 1e300, math.Inf(-1), nil}, of(columnar.TypeJSON), `1,1e+300,"""-inf""",`},
+		{of(columnar.TypeBoolean), []cell{true}, of(columnar.TypeJSON), "true"},
+		{of(columnar.TypeDate), []cell{moment("2024-02-29")}, of(columnar.TypeJSON), `"""2024-02-29"""`},
+		{of(columnar.TypeTimestamp), []cell{moment("2024-02-29T12:30:00.5Z")}, of(columnar.TypeJSON), `"""2024-02-29T12:30:00.500Z"""`},
+		{text, []cell{`say "hi"`, nil}, of(columnar.TypeJSON), `"""say \""hi\""""",`},
 	} {
 		old := one(t, store, fmt.Sprint("old", i), test.from, test.values...)
 		fresh := one(t, store, fmt.Sprint("new", i), test.to)

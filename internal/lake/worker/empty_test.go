@@ -17,7 +17,7 @@ import (
 // A version without columns is a table with nothing in it, in every format.
 func TestVersionWithoutColumns(t *testing.T) {
 	r, store := reader(t)
-	v, err := lake.Write(t.Context(), store, "empty", nil, blocks([]columnar.Vector{}))
+	v, err := lake.Write(t.Context(), store, "empty", typed(nil, []columnar.Vector{}))
 	if err != nil || v.Rows != 0 || v.Bytes == 0 || v.ContentHash == "" {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -47,7 +47,7 @@ func TestVersionWithoutColumns(t *testing.T) {
 // Rows come to a version that had no columns.
 func TestCombiningWithAVersionWithoutColumns(t *testing.T) {
 	r, store := reader(t)
-	empty, err := lake.Write(t.Context(), store, "empty", nil, blocks())
+	empty, err := lake.Write(t.Context(), store, "empty", typed(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

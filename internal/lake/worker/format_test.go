@@ -192,7 +192,7 @@ func TestRowsComeInSourceOrder(t *testing.T) {
 		block[1].Bytes = fmt.Appendf(block[1].Bytes, "%d", i%7)
 		block[1].Offsets = append(block[1].Offsets, uint32(len(block[1].Bytes)))
 	}
-	v, err := lake.Write(t.Context(), store, "big.parquet", columns, blocks(block))
+	v, err := lake.Write(t.Context(), store, "big.parquet", typed(columns, block))
 	if err != nil {
 		t.Fatal(err)
 	}

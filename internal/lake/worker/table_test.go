@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"math/big"
 	"os"
@@ -182,15 +181,15 @@ func push(v *columnar.Vector, value cell) {
 	}
 }
 
-// blocks yields blocks without an error.
-func blocks(all ...[]columnar.Vector) iter.Seq2[[]columnar.Vector, error] {
-	return func(yield func([]columnar.Vector, error) bool) {
-		for _, b := range all {
-			if !yield(b, nil) {
+// typed is a table of runs without an error.
+func typed(columns []feedmill.Column, runs ...[]columnar.Vector) feedmill.TypedTable {
+	return feedmill.TypedTable{Columns: columns, Runs: func(yield func([]columnar.Vector, error) bool) {
+		for _, run := range runs {
+			if !yield(run, nil) {
 				return
 			}
 		}
-	}
+	}}
 }
 
 // failer is what *testing.T and *rapid.T have in common.
@@ -202,7 +201,7 @@ type failer interface {
 
 func (t *table) write(f failer, store folder, name string) *lake.Version {
 	f.Helper()
-	v, err := lake.Write(context.Background(), store, name, t.columns, blocks(t.vectors()))
+	v, err := lake.Write(context.Background(), store, name, typed(t.columns, t.vectors()))
 	if err != nil {
 		f.Fatal(err)
 	}

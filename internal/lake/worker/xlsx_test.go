@@ -145,7 +145,7 @@ func TestWorkbookIsTheSameAgain(t *testing.T) {
 	for i := range rows {
 		block[0].Ints = append(block[0].Ints, int64(i))
 	}
-	v, err := lake.Write(t.Context(), store, "big.parquet", []feedmill.Column{{Name: "n", Type: columnar.TypeInteger}}, blocks(block))
+	v, err := lake.Write(t.Context(), store, "big.parquet", typed([]feedmill.Column{{Name: "n", Type: columnar.TypeInteger}}, block))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,98 @@
+package feed
+
+import (
+	"context"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/model"
+)
+
+// typedTable is rows of one feed whose columns have types already. They are
+// written as they come, in the types that they have, as a version of their own.
+type typedTable struct {
+	columns  []feedmill.Column
+	warnings []feedmill.Warning // about names
+	rows     int64
+
+	runs  chan []columnar.Vector
+	ended bool
+	// cancel gives up the writing, which is done once written is closed: the
+	// version is then there or why it is not.
+	cancel  context.CancelFunc
+	written chan struct{}
+	version lake.Version
+	fault   error
+}
+
+// beginTyped begins to write rows with some columns.
+func (m *Mill) beginTyped(ctx context.Context, l *loading, columns []feedmill.Column) *typedTable {
+	t := &typedTable{runs: make(chan []columnar.Vector), written: make(chan struct{})}
+	t.columns, t.warnings = model.Name(columns)
+	if l.before.Version > 0 {
+		fitting := model.Fit(l.before.Columns, t.columns, 0)
+		t.columns = fitting.Label(t.columns)
+	}
+	ctx, t.cancel = context.WithCancel(ctx)
+	go func() {
+		defer close(t.written)
+		t.version, t.fault = lake.Write(ctx, m.Blobs, l.version.File, feedmill.TypedTable{Columns: t.columns, Runs: t.each})
+	}()
+	return t
+}
+
+func (t *typedTable) each(yield func([]columnar.Vector, error) bool) {
+	for run := range t.runs {
+		if !yield(run, nil) {
+			return
+		}
+	}
+}
+
+// add hands some rows to whoever writes them, unless that has failed.
+func (t *typedTable) add(run []columnar.Vector) error {
+	select {
+	case t.runs <- run:
+		if len(run) > 0 {
+			t.rows += int64(run[0].Len)
+		}
+		return nil
+	case <-t.written:
+		return t.fault
+	}
+}
+
+// end waits until all rows are written.
+func (t *typedTable) end() (lake.Version, error) {
+	t.ended = true
+	close(t.runs)
+	<-t.written
+	t.cancel()
+	return t.version, t.fault
+}
+
+// close gives up what was not written to its end. Nothing is left of it.
+func (t *typedTable) close() {
+	if !t.ended {
+		t.cancel()
+		_, _ = t.end()
+	}
+}
+
+// writeTyped makes a version of rows that have types already, in the columns that
+// the feed has. If it fails, nothing is left.
+func (m *Mill) writeTyped(ctx context.Context, l *loading, t *typedTable) error {
+	fresh, err := t.end()
+	if err != nil {
+		return err
+	}
+	columns, warnings := t.columns, t.warnings
+	if l.before.Version > 0 {
+		fitting := model.Fit(l.before.Columns, t.columns, t.rows)
+		l.reshaped = len(fitting.Changes) > 0
+		columns, warnings = fitting.Columns, slices.Concat(warnings, fitting.Changes)
+	}
+	return m.complete(ctx, l, fresh, columns, t.rows, warnings)
+}
