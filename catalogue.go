@@ -76,9 +76,7 @@ const MaxEventNameLen = 100
 // that is wrong is reported together.
 func NewCatalogue(extra []EventType, turnOn []string) (*Catalogue, error) {
 	c := &Catalogue{names: make(map[string]int), families: make(map[string]bool)}
-	if err := c.addBuiltIn(); err != nil {
-		return nil, err
-	}
+	c.addBuiltIn()
 	var errs []error
 	for _, t := range extra {
 		if err := c.addOwn(t); err != nil {
@@ -98,10 +96,10 @@ func NewCatalogue(extra []EventType, turnOn []string) (*Catalogue, error) {
 	return c, nil
 }
 
-func (c *Catalogue) addBuiltIn() error {
+func (c *Catalogue) addBuiltIn() {
 	var families []builtInFamily
 	if err := json.Unmarshal(builtInTypes, &families); err != nil {
-		return fmt.Errorf("catalogue.json: %w", err)
+		panic(err) // the file is part of the program
 	}
 	for _, f := range families {
 		c.families[f.Family] = !f.Unavailable
@@ -112,7 +110,6 @@ func (c *Catalogue) addBuiltIn() error {
 			})
 		}
 	}
-	return nil
 }
 
 func (c *Catalogue) addOwn(t EventType) error {
@@ -239,7 +236,7 @@ func unknownEvent(name string, candidates []string) error {
 
 func didYouMean(name string, candidates []string) string {
 	near := suggest.Nearest(name, candidates)
-	if word, _, ok := strings.Cut(name, "."); len(near) == 0 && ok && word != "" {
+	if word, _, ok := strings.Cut(name, "."); len(near) == 0 && ok {
 		// Nothing is spelt like it: then what begins with the same word.
 		for _, c := range candidates {
 			if strings.HasPrefix(c, word+".") && len(near) < 3 {

@@ -91,6 +91,12 @@ func TestCheckSubscribed(t *testing.T) {
 		{"*.created", ErrInvalid, ""},
 		{"metric", ErrInvalid, ""},
 		{"metric.", ErrInvalid, ""},
+		{"tag.zzzzzzzzzzzz", ErrInvalid, "There is no such event type. Did you mean tag.created or tag.updated or tag.deleted? GET"},
+		{"metric.zzzzzzzzzzzz", ErrInvalid, "There is no such event type. Did you mean metric.created or metric.updated or metric.deleted? GET"},
+		{"billing.zzzzzzzzzzzz", ErrInvalid, "There is no such event type. Did you mean billing.invoice.sent or billing.invoice.*? GET"},
+		{"zzzzzzzzzzzz.created", ErrInvalid, "There is no such event type. GET"},
+		{".zzzzzzzzzzzz", ErrInvalid, "There is no such event type. GET"},
+		{"datafeed", ErrInvalid, "There is no such event type. GET"},
 		{"METRIC.CREATED", ErrInvalid, "Did you mean metric.created"},
 		{"test.ping", ErrInvalid, ""},
 		{"", ErrInvalid, ""},
@@ -113,7 +119,7 @@ func TestCheckPublished(t *testing.T) {
 		{"goal.created", ErrConflict, "not available yet"},
 		{"goal.*", ErrInvalid, "There is no such event type."},
 		{"metric.*", ErrInvalid, "There is no such event type."},
-		{"order.payed", ErrInvalid, "Did you mean order.paid"},
+		{"order.payed", ErrInvalid, "Did you mean order.paid? GET"},
 		{"datasource.refreshed", ErrInvalid, "made by the service itself"},
 		{"datasource", ErrInvalid, "made by the service itself"},
 		{"datafeed.source.refreshed", ErrInvalid, "made by the service itself"},
@@ -121,6 +127,7 @@ func TestCheckPublished(t *testing.T) {
 		{"subscription.disabled", ErrInvalid, "made by the service itself"},
 		{"test.ping", ErrInvalid, "made by the service itself"},
 		{"datafeed.sources", ErrInvalid, "There is no such event type."},
+		{".datasource", ErrInvalid, "There is no such event type."},
 		{"", ErrInvalid, ""},
 	} {
 		checkRefusal(t, test.name, c.CheckPublished(test.name), test.kind, test.text)
@@ -178,6 +185,22 @@ func TestOperatorsFamilies(t *testing.T) {
 	}
 	if e := newCatalogue(t, []EventType{{Name: "goal.paused", Available: true}}); e.CheckPublished("goal.paused") == nil {
 		t.Error("a type is available in a family that is not")
+	}
+}
+
+func TestNamesOfOperatorsTypesAreBounded(t *testing.T) {
+	longest := "order." + strings.Repeat("x", MaxEventNameLen-len("order."))
+	newCatalogue(t, []EventType{{Name: longest}})
+	if _, err := NewCatalogue([]EventType{{Name: longest + "x"}}, nil); err == nil || !strings.Contains(err.Error(), "at most 100 bytes") {
+		t.Errorf("one byte more: %v", err)
+	}
+}
+
+func TestSuggestedFamiliesComeInOrder(t *testing.T) {
+	types := []EventType{{Name: "case.e"}, {Name: "cash.e"}, {Name: "cast.e"}, {Name: "card.e"}}
+	_, err := NewCatalogue(types, []string{"casx.*"})
+	if err == nil || !strings.Contains(err.Error(), "Did you mean case.* or cash.* or cast.*?") {
+		t.Errorf("%v", err)
 	}
 }
 

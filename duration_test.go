@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -42,11 +43,28 @@ func TestParseDurationRefuses(t *testing.T) {
 	}
 }
 
+func TestDurationBetween(t *testing.T) {
+	read := DurationBetween(time.Second, 2*time.Minute)
+	for text, want := range map[string]time.Duration{"1s": time.Second, "90s": 90 * time.Second, "2m": 2 * time.Minute} {
+		if got, err := read(text); err != nil || got != want {
+			t.Errorf("%s is %v, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"999ms": "This must be from 1s to 2m.", "121s": "This must be from 1s to 2m.", "soon": "This is no duration: " + errDuration.Error() + ".",
+	} {
+		if got, err := read(text); err == nil || err.Error() != want || !errors.Is(err, ErrInvalid) || got != 0 {
+			t.Errorf("%s is %v, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
 func TestFormatDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", time.Microsecond: "0s", -time.Second: "0s",
 		1500 * time.Millisecond: "1500ms", 1500*time.Millisecond + 1: "1500ms",
 		30 * time.Second: "30s", 90 * time.Second: "90s", 15 * time.Minute: "15m", 24 * time.Hour: "24h",
+		time.Millisecond: "1ms", time.Second: "1s", time.Minute: "1m", time.Hour: "1h",
 		36 * time.Hour: "36h", 48 * time.Hour: "2d", 7 * 24 * time.Hour: "7d",
 	} {
 		if got := FormatDuration(d); got != want {

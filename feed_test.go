@@ -9,6 +9,14 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+func TestTypesWithASource(t *testing.T) {
+	for kind, want := range map[feedmill.FeedType]bool{feedmill.FeedREST: true, feedmill.FeedQuery: true, feedmill.FeedUpload: false, "": false} {
+		if kind.HasSource() != want {
+			t.Errorf("%q has a source: %v", kind, !want)
+		}
+	}
+}
+
 func TestFeedSwitch(t *testing.T) {
 	at := time.Unix(1000, 0)
 	f := feedmill.Feed{

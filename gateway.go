@@ -51,8 +51,8 @@ func InternalFilter(source, feed ID) string { return string(source) + "/" + stri
 // PublicFilter is the reverse of [InternalFilter]: the feed as the subscriber
 // named it. A filter of another family stays as it is.
 func PublicFilter(internal string) string {
-	source, feed, ok := strings.Cut(internal, "/")
-	if ok && IsID(PrefixDataSource, source) && IsID(PrefixDataFeed, feed) {
+	source, feed, _ := strings.Cut(internal, "/")
+	if IsID(PrefixDataSource, source) && IsID(PrefixDataFeed, feed) {
 		return feed
 	}
 	return internal

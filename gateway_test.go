@@ -116,6 +116,25 @@ func TestNothingInternalPassesTheGateway(t *testing.T) {
 	})
 }
 
+func TestFiltersThatOnlyLookLikeTheGateways(t *testing.T) {
+	source, feed := string(NewID(PrefixDataSource)), string(NewID(PrefixDataFeed))
+	for filter, want := range map[string]string{
+		source + "/" + feed: feed, source + "/x": source + "/x", "x/" + feed: "x/" + feed, feed: feed, source: source, source + feed: source + feed, "": "",
+	} {
+		if got := PublicFilter(filter); got != want {
+			t.Errorf("%s is %s outside, want %s", filter, got, want)
+		}
+	}
+}
+
+func TestFamily(t *testing.T) {
+	for name, want := range map[string]string{"metric.created": "metric", "a.b.c": "a.b", "metric": "", "": "", ".x": ""} {
+		if got := Family(name); got != want {
+			t.Errorf("%q is of the family %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestEventMatch(t *testing.T) {
 	const source, feed = ID("ds_0"), ID("df_0")
 	for _, c := range []struct {

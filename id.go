@@ -46,7 +46,7 @@ func ContinueIDs(after ID) {
 	}
 }
 
-// ParseID checks that s is an id with the given prefix. It answers
+// ParseID checks that s is an id with the given prefix. It returns
 // [ErrNotFound] for anything else: a text that cannot be an id names nothing,
 // and a client cannot tell it from the id of a record that is not there.
 func ParseID(prefix, s string) (ID, error) {

@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 	"testing"
@@ -49,10 +50,52 @@ func TestIDTextForm(t *testing.T) {
 	}
 }
 
+// The ids are version 7 of RFC 9562: milliseconds, the version and the fraction
+// of the millisecond, the variant, and 62 random bits.
+func TestIDsAreUUIDs(t *testing.T) {
+	at := time.Date(2026, 11, 15, 12, 0, 0, int(345*time.Millisecond+250*time.Microsecond), time.UTC)
+	var one, other idClock
+	u, v := one.next(at), other.next(at)
+	want := [8]byte{0x01, 0x9a, 0x87, 0x60, 0xe9, 0xd9, 0x74, 0x00}
+	binary.BigEndian.PutUint64(want[:], uint64(at.UnixMilli())<<16|0x7000|0x400)
+	if [8]byte(u[:8]) != want || [8]byte(v[:8]) != want {
+		t.Errorf("the times are %x and %x, want %x", u[:8], v[:8], want)
+	}
+	if u[8]>>6 != 2 || v[8]>>6 != 2 {
+		t.Errorf("the variants are %b and %b, want 10", u[8]>>6, v[8]>>6)
+	}
+	seen := make(map[byte]bool)
+	for range 2000 {
+		seen[one.next(at)[8]] = true
+	}
+	if u == v || len(seen) != 64 {
+		t.Errorf("%x and %x are of one moment, and %d of 64 random values come up", u, v, len(seen))
+	}
+}
+
+func TestIDsContinueBehindThoseOfAnotherClock(t *testing.T) {
+	ahead := FirstID(PrefixKey, time.Now().Add(time.Hour))
+	ContinueIDs(ahead)
+	next := NewID(PrefixKey)
+	if lead := next.Time().Sub(ahead.Time()); next <= ahead || lead < time.Millisecond || lead > 2*time.Millisecond {
+		t.Errorf("%s follows %s, %v later", next, ahead, lead)
+	}
+	ContinueIDs("") // and everything else that is no id
+	if later := NewID(PrefixKey); later <= next {
+		t.Errorf("%s follows %s", later, next)
+	}
+}
+
+func TestFirstIDBeforeTimeBegins(t *testing.T) {
+	if got, want := FirstID(PrefixKey, time.Unix(-1, 0)), ID("key_00000000000000000000000000"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestParseID(t *testing.T) {
 	good := string(NewID(PrefixKey))
-	if _, err := ParseID(PrefixKey, good); err != nil {
-		t.Errorf("ParseID(%q): %v", good, err)
+	if id, err := ParseID(PrefixKey, good); err != nil || string(id) != good {
+		t.Errorf("ParseID(%q): %q, %v", good, id, err)
 	}
 	for _, bad := range []string{
 		"", "key_", "key", good[4:], "ws" + good[3:], good + "0", good[:len(good)-1],

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// IdempotentResponse is the answer kept for a request that carried an Idempotency-Key. It is
-// written in the same transaction as the effect of that request: either both
-// are there or neither, so that a repeated request can never act twice.
+// IdempotentResponse is the answer kept for a request that carried an
+// Idempotency-Key. It is written in the same transaction as the effect of that
+// request: either both are there or neither, so that a repeated request can
+// never act twice.
 type IdempotentResponse struct {
 	Workspace ID
 	// Key is what the client sent as Idempotency-Key.
@@ -23,6 +24,7 @@ type IdempotentResponse struct {
 // IdempotencyLifetime is how long a kept answer is given again.
 const IdempotencyLifetime = 24 * time.Hour
 
-// ErrIdempotencyKeyUsed is what a store says when the key of a [IdempotentResponse] has an answer
-// already. The effect that came with it has been undone.
+// ErrIdempotencyKeyUsed is what a store returns when the key of an
+// [IdempotentResponse] has an answer already. The effect that came with it has
+// been undone.
 var ErrIdempotencyKeyUsed = errors.New("this idempotency key has been answered")

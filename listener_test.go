@@ -23,6 +23,12 @@ func TestListenerEnd(t *testing.T) {
 	}
 }
 
+func TestListening(t *testing.T) {
+	if (feedmill.Subscription{}).Listening() || !(feedmill.Subscription{ListenUntil: time.Unix(1, 0)}).Listening() {
+		t.Error("a listener is a subscription that ends at a time")
+	}
+}
+
 func TestTopics(t *testing.T) {
 	feed := feedmill.InternalFilter("ds_01h455vb4pex5vsknk084sn02q", "df_01h455vb4pex5vsknk084sn02q")
 	for _, test := range []struct {
@@ -34,6 +40,7 @@ func TestTopics(t *testing.T) {
 		{"one kind without a filter", "", []string{"metric.*", "tag.created"}, map[string]string{"metric.*": "", "tag.created": ""}},
 		{"one kind with a filter", "m_1", []string{"metric.*", "tag.*"}, map[string]string{"metric.*": "m_1", "tag.*": "m_1"}},
 		{"one kind with a filter that looks like the other's", feed, []string{"metric.*"}, map[string]string{"metric.*": feed}},
+		{"the other kind with a filter of the first", "m_1", []string{"datasource.*"}, map[string]string{"datasource.*": "m_1"}},
 		{"the other kind", feed, []string{"datasource.*"}, map[string]string{"datasource.*": feed}},
 		{"both without a filter", "", []string{"metric.*", "datasource.*"}, map[string]string{"metric.*": "", "datasource.*": ""}},
 		{"both with a filter for one", "m_1", []string{"metric.*", "datasource.*"}, map[string]string{"metric.*": "m_1", "datasource.*": ""}},

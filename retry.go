@@ -30,6 +30,6 @@ func (s RetrySchedule) Next(made, maxAttempts int, random float64) (time.Duratio
 	// A retry by hand begins the schedule anew: its first attempt comes at
 	// once, the next after the first wait.
 	step := made - (maxAttempts - s.Attempts()) - 1
-	wait := s[min(max(step, 0), len(s)-1)]
+	wait := s[max(step, 0)]
 	return time.Duration(float64(wait) * (0.8 + 0.4*random)), true
 }

@@ -84,7 +84,7 @@ func (r *Refresh) Open() bool { return r.State == RefreshPending || r.State == R
 
 // Begin gives a run the source until a time, and each active feed a refresh that
 // runs: the one that was asked for or that a run which was cut off has left, or
-// a new one. It answers [ErrConflict] where the source is not due or a run has
+// a new one. It returns [ErrConflict] where the source is not due or a run has
 // it. Where no feed is active there is nothing to run: the source is then not
 // leased afterwards, and not due.
 func (c *SourceChange) Begin(now, until time.Time) ([]SourceNews, error) {
@@ -127,7 +127,7 @@ func (f *Feed) begun(now time.Time) Refresh {
 // Finish ends a run with what it brought: new versions, failures, and the time
 // of the next run.
 //
-// It answers [ErrConflict] where the run has lost its lease or a feed its place
+// It returns [ErrConflict] where the run has lost its lease or a feed its place
 // for the version, and [ErrRunEnded] where the run has ended. Feeds that are
 // gone are passed over.
 func (c *SourceChange) Finish(run int64, outcomes []FeedOutcome, now time.Time) ([]SourceNews, error) {
@@ -225,7 +225,7 @@ func (f *Feed) failed(authRequired bool) []string {
 }
 
 // Release gives the source back before the run has ended, as due as it was, so
-// that another run can have it at once. It answers the errors of
+// that another run can have it at once. It returns the errors of
 // [SourceChange.Finish].
 func (c *SourceChange) Release(run int64) error {
 	if err := c.has(run); err != nil {

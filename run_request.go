@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Request asks for a refresh of a feed as soon as can be, and answers it: the
+// Request asks for a refresh of a feed as soon as can be, and returns it: the
 // one that is waiting or under way, where there is one. A feed whose source
 // refused the credential is tried again; a paused one is a conflict.
 func (c *SourceChange) Request(feed ID, now time.Time) (Refresh, error) {
@@ -15,11 +15,17 @@ func (c *SourceChange) Request(feed ID, now time.Time) (Refresh, error) {
 		return Refresh{}, err
 	case f.State == FeedPaused:
 		return Refresh{}, &Error{Kind: ErrConflict, Type: "feed-paused", Detail: "The feed is paused; resume it first."}
-	case !f.Awaits():
+	}
+	c.request(f, now)
+	return *f.LastRefresh, nil
+}
+
+// request gives a feed a refresh that waits, unless one waits or runs already.
+func (c *SourceChange) request(f *Feed, now time.Time) {
+	if !f.Awaits() {
 		c.record(f, Refresh{ID: NewID(PrefixRefresh), Feed: f.ID, State: RefreshPending, StartedAt: now})
 		c.Plan(now)
 	}
-	return *f.LastRefresh, nil
 }
 
 // Pause leaves a feed out of runs. A refresh that waits is cancelled, and one
@@ -52,9 +58,7 @@ func (c *SourceChange) Resume(feed ID, now time.Time) ([]SourceNews, error) {
 	case f.Awaits():
 		f.State = FeedRefreshing
 	case f.LastRefresh == nil || f.LastError != nil || c.missed(f.LastRefresh.EndedAt, now):
-		if _, err := c.Request(feed, now); err != nil {
-			return nil, err
-		}
+		c.request(f, now)
 	}
 	c.Plan(now)
 	return []SourceNews{{f.ID, NewsResumed}}, nil
@@ -111,11 +115,8 @@ func (c *SourceChange) Redo(feeds []ID, now time.Time) (news []SourceNews, err e
 			return nil, err
 		}
 		f.Position = nil
-		if f.State == FeedPaused {
-			continue
-		}
-		if _, err := c.Request(id, now); err != nil {
-			return nil, err
+		if f.State != FeedPaused {
+			c.request(f, now)
 		}
 	}
 	c.Plan(now)

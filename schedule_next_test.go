@@ -86,6 +86,31 @@ func TestNextIsSpread(t *testing.T) {
 	}
 }
 
+// When a source runs depends on its id for ever: these times must not move.
+func TestNextStays(t *testing.T) {
+	const one, two = ID("ds_01h455vb4pex5vsknk084sn02q"), ID("ds_7zzzzzzzzzzzzzzzzzzzzzzzzz")
+	anchor := time.Date(2026, 1, 1, 0, 0, 0, 1_700_000, time.UTC)
+	for _, c := range []struct {
+		Schedule
+		seed  ID
+		after time.Duration
+		want  string
+	}{
+		{Schedule{Every: time.Hour}, one, 0, "2026-01-01T01:03:08.625Z"},
+		{Schedule{Every: time.Hour}, two, 0, "2026-01-01T01:05:21.149Z"},
+		{Schedule{Every: time.Hour}, one, 10 * time.Hour, "2026-01-01T10:03:08.625Z"},
+		{Schedule{Every: 48 * time.Hour}, two, 0, "2026-01-03T00:08:55.248Z"},
+		{Schedule{Cron: "0 * * * *"}, one, 0, "2026-01-01T00:00:31.437Z"},
+		{Schedule{Cron: "0 * * * *"}, one, time.Hour + 30*time.Second, "2026-01-01T01:00:31.437Z"},
+		{Schedule{Cron: "0 * * * *"}, one, time.Hour + 59*time.Second, "2026-01-01T02:00:31.437Z"},
+		{Schedule{Cron: "30 6 * * *", Timezone: "Europe/Paris"}, two, 0, "2026-01-01T05:30:53.524Z"},
+	} {
+		if got := c.Next(anchor.Add(c.after), anchor, c.seed).Format(time.RFC3339Nano); got != c.want {
+			t.Errorf("%v of %s after %v: %s, want %s", c.Schedule, c.seed, c.after, got, c.want)
+		}
+	}
+}
+
 func TestNextOfNothing(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, s := range []Schedule{{}, {Cron: "x"}, {Cron: "* * * * *", Timezone: "Mars/Olympus"}} {

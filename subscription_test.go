@@ -39,6 +39,15 @@ func TestNewSigningSecret(t *testing.T) {
 	}
 }
 
+// Slots are stored: those of subscriptions that there are must not move.
+func TestSlotsStay(t *testing.T) {
+	for id, want := range map[ID]int{"sub_01h455vb4pex5vsknk084sn02q": 238, "sub_7zzzzzzzzzzzzzzzzzzzzzzzzz": 3, "": 197} {
+		if got := Slot(id); got != want {
+			t.Errorf("%s is in slot %d, want %d", id, got, want)
+		}
+	}
+}
+
 func TestSlotsAreUsedEvenly(t *testing.T) {
 	const each = 100
 	var in [Slots]int

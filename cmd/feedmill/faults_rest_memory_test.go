@@ -14,7 +14,7 @@ import (
 // largeFetch is how much the test of memory has a feed fetch, and how much memory
 // the server may take for it.
 func largeFetch() (fetched int, most int64) {
-	return longOr(20_000_000, 1_000_000_000), longOr[int64](250<<20, 350<<20)
+	return longOr(10_000_000, 1_000_000_000), longOr[int64](250<<20, 350<<20)
 }
 
 // pageOfLarge is about how long a page of [largeSource] is.
@@ -64,8 +64,8 @@ func largeSource(t *testing.T, pages int) *httptest.Server {
 	return s
 }
 
-// TestMemoryOfLargeFetches has feeds fetch far more than the server may take of
-// memory, in pages and as one answer.
+// TestMemoryOfLargeFetches bounds the memory that fetches take, in pages and as
+// one answer; in the long form they fetch far more than that.
 func TestMemoryOfLargeFetches(t *testing.T) {
 	t.Parallel()
 	fetched, most := largeFetch()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"io"
 	"os"
 	"strconv"
@@ -22,10 +23,16 @@ const (
 	umaskEnv = "TEST_UMASK"
 )
 
+// atOnce is how many tests run at the same time unless -parallel says otherwise:
+// more than there are processors, because they mostly wait for leases, retries
+// and processes.
+const atOnce = "6"
+
 // TestMain makes the test binary two things: the tests, and the program that
 // they run, so that nothing is compiled a second time and the race detector
 // watches the program too.
 func TestMain(m *testing.M) {
+	flag.Set("test.parallel", atOnce)
 	testscript.Main(m, map[string]func(){program: func() {
 		if os.Getenv(leashEnv) != "" {
 			go func() {

@@ -3,10 +3,13 @@ package api
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
 )
@@ -233,15 +236,20 @@ func TestSecretsAreSealed(t *testing.T) {
 	id, secret := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"],"delivery":{"headers":{"authorization":"Bearer abc","x-team":"blue"}}}`)
 	sub := w.subscription(t, id)
 	for _, c := range []struct {
-		sealed       []byte
-		record, want string
+		sealed []byte
+		record string
+		want   map[string]string
 	}{
-		{sub.Secrets, "sub/" + string(id) + "/secrets", `{"current":"` + secret + `"}`},
-		{sub.Headers, "sub/" + string(id) + "/headers", `{"Authorization":"Bearer abc","X-Team":"blue"}`},
+		{sub.Secrets, "sub/" + string(id) + "/secrets", map[string]string{"current": secret}},
+		{sub.Headers, "sub/" + string(id) + "/headers", map[string]string{"Authorization": "Bearer abc", "X-Team": "blue"}},
 	} {
+		var got map[string]string
 		plain, err := w.Vault.Unseal(t.Context(), c.sealed, c.record)
-		if err != nil || string(plain) != c.want || bytes.Contains(c.sealed, []byte("abc")) || bytes.Contains(c.sealed, []byte(secret)) {
-			t.Errorf("%q is sealed for %s: %s, %v, want %s", c.sealed, c.record, plain, err, c.want)
+		if err == nil {
+			err = json.Unmarshal(plain, &got)
+		}
+		if err != nil || !maps.Equal(got, c.want) || bytes.Contains(c.sealed, []byte("abc")) || bytes.Contains(c.sealed, []byte(secret)) {
+			t.Errorf("%q is sealed for %s: %s, %v, want %v", c.sealed, c.record, plain, err, c.want)
 		}
 	}
 	a := w.do(t, "GET", "/events/subscriptions/"+string(id), "")

@@ -1,0 +1,41 @@
+package feedmill
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/jstext"
+)
+
+func TestRenderPayload(t *testing.T) {
+	at := time.Date(2026, 11, 15, 13, 0, 0, 123_999_999, time.FixedZone("", 3600))
+	for _, c := range []struct {
+		event      Event
+		data, want string
+	}{
+		{
+			Event{ID: "evt_1", Type: "metric.created", Timestamp: at, ResourceID: `m"1`},
+			` {"b":1.50, "1":"\u0041"} `,
+			`{"id":"evt_1","type":"metric.created","timestamp":"2026-11-15T12:00:00.123Z","resourceId":"m\"1","data":{"1":"A","b":1.5}}`,
+		},
+		{
+			Event{ID: "evt_2", Type: "tag.deleted", Timestamp: at},
+			"",
+			`{"id":"evt_2","type":"tag.deleted","timestamp":"2026-11-15T12:00:00.123Z","resourceId":null,"data":{}}`,
+		},
+		{
+			Event{ID: "evt_3", Type: "tag.deleted", Timestamp: at},
+			"0",
+			`{"id":"evt_3","type":"tag.deleted","timestamp":"2026-11-15T12:00:00.123Z","resourceId":null,"data":0}`,
+		},
+	} {
+		if got, err := RenderPayload(c.event, []byte(c.data)); err != nil || string(got) != c.want {
+			t.Errorf("%s, %v\nwant %s", got, err, c.want)
+		}
+	}
+	var fault *jstext.Error
+	if text, err := RenderPayload(Event{}, []byte(`{"a":[}`)); !errors.As(err, &fault) || fault.Pointer != "/a/0" || text != nil {
+		t.Errorf("of data that is no JSON: %s, %v", text, err)
+	}
+}

@@ -1,0 +1,125 @@
+package feedmill
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestRequestsOfAFeedThatIsNotThere(t *testing.T) {
+	for name, ask := range map[string]func(*SourceChange) error{
+		"request": func(c *SourceChange) error { _, err := c.Request("df_2", runAt); return err },
+		"pause":   func(c *SourceChange) error { _, err := c.Pause("df_2", runAt); return err },
+		"resume":  func(c *SourceChange) error { _, err := c.Resume("df_2", runAt); return err },
+		"cancel":  func(c *SourceChange) error { _, err := c.Cancel("df_2", "rfr_1", runAt); return err },
+		"redo":    func(c *SourceChange) error { _, err := c.Redo([]ID{"df_1", "df_2"}, runAt); return err },
+	} {
+		if err := ask(hourly(FeedReady)); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRefusedRequestsSayWhy(t *testing.T) {
+	_, paused := hourly(FeedPaused).Request("df_1", runAt)
+	_, ended := hourly(FeedReady).Cancel("df_1", "rfr_1", runAt)
+	for kind, err := range map[string]error{"feed-paused": paused, "refresh-ended": ended} {
+		var refusal *Error
+		if !errors.As(err, &refusal) || refusal.Kind != ErrConflict || refusal.Type != kind || refusal.Detail == "" {
+			t.Errorf("%+v, want a conflict that is %s, with a detail", err, kind)
+		}
+	}
+}
+
+func TestRequestedRefresh(t *testing.T) {
+	c := hourly(FeedReady)
+	r, err := c.Request("df_1", runAt)
+	if err != nil || !IsID(PrefixRefresh, string(r.ID)) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	want := Refresh{ID: r.ID, Feed: "df_1", State: RefreshPending, StartedAt: runAt}
+	wantEqual(t, "the refresh", r, want)
+	wantEqual(t, "what is written", c.Refreshes, []Refresh{want})
+
+	// What is asked for again stays as due as it was.
+	c.Source.DueAt = runAt.Add(-time.Minute)
+	if again, err := c.Request("df_1", runAt.Add(time.Minute)); err != nil || again.ID != r.ID || !c.Source.DueAt.Equal(runAt.Add(-time.Minute)) {
+		t.Errorf("again: %+v, %v, %+v", again, err, c.Source)
+	}
+}
+
+// A refresh that changes twice is written once, as it is in the end.
+func TestCancelledRefresh(t *testing.T) {
+	c := hourly(FeedReady)
+	r, err := c.Request("df_1", runAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Feeds[0].LastRefresh.RowsIn, c.Feeds[0].LastRefresh.Pages = 7, 2
+	now := runAt.Add(time.Second)
+	if _, err := c.Cancel("df_1", r.ID, now); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Refreshes) != 1 {
+		t.Fatalf("%d refreshes are written", len(c.Refreshes))
+	}
+	got := c.Refreshes[0]
+	if e := got.Error; e == nil || e.Type != "/problems/cancelled" || e.Title == "" || e.Detail == "" || !e.At.Equal(now) {
+		t.Errorf("it failed because of %+v", e)
+	}
+	got.Error = nil
+	wantEqual(t, "the refresh", got, Refresh{ID: r.ID, Feed: "df_1", State: RefreshFailed, StartedAt: runAt, EndedAt: now, Pages: 2})
+}
+
+// Pausing cancels what waits and what no run has any more; a run may end.
+func TestPauseOfARefresh(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		state  RefreshState
+		leased bool
+		want   RefreshState
+	}{
+		{"that waits", RefreshPending, false, RefreshFailed},
+		{"that waits for the end of another run", RefreshPending, true, RefreshFailed},
+		{"that runs", RefreshRunning, true, RefreshRunning},
+		{"whose run was cut off", RefreshRunning, false, RefreshFailed},
+		{"that has ended", RefreshSucceeded, false, RefreshSucceeded},
+	} {
+		c := hourly(FeedReady)
+		c.Feeds[0].LastRefresh = &Refresh{ID: "rfr_1", Feed: "df_1", State: test.state}
+		if test.leased {
+			c.Source.LeasedUntil = runAt.Add(1)
+		}
+		if _, err := c.Pause("df_1", runAt); err != nil || c.Feeds[0].LastRefresh.State != test.want || !c.Feeds[0].UpdatedAt.Equal(runAt) {
+			t.Errorf("%s: %v, %+v", test.name, err, c.Feeds[0].LastRefresh)
+		}
+	}
+}
+
+func TestResumeWithoutASchedule(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		refresh *Refresh
+		state   FeedState
+	}{
+		{"after a success", &Refresh{State: RefreshSucceeded, EndedAt: runAt.Add(-time.Hour)}, FeedReady},
+		{"before anything was fetched", nil, FeedRefreshing},
+	} {
+		c := hourly(FeedPaused)
+		c.Source.Schedule, c.Source.DueAt, c.Feeds[0].LastRefresh = Schedule{}, time.Time{}, test.refresh
+		if _, err := c.Resume("df_1", runAt); err != nil || c.Feeds[0].State != test.state || !c.Feeds[0].UpdatedAt.Equal(runAt) {
+			t.Errorf("%s: %v, %+v", test.name, err, c.Feeds[0])
+		}
+	}
+}
+
+func TestRedoLeavesWhatHasEnded(t *testing.T) {
+	c := hourly(FeedPaused, FeedReady)
+	for i := range c.Feeds {
+		c.Feeds[i].LastRefresh = &Refresh{ID: "rfr_1", State: RefreshSucceeded}
+	}
+	news, err := c.Redo([]ID{"df_2"}, runAt)
+	if err != nil || news != nil || c.Feeds[0].LastRefresh.State != RefreshSucceeded || c.Feeds[1].LastRefresh.State != RefreshPending {
+		t.Errorf("%v, %v, %+v", news, err, c.Feeds)
+	}
+}
