@@ -27,13 +27,13 @@ import (
 
 // Store reads keys and workspaces and keeps when a key was last used.
 type Store interface {
-	// KeyByHash answers the key with the hash, revoked or not, or an error
+	// KeyByHash returns the key with the hash, revoked or not, or an error
 	// that matches [feedmill.ErrNotFound].
 	KeyByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Key, error)
-	// WorkspaceByID answers the workspace or an error that matches
+	// WorkspaceByID returns the workspace or an error that matches
 	// [feedmill.ErrNotFound].
 	WorkspaceByID(ctx context.Context, id feedmill.ID) (feedmill.Workspace, error)
-	// WorkspaceByName answers the workspace or an error that matches
+	// WorkspaceByName returns the workspace or an error that matches
 	// [feedmill.ErrNotFound].
 	WorkspaceByName(ctx context.Context, name string) (feedmill.Workspace, error)
 	// TouchKeys moves the last-used times of keys forward, never back, and
@@ -104,7 +104,7 @@ func New(store Store, o Options) (*Authenticator, error) {
 	return a, nil
 }
 
-// Authenticate answers who the value of an Authorization header stands for.
+// Authenticate returns who the value of an Authorization header stands for.
 //
 // A credential that is missing or no good is a [*feedmill.Error] that matches
 // [feedmill.ErrUnauthenticated]; a token that cannot be checked because the
@@ -181,7 +181,7 @@ func (a *Authenticator) key(ctx context.Context, credential string, hash feedmil
 	return entry{principal: principal, key: key.ID, expires: read.Add(a.ttl)}, nil
 }
 
-// refuse is the answer to a credential that is no good. The detail must not
+// refuse is the error for a credential that is no good. The detail must not
 // hold any part of the credential.
 func refuse(detail string) error {
 	return &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: detail}

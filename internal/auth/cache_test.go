@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is put and forgotten, the cache stays within its size, answers only
+// Whatever is put and forgotten, the cache stays within its size, returns only
 // what was put last, and nothing that has expired or was forgotten.
 func TestCacheLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -82,7 +82,7 @@ var errNoKey = errors.New("no key of the issuer fits the token")
 // errCritical says that the token asks for an extension of JWS.
 var errCritical = errors.New("the token has critical header parameters")
 
-// verify answers the claims of a token that the issuer signed. The check sees
+// verify returns the claims of a token that the issuer signed. The check sees
 // them first: a token that it refuses costs neither a signature nor a call to
 // the issuer. A signature is only called wrong by keys that were read after the
 // token came.

@@ -118,7 +118,7 @@ func (is *fakeIssuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// RoundTrip answers without a network, for tests with a clock of their own.
+// RoundTrip responds without a network, for tests with a clock of their own.
 func (is *fakeIssuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	is.ServeHTTP(w, r)

@@ -78,7 +78,7 @@ func TestRefusedCredentials(t *testing.T) {
 	}
 }
 
-// A store that answers with another key than the one asked for is not believed.
+// A store that returns another key than the one asked for is not believed.
 func TestTheHashIsComparedAgain(t *testing.T) {
 	store := newStore()
 	a := newAuthenticator(t, store, Options{})

@@ -35,8 +35,8 @@ func (u *lastUsed) note(key feedmill.ID, at time.Time) {
 	}
 }
 
-// take answers what was noted since the last take.
-func (u *lastUsed) take() map[feedmill.ID]time.Time {
+// takeNoted returns what was noted since it was last called.
+func (u *lastUsed) takeNoted() map[feedmill.ID]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	taken := u.pending
@@ -45,7 +45,7 @@ func (u *lastUsed) take() map[feedmill.ID]time.Time {
 }
 
 // Run writes the last-used times of keys once a minute, and once more when ctx
-// ends, with a deadline of its own. It answers the error of that last write;
+// ends, with a deadline of its own. It returns the error of that last write;
 // times that an earlier one could not write are kept for the next. End it after
 // the last request was answered.
 func (a *Authenticator) Run(ctx context.Context) error {
@@ -65,7 +65,7 @@ func (a *Authenticator) Run(ctx context.Context) error {
 
 // writeUsed writes what is pending, and keeps it pending when that fails.
 func (a *Authenticator) writeUsed(ctx context.Context) error {
-	used := a.used.take()
+	used := a.used.takeNoted()
 	if len(used) == 0 {
 		return nil
 	}

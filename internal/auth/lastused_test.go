@@ -10,7 +10,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// running starts Run in the bubble of the test and answers how to end it.
+// running starts Run in the bubble of the test and returns how to end it.
 func running(t *testing.T, a *Authenticator) (stop func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

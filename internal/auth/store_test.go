@@ -114,7 +114,7 @@ func (s *memStore) TouchKeys(ctx context.Context, used map[feedmill.ID]time.Time
 	return nil
 }
 
-// lastUse answers what was written of a key and in how many writes.
+// lastUse returns what was written of a key and in how many writes.
 func (s *memStore) lastUse(key feedmill.ID) (at time.Time, touches int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

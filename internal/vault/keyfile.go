@@ -15,7 +15,7 @@ import (
 // maxKeyFile is far more than a key needs; a file past it is something else.
 const maxKeyFile = 64 << 10
 
-// loadKeyFile answers the key text in the file at path, which it makes when it
+// loadKeyFile returns the key text in the file at path, which it makes when it
 // is not there.
 func loadKeyFile(path string) (string, error) {
 	text, err := readKeyFile(path)

@@ -30,7 +30,7 @@ func newKeyring(kek tink.AEAD) (*keyring, error) {
 	return addKey(keyset.NewManager(), kek)
 }
 
-// rotated answers a copy of the keyset with a fresh key in first place.
+// rotated returns a copy of the keyset with a fresh key in first place.
 func (r *keyring) rotated(kek tink.AEAD) (*keyring, error) {
 	return addKey(keyset.NewManagerFromHandle(r.handle), kek)
 }

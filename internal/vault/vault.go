@@ -1,12 +1,12 @@
 // Package vault keeps secrets at rest: signing secrets, credentials of
-// sources, kept answers.
+// sources, kept responses.
 //
 // The encryption is in two layers. A keyset of data keys, held in the database,
 // seals the secrets. The keyset itself is sealed with a key-encryption key that
 // is derived from the operator's [Key] and is never stored. So the data keys
 // rotate without a word to the operator ([Vault.Rotate]), and the sealed keyset
 // doubles as the proof that a process was started with the right key: [Open]
-// answers [ErrWrongKey] when it was not.
+// returns [ErrWrongKey] when it was not.
 //
 // Every secret is bound to the record that it belongs to. A sealed value that
 // is copied to another record does not open there.
@@ -29,10 +29,10 @@ import (
 
 // Store keeps the sealed keyset.
 type Store interface {
-	// VaultKeyset answers the sealed keyset, or nil when there is none yet.
+	// VaultKeyset returns the sealed keyset, or nil when there is none yet.
 	VaultKeyset(ctx context.Context) ([]byte, error)
 	// SwapVaultKeyset replaces the sealed keyset old with new. A nil old
-	// means that there is none yet. It answers an error that matches
+	// means that there is none yet. It returns an error that matches
 	// [feedmill.ErrConflict] when old is not what the store holds.
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 }
@@ -103,7 +103,7 @@ func (v *Vault) Seal(plain []byte, record string) ([]byte, error) {
 }
 
 // Unseal opens what [Vault.Seal] made for the same record, in this process or
-// in another on the same store. It answers [ErrBroken] for everything else; a
+// in another on the same store. It returns [ErrBroken] for everything else; a
 // key is only called unknown by a keyset that was read after the call began.
 func (v *Vault) Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error) {
 	id, ok := keyID(sealed)
@@ -146,8 +146,8 @@ func (v *Vault) Rotate(ctx context.Context) error {
 }
 
 // swap replaces the keyset of the store with what change makes of it, and
-// answers the one that the store then holds. The change is handed nil when the
-// store has no keyset, and may answer the keyset that it was given.
+// returns the one that the store then holds. The change is handed nil when the
+// store has no keyset, and may return the keyset that it was given.
 func (v *Vault) swap(ctx context.Context, change func(*keyring) (*keyring, error)) (*keyring, error) {
 	var conflict error
 	for range swapTries {
@@ -173,7 +173,7 @@ func (v *Vault) swap(ctx context.Context, change func(*keyring) (*keyring, error
 	return nil, fmt.Errorf("write keyset: %w", conflict)
 }
 
-// read answers the store's keyset, or nil when it has none.
+// read returns the store's keyset, or nil when it has none.
 func (v *Vault) read(ctx context.Context) (*keyring, error) {
 	began := time.Now()
 	sealed, err := v.store.VaultKeyset(ctx)

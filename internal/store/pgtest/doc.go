@@ -1,6 +1,6 @@
 // Package pgtest gives tests a private PostgreSQL.
 //
-// [New] is all that most tests need: it answers the URL of an empty database
+// [New] is all that most tests need: it returns the URL of an empty database
 // of the test's own, on a server that the test binary starts once, on a free
 // port of the loopback interface, the first time it is asked. That server
 // trades durability for speed. A test of crashes takes a server for itself

@@ -60,7 +60,7 @@ func (o Options) lines() []string {
 // will be started again.
 const firstPort, endPort = 15000, 32000
 
-// freePort answers a port on the loopback interface that nobody listens at.
+// freePort returns a port on the loopback interface that nobody listens at.
 func freePort() int {
 	for range 1000 {
 		port := firstPort + rand.IntN(endPort-firstPort)

@@ -18,7 +18,7 @@ const patience = time.Minute
 // when the binary ends.
 var shared = sync.OnceValues(func() (*Server, error) { return launch(Options{}) })
 
-// New answers the URL of an empty database that is dropped when the test ends,
+// New returns the URL of an empty database that is dropped when the test ends,
 // on the server that all tests of the binary share.
 func New(t testing.TB) string {
 	t.Helper()

@@ -28,7 +28,7 @@ func exec(t *testing.T, conn *pgx.Conn, sql string) {
 	}
 }
 
-// ask answers the single value of a query.
+// ask returns the single value of a query.
 func ask[T any](t *testing.T, conn *pgx.Conn, sql string) (value T) {
 	t.Helper()
 	if err := conn.QueryRow(t.Context(), sql).Scan(&value); err != nil {

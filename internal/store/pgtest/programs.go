@@ -17,7 +17,7 @@ var errNotInstalled = errors.New("the programs of the PostgreSQL server are not 
 // search path, in a folder for each version.
 const debianFolders = "/usr/lib/postgresql/*/bin"
 
-// findPrograms answers the folder of the newest server among those that match
+// findPrograms returns the folder of the newest server among those that match
 // the pattern, or else of the one in the search path.
 func findPrograms(pattern string) (string, error) {
 	folders, err := filepath.Glob(pattern)

@@ -35,14 +35,14 @@ type Server struct {
 	watchdog  *watchdog
 }
 
-// URL answers the URL of the database that every server has, "postgres". It
+// URL returns the URL of the database that every server has, "postgres". It
 // stays the same when the server is stopped and started again.
 func (s *Server) URL() string { return s.url("postgres") }
 
 // Port is the port on 127.0.0.1 at which the server listens.
 func (s *Server) Port() int { return s.port }
 
-// NewDatabase answers the URL of a new and empty database on the server.
+// NewDatabase returns the URL of a new and empty database on the server.
 func (s *Server) NewDatabase(t testing.TB) string {
 	t.Helper()
 	return s.url(s.create(t))

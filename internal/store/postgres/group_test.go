@@ -51,7 +51,7 @@ func (r *recorder) group(limit int) *group[int] {
 	return newGroup(r.together, func(int) int { return 1 }, limit, inFlight, 1)
 }
 
-// crowdOf makes calls 0..n-1 at once and answers their errors once all wait.
+// crowdOf makes calls 0..n-1 at once and returns their errors once all wait.
 func crowdOf(ctx context.Context, g *group[int], n int) (errs []error, wait func()) {
 	errs = make([]error, n)
 	var wg sync.WaitGroup
@@ -146,7 +146,7 @@ func TestGroupFailsNobodyElse(t *testing.T) {
 				// The first three had transactions of their own.
 				fails := i == 8 || (!c.alone && i >= inFlight)
 				if fails != errors.Is(err, c.err) || (!fails && err != nil) {
-					t.Errorf("%s: call %d answered %v", c.name, i, err)
+					t.Errorf("%s: call %d returned %v", c.name, i, err)
 				}
 			}
 			if !c.alone && len(r.batches) != 4 {
@@ -166,7 +166,7 @@ func TestGroupContextThatEndsBeforeItsTurn(t *testing.T) {
 		cancel()
 		waitLate()
 		if !errors.Is(late[0], context.Canceled) {
-			t.Errorf("answered %v, want that the context has ended", late[0])
+			t.Errorf("returned %v, want that the context has ended", late[0])
 		}
 		close(r.release)
 		wait()
@@ -186,7 +186,7 @@ func TestGroupContextThatEndsAfterItsTurn(t *testing.T) {
 		close(r.release)
 		wait()
 		if errs[0] != nil {
-			t.Errorf("answered %v for what was committed", errs[0])
+			t.Errorf("returned %v for what was committed", errs[0])
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // atVersion makes the store that the release with so many migrations made, and
-// answers how to fill it.
+// returns how to fill it.
 func atVersion(t *testing.T, url string, version int) (conn *pgx.Conn, exec func(query string, args ...any)) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -46,7 +46,7 @@ func atVersion(t *testing.T, url string, version int) (conn *pgx.Conn, exec func
 }
 
 // atVersion2 makes a store as the release with two migrations left it, with a
-// delivery in every state, and answers what is in it.
+// delivery in every state, and returns what is in it.
 func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[feedmill.DeliveryState]feedmill.Delivery) {
 	t.Helper()
 	conn, exec := atVersion(t, url, 2)

@@ -51,7 +51,7 @@ func TestErrorsOfABadURLHoldNoPassword(t *testing.T) {
 	} {
 		_, err := Open(t.Context(), url)
 		if err == nil || strings.Contains(err.Error(), "hunter2secret") {
-			t.Errorf("Open answered %v", err)
+			t.Errorf("Open returned %v", err)
 		}
 	}
 }

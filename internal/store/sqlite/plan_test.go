@@ -232,7 +232,7 @@ func exerciseSources(t *testing.T, db *DB, w feedmill.ID) {
 }
 
 // exercise calls every method of the events half that has a query of its own,
-// and answers the subscription that it did so with.
+// and returns the subscription that it did so with.
 func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	t.Helper()
 	ctx, at := t.Context(), time.Now()

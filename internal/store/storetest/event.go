@@ -146,7 +146,7 @@ var eventCases = []testCase{
 	{name: "of concurrent events under one key on two replicas exactly one is accepted", shared: true, run: func(t *testing.T, open func(*testing.T) Store) {
 		concurrentDuplicates(t, open(t), open(t))
 	}},
-	{name: "the answer is kept with the events or both are undone", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "the response is kept with the events or both are undone", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.*")
@@ -168,7 +168,7 @@ var eventCases = []testCase{
 		accepted, due, err := s.Accept(ctx, events, maxAttempts, keep("taken"))
 		want(t, err, feedmill.ErrIdempotencyKeyUsed)
 		if len(accepted)+len(due) != 0 {
-			t.Errorf("what was undone is answered: %+v %+v", accepted, due)
+			t.Errorf("what was undone is returned: %+v %+v", accepted, due)
 		}
 		_, err = s.Event(ctx, w.ID, events[1].ID)
 		want(t, err, feedmill.ErrNotFound)
@@ -217,7 +217,7 @@ var eventCases = []testCase{
 					return &response
 				})
 				if !errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {
-					t.Errorf("error is %v, want answered", err)
+					t.Errorf("error is %v, want ErrIdempotencyKeyUsed", err)
 				}
 			})
 		}
@@ -308,6 +308,6 @@ func concurrentDuplicates(t *testing.T, s, other Store) {
 	deliveries, err := s.Deliveries(ctx, w.ID, feedmill.DeliveryQuery{Subscription: sub.ID, Page: feedmill.Page{Limit: 99}})
 	must(t, err)
 	if fresh.Load() != 1 || different != 1 || len(deliveries) != 1 {
-		t.Errorf("%d were fresh, %d ids were answered, %d deliveries are there; want one of each", fresh.Load(), different, len(deliveries))
+		t.Errorf("%d were fresh, %d ids were returned, %d deliveries are there; want one of each", fresh.Load(), different, len(deliveries))
 	}
 }

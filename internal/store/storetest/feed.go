@@ -249,7 +249,7 @@ var feedCases = []testCase{
 		must(t, err)
 		changed.ID, changed.Workspace, changed.Source, changed.Type = old.ID, old.Workspace, old.Source, old.Type
 		changed.Version, changed.LastRefresh, changed.CreatedAt = old.Version, old.LastRefresh, old.CreatedAt
-		equal(t, "answered", changed, got)
+		equal(t, "returned", changed, got)
 		found(t, s, changed)
 		delivered(t, s, e, sub, due)
 		_, err = s.KeptResponse(ctx, w.ID, "k1", now())

@@ -26,7 +26,7 @@ var refreshCases = []testCase{
 		if got.State != feedmill.FeedFailed || got.Version != 1 || got.LastError == nil {
 			t.Errorf("the feed is %+v", got)
 		}
-		equal(t, "answered", wanted, got)
+		equal(t, "returned", wanted, got)
 		found(t, s, wanted)
 		delivered(t, s, e, sub, due)
 		_, err = s.KeptResponse(ctx, w.ID, "k1", now())

@@ -11,7 +11,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// switchTo makes a version made at a time the feed's next one and answers both.
+// switchTo makes a version made at a time the feed's next one and returns both.
 func switchTo(t *testing.T, s Store, f feedmill.Feed, at time.Time) (feedmill.Feed, feedmill.FeedVersion) {
 	t.Helper()
 	v, r := nextVersion(f)
@@ -22,7 +22,7 @@ func switchTo(t *testing.T, s Store, f feedmill.Feed, at time.Time) (feedmill.Fe
 }
 
 // forgets holds which versions a sweep at a time forgets: those whose files are
-// answered. No original is shared.
+// returned. No original is shared.
 func forgets(t *testing.T, s Store, at time.Time, versions ...feedmill.FeedVersion) {
 	t.Helper()
 	var wanted []string
@@ -77,7 +77,7 @@ var versionCases = []testCase{
 			return &response, []feedmill.Event{e}, nil
 		}, maxAttempts)
 		must(t, err)
-		equal(t, "answered", wanted, got)
+		equal(t, "returned", wanted, got)
 		found(t, s, wanted)
 		delivered(t, s, e, sub, due)
 		_, err = s.KeptResponse(ctx, w.ID, "k1", now())

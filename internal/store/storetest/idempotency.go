@@ -51,7 +51,7 @@ var onceCases = []testCase{
 		_, err = s.WorkspaceByID(ctx, other.ID)
 		want(t, err, feedmill.ErrNotFound)
 	}},
-	{name: "an effect that fails keeps no answer", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "an effect that fails keeps no response", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		response := newOnce(w.ID, "k1")
@@ -96,7 +96,7 @@ var onceCases = []testCase{
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}},
-	{name: "expired answers are forgotten in bounded steps", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "expired responses are forgotten in bounded steps", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		for _, key := range []string{"a", "b", "c"} {
@@ -109,7 +109,7 @@ var onceCases = []testCase{
 			got, err := s.ForgetResponses(ctx, now(), 2)
 			must(t, err)
 			if got != n {
-				t.Errorf("forgot %d answers, want %d", got, n)
+				t.Errorf("forgot %d responses, want %d", got, n)
 			}
 		}
 		_, err := s.KeptResponse(ctx, w.ID, "fresh", now())

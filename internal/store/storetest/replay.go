@@ -144,7 +144,7 @@ var replayCases = []testCase{
 			}
 		}
 	}},
-	{name: "undone where its answer was kept before", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "undone where its response was kept before", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.*")

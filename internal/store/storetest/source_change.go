@@ -162,7 +162,7 @@ var sourceChangeCases = []testCase{
 		want(t, err, feedmill.ErrConflict)
 		foundSource(t, s, wrote.Source)
 	}},
-	{name: "one that fails writes nothing, and its error is answered as it is", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "one that fails writes nothing, and its error is returned as it is", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 2)
 		// A store must not take these for errors of its own.
@@ -211,7 +211,7 @@ var sourceChangeCases = []testCase{
 			}, feedmill.ErrNotFound},
 			{"a trace of another source's feed", func(c *feedmill.SourceChange) { c.Traces[1].Feed = theirs[0].ID }, feedmill.ErrNotFound},
 			{"a trace of no refresh", func(c *feedmill.SourceChange) { c.Traces[1].Refresh = feedmill.NewID(feedmill.PrefixRefresh) }, feedmill.ErrNotFound},
-			{"an answered key", func(c *feedmill.SourceChange) { c.IdempotentResponse = &taken }, feedmill.ErrIdempotencyKeyUsed},
+			{"a key with a response", func(c *feedmill.SourceChange) { c.IdempotentResponse = &taken }, feedmill.ErrIdempotencyKeyUsed},
 			{"a feed less", func(c *feedmill.SourceChange) { c.Feeds = c.Feeds[:1] }, nil},
 			{"feeds in another order", func(c *feedmill.SourceChange) { c.Feeds[0], c.Feeds[1] = c.Feeds[1], c.Feeds[0] }, nil},
 			{"a last refresh that is not written", func(c *feedmill.SourceChange) { c.Feeds[0].LastRefresh = &feedmill.Refresh{ID: "rf_1"} }, nil},

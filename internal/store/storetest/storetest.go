@@ -39,12 +39,12 @@ type Store interface {
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 
 	// CreateFeed adds a feed with what is new with it, its events and the kept
-	// answer, all or none. The feed is written as it is given: one with a
+	// response, all or none. The feed is written as it is given: one with a
 	// version is as feedmill.Feed.Switch leaves it. A Number that is not 1 is
 	// feedmill.ErrConflict. One of type rest without a Source is one more feed
 	// of a source that is there; where it is not, that is feedmill.ErrNotFound.
 	// The files of the version are on disk before. The deliveries of the
-	// events are answered, as Accept answers them.
+	// events are returned, as Accept returns them.
 	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
 	// Feed finds one, with its last refresh.
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
@@ -53,7 +53,7 @@ type Store interface {
 	// FeedSource finds the source behind a feed of the workspace.
 	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
 	// ChangeFeed changes a feed, alone with it, and accepts the events of the
-	// change and keeps its answer in the same transaction. It writes every
+	// change and keeps its response in the same transaction. It writes every
 	// field but the id, the workspace, the source, the type, the version, the
 	// last refresh and CreatedAt. An error of change leaves everything as it
 	// was. Where the transaction is tried again change is called again, and
@@ -90,7 +90,7 @@ type Store interface {
 	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
 
 	// ForgetVersions removes up to limit versions, in any workspace, that need
-	// not be kept any more at now, and answers the names of the files that
+	// not be kept any more at now, and returns the names of the files that
 	// nothing has any more, for the caller to delete: what it does not come to
 	// is found again by UnusedFiles. It reports whether there may be more.
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
@@ -112,7 +112,7 @@ type Store interface {
 	// feedmill.ErrNotFound. A refresh that is not the LastRefresh of its feed
 	// in the end is an older one. The ids, workspaces, types, CreatedAt, and
 	// versions other than by Versions, stay as they are. Feeds that change
-	// appends are new ones of the source; none can be taken away. An error of change is answered as it is, and leaves
+	// appends are new ones of the source; none can be taken away. An error of change is returned as it is, and leaves
 	// everything as it was. Where the transaction is tried again change is
 	// called again, with what it finds then, and the last time counts; it must
 	// not call the store.
@@ -166,15 +166,15 @@ type Store interface {
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 
 	// Accept writes events and, for each, a delivery to every subscription
-	// that matches: pending and due at once with the given budget of
+	// that matches: pending and due at once with the given number of
 	// attempts, or discarded where the subscription is disabled. An event
 	// whose DedupeKey is known, from before or from earlier in the same call,
-	// is a duplicate and written nowhere. keep, where not nil, is asked for
-	// the answer to keep, in the transaction; where that is tried again it is
-	// asked again, and the last time counts. The deliveries that are due are
-	// answered in the order of their Seq. A delivery's CreatedAt is the time in
+	// is a duplicate and written nowhere. respond, where not nil, makes the
+	// response to keep, in the transaction; where that is tried again it is
+	// called again, and the last time counts. The deliveries that are due are
+	// returned in the order of their Seq. A delivery's CreatedAt is the time in
 	// its id; the events of one call get their deliveries in the order given.
-	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
 	// Events lists events, newest first, with their payloads.
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
@@ -189,7 +189,7 @@ type Store interface {
 	// attempts in its budget than it has made. keep is as with Accept. One
 	// that is pending, or whose subscription is deleted or disabled, is
 	// feedmill.ErrConflict.
-	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
+	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
 
 	// Rewind puts right what retries of a subscription wait for after the
 	// clock was set back to now: one whose last attempt lies in the future
@@ -210,7 +210,7 @@ type Store interface {
 	// keeps its state, but its attempt is written; of one that is not there
 	// nothing is. One that was discarded while it arrived is delivered. Attempts get the next number of their delivery, whatever
 	// Number says: two senders may have thought theirs to be the same. A
-	// Notice is accepted like any event; the deliveries it makes are answered.
+	// Notice is accepted like any event; the deliveries it makes are returned.
 	// Disable has effect, and its Notice is written, only where the
 	// subscription is not disabled or deleted already, and for the reason
 	// DisabledFailing only where it is active and its last success, or its
@@ -244,7 +244,7 @@ type Store interface {
 	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error)
 
 	// LeaseSlots renews and takes slots for a replica, for ttl, up to its fair
-	// share of the replicas that are alive, and answers all that it holds: a
+	// share of the replicas that are alive, and returns all that it holds: a
 	// slot beyond the share that it held is not among them any more.
 	// A store that has one process at a time gives it all of them.
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
@@ -260,15 +260,15 @@ type Store interface {
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 }
 
-// FeedChange changes a feed and answers what is written with the change: the
-// answer to keep, nil where there is none, and the events that tell of it.
+// FeedChange changes a feed and returns what is written with the change: the
+// response to keep, nil where there is none, and the events that tell of it.
 type FeedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
 
 // Engine is a kind of store under test.
 type Engine struct {
 	// Name is the engine's, and part of every test's name.
 	Name string
-	// Make makes an empty store and answers how to open it. Every call of
+	// Make makes an empty store and returns how to open it. Every call of
 	// open is a new handle on the same store, as a restart or a second
 	// replica has it; the handle is closed with the test.
 	Make func(t *testing.T) (open func(t *testing.T) Store)

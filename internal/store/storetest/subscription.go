@@ -132,7 +132,7 @@ var subscriptionCases = []testCase{
 		must(t, err)
 		wanted := changed
 		wanted.ID, wanted.Workspace, wanted.CreatedAt = old.ID, old.Workspace, old.CreatedAt
-		equal(t, "answered", wanted, got)
+		equal(t, "returned", wanted, got)
 		got, err = s.Subscription(ctx, w.ID, old.ID)
 		must(t, err)
 		equal(t, "found", wanted, got)
