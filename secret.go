@@ -1,5 +1,9 @@
 package feedmill
 
+// Hidden stands for a secret wherever one could be seen. Written back it means
+// the secret that is there.
+const Hidden = "***"
+
 // What must not stand in the store as plain text is sealed under the name of the
 // record that it belongs to, so that it opens nowhere else. The names are part
 // of what is stored and never change.

@@ -3,6 +3,7 @@ package feedmill
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"fmt"
 	"hash/fnv"
 	"time"
 )
@@ -61,6 +62,29 @@ type Subscription struct {
 	ListenUntil time.Time
 }
 
+// OfSources reports which half a subscription belongs to: that of the gateway's
+// family, or that of all others.
+func (s Subscription) OfSources() bool { return len(s.Events) > 0 && IsInternalName(s.Events[0]) }
+
+// IssuedSubscription is a subscription with a signing secret that is shown this
+// once.
+type IssuedSubscription struct {
+	Subscription
+	SigningSecret string
+	// OverlapUntil is when a rotated secret takes the place of the old one;
+	// zero where it has.
+	OverlapUntil time.Time
+}
+
+// SubscribedHalf is what became of one half of a request to subscribe. Its events
+// of the gateway's family are one, all others another.
+type SubscribedHalf struct {
+	Events []string // as the request names them
+	Made   IssuedSubscription
+	// Refusal is why nothing was made, nil where something was.
+	Refusal *Error
+}
+
 // DeliverySettings are the knobs of one subscription's deliveries.
 type DeliverySettings struct {
 	Timeout time.Duration
@@ -89,6 +113,15 @@ const (
 	MaxGetURL              = 8 << 10
 	DefaultRotationOverlap = 24 * time.Hour
 )
+
+// QuotaError says that a workspace cannot have so many subscriptions, or
+// listeners, more.
+type QuotaError struct {
+	// Left is how many more it may have.
+	Left int
+}
+
+func (e *QuotaError) Error() string { return fmt.Sprintf("there may be only %d more", e.Left) }
 
 // SigningSecrets are the secrets that sign a subscription's deliveries. During
 // a rotation's overlap there are two.

@@ -111,7 +111,7 @@ func fill(ctx context.Context, store *sqlite.DB, n int) (feedmill.ID, error) {
 			s.ResourceID = fmt.Sprint("m_", i)
 		}
 		if subs = append(subs, s); len(subs) == 1000 || i == n-1 {
-			if err := store.CreateSubscriptions(ctx, subs, nil); err != nil {
+			if err := store.CreateSubscriptions(ctx, subs, 0, nil); err != nil {
 				return "", err
 			}
 			subs = subs[:0]

@@ -15,7 +15,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Store is what the API needs of the store.
@@ -40,22 +40,17 @@ type Store interface {
 	KeepResponse(context.Context, feedmill.IdempotentResponse) error
 	KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error)
 
-	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
 	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
 	Refreshes(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Refresh, error)
 	RefreshTrace(ctx context.Context, workspace, feed, refresh feedmill.ID) ([]feedmill.TracedRequest, error)
-	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.IdempotentResponse) error
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
-	CountSubscriptions(ctx context.Context, workspace feedmill.ID) (int, error)
-	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error)
 	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 
 	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
-	CountListeners(ctx context.Context, workspace feedmill.ID) (int, error)
 	DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
 
@@ -102,11 +97,18 @@ type Listeners interface {
 	Removed(listener feedmill.ID)
 }
 
-// URLPolicy knows which URLs may be called.
-type URLPolicy interface {
-	// CheckURL says what can be said without resolving the host. The error
-	// repeats no part of the URL but its scheme and its host.
-	CheckURL(*url.URL) error
+// Subscriptions makes and changes subscriptions. What is wrong with a body is
+// noted with the faults that were found before. keep is nil, or makes the
+// response that is kept in the same transaction.
+type Subscriptions interface {
+	// Create makes what a body asks for: one subscription, or two, of which
+	// one can be refused.
+	Create(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error)) ([]feedmill.SubscribedHalf, error)
+	Change(ctx context.Context, workspace, id feedmill.ID, body *strictjson.Object, faults *feedmill.Faults) (feedmill.Subscription, error)
+	// Rotate gives a subscription a new signing secret.
+	Rotate(ctx context.Context, workspace, id feedmill.ID, overlap time.Duration, keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (feedmill.IssuedSubscription, error)
+	// Listen makes a listener.
+	Listen(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (feedmill.IssuedSubscription, error)
 }
 
 // Authenticator knows who makes a request.
@@ -132,11 +134,12 @@ type Options struct {
 	Metrics *prometheus.Registry
 	Tracer  trace.Tracer
 
-	Publisher  Publisher
-	Dispatcher Dispatcher
-	Listeners  Listeners
-	Catalogue  *feedmill.Catalogue
-	Feeds      Feeds
+	Publisher     Publisher
+	Subscriptions Subscriptions
+	Dispatcher    Dispatcher
+	Listeners     Listeners
+	Catalogue     *feedmill.Catalogue
+	Feeds         Feeds
 	// Formats are those that data can be uploaded in, and those that are known
 	// only.
 	Formats feedmill.Formats
@@ -144,10 +147,6 @@ type Options struct {
 	Decompress func(r io.Reader, contentEncoding string, limit int64) (io.ReadCloser, error)
 	// MaxUpload is how many bytes the data of an upload may have.
 	MaxUpload int64
-	// URLs says where subscriptions may point to.
-	URLs URLPolicy
-	// MaxSubscriptions is how many a workspace may have; zero means any number.
-	MaxSubscriptions int
 	// RetryAttempts is how many attempts a retry by hand adds; zero means as
 	// many as the default schedule has.
 	RetryAttempts int
@@ -168,8 +167,6 @@ type Server struct {
 	seen     *seen
 	paths    pathWords
 	uploads  uploadFormats
-	// quota is held from counting subscriptions or listeners to adding one.
-	quota sync.Mutex
 	// stopped is closed when nothing may go on and on any more.
 	stopped chan struct{}
 	stop    sync.Once

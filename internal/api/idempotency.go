@@ -84,6 +84,18 @@ func (c *call) keepInside(render func() answer) (a answer, response *feedmill.Id
 	return a, c.keep(a), nil
 }
 
+// keepWith is what is handed to those who have an effect and know its outcome
+// only in the middle of it; nil for a request without an Idempotency-Key.
+func keepWith[T any](c *call, render func(outcome T) answer) func(T) (*feedmill.IdempotentResponse, error) {
+	if c.idempotent == nil {
+		return nil
+	}
+	return func(outcome T) (*feedmill.IdempotentResponse, error) {
+		_, response, err := c.keepInside(func() answer { return render(outcome) })
+		return response, err
+	}
+}
+
 // keepOrFail is keepInside where the store takes no error. It lets the effect
 // be had without its answer, and makes the request fail so that the client
 // knows that something is wrong.

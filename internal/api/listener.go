@@ -1,8 +1,6 @@
 package api
 
 import (
-	"strings"
-
 	"github.com/feedmill/feedmill"
 )
 
@@ -32,74 +30,26 @@ func (s *Server) listener(c *call) (feedmill.Subscription, error) {
 	return sub, err
 }
 
-// createListener makes one listener of all names, those of the gateway's family
-// and others: it has one connection and one secret.
 func (s *Server) createListener(c *call) (answer, error) {
 	body, err := c.readObject()
 	if err != nil {
 		return answer{}, err
 	}
-	events := s.readEventNames(c, body)
-	var resource string
-	if v, ok := body.Get("filters"); ok {
-		if given := readFilters(v); given != nil {
-			resource = *given
-		}
-	}
-	if err := c.finish(body); err != nil {
-		return answer{}, err
-	}
-	if refusal := unavailable(events); refusal != nil {
-		return answer{}, refusal
-	}
-	at := now()
-	sub := feedmill.Subscription{
-		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: c.who.Workspace, Method: "POST", State: feedmill.SubscriptionActive,
-		CreatedAt: at, UpdatedAt: at, ListenUntil: feedmill.ListenerEnd(at, at),
-	}
-	deliveryFields{}.defaults().apply(&sub.Delivery)
-	sources := 0
-	for _, e := range events {
-		sub.Events = append(sub.Events, feedmill.InternalName(e.name))
-		if e.isSource() {
-			sources++
-		}
-	}
-	ofFeed := sources == len(events) || sources > 0 && strings.HasPrefix(resource, feedmill.PrefixDataFeed+"_")
-	if sub.ResourceID, err = s.internalFilter(c.ctx(), sub.Workspace, resource, ofFeed); err != nil {
-		return answer{}, err
-	}
-	return s.storeListener(c, sub)
-}
-
-// storeListener writes a new listener, where there may be one more, and answers
-// with its secret.
-func (s *Server) storeListener(c *call, sub feedmill.Subscription) (answer, error) {
-	secret := feedmill.NewSigningSecret()
-	var err error
-	if sub.Secrets, err = s.sealJSON(feedmill.SigningSecrets{Current: secret}, secretsRecord(sub.ID)); err != nil {
-		return answer{}, err
-	}
-	s.quota.Lock()
-	defer s.quota.Unlock()
-	n, err := s.Store.CountListeners(c.ctx(), sub.Workspace)
+	listener, err := s.Subscriptions.Listen(c.ctx(), c.who.Workspace, body, &c.faults, keepWith(c, createdListener))
 	if err != nil {
 		return answer{}, err
 	}
-	if n >= feedmill.MaxListeners {
-		return answer{}, &feedmill.Error{
-			Kind: feedmill.ErrConflict, Type: "quota-reached",
-			Detail: "The workspace has as many listeners as it may have at a time; one that is not connected is removed after 10 minutes.",
-		}
-	}
+	return createdListener(listener), nil
+}
+
+func createdListener(l feedmill.IssuedSubscription) answer {
 	view := listenerView{
-		ID: sub.ID, Events: publicNames(sub.Events), CreatedAt: timestamp(sub.CreatedAt), ExpiresAt: timestamp(sub.ListenUntil), SigningSecret: secret,
+		ID: l.ID, Events: publicNames(l.Events), CreatedAt: timestamp(l.CreatedAt), ExpiresAt: timestamp(l.ListenUntil), SigningSecret: l.SigningSecret,
 	}
-	if sub.ResourceID != "" {
-		view.Filters = &filtersView{feedmill.PublicFilter(sub.ResourceID)}
+	if l.ResourceID != "" {
+		view.Filters = &filtersView{feedmill.PublicFilter(l.ResourceID)}
 	}
-	a := created(listenerURL(sub.ID), view)
-	return a, s.Store.CreateSubscriptions(c.ctx(), []feedmill.Subscription{sub}, c.keep(a))
+	return created(listenerURL(l.ID), view)
 }
 
 func (s *Server) deleteListener(c *call) (answer, error) {

@@ -18,7 +18,7 @@ func (w *world) addListener(t *testing.T, until time.Time) string {
 		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.workspace, Events: []string{"metric.*"}, State: feedmill.SubscriptionActive,
 		ListenUntil: until, CreatedAt: now(), UpdatedAt: now(),
 	}
-	must(t, w.db.CreateSubscriptions(t.Context(), []feedmill.Subscription{l}, nil))
+	must(t, w.db.CreateSubscriptions(t.Context(), []feedmill.Subscription{l}, 0, nil))
 	return "/events/listeners/" + string(l.ID)
 }
 

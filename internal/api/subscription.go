@@ -43,9 +43,6 @@ type rateLimitView struct {
 	Per      string `json:"per"`
 }
 
-// hiddenValue stands for the value of an extra header.
-const hiddenValue = "***"
-
 func viewSubscription(s feedmill.Subscription) subscriptionView {
 	v := subscriptionView{
 		ID: s.ID, Name: s.Name, URL: s.URL, Events: publicNames(s.Events), HTTPOperation: s.Method,
@@ -56,7 +53,7 @@ func viewSubscription(s feedmill.Subscription) subscriptionView {
 	}
 	if s.ResourceID != "" {
 		v.Filters = &filtersView{s.ResourceID}
-		if hasSourceEvents(s) {
+		if s.OfSources() {
 			v.Filters.ResourceID = feedmill.PublicFilter(s.ResourceID)
 		}
 	}
@@ -72,7 +69,7 @@ func viewDeliverySettings(s feedmill.Subscription) deliverySettingsView {
 		v.RateLimit = &rateLimitView{s.Delivery.RateLimit, feedmill.FormatDuration(s.Delivery.RatePer)}
 	}
 	for _, name := range s.HeaderNames {
-		v.Headers[name] = hiddenValue
+		v.Headers[name] = feedmill.Hidden
 	}
 	return v
 }
@@ -85,17 +82,17 @@ func publicNames(internal []string) []string {
 	return names
 }
 
-// hasSourceEvents reports which half a subscription belongs to: that of the
-// gateway's family, or that of all others.
-func hasSourceEvents(s feedmill.Subscription) bool {
-	return len(s.Events) > 0 && feedmill.IsInternalName(s.Events[0])
-}
-
 func subscriptionURL(id feedmill.ID) string { return "/events/subscriptions/" + string(id) }
 
+func viewIssued(s feedmill.IssuedSubscription) subscriptionView {
+	v := viewSubscription(s.Subscription)
+	v.SigningSecret, v.OverlapUntil = s.SigningSecret, timestamp(s.OverlapUntil)
+	return v
+}
+
 // subscriptionAnswer is a subscription in its envelope.
-func subscriptionAnswer(status int, v subscriptionView) answer {
-	return jsonAnswer(status, resource{resourceMeta{subscriptionURL(v.ID)}, v})
+func subscriptionAnswer(v subscriptionView) answer {
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{subscriptionURL(v.ID)}, v})
 }
 
 func (s *Server) listSubscriptions(c *call) (answer, error) {
@@ -109,9 +106,14 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 	return listAnswer(c, p, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, viewSubscription)
 }
 
+// subscriptionID is the one that the path names.
+func (c *call) subscriptionID() (feedmill.ID, error) {
+	return feedmill.ParseID(feedmill.PrefixSubscription, c.r.PathValue("id"))
+}
+
 // subscription finds the one that the path names.
 func (s *Server) subscription(c *call) (feedmill.Subscription, error) {
-	id, err := feedmill.ParseID(feedmill.PrefixSubscription, c.r.PathValue("id"))
+	id, err := c.subscriptionID()
 	if err != nil {
 		return feedmill.Subscription{}, err
 	}
@@ -123,11 +125,11 @@ func (s *Server) getSubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return subscriptionAnswer(http.StatusOK, viewSubscription(sub)), nil
+	return subscriptionAnswer(viewSubscription(sub)), nil
 }
 
 func (s *Server) deleteSubscription(c *call) (answer, error) {
-	id, err := feedmill.ParseID(feedmill.PrefixSubscription, c.r.PathValue("id"))
+	id, err := c.subscriptionID()
 	if err != nil {
 		return answer{}, err
 	}

@@ -133,7 +133,7 @@ func TestCreateOneOfTwo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.MaxSubscriptions = c.most
+			w.subs.Max = c.most
 			a := w.do(t, "POST", "/events/subscriptions", c.body)
 			checkAnswer(t, a.Code, a.Body.String(), 207, c.want)
 			if w.subscriptions(t) != 1 {
@@ -181,7 +181,7 @@ func TestCreateNone(t *testing.T) {
 
 func TestQuota(t *testing.T) {
 	w := newWorld(t)
-	w.MaxSubscriptions = 2
+	w.subs.Max = 2
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/1","events":["tag.*"]}`)
 	w.makeSubscription(t, `{"url":"https://example.com/2","events":["tag.*"]}`)
 	a := w.do(t, "POST", "/events/subscriptions", `{"url":"https://example.com/3","events":["tag.*","datafeed.source.*"]}`)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
@@ -18,6 +19,7 @@ import (
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 	"github.com/feedmill/feedmill/internal/store/sqlitetest"
+	"github.com/feedmill/feedmill/internal/subscribe"
 	"github.com/feedmill/feedmill/internal/vault"
 )
 
@@ -31,6 +33,7 @@ type world struct {
 	workspace  feedmill.ID
 	auth       *revocable
 	dispatcher *notedDispatcher
+	subs       *subscribe.Subscriptions
 	feeds      *notedFeeds
 }
 
@@ -51,11 +54,12 @@ func newWorld(t testing.TB) *world {
 	w.auth = &revocable{everybody: everybody{w.workspace}}
 	w.dispatcher = &notedDispatcher{inFlight: make(map[feedmill.ID]bool)}
 	w.feeds = &notedFeeds{db: db, workspace: w.workspace, ready: make(chan struct{})}
+	w.subs = subscribe.New(subscribe.Options{Store: w.store, Vault: safe, Catalogue: catalogue, URLs: policy, Changed: w.dispatcher.Changed})
 	metrics := prometheus.NewRegistry()
 	w.Server = New(Options{
 		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,
 		Publisher:  publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Attempts: maxAttempts, Metrics: metrics}),
-		Dispatcher: w.dispatcher, Catalogue: catalogue, URLs: policy, Formats: decode.Formats(),
+		Dispatcher: w.dispatcher, Subscriptions: w.subs, Catalogue: catalogue, Formats: decode.Formats(),
 	})
 	return w
 }
@@ -101,9 +105,17 @@ func (w *world) subscription(t testing.TB, id feedmill.ID) feedmill.Subscription
 // subscriptions counts those that are stored.
 func (w *world) subscriptions(t testing.TB) int {
 	t.Helper()
-	n, err := w.db.CountSubscriptions(t.Context(), w.workspace)
+	subs, err := w.db.Subscriptions(t.Context(), w.workspace, feedmill.Page{Limit: 10_000})
 	must(t, err)
-	return n
+	return len(subs)
+}
+
+// unseal opens a sealed record.
+func (w *world) unseal(t testing.TB, sealed []byte, record string, into any) {
+	t.Helper()
+	plain, err := w.Vault.Unseal(t.Context(), sealed, record)
+	must(t, err)
+	must(t, json.Unmarshal(plain, into))
 }
 
 // events are those that are stored, oldest first.

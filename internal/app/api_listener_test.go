@@ -225,7 +225,7 @@ func TestListenersExpire(t *testing.T) {
 		if err := st.CreateWorkspace(t.Context(), w, nil); err != nil {
 			t.Error(err)
 		}
-		if err := st.CreateSubscriptions(t.Context(), []feedmill.Subscription{old}, nil); err != nil {
+		if err := st.CreateSubscriptions(t.Context(), []feedmill.Subscription{old}, 0, nil); err != nil {
 			t.Error(err)
 		}
 		return st

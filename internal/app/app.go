@@ -28,6 +28,7 @@ import (
 	"github.com/feedmill/feedmill/internal/refresh"
 	"github.com/feedmill/feedmill/internal/store/postgres"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
+	"github.com/feedmill/feedmill/internal/subscribe"
 	"github.com/feedmill/feedmill/internal/vault"
 )
 
@@ -41,6 +42,7 @@ type store interface {
 	listen.Store
 	feed.Store
 	refresh.Store
+	subscribe.Store
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)

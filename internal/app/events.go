@@ -14,6 +14,7 @@ import (
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/listen"
 	"github.com/feedmill/feedmill/internal/publish"
+	"github.com/feedmill/feedmill/internal/subscribe"
 )
 
 // events are the parts that take events in and bring them to subscribers.
@@ -80,9 +81,12 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 	return api.Options{
 		Store: a.store, Vault: a.vault, Log: a.log, Metrics: metrics,
-		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue, URLs: a.egress.Policy(),
+		Publisher: e.publisher, Dispatcher: e.dispatcher, Listeners: e.listeners, Catalogue: e.catalogue,
+		Subscriptions: subscribe.New(subscribe.Options{
+			Store: a.store, Vault: a.vault, Catalogue: e.catalogue, URLs: a.egress.Policy(), Changed: e.dispatcher.Changed, Max: a.config.MaxSubscriptions,
+		}),
 		Formats: decode.Formats(), Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
-		MaxSubscriptions: a.config.MaxSubscriptions, RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
-		RateLimit: a.config.RateLimit, RateBurst: a.config.RateBurst,
+		RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
+		RateLimit:     a.config.RateLimit, RateBurst: a.config.RateBurst,
 	}
 }

@@ -157,7 +157,7 @@ func (h *harness) subscribe(settings feedmill.DeliverySettings, change ...func(*
 	for _, c := range change {
 		c(&s)
 	}
-	h.must(h.store.CreateSubscriptions(h.Context(), []feedmill.Subscription{s}, nil))
+	h.must(h.store.CreateSubscriptions(h.Context(), []feedmill.Subscription{s}, 0, nil))
 	return s.ID
 }
 

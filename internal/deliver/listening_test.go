@@ -17,7 +17,7 @@ func TestNothingIsSentToAListener(t *testing.T) {
 			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: h.ws, Method: "POST", Events: []string{"metric.*"},
 			State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: now, UpdatedAt: now, ListenUntil: now.Add(time.Hour),
 		}
-		h.must(h.store.CreateSubscriptions(h.Context(), []feedmill.Subscription{listener}, nil))
+		h.must(h.store.CreateSubscriptions(h.Context(), []feedmill.Subscription{listener}, 0, nil))
 		due := h.accept(20, "")
 		h.dispatcher.Offer(due[:10])
 		time.Sleep(10 * time.Minute)

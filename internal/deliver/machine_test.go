@@ -160,7 +160,7 @@ func (m *machine) subscribe(ordered bool) {
 		Events: []string{"metric.*"}, State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: time.Now(), UpdatedAt: time.Now(),
 		Delivery: feedmill.DeliverySettings{Timeout: 15 * time.Second, Concurrency: 3, Ordered: ordered},
 	}
-	m.must(m.store.CreateSubscriptions(m.Context(), []feedmill.Subscription{s}, nil))
+	m.must(m.store.CreateSubscriptions(m.Context(), []feedmill.Subscription{s}, 0, nil))
 	m.subs = append(m.subs, s.ID)
 }
 

@@ -62,7 +62,7 @@ func onScene(t *testing.T, test func(*scene)) {
 			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Method: "POST", Events: []string{"metric.*"},
 			State: feedmill.SubscriptionActive, CreatedAt: now, UpdatedAt: now, ListenUntil: feedmill.ListenerEnd(now, now),
 		}
-		s.must(db.CreateSubscriptions(t.Context(), []feedmill.Subscription{s.sub}, nil))
+		s.must(db.CreateSubscriptions(t.Context(), []feedmill.Subscription{s.sub}, 0, nil))
 		test(s)
 		synctest.Wait()
 		s.must(db.Close())

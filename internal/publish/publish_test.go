@@ -53,7 +53,7 @@ func (f fixture) subscribe(t *testing.T, events ...string) feedmill.ID {
 		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: f.ws, URL: "https://example.com", Method: "POST",
 		Events: events, State: feedmill.SubscriptionActive, Secrets: []byte("sealed"), CreatedAt: time.Now(), UpdatedAt: time.Now(),
 	}
-	if err := f.store.CreateSubscriptions(t.Context(), []feedmill.Subscription{s}, nil); err != nil {
+	if err := f.store.CreateSubscriptions(t.Context(), []feedmill.Subscription{s}, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	return s.ID

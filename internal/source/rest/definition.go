@@ -47,7 +47,7 @@ var sourceMembers = []string{"request", "auth", "pagination", "incremental", "re
 var feedMembers = []string{"response", "mode", "key"}
 
 // hidden stands for every secret that is shown.
-const hidden = "***"
+const hidden = feedmill.Hidden
 
 // Public is the definition as JSON text for the user to see: how the data is
 // fetched and read, with *** for every secret. The name and the description

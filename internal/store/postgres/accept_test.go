@@ -16,7 +16,7 @@ func TestEventRoutesOfManyEvents(t *testing.T) {
 	for range 4 {
 		more := sub
 		more.ID = feedmill.NewID(feedmill.PrefixSubscription)
-		if err := db.CreateSubscriptions(t.Context(), []feedmill.Subscription{more}, nil); err != nil {
+		if err := db.CreateSubscriptions(t.Context(), []feedmill.Subscription{more}, 0, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

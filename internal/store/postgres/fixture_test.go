@@ -20,7 +20,7 @@ func subscribed(t testing.TB, db *DB) feedmill.Subscription {
 	if err := db.CreateWorkspace(t.Context(), w, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, nil); err != nil {
+	if err := db.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	return sub

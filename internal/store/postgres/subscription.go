@@ -31,10 +31,15 @@ func notNil(list []string) []string {
 }
 
 // CreateSubscriptions adds all of them or none. A workspace that is not there
-// is feedmill.ErrNotFound.
-func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, response *feedmill.IdempotentResponse) error {
+// is feedmill.ErrNotFound. With most, which is for subscriptions or for listeners
+// and not for both together, their workspace has no more than that in the end;
+// else that is a feedmill.QuotaError.
+func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx tx) error {
 		if err := tx.keepResponse(ctx, response); err != nil {
+			return err
+		}
+		if err := tx.checkQuota(ctx, subs, most); err != nil {
 			return err
 		}
 		return tx.send(ctx, func(b *pgx.Batch) error {
@@ -47,6 +52,27 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 			return nil
 		})
 	})
+}
+
+func (t tx) checkQuota(ctx context.Context, subs []feedmill.Subscription, most int) error {
+	if most <= 0 || len(subs) == 0 {
+		return nil
+	}
+	// Whoever counts after this lock sees what was added under it. It stands in
+	// the way of nobody who only refers to the workspace, as every event does.
+	if _, err := t.exec(ctx, `SELECT FROM workspaces WHERE id = $1 FOR NO KEY UPDATE`, subs[0].Workspace); err != nil {
+		return err
+	}
+	kind := `listen_until IS NULL`
+	if subs[0].Listening() {
+		kind = `listen_until IS NOT NULL`
+	}
+	var n int
+	err := t.QueryRow(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = $1 AND deleted_at IS NULL AND `+kind, subs[0].Workspace).Scan(&n)
+	if err == nil && n+len(subs) > most {
+		return &feedmill.QuotaError{Left: max(most-n, 0)}
+	}
+	return translate(err)
 }
 
 // insertTopics writes what a subscription is matched by.
@@ -76,13 +102,6 @@ func (db *DB) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmi
 		WHERE workspace_id = $1 AND deleted_at IS NULL AND listen_until IS NULL AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
 		workspace, p.Before, p.Limit)
 	return all(rows, err, scanSubscription)
-}
-
-// CountSubscriptions counts those that are not deleted.
-func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n int, err error) {
-	err = db.pool.QueryRow(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = $1 AND deleted_at IS NULL AND listen_until IS NULL`,
-		workspace).Scan(&n)
-	return n, translate(err)
 }
 
 // ChangeSubscription changes one that is not deleted, alone with it. An error

@@ -34,7 +34,7 @@ func newBenchStore(b *testing.B) (*DB, feedmill.Subscription) {
 		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.created"}, Method: "POST",
 		State: feedmill.SubscriptionActive, CreatedAt: at, UpdatedAt: at,
 	}
-	if err := db.CreateSubscriptions(b.Context(), []feedmill.Subscription{s}, nil); err != nil {
+	if err := db.CreateSubscriptions(b.Context(), []feedmill.Subscription{s}, 0, nil); err != nil {
 		b.Fatal(err)
 	}
 	return db, s
@@ -145,7 +145,7 @@ func BenchmarkBatches(b *testing.B) {
 				s.ID = feedmill.NewID(feedmill.PrefixSubscription)
 				more = append(more, s)
 			}
-			if err := db.CreateSubscriptions(b.Context(), more, nil); err != nil {
+			if err := db.CreateSubscriptions(b.Context(), more, 0, nil); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()

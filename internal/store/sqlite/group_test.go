@@ -123,7 +123,7 @@ func TestAcceptedTogether(t *testing.T) {
 		must(db.CreateSubscriptions(ctx, []feedmill.Subscription{{
 			ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.created"}, Method: "POST",
 			State: state, CreatedAt: now, UpdatedAt: now,
-		}}, nil))
+		}}, 0, nil))
 	}
 	gate := make(chan struct{})
 	held := &change{do: func(*tx) error { <-gate; return nil }, done: make(chan error, 1)}

@@ -14,12 +14,6 @@ func (db *DB) Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill
 		WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL AND listen_until IS NOT NULL`, id, workspace))
 }
 
-// CountListeners counts those that are not deleted.
-func (db *DB) CountListeners(ctx context.Context, workspace feedmill.ID) (n int, err error) {
-	err = db.row(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ? AND deleted_at IS NULL AND listen_until IS NOT NULL`, workspace).Scan(&n)
-	return n, translate(err)
-}
-
 // ExtendListener moves the end of a listener, never to an earlier time.
 func (db *DB) ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error {
 	return db.write(ctx, func(tx *tx) error {

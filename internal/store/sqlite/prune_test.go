@@ -23,7 +23,7 @@ func TestPruneInSteps(t *testing.T) {
 			State: feedmill.SubscriptionDisabled, CreatedAt: at, UpdatedAt: at,
 		}
 	}
-	if err := db.CreateSubscriptions(ctx, subs, nil); err != nil {
+	if err := db.CreateSubscriptions(ctx, subs, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	events := make([]feedmill.Event, pruneEvents+10)

@@ -31,10 +31,15 @@ func (t *tx) setTopics(s feedmill.Subscription) error {
 	return nil
 }
 
-// CreateSubscriptions adds all of them or none.
-func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, response *feedmill.IdempotentResponse) error {
+// CreateSubscriptions adds all of them or none. With most, which is for
+// subscriptions or for listeners and not for both together, their workspace has
+// no more than that in the end; else that is a feedmill.QuotaError.
+func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error {
 	return db.write(ctx, func(tx *tx) error {
 		if err := tx.keepResponse(response); err != nil {
+			return err
+		}
+		if err := tx.checkQuota(subs, most); err != nil {
 			return err
 		}
 		for _, s := range subs {
@@ -48,6 +53,22 @@ func (db *DB) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscript
 		}
 		return nil
 	})
+}
+
+func (t *tx) checkQuota(subs []feedmill.Subscription, most int) error {
+	if most <= 0 || len(subs) == 0 {
+		return nil
+	}
+	kind := `listen_until IS NULL`
+	if subs[0].Listening() {
+		kind = `listen_until IS NOT NULL`
+	}
+	var n int
+	err := t.row(`SELECT count(*) FROM subscriptions WHERE workspace_id = ? AND deleted_at IS NULL AND `+kind, subs[0].Workspace).Scan(&n)
+	if err == nil && n+len(subs) > most {
+		return &feedmill.QuotaError{Left: max(most-n, 0)}
+	}
+	return translate(err)
 }
 
 const liveSubscription = `SELECT ` + subscriptionColumns + ` FROM subscriptions
@@ -69,12 +90,6 @@ func (db *DB) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmi
 		WHERE workspace_id = ? AND deleted_at IS NULL AND listen_until IS NULL AND id < ? ORDER BY id DESC LIMIT ?`,
 		workspace, before(p, feedmill.PrefixSubscription), p.Limit)
 	return all(rows, err, scanSubscription)
-}
-
-// CountSubscriptions counts those that are not deleted.
-func (db *DB) CountSubscriptions(ctx context.Context, workspace feedmill.ID) (n int, err error) {
-	err = db.row(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ? AND deleted_at IS NULL AND listen_until IS NULL`, workspace).Scan(&n)
-	return n, translate(err)
 }
 
 // ChangeSubscription changes one that is not deleted, alone with it.

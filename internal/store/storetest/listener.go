@@ -12,20 +12,17 @@ func listen(t *testing.T, s Store, w feedmill.ID, until time.Time, events ...str
 	t.Helper()
 	sub := newSubscription(w, events...)
 	sub.URL, sub.ListenUntil = "", until
-	must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, nil))
+	must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, 0, nil))
 	return sub
 }
 
 // counts holds how many subscriptions and listeners a workspace has.
 func counts(t *testing.T, s Store, w feedmill.ID, subscriptions, listeners int) {
 	t.Helper()
-	n, err := s.CountSubscriptions(t.Context(), w)
-	must(t, err)
-	m, err := s.CountListeners(t.Context(), w)
-	must(t, err)
-	if n != subscriptions || m != listeners {
-		t.Errorf("there are %d subscriptions and %d listeners, want %d and %d", n, m, subscriptions, listeners)
-	}
+	wantLeft(t, s, newSubscription(w), subscriptions+1, 1)
+	listener := newSubscription(w)
+	listener.ListenUntil = now().Add(time.Minute)
+	wantLeft(t, s, listener, listeners+1, 1)
 }
 
 var listenerCases = []testCase{
@@ -74,7 +71,7 @@ var listenerCases = []testCase{
 		} {
 			sub := newSubscription(w.ID, "metric.*", "datasource.*")
 			sub.URL, sub.ListenUntil, sub.ResourceID = "", until, c.filter
-			must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, nil))
+			must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, 0, nil))
 			fromFeed := func(feed feedmill.ID) feedmill.Event {
 				e := newEvent(w.ID, "datafeed.source.refreshed", string(feed))
 				e.Source = source

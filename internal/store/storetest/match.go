@@ -84,7 +84,7 @@ var matchCases = []testCase{
 			sub, event := newSubscription(w.ID), newEvent(w.ID, "", "")
 			m.subscription(&sub)
 			m.event(&event)
-			must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, nil))
+			must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, 0, nil))
 			_, due := accept(t, s, event)
 			got, err := s.Deliveries(ctx, w.ID, feedmill.DeliveryQuery{Subscription: sub.ID, Page: feedmill.Page{Limit: 9}})
 			must(t, err)

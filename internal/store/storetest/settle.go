@@ -117,7 +117,7 @@ var settleCases = []testCase{
 			sub := newSubscription(w.ID, "metric.*")
 			sub.CreatedAt = c.made
 			c.change(&sub)
-			must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, nil))
+			must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, 0, nil))
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			o := newOutcome(due[len(due)-1], feedmill.DeliveryRetrying)
 			o.Disable = feedmill.DisabledFailing
@@ -132,7 +132,7 @@ var settleCases = []testCase{
 		}
 		old := newSubscription(w.ID, "metric.*")
 		old.CreatedAt = now().Add(-feedmill.DisableAfter)
-		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{old}, nil))
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{old}, 0, nil))
 		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 		o := newOutcome(due[0], feedmill.DeliveryRetrying)
 		o.Disable = feedmill.DisabledFailing

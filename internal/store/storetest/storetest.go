@@ -130,14 +130,15 @@ type Store interface {
 	// nothing was.
 	RefreshTrace(ctx context.Context, workspace, feed, id feedmill.ID) ([]feedmill.TracedRequest, error)
 
-	// CreateSubscriptions adds all of them or none.
-	CreateSubscriptions(context.Context, []feedmill.Subscription, *feedmill.IdempotentResponse) error
+	// CreateSubscriptions adds all of them or none. With most, which is for
+	// subscriptions or for listeners and not for both together, their
+	// workspace has no more than that in the end, whoever else adds some at the
+	// same time; else that is a feedmill.QuotaError.
+	CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error
 	// Subscription finds one that is not deleted.
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	// Subscriptions lists those that are not deleted, newest first.
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
-	// CountSubscriptions counts those that are not deleted.
-	CountSubscriptions(ctx context.Context, workspace feedmill.ID) (int, error)
 	// ChangeSubscription changes one that is not deleted, alone with it. It
 	// writes every field but the id, the workspace, CreatedAt and DeletedAt. An
 	// error of change leaves everything as it was. A subscription that becomes
@@ -154,8 +155,6 @@ type Store interface {
 	// that no other method for subscriptions finds, changes, counts or
 	// deletes, but for CreateSubscriptions and SubscriptionForDelivery.
 	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
-	// CountListeners counts those that are not deleted.
-	CountListeners(ctx context.Context, workspace feedmill.ID) (int, error)
 	// ExtendListener moves the end of a listener in any workspace, never to an
 	// earlier time. One that is deleted is feedmill.ErrNotFound.
 	ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error
@@ -296,6 +295,7 @@ func Run(t *testing.T, e Engine) {
 			{"due sources", dueSourceCases},
 			{"traces", traceCases},
 			{"subscriptions", subscriptionCases},
+			{"quotas", quotaCases},
 			{"listeners", listenerCases},
 			{"matching", matchCases},
 			{"events", eventCases},

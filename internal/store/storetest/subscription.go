@@ -26,7 +26,7 @@ func newSubscription(w feedmill.ID, events ...string) feedmill.Subscription {
 func subscribe(t *testing.T, s Store, w feedmill.ID, events ...string) feedmill.Subscription {
 	t.Helper()
 	sub := newSubscription(w, events...)
-	must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, nil))
+	must(t, s.CreateSubscriptions(t.Context(), []feedmill.Subscription{sub}, 0, nil))
 	return sub
 }
 
@@ -51,7 +51,7 @@ var subscriptionCases = []testCase{
 			Timeout: 1500 * time.Millisecond, RateLimit: 7, RatePer: time.Minute, Concurrency: 3, Ordered: true,
 		}
 		one.LastSuccessAt, one.WarnedAt = now().Add(-time.Hour), now().Add(-time.Minute)
-		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, nil))
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, 0, nil))
 		for _, sub := range []feedmill.Subscription{one, two} {
 			got, err := s.Subscription(ctx, a.ID, sub.ID)
 			must(t, err)
@@ -63,11 +63,7 @@ var subscriptionCases = []testCase{
 			want(t, err, feedmill.ErrNotFound)
 		}
 		for w, n := range map[feedmill.ID]int{a.ID: 2, b.ID: 0} {
-			got, err := s.CountSubscriptions(ctx, w)
-			must(t, err)
-			if got != n {
-				t.Errorf("counted %d, want %d", got, n)
-			}
+			counts(t, s, w, n, 0)
 		}
 		_, err := s.SubscriptionForDelivery(ctx, feedmill.NewID(feedmill.PrefixSubscription))
 		want(t, err, feedmill.ErrNotFound)
@@ -98,17 +94,17 @@ var subscriptionCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		one, two := newSubscription(w.ID, "metric.*"), newSubscription(w.ID, "tag.*")
-		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two, one}, nil), feedmill.ErrConflict)
+		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two, one}, 0, nil), feedmill.ErrConflict)
 		response := newOnce(w.ID, "k1")
 		must(t, s.KeepResponse(ctx, response))
-		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &response), feedmill.ErrIdempotencyKeyUsed)
+		want(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, 0, &response), feedmill.ErrIdempotencyKeyUsed)
 		_, err := s.Subscription(ctx, w.ID, two.ID)
 		want(t, err, feedmill.ErrNotFound)
 		if _, due := accept(t, s, newEvent(w.ID, "metric.created", "")); len(due) != 0 {
 			t.Errorf("a subscription that was never created has %d deliveries", len(due))
 		}
 		response = newOnce(w.ID, "k2")
-		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, &response))
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, 0, &response))
 		_, err = s.KeptResponse(ctx, w.ID, "k2", now())
 		must(t, err)
 	}},
@@ -254,9 +250,7 @@ var subscriptionCases = []testCase{
 			return nil, nil
 		})
 		want(t, err, feedmill.ErrNotFound)
-		if n, err := s.CountSubscriptions(ctx, w.ID); err != nil || n != 0 {
-			t.Errorf("counted %d (%v), want 0", n, err)
-		}
+		counts(t, s, w.ID, 0, 0)
 		got, err := s.SubscriptionForDelivery(ctx, sub.ID)
 		must(t, err)
 		sub.DeletedAt = at

@@ -1,14 +1,12 @@
-package api
+package subscribe
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/textproto"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/feedmill/feedmill"
@@ -70,10 +68,10 @@ func readHeaders(v strictjson.Field) *headerChange {
 	return change
 }
 
-// apply makes the change to the headers that there are. It answers faults with
-// their places within delivery.headers.
-func (h headerChange) apply(old map[string]string) (changed map[string]string, faults []feedmill.Fault) {
-	changed = maps.Clone(old)
+// apply makes the change to the headers that there are. Faults have their places
+// within delivery.headers.
+func (h headerChange) apply(old map[string]string, faults *feedmill.Faults) map[string]string {
+	changed := maps.Clone(old)
 	if h.clear || changed == nil {
 		changed = make(map[string]string)
 	}
@@ -84,10 +82,10 @@ func (h headerChange) apply(old map[string]string) (changed map[string]string, f
 		switch {
 		case value == nil:
 			delete(changed, name)
-		case *value != hiddenValue:
+		case *value != feedmill.Hidden:
 			changed[name] = *value
 		case !there:
-			faults = append(faults, feedmill.Fault{Pointer: at + "/" + strictjson.EscapePointer(name), Detail: "There is no such header whose value could stay; write the value."})
+			faults.Note(at+"/"+strictjson.EscapePointer(name), "There is no such header whose value could stay; write the value.")
 		}
 	}
 	size := 0
@@ -95,52 +93,7 @@ func (h headerChange) apply(old map[string]string) (changed map[string]string, f
 		size += len(name) + len(value)
 	}
 	if len(changed) > feedmill.MaxExtraHeaders || size > feedmill.MaxExtraHeaderBytes {
-		faults = append(faults, feedmill.Fault{
-			Pointer: at,
-			Detail:  fmt.Sprintf("There may be at most %d headers with %d bytes of names and values together.", feedmill.MaxExtraHeaders, feedmill.MaxExtraHeaderBytes),
-		})
+		faults.Note(at, fmt.Sprintf("There may be at most %d headers with %d bytes of names and values together.", feedmill.MaxExtraHeaders, feedmill.MaxExtraHeaderBytes))
 	}
-	return changed, faults
-}
-
-func secretsRecord(id feedmill.ID) string { return "sub/" + string(id) + "/secrets" }
-func headersRecord(id feedmill.ID) string { return "sub/" + string(id) + "/headers" }
-
-// sealHeaders puts extra headers into a subscription.
-func (s *Server) sealHeaders(sub *feedmill.Subscription, headers map[string]string) error {
-	sub.Headers, sub.HeaderNames = nil, slices.Sorted(maps.Keys(headers))
-	if len(headers) == 0 {
-		return nil
-	}
-	var err error
-	sub.Headers, err = s.sealJSON(headers, headersRecord(sub.ID))
-	return err
-}
-
-// openHeaders answers the extra headers of a subscription.
-func (s *Server) openHeaders(ctx context.Context, sub feedmill.Subscription) (headers map[string]string, err error) {
-	if len(sub.Headers) == 0 {
-		return nil, nil
-	}
-	err = s.unsealJSON(ctx, sub.Headers, headersRecord(sub.ID), &headers)
-	return headers, err
-}
-
-func (s *Server) sealJSON(v any, record string) ([]byte, error) {
-	plain, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		return nil, fmt.Errorf("sealing %s: %w", record, err)
-	}
-	return s.Vault.Seal(plain, record)
-}
-
-func (s *Server) unsealJSON(ctx context.Context, sealed []byte, record string, into any) error {
-	plain, err := s.Vault.Unseal(ctx, sealed, record)
-	if err != nil {
-		return fmt.Errorf("opening %s: %w", record, err)
-	}
-	if err := json.Unmarshal(plain, into); err != nil {
-		return fmt.Errorf("reading %s: %w", record, err)
-	}
-	return nil
+	return changed
 }

@@ -1,4 +1,4 @@
-package api
+package subscribe
 
 import (
 	"time"
@@ -31,14 +31,14 @@ const (
 )
 
 func readDelivery(v strictjson.Field) (f deliveryFields) {
+	all := defaultDelivery()
 	if v.Kind == 'n' {
-		return f.defaults()
+		return all
 	}
 	d, ok := v.Object()
 	if !ok {
 		return f
 	}
-	all := f.defaults()
 	if v, ok := d.Get("timeout"); ok {
 		f.timeout = all.timeout
 		if v.Kind != 'n' {
@@ -70,8 +70,8 @@ func readDelivery(v strictjson.Field) (f deliveryFields) {
 	return f
 }
 
-// defaults gives every field its default.
-func (deliveryFields) defaults() deliveryFields {
+// defaultDelivery gives every field its default.
+func defaultDelivery() deliveryFields {
 	timeout, concurrency := feedmill.DefaultTimeout, feedmill.DefaultConcurrency
 	return deliveryFields{timeout: &timeout, rate: new(rateLimit), concurrency: &concurrency, ordered: new(bool), headers: &headerChange{clear: true}}
 }

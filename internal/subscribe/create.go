@@ -1,0 +1,162 @@
+package subscribe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// Create makes the subscriptions that a request asks for: one, or two where it
+// names events of the gateway's family and others. Of two, one can be refused
+// and the other made; where none is, that is the error. Faults of the request
+// are noted with those that were found before, and are all of them in the error.
+// keep, where not nil, makes the response that is kept with what is made; it is
+// called again where that turns out to be less.
+func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error)) ([]feedmill.SubscribedHalf, error) {
+	body.Need("url")
+	body.Need("events")
+	f := s.readFields(body, faults)
+	method := http.MethodPost
+	if f.method != nil {
+		method = *f.method
+	}
+	if f.url != nil && clashesWithPayload(*f.url, method) {
+		body.Fault("url", payloadClash)
+	}
+	var headers map[string]string
+	if f.delivery.headers != nil {
+		headers = f.delivery.headers.apply(nil, faults)
+	}
+	body.RefuseUnknown()
+	if err := faults.Refusal(); err != nil {
+		return nil, err
+	}
+	divided := divide(f.events)
+	halves := make([]feedmill.SubscribedHalf, len(divided))
+	for i, events := range divided {
+		halves[i].Events = names(events)
+		sub := newSubscription(workspace, events)
+		sub.URL, sub.Method = *f.url, method
+		made, err := s.makeHalf(ctx, sub, f, headers, events, len(divided) > 1)
+		if err != nil && !errors.As(err, &halves[i].Refusal) {
+			return nil, err
+		}
+		halves[i].Made = made
+	}
+	return halves, s.storeHalves(ctx, halves, keep)
+}
+
+// divide parts the events of a request into its halves, the half named first
+// before the other: the names of the gateway's family are one, all others another.
+func divide(events []event) (halves [][]event) {
+	for _, e := range events {
+		i := 0
+		for i < len(halves) && halves[i][0].isSource() != e.isSource() {
+			i++
+		}
+		if i == len(halves) {
+			halves = append(halves, nil)
+		}
+		halves[i] = append(halves[i], e)
+	}
+	return halves
+}
+
+func names(events []event) []string {
+	names := make([]string, len(events))
+	for i, e := range events {
+		names[i] = e.name
+	}
+	return names
+}
+
+// newSubscription is an active one with the default settings.
+func newSubscription(workspace feedmill.ID, events []event) feedmill.Subscription {
+	at := now()
+	sub := feedmill.Subscription{
+		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: workspace, Events: internalNames(events),
+		State: feedmill.SubscriptionActive, CreatedAt: at, UpdatedAt: at,
+	}
+	defaultDelivery().apply(&sub.Delivery)
+	return sub
+}
+
+// makeHalf completes the subscription of a half. A refusal is of this half alone.
+func (s *Subscriptions) makeHalf(ctx context.Context, sub feedmill.Subscription, f fields, headers map[string]string, events []event, mixed bool) (made feedmill.IssuedSubscription, err error) {
+	if refusal := unavailable(events); refusal != nil {
+		return made, refusal
+	}
+	if f.name != nil {
+		sub.Name = *f.name
+	}
+	f.delivery.apply(&sub.Delivery)
+	source := events[0].isSource()
+	if f.resource != nil && (!mixed || source == strings.HasPrefix(*f.resource, feedmill.PrefixDataFeed+"_")) {
+		if sub.ResourceID, err = s.internalFilter(ctx, sub.Workspace, *f.resource, source); err != nil {
+			return made, err
+		}
+	}
+	if err := s.sealHeaders(&sub, headers); err != nil {
+		return made, err
+	}
+	return s.issue(sub)
+}
+
+// storeHalves writes the halves that are not refused. Where the workspace may not
+// have as many more, the last of them are refused.
+func (s *Subscriptions) storeHalves(ctx context.Context, halves []feedmill.SubscribedHalf, keep func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error)) error {
+	for {
+		var made []feedmill.Subscription
+		for _, h := range halves {
+			if h.Refusal == nil {
+				made = append(made, h.Made.Subscription)
+			}
+		}
+		if len(made) == 0 {
+			return refusal(halves)
+		}
+		var response *feedmill.IdempotentResponse
+		if keep != nil {
+			var err error
+			if response, err = keep(halves); err != nil {
+				return err
+			}
+		}
+		err := s.Store.CreateSubscriptions(ctx, made, s.Max, response)
+		quota, full := errors.AsType[*feedmill.QuotaError](err)
+		if !full {
+			return err
+		}
+		s.refuse(halves, quota.Left)
+	}
+}
+
+// refuse refuses those halves for which there is no room.
+func (s *Subscriptions) refuse(halves []feedmill.SubscribedHalf, left int) {
+	detail := fmt.Sprintf("A workspace may have at most %d subscriptions; delete one that is not needed.", s.Max)
+	for i := range halves {
+		if halves[i].Refusal != nil {
+			continue
+		}
+		if left--; left < 0 {
+			halves[i] = feedmill.SubscribedHalf{Events: halves[i].Events, Refusal: &feedmill.Error{
+				Kind: feedmill.ErrConflict, Type: "quota-reached", Detail: detail,
+				Faults: []feedmill.Fault{{Pointer: "/events", Detail: detail}},
+			}}
+		}
+	}
+}
+
+// refusal is that of the first half, with the faults of all.
+func refusal(halves []feedmill.SubscribedHalf) error {
+	all := *halves[0].Refusal
+	for _, h := range halves[1:] {
+		all.Faults = append(all.Faults, h.Refusal.Faults...)
+	}
+	return &all
+}

@@ -1,0 +1,61 @@
+package subscribe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// Listen makes one listener of all names that a request has, those of the
+// gateway's family and others: it has one connection and one secret. Otherwise
+// it is like [Subscriptions.Create].
+func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (made feedmill.IssuedSubscription, err error) {
+	events := s.readEvents(body, faults)
+	var resource string
+	if f, ok := body.Get("filters"); ok {
+		if given := readFilters(f); given != nil {
+			resource = *given
+		}
+	}
+	body.RefuseUnknown()
+	if err := faults.Refusal(); err != nil {
+		return made, err
+	}
+	if refusal := unavailable(events); refusal != nil {
+		return made, refusal
+	}
+	at := now()
+	sub := newSubscription(workspace, events)
+	sub.Method, sub.ListenUntil = http.MethodPost, feedmill.ListenerEnd(at, at)
+	sources := 0
+	for _, e := range events {
+		if e.isSource() {
+			sources++
+		}
+	}
+	ofFeed := sources == len(events) || sources > 0 && strings.HasPrefix(resource, feedmill.PrefixDataFeed+"_")
+	if sub.ResourceID, err = s.internalFilter(ctx, workspace, resource, ofFeed); err != nil {
+		return made, err
+	}
+	if made, err = s.issue(sub); err != nil {
+		return made, err
+	}
+	var response *feedmill.IdempotentResponse
+	if keep != nil {
+		if response, err = keep(made); err != nil {
+			return made, err
+		}
+	}
+	err = s.Store.CreateSubscriptions(ctx, []feedmill.Subscription{made.Subscription}, feedmill.MaxListeners, response)
+	if _, full := errors.AsType[*feedmill.QuotaError](err); full {
+		err = &feedmill.Error{
+			Kind: feedmill.ErrConflict, Type: "quota-reached",
+			Detail: "The workspace has as many listeners as it may have at a time; one that is not connected is removed after 10 minutes.",
+		}
+	}
+	return made, err
+}

@@ -1,0 +1,58 @@
+// Package subscribe says what making and changing subscriptions and listeners
+// means: what a request may hold, into how many subscriptions it falls, what is
+// sealed, and what two requests at once may do to each other. Who asked, and in
+// what form the outcome is shown, is for others to know.
+package subscribe
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Store is what is needed of the store.
+type Store interface {
+	CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error
+	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
+	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error)
+	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
+}
+
+// Vault seals what must not stand in the store as plain text.
+type Vault interface {
+	Seal(plain []byte, record string) ([]byte, error)
+	Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error)
+}
+
+// URLPolicy knows which URLs may be called.
+type URLPolicy interface {
+	// CheckURL says what can be said without resolving the host. The error
+	// repeats no part of the URL but its scheme and its host.
+	CheckURL(*url.URL) error
+}
+
+// Options are the parts that subscriptions stand on.
+type Options struct {
+	Store     Store
+	Vault     Vault
+	Catalogue *feedmill.Catalogue
+	// URLs says where subscriptions may point to.
+	URLs URLPolicy
+	// Changed is told of a subscription that must be read again before it is
+	// delivered to.
+	Changed func(subscription feedmill.ID)
+	// Max is how many subscriptions a workspace may have; zero means any
+	// number.
+	Max int
+}
+
+// Subscriptions makes and changes subscriptions.
+type Subscriptions struct{ Options }
+
+// New makes subscriptions.
+func New(o Options) *Subscriptions { return &Subscriptions{o} }
+
+// now is the present as records keep it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

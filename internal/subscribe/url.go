@@ -1,0 +1,73 @@
+package subscribe
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// readURL reads a callback URL and notes all that is wrong with it. Nothing of
+// it is repeated but the host: the rest can hold a secret.
+func (s *Subscriptions) readURL(f strictjson.Field) (text string, ok bool) {
+	if text, ok = f.Text(); !ok {
+		return "", false
+	}
+	fault := func(detail string) {
+		f.Fault(detail)
+		ok = false
+	}
+	if len(text) > feedmill.MaxSubscriptionURL {
+		fault(fmt.Sprintf("The URL may have at most %d bytes.", feedmill.MaxSubscriptionURL))
+	}
+	u, err := url.Parse(text)
+	if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		fault("This is no URL; write one like https://example.com/hook in ASCII and percent-encode its special characters.")
+		return text, false
+	}
+	if u.User != nil {
+		fault("The URL must not hold a user name or password; use delivery.headers for a credential.")
+	}
+	if strings.Contains(text, "#") {
+		fault("The URL must not have a fragment.")
+	}
+	if err := s.URLs.CheckURL(u); err != nil {
+		fault("The URL cannot be used: " + withoutKind(err) + ".")
+	}
+	return text, ok
+}
+
+// withoutKind is the text of an error without the sentinel at its end, which is
+// for programs and says nothing new to people.
+func withoutKind(err error) string {
+	kind := err
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		kind = inner
+	}
+	return strings.TrimSuffix(err.Error(), ": "+kind.Error())
+}
+
+// clashesWithPayload reports whether a URL has the query parameter in which a
+// GET delivery carries its payload.
+func clashesWithPayload(text, method string) bool {
+	_, query, ok := strings.Cut(text, "?")
+	if !ok || method != http.MethodGet {
+		return false
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		if name == "payload" {
+			return true
+		}
+	}
+	return false
+}
+
+const payloadClash = "The URL must not have a query parameter payload when httpOperation is GET: each delivery adds one."
