@@ -152,7 +152,7 @@ func (a *App) Close() error {
 // they sealed.
 func (a *App) RotateVault(ctx context.Context) error { return a.vault.Rotate(ctx) }
 
-// bootstrap makes the first workspace and key. It answers the key that was
+// bootstrap makes the first workspace and key. It returns the key that was
 // made, or nothing where there is one already or the operator has chosen it.
 func (a *App) bootstrap(ctx context.Context) (made string, err error) {
 	w := newDefaultWorkspace()

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// sweepFilesEvery is how often all files are looked at for those that no
+	// sweepFilesEvery is how often all files are searched for those that no
 	// version has and that were there the time before. It is longer than any
 	// upload takes from its last byte to its commit.
 	sweepFilesEvery = time.Hour

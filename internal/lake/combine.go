@@ -61,7 +61,7 @@ func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Vers
 			return Version{}, err
 		}
 	}
-	if c.Old.Rows == 0 && len(fresh.left) == 0 && slices.Equal(c.New.Columns, c.Columns) {
+	if c.Old.Rows == 0 && len(fresh.omitted) == 0 && slices.Equal(c.New.Columns, c.Columns) {
 		return *c.New, nil
 	}
 	return Write(ctx, r.blobs, name, feedmill.TypedTable{
@@ -76,8 +76,8 @@ type side struct {
 	// column of the result, empty where there is none.
 	from    string
 	columns []string
-	// left are the rows that are left out.
-	left bitmap
+	// omitted are the rows that are left out.
+	omitted bitmap
 }
 
 // side finds the columns of the result in a version.
@@ -130,12 +130,12 @@ func (r *Reader) match(ctx context.Context, c *Combination, old, fresh *side) er
 		}
 	}
 	var err error
-	if fresh.left, err = r.numbers(ctx, fresh.superseded(keys)); err != nil {
+	if fresh.omitted, err = r.numbers(ctx, fresh.superseded(keys)); err != nil {
 		return err
 	}
 	sql, any := replaced(old, fresh, keys)
 	if any {
-		old.left, err = r.numbers(ctx, sql)
+		old.omitted, err = r.numbers(ctx, sql)
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 				yield(nil, err)
 				return
 			}
-			kept := s.left.without(row, int(batch.NumRows()))
+			kept := s.omitted.without(row, int(batch.NumRows()))
 			row += batch.NumRows()
 			if kept != nil && len(kept) == 0 {
 				continue

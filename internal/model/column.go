@@ -7,14 +7,14 @@ import (
 // column is what is known of one column. States of different rows merge into
 // that of all of them, in any order.
 type column struct {
-	rows    int64 // that were looked at, with nulls
+	rows    int64 // that were scanned, with nulls
 	nulls   int64
 	empties int64 // quoted fields without any text
 	errors  tally // cells of the kind CellError, which count as nulls
 	tallies [shapes]tally
-	// left says that the column is text and is no longer looked at closely,
+	// givenUp says that the column is text and is no longer scanned closely,
 	// so that the tallies are not complete.
-	left bool
+	givenUp bool
 
 	// Of numbers: how they can be read, how many digits they have in both
 	// ways, those whose digits a float loses, and what else stands with them.
@@ -110,7 +110,7 @@ func (c *column) merge(o *column) {
 	c.nulls += o.nulls
 	c.empties += o.empties
 	c.errors.merge(o.errors)
-	c.left = c.left || o.left
+	c.givenUp = c.givenUp || o.givenUp
 	c.read &= o.read
 	c.point, c.comma = c.point.max(o.point), c.comma.max(o.comma)
 	c.long.merge(o.long)

@@ -9,12 +9,12 @@ import (
 
 // room is how many bytes the texts of a column take, judged by some of them.
 func (c *converter) room() int {
-	const looked = 128
+	const samples = 128
 	rows, sum := c.cells.Rows, 0
 	if c.index < 0 || rows == 0 {
 		return 0
 	}
-	step := max(1, rows/looked)
+	step := max(1, rows/samples)
 	for row := 0; row < rows; row += step {
 		start, end := c.cells.Cell[row*c.cells.Columns+c.index].Range()
 		sum += int(end - start)

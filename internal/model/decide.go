@@ -33,12 +33,12 @@ func (c *column) decide(text bool) decision {
 		d.plan.decimals, d.plan.extent = comma, c.comma
 	}
 	n := c.values()
-	d.plan.empty = n == 0 && c.empties == 0 && !c.left
+	d.plan.empty = n == 0 && c.empties == 0 && !c.givenUp
 	d.column.Type = columnar.TypeText
-	if !text && !c.left && n > 0 {
+	if !text && !c.givenUp && n > 0 {
 		c.decideType(&d, n)
 	}
-	if text || c.left {
+	if text || c.givenUp {
 		d.plan = plan{decimals: point}
 	}
 	d.column.Nullable = c.nulls > 0 || c.empties > 0 && d.column.Type != columnar.TypeText

@@ -1,7 +1,7 @@
 // Package model makes typed columns of cells, by one set of rules for every
 // format and source.
 //
-// An [Inference] looks at every cell of the data, never at a sample, in any order
+// An [Inference] scans every cell of the data, never at a sample, in any order
 // and from several goroutines: what it learns of two runs of records merges into
 // what it would have learnt of both. [Inference.Decide] then gives the [Schema], in
 // which every value of the data has its place, and warns of what stayed
@@ -11,7 +11,7 @@
 //
 // What a single value looks like is its shape (shape.go); number.go, amount.go,
 // time.go and dayorder.go read the texts. column.go holds what is known of a
-// column, look.go the loops that run over its cells, and decide.go the rules by
+// column, scan.go the loops that run over its cells, and decide.go the rules by
 // which the shapes of all its values become a type. fit.go holds a later version
 // of the data to the columns that a feed has.
 package model
@@ -58,23 +58,23 @@ func New(options Options) *Inference {
 	return &Inference{options: options, nulls: newNullTokens(options.Nulls)}
 }
 
-// Block looks at a run of records. Texts that mean null, and errors, become null
+// Block scans a run of records. Texts that mean null, and errors, become null
 // cells in it.
 func (f *Inference) Block(cells *columnar.Cells) {
 	f.nulls.replace(cells)
-	p := f.take()
-	defer f.give(p)
+	p := f.takePartial()
+	defer f.givePartial(p)
 	p.rows += int64(cells.Rows)
 	for len(p.columns) < cells.Columns {
 		p.columns = append(p.columns, newColumn())
 	}
 	for _, c := range p.columns {
-		c.left = c.left || f.options.Text
+		c.givenUp = c.givenUp || f.options.Text
 	}
 	replaceErrors(cells, p.columns)
 	for tile := range tiles(cells) {
 		for i := range cells.Columns {
-			p.columns[i].run(&tile, i)
+			p.columns[i].scan(&tile, i)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func tiles(cells *columnar.Cells) iter.Seq[columnar.Cells] {
 	}
 }
 
-func (f *Inference) take() *partial {
+func (f *Inference) takePartial() *partial {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if last := len(f.free) - 1; last >= 0 {
@@ -129,7 +129,7 @@ func (f *Inference) take() *partial {
 	return p
 }
 
-func (f *Inference) give(p *partial) {
+func (f *Inference) givePartial(p *partial) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.free = append(f.free, p)

@@ -26,7 +26,7 @@ type Table interface {
 	Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error
 }
 
-// Infer looks at all records of a table and decides on the types of its columns.
+// Infer scans all records of a table and decides on the types of its columns.
 // The warnings are those of the table and those about types.
 func Infer(ctx context.Context, table Table, options Options) (*Schema, []feedmill.Warning, error) {
 	inference := New(options)
@@ -40,7 +40,7 @@ func Infer(ctx context.Context, table Table, options Options) (*Schema, []feedmi
 	return inference.Schema(table)
 }
 
-// Schema decides on the types of a table whose records were all looked at with
+// Schema decides on the types of a table whose records were all scanned with
 // [Inference.Block], as it came: page by page, for example. The warnings are those of
 // the table and those about types.
 func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {

@@ -36,7 +36,7 @@ type value struct {
 	long bool
 }
 
-// classify looks at one value that is not null.
+// classify finds the shape of one value that is not null.
 func classify(kind columnar.CellKind, text []byte) (v value) {
 	v.text = text
 	v.shape = shapeText
@@ -68,7 +68,7 @@ func classify(kind columnar.CellKind, text []byte) (v value) {
 // of up to 38 digits and no date is longer with all that may stand around it.
 const maxTyped = 400
 
-// number looks whether a text is one.
+// number finds out whether a text is one.
 func (v *value) number(text []byte) bool {
 	a, ok := readAmount(text)
 	if !ok {
@@ -105,7 +105,7 @@ func fits64(digits []byte, negative bool) bool {
 	return len(digits) == 19 && string(digits) <= limit
 }
 
-// time looks whether a text is a date or a time.
+// time finds out whether a text is a date or a time.
 func (v *value) time(text []byte) {
 	text = trim(text)
 	if len(text) < 6 || len(text) > 40 {
@@ -120,7 +120,7 @@ func (v *value) time(text []byte) {
 	}
 }
 
-// iso looks whether a text is a date or a time with the year first.
+// iso finds out whether a text is a date or a time with the year first.
 func (v *value) iso(text []byte) bool {
 	m, ok := parseMoment(text, 0, len(text))
 	if !ok {

@@ -11,7 +11,7 @@ import (
 
 // commit writes what a run brought. While the store cannot be reached it is
 // tried again for as long as the lease holds, or once more after ctx has ended.
-// It answers what came of the run.
+// It returns what came of the run.
 //
 // The files of outcomes that are not committed are dropped, except after a try of
 // which nobody knows whether the store has it: those are left to be swept.
@@ -57,7 +57,7 @@ func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedO
 	}
 }
 
-// tryCommit writes outcomes. It answers the outcomes that nobody needs any more,
+// tryCommit writes outcomes. It returns the outcomes that nobody needs any more,
 // because their feeds are gone.
 func (e *Engine) tryCommit(s feedmill.Source, outcomes []feedmill.FeedOutcome, last bool) (unused []feedmill.FeedOutcome, err error) {
 	timeout := storeTimeout

@@ -138,7 +138,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	tick := time.NewTicker(e.PollEvery)
 	defer tick.Stop()
 	for {
-		e.look(ctx)
+		e.poll(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -148,11 +148,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// Wake makes the engine look for due sources now.
+// Wake makes the engine poll for due sources now.
 func (e *Engine) Wake() {
 	select {
 	case e.wake <- struct{}{}:
-	default: // it is about to look anyway
+	default: // it is about to poll anyway
 	}
 }
 
@@ -175,13 +175,13 @@ func (u *underWay) check() {
 	}
 }
 
-// look begins runs of what is due, as many as may be.
-func (e *Engine) look(ctx context.Context) {
+// poll begins runs of what is due, as many as may be.
+func (e *Engine) poll(ctx context.Context) {
 	e.mu.Lock()
 	full := e.turns.free() == 0
 	e.mu.Unlock()
 	if full || ctx.Err() != nil {
-		return // it is looked again when a run has ended
+		return // it polls again when a run has ended
 	}
 	asking, cancel := context.WithTimeout(ctx, storeTimeout)
 	due, err := e.Store.DueSources(asking, moment(), e.MaxOfHost, lookAhead)
@@ -194,13 +194,13 @@ func (e *Engine) look(ctx context.Context) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, s := range e.turns.take(due) {
+	for _, s := range e.turns.choose(due) {
 		running, cancel := context.WithCancelCause(ctx)
 		u := &underWay{cancel: cancel}
 		e.under[s.ID] = u
 		e.runs.Go(func() {
 			defer cancel(nil)
-			began := e.run(running, s, u)
+			began := e.runSource(running, s, u)
 			e.mu.Lock()
 			e.turns.end(s)
 			delete(e.under, s.ID)

@@ -53,10 +53,10 @@ func (l *lease) stop() {
 	l.keeper.Wait()
 }
 
-// keep renews the lease where there is reason to. It answers false if the lease
+// keep renews the lease where there is reason to. It returns false if the lease
 // is lost.
 func (l *lease) keep() bool {
-	fresh := l.progress.take()
+	fresh := l.progress.takeAll()
 	if len(fresh) == 0 && time.Since(l.renewed) < renewEvery {
 		return true
 	}

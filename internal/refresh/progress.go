@@ -31,8 +31,8 @@ func (p *progress) report(r feedmill.Refresh) {
 	}
 }
 
-// take answers what is to be written and takes it as written.
-func (p *progress) take() (all []feedmill.Refresh) {
+// takeAll returns what is to be written and takes it as written.
+func (p *progress) takeAll() (all []feedmill.Refresh) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, r := range p.fresh {

@@ -10,9 +10,9 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// run claims a source, fetches it and commits what comes of it, or gives the
-// source back where ctx ends before. It answers whether there was a run.
-func (e *Engine) run(ctx context.Context, s feedmill.DueSource, u *underWay) bool {
+// runSource claims a source, fetches it and commits what comes of it, or gives the
+// source back where ctx ends before. It returns whether there was a run.
+func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWay) bool {
 	claim, err := e.claim(ctx, s)
 	if err != nil {
 		// Who was faster, and who deleted it, need not be told of.

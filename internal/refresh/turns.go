@@ -36,9 +36,9 @@ func newTurns(most, ofWorkspace, ofHost int) turns {
 
 func (t *turns) free() int { return t.max - len(t.running) }
 
-// take chooses among due sources, the longest due first, and counts the chosen
+// choose picks among due sources, the longest due first, and counts the chosen
 // as running.
-func (t *turns) take(due []feedmill.DueSource) (chosen []feedmill.DueSource) {
+func (t *turns) choose(due []feedmill.DueSource) (chosen []feedmill.DueSource) {
 	waiting := make(map[feedmill.ID][]feedmill.DueSource)
 	for _, s := range due {
 		waiting[s.Workspace] = append(waiting[s.Workspace], s)

@@ -24,7 +24,7 @@ func TestTurnsLaws(t *testing.T) {
 					ID: feedmill.ID(fmt.Sprint("ds_", n)), Workspace: feedmill.ID(fmt.Sprint("ws_", n%3)), Host: fmt.Sprint("h", n%5), DueAt: time.Unix(int64(n), 0),
 				}
 			}), 0, 20, func(s feedmill.DueSource) feedmill.ID { return s.ID }).Draw(t, "due")
-			running = append(running, turns.take(due)...)
+			running = append(running, turns.choose(due)...)
 
 			sources, workspaces, hosts := make(map[feedmill.ID]bool), make(map[feedmill.ID]int), make(map[place]int)
 			for _, s := range running {
@@ -61,7 +61,7 @@ func TestTurnsGoAroundTheWorkspaces(t *testing.T) {
 	turns := newTurns(1, 1, 1)
 	var order []feedmill.ID
 	for range 5 {
-		next := turns.take(due)
+		next := turns.choose(due)
 		if len(next) != 1 {
 			t.Fatalf("%v were chosen", next)
 		}

@@ -4,9 +4,9 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
-// look is the work on one column of one run of records: loops that each expect
+// scan is the work on one column of one run of records: loops that each expect
 // one shape and run for as long as they find it.
-type look struct {
+type scan struct {
 	*column
 	cells *columnar.Cells
 	index int // of the column
@@ -15,18 +15,18 @@ type look struct {
 	texts int
 }
 
-// A column is text beyond doubt, and is no longer looked at closely, once a run
+// A column is text beyond doubt, and is no longer scanned closely, once a run
 // has more text values than these: so many, and one in so many.
 const (
 	leaveTexts = 16
 	leaveShare = 8
 )
 
-// run looks at all cells of a column.
-func (c *column) run(cells *columnar.Cells, index int) {
-	l := look{column: c, cells: cells, index: index}
+// scan goes through all cells of a column.
+func (c *column) scan(cells *columnar.Cells, index int) {
+	l := scan{column: c, cells: cells, index: index}
 	for l.row < cells.Rows {
-		if c.left {
+		if c.givenUp {
 			l.onlyNulls()
 			break
 		}
@@ -43,10 +43,10 @@ const (
 	nothing = 1<<columnar.CellMissing | 1<<columnar.CellNull | 1<<columnar.CellPlain
 )
 
-func (l *look) at() columnar.Cell { return l.cells.Cell[l.row*l.cells.Columns+l.index] }
+func (l *scan) at() columnar.Cell { return l.cells.Cell[l.row*l.cells.Columns+l.index] }
 
 // null counts a cell without text that holds no value, and reports false for others.
-func (l *look) null(cell columnar.Cell) bool {
+func (l *scan) null(cell columnar.Cell) bool {
 	switch kind := cell.Kind(); {
 	case nothing>>kind&1 != 0:
 		l.nulls++
@@ -58,9 +58,9 @@ func (l *look) null(cell columnar.Cell) bool {
 	return true
 }
 
-// one looks at the next cell, whatever it is, and goes on with the loop for
+// one classifies the next cell, whatever it is, and goes on with the loop for
 // cells of its shape.
-func (l *look) one() {
+func (l *scan) one() {
 	cell := l.at()
 	if cell.Empty() && l.null(cell) {
 		l.row++
@@ -83,13 +83,13 @@ func (l *look) one() {
 	case shapeText:
 		l.texts++
 		if l.texts > leaveTexts && l.texts*leaveShare > l.row {
-			l.left = true
+			l.givenUp = true
 		}
 	}
 }
 
 // seen adds what a loop has found from a row on.
-func (l *look) seen(s shape, from int, found int64) {
+func (l *scan) seen(s shape, from int, found int64) {
 	if found == 0 {
 		return
 	}
@@ -104,7 +104,7 @@ func (l *look) seen(s shape, from int, found int64) {
 }
 
 // integers runs over whole numbers of up to 15 digits.
-func (l *look) integers() {
+func (l *scan) integers() {
 	data, stride := l.cells.Data, l.cells.Columns
 	from, found, longest := -1, int64(0), 0
 	at := l.row*stride + l.index
@@ -145,7 +145,7 @@ func (l *look) integers() {
 
 // decimals runs over numbers with a point and others without, of up to 15
 // digits. The scale is how many digits stand after the point, most of the time.
-func (l *look) decimals(scale int) {
+func (l *scan) decimals(scale int) {
 	scale = min(max(scale, 1), 7)
 	data, stride := l.cells.Data, l.cells.Columns
 	var from [2]int
@@ -211,12 +211,12 @@ func (l *look) decimals(scale int) {
 }
 
 // booleans runs over true and false.
-func (l *look) booleans() {
+func (l *scan) booleans() {
 	l.while(shapeBoolean, anyText, func(data []byte, start, end int) bool { return isBoolean(data[start:end]) })
 }
 
 // dates runs over days.
-func (l *look) dates() {
+func (l *scan) dates() {
 	l.while(shapeDate, dated, func(data []byte, start, end int) bool {
 		d, ok := parseDate(data, start, end)
 		return ok && d.real()
@@ -224,7 +224,7 @@ func (l *look) dates() {
 }
 
 // times runs over days with times.
-func (l *look) times() {
+func (l *scan) times() {
 	l.while(shapeTime, dated, func(data []byte, start, end int) bool {
 		// This is how most times are written.
 		if _, _, ok := parseSeconds(data, start, end); ok {
@@ -236,7 +236,7 @@ func (l *look) times() {
 }
 
 // while runs over cells of some kinds, given as bits, whose texts are of a shape.
-func (l *look) while(s shape, kinds int, is func(data []byte, start, end int) bool) {
+func (l *scan) while(s shape, kinds int, is func(data []byte, start, end int) bool) {
 	data, stride := l.cells.Data, l.cells.Columns
 	from, found := -1, int64(0)
 	at := l.row*stride + l.index
@@ -261,8 +261,8 @@ func (l *look) while(s shape, kinds int, is func(data []byte, start, end int) bo
 	l.seen(s, from, found)
 }
 
-// onlyNulls looks whether there is any null, for a column that is text.
-func (l *look) onlyNulls() {
+// onlyNulls finds out whether there is any null, for a column that is text.
+func (l *scan) onlyNulls() {
 	for ; l.row < l.cells.Rows && l.nulls == 0; l.row++ {
 		if isNull(l.at()) {
 			l.nulls++
