@@ -15,49 +15,63 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
-// arrivingTables are tables of some chunks. Those that are not early are left
-// to be opened when they are there.
-var arrivingTables = []struct {
+// arrivingTable is a table of some chunks. One that is not early is left to be
+// opened when it is there.
+type arrivingTable struct {
 	name, data string
 	early      bool
-}{
-	{"plain", "a,b,c\n" + decodetest.Lines("%d,2,x\n", 3<<19), true},
-	{"quotes", "a,b\n" + decodetest.Lines("%d,\"one\n\"\"two\"\", three\"\n", 2<<20), true},
-	{"no end of the last line", "a,b\n" + decodetest.Lines("%d,\"x\ny\"\n", 3<<19) + "1,last", true},
-	{"ends with a chunk", ("a,b\n" + decodetest.Lines("%07d,y\n", 2<<20))[:2<<20-1] + "\n", true},
-	{"line ends of two characters", "a;b\r\n" + decodetest.Lines("%d;\"é\"\r\n", 3<<19), true},
-	{"preamble and footer", "report\n\na\tb\tc\n" + decodetest.Lines("%d\t1\t2\n", 3<<19) + "\ntotal\n", true},
-	{"blank lines at the end", "a,b\n" + decodetest.Lines("%d,1\n", 3<<19) + strings.Repeat("\n", 300), true},
-	{"more blank lines than the rest", "a,b\n" + decodetest.Lines("%d,1\n", 1<<19) + strings.Repeat("\n", 2<<20), false},
-	{"ragged", "a,b\n" + decodetest.Lines("%d,1\n2,3\n1,2,3\n4\n", 3<<19), true},
-	{"a broken quote", "a,b\n" + decodetest.Lines("%d,1\n", 1<<20) + "1,\"x\"y\n" + decodetest.Lines("%d,\"2\"\n", 1<<20), true},
-	{"an open quote", "a,b\n" + decodetest.Lines("%d,1\n", 1<<20) + "1,\"x\n" + decodetest.Lines("%d,2\n", 1<<20), false},
-	{"no header", decodetest.Lines("%d,2026-01-01\n", 3<<19), true},
-	{"a long record at the end", "a,b\n" + decodetest.Lines("%d,1\n", 1<<20) + "1,\"" + strings.Repeat("x\n", 400<<10) + "\"\n", false},
-	{"escapes far in", "a,b\n" + decodetest.Lines("%d,1\n", 1<<20) + decodetest.Lines("%d,\"one \\\"two\\\" three\"\n", 1<<20), false},
-	{"one column", "a\n" + decodetest.Lines("%d\n", 3<<19), false},
-	{"not UTF-8", "a,b\n" + decodetest.Lines("%d,1\n", 1<<20) + "1,caf\xe9\n" + decodetest.Lines("%d,1\n", 1<<20), false},
-	{"a mark", "\xef\xbb\xbfa,b\n" + decodetest.Lines("%d,1\n", 1<<20), false},
-	{"small", "a,b\n1,2\n", false},
+}
+
+// arrivingTables are tables for chunks of so many bytes.
+func arrivingTables(chunk int) []arrivingTable {
+	lines := func(format string, halves int) string { return decodetest.Lines(format, halves*chunk/2) }
+	return []arrivingTable{
+		{"plain", "a,b,c\n" + lines("%d,2,x\n", 6), true},
+		{"quotes", "a,b\n" + lines("%d,\"one\n\"\"two\"\", three\"\n", 8), true},
+		{"no end of the last line", "a,b\n" + lines("%d,\"x\ny\"\n", 6) + "1,last", true},
+		{"ends with a chunk", ("a,b\n" + lines("%07d,y\n", 8))[:4*chunk-1] + "\n", true},
+		{"line ends of two characters", "a;b\r\n" + lines("%d;\"é\"\r\n", 6), true},
+		{"preamble and footer", "report\n\na\tb\tc\n" + lines("%d\t1\t2\n", 6) + "\ntotal\n", true},
+		{"blank lines at the end", "a,b\n" + lines("%d,1\n", 6) + strings.Repeat("\n", 300), true},
+		{"more blank lines than the rest", "a,b\n" + lines("%d,1\n", 2) + strings.Repeat("\n", 4*chunk), false},
+		{"ragged", "a,b\n" + lines("%d,1\n2,3\n1,2,3\n4\n", 6), true},
+		{"a broken quote", "a,b\n" + lines("%d,1\n", 4) + "1,\"x\"y\n" + lines("%d,\"2\"\n", 4), true},
+		{"an open quote", "a,b\n" + lines("%d,1\n", 4) + "1,\"x\n" + lines("%d,2\n", 4), false},
+		{"no header", lines("%d,2026-01-01\n", 6), true},
+		{"a long record at the end", "a,b\n" + lines("%d,1\n", 4) + "1,\"" + strings.Repeat("x\n", chunk*4/5) + "\"\n", false},
+		{"escapes far in", "a,b\n" + lines("%d,1\n", 4) + lines("%d,\"one \\\"two\\\" three\"\n", 4), false},
+		{"one column", "a\n" + lines("%d\n", 6), false},
+		{"not UTF-8", "a,b\n" + lines("%d,1\n", 4) + "1,caf\xe9\n" + lines("%d,1\n", 4), false},
+		{"a mark", "\xef\xbb\xbfa,b\n" + lines("%d,1\n", 4), false},
+		{"small", "a,b\n1,2\n", false},
+	}
 }
 
 // A table that is read while it arrives is what it is once it is there.
 func TestArrivingCSV(t *testing.T) {
-	for _, test := range arrivingTables {
+	t.Run("small", func(t *testing.T) { testArriving(t, &small) })
+	if decodetest.Long() {
+		t.Run("usual", func(t *testing.T) { testArriving(t, &usual) })
+	}
+}
+
+func testArriving(t *testing.T, limits *limits) {
+	options := Options{limits: limits}
+	for _, test := range arrivingTables(int(limits.chunk)) {
 		t.Run(test.name, func(t *testing.T) {
 			var want *Table
 			var wanted [][]string
 			if test.early {
 				var err error
-				if want, err = openCSV(t, test.data); err != nil {
+				if want, err = openCSV(t, test.data, options); err != nil {
 					t.Fatal(err)
 				}
 				wanted = decodetest.Rows(t, want)
 			}
-			for _, part := range []int{100_003, 1 << 30} {
+			for _, part := range []int{int(limits.chunk)/5 - 1, 1 << 30} {
 				src := decodetest.NewGrowing(test.data)
 				defer src.Arrive(part)()
-				c, err := OpenArriving(src, Options{})
+				c, err := OpenArriving(src, options)
 				if err == nil {
 					err = c.Each(t.Context(), 2, func(*columnar.Cells) error { return nil })
 				}
@@ -95,10 +109,10 @@ func sameTable(t *testing.T, c, want *Table, wanted [][]string) {
 
 // The rows of an arriving table are given once each, from the first reading on.
 func TestArrivingRows(t *testing.T) {
-	for _, test := range arrivingTables[:4] {
+	for _, test := range arrivingTables(int(small.chunk))[:4] {
 		src := decodetest.NewGrowing(test.data)
-		wait := src.Arrive(300_000)
-		c, err := OpenArriving(src, Options{})
+		wait := src.Arrive(9_000)
+		c, err := OpenArriving(src, Options{limits: &small})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,9 +125,9 @@ func TestArrivingRows(t *testing.T) {
 }
 
 func TestArrivalThatBreaksOff(t *testing.T) {
-	src := decodetest.NewGrowing("a,b\n" + decodetest.Lines("%d,1\n", 6<<20))
-	src.Grow(4 << 20)
-	table, err := OpenArriving(src, Options{})
+	src := decodetest.NewGrowing("a,b\n" + decodetest.Lines("%d,1\n", 6<<15))
+	src.Grow(4 << 15)
+	table, err := OpenArriving(src, Options{limits: &small})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +139,7 @@ func TestArrivalThatBreaksOff(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
-	if _, err := OpenArriving(src, Options{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := OpenArriving(src, Options{limits: &small}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("opened again: %v", err)
 	}
 }

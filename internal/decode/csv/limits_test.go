@@ -23,69 +23,91 @@ func readAll(t *testing.T, data string, options Options) (*Table, error) {
 	return c, c.Each(t.Context(), 2, func(*columnar.Cells) error { return nil })
 }
 
+// small are limits that make short tables long.
+var small = scaledLimits(32)
+
+// scaledLimits are the usual limits, so many times smaller.
+func scaledLimits(by int64) limits {
+	return limits{
+		field: usual.field / by, record: usual.record / by, missing: 1 << 22,
+		chunk: usual.chunk / by, head: usual.head / by, farHead: usual.farHead / by, tail: usual.tail / by,
+	}
+}
+
+// limitCase has a table that just fits a limit, and one that does not.
+type limitCase struct {
+	name, within, beyond, problem, detail string
+	limits                                *limits
+}
+
+// limitCases are those of the limits that can be other than usual.
+func limitCases(l *limits) []limitCase {
+	long := func(n int64) string { return strings.Repeat("x", int(n)) }
+	third := l.record / 8 * 3
+	return []limitCase{
+		{
+			"plain field", "a,b\n1," + long(l.field) + "\n", "a,b\n1," + long(l.field+1) + "\n",
+			"field-too-long", "line 2, column 3 (byte 6)", l,
+		},
+		{
+			"quoted field", "a,b\n1,\"" + long(l.field-2) + "\"\n", "a,b\n1,\"" + long(l.field+1) + "\"\n",
+			"field-too-long", "line 2, column 3 (byte 6)", l,
+		},
+		{
+			"record", "a,b,c,d\n" + long(l.record/4) + "," + long(l.record/4) + "," + long(l.record/4) + ",\n",
+			"a,b,c,d\n1,2,3,4\n" + long(third) + "," + long(third) + "," + long(third) + ",\n",
+			"record-too-long", "line 3, column 1 (byte 16)", l,
+		},
+	}
+}
+
 func TestCSVLimits(t *testing.T) {
 	names := func(n int) string { return strings.Repeat("c,", n-1) + "c\n" }
-	long := func(n int) string { return strings.Repeat("x", n) }
-	for _, test := range []struct {
-		name, within, beyond, problem, detail string
-	}{
+	fewMissing := usual
+	fewMissing.missing = 1 << 22
+	cases := append(limitCases(&small), []limitCase{
 		{
 			"columns", names(input.MaxColumns) + strings.Repeat("1,", input.MaxColumns-1) + "1\n", names(input.MaxColumns + 1),
-			"too-many-columns", "10001 fields",
+			"too-many-columns", "10001 fields", &usual,
 		},
 		{
-			"fields of the first record", names(2) + strings.Repeat("1,", 99) + "1\n", strings.Repeat("1,", 8<<20),
-			"too-many-columns", "more than 10256 fields",
+			"fields of the first record", names(2) + strings.Repeat("1,", 99) + "1\n", strings.Repeat("1,", 1<<20),
+			"too-many-columns", "more than 10256 fields", &usual,
 		},
 		{
-			"fields of a later record", names(2), names(2) + "1,2\n" + strings.Repeat("1,", 8<<20),
-			"too-many-fields", "line 3, column 1 (byte 8)",
+			"fields of a later record", names(2), names(2) + "1,2\n" + strings.Repeat("1,", maxRunCells+1),
+			"too-many-fields", "line 3, column 1 (byte 8)", &usual,
 		},
 		{
 			"extra columns", "a,b\n1,2\n" + strings.Repeat("1,", maxExtraColumns+1) + "1\n", "a,b\n1,2\n" + strings.Repeat("1,", maxExtraColumns+2) + "1\n",
-			"too-many-fields", "line 2, column 1 (byte 4)",
-		},
-		{
-			"plain field", "a,b\n1," + long(input.MaxFieldBytes) + "\n", "a,b\n1," + long(input.MaxFieldBytes+1) + "\n",
-			"field-too-long", "line 2, column 3 (byte 6)",
-		},
-		{
-			"quoted field", "a,b\n1,\"" + long(input.MaxFieldBytes-2) + "\"\n", "a,b\n1,\"" + long(input.MaxFieldBytes+1) + "\"\n",
-			"field-too-long", "line 2, column 3 (byte 6)",
-		},
-		{
-			"record", "a,b,c,d\n" + long(8<<20) + "," + long(8<<20) + "," + long(8<<20) + ",\n",
-			"a,b,c,d\n1,2,3,4\n" + long(12<<20) + "," + long(12<<20) + "," + long(12<<20) + ",\n",
-			"record-too-long", "line 3, column 1 (byte 16)",
+			"too-many-fields", "line 2, column 1 (byte 4)", &usual,
 		},
 		{
 			"missing fields", names(input.MaxColumns) + strings.Repeat("1\n", 300), names(input.MaxColumns) + strings.Repeat("1\n", 900),
-			"too-few-fields", "line 2",
+			"too-few-fields", "line 2", &fewMissing,
 		},
-	} {
+	}...)
+	if decodetest.Long() {
+		cases = append(cases, limitCases(&usual)...)
+	}
+	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
-			limits := usual
-			limits.missing = 1 << 22
-			options := Options{limits: &limits}
-			if test.name == "missing fields" {
-				c, err := openCSV(t, test.within, options)
-				if err != nil {
-					t.Fatal(err)
+			options := Options{limits: test.limits}
+			c, err := openCSV(t, test.within, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Cells that are missing take no more memory than a run may.
+			err = c.Each(t.Context(), 1, func(cells *columnar.Cells) error {
+				if len(cells.Cell) > maxRunCells {
+					return fmt.Errorf("a run has %d cells", len(cells.Cell))
 				}
-				// Cells that are missing take no more memory than a run may.
-				err = c.Each(t.Context(), 1, func(cells *columnar.Cells) error {
-					if len(cells.Cell) > maxRunCells {
-						return fmt.Errorf("a run has %d cells", len(cells.Cell))
-					}
-					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
-			} else if _, err := readAll(t, test.within, options); err != nil {
+				return nil
+			})
+			if err != nil {
 				t.Errorf("within the limit: %v", err)
 			}
-			_, err := readAll(t, test.beyond, options)
+			_, err = readAll(t, test.beyond, options)
 			refusal, ok := errors.AsType[*feedmill.Error](err)
 			if !ok || refusal.Kind != feedmill.ErrUnprocessable || refusal.Type != test.problem || !strings.Contains(refusal.Detail, test.detail) {
 				t.Errorf("beyond the limit: %v", err)
@@ -94,14 +116,22 @@ func TestCSVLimits(t *testing.T) {
 	}
 }
 
+// The usual limits are what the refusals of the API say.
+func TestUsualLimits(t *testing.T) {
+	want := limits{field: 16 << 20, record: 32 << 20, missing: 1 << 28, chunk: 512 << 10, head: 256 << 10, farHead: 4 << 20, tail: 64 << 10}
+	if usual != want {
+		t.Errorf("%+v, want %+v", usual, want)
+	}
+}
+
 // A quote that is never closed costs no more than the search for its end.
 func TestCSVUnclosedQuoteInLongFile(t *testing.T) {
-	lines := strings.Repeat("1,x\n", 1<<18)
+	lines := strings.Repeat("1,x\n", 1<<16)
 	c, err := readAll(t, "a,b\n0,\"open\n"+lines, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Rows() != 1<<18+1 || c.broken.count != 1 {
+	if c.Rows() != 1<<16+1 || c.broken.count != 1 {
 		t.Errorf("%d rows, %+v", c.Rows(), c.broken)
 	}
 }
@@ -110,7 +140,7 @@ func TestCSVUnclosedQuoteInLongFile(t *testing.T) {
 // of chunks fall.
 func TestCSVStaysFast(t *testing.T) {
 	const lines = 200
-	for chunk := int64(8); chunk < 200; chunk++ {
+	for chunk := int64(8); chunk < 200; chunk += 3 {
 		data := "a,b,c\n" + strings.Repeat("1,\"q, \"\"r\"\"\n s\",\"\"\r\n", lines)
 		c, err := openChunks(t, data, chunk)
 		if err != nil {

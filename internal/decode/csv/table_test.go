@@ -43,9 +43,9 @@ func openChunks(t testing.TB, data string, chunk int64) (*Table, error) {
 }
 
 // readCSV reads data twice and holds the two readings against each other.
-func readCSV(t testing.TB, data string) table {
+func readCSV(t testing.TB, data string, options ...Options) table {
 	t.Helper()
-	c, err := openCSV(t, data)
+	c, err := openCSV(t, data, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,15 +77,15 @@ func TestCSVBreaksFarIn(t *testing.T) {
 	line := "12345,some text,\"quoted, text\",2026-01-01\n"
 	var in bytes.Buffer
 	in.WriteString("id,a,b,c\n")
-	for in.Len() < 2*input.ChunkSize+100 {
+	for in.Len() < 2*int(small.chunk)+100 {
 		in.WriteString(line)
 	}
 	before := (in.Len() - 9) / len(line)
 	in.WriteString("1,5\" pipe,x,y\n")
-	for in.Len() < 5*input.ChunkSize {
+	for in.Len() < 5*int(small.chunk) {
 		in.WriteString(line)
 	}
-	got := readCSV(t, in.String())
+	got := readCSV(t, in.String(), Options{limits: &small})
 	want := []string{fmt.Sprintf("broken-quote 1 %d", before+1)}
 	if !slices.Equal(got.warnings, want) {
 		t.Errorf("warnings %q, want %q", got.warnings, want)
@@ -135,14 +135,14 @@ func collect(rows *[][]string) func(*columnar.Cells) error {
 
 // What the beginning of a file is like is not what all of it is like.
 func TestCSVBeginsLate(t *testing.T) {
-	remark := strings.Repeat("a remark without end ", 2000) + "\n"
-	before := strings.Repeat(remark, 2*int(usual.head)/len(remark)) + "\n"
-	rows := strings.Repeat("1;x;2026-01-01\n", 10_000)
-	c, err := openCSV(t, before+"id;name;day\n"+rows)
+	remark := strings.Repeat("a remark without end ", 60) + "\n"
+	before := strings.Repeat(remark, 2*int(small.head)/len(remark)) + "\n"
+	rows := strings.Repeat("1;x;2026-01-01\n", 1_000)
+	c, err := openCSV(t, before+"id;name;day\n"+rows, Options{limits: &small})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := decodetest.Rows(t, c); len(got) != 10_000 || !slices.Equal(c.Names(), []string{"id", "name", "day"}) {
+	if got := decodetest.Rows(t, c); len(got) != 1_000 || !slices.Equal(c.Names(), []string{"id", "name", "day"}) {
 		t.Errorf("%d rows of %q", len(got), c.Names())
 	}
 	warnings, err := c.Warnings()
@@ -154,8 +154,8 @@ func TestCSVBeginsLate(t *testing.T) {
 // A table that begins too late is not found, and is not lost either.
 func TestCSVBeginsTooLate(t *testing.T) {
 	line := strings.Repeat("line ", 200) + "\n"
-	lines := int(usual.farHead)/len(line) + 1
-	c, err := openCSV(t, "title\n"+strings.Repeat(line, lines)+"id,name\n1,x\n")
+	lines := int(small.farHead)/len(line) + 1
+	c, err := openCSV(t, "title\n"+strings.Repeat(line, lines)+"id,name\n1,x\n", Options{limits: &small})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,16 +13,17 @@ import (
 )
 
 func TestArrivingLines(t *testing.T) {
-	data := decodetest.Lines("{\"a\":%d,\"b\":\"é\"}\n", 4<<20) + `{"c":1}`
+	small := Options{blockBytes: usualBlockBytes / 32, readBytes: usualReadBytes / 32}
+	data := decodetest.Lines("{\"a\":%d,\"b\":\"é\"}\n", 4<<15) + `{"c":1}`
 	want, err := OpenLines(t.Context(), strings.NewReader(data), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wanted := decodetest.Rows(t, want)
-	for _, part := range []int{1 << 17, 1_000_003} {
+	for _, part := range []int{1 << 12, 30_003} {
 		src := decodetest.NewGrowing(data)
 		wait := src.Arrive(part)
-		got, err := OpenLines(t.Context(), src, Options{})
+		got, err := OpenLines(t.Context(), src, small)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,9 +38,10 @@ func TestArrivingLines(t *testing.T) {
 }
 
 func TestArrivalThatBreaksOff(t *testing.T) {
-	src := decodetest.NewGrowing(decodetest.Lines("{\"a\":%d}\n", 6<<20))
-	src.Grow(4 << 20)
-	table, err := OpenLines(t.Context(), src, Options{})
+	src := decodetest.NewGrowing(decodetest.Lines("{\"a\":%d}\n", 6<<15))
+	src.Grow(4 << 15)
+	small := Options{blockBytes: usualBlockBytes / 32, readBytes: usualReadBytes / 32}
+	table, err := OpenLines(t.Context(), src, small)
 	if err != nil {
 		t.Fatal(err)
 	}

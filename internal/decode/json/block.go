@@ -70,7 +70,7 @@ func (j *Table) newReader(turn *input.Turns) *recordReader {
 			r.explosion = input.NewExplosion(j.explode[len(j.explode)-1].level)
 		}
 	}
-	r.table, r.turn = j, turn
+	r.table, r.turn, r.maxField = j, turn, j.limits.field
 	return r
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
@@ -160,7 +159,7 @@ func (b *documentBlocks) visit() bool {
 		_, ok := b.skip(0)
 		return ok
 	case matched == len(b.steps):
-		start, ok := b.skip(input.MaxRecordBytes)
+		start, ok := b.skip(b.limits.record)
 		if ok {
 			if len(b.records) == 0 {
 				b.pinned, b.pinnedLimit = true, start+b.blockBytes

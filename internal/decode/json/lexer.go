@@ -19,6 +19,8 @@ type lexer struct {
 	// base is the offset of the text in the source.
 	base  int64
 	fault *dataFault
+	// maxField is how long a string or a number can be.
+	maxField int
 	// spaces and newline say that blanks, and a line end, were skipped since
 	// they were last set to false. The first such line end was at newlineAt.
 	spaces, newline bool
@@ -108,8 +110,8 @@ func (t *lexer) quoted(i int) (end int, escaped bool) {
 			if seen&highBits != 0 && !utf8.Valid(data[start:i]) {
 				return t.fail(start+input.InvalidAt(data[start:i]), "the string is not valid UTF-8"), false
 			}
-			if i-start > input.MaxFieldBytes {
-				return t.fail(start, "the string is longer than %d bytes", input.MaxFieldBytes), false
+			if i-start > t.maxField {
+				return t.fail(start, "the string is longer than %d bytes", t.maxField), false
 			}
 			return i, escaped
 		case '\\':
@@ -172,8 +174,8 @@ func (t *lexer) number(i int) int {
 			i++
 		}
 	}
-	if i-start > input.MaxFieldBytes {
-		return t.fail(start, "the number is longer than %d bytes", input.MaxFieldBytes)
+	if i-start > t.maxField {
+		return t.fail(start, "the number is longer than %d bytes", t.maxField)
 	}
 	return i
 }

@@ -11,9 +11,6 @@ const (
 	// maxNameBytes is how long the name of a JSON column can be, with the
 	// names of all the objects around it.
 	maxNameBytes = 1024
-	// maxTreeBytes is how large a document can be that has to be in memory
-	// as a whole, because its path cannot be followed from front to back.
-	maxTreeBytes = 32 << 20
 
 	// maxNodes is how many names a decoder knows, columns and the objects
 	// around them.
@@ -36,3 +33,20 @@ const (
 	// data but what has met a zero.
 	textPadding = 16
 )
+
+// limits are those that tests make smaller.
+type limits struct {
+	// field and record are how many bytes a cell and a record can have.
+	field, record int
+	// tree is how large a document can be that has to be in memory as a whole,
+	// because its path cannot be followed from front to back.
+	tree int
+	// emptyCells is how many cells there can be besides those that the size of
+	// the data allows.
+	emptyCells int64
+}
+
+// usual are the limits outside of tests.
+var usual = limits{
+	field: input.MaxFieldBytes, record: input.MaxRecordBytes, tree: 32 << 20, emptyCells: input.MaxEmptyCells,
+}

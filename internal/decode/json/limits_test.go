@@ -1,7 +1,6 @@
 package json
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -10,9 +9,49 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/decodetest"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
-// TestJSONLimits has for each limit data that just fits and data that does not.
+// limitCase has data that just fits a limit, and data that does not.
+type limitCase struct {
+	name, fits, passes, format string
+	options                    Options
+	want                       string
+}
+
+// limitCases are those of the limits that can be other than usual.
+func limitCases(l *limits) []limitCase {
+	text := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+	// texts is a record whose only cell has so many bytes.
+	texts := func(n int) string {
+		each := text(1021) + ","
+		most := strings.Repeat(each, n/len(each)-1)
+		return "[[" + most + text(n-len(most)-4) + "]]"
+	}
+	members := func(part ...int) string {
+		var b strings.Builder
+		for i, size := range part {
+			fmt.Fprintf(&b, `,"%c":%s`, 'a'+i, text(size))
+		}
+		return "{" + b.String()[1:] + "}"
+	}
+	almost := l.field - l.field/16
+	scale := usual.record / l.record
+	options := func(path string) Options {
+		return Options{Path: path, limits: l, blockBytes: usualBlockBytes / scale, readBytes: usualReadBytes / scale}
+	}
+	return []limitCase{
+		{"length of a string", `[` + text(l.field) + `]`, `[` + text(l.field+1) + `]`, "json", options(""), fmt.Sprintf("(byte 2): the string is longer than %d bytes", l.field)},
+		{"length of an array in a cell", texts(l.field), texts(l.field + 1), "json", options(""), "too long for a cell"},
+		{"length of a record", `[` + members(almost, almost) + `]`, `[` + members(almost, almost, l.record/10) + `]`, "json", options(""), fmt.Sprintf("(byte 1): the record is longer than %d bytes; a path can say where smaller ones are", l.record)},
+		{"length of a line", members(almost, almost), "1\n" + members(almost, almost, almost), "ndjson", options(""), fmt.Sprintf("(byte 2): the line is longer than %d bytes", l.record)},
+		{"size of a document in memory", `[]` + strings.Repeat(" ", l.tree-2), `[]` + strings.Repeat(" ", l.tree-1), "json", options("$..x"), fmt.Sprintf("the document is larger than %d bytes", l.tree)},
+	}
+}
+
+// small are limits that are reached quickly.
+var small = limits{field: usual.field / 64, record: usual.record / 64, tree: usual.tree / 64, emptyCells: 1 << 20}
+
 func TestJSONLimits(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	objects := func(n int) string { return strings.Repeat(`{"":`, n) + "1" + strings.Repeat("}", n) }
@@ -24,18 +63,8 @@ func TestJSONLimits(t *testing.T) {
 		return "{" + b.String()[1:] + "}"
 	}
 	text := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
-	// texts is a record whose only cell has so many bytes.
-	texts := func(n int) string {
-		each := text(1021) + ","
-		most := strings.Repeat(each, n/len(each)-1)
-		return "[[" + most + text(n-len(most)-4) + "]]"
-	}
 	elements := func(n int) string { return "[" + strings.Repeat("1,", n-1) + "1]" }
-	for _, test := range []struct {
-		name, fits, passes, format string
-		options                    Options
-		want                       string
-	}{
+	cases := append(limitCases(&small), []limitCase{
 		{"depth of a line", nested(1000), nested(1001), "ndjson", Options{}, "(byte 1000): more than 1000 arrays and objects stand in each other"},
 		{"depth of objects", objects(1000), objects(1001), "ndjson", Options{}, "(byte 4000): more than 1000"},
 		{"depth of a record", "[" + nested(1000) + "]", "[" + nested(1001) + "]", "json", Options{}, "(byte 1001): more than 1000"},
@@ -43,22 +72,30 @@ func TestJSONLimits(t *testing.T) {
 		{"depth in memory", nested(1000), nested(1001), "json", Options{Path: "$..x"}, "(byte 1000): more than 1000"},
 		{"columns", record(input.MaxColumns), record(input.MaxColumns + 1), "ndjson", Options{}, "more than 10000 columns"},
 		{"length of a name", `{"a":{` + text(1022) + `:1}}`, `{"a":{` + text(1023) + `:1}}`, "ndjson", Options{}, "(byte 6): the name of the column is 1025 bytes long, more than 1024"},
-		{"length of a string", `[` + text(input.MaxFieldBytes) + `]`, `[` + text(input.MaxFieldBytes+1) + `]`, "json", Options{}, "(byte 2): the string is longer than 16777216 bytes"},
-		{"length of an array in a cell", texts(input.MaxFieldBytes), texts(input.MaxFieldBytes + 1), "json", Options{}, "too long for a cell"},
-		{"length of a record", `[{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `}]`, `[{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `,"c":` + text(3<<20) + `}]`, "json", Options{}, "(byte 1): the record is longer than 33554432 bytes; a path can say where smaller ones are"},
-		{"length of a line", `{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `}`, "1\n" + `{"a":` + text(15<<20) + `,"b":` + text(15<<20) + `,"c":` + text(15<<20) + `}`, "ndjson", Options{}, "(byte 2): the line is longer than 33554432 bytes"},
-		{"size of a document in memory", `[]` + strings.Repeat(" ", maxTreeBytes-2), `[]` + strings.Repeat(" ", maxTreeBytes-1), "json", Options{Path: "$..x"}, "the document is larger than 33554432 bytes"},
-		{"values in memory", elements(1<<21 - 1), elements(1 << 21), "json", Options{Path: "$..x"}, "there are more than 2097152"},
+		{"values in memory", "[1]", elements(jsonpath.MaxNodes), "json", Options{Path: "$..x"}, "there are more than 2097152"},
 		{"exploded values", `{"a":` + elements(input.MaxExploded/2) + `}`, `{"a":` + elements(input.MaxExploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "too many to explode"},
-		{"empty cells", record(1000) + strings.Repeat("\n{}", 1000), record(1000) + strings.Repeat("\n{}", 3000), "ndjson", Options{emptyCells: 1 << 20}, "almost all cells are empty or repeated"},
+		{"empty cells", record(1000) + strings.Repeat("\n{}", 1000), record(1000) + strings.Repeat("\n{}", 3000), "ndjson", Options{limits: &small}, "almost all cells are empty or repeated"},
 		{"repeated names on the way", "{" + strings.Repeat(`"a":1,`, maxSuperseded) + `"a":[{}]}`, "{" + strings.Repeat(`"a":1,`, maxSuperseded+1) + `"a":[{}]}`, "json", Options{Path: "$.a[*]"}, "more than 65536 times"},
-	} {
+	}...)
+	if decodetest.Long() {
+		cases = append(cases, limitCases(&usual)...)
+		cases = append(cases, limitCase{"values in memory, just", elements(jsonpath.MaxNodes - 1), elements(jsonpath.MaxNodes), "json", Options{Path: "$..x"}, "there are more than 2097152"})
+	}
+	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
 			if err := drainJSON(t, openerOf(test.format), test.fits, test.options); err != nil {
 				t.Errorf("what fits is refused: %.300s", err.Error())
 			}
 			decodetest.MustRefuse(t, drainJSON(t, openerOf(test.format), test.passes, test.options), test.want)
 		})
+	}
+}
+
+// The usual limits are what the refusals of the API say.
+func TestUsualLimits(t *testing.T) {
+	want := limits{field: 16 << 20, record: 32 << 20, tree: 32 << 20, emptyCells: 1 << 28}
+	if usual != want {
+		t.Errorf("%+v, want %+v", usual, want)
 	}
 }
 
@@ -104,7 +141,7 @@ func (e *endless) ReadAt(p []byte, offset int64) (n int, err error) {
 // be in memory, and holds the sizes of the blocks against that.
 func TestJSONMemoryIsBounded(t *testing.T) {
 	record := `{"a":1,"text":"` + strings.Repeat("x", 1000) + `"}`
-	const repeats, block = 4 << 10, 64 << 10
+	const repeats, block = 1 << 10, 16 << 10
 	for _, test := range []struct {
 		name    string
 		open    jsonOpener
@@ -141,7 +178,8 @@ func TestJSONMemoryIsBounded(t *testing.T) {
 }
 
 func TestJSONPositionFarIn(t *testing.T) {
-	data := bytes.Repeat([]byte("{\"a\":1}\n"), input.ChunkSize/2)
-	data = append(data, "{\"a\":}"...)
-	decodetest.MustRefuse(t, drainJSON(t, OpenLines, string(data), Options{}), fmt.Sprintf("line %d, column 6 (byte %d)", input.ChunkSize/2+1, 8*input.ChunkSize/2+5))
+	line := `{"a":"` + strings.Repeat("x", 120) + "\"}\n"
+	lines := input.ChunkSize/len(line) + 1
+	data := strings.Repeat(line, lines) + `{"a":}`
+	decodetest.MustRefuse(t, drainJSON(t, OpenLines, data, Options{}), fmt.Sprintf("line %d, column 6 (byte %d)", lines+1, lines*len(line)+5))
 }

@@ -91,8 +91,8 @@ func (b *lineBlocks) finishLine(data []byte, base int64, first int) ([]byte, int
 		if err != nil || at == size {
 			return data, looked, err
 		}
-		if last := bytes.LastIndexByte(data, '\n') + 1; looked-max(last, first) > input.MaxRecordBytes {
-			return nil, 0, &dataFault{base + int64(max(last, first)), fmt.Sprintf("the line is longer than %d bytes", input.MaxRecordBytes)}
+		if last := bytes.LastIndexByte(data, '\n') + 1; looked-max(last, first) > b.limits.record {
+			return nil, 0, &dataFault{base + int64(max(last, first)), fmt.Sprintf("the line is longer than %d bytes", b.limits.record)}
 		}
 		more := int64(max(b.readBytes, looked/2))
 		if data, err = readMore(b.src, data, at, min(at+more, size)); err != nil {
@@ -167,8 +167,8 @@ func (r *recordReader) selectLines() bool {
 		}
 		for _, node := range nodes {
 			start, stop := r.tree.Range(node)
-			if len(out.data)+stop-start > maxTreeBytes {
-				r.fail(i, "the path selects more than %d bytes here", maxTreeBytes)
+			if len(out.data)+stop-start > r.table.limits.tree {
+				r.fail(i, "the path selects more than %d bytes here", r.table.limits.tree)
 				return false
 			}
 			out.add(r.data[start:stop], r.base+int64(start))

@@ -3,8 +3,6 @@ package json
 import (
 	"bytes"
 	"slices"
-
-	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 // nestedReader reads arrays and objects that stay JSON in a cell. They are
@@ -42,8 +40,8 @@ func (n *nestedReader) nested(i, depth int) (end, next int) {
 	if next < 0 {
 		return -1, -1
 	}
-	if next-i > input.MaxFieldBytes {
-		return n.fail(i, "the array or object is longer than %d bytes, which is too long for a cell", input.MaxFieldBytes), -1
+	if next-i > n.maxField {
+		return n.fail(i, "the array or object is longer than %d bytes, which is too long for a cell", n.maxField), -1
 	}
 	if !n.spaces && len(n.dropped) == 0 {
 		return next, next
@@ -57,8 +55,8 @@ func (n *nestedReader) check(i, depth int) int {
 	data := n.data
 	start := i
 	for {
-		if i-start > input.MaxFieldBytes {
-			return n.fail(start, "the array or object is longer than %d bytes, which is too long for a cell", input.MaxFieldBytes)
+		if i-start > n.maxField {
+			return n.fail(start, "the array or object is longer than %d bytes, which is too long for a cell", n.maxField)
 		}
 		// A value begins here.
 		opened := false

@@ -90,9 +90,10 @@ func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, b
 		source: source{
 			blockBytes: int(min(max(data.Size()/int64(2*workers), minPageBlock), usualBlockBytes)),
 			readBytes:  usualReadBytes,
+			limits:     &usual,
 		},
 		lines: lines, path: p.path, explode: p.explode, columns: p.columns, readers: p.readers,
-		base: first, before: before, emptyCells: input.MaxEmptyCells, spool: p.spool,
+		base: first, before: before, spool: p.spool,
 	}
 	if err := j.read(ctx, data); err != nil {
 		return Page{}, nil, j.refusal(err)

@@ -200,10 +200,11 @@ func TestJSONOptionsRefused(t *testing.T) {
 }
 
 func TestJSONStopsWithItsConsumer(t *testing.T) {
-	data := decodetest.Records(4*usualBlockBytes, "\n")
+	const block = 32 << 10
+	data := decodetest.Records(4*block, "\n")
 	stop := errors.New("enough")
 	for _, open := range []jsonOpener{OpenLines, Open} {
-		j, err := open(t.Context(), bytes.NewReader(data), Options{})
+		j, err := open(t.Context(), bytes.NewReader(data), Options{blockBytes: block, readBytes: block / 4})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,11 +50,8 @@ type Table struct {
 	// base is the number of the first record, and before how many bytes of
 	// data those before it have.
 	base, before int64
-	// emptyCells is how many cells there can be besides those that the size of
-	// the data allows.
-	emptyCells int64
-	columns    *columnSet
-	readers    *readerPool
+	columns      *columnSet
+	readers      *readerPool
 	// again are those of newBlocks that are free, in later readings.
 	again sync.Pool
 	// spool has the text where it was not UTF-8.
@@ -67,7 +64,7 @@ type Table struct {
 	summary summary
 }
 
-// JSONOptions say where the records are.
+// Options say where the records are.
 type Options struct {
 	// Path is the JSONPath (RFC 9535) of the records. In NDJSON it is
 	// applied to each line. Where it is empty the records of a document are
@@ -83,9 +80,9 @@ type Options struct {
 	Temp string
 
 	// blockBytes and readBytes are for tests that want many small blocks, and
-	// emptyCells is for those that want a lower limit.
+	// limits are for those that want lower ones.
 	blockBytes, readBytes int
-	emptyCells            int64
+	limits                *limits
 }
 
 // Open finds the records of a JSON document. It is held to RFC 8259
@@ -119,7 +116,8 @@ func newTable(options Options) (*Table, error) {
 	j := &Table{columns: newColumnSet(), readers: new(readerPool), source: source{
 		blockBytes: cmp.Or(options.blockBytes, usualBlockBytes),
 		readBytes:  cmp.Or(options.readBytes, usualReadBytes),
-	}, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
+		limits:     cmp.Or(options.limits, &usual),
+	}}
 	var err error
 	if options.Path != "" {
 		if j.path, err = jsonpath.Parse(options.Path); err != nil {
@@ -225,11 +223,11 @@ func (j *Table) follow(ctx context.Context, steps []jsonpath.Step) error {
 // readTree reads the whole document into memory and selects the records.
 func (j *Table) readTree() (*treeBlocks, error) {
 	size := j.src.Size() - j.start
-	if size > maxTreeBytes {
+	if size > int64(j.limits.tree) {
 		return nil, input.Refuse("document-too-large", "the path %s can only be followed in memory, and the document is larger than %d bytes; "+
-			"one without descendants, lists of selectors, indexes from the end and filters before its end has no such limit", j.path, maxTreeBytes)
+			"one without descendants, lists of selectors, indexes from the end and filters before its end has no such limit", j.path, j.limits.tree)
 	}
-	t := &lexer{data: make([]byte, size+textPadding), size: int(size), base: j.start}
+	t := &lexer{data: make([]byte, size+textPadding), size: int(size), base: j.start, maxField: j.limits.field}
 	if err := input.ReadFull(j.src, t.data[:size], j.start); err != nil {
 		return nil, fmt.Errorf("read JSON: %w", err)
 	}

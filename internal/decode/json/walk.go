@@ -14,6 +14,7 @@ type source struct {
 	// blockBytes is about how much data one goroutine decodes in one go, and
 	// readBytes how much is read at once of a document.
 	blockBytes, readBytes int
+	limits                *limits
 }
 
 // walker goes through a document of any size from front to back, and reads
@@ -60,7 +61,7 @@ const (
 )
 
 func newWalker(in source) *walker {
-	return &walker{source: in, lexer: lexer{base: in.start, data: make([]byte, textPadding)}}
+	return &walker{source: in, lexer: lexer{base: in.start, data: make([]byte, textPadding), maxField: in.limits.field}}
 }
 
 // complete reports whether all of the source is in the data.
@@ -124,8 +125,8 @@ func (w *walker) token(read func(i int) int) int {
 		if !atEnd || w.complete() {
 			return end
 		}
-		if w.size-w.i > input.MaxRecordBytes {
-			return w.fail(w.i, "the value is longer than %d bytes", input.MaxRecordBytes)
+		if w.size-w.i > w.limits.record {
+			return w.fail(w.i, "the value is longer than %d bytes", w.limits.record)
 		}
 		w.fault = nil
 		// Reading as much again as is there keeps the work linear, because the

@@ -42,8 +42,6 @@ type Tree struct {
 	key span
 	// names is a scratch space for finding repeated names.
 	names map[string]Node
-	// duplicates counts the names that stood again in the same object.
-	duplicates int
 }
 
 type span struct{ start, end uint32 }
@@ -60,7 +58,7 @@ type treeNode struct {
 // Reset empties the tree and keeps its memory.
 func (t *Tree) Reset() {
 	t.nodes, t.text, t.open, t.last = t.nodes[:0], t.text[:0], t.open[:0], t.last[:0]
-	t.key, t.duplicates = span{}, 0
+	t.key = span{}
 }
 
 // Key names the next value, which is a member of an object.
@@ -101,10 +99,6 @@ func (t *Tree) Close(end int) {
 		t.dropRepeated(node)
 	}
 }
-
-// Duplicates counts the members that were dropped because their name stood
-// again in the same object.
-func (t *Tree) Duplicates() int { return t.duplicates }
 
 // Range is where a value stands in the document.
 func (t *Tree) Range(n Node) (start, end int) {
@@ -163,7 +157,6 @@ func (t *Tree) dropRepeated(object Node) {
 			previous = child
 			continue
 		}
-		t.duplicates++
 		t.nodes[object].count--
 		if previous == none {
 			t.nodes[object].first = t.nodes[child].next
