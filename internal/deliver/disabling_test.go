@@ -36,6 +36,7 @@ var disablingCases = []struct {
 	{name: "warned already", created: 5*day - time.Millisecond, warned: day - time.Minute},
 	{name: "five days and warned", created: 5 * day, warned: day, disabled: "failing"},
 	{name: "a success in time", created: 5 * day, warned: day, result: Result{Status: 200}},
+	{name: "a success right after another, and a warning", created: 9 * day, success: 30 * time.Second, warned: 10 * time.Second, result: Result{Status: 200}},
 	{name: "gone", created: time.Minute, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
 	{name: "gone after five days", created: 5 * day, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
 	{name: "what cannot be sent", created: 5 * day, result: Result{Error: "too long", Final: true, NotSent: true}},
@@ -114,6 +115,38 @@ func TestDisabling(t *testing.T) {
 		}
 		if total := len(told); total != notices {
 			h.Errorf("%d notices were told, of which %d are of the cases: %v", total, notices, told)
+		}
+	})
+}
+
+// One that is warned is not warned again, whatever the store would make of it.
+func TestWarnedOnce(t *testing.T) {
+	now := time.Now()
+	for _, warned := range []bool{false, true} {
+		var o feedmill.Outcome
+		new(Dispatcher).judge(&o, Target{createdAt: now.Add(-4 * day), warned: warned}, now)
+		if o.Warn == warned || (o.Notice == nil) != warned || o.Disable != "" {
+			t.Errorf("warned %v: %+v", warned, o)
+		}
+	}
+}
+
+// A success is written once in a minute, which is enough for days.
+func TestSuccessesAreNotedOnceAMinute(t *testing.T) {
+	runDispatcher(t, Options{TargetAge: time.Hour}, slow(0), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		began := time.Now()
+		noted := time.Duration(0)
+		for _, at := range []time.Duration{0, 30 * time.Second, time.Minute, time.Minute + time.Millisecond, 90 * time.Second, 2*time.Minute + 2*time.Millisecond} {
+			time.Sleep(time.Until(began.Add(at)))
+			h.dispatcher.Offer(h.accept(1, ""))
+			synctest.Wait()
+			if at > noted+time.Minute {
+				noted = at
+			}
+			if got := h.subscription(sub).LastSuccessAt.Sub(began); got != noted {
+				h.Errorf("after %s the last success is noted at %s, want %s", at, got, noted)
+			}
 		}
 	})
 }

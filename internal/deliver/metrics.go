@@ -71,9 +71,9 @@ func (d *Dispatcher) openBreakers() (n int) {
 func (c *counters) attempt(r Result, o feedmill.Outcome, accepted, now time.Time) {
 	class := "no_answer"
 	switch {
-	case r.NotSent || (r.Final && r.Status == 0):
+	case r.Final:
 		class = "refused"
-	case r.Status != 0 && r.ok():
+	case r.ok():
 		class = "delivered"
 	case r.Status != 0:
 		class = strconv.Itoa(r.Status/100) + "xx"

@@ -33,7 +33,7 @@ func (p *pace) limit(ceiling int) int {
 	if p.opened > 0 {
 		return 1
 	}
-	return min(max(int(p.allowed), 1), max(ceiling, 1))
+	return min(int(p.allowed), ceiling)
 }
 
 // isOpen reports whether the breaker is open or probing.
@@ -50,10 +50,10 @@ func (p *pace) wait(now time.Time) time.Duration {
 // learn learns from an attempt. It reports whether the breaker has just opened.
 func (p *pace) learn(r Result, now time.Time, ceiling int) (tripped bool) {
 	switch {
-	case r.NotSent || (r.Final && r.Status == 0):
+	case r.Final:
 		return false // it says nothing about the endpoint
 	case r.ok():
-		*p = pace{allowed: min(p.allowed+1, float64(max(ceiling, 1)))}
+		*p = pace{allowed: min(p.allowed+1, float64(ceiling))}
 	case r.Status != 0:
 		// It is alive, and says no: worth asking, but not by the dozen.
 		*p = pace{allowed: max(p.allowed/2, 1)}

@@ -37,8 +37,8 @@ func TestPace(t *testing.T) {
 			t.Errorf("step %d: the limit is %d, want %d", i, got, c.limit)
 		}
 	}
-	if p.limit(5) != 5 || p.limit(1) != 1 || p.limit(0) != 1 {
-		t.Errorf("the limit is %d of 5, %d of 1 and %d of 0", p.limit(5), p.limit(1), p.limit(0))
+	if p.limit(5) != 5 || p.limit(1) != 1 {
+		t.Errorf("the limit is %d of 5 and %d of 1", p.limit(5), p.limit(1))
 	}
 }
 
@@ -56,8 +56,8 @@ func TestBreaker(t *testing.T) {
 				if p.isOpen() || p.wait(now) > 0 {
 					t.Fatalf("the breaker is open after %d silent attempts", i)
 				}
-				if opens := p.learn(silent, now, 32); opens != (i == 4) {
-					t.Errorf("silent attempt %d: it opens is %v", i+1, opens)
+				if opens := p.learn(silent, now, 32); opens != (i == 4) || p.limit(32) != 1 {
+					t.Errorf("silent attempt %d: it opens is %v, the limit %d", i+1, opens, p.limit(32))
 				}
 			}
 			for _, seconds := range []int{1, 2, 4, 8, 16, 30, 30} {
@@ -89,5 +89,24 @@ func TestBreaker(t *testing.T) {
 				t.Errorf("it is open for %s, want to begin anew with 1 s", got)
 			}
 		})
+	}
+}
+
+// However much an endpoint was trusted with, and however long it is silent, one
+// probe is made at a time and none later than after half a minute.
+func TestBreakerOfAFastEndpoint(t *testing.T) {
+	p, now := newPace(), time.Now()
+	for range 100 {
+		p.learn(Result{Status: 200}, now, 100)
+	}
+	for range 5 {
+		p.learn(Result{Error: "timeout"}, now, 100)
+	}
+	for i := range 100 {
+		if wait := p.wait(now); p.limit(100) != 1 || wait < time.Second || wait > 30*time.Second {
+			t.Fatalf("probe %d follows after %s, of %d", i, wait, p.limit(100))
+		}
+		now = now.Add(time.Minute)
+		p.learn(Result{Error: "timeout"}, now, 100)
 	}
 }

@@ -68,3 +68,50 @@ func TestRingTakesTurns(t *testing.T) {
 		t.Error("the empty ring is not empty")
 	}
 }
+
+// A lane that is new does not overtake those that wait.
+func TestRingNewLanesGoLast(t *testing.T) {
+	var r ring
+	for _, id := range []feedmill.ID{"a1", "a2"} {
+		r.push(&lane{id: id, workspace: "a"})
+	}
+	r.pop()
+	r.push(&lane{id: "a3", workspace: "a"})
+	if l := r.pop(); l.id != "a2" {
+		t.Errorf("%s came next, want a2", l.id)
+	}
+}
+
+func TestRingRemove(t *testing.T) {
+	var r ring
+	lanes := make(map[string]*lane)
+	push := func(names ...string) {
+		for _, name := range names {
+			if lanes[name] == nil {
+				lanes[name] = &lane{id: feedmill.ID(name), workspace: feedmill.ID(name[:1])}
+			}
+			r.push(lanes[name])
+		}
+	}
+	push("a1", "a2", "a3", "b1", "c1")
+	r.push(r.pop()) // a1 goes on with its turn
+	r.remove(lanes["a1"])
+	r.remove(lanes["a3"])
+	r.remove(lanes["b1"])
+	var order []string
+	for l := r.pop(); l != nil; l = r.pop() {
+		order = append(order, string(l.id))
+	}
+	if got, want := strings.Join(order, " "), "c1 a2"; got != want || len(r.byWorkspace) != 0 {
+		t.Errorf("left are %s, want %s; %d workspaces are remembered", got, want, len(r.byWorkspace))
+	}
+	push("b1") // who was taken out can come back
+	if l := r.pop(); l != lanes["b1"] {
+		t.Errorf("%v came back, want b1", l)
+	}
+	push("a2")
+	r.push(r.pop())
+	if r.remove(lanes["a2"]); !r.isEmpty() || len(r.byWorkspace) != 0 {
+		t.Error("the last one is taken out and the ring is not empty")
+	}
+}

@@ -53,7 +53,8 @@ type Result struct {
 	Timing feedmill.Timing
 	// RetryAfter is how long the endpoint asks to be left alone.
 	RetryAfter time.Duration
-	// Final says that no further attempt can succeed, NotSent that none was made.
+	// Final says that no attempt can succeed, whatever the endpoint would
+	// answer; NotSent that none was made for that reason.
 	Final, NotSent bool
 }
 

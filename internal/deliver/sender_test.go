@@ -86,11 +86,15 @@ func TestSendPost(t *testing.T) {
 
 func TestSendGet(t *testing.T) {
 	var got *http.Request
-	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r }))
+	var body []byte
+	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+	}))
 	defer sink.Close()
 	payload := `{"id":"evt_1","data":{"text":"a b&c=d+e/ü#"}}`
 	for _, c := range []struct{ path, want string }{
-		{"/hook", "/hook?payload="}, {"/hook?a=1", "/hook?a=1&payload="}, {"/hook?", "/hook?payload="}, {"/?b=%20", "/?b=%20&payload="},
+		{"/hook", "/hook?payload="}, {"/hook?a=1", "/hook?a=1&payload="}, {"/hook?", "/hook?payload="}, {"/hook?a=1&", "/hook?a=1&payload="}, {"/?b=%20", "/?b=%20&payload="},
 	} {
 		target, m := newTarget(sink.URL+c.path), newMessage(payload)
 		target.Method = http.MethodGet
@@ -104,8 +108,8 @@ func TestSendGet(t *testing.T) {
 		if text, err := url.PathUnescape(raw); err != nil || text != payload {
 			t.Errorf("payload is %s, %v", text, err)
 		}
-		if got.URL.Query().Get("payload") != payload || got.Method != "GET" || got.Header.Get("Content-Type") != "" {
-			t.Errorf("got %s %s", got.Method, got.RequestURI)
+		if got.URL.Query().Get("payload") != payload || got.Method != "GET" || got.Header.Get("Content-Type") != "" || len(body) > 0 {
+			t.Errorf("got %s %s with %s", got.Method, got.RequestURI, body)
 		}
 		if got.Header.Get("X-Service-Signature") != hexHMAC(target.Secrets.Current, m.Payload) {
 			t.Error("the signature is not of the JSON text")
@@ -113,13 +117,26 @@ func TestSendGet(t *testing.T) {
 	}
 }
 
+// A URL may have 8 KiB, and not a byte more.
 func TestGetThatDoesNotFitIsNotSent(t *testing.T) {
-	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }))
+	arrived := 0
+	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived++ }))
 	defer sink.Close()
-	target := newTarget(sink.URL)
+	target, s := newTarget(sink.URL+"/"), newSender(t, "127.0.0.0/8")
 	target.Method = http.MethodGet
-	r := newSender(t, "127.0.0.0/8").Send(t.Context(), target, newMessage(`"`+strings.Repeat("x", feedmill.MaxGetURL)+`"`))
-	if !r.Final || !r.NotSent || !strings.Contains(r.Error, "8 KiB") {
+	most := 8192 - len(sink.URL+"/?payload=")
+	if r := s.Send(t.Context(), target, newMessage(strings.Repeat("x", most))); !r.ok() || arrived != 1 {
+		t.Errorf("a URL of 8 KiB: %+v", r)
+	}
+	r := s.Send(t.Context(), target, newMessage(strings.Repeat("x", most+1)))
+	if !r.Final || !r.NotSent || !strings.Contains(r.Error, "8 KiB") || arrived != 1 {
+		t.Errorf("a byte more: %+v", r)
+	}
+}
+
+func TestURLThatCannotBeUsed(t *testing.T) {
+	r := newSender(t).Send(t.Context(), newTarget("http://[::1"), newMessage(`{}`))
+	if !r.Final || !r.NotSent || r.Error != "the subscription's URL cannot be used" {
 		t.Errorf("result is %+v", r)
 	}
 }
