@@ -39,9 +39,6 @@ type Server struct {
 // stays the same when the server is stopped and started again.
 func (s *Server) URL() string { return s.url("postgres") }
 
-// Port is the port on 127.0.0.1 at which the server listens.
-func (s *Server) Port() int { return s.port }
-
 // NewDatabase returns the URL of a new and empty database on the server.
 func (s *Server) NewDatabase(t testing.TB) string {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 )
 
 // RetryDelivery makes a delivery pending and due at now with add more attempts
-// in its budget than it has made. One that is pending, whose subscription is
+// allowed than it has made. One that is pending, whose subscription is
 // deleted or disabled, or whose event is past its retention, is
 // feedmill.ErrConflict.
 func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (due feedmill.DueDelivery, err error) {

@@ -8,7 +8,7 @@ import (
 )
 
 // RetryDelivery makes a delivery pending and due at now with add more attempts
-// in its budget than it has made.
+// allowed than it has made.
 func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error) {
 	var d feedmill.DueDelivery
 	err := db.write(ctx, func(tx *tx) (err error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// budget is how many attempts a delivery of the suite may make.
+// maxAttempts is how many attempts a delivery of the suite may make.
 const maxAttempts = 10
 
 // newEvent is an event that no event before it is a duplicate of.

@@ -185,7 +185,7 @@ type Store interface {
 	// DeliveryAttempts lists the attempts of a delivery, first to last.
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
 	// RetryDelivery makes a delivery pending and due at now with add more
-	// attempts in its budget than it has made. keep is as with Accept. One
+	// attempts allowed than it has made. respond is as with Accept. One
 	// that is pending, or whose subscription is deleted or disabled, is
 	// feedmill.ErrConflict.
 	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
