@@ -48,6 +48,7 @@ const (
 	WarnHeader    = "renamed-column"    // a name is blank, repeated or too long
 	WarnNoHeader  = "no-header"         // the first record is data, so the columns are numbered
 	WarnKeys      = "duplicate-key"     // an object has a key twice; the last one counts
+	WarnRecords   = "other-records"     // there are records elsewhere in the document, too
 	WarnCell      = "error-cell"        // a spreadsheet's error value, which is null
 	WarnHidden    = "hidden-sheet"      // the sheet that was asked for is hidden
 	WarnWidened   = "widened-column"    // a later version has values that the old type cannot hold

@@ -8,7 +8,8 @@ import (
 // Format is a format of data: what it is called and how it is told.
 type Format struct {
 	Name string
-	// MediaTypes are those that it is sent as, the best first.
+	// MediaTypes are those that it is sent as, the best first. One that begins with a
+	// star stands for all that end so, as *+xml does.
 	MediaTypes []string
 	// Suffix is how other media types end whose data is in the format, such as
 	// +json; empty where there is none.
@@ -34,7 +35,12 @@ func (f Formats) Named(name string) (Format, bool) {
 
 // OfMediaType returns the readable format that is sent as a media type.
 func (f Formats) OfMediaType(mediaType string) (Format, bool) {
-	return f.find(func(f Format) bool { return f.Readable && slices.Contains(f.MediaTypes, mediaType) })
+	return f.find(func(f Format) bool {
+		return f.Readable && slices.ContainsFunc(f.MediaTypes, func(known string) bool {
+			end, any := strings.CutPrefix(known, "*")
+			return known == mediaType || any && strings.HasSuffix(mediaType, end)
+		})
+	})
 }
 
 // OfSuffix returns the readable format that a media type of its own is built on.

@@ -10,7 +10,7 @@ import (
 func TestFormats(t *testing.T) {
 	formats := feedmill.Formats{
 		{Name: "json", MediaTypes: []string{"application/json", "text/json"}, Suffix: "+json", Extensions: []string{".json"}, Parameters: []string{"path", "explode"}, Readable: true},
-		{Name: "csv", MediaTypes: []string{"text/csv"}, Extensions: []string{".csv"}, Readable: true},
+		{Name: "csv", MediaTypes: []string{"text/csv", "*+csv"}, Extensions: []string{".csv"}, Readable: true},
 		{Name: "xml", MediaTypes: []string{"text/xml"}, Suffix: "+xml", Extensions: []string{".xml"}, Parameters: []string{"path"}},
 	}
 	for _, test := range []struct {
@@ -23,6 +23,8 @@ func TestFormats(t *testing.T) {
 		{"name of one that is only known", formats.Named, "xml", "xml"},
 		{"no name", formats.Named, "", ""},
 		{"media type", formats.OfMediaType, "text/json", "json"},
+		{"media type by its end", formats.OfMediaType, "application/x+csv", "csv"},
+		{"media type by no end", formats.OfMediaType, "application/x+json", ""},
 		{"media type of one that is only known", formats.OfMediaType, "text/xml", ""},
 		{"suffix", formats.OfSuffix, "application/hal+json", "json"},
 		{"suffix of one that is only known", formats.OfSuffix, "application/atom+xml", ""},

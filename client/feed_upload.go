@@ -19,12 +19,13 @@ type Upload struct {
 	// Data is read to its end. Where it can seek, as a file can, it is sent
 	// again from where it was if the connection breaks.
 	Data io.Reader
-	// Format is csv, tsv, json or ndjson.
+	// Format is csv, tsv, json, ndjson or xml.
 	Format string
 	// Name is what the feed is called; FileName counts where it is empty.
 	Name, FileName string
-	// Path is a JSONPath to the records of JSON, and Explode the path below a
-	// record to an array whose elements become rows.
+	// Path leads to the records, with a JSONPath in JSON and names such as
+	// /feed/entry in XML; Explode is the path below a record to elements that
+	// become rows.
 	Path, Explode string
 	// Text leaves every column text, exactly as it stands in the data.
 	Text bool

@@ -62,13 +62,13 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 }
 
 // uploadFormats are what a file can be, and formatNames lists them.
-var uploadFormats = []string{"csv", "tsv", "json", "ndjson"}
+var uploadFormats = []string{"csv", "tsv", "json", "ndjson", "xml"}
 
-const formatNames = "csv, tsv, json or ndjson"
+const formatNames = "csv, tsv, json, ndjson or xml"
 
 // formatOf tells what a file is by how its name ends.
 var formatOf = map[string]string{
-	".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson",
+	".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson", ".xml": "xml",
 }
 
 // cutCompression takes the ending off the name of a compressed file.
@@ -85,8 +85,8 @@ func cutCompression(name string) (string, string) {
 func newFeedsUpload() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "upload FILE", Short: "Make a feed of a file, or give a feed new data", Args: oneArg("say which file, or - for standard input"),
-		Long: `Make a feed of a file of CSV, TSV, JSON or NDJSON, which may be compressed (.gz,
-.zst). All of the data is looked at; the columns that were found and what was
+		Long: `Make a feed of a file of CSV, TSV, JSON, NDJSON or XML, which may be compressed
+(.gz, .zst). All of the data is looked at; the columns that were found and what was
 noticed about them are printed.`,
 	}
 	var u uploadFlags

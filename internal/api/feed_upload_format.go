@@ -71,7 +71,7 @@ func (f *uploadFormats) checkParameters(c *call, name string) {
 		}
 		detail := "Data in " + name + " does not take this."
 		if parameter == "path" || parameter == "explode" {
-			detail = "Data in " + name + " has no paths; this is for JSON."
+			detail = "Data in " + name + " has no paths; this is for JSON and XML."
 		}
 		c.fault(feedmill.Fault{Parameter: parameter, Detail: detail})
 	}
@@ -139,10 +139,10 @@ func (f *uploadFormats) unsupported(mediaType string) error {
 }
 
 // knownCharset reports whether text in this encoding can be read. Which one it
-// truly is the data tells: of CSV all of these are found, and JSON is UTF-8.
+// truly is the data tells: of CSV and XML all of these are found, and JSON is UTF-8.
 func knownCharset(mediaType, charset string) bool {
 	known := []string{"utf-8", "utf8", "us-ascii"}
-	if strings.HasPrefix(mediaType, "text/") && mediaType != "text/json" {
+	if strings.HasPrefix(mediaType, "text/") && mediaType != "text/json" || strings.HasSuffix(mediaType, "xml") {
 		known = append(known, "utf-16", "utf-16le", "utf-16be", "windows-1252", "iso-8859-1", "latin1")
 	}
 	return slices.Contains(known, strings.ToLower(charset))

@@ -3,7 +3,7 @@
 // which is the same for every format.
 //
 // formats.go has the table of formats: what each is called and how it is told, and
-// how it is opened. Each is read in a folder of its own, csv and json; what they
+// how it is opened. Each is read in a folder of its own, csv, json and xml; what they
 // share is in input. A format is read from a [Source], a file that is there in full,
 // because what a file is can often be said at its end only: whether it is UTF-8, whether
 // its quotes close, how many columns it has. Some can be read while they arrive, too.
@@ -62,7 +62,7 @@ type Table interface {
 // Options say how data is read. Which of them a format takes the table of formats
 // says.
 type Options struct {
-	// Path and Explode are those of [json.Options].
+	// Path and Explode are those of [json.Options] and [xml.Options].
 	Path, Explode string
 	// List says of pages that they are parts of a list, see [json.NewPages].
 	List bool

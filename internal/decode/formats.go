@@ -8,6 +8,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/csv"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/json"
+	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
 // format is a row of the table: a format and how it is read. A row without open is
@@ -88,7 +89,16 @@ var formats = []format{
 	{Format: feedmill.Format{Name: "xlsb"}},
 	{Format: feedmill.Format{Name: "xls"}},
 	{Format: feedmill.Format{Name: "ods"}},
-	{Format: feedmill.Format{Name: "xml"}},
+	{
+		Format: feedmill.Format{
+			Name: "xml", Extensions: []string{".xml"}, Parameters: recordPaths,
+			MediaTypes: []string{"application/xml", "text/xml", "*+xml"},
+		},
+		recognise: xml.Recognise,
+		open: func(ctx context.Context, data Source, o Options) (Table, error) {
+			return xml.Open(ctx, data, xml.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp})
+		},
+	},
 	{Format: feedmill.Format{Name: "parquet"}},
 }
 

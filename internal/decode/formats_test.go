@@ -45,6 +45,7 @@ func TestFormatsAreTold(t *testing.T) {
 func TestFormatsOpen(t *testing.T) {
 	data := map[string]string{
 		"csv": "a,b\n1,2\n3,4\n", "tsv": "a\tb\n1\t2\n3\t4\n",
+		"xml":  "<r><o><a>1</a><b>2</b></o><o><a>3</a><b>4</b></o></r>",
 		"json": `[{"a":"1","b":"2"},{"a":"3","b":"4"}]`, "ndjson": "{\"a\":\"1\",\"b\":\"2\"}\n{\"a\":\"3\",\"b\":\"4\"}\n",
 	}
 	check := func(name string, table decodetest.Table, err error) {
@@ -108,6 +109,9 @@ func TestRecognise(t *testing.T) {
 		{"{\"a\":1}\nx", true, "json"},
 		{"{\"a\":", false, "json"},
 		{"<a,b>\n", true, ""},
+		{"<?xml version='1.0'?>\n<a/>", true, "xml"},
+		{"<a b='1'>", false, "xml"},
+		{"<!doctype html>", false, ""},
 		{"a,b\n\x00", true, ""},
 		{"[1,\x00", true, ""},
 	} {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
 )
 
 // Transcode writes src as UTF-8 to the spool. The offset is where src begins in
@@ -15,18 +16,56 @@ import (
 func Transcode(ctx context.Context, src Source, encoding Encoding, offset int64, spool *Spool) (Source, error) {
 	return spool.add(func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 256<<10)
-		in := bufio.NewReaderSize(contextReader{ctx, io.NewSectionReader(src, 0, src.Size())}, 256<<10)
+		in := bufio.NewReaderSize(NewContextReader(ctx, io.NewSectionReader(src, 0, src.Size())), 256<<10)
 		var err error
-		if encoding == Windows1252 {
+		switch encoding {
+		case Windows1252:
 			_, err = io.Copy(out, charmap.Windows1252.NewDecoder().Reader(in))
-		} else {
+		case UTF16LE, UTF16BE:
 			err = fromUTF16(out, in, encoding == UTF16BE, offset)
+		default:
+			err = fromNamed(out, in, encoding)
 		}
 		if err != nil {
 			return err
 		}
 		return out.Flush()
 	})
+}
+
+// EncodingNamed is the encoding of a name that a document or a client gives, which is one of the
+// names of the WHATWG.
+func EncodingNamed(name string) (Encoding, bool) {
+	known, err := htmlindex.Get(name)
+	if err != nil {
+		return "", false
+	}
+	name, err = htmlindex.Name(known)
+	return Encoding(name), err == nil && name != "replacement"
+}
+
+// fromNamed refuses what the encoding does not have.
+func fromNamed(out *bufio.Writer, in io.Reader, encoding Encoding) error {
+	known, err := htmlindex.Get(string(encoding))
+	if err != nil {
+		return err
+	}
+	text := bufio.NewReaderSize(known.NewDecoder().Reader(in), 256<<10)
+	for {
+		r, _, err := text.ReadRune()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r == utf8.RuneError {
+			return Refuse("invalid-encoding", "the data has a character that %s does not have; declare the encoding that it is written in", encoding)
+		}
+		if _, err := out.WriteRune(r); err != nil {
+			return err
+		}
+	}
 }
 
 // fromUTF16 refuses what cannot be written in UTF-8, with where it stands.
@@ -73,7 +112,9 @@ func fromUTF16(out *bufio.Writer, in *bufio.Reader, bigEndian bool, offset int64
 	}
 }
 
-// contextReader stops reading when its context is done.
+// NewContextReader returns a reader of r that stops when its context is done.
+func NewContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
 type contextReader struct {
 	ctx context.Context
 	io.Reader

@@ -10,5 +10,7 @@
 // The reader takes UTF-8. [FindEncoding] says what a document is written in, so that
 // it can be made UTF-8 before.
 //
+// [Table] makes records and cells of a document, by way of the reader.
+//
 // What is wrong with a document is a [Fault], which says where and what to do.
 package xml

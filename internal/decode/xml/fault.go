@@ -40,13 +40,13 @@ func (r *Reader) unexpected(at int, format string, args ...any) int {
 }
 
 // faultAt is a fault at a place in the buffer.
-func (in *input) faultAt(at int, detail string) *Fault {
-	before := in.buf[:at]
-	fault := &Fault{Line: in.lines + 1, Offset: in.offsetOf(at), Detail: detail}
-	lineStart := in.lineStart
+func (b *buffer) faultAt(at int, detail string) *Fault {
+	before := b.buf[:at]
+	fault := &Fault{Line: b.lines + 1, Offset: b.offsetOf(at), Detail: detail}
+	lineStart := b.lineStart
 	if last := bytes.LastIndexByte(before, '\n'); last >= 0 {
 		fault.Line += int64(bytes.Count(before, []byte{'\n'}))
-		lineStart = in.offsetOf(last + 1)
+		lineStart = b.offsetOf(last + 1)
 	}
 	fault.Column = fault.Offset - lineStart + 1
 	return fault

@@ -23,6 +23,14 @@ func (n *Name) String() string {
 	return n.Prefix + ":" + n.Local
 }
 
+// appendTo appends the name as the document has it.
+func (n *Name) appendTo(to []byte) []byte {
+	if n.Prefix != "" {
+		to = append(append(to, n.Prefix...), ':')
+	}
+	return append(to, n.Local...)
+}
+
 // symbol is a name as it is spelled in the document, with everything that has been
 // found out about it, so that the next time takes only a look.
 type symbol struct {

@@ -12,7 +12,7 @@ const (
 const symbolBytes = unsafe.Sizeof(symbol{}) + 2*unsafe.Sizeof(Name{})
 
 // space is a namespace, prefix what stands for one, and a binding what a prefix
-// stood for before an element declared it anew.
+// stood for before an element declared it anew, and what since.
 type (
 	space struct{ uri string }
 
@@ -23,8 +23,8 @@ type (
 	}
 
 	binding struct {
-		prefix *prefix
-		before *space
+		prefix      *prefix
+		before, now *space
 	}
 )
 
@@ -96,8 +96,9 @@ func (r *Reader) declare() bool {
 		if !r.checkDeclaration(d) {
 			return false
 		}
-		r.bound = append(r.bound, binding{d.prefix, d.prefix.space})
-		d.prefix.space = r.spaceOf(d.value)
+		now := r.spaceOf(d.value)
+		r.bound = append(r.bound, binding{d.prefix, d.prefix.space, now})
+		d.prefix.space = now
 	}
 	return true
 }

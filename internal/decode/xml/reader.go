@@ -25,7 +25,7 @@ const (
 
 // Reader reads a document.
 type Reader struct {
-	input
+	buffer
 	scope
 
 	// DropBlank passes over text that is nothing but white space, up to 64 KiB of it,
@@ -100,12 +100,12 @@ func NewReader(src io.Reader) *Reader {
 // settings.
 func (r *Reader) Reset(src io.Reader) {
 	*r = Reader{
-		input: r.input, scope: r.scope, DropBlank: r.DropBlank, AnyEncoding: r.AnyEncoding,
+		buffer: r.buffer, scope: r.scope, DropBlank: r.DropBlank, AnyEncoding: r.AnyEncoding,
 		stack: r.stack[:0], attrs: r.attrs[:0], scratch: r.scratch[:0],
 		prefixed: r.prefixed[:0], declarations: r.declarations[:0],
 	}
 	r.expected = &r.root
-	r.input.reset(src)
+	r.buffer.reset(src)
 	r.scope.reset()
 }
 

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// input is the part of the document that is in memory. What is in the buffer is
+// buffer is the part of the document that is in memory. What is in the buffer is
 // right already as far as single characters go: it is UTF-8, has only characters that
 // XML allows, and every line ends with a line feed (XML 2.2 and 2.11).
-type input struct {
+type buffer struct {
 	src io.Reader
 	// block is how much is read at once at least.
 	block int
@@ -29,6 +29,9 @@ type input struct {
 	// in it before which a carriage return was taken out.
 	base    int64
 	returns []int
+	// passed is how many of them are before the place that was asked for last, because places
+	// are mostly asked for in their order.
+	passed int
 	// lines is how many lines end before the buffer, and lineStart where the
 	// line begins that goes on in it.
 	lines, lineStart int64
@@ -41,125 +44,133 @@ type input struct {
 // sentinel stands behind the data. It can stand nowhere in a tag, and ends text.
 const sentinel = '<'
 
-func (in *input) reset(src io.Reader) {
-	*in = input{src: src, block: cmp.Or(in.block, blockBytes), buf: in.buf, returns: in.returns[:0]}
-	if in.buf == nil {
-		in.buf = make([]byte, in.block+utf8.UTFMax+padding)
+func (b *buffer) reset(src io.Reader) {
+	*b = buffer{src: src, block: cmp.Or(b.block, blockBytes), buf: b.buf, returns: b.returns[:0]}
+	if b.buf == nil {
+		b.buf = make([]byte, b.block+utf8.UTFMax+padding)
 	}
-	in.close(0)
+	b.close(0)
 }
 
 // close puts the sentinel behind the data.
-func (in *input) close(size int) {
-	in.size = size
-	in.buf[size] = sentinel
-	clear(in.buf[size+1 : size+padding])
+func (b *buffer) close(size int) {
+	b.size = size
+	b.buf[size] = sentinel
+	clear(b.buf[size+1 : size+padding])
 }
 
 // offsetOf is where in the document a place in the buffer is.
-func (in *input) offsetOf(at int) int64 {
-	if len(in.returns) > 0 {
-		at += in.returnsUpTo(at)
+func (b *buffer) offsetOf(at int) int64 {
+	if len(b.returns) > 0 {
+		at += b.returnsUpTo(at)
 	}
-	return in.base + int64(at)
+	return b.base + int64(at)
 }
 
 // returnsUpTo is how many carriage returns were taken out up to a place.
-func (in *input) returnsUpTo(at int) int {
-	n, _ := slices.BinarySearch(in.returns, at+1)
+func (b *buffer) returnsUpTo(at int) int {
+	n := b.passed
+	if n > 0 && b.returns[n-1] > at {
+		n, _ = slices.BinarySearch(b.returns, at+1)
+		return n
+	}
+	for n < len(b.returns) && b.returns[n] <= at {
+		n++
+	}
+	b.passed = n
 	return n
 }
 
 // fill drops what stands before keep and reads more, at least as much as is kept,
 // so that what has to be looked at from its start again takes linear time. It
 // reports whether more came; all places in the buffer are less by keep then.
-func (in *input) fill(keep int) bool {
-	if in.ended {
+func (b *buffer) fill(keep int) bool {
+	if b.ended {
 		return false
 	}
-	in.drop(keep)
-	old := in.size
-	for in.size == old && !in.ended {
-		in.read(max(in.block, in.size))
+	b.drop(keep)
+	old := b.size
+	for b.size == old && !b.ended {
+		b.read(max(b.block, b.size))
 	}
 	return true
 }
 
 // drop forgets what stands before keep.
-func (in *input) drop(keep int) {
+func (b *buffer) drop(keep int) {
 	if keep == 0 {
 		return
 	}
-	gone := in.buf[:keep]
+	gone := b.buf[:keep]
 	if lines := bytes.Count(gone, []byte{'\n'}); lines > 0 {
-		in.lines += int64(lines)
-		in.lineStart = in.offsetOf(bytes.LastIndexByte(gone, '\n') + 1)
+		b.lines += int64(lines)
+		b.lineStart = b.offsetOf(bytes.LastIndexByte(gone, '\n') + 1)
 	}
-	n := in.returnsUpTo(keep)
-	in.base += int64(keep + n)
-	in.returns = append(in.returns[:0], in.returns[n:]...)
-	for i := range in.returns {
-		in.returns[i] -= keep
+	n := b.returnsUpTo(keep)
+	b.base += int64(keep + n)
+	b.returns, b.passed = append(b.returns[:0], b.returns[n:]...), 0
+	for i := range b.returns {
+		b.returns[i] -= keep
 	}
-	copy(in.buf, in.buf[keep:in.size])
-	in.close(in.size - keep)
+	copy(b.buf, b.buf[keep:b.size])
+	b.close(b.size - keep)
 }
 
 // read reads up to so many bytes behind what is there.
-func (in *input) read(want int) {
-	start := in.size
-	if need := start + in.resting + want + padding; len(in.buf) < need {
+func (b *buffer) read(want int) {
+	start := b.size
+	if need := start + b.resting + want + padding; len(b.buf) < need {
 		grown := make([]byte, need)
-		copy(grown, in.buf[:start])
-		in.buf = grown
+		copy(grown, b.buf[:start])
+		b.buf = grown
 	}
-	copy(in.buf[start:], in.rest[:in.resting])
-	end := start + in.resting
-	n, err := io.ReadFull(in.src, in.buf[end:end+want])
-	fresh := in.buf[start : end+n]
+	copy(b.buf[start:], b.rest[:b.resting])
+	end := start + b.resting
+	n, err := io.ReadFull(b.src, b.buf[end:end+want])
+	fresh := b.buf[start : end+n]
 	if err != nil {
-		in.ended = true
+		b.ended = true
 		if err != io.EOF && err != io.ErrUnexpectedEOF {
-			in.ending = fmt.Errorf("read XML: %w", err)
+			b.ending = fmt.Errorf("read XML: %w", err)
 		}
 	}
-	if !in.begun {
-		if len(fresh) < len(utf8Mark) && !in.ended {
-			in.resting = copy(in.rest[:], fresh)
+	if !b.begun {
+		if len(fresh) < len(utf8Mark) && !b.ended {
+			b.resting = copy(b.rest[:], fresh)
 			return
 		}
-		in.begun = true
+		b.begun = true
 		if bytes.HasPrefix(fresh, utf8Mark) {
-			in.base, in.lineStart = int64(len(utf8Mark)), int64(len(utf8Mark))
+			b.base, b.lineStart = int64(len(utf8Mark)), int64(len(utf8Mark))
 			fresh = fresh[:copy(fresh, fresh[len(utf8Mark):])]
 		}
 	}
-	in.take(fresh)
+	b.take(fresh)
 }
 
 // take makes the bytes behind the data part of it, as far as they are right.
-func (in *input) take(fresh []byte) {
+func (b *buffer) take(fresh []byte) {
 	whole := len(fresh)
-	if !in.ended {
+	if !b.ended {
 		whole -= unsettled(fresh)
 	}
-	in.resting = copy(in.rest[:], fresh[whole:])
+	b.resting = copy(b.rest[:], fresh[whole:])
 	fresh = fresh[:whole]
-	start, returns, bad := in.size, true, -1
+	start, returns, bad := b.size, true, -1
 	if returns, bad = checkCharacters(fresh); bad >= 0 {
 		fresh = fresh[:bad]
 	}
 	size := start + len(fresh)
 	if returns {
-		size = in.endLines(start, size)
+		size = b.endLines(start, size)
 	}
 	if bad >= 0 {
-		detail := illegalCharacter(in.buf[start+bad : start+whole])
-		in.close(size)
-		in.ended, in.ending = true, in.faultAt(size, detail)
+		detail := illegalCharacter(b.buf[start+bad : start+whole])
+		b.close(size)
+		b.ended, b.ending = true, b.faultAt(size, detail)
 		return
 	}
-	in.close(size)
+	b.close(size)
 }
 
 // unsettled is how many bytes at the end of a part cannot be judged without what
@@ -181,8 +192,8 @@ func unsettled(p []byte) int {
 
 // endLines makes every line of a part of the buffer end with a line feed, and
 // returns where the part ends then.
-func (in *input) endLines(start, end int) int {
-	buf := in.buf
+func (b *buffer) endLines(start, end int) int {
+	buf := b.buf
 	to := start
 	for from := start; from < end; {
 		n := bytes.IndexByte(buf[from:end], '\r')
@@ -197,7 +208,7 @@ func (in *input) endLines(start, end int) int {
 			break
 		}
 		if from+1 < end && buf[from+1] == '\n' {
-			in.returns = append(in.returns, to)
+			b.returns = append(b.returns, to)
 			from++
 		}
 		buf[to] = '\n'

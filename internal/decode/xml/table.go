@@ -1,0 +1,189 @@
+package xml
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+// invalidXML is the stable name of the problem that a document is no XML.
+const invalidXML = "invalid-xml"
+
+// Table is a document whose records are elements.
+//
+// An element of a record that has only text is a column of its name; elements in it flatten
+// to a.b, its attributes are a.@name, and the text of an element that has attributes or
+// elements, too, is a.#text. Text between elements is kept with theirs. Elements of one name that stand
+// several times in one element anywhere in the records are JSON in all of them: an array of
+// texts, or of objects with the same names. So is an element that has one of its own name in it.
+// An empty element is null, and so is one that says xsi:nil.
+//
+// The records and the columns are known when the table is open.
+type Table struct {
+	src   input.Source
+	spool *input.Spool
+	// transcoded says that the data was not UTF-8.
+	transcoded bool
+	path       string
+	emptyCells int64
+
+	survey  *survey
+	shape   *shape
+	records []*node
+	blocks  []block
+	readers sync.Pool
+	// sheet is the sheet that is read where the document is a workbook.
+	sheet    *sheet
+	warnings []feedmill.Warning
+
+	// What the first reading finds.
+	whole bool
+	rows  int64
+}
+
+// Options say where the records are.
+type Options struct {
+	// Path is the path of the records, such as /feed/entry or //row. Where it is empty they
+	// are found.
+	Path string
+	// Explode is the path below the record to elements that become rows, with what else is in
+	// the record repeated for each. A record without such elements is one row.
+	Explode string
+	// Temp is the folder for a temporary file, which data takes that is not UTF-8; empty
+	// is that of the system.
+	Temp string
+
+	// blockBytes is for tests that want many small blocks, and emptyCells for those that want a
+	// lower limit.
+	blockBytes, emptyCells int64
+}
+
+// usualBlockBytes is about how much data is decoded at once.
+const usualBlockBytes = 1 << 20
+
+// Open reads a document and finds its records.
+func Open(ctx context.Context, src input.Source, options Options) (*Table, error) {
+	t := &Table{src: src, path: options.Path, spool: input.NewSpool(options.Temp), emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
+	if err := t.open(ctx, options); err != nil {
+		_ = t.Close() // what is lost with it is lost
+		return nil, t.refusal(err)
+	}
+	return t, nil
+}
+
+func (t *Table) open(ctx context.Context, options Options) error {
+	var path recordPath
+	var explode []pathStep
+	var err error
+	if options.Path != "" {
+		if path, err = parsePath(options.Path); err != nil {
+			return err
+		}
+	}
+	if options.Explode != "" {
+		if explode, err = parseExplode(options.Explode); err != nil {
+			return err
+		}
+	}
+	if err := t.decode(ctx); err != nil {
+		return err
+	}
+	xml := NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))
+	xml.AnyEncoding = t.transcoded
+	if t.survey, err = surveyDocument(xml, path, cmp.Or(options.blockBytes, usualBlockBytes)); err != nil {
+		return err
+	}
+	if path == nil && t.survey.isWorkbook() {
+		return t.openSheet(ctx)
+	}
+	if path == nil {
+		t.survey.locate()
+	}
+	t.records = t.survey.recordNodes()
+	for _, n := range t.records {
+		if n.largest > input.MaxRecordBytes {
+			return t.failAt(n.largestAt, "the record is longer than %d bytes; a path can say where smaller ones are", input.MaxRecordBytes)
+		}
+	}
+	if t.shape, err = newShape(t.records, explode); err != nil {
+		return err
+	}
+	if path == nil {
+		t.warnings = t.survey.others(t.records)
+	}
+	t.cutBlocks()
+	return nil
+}
+
+// decode makes the data UTF-8.
+func (t *Table) decode(ctx context.Context) error {
+	head := make([]byte, min(t.src.Size(), HeadBytes))
+	if err := input.ReadFull(t.src, head, 0); err != nil {
+		return fmt.Errorf("read the head of the XML: %w", err)
+	}
+	if int64(len(head)) == t.src.Size() && len(bytes.Trim(bytes.TrimPrefix(head, utf8Mark), " \t\r\n")) == 0 {
+		return input.ErrNoData
+	}
+	encoding, err := FindEncoding(head)
+	if err != nil {
+		return err
+	}
+	if encoding.Name == string(input.UTF8) {
+		return nil
+	}
+	body := io.NewSectionReader(t.src, int64(encoding.Mark), t.src.Size()-int64(encoding.Mark))
+	known, ok := input.EncodingNamed(encoding.Name)
+	if !ok {
+		return input.Refuse("unknown-encoding", "the document declares the encoding %s, which is not known; write it in UTF-8", excerpt(encoding.Declared))
+	}
+	if known == input.UTF8 {
+		return nil
+	}
+	t.transcoded = true
+	t.src, err = input.Transcode(ctx, body, known, int64(encoding.Mark), t.spool)
+	return err
+}
+
+// Close removes the temporary file where there is one.
+func (t *Table) Close() error { return t.spool.Close() }
+
+// refusal is an error as the client sees it.
+func (t *Table) refusal(err error) error {
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		at := input.Position{Line: fault.Line, Column: fault.Column, Offset: fault.Offset}
+		return input.Refuse(invalidXML, "the XML is wrong at %v: %s", at, fault.Detail)
+	}
+	return err
+}
+
+// failAt refuses the document for what is at a place in it.
+func (t *Table) failAt(offset int64, format string, args ...any) error {
+	at, err := input.PositionAt(t.src, offset, '\n')
+	if err != nil {
+		return err
+	}
+	return input.Refuse(invalidXML, "the XML is wrong at %v: %s", at, fmt.Sprintf(format, args...))
+}
+
+// Names are what the document calls the columns, in the order in which they first appear.
+func (t *Table) Names() []string { return t.shape.names }
+
+// Rows is how many records there are. It is known after the first reading.
+func (t *Table) Rows() int64 { return t.rows }
+
+// Warnings is what was noticed. It is complete after the first reading.
+func (t *Table) Warnings() ([]feedmill.Warning, error) {
+	if t.whole && t.rows == 0 {
+		return append(t.warnings, feedmill.Warning{
+			Code: feedmill.WarnNoRows, Count: 1, Detail: fmt.Sprintf("the path %s selects nothing", t.path),
+		}), nil
+	}
+	return t.warnings, nil
+}

@@ -1,0 +1,272 @@
+package xml
+
+import (
+	"context"
+	"io"
+	"strconv"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+// workbookSpace is the namespace of workbooks that Excel 2003 wrote as XML, and that much software
+// still does.
+const workbookSpace = "urn:schemas-microsoft-com:office:spreadsheet"
+
+// sheet is the sheet of a workbook that is read: the first that has rows.
+type sheet struct {
+	// start is where its first row of data begins at the earliest, and end where the sheet ends.
+	start, end int64
+	names      []string
+	width      int
+}
+
+// isWorkbook reports whether the document is a workbook with rows.
+func (s *survey) isWorkbook() bool {
+	root := s.document.children[0]
+	return root.space == workbookSpace && root.local == "Workbook" && s.rowNode() != nil
+}
+
+// rowNode is the node of the rows.
+func (s *survey) rowNode() *node {
+	at := s.document.children[0]
+	for _, name := range []string{"Worksheet", "Table", "Row"} {
+		if at = at.child(name); at == nil {
+			return nil
+		}
+	}
+	return at
+}
+
+// openSheet reads the sheet of a workbook once for its header and its width.
+func (t *Table) openSheet(ctx context.Context) error {
+	rows := t.survey.rowNode()
+	rows.record = true
+	t.records = t.survey.recordNodes()
+	t.sheet = &sheet{end: -1}
+	r := &sheetReader{xml: NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))}
+	r.xml.AnyEncoding, r.xml.DropBlank = t.transcoded, true
+	if err := r.scan(t.sheet); err != nil {
+		return err
+	}
+	if t.sheet.width > input.MaxColumns {
+		return input.Refuse("too-many-columns", "the sheet has more than %d columns", input.MaxColumns)
+	}
+	t.shape = &shape{record: &field{column: -1}, names: append(t.sheet.names, make([]string, max(t.sheet.width-len(t.sheet.names), 0))...)}
+	if t.sheet.names == nil {
+		t.warnings = append(t.warnings, feedmill.Warning{
+			Code: feedmill.WarnNoHeader, Count: 1, Detail: "the first row of the sheet is data, so the columns are numbered",
+		})
+	}
+	if sheets := rows.parent.parent.count; sheets > 1 {
+		t.warnings = append(t.warnings, feedmill.Warning{
+			Code: feedmill.WarnRecords, Count: sheets - 1, Detail: "the workbook has other sheets; the first one that has rows is read",
+		})
+	}
+	t.cutBlocks()
+	return nil
+}
+
+// sheetCell is a cell of a row.
+type sheetCell struct {
+	column int
+	kind   columnar.CellKind
+	text   []byte
+}
+
+// sheetReader reads the rows of sheets.
+type sheetReader struct {
+	xml   *Reader
+	cells []sheetCell
+	texts []byte
+}
+
+// scan goes through the document up to the end of the first sheet that has rows.
+func (r *sheetReader) scan(s *sheet) error {
+	rows := 0
+	for {
+		kind, err := r.xml.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case kind == EndElement && r.xml.Depth() == 1 && rows > 0:
+			s.end = r.xml.Offset()
+			return nil
+		case kind != StartElement || r.xml.Depth() != 4 || r.xml.Name().Local != "Row":
+			continue
+		}
+		if err := r.row(); err != nil {
+			return err
+		}
+		if len(r.cells) == 0 {
+			continue
+		}
+		if rows++; rows == 1 {
+			if s.names = r.header(); s.names != nil {
+				s.start = r.xml.End()
+			}
+		}
+		s.width = max(s.width, r.cells[len(r.cells)-1].column+1)
+	}
+}
+
+// header is the names in a row where it has nothing but texts, or nil.
+func (r *sheetReader) header() []string {
+	names := make([]string, r.cells[len(r.cells)-1].column+1)
+	for _, c := range r.cells {
+		if c.kind != columnar.CellString {
+			return nil
+		}
+		names[c.column] = string(c.text)
+	}
+	return names
+}
+
+// attribute is the value of an attribute of the element that starts, or nil.
+func (r *sheetReader) attribute(local string) []byte {
+	for _, a := range r.xml.Attributes() {
+		if a.Name.Local == local && a.Name.Space == workbookSpace {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// row reads the cells of a row whose tag was read. The texts are there until the next row.
+func (r *sheetReader) row() error {
+	r.cells, r.texts = r.cells[:0], r.texts[:0]
+	column := 0
+	for depth := r.xml.Depth(); ; {
+		kind, err := r.xml.Next()
+		if err != nil {
+			return err
+		}
+		if kind == EndElement && r.xml.Depth() < depth {
+			return nil
+		}
+		if kind != StartElement {
+			continue
+		}
+		if r.xml.Name().Local != "Cell" {
+			if err := r.xml.Skip(); err != nil {
+				return err
+			}
+			continue
+		}
+		if index, err := strconv.Atoi(string(r.attribute("Index"))); err == nil && index > column && index <= input.MaxColumns {
+			column = index - 1
+		}
+		across, err := strconv.Atoi(string(r.attribute("MergeAcross")))
+		if err != nil || across < 0 || across > input.MaxColumns {
+			across = 0
+		}
+		if err := r.cell(column); err != nil {
+			return err
+		}
+		if column += 1 + across; column > input.MaxColumns {
+			return r.xml.Fault("the sheet has more columns than can be read")
+		}
+	}
+}
+
+// cell reads a cell whose tag was read.
+func (r *sheetReader) cell(column int) error {
+	for depth := r.xml.Depth(); ; {
+		kind, err := r.xml.Next()
+		if err != nil {
+			return err
+		}
+		if kind == EndElement && r.xml.Depth() < depth {
+			return nil
+		}
+		if kind != StartElement {
+			continue
+		}
+		if r.xml.Name().Local != "Data" {
+			if err := r.xml.Skip(); err != nil {
+				return err
+			}
+			continue
+		}
+		typ := string(r.attribute("Type"))
+		start := len(r.texts)
+		for inside := r.xml.Depth(); r.xml.Depth() >= inside; {
+			kind, err := r.xml.Next()
+			if err != nil {
+				return err
+			}
+			if kind == Text {
+				r.texts = append(r.texts, r.xml.Text()...)
+			}
+		}
+		r.cells = append(r.cells, typedCell(column, typ, r.texts[start:]))
+	}
+}
+
+// typedCell is a cell of a type that a workbook names.
+func typedCell(column int, typ string, text []byte) sheetCell {
+	cell := sheetCell{column, columnar.CellPlain, text}
+	switch typ {
+	case "String":
+		cell.kind = columnar.CellString
+	case "Boolean":
+		cell.kind = columnar.CellFalse
+		if says(text) {
+			cell.kind = columnar.CellTrue
+		}
+		cell.text = nil
+	case "DateTime":
+		cell.kind, cell.text = columnar.CellDate, shortTime(text)
+	case "Error":
+		cell.kind = columnar.CellError
+	}
+	return cell
+}
+
+// shortTime leaves out what is nothing of a time: 2026-11-15T00:00:00.000 is a day.
+func shortTime(text []byte) []byte {
+	for _, end := range []string{".000", "T00:00:00"} {
+		if n := len(text) - len(end); n > 0 && string(text[n:]) == end {
+			text = text[:n]
+		}
+	}
+	return text
+}
+
+// readSheetRow reads a row of the sheet into the run.
+func (r *recordReader) readSheetRow() error {
+	s := r.table.sheet
+	at := r.offset()
+	if at < s.start || s.end >= 0 && at >= s.end {
+		return r.xml.Skip()
+	}
+	if err := r.run.begin(r); err != nil {
+		return err
+	}
+	r.sheet.xml = r.xml
+	if err := r.sheet.row(); err != nil {
+		return err
+	}
+	if len(r.sheet.cells) == 0 {
+		return nil
+	}
+	if err := r.run.openRow(r); err != nil {
+		return err
+	}
+	for _, c := range r.sheet.cells {
+		if c.column >= len(r.row) {
+			return input.ErrChanged
+		}
+		if c.kind == columnar.CellError {
+			r.cells.Errors++
+		}
+		if err := r.put(c.column, c.kind, c.text); err != nil {
+			return err
+		}
+	}
+	r.cells.Rows++
+	return nil
+}
