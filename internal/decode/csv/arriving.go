@@ -47,7 +47,7 @@ func OpenArriving(src input.Arriving, options Options) (*Table, error) {
 	}
 	text := &input.Text{Source: src, Encoding: input.UTF8, Survey: input.NewSurvey(limits.chunk)}
 	c := &Table{Dialect: found.Dialect, text: text, end: math.MaxInt64, limits: limits, arriving: src}
-	return c, c.takeHeader(found, header, named)
+	return c, c.nameColumns(found, header, named)
 }
 
 // arrivals are the chunks of a text that is arriving, as far as they were

@@ -7,7 +7,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
-// csvBlock scans runs of whole records, one after the other, and keeps its
+// recordBlock scans runs of whole records, one after the other, and keeps its
 // memory between them.
 type recordBlock struct {
 	dialect Dialect

@@ -10,7 +10,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
-// firstReading is the state of the first look at all records. Blocks are scanned
+// firstReading is the state of the first reading of all records. Blocks are scanned
 // by several goroutines at the same time and taken up in order, so that each
 // knows how many records come before it, and that all before it are well formed.
 type firstReading struct {
@@ -96,7 +96,7 @@ func (r *firstReading) scan(ctx context.Context, fn func(*columnar.Cells) error)
 		}
 	}()
 	for {
-		k, ok := r.take()
+		k, ok := r.claimChunk()
 		if !ok || r.arrivals != nil && !r.arrivals.wait(k) {
 			return nil
 		}
@@ -108,18 +108,18 @@ func (r *firstReading) scan(ctx context.Context, fn func(*columnar.Cells) error)
 			return err
 		}
 		fine = fine && scan.block.scan(scan.records)
-		if !r.turn(k) {
+		if !r.awaitTurn(k) {
 			return nil
 		}
 		if !fine {
 			r.stop(start)
 			return nil
 		}
-		first, err := r.table.takeUp(start, &scan.block)
+		first, err := r.table.addBlock(start, &scan.block)
 		if err != nil {
 			return err
 		}
-		r.pass()
+		r.endTurn()
 		if err := scan.block.emit(first, r.table.columns, fn); err != nil {
 			return err
 		}
@@ -134,8 +134,8 @@ func (r *firstReading) inside(k int) bool {
 	return !r.outside[k]
 }
 
-// take claims the next chunk.
-func (r *firstReading) take() (k int, ok bool) {
+// claimChunk claims the next chunk.
+func (r *firstReading) claimChunk() (k int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k = r.claim
@@ -143,9 +143,9 @@ func (r *firstReading) take() (k int, ok bool) {
 	return k, !r.over && int64(k)*r.chunk < r.table.end
 }
 
-// turn waits until all chunks before k are taken up, and reports false where one
+// awaitTurn waits until all chunks before k are taken up, and reports false where one
 // of them ended the reading.
-func (r *firstReading) turn(k int) bool {
+func (r *firstReading) awaitTurn(k int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.next != k && !r.over {
@@ -154,7 +154,7 @@ func (r *firstReading) turn(k int) bool {
 	return !r.over
 }
 
-func (r *firstReading) pass() {
+func (r *firstReading) endTurn() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next++
@@ -240,8 +240,8 @@ func (r *firstReading) finish(k int, high int64, scan *scanner) (fine bool, err 
 	return true, nil
 }
 
-// takeUp adds the records of a block to the table.
-func (c *Table) takeUp(start int64, block *recordBlock) (first int64, err error) {
+// addBlock adds the records of a block to the table.
+func (c *Table) addBlock(start int64, block *recordBlock) (first int64, err error) {
 	first = c.rows
 	if len(block.data) == 0 {
 		return first, nil

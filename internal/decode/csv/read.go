@@ -10,7 +10,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
-// csvRange is a part of the text that begins and ends where a record does.
+// blockRange is a part of the text that begins and ends where a record does.
 type blockRange struct {
 	start, end int64
 	first      int64 // number of the first record
@@ -70,7 +70,7 @@ func (c *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 	return nil
 }
 
-// csvScanner is the memory of one goroutine that scans.
+// scanner is the memory of one goroutine that scans.
 type scanner struct {
 	buffer []byte
 	// records is the part of buffer that is scanned.

@@ -98,7 +98,7 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	}
 	if like := options.like; like != nil && !named && found.width == len(like.names) {
 		c.begin, c.columns, c.names = int64(found.offsets[header]), len(like.names), like.names
-	} else if err := c.takeHeader(found, header, named); err != nil {
+	} else if err := c.nameColumns(found, header, named); err != nil {
 		return nil, err
 	}
 	return c, c.trimFooter()
@@ -148,8 +148,8 @@ func (c *Table) findHeader(ctx context.Context, options Options) (found *trial, 
 	}
 }
 
-// takeHeader names the columns by a record of the head.
-func (c *Table) takeHeader(found *trial, header int, named bool) error {
+// nameColumns names the columns by a record of the head.
+func (c *Table) nameColumns(found *trial, header int, named bool) error {
 	record := found.records[header]
 	if len(record) > input.MaxColumns {
 		return input.Refuse("too-many-columns", "the first record has %d fields; at most %d are read", len(record), input.MaxColumns)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// likeBytes is how much of a table is looked at to see that it is like another.
+// likeBytes is how much of a table is read to see that it is like another.
 const likeBytes = 4 << 10
 
-// csvLike is a table that others are expected to look like.
+// template is a table that others are expected to look like.
 type template struct {
 	dialect Dialect
 	// names are what it calls its columns, empty where it does not.

@@ -15,7 +15,7 @@ import (
 // caches of a core.
 const ChunkSize = 1 << 19
 
-// Survey is what one look at the whole of a text tells.
+// Survey is what reading the whole of a text once tells.
 type Survey struct {
 	mu sync.Mutex // held for the first places
 	// Chunk is how many bytes the chunks have.

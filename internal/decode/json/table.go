@@ -162,7 +162,7 @@ func (j *Table) read(ctx context.Context, src input.Source) error {
 // Close removes the temporary file where there is one.
 func (j *Table) Close() error { return j.spool.Close() }
 
-// refuseBlank answers ErrNoData where there is nothing but blanks.
+// refuseBlank returns ErrNoData where there is nothing but blanks.
 func (j *Table) refuseBlank() error {
 	w := newWalker(j.source)
 	w.readBytes = min(w.readBytes, 512)
