@@ -1,3 +1,10 @@
+// Package json reads records of JSON: those of a document, wherever in it they
+// are, and those of text with one value in each line.
+//
+// [Open] finds the records of a document (locate.go), or follows the path to
+// them, and [OpenLines] takes them line by line. What is opened is a [Table]: its
+// first reading finds the columns (columns.go), and reads the records (record.go)
+// in blocks, by several goroutines.
 package json
 
 import (
