@@ -26,6 +26,7 @@ type harness struct {
 	store      *troubledStore
 	dispatcher *Dispatcher
 	ws         feedmill.ID
+	began      time.Time
 	stop       context.CancelFunc
 	done       chan struct{}
 
@@ -36,8 +37,9 @@ type harness struct {
 // troubledStore is the real store with the trouble that a test orders.
 type troubledStore struct {
 	*sqlite.DB
-	noSlots, leaseHangs, dueFails, settleAway, settleRefuses atomic.Bool
-	released, reads, targets, rewinds, settling              atomic.Int64
+	noSlots, leaseHangs, releaseFails, dueFails              atomic.Bool
+	settleAway, settleRefuses                                atomic.Bool
+	released, releasedAll, reads, targets, rewinds, settling atomic.Int64
 	mostOutcomes, mostSettling                               atomic.Int64
 	readTakes, targetTakes, settleTakes                      time.Duration
 }
@@ -54,6 +56,10 @@ func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time
 }
 
 func (s *troubledStore) ReleaseSlots(_ context.Context, _ string, slots []int) error {
+	if s.releaseFails.Load() {
+		return feedmill.ErrUnavailable
+	}
+	s.releasedAll.Add(int64(count(len(slots) == 0)))
 	s.released.Add(int64(len(slots)))
 	return nil
 }
@@ -112,7 +118,7 @@ func runDispatcher(t *testing.T, o Options, to endpoint, test func(*harness)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &harness{T: t, store: &troubledStore{DB: db}, done: make(chan struct{})}
+		h := &harness{T: t, store: &troubledStore{DB: db}, began: time.Now(), done: make(chan struct{})}
 		h.newWorkspace()
 		o.Store, o.Vault, o.Log, o.Metrics, o.Replica = h.store, plainVault{}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), "one"
 		o.Sender = endpoint(func(ctx context.Context, t Target, m Message) Result {

@@ -1,8 +1,12 @@
 package deliver
 
 import (
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
 )
@@ -57,4 +61,58 @@ func TestABacklogIsReadBesideOffers(t *testing.T) {
 			h.Error("what the store held of a slot just taken waits behind what is offered")
 		}
 	})
+}
+
+func TestSlotSet(t *testing.T) {
+	var s slotSet
+	s[3], s[255] = true, true
+	if got := s.list(); !slices.Equal(got, []int{3, 255}) {
+		t.Errorf("the slots are %v", got)
+	}
+}
+
+// A lease that is renewed is never taken for lost.
+func TestALeaseThatIsRenewedIsKept(t *testing.T) {
+	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
+		time.Sleep(time.Minute)
+		families, err := h.dispatcher.Metrics.(*prometheus.Registry).Gather()
+		h.must(err)
+		for _, f := range families {
+			if f.GetName() == "feedmill_delivery_slots_taken_total" {
+				if n := f.GetMetric()[0].GetCounter().GetValue(); n != feedmill.Slots {
+					h.Errorf("slots were taken %v times, want each once", n)
+				}
+			}
+		}
+	})
+}
+
+// A slot is given back when nothing of it is under way, and not before.
+func TestASlotIsGivenBackWhenNothingIsUnderWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		to        endpoint
+		readTakes time.Duration
+	}{"an attempt": {to: slow(25 * time.Second)}, "a read": {to: slow(time.Millisecond), readTakes: 25 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			runDispatcher(t, Options{}, c.to, func(h *harness) {
+				h.subscribe(feedmill.DeliverySettings{Ordered: c.readTakes > 0})
+				h.store.readTakes = c.readTakes
+				h.dispatcher.Offer(h.accept(1, ""))
+				synctest.Wait()
+				h.store.noSlots.Store(true)
+				h.store.releaseFails.Store(true)
+				time.Sleep(8 * time.Second)
+				h.store.releaseFails.Store(false)
+				for _, step := range []struct {
+					at   time.Duration
+					want int64
+				}{{12 * time.Second, feedmill.Slots - 1}, {24 * time.Second, feedmill.Slots - 1}, {32 * time.Second, feedmill.Slots}, {time.Minute, feedmill.Slots}} {
+					time.Sleep(step.at - time.Since(h.began))
+					if n, all := h.store.released.Load(), h.store.releasedAll.Load(); n != step.want || all != 0 {
+						h.Errorf("after %s %d slots are given back, want %d; %d times all were", step.at, n, step.want, all)
+					}
+				}
+			})
+		})
+	}
 }
