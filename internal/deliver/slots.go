@@ -110,7 +110,7 @@ func (d *Dispatcher) setSlots(held []int) {
 			gained++
 			d.leaving[slot], d.polled[slot] = false, false
 		case !now[slot] && d.slots[slot]:
-			d.leaving[slot], d.polled[slot] = true, false
+			d.leaving[slot] = true
 		}
 	}
 	d.slots = now

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -71,20 +72,46 @@ func TestSlotSet(t *testing.T) {
 	}
 }
 
-// A lease that is renewed is never taken for lost.
+// A lease that is renewed is never taken for lost, nor is one whose renewal
+// fails once.
 func TestALeaseThatIsRenewedIsKept(t *testing.T) {
-	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
-		time.Sleep(time.Minute)
-		families, err := h.dispatcher.Metrics.(*prometheus.Registry).Gather()
-		h.must(err)
-		for _, f := range families {
-			if f.GetName() == "feedmill_delivery_slots_taken_total" {
-				if n := f.GetMetric()[0].GetCounter().GetValue(); n != feedmill.Slots {
-					h.Errorf("slots were taken %v times, want each once", n)
+	for _, fails := range []bool{false, true} {
+		runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
+			h.store.leaseHangs.Store(fails)
+			time.Sleep(9 * time.Second)
+			h.store.leaseHangs.Store(false)
+			time.Sleep(time.Minute)
+			families, err := h.dispatcher.Metrics.(*prometheus.Registry).Gather()
+			h.must(err)
+			for _, f := range families {
+				if f.GetName() == "feedmill_delivery_slots_taken_total" {
+					if n := f.GetMetric()[0].GetCounter().GetValue(); n != feedmill.Slots {
+						h.Errorf("a renewal fails: %v; slots were taken %v times, want each once", fails, n)
+					}
 				}
 			}
-		}
-	})
+		})
+	}
+}
+
+// What comes back before it was given back is ours, and to be polled anew.
+func TestSlotsThatComeBack(t *testing.T) {
+	d := New(Options{Store: &pagedStore{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	d.setSlots([]int{1, 2})
+	if err := d.pollOnce(t.Context()); err != nil || !slices.Equal(d.polled.list(), []int{1, 2}) || d.rewind {
+		t.Fatalf("polled are %v, %v", d.polled.list(), err)
+	}
+	d.setSlots([]int{2, 3})
+	if got := d.leaving.list(); !slices.Equal(got, []int{1}) || d.polled[3] || !d.polled[2] || !d.rewind {
+		t.Errorf("%v are to be given back, polled are %v", got, d.polled.list())
+	}
+	d.setSlots([]int{1, 2, 3})
+	if got := d.leaving.list(); len(got) != 0 || d.polled[1] || !d.rewind {
+		t.Errorf("%v are to be given back, polled are %v", got, d.polled.list())
+	}
+	if d.setSlots([]int{1, 2, 3}); !d.rewind {
+		t.Error("a renewal forgets that times are to be put right")
+	}
 }
 
 // A slot is given back when nothing of it is under way, and not before.
