@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,7 +57,9 @@ func TestShutdown(t *testing.T) {
 // Only so many attempts begin at once, and one that takes longer makes room.
 func TestAttemptsBeginAFewAtATime(t *testing.T) {
 	runDispatcher(t, Options{TargetAge: time.Hour, PollEvery: time.Hour}, slow(time.Second), func(h *harness) {
+		h.dispatcher.mu.Lock()
 		h.dispatcher.workers.maxBeginning = 10
+		h.dispatcher.mu.Unlock()
 		for range 50 {
 			h.subscribe(feedmill.DeliverySettings{})
 		}
@@ -73,9 +76,9 @@ func TestAttemptsBeginAFewAtATime(t *testing.T) {
 }
 
 func TestPingClosesTheBreaker(t *testing.T) {
-	silent := true
+	var well atomic.Bool
 	to := func(context.Context, Target, Message) Result {
-		if silent {
+		if !well.Load() {
 			return Result{Error: "timeout"}
 		}
 		return Result{Status: 200}
@@ -93,7 +96,7 @@ func TestPingClosesTheBreaker(t *testing.T) {
 		if err != nil || a.Error != "timeout" || a.Number != 1 || open() != 1 {
 			h.Errorf("a ping without an answer: %+v, %v; %d breakers are open", a, err, open())
 		}
-		silent = false
+		well.Store(true)
 		if a, err = h.dispatcher.Ping(h.Context(), h.subscription(sub)); err != nil || a.Status != 200 || open() != 0 {
 			h.Errorf("a ping with an answer: %+v, %v; %d breakers are open", a, err, open())
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -216,11 +217,16 @@ func (h *harness) acceptEvents(events ...feedmill.Event) []feedmill.DueDelivery 
 	return due
 }
 
-// sentTo counts the attempts that were begun for a subscription.
-func (h *harness) sentTo(sub feedmill.ID) (n int) {
+// attempts are those that were begun so far.
+func (h *harness) attempts() []sent {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, s := range h.sent {
+	return slices.Clone(h.sent)
+}
+
+// sentTo counts the attempts that were begun for a subscription.
+func (h *harness) sentTo(sub feedmill.ID) (n int) {
+	for _, s := range h.attempts() {
 		n += count(s.sub == sub)
 	}
 	return n
@@ -228,9 +234,7 @@ func (h *harness) sentTo(sub feedmill.ID) (n int) {
 
 // sentSince counts the attempts that were begun after a time.
 func (h *harness) sentSince(at time.Time) (n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, s := range h.sent {
+	for _, s := range h.attempts() {
 		n += count(s.began.After(at))
 	}
 	return n

@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,8 +83,11 @@ func TestWhatIsNotSentDoesNotOpenTheBreaker(t *testing.T) {
 
 // A change that is made while the subscription is read counts.
 func TestAChangeDuringAReadIsNotLost(t *testing.T) {
+	var mu sync.Mutex
 	var urls []string
 	to := func(_ context.Context, t Target, _ Message) Result {
+		mu.Lock()
+		defer mu.Unlock()
 		urls = append(urls, t.URL)
 		return Result{Status: 200}
 	}
@@ -95,6 +99,8 @@ func TestAChangeDuringAReadIsNotLost(t *testing.T) {
 		h.change(sub, func(s *feedmill.Subscription) { s.URL = "https://example.com/new" })
 		h.dispatcher.Changed(sub)
 		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if !slices.Equal(urls, []string{"https://example.com/new"}) {
 			h.Errorf("sent to %q", urls)
 		}
@@ -163,9 +169,10 @@ func TestWorkspaceOfALaneThatWasFound(t *testing.T) {
 		h.accept(1, "")
 		time.Sleep(2 * time.Second)
 		h.dispatcher.mu.Lock()
-		defer h.dispatcher.mu.Unlock()
-		if got := h.dispatcher.lanes[sub].workspace; got != h.ws || len(h.sent) != 1 {
-			h.Errorf("%d were sent; the lane is of workspace %q", len(h.sent), got)
+		got := h.dispatcher.lanes[sub].workspace
+		h.dispatcher.mu.Unlock()
+		if got != h.ws || h.sentTo(sub) != 1 {
+			h.Errorf("%d were sent; the lane is of workspace %q", h.sentTo(sub), got)
 		}
 	})
 }

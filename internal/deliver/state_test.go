@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,13 @@ func (h *harness) stateOf(sub feedmill.ID) state {
 	return h.dispatcher.lanes[sub].state
 }
 
+// queued is how many deliveries wait in memory.
+func (h *harness) queued() int {
+	h.dispatcher.mu.Lock()
+	defer h.dispatcher.mu.Unlock()
+	return h.dispatcher.memory.queued
+}
+
 func (h *harness) checkState(sub feedmill.ID, want state) {
 	h.Helper()
 	if got := h.stateOf(sub); got != want {
@@ -26,17 +34,17 @@ func (h *harness) checkState(sub feedmill.ID, want state) {
 }
 
 func TestASilentEndpointIsProbed(t *testing.T) {
-	well := time.Time{}
+	var well atomic.Pointer[time.Time]
 	to := func(context.Context, Target, Message) Result {
 		time.Sleep(10 * time.Millisecond)
-		if time.Now().Before(well) {
+		if time.Now().Before(*well.Load()) {
 			return Result{Error: "timeout"}
 		}
 		return Result{Status: 200}
 	}
 	runDispatcher(t, Options{Random: func() float64 { return 0.5 }}, to, func(h *harness) {
 		began := time.Now()
-		well = began.Add(3500 * time.Millisecond)
+		well.Store(new(began.Add(3500 * time.Millisecond)))
 		sub := h.subscribe(feedmill.DeliverySettings{Concurrency: 8})
 		h.dispatcher.Offer(h.accept(20, ""))
 		for _, step := range []struct {
@@ -59,7 +67,7 @@ func TestASilentEndpointIsProbed(t *testing.T) {
 			if step.at == 500*time.Millisecond {
 				h.checkState(sub, tripped)
 				h.dispatcher.Offer(h.accept(1, ""))
-				if n := h.dispatcher.memory.queued; n != 0 {
+				if n := h.queued(); n != 0 {
 					h.Errorf("%d wait in memory for an endpoint that is silent", n)
 				}
 			}
@@ -74,16 +82,16 @@ func TestASilentEndpointIsProbed(t *testing.T) {
 
 // What is offered while a probe is under way follows it, without a poll.
 func TestOffersDuringAProbe(t *testing.T) {
-	well := time.Time{}
+	var well atomic.Pointer[time.Time]
 	to := func(context.Context, Target, Message) Result {
 		time.Sleep(100 * time.Millisecond)
-		if time.Now().Before(well) {
+		if time.Now().Before(*well.Load()) {
 			return Result{Error: "timeout"}
 		}
 		return Result{Status: 200}
 	}
 	runDispatcher(t, Options{PollEvery: time.Hour}, to, func(h *harness) {
-		well = time.Now().Add(time.Second)
+		well.Store(new(time.Now().Add(time.Second)))
 		sub := h.subscribe(feedmill.DeliverySettings{})
 		h.dispatcher.Offer(h.accept(6, ""))
 		time.Sleep(1250 * time.Millisecond) // five fail, and the breaker is open for a second
@@ -191,8 +199,8 @@ func TestWhatIsHeldIsNotSent(t *testing.T) {
 		reads := h.store.targets.Load()
 		h.dispatcher.Offer(h.accept(5, ""))
 		h.checkState(sub, held)
-		if n := h.store.targets.Load(); n != reads || h.dispatcher.memory.queued != 0 {
-			h.Errorf("it is read again for what is offered, and %d wait in memory", h.dispatcher.memory.queued)
+		if n := h.store.targets.Load(); n != reads || h.queued() != 0 {
+			h.Errorf("it is read again for what is offered, and %d wait in memory", h.queued())
 		}
 		h.change(sub, func(s *feedmill.Subscription) { s.State = feedmill.SubscriptionActive })
 		h.dispatcher.Changed(sub)
