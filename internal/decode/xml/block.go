@@ -126,7 +126,8 @@ func (t *Table) newReader() *recordReader {
 		return r
 	}
 	r := &recordReader{table: t, xml: new(Reader), way: newWay(t.survey.document), record: newSpot(t.shape.record)}
-	r.xml.AnyEncoding, r.xml.DropBlank = t.transcoded, !t.shape.mixed
+	r.xml.AnyEncoding, r.xml.DropBlank, r.xml.Trusted = t.transcoded, !t.shape.mixed, t.plainLines
+	r.follow.off = t.tagByTag
 	if t.shape.lists > 0 {
 		r.explosion = input.NewExplosion(t.shape.lists)
 	}
@@ -138,7 +139,8 @@ func (r *recordReader) readBlock(ctx context.Context) error {
 	b := &r.table.blocks[r.run.block]
 	r.run.shift = b.start - int64(len(b.before))
 	r.cells = columnar.Cells{Columns: len(r.table.shape.names), Data: r.cells.Data[:0], Cell: r.cells.Cell[:0]}
-	r.keeps = false
+	r.keeps, r.open = false, r.open[:0]
+	r.follow.cancel()
 	data := io.Reader(io.NewSectionReader(r.table.src, b.start, b.end-b.start))
 	if b.before != "" || b.behind != "" {
 		data = io.MultiReader(strings.NewReader(b.before), data, strings.NewReader(b.behind))

@@ -29,12 +29,20 @@ type buffer struct {
 	// in it before which a carriage return was taken out.
 	base    int64
 	returns []int
+	// Returns says that there were any in the document so far.
+	Returns bool
 	// passed is how many of them are before the place that was asked for last, because places
 	// are mostly asked for in their order.
 	passed int
 	// lines is how many lines end before the buffer, and lineStart where the
 	// line begins that goes on in it.
 	lines, lineStart int64
+
+	// moves counts how often what is in the buffer moved.
+	moves uint64
+	// Trusted says that the data was read before and has no carriage returns, so that its
+	// characters need not be looked at.
+	Trusted bool
 
 	// rest are bytes that were read, and cannot be judged without those that follow.
 	rest    [utf8.UTFMax]byte
@@ -45,7 +53,7 @@ type buffer struct {
 const sentinel = '<'
 
 func (b *buffer) reset(src io.Reader) {
-	*b = buffer{src: src, block: cmp.Or(b.block, blockBytes), buf: b.buf, returns: b.returns[:0]}
+	*b = buffer{src: src, Trusted: b.Trusted, moves: b.moves + 1, block: cmp.Or(b.block, blockBytes), buf: b.buf, returns: b.returns[:0]}
 	if b.buf == nil {
 		b.buf = make([]byte, b.block+utf8.UTFMax+padding)
 	}
@@ -112,6 +120,7 @@ func (b *buffer) drop(keep int) {
 	for i := range b.returns {
 		b.returns[i] -= keep
 	}
+	b.moves++
 	copy(b.buf, b.buf[keep:b.size])
 	b.close(b.size - keep)
 }
@@ -156,10 +165,16 @@ func (b *buffer) take(fresh []byte) {
 	}
 	b.resting = copy(b.rest[:], fresh[whole:])
 	fresh = fresh[:whole]
-	start, returns, bad := b.size, true, -1
-	if returns, bad = checkCharacters(fresh); bad >= 0 {
+	if b.Trusted {
+		b.close(b.size + whole)
+		return
+	}
+	start := b.size
+	returns, bad := checkCharacters(fresh)
+	if bad >= 0 {
 		fresh = fresh[:bad]
 	}
+	b.Returns = b.Returns || returns
 	size := start + len(fresh)
 	if returns {
 		size = b.endLines(start, size)

@@ -27,6 +27,8 @@ type field struct {
 	repeats, recurs bool
 	// nested says that it is JSON, with all that is in it.
 	nested bool
+	// alone says that it is nothing but text.
+	alone bool
 	// level counts the elements on the way here that become rows, where those here do.
 	level int
 	// column is that of its text, or of its JSON; -1 where there is none.
@@ -161,7 +163,7 @@ func (s *shape) explode(steps []pathStep) error {
 
 // settle decides what of a field and those in it becomes columns and what JSON.
 func (s *shape) settle(f *field, pairs map[[2]string]bool) {
-	f.mixed = f.text && len(f.children) > 0
+	f.mixed, f.alone = f.text && len(f.children) > 0, f.plain()
 	s.mixed = s.mixed || f.mixed
 	for _, child := range f.children {
 		child.way = child.name
@@ -203,7 +205,7 @@ func (s *shape) number() error {
 			columns = append(columns, column{name, f.order, &f.column})
 			return
 		}
-		plain := f.plain()
+		plain := f.alone
 		switch {
 		case plain && f.parent != nil:
 			columns = append(columns, column{name, f.order, &f.column})

@@ -201,7 +201,7 @@ func (t *items) appendValue(to []byte, i int32) []byte {
 	switch {
 	case it.null, empty && it.first < 0 && it.attributes.start == it.attributes.end:
 		return append(to, "null"...)
-	case it.spot.field.plain():
+	case it.spot.field.alone:
 		return appendString(to, t.texts[it.text.start:it.text.end])
 	}
 	opening := byte('{')

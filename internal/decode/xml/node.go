@@ -13,9 +13,11 @@ type node struct {
 	children []*node
 	byName   map[string]*node
 	// spelled is the name that was met last, and first and next are the nodes that are
-	// expected: the first child and the next sibling of the last time.
+	// expected: the first child and the next sibling of the last time. After is what followed
+	// an element before.
 	spelled     *Name
 	first, next *node
+	after       follows[node]
 	attributes  []*nodeAttribute
 	attribute   map[string]*nodeAttribute
 

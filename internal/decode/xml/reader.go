@@ -63,6 +63,7 @@ type Reader struct {
 	// that declare namespaces.
 	prefixed     []prefixedAttribute
 	declarations []declaration
+	passage      passageStart
 	// scratch has values and text that are not as they stand in the document.
 	scratch []byte
 }
@@ -96,17 +97,20 @@ func NewReader(src io.Reader) *Reader {
 	return r
 }
 
-// Reset makes the reader begin with another document. It keeps its memory and its
-// settings.
+// Reset makes the reader begin with another document. It keeps its memory, its
+// settings and the names that it knows.
 func (r *Reader) Reset(src io.Reader) {
 	*r = Reader{
 		buffer: r.buffer, scope: r.scope, DropBlank: r.DropBlank, AnyEncoding: r.AnyEncoding,
-		stack: r.stack[:0], attrs: r.attrs[:0], scratch: r.scratch[:0],
-		prefixed: r.prefixed[:0], declarations: r.declarations[:0],
+		tag: r.tag, root: r.root, stack: r.stack[:0], attrs: r.attrs[:0], scratch: r.scratch[:0],
+		prefixed: r.prefixed[:0], declarations: r.declarations[:0], passage: passageStart{ended: r.passage.ended[:0]},
 	}
 	r.expected = &r.root
 	r.buffer.reset(src)
-	r.scope.reset()
+	if r.none == nil {
+		r.scope.reset()
+	}
+	r.release(0)
 }
 
 // Next goes on to what comes next in the document. At its end the error is

@@ -14,6 +14,9 @@ type recordReader struct {
 	// way leads to the records, and record is one.
 	way, record *spot
 	scratch     []byte
+	// open are the elements of the record that are open.
+	open   []openSpot
+	follow follower[spot]
 
 	cells columnar.Cells
 	row   []columnar.Cell
@@ -31,6 +34,17 @@ type recordReader struct {
 
 	sheet sheetReader
 	run   run
+}
+
+// openSpot is an element of a record that is open.
+type openSpot struct {
+	spot *spot
+	// last is the child that began last.
+	last *spot
+	// start is where its text begins, and own says that some of it is its own.
+	start                int
+	own, isNil, wasKept  bool
+	around, group, roots int // what an element that becomes rows stands in
 }
 
 // read reads all records of the document that is the reader's.
@@ -54,6 +68,7 @@ func (r *recordReader) read() error {
 			next := r.child(at, last, r.xml.Name())
 			switch {
 			case next == nil:
+				r.follow.cancel()
 				err = r.xml.Skip()
 			case next.record && r.table.sheet != nil:
 				last = next
@@ -62,6 +77,7 @@ func (r *recordReader) read() error {
 				last = next
 				err = r.readRecord()
 			default:
+				r.follow.cancel()
 				stack = append(stack, around{at, r.keeps})
 				r.keeps = r.keepsSpace(r.keeps)
 				at, last = next, nil
@@ -70,6 +86,7 @@ func (r *recordReader) read() error {
 				return err
 			}
 		case EndElement:
+			r.follow.cancel()
 			last = at
 			top := stack[len(stack)-1]
 			at, r.keeps, stack = top.spot, top.keeps, stack[:len(stack)-1]
@@ -77,8 +94,63 @@ func (r *recordReader) read() error {
 	}
 }
 
-// readRecord reads a record whose tag was read.
+// keepsSpace reports whether white space is kept in the element that starts, which an
+// attribute may say.
+func (r *recordReader) keepsSpace(around bool) bool {
+	for _, a := range r.xml.Attributes() {
+		if a.Name.Space == xmlSpace && a.Name.Local == "space" {
+			return string(a.Value) == "preserve"
+		}
+	}
+	return around
+}
+
+// readRecord reads a record whose tag was read, and those that follow it without anything else
+// between them.
 func (r *recordReader) readRecord() error {
+	if err := r.beginRecord(); err != nil {
+		return err
+	}
+	if err := r.enter(r.record); err != nil {
+		return err
+	}
+	for len(r.open) > 0 {
+		kind, err := r.xml.Next()
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case Text:
+			top, text := &r.open[len(r.open)-1], r.xml.Text()
+			top.own = top.own || !isBlank(text)
+			r.texts = append(r.texts, text...)
+			r.follow.cancel()
+		case StartElement:
+			top := &r.open[len(r.open)-1]
+			child := r.child(top.spot, top.last, r.xml.Name())
+			if child == nil {
+				return input.ErrChanged
+			}
+			top.last = child
+			if child.field.nested {
+				r.follow.cancel()
+				err = r.nested(child)
+			} else {
+				err = r.enter(child)
+			}
+		case EndElement:
+			r.follow.end()
+			err = r.leave()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.endRecord()
+}
+
+// beginRecord makes ready for a record.
+func (r *recordReader) beginRecord() error {
 	if err := r.run.begin(r); err != nil {
 		return err
 	}
@@ -86,12 +158,13 @@ func (r *recordReader) readRecord() error {
 	r.items.reset()
 	if r.explosion != nil {
 		r.explosion.Begin()
-	} else if err := r.run.openRow(r); err != nil {
-		return err
+		return nil
 	}
-	if err := r.element(r.record); err != nil {
-		return err
-	}
+	return r.run.openRow(r)
+}
+
+// endRecord makes the rows of a record that has ended.
+func (r *recordReader) endRecord() error {
 	if err := r.endNested(0); err != nil {
 		return err
 	}
@@ -111,22 +184,35 @@ func (r *recordReader) readRecord() error {
 	return failed
 }
 
-// keepsSpace reports whether white space is kept in the element that starts, which an
-// attribute may say.
-func (r *recordReader) keepsSpace(around bool) bool {
-	for _, a := range r.xml.Attributes() {
-		if a.Name.Space == xmlSpace && a.Name.Local == "space" {
-			return string(a.Value) == "preserve"
+// enter reads the beginning of an element whose tag was read, and all of it where that is only text,
+// and then what follows as far as it is what followed before.
+func (r *recordReader) enter(s *spot) error {
+	if err := r.push(s); err != nil {
+		return err
+	}
+	if attributes := r.xml.Attributes(); len(attributes) > 0 {
+		r.follow.cancel()
+		if err := r.readAttributes(s, attributes); err != nil {
+			return err
 		}
 	}
-	return around
+	r.follow.begin(s)
+	followed := r.follow.passage(r.xml)
+	text, ok := r.xml.TextOnly()
+	if !ok {
+		return nil
+	}
+	r.follow.remember(followed)
+	if err := r.leaf(text); err != nil {
+		return err
+	}
+	return r.passAlong(s)
 }
 
-// element reads an element whose tag was read into the row.
-func (r *recordReader) element(s *spot) error {
-	f := s.field
-	keeps, isNil := r.keeps, false
-	for i, a := range r.xml.Attributes() {
+// readAttributes reads the attributes of the element that is open last.
+func (r *recordReader) readAttributes(s *spot, attributes []Attribute) error {
+	top := &r.open[len(r.open)-1]
+	for i, a := range attributes {
 		known := r.attribute(s, i, a.Name)
 		switch {
 		case known == nil:
@@ -136,104 +222,90 @@ func (r *recordReader) element(s *spot) error {
 				return err
 			}
 		case known.kind == nilAttribute:
-			isNil = says(a.Value)
+			top.isNil = says(a.Value)
 		case known.kind == spaceAttribute:
 			r.keeps = string(a.Value) == "preserve"
 		}
 	}
-	if text, ok := r.xml.TextOnly(); ok {
-		if r.mixed > 0 {
-			r.texts = append(r.texts, text...)
-		}
-		err := r.putText(f, text, isNil)
-		r.keeps = keeps
-		return err
-	}
-	err := r.content(s, isNil)
-	r.keeps = keeps
-	return err
+	return nil
 }
 
-// content reads what is in an element up to its end.
-func (r *recordReader) content(s *spot, isNil bool) error {
-	f, start, own := s.field, len(r.texts), false
-	if f.mixed {
+// push opens an element.
+func (r *recordReader) push(s *spot) error {
+	open := openSpot{spot: s, start: len(r.texts), wasKept: r.keeps}
+	if s.field.level > 0 {
+		around, ok := r.explosion.Enter(s.field.level)
+		if !ok {
+			return r.failExploded()
+		}
+		open.around, open.group, open.roots = around, int(r.group), len(r.items.roots)
+		r.groups++
+		r.group = r.groups
+	}
+	if s.field.mixed {
 		r.mixed++
 	}
-	var last *spot
-	for {
-		kind, err := r.xml.Next()
-		if err != nil {
-			return err
-		}
-		switch kind {
-		case Text:
-			text := r.xml.Text()
-			own = own || !isBlank(text)
-			r.texts = append(r.texts, text...)
-		case StartElement:
-			child := r.child(s, last, r.xml.Name())
-			if child == nil {
-				return input.ErrChanged
-			}
-			if err := r.below(child); err != nil {
-				return err
-			}
-			last = child
-		case EndElement:
-			if f.mixed {
-				r.mixed--
-			}
-			text := r.texts[start:]
-			if !own && !(r.keeps && len(f.children) == 0) {
-				text = nil
-			}
-			if r.mixed == 0 {
-				r.texts = r.texts[:start]
-			}
-			return r.putText(f, text, isNil)
-		}
-	}
+	r.open = append(r.open, open)
+	return nil
 }
 
-// below reads an element in another one.
-func (r *recordReader) below(s *spot) error {
-	switch f := s.field; {
-	case f.nested:
-		return r.nested(s)
-	case f.level == 0:
-		return r.element(s)
+// leaf closes the element that is open last and has nothing but a text.
+func (r *recordReader) leaf(text []byte) error {
+	top := &r.open[len(r.open)-1]
+	if top.spot.field.mixed {
+		r.mixed--
 	}
-	around, ok := r.explosion.Enter(s.field.level)
-	if !ok {
-		return r.failExploded()
+	if r.mixed > 0 {
+		r.texts = append(r.texts, text...)
 	}
-	group, roots := r.group, len(r.items.roots)
-	r.groups++
-	r.group = r.groups
-	if err := r.element(s); err != nil {
-		return err
+	return r.pop(top, text)
+}
+
+// leave closes the element that is open last.
+func (r *recordReader) leave() error {
+	top := &r.open[len(r.open)-1]
+	f := top.spot.field
+	if f.mixed {
+		r.mixed--
 	}
-	if err := r.endNested(roots); err != nil {
-		return err
+	text := r.texts[top.start:]
+	if !top.own && !(r.keeps && len(f.children) == 0) {
+		text = nil
 	}
-	r.group = group
-	r.explosion.Leave(around)
+	if r.mixed == 0 {
+		r.texts = r.texts[:top.start]
+	}
+	return r.pop(top, text)
+}
+
+// pop closes the element that is open last and has a text.
+func (r *recordReader) pop(top *openSpot, text []byte) error {
+	if f := top.spot.field; f.column >= 0 {
+		if err := r.putText(f, text, top.isNil); err != nil {
+			return err
+		}
+	}
+	r.keeps = top.wasKept
+	if top.spot.field.level > 0 {
+		if err := r.endNested(top.roots); err != nil {
+			return err
+		}
+		r.group = int32(top.group)
+		r.explosion.Leave(top.around)
+	}
+	r.open = r.open[:len(r.open)-1]
 	return nil
 }
 
 // putText puts the text of an element into its column.
 func (r *recordReader) putText(f *field, text []byte, isNil bool) error {
-	if f.column < 0 {
-		return nil
-	}
 	if isNil {
 		return r.putCell(f.column, columnar.NewCell(columnar.CellNull, 0, 0))
 	}
 	if !r.keeps {
 		text = trimBlank(text)
 	}
-	if len(text) == 0 && !f.plain() {
+	if len(text) == 0 && !f.alone {
 		return nil
 	}
 	return r.put(f.column, columnar.CellPlain, text)

@@ -17,6 +17,8 @@ type spot struct {
 	first, next *spot
 	attributes  []spotAttribute
 
+	// after is what followed this element before.
+	after follows[spot]
 	// item is the last nested item here, in the item around.
 	item, around int32
 }

@@ -18,6 +18,8 @@ type survey struct {
 	known, order int
 	scratch      []byte
 
+	follow follower[node]
+
 	// marks are places about so many bytes from each other, and next is where the next is due.
 	marks      []mark
 	blockBytes int64
@@ -54,8 +56,9 @@ type markFrame struct {
 }
 
 // surveyDocument reads a document to its end.
-func surveyDocument(xml *Reader, path recordPath, blockBytes int64) (*survey, error) {
+func surveyDocument(xml *Reader, path recordPath, blockBytes int64, tagByTag bool) (*survey, error) {
 	s := &survey{xml: xml, path: path, document: &node{taken: 1}, blockBytes: blockBytes, next: blockBytes}
+	s.follow.off = tagByTag
 	s.open = append(s.open, openNode{node: s.document})
 	xml.DropBlank = true
 	for {
@@ -72,6 +75,7 @@ func surveyDocument(xml *Reader, path recordPath, blockBytes int64) (*survey, er
 		case EndElement:
 			s.endElement()
 		case Text:
+			s.follow.cancel()
 			top := &s.open[len(s.open)-1]
 			top.text = top.text || !isBlank(xml.Text())
 		}
@@ -108,43 +112,103 @@ func (s *survey) startElement() error {
 	}
 	top.last = n
 	if n.lost {
+		s.follow.cancel()
 		return s.xml.Skip()
 	}
-	n.count++
-	if around := top.node.count; n.in != around || n.run == 0 {
-		n.in, n.run = around, 0
+	s.enter(top, n, s.xml.Offset())
+	if attributes := s.xml.Attributes(); len(attributes) > 0 {
+		s.follow.cancel()
+		if err := s.noteAttributes(n, attributes); err != nil {
+			return err
+		}
 	}
-	n.run++
-	n.most = max(n.most, n.run)
-	keeps := top.keeps
-	for i, a := range s.xml.Attributes() {
+	if at := s.xml.Offset(); at >= s.next {
+		s.mark(at)
+	}
+	s.follow.begin(n)
+	followed := s.follow.passage(s.xml)
+	if text, ok := s.xml.TextOnly(); ok {
+		s.follow.remember(followed)
+		s.leaf(text)
+		s.passAlong(n)
+	}
+	return nil
+}
+
+// noteAttributes notes the attributes of the element that is open last.
+func (s *survey) noteAttributes(n *node, attributes []Attribute) error {
+	for i, a := range attributes {
 		known, err := s.attribute(n, i, a.Name)
 		if err != nil {
 			return err
 		}
 		if known.kind == spaceAttribute {
-			keeps = string(a.Value) == "preserve"
+			s.open[len(s.open)-1].keeps = string(a.Value) == "preserve"
 		}
-	}
-	at := s.xml.Offset()
-	s.open = append(s.open, openNode{node: n, at: at, keeps: keeps})
-	if at >= s.next {
-		s.mark(at)
-	}
-	if text, ok := s.xml.TextOnly(); ok {
-		top := &s.open[len(s.open)-1]
-		top.text = len(text) > 0 && !isBlank(text)
-		s.endElement()
 	}
 	return nil
 }
 
+// enter opens an element.
+func (s *survey) enter(around *openNode, n *node, at int64) {
+	n.count++
+	if in := around.node.count; n.in != in || n.run == 0 {
+		n.in, n.run = in, 0
+	}
+	n.run++
+	n.most = max(n.most, n.run)
+	s.open = append(s.open, openNode{node: n, at: at, keeps: around.keeps})
+}
+
+// leaf closes the innermost element, which has only a text.
+func (s *survey) leaf(text []byte) {
+	s.open[len(s.open)-1].text = len(text) > 0 && !isBlank(text)
+	s.leave(s.xml.End())
+}
+
+// passAlong goes on behind an element of only text as long as what follows is known.
+func (s *survey) passAlong(n *node) {
+	for {
+		end := s.xml.End()
+		next, text, only := n.after.pass(s.xml)
+		if next == nil {
+			s.follow.start(&n.after, s.xml)
+			return
+		}
+		for range next.ends {
+			s.leave(end)
+		}
+		for _, n = range next.begins {
+			top := &s.open[len(s.open)-1]
+			top.last = n
+			at := s.xml.Offset()
+			if depth := len(s.open); depth <= s.xml.Depth() {
+				at = s.xml.OpenAt(depth)
+			}
+			s.enter(top, n, at)
+		}
+		if at := s.xml.Offset(); at >= s.next {
+			s.mark(at)
+		}
+		if !only {
+			return
+		}
+		s.leaf(text)
+	}
+}
+
 // endElement notes the end of the innermost element.
 func (s *survey) endElement() {
+	s.follow.end()
+	s.leave(s.xml.End())
+}
+
+// leave closes the innermost element.
+func (s *survey) leave(end int64) {
 	last := len(s.open) - 1
 	ended := &s.open[last]
 	n := ended.node
-	size := s.xml.End() - ended.at
+	size := end - ended.at
 	n.bytes += size
 	if size > n.largest {
 		n.largest, n.largestAt = size, ended.at
@@ -270,7 +334,11 @@ func (s *survey) mark(at int64) {
 				attributes = ` xml:space="preserve"`
 			}
 		}
-		frames = append(frames, markFrame{open.node, open.at, string(s.xml.AppendOpenTag(nil, depth, attributes))})
+		frame := markFrame{node: open.node, at: open.at}
+		if depth <= s.xml.Depth() { // else it is the last one, and has ended for the reader
+			frame.tag = string(s.xml.AppendOpenTag(nil, depth, attributes))
+		}
+		frames = append(frames, frame)
 	}
 	s.marks = append(s.marks, frames)
 }

@@ -31,8 +31,11 @@ type Table struct {
 	spool *input.Spool
 	// transcoded says that the data was not UTF-8.
 	transcoded bool
+	// plainLines says that it has no carriage returns.
+	plainLines bool
 	path       string
 	emptyCells int64
+	tagByTag   bool
 
 	survey  *survey
 	shape   *shape
@@ -63,6 +66,8 @@ type Options struct {
 	// blockBytes is for tests that want many small blocks, and emptyCells for those that want a
 	// lower limit.
 	blockBytes, emptyCells int64
+	// tagByTag is for tests that want nothing to be passed at once.
+	tagByTag bool
 }
 
 // usualBlockBytes is about how much data is decoded at once.
@@ -70,7 +75,7 @@ const usualBlockBytes = 1 << 20
 
 // Open reads a document and finds its records.
 func Open(ctx context.Context, src input.Source, options Options) (*Table, error) {
-	t := &Table{src: src, path: options.Path, spool: input.NewSpool(options.Temp), emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
+	t := &Table{src: src, path: options.Path, spool: input.NewSpool(options.Temp), tagByTag: options.tagByTag, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
 	if err := t.open(ctx, options); err != nil {
 		_ = t.Close() // what is lost with it is lost
 		return nil, t.refusal(err)
@@ -97,9 +102,10 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	}
 	xml := NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))
 	xml.AnyEncoding = t.transcoded
-	if t.survey, err = surveyDocument(xml, path, cmp.Or(options.blockBytes, usualBlockBytes)); err != nil {
+	if t.survey, err = surveyDocument(xml, path, cmp.Or(options.blockBytes, usualBlockBytes), t.tagByTag); err != nil {
 		return err
 	}
+	t.plainLines = !xml.Returns
 	if path == nil && t.survey.isWorkbook() {
 		return t.openSheet(ctx)
 	}

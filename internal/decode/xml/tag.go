@@ -50,6 +50,7 @@ func (r *Reader) scanStart(at int) int {
 		}
 		return i + 1
 	}
+	r.passage.possible = false
 	if i = r.scanAttributes(s, i); i < 0 || !r.push(s, at) {
 		return stopped
 	}
@@ -118,6 +119,10 @@ func (r *Reader) pop(end int) Kind {
 	open := &r.stack[top]
 	r.name = open.name
 	r.expected = &open.symbol.sibling
+	if top < r.passage.low {
+		r.passage.low = top
+		r.passage.ended = append(r.passage.ended, open.symbol)
+	}
 	if open.bound < len(r.bound) {
 		r.release(open.bound)
 	}

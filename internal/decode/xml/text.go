@@ -57,7 +57,7 @@ func (r *Reader) cut(at int) bool { return at >= r.size && !r.ended }
 
 // giveText makes the token a piece of text.
 func (r *Reader) giveText(text []byte, end int) (Kind, error) {
-	r.text = text
+	r.text, r.passage.possible = text, false
 	r.start, r.i = r.i, end
 	r.kind = Text
 	return Text, nil
