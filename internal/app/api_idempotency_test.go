@@ -25,7 +25,7 @@ import (
 const newReader = `{"name":"made once","scopes":["api:read"]}`
 
 // createOnce makes a key under an idempotency key.
-func createOnce(onceKey, body string) request {
+func createIdempotent(onceKey, body string) request {
 	return request{method: "POST", path: "/keys", body: body, header: [][2]string{{"Idempotency-Key", onceKey}}}
 }
 
@@ -57,13 +57,13 @@ func countKeys(t *testing.T, s *service) int {
 	return strings.Count(s.send(t, request{method: "GET", path: "/keys?limit=500"}).body, `"made once"`)
 }
 
-func TestOnceGivesTheFirstAnswerAgain(t *testing.T) {
+func TestIdempotencyGivesTheFirstAnswerAgain(t *testing.T) {
 	s := start(t, setup{})
 	for name, q := range map[string]request{
-		"made":          createOnce("made", newReader),
-		"invalid":       createOnce("invalid", `{"name":7}`),
-		"no JSON":       createOnce("no JSON", `{`),
-		"no workspace":  createOnce("nowhere", `{"name":"n","scopes":["admin"],"workspaceId":"ws_1"}`),
+		"made":          createIdempotent("made", newReader),
+		"invalid":       createIdempotent("invalid", `{"name":7}`),
+		"no JSON":       createIdempotent("no JSON", `{`),
+		"no workspace":  createIdempotent("nowhere", `{"name":"n","scopes":["admin"],"workspaceId":"ws_1"}`),
 		"wrong format":  {method: "POST", path: "/keys", body: "a", header: [][2]string{{"Idempotency-Key", "format"}, {"Content-Type", "text/csv"}}},
 		"name taken":    {method: "POST", path: "/workspaces", body: `{"name":"default"}`, header: [][2]string{{"Idempotency-Key", "taken"}}},
 		"unknown query": {method: "POST", path: "/keys?x=1", body: newReader, header: [][2]string{{"Idempotency-Key", "query"}}},
@@ -85,9 +85,9 @@ func TestOnceGivesTheFirstAnswerAgain(t *testing.T) {
 	}
 }
 
-func TestOnceIsForOneRequest(t *testing.T) {
+func TestIdempotencyIsForOneRequest(t *testing.T) {
 	s := start(t, setup{})
-	first := s.send(t, createOnce("k", newReader))
+	first := s.send(t, createIdempotent("k", newReader))
 	header := func(more ...[2]string) [][2]string { return append(more, [2]string{"Idempotency-Key", "k"}) }
 	for name, q := range map[string]request{
 		"body":         {method: "POST", path: "/keys", body: newReader + " ", header: header()},
@@ -104,18 +104,18 @@ func TestOnceIsForOneRequest(t *testing.T) {
 			}
 		})
 	}
-	wantSame(t, first, s.send(t, createOnce("k", newReader)))
+	wantSame(t, first, s.send(t, createIdempotent("k", newReader)))
 
 	// Another workspace's key of the same text is another key.
 	other := s.newKey(t, s.newWorkspace(t, "other").ID, "admin")
-	q := createOnce("k", newReader)
+	q := createIdempotent("k", newReader)
 	q.key = other.Key
 	if got := s.send(t, q); got.status != 201 || got.body == first.body {
 		t.Errorf("another workspace is answered %d: %s", got.status, got.body)
 	}
 }
 
-func TestOnceKeys(t *testing.T) {
+func TestIdempotencyKeys(t *testing.T) {
 	s := start(t, setup{})
 	for name, keys := range map[string][]string{
 		"long": {strings.Repeat("k", 256)}, "empty": {""}, "a space inside": {"a b"}, "not ASCII": {"ä"}, "two": {"a", "b"}, "the same twice": {"a", "a"},
@@ -132,7 +132,7 @@ func TestOnceKeys(t *testing.T) {
 	if n := countKeys(t, s); n != 0 {
 		t.Errorf("%d keys were made", n)
 	}
-	if got := s.send(t, createOnce(strings.Repeat("!~", 127)+"k", newReader)); got.status != 201 {
+	if got := s.send(t, createIdempotent(strings.Repeat("!~", 127)+"k", newReader)); got.status != 201 {
 		t.Errorf("the longest key is answered %d: %s", got.status, got.body)
 	}
 	k := s.newKey(t, "", "admin")
@@ -147,7 +147,7 @@ func TestOnceKeys(t *testing.T) {
 
 // What is refused before anything was tried, and what failed through no fault
 // of the client, may be tried again under the same key.
-func TestOnceKeepsNoFailure(t *testing.T) {
+func TestIdempotencyKeepsNoFailure(t *testing.T) {
 	broken := &brokenStore{}
 	s := start(t, setup{adapt: func(inner store) store { broken.store = inner; return broken }})
 	lacking := s.newKey(t, "", "api:read")
@@ -156,20 +156,20 @@ func TestOnceKeepsNoFailure(t *testing.T) {
 			broken.fails.Store(true)
 			defer broken.fails.Store(false)
 			for range 2 {
-				wantProblem(t, s.send(t, createOnce(key, newReader)), 503, "unavailable")
+				wantProblem(t, s.send(t, createIdempotent(key, newReader)), 503, "unavailable")
 			}
-			wantProblem(t, s.send(t, createOnce(key, `{}`)), 503, "unavailable") // a refusal that cannot be kept
+			wantProblem(t, s.send(t, createIdempotent(key, `{}`)), 503, "unavailable") // a refusal that cannot be kept
 		},
 		"too large": func(t *testing.T, key string) {
-			wantProblem(t, s.send(t, createOnce(key, newReader+strings.Repeat(" ", 1<<20))), 413, "too-large")
+			wantProblem(t, s.send(t, createIdempotent(key, newReader+strings.Repeat(" ", 1<<20))), 413, "too-large")
 		},
 		"no scope": func(t *testing.T, key string) {
-			q := createOnce(key, newReader)
+			q := createIdempotent(key, newReader)
 			q.key = lacking.Key
 			wantProblem(t, s.send(t, q), 403, "missing-scope")
 		},
 		"no credential": func(t *testing.T, key string) {
-			q := createOnce(key, newReader)
+			q := createIdempotent(key, newReader)
 			q.key = "-"
 			wantProblem(t, s.send(t, q), 401, "unauthenticated")
 		},
@@ -201,11 +201,11 @@ func TestOnceKeepsNoFailure(t *testing.T) {
 			if n := countKeys(t, s); n != before {
 				t.Errorf("the failure made %d keys", n-before)
 			}
-			first := s.send(t, createOnce(key, newReader))
+			first := s.send(t, createIdempotent(key, newReader))
 			if first.status != 201 {
 				t.Fatalf("after it, answered %d: %s", first.status, first.body)
 			}
-			wantSame(t, first, s.send(t, createOnce(key, newReader)))
+			wantSame(t, first, s.send(t, createIdempotent(key, newReader)))
 		})
 	}
 }
@@ -229,27 +229,27 @@ func (h *heldStore) CreateKey(ctx context.Context, k feedmill.Key, response *fee
 	return h.store.CreateKey(ctx, k, response)
 }
 
-func TestOnceInProgress(t *testing.T) {
+func TestIdempotencyInProgress(t *testing.T) {
 	for name, outcome := range map[string]error{"succeeds": nil, "fails": errors.New("a fault of the test")} {
 		t.Run(name, func(t *testing.T) {
 			held := &heldStore{entered: make(chan struct{}), release: make(chan error)}
 			s := start(t, setup{adapt: func(inner store) store { held.store = inner; return held }})
 			var wg sync.WaitGroup
 			var first reply
-			wg.Go(func() { first, _ = s.try(createOnce("k", newReader)) })
+			wg.Go(func() { first, _ = s.try(createIdempotent("k", newReader)) })
 			<-held.entered
-			wantProblem(t, s.send(t, createOnce("k", newReader)), 409, "idempotency-in-progress")
-			wantProblem(t, s.send(t, createOnce("k", `{}`)), 409, "idempotency-in-progress")
+			wantProblem(t, s.send(t, createIdempotent("k", newReader)), 409, "idempotency-in-progress")
+			wantProblem(t, s.send(t, createIdempotent("k", `{}`)), 409, "idempotency-in-progress")
 			held.release <- outcome
 			wg.Wait()
 			if outcome != nil {
 				wantProblem(t, first, 500, "internal")
-				first = s.send(t, createOnce("k", newReader))
+				first = s.send(t, createIdempotent("k", newReader))
 			}
 			if first.status != 201 {
 				t.Fatalf("answered %d: %s", first.status, first.body)
 			}
-			wantSame(t, first, s.send(t, createOnce("k", newReader)))
+			wantSame(t, first, s.send(t, createIdempotent("k", newReader)))
 			if n := countKeys(t, s); n != 1 {
 				t.Errorf("%d keys were made, want 1", n)
 			}
@@ -274,7 +274,7 @@ func twin(t *testing.T, s *service) *service {
 // Of requests that come at once under one key, to one server or to several,
 // exactly one has an effect; the others get its answer or hear that it is in
 // progress.
-func TestOnceInACrowd(t *testing.T) {
+func TestIdempotencyInACrowd(t *testing.T) {
 	one := start(t, setup{})
 	servers := []*service{one, twin(t, one)}
 	for round := range 5 {
@@ -284,7 +284,7 @@ func TestOnceInACrowd(t *testing.T) {
 		var answers []reply
 		for i := range 16 {
 			wg.Go(func() {
-				got, err := servers[i%2].try(createOnce(key, newReader))
+				got, err := servers[i%2].try(createIdempotent(key, newReader))
 				if err != nil {
 					t.Error(err)
 					return
@@ -295,7 +295,7 @@ func TestOnceInACrowd(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		first := one.send(t, createOnce(key, newReader))
+		first := one.send(t, createIdempotent(key, newReader))
 		if first.status != 201 {
 			t.Fatalf("answered %d: %s", first.status, first.body)
 		}
@@ -317,18 +317,18 @@ func TestOnceInACrowd(t *testing.T) {
 	}
 }
 
-func TestOnceIsSharedByServers(t *testing.T) {
+func TestIdempotencyIsSharedByServers(t *testing.T) {
 	one := start(t, setup{})
 	two := twin(t, one)
-	first := one.send(t, createOnce("k", newReader))
-	wantSame(t, first, two.send(t, createOnce("k", newReader)))
-	wantProblem(t, two.send(t, createOnce("k", newReader+" ")), 409, "idempotency-mismatch")
+	first := one.send(t, createIdempotent("k", newReader))
+	wantSame(t, first, two.send(t, createIdempotent("k", newReader)))
+	wantProblem(t, two.send(t, createIdempotent("k", newReader+" ")), 409, "idempotency-mismatch")
 	if err := one.app.RotateVault(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	second := one.send(t, createOnce("after", newReader))
-	wantSame(t, second, two.send(t, createOnce("after", newReader)))
-	wantSame(t, first, two.send(t, createOnce("k", newReader)))
+	second := one.send(t, createIdempotent("after", newReader))
+	wantSame(t, second, two.send(t, createIdempotent("after", newReader)))
+	wantSame(t, first, two.send(t, createIdempotent("k", newReader)))
 }
 
 // laterStore is a store on which it is later than it is.
@@ -337,7 +337,7 @@ type laterStore struct {
 	by atomic.Int64 // a time.Duration
 }
 
-func (l *laterStore) Answered(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
+func (l *laterStore) KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
 	return l.store.KeptResponse(ctx, workspace, key, now.Add(time.Duration(l.by.Load())))
 }
 
@@ -348,18 +348,18 @@ func (l *laterStore) CreateKey(ctx context.Context, k feedmill.Key, response *fe
 	return l.store.CreateKey(ctx, k, response)
 }
 
-func TestOnceLastsADay(t *testing.T) {
+func TestIdempotencyLastsADay(t *testing.T) {
 	later := new(laterStore)
 	s := start(t, setup{adapt: func(inner store) store { later.store = inner; return later }})
-	first := s.send(t, createOnce("k", newReader))
+	first := s.send(t, createIdempotent("k", newReader))
 	later.by.Store(int64(feedmill.IdempotencyLifetime - time.Minute))
-	wantSame(t, first, s.send(t, createOnce("k", newReader)))
+	wantSame(t, first, s.send(t, createIdempotent("k", newReader)))
 	later.by.Store(int64(feedmill.IdempotencyLifetime))
-	second := s.send(t, createOnce("k", newReader))
+	second := s.send(t, createIdempotent("k", newReader))
 	if second.status != 201 || second.body == first.body {
 		t.Errorf("a day later, answered %d: %s", second.status, second.body)
 	}
-	wantSame(t, second, s.send(t, createOnce("k", newReader)))
+	wantSame(t, second, s.send(t, createIdempotent("k", newReader)))
 	if n := countKeys(t, s); n != 2 {
 		t.Errorf("%d keys were made, want 2", n)
 	}

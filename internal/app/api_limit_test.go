@@ -18,7 +18,7 @@ func TestRateLimit(t *testing.T) {
 			t.Fatalf("with %d left: %d %v", left, got.status, got.header)
 		}
 	}
-	for _, q := range []request{{method: "GET", path: "/keys"}, createOnce("k", newReader)} {
+	for _, q := range []request{{method: "GET", path: "/keys"}, createIdempotent("k", newReader)} {
 		got := s.send(t, q)
 		wantProblem(t, got, 429, "too-many-requests")
 		if wait, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || wait < 900 || wait > 1000 {

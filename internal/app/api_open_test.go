@@ -140,7 +140,7 @@ func (b *brokenStore) CreateKey(ctx context.Context, k feedmill.Key, response *f
 	return b.store.CreateKey(ctx, k, response)
 }
 
-func (b *brokenStore) Keep(ctx context.Context, response feedmill.IdempotentResponse) error {
+func (b *brokenStore) KeepResponse(ctx context.Context, response feedmill.IdempotentResponse) error {
 	if err := b.err(); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func TestSecretsStayInside(t *testing.T) {
 	}})
 
 	// The key of a creation, and of its repetition, is for its maker alone.
-	first, again := s.send(t, createOnce("k", newReader)), s.send(t, createOnce("k", newReader))
+	first, again := s.send(t, createIdempotent("k", newReader)), s.send(t, createIdempotent("k", newReader))
 	var response made
 	first.data(t, &response)
 	if wantSame(t, first, again); !strings.Contains(again.body, response.Key) {

@@ -220,7 +220,7 @@ func TestBadUploadsKeepNothing(t *testing.T) {
 
 func TestAllFaultsOfAnUploadAreListed(t *testing.T) {
 	s := start(t, setup{})
-	got := s.sendData(t, "POST", "/data_feeds?format=xml&types=x&mode=merge&name=%20&nme=x", "text/csv", "a\n1\n")
+	got := s.sendData(t, "POST", "/data_feeds?format=xlsx&types=x&mode=merge&name=%20&nme=x", "text/csv", "a\n1\n")
 	if places := got.problem(t).places(); len(places) != 6 || got.status != 400 {
 		t.Errorf("%d %q", got.status, places)
 	}
