@@ -112,7 +112,9 @@ func (d *Definition) URLs() []NamedURL {
 	urls := []NamedURL{{"/request/url", d.Spec.request.origin}}
 	switch a := &d.Spec.auth; a.kind {
 	case authOAuth:
-		urls = append(urls, NamedURL{"/auth/tokenUrl", origin(a.tokenURL)})
+		if a.tokenURL != nil {
+			urls = append(urls, NamedURL{"/auth/tokenUrl", origin(a.tokenURL)})
+		}
 	case authLogin:
 		urls = append(urls, NamedURL{"/auth/request/url", a.login.origin})
 	}

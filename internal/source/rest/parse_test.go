@@ -121,11 +121,16 @@ func TestParseFaults(t *testing.T) {
 			"/errors/0", "/errors/0/action", "/errors/1/action", "/errors/1/status/0", "/errors/1/status/1", "/errors/2", "/rateLimit/per", "/rateLimit/requests", "/retry/maxAttempts",
 		}},
 	} {
-		_, err := Parse([]byte(test.body), 0)
+		d, err := Parse([]byte(test.body), 0)
 		refusal, ok := errors.AsType[*feedmill.Error](err)
 		if !ok || !errors.Is(err, feedmill.ErrInvalid) {
 			t.Errorf("%s: %v", test.body, err)
 			continue
+		}
+		for _, place := range d.URLs() {
+			if place.URL.Host == "" {
+				t.Errorf("%s: %s has no host", test.body, place.Pointer)
+			}
 		}
 		var got []string
 		for _, f := range refusal.Faults {
