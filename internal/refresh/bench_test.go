@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -37,13 +38,23 @@ type replica struct {
 // troubledStore is the real store with the trouble that a test orders.
 type troubledStore struct {
 	*sqlite.DB
-	// away fails every call, unheard only tells that a change failed.
-	away, unheard, refusesEvents   atomic.Bool
+	// away fails every call and hangs keeps changes and looks waiting. unheard
+	// only tells that a change failed, and repeats makes each change twice, as a
+	// transaction that is tried again does.
+	away, hangs, unheard, repeats atomic.Bool
+	// changesAway fails changes alone.
+	changesAway atomic.Bool
+	// refusesEvents refuses those of refreshes, refusesAll all.
+	refusesEvents, refusesAll      atomic.Bool
 	looks, changes, renews, offers atomic.Int64
 }
 
 func (s *troubledStore) DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error) {
 	s.looks.Add(1)
+	if s.hangs.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if s.away.Load() {
 		return nil, feedmill.ErrUnavailable
 	}
@@ -52,10 +63,23 @@ func (s *troubledStore) DueSources(ctx context.Context, now time.Time, each, lim
 
 func (s *troubledStore) ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	s.changes.Add(1)
-	if s.away.Load() {
+	if s.hangs.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if s.away.Load() || s.changesAway.Load() {
 		return nil, feedmill.ErrUnavailable
 	}
-	due, err := s.DB.ChangeSource(ctx, workspace, source, change, maxAttempts)
+	due, err := s.DB.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+		if s.repeats.Load() {
+			undone := *c
+			undone.Feeds = slices.Clone(c.Feeds)
+			if err := change(&undone); err != nil {
+				return err
+			}
+		}
+		return change(c)
+	}, maxAttempts)
 	if s.unheard.Swap(false) {
 		return nil, feedmill.ErrUnavailable
 	}
@@ -214,7 +238,7 @@ func (b *bench) start(o Options, run func(context.Context, feedmill.Claim) ([]fe
 	o.Store, o.Runner, o.Log, o.Metrics, o.MaxAttempts = r.store, r.runner, slog.New(slog.DiscardHandler), r.metrics, 10
 	o.Offer = func([]feedmill.DueDelivery) { r.store.offers.Add(1) }
 	o.Events = func(c *feedmill.SourceChange, news []feedmill.SourceNews) (events []feedmill.Event, err error) {
-		if r.store.refusesEvents.Load() && news[0].Kind == feedmill.NewsRefreshed {
+		if r.store.refusesAll.Load() || r.store.refusesEvents.Load() && news[0].Kind == feedmill.NewsRefreshed {
 			return nil, fmt.Errorf("an event that cannot be written")
 		}
 		for _, n := range news {
