@@ -138,7 +138,7 @@ func New(o Options) *Dispatcher {
 		Options: o, lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
 		share:   share{total: o.MaxInFlight, portions: make(map[feedmill.ID]*portion)},
 		memory:  memory{maxQueued: o.MaxQueued, maxLane: o.MaxLane, events: make(map[feedmill.ID]*event)},
-		workers: workers{spawn: make(chan struct{}, o.MaxInFlight), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
+		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
 		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
 	}
 	d.work = sync.NewCond(&d.mu)

@@ -7,7 +7,8 @@ import (
 
 // workers are counted under the dispatcher's mutex.
 type workers struct {
-	// spawn has an entry for each worker that is to be started.
+	// spawn asks for a worker to be started. One at a time is enough: when it
+	// has a task, it sees to the next.
 	spawn   chan struct{}
 	started int
 	idle    int
@@ -40,8 +41,11 @@ func (d *Dispatcher) wakeWorker() {
 		return
 	}
 	if w.started < d.MaxInFlight {
-		w.started++
-		w.spawn <- struct{}{} // there is room for all of them
+		select {
+		case w.spawn <- struct{}{}:
+			w.started++
+		default: // one is about to start
+		}
 	}
 }
 
