@@ -23,7 +23,7 @@ func (f *Faults) Err() error {
 	if f.repeated == len(f.list) {
 		return &feedmill.Error{
 			Kind: feedmill.ErrInvalid, Type: "duplicate-field", Faults: f.list,
-			Detail: "A query names a field more than once. Name it once, and write several aggregates of it as a list.",
+			Detail: "A query names a field more than once. Name it once; several aggregates of it are a list in a query.",
 		}
 	}
 	return feedmill.Invalid("The query does not fit the columns of this feed.", f.list...)
