@@ -80,7 +80,7 @@ func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 
 // setTarget takes over what was read of the subscription.
 func (l *lane) setTarget(t *Target, now time.Time) {
-	if l.subscription.target == nil && l.subscription.readAt.IsZero() {
+	if l.workspace == "" {
 		l.workspace = t.Workspace // unknown so far; it never changes after this
 	}
 	l.subscription.target, l.subscription.readAt = t, now

@@ -177,6 +177,26 @@ func TestWorkspaceOfALaneThatWasFound(t *testing.T) {
 	})
 }
 
+// A subscription that is read again has used what it has used of its rate.
+func TestRateLimitOutlivesARead(t *testing.T) {
+	runDispatcher(t, Options{TargetAge: time.Hour}, slow(time.Millisecond), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{RateLimit: 1, RatePer: time.Second})
+		h.dispatcher.Offer(h.accept(1, ""))
+		time.Sleep(100 * time.Millisecond)
+		h.dispatcher.Changed(sub)
+		synctest.Wait()
+		h.dispatcher.Offer(h.accept(1, ""))
+		time.Sleep(800 * time.Millisecond)
+		if n := h.sentTo(sub); n != 1 {
+			h.Errorf("%d were sent within a second at one a second", n)
+		}
+		time.Sleep(200 * time.Millisecond)
+		if n := h.sentTo(sub); n != 2 {
+			h.Errorf("%d were sent after a second, want 2", n)
+		}
+	})
+}
+
 // A rate limit follows the subscription, and a change that leaves it alone does
 // not begin it anew.
 func TestRateLimitChanges(t *testing.T) {
