@@ -45,6 +45,10 @@ func TestTableRefuses(t *testing.T) {
 		{"many names", "<r>" + many(maxNodes+1, func(i int) string { return fmt.Sprintf("<n%d/>", i) }) + "</r>", Options{}, feedmill.ErrUnprocessable, "of more than 80000 names"},
 		{"many columns", "<r><o>" + many(input.MaxColumns+1, func(i int) string { return fmt.Sprintf("<n%d/>", i) }) + "</o></r>", Options{}, feedmill.ErrUnprocessable, "more than 10000 columns"},
 		{"many empty cells", "<r>" + many(100, func(i int) string { return fmt.Sprintf("<o><n%d/></o>", i) }) + strings.Repeat("<o/>", 100) + "</r>", Options{emptyCells: -40_000}, feedmill.ErrUnprocessable, "almost all cells are empty"},
+		{"a cell before the last", book(`<Cell ss:Index="2"/><Cell ss:Index="1"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell must be a whole number from 3 to 10000"},
+		{"a cell far away", book(`<Cell ss:Index="10001"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell must be a whole number from 1 to 10000"},
+		{"a cell nowhere", book(`<Cell ss:Index="B"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell"},
+		{"a cell over less than none", book(`<Cell ss:MergeAcross="-1"/>`), Options{}, feedmill.ErrUnprocessable, "the MergeAcross of this cell must be a whole number from 0"},
 		{"many values to explode", "<r><o>" + strings.Repeat("<l/>", input.MaxExploded/2+1) + "</o></r>", Options{Path: "/r/o", Explode: "l"}, feedmill.ErrUnprocessable, "too many to explode"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -130,4 +134,10 @@ func FuzzTable(f *testing.F) {
 			t.Errorf("%q\ngives     %s\nin blocks %s", data, texts[0], texts[1])
 		}
 	})
+}
+
+// book is a workbook whose second row has the cells.
+func book(cells string) string {
+	return `<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet><Table>` +
+		`<Row><Cell><Data ss:Type="String">n</Data></Cell></Row><Row>` + cells + `</Row></Table></Worksheet></Workbook>`
 }

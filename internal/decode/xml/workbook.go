@@ -2,6 +2,7 @@ package xml
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -135,62 +136,71 @@ func (r *sheetReader) attribute(local string) []byte {
 	return nil
 }
 
-// row reads the cells of a row whose tag was read. The texts are there until the next row.
-func (r *sheetReader) row() error {
-	r.cells, r.texts = r.cells[:0], r.texts[:0]
-	column := 0
+// children calls fn for each element of a name in the element whose tag was read,
+// and passes the others over.
+func (r *sheetReader) children(local string, fn func() error) error {
 	for depth := r.xml.Depth(); ; {
 		kind, err := r.xml.Next()
 		if err != nil {
 			return err
 		}
-		if kind == EndElement && r.xml.Depth() < depth {
+		switch {
+		case kind == EndElement && r.xml.Depth() < depth:
 			return nil
-		}
-		if kind != StartElement {
+		case kind != StartElement:
 			continue
+		case r.xml.Name().Local == local:
+			err = fn()
+		default:
+			err = r.xml.Skip()
 		}
-		if r.xml.Name().Local != "Cell" {
-			if err := r.xml.Skip(); err != nil {
-				return err
-			}
-			continue
-		}
-		if index, err := strconv.Atoi(string(r.attribute("Index"))); err == nil && index > column && index <= input.MaxColumns {
-			column = index - 1
-		}
-		across, err := strconv.Atoi(string(r.attribute("MergeAcross")))
-		if err != nil || across < 0 || across > input.MaxColumns {
-			across = 0
-		}
-		if err := r.cell(column); err != nil {
+		if err != nil {
 			return err
-		}
-		if column += 1 + across; column > input.MaxColumns {
-			return r.xml.Fault("the sheet has more columns than can be read")
 		}
 	}
 }
 
-// cell reads a cell whose tag was read.
-func (r *sheetReader) cell(column int) error {
-	for depth := r.xml.Depth(); ; {
-		kind, err := r.xml.Next()
+// number is the value of an attribute of the element that starts, or otherwise
+// where it has none. One that is out of bounds would move the cell to a column that
+// it is not in, so it is refused.
+func (r *sheetReader) number(local string, otherwise, least int) (int, error) {
+	text := r.attribute(local)
+	if text == nil {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < least || n > input.MaxColumns {
+		return 0, r.xml.Fault(fmt.Sprintf("the %s of this cell must be a whole number from %d to %d", local, least, input.MaxColumns))
+	}
+	return n, nil
+}
+
+// row reads the cells of a row whose tag was read. The texts are there until the next row.
+func (r *sheetReader) row() error {
+	r.cells, r.texts = r.cells[:0], r.texts[:0]
+	column := 0
+	return r.children("Cell", func() error {
+		index, err := r.number("Index", column+1, column+1)
 		if err != nil {
 			return err
 		}
-		if kind == EndElement && r.xml.Depth() < depth {
-			return nil
+		across, err := r.number("MergeAcross", 0, 0)
+		if err != nil {
+			return err
 		}
-		if kind != StartElement {
-			continue
+		if err := r.cell(index - 1); err != nil {
+			return err
 		}
-		if r.xml.Name().Local != "Data" {
-			if err := r.xml.Skip(); err != nil {
-				return err
-			}
-			continue
+		if column = index + across; column > input.MaxColumns {
+			return r.xml.Fault("the sheet has more columns than can be read")
 		}
+		return nil
+	})
+}
+
+// cell reads a cell whose tag was read.
+func (r *sheetReader) cell(column int) error {
+	return r.children("Data", func() error {
 		typ := string(r.attribute("Type"))
 		start := len(r.texts)
 		for inside := r.xml.Depth(); r.xml.Depth() >= inside; {
@@ -203,7 +213,8 @@ func (r *sheetReader) cell(column int) error {
 			}
 		}
 		r.cells = append(r.cells, typedCell(column, typ, r.texts[start:]))
-	}
+		return nil
+	})
 }
 
 // typedCell is a cell of a type that a workbook names.
