@@ -45,17 +45,17 @@ func (s *Server) refreshFeed(c *call) (answer, error) {
 	return render(r), nil
 }
 
-func (s *Server) pauseFeed(c *call) (answer, error) { return s.steerFeed(c, s.Feeds.Pause) }
+func (s *Server) pauseFeed(c *call) (answer, error) { return s.changeFeedState(c, s.Feeds.Pause) }
 
-func (s *Server) resumeFeed(c *call) (answer, error) { return s.steerFeed(c, s.Feeds.Resume) }
+func (s *Server) resumeFeed(c *call) (answer, error) { return s.changeFeedState(c, s.Feeds.Resume) }
 
-// steerFeed pauses a feed or lets it go on.
-func (s *Server) steerFeed(c *call, steer func(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)) (answer, error) {
+// changeFeedState pauses a feed or lets it go on.
+func (s *Server) changeFeedState(c *call, change func(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)) (answer, error) {
 	f, err := s.fetchingFeed(c)
 	if err != nil {
 		return answer{}, err
 	}
-	if f, err = steer(c.ctx(), c.who.Workspace, f.ID, c.keepFeed(foundFeed)); err != nil {
+	if f, err = change(c.ctx(), c.who.Workspace, f.ID, c.keepFeed(foundFeed)); err != nil {
 		return answer{}, inSentences(err)
 	}
 	return foundFeed(f), nil

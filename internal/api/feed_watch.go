@@ -77,7 +77,7 @@ func (s *Server) streamRefresh(ctx context.Context, c *call, r feedmill.Refresh,
 				return
 			}
 		case <-look.C:
-			later, err := s.lookAtRefresh(ctx, c.who.Workspace, r)
+			later, err := s.watchedRefresh(ctx, c.who.Workspace, r)
 			switch {
 			case errors.Is(err, feedmill.ErrNotFound):
 				return
@@ -88,7 +88,7 @@ func (s *Server) streamRefresh(ctx context.Context, c *call, r feedmill.Refresh,
 	}
 }
 
-func (s *Server) lookAtRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh) (feedmill.Refresh, error) {
+func (s *Server) watchedRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh) (feedmill.Refresh, error) {
 	ctx, cancel := context.WithTimeout(ctx, watchPatience)
 	defer cancel()
 	return s.Store.Refresh(ctx, workspace, r.Feed, r.ID)

@@ -54,7 +54,7 @@ type Options struct {
 	Events func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)
 	// Offer takes the deliveries of events that are due now.
 	Offer func([]feedmill.DueDelivery)
-	// Budget is how many attempts a delivery may make.
+	// MaxAttempts is how many attempts a delivery may make.
 	MaxAttempts int
 	Log         *slog.Logger
 	Metrics     prometheus.Registerer

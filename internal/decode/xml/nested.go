@@ -88,7 +88,7 @@ func (r *recordReader) item(s *spot, around, group int32) error {
 		case known.kind == dataAttribute:
 			r.items.attributes = append(r.items.attributes, itemAttribute{known.name, r.items.keep(a.Value)})
 		case known.kind == nilAttribute:
-			r.items.all[i].null = says(a.Value)
+			r.items.all[i].null = isTrue(a.Value)
 		case known.kind == spaceAttribute:
 			r.keeps = string(a.Value) == "preserve"
 		}

@@ -89,8 +89,8 @@ func kindOf(name *Name) attributeKind {
 	return dataAttribute
 }
 
-// says reports whether an attribute that says yes or no says yes.
-func says(value []byte) bool { return string(value) == "true" || string(value) == "1" }
+// isTrue reports whether an attribute that says yes or no says yes.
+func isTrue(value []byte) bool { return string(value) == "true" || string(value) == "1" }
 
 // path is the way to the node, as a client can write it.
 func (n *node) path() string {

@@ -222,7 +222,7 @@ func (r *recordReader) readAttributes(s *spot, attributes []Attribute) error {
 				return err
 			}
 		case known.kind == nilAttribute:
-			top.isNil = says(a.Value)
+			top.isNil = isTrue(a.Value)
 		case known.kind == spaceAttribute:
 			r.keeps = string(a.Value) == "preserve"
 		}

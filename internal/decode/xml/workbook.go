@@ -225,7 +225,7 @@ func typedCell(column int, typ string, text []byte) sheetCell {
 		cell.kind = columnar.CellString
 	case "Boolean":
 		cell.kind = columnar.CellFalse
-		if says(text) {
+		if isTrue(text) {
 			cell.kind = columnar.CellTrue
 		}
 		cell.text = nil

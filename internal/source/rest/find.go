@@ -31,9 +31,9 @@ func (v *value) text() (string, bool) {
 	return scalar(&strictjson.Value{Kind: v.kind, Raw: v.raw})
 }
 
-// says reports whether the value tells of something: null, false, the empty
+// isSet reports whether the value tells of something: null, false, the empty
 // string, zero and what is empty do not.
-func (v *value) says() bool {
+func (v *value) isSet() bool {
 	switch v.kind {
 	case '[', '{':
 		return !v.empty

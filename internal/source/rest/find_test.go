@@ -37,7 +37,7 @@ func TestFind(t *testing.T) {
 	}
 	for path, want := range map[string]bool{"$.e": false, "$.o": false, "$.s": false, "$.a": true, "$.list": true, "$.t": true, "$.n": true, "$.a.b[2]": false, "$.zzz": false} {
 		found, err := find(strings.NewReader(doc), int64(len(doc)), mustPath(path))
-		if err != nil || found[0].says() != want {
+		if err != nil || found[0].isSet() != want {
 			t.Errorf("%s: %v %v", path, found, err)
 		}
 	}

@@ -190,7 +190,7 @@ func (r *run) ruleFor(status int, a *answer) (rule, bool) {
 	for _, rule := range r.spec.rules {
 		matches := len(rule.status) == 0 || slices.Contains(rule.status, status)
 		if rule.path != nil {
-			matches = matches && i < len(a.found) && a.found[i].says()
+			matches = matches && i < len(a.found) && a.found[i].isSet()
 			i++
 		}
 		if matches {
@@ -255,7 +255,7 @@ func (r *run) follow(a *answer) (*step, error) {
 	case pagesLink:
 		to = nextLink(a.header.Values("Link"))
 	case pagesURL, pagesCursor:
-		if len(a.found) == 0 || !a.found[0].says() && a.found[0].kind != '0' {
+		if len(a.found) == 0 || !a.found[0].isSet() && a.found[0].kind != '0' {
 			return nil, nil
 		}
 		text, ok := a.found[0].text()
