@@ -107,7 +107,8 @@ func (a *acceptBatch) findHolders(b *pgx.Batch) error {
 	}
 	each(b.Queue(`SELECT workspace_id, dedupe_key, p.event_id
 		FROM unnest($1::text[], $2::text[]) AS e (workspace_id, dedupe_key)
-		JOIN publisher_ids p USING (workspace_id, dedupe_key)`, workspaces, keys),
+		CROSS JOIN LATERAL (SELECT event_id FROM publisher_ids p
+			WHERE p.workspace_id = e.workspace_id AND p.dedupe_key = e.dedupe_key OFFSET 0) p`, workspaces, keys),
 		func(row record.Row) error {
 			var id publisherID
 			var holder feedmill.ID

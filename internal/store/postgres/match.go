@@ -42,8 +42,9 @@ func (a *acceptBatch) match(b *pgx.Batch) {
 	}
 	each(b.Queue(`SELECT e.number, s.id, s.state = 'disabled'
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[]) AS e (workspace_id, topic, resource_id, number)
-		JOIN subscription_topics t USING (workspace_id, topic, resource_id)
-		JOIN subscriptions s ON s.id = t.subscription_id`, workspaces, names, resources, numbers),
+		CROSS JOIN LATERAL (SELECT subscription_id FROM subscription_topics t
+			WHERE t.workspace_id = e.workspace_id AND t.topic = e.topic AND t.resource_id = e.resource_id OFFSET 0) t
+		CROSS JOIN LATERAL (SELECT id, state FROM subscriptions s WHERE s.id = t.subscription_id OFFSET 0) s`, workspaces, names, resources, numbers),
 		func(row record.Row) error {
 			var i int
 			var m match

@@ -87,8 +87,11 @@ func (db *DB) withPayloads(ctx context.Context, deliveries []feedmill.Delivery) 
 // whole table. A day that is not there has none.
 func (db *DB) readPayloads(ctx context.Context, texts map[feedmill.ID][]byte, workspace feedmill.ID, day time.Time, ids []string) error {
 	slices.Sort(ids)
-	rows, err := db.steady.Query(ctx, `SELECT id, payload FROM `+partitionName("events", day)+` WHERE workspace_id = $1 AND id = ANY($2::text[])`,
-		workspace, slices.Compact(ids))
+	// The order is that of the one index that this is to be read by.
+	rows, err := db.steady.Query(ctx, `SELECT e.id, e.payload FROM unnest($2::text[]) AS wanted (id)
+		CROSS JOIN LATERAL (SELECT id, payload FROM `+partitionName("events", day)+` e
+			WHERE (e.workspace_id, e.id) >= ($1, wanted.id) AND e.workspace_id <= $1 ORDER BY e.workspace_id, e.id LIMIT 1) e
+		WHERE e.id = wanted.id`, workspace, slices.Compact(ids))
 	if err == nil {
 		var id feedmill.ID
 		var text []byte

@@ -9,12 +9,19 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// All statements here are planned once, maybe while the tables are empty, when to
+// read all of a table seems the best way to find a row. So they leave the planner
+// no choice: a row is changed where its id = ANY of an array of one, which only an
+// index by that id can answer and no join by order; and OFFSET 0 has a subquery
+// run for each row, by the index of what it compares. An order that only one index
+// has tells it from others that have the same column further behind.
+
 // endArrived ends deliveries with their first attempt. An attempt that does is
 // always new: a second time it would not find the delivery untried.
 const endArrived = `WITH gone AS (
 		DELETE FROM open_deliveries d
 		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[]) AS o (id, workspace_id, at, attempt_id, attempt)
-		WHERE d.id = o.id AND d.workspace_id = o.workspace_id AND d.attempts = 0
+		WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND d.attempts = 0
 		RETURNING ` + keptColumns + `, o.at, o.attempt_id, o.attempt)
 	INSERT INTO ended_deliveries (` + endingColumns + `, ended_at, final_id, final_attempt, state, reason, attempts, final_number)
 	SELECT *, 'delivered', '', 1, 1 FROM gone`
@@ -45,8 +52,8 @@ const endOpen = `WITH gone AS (
 		DELETE FROM open_deliveries d
 		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[], $6::text[], $7::text[])
 			AS o (id, workspace_id, at, attempt_id, attempt, state, reason)
-		WHERE d.id = o.id AND d.workspace_id = o.workspace_id AND NOT EXISTS (SELECT 1 FROM attempts a
-			WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $8 AND $9)
+		WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND NOT EXISTS (SELECT 1 FROM attempts a
+			WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $8 AND $9 OFFSET 0)
 		RETURNING ` + keptColumns + `, o.at, o.attempt_id, o.attempt, o.state, o.reason,
 			d.attempts + (o.attempt_id IS NOT NULL)::integer, CASE WHEN o.attempt_id IS NOT NULL THEN d.attempts + 1 END)
 	INSERT INTO ended_deliveries (` + endingColumns + `, ended_at, final_id, final_attempt, state, reason, attempts, final_number)
@@ -77,7 +84,7 @@ const (
 	// moveOpen leaves deliveries open, for another attempt.
 	moveOpen = withOutcomes + `, counted AS (
 			UPDATE open_deliveries d SET state = o.state, reason = o.reason, due_at = o.due_at, attempts = d.attempts + o.tried
-			FROM o WHERE d.id = o.id AND d.workspace_id = o.workspace_id AND ` + notCounted + `
+			FROM o WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND ` + notCounted + `
 			RETURNING d.id, d.attempts, ` + attemptOf + `
 		)` + writeAttempts
 
@@ -86,7 +93,7 @@ const (
 			UPDATE ended_deliveries d SET attempts = d.attempts + 1,
 				state = CASE WHEN ` + arrived + ` THEN 'delivered' ELSE d.state END,
 				reason = CASE WHEN ` + arrived + ` THEN '' ELSE d.reason END
-			FROM o WHERE d.id = o.id AND d.workspace_id = o.workspace_id AND d.id BETWEEN $16 AND $17
+			FROM o WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id
 				AND d.final_id IS DISTINCT FROM o.attempt_id AND ` + notCounted + `
 			RETURNING d.id, d.attempts, ` + attemptOf + `
 		)` + writeAttempts
@@ -109,7 +116,7 @@ const (
 	// An outcome that is written a second time, because nobody heard that
 	// the first was, is known by its attempt.
 	notCounted = `NOT EXISTS (SELECT 1 FROM attempts a
-		WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $16 AND $17)`
+		WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $16 AND $17 OFFSET 0)`
 
 	writeAttempts = `
 		INSERT INTO attempts (` + attemptColumns + `)
@@ -159,11 +166,12 @@ func insertBodies(b *pgx.Batch, all []*feedmill.Outcome) {
 		return
 	}
 	for _, written := range []string{
-		`attempts a ON a.delivery_id = t.delivery_id AND a.id = t.attempt_id WHERE a.delivery_id BETWEEN $4 AND $5`,
-		`ended_deliveries e ON e.id = t.delivery_id AND e.final_id = t.attempt_id WHERE e.id BETWEEN $4 AND $5`,
+		`attempts a WHERE a.delivery_id = t.delivery_id AND a.id = t.attempt_id AND a.delivery_id BETWEEN $4 AND $5`,
+		`ended_deliveries e WHERE e.id BETWEEN t.delivery_id AND t.delivery_id AND e.final_id = t.attempt_id AND e.id BETWEEN $4 AND $5
+			ORDER BY e.id`,
 	} {
 		b.Queue(`INSERT INTO attempt_bodies (delivery_id, attempt_id, body)
 			SELECT t.* FROM unnest($1::text[], $2::text[], $3::bytea[]) AS t (delivery_id, attempt_id, body)
-			JOIN `+written+` ON CONFLICT DO NOTHING`, deliveries, attempts, bodies, slices.Min(deliveries), slices.Max(deliveries))
+			WHERE EXISTS (SELECT 1 FROM `+written+` OFFSET 0) ON CONFLICT DO NOTHING`, deliveries, attempts, bodies, slices.Min(deliveries), slices.Max(deliveries))
 	}
 }

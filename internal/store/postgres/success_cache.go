@@ -53,10 +53,10 @@ func (s *successes) queue(b *pgx.Batch, outcomes []feedmill.Outcome) (moved map[
 	s.mu.Unlock()
 	moved = make(map[feedmill.ID]time.Time)
 	each(b.Queue(`WITH succeeded AS (
-			SELECT s.id, t.at FROM unnest($1::text[], $2::timestamptz[]) AS t (id, at) JOIN subscriptions s USING (id)
-			WHERE `+which+` ORDER BY s.id FOR UPDATE OF s)
+			SELECT s.id, t.at FROM unnest($1::text[], $2::timestamptz[]) AS t (id, at) JOIN subscriptions s ON s.id = ANY (ARRAY[t.id])
+			WHERE `+which+` ORDER BY t.id FOR UPDATE OF s)
 		UPDATE subscriptions s SET last_success_at = greatest(s.last_success_at, t.at), warned_at = NULL
-		FROM succeeded t WHERE s.id = t.id RETURNING s.id, s.last_success_at`, ids, times),
+		FROM succeeded t WHERE s.id = ANY (ARRAY[t.id]) RETURNING s.id, s.last_success_at`, ids, times),
 		func(row record.Row) error {
 			var id feedmill.ID
 			var at time.Time

@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
+	"github.com/feedmill/feedmill/internal/store/record"
+)
+
+// The statements that are planned once are planned here while all tables are
+// empty and the statistics say so, and used when they are not empty any more.
+// None of them may then read what it has not been asked for.
+func TestPlansOfEmptyTablesAreGoodForFullOnes(t *testing.T) {
+	const rows, batch = 10_000, 20
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := db.pool.Exec(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Whoever analyzes a table makes everybody plan anew.
+	for _, table := range tables(t, db) {
+		exec(`ALTER TABLE ` + table + ` SET (autovacuum_enabled = off)`)
+	}
+	exec(`VACUUM (ANALYZE)`)
+	for range 3 {
+		useEveryStatement(t, db, sub, 2)
+	}
+
+	ids := fmt.Sprintf(`left('%s', 12) || lpad(n::text, 18, '0')`, feedmill.NewID(feedmill.PrefixDelivery))
+	exec(`INSERT INTO subscriptions SELECT 'sub_other' || n, workspace_id, name, url, events, method, resource_id, state, disabled_reason,
+			timeout, rate_limit, rate_per, concurrency, ordered, secrets, headers, header_names, created_at, updated_at
+		FROM subscriptions, generate_series(1, $1) n`, rows)
+	exec(`INSERT INTO subscription_topics SELECT $2, 'tag.*', 'r' || n, 'sub_other' || n FROM generate_series(1, $1) n`, rows, sub.Workspace)
+	exec(`INSERT INTO publisher_ids SELECT $2, 'other' || n, 'evt_' || n FROM generate_series(1, $1) n`, rows, sub.Workspace)
+	exec(`INSERT INTO events (id, workspace_id, publisher_id, type, happened_at, resource_id, source_id, payload)
+		SELECT 'evt' || substr(`+ids+`, 4), $2, '', 'tag.created', now(), 'r', '', '' FROM generate_series(1, $1) n`, rows, sub.Workspace)
+	exec(`INSERT INTO open_deliveries (`+commonColumns+`, due_at, slot, apart)
+		SELECT `+ids+`, $2, 'sub_other' || n, 'evt_1', n, 'tag.created', 'r' || n, 'pending', '', 0, 10, now(), 0, false
+		FROM generate_series(1, $1) n`, rows, sub.Workspace)
+	exec(`INSERT INTO ended_deliveries (`+commonColumns+`, ended_at, apart)
+		SELECT `+ids+`, $2, 'sub_other' || n, 'evt_1', n, 'tag.created', 'r' || n, 'exhausted', '', 0, 10, now(), false
+		FROM generate_series($1 + 1, 2 * $1) n`, rows, sub.Workspace)
+	exec(`INSERT INTO attempts (`+attemptColumns+`) SELECT `+ids+`, 'att_' || n, 1, now(), 500, '', NULL, 0, 0, 0, 0, 0
+		FROM generate_series(1, $1) n`, rows)
+
+	before := rowsRead(t, db)
+	useEveryStatement(t, db, sub, batch)
+	for name, n := range rowsRead(t, db) {
+		// A row may be read by several statements, and a page for each row.
+		if n -= before[name]; n > 50*batch {
+			t.Errorf("%s: %d were read for %d deliveries", name, n, batch)
+		}
+	}
+}
+
+// useEveryStatement accepts n events and settles their deliveries in each way.
+func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
+	t.Helper()
+	accept := func(again bool) (due []feedmill.DueDelivery) {
+		events := make([]feedmill.Event, n)
+		for i := range events {
+			events[i] = newEvent(sub)
+			events[i].DedupeKey = string(events[i].ID)
+		}
+		for range 1 + count(again) {
+			_, got, err := db.Accept(t.Context(), events, 10, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			due = append(due, got...)
+			for i := range events {
+				events[i].ID = feedmill.NewID(feedmill.PrefixEvent)
+			}
+		}
+		return due
+	}
+	settle := func(due []feedmill.DueDelivery, state feedmill.DeliveryState, change func(*feedmill.Outcome)) {
+		t.Helper()
+		outcomes := make([]feedmill.Outcome, len(due))
+		for i := range due {
+			outcomes[i] = ended(due[i], state)
+			outcomes[i].Succeeded = state == feedmill.DeliveryDelivered
+			change(&outcomes[i])
+		}
+		db.successes.noted = nil
+		if _, err := db.Settle(t.Context(), outcomes, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withBody := func(o *feedmill.Outcome) { o.Attempt.Body = []byte("no") }
+	first := func(o *feedmill.Outcome) { o.Attempt.Number = 1 }
+	due := accept(true)
+	if _, err := db.Due(t.Context(), feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Limit: n}); err != nil {
+		t.Fatal(err)
+	}
+	settle(due, feedmill.DeliveryRetrying, withBody)
+	settle(due, feedmill.DeliveryDelivered, first)
+	settle(due, feedmill.DeliveryDelivered, withBody)
+	settle(accept(false), feedmill.DeliveryDelivered, first)
+	settle(accept(false), feedmill.DeliveryExhausted, withBody)
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// tables are all that hold rows.
+func tables(t *testing.T, db *DB) []string {
+	t.Helper()
+	rows, err := db.rows(t.Context(), `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`)
+	names, err := all(rows, err, func(row record.Row) (name string, err error) { return name, row.Scan(&name) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// rowsRead counts the rows that were read of each table and by each index, and
+// the pages of the indexes.
+func rowsRead(t *testing.T, db *DB) map[string]int64 {
+	t.Helper()
+	for _, pool := range []*pgxpool.Pool{db.pool, db.steady} {
+		for _, conn := range pool.AcquireAllIdle(t.Context()) {
+			if _, err := conn.Exec(t.Context(), `SELECT pg_stat_force_next_flush()`); err != nil {
+				t.Fatal(err)
+			}
+			conn.Release()
+		}
+	}
+	read := make(map[string]int64)
+	type counter struct {
+		name string
+		rows int64
+	}
+	rows, err := db.rows(t.Context(), `SELECT relname, seq_tup_read FROM pg_stat_user_tables
+		UNION ALL SELECT indexrelname, idx_tup_read FROM pg_stat_user_indexes
+		UNION ALL SELECT indexrelname || ' in pages', idx_blks_read + idx_blks_hit FROM pg_statio_user_indexes`)
+	counters, err := all(rows, err, func(row record.Row) (c counter, err error) { return c, row.Scan(&c.name, &c.rows) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range counters {
+		read[c.name] = c.rows
+	}
+	return read
+}
