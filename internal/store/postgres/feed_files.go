@@ -3,9 +3,31 @@ package postgres
 import (
 	"context"
 	"slices"
+	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
+
+// ForgetVersions removes versions that need not be kept any more, and returns
+// the files that nothing has any more. It passes over those that another
+// replica is at.
+func (db *DB) ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error) {
+	return db.forgetRows(ctx, limit, `DELETE FROM feed_versions WHERE (workspace_id, feed_id, number) IN (
+		SELECT workspace_id, feed_id, number FROM feed_versions WHERE stale_at <= $1 ORDER BY stale_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+		RETURNING file, original`, now)
+}
+
+// ForgetRefreshes removes refreshes that began before the time given, but for
+// the last one of each feed and those that have not ended, and returns the files
+// that nothing has any more.
+func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error) {
+	return db.forgetRows(ctx, limit, `DELETE FROM refreshes WHERE (workspace_id, feed_id, id) IN (
+		SELECT workspace_id, feed_id, id FROM refreshes r WHERE superseded AND id < $1
+			AND (state NOT IN ('pending', 'running') OR NOT EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = r.workspace_id AND f.id = r.feed_id))
+			ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+		RETURNING rejects, ''`, feedmill.FirstID(feedmill.PrefixRefresh, before))
+}
 
 // forgetRows runs remove, which returns the two files of each row, with the
 // arguments bound and limit, and returns those files that no row has any more.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -31,32 +30,4 @@ func (t tx) keepResponse(ctx context.Context, response *feedmill.IdempotentRespo
 		return feedmill.ErrIdempotencyKeyUsed
 	}
 	return err
-}
-
-// KeepResponse keeps the response to a request that had no effect.
-func (db *DB) KeepResponse(ctx context.Context, response feedmill.IdempotentResponse) error {
-	return db.write(ctx, func(tx tx) error { return tx.keepResponse(ctx, &response) })
-}
-
-// KeptResponse finds the response kept for an idempotency key at the time now.
-func (db *DB) KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
-	response := feedmill.IdempotentResponse{Workspace: workspace, Key: key}
-	var fingerprint []byte
-	err := db.pool.QueryRow(ctx, `SELECT fingerprint, answer, expires_at FROM once
-		WHERE workspace_id = $1 AND key = $2 AND expires_at > $3`, workspace, key, now).
-		Scan(&fingerprint, &response.Answer, &response.ExpiresAt)
-	copy(response.Fingerprint[:], fingerprint)
-	response.ExpiresAt = response.ExpiresAt.UTC()
-	return response, translate(err)
-}
-
-// ForgetResponses removes up to limit responses that are past their time, and
-// reports how many it removed.
-func (db *DB) ForgetResponses(ctx context.Context, now time.Time, limit int) (n int64, err error) {
-	err = db.write(ctx, func(tx tx) (err error) {
-		n, err = tx.exec(ctx, `DELETE FROM once WHERE (workspace_id, key) IN
-			(SELECT workspace_id, key FROM once WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`, now, limit)
-		return err
-	})
-	return n, err
 }

@@ -24,10 +24,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
+	record.Store
+	// often is the same for what is called all the time.
+	often record.Store
+
 	// pool plans every statement anew, steady once.
 	pool, steady *pgxpool.Pool
 
@@ -58,6 +63,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		db.pool.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
+	db.Store, db.often = record.NewStore(engine{reader{db.pool}, db}, dialect), record.NewStore(engine{reader{db.steady}, db}, dialect)
 	if err := migrateUp(ctx, db.pool); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("postgres: %w", err)

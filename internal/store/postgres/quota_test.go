@@ -21,7 +21,7 @@ func TestQuotaDoesNotHoldUpEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer counting.Rollback(ctx)
-	if err := (tx{counting}).checkQuota(ctx, []feedmill.Subscription{sub}, 2); err != nil {
+	if _, err := counting.Exec(ctx, numbered(dialect.LockWorkspace), sub.Workspace); err != nil {
 		t.Fatal(err)
 	}
 	if _, due, err := db.Accept(ctx, []feedmill.Event{newEvent(sub)}, 10, nil); err != nil || len(due) != 1 {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
@@ -21,30 +19,4 @@ const dueSources = `SELECT ` + record.DueSourceColumns + ` FROM (
 func (db *DB) DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error) {
 	rows, err := db.steady.Query(ctx, dueSources, now, each, limit)
 	return all(rows, translate(err), scanner(record.DueSource))
-}
-
-// RenewSource extends the lease of a run that still has it, and notes how far its
-// refreshes have come.
-func (db *DB) RenewSource(ctx context.Context, workspace, id feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error {
-	return db.write(ctx, func(tx tx) error {
-		n, err := tx.exec(ctx, `UPDATE sources SET leased_until = $1 WHERE workspace_id = $2 AND id = $3 AND run = $4 AND leased_until IS NOT NULL`,
-			until, workspace, id, run)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			if _, err := scanSource(tx.QueryRow(ctx, oneSource, workspace, id)); err != nil {
-				return err
-			}
-			return feedmill.ErrConflict
-		}
-		return tx.send(ctx, func(b *pgx.Batch) error {
-			for _, r := range progress {
-				b.Queue(`UPDATE refreshes SET requests = $1, pages = $2, bytes_in = $3, rows_in = $4
-					WHERE workspace_id = $5 AND feed_id = $6 AND id = $7 AND state = 'running'`,
-					r.Requests, r.Pages, r.BytesIn, r.RowsIn, workspace, r.Feed, r.ID)
-			}
-			return nil
-		})
-	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // planned adds as many sources as asked for, each due an hour after the one
@@ -18,10 +19,11 @@ func planned(t *testing.T, db *DB, w feedmill.ID, n int, first time.Time) {
 	t.Helper()
 	var b pgx.Batch
 	for i := range n {
-		insertSource(&b, feedmill.Source{
+		s := feedmill.Source{
 			ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: w, Type: feedmill.FeedREST, Host: fmt.Sprint(i),
 			DueAt: first.Add(time.Duration(i) * time.Hour), CreatedAt: first, UpdatedAt: first,
-		})
+		}
+		b.Queue(`INSERT INTO sources (`+record.SourceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`, record.Source(&s, kinds{})...)
 	}
 	if err := db.pool.SendBatch(t.Context(), &b).Close(); err != nil {
 		t.Fatal(err)

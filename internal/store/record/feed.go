@@ -1,76 +1,125 @@
 package record
 
-import "github.com/feedmill/feedmill"
+import (
+	"context"
+	"errors"
+	"time"
 
-// FeedColumns are the columns of Feed, and FeedChanging those of ChangingFeed.
-const (
-	FeedColumns  = `workspace_id, id, source_id, type, created_at, ` + FeedChanging
-	FeedChanging = `name, description, state, version, columns, row_count, byte_size, content_hash, warnings, mode, key,
-		spec, schedule, next_refresh_at, failures, position, last_error, updated_at`
+	"github.com/feedmill/feedmill"
 )
 
-// Feed lists the fields of a feed but for its last refresh.
-func Feed(f *feedmill.Feed, k Kinds) []any {
-	return append([]any{&f.Workspace, &f.ID, &f.Source, &f.Type, k.Time(&f.CreatedAt)}, ChangingFeed(f, k)...)
-}
+// selectFeeds reads feeds f, each with its last refresh r.
+var selectFeeds = `SELECT ` + Of("f", FeedColumns) + `, ` + Of("r", RefreshColumns) + ` FROM feeds f
+	LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
-// ChangingFeed lists those of the fields that are written again with a change.
-func ChangingFeed(f *feedmill.Feed, k Kinds) []any {
-	return []any{
-		&f.Name, &f.Description, &f.State, &f.Version,
-		columns{&f.Columns},
-		&f.RowCount, &f.ByteSize, &f.ContentHash, JSON(&f.Warnings), &f.Mode, JSON(&f.Key),
-		&f.Spec,
-		schedule{&f.Schedule},
-		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt),
+// listFeeds reads the feeds that end finds.
+func (s Store) listFeeds(ctx context.Context, r Reader, end string, args ...any) (all []feedmill.Feed, err error) {
+	err = r.Each(ctx, func(row Row) error {
+		f, err := scanFeed(row, s.d)
+		all = append(all, f)
+		return err
+	}, selectFeeds+end, args...)
+	if err != nil {
+		return nil, err
 	}
+	return all, nil
 }
 
-// ScanFeed reads a feed and its last refresh: FeedColumns and, behind them,
-// RefreshColumns, which are NULL where there was none.
-func ScanFeed(row Row, k Kinds) (f feedmill.Feed, err error) {
-	var last feedmill.Refresh
-	err = row.Scan(append(Feed(&f, k), Refresh(&last, k)...)...)
-	if last.ID != "" {
-		f.LastRefresh = &last
+// oneFeed reads a feed of the workspace.
+func (s Store) oneFeed(ctx context.Context, r Reader, workspace, id feedmill.ID) (feedmill.Feed, error) {
+	found, err := s.listFeeds(ctx, r, `WHERE f.workspace_id = ?1 AND f.id = ?2`, workspace, id)
+	if err == nil && len(found) == 0 {
+		err = feedmill.ErrNotFound
 	}
-	return f, err
-}
-
-// LastRefresh is the id of a feed's last refresh, empty where there was none.
-func LastRefresh(f feedmill.Feed) feedmill.ID {
-	if f.LastRefresh == nil {
-		return ""
+	if err != nil {
+		return feedmill.Feed{}, err
 	}
-	return f.LastRefresh.ID
+	return found[0], nil
 }
 
-// KeepFeed puts back what a change of a feed may not change.
-func KeepFeed(f *feedmill.Feed, was feedmill.Feed) {
-	f.ID, f.Workspace, f.Source, f.Type = was.ID, was.Workspace, was.Source, was.Type
-	f.Version, f.LastRefresh, f.CreatedAt = was.Version, was.LastRefresh, was.CreatedAt
-}
-
-// VersionColumns are the columns of Version.
-const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, file, original, created_at`
-
-// Version lists the fields of a version.
-func Version(v *feedmill.FeedVersion, k Kinds) []any {
-	return []any{
-		&v.Feed, &v.Number, columns{&v.Columns}, &v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), &v.File, &v.Original, k.Time(&v.CreatedAt),
+// CreateFeed adds a feed with all that comes with it.
+func (s Store) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error) {
+	if n.Version != nil && n.Version.Number != 1 {
+		return nil, feedmill.ErrConflict
 	}
+	return s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+		if n.Source == nil && n.Feed.Type.HasSource() {
+			// Whoever changes the source locks it first as well.
+			if _, err := s.lockSource(ctx, tx, n.Feed.Workspace, n.Feed.Source); err != nil {
+				return nil, err
+			}
+		}
+		if err := tx.KeepResponse(ctx, response); err != nil {
+			return nil, err
+		}
+		return events, tx.Send(ctx, s.insertNewFeed(n)...)
+	})
 }
 
-// RefreshColumns are the columns of Refresh.
-const RefreshColumns = `feed_id, id, state, started_at, ended_at, requests, pages, bytes_in, rows_in, rows_stored,
-	rows_rejected, rejects, version, unchanged, warnings, error`
-
-// Refresh lists the fields of a refresh, all of which may be NULL: a feed is
-// read with its last one, and may have none.
-func Refresh(r *feedmill.Refresh, k Kinds) []any {
-	return []any{
-		nullable(&r.Feed), nullable(&r.ID), nullable(&r.State), k.Time(&r.StartedAt), k.Time(&r.EndedAt), nullable(&r.Requests), nullable(&r.Pages),
-		nullable(&r.BytesIn), nullable(&r.RowsIn), nullable(&r.RowsStored), nullable(&r.RowsRejected), nullable(&r.Rejects),
-		nullable(&r.Version), nullable(&r.Unchanged), JSON(&r.Warnings), JSON(&r.Error),
+func (s Store) insertNewFeed(n feedmill.NewFeed) (all []Statement) {
+	if n.Source != nil {
+		all = append(all, insert("sources", SourceColumns, Source(n.Source, s.d)...))
 	}
+	all = append(all, s.insertFeed(n.Feed))
+	if n.Version != nil {
+		all = append(all, s.insertVersion(n.Feed.Workspace, *n.Version)...)
+	}
+	if n.Refresh != nil {
+		all = append(all, s.putRefresh(n.Feed.Workspace, *n.Refresh, false))
+	}
+	return all
+}
+
+func (s Store) insertFeed(f feedmill.Feed) Statement {
+	return insert("feeds", FeedColumns+`, last_refresh_id`, append(Feed(&f, s.d), LastRefresh(f))...)
+}
+
+func (s Store) updateFeed(f feedmill.Feed) Statement {
+	return update("feeds", FeedChanging+`, last_refresh_id`, append(ChangingFeed(&f, s.d), LastRefresh(f)), f.Workspace, f.ID)
+}
+
+// Feed finds a feed, with its last refresh.
+func (s Store) Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error) {
+	return s.oneFeed(ctx, s.db, workspace, id)
+}
+
+// Feeds lists feeds, newest first.
+func (s Store) Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error) {
+	return s.listFeeds(ctx, s.db, `WHERE f.workspace_id = ?1 AND f.id < ?2 ORDER BY f.id DESC LIMIT ?3`,
+		workspace, before(p, feedmill.PrefixDataFeed), p.Limit)
+}
+
+const feedSource = `SELECT source_id FROM feeds WHERE workspace_id = ?1 AND id = ?2`
+
+// FeedSource finds the source behind a feed of the workspace.
+func (s Store) FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error) {
+	err = s.db.One(ctx, feedSource, []any{workspace, feed}, &source)
+	return source, err
+}
+
+// DeleteFeed deletes a feed, and its source with the last feed of it. Its versions
+// and refreshes are out of sight, and are forgotten in their time.
+func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error) {
+	return s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+		var source, last feedmill.ID
+		if err := tx.One(ctx, feedSource, []any{workspace, id}, &source); err != nil {
+			return nil, err
+		}
+		// The source is locked first, as by everybody who changes its feeds.
+		// An upload has none.
+		if _, err := s.lockSource(ctx, tx, workspace, source); err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+			return nil, err
+		}
+		err := tx.One(ctx, `DELETE FROM feeds WHERE workspace_id = ?1 AND id = ?2 RETURNING last_refresh_id`, []any{workspace, id}, &last)
+		if err != nil {
+			return nil, err
+		}
+		return events, tx.Send(ctx,
+			Statement{deleteUnusedSource, []any{workspace, source}},
+			Statement{supersede, []any{workspace, id, last}},
+			Statement{
+				`UPDATE feed_versions SET stale_at = ?1 WHERE workspace_id = ?2 AND feed_id = ?3 AND (stale_at IS NULL OR stale_at > ?1)`,
+				[]any{s.time(at.Add(feedmill.KeepDeletedFor)), workspace, id},
+			})
+	})
 }

@@ -1,5 +1,10 @@
 // Package record is what both engines do alike with the domain's records.
 //
+// [Store] is that part of a store: it is written once, in SQL that both engines
+// understand, over the few things that an [Engine] does and writes in its own way.
+// Events and deliveries are not in it: each engine has them in tables of its own
+// making, and writes them many at a time.
+//
 // It names the columns of a record and lists its fields in the same order. A
 // field is a place to scan a column into and a value of a statement, both at
 // once. What the engines keep differently, such as a time, each describes with
@@ -7,9 +12,6 @@
 //
 // It also holds a change to what may change, for both engines the same way: see
 // [NoteSource], [KeepFeed] and [KeepSubscription].
-//
-// Deliveries and attempts are not here: each engine has them in tables of its
-// own making, and writes them many at a time.
 package record
 
 import (

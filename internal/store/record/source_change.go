@@ -1,116 +1,80 @@
 package record
 
 import (
-	"fmt"
+	"context"
+	"errors"
 
 	"github.com/feedmill/feedmill"
 )
 
-// NotedSource is what a change found, as far as it may not change it.
-type NotedSource struct {
-	source feedmill.Source
-	feeds  []notedFeed
+// errRefused stands for the error of a caller's change inside the transaction,
+// where an error can mean more than that the change is to be undone.
+var errRefused = errors.New("the change is refused")
+
+// ChangeSource changes a source and its feeds, alone with them.
+func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error) {
+	var refusal error
+	due, err := s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+		c, err := s.sourceChange(ctx, tx, workspace, id)
+		if err != nil {
+			return nil, err
+		}
+		before := NoteSource(&c)
+		if refusal = change(&c); refusal != nil {
+			return nil, errRefused
+		}
+		write, err := before.Check(&c)
+		if err != nil {
+			return nil, err
+		}
+		if err := tx.KeepResponse(ctx, c.IdempotentResponse); err != nil {
+			return nil, err
+		}
+		return c.Events, tx.Send(ctx, s.writeSource(c, write)...)
+	})
+	if errors.Is(err, errRefused) {
+		return nil, refusal
+	}
+	return due, err
 }
 
-type notedFeed struct {
-	feed feedmill.Feed
-	// last is the id of the last refresh, empty where there was none.
-	last feedmill.ID
+// sourceChange reads a source and its feeds and keeps everybody else from
+// changing them.
+func (s Store) sourceChange(ctx context.Context, tx Tx, workspace, id feedmill.ID) (c feedmill.SourceChange, err error) {
+	if c.Source, err = s.lockSource(ctx, tx, workspace, id); err != nil {
+		return c, err
+	}
+	if err := s.lock(ctx, tx, `feeds WHERE workspace_id = ?1 AND source_id = ?2 ORDER BY id`, workspace, id); err != nil {
+		return c, err
+	}
+	c.Feeds, err = s.listFeeds(ctx, tx, `WHERE f.workspace_id = ?1 AND f.source_id = ?2 ORDER BY f.id`, workspace, id)
+	return c, err
 }
 
-// NoteSource notes what a change is about to find.
-func NoteSource(c *feedmill.SourceChange) NotedSource {
-	n := NotedSource{source: c.Source}
-	for _, f := range c.Feeds {
-		n.feeds = append(n.feeds, notedFeed{f, LastRefresh(f)})
+func (s Store) writeSource(c feedmill.SourceChange, w SourceWrite) []Statement {
+	workspace := c.Source.Workspace
+	all := []Statement{update("sources", SourceChanging, ChangingSource(&c.Source, s.d), workspace, c.Source.ID)}
+	for _, f := range w.There {
+		all = append(all, s.updateFeed(f))
 	}
-	return n
-}
-
-// SourceWrite says how a change that has been checked is to be written.
-type SourceWrite struct {
-	// There are the feeds that the source has, and Added those that are new.
-	There, Added []feedmill.Feed
-	// Replaced are refreshes that are not the last of their feeds any more.
-	Replaced []feedmill.Refresh
-	// Superseded says of each refresh of the change whether it is not the last
-	// of its feed.
-	Superseded []bool
-}
-
-// Check puts back what a change may not change, and returns how it is to be
-// written. A version that is not the next of its feed is feedmill.ErrConflict;
-// a version, refresh or trace of a feed that the source does not have is
-// feedmill.ErrNotFound.
-func (n NotedSource) Check(c *feedmill.SourceChange) (w SourceWrite, err error) {
-	s := &c.Source
-	s.ID, s.Workspace, s.Type, s.CreatedAt = n.source.ID, n.source.Workspace, n.source.Type, n.source.CreatedAt
-	if len(c.Feeds) < len(n.feeds) {
-		return w, fmt.Errorf("a change of a source left %d of its %d feeds", len(c.Feeds), len(n.feeds))
-	}
-	for i := range c.Feeds {
-		f, was := &c.Feeds[i], notedFeed{feed: feedmill.Feed{ID: c.Feeds[i].ID, CreatedAt: c.Feeds[i].CreatedAt}}
-		if i < len(n.feeds) {
-			was = n.feeds[i]
-		}
-		if f.ID != was.feed.ID {
-			return w, fmt.Errorf("a change of a source left another feed in the place of %s", was.feed.ID)
-		}
-		f.Workspace, f.Source, f.Type, f.Version, f.CreatedAt = s.Workspace, s.ID, s.Type, was.feed.Version, was.feed.CreatedAt
-		last := LastRefresh(*f)
-		if last == was.last {
-			continue
-		}
-		if !writes(c, f.ID, last) {
-			return w, fmt.Errorf("a change of a source gave %s a last refresh that it does not write", f.ID)
-		}
-		if was.last != "" {
-			w.Replaced = append(w.Replaced, feedmill.Refresh{ID: was.last, Feed: f.ID})
-		}
-	}
-	if err := checkVersions(c); err != nil {
-		return w, err
-	}
-	for _, r := range c.Refreshes {
-		f := c.Feed(r.Feed)
-		if f == nil {
-			return w, feedmill.ErrNotFound
-		}
-		w.Superseded = append(w.Superseded, LastRefresh(*f) != r.ID)
-	}
-	for _, t := range c.Traces {
-		if c.Feed(t.Feed) == nil {
-			return w, feedmill.ErrNotFound
-		}
-	}
-	w.There, w.Added = c.Feeds[:len(n.feeds)], c.Feeds[len(n.feeds):]
-	return w, nil
-}
-
-// checkVersions holds that each version is the next of its feed, and gives the
-// feed its number.
-func checkVersions(c *feedmill.SourceChange) error {
-	for _, v := range c.Versions {
-		f := c.Feed(v.Feed)
-		if f == nil {
-			return feedmill.ErrNotFound
-		}
-		if v.Number != f.Version+1 {
-			return feedmill.ErrConflict
-		}
+	for _, f := range w.Added {
+		all = append(all, s.insertFeed(f))
 	}
 	for _, v := range c.Versions {
-		c.Feed(v.Feed).Version = v.Number
+		all = append(all, s.insertVersion(workspace, v)...)
 	}
-	return nil
-}
-
-// writes reports whether a change writes a refresh.
-func writes(c *feedmill.SourceChange, feed, refresh feedmill.ID) bool {
-	for _, r := range c.Refreshes {
-		if r.Feed == feed && r.ID == refresh {
-			return true
-		}
+	for _, r := range w.Replaced {
+		all = append(all, Statement{supersede, []any{workspace, r.Feed, r.ID}})
 	}
-	return false
+	for i, r := range c.Refreshes {
+		all = append(all, s.putRefresh(workspace, r, w.Superseded[i]))
+	}
+	for _, trace := range c.Traces {
+		all = append(all, Statement{
+			`INSERT INTO refresh_traces (workspace_id, feed_id, refresh_id, trace) VALUES (?1, ?2, ?3, ?4)
+			ON CONFLICT (workspace_id, feed_id, refresh_id) DO UPDATE SET trace = excluded.trace`,
+			[]any{workspace, trace.Feed, trace.Refresh, PackedJSON(&trace.Requests)},
+		})
+	}
+	return all
 }

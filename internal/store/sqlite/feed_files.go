@@ -3,9 +3,30 @@ package sqlite
 import (
 	"context"
 	"slices"
+	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
+
+// ForgetVersions removes versions that need not be kept any more, and returns
+// the files that nothing has any more.
+func (db *DB) ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error) {
+	return db.forgetRows(ctx, limit,
+		`SELECT rowid, file, original FROM feed_versions INDEXED BY feed_versions_stale WHERE stale_at IS NOT NULL AND stale_at <= ? ORDER BY stale_at LIMIT ?`,
+		toMillis(now), `DELETE FROM feed_versions WHERE rowid = ?`)
+}
+
+// ForgetRefreshes removes refreshes that began before the time given, but for
+// the last one of each feed and those that have not ended, and returns the files
+// that nothing has any more.
+func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error) {
+	return db.forgetRows(ctx, limit,
+		`SELECT rowid, rejects, '' FROM refreshes r INDEXED BY refreshes_superseded WHERE superseded = 1 AND id < ?
+			AND (state NOT IN ('pending', 'running') OR NOT EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = r.workspace_id AND f.id = r.feed_id))
+			ORDER BY id LIMIT ?`,
+		feedmill.FirstID(feedmill.PrefixRefresh, before), `DELETE FROM refreshes WHERE rowid = ?`)
+}
 
 // forgotten is a version or a refresh to remove, with the files that it has.
 type forgotten struct {

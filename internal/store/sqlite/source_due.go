@@ -46,29 +46,3 @@ func (db *DB) DueSources(ctx context.Context, now time.Time, each, limit int) (d
 }
 
 var scanDueSource = scanner(record.DueSource)
-
-// RenewSource extends the lease of a run that still has it, and notes how far its
-// refreshes have come.
-func (db *DB) RenewSource(ctx context.Context, workspace, id feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error {
-	return db.write(ctx, func(tx *tx) error {
-		n, err := tx.exec(`UPDATE sources SET leased_until = ? WHERE workspace_id = ? AND id = ? AND run = ? AND leased_until IS NOT NULL`,
-			toMillis(until), workspace, id, run)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			if _, err := scanSource(tx.row(oneSource, workspace, id)); err != nil {
-				return err
-			}
-			return feedmill.ErrConflict
-		}
-		for _, r := range progress {
-			if _, err := tx.exec(`UPDATE refreshes SET requests = ?, pages = ?, bytes_in = ?, rows_in = ?
-				WHERE workspace_id = ? AND feed_id = ? AND id = ? AND state = 'running'`,
-				r.Requests, r.Pages, r.BytesIn, r.RowsIn, workspace, r.Feed, r.ID); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}

@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // dueReaderCount is how many reads of due deliveries are under way at once.
@@ -28,6 +29,7 @@ const dueReaderCount = 2
 
 // DB is an open store. Its methods may be called from any goroutine.
 type DB struct {
+	record.Store
 	reads      *sql.DB
 	writes     *sql.DB
 	dueReaders chan *direct // connections of Due's own
@@ -73,6 +75,7 @@ func Open(ctx context.Context, file string) (*DB, error) {
 		reads: reads, writes: writes, dueReaders: make(chan *direct, dueReaderCount),
 		queue: make(chan *change, 1024), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
+	db.Store = record.NewStore(engine{db}, dialect)
 	writer, checkpoints, err := db.openConnections(ctx)
 	if err != nil {
 		db.closeConnections()

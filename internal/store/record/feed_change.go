@@ -1,0 +1,67 @@
+package record
+
+import (
+	"context"
+
+	"github.com/feedmill/feedmill"
+)
+
+// feedChange changes a feed and returns what is written with the change.
+type feedChange = func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error)
+
+// ChangeFeed changes a feed, alone with it.
+func (s Store) ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return s.changeFeed(ctx, workspace, id, func(*feedmill.Feed) ([]Statement, error) { return nil, nil }, change, maxAttempts)
+}
+
+// SwitchVersion makes v the current version where the one before it is.
+func (s Store) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return s.changeFeed(ctx, workspace, v.Feed, func(f *feedmill.Feed) ([]Statement, error) {
+		if f.Version != v.Number-1 {
+			return nil, feedmill.ErrConflict
+		}
+		first := append(s.insertVersion(workspace, v), s.replaceRefresh(*f, r)...)
+		f.Switch(v, r)
+		return first, nil
+	}, change, maxAttempts)
+}
+
+// RecordRefresh writes a refresh that made no version.
+func (s Store) RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change feedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	return s.changeFeed(ctx, workspace, r.Feed, func(f *feedmill.Feed) ([]Statement, error) {
+		first := s.replaceRefresh(*f, r)
+		f.Record(r)
+		return first, nil
+	}, change, maxAttempts)
+}
+
+// changeFeed changes a feed by what comes first and by what the caller makes of
+// that.
+func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first func(*feedmill.Feed) ([]Statement, error), change feedChange, maxAttempts int) (f feedmill.Feed, due []feedmill.DueDelivery, err error) {
+	due, err = s.db.WriteWithEvents(ctx, maxAttempts, func(tx Tx) ([]feedmill.Event, error) {
+		if err := s.lock(ctx, tx, `feeds WHERE workspace_id = ?1 AND id = ?2`, workspace, id); err != nil {
+			return nil, err
+		}
+		if f, err = s.oneFeed(ctx, tx, workspace, id); err != nil {
+			return nil, err
+		}
+		write, err := first(&f)
+		if err != nil {
+			return nil, err
+		}
+		was := f
+		response, events, err := change(&f)
+		if err != nil {
+			return nil, err
+		}
+		KeepFeed(&f, was)
+		if err := tx.KeepResponse(ctx, response); err != nil {
+			return nil, err
+		}
+		return events, tx.Send(ctx, append(write, s.updateFeed(f))...)
+	})
+	if err != nil {
+		return feedmill.Feed{}, nil, err
+	}
+	return f, due, nil
+}

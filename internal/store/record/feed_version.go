@@ -1,0 +1,36 @@
+package record
+
+import (
+	"context"
+	"math"
+
+	"github.com/feedmill/feedmill"
+)
+
+// insertVersion writes a version. The one that it pushes out of the newest is
+// from then on kept for its age alone.
+func (s Store) insertVersion(workspace feedmill.ID, v feedmill.FeedVersion) []Statement {
+	return []Statement{
+		insert("feed_versions", `workspace_id, `+VersionColumns, append([]any{workspace}, Version(&v, s.d)...)...),
+		{
+			`UPDATE feed_versions SET stale_at = ` + s.d.Plus("created_at", feedmill.KeepVersionsFor) + ` WHERE workspace_id = ?1 AND feed_id = ?2 AND number = ?3`,
+			[]any{workspace, v.Feed, v.Number - feedmill.KeepVersions},
+		},
+	}
+}
+
+const versionsOf = `SELECT ` + VersionColumns + ` FROM feed_versions v WHERE workspace_id = ?1 AND feed_id = ?2
+	AND EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = ?1 AND f.id = ?2) `
+
+// FeedVersion finds a version of a feed that is kept.
+func (s Store) FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error) {
+	return one(ctx, s.db, s, Version, versionsOf+`AND number = ?3`, workspace, feed, number)
+}
+
+// FeedVersions lists versions that are kept, newest first.
+func (s Store) FeedVersions(ctx context.Context, workspace, feed feedmill.ID, before int64, limit int) ([]feedmill.FeedVersion, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	return list(ctx, s.db, s, Version, versionsOf+`AND number < ?3 ORDER BY number DESC LIMIT ?4`, workspace, feed, before, limit)
+}

@@ -1,0 +1,34 @@
+package record
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// KeepResponse keeps the response to a request that had no effect.
+func (s Store) KeepResponse(ctx context.Context, response feedmill.IdempotentResponse) error {
+	return s.db.Write(ctx, func(tx Tx) error { return tx.KeepResponse(ctx, &response) })
+}
+
+// KeptResponse finds the response kept for an idempotency key at the time now.
+func (s Store) KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
+	response := feedmill.IdempotentResponse{Workspace: workspace, Key: key}
+	var fingerprint []byte
+	err := s.db.One(ctx, `SELECT fingerprint, answer, expires_at FROM once WHERE workspace_id = ?1 AND key = ?2 AND expires_at > ?3`,
+		[]any{workspace, key, s.time(now)}, &fingerprint, &response.Answer, s.d.Time(&response.ExpiresAt))
+	copy(response.Fingerprint[:], fingerprint)
+	return response, err
+}
+
+// ForgetResponses removes up to limit responses that are past their time, and
+// reports how many it removed.
+func (s Store) ForgetResponses(ctx context.Context, now time.Time, limit int) (n int64, err error) {
+	err = s.db.Write(ctx, func(tx Tx) (err error) {
+		n, err = tx.Run(ctx, `DELETE FROM once WHERE (workspace_id, key) IN
+			(SELECT workspace_id, key FROM once WHERE expires_at <= ?1 LIMIT ?2`+s.d.SkipLocked+`)`, s.time(now), limit)
+		return err
+	})
+	return n, err
+}

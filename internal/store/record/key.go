@@ -1,0 +1,74 @@
+package record
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// CreateKey adds a key. A workspace that is not there is feedmill.ErrNotFound.
+func (s Store) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {
+	return s.create(ctx, response, insert("keys", KeyColumns, Key(&k, s.d)...))
+}
+
+// Bootstrap makes sure that the workspace w.Name exists and that k is one of
+// its keys. With onlyFirst, k is added only where there has never been a key.
+// It reports whether k was added; a hash that was ever known is left alone,
+// revoked or not.
+func (s Store) Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error) {
+	err = s.db.Write(ctx, func(tx Tx) error {
+		workspace := insert("workspaces", WorkspaceColumns, Workspace(&w, s.d)...)
+		if _, err := tx.Run(ctx, workspace.SQL+` ON CONFLICT (name) DO NOTHING`, workspace.Args...); err != nil {
+			return err
+		}
+		// The row's lock makes replicas that start together go one by one.
+		if err := tx.One(ctx, `SELECT id FROM workspaces WHERE name = ?1`+s.d.ForUpdate, []any{w.Name}, &k.Workspace); err != nil {
+			return err
+		}
+		var known bool
+		if err := tx.One(ctx, `SELECT EXISTS (SELECT 1 FROM keys)`, nil, &known); err != nil || known && onlyFirst {
+			return err
+		}
+		key := insert("keys", KeyColumns, Key(&k, s.d)...)
+		n, err := tx.Run(ctx, key.SQL+` ON CONFLICT (hash) DO NOTHING`, key.Args...)
+		added = n == 1
+		return err
+	})
+	return added && err == nil, err
+}
+
+// KeyByHash finds a key, revoked or not.
+func (s Store) KeyByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Key, error) {
+	return one(ctx, s.db, s, Key, `SELECT `+KeyColumns+` FROM keys WHERE hash = ?1`, hash[:])
+}
+
+// Keys lists the keys of a workspace that are not revoked, newest first; of all
+// workspaces where none is named.
+func (s Store) Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error) {
+	return list(ctx, s.db, s, Key, `SELECT `+KeyColumns+` FROM keys
+		WHERE revoked_at IS NULL AND (?1 = '' OR workspace_id = ?1) AND id < ?2 ORDER BY id DESC LIMIT ?3`,
+		workspace, before(p, feedmill.PrefixKey), p.Limit)
+}
+
+// RevokeKey ends a key of the workspace, or of any where none is named. A key
+// that is not there or is revoked already is feedmill.ErrNotFound.
+func (s Store) RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
+	return s.db.Write(ctx, func(tx Tx) error {
+		n, err := tx.Run(ctx, `UPDATE keys SET revoked_at = ?1
+			WHERE id = ?2 AND (?3 = '' OR workspace_id = ?3) AND revoked_at IS NULL`, s.time(at), id, workspace)
+		return orNone(n, err, feedmill.ErrNotFound)
+	})
+}
+
+// TouchKeys notes when keys were last used; a time before the one known is
+// ignored. Replicas do it in the same order, so that they cannot lock each other out.
+func (s Store) TouchKeys(ctx context.Context, used map[feedmill.ID]time.Time) error {
+	var touch []Statement
+	for _, id := range slices.Sorted(maps.Keys(used)) {
+		touch = append(touch, Statement{`UPDATE keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)`, []any{s.time(used[id]), id}})
+	}
+	return s.db.Write(ctx, func(tx Tx) error { return tx.Send(ctx, touch...) })
+}

@@ -1,0 +1,168 @@
+package record
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// subscriptions reads those that where finds.
+func (s Store) subscriptions(where string) string {
+	return `SELECT ` + s.d.SubscriptionColumns + ` FROM subscriptions WHERE ` + where
+}
+
+// live are subscriptions that are not deleted and no listeners, and listening
+// are listeners.
+const (
+	live      = `deleted_at IS NULL AND listen_until IS NULL`
+	listening = `deleted_at IS NULL AND listen_until IS NOT NULL`
+)
+
+// subscriptionValues are the values of a subscription. A list without elements
+// is not NULL.
+func (s Store) subscriptionValues(sub feedmill.Subscription) []any {
+	if sub.Events == nil {
+		sub.Events = []string{}
+	}
+	return Subscription(&sub, s.d)
+}
+
+// CreateSubscriptions adds all of them or none. A workspace that is not there
+// is feedmill.ErrNotFound. With most, which is for subscriptions or for listeners
+// and not for both together, their workspace has no more than that in the end;
+// else that is a feedmill.QuotaError.
+func (s Store) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error {
+	return s.db.Write(ctx, func(tx Tx) error {
+		if err := tx.KeepResponse(ctx, response); err != nil {
+			return err
+		}
+		if err := s.checkQuota(ctx, tx, subs, most); err != nil {
+			return err
+		}
+		for _, sub := range subs {
+			if err := tx.Send(ctx, insert("subscriptions", s.d.SubscriptionColumns, s.subscriptionValues(sub)...)); err != nil {
+				return err
+			}
+			if err := tx.SetTopics(ctx, nil, sub); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s Store) checkQuota(ctx context.Context, tx Tx, subs []feedmill.Subscription, most int) error {
+	if most <= 0 || len(subs) == 0 {
+		return nil
+	}
+	// Whoever counts after this lock sees what was added under it.
+	if s.d.LockWorkspace != "" {
+		if _, err := tx.Run(ctx, s.d.LockWorkspace, subs[0].Workspace); err != nil {
+			return err
+		}
+	}
+	kind := live
+	if subs[0].Listening() {
+		kind = listening
+	}
+	var n int
+	err := tx.One(ctx, `SELECT count(*) FROM subscriptions WHERE workspace_id = ?1 AND `+kind, []any{subs[0].Workspace}, &n)
+	if err == nil && n+len(subs) > most {
+		return &feedmill.QuotaError{Left: max(most-n, 0)}
+	}
+	return err
+}
+
+// Subscription finds one that is not deleted.
+func (s Store) Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error) {
+	return one(ctx, s.db, s, Subscription, s.subscriptions(`id = ?1 AND workspace_id = ?2 AND `+live), id, workspace)
+}
+
+// Listener finds a listener that is not deleted.
+func (s Store) Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error) {
+	return one(ctx, s.db, s, Subscription, s.subscriptions(`id = ?1 AND workspace_id = ?2 AND `+listening), id, workspace)
+}
+
+// SubscriptionForDelivery finds one in any workspace, deleted or not.
+func (s Store) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {
+	return one(ctx, s.db, s, Subscription, s.subscriptions(`id = ?1`), id)
+}
+
+// Subscriptions lists those that are not deleted, newest first.
+func (s Store) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error) {
+	return list(ctx, s.db, s, Subscription, s.subscriptions(`workspace_id = ?1 AND `+live+` AND id < ?2 ORDER BY id DESC LIMIT ?3`),
+		workspace, before(p, feedmill.PrefixSubscription), p.Limit)
+}
+
+// ChangeSubscription changes one that is not deleted, alone with it. An error
+// of change leaves everything as it was. One that becomes disabled has the
+// first of its open deliveries discarded with it.
+func (s Store) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (sub feedmill.Subscription, err error) {
+	err = s.db.Write(ctx, func(tx Tx) error {
+		old, err := one(ctx, tx, s, Subscription, s.subscriptions(`id = ?1 AND workspace_id = ?2 AND `+live+s.d.ForUpdate), id, workspace)
+		if err != nil {
+			return err
+		}
+		sub = old
+		sub.Events = slices.Clone(old.Events)
+		response, err := change(&sub)
+		if err != nil {
+			return err
+		}
+		KeepSubscription(&sub, old)
+		if err := tx.KeepResponse(ctx, response); err != nil {
+			return err
+		}
+		// A change of the id, even to itself, would be looked for in all that refers to it.
+		_, columns, _ := strings.Cut(s.d.SubscriptionColumns, ",")
+		if err := tx.Send(ctx, update("subscriptions", columns, s.subscriptionValues(sub)[1:], sub.Workspace, id)); err != nil {
+			return err
+		}
+		if err := tx.SetTopics(ctx, &old, sub); err != nil {
+			return err
+		}
+		if sub.State != feedmill.SubscriptionDisabled || old.State == feedmill.SubscriptionDisabled {
+			return nil
+		}
+		return tx.DiscardDisabled(ctx, sub)
+	})
+	if err != nil {
+		return feedmill.Subscription{}, err
+	}
+	return sub, nil
+}
+
+// DeleteSubscription deletes one and discards the first of its open deliveries.
+// The record stays for its deliveries. An event that is being accepted at the
+// same moment may still find the subscription; its delivery is open until
+// DiscardOpen is called again.
+func (s Store) DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
+	return s.deleteSubscription(ctx, live, workspace, id, at)
+}
+
+// DeleteListener deletes one as DeleteSubscription does.
+func (s Store) DeleteListener(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
+	return s.deleteSubscription(ctx, listening, workspace, id, at)
+}
+
+func (s Store) deleteSubscription(ctx context.Context, kind string, workspace, id feedmill.ID, at time.Time) error {
+	return s.db.Write(ctx, func(tx Tx) error {
+		n, err := tx.Run(ctx, `UPDATE subscriptions SET deleted_at = ?1 WHERE id = ?2 AND workspace_id = ?3 AND `+kind, s.time(at), id, workspace)
+		if err := orNone(n, err, feedmill.ErrNotFound); err != nil {
+			return err
+		}
+		return tx.ForgetSubscription(ctx, id, at)
+	})
+}
+
+// ExtendListener moves the end of a listener, never to an earlier time.
+func (s Store) ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error {
+	return s.db.Write(ctx, func(tx Tx) error {
+		n, err := tx.Run(ctx, `UPDATE subscriptions SET listen_until = CASE WHEN listen_until < ?1 THEN ?1 ELSE listen_until END
+			WHERE id = ?2 AND `+listening, s.time(until), id)
+		return orNone(n, err, feedmill.ErrNotFound)
+	})
+}
