@@ -12,8 +12,10 @@ type Column struct {
 	Name string `json:"name"`
 	// SourceName is what the data calls the column. It may be empty or the
 	// same as another's; Name is neither.
-	SourceName string        `json:"sourceName"`
-	Type       columnar.Type `json:"type"`
+	SourceName string `json:"sourceName"`
+	// Description says what is in the column, such as the unit of its values.
+	Description string        `json:"description,omitempty"`
+	Type        columnar.Type `json:"type"`
 	// Format says how the values were written where the type does not, such
 	// as "EUR", "percent" or "dd/mm/yyyy".
 	Format   string `json:"format,omitempty"`
@@ -72,7 +74,18 @@ type Warning struct {
 	Column string `json:"column,omitempty"`
 	// Count is how often it was seen, and FirstRow the first row where it
 	// was, counted from 1 without the header; 0 where it is no row.
-	Count    int64  `json:"count"`
-	FirstRow int64  `json:"firstRow,omitempty"`
-	Detail   string `json:"detail"`
+	Count    int64 `json:"count"`
+	FirstRow int64 `json:"firstRow,omitempty"`
+	// Examples are the first few.
+	Examples []Example `json:"examples,omitempty"`
+	// Detail says what it means and what to do about it.
+	Detail string `json:"detail"`
+}
+
+// Example is a value that a warning is about.
+type Example struct {
+	// Row and Line say where it stands, from 1; 0 where that is not known.
+	Row   int64  `json:"row,omitempty"`
+	Line  int64  `json:"line,omitempty"`
+	Value string `json:"value"`
 }

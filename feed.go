@@ -67,6 +67,8 @@ type Feed struct {
 	// Spec is the JSON text of how the data is fetched and read, without
 	// secrets: for an upload its parameters.
 	Spec []byte
+	// Found is how the data of the current version is written.
+	Found Findings
 
 	// Schedule and NextRefreshAt are those of the source.
 	Schedule      Schedule
@@ -114,6 +116,8 @@ type FeedVersion struct {
 	Bytes       int64
 	ContentHash string
 	Warnings    []Warning
+	// Found is how the data that came is written.
+	Found Findings
 	// File is the name of the blob with the rows. It is made anew for every
 	// try, never of the number: of two that try the same number one loses,
 	// and its file must not be the winner's.
@@ -144,7 +148,7 @@ type FeedError struct {
 // Switch makes v, which r brought, the current version.
 func (f *Feed) Switch(v FeedVersion, r Refresh) {
 	f.Version, f.Columns, f.RowCount, f.ByteSize = v.Number, v.Columns, v.Rows, v.Bytes
-	f.ContentHash, f.Warnings, f.UpdatedAt = v.ContentHash, v.Warnings, v.CreatedAt
+	f.ContentHash, f.Warnings, f.Found, f.UpdatedAt = v.ContentHash, v.Warnings, v.Found, v.CreatedAt
 	f.Record(r)
 }
 

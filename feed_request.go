@@ -43,6 +43,8 @@ type FeedPreview struct {
 	Warnings []Warning
 	// Rows are the first of them, a JSON array of objects.
 	Rows []byte
+	// Found is how the data is written.
+	Found Findings
 	// Spec says how the data is fetched and read, without secrets, and Trace
 	// what was asked for, which is nothing for an upload.
 	Spec  []byte

@@ -48,17 +48,6 @@ const (
 	FetchAnew
 )
 
-// Reading says how records are read from data.
-type Reading struct {
-	// Format is one of csv, tsv, json and ndjson.
-	Format string
-	// Path says where the records of a JSON document are, and Explode where in
-	// a record the array is whose elements become rows.
-	Path, Explode string
-	// Text leaves every column text.
-	Text bool
-}
-
 // PageReading says how records are read from the pages of a fetch.
 type PageReading struct {
 	// Reading has no format where each page says its own.

@@ -29,6 +29,9 @@ type Upload struct {
 	Path, Explode string
 	// Text leaves every column text, exactly as it stands in the data.
 	Text bool
+	// ReadingOptions say how the data is written, where what the server finds
+	// is not what was meant.
+	feedmill.ReadingOptions
 	// Mode says what becomes of the rows that are there; empty leaves it to the
 	// feed, which replaces them unless it was made to do otherwise. Key names the
 	// columns that rows are merged by.
@@ -43,6 +46,8 @@ type DataPreview struct {
 	Columns  []feedmill.Column  `json:"columns"`
 	RowCount int64              `json:"rowCount"`
 	Warnings []feedmill.Warning `json:"warnings"`
+	// Source says how the data is read, with what was found in "reading".
+	Source json.RawMessage `json:"source"`
 	// Rows are the first 100, an object each.
 	Rows []json.RawMessage `json:"rows"`
 	// Trace is what was asked for, of data that was fetched.
@@ -80,6 +85,11 @@ func (c *Client) upload(ctx context.Context, method, path string, query url.Valu
 		"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode, "mode": string(u.Mode), "key": columnList(u.Key),
 	} {
 		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	for _, name := range feedmill.ReadingOptionNames {
+		if value := *u.Option(name); value != "" {
 			query.Set(name, value)
 		}
 	}

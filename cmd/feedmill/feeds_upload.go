@@ -18,6 +18,7 @@ import (
 // uploadFlags say what is in a file.
 type uploadFlags struct {
 	name, format, path, explode, types string
+	feedmill.ReadingOptions
 }
 
 func (u *uploadFlags) add(cmd *cobra.Command) {
@@ -27,13 +28,23 @@ func (u *uploadFlags) add(cmd *cobra.Command) {
 	f.StringVar(&u.path, "path", "", "where the records are: in JSON a JSONPath such as '$.data.items[*]', in XML '/feed/entry'")
 	f.StringVar(&u.explode, "explode", "", "a path below the record of JSON or XML to what becomes a row each")
 	f.StringVar(&u.types, "types", "auto", "text leaves every column text, as it stands in the file")
+	f.StringVar(&u.Delimiter, "delimiter", "", "the character between fields, or tab; this and what follows is found where it is not said")
+	f.StringVar(&u.Quote, "quote", "", "the character around fields, or none")
+	f.StringVar(&u.Encoding, "encoding", "", "the encoding, such as windows-1252 or shift_jis")
+	f.StringVar(&u.Header, "header", "", "the line of the header, from 1, or none")
+	f.StringVar(&u.Nulls, "nulls", "", "texts that mean null in columns that are not text, separated by commas, or none")
+	f.StringVar(&u.Decimal, "decimal", "", "the character before the fraction of a number: . or ,")
+	f.StringVar(&u.Dates, "dates", "", "the order of dates: dmy, mdy or ymd")
+	f.StringVar(&u.Timezone, "timezone", "", "where times without an offset are from; by default UTC")
+	completeFlag(cmd, "decimal", completeOf(".", ","))
+	completeFlag(cmd, "dates", completeOf("dmy", "mdy", "ymd"))
 	completeFlag(cmd, "format", completeOf(uploadFormats...))
 	completeFlag(cmd, "types", completeOf("auto", "text"))
 }
 
 // open opens the file, or standard input for a dash.
 func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.Closer, error) {
-	out := client.Upload{Name: u.name, Format: u.format, Path: u.path, Explode: u.explode}
+	out := client.Upload{Name: u.name, Format: u.format, Path: u.path, Explode: u.explode, ReadingOptions: u.ReadingOptions}
 	switch u.types {
 	case "auto":
 	case "text":

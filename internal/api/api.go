@@ -143,6 +143,8 @@ type Options struct {
 	// Formats are those that data can be uploaded in, and those that are known
 	// only.
 	Formats feedmill.Formats
+	// CheckReading returns what is wrong with the options by which data is read.
+	CheckReading func(feedmill.ReadingOptions) []feedmill.Fault
 	// Decompress undoes a Content-Encoding, and fails past a number of bytes.
 	Decompress func(r io.Reader, contentEncoding string, limit int64) (io.ReadCloser, error)
 	// MaxUpload is how many bytes the data of an upload may have.

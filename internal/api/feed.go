@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -64,7 +66,7 @@ func viewFeed(f feedmill.Feed) feedView {
 		ID: f.ID, Name: f.Name, Description: f.Description, Type: f.Type, State: f.State,
 		Columns: viewColumns(f.Columns), RowCount: f.RowCount, ByteSize: f.ByteSize, Version: f.Version, ContentHash: f.ContentHash,
 		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), Schedule: viewSchedule(f.Schedule), NextRefreshAt: timestamp(f.NextRefreshAt),
-		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: f.Spec,
+		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: viewSource(f.Spec, f.Found),
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
 	}
 	if f.LastRefresh != nil {
@@ -72,6 +74,23 @@ func viewFeed(f feedmill.Feed) feedView {
 		v.LastRefresh = &r
 	}
 	return v
+}
+
+// viewSource is how data is fetched and read, with what was found.
+func viewSource(spec []byte, found feedmill.Findings) jsontext.Value {
+	if found == (feedmill.Findings{}) || len(spec) < 2 {
+		return spec
+	}
+	reading, err := json.Marshal(found)
+	if err != nil {
+		panic(err) // findings are texts
+	}
+	end := bytes.LastIndexByte(spec, '}')
+	whole := bytes.TrimRight(slices.Clone(spec[:end]), " \t\r\n")
+	if whole[len(whole)-1] != '{' {
+		whole = append(whole, ',')
+	}
+	return append(append(append(whole, `"reading":`...), reading...), '}')
 }
 
 func viewFeedError(e *feedmill.FeedError) *feedErrorView {
@@ -83,18 +102,19 @@ func viewFeedError(e *feedmill.FeedError) *feedErrorView {
 
 // columnView is a column. Its format is null where there is none to speak of.
 type columnView struct {
-	ID         string        `json:"id"`
-	Name       string        `json:"name"`
-	SourceName string        `json:"sourceName"`
-	Type       columnar.Type `json:"type"`
-	Format     *string       `json:"format"`
-	Nullable   bool          `json:"nullable"`
+	ID          string        `json:"id"`
+	Name        string        `json:"name"`
+	SourceName  string        `json:"sourceName"`
+	Description string        `json:"description"`
+	Type        columnar.Type `json:"type"`
+	Format      *string       `json:"format"`
+	Nullable    bool          `json:"nullable"`
 }
 
 func viewColumns(columns []feedmill.Column) []columnView {
 	views := make([]columnView, len(columns))
 	for i, c := range columns {
-		views[i] = columnView{ID: c.ID, Name: c.Name, SourceName: c.SourceName, Type: c.Type, Nullable: c.Nullable}
+		views[i] = columnView{ID: c.ID, Name: c.Name, SourceName: c.SourceName, Description: c.Description, Type: c.Type, Nullable: c.Nullable}
 		if c.Format != "" {
 			views[i].Format = &c.Format
 		}
@@ -105,17 +125,18 @@ func viewColumns(columns []feedmill.Column) []columnView {
 // warningView is something about the data that its owner should know of. What is
 // not about a column, or about no row in particular, has null for it.
 type warningView struct {
-	Code     string  `json:"code"`
-	Column   *string `json:"column"`
-	Count    int64   `json:"count"`
-	FirstRow *int64  `json:"firstRow"`
-	Detail   string  `json:"detail"`
+	Code     string             `json:"code"`
+	Column   *string            `json:"column"`
+	Count    int64              `json:"count"`
+	FirstRow *int64             `json:"firstRow"`
+	Examples []feedmill.Example `json:"examples"`
+	Detail   string             `json:"detail"`
 }
 
 func viewWarnings(warnings []feedmill.Warning) []warningView {
 	views := make([]warningView, len(warnings))
 	for i, w := range warnings {
-		views[i] = warningView{Code: w.Code, Count: w.Count, Detail: sentence(w.Detail)}
+		views[i] = warningView{Code: w.Code, Count: w.Count, Examples: slices.Concat([]feedmill.Example{}, w.Examples), Detail: sentence(w.Detail)}
 		if w.Column != "" {
 			views[i].Column = &w.Column
 		}

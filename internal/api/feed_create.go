@@ -102,7 +102,7 @@ type previewView struct {
 func previewAnswer(p feedmill.FeedPreview) answer {
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
 		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
-		Warnings: viewWarnings(p.Warnings), Source: p.Spec, Trace: viewTrace(p.Trace),
+		Warnings: viewWarnings(p.Warnings), Source: viewSource(p.Spec, p.Found), Trace: viewTrace(p.Trace),
 	}})
 }
 

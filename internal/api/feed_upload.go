@@ -62,6 +62,12 @@ func (s *Server) readUploadParameters(c *call, u *feedmill.Upload) (format strin
 	default:
 		c.fault(feedmill.Fault{Parameter: "types", Detail: "This must be auto or text."})
 	}
+	for _, name := range feedmill.ReadingOptionNames {
+		*u.Option(name) = c.query[name]
+	}
+	for _, fault := range s.CheckReading(u.ReadingOptions) {
+		c.fault(fault)
+	}
 	for _, name := range s.Formats.Parameters() {
 		if text, named := c.query[name]; named && text == "" {
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This must not be empty; leave it out where there is none."})

@@ -17,7 +17,7 @@ import (
 // scope, with further routes that a test brings. What it logs goes to log.
 func newTestServer(log *strings.Builder, more ...route) *Server {
 	s := New(Options{
-		Auth: everybody{"ws_test"}, Metrics: prometheus.NewRegistry(), Formats: decode.Formats(),
+		Auth: everybody{"ws_test"}, Metrics: prometheus.NewRegistry(), Formats: decode.Formats(), CheckReading: decode.CheckReading,
 		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	for _, r := range more {

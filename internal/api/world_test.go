@@ -59,7 +59,7 @@ func newWorld(t testing.TB) *world {
 	w.Server = New(Options{
 		Store: w.store, Auth: w.auth, Vault: safe, Metrics: metrics, Log: slog.New(slog.DiscardHandler), Feeds: w.feeds,
 		Publisher:  publish.New(publish.Options{Store: db, Queue: w.dispatcher, Catalogue: catalogue, Attempts: maxAttempts, Metrics: metrics}),
-		Dispatcher: w.dispatcher, Subscriptions: w.subs, Catalogue: catalogue, Formats: decode.Formats(),
+		Dispatcher: w.dispatcher, Subscriptions: w.subs, Catalogue: catalogue, Formats: decode.Formats(), CheckReading: decode.CheckReading,
 	})
 	return w
 }

@@ -50,6 +50,8 @@ type Table interface {
 	Rows() int64
 	// Warnings are what was noticed.
 	Warnings() ([]feedmill.Warning, error)
+	// Found is how the data is written.
+	Found() feedmill.Findings
 	// Blocks is how many parts the records can be read in.
 	Blocks() int
 	// Read gives the records of the blocks [from, to) to fn, in order. Several
@@ -64,6 +66,10 @@ type Table interface {
 type Options struct {
 	// Path and Explode are those of [json.Options] and [xml.Options].
 	Path, Explode string
+	feedmill.ReadingOptions
+	// Before is what was found in the data before this, which decides where this
+	// proves nothing.
+	Before feedmill.Findings
 	// List says of pages that they are parts of a list, see [json.NewPages].
 	List bool
 	// Temp is the folder for a temporary file, which data takes that has to be

@@ -36,24 +36,24 @@ type family struct {
 }
 
 var (
-	csvFamily = &family{"csv", func(_ Options, spool *input.Spool) (pageReader, error) {
-		return csv.NewPages(spool), nil
+	csvFamily = &family{"csv", func(o Options, spool *input.Spool) (pageReader, error) {
+		return csv.NewPages(o.csvOptions(0), spool), nil
 	}}
 	jsonFamily = &family{"json", func(o Options, spool *input.Spool) (pageReader, error) {
-		return json.NewPages(json.Options{Path: o.Path, Explode: o.Explode}, o.List, spool)
+		return json.NewPages(o.jsonOptions(), o.List, spool)
 	}}
 )
 
-// recordPaths are the parameters of formats whose records lie somewhere in a
+// documentOptions are the parameters of formats whose records lie somewhere in a
 // document.
-var recordPaths = []string{"path", "explode"}
+var documentOptions = append([]string{"path", "explode"}, valueOptions...)
 
 // formats is the table of formats, in the order in which they are listed to
 // people.
 var formats = []format{
 	{
 		Format: feedmill.Format{
-			Name: "csv", Extensions: []string{".csv"},
+			Name: "csv", Extensions: []string{".csv"}, Parameters: textOptions,
 			MediaTypes: []string{"text/csv", "application/csv", "text/x-csv"},
 		},
 		recognise: csv.Recognise,
@@ -61,7 +61,7 @@ var formats = []format{
 	},
 	{
 		Format: feedmill.Format{
-			Name: "tsv", Extensions: []string{".tsv", ".tab"},
+			Name: "tsv", Extensions: []string{".tsv", ".tab"}, Parameters: textOptions,
 			MediaTypes: []string{"text/tab-separated-values"},
 		},
 		recognise: csv.RecogniseTabs,
@@ -69,7 +69,7 @@ var formats = []format{
 	},
 	{
 		Format: feedmill.Format{
-			Name: "json", Extensions: []string{".json"}, Parameters: recordPaths,
+			Name: "json", Extensions: []string{".json"}, Parameters: documentOptions,
 			MediaTypes: []string{"application/json", "text/json"}, Suffix: "+json",
 		},
 		recognise: json.Recognise,
@@ -77,7 +77,7 @@ var formats = []format{
 	},
 	{
 		Format: feedmill.Format{
-			Name: "ndjson", Extensions: []string{".ndjson", ".jsonl"}, Parameters: recordPaths,
+			Name: "ndjson", Extensions: []string{".ndjson", ".jsonl"}, Parameters: documentOptions,
 			MediaTypes: []string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/jsonlines"},
 		},
 		recognise: json.RecogniseLines,
@@ -91,7 +91,7 @@ var formats = []format{
 	{Format: feedmill.Format{Name: "ods"}},
 	{
 		Format: feedmill.Format{
-			Name: "xml", Extensions: []string{".xml"}, Parameters: recordPaths,
+			Name: "xml", Extensions: []string{".xml"}, Parameters: documentOptions,
 			MediaTypes: []string{"application/xml", "text/xml", "*+xml"},
 		},
 		recognise: xml.Recognise,
@@ -135,28 +135,32 @@ func Recognise(head []byte, whole bool) string {
 
 func openCSV(delimiter byte) func(context.Context, Source, Options) (Table, error) {
 	return func(ctx context.Context, data Source, o Options) (Table, error) {
-		return csv.Open(ctx, data, csv.Options{Delimiter: delimiter, Temp: o.Temp})
+		return csv.Open(ctx, data, o.csvOptions(delimiter))
 	}
 }
 
 func openArrivingCSV(delimiter byte) func(context.Context, Arriving, Options) (Table, error) {
-	return func(_ context.Context, data Arriving, _ Options) (Table, error) {
-		return csv.OpenArriving(data, csv.Options{Delimiter: delimiter})
+	return func(_ context.Context, data Arriving, o Options) (Table, error) {
+		return csv.OpenArriving(data, o.csvOptions(delimiter))
 	}
 }
 
 func addPageCSV(delimiter byte) func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error) {
 	return func(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
-		return pages.(*csv.Pages).Add(ctx, in.data, csv.Options{Delimiter: delimiter}, in.first, in.each)
+		return pages.(*csv.Pages).Add(ctx, in.data, delimiter, in.first, in.each)
 	}
 }
 
+func (o Options) jsonOptions() json.Options {
+	return json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp}
+}
+
 func openJSON(ctx context.Context, data Source, o Options) (Table, error) {
-	return json.Open(ctx, data, json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp})
+	return json.Open(ctx, data, o.jsonOptions())
 }
 
 func openLines(ctx context.Context, data Source, o Options) (Table, error) {
-	return json.OpenLines(ctx, data, json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp})
+	return json.OpenLines(ctx, data, o.jsonOptions())
 }
 
 func addPageJSON(lines bool) func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error) {

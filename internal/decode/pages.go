@@ -48,6 +48,8 @@ type pageReader interface {
 	Width() int
 	// Column is the first column of a name, or -1.
 	Column(name string) int
+	// Found is how the pages are written.
+	Found() feedmill.Findings
 }
 
 // pageData is a page that is to be read.
@@ -184,6 +186,14 @@ func (p *Pages) Warnings() ([]feedmill.Warning, error) {
 		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "there are no records"})
 	}
 	return out, nil
+}
+
+// Found is how the pages are written.
+func (p *Pages) Found() feedmill.Findings {
+	if p.reader == nil {
+		return feedmill.Findings{}
+	}
+	return p.reader.Found()
 }
 
 // Each gives the records of all pages to fn again, as that of a [Table] does.

@@ -55,14 +55,21 @@ func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.
 }
 
 // Read begins the table of a feed whose data comes in pages.
-func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) (err error) {
+func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 	for _, t := range f.tables {
 		if t.before.ID == feed {
-			t.format, t.inference = r.Format, model.New(model.Options{Text: r.Text})
-			t.pages, err = f.mill.openPages(r, t.inference)
+			r.Reading = remembering(r.Reading, t.before)
+			options, err := modelOptions(r.Reading)
+			if err != nil {
+				return err
+			}
+			t.format, t.inference = r.Format, model.New(options)
+			if t.pages, err = f.mill.openPages(r, t.inference); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 // Page adds a page to every table. It has as many records as the table finds

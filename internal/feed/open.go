@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -32,5 +33,16 @@ func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) (*d
 }
 
 func (m *Mill) decodeOptions(r feedmill.Reading) decode.Options {
-	return decode.Options{Path: r.Path, Explode: r.Explode, Temp: m.Temp}
+	return decode.Options{Path: r.Path, Explode: r.Explode, ReadingOptions: r.ReadingOptions, Before: r.Before, Temp: m.Temp}
+}
+
+// modelOptions are how the values of data are read.
+func modelOptions(r feedmill.Reading) (model.Options, error) {
+	o := model.Options{Text: r.Text, Set: r.ReadingOptions, Before: r.Before}
+	if r.Timezone == "" || r.Timezone == "UTC" {
+		return o, nil
+	}
+	var err error
+	o.Location, err = time.LoadLocation(r.Timezone)
+	return o, err
 }

@@ -47,7 +47,9 @@ func (m *Mill) show(ctx context.Context, file string, schema *model.Schema, warn
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	return m.showVersion(ctx, v, schema.Rows, warnings)
+	p, err := m.showVersion(ctx, v, schema.Rows, warnings)
+	p.Found = schema.Found
+	return p, err
 }
 
 // showVersion is a preview of data with so many rows, of which a version has the

@@ -170,7 +170,11 @@ func (m *Mill) infer(ctx context.Context, a *incoming) (*inferred, error) {
 
 // inferTable finds the types of a table, which is closed if it fails.
 func inferTable(ctx context.Context, table decode.Table, r feedmill.Reading) (*inferred, error) {
-	schema, warnings, err := model.Infer(ctx, table, model.Options{Text: r.Text})
+	options, err := modelOptions(r)
+	if err != nil {
+		return nil, errors.Join(err, table.Close())
+	}
+	schema, warnings, err := model.Infer(ctx, table, options)
 	if err != nil {
 		return nil, errors.Join(err, table.Close())
 	}

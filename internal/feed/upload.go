@@ -45,6 +45,7 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
+	u.Reading = rememberingUpload(u.Reading, before)
 	l := newLoading(before, u)
 	if err := f.load(ctx, l, u); err != nil {
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))

@@ -39,6 +39,7 @@ func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warn
 	if err != nil {
 		return err
 	}
+	l.version.Found = schema.Found
 	return m.complete(ctx, l, fresh, schema.Columns, schema.Rows, warnings)
 }
 

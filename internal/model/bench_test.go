@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
@@ -80,7 +81,7 @@ func BenchmarkInference(b *testing.B) {
 		for _, run := range runs {
 			inference.Block(run)
 		}
-		if schema, _ := inference.Decide(nil); schema.Columns[0].Type != columnar.TypeInteger {
+		if schema, _ := inference.Decide(nil, feedmill.Findings{}); schema.Columns[0].Type != columnar.TypeInteger {
 			b.Fatal(schema.Columns)
 		}
 	})
@@ -92,7 +93,7 @@ func BenchmarkConvert(b *testing.B) {
 	for _, run := range runs {
 		inference.Block(run)
 	}
-	schema, _ := inference.Decide(nil)
+	schema, _ := inference.Decide(nil, feedmill.Findings{})
 	vectors := make([]columnar.Vector, len(schema.Columns))
 	measure(b, func() {
 		for _, run := range runs {

@@ -17,7 +17,7 @@ func schemaOf(t *testing.T, text string) (*Schema, *columnar.Cells) {
 	names, cells := tableCells(t, text)
 	inference := New(Options{})
 	inference.Block(cells)
-	schema, _ := inference.Decide(names)
+	schema, _ := inference.Decide(names, feedmill.Findings{})
 	return schema, cells
 }
 

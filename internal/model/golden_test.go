@@ -39,7 +39,7 @@ func modelled(t testing.TB, names []string, cells *columnar.Cells, options Optio
 	for _, run := range split(cells, 3) {
 		inference.Block(run)
 	}
-	schema, warnings := inference.Decide(names)
+	schema, warnings := inference.Decide(names, feedmill.Findings{})
 	out := golden{Columns: []string{}, Rows: []json.RawMessage{}, Warnings: warnings}
 	for _, c := range schema.Columns {
 		text := c.Name + " " + typeName(c)
@@ -109,7 +109,7 @@ func goldenOptions(t *testing.T, name string) (o Options) {
 	case "option-text":
 		o.Text = true
 	case "option-nulls":
-		o.Nulls = []string{"N/A", "-"}
+		o.Set.Nulls = "N/A,-"
 	case "option-timezone":
 		zone, err := time.LoadLocation("Europe/Paris")
 		if err != nil {

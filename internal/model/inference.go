@@ -19,6 +19,7 @@ package model
 import (
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,8 +33,12 @@ type Options struct {
 	Text bool
 	// Location is where times without an offset are from; nil is UTC.
 	Location *time.Location
-	// Nulls are texts that mean null, besides the empty field.
-	Nulls []string
+	// Set are the options that somebody has set, of which nulls, decimal and
+	// dates are about values.
+	Set feedmill.ReadingOptions
+	// Before is what was found in the data that the feed has, which decides
+	// where the new data proves nothing.
+	Before feedmill.Findings
 }
 
 // Inference finds the types of columns. Its methods may be called from several
@@ -55,7 +60,7 @@ type partial struct {
 
 // New returns an inference that has seen nothing.
 func New(options Options) *Inference {
-	return &Inference{options: options, nulls: newNullTokens(options.Nulls)}
+	return &Inference{options: options, nulls: newNullTokens(tokensOf(options.Set.Nulls))}
 }
 
 // Block scans a run of records. Texts that mean null, and errors, become null
@@ -137,8 +142,8 @@ func (f *Inference) givePartial(p *partial) {
 
 // Decide gives the types of the columns, after the last run. The names are what
 // the data calls them, empty where it does not; columns that the data has and
-// that are not among them have no names.
-func (f *Inference) Decide(names []string) (*Schema, []feedmill.Warning) {
+// that are not among them have no names. Found is how the data is written.
+func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []feedmill.Warning) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all partial
@@ -156,7 +161,10 @@ func (f *Inference) Decide(names []string) (*Schema, []feedmill.Warning) {
 	}
 	names = slices.Concat(names, make([]string, max(0, len(all.columns)-len(names))))
 	unique, warnings := columnNames(names)
-	s := &Schema{Rows: all.rows, location: f.options.Location, nulls: f.nulls}
+	set := f.options.Set
+	found.Nulls, found.Decimal = feedmill.SetOr(set.Nulls, found.Nulls), feedmill.SetOr(set.Decimal, found.Decimal)
+	found.Dates, found.Timezone = feedmill.SetOr(set.Dates, found.Dates), feedmill.SetOr(set.Timezone, found.Timezone)
+	s := &Schema{Rows: all.rows, Found: found, location: f.options.Location, nulls: f.nulls}
 	for i, c := range all.columns {
 		c.nulls += all.rows - c.rows // the runs that end before this column
 		d := c.decide(f.options.Text)
@@ -170,6 +178,14 @@ func (f *Inference) Decide(names []string) (*Schema, []feedmill.Warning) {
 		s.plans = append(s.plans, d.plan)
 	}
 	return s, warnings
+}
+
+// tokensOf are the tokens of an option.
+func tokensOf(option string) []string {
+	if option == "" || option == "none" {
+		return nil
+	}
+	return strings.Split(option, ",")
 }
 
 // nullTokens are texts that mean null.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
@@ -145,7 +146,7 @@ func TestErrorsOfManyRuns(t *testing.T) {
 	for i := range runs {
 		inference.Block(runs[len(runs)-1-i])
 	}
-	schema, warnings := inference.Decide([]string{"a"})
+	schema, warnings := inference.Decide([]string{"a"}, feedmill.Findings{})
 	if len(warnings) != 1 || warnings[0].Count != 101 || warnings[0].FirstRow != 1 || !strings.Contains(warnings[0].Detail, `"#N/A"`) {
 		t.Errorf("warnings %+v", warnings)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
@@ -86,7 +87,7 @@ func TestRunsMerge(t *testing.T) {
 		names, cells := tableCells(t, text)
 		whole := New(Options{})
 		whole.Block(cells)
-		want, wantWarnings := whole.Decide(names)
+		want, wantWarnings := whole.Decide(names, feedmill.Findings{})
 
 		runs := split(cells, rapid.IntRange(1, 5).Draw(rt, "run"))
 		rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0)).Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
@@ -96,7 +97,7 @@ func TestRunsMerge(t *testing.T) {
 			wg.Go(func() { parts.Block(run) })
 		}
 		wg.Wait()
-		got, gotWarnings := parts.Decide(names)
+		got, gotWarnings := parts.Decide(names, feedmill.Findings{})
 		if diff := cmp.Diff(want.Columns, got.Columns) + cmp.Diff(wantWarnings, gotWarnings); diff != "" {
 			rt.Fatalf("%q in runs differs (-whole +runs):\n%s", text, diff)
 		}
@@ -110,7 +111,7 @@ func TestConversionKeepsEveryValue(t *testing.T) {
 		names, cells := tableCells(t, text)
 		inference := New(Options{})
 		inference.Block(cells)
-		schema, _ := inference.Decide(names)
+		schema, _ := inference.Decide(names, feedmill.Findings{})
 		vectors := make([]columnar.Vector, len(schema.Columns))
 		if err := schema.Convert(cells, vectors); err != nil {
 			rt.Fatalf("%q: %v", text, err)
@@ -269,7 +270,7 @@ func FuzzColumn(f *testing.F) {
 		for _, run := range split(cells, 5) {
 			inference.Block(run)
 		}
-		schema, _ := inference.Decide([]string{"a"})
+		schema, _ := inference.Decide([]string{"a"}, feedmill.Findings{})
 		vectors := make([]columnar.Vector, 1)
 		if err := schema.Convert(cells, vectors); err != nil {
 			t.Fatalf("%q as %s: %v", text, typeName(schema.Columns[0]), err)

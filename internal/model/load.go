@@ -19,6 +19,8 @@ type Table interface {
 	Names() []string
 	// Warnings is what was noticed, complete after Each.
 	Warnings() ([]feedmill.Warning, error)
+	// Found is how the data is written, known after Each.
+	Found() feedmill.Findings
 	// Blocks is how many parts there are, known after Each.
 	Blocks() int
 	// Read gives the records of the blocks from one up to, but not with, another
@@ -48,7 +50,7 @@ func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	schema, more := f.Decide(table.Names())
+	schema, more := f.Decide(table.Names(), table.Found())
 	return schema, append(warnings, more...), nil
 }
 

@@ -33,6 +33,8 @@ func (m *memoryTable) Each(ctx context.Context, _ int, fn func(*columnar.Cells) 
 	return m.Read(ctx, 0, len(m.runs), fn)
 }
 
+func (*memoryTable) Found() (f feedmill.Findings) { return f }
+
 func (m *memoryTable) Names() []string { return m.names }
 
 func (m *memoryTable) Warnings() ([]feedmill.Warning, error) {

@@ -55,8 +55,8 @@ func TestLoopsSeeWhatSingleScansSee(t *testing.T) {
 			cells.First = int64(i)
 			alone.Block(cells)
 		}
-		got, gotWarnings := together.Decide([]string{"c"})
-		want, wantWarnings := alone.Decide([]string{"c"})
+		got, gotWarnings := together.Decide([]string{"c"}, feedmill.Findings{})
+		want, wantWarnings := alone.Decide([]string{"c"}, feedmill.Findings{})
 		gotPlan, wantPlan := fmt.Sprintf("%+v", got.plans), fmt.Sprintf("%+v", want.plans)
 		if diff := cmp.Diff(want.Columns, got.Columns) + cmp.Diff(wantWarnings, gotWarnings) + cmp.Diff(wantPlan, gotPlan); diff != "" && differ < 5 {
 			differ++

@@ -16,6 +16,8 @@ type Schema struct {
 	Columns []feedmill.Column
 	// Rows is how many rows the data has.
 	Rows int64
+	// Found is how the data is written.
+	Found feedmill.Findings
 
 	plans    []plan
 	location *time.Location

@@ -279,7 +279,7 @@ func TestTypeOfValues(t *testing.T) {
 	} {
 		inference := New(Options{})
 		inference.Block(cellsOf(0, columnar.CellPlain, c.values...))
-		schema, warnings := inference.Decide([]string{"c"})
+		schema, warnings := inference.Decide([]string{"c"}, feedmill.Findings{})
 		got := strings.TrimSpace(typeName(schema.Columns[0]) + " " + schema.Columns[0].Format)
 		for _, w := range warnings {
 			got += " " + w.Code

@@ -37,16 +37,19 @@ func OpenArriving(src input.Arriving, options Options) (*Table, error) {
 	if encoding, mark := input.EncodingOf(start); encoding != input.UTF8 || mark > 0 || input.BinaryFormat(start) != "" {
 		return nil, input.ErrArriving
 	}
-	found := findDialect(head, false, options.Delimiter)
-	if found.tooMany || found.width <= 1 || found.Escape == '\\' || found.Quote == '\'' {
+	if options.Encoding != "" {
 		return nil, input.ErrArriving
 	}
-	header, named := found.header()
-	if header == len(found.records) {
+	found := findDialect(head, false, options)
+	if found.tooMany || found.width <= 1 || !found.Dialect.fast() {
+		return nil, input.ErrArriving
+	}
+	header, named, err := found.header(options.Header)
+	if err != nil || header == len(found.records) {
 		return nil, input.ErrArriving
 	}
 	text := &input.Text{Source: src, Encoding: input.UTF8, Survey: input.NewSurvey(limits.chunk)}
-	c := &Table{Dialect: found.Dialect, text: text, end: math.MaxInt64, limits: limits, arriving: src}
+	c := &Table{Dialect: found.Dialect, text: text, end: math.MaxInt64, limits: limits, options: options, arriving: src}
 	return c, c.nameColumns(found, header, named)
 }
 

@@ -48,27 +48,38 @@ type trial struct {
 }
 
 // findDialect finds the dialect of the head of a text, which is all of it
-// where final is set. The delimiter is looked for where it is 0.
-func findDialect(head []byte, final bool, delimiter byte) *trial {
+// where final is set. What the options do not say is looked for.
+func findDialect(head []byte, final bool, options Options) *trial {
 	newline := byte('\n')
 	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0 {
 		newline = '\r'
 	}
 	among := delimiters
-	if delimiter != 0 {
-		among = []byte{delimiter}
+	if options.Delimiter != 0 {
+		among = []byte{options.Delimiter}
 	}
-	best := tryDialect(head, final, Dialect{among[0], '"', '"', newline})
+	quote := byte('"')
+	switch options.Quote {
+	case 0:
+	case NoQuote:
+		quote = 0
+	default:
+		quote = options.Quote
+	}
+	best := tryDialect(head, final, Dialect{among[0], quote, quote, newline})
 	for i, delimiter := range among[1:] {
-		next := tryDialect(head, final, Dialect{delimiter, '"', '"', newline})
+		next := tryDialect(head, final, Dialect{delimiter, quote, quote, newline})
 		if next.better(best) && (i+1 < certain || next.agree == 20 && len(next.records) > 1) {
 			best = next
 		}
 	}
 	for _, other := range []Dialect{
-		{best.Delimiter, '"', '\\', newline},
+		{best.Delimiter, quote, '\\', newline},
 		{best.Delimiter, '\'', '\'', newline},
 	} {
+		if options.Quote != 0 && (quote == 0 || other.Quote != quote) {
+			continue
+		}
 		next := tryDialect(head, final, other)
 		if other.Escape == '\\' && best.broken > 0 && next.broken < best.broken && next.width >= best.width ||
 			other.Quote == '\'' && next.quotesProven() && next.agree >= best.agree && next.width > 0 {

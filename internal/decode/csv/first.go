@@ -32,7 +32,7 @@ type firstReading struct {
 // readFirst reads all records and finds out what the file is like.
 func (c *Table) readFirst(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	r := c.newFirstReading()
-	if c.Dialect.Escape == '\\' || c.Dialect.Quote == '\'' {
+	if !c.Dialect.fast() {
 		r.from = c.begin
 	} else if err := r.findParity(); err != nil {
 		return err

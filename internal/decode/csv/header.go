@@ -2,8 +2,10 @@ package csv
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
@@ -12,21 +14,48 @@ const maxPreamble = 50
 
 // header finds the record of the trial that names the columns and reports
 // whether there is one. Where there is none, it is the first record of the data.
-func (t *trial) header() (record int, named bool) {
+// The line is that of the header, where somebody has set it.
+func (t *trial) header(line int64) (record int, named bool, err error) {
 	first := t.nextLine(0)
 	if first == len(t.records) {
-		return first, false
+		return first, false, nil
 	}
 	if bytes.HasPrefix(t.line(first), []byte("sep=")) && len(t.line(first)) <= len("sep=;")+1 {
 		first = t.nextLine(first + 1)
 		if first == len(t.records) {
-			return first, false
+			return first, false, nil
 		}
 	}
-	if after, ok := t.behindPreamble(first); ok {
-		return after, true
+	switch {
+	case line == NoHeader:
+		return first, false, nil
+	case line > 0:
+		return t.headerAt(line)
 	}
-	return first, t.namesColumns(first)
+	if after, ok := t.behindPreamble(first); ok {
+		return after, true, nil
+	}
+	return first, t.namesColumns(first), nil
+}
+
+// headerAt is the record that begins at a line.
+func (t *trial) headerAt(line int64) (record int, named bool, err error) {
+	for i := range t.records {
+		switch at := t.lineNumber(i); {
+		case at == line && !t.blank(i):
+			return i, true, nil
+		case at >= line:
+			detail := fmt.Sprintf("no record begins at line %d; the header has to be one", line)
+			return 0, false, feedmill.Invalid(detail, feedmill.Fault{Parameter: "header", Detail: detail})
+		}
+	}
+	detail := fmt.Sprintf("line %d is not among the first lines of the data, where the header has to be", line)
+	return 0, false, feedmill.Invalid(detail, feedmill.Fault{Parameter: "header", Detail: detail})
+}
+
+// lineNumber is the line at which a record begins, from 1.
+func (t *trial) lineNumber(record int) int64 {
+	return 1 + int64(bytes.Count(t.data[:t.offsets[record]], []byte{t.Newline}))
 }
 
 // nextLine is the first record from i on that is not an empty line.

@@ -12,7 +12,9 @@ import (
 
 // Pages is what the pages of one table have in common.
 type Pages struct {
-	spool *input.Spool
+	options Options
+	spool   *input.Spool
+	found   feedmill.Findings
 	// like is the last page that had records, and columns are those of the
 	// last page.
 	like    *template
@@ -31,9 +33,14 @@ type nthName struct {
 	nth  int
 }
 
-// NewPages begins a table. Pages that are not UTF-8 are written again to the
-// spool.
-func NewPages(spool *input.Spool) *Pages { return &Pages{spool: spool} }
+// NewPages begins a table, all pages of which are read with the options. Pages
+// that are not UTF-8 are written again to the spool.
+func NewPages(options Options, spool *input.Spool) *Pages {
+	return &Pages{options: options, spool: spool}
+}
+
+// Found is how the first page that has records is written.
+func (p *Pages) Found() feedmill.Findings { return p.found }
 
 // Names are what the pages call the columns, empty where they do not.
 func (p *Pages) Names() []string {
@@ -66,10 +73,14 @@ type Page struct {
 }
 
 // Add reads a page whose first record has the number first, and gives its records
-// to each. Its columns are those of other pages with the same names; one that has no
+// to each. The delimiter is that of its format, or 0. Its columns are those of other pages with the same names; one that has no
 // header, or does not repeat that of the page before, has the same columns as that.
-func (p *Pages) Add(ctx context.Context, data input.Source, options Options, first int64, each func(*columnar.Cells) error) (*Page, []feedmill.Warning, error) {
+func (p *Pages) Add(ctx context.Context, data input.Source, delimiter byte, first int64, each func(*columnar.Cells) error) (*Page, []feedmill.Warning, error) {
+	options := p.options
 	options.like = p.like
+	if !options.DelimiterSet {
+		options.Delimiter = delimiter
+	}
 	c, err := open(ctx, data, options, p.spool)
 	if err != nil {
 		return nil, nil, err
@@ -98,6 +109,9 @@ func (p *Pages) Add(ctx context.Context, data input.Source, options Options, fir
 		return nil, nil, err
 	}
 	p.share(c, &columns)
+	if !p.found.Delimiter.Known() && c.Rows() > 0 {
+		p.found = c.Found()
+	}
 	c.warnings, c.text.Warnings, c.text.Survey.Quotes = nil, nil, nil
 	return &Page{Table: c, pages: p, columns: columns}, warnings, nil
 }

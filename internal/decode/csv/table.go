@@ -18,8 +18,11 @@ import (
 type Table struct {
 	Dialect Dialect
 
-	limits *limits
-	text   *input.Text
+	limits  *limits
+	options Options
+	text    *input.Text
+	// headerLine is the line of the header, 0 where there is none.
+	headerLine int64
 	// spool has the text where it was not UTF-8; nil is one of somebody else.
 	spool *input.Spool
 	// begin and end are the bytes of the records, without header and footer.
@@ -43,8 +46,20 @@ type Table struct {
 
 // Options say what is known of a table beforehand.
 type Options struct {
-	// Delimiter is 0 where it is to be found.
-	Delimiter byte
+	// Delimiter is 0 where it is to be found. DelimiterSet says that somebody
+	// has set it, and not the format.
+	Delimiter    byte
+	DelimiterSet bool
+	// Quote is the character around fields, 0 where it is to be found, and
+	// NoQuote where there is none.
+	Quote byte
+	// Encoding is a name of the WHATWG; empty where it is to be found.
+	Encoding string
+	// Header is the line of the header from 1, 0 where it is to be found, and
+	// NoHeader where there is none.
+	Header int64
+	// Before is what was found in the data before this one.
+	Before feedmill.Findings
 	// Temp is the folder for a temporary file, which data takes that is not
 	// UTF-8; empty is that of the system.
 	Temp string
@@ -54,6 +69,12 @@ type Options struct {
 	// limits are others than usual, for tests.
 	limits *limits
 }
+
+// NoQuote and NoHeader say that a table has none.
+const (
+	NoQuote  = 1
+	NoHeader = -1
+)
 
 func (o *Options) limitsOrUsual() *limits { return cmp.Or(o.limits, &usual) }
 
@@ -74,11 +95,11 @@ func Open(ctx context.Context, data input.Source, options Options) (*Table, erro
 // open is Open with a spool that may be there for other tables as well.
 func open(ctx context.Context, data input.Source, options Options, spool *input.Spool) (*Table, error) {
 	limits := options.limitsOrUsual()
-	text, err := input.OpenText(ctx, data, limits.chunk, spool)
+	text, err := input.OpenText(ctx, data, options.Encoding, limits.chunk, spool)
 	if err != nil {
 		return nil, err
 	}
-	c := &Table{text: text, end: text.Size(), limits: limits}
+	c := &Table{text: text, end: text.Size(), limits: limits, options: options}
 	if err := c.trimEnd(); err != nil {
 		return nil, err
 	}
@@ -130,7 +151,7 @@ func (c *Table) findHeader(ctx context.Context, options Options) (found *trial, 
 			options.like, size = nil, c.limits.head
 			continue
 		}
-		found = findDialect(head, final, options.Delimiter)
+		found = findDialect(head, final, options)
 		if found.tooMany {
 			return nil, 0, false, input.Refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, input.MaxColumns)
 		}
@@ -138,8 +159,8 @@ func (c *Table) findHeader(ctx context.Context, options Options) (found *trial, 
 			size = c.limits.farHead
 			continue
 		}
-		if header, named = found.header(); header < len(found.records) || final {
-			return found, header, named, nil
+		if header, named, err = found.header(options.Header); err != nil || header < len(found.records) || final {
+			return found, header, named, err
 		}
 		if most := c.limits.record; int64(len(head)) >= most {
 			return nil, 0, false, input.Refuse("record-too-long", "the first line is longer than %d bytes", most)
@@ -170,10 +191,12 @@ func (c *Table) nameColumns(found *trial, header int, named bool) error {
 		c.begin = int64(found.offsets[header])
 		c.columns = max(len(record), found.width)
 		c.names = make([]string, c.columns)
-		c.warn(feedmill.WarnNoHeader, 1, 0, "the first record holds values, so the columns have no names")
+		if c.options.Header != NoHeader {
+			c.warn(feedmill.WarnNoHeader, 1, 0, "the first record holds values, so the columns have no names; header=1 makes it their names")
+		}
 		return nil
 	}
-	c.columns = len(record)
+	c.columns, c.headerLine = len(record), found.lineNumber(header)
 	for _, cell := range record {
 		c.names = append(c.names, string(bytes.TrimSpace(found.text(cell))))
 	}

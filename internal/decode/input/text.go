@@ -24,20 +24,25 @@ const (
 // Text is data as UTF-8 without a byte order mark. It is a [Source] itself.
 type Text struct {
 	Source
-	// Encoding is how the data was written.
+	// Encoding is how the data was written, and Assumed that nothing proves it.
 	Encoding Encoding
+	Assumed  bool
 	Warnings []feedmill.Warning
 	Survey   *Survey
 }
+
+// Found is the encoding as findings have it.
+func (t *Text) Found() feedmill.Finding { return feedmill.Found(string(t.Encoding), !t.Assumed) }
 
 // OpenText finds the encoding of src: by its byte order mark, UTF-16 by the
 // pattern of its zero bytes, UTF-8 where all of the data is valid, and else
 // Windows-1252, with a warning. Data that is not text, because it has zero
 // bytes or begins like a known binary format, is refused.
 //
-// UTF-8 is read where it stands. Everything else is written again to the spool,
-// which must not be closed before the last reading.
-func OpenText(ctx context.Context, src Source, chunk int64, spool *Spool) (*Text, error) {
+// An encoding that is named is not looked for. UTF-8 is read where it stands.
+// Everything else is written again to the spool, which must not be closed before
+// the last reading.
+func OpenText(ctx context.Context, src Source, named string, chunk int64, spool *Spool) (*Text, error) {
 	head := make([]byte, min(src.Size(), HeadBytes))
 	if err := ReadFull(src, head, 0); err != nil {
 		return nil, fmt.Errorf("read the head of the text: %w", err)
@@ -46,6 +51,9 @@ func OpenText(ctx context.Context, src Source, chunk int64, spool *Spool) (*Text
 		return nil, Refuse("not-text", "the data begins like %s at byte 0 and is not text", format)
 	}
 	encoding, mark := EncodingOf(head)
+	if known, ok := EncodingNamed(named); ok && known != UTF8 {
+		encoding = known
+	}
 	body := io.NewSectionReader(src, int64(mark), src.Size()-int64(mark))
 	if encoding != UTF8 {
 		return rewrite(ctx, body, encoding, int64(mark), chunk, spool)
@@ -72,6 +80,7 @@ func OpenText(ctx context.Context, src Source, chunk int64, spool *Spool) (*Text
 	if err != nil {
 		return nil, err
 	}
+	text.Assumed = true
 	text.Warnings = append(text.Warnings, feedmill.Warning{
 		Code: feedmill.WarnEncoding, Count: 1,
 		Detail: fmt.Sprintf("byte %d is not UTF-8, so the data is read as Windows-1252", invalid),

@@ -44,7 +44,7 @@ func TestOpenText(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			folder := t.TempDir()
 			spool := NewSpool(folder)
-			text, err := OpenText(t.Context(), strings.NewReader(test.in), ChunkSize, spool)
+			text, err := OpenText(t.Context(), strings.NewReader(test.in), "", ChunkSize, spool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestOpenTextRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			spool := NewSpool(t.TempDir())
 			defer spool.Close()
-			_, err := OpenText(t.Context(), strings.NewReader(test.in), ChunkSize, spool)
+			_, err := OpenText(t.Context(), strings.NewReader(test.in), "", ChunkSize, spool)
 			refusal, ok := errors.AsType[*feedmill.Error](err)
 			if !ok || refusal.Kind != feedmill.ErrUnprocessable || refusal.Type != test.problem || !strings.Contains(refusal.Detail, test.detail) {
 				t.Errorf("got %v", err)

@@ -58,6 +58,17 @@ func (p *Pages) Width() int { return p.columns.count() }
 // Column is the first column of a name, or -1.
 func (p *Pages) Column(name string) int { return p.columns.index(name) }
 
+// Found is where the records of the first page are that has any.
+func (p *Pages) Found() (f feedmill.Findings) {
+	switch {
+	case p.path != nil:
+		f.Path = pathFinding(p.path, nil, false)
+	case p.place != nil:
+		f.Path = pathFinding(nil, p.place.steps, false)
+	}
+	return f
+}
+
 // Page is a page that was read.
 type Page struct{ *Table }
 

@@ -286,6 +286,24 @@ func (j *Table) Names() []string { return j.columns.list() }
 // Rows is how many records there are. It is known after the first reading.
 func (j *Table) Rows() int64 { return j.rows }
 
+// Found is where the records are.
+func (j *Table) Found() (f feedmill.Findings) {
+	f.Path = pathFinding(j.path, j.steps, j.lines)
+	return f
+}
+
+// pathFinding is where records are: at a path that was set, or where steps lead to.
+// Lines are no document, and have none.
+func pathFinding(set *jsonpath.Path, steps []jsonpath.Step, lines bool) feedmill.Finding {
+	switch {
+	case set != nil:
+		return feedmill.Finding{Value: set.String(), By: feedmill.BySet}
+	case lines:
+		return feedmill.Finding{}
+	}
+	return feedmill.Found(jsonpath.Text(steps), true)
+}
+
 // Warnings is what was noticed. It is complete after the first reading.
 func (j *Table) Warnings() ([]feedmill.Warning, error) {
 	var out []feedmill.Warning

@@ -157,6 +157,17 @@ func (t *Table) decode(ctx context.Context) error {
 	return err
 }
 
+// Found is where the records are.
+func (t *Table) Found() (f feedmill.Findings) {
+	switch {
+	case t.path != "":
+		f.Path = feedmill.Finding{Value: t.path, By: feedmill.BySet}
+	case len(t.records) == 1:
+		f.Path = feedmill.Found(t.records[0].path(), true)
+	}
+	return f
+}
+
 // Close removes the temporary file where there is one.
 func (t *Table) Close() error { return t.spool.Close() }
 

@@ -6,7 +6,7 @@ import "github.com/feedmill/feedmill"
 const (
 	FeedColumns  = `workspace_id, id, source_id, type, created_at, ` + FeedChanging
 	FeedChanging = `name, description, state, version, columns, row_count, byte_size, content_hash, warnings, mode, key,
-		spec, schedule, next_refresh_at, failures, position, last_error, updated_at`
+		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at`
 )
 
 // Feed lists the fields of a feed but for its last refresh.
@@ -20,7 +20,7 @@ func ChangingFeed(f *feedmill.Feed, k Kinds) []any {
 		&f.Name, &f.Description, &f.State, &f.Version,
 		columns{&f.Columns},
 		&f.RowCount, &f.ByteSize, &f.ContentHash, JSON(&f.Warnings), &f.Mode, JSON(&f.Key),
-		&f.Spec,
+		&f.Spec, JSON(&f.Found),
 		schedule{&f.Schedule},
 		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt),
 	}
@@ -52,12 +52,12 @@ func KeepFeed(f *feedmill.Feed, was feedmill.Feed) {
 }
 
 // VersionColumns are the columns of Version.
-const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, file, original, created_at`
+const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, found, file, original, created_at`
 
 // Version lists the fields of a version.
 func Version(v *feedmill.FeedVersion, k Kinds) []any {
 	return []any{
-		&v.Feed, &v.Number, columns{&v.Columns}, &v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), &v.File, &v.Original, k.Time(&v.CreatedAt),
+		&v.Feed, &v.Number, columns{&v.Columns}, &v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), JSON(&v.Found), &v.File, &v.Original, k.Time(&v.CreatedAt),
 	}
 }
 

@@ -1,0 +1,98 @@
+package decode
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/csv"
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+// The options that a format takes.
+var (
+	valueOptions = []string{"nulls", "decimal", "dates", "timezone"}
+	textOptions  = append([]string{"delimiter", "quote", "encoding", "header"}, valueOptions...)
+)
+
+// CheckReading returns what is wrong with the options by which data is to be
+// read, each with the name of its parameter.
+func CheckReading(o feedmill.ReadingOptions) (faults []feedmill.Fault) {
+	fault := func(name, detail string) { faults = append(faults, feedmill.Fault{Parameter: name, Detail: detail}) }
+	if _, ok := delimiterOf(o.Delimiter); !ok {
+		fault("delimiter", "This must be one character of ASCII that is no letter, digit, quote or line end, or the word tab.")
+	}
+	if _, ok := quoteOf(o.Quote); !ok {
+		fault("quote", "This must be one character of ASCII that is no letter, digit, space or line end, or the word none.")
+	}
+	if delimiter, _ := delimiterOf(o.Delimiter); delimiter != 0 && o.Quote != "" && o.Quote != "none" && delimiter == o.Quote[0] {
+		fault("quote", "This must be another character than the delimiter.")
+	}
+	if _, ok := input.EncodingNamed(o.Encoding); o.Encoding != "" && !ok {
+		fault("encoding", "There is no encoding of this name; the names are those of the WHATWG, such as utf-8, windows-1252 or shift_jis.")
+	}
+	if _, ok := headerOf(o.Header); !ok {
+		fault("header", "This must be the number of a line, from 1, or the word none.")
+	}
+	if o.Decimal != "" && o.Decimal != "." && o.Decimal != "," {
+		fault("decimal", "This must be a point or a comma.")
+	}
+	if o.Dates != "" && o.Dates != "dmy" && o.Dates != "mdy" && o.Dates != "ymd" {
+		fault("dates", "This must be dmy, mdy or ymd.")
+	}
+	if _, err := time.LoadLocation(o.Timezone); err != nil || o.Timezone == "Local" {
+		fault("timezone", "There is no such time zone; the names are those of the IANA, such as Europe/Paris.")
+	}
+	return faults
+}
+
+// csvOptions are the options of a table of separated fields.
+func (o Options) csvOptions(delimiter byte) csv.Options {
+	out := csv.Options{Delimiter: delimiter, Encoding: o.Encoding, Temp: o.Temp, Before: o.Before}
+	if given, _ := delimiterOf(o.Delimiter); given != 0 {
+		out.Delimiter, out.DelimiterSet = given, true
+	}
+	out.Quote, _ = quoteOf(o.Quote)
+	out.Header, _ = headerOf(o.Header)
+	return out
+}
+
+func delimiterOf(text string) (delimiter byte, ok bool) {
+	switch {
+	case text == "":
+		return 0, true
+	case text == "tab":
+		return '\t', true
+	}
+	return text[0], len(text) == 1 && !isWord(text[0]) && !strings.ContainsAny(text, "\"\r\n\x00")
+}
+
+// quoteOf is the quote of an option: [csv.NoQuote] for none, and 0 where it is to
+// be found.
+func quoteOf(text string) (quote byte, ok bool) {
+	switch text {
+	case "":
+		return 0, true
+	case "none":
+		return csv.NoQuote, true
+	}
+	return text[0], len(text) == 1 && !isWord(text[0]) && !strings.ContainsAny(text, " \t\r\n\x00")
+}
+
+func isWord(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80
+}
+
+// headerOf is the line of an option: [csv.NoHeader] for none, and 0 where it is
+// to be found.
+func headerOf(text string) (line int64, ok bool) {
+	switch text {
+	case "":
+		return 0, true
+	case "none":
+		return csv.NoHeader, true
+	}
+	line, err := strconv.ParseInt(text, 10, 32)
+	return line, err == nil && line > 0
+}

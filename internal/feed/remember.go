@@ -1,0 +1,26 @@
+package feed
+
+import (
+	"github.com/feedmill/feedmill"
+)
+
+// remembering is how new data of a feed is read: what was found in the data that
+// it has decides where the new data proves nothing, and where its records were
+// they are.
+func remembering(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading {
+	r.Before = feed.Found
+	return r
+}
+
+// rememberingUpload is remembering for an upload: what was once set stays set,
+// unless this one says otherwise.
+func rememberingUpload(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading {
+	r = remembering(r, feed)
+	set := feed.Found.Set()
+	for _, name := range feedmill.ReadingOptionNames {
+		if given := r.Option(name); *given == "" {
+			*given = *set.Option(name)
+		}
+	}
+	return r
+}

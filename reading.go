@@ -1,0 +1,159 @@
+package feedmill
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Reading says how records are read from data.
+type Reading struct {
+	// Format is one of csv, tsv, json, ndjson and xml.
+	Format string
+	// Path says where the records of a document are, and Explode where in
+	// a record the array is whose elements become rows.
+	Path, Explode string
+	// Text leaves every column text.
+	Text bool
+	ReadingOptions
+	// Before is what was found in the data that the feed has. It decides where
+	// the new data proves nothing.
+	Before Findings
+}
+
+// ReadingOptions are the way out where what is found in data is not what was
+// meant. What is empty is found.
+type ReadingOptions struct {
+	// Delimiter is a character or tab, and Quote a character or none.
+	Delimiter string `json:"delimiter,omitzero"`
+	Quote     string `json:"quote,omitzero"`
+	// Encoding is one of the names of the WHATWG.
+	Encoding string `json:"encoding,omitzero"`
+	// Header is the line of the header, from 1, or none.
+	Header string `json:"header,omitzero"`
+	// Nulls are the texts that mean null, separated by commas, or none.
+	Nulls string `json:"nulls,omitzero"`
+	// Decimal is the character before the fraction of a number: a point or a
+	// comma.
+	Decimal string `json:"decimal,omitzero"`
+	// Dates is the order of the parts of a date: dmy, mdy or ymd.
+	Dates string `json:"dates,omitzero"`
+	// Timezone is where times without an offset are from; empty is UTC.
+	Timezone string `json:"timezone,omitzero"`
+}
+
+// ReadingOptionNames are the names of the options, as requests have them.
+var ReadingOptionNames = []string{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone"}
+
+// Option is the field of the option of that name, nil where there is none.
+func (o *ReadingOptions) Option(name string) *string {
+	fields := []*string{&o.Delimiter, &o.Quote, &o.Encoding, &o.Header, &o.Nulls, &o.Decimal, &o.Dates, &o.Timezone}
+	for i, known := range ReadingOptionNames {
+		if known == name {
+			return fields[i]
+		}
+	}
+	return nil
+}
+
+// How a finding was made.
+const (
+	ByFound   = "found"   // the data proves it
+	ByAssumed = "assumed" // the data does not prove it, but speaks for it
+	BySet     = "set"     // somebody said so
+)
+
+// Finding is one thing that was found about how data is written.
+type Finding struct {
+	// Value is as the option of the same name takes it.
+	Value string
+	By    string
+}
+
+// Known reports whether there is a finding.
+func (f Finding) Known() bool { return f.By != "" }
+
+// IsZero reports whether there is none.
+func (f Finding) IsZero() bool { return !f.Known() }
+
+// Found is a finding that the data proves, where proven is set.
+func Found(value string, proven bool) Finding {
+	if proven {
+		return Finding{value, ByFound}
+	}
+	return Finding{value, ByAssumed}
+}
+
+// SetOr is the value that was set where there is one, and else the finding.
+func SetOr(set string, found Finding) Finding {
+	if set != "" {
+		return Finding{set, BySet}
+	}
+	return found
+}
+
+// Findings is how data is written, as far as its format knows such things. It
+// has the names of [ReadingOptions].
+type Findings struct {
+	Delimiter Finding     `json:"delimiter,omitzero"`
+	Quote     Finding     `json:"quote,omitzero"`
+	Encoding  Finding     `json:"encoding,omitzero"`
+	Header    LineFinding `json:"header,omitzero"`
+	Nulls     Finding     `json:"nulls,omitzero"`
+	Decimal   Finding     `json:"decimal,omitzero"`
+	Dates     Finding     `json:"dates,omitzero"`
+	Timezone  Finding     `json:"timezone,omitzero"`
+	// Path leads to the records of a document.
+	Path Finding `json:"path,omitzero"`
+}
+
+// Set are the options that somebody has set.
+func (f Findings) Set() (o ReadingOptions) {
+	for i, finding := range []Finding{f.Delimiter, f.Quote, f.Encoding, f.Header.Finding, f.Nulls, f.Decimal, f.Dates, f.Timezone} {
+		if finding.By == BySet {
+			*o.Option(ReadingOptionNames[i]) = finding.Value
+		}
+	}
+	return o
+}
+
+// findingText is a finding as JSON has it.
+type findingText struct {
+	Value json.RawMessage `json:"value"`
+	By    string          `json:"by"`
+}
+
+// MarshalJSON writes value and by.
+func (f Finding) MarshalJSON() ([]byte, error) {
+	value, err := json.Marshal(f.Value)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(findingText{value, f.By})
+}
+
+// UnmarshalJSON reads value, which may be a number, and by.
+func (f *Finding) UnmarshalJSON(text []byte) error {
+	var t findingText
+	if err := json.Unmarshal(text, &t); err != nil {
+		return fmt.Errorf("a finding: %w", err)
+	}
+	f.By = t.By
+	if len(t.Value) > 0 && t.Value[0] != '"' {
+		f.Value = string(t.Value)
+		return nil
+	}
+	return json.Unmarshal(t.Value, &f.Value)
+}
+
+// LineFinding is a finding whose value is the number of a line in JSON, where it
+// is one.
+type LineFinding struct{ Finding }
+
+// MarshalJSON writes value and by.
+func (f LineFinding) MarshalJSON() ([]byte, error) {
+	if _, err := strconv.ParseUint(f.Value, 10, 63); err != nil {
+		return f.Finding.MarshalJSON()
+	}
+	return json.Marshal(findingText{json.RawMessage(f.Value), f.By})
+}
