@@ -7,8 +7,12 @@ import (
 
 // HTTPRequest is a request of an exchange over HTTP.
 type HTTPRequest struct {
-	Method string
-	URL    *url.URL
+	// Workspace is whose request it is. A connection that is kept open serves
+	// one workspace only: what an endpoint writes on it at the wrong moment
+	// must not become the answer to another's request.
+	Workspace ID
+	Method    string
+	URL       *url.URL
 	// Header has names in their canonical form.
 	Header [][2]string
 	// Body is sent with a POST.

@@ -26,8 +26,12 @@ type result struct {
 }
 
 // measure makes one round of a figure.
-func measure(ctx context.Context, r *rig.Rig, program string, f figure, deliveries int) (res result, err error) {
-	s, err := rig.StartSink()
+func measure(ctx context.Context, r *rig.Rig, v *variant, f figure, deliveries int) (res result, err error) {
+	start := rig.StartSink
+	if v.tls {
+		start = r.StartTLSSink
+	}
+	s, err := start()
 	if err != nil {
 		return res, err
 	}
@@ -35,7 +39,7 @@ func measure(ctx context.Context, r *rig.Rig, program string, f figure, deliveri
 	if res.before, err = s.Ceiling(ctx); err != nil {
 		return res, err
 	}
-	if err := deliver(ctx, r, program, f, deliveries, s, &res); err != nil {
+	if err := deliver(ctx, r, v.program, f, deliveries, s, &res); err != nil {
 		return res, err
 	}
 	res.after, err = s.Ceiling(ctx)
@@ -45,7 +49,7 @@ func measure(ctx context.Context, r *rig.Rig, program string, f figure, deliveri
 // deliver publishes what makes as many deliveries, by a Feedmill that runs for
 // that alone, and waits until they have arrived.
 func deliver(ctx context.Context, r *rig.Rig, program string, f figure, deliveries int, s *rig.Sink, res *result) (err error) {
-	mill, err := r.Start(ctx, program)
+	mill, err := r.Start(ctx, program, s.Trusted()...)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,10 @@ func (s *Sender) request(t Target, m Message) (r feedmill.HTTPRequest, err error
 			return r, errors.New("the subscription's URL cannot be used")
 		}
 	}
-	r = feedmill.HTTPRequest{Method: t.Method, URL: endpoint, Header: make([][2]string, 0, len(t.Headers)+ownHeaders), Body: m.Payload}
+	r = feedmill.HTTPRequest{
+		Workspace: t.Workspace, Method: t.Method, URL: endpoint,
+		Header: make([][2]string, 0, len(t.Headers)+ownHeaders), Body: m.Payload,
+	}
 	set := func(name, value string) { r.Header = append(r.Header, [2]string{name, value}) }
 	for name, value := range t.Headers {
 		set(name, value)

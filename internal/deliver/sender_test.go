@@ -3,7 +3,10 @@ package deliver
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/tls"
+	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -254,14 +257,22 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 func TestFailuresWithoutAnAnswer(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	secure := httptest.NewTLSServer(nil)
+	secure, plain := httptest.NewTLSServer(nil), httptest.NewServer(nil)
 	defer secure.Close()
+	defer plain.Close()
+	choosy := httptest.NewUnstartedServer(nil)
+	choosy.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("not you") }}
+	choosy.Config.ErrorLog = log.New(io.Discard, "", 0)
+	choosy.StartTLS()
+	defer choosy.Close()
 	for _, c := range []struct {
 		name, url, allow, want string
 		final                  bool
 	}{
 		{"refused", closed.URL, "127.0.0.0/8", "refused or could not be made", false},
 		{"certificate", secure.URL, "127.0.0.0/8", "TLS", false},
+		{"alert", choosy.URL, "127.0.0.0/8", "TLS", false},
+		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "127.0.0.0/8", "TLS", false},
 		{"forbidden", closed.URL, "192.0.2.0/24", "egress policy", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,16 +1,12 @@
 package egress
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"time"
 	"unsafe"
 
@@ -18,30 +14,40 @@ import (
 )
 
 // Express makes a transport for many short exchanges. It keeps all rules of
-// [Client.Transport], and leaves to one what is not plain HTTP on a direct
-// connection. That it does itself, in HTTP/1.1 and in the goroutine of the
-// caller, where net/http hands each exchange to two goroutines of the
-// connection's and back, which costs more than the exchange.
+// [Client.Transport], and leaves to such ones what goes through a proxy and what
+// is spoken with endpoints that know HTTP/2 alone. The rest it does itself, in
+// HTTP/1.1 with or without TLS and in the goroutine of the caller, where net/http
+// hands each exchange to two goroutines of the connection's and back, which costs
+// more than the exchange.
 //
 // It keeps maxIdle connections open at most, or fewer, and reads maxBody bytes
-// of an answer at most.
+// of an answer at most. Connections, and the sessions of TLS, serve the
+// workspace for which they were made and no other.
 func (c *Client) Express(maxIdle int, maxBody int64) *Express {
-	rest := c.Transport()
-	rest.MaxIdleConns = min(rest.MaxIdleConns, maxIdle)
-	return &Express{client: c, maxBody: maxBody, rest: rest, pool: &connPool{idle: make(map[string][]*conn), max: rest.MaxIdleConns}}
+	x := &Express{client: c, maxBody: maxBody, secure: newHandshaker(c.rootCAs)}
+	maxIdle = min(maxIdle, maxIdleConns)
+	x.pool = newConnPool(maxIdle)
+	x.rest = &transports{make: func(workspace feedmill.ID) *http.Transport {
+		t := c.Transport()
+		t.MaxIdleConns = max(maxIdle/maxTransports, 1)
+		t.TLSClientConfig.ClientSessionCache = x.secure.sessionsOf(workspace)
+		return t
+	}}
+	return x
 }
 
 // Express makes exchanges; see [Client.Express].
 type Express struct {
 	client  *Client
 	maxBody int64
-	rest    *http.Transport
+	secure  *handshaker
 	pool    *connPool
+	rest    *transports
 }
 
 // CloseIdleConnections closes the connections that no exchange uses.
 func (t *Express) CloseIdleConnections() {
-	t.rest.CloseIdleConnections()
+	t.rest.closeIdle()
 	t.pool.closeIdle()
 }
 
@@ -62,18 +68,29 @@ func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *feedmill.
 
 func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	start := time.Now()
-	if r.URL.Scheme != "http" || t.client.proxy != nil || (r.Method != http.MethodPost && r.Method != http.MethodGet) || !arePlain(r.Header) {
+	if !t.speaks(r) {
 		return t.useNetHTTP(ctx, deadline, r, timing)
 	}
 	// A connection to the host is there only where the policy allows it.
-	if c := t.pool.takeIdle(r.URL.Host); c != nil {
+	key := connKey{workspace: r.Workspace, scheme: r.URL.Scheme, host: r.URL.Host}
+	c, err := t.pool.take(ctx, deadline, key)
+	if err != nil {
+		return feedmill.HTTPAnswer{}, err
+	}
+	if c != nil {
 		a, err := c.exchange(ctx, deadline, r)
 		timing.FirstByte = time.Since(start)
 		if err == nil || !c.untouched || ctx.Err() != nil {
 			return a, err
 		}
+		t.pool.opening(key)
 	}
-	c, err := t.dial(ctx, deadline, r.URL, timing)
+	c, err = t.dial(ctx, deadline, key, r.URL, timing)
+	t.pool.opened(key)
+	if needsHTTP2(err) {
+		t.secure.onlyHTTP2.note(r.URL.Host)
+		return t.useNetHTTP(ctx, deadline, r, timing)
+	}
 	if err != nil {
 		return feedmill.HTTPAnswer{}, err
 	}
@@ -84,24 +101,44 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 	return a, err
 }
 
+// speaks reports whether the exchange is one that Express makes itself.
+func (t *Express) speaks(r *feedmill.HTTPRequest) bool {
+	switch {
+	case t.client.proxy != nil, r.Method != http.MethodPost && r.Method != http.MethodGet:
+		return false
+	case r.URL.Scheme != "http" && (r.URL.Scheme != "https" || t.secure.onlyHTTP2.has(r.URL.Host)):
+		return false
+	}
+	return isPlain(r.URL.Host) && arePlain(r.Header)
+}
+
 // dial makes a connection to the host of a URL.
-func (t *Express) dial(ctx context.Context, deadline time.Time, u *url.URL, timing *feedmill.Timing) (*conn, error) {
+func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *url.URL, timing *feedmill.Timing) (*conn, error) {
 	if err := t.client.policy.CheckURL(u); err != nil {
 		return nil, err
 	}
 	address := u.Host
 	if u.Port() == "" {
-		address = net.JoinHostPort(u.Hostname(), "80")
+		address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	}
 	ctx, cancel := until(ctx, deadline)
 	defer cancel()
 	clock := clock{start: time.Now()}
-	c, err := t.client.DialContext(httptrace.WithClientTrace(ctx, clock.trace()), "tcp", address)
+	socket, err := t.client.DialContext(httptrace.WithClientTrace(ctx, clock.trace()), "tcp", address)
 	*timing = clock.timing()
 	if err != nil {
 		return nil, err
 	}
-	return t.pool.open(u.Host, c), nil
+	if u.Scheme == "http" {
+		return t.pool.add(key, socket), nil
+	}
+	began := time.Now()
+	secured, err := t.secure.shakeHands(ctx, socket, key.workspace, u.Hostname())
+	timing.TLS = time.Since(began)
+	if err != nil {
+		return nil, err
+	}
+	return t.pool.addTLS(key, secured), nil
 }
 
 func until(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
@@ -109,39 +146,6 @@ func until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 		return context.WithCancel(ctx)
 	}
 	return context.WithDeadline(ctx, deadline)
-}
-
-// useNetHTTP leaves an exchange to net/http.
-func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
-	ctx, cancel := until(ctx, deadline)
-	clock := clock{start: time.Now()}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, clock.trace()), r.Method, r.URL.String(), bytes.NewReader(r.Body))
-	if err != nil {
-		cancel()
-		return feedmill.HTTPAnswer{}, err
-	}
-	for _, field := range r.Header {
-		req.Header.Set(field[0], field[1])
-	}
-	resp, err := t.rest.RoundTrip(req)
-	*timing = clock.timing()
-	if err != nil {
-		cancel()
-		return feedmill.HTTPAnswer{}, err
-	}
-	resp.Body = &cancellingBody{resp.Body, cancel}
-	return answerOf(resp), nil
-}
-
-// cancellingBody is a body with whose end the context of its exchange ends.
-type cancellingBody struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-func (b *cancellingBody) Close() error {
-	defer b.cancel()
-	return b.ReadCloser.Close()
 }
 
 // arePlain reports whether headers can be sent as they are. Others are left to
@@ -174,113 +178,4 @@ func isPlain(s string) bool {
 		}
 	}
 	return true
-}
-
-// maxInformational is how many 1xx answers may come before the real one.
-const maxInformational = 5
-
-// longAgo as a deadline breaks off what is under way.
-var longAgo = time.Unix(1, 0)
-
-// exchange sends a request and reads the answer, or its header. The connection
-// goes back to the pool when all of the answer's body has come.
-func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest) (a feedmill.HTTPAnswer, err error) {
-	c.untouched = true
-	defer func() {
-		if err != nil {
-			c.giveUp()
-			if ctx.Err() != nil {
-				err = ctx.Err()
-			}
-		}
-	}()
-	if err := c.begin(ctx, deadline); err != nil {
-		return a, err
-	}
-	if err := c.send(r); err != nil {
-		return a, err
-	}
-	c.left = maxHeaderBytes
-	if _, err := c.answer.Peek(1); err != nil {
-		c.untouched = c.reused && !isTimeout(err)
-		return a, err
-	}
-	c.untouched = false
-	here, _ := c.answer.Peek(c.answer.Buffered())
-	if a, size := parseAnswer(here); size > 0 {
-		c.answer.Discard(size)
-		c.done(true)
-		return a, nil
-	}
-	for range maxInformational + 1 {
-		resp, err := http.ReadResponse(c.answer, nil)
-		if err != nil {
-			return a, err
-		}
-		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
-			c.left = maxBodyBytes
-			resp.Body = c.body(resp)
-			return answerOf(resp), nil
-		}
-	}
-	return a, errors.New("more than five answers of the kind that says to wait")
-}
-
-// begin gives an exchange its time. The watch over a context stays for further
-// exchanges with the same, since to set it up costs as much as to send.
-func (c *conn) begin(ctx context.Context, deadline time.Time) error {
-	if over := ctx.Done(); c.watched != over {
-		if !c.unwatch() {
-			return net.ErrClosed // the deadline may be spoilt at any moment
-		}
-		c.watched, c.stop = over, context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
-	}
-	if err := c.SetDeadline(deadline); err != nil {
-		return err
-	}
-	return ctx.Err() // if it ends from now on, that undoes the deadline
-}
-
-func isTimeout(err error) bool {
-	var timeout interface{ Timeout() bool }
-	return errors.As(err, &timeout) && timeout.Timeout()
-}
-
-// oneWrite is how large a body may be to be sent in one piece with its header.
-const oneWrite = 32 << 10
-
-// send writes the request.
-func (c *conn) send(r *feedmill.HTTPRequest) error {
-	b, body := append(c.out[:0], r.Method...), r.Body
-	b = append(b, ' ')
-	b = append(b, r.URL.RequestURI()...)
-	b = appendField(b, " HTTP/1.1\r\nHost", r.URL.Host)
-	encoding := false
-	for _, field := range r.Header {
-		b = appendField(b, field[0], field[1])
-		encoding = encoding || field[0] == "Accept-Encoding"
-	}
-	if !encoding {
-		b = appendField(b, "Accept-Encoding", "gzip")
-	}
-	if r.Method == http.MethodPost {
-		b = appendField(b, "Content-Length", strconv.Itoa(len(body)))
-	}
-	b = append(b, "\r\n"...)
-	if len(body) <= oneWrite {
-		b, body = append(b, body...), nil
-	}
-	c.out = b
-	if _, err := c.Conn.Write(b); err != nil || len(body) == 0 {
-		return err
-	}
-	_, err := c.Conn.Write(body)
-	return err
-}
-
-func appendField(b []byte, name, value string) []byte {
-	b = append(b, name...)
-	b = append(b, ": "...)
-	b = append(b, value...)
-	return append(b, "\r\n"...)
 }

@@ -2,31 +2,37 @@ package egress
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"math"
 	"net"
 	"net/http"
-	"slices"
-	"sync"
+	"strconv"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/feedmill/feedmill"
 )
 
-// The limits of idle connections are those of [Client.Transport].
 const (
-	maxIdleOfHost  = 256
-	idleTime       = 90 * time.Second
-	answerBuffer   = 4 << 10
-	maxBodyBytes   = math.MaxInt64 // the caller bounds it
-	sweepEvery     = idleTime / 3
+	answerBuffer = 4 << 10
+	maxBodyBytes = math.MaxInt64 // the caller bounds it
+	// oneWrite is how large a body may be to be sent in one piece with its header.
+	oneWrite       = 32 << 10
 	keptSendBuffer = 2 * oneWrite
+	// maxInformational is how many 1xx answers may come before the real one.
+	maxInformational = 5
 )
 
 // conn is a connection that speaks HTTP/1.1. One exchange uses it at a time.
 type conn struct {
 	net.Conn
 	pool   *connPool
-	host   string // as URLs have it
+	key    connKey
+	secure *tlsConn // nil without TLS
 	answer *bufio.Reader
 	out    []byte
 	left   int64 // how much may be read
@@ -39,6 +45,32 @@ type conn struct {
 	// stop ends the watch over that.
 	watched <-chan struct{}
 	stop    func() bool
+	// socket and look find out whether something has come that nobody reads.
+	socket syscall.RawConn
+	look   func(fd uintptr)
+	silent bool
+}
+
+func newConn(pool *connPool, key connKey, c, socket net.Conn) *conn {
+	opened := &conn{Conn: c, pool: pool, key: key}
+	opened.answer = bufio.NewReaderSize(opened, answerBuffer)
+	if s, ok := socket.(syscall.Conn); ok {
+		opened.socket, _ = s.SyscallConn() // of an open connection it cannot fail
+	}
+	opened.look = func(fd uintptr) {
+		var first [1]byte
+		_, _, err := unix.Recvfrom(int(fd), first[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		opened.silent = errors.Is(err, unix.EAGAIN)
+	}
+	return opened
+}
+
+// isSilent reports whether nothing has come from the endpoint since the last
+// answer: no byte, and no end. What comes while nobody has asked, such as a late
+// answer to a request that was given up, or a 408 to a connection that was idle
+// for long, would pass for the answer to the next request.
+func (c *conn) isSilent() bool {
+	return c.socket == nil || c.socket.Control(c.look) == nil && c.silent
 }
 
 // Read reads what the answer may still have.
@@ -51,6 +83,68 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// exchange sends a request and reads the answer, or its header. The connection
+// goes back to the pool when all of the answer's body has come.
+func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest) (a feedmill.HTTPAnswer, err error) {
+	c.untouched = true
+	defer func() {
+		if err != nil {
+			c.giveUp()
+			if ctx.Err() != nil {
+				err = ctx.Err()
+			}
+		}
+	}()
+	if err := c.begin(ctx, deadline); err != nil {
+		return a, err
+	}
+	if err := c.send(r); err != nil {
+		return a, err
+	}
+	c.left = maxHeaderBytes
+	if _, err := c.answer.Peek(1); err != nil {
+		c.untouched = c.reused && !isTimeout(err)
+		return a, err
+	}
+	c.untouched = false
+	here, _ := c.answer.Peek(c.answer.Buffered())
+	if a, size := parseAnswer(here); size > 0 {
+		c.answer.Discard(size)
+		c.done(true)
+		return a, nil
+	}
+	for range maxInformational + 1 {
+		resp, err := http.ReadResponse(c.answer, nil)
+		if err != nil {
+			return a, err
+		}
+		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
+			c.left = maxBodyBytes
+			resp.Body = c.body(resp)
+			return answerOf(resp), nil
+		}
+	}
+	return a, errors.New("more than five answers of the kind that says to wait")
+}
+
+// longAgo as a deadline breaks off what is under way.
+var longAgo = time.Unix(1, 0)
+
+// begin gives an exchange its time. The watch over a context stays for further
+// exchanges with the same, since to set it up costs as much as to send.
+func (c *conn) begin(ctx context.Context, deadline time.Time) error {
+	if over := ctx.Done(); c.watched != over {
+		if !c.unwatch() {
+			return net.ErrClosed // the deadline may be spoilt at any moment
+		}
+		c.watched, c.stop = over, context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
+	}
+	if err := c.SetDeadline(deadline); err != nil {
+		return err
+	}
+	return ctx.Err() // if it ends from now on, that undoes the deadline
+}
+
 // unwatch ends the watch over a context. It reports false where that has ended:
 // then it may still be about to change the connection's deadline.
 func (c *conn) unwatch() bool {
@@ -61,16 +155,70 @@ func (c *conn) unwatch() bool {
 	return c.stop()
 }
 
-// giveUp ends the connection, and with it an exchange.
+func isTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// send writes the request.
+func (c *conn) send(r *feedmill.HTTPRequest) error {
+	b, body := append(c.out[:0], r.Method...), r.Body
+	b = append(b, ' ')
+	b = append(b, r.URL.RequestURI()...)
+	b = appendField(b, " HTTP/1.1\r\nHost", r.URL.Host)
+	encoding := false
+	for _, field := range r.Header {
+		b = appendField(b, field[0], field[1])
+		encoding = encoding || field[0] == "Accept-Encoding"
+	}
+	if !encoding {
+		b = appendField(b, "Accept-Encoding", "gzip")
+	}
+	if r.Method == http.MethodPost {
+		b = appendField(b, "Content-Length", strconv.Itoa(len(body)))
+	}
+	b = append(b, "\r\n"...)
+	if len(body) <= oneWrite {
+		b, body = append(b, body...), nil
+	}
+	c.out = b
+	if _, err := c.Conn.Write(b); err != nil || len(body) == 0 {
+		return err
+	}
+	_, err := c.Conn.Write(body)
+	return err
+}
+
+func appendField(b []byte, name, value string) []byte {
+	b = append(b, name...)
+	b = append(b, ": "...)
+	b = append(b, value...)
+	return append(b, "\r\n"...)
+}
+
+// giveUp ends the connection, and with it an exchange. Of TLS no farewell is
+// said, for which the endpoint might not be listening.
 func (c *conn) giveUp() {
+	c.pool.ended(c)
+	c.unwatch()
+	if c.secure != nil {
+		c.secure.records.Close()
+		return
+	}
+	c.Conn.Close()
+}
+
+// retire ends a connection that no exchange uses.
+func (c *conn) retire() {
+	c.pool.ended(c)
 	c.unwatch()
 	c.Conn.Close()
 }
 
 // done ends the exchange and keeps the connection, where it can take another:
-// the endpoint must agree.
+// the endpoint must agree, and all that it has sent must be read.
 func (c *conn) done(agreed bool) {
-	if !agreed || c.answer.Buffered() > 0 {
+	if !agreed || c.answer.Buffered() > 0 || c.secure != nil && !c.secure.isDrained() {
 		c.giveUp()
 		return
 	}
@@ -123,97 +271,4 @@ func (b *answerBody) Close() error {
 		b.conn.giveUp()
 	}
 	return nil
-}
-
-// connPool keeps connections that no exchange uses.
-type connPool struct {
-	mu    sync.Mutex
-	idle  map[string][]*conn // by host; the last was used last
-	count int
-	max   int
-	sweep *time.Timer // runs while there are any
-}
-
-func (p *connPool) open(host string, c net.Conn) *conn {
-	opened := &conn{Conn: c, pool: p, host: host}
-	opened.answer = bufio.NewReaderSize(opened, answerBuffer)
-	return opened
-}
-
-// takeIdle returns an idle connection, nil where there is none.
-func (p *connPool) takeIdle(host string) *conn {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for {
-		idle := p.idle[host]
-		if len(idle) == 0 {
-			return nil
-		}
-		c := idle[len(idle)-1]
-		idle[len(idle)-1] = nil
-		p.set(host, idle[:len(idle)-1])
-		p.count--
-		select {
-		case <-c.watched: // its last exchange had a context that has ended
-			c.giveUp()
-		default:
-			return c
-		}
-	}
-}
-
-func (p *connPool) keep(c *conn) {
-	c.reused, c.idleAt = true, time.Now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	idle := p.idle[c.host]
-	if len(idle) >= maxIdleOfHost || p.count >= p.max {
-		c.giveUp()
-		return
-	}
-	p.idle[c.host] = append(idle, c)
-	p.count++
-	if p.sweep == nil {
-		p.sweep = time.AfterFunc(sweepEvery, p.closeOld)
-	}
-}
-
-func (p *connPool) set(host string, idle []*conn) {
-	if len(idle) == 0 {
-		delete(p.idle, host)
-	} else {
-		p.idle[host] = idle
-	}
-}
-
-// closeOld closes the connections that have been idle for too long.
-func (p *connPool) closeOld() {
-	p.closeBefore(time.Now().Add(-idleTime))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.sweep = nil; p.count > 0 {
-		p.sweep = time.AfterFunc(sweepEvery, p.closeOld)
-	}
-}
-
-func (p *connPool) closeIdle() { p.closeBefore(time.Now().Add(time.Hour)) }
-
-func (p *connPool) closeBefore(t time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for host, idle := range p.idle {
-		rest := slices.DeleteFunc(idle, func(c *conn) bool {
-			old := c.idleAt.Before(t)
-			if old {
-				c.giveUp()
-				p.count--
-			}
-			return old
-		})
-		p.set(host, rest)
-	}
-	if p.count == 0 && p.sweep != nil {
-		p.sweep.Stop()
-		p.sweep = nil
-	}
 }

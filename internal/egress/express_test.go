@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,12 +30,17 @@ func newExpress(t *testing.T, o Options) *Express {
 // post posts a body and reads the answer.
 func post(t *testing.T, x *Express, address, body string, header ...[2]string) (status int, answer string, err error) {
 	t.Helper()
+	return postFor(t, x, "ws_1", address, body, header...)
+}
+
+func postFor(t *testing.T, x *Express, workspace feedmill.ID, address, body string, header ...[2]string) (status int, answer string, err error) {
+	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var timing feedmill.Timing
-	a, err := x.Exchange(t.Context(), time.Now().Add(time.Minute), &feedmill.HTTPRequest{Method: http.MethodPost, URL: u, Header: header, Body: []byte(body)}, &timing)
+	a, err := x.Exchange(t.Context(), time.Now().Add(time.Minute), &feedmill.HTTPRequest{Workspace: workspace, Method: http.MethodPost, URL: u, Header: header, Body: []byte(body)}, &timing)
 	if err != nil {
 		return 0, "", err
 	}
@@ -126,10 +130,22 @@ func TestExpressSendsAsNetHTTPDoes(t *testing.T) {
 // its texts, and then closes the connection.
 func script(t *testing.T, connections *atomic.Int32, texts ...string) string {
 	t.Helper()
+	l := listenLocally(t)
+	play(t, l, connections, texts...)
+	return "http://" + l.Addr().String()
+}
+
+func listenLocally(t *testing.T) net.Listener {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l
+}
+
+func play(t *testing.T, l net.Listener, connections *atomic.Int32, texts ...string) {
+	t.Helper()
 	done := make(chan struct{})
 	t.Cleanup(func() { l.Close(); <-done })
 	go func() {
@@ -152,7 +168,6 @@ func script(t *testing.T, connections *atomic.Int32, texts ...string) string {
 			c.Close()
 		}
 	}()
-	return "http://" + l.Addr().String()
 }
 
 const (
@@ -290,33 +305,4 @@ func TestExpressChangesItsContext(t *testing.T) {
 			t.Errorf("after exchange %d there were %d connections, want %d", i, n, tt.connections)
 		}
 	}
-}
-
-func TestExpressKeepsFewConnectionsForAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &connPool{idle: make(map[string][]*conn), max: 3}
-		var ends []net.Conn
-		for i := range 5 {
-			here, there := net.Pipe()
-			ends = append(ends, there)
-			p.keep(p.open([]string{"a", "b"}[i%2], here))
-		}
-		if p.count != 3 {
-			t.Errorf("%d are kept, want 3", p.count)
-		}
-		time.Sleep(idleTime / 2)
-		p.keep(p.takeIdle("a"))
-		time.Sleep(idleTime*3/4 + sweepEvery)
-		synctest.Wait()
-		if p.count != 1 || p.takeIdle("b") != nil {
-			t.Errorf("%d are left, want the one that was used last", p.count)
-		}
-		p.closeIdle()
-		if p.count != 0 || p.sweep != nil {
-			t.Error("some are left")
-		}
-		for _, c := range ends {
-			c.Close()
-		}
-	})
 }

@@ -10,6 +10,9 @@ import (
 // maxHeaderBytes bounds the header of an answer.
 const maxHeaderBytes = 256 << 10
 
+// maxIdleConns bounds the connections that are kept open.
+const maxIdleConns = 4096
+
 // Transport makes a transport with a connection pool of its own: keep it, and
 // close its idle connections when done. The caller may tune it, but leaves its
 // Proxy and its dial functions alone, for they are what keeps the policy.
@@ -31,7 +34,7 @@ func (c *Client) Transport() *http.Transport {
 		// A connection that died in silence is found by a ping, not by
 		// the requests sent on it.
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
-		MaxIdleConns:           4096,
+		MaxIdleConns:           maxIdleConns,
 		MaxIdleConnsPerHost:    256,
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,

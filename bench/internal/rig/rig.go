@@ -42,7 +42,7 @@ func Main(bench func(context.Context) error, roles ...Role) {
 	var err error
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == asSink:
-		err = runSink()
+		err = runSink(os.Args[2:]...)
 	case len(os.Args) > 2 && os.Args[1] == asRaw:
 		err = runRaw(os.Args[2])
 	case len(os.Args) > 1 && slices.ContainsFunc(roles, isAsked):

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,8 +29,9 @@ const (
 	Failing = "/failing/"
 )
 
-// runSink is the process of the endpoints.
-func runSink() error {
+// runSink is the process of the endpoints. With the files of a certificate and its
+// key they speak TLS, and only what is asked about them does not.
+func runSink(certificate ...string) error {
 	var count atomic.Int64
 	var mu sync.Mutex
 	var times []time.Duration
@@ -68,16 +70,25 @@ func runSink() error {
 		json.NewEncoder(w).Encode(times)
 		times = times[:0]
 	})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	control, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	fmt.Printf("http://%s\n", l.Addr())
+	endpoints := "http://" + control.Addr().String()
+	if len(certificate) == 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		endpoints = "https://" + l.Addr().String()
+		go http.ServeTLS(l, mux, certificate[0], certificate[1])
+	}
+	fmt.Printf("http://%s %s\n", control.Addr(), endpoints)
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0) // the benchmark is gone
 	}()
-	return http.Serve(l, mux)
+	return http.Serve(control, mux)
 }
 
 // sentAt reads out of a payload when it was sent; see stampedData.
@@ -90,20 +101,50 @@ func sentAt(body []byte) (int64, error) {
 // Sink is a running sink.
 type Sink struct {
 	*process
-	URL string
+	// URL is that of its endpoints.
+	URL     string
+	control string
+	// roots is the file of the certificate that its clients trust, where the
+	// endpoints speak TLS.
+	roots string
 }
 
 // StartSink starts a sink.
-func StartSink() (*Sink, error) {
+func StartSink() (*Sink, error) { return startSink() }
+
+// StartTLSSink starts a sink whose endpoints speak TLS.
+func (r *Rig) StartTLSSink() (*Sink, error) {
+	certificate, key, err := r.certificate()
+	if err != nil {
+		return nil, err
+	}
+	s, err := startSink(certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	s.roots = certificate
+	return s, nil
+}
+
+func startSink(certificate ...string) (*Sink, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p, url, err := start(exec.Command(self, asSink))
+	p, line, err := start(exec.Command(self, append([]string{asSink}, certificate...)...))
 	if err != nil {
 		return nil, err
 	}
-	return &Sink{p, url}, nil
+	control, endpoints, _ := strings.Cut(line, " ")
+	return &Sink{process: p, URL: endpoints, control: control}, nil
+}
+
+// Trusted is what the environment of a client says for it to trust the sink.
+func (s *Sink) Trusted() (env []string) {
+	if s.roots != "" {
+		env = append(env, "SSL_CERT_FILE="+s.roots)
+	}
+	return env
 }
 
 // Count is how many payloads the counted and timed endpoints have got.
@@ -119,7 +160,7 @@ func (s *Sink) Times(ctx context.Context) (times []time.Duration, err error) {
 }
 
 func (s *Sink) get(ctx context.Context, path string, v any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.control+path, nil)
 	if err != nil {
 		return err
 	}
