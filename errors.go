@@ -34,6 +34,10 @@ type Error struct {
 	Faults []Fault
 	// RetryAfter, where positive, is when to try again.
 	RetryAfter time.Duration
+	// Said and Trace are what a source said that data was fetched from and what
+	// it was asked for, where that is what failed.
+	Said  *SourceAnswer
+	Trace []TracedRequest
 }
 
 // Fault is one place of a request that is wrong. Exactly one of Pointer,

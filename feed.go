@@ -143,6 +143,9 @@ type FeedError struct {
 	Title  string    `json:"title"`
 	Detail string    `json:"detail"`
 	At     time.Time `json:"at"`
+	// Source is what the source said, nil where it is not about that. No event
+	// has it.
+	Source *SourceAnswer `json:"source,omitzero"`
 }
 
 // Switch makes v, which r brought, the current version.

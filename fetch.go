@@ -3,6 +3,7 @@ package feedmill
 import (
 	"context"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -58,6 +59,9 @@ type PageReading struct {
 	// order, as records of nested objects name it. It is empty for none.
 	Watch string
 	See   func(text []byte)
+	// Missing says what is wrong with the first page where it has no records,
+	// nil for nothing. It may be nil itself.
+	Missing func(FetchedPage) error
 }
 
 // FetchedPage is one answer of a source with data.
@@ -86,6 +90,9 @@ type Fetch struct {
 	Spool *os.File
 	// Trace is told of every request, in order and from one goroutine.
 	Trace func(TracedRequest)
+	// KeepSecrets keeps other secrets from now on, before it returns. It is nil
+	// where nothing is kept.
+	KeepSecrets func(ctx context.Context, secrets []byte) error
 }
 
 // FetchSink takes what a fetch brings: pages whose records are modelled, or rows
@@ -95,8 +102,7 @@ type FetchSink interface {
 	// before the first page.
 	Read(feed ID, r PageReading) error
 	// Page takes one page for all feeds, and says how many records it has. It is
-	// called in the order of the pages, one at a time; a page without records
-	// is the last.
+	// called in the order of the pages, one at a time.
 	Page(ctx context.Context, p FetchedPage) (records int64, err error)
 
 	// Columns says which columns the rows have, once and before the first rows:
@@ -115,7 +121,17 @@ type Fetched struct {
 	// Positions are where the next fetch goes on from for each of the feeds,
 	// once the data of this one is kept.
 	Positions [][]byte
+	// Again says for each of the feeds which rows can have come that it has
+	// already. It is nil where none can.
+	Again []FetchedAgain
 }
+
+// FetchedAgain is how many of the last rows of a feed, and how many of the first
+// that came, can be the same ones. All is every row.
+type FetchedAgain struct{ Kept, Came int64 }
+
+// All is more rows than there are.
+const All = math.MaxInt64
 
 // SourceFailure is why a fetch failed where the source or its definition is at
 // fault, in the words of a problem. It holds no secrets.
@@ -127,9 +143,15 @@ type SourceFailure struct {
 	// AuthRequired says that the source refused the credential: to try again
 	// is of no use until it is changed.
 	AuthRequired bool
+	// Forbidden says that the source knows who asks and refuses all the same. It
+	// may be a whim: it is for the feed to decide what it means.
+	Forbidden bool
 	// RetryAfter is how long the source wants to be left alone.
 	RetryAfter time.Duration
-	Cause      error
+	// Said is the request that failed and what the source answered, nil where
+	// there was none.
+	Said  *SourceAnswer
+	Cause error
 }
 
 func (f *SourceFailure) Error() string { return f.Detail }

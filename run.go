@@ -40,6 +40,9 @@ type FeedOutcome struct {
 	// AuthRequired says that it failed because the source refused the
 	// credential.
 	AuthRequired bool
+	// Forbidden says that the source refused to answer, whatever the reason: one
+	// such answer after many good ones says little of the credential.
+	Forbidden bool
 	// RetryAfter is how long the source wants to be left alone.
 	RetryAfter time.Duration
 	Trace      []TracedRequest
@@ -182,8 +185,9 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 	}
 	if o.Error != nil {
 		r.State, r.Error, r.RowsIn = RefreshFailed, o.Error, 0 // none was taken
+		refused := o.AuthRequired || o.Forbidden && (f.Version == 0 || f.wasForbidden())
 		c.record(f, r)
-		return f.failed(o.AuthRequired), nil
+		return f.failed(refused), nil
 	}
 	f.Failures = 0
 	if o.Position != nil {
@@ -207,6 +211,13 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 	}
 	return []string{NewsRefreshed}, nil
 }
+
+// wasForbidden reports whether the source refused to answer the last time.
+func (f *Feed) wasForbidden() bool {
+	return f.LastError != nil && f.LastError.Source != nil && f.LastError.Source.Status == statusForbidden
+}
+
+const statusForbidden = 403
 
 // failed counts a failure and decides whether the feed is tried again.
 func (f *Feed) failed(authRequired bool) []string {

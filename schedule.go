@@ -59,14 +59,17 @@ func (s Schedule) Check() []Fault {
 	return faults
 }
 
-// location is the time zone of the schedule. Names that mean something else on
-// another machine, or that count leap seconds, are not known.
-func (s Schedule) location() (*time.Location, error) {
-	area, _, _ := strings.Cut(s.Timezone, "/")
+// location is the time zone of the schedule.
+func (s Schedule) location() (*time.Location, error) { return Zone(s.Timezone) }
+
+// Zone is the time zone of an IANA name, UTC where it is empty. Names that mean
+// something else on another machine, or that count leap seconds, are not known.
+func Zone(name string) (*time.Location, error) {
+	area, _, _ := strings.Cut(name, "/")
 	if slices.Contains([]string{"Local", "localtime", "posix", "right"}, area) {
 		return nil, fmt.Errorf("time zone: %w", ErrInvalid)
 	}
-	return time.LoadLocation(s.Timezone)
+	return time.LoadLocation(name)
 }
 
 // sentence writes an error as a sentence of its own.

@@ -91,4 +91,26 @@ type TracedRequest struct {
 	// Attempt counts the tries of the same request, from 1.
 	Attempt int    `json:"attempt"`
 	Error   string `json:"error,omitzero"`
+	// Request and Excerpt are what was sent and the beginning of what the source
+	// answered, where that was a failure.
+	Request *SourceRequest `json:"request,omitzero"`
+	Excerpt string         `json:"excerpt,omitzero"`
+}
+
+// SourceRequest is a request to a source as it may be shown: of the headers only
+// the names, and with *** for every secret.
+type SourceRequest struct {
+	Method  string   `json:"method"`
+	URL     string   `json:"url"`
+	Headers []string `json:"headers"`
+	Body    string   `json:"body,omitzero"`
+}
+
+// SourceAnswer is a request that failed and what the source said to it: the
+// status, 0 where there was no answer, and the beginning of the body. Known secrets
+// are masked in it.
+type SourceAnswer struct {
+	Status  int           `json:"status"`
+	Request SourceRequest `json:"request"`
+	Excerpt string        `json:"excerpt"`
 }

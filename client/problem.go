@@ -22,6 +22,10 @@ type Problem struct {
 	Instance  string  `json:"instance"`
 	RequestID string  `json:"requestId,omitzero"`
 	Errors    []Fault `json:"errors,omitzero"`
+	// Source is what the source said, and Trace what it was asked for, of a
+	// preview whose fetch failed.
+	Source *feedmill.SourceAnswer `json:"source,omitzero"`
+	Trace  []TracedRequest        `json:"trace,omitzero"`
 
 	// RetryAfter is when to try again, where the server said so.
 	RetryAfter time.Duration `json:"-"`

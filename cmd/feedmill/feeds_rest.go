@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -85,7 +87,7 @@ func newFeedsPreviewRest() *cobra.Command {
 		}
 		preview, err := c.PreviewRestFeed(ctx, spec)
 		if err != nil {
-			return err
+			return p.previewFailed(err)
 		}
 		return p.show(func() error {
 			if err := p.trace(preview.Trace); err != nil {
@@ -94,9 +96,75 @@ func newFeedsPreviewRest() *cobra.Command {
 			if err := p.printf("\n%d rows\n", preview.RowCount); err != nil {
 				return err
 			}
+			if err := p.previewRows(preview.Columns, preview.Rows); err != nil {
+				return err
+			}
 			return p.modelled(preview.Columns, preview.Warnings)
 		})
 	})
+}
+
+// previewFailed prints what was asked for in vain, and what the source said.
+func (p *printer) previewFailed(err error) error {
+	problem, ok := errors.AsType[*client.Problem](err)
+	if !ok || p.json || len(problem.Trace) == 0 {
+		return err
+	}
+	if err := p.trace(problem.Trace); err != nil {
+		return err
+	}
+	if problem.Source != nil && problem.Source.Excerpt != "" {
+		if err := p.printf("\nThe source said:\n%s\n", problem.Source.Excerpt); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// shownRows is how many rows of a preview are printed.
+const shownRows = 20
+
+// previewRows prints the first rows of a preview.
+func (p *printer) previewRows(columns []feedmill.Column, rows []json.RawMessage) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	t := table{}
+	for _, c := range columns {
+		t.header = append(t.header, c.Name)
+	}
+	for _, row := range rows[:min(len(rows), shownRows)] {
+		var values map[string]json.RawMessage
+		if err := json.Unmarshal(row, &values); err != nil {
+			return err
+		}
+		var cells []cell
+		for _, c := range columns {
+			cells = append(cells, text(shownValue(values[c.Name])))
+		}
+		t.add(cells...)
+	}
+	if err := p.printf("\n"); err != nil {
+		return err
+	}
+	return p.table(t)
+}
+
+// shownValue is a value of a row as people read it.
+func shownValue(raw json.RawMessage) string {
+	const widest = 40
+	shown := string(raw)
+	var quoted string
+	switch {
+	case shown == "null" || shown == "":
+		return "-"
+	case json.Unmarshal(raw, &quoted) == nil:
+		shown = quoted
+	}
+	if runes := []rune(shown); len(runes) > widest {
+		shown = string(runes[:widest-1]) + "…"
+	}
+	return shown
 }
 
 // trace prints what was asked for, and what came of it.

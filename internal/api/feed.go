@@ -59,6 +59,38 @@ type feedErrorView struct {
 	Title  string    `json:"title"`
 	Detail string    `json:"detail"`
 	At     timestamp `json:"at"`
+	// Source is what the source said, null where it is not about that.
+	Source *sourceAnswerView `json:"source"`
+}
+
+// sourceAnswerView is a request to a source that failed, and the answer.
+type sourceAnswerView struct {
+	Status  *int              `json:"status"`
+	Request sourceRequestView `json:"request"`
+	Excerpt string            `json:"excerpt"`
+}
+
+// sourceRequestView is a request without its secrets. Of headers there are only
+// the names.
+type sourceRequestView struct {
+	Method  string   `json:"method"`
+	URL     string   `json:"url"`
+	Headers []string `json:"headers"`
+	Body    *string  `json:"body"`
+}
+
+func viewSourceAnswer(a *feedmill.SourceAnswer) *sourceAnswerView {
+	if a == nil {
+		return nil
+	}
+	return &sourceAnswerView{orNull(a.Status), *viewSourceRequest(&a.Request), valid(a.Excerpt)}
+}
+
+func viewSourceRequest(r *feedmill.SourceRequest) *sourceRequestView {
+	if r == nil {
+		return nil
+	}
+	return &sourceRequestView{r.Method, valid(r.URL), slices.Concat([]string{}, r.Headers), orNull(valid(r.Body))}
 }
 
 func viewFeed(f feedmill.Feed) feedView {
@@ -97,7 +129,7 @@ func viewFeedError(e *feedmill.FeedError) *feedErrorView {
 	if e == nil {
 		return nil
 	}
-	return &feedErrorView{e.Type, e.Title, sentence(e.Detail), timestamp(e.At)}
+	return &feedErrorView{e.Type, e.Title, sentence(e.Detail), timestamp(e.At), viewSourceAnswer(e.Source)}
 }
 
 // columnView is a column. Its format is null where there is none to speak of.

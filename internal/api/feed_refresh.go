@@ -66,6 +66,9 @@ type tracedView struct {
 	Page     *int         `json:"page"`
 	Attempt  int          `json:"attempt"`
 	Error    *string      `json:"error"`
+	// Request and Excerpt are of one that failed.
+	Request *sourceRequestView `json:"request"`
+	Excerpt *string            `json:"excerpt"`
 }
 
 func viewTrace(requests []feedmill.TracedRequest) []tracedView {
@@ -74,6 +77,7 @@ func viewTrace(requests []feedmill.TracedRequest) []tracedView {
 		views[i] = tracedView{
 			Method: r.Method, URL: valid(r.URL), At: timestamp(r.At), Status: orNull(r.Status), Bytes: r.Bytes, Duration: milliseconds(r.DurationMS),
 			Rows: r.Rows, Page: orNull(r.Page), Attempt: r.Attempt, Error: orNull(valid(r.Error)),
+			Request: viewSourceRequest(r.Request), Excerpt: orNull(valid(r.Excerpt)),
 		}
 	}
 	return views

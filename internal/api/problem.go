@@ -42,6 +42,9 @@ type problem struct {
 	Instance  string         `json:"instance"`
 	RequestID string         `json:"requestId,omitzero"`
 	Errors    []problemFault `json:"errors,omitzero"`
+	// Source and Trace are of a preview whose fetch failed.
+	Source *sourceAnswerView `json:"source,omitzero"`
+	Trace  []tracedView      `json:"trace,omitzero"`
 
 	retryAfter int // seconds; 0 means not said
 	cause      error
@@ -95,6 +98,10 @@ func (p *problem) refine(e *feedmill.Error) {
 	}
 	if e.RetryAfter > 0 {
 		p.retryAfter = int(math.Ceil(e.RetryAfter.Seconds()))
+	}
+	p.Source = viewSourceAnswer(e.Said)
+	if e.Trace != nil {
+		p.Trace = viewTrace(e.Trace)
 	}
 	for _, f := range e.Faults {
 		fault := problemFault{Parameter: f.Parameter, Header: f.Header, Detail: f.Detail}

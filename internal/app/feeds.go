@@ -49,7 +49,7 @@ func (a *App) newFeeds(version string, queue publish.Queue, metrics prometheus.R
 	}
 	pool := lake.NewPool(lake.PoolConfig{Folder: blobs.Dir(), Temp: temp, TempBytes: queryTemp, Log: a.log})
 	mill := feed.NewMill(feed.Parts{
-		Versions: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
+		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{
 				Transport: a.egress.Transport(), CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,

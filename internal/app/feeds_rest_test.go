@@ -235,7 +235,7 @@ func TestSubscribersHearOfRefreshes(t *testing.T) {
 	shop.set(500, "")
 	s.send(t, request{method: "PATCH", path: "/data_feeds/" + f.ID, body: `{"retry":{"maxAttempts":1}}`})
 	s.refreshed(t, f.ID)
-	shop.set(403, "")
+	shop.set(401, "")
 	s.refreshed(t, f.ID)
 	s.send(t, request{method: "DELETE", path: "/data_feeds/" + f.ID})
 	var types []string

@@ -24,7 +24,7 @@ func failed(o feedmill.FeedOutcome, fault error) feedmill.FeedOutcome {
 	problem.At = now()
 	o.Error, o.Position = &problem, nil
 	if failure, ok := errors.AsType[*feedmill.SourceFailure](fault); ok {
-		o.AuthRequired, o.RetryAfter = failure.AuthRequired, failure.RetryAfter
+		o.AuthRequired, o.Forbidden, o.RetryAfter = failure.AuthRequired, failure.Forbidden, failure.RetryAfter
 	}
 	return o
 }
@@ -32,7 +32,7 @@ func failed(o feedmill.FeedOutcome, fault error) feedmill.FeedOutcome {
 // problemOf says why a fetch failed. The time is not set.
 func problemOf(err error) feedmill.FeedError {
 	if f, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
-		return feedmill.FeedError{Type: "/problems/" + f.Type, Title: f.Title, Detail: f.Detail}
+		return feedmill.FeedError{Type: "/problems/" + f.Type, Title: f.Title, Detail: f.Detail, Source: f.Said}
 	}
 	refusal, ok := errors.AsType[*feedmill.Error](err)
 	if !ok {

@@ -28,6 +28,7 @@ type fetching struct {
 type fetchedTable struct {
 	*loading
 	format    string // of all pages, empty where each has its own
+	missing   func(feedmill.FetchedPage) error
 	pages     *decode.Pages
 	inference *model.Inference
 	typed     *typedTable
@@ -63,7 +64,7 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 			if err != nil {
 				return err
 			}
-			t.format, t.inference = r.Format, model.New(options)
+			t.format, t.missing, t.inference = r.Format, r.Missing, model.New(options)
 			if t.pages, err = f.mill.openPages(r, t.inference); err != nil {
 				return err
 			}
@@ -82,6 +83,9 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records in
 		}
 		rows, err := t.pages.Add(ctx, format, p.Body)
 		records = max(records, rows)
+		if err == nil && rows == 0 && p.Number == 1 && t.missing != nil {
+			err = t.missing(p)
+		}
 		return err
 	})
 	return records, err

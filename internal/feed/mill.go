@@ -13,6 +13,8 @@ import (
 type Parts struct {
 	Versions Versions
 	Vault    Vault
+	// Sourcing keeps the secrets that a source gives in the course of a run.
+	Sourcing Sourcing
 	Blobs    Blobs
 	Reader   *lake.Reader
 	// Sources are the kinds of sources that there are.
@@ -25,6 +27,11 @@ type Parts struct {
 // Versions knows the versions that feeds have.
 type Versions interface {
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
+}
+
+// Sourcing changes sources.
+type Sourcing interface {
+	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
 }
 
 // Vault keeps secrets.

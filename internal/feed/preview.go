@@ -82,7 +82,7 @@ func (m *Mill) PreviewFetched(ctx context.Context, _ feedmill.ID, n feedmill.Fet
 		Source: feedmill.NewID(feedmill.PrefixDataSource), Spec: def.Source.Spec, Secrets: def.Source.Secrets, Enough: previewRows,
 	}, firstRows{f})
 	if err != nil && !errors.Is(err, errEnough) {
-		return feedmill.FeedPreview{}, previewFailure(err)
+		return feedmill.FeedPreview{}, previewFailure(err, f.trace)
 	}
 	p, err = m.showFetched(ctx, table)
 	p.Trace, p.Spec = f.trace, def.Spec
@@ -132,12 +132,12 @@ func (r firstRows) enough(err error) error {
 }
 
 // previewFailure is why nothing could be fetched for a preview, as a refusal.
-func previewFailure(err error) error {
+func previewFailure(err error, trace []feedmill.TracedRequest) error {
 	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
 	if !ok {
 		return err
 	}
-	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Detail: failure.Detail}
+	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Detail: failure.Detail, Said: failure.Said, Trace: trace}
 }
 
 // firstRuns ends once there are as many rows as a preview shows.

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -26,9 +27,10 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	}()
 	fetched, err := f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
 		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets,
+		KeepSecrets: func(ctx context.Context, secrets []byte) error { return m.keepSecrets(ctx, &claim.Source, secrets) },
 	}, f)
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return f.asked(), context.Cause(ctx)
 	}
 	if err != nil && !isOfSource(err) {
 		return nil, err
@@ -39,6 +41,9 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 		fault := err
 		if fault == nil && !fetched.NotModified {
 			o.Position = fetched.Positions[i]
+			if fetched.Again != nil {
+				t.again = fetched.Again[i]
+			}
 			fault = m.makeVersion(ctx, t, &o)
 		}
 		if fault != nil && (ctx.Err() != nil || !isOfSource(fault)) {
@@ -51,6 +56,37 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 		outcomes = append(outcomes, o)
 	}
 	return outcomes, nil
+}
+
+// keepSecrets gives a source other secrets, unless somebody has changed them
+// meanwhile, or another run has the source.
+func (m *Mill) keepSecrets(ctx context.Context, run *feedmill.Source, secrets []byte) error {
+	sealed, err := m.Vault.Seal(secrets, run.SecretsRecord())
+	if err != nil {
+		return err
+	}
+	_, err = m.Sourcing.ChangeSource(ctx, run.Workspace, run.ID, func(c *feedmill.SourceChange) error {
+		switch {
+		case c.Source.Run != run.Run:
+			return feedmill.ErrConflict
+		case bytes.Equal(c.Source.Secrets, run.Secrets):
+			c.Source.Secrets = sealed
+		}
+		return nil
+	}, 0)
+	if err != nil {
+		return fmt.Errorf("keep the secrets of a source: %w", err)
+	}
+	run.Secrets = sealed
+	return nil
+}
+
+// asked is what was asked for in a run that was broken off.
+func (f *fetching) asked() (outcomes []feedmill.FeedOutcome) {
+	for _, t := range f.tables {
+		outcomes = append(outcomes, feedmill.FeedOutcome{Feed: t.before.ID, Trace: f.trace})
+	}
+	return outcomes
 }
 
 // runLoading begins the version that a run is to bring a feed. Its file is named

@@ -91,7 +91,7 @@ func (m *Mill) writeTyped(ctx context.Context, l *loading, t *typedTable) error 
 	columns, warnings := t.columns, t.warnings
 	if l.before.Version > 0 {
 		fitting := model.Fit(l.before.Columns, t.columns, t.rows)
-		l.reshaped = len(fitting.Changes) > 0
+		l.reshaped = !slices.Equal(fitting.Columns, l.before.Columns)
 		columns, warnings = fitting.Columns, slices.Concat(warnings, fitting.Changes)
 	}
 	return m.complete(ctx, l, fresh, columns, t.rows, warnings)

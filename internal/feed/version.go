@@ -21,6 +21,7 @@ type loading struct {
 	// columns of which each value has one row.
 	mode    feedmill.FeedMode
 	key     []string
+	again   feedmill.FetchedAgain
 	version feedmill.FeedVersion
 	refresh feedmill.Refresh
 	// reshaped says that the columns are not those of the version before.
@@ -32,7 +33,7 @@ type loading struct {
 func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) error {
 	if l.before.Version > 0 {
 		changes := schema.Fit(l.before.Columns)
-		l.reshaped = len(changes) > 0
+		l.reshaped = !slices.Equal(schema.Columns, l.before.Columns)
 		warnings = append(warnings, changes...)
 	}
 	fresh, err := lake.Write(ctx, m.Blobs, l.version.File, schema.Load(ctx, table, model.Loading{}))
@@ -73,6 +74,9 @@ func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, colu
 			return lake.Version{}, fmt.Errorf("the version before: %w", err)
 		}
 		c.Old = lakeVersion(old)
+		if l.again.Came > 0 {
+			c.Overlap = &lake.Overlap{OldFrom: max(old.Rows-l.again.Kept, 0), NewTo: l.again.Came}
+		}
 	}
 	v, err := m.Reader.Combine(ctx, strings.TrimSuffix(fresh.Blob, ".parquet")+"-combined.parquet", c)
 	if err != nil || v.Blob != fresh.Blob {

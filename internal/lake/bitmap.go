@@ -18,6 +18,25 @@ func (b bitmap) has(row int64) bool {
 	return word < len(b) && b[word]&(1<<(row&63)) != 0
 }
 
+// and is the set together with another.
+func (b bitmap) and(other bitmap) bitmap {
+	if len(b) < len(other) {
+		b, other = other, b
+	}
+	for i, word := range other {
+		b[i] |= word
+	}
+	return b
+}
+
+// minus is the set without another.
+func (b bitmap) minus(other bitmap) bitmap {
+	for i := range min(len(b), len(other)) {
+		b[i] &^= other[i]
+	}
+	return b
+}
+
 // first is the least number, or -1.
 func (b bitmap) first() int64 {
 	for i, word := range b {

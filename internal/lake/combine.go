@@ -25,8 +25,12 @@ type Combination struct {
 	// Key names the columns by which rows are merged. Without any, the new rows
 	// come after the old ones. With a key, each value of it has one row: of
 	// those in New the last, and a row of Old where New has none. A new row
-	// without a value in the key is refused.
+	// without a value in the key is refused. A row of Old that is the same in New
+	// stays where it is.
 	Key []string
+	// Overlap, where there is no key, says which new rows are left out where old
+	// ones are equal to them, as often as they are. It may be nil.
+	Overlap *Overlap
 }
 
 // Combine writes a version with the rows of both: first those that stay of the
@@ -58,6 +62,10 @@ func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Vers
 	}
 	if len(c.Key) > 0 {
 		if err := r.match(ctx, c, old, fresh); err != nil {
+			return Version{}, err
+		}
+	} else if c.Overlap != nil {
+		if err := r.matchOverlap(ctx, *c.Overlap, old, fresh); err != nil {
 			return Version{}, err
 		}
 	}
@@ -134,10 +142,13 @@ func (r *Reader) match(ctx context.Context, c *Combination, old, fresh *side) er
 		return err
 	}
 	sql, any := replaced(old, fresh, keys)
-	if any {
-		old.omitted, err = r.numbers(ctx, sql)
+	if !any || old.version.Rows == 0 {
+		return nil
 	}
-	return err
+	if old.omitted, err = r.numbers(ctx, sql); err != nil || old.omitted.first() < 0 {
+		return err
+	}
+	return r.keepUnchanged(ctx, old, fresh, keys)
 }
 
 // wantKey refuses rows without a value in a column of the key.

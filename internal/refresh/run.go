@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -41,6 +42,9 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 	switch {
 	case errors.Is(cause, errLost), errors.Is(cause, errCancelled):
 		e.drop(outcomes)
+		if errors.Is(cause, errCancelled) {
+			e.keepTraces(claim, outcomes)
+		}
 		outcome = lostRun
 	case cause != nil && (err != nil || anyFailed(outcomes)):
 		// It was broken off, which is no failure of the source.
@@ -126,6 +130,26 @@ func (e *Engine) drop(outcomes []feedmill.FeedOutcome) {
 		}
 	}()
 	e.Runner.Drop(outcomes)
+}
+
+// keepTraces writes what was asked for in a run that somebody cancelled, for
+// whoever wants to know why it took so long.
+func (e *Engine) keepTraces(claim feedmill.Claim, outcomes []feedmill.FeedOutcome) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWrite)
+	defer cancel()
+	s := claim.Source
+	err := e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		for _, o := range outcomes {
+			was := slices.IndexFunc(claim.Feeds, func(f feedmill.Feed) bool { return f.ID == o.Feed })
+			if was >= 0 && c.Feed(o.Feed) != nil && len(o.Trace) > 0 {
+				c.Traces = append(c.Traces, feedmill.Trace{Refresh: claim.Feeds[was].LastRefresh.ID, Feed: o.Feed, Requests: o.Trace})
+			}
+		}
+		return nil, nil
+	})
+	if err != nil && !over(err) {
+		e.Log.Warn("keeping the trace of a run that was cancelled", "source", s.ID, "error", err)
+	}
 }
 
 // release gives a source back, so that another replica takes it at once.

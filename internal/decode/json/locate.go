@@ -2,6 +2,7 @@ package json
 
 import (
 	"context"
+	"strings"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
@@ -17,6 +18,9 @@ type recordPlace struct {
 	repeated bool
 	// hollow says that there are no steps, but an empty array.
 	hollow bool
+	// listless says that an empty array has the name of a list, so that the
+	// document is what stands around no records rather than a record.
+	listless bool
 }
 
 // locateDepths are how deep the look for an array of objects goes, one after
@@ -73,6 +77,7 @@ type locator struct {
 	bestDepth   int
 	repeated    bool
 	hollow      bool
+	listless    bool
 	firstObject bool
 }
 
@@ -115,7 +120,7 @@ func (l *locator) locate() (place recordPlace, found bool) {
 			l.close()
 		case walkEnd:
 			if l.best == nil {
-				return recordPlace{hollow: l.hollow}, false
+				return recordPlace{hollow: l.hollow, listless: l.listless}, false
 			}
 			return recordPlace{steps: l.best, repeated: l.repeated}, true
 		}
@@ -190,7 +195,10 @@ func (l *locator) noteName(frame *locatorFrame) {
 func (l *locator) close() {
 	top := len(l.open) - 1
 	frame, depth := l.open[top], top
-	l.hollow = l.hollow || frame.array && !frame.filled
+	if frame.array && !frame.filled {
+		name, _ := frame.step.Name()
+		l.hollow, l.listless = true, l.listless || listNames[strings.ToLower(name)]
+	}
 	if frame.objects > 0 && frame.others == 0 && l.better(depth, frame.objects) {
 		l.bestDepth, l.bestCount = depth, frame.objects
 		l.best = l.best[:0]
@@ -200,6 +208,12 @@ func (l *locator) close() {
 		l.best = append(l.best, jsonpath.AllStep())
 	}
 	l.open = l.open[:top]
+}
+
+// listNames are what APIs call the array of their records.
+var listNames = map[string]bool{
+	"data": true, "items": true, "results": true, "result": true, "records": true, "rows": true, "value": true, "values": true, "list": true,
+	"entries": true, "hits": true, "content": true, "elements": true, "objects": true, "nodes": true, "edges": true, "documents": true, "docs": true, "response": true,
 }
 
 func (l *locator) better(depth int, count int64) bool {

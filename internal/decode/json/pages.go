@@ -33,7 +33,7 @@ type Pages struct {
 // spool. Without a path the records of all pages are where those of the first page
 // are that has any; list says that the pages are parts of a list, so that an object
 // with an empty array and no array of objects is a page without records, and no
-// record itself.
+// record itself. So is one whose empty array has the name of a list, such as items.
 func NewPages(options Options, list bool, spool *input.Spool) (*Pages, error) {
 	parsed, err := newTable(options)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *Pages) discover(ctx context.Context, j *Table) error {
 	if err != nil {
 		return err
 	}
-	if place.hollow && p.list {
+	if place.hollow && (p.list || place.listless) {
 		place.steps = []jsonpath.Step{jsonpath.IndexStep(-1)}
 	} else if len(place.steps) > 0 && p.place == nil {
 		p.place, p.opening = &place, j.opening

@@ -43,13 +43,24 @@ func merged(old, fresh [][]cell, keys []int) (out [][]cell) {
 	for i, row := range fresh {
 		last[keyOf(row, keys)] = i
 	}
+	times, stays := map[string]int{}, map[string]bool{}
 	for _, row := range old {
-		if _, there := last[keyOf(row, keys)]; !there {
+		times[keyOf(row, keys)]++
+	}
+	all := make([]int, len(kinds))
+	for i := range all {
+		all[i] = i
+	}
+	for _, row := range old {
+		key := keyOf(row, keys)
+		i, there := last[key]
+		stays[key] = there && times[key] == 1 && keyOf(row, all) == keyOf(fresh[i], all)
+		if !there || stays[key] {
 			out = append(out, row)
 		}
 	}
 	for i, row := range fresh {
-		if last[keyOf(row, keys)] == i {
+		if key := keyOf(row, keys); last[key] == i && !stays[key] {
 			out = append(out, row)
 		}
 	}

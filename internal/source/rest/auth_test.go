@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // theSecret is every secret of these tests; it has what is encoded in URLs.
@@ -277,7 +279,8 @@ func TestCredentialRefused(t *testing.T) {
 				l.serve("api.test", answer(test.api))
 				l.serve("id.test", answer(test.id))
 				_, result, err := l.fetch(test.definition)
-				if !errors.Is(err, ErrAuth) || failureOf(err) != "source-auth" || result.Requests != test.requests {
+				failure, _ := errors.AsType[*feedmill.SourceFailure](err)
+				if refused := failure != nil && (failure.AuthRequired || failure.Forbidden && test.api == 403); !refused || failureOf(err) != "source-auth" || result.Requests != test.requests {
 					t.Errorf("%d requests, %v\n%s", result.Requests, err, l.trace())
 				}
 			})

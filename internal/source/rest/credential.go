@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -37,8 +39,10 @@ func (c credential) sign(request *http.Request) {
 		case inCookie:
 			request.AddCookie(&http.Cookie{Name: a.name, Value: a.value})
 		}
-	case authOAuth:
+	case authOAuth, authRenew, authJWT:
 		request.Header.Set("Authorization", "Bearer "+c.token)
+	case authAWS:
+		a.signV4(request, time.Now())
 	case authLogin:
 		request.Header.Set(a.header, prefixed(a.prefix, c.token))
 	}
@@ -66,8 +70,12 @@ func (r *run) credential(ctx context.Context, traced *[]feedmill.TracedRequest) 
 		return c, nil
 	case authOAuth:
 		receive = func(ctx context.Context, slot *tokenSlot) (receivedToken, error) {
-			return r.clientToken(ctx, slot, traced)
+			return r.clientToken(ctx, slot, traced, url.Values{"grant_type": {"client_credentials"}})
 		}
+	case authRenew:
+		receive = func(ctx context.Context, slot *tokenSlot) (receivedToken, error) { return r.renew(ctx, slot, traced) }
+	case authJWT:
+		receive = func(ctx context.Context, _ *tokenSlot) (receivedToken, error) { return r.assert(ctx, traced) }
 	case authLogin:
 		receive = func(ctx context.Context, _ *tokenSlot) (receivedToken, error) { return r.login(ctx, traced) }
 	}
@@ -91,7 +99,11 @@ func (s *Spec) credentialHash() string {
 		}
 	}
 	a := &s.auth
-	add(a.kind, a.username, a.password, a.value, a.in, a.name, a.scope, a.header, a.prefix)
+	value := a.value
+	if a.kind == authRenew {
+		value = "" // It changes, and the credential stays the same.
+	}
+	add(a.kind, a.username, a.password, value, a.in, a.name, a.scope, a.header, a.prefix, a.region, a.service, a.issuer, a.subject)
 	if a.tokenURL != nil {
 		add(a.tokenURL.String())
 	}

@@ -37,6 +37,9 @@ type Response struct {
 	Sheet int
 	// Types is auto, or text to leave every column text.
 	Types string
+	// MissingEmpty says that a document without what Path leads through has no
+	// records, and is not at fault.
+	MissingEmpty bool
 }
 
 // sourceMembers are the members of a definition that belong to the source and
@@ -111,7 +114,7 @@ func (d *Definition) URLs() []NamedURL {
 	}
 	urls := []NamedURL{{"/request/url", d.Spec.request.origin}}
 	switch a := &d.Spec.auth; a.kind {
-	case authOAuth:
+	case authOAuth, authRenew, authJWT:
 		if a.tokenURL != nil {
 			urls = append(urls, NamedURL{"/auth/tokenUrl", origin(a.tokenURL)})
 		}

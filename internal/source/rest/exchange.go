@@ -47,6 +47,8 @@ type outcome struct {
 	// refused says that the credential was not good any more.
 	refused bool
 	bytes   int64
+	// head is the beginning of an answer that is an error.
+	head []byte
 }
 
 // do makes the request, again and again where that may help.
@@ -122,7 +124,9 @@ func (e *exchange) try(ctx context.Context, attempt int, c credential) outcome {
 		}
 		traced.DurationMS = float64(time.Since(traced.At).Microseconds()) / 1000
 		if o.err != nil {
-			traced.Error = e.mask.text(o.err.Error())
+			said := e.mask.said(request, traced.Status, o.head)
+			o.err = with(o.err, said)
+			traced.Error, traced.Request, traced.Excerpt = e.mask.text(o.err.Error()), &said.Request, said.Excerpt
 			if cause := context.Cause(ctx); cause != nil {
 				traced.Error = "It was ended before it was done."
 			}

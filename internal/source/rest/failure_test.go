@@ -85,6 +85,26 @@ func TestFailures(t *testing.T) {
 			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests.")},
 		},
 		{
+			name: "403 with Retry-After", answer: script(status(403, "Retry-After", "2.5"), rows), least: 2500 * time.Millisecond,
+			trace: []string{try(1, "403 try= rows=0 bytes=0 The source answered 403 Forbidden."), fmt.Sprintf(good, 2)},
+		},
+		{
+			name: "403 with nothing left", answer: script(status(403, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset", "30"), rows), least: 30 * time.Second,
+			trace: []string{try(1, "403 try= rows=0 bytes=0 The source answered 403 Forbidden."), fmt.Sprintf(good, 2)},
+		},
+		{
+			name: "429 with seconds to the reset", answer: script(status(429, "RateLimit-Reset", "17"), rows), least: 17 * time.Second,
+			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests."), fmt.Sprintf(good, 2)},
+		},
+		{
+			name: "403 with something left", answer: script(status(403, "X-RateLimit-Remaining", "7", "X-RateLimit-Reset", "60"), rows), failure: "source-auth",
+			trace: []string{try(1, "403 try= rows=0 bytes=0 The source answered 403 Forbidden. Give it a credential that may read this.")},
+		},
+		{
+			name: "JSON that was cut before it was sent", answer: script(func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"data":[{"id":1},`) }, rows),
+			trace: []string{try(1, "200 try= rows=0 bytes=18 The answer is no whole JSON: it ends in the middle."), fmt.Sprintf(good, 2)},
+		},
+		{
 			name: "500 twice", answer: script(status(500), status(502), rows),
 			trace: []string{
 				try(1, "500 try= rows=0 bytes=0 The source answered 500 Internal Server Error."),
@@ -123,7 +143,7 @@ func TestFailures(t *testing.T) {
 				w.Header().Set("Content-Type", "text/html")
 				_, _ = io.WriteString(w, "<h1>Please sign in</h1>")
 			},
-			trace: []string{try(1, "200 try= rows=0 bytes=23")},
+			trace: []string{try(1, "200 try= rows=0 bytes=23 The answer is a web page (text/html), not data. Check the URL, and whether it needs a credential.")},
 		},
 		{
 			name: "redirect to a forbidden address", failure: "forbidden-address", answer: status(302, "Location", "https://forbidden.test/x?token=s3cret"),
@@ -142,7 +162,7 @@ func TestFailures(t *testing.T) {
 			trace:      []string{"POST https://api.test/rows 307 page=1 try=1 rows=0 bytes=0 The source redirects a POST with its body to another origin, other.test, which is not followed."},
 		},
 		{
-			name: "an error rule that ignores", answer: status(404), definition: `{"request":{"url":"https://api.test/rows"},"errors":[{"status":[404],"action":"ignore"}]}`,
+			name: "an error rule that ignores everything", answer: status(404), failure: "all-ignored", definition: `{"request":{"url":"https://api.test/rows"},"errors":[{"status":[404],"action":"ignore"}]}`,
 			trace: []string{try(1, "404 try= rows=0 bytes=0")},
 		},
 		{

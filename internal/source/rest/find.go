@@ -14,13 +14,16 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
+// maxToken is how long the text of an array or object may be that is a token.
+const maxToken = 64 << 10
+
 // maxTree is how long a document may be that a path needs in memory.
 const maxTree = 64 << 20
 
 // value is what a path leads to in a document. The zero value is nothing.
 type value struct {
 	kind jsontext.Kind
-	// raw is the text of what is neither array nor object.
+	// raw is the text; of an array or object only up to maxToken bytes.
 	raw jsontext.Value
 	// empty says of an array or object that nothing is in it.
 	empty bool
@@ -129,13 +132,13 @@ func (f *finder) walk(ways []way) error {
 		}
 		return f.take(ends, value{kind: kind, raw: bytes.Clone(raw)})
 	}
+	if len(ends) > 0 {
+		return f.takeWhole(kind, ends, on)
+	}
 	if err := f.d.Bracket(); err != nil {
 		return err
 	}
 	closing := kind + 2 // as in ASCII
-	if err := f.take(ends, value{kind: kind, empty: f.d.PeekKind() == closing}); err != nil {
-		return err
-	}
 	for i := int64(0); f.d.PeekKind() != closing; i++ {
 		var name []byte
 		if kind == '{' {
@@ -155,6 +158,26 @@ func (f *finder) walk(ways []way) error {
 		}
 	}
 	return f.d.Bracket()
+}
+
+// takeWhole takes an array or object to which some ways lead, and goes on in it
+// where others do.
+func (f *finder) takeWhole(kind jsontext.Kind, ends, on []way) error {
+	raw, err := f.d.ReadValue()
+	if err != nil {
+		return err
+	}
+	v := value{kind: kind, empty: len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0}
+	if len(raw) <= maxToken {
+		v.raw = bytes.Clone(raw)
+	}
+	if err := f.take(ends, v); err != nil || len(on) == 0 {
+		return err
+	}
+	inside := finder{d: &skimmer{data: raw}, found: f.found, missing: f.missing}
+	err = inside.walk(on)
+	f.missing = inside.missing
+	return err
 }
 
 func (f *finder) take(ways []way, v value) error {
@@ -192,7 +215,8 @@ func findInTree(src io.ReaderAt, size int64, path *jsonpath.Path) (value, error)
 	v := value{kind: raw.Kind()}
 	if v.kind == '[' || v.kind == '{' {
 		v.empty = len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
-	} else {
+	}
+	if len(raw) <= maxToken || !(v.kind == '[' || v.kind == '{') {
 		v.raw = bytes.Clone(raw)
 	}
 	return v, nil

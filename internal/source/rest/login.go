@@ -4,16 +4,21 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // maxTokenAnswer is how long the answer with a token may be.
@@ -23,6 +28,8 @@ const maxTokenAnswer = 1 << 20
 var (
 	accessTokenPath = mustPath("$.access_token")
 	expiresInPath   = mustPath("$.expires_in")
+
+	refreshTokenPath = mustPath("$.refresh_token")
 )
 
 func mustPath(text string) *jsonpath.Path {
@@ -52,37 +59,57 @@ func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (rece
 		q.setHeaders(request, r.at, true)
 		return request, nil
 	}
-	found, err := r.askToken(ctx, build, q.timeout, traced, r.spec.auth.tokenPath)
+	a := &r.spec.auth
+	if a.tokenPath != nil {
+		found, err := r.askToken(ctx, build, q.timeout, traced, nil, a.tokenPath)
+		if err != nil {
+			return receivedToken{}, err
+		}
+		return r.received(found[0], value{})
+	}
+	var token string
+	_, err := r.askToken(ctx, build, q.timeout, traced, func(response *http.Response) {
+		token = response.Header.Get(a.tokenHeader)
+		for _, cookie := range response.Cookies() {
+			if a.tokenCookie != "" && cookie.Name == a.tokenCookie {
+				token = cookie.Value
+			}
+		}
+	})
 	if err != nil {
 		return receivedToken{}, err
 	}
-	return r.received(found[0], value{})
+	quoted := strictjson.String(token)
+	return r.received(value{kind: '"', raw: jsontext.Value(quoted.Raw)}, value{})
 }
 
 // clientToken asks for a token with the secrets of a client. They are sent in
 // the header, as the standard wants it, and where that is refused in the body.
-func (r *run) clientToken(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+func (r *run) clientToken(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest, grant url.Values) (receivedToken, error) {
 	a := &r.spec.auth
+	public := a.password == ""
 	ask := func() ([]value, error) {
 		build := func(ctx context.Context) (*http.Request, error) {
-			form := url.Values{"grant_type": {"client_credentials"}}
+			form := maps.Clone(grant)
 			if a.scope != "" {
 				form.Set("scope", a.scope)
 			}
-			if slot.inBody {
+			if slot.inBody || public {
 				form.Set("client_id", a.username)
+			}
+			if slot.inBody && !public {
 				form.Set("client_secret", a.password)
 			}
 			request, err := newRequest(ctx, http.MethodPost, a.tokenURL, form.Encode(), "application/x-www-form-urlencoded")
-			if err == nil && !slot.inBody {
+			if err == nil && !slot.inBody && !public {
 				request.SetBasicAuth(url.QueryEscape(a.username), url.QueryEscape(a.password))
 			}
 			return request, err
 		}
-		return r.askToken(ctx, build, r.spec.request.timeout, traced, accessTokenPath, expiresInPath)
+		return r.askToken(ctx, build, r.spec.request.timeout, traced, nil, accessTokenPath, expiresInPath, refreshTokenPath)
 	}
 	found, err := ask()
-	if errors.Is(err, ErrAuth) {
+	if errors.Is(err, ErrAuth) && !public && !errors.Is(err, errGrant) {
 		slot.inBody = !slot.inBody
 		if found, err = ask(); err != nil {
 			slot.inBody = !slot.inBody
@@ -91,12 +118,14 @@ func (r *run) clientToken(ctx context.Context, slot *tokenSlot, traced *[]feedmi
 	if err != nil {
 		return receivedToken{}, err
 	}
-	return r.received(found[0], found[1])
+	t, err := r.received(found[0], found[1])
+	t.rotated, _ = found[2].text()
+	return t, err
 }
 
 // askToken makes a request for a token and finds the values of paths in its
 // answer.
-func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.Request, error), timeout time.Duration, traced *[]feedmill.TracedRequest, paths ...*jsonpath.Path) ([]value, error) {
+func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.Request, error), timeout time.Duration, traced *[]feedmill.TracedRequest, look func(*http.Response), paths ...*jsonpath.Path) ([]value, error) {
 	var found []value
 	e := exchange{
 		run: r, timeout: timeout, limit: maxTokenAnswer, traced: traced,
@@ -111,11 +140,15 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 			data, err := io.ReadAll(io.LimitReader(body, maxTokenAnswer))
 			switch status := response.StatusCode; {
 			case status == http.StatusBadRequest, status == http.StatusUnauthorized, status == http.StatusForbidden:
-				o.err = fail("source-auth", ErrAuth, "The source answered %s when it was asked for a token. Give it a credential that it accepts.", statusText(status))
+				o.err = tokenRefused(status, data)
+				o.head = data
 			case status < 200 || status > 299:
 				o = refusedBy(status, response.Header)
+				o.head = data
 			case err != nil:
 				o = r.readFailed(err)
+			case look != nil:
+				look(response)
 			default:
 				if found, err = find(bytes.NewReader(data), int64(len(data)), paths...); err != nil {
 					o.err = fail("token", nil, "The answer of the source to the login is no JSON.")
@@ -126,6 +159,47 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 		},
 	}
 	return found, e.do(ctx)
+}
+
+// The members of the answer of a token endpoint that refuses (RFC 6749).
+var (
+	oauthErrorPath       = mustPath("$.error")
+	oauthDescriptionPath = mustPath("$.error_description")
+)
+
+// oauthErrors says what to do about the errors that the standard names.
+var oauthErrors = map[string]string{
+	"invalid_client":         "Check the client id and the client secret.",
+	"invalid_grant":          "What was given for a token is not valid any more; sign in again and give the new one.",
+	"invalid_scope":          "Check the scope.",
+	"unauthorized_client":    "The client may not ask for tokens in this way; allow it where the client is registered.",
+	"unsupported_grant_type": "The source gives no tokens in this way; use another kind of auth.",
+}
+
+// errGrant is why a token is refused that was given for another. To say it in
+// another way is of no use, and may cost the token.
+var errGrant = fmt.Errorf("the grant is not valid: %w", ErrAuth)
+
+// tokenRefused says why a token was refused, in the words of the source where they
+// are those of the standard.
+func tokenRefused(status int, answer []byte) error {
+	said, advice := "", "Give it a credential that it accepts."
+	if found, err := find(bytes.NewReader(answer), int64(len(answer)), oauthErrorPath, oauthDescriptionPath); err == nil {
+		if code, ok := found[0].text(); ok && code != "" {
+			said = " with " + shorten(code)
+			if known := oauthErrors[code]; known != "" {
+				advice = known
+			}
+			if text, ok := found[1].text(); ok && text != "" {
+				said += ": " + strings.TrimSuffix(shorten(text), ".") + ","
+			}
+		}
+	}
+	cause := ErrAuth
+	if strings.HasPrefix(said, " with invalid_grant") {
+		cause = errGrant
+	}
+	return fail("source-auth", cause, "The source answered %s%s when it was asked for a token. %s", statusText(status), said, advice)
 }
 
 // received is the token that was found.

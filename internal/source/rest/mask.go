@@ -44,7 +44,7 @@ func newMask(s *Spec) *mask {
 		m.named = append(m.named, s.auth.name)
 	}
 	m.add(s.auth.password, s.auth.value)
-	if s.auth.kind == authBasic || s.auth.kind == authOAuth {
+	if s.auth.kind == authBasic || s.auth.kind == authOAuth || s.auth.kind == authRenew {
 		m.add(base64.StdEncoding.EncodeToString([]byte(s.auth.username + ":" + s.auth.password)))
 	}
 	m.addRequest(&s.request)

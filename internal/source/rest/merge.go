@@ -80,7 +80,7 @@ func reuse(doc, change *strictjson.Value, kept strictjson.Value) []string {
 // known reports whether the places that a spec names could be read.
 func (s *Spec) known() bool {
 	return s.request.origin != nil &&
-		(s.auth.kind != authOAuth || s.auth.tokenURL != nil) &&
+		(s.auth.kind != authOAuth && s.auth.kind != authRenew && s.auth.kind != authJWT || s.auth.tokenURL != nil) &&
 		(s.auth.kind != authLogin || s.auth.login.origin != nil)
 }
 

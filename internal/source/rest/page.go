@@ -36,22 +36,26 @@ type answer struct {
 	notModified bool
 	header      http.Header
 	url         *url.URL // what was asked in the end
+	request     *http.Request
+	status      int
 	body        *io.SectionReader
-	size        int64
+	start, size int64
 	hash        uint64
-	// found is what the paths of the spec lead to, first that of the
-	// pagination, and scanErr why they lead nowhere.
+	// found is what the paths of the spec lead to, and scanErr why those of the
+	// pagination lead nowhere.
+	paths   []*jsonpath.Path
 	found   []value
 	scanErr error
 	traced  []feedmill.TracedRequest
 	// next is the page after this one, nil where there is none, and nextErr
-	// why there cannot be one.
+	// why there cannot be one. With last the source says that there is none.
 	next    *step
 	nextErr error
+	last    bool
 }
 
 // first is the first page of the fetch.
-func (r *run) first() (step, error) {
+func (r *sequence) first() (step, error) {
 	s := step{number: 1, count: r.spec.pagination.start}
 	request, err := r.build(context.Background(), s)
 	if err != nil {
@@ -68,10 +72,10 @@ func (r *run) first() (step, error) {
 }
 
 // get asks for a page until it is there or cannot be had.
-func (r *run) get(ctx context.Context, s step) *answer {
+func (r *sequence) get(ctx context.Context, s step) *answer {
 	a := &answer{step: s}
 	e := exchange{
-		run: r, page: s.number, timeout: r.spec.request.timeout, signed: true, traced: &a.traced,
+		run: r.run, page: s.number, timeout: r.spec.request.timeout, signed: true, traced: &a.traced,
 		build:   func(ctx context.Context) (*http.Request, error) { return r.build(ctx, s) },
 		receive: func(response *http.Response, body io.Reader) outcome { return r.receive(a, response, body) },
 		limit:   r.spec.pagination.maxBytes - r.end,
@@ -86,6 +90,7 @@ const maxErrorBody = 1 << 20
 // receive reads the answer to the request of a page.
 func (r *run) receive(a *answer, response *http.Response, body io.Reader) outcome {
 	a.header, a.url, a.size = response.Header, response.Request.URL, 0
+	a.request, a.status, a.body = response.Request, response.StatusCode, nil
 	status := response.StatusCode
 	if status == http.StatusNotModified && (response.Request.Header.Get("If-None-Match") != "" || response.Request.Header.Get("If-Modified-Since") != "") {
 		a.notModified = true
@@ -98,31 +103,41 @@ func (r *run) receive(a *answer, response *http.Response, body io.Reader) outcom
 		Size() int64
 	}
 	if good {
-		if o = r.spool(a, body); o.err != nil {
+		if o = r.spool(a, body); o.err == nil {
+			o = r.wantWhole(a, o)
+		}
+		if o.err != nil {
+			o.head = r.spooled(r.end, o.bytes)
 			return o
 		}
 		doc = a.body
 	} else {
 		data, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
-		o.bytes = int64(len(data))
+		o.bytes, o.head = int64(len(data)), data
 		doc = bytes.NewReader(data)
 	}
 	r.scan(a, doc, doc.Size())
 	rule, matched := r.ruleFor(status, a)
 	switch {
 	case matched && rule.action == actionIgnore:
-		a.size = 0
+		a.size, a.found = 0, nil
+		r.ignored++
 		return o
 	case matched:
 		o.err = fail("source-error", nil, "The source answered %s%s, which a rule of the feed takes for an error.", statusText(status), r.said(rule, a))
-		o.retry, o.after = rule.action == actionRetry, retryAfter(response.Header)
+		o.retry = rule.action == actionRetry
+		o.after, _ = retryAfter(status, response.Header)
+		if good {
+			o.head = r.spooled(r.end, o.bytes)
+		}
 		return o
 	case good:
 		r.end += a.size
+		r.taken++
 		return o
 	}
 	failed := refusedBy(status, response.Header)
-	failed.bytes = o.bytes
+	failed.bytes, failed.head = o.bytes, o.head
 	return failed
 }
 
@@ -157,41 +172,36 @@ func (r *run) spool(a *answer, body io.Reader) (o outcome) {
 			return failed
 		}
 	}
-	a.size, a.hash = o.bytes, hash.Sum64()
+	a.start, a.size, a.hash = r.end, o.bytes, hash.Sum64()
 	a.body = io.NewSectionReader(r.job.Spool, r.end, a.size)
 	return o
 }
 
 // scan looks for what the paths of the spec lead to.
 func (r *run) scan(a *answer, doc io.ReaderAt, size int64) {
-	a.found, a.scanErr = nil, nil
-	paths := make([]*jsonpath.Path, 0, 1+len(r.spec.rules))
-	if path := r.spec.pagination.path; path != nil {
-		paths = append(paths, path)
-	}
-	for _, rule := range r.spec.rules {
-		if rule.path != nil {
-			paths = append(paths, rule.path)
-		}
-	}
-	if len(paths) == 0 || size == 0 {
+	a.paths, a.found, a.scanErr = r.spec.paths, nil, nil
+	if len(a.paths) == 0 || size == 0 {
 		return
 	}
-	found, err := find(doc, size, paths...)
+	found, err := find(doc, size, a.paths...)
 	a.found = found
-	if r.spec.pagination.path != nil {
+	if r.spec.pagination.looksInside() {
 		a.scanErr = err
 	}
 }
 
+// looksInside reports whether the document itself says what the next page is.
+func (p *pagination) looksInside() bool {
+	return slices.ContainsFunc([]*signal{{path: p.path}, p.more, p.end, p.total, p.totalPages}, func(s *signal) bool { return s != nil && s.path != nil })
+}
+
 // ruleFor is the first rule that an answer falls under.
 func (r *run) ruleFor(status int, a *answer) (rule, bool) {
-	i := r.firstRule()
 	for _, rule := range r.spec.rules {
 		matches := len(rule.status) == 0 || slices.Contains(rule.status, status)
 		if rule.path != nil {
-			matches = matches && i < len(a.found) && a.found[i].isSet()
-			i++
+			v := a.at(rule.path)
+			matches = matches && v.isSet()
 		}
 		if matches {
 			return rule, true
@@ -200,27 +210,11 @@ func (r *run) ruleFor(status int, a *answer) (rule, bool) {
 	return rule{}, false
 }
 
-// firstRule is where what the rules look for begins.
-func (r *run) firstRule() int {
-	if r.spec.pagination.path != nil {
-		return 1
-	}
-	return 0
-}
-
 // said is what an answer says of its error, as far as a rule looks at it.
 func (r *run) said(looked rule, a *answer) string {
-	i := r.firstRule()
-	for _, rule := range r.spec.rules {
-		if rule.path == nil {
-			continue
-		}
-		if rule.path == looked.path && i < len(a.found) {
-			if text, ok := a.found[i].text(); ok {
-				return " and said " + strconv.Quote(shorten(text))
-			}
-		}
-		i++
+	v := a.at(looked.path)
+	if text, ok := v.text(); ok && looked.path != nil {
+		return " and said " + strconv.Quote(shorten(text))
 	}
 	return ""
 }
@@ -245,7 +239,7 @@ func (a *answer) wantJSON(format string) error {
 
 // follow finds the page that comes after a, for all kinds of pagination but
 // offset.
-func (r *run) follow(a *answer) (*step, error) {
+func (r *sequence) follow(a *answer) (*step, error) {
 	next := &step{number: a.step.number + 1}
 	var to string
 	switch r.spec.pagination.kind {
@@ -255,14 +249,20 @@ func (r *run) follow(a *answer) (*step, error) {
 	case pagesLink:
 		to = nextLink(a.header.Values("Link"))
 	case pagesURL, pagesCursor:
-		if len(a.found) == 0 || !a.found[0].isSet() && a.found[0].kind != '0' {
+		token := a.at(r.spec.pagination.path)
+		if !token.isSet() && token.kind != '0' {
 			return nil, nil
 		}
-		text, ok := a.found[0].text()
-		if !ok || a.found[0].kind == 't' {
-			return nil, fail("pagination", nil, "On page %d the path %s leads to no text or number.", a.step.number, r.spec.pagination.path)
+		text, ok := token.text()
+		switch {
+		case r.spec.pagination.kind == pagesURL && token.kind != '"':
+			return nil, fail("pagination", nil, "On page %d the path %s leads to no text, and so to no address.", a.step.number, r.spec.pagination.path)
+		case !ok && token.raw == nil:
+			return nil, fail("pagination", nil, "On page %d the path %s leads to a token of more than %d bytes.", a.step.number, r.spec.pagination.path, maxToken)
+		case !ok:
+			text = string(token.raw)
 		}
-		to, next.token = text, &a.found[0]
+		to, next.token = text, &token
 	}
 	if to == "" {
 		return nil, nil
@@ -275,7 +275,7 @@ func (r *run) follow(a *answer) (*step, error) {
 		u.User, u.Fragment = nil, ""
 		next.url, next.token, to = u, nil, u.String()
 	}
-	if r.seen.step(to) {
+	if r.seen.step(to) && !a.last {
 		return nil, fail("pagination-loop", nil, "Page %d leads to a page that was there before.", a.step.number)
 	}
 	return next, nil

@@ -13,7 +13,7 @@ import (
 // readAuth reads how requests are signed.
 func readAuth(o *object) auth {
 	o.needText("kind")
-	a := auth{kind: o.choice("kind", authNone, authNone, authBasic, authBearer, authAPIKey, authOAuth, authLogin)}
+	a := auth{kind: o.choice("kind", authNone, authNone, authBasic, authBearer, authAPIKey, authOAuth, authRenew, authJWT, authAWS, authLogin)}
 	switch a.kind {
 	case authBasic:
 		a.username = o.needText("username")
@@ -39,7 +39,15 @@ func readAuth(o *object) auth {
 			o.Fault("value", "The value holds characters that a cookie cannot.")
 		}
 	case authOAuth:
-		o.readOAuth(&a)
+		o.readClient(&a)
+	case authRenew:
+		o.readRenewal(&a)
+	case authJWT:
+		o.readServiceAccount(&a)
+	case authAWS:
+		a.username, a.password = o.needText("accessKeyId"), o.needText("secretAccessKey")
+		o.secret("secretAccessKey")
+		a.region, a.service = o.needText("region"), o.needText("service")
 	case authLogin:
 		o.readLogin(&a)
 	}
@@ -57,7 +65,8 @@ func (o *object) headerSecret(name string) string {
 	return s
 }
 
-func (o *object) readOAuth(a *auth) {
+// readTokenURL reads where tokens are asked for.
+func (o *object) readTokenURL(a *auth) {
 	if text := o.needText("tokenUrl"); text != "" {
 		t, _, err := parseURL(text)
 		u, _ := url.Parse(text)
@@ -72,10 +81,44 @@ func (o *object) readOAuth(a *auth) {
 			a.tokenURL = u
 		}
 	}
+	a.scope, _ = o.text("scope")
+}
+
+// readClient reads a client that is given tokens for its secret.
+func (o *object) readClient(a *auth) {
+	o.readTokenURL(a)
 	a.username = o.needText("clientId")
 	a.password = o.needText("clientSecret")
 	o.secret("clientSecret")
-	a.scope, _ = o.text("scope")
+}
+
+// readRenewal reads a client that is given tokens for one that it was given when
+// somebody signed in. A client that is known to everybody has no secret.
+func (o *object) readRenewal(a *auth) {
+	o.readTokenURL(a)
+	a.username = o.needText("clientId")
+	if a.password, _ = o.text("clientSecret"); o.Has("clientSecret") {
+		o.secret("clientSecret")
+	}
+	a.value = o.needText("refreshToken")
+	o.secret("refreshToken")
+}
+
+// readServiceAccount reads an account that is given tokens for its signed word.
+func (o *object) readServiceAccount(a *auth) {
+	o.readTokenURL(a)
+	if text := o.needText("privateKey"); text != "" {
+		var err error
+		if a.key, err = parsePrivateKey(text); err != nil {
+			o.Fault("privateKey", upperFirst(err.Error())+".")
+		}
+		a.value = text
+	}
+	o.secret("privateKey")
+	a.issuer = o.needText("issuer")
+	a.keyID, _ = o.text("keyId")
+	a.subject, _ = o.text("subject")
+	a.audience, _ = o.text("audience")
 }
 
 func queryNames(u *url.URL) (names []string) {
@@ -100,13 +143,26 @@ func (o *object) readLogin(a *auth) {
 	} else if !o.Has("request") {
 		o.Fault("request", strictjson.Required)
 	}
-	a.tokenPath = o.path("tokenPath", true)
+	given := 0
+	for _, name := range []string{"tokenPath", "tokenHeader", "tokenCookie"} {
+		if o.Has(name) {
+			given++
+		}
+	}
+	if given != 1 {
+		o.Fault("tokenPath", "Say where the token is with one of tokenPath, tokenHeader and tokenCookie.")
+	}
+	a.tokenPath = o.path("tokenPath", false)
+	a.tokenHeader, _ = o.text("tokenHeader")
+	if a.tokenCookie, _ = o.text("tokenCookie"); a.tokenCookie != "" {
+		a.header, a.prefix = "Cookie", a.tokenCookie+"="
+	}
 	if s, ok := o.text("header"); ok {
 		a.header = s
 		if wrong := wrongHeader(s); wrong != "" {
 			o.Fault("header", wrong)
 		}
-		if !strings.EqualFold(s, "Authorization") {
+		if !strings.EqualFold(s, "Authorization") && (a.tokenCookie == "" || !strings.EqualFold(s, "Cookie")) {
 			a.prefix = ""
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
@@ -43,6 +44,8 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	}
 	s.rate = readRate(o)
 	s.rules = readRules(o)
+	s.zone = readZone(o)
+	s.paths = s.lookedFor()
 	return s
 }
 
@@ -75,9 +78,30 @@ func readIncremental(o *object, r *request) *incremental {
 	if o.r.usesCursor != "" && inc.start.text == "" && !in.Has("start") {
 		in.Fault("start", "This is required where {{cursor}} is used, for the first fetch.")
 	}
+	if name, ok := in.text("timezone"); ok {
+		if _, err := feedmill.Zone(name); err != nil || name == "" {
+			in.Fault("timezone", "No time zone of this name is known; write an IANA name such as Europe/Paris.")
+		}
+	}
 	inc.lookback = in.duration("lookback", 0, 0, maxLookback)
 	in.RefuseUnknown()
 	return inc
+}
+
+// readZone reads where days are counted: as incremental says, else the schedule.
+func readZone(o *object) *time.Location {
+	for _, name := range []string{"incremental", "schedule"} {
+		in := o.Value.Member(name)
+		if in == nil || in.Kind != '{' {
+			continue
+		}
+		if v := in.Member("timezone"); v != nil && v.Kind == '"' && v.Text() != "" {
+			if zone, err := feedmill.Zone(v.Text()); err == nil {
+				return zone
+			}
+		}
+	}
+	return time.UTC
 }
 
 // columnOf is the column that a path of names leads to, as nested objects name
@@ -190,6 +214,11 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 	}
 	if p.path == nil {
 		in.refuse(p.kind, "path")
+	}
+	if p.kind == pagesNone {
+		in.refuse(p.kind, "more", "end", "total", "totalPages")
+	} else {
+		p.more, p.end, p.total, p.totalPages = in.signal("more"), in.signal("end"), in.signal("total"), in.signal("totalPages")
 	}
 	in.RefuseUnknown()
 	return p

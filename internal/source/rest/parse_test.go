@@ -65,7 +65,7 @@ func TestParseDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := d.Spec
-	if d.Name != "api.test" || d.Mode != feedmill.ModeReplace || d.Response != (Response{"auto", "", "", 1, "auto"}) || !d.Schedule.IsZero() ||
+	if d.Name != "api.test" || d.Mode != feedmill.ModeReplace || d.Response != (Response{Format: "auto", Sheet: 1, Types: "auto"}) || !d.Schedule.IsZero() ||
 		s.request.method != "GET" || s.request.timeout != defaultTimeout || s.maxAttempts != 5 || s.pagination.maxPages != 1000 || s.pagination.maxBytes != 1000 {
 		t.Errorf("%+v %+v", d, s)
 	}

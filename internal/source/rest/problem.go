@@ -28,6 +28,10 @@ var titles = map[string]string{
 	"data-too-large":     "There is too much data",
 	"pagination":         "The next page cannot be found",
 	"token":              "No token was received",
+	"data":               "The data cannot be modelled",
+	"all-ignored":        "Every answer was ignored",
+	"no-cursor":          "No record has the cursor",
+	"missing-path":       "The records are not where the path says",
 }
 
 // fail makes a failure of a type.

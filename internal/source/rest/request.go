@@ -14,7 +14,7 @@ import (
 )
 
 // build makes the request of a page, without the credential.
-func (r *run) build(ctx context.Context, s step) (*http.Request, error) {
+func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 	spec := &r.spec.request
 	sent := r.extras(s)
 	home := true
@@ -96,27 +96,51 @@ type extra struct {
 	value    extraValue
 }
 
+// extraValue is a text, or JSON where that is wanted.
 type extraValue struct {
-	text   string
-	number bool
+	text string
+	// json is the value as it came from the source, nil where it is text.
+	json []byte
+}
+
+// count is a number as a parameter.
+func count(n int64) extraValue {
+	text := strconv.FormatInt(n, 10)
+	return extraValue{text: text, json: []byte(text)}
+}
+
+// extra is a token as a parameter: its text, or in a body what it was.
+func (v *value) extra() extraValue {
+	text, ok := v.text()
+	if !ok {
+		text = string(v.raw)
+	}
+	return extraValue{text: text, json: v.raw}
+}
+
+// value is the parameter in a body of JSON.
+func (v extraValue) value() (strictjson.Value, error) {
+	if v.json == nil {
+		return strictjson.String(v.text), nil
+	}
+	return parseDocument(v.json)
 }
 
 // extras are the parameters of a page.
-func (r *run) extras(s step) (extras []extra) {
+func (r *sequence) extras(s step) (extras []extra) {
 	if inc := r.spec.incremental; inc != nil && inc.param != "" && r.at.cursor != "" {
 		extras = append(extras, extra{inc.in, inc.param, extraValue{text: r.at.cursor}})
 	}
 	p := &r.spec.pagination
 	if p.sizeParam != "" && p.size > 0 {
-		extras = append(extras, extra{p.in, p.sizeParam, extraValue{strconv.FormatInt(p.size, 10), true}})
+		extras = append(extras, extra{p.in, p.sizeParam, count(p.size)})
 	}
 	switch p.kind {
 	case pagesOffset, pagesNumber:
-		extras = append(extras, extra{p.in, p.param, extraValue{strconv.FormatInt(s.count, 10), true}})
+		extras = append(extras, extra{p.in, p.param, count(s.count)})
 	case pagesCursor:
 		if s.token != nil {
-			text, _ := s.token.text()
-			extras = append(extras, extra{p.in, p.param, extraValue{text, s.token.kind == '0'}})
+			extras = append(extras, extra{p.in, p.param, s.token.extra()})
 		}
 	}
 	return extras
@@ -202,9 +226,9 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 	doc := b.json.Clone()
 	expandTokens(&doc, m)
 	for _, e := range inside {
-		value := strictjson.String(e.value.text)
-		if e.value.number {
-			value = strictjson.Value{Kind: '0', Raw: []byte(e.value.text)}
+		value, err := e.value.value()
+		if err != nil {
+			return "", "", err
 		}
 		if err := putMember(&doc, e.name, value); err != nil {
 			return "", "", err

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -28,28 +29,60 @@ func backOff(tries int) time.Duration {
 	return d/2 + rand.N(d)
 }
 
-// retryAfter is how long an answer asks to wait, 0 where it does not.
-func retryAfter(h http.Header) time.Duration {
+// retryAfter is how long an answer asks to wait, and whether it does.
+func retryAfter(status int, h http.Header) (time.Duration, bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
-		return max(time.Duration(seconds)*time.Second, 0)
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds == seconds {
+		return inSeconds(seconds), true
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(time.Until(at), 0)
+		return max(time.Until(at), 0), true
 	}
-	return 0
+	for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
+		left := strings.TrimSpace(h.Get(prefix + "Remaining"))
+		reset, err := strconv.ParseFloat(strings.TrimSpace(h.Get(prefix+"Reset")), 64)
+		nothing := left == "0" || left == "" && status == http.StatusTooManyRequests
+		if err == nil && reset == reset && nothing {
+			return untilReset(reset), true
+		}
+	}
+	return 0, false
+}
+
+// untilReset is the time until a limit is lifted: a large number is a point in
+// time, in seconds or milliseconds since 1970, and a small one seconds from now.
+func untilReset(reset float64) time.Duration {
+	const moment, millis = 1e9, 1e12
+	switch {
+	case reset > millis:
+		return max(time.Until(time.UnixMilli(int64(min(reset, 1e15)))), 0)
+	case reset > moment:
+		// A part of a second is waited for, too.
+		return max(time.Until(time.Unix(int64(math.Ceil(reset)), 0)), 0)
+	}
+	return inSeconds(reset)
+}
+
+func inSeconds(seconds float64) time.Duration {
+	const longest = 365 * 24 * 3600
+	return time.Duration(max(min(seconds, longest), 0) * float64(time.Second))
 }
 
 // refusedBy says what a status means that is no success.
 func refusedBy(status int, h http.Header) outcome {
+	after, asked := retryAfter(status, h)
 	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+	case status == http.StatusUnauthorized:
 		return outcome{
 			err:     fail("source-auth", ErrAuth, "The source answered %s. Give it a credential that it accepts.", statusText(status)),
-			refused: status == http.StatusUnauthorized,
+			refused: true,
 		}
-	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
-		return outcome{err: fail("source-status", nil, "The source answered %s.", statusText(status)), retry: true, after: retryAfter(h)}
+	case status == http.StatusForbidden && !asked:
+		failure := fail("source-auth", nil, "The source answered %s. Give it a credential that may read this.", statusText(status))
+		failure.Forbidden = true
+		return outcome{err: failure}
+	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status == http.StatusForbidden:
+		return outcome{err: fail("source-status", nil, "The source answered %s.", statusText(status)), retry: true, after: after}
 	}
 	return outcome{err: fail("source-status", nil, "The source answered %s. Check the request.", statusText(status))}
 }

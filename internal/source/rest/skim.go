@@ -16,7 +16,7 @@ type document interface {
 	PeekKind() jsontext.Kind
 	// SkipValue passes over the next value.
 	SkipValue() error
-	// ReadValue reads the next value, which is neither array nor object.
+	// ReadValue reads the next value.
 	ReadValue() (jsontext.Value, error)
 	// Name reads the name of the next member.
 	Name() ([]byte, error)
@@ -90,7 +90,7 @@ func (s *skimmer) Name() ([]byte, error) {
 	return jsontext.AppendUnquote(nil, raw)
 }
 
-// ReadValue reads the next value, which is neither array nor object.
+// ReadValue reads the next value.
 func (s *skimmer) ReadValue() (jsontext.Value, error) {
 	kind := s.PeekKind()
 	start := s.at
@@ -98,7 +98,7 @@ func (s *skimmer) ReadValue() (jsontext.Value, error) {
 		return nil, err
 	}
 	raw := jsontext.Value(s.data[start:s.at])
-	if kind != '"' && !raw.IsValid() {
+	if kind != '"' && !raw.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 		return nil, errSkim
 	}
 	return raw, nil

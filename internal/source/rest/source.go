@@ -125,7 +125,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if f.Enough > 0 {
 		spec.pagination.maxBytes = min(spec.pagination.maxBytes, s.fetcher.options.MaxBytes)
 	}
-	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace}
+	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets}
 	var cursor Cursor
 	var positions [][]byte
 	for i, feed := range f.Feeds {
@@ -148,12 +148,22 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
+	if column, ok := spec.CursorColumn(); ok && result.Records > 0 && cursor.Newest() == "" {
+		return feedmill.Fetched{}, fail("no-cursor", nil,
+			"None of the %d records has a value at incremental.cursorPath, the column %q, so everything would be fetched and kept again the next time. Correct the path.", result.Records, column)
+	}
 	for i := range positions {
 		if positions[i], err = Advance(result.Position, positions[i], cursor.Newest()); err != nil {
 			return feedmill.Fetched{}, err
 		}
 	}
-	return feedmill.Fetched{NotModified: result.NotModified, Positions: positions}, nil
+	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions}
+	if spec.incremental != nil {
+		// What is at the cursor or after it comes again, and what is new is not
+		// the same as anything that is there: it has another cursor.
+		fetched.Again = slices.Repeat([]feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}, len(positions))
+	}
+	return fetched, nil
 }
 
 // reading is how the records of a feed are read, with the column of the cursor
@@ -166,6 +176,9 @@ func (s *Spec) reading(feedSpec []byte, cursor *Cursor) (feedmill.PageReading, e
 	}
 	if r.Format == "auto" {
 		r.Format = ""
+	}
+	if response.Path != "" && !response.MissingEmpty {
+		r.Missing = response.missing
 	}
 	r.Watch, _ = s.CursorColumn()
 	return r, err

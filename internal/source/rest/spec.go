@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"crypto"
 	"net/url"
 	"time"
 
@@ -18,6 +19,10 @@ type Spec struct {
 	maxAttempts int
 	rate        *rate
 	rules       []rule
+	// zone is where days are counted.
+	zone *time.Location
+	// paths are all that is looked for in an answer, by pagination and rules.
+	paths []*jsonpath.Path
 }
 
 // request is what is asked for.
@@ -60,20 +65,32 @@ const (
 	authBearer = "bearer"
 	authAPIKey = "apiKey"
 	authOAuth  = "oauth2ClientCredentials"
+	authRenew  = "oauth2RefreshToken"
+	authJWT    = "jwtBearer"
+	authAWS    = "awsSigV4"
 	authLogin  = "login"
 )
 
 // auth is how requests are signed.
 type auth struct {
-	kind               string
-	username, password string // basic; clientId and clientSecret of oauth2ClientCredentials
-	value              string // token of bearer, value of apiKey
+	kind string
+	// username and password are of basic, and the id and the secret of a client
+	// of OAuth or of a key of awsSigV4.
+	username, password string
+	value              string // token of bearer and of oauth2RefreshToken, value of apiKey
 	in, name           string // apiKey
 	tokenURL           *url.URL
 	scope              string
 	login              request
-	tokenPath          *jsonpath.Path
-	header, prefix     string // of login
+	// The token of a login is at tokenPath of the answer, or in one of its
+	// headers or cookies.
+	tokenPath                *jsonpath.Path
+	tokenHeader, tokenCookie string
+	header, prefix           string // of login
+	region, service          string // of awsSigV4
+	// key and the rest are of jwtBearer.
+	key                              crypto.Signer
+	keyID, issuer, subject, audience string
 }
 
 // The kinds of pagination.
@@ -105,6 +122,10 @@ type pagination struct {
 	sizeParam string
 	maxPages  int64
 	maxBytes  int64
+	// more, end, total and totalPages are where the source says that there is
+	// another page, that this is the last one, how many records there are in
+	// all, and how many pages. Each is nil where it is not looked for.
+	more, end, total, totalPages *signal
 }
 
 // incremental is how a fetch asks only for what is new.

@@ -11,6 +11,8 @@ type receivedToken struct {
 	text string
 	// lives is how long it is good for, 0 where nobody knows.
 	lives time.Duration
+	// rotated is what is to be given the next time, empty where it stays.
+	rotated string
 }
 
 // tokens are those received, for as long as they are good.

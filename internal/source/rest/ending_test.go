@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Pages end where the source says so, and not where one has no records.
+func TestPagesEnd(t *testing.T) {
+	// A page is its records, what else is in the document, and headers.
+	type page struct {
+		rows   int
+		more   string
+		header string
+	}
+	for _, test := range []struct {
+		name, pagination, failure string
+		pages                     []page
+		records, requests         int64
+	}{
+		{
+			name: "empty pages with a token", pagination: `{"kind":"cursor","path":"$.next","param":"at"}`,
+			pages:   []page{{5, `"next":1`, ""}, {0, `"next":2`, ""}, {0, `"next":3`, ""}, {5, `"next":4`, ""}, {5, `"next":null`, ""}},
+			records: 15, requests: 5,
+		},
+		{
+			name: "empty pages with a link", pagination: `{"kind":"linkHeader"}`,
+			pages:   []page{{0, `"a":1`, `<?at=1>; rel="next"`}, {3, `"a":1`, `<?at=2>; rel="next"`}, {0, `"a":1`, ""}},
+			records: 3, requests: 3,
+		},
+		{
+			name: "empty pages with the address of the next", pagination: `{"kind":"nextUrl","path":"$['@odata.nextLink']"}`,
+			pages:   []page{{0, `"@odata.nextLink":"?at=1"`, ""}, {0, `"@odata.nextLink":"?at=2"`, ""}, {2, `"a":1`, ""}},
+			records: 2, requests: 3,
+		},
+		{
+			name: "no more", pagination: `{"kind":"cursor","path":"$.rows[-1].id","param":"at","more":"$.has_more"}`,
+			pages:   []page{{2, `"has_more":true`, ""}, {2, `"has_more":false`, ""}, {9, ``, ""}},
+			records: 4, requests: 2,
+		},
+		{
+			name: "the end of a stream that names a next page", pagination: `{"kind":"cursor","path":"$.next","param":"at","end":"$.end"}`,
+			pages:   []page{{2, `"next":1,"end":false`, ""}, {2, `"next":1,"end":true`, ""}, {9, ``, ""}},
+			records: 4, requests: 2,
+		},
+		{
+			name: "a total", pagination: `{"kind":"offset","param":"at","total":"$.total"}`,
+			pages:   []page{{2, `"total":4`, ""}, {9, ``, ""}, {2, `"total":4`, ""}},
+			records: 4, requests: 2,
+		},
+		{
+			name: "pages in a header", pagination: `{"kind":"page","param":"at","start":0,"totalPages":{"header":"Link"}}`,
+			pages:   []page{{2, `"a":1`, "2"}, {1, `"a":1`, "2"}, {9, ``, ""}},
+			records: 3, requests: 2,
+		},
+		{
+			name: "what is not said ends nothing", pagination: `{"kind":"page","param":"at","start":0,"more":"$.mroe"}`,
+			pages:   []page{{2, `"a":1`, ""}, {2, `"a":2`, ""}, {0, `"a":3`, ""}},
+			records: 4, requests: 3,
+		},
+		{
+			name: "a token of any kind", pagination: `{"kind":"cursor","path":"$.next","param":"at"}`,
+			pages:   []page{{1, `"next":[1]`, ""}, {1, `"next":{"at":2}`, ""}, {1, `"next":true`, ""}, {1, `"next":[]`, ""}},
+			records: 4, requests: 4,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(t)
+				asked := 0
+				l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+					at := asked
+					if strings.Contains(test.pagination, "offset") {
+						_, _ = fmt.Sscan(r.URL.Query().Get("at"), &at)
+					}
+					asked++
+					p := test.pages[min(at, len(test.pages)-1)]
+					if p.header != "" {
+						w.Header().Set("Link", p.header)
+					}
+					var rows []string
+					for i := range p.rows {
+						rows = append(rows, fmt.Sprintf(`{"id":"%d-%d"}`, asked, i))
+					}
+					respond(w, fmt.Sprintf(`{%s,"rows":[%s]}`, p.more, strings.Join(rows, ",")))
+				})
+				_, result, err := l.fetch(`{"request":{"url":"https://api.test/rows"},"pagination":` + test.pagination + `}`)
+				if failureOf(err) != test.failure || result.Records != test.records || result.Requests != test.requests {
+					t.Errorf("%d records in %d requests, %v\n%s", result.Records, result.Requests, err, l.trace())
+				}
+			})
+		})
+	}
+}
+
+func TestTokenIsSentAsItCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		var sent []string
+		l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+			body := make([]byte, 1000)
+			n, _ := r.Body.Read(body)
+			sent = append(sent, string(body[:n]))
+			if len(sent) == 3 {
+				respond(w, `{"hits":[]}`)
+				return
+			}
+			respond(w, fmt.Sprintf(`{"hits":[{"id":%d,"sort":[%d, "a"]}]}`, len(sent), len(sent)))
+		})
+		_, _, err := l.fetch(`{"request":{"method":"POST","url":"https://api.test/_search","body":{"kind":"json","value":{"size":1}}},
+			"response":{"path":"$.hits[*]"},"pagination":{"kind":"cursor","path":"$.hits[-1].sort","in":"body","param":"search_after"}}`)
+		if want := `{"size":1} {"size":1,"search_after":[1,"a"]} {"size":1,"search_after":[2,"a"]}`; err != nil || strings.Join(sent, " ") != want {
+			t.Errorf("%s\n%v", strings.Join(sent, " "), err)
+		}
+	})
+}
+
+func TestEmptyPagesForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		asked := 0
+		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
+			asked++
+			respond(w, fmt.Sprintf(`{"rows":[],"next":%d}`, asked))
+		})
+		_, result, err := l.fetch(`{"request":{"url":"https://api.test/"},"pagination":{"kind":"cursor","path":"$.next","param":"at"}}`)
+		if failureOf(err) != "pagination-loop" || result.Requests != maxEmptyPages {
+			t.Errorf("%d requests, %v", result.Requests, err)
+		}
+	})
+}
+
+// What the source said of a failure is shown, without the secrets.
+func TestSourceIsQuoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(422)
+			_, _ = w.Write([]byte(`{"message":"since is no date","you_sent":"s3cret"}` + strings.Repeat("x", 4000)))
+		})
+		_, _, err := l.fetch(`{"request":{"method":"POST","url":"https://api.test/rows?since=1","headers":{"X-Version":"2"},"body":{"kind":"json","value":{"q":"all","token":"s3cret"}}},
+			"auth":{"kind":"bearer","token":"s3cret"}}`)
+		failure, ok := errors.AsType[*feedmill.SourceFailure](err)
+		if !ok || failure.Said == nil {
+			t.Fatal(err)
+		}
+		said := failure.Said
+		if said.Status != 422 || !strings.HasPrefix(said.Excerpt, `{"message":"since is no date","you_sent":"***"}x`) || len(said.Excerpt) != maxExcerpt {
+			t.Errorf("%d %q", said.Status, said.Excerpt)
+		}
+		if r := said.Request; r.Method != "POST" || r.URL != "https://api.test/rows?since=1" || r.Body != `{"q":"all","token":"***"}` ||
+			strings.Join(r.Headers, " ") != "Accept Accept-Encoding Authorization Content-Type User-Agent X-Version" {
+			t.Errorf("%+v", r)
+		}
+		if traced := l.traced[0]; traced.Request == nil || traced.Request.Body != said.Request.Body || traced.Excerpt != said.Excerpt {
+			t.Errorf("%+v", traced)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// refreshTokenPointer is where the definition has the token that others are given
+// for.
+const refreshTokenPointer = "/auth/refreshToken"
+
+// renew asks for a token with the one that was given before. A source may give
+// another for the next time, and then takes the old one no more: so that is kept
+// before anything else is done.
+func (r *run) renew(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+	key := r.spec.credentialHash()
+	old := r.f.rotated.newest(key, r.spec.auth.value)
+	r.mask.add(old)
+	t, err := r.clientToken(ctx, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old}})
+	if err != nil || t.rotated == "" || t.rotated == old {
+		return t, err
+	}
+	r.mask.add(t.rotated)
+	r.f.rotated.keep(key, old, t.rotated)
+	return t, r.keepToken(ctx, t.rotated)
+}
+
+// keepToken keeps a token in place of the one of the definition.
+func (r *run) keepToken(ctx context.Context, token string) error {
+	if r.job.KeepSecrets == nil {
+		return nil
+	}
+	secrets, err := readSecrets(r.job.Secrets)
+	if err != nil {
+		return err
+	}
+	if secrets.Member(refreshTokenPointer) == nil {
+		return errors.New("the source has no refresh token that could be replaced")
+	}
+	secrets.Set(refreshTokenPointer, strictjson.String(token))
+	// It is kept even if nobody waits for the data any more.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTimeout)
+	defer cancel()
+	return r.job.KeepSecrets(ctx, secrets.Append(nil))
+}
+
+const keepTimeout = 30 * time.Second
+
+// assert asks for a token with the signed word of a service account.
+func (r *run) assert(ctx context.Context, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+	a := &r.spec.auth
+	build := func(ctx context.Context) (*http.Request, error) {
+		assertion, err := a.assertion(time.Now())
+		if err != nil {
+			return nil, err
+		}
+		r.mask.add(assertion)
+		form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
+		if a.scope != "" {
+			form.Set("scope", a.scope)
+		}
+		return newRequest(ctx, http.MethodPost, a.tokenURL, form.Encode(), "application/x-www-form-urlencoded")
+	}
+	found, err := r.askToken(ctx, build, r.spec.request.timeout, traced, nil, accessTokenPath, expiresInPath)
+	if err != nil {
+		return receivedToken{}, err
+	}
+	return r.received(found[0], found[1])
+}
+
+// rotations are tokens that took the place of others. A preview keeps nothing, so
+// a feed that is made of the same definition after it would have one that the
+// source takes no more.
+type rotations struct {
+	mu sync.Mutex
+	of map[rotation]string
+}
+
+type rotation struct{ credential, token string }
+
+// newest is what took the place of a token, or that itself.
+func (r *rotations) newest(credential, token string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for range len(r.of) {
+		newest, ok := r.of[rotation{credential, token}]
+		if !ok {
+			break
+		}
+		token = newest
+	}
+	return token
+}
+
+// keep notes what took the place of a token.
+func (r *rotations) keep(credential, sent, newest string) {
+	const many = 4096
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil || len(r.of) > many {
+		r.of = make(map[rotation]string)
+	}
+	r.of[rotation{credential, sent}] = newest
+}

@@ -1,0 +1,248 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/feedmill/feedmill"
+)
+
+// maxEmptyPages is how many pages without records may follow each other where the
+// source says that there are more.
+const maxEmptyPages = 100
+
+// sequence is pages that lead from one to the next.
+type sequence struct {
+	*run
+	at   moment
+	seen seen
+	// records counts those of all pages so far, and empty the pages without any
+	// since the last with some.
+	records int64
+	empty   int
+}
+
+// pages fetches page after page.
+func (s *sequence) pages(ctx context.Context, sink Sink) error {
+	first, err := s.first()
+	if err != nil {
+		return err
+	}
+	answer := s.get(ctx, first)
+	for {
+		if answer.err != nil || answer.notModified {
+			s.trace(answer, 0)
+			s.result.NotModified = answer.notModified
+			s.result.Position = s.job.Position
+			return answer.err
+		}
+		next, ahead, err := s.consume(ctx, answer, sink)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			ahead.drop(s.run)
+			s.result.Position = s.position(answer, first)
+			return nil
+		}
+		if ahead != nil {
+			answer = ahead.wait()
+		} else {
+			answer = s.get(ctx, *next)
+		}
+	}
+}
+
+// consume hands a page to the sink and, meanwhile, fetches the next one. It returns
+// the next page, nil where this one is the last.
+func (s *sequence) consume(ctx context.Context, a *answer, sink Sink) (next *step, ahead *prefetch, err error) {
+	s.result.Bytes += a.size
+	if a.size == 0 {
+		s.trace(a, 0)
+		return s.afterEmpty(a)
+	}
+	s.result.Pages++
+	format, err := formatOf(s.job.Format, a.header, a.body)
+	if err == nil {
+		err = a.wantJSON(format)
+	}
+	if err != nil {
+		err = s.fail(a, err)
+		s.trace(a, 0)
+		return nil, nil, err
+	}
+	a.last = s.spec.pagination.saysLast(a)
+	a.next, a.nextErr = s.follow(a)
+	ahead = s.prefetch(ctx, a)
+	records, err := sink.Page(ctx, feedmill.FetchedPage{Number: a.step.number, Format: format, Body: a.body})
+	if err == nil {
+		next, err = s.after(a, records)
+	}
+	if err != nil {
+		err = s.fail(a, err)
+	}
+	s.trace(a, records)
+	if err != nil {
+		ahead.drop(s.run)
+		return nil, nil, err
+	}
+	return next, ahead, nil
+}
+
+// after is the page after one that had so many records, nil where that was the
+// last.
+func (s *sequence) after(a *answer, records int64) (*step, error) {
+	p := &s.spec.pagination
+	s.records += records
+	s.result.Records += records
+	switch {
+	case a.scanErr != nil:
+		return nil, fail("pagination", a.scanErr, "Page %d is no JSON that the next page could be found in.", a.step.number)
+	case records > 0 && int64(a.step.number) > p.maxPages:
+		return nil, fail("too-many-pages", nil, "There are more than %d pages. Raise pagination.maxPages, ask for larger pages, or ask for less.", p.maxPages)
+	case a.last:
+		return nil, nil
+	case records > 0 && s.seen.page(a.hash):
+		return nil, fail("pagination-loop", nil, "Page %d is the same as one before it. Check the pagination: the source seems not to heed it.", a.step.number)
+	case a.nextErr != nil:
+		return nil, a.nextErr
+	case p.reached(a, s.records):
+		return nil, nil
+	case records == 0:
+		next, _, err := s.afterEmpty(a)
+		return next, err
+	}
+	s.empty = 0
+	if p.kind == pagesOffset {
+		return &step{number: a.step.number + 1, count: a.step.count + records}, nil
+	}
+	return a.next, nil
+}
+
+// afterEmpty is the page after one without records: where the source names the
+// next page there is one, and where pages are counted there is none.
+func (s *sequence) afterEmpty(a *answer) (*step, *prefetch, error) {
+	switch s.spec.pagination.kind {
+	case pagesURL, pagesLink, pagesCursor:
+	default:
+		return nil, nil, nil
+	}
+	if a.next == nil && a.nextErr == nil && !a.last {
+		a.next, a.nextErr = s.follow(a)
+	}
+	if a.nextErr != nil || a.next == nil {
+		return nil, nil, a.nextErr
+	}
+	if s.empty++; s.empty >= maxEmptyPages {
+		return nil, nil, fail("pagination-loop", nil, "%d pages in a row have no records, and the source names yet another. Check the pagination and response.path.", s.empty)
+	}
+	if int64(a.next.number) > s.spec.pagination.maxPages+1 {
+		return nil, nil, fail("too-many-pages", nil, "There are more than %d pages. Raise pagination.maxPages, ask for larger pages, or ask for less.", s.spec.pagination.maxPages)
+	}
+	return a.next, nil, nil
+}
+
+// position is where the next fetch goes on from.
+func (s *sequence) position(last *answer, first step) []byte {
+	p := position{Cursor: s.from.Cursor}
+	kind := s.spec.pagination.kind
+	if last.size > 0 && last.step.number == 1 && (kind == pagesNone || kind == pagesURL || kind == pagesCursor) && s.spec.request.method == http.MethodGet {
+		p.ETag, p.LastModified = last.header.Get("Etag"), last.header.Get("Last-Modified")
+		if p.ETag != "" || p.LastModified != "" {
+			p.Request = first.fingerprint
+		}
+	}
+	return p.text()
+}
+
+// trace hands on the requests that an answer took; the last one brought it.
+func (r *run) trace(a *answer, records int64) {
+	for i, t := range a.traced {
+		if i == len(a.traced)-1 && a.err == nil && !a.notModified {
+			t.Rows = records
+		}
+		r.result.Requests++
+		if r.job.Trace != nil {
+			r.job.Trace(t)
+		}
+	}
+	a.traced = nil
+}
+
+// prefetch is a page that is fetched ahead of its turn.
+type prefetch struct {
+	cancel context.CancelFunc
+	done   chan *answer
+}
+
+// prefetch begins to fetch the page after a, where its address is known already
+// and a does not look as if it were the last one.
+func (s *sequence) prefetch(ctx context.Context, a *answer) *prefetch {
+	p := &s.spec.pagination
+	if !s.looksFull(a) || a.next == nil || a.last || p.total != nil || p.pagesReached(a) || int64(a.next.number) > p.maxPages {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ahead := &prefetch{cancel: cancel, done: make(chan *answer, 1)}
+	go func() { ahead.done <- s.get(ctx, *a.next) }()
+	return ahead
+}
+
+// looksFull reports whether a page is so long that it is not likely to be an
+// empty one, after which nothing must be asked for.
+func (s *sequence) looksFull(a *answer) bool {
+	const emptyPage = 2 << 10
+	s.seen.longest = max(s.seen.longest, a.size)
+	return a.size > emptyPage && a.size >= s.seen.longest/4
+}
+
+// wait is the page, once it is there.
+func (p *prefetch) wait() *answer {
+	defer p.cancel()
+	return <-p.done
+}
+
+// drop ends the fetch of a page that is not wanted. What was asked for it is
+// in the trace all the same.
+func (p *prefetch) drop(r *run) {
+	if p == nil {
+		return
+	}
+	p.cancel()
+	a := <-p.done
+	if a.err == nil {
+		a.err = context.Canceled
+	}
+	r.trace(a, 0)
+}
+
+// seen is what has been asked for and what came of it.
+type seen struct {
+	steps   map[string]bool
+	hashes  map[uint64]bool
+	longest int64
+}
+
+// page notes a page and reports whether it was there before.
+func (s *seen) page(hash uint64) bool {
+	if s.hashes[hash] {
+		return true
+	}
+	if s.hashes == nil {
+		s.hashes = make(map[uint64]bool)
+	}
+	s.hashes[hash] = true
+	return false
+}
+
+// step notes where a page leads and reports whether another led there before.
+func (s *seen) step(to string) bool {
+	if s.steps[to] {
+		return true
+	}
+	if s.steps == nil {
+		s.steps = make(map[string]bool)
+	}
+	s.steps[to] = true
+	return false
+}

@@ -1,0 +1,41 @@
+package rest
+
+import (
+	"bytes"
+	"mime"
+)
+
+// maxWholeChecked is how long a document may be for its brackets to be counted
+// before its records are read.
+const maxWholeChecked = 8 << 20
+
+// wantWhole refuses a document of JSON whose brackets do not close, or behind which
+// there is something else: an answer that was cut on its way to whoever sent it. It
+// may be whole the next time. What is wrong inside is found by whoever reads it.
+func (r *run) wantWhole(a *answer, o outcome) outcome {
+	mediaType, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	format, known := pageFormats.OfMediaType(mediaType)
+	if !known {
+		format, known = pageFormats.OfSuffix(mediaType)
+	}
+	isJSON := known && format.Name == "json" || r.job.Format == "json"
+	if !isJSON || a.size == 0 || a.size > maxWholeChecked {
+		return o
+	}
+	data := make([]byte, a.size)
+	if n, _ := a.body.ReadAt(data, 0); int64(n) < a.size {
+		return o
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(data) > 1 && (data[0] == 0 || data[1] == 0) {
+		return o // UTF-16, whose bytes say something else
+	}
+	s := &skimmer{data: data}
+	for s.PeekKind() == '{' || s.PeekKind() == '[' {
+		if s.SkipValue() != nil {
+			cut := outcome{err: fail("source-truncated", nil, "The answer is no whole JSON: it ends in the middle."), retry: true, bytes: o.bytes}
+			return cut
+		}
+	}
+	return o
+}
