@@ -58,8 +58,8 @@ func (r *Reader) scanAttributes(s *symbol, i int) int {
 		} else if value, i = r.unescapeValue(start, i, quote); i < 0 {
 			return stopped
 		}
-		if i-start > MaxValueBytes {
-			return r.fail(start, "the value of the attribute %s is longer than %d bytes; put long text between tags", excerpt(a.text), MaxValueBytes)
+		if i-start > maxValueBytes {
+			return r.fail(start, "the value of the attribute %s is longer than %d bytes; put long text between tags", excerpt(a.text), maxValueBytes)
 		}
 		i++
 		if a.declares != nil {

@@ -1,5 +1,7 @@
 package xml
 
+import "github.com/feedmill/feedmill/internal/decode/input"
+
 // The limits of a document. What passes one of them is refused with a [Fault].
 const (
 	// MaxDepth is how many elements can stand in each other.
@@ -35,4 +37,12 @@ const (
 	// padding is how many bytes stand behind the data, so that words can be read
 	// without a look at its end.
 	padding = 16
+)
+
+// Limits that it takes long to reach; tests make them smaller.
+var (
+	maxValueBytes  = MaxValueBytes
+	maxTagBytes    = MaxTagBytes
+	maxFieldBytes  = input.MaxFieldBytes
+	maxRecordBytes = int64(input.MaxRecordBytes)
 )

@@ -165,8 +165,8 @@ func (r *recordReader) endNested(roots int) error {
 			r.cells.Data = r.items.appendValue(r.cells.Data, i)
 		}
 		end := len(r.cells.Data)
-		if end-start > input.MaxFieldBytes {
-			return r.table.failAt(r.offset(), "the JSON of %s is longer than %d bytes, which is too long for a cell", f.way, input.MaxFieldBytes)
+		if end-start > maxFieldBytes {
+			return r.table.failAt(r.offset(), "the JSON of %s is longer than %d bytes, which is too long for a cell", f.way, maxFieldBytes)
 		}
 		cell := columnar.NewCell(columnar.CellJSON, start, end)
 		if r.cells.Data[start] == 'n' {

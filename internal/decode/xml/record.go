@@ -313,8 +313,8 @@ func (r *recordReader) putText(f *field, text []byte, isNil bool) error {
 
 // put puts a text into a column.
 func (r *recordReader) put(column int, kind columnar.CellKind, text []byte) error {
-	if len(text) > input.MaxFieldBytes {
-		return r.table.failAt(r.offset(), "the text is longer than %d bytes, which is too long for a cell", input.MaxFieldBytes)
+	if len(text) > maxFieldBytes {
+		return r.table.failAt(r.offset(), "the text is longer than %d bytes, which is too long for a cell", maxFieldBytes)
 	}
 	start := len(r.cells.Data)
 	r.cells.Data = append(r.cells.Data, text...)

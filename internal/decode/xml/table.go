@@ -114,8 +114,8 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	}
 	t.records = t.survey.recordNodes()
 	for _, n := range t.records {
-		if n.largest > input.MaxRecordBytes {
-			return t.failAt(n.largestAt, "the record is longer than %d bytes; a path can say where smaller ones are", input.MaxRecordBytes)
+		if n.largest > maxRecordBytes {
+			return t.failAt(n.largestAt, "the record is longer than %d bytes; a path can say where smaller ones are", maxRecordBytes)
 		}
 	}
 	if t.shape, err = newShape(t.records, explode); err != nil {

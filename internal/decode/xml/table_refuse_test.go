@@ -13,13 +13,16 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
+// refusal is a document that is refused, and how.
+type refusal struct {
+	name, document string
+	options        Options
+	kind           error
+	detail         string
+}
+
 func TestTableRefuses(t *testing.T) {
-	for _, test := range []struct {
-		name, document string
-		options        Options
-		kind           error
-		detail         string
-	}{
+	mustRefuse(t, []refusal{
 		{"nothing", "", Options{}, feedmill.ErrInvalid, "the data is empty"},
 		{"blanks", "\ufeff \n", Options{}, feedmill.ErrInvalid, "the data is empty"},
 		{"no XML", "a,b\n1,2\n", Options{}, feedmill.ErrUnprocessable, "the XML is wrong at line 1, column 1 (byte 0): a document begins with the tag of its root element"},
@@ -39,9 +42,6 @@ func TestTableRefuses(t *testing.T) {
 		{"a long path", "<r/>", Options{Path: strings.Repeat("/r", maxSteps+1)}, feedmill.ErrInvalid, "more than 60 steps"},
 		{"a wrong explode", "<r/>", Options{Explode: "/lines"}, feedmill.ErrInvalid, `such as lines/line: "" is none`},
 		{"an explode with a star", "<r/>", Options{Explode: "lines/*"}, feedmill.ErrInvalid, `"*" is none`},
-		{"a long record", "<r>" + strings.Repeat("<a>"+strings.Repeat("x", 1000)+"</a>", 40_000) + "</r>", Options{Path: "/r"}, feedmill.ErrUnprocessable, "the record is longer than 33554432 bytes"},
-		{"a long text", "<r><o><a>" + strings.Repeat("x", input.MaxFieldBytes+1) + "</a></o></r>", Options{}, feedmill.ErrUnprocessable, "too long for a cell"},
-		{"a long array", "<r><o>" + strings.Repeat("<a>"+strings.Repeat("x", 1000)+"</a>", 17_000) + "</o></r>", Options{Path: "/r/o"}, feedmill.ErrUnprocessable, "the JSON of a is longer than"},
 		{"many names", "<r>" + many(maxNodes+1, func(i int) string { return fmt.Sprintf("<n%d/>", i) }) + "</r>", Options{}, feedmill.ErrUnprocessable, "of more than 80000 names"},
 		{"many columns", "<r><o>" + many(input.MaxColumns+1, func(i int) string { return fmt.Sprintf("<n%d/>", i) }) + "</o></r>", Options{}, feedmill.ErrUnprocessable, "more than 10000 columns"},
 		{"many empty cells", "<r>" + many(100, func(i int) string { return fmt.Sprintf("<o><n%d/></o>", i) }) + strings.Repeat("<o/>", 100) + "</r>", Options{emptyCells: -40_000}, feedmill.ErrUnprocessable, "almost all cells are empty"},
@@ -50,7 +50,23 @@ func TestTableRefuses(t *testing.T) {
 		{"a cell nowhere", book(`<Cell ss:Index="B"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell"},
 		{"a cell over less than none", book(`<Cell ss:MergeAcross="-1"/>`), Options{}, feedmill.ErrUnprocessable, "the MergeAcross of this cell must be a whole number from 0"},
 		{"many values to explode", "<r><o>" + strings.Repeat("<l/>", input.MaxExploded/2+1) + "</o></r>", Options{Path: "/r/o", Explode: "l"}, feedmill.ErrUnprocessable, "too many to explode"},
-	} {
+	})
+}
+
+func TestTableRefusesWhatIsLong(t *testing.T) {
+	if !decodetest.Long() {
+		smaller(t, &maxFieldBytes, 1<<16)
+		smaller(t, &maxRecordBytes, 1<<17)
+	}
+	mustRefuse(t, []refusal{
+		{"a long record", "<r>" + strings.Repeat("<a>"+strings.Repeat("x", 1000)+"</a>", int(maxRecordBytes)/900) + "</r>", Options{Path: "/r"}, feedmill.ErrUnprocessable, fmt.Sprintf("the record is longer than %d bytes", maxRecordBytes)},
+		{"a long text", "<r><o><a>" + strings.Repeat("x", maxFieldBytes+1) + "</a></o></r>", Options{}, feedmill.ErrUnprocessable, "too long for a cell"},
+		{"a long array", "<r><o>" + strings.Repeat("<a>"+strings.Repeat("x", 1000)+"</a>", maxFieldBytes/990) + "</o></r>", Options{Path: "/r/o"}, feedmill.ErrUnprocessable, "the JSON of a is longer than"},
+	})
+}
+
+func mustRefuse(t *testing.T, all []refusal) {
+	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
 			table, err := Open(t.Context(), strings.NewReader(test.document), test.options)
 			if err == nil {

@@ -19,7 +19,7 @@ func (r *Reader) readStart() (Kind, error) {
 
 // extendTag reads more of a tag that is not all in the buffer.
 func (r *Reader) extendTag() bool {
-	if r.size-r.i > MaxTagBytes {
+	if r.size-r.i > maxTagBytes {
 		r.failLongTag(r.i)
 		return false
 	}
@@ -58,7 +58,7 @@ func (r *Reader) scanStart(at int) int {
 		r.phase, r.plain = inEmpty, false
 		i++
 	}
-	if i-at >= MaxTagBytes {
+	if i-at >= maxTagBytes {
 		return r.failLongTag(at)
 	}
 	return i + 1
@@ -74,7 +74,7 @@ func (r *Reader) forgetNames() {
 }
 
 func (r *Reader) failLongTag(at int) int {
-	return r.fail(at, "the tag is longer than %d bytes; put long text between tags rather than into attributes", MaxTagBytes)
+	return r.fail(at, "the tag is longer than %d bytes; put long text between tags rather than into attributes", maxTagBytes)
 }
 
 // scanElementName reads the name of an element that is not the expected one.
