@@ -51,6 +51,13 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any, opt
 	return c.exchange(ctx, r, out, opts...)
 }
 
+// ask is call for an answer that is one record.
+func ask[T any](ctx context.Context, c *Client, method, path string, in any, opts ...CallOption) (T, error) {
+	var out one[T]
+	_, err := c.call(ctx, method, path, in, &out, opts...)
+	return out.Data, err
+}
+
 // exchange makes a request and decodes the answer into out, where it is not nil.
 func (c *Client) exchange(ctx context.Context, r request, out any, opts ...CallOption) (http.Header, error) {
 	if r.method == http.MethodPost {

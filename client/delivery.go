@@ -93,15 +93,11 @@ func deliveryPath(id string) string { return "/events/deliveries/" + url.PathEsc
 
 // Delivery reads one delivery with all its attempts.
 func (c *Client) Delivery(ctx context.Context, id string) (Delivery, error) {
-	var out one[Delivery]
-	_, err := c.call(ctx, http.MethodGet, deliveryPath(id), nil, &out)
-	return out.Data, err
+	return ask[Delivery](ctx, c, http.MethodGet, deliveryPath(id), nil)
 }
 
 // RetryDelivery gives a delivery that has ended, or waits for a retry, new
 // attempts, the first of them at once.
 func (c *Client) RetryDelivery(ctx context.Context, id string, opts ...CallOption) (Delivery, error) {
-	var out one[Delivery]
-	_, err := c.call(ctx, http.MethodPost, deliveryPath(id)+"/retry", nil, &out, opts...)
-	return out.Data, err
+	return ask[Delivery](ctx, c, http.MethodPost, deliveryPath(id)+"/retry", nil, opts...)
 }

@@ -49,9 +49,7 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[Event, erro
 
 // Event reads one event.
 func (c *Client) Event(ctx context.Context, id string) (Event, error) {
-	var out one[Event]
-	_, err := c.call(ctx, http.MethodGet, "/events/"+url.PathEscape(id), nil, &out)
-	return out.Data, err
+	return ask[Event](ctx, c, http.MethodGet, "/events/"+url.PathEscape(id), nil)
 }
 
 // EventType is a kind of event that there is.

@@ -80,16 +80,12 @@ func (c *Client) DataFeeds(ctx context.Context) iter.Seq2[DataFeed, error] {
 
 // DataFeed reads what is known of a feed.
 func (c *Client) DataFeed(ctx context.Context, id string) (DataFeed, error) {
-	var out one[DataFeed]
-	_, err := c.call(ctx, http.MethodGet, feedPath(id), nil, &out)
-	return out.Data, err
+	return ask[DataFeed](ctx, c, http.MethodGet, feedPath(id), nil)
 }
 
 // ChangeDataFeed changes what a feed is called and how it fetches its data.
 func (c *Client) ChangeDataFeed(ctx context.Context, id string, change DataFeedChange) (DataFeed, error) {
-	var out one[DataFeed]
-	_, err := c.call(ctx, http.MethodPatch, feedPath(id), change, &out)
-	return out.Data, err
+	return ask[DataFeed](ctx, c, http.MethodPatch, feedPath(id), change)
 }
 
 // DeleteDataFeed deletes a feed with its data. Whoever reads it can finish.

@@ -52,36 +52,26 @@ func refreshPath(feed, id string) string { return feedPath(feed) + "/refreshes/"
 
 // Refresh reads what a refresh did, with its trace.
 func (c *Client) Refresh(ctx context.Context, feed, id string) (Refresh, error) {
-	var out one[Refresh]
-	_, err := c.call(ctx, http.MethodGet, refreshPath(feed, id), nil, &out)
-	return out.Data, err
+	return ask[Refresh](ctx, c, http.MethodGet, refreshPath(feed, id), nil)
 }
 
 // RefreshDataFeed has a feed fetch its data now. It returns the refresh that
 // waits or runs already, where there is one; [Client.WatchRefresh] follows it.
 func (c *Client) RefreshDataFeed(ctx context.Context, feed string, opts ...CallOption) (Refresh, error) {
-	var out one[Refresh]
-	_, err := c.call(ctx, http.MethodPost, feedPath(feed)+"/refresh", nil, &out, opts...)
-	return out.Data, err
+	return ask[Refresh](ctx, c, http.MethodPost, feedPath(feed)+"/refresh", nil, opts...)
 }
 
 // CancelRefresh ends a refresh that waits or runs. The feed keeps its data.
 func (c *Client) CancelRefresh(ctx context.Context, feed, id string) (Refresh, error) {
-	var out one[Refresh]
-	_, err := c.call(ctx, http.MethodDelete, refreshPath(feed, id), nil, &out)
-	return out.Data, err
+	return ask[Refresh](ctx, c, http.MethodDelete, refreshPath(feed, id), nil)
 }
 
 // PauseDataFeed keeps a feed from fetching its data until it is resumed.
 func (c *Client) PauseDataFeed(ctx context.Context, feed string, opts ...CallOption) (DataFeed, error) {
-	var out one[DataFeed]
-	_, err := c.call(ctx, http.MethodPost, feedPath(feed)+"/pause", nil, &out, opts...)
-	return out.Data, err
+	return ask[DataFeed](ctx, c, http.MethodPost, feedPath(feed)+"/pause", nil, opts...)
 }
 
 // ResumeDataFeed lets a feed fetch its data again.
 func (c *Client) ResumeDataFeed(ctx context.Context, feed string, opts ...CallOption) (DataFeed, error) {
-	var out one[DataFeed]
-	_, err := c.call(ctx, http.MethodPost, feedPath(feed)+"/resume", nil, &out, opts...)
-	return out.Data, err
+	return ask[DataFeed](ctx, c, http.MethodPost, feedPath(feed)+"/resume", nil, opts...)
 }

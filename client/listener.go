@@ -35,9 +35,7 @@ type Listener struct {
 // CreateListener makes a listener. [Client.Listen] makes one and does all the
 // rest, too.
 func (c *Client) CreateListener(ctx context.Context, l NewListener, opts ...CallOption) (Listener, error) {
-	var out one[Listener]
-	_, err := c.call(ctx, http.MethodPost, "/events/listeners", l, &out, opts...)
-	return out.Data, err
+	return ask[Listener](ctx, c, http.MethodPost, "/events/listeners", l, opts...)
 }
 
 func listenerPath(id string) string { return "/events/listeners/" + url.PathEscape(id) }

@@ -32,7 +32,5 @@ type Replay struct {
 // ReplaySubscription makes new deliveries of what a subscription was sent, or
 // should have been. The work goes on after the answer.
 func (c *Client) ReplaySubscription(ctx context.Context, id string, r ReplayRange, opts ...CallOption) (Replay, error) {
-	var out one[Replay]
-	_, err := c.call(ctx, http.MethodPost, subscriptionPath(id)+"/replay", r, &out, opts...)
-	return out.Data, err
+	return ask[Replay](ctx, c, http.MethodPost, subscriptionPath(id)+"/replay", r, opts...)
 }

@@ -16,9 +16,7 @@ type Workspace struct {
 
 // CreateWorkspace makes a workspace.
 func (c *Client) CreateWorkspace(ctx context.Context, name string, opts ...CallOption) (Workspace, error) {
-	var out one[Workspace]
-	_, err := c.call(ctx, http.MethodPost, "/workspaces", map[string]string{"name": name}, &out, opts...)
-	return out.Data, err
+	return ask[Workspace](ctx, c, http.MethodPost, "/workspaces", map[string]string{"name": name}, opts...)
 }
 
 // Workspaces goes through the workspaces, newest first.

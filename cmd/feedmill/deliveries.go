@@ -55,11 +55,7 @@ func newDeliveriesList() *cobra.Command {
 		q := client.DeliveryQuery{State: feedmill.DeliveryState(*state), Type: *kind, Since: *since}
 		header := []string{"TIME", "STATE", "ATTEMPTS", "TYPE", "RESOURCE", "ID", "NEXT ATTEMPT"}
 		return list(p, paged(c, *limit).Deliveries(ctx, *subscription, q), *limit, header, func(d client.Delivery) []cell {
-			next := "-"
-			if !d.NextAttemptAt.IsZero() {
-				next = moment(d.NextAttemptAt)
-			}
-			return append(deliveryCells(d), text(next))
+			return append(deliveryCells(d), orDash(momentOrNone(d.NextAttemptAt)))
 		})
 	})
 }
@@ -73,7 +69,7 @@ func deliveryStates() []string {
 }
 
 func deliveryCells(d client.Delivery) []cell {
-	return []cell{text(moment(d.CreatedAt)), deliveryState(d.State), text(attemptsOf(d)), text(d.Type), orDash(d.ResourceID), text(d.ID)}
+	return []cell{text(moment(d.CreatedAt)), state(d.State), text(attemptsOf(d)), text(d.Type), orDash(d.ResourceID), text(d.ID)}
 }
 
 func attemptsOf(d client.Delivery) string { return fmt.Sprintf("%d/%d", d.AttemptCount, d.MaxAttempts) }
@@ -82,10 +78,7 @@ func newDeliveriesShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show ID", Short: "Show a delivery with every attempt", Args: oneArg("say which delivery")}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		d, err := c.Delivery(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.delivery(d) })
+		return shown(p, d, err, (*printer).delivery)
 	})
 }
 
@@ -93,10 +86,7 @@ func newDeliveriesRetry() *cobra.Command {
 	cmd := &cobra.Command{Use: "retry ID", Short: "Give a delivery new attempts, the first of them now", Args: oneArg("say which delivery")}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		d, err := c.RetryDelivery(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return p.show(func() error {
+		return shown(p, d, err, func(p *printer, d client.Delivery) error {
 			return p.printf("%s  is sent again, with up to %d attempts more\n", d.ID, d.MaxAttempts-d.AttemptCount)
 		})
 	})
@@ -105,33 +95,18 @@ func newDeliveriesRetry() *cobra.Command {
 func (p *printer) delivery(d client.Delivery) error {
 	var t table
 	t.field("Delivery", text(d.ID))
-	t.field("State", deliveryState(d.State))
-	t.field("Reason", text(d.Reason))
-	t.field("Attempts", text(attemptsOf(d)))
-	t.field("Event", text(d.EventID))
-	t.field("Type", text(d.Type))
-	t.field("Resource", text(d.ResourceID))
-	t.field("Subscription", text(d.SubscriptionID))
-	t.field("Created", text(moment(d.CreatedAt)))
-	if !d.NextAttemptAt.IsZero() {
-		t.field("Next attempt", text(moment(d.NextAttemptAt)))
-	}
-	if !d.EndedAt.IsZero() {
-		t.field("Ended", text(moment(d.EndedAt)))
-	}
-	if err := p.table(t); err != nil || len(d.Attempts) == 0 {
+	t.field("State", state(d.State))
+	t.fields("Reason", d.Reason, "Attempts", attemptsOf(d), "Event", d.EventID, "Type", d.Type, "Resource", d.ResourceID,
+		"Subscription", d.SubscriptionID, "Created", moment(d.CreatedAt), "Next attempt", momentOrNone(d.NextAttemptAt), "Ended", momentOrNone(d.EndedAt))
+	if err := p.table(t); len(d.Attempts) == 0 {
 		return err
 	}
-	if err := p.printf("\n"); err != nil {
-		return err
-	}
+	p.printf("\n")
 	t = table{header: append([]string{"ATTEMPT"}, timingHeader...)}
 	for _, a := range d.Attempts {
 		t.add(append(texts(strconv.Itoa(a.Number)), timingRow(a.Exchange)...)...)
 	}
-	if err := p.table(t); err != nil {
-		return err
-	}
+	p.table(t)
 	return p.body(d.Attempts[len(d.Attempts)-1].Exchange)
 }
 
@@ -164,7 +139,7 @@ func milliseconds(m client.Milliseconds) cell {
 // body prints the answer to an exchange that failed, where there was one.
 func (p *printer) body(x client.Exchange) error {
 	if x.Body == "" {
-		return nil
+		return p.failed
 	}
 	end := ""
 	if x.BodyTruncated {

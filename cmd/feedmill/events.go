@@ -48,7 +48,7 @@ func routes(all []client.EventRoute) cell {
 			continue
 		}
 		words = append(words, fmt.Sprint(counts[s], " ", s))
-		if t := deliveryState(s).tone; t == bad || c.tone == good {
+		if t := state(s).tone; t == bad || c.tone == good {
 			c.tone = t
 		}
 	}
@@ -63,36 +63,25 @@ func newEventsShow() *cobra.Command {
 	cmd := &cobra.Command{Use: "show ID", Short: "Show an event and where it went", Args: oneArg("say which event")}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		e, err := c.Event(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.event(e) })
+		return shown(p, e, err, (*printer).event)
 	})
 }
 
 func (p *printer) event(e client.Event) error {
 	var t table
-	t.field("Event", text(e.ID))
-	t.field("Type", text(e.Type))
-	t.field("Resource", text(e.ResourceID))
-	t.field("Time", text(moment(e.Timestamp)))
-	t.field("Publisher's id", text(e.PublisherID))
-	if err := p.table(t); err != nil {
-		return err
-	}
+	t.fields("Event", e.ID, "Type", e.Type, "Resource", e.ResourceID, "Time", moment(e.Timestamp), "Publisher's id", e.PublisherID)
+	p.table(t)
 	var data bytes.Buffer
 	if err := json.Indent(&data, e.Data, "  ", "  "); err != nil {
 		return err
 	}
-	if err := p.printf("\nData\n  %s\n\n", plainLines(data.String())); err != nil {
-		return err
-	}
+	p.printf("\nData\n  %s\n\n", plainLines(data.String()))
 	if len(e.Deliveries) == 0 {
 		return p.printf("No subscription was told of it.\n")
 	}
 	t = table{header: []string{"DELIVERY", "SUBSCRIPTION", "STATE"}}
 	for _, r := range e.Deliveries {
-		t.add(text(r.ID), text(r.SubscriptionID), deliveryState(r.State))
+		t.add(text(r.ID), text(r.SubscriptionID), state(r.State))
 	}
 	return p.table(t)
 }
@@ -101,10 +90,7 @@ func newEventsTypes() *cobra.Command {
 	cmd := &cobra.Command{Use: "types", Short: "List the types that events can have", Args: cobra.NoArgs}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		types, err := c.EventTypes(ctx)
-		if err != nil {
-			return err
-		}
-		return p.show(func() error {
+		return shown(p, types, err, func(p *printer, types []client.EventType) error {
 			t := table{header: []string{"TYPE", "FAMILY", "STATUS", "DESCRIPTION"}}
 			for _, e := range types {
 				status := cell{text: e.Status, tone: good}

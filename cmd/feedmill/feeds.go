@@ -49,7 +49,7 @@ func newFeedsList() *cobra.Command {
 		header := []string{"ID", "NAME", "STATE", "ROWS", "COLUMNS", "VERSION", "CHANGED"}
 		return list(p, paged(c, *limit).DataFeeds(ctx), *limit, header, func(f client.DataFeed) []cell {
 			return []cell{
-				text(f.ID), text(f.Name), feedState(f.State), count(f.RowCount), count(int64(len(f.Columns))), count(f.Version), text(moment(f.UpdatedAt)),
+				text(f.ID), text(f.Name), state(f.State), count(f.RowCount), count(int64(len(f.Columns))), count(f.Version), text(moment(f.UpdatedAt)),
 			}
 		})
 	})
@@ -57,53 +57,31 @@ func newFeedsList() *cobra.Command {
 
 func count(n int64) cell { return text(strconv.FormatInt(n, 10)) }
 
-func feedState(s feedmill.FeedState) cell {
-	c := cell{text: string(s), tone: waiting}
-	switch s {
-	case feedmill.FeedReady:
-		c.tone = good
-	case feedmill.FeedFailed, feedmill.FeedAuthRequired:
-		c.tone = bad
-	}
-	return c
-}
-
 func newFeedsShow() *cobra.Command {
 	return onServer(oneFeed("show", "Show a feed with its columns and warnings"), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		f, err := c.DataFeed(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.feed(f) })
+		return shown(p, f, err, (*printer).feed)
 	})
 }
 
 // feed prints what is known of a feed.
 func (p *printer) feed(f client.DataFeed) error {
 	var t table
-	t.field("Feed", text(f.ID))
-	t.field("Name", text(f.Name))
-	t.field("Description", text(f.Description))
-	t.field("Type", text(string(f.Type)))
-	t.field("State", feedState(f.State))
-	t.field("Rows", count(f.RowCount))
-	t.field("Size", text(bytesText(f.ByteSize)))
-	t.field("Version", count(f.Version))
+	t.fields("Feed", f.ID, "Name", f.Name, "Description", f.Description, "Type", string(f.Type))
+	t.field("State", state(f.State))
+	t.fields("Rows", fmt.Sprint(f.RowCount), "Size", bytesText(f.ByteSize), "Version", fmt.Sprint(f.Version))
 	if f.Mode != feedmill.ModeReplace {
 		t.field("Mode", text(strings.TrimSpace(string(f.Mode)+" "+strings.Join(f.Key, ", "))))
 	}
 	if f.Schedule != nil {
 		t.field("Schedule", text(scheduleText(*f.Schedule)))
 	}
-	if !f.NextRefreshAt.IsZero() {
-		t.field("Next refresh", text(moment(f.NextRefreshAt)))
-	}
+	t.fields("Next refresh", momentOrNone(f.NextRefreshAt))
 	if f.LastError != nil {
 		t.field("Last error", cell{text: f.LastError.Detail, tone: bad})
 	}
-	t.field("Created", text(moment(f.CreatedAt)))
-	t.field("Changed", text(moment(f.UpdatedAt)))
-	if err := p.table(t); err != nil || f.Version == 0 {
+	t.fields("Created", moment(f.CreatedAt), "Changed", moment(f.UpdatedAt))
+	if err := p.table(t); f.Version == 0 {
 		return err
 	}
 	return p.modelled(f.Columns, f.Warnings)
@@ -126,10 +104,8 @@ func (p *printer) modelled(columns []feedmill.Column, warnings []feedmill.Warnin
 		}
 		t.add(text(c.Name), text(string(c.Type)), orDash(c.Format), text(nulls))
 	}
-	if err := p.printf("\n"); err != nil {
-		return err
-	}
-	if err := p.table(t); err != nil || len(warnings) == 0 {
+	p.printf("\n")
+	if err := p.table(t); len(warnings) == 0 {
 		return err
 	}
 	t = table{header: []string{"WARNING", "COLUMN", "COUNT", "FIRST ROW", "DETAIL"}}
@@ -140,9 +116,7 @@ func (p *printer) modelled(columns []feedmill.Column, warnings []feedmill.Warnin
 		}
 		t.add(cell{text: w.Code, tone: waiting}, orDash(w.Column), count(w.Count), text(row), text(w.Detail))
 	}
-	if err := p.printf("\n"); err != nil {
-		return err
-	}
+	p.printf("\n")
 	return p.table(t)
 }
 
@@ -176,10 +150,7 @@ func newFeedsUpdate() *cobra.Command {
 			return usagef("say what is to be different with --name or --description")
 		}
 		f, err := c.ChangeDataFeed(ctx, args[0], change)
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.feed(f) })
+		return shown(p, f, err, (*printer).feed)
 	})
 }
 

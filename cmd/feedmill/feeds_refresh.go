@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -19,15 +19,13 @@ func newFeedsRefresh() *cobra.Command {
 			return err
 		}
 		if !*watch {
-			return p.show(func() error { return p.refresh(r) })
+			return shown(p, r, nil, (*printer).refresh)
 		}
 		if r, err = p.watch(ctx, c, args[0], r.ID); err != nil {
 			return err
 		}
-		if r, err = c.Refresh(ctx, args[0], r.ID); err != nil {
-			return err
-		}
-		if err := p.show(func() error { return p.refresh(r) }); err != nil {
+		r, err = c.Refresh(ctx, args[0], r.ID)
+		if err := shown(p, r, err, (*printer).refresh); err != nil {
 			return err
 		}
 		return refreshFailed(r)
@@ -45,10 +43,7 @@ func newFeedsResume() *cobra.Command {
 func feedCommand(name, short string, change func(*client.Client, context.Context, string, ...client.CallOption) (client.DataFeed, error)) *cobra.Command {
 	return onServer(oneFeed(name, short), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		f, err := change(c, ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.feed(f) })
+		return shown(p, f, err, (*printer).feed)
 	})
 }
 
@@ -65,10 +60,7 @@ func newFeedsRefreshes() *cobra.Command {
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		if len(args) == 2 {
 			r, err := c.Refresh(ctx, args[0], args[1])
-			if err != nil {
-				return err
-			}
-			return p.show(func() error { return p.refresh(r) })
+			return shown(p, r, err, (*printer).refresh)
 		}
 		header := []string{"ID", "STARTED", "STATE", "VERSION", "PAGES", "BYTES", "ROWS", "REJECTED", "TOOK", "ERROR"}
 		return list(p, paged(c, *limit).Refreshes(ctx, args[0]), *limit, header, func(r client.Refresh) []cell {
@@ -77,7 +69,7 @@ func newFeedsRefreshes() *cobra.Command {
 				why = r.Error.Detail
 			}
 			return []cell{
-				text(r.ID), text(moment(r.StartedAt)), refreshState(r), text(refreshVersion(r)), count(r.Pages), count(r.BytesIn), count(r.RowsStored),
+				text(r.ID), text(moment(r.StartedAt)), state(r.State), text(refreshVersion(r)), count(r.Pages), count(r.BytesIn), count(r.RowsStored),
 				count(r.RowsRejected), text(r.Duration.Duration().String()), orDash(why),
 			}
 		})
@@ -95,10 +87,7 @@ func newFeedsCancel() *cobra.Command {
 	}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		r, err := c.CancelRefresh(ctx, args[0], args[1])
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.refresh(r) })
+		return shown(p, r, err, (*printer).refresh)
 	})
 }
 
@@ -106,25 +95,19 @@ func newFeedsCancel() *cobra.Command {
 func (p *printer) refresh(r client.Refresh) error {
 	var t table
 	t.field("Refresh", text(r.ID))
-	t.field("State", refreshState(r))
-	t.field("Started", text(moment(r.StartedAt)))
+	t.field("State", state(r.State))
+	t.fields("Started", moment(r.StartedAt))
 	if r.Ended() {
-		t.field("Took", text(r.Duration.Duration().String()))
+		t.fields("Took", r.Duration.Duration().String())
 	}
-	t.field("Requests", count(r.Requests))
-	t.field("Pages", count(r.Pages))
-	t.field("Bytes", text(bytesText(r.BytesIn)))
-	t.field("Rows", count(r.RowsIn))
-	t.field("Version", text(refreshVersion(r)))
+	t.fields("Requests", fmt.Sprint(r.Requests), "Pages", fmt.Sprint(r.Pages), "Bytes", bytesText(r.BytesIn), "Rows", fmt.Sprint(r.RowsIn), "Version", refreshVersion(r))
 	if r.Error != nil {
 		t.field("Error", cell{text: r.Error.Detail, tone: bad})
 	}
-	if err := p.table(t); err != nil || len(r.Trace) == 0 {
+	if err := p.table(t); len(r.Trace) == 0 {
 		return err
 	}
-	if err := p.printf("\n"); err != nil {
-		return err
-	}
+	p.printf("\n")
 	return p.trace(r.Trace)
 }
 
@@ -136,15 +119,4 @@ func refreshVersion(r client.Refresh) string {
 		return "unchanged"
 	}
 	return "-"
-}
-
-func refreshState(r client.Refresh) cell {
-	c := cell{text: string(r.State), tone: waiting}
-	switch r.State {
-	case feedmill.RefreshSucceeded:
-		c.tone = good
-	case feedmill.RefreshFailed:
-		c.tone = bad
-	}
-	return c
 }

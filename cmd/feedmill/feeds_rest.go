@@ -53,7 +53,7 @@ refresh begins at once; --watch shows how far it is and waits for its end.`,
 				return err
 			}
 		}
-		if err := p.show(func() error { return p.feed(f) }); err != nil {
+		if err := shown(p, f, nil, (*printer).feed); err != nil {
 			return err
 		}
 		return refreshFailed(first)
@@ -89,13 +89,9 @@ func newFeedsPreviewRest() *cobra.Command {
 		if err != nil {
 			return p.previewFailed(err)
 		}
-		return p.show(func() error {
-			if err := p.trace(preview.Trace); err != nil {
-				return err
-			}
-			if err := p.printf("\n%d rows\n", preview.RowCount); err != nil {
-				return err
-			}
+		return shown(p, preview, nil, func(p *printer, preview client.DataPreview) error {
+			p.trace(preview.Trace)
+			p.printf("\n%d rows\n", preview.RowCount)
 			if err := p.previewRows(preview.Columns, preview.Rows); err != nil {
 				return err
 			}
@@ -144,9 +140,7 @@ func (p *printer) previewRows(columns []feedmill.Column, rows []json.RawMessage)
 		}
 		t.add(cells...)
 	}
-	if err := p.printf("\n"); err != nil {
-		return err
-	}
+	p.printf("\n")
 	return p.table(t)
 }
 

@@ -121,10 +121,7 @@ noticed about them are printed.`,
 		} else {
 			f, err = c.CreateDataFeed(ctx, data)
 		}
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.feed(f) })
+		return shown(p, f, err, (*printer).feed)
 	})
 }
 
@@ -143,13 +140,8 @@ func newFeedsPreview() *cobra.Command {
 		defer file.Close()
 		data.Data = p.progress(data.Data)
 		preview, err := c.PreviewDataFeed(ctx, data)
-		if err != nil {
-			return err
-		}
-		return p.show(func() error {
-			if err := p.printf("%d rows\n", preview.RowCount); err != nil {
-				return err
-			}
+		return shown(p, preview, err, func(p *printer, preview client.DataPreview) error {
+			p.printf("%d rows\n", preview.RowCount)
 			return p.modelled(preview.Columns, preview.Warnings)
 		})
 	})

@@ -35,10 +35,7 @@ workspace "default", while no server runs on the same data folder).`,
 	workspace := create.Flags().String("workspace", "", "id of the workspace; your own by default")
 	onServerOrStore(create, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		k, err := c.CreateKey(ctx, client.NewKey{Name: args[0], Scopes: *scopes, WorkspaceID: *workspace})
-		if err != nil {
-			return err
-		}
-		return p.show(func() error {
+		return shown(p, k, err, func(p *printer, k client.Key) error {
 			return p.printf("%s  %s\n\n  %s\n\nThis is the only time that the key is shown.\n", k.ID, plain(k.Name), k.Secret)
 		})
 	})

@@ -25,6 +25,8 @@ type printer struct {
 	answers tape
 	// colour is for people at a terminal who have not said no to it.
 	colour bool
+	// failed is why something could not be printed; nothing is after that.
+	failed error
 }
 
 // newPrinter makes a printer for a command that works with a client.
@@ -62,9 +64,20 @@ func (p *printer) say(format string, args ...any) error {
 	return p.printf(format, args...)
 }
 
+// shown prints what the service answered, in words as print does, unless err says
+// that it did not.
+func shown[T any](p *printer, v T, err error, print func(*printer, T) error) error {
+	if err != nil {
+		return err
+	}
+	return p.show(func() error { return print(p, v) })
+}
+
 func (p *printer) printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(p.out, format, args...)
-	return err
+	if p.failed == nil {
+		_, p.failed = fmt.Fprintf(p.out, format, args...)
+	}
+	return p.failed
 }
 
 // list prints a list up to its limit, as a JSON array or as a table with the
@@ -115,6 +128,14 @@ func moment(t time.Time) string {
 		return "never"
 	}
 	return t.Local().Format(time.DateTime)
+}
+
+// momentOrNone is empty for what does not happen.
+func momentOrNone(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return moment(t)
 }
 
 // plain is text of somebody else's on one line, with nothing in it that a

@@ -23,8 +23,8 @@ func TestTable(t *testing.T) {
 			var b strings.Builder
 			p := &printer{out: &b, colour: test.colour}
 			rows := table{header: []string{"ID", "STATE"}}
-			rows.add(text("ä"), deliveryState("retrying"), orDash(""))
-			rows.add(text("b"), deliveryState("delivered"), text("x\ny"))
+			rows.add(text("ä"), state("retrying"), orDash(""))
+			rows.add(text("b"), state("delivered"), text("x\ny"))
 			if err := p.table(rows); err != nil {
 				t.Fatal(err)
 			}

@@ -64,10 +64,7 @@ published again.`,
 			e.Data = text
 		}
 		accepted, err := c.Publish(ctx, *e)
-		if err != nil {
-			return err
-		}
-		return p.show(func() error {
+		return shown(p, accepted, err, func(p *printer, accepted client.Accepted) error {
 			if accepted.Duplicate {
 				return p.printf("%s  %s, a duplicate: this id was published before\n", accepted.ID, plain(accepted.Type))
 			}

@@ -75,12 +75,8 @@ and the exit code is 1.`,
 func (p *printer) created(made client.CreatedSubscriptions) error {
 	err := p.show(func() error {
 		for _, s := range made.Created {
-			if err := p.subscription(s); err != nil {
-				return err
-			}
-			if err := p.printf("\n  %s\n\n", s.SigningSecret); err != nil {
-				return err
-			}
+			p.subscription(s)
+			p.printf("\n  %s\n\n", s.SigningSecret)
 		}
 		if len(made.Created) > 1 {
 			return p.printf("This is the only time that the secrets are shown.\n")
@@ -117,10 +113,7 @@ removes it; --state paused holds deliveries back, --state active lets them go.`
 			return err
 		}
 		s, err := c.ChangeSubscription(ctx, args[0], change)
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.subscription(s) })
+		return shown(p, s, err, (*printer).subscription)
 	})
 }
 

@@ -39,7 +39,7 @@ func newSubscriptionsList() *cobra.Command {
 		header := []string{"ID", "NAME", "STATE", "EVENTS", "RESOURCE", "METHOD", "URL"}
 		return list(p, paged(c, *limit).Subscriptions(ctx), *limit, header, func(s client.Subscription) []cell {
 			return []cell{
-				text(s.ID), orDash(s.Name), subscriptionState(s.State), text(strings.Join(s.Events, ",")), orDash(s.Filters.ResourceID),
+				text(s.ID), orDash(s.Name), state(s.State), text(strings.Join(s.Events, ",")), orDash(s.Filters.ResourceID),
 				text(s.HTTPOperation), text(s.URL),
 			}
 		})
@@ -49,34 +49,22 @@ func newSubscriptionsList() *cobra.Command {
 func newSubscriptionsShow() *cobra.Command {
 	return onServer(oneSubscription("show", "Show a subscription"), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		s, err := c.Subscription(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return p.show(func() error { return p.subscription(s) })
+		return shown(p, s, err, (*printer).subscription)
 	})
 }
 
 func (p *printer) subscription(s client.Subscription) error {
 	var t table
-	t.field("Subscription", text(s.ID))
-	t.field("Name", text(s.Name))
-	t.field("URL", text(s.URL))
-	t.field("Events", text(strings.Join(s.Events, ", ")))
-	t.field("Resource", text(s.Filters.ResourceID))
+	t.fields("Subscription", s.ID, "Name", s.Name, "URL", s.URL, "Events", strings.Join(s.Events, ", "), "Resource", s.Filters.ResourceID)
 	if s.State != "" {
-		state := subscriptionState(s.State)
+		state := state(s.State)
 		if s.DisabledReason != "" {
 			state.text += " (" + disabledBecause(s.DisabledReason) + ")"
 		}
 		t.field("State", state)
-		t.field("Method", text(s.HTTPOperation))
-		t.field("Timeout", text(s.Delivery.Timeout.String()))
-		t.field("Rate limit", text(rateText(s.Delivery.RateLimit)))
-		t.field("Concurrency", text(fmt.Sprint(s.Delivery.Concurrency)))
-		t.field("Ordered", text(map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered]))
-		t.field("Headers", text(strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", ")))
-		t.field("Created", text(moment(s.CreatedAt)))
-		t.field("Changed", text(moment(s.UpdatedAt)))
+		t.fields("Method", s.HTTPOperation, "Timeout", s.Delivery.Timeout.String(), "Rate limit", rateText(s.Delivery.RateLimit),
+			"Concurrency", fmt.Sprint(s.Delivery.Concurrency), "Ordered", map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered],
+			"Headers", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", "), "Created", moment(s.CreatedAt), "Changed", moment(s.UpdatedAt))
 	}
 	return p.table(t)
 }
@@ -114,22 +102,17 @@ func newSubscriptionsTest() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := p.show(func() error { return p.ping(ping) }); err != nil {
+		if err := shown(p, ping, nil, (*printer).ping); err != nil || ping.Succeeded {
 			return err
 		}
-		if !ping.Succeeded {
-			return errEndpoint
-		}
-		return nil
+		return errEndpoint
 	})
 }
 
 func (p *printer) ping(ping client.Ping) error {
 	t := table{header: timingHeader}
 	t.add(timingRow(ping.Exchange)...)
-	if err := p.table(t); err != nil {
-		return err
-	}
+	p.table(t)
 	return p.body(ping.Exchange)
 }
 
@@ -139,10 +122,7 @@ func newSubscriptionsRotate() *cobra.Command {
 	cmd.Flags().Var((*durationValue)(&overlap), "overlap", "how long the old secret signs too, up to 7d; with 0s it ends at once")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		s, err := c.RotateSecret(ctx, args[0], time.Duration(overlap))
-		if err != nil {
-			return err
-		}
-		return p.show(func() error {
+		return shown(p, s, err, func(p *printer, s client.Subscription) error {
 			until := "The old secret has ended."
 			if !s.OverlapUntil.IsZero() {
 				until = "The old secret signs until " + moment(s.OverlapUntil) + "."
@@ -163,10 +143,7 @@ func newSubscriptionsReplay() *cobra.Command {
 			return usagef("say from when on with --since, such as --since 24h")
 		}
 		r, err := c.ReplaySubscription(ctx, args[0], client.ReplayRange{Since: *since, Until: *until, State: feedmill.DeliveryState(*state)})
-		if err != nil {
-			return err
-		}
-		return p.show(func() error {
+		return shown(p, r, err, func(p *printer, r client.Replay) error {
 			words := make([]string, len(r.States))
 			for i, s := range r.States {
 				words[i] = string(s)

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,23 +44,13 @@ func orDash(s string) cell {
 	return text(s)
 }
 
-func deliveryState(s feedmill.DeliveryState) cell {
+// state is the state of a delivery, a subscription, a feed or a refresh.
+func state[S ~string](s S) cell {
 	c := cell{text: string(s), tone: waiting}
 	switch s {
-	case feedmill.DeliveryDelivered:
+	case S(feedmill.DeliveryDelivered), S(feedmill.SubscriptionActive), S(feedmill.FeedReady), S(feedmill.RefreshSucceeded):
 		c.tone = good
-	case feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded:
-		c.tone = bad
-	}
-	return c
-}
-
-func subscriptionState(s feedmill.SubscriptionState) cell {
-	c := cell{text: string(s), tone: good}
-	switch s {
-	case feedmill.SubscriptionPaused:
-		c.tone = waiting
-	case feedmill.SubscriptionDisabled:
+	case S(feedmill.DeliveryExhausted), S(feedmill.DeliveryDiscarded), S(feedmill.SubscriptionDisabled), S(feedmill.FeedFailed), S(feedmill.FeedAuthRequired):
 		c.tone = bad
 	}
 	return c
@@ -79,6 +69,13 @@ func (t *table) add(row ...cell) { t.rows = append(t.rows, row) }
 func (t *table) field(name string, value cell) {
 	if value.text != "" {
 		t.add(text(name), value)
+	}
+}
+
+// fields adds names and values that have no special meaning, in turns.
+func (t *table) fields(all ...string) {
+	for pair := range slices.Chunk(all, 2) {
+		t.field(pair[0], text(pair[1]))
 	}
 }
 
@@ -113,8 +110,7 @@ func (p *printer) table(t table) error {
 		}
 		b.WriteByte('\n')
 	}
-	_, err := io.WriteString(p.out, b.String())
-	return err
+	return p.printf("%s", b.String())
 }
 
 func (p *printer) coloured(c cell) string {
