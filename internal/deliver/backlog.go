@@ -29,10 +29,9 @@ type backlog struct {
 	// then: the store knows.
 	readSeq int64
 	// checkedAt is when the store was last read for deliveries, or seen to
-	// have none; retryAt is when one that failed here comes due, zero where
-	// none does.
+	// have none; retries are when those that failed here come due.
 	checkedAt time.Time
-	retryAt   time.Time
+	retries   dueTimes
 	// itemSize is about how many bytes a delivery takes.
 	itemSize int
 
@@ -160,8 +159,7 @@ func (b *backlog) readAll() {
 // found notes that the store calls deliveries due, and reports whether it is to be
 // read. They may be known already: then that waits until those are worked off.
 func (b *backlog) found(now time.Time) bool {
-	retries := !b.retryAt.IsZero() && !now.Before(b.retryAt)
-	if len(b.known) > 0 && !retries && now.Sub(b.checkedAt) < recheckAfter {
+	if len(b.known) > 0 && !b.retries.hasCome(now) && now.Sub(b.checkedAt) < recheckAfter {
 		b.rest = max(b.rest, unsure)
 		return false
 	}

@@ -24,9 +24,7 @@ func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time, heads bool
 	}
 	b.memory.expected += q.Limit
 	b.rest, b.readFrom, b.checkedAt = allKnown, beyondIDs, now
-	if !now.Before(b.retryAt) {
-		b.retryAt = time.Time{}
-	}
+	b.retries.pass(now)
 	return q
 }
 

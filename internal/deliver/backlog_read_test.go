@@ -149,13 +149,13 @@ func TestOvertakenWaitForTheEnd(t *testing.T) {
 func TestRetriesThatAreRead(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
-		retryAt time.Time
-		want    time.Time
-	}{{now, time.Time{}}, {now.Add(-1), time.Time{}}, {now.Add(1), now.Add(1)}} {
+		retry time.Duration
+		left  int
+	}{{0, 0}, {-time.Second, 0}, {time.Second, 1}} {
 		b := testBacklog(100, 100)
-		b.retryAt = c.retryAt
-		if b.beginQuery("sub", now, false); !b.retryAt.Equal(c.want) {
-			t.Errorf("a retry at %v is noted as %v", c.retryAt, b.retryAt)
+		b.retries = dueTimes{now.Add(c.retry)}
+		if b.beginQuery("sub", now, false); len(b.retries) != c.left {
+			t.Errorf("a retry in %v is noted as %v", c.retry, b.retries)
 		}
 	}
 }

@@ -105,10 +105,10 @@ type Dispatcher struct {
 	slots   slotSet
 	polled  slotSet // ours, and polled since they are
 	leaving slotSet // not ours any more, but not given back yet
-	// wakeAt is the earliest known due time in the store. rewind says that it
-	// may hold due times of a clock that was ahead of ours; polledAt is when
-	// it was last polled, by both of our clocks.
-	wakeAt   time.Time
+	// due are the known due times in the store. rewind says that it may hold
+	// due times of a clock that was ahead of ours; polledAt is when it was last
+	// polled, by both of our clocks.
+	due      dueTimes
 	rewind   bool
 	polledAt time.Time
 
@@ -216,13 +216,17 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 
 // Changed makes the dispatcher read a subscription again before it sends to it,
 // and try its endpoint anew: whoever changes it has reason to think that it works.
+// It is for now, whatever the lane waits for.
 func (d *Dispatcher) Changed(subscription feedmill.ID) {
 	d.mu.Lock()
 	if d.slots.has(subscription) {
 		l := d.lane(subscription, "")
 		l.subscription.set(nil)
-		l.pace = newPace()
+		l.pace, l.trustedAt = newPace(), time.Now()
 		l.backlog.rest = unread
+		if l.state.onTimer() {
+			d.enter(l, idle)
+		}
 		d.refresh(l)
 		d.wakeWorker()
 	}

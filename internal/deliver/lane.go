@@ -19,8 +19,11 @@ type lane struct {
 	// running is how many attempts are under way.
 	running int
 	pace    pace
-	limiter *rate.Limiter
-	usedAt  time.Time
+	// trustedAt is when its endpoint was last said to work: failures of
+	// attempts that were begun before that say nothing.
+	trustedAt time.Time
+	limiter   *rate.Limiter
+	usedAt    time.Time
 
 	state  state
 	tenant *tenant       // in whose part of the ring a ready lane stands
@@ -134,7 +137,8 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 		r := l.limiter.ReserveN(now, 1)
 		if wait := r.DelayFrom(now); wait > 0 {
 			r.CancelAt(now)
-			d.wait(l, limited, wait)
+			// Another replica may lift the limit, so it is read again meanwhile.
+			d.wait(l, limited, min(wait, d.TargetAge))
 			return task{}, false
 		}
 	}

