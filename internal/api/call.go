@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 	"github.com/feedmill/feedmill/internal/suggest"
 )
 
@@ -170,6 +171,7 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 		c.challenge = fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, scope)
 		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
 	}
+	c.r = c.r.WithContext(share.For(c.ctx(), string(c.who.Workspace)))
 	return s.limits.take(c.who.Subject, w.Header())
 }
 

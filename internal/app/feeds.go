@@ -34,7 +34,7 @@ type feeds struct {
 }
 
 // newFeeds opens the files of feeds. No worker is started before one is needed.
-func (a *App) newFeeds(version string, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
+func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
 	data, err := filepath.Abs(a.config.Data)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -47,9 +47,13 @@ func (a *App) newFeeds(version string, queue publish.Queue, metrics prometheus.R
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	pool := lake.NewPool(lake.PoolConfig{Folder: blobs.Dir(), Temp: temp, TempBytes: queryTemp, Log: a.log})
+	pool := lake.NewPool(lake.PoolConfig{
+		Folder: blobs.Dir(), Temp: temp, TempBytes: queryTemp, Log: a.log,
+		Workers: m.workers, Memory: m.worker, Resident: m.worker + workerBase, QueryTime: a.config.QueryTimeout,
+	})
 	mill := feed.NewMill(feed.Parts{
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
+		Modelling: m.modelling, Previews: m.previews,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{
 				Transport: a.egress.Transport(), CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,

@@ -58,7 +58,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	feeds, err := a.newFeeds(version, queues{events.dispatcher, events.listeners}, metrics)
+	feeds, err := a.newFeeds(version, limitMemory(a.log), queues{events.dispatcher, events.listeners}, metrics)
 	if err != nil {
 		return err
 	}

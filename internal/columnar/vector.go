@@ -34,6 +34,42 @@ type Vector struct {
 	// Precision and Scale are those of a decimal: how many digits it has at
 	// most, and how many of them stand after the point.
 	Precision, Scale int
+
+	// Shared says that the memory is not the vector's own, and must never be
+	// written to.
+	Shared bool
+}
+
+// sharedNulls is up to how many nulls take no memory of their own: the columns
+// of a table that has so many of them that most are empty.
+const sharedNulls = 1 << 13
+
+var (
+	noInts    [sharedNulls]int64
+	noFloats  [sharedNulls]float64
+	noWide    [sharedNulls]Int128
+	noOffsets [sharedNulls + 1]uint32
+	noValid   [sharedNulls / 64]uint64
+)
+
+// Nulls returns a vector of n nulls, and false where they are so many that they
+// are better made in memory that is used again.
+func Nulls(t Type, n, precision, scale int) (Vector, bool) {
+	if n == 0 || n > sharedNulls {
+		return Vector{}, false
+	}
+	v := Vector{Type: t, Len: n, Precision: precision, Scale: scale, Valid: noValid[: (n+63)/64 : (n+63)/64], Shared: true}
+	switch {
+	case t == TypeText || t == TypeJSON:
+		v.Offsets = noOffsets[: n+1 : n+1]
+	case t == TypeNumber:
+		v.Floats = noFloats[:n:n]
+	case t == TypeDecimal && precision > NarrowDigits:
+		v.Wide = noWide[:n:n]
+	default:
+		v.Ints = noInts[:n:n]
+	}
+	return v, true
 }
 
 // NarrowDigits is the precision up to which a decimal is held in Ints; above

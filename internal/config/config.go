@@ -50,6 +50,7 @@ type Config struct {
 	EnforceSchemas   bool
 	MaxSubscriptions int
 	MaxUploadBytes   int64
+	QueryTimeout     time.Duration
 
 	origin map[string]string
 }
@@ -91,6 +92,7 @@ var Settings = []Setting{
 	{Name: "enforceSchemas", Default: "false", Help: "refuse events whose data does not fit the JSON Schema of their type", field: func(c *Config) any { return &c.EnforceSchemas }},
 	{Name: "maxSubscriptions", Default: "0", Help: "how many subscriptions a workspace may have; 0 means any number", field: func(c *Config) any { return &c.MaxSubscriptions }},
 	{Name: "maxUploadBytes", Default: "1073741824", Help: "how many bytes the data of an upload may have, not compressed", field: func(c *Config) any { return &c.MaxUploadBytes }},
+	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s means as long as it takes", field: func(c *Config) any { return &c.QueryTimeout }},
 }
 
 // Env is the setting's name in the environment.

@@ -10,11 +10,14 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/model"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // fetching is a fetch under way and the tables that are made of it.
 type fetching struct {
-	mill   *Mill
+	mill *Mill
+	// slots are the places in which pages are modelled.
+	slots  *share.Slots
 	tables []*fetchedTable
 	trace  []feedmill.TracedRequest
 	report func(feedmill.Refresh)
@@ -76,17 +79,19 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 // Page adds a page to every table. It has as many records as the table finds
 // that finds the most.
 func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records int64, err error) {
-	err = f.each(ctx, func(t *fetchedTable) error {
-		format := p.Format
-		if t.format != "" {
-			format = t.format
-		}
-		rows, err := t.pages.Add(ctx, format, p.Body)
-		records = max(records, rows)
-		if err == nil && rows == 0 && p.Number == 1 && t.missing != nil {
-			err = t.missing(p)
-		}
-		return err
+	err = takeTurn(ctx, f.slots, func() error {
+		return f.each(ctx, func(t *fetchedTable) error {
+			format := p.Format
+			if t.format != "" {
+				format = t.format
+			}
+			rows, err := t.pages.Add(ctx, format, p.Body)
+			records = max(records, rows)
+			if err == nil && rows == 0 && p.Number == 1 && t.missing != nil {
+				err = t.missing(p)
+			}
+			return err
+		})
 	})
 	return records, err
 }

@@ -1,12 +1,16 @@
 package feed
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Parts are what a mill works with.
@@ -21,7 +25,11 @@ type Parts struct {
 	Sources map[feedmill.FeedType]Source
 	// Temp is the folder for what outlives no request.
 	Temp string
-	Log  *slog.Logger
+	// Modelling and Previews are how many tables may be modelled at the same
+	// time for good, and for previews; by default three and two. One workspace
+	// never has all of either.
+	Modelling, Previews int
+	Log                 *slog.Logger
 }
 
 // Versions knows the versions that feeds have.
@@ -45,33 +53,54 @@ type Vault interface {
 type Mill struct {
 	Parts
 	// modelling has a place for each table that is modelled and written at the
-	// same time: one alone can use all processors, and memory is finite.
-	modelling chan struct{}
+	// same time: one alone can use all processors, and memory is finite. Previews
+	// have places of their own, so that nothing else waits behind them, and
+	// fetches one for each that a preview makes.
+	modelling, previews, fetches *share.Slots
 	// early has a place for each upload that is modelled while it arrives. A
 	// slow one keeps its place for long, so the others do without.
-	early chan struct{}
+	early *share.Slots
 }
 
 const (
-	maxModelling = 2
-	maxEarly     = 2
+	usualModelling = 3
+	usualPreviews  = 2
+	// maxWaiting is how much of a workspace's may wait to be modelled.
+	maxWaiting = 64
+	// maxFetches is how many previews may fetch at the same time, and
+	// fetchesEach how many of one workspace.
+	maxFetches, fetchesEach = 32, 4
 )
 
 // NewMill makes a mill of its parts.
 func NewMill(p Parts) *Mill {
-	return &Mill{Parts: p, modelling: make(chan struct{}, maxModelling), early: make(chan struct{}, maxEarly)}
+	p.Modelling, p.Previews = cmp.Or(p.Modelling, usualModelling), cmp.Or(p.Previews, usualPreviews)
+	return &Mill{
+		Parts:     p,
+		modelling: share.NewSlots(p.Modelling, p.Modelling, maxWaiting),
+		previews:  share.NewSlots(p.Previews, p.Previews, maxWaiting),
+		fetches:   share.NewSlots(maxFetches, fetchesEach, maxWaiting),
+		early:     share.NewSlots(p.Modelling, p.Modelling, 0),
+	}
 }
 
 // takeTurn does work that only a few may do at the same time. The others wait,
-// with their data on disk.
-func (m *Mill) takeTurn(ctx context.Context, work func() error) error {
-	select {
-	case m.modelling <- struct{}{}:
-		defer func() { <-m.modelling }()
-		return work()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+// with their data on disk; workspaces take turns.
+func takeTurn(ctx context.Context, slots *share.Slots, work func() error) error {
+	giveBack, err := slots.Take(ctx)
+	if errors.Is(err, share.ErrCrowded) {
+		return errTooMuchAtOnce
 	}
+	if err != nil {
+		return err
+	}
+	defer giveBack()
+	return work()
+}
+
+var errTooMuchAtOnce = &feedmill.Error{
+	Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,
+	Detail: fmt.Sprintf("%d uploads or previews of this workspace wait for their turn already. Send it again after the time in the Retry-After header, and fewer at once.", maxWaiting),
 }
 
 // source is the kind of source that feeds of a type have.

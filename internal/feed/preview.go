@@ -26,7 +26,7 @@ func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedP
 	}
 	defer data.Close()
 	defer m.drop(l, nil)
-	err = m.takeTurn(ctx, func() error {
+	err = takeTurn(ctx, m.previews, func() error {
 		found, err := m.infer(ctx, data)
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func (m *Mill) showVersion(ctx context.Context, v lake.Version, rows int64, warn
 
 // PreviewFetched fetches as many pages as a preview shows rows of, and says what
 // would become of them.
-func (m *Mill) PreviewFetched(ctx context.Context, _ feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
+func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
 	source, err := m.source(n.Type)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
@@ -76,11 +76,15 @@ func (m *Mill) PreviewFetched(ctx context.Context, _ feedmill.ID, n feedmill.Fet
 	feed := newFetched(def, now())
 	table := &fetchedTable{loading: &loading{before: feed, version: feedmill.FeedVersion{File: string(feed.ID) + "/preview.parquet"}}}
 	defer m.remove(table.version.File)
-	f := &fetching{mill: m, tables: []*fetchedTable{table}}
+	f := &fetching{mill: m, slots: m.previews, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
-	_, err = f.fetch(ctx, n.Type, feedmill.Fetch{
-		Source: feedmill.NewID(feedmill.PrefixDataSource), Spec: def.Source.Spec, Secrets: def.Source.Secrets, Enough: previewRows,
-	}, firstRows{f})
+	err = takeTurn(ctx, m.fetches, func() error {
+		_, err := f.fetch(ctx, n.Type, feedmill.Fetch{
+			Source: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace,
+			Spec: def.Source.Spec, Secrets: def.Source.Secrets, Enough: previewRows,
+		}, firstRows{f})
+		return err
+	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return feedmill.FeedPreview{}, previewFailure(err, f.trace)
 	}
@@ -102,7 +106,7 @@ func (m *Mill) showFetched(ctx context.Context, t *fetchedTable) (p feedmill.Fee
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	err = m.takeTurn(ctx, func() error {
+	err = takeTurn(ctx, m.previews, func() error {
 		p, err = m.show(ctx, t.version.File, schema, warnings, t.pages)
 		return err
 	})

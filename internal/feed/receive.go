@@ -36,13 +36,11 @@ func (m *Mill) receive(ctx context.Context, name string, u feedmill.Upload) (*in
 	}
 	a := &incoming{Draft: draft, reading: u.Reading}
 	a.moved.L = &a.mu
-	select {
-	case m.early <- struct{}{}:
+	if giveBack, ok := m.early.Try(ctx); ok {
 		a.inferring.Go(func() {
-			defer func() { <-m.early }()
+			defer giveBack()
 			a.early = m.inferEarly(ctx, a)
 		})
-	default:
 	}
 	if err = a.fill(u.Body); err == nil {
 		err = context.Cause(ctx)

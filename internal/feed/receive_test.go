@@ -12,6 +12,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/blob"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // receiving opens an empty folder for data, with a place for so many uploads
@@ -23,7 +24,7 @@ func receiving(t *testing.T, early int) *Mill {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return &Mill{Parts: Parts{Blobs: blobs, Temp: t.TempDir()}, early: make(chan struct{}, early)}
+	return &Mill{Parts: Parts{Blobs: blobs, Temp: t.TempDir()}, early: share.NewSlots(early, early, 0)}
 }
 
 // manyLines has at least so many bytes of numbered lines.

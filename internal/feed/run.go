@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Run fetches a source for its feeds. Every page is modelled while the next
@@ -15,7 +16,8 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	if err != nil {
 		return nil, err
 	}
-	f := &fetching{mill: m, report: claim.Report}
+	ctx = share.InBackground(ctx, string(claim.Source.Workspace))
+	f := &fetching{mill: m, slots: m.modelling, report: claim.Report}
 	for _, feed := range claim.Feeds {
 		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run)})
 	}
@@ -138,11 +140,11 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 // writeFetched writes what was fetched, whichever way it came.
 func (m *Mill) writeFetched(ctx context.Context, t *fetchedTable) error {
 	if t.typed != nil {
-		return m.takeTurn(ctx, func() error { return m.writeTyped(ctx, t.loading, t.typed) })
+		return takeTurn(ctx, m.modelling, func() error { return m.writeTyped(ctx, t.loading, t.typed) })
 	}
 	schema, warnings, err := t.inference.Schema(t.pages)
 	if err != nil {
 		return err
 	}
-	return m.takeTurn(ctx, func() error { return m.write(ctx, t.loading, schema, warnings, t.pages) })
+	return takeTurn(ctx, m.modelling, func() error { return m.write(ctx, t.loading, schema, warnings, t.pages) })
 }

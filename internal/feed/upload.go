@@ -97,7 +97,7 @@ func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 	var keeping sync.WaitGroup
 	var unkept error
 	keeping.Go(func() { unkept = data.Keep(ctx) })
-	err = m.takeTurn(ctx, func() error {
+	err = takeTurn(ctx, m.modelling, func() error {
 		found, err := m.infer(ctx, data)
 		if err != nil {
 			return err

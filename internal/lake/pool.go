@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // PoolConfig says how workers are started and what each may use.
@@ -31,8 +33,13 @@ type PoolConfig struct {
 	// Empty means that nothing is put on disk.
 	Temp      string
 	TempBytes int64
-	// Workers is how many there are at most, by default two.
+	// Workers is how many there are at most, by default three: one of them is
+	// always left for others by whoever has many queries.
 	Workers int
+	// QueryTime is how long a query may work, zero for as long as it likes.
+	// Waiting, for a worker or for whoever takes the rows, does not count, and
+	// what is done in the background is not bounded.
+	QueryTime time.Duration
 	// Threads is how many threads each uses, by default as many as can run.
 	Threads int
 	// Memory is how many bytes the database of a worker may hold, by default
@@ -53,7 +60,7 @@ type PoolConfig struct {
 // and used again. Whatever happens to a worker fails the one request that it had.
 type Pool struct {
 	config PoolConfig
-	slots  chan struct{}
+	slots  *share.Slots
 	reaper sync.WaitGroup
 
 	mu     sync.Mutex
@@ -71,7 +78,7 @@ func NewPool(c PoolConfig) *Pool {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Workers <= 0 {
-		c.Workers = 2
+		c.Workers = 3
 	}
 	if c.Threads <= 0 {
 		c.Threads = runtime.GOMAXPROCS(0)
@@ -91,7 +98,7 @@ func NewPool(c PoolConfig) *Pool {
 	if err := emptyTemp(c.Temp); err != nil {
 		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
 	}
-	return &Pool{config: c, slots: make(chan struct{}, c.Workers), busy: make(map[*process]bool)}
+	return &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), busy: make(map[*process]bool)}
 }
 
 // emptyTemp makes the folder, and removes what an earlier pool has left there.
@@ -112,20 +119,30 @@ func emptyTemp(folder string) error {
 // tempPrefix is how the names of temporary files and folders begin.
 const tempPrefix = "query-"
 
+// maxWaiting is how many queries of one workspace may wait for a worker.
+const maxWaiting = 64
+
+var errTooManyQueries = &feedmill.Error{
+	Kind: feedmill.ErrTooMany, Type: "too-many-queries", RetryAfter: 2 * time.Second,
+	Detail: fmt.Sprintf("%d queries of this workspace wait for their turn already. Ask again after the time in the Retry-After header, and for fewer at once.", maxWaiting),
+}
+
 // Run runs a request and writes what the worker answers to out, as it comes.
-// It waits while all workers are busy. When the context ends, or out takes no
+// It waits while all workers are busy; the workspaces take turns. When the context ends, or out takes no
 // more, the worker is killed.
 //
 // An error that matches [feedmill.ErrUnavailable] says that the worker ended
 // before it had answered; one that matches [feedmill.ErrUnprocessable] says that
 // the query needs more memory than a worker may have.
 func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
-	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	case <-ctx.Done():
-		return wire.End{}, fmt.Errorf("read: %w", context.Cause(ctx))
+	giveBack, err := p.slots.Take(ctx)
+	if errors.Is(err, share.ErrCrowded) {
+		return wire.End{}, errTooManyQueries
 	}
+	if err != nil {
+		return wire.End{}, fmt.Errorf("read: %w", err)
+	}
+	defer giveBack()
 	end, err := p.runOnce(ctx, request, out)
 	if _, unsent := errors.AsType[*sendError](err); unsent && ctx.Err() == nil {
 		// The worker had died unnoticed. The next one is fresh.
@@ -145,6 +162,8 @@ func (p *Pool) runOnce(ctx context.Context, request wire.Request, out io.Writer)
 	if err != nil {
 		return wire.End{}, err
 	}
+	ctx, out, stop := p.limitTime(ctx, out)
+	defer stop()
 	cancelled := context.AfterFunc(ctx, w.kill)
 	end, err := w.ask(request, out)
 	usable := cancelled() && (err == nil || isFailure(err))

@@ -19,6 +19,7 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/query/duckdb"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // rows reads the rows of a side that are not left out, as blocks of the columns
@@ -86,8 +87,9 @@ func (r *Reader) number(ctx context.Context, sql string) (int64, error) {
 }
 
 // batches runs a request and yields its result. A batch is gone with the
-// next one.
+// next one. It is for making versions, which may take its time.
 func (r *Reader) batches(ctx context.Context, request wire.Request) iter.Seq2[arrow.RecordBatch, error] {
+	ctx = share.InBackground(ctx, share.Holder(ctx))
 	return func(yield func(arrow.RecordBatch, error) bool) {
 		from, to := io.Pipe()
 		var running sync.WaitGroup

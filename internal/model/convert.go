@@ -12,6 +12,15 @@ import (
 func (c *converter) convert(column feedmill.Column) bool {
 	v, rows := c.out, c.cells.Rows
 	had := *v
+	if had.Shared {
+		had = columnar.Vector{}
+	}
+	if c.allMissing() {
+		if nulls, ok := columnar.Nulls(column.Type, rows, column.Precision, column.Scale); ok {
+			*v = nulls
+			return true
+		}
+	}
 	*v = columnar.Vector{Type: column.Type, Len: rows, Precision: column.Precision, Scale: column.Scale}
 	c.valid.words = had.Valid[:0]
 	switch column.Type {
@@ -47,6 +56,19 @@ func (c *converter) convert(column feedmill.Column) bool {
 		return c.each(c.timestamp)
 	}
 	panic("model: a column of the type " + string(column.Type))
+}
+
+// allMissing reports whether no record has anything for the column.
+func (c *converter) allMissing() bool {
+	if c.index < 0 {
+		return true
+	}
+	for at := c.index; at < len(c.cells.Cell); at += c.cells.Columns {
+		if c.cells.Cell[at] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func resize[T any](s []T, n int) []T {

@@ -106,15 +106,19 @@ const tileCells = 8 << 10
 
 // tiles cuts a run into a few rows at a time.
 func tiles(cells *columnar.Cells) iter.Seq[columnar.Cells] {
+	return cut(cells, max(64, tileCells/max(cells.Columns, 1)&^63))
+}
+
+// cut cuts a run into so many rows at a time.
+func cut(cells *columnar.Cells, step int) iter.Seq[columnar.Cells] {
 	return func(yield func(columnar.Cells) bool) {
-		step := max(64, tileCells/max(cells.Columns, 1)&^63)
 		for row := 0; row < cells.Rows; row += step {
 			rows := min(step, cells.Rows-row)
-			tile := columnar.Cells{
+			part := columnar.Cells{
 				First: cells.First + int64(row), Rows: rows, Columns: cells.Columns,
 				Data: cells.Data, Cell: cells.Cell[row*cells.Columns : (row+rows)*cells.Columns],
 			}
-			if !yield(tile) {
+			if !yield(part) {
 				return
 			}
 		}

@@ -90,55 +90,80 @@ func (s *Schema) runs(ctx context.Context, table Table, loading Loading) iter.Se
 		next := 0
 		for next < table.Blocks() || len(underWay) > 0 {
 			for next < table.Blocks() && len(underWay) < cap(underWay) {
-				done := make(chan loaded, 1)
+				// A small block can be a large table of nothing, so no more of
+				// a block is converted than somebody is about to take.
+				runs := make(chan loaded, 1)
 				block := next
-				working.Go(func() { done <- s.loadBlock(ctx, table, block, loading.Misfits) })
-				underWay = append(underWay, done)
+				working.Go(func() {
+					defer close(runs)
+					s.loadBlock(ctx, table, block, loading.Misfits, runs)
+				})
+				underWay = append(underWay, runs)
 				next++
 			}
-			result := <-underWay[0]
-			underWay = append(underWay[:0], underWay[1:]...)
-			if loading.Misfit != nil {
-				for _, m := range result.misfits {
-					loading.Misfit(m)
+			for run := range underWay[0] {
+				if loading.Misfit != nil {
+					for _, m := range run.misfits {
+						loading.Misfit(m)
+					}
 				}
-			}
-			for _, vectors := range result.runs {
-				if !yield(vectors, nil) {
+				if !yield(run.vectors, run.err) || run.err != nil {
 					return
 				}
 			}
-			if result.err != nil {
-				yield(nil, result.err)
-				return
-			}
+			underWay = append(underWay[:0], underWay[1:]...)
 		}
 	}
 }
 
-// loaded is a block after its conversion.
+// loaded is a run of a block after its conversion, or why there is none.
 type loaded struct {
-	runs    [][]columnar.Vector
+	vectors []columnar.Vector
 	misfits []*Misfit
 	err     error
 }
 
-func (s *Schema) loadBlock(ctx context.Context, table Table, block int, policy MisfitPolicy) (out loaded) {
-	out.err = table.Read(ctx, block, block+1, func(cells *columnar.Cells) error {
-		vectors := make([]columnar.Vector, len(s.Columns))
-		note := func(m *Misfit) { out.misfits = append(out.misfits, m) }
-		switch policy {
-		case MisfitsNull:
-			s.ConvertNulling(cells, vectors, note)
-		case MisfitsReject:
-			s.ConvertRejecting(cells, vectors, note)
-		default:
-			if err := s.Convert(cells, vectors); err != nil {
+// loadBlock converts the records of a block and sends them in runs.
+func (s *Schema) loadBlock(ctx context.Context, table Table, block int, policy MisfitPolicy, to chan<- loaded) {
+	send := func(run loaded) error {
+		select {
+		case to <- run:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	err := table.Read(ctx, block, block+1, func(cells *columnar.Cells) error {
+		replaceErrors(cells, nil)
+		for part := range s.parts(cells) {
+			run := loaded{vectors: make([]columnar.Vector, len(s.Columns))}
+			note := func(m *Misfit) { run.misfits = append(run.misfits, m) }
+			switch policy {
+			case MisfitsNull:
+				s.ConvertNulling(&part, run.vectors, note)
+			case MisfitsReject:
+				s.ConvertRejecting(&part, run.vectors, note)
+			default:
+				if err := s.Convert(&part, run.vectors); err != nil {
+					return err
+				}
+			}
+			if err := send(run); err != nil {
 				return err
 			}
 		}
-		out.runs = append(out.runs, vectors)
 		return nil
 	})
-	return out
+	if err != nil {
+		_ = send(loaded{err: err}) // nobody wants it where that fails
+	}
+}
+
+// maxPartCells is how many values are converted at once.
+const maxPartCells = 1 << 19
+
+// parts cuts a run of records so that each part has a bounded number of values: the
+// columns can be many more than the run knows of.
+func (s *Schema) parts(cells *columnar.Cells) iter.Seq[columnar.Cells] {
+	return cut(cells, max(1, maxPartCells/max(len(s.Columns), cells.Columns, 1)))
 }

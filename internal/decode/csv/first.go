@@ -282,8 +282,10 @@ func (c *Table) checkRagged(start int64) error {
 	switch {
 	case c.ragged.width > c.columns+maxExtraColumns:
 		return c.refuseAt("too-many-fields", start, "a record soon after it has %d fields, and the table has %d columns", c.ragged.width, c.columns)
-	case c.ragged.missing > c.limits.missing:
-		return c.refuseAt("too-few-fields", start, "most records before it lack most of the %d columns", c.columns)
+	case c.ragged.missing > c.limits.missing+input.CellsOfByte*start:
+		return c.refuseAt("too-few-fields", start, "most records before it lack most of the %d columns: %d fields in all", c.columns, c.ragged.missing)
+	case c.ragged.width > c.columns:
+		return input.CheckCells(c.rows, c.ragged.width, c.limits.missing, start)
 	}
 	return nil
 }

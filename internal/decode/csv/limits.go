@@ -9,15 +9,16 @@ const (
 	maxFields = input.MaxColumns + maxExtraColumns
 	// maxRunCells is how many cells a run of records has at most, so that it
 	// takes bounded memory however many columns there are.
-	maxRunCells = 1 << 21
+	maxRunCells = 1 << 19
 )
 
 // limits are how large the parts of a table can be, and how much of it is read
 // at once, all in bytes. What passes a limit is refused, with its place.
 type limits struct {
 	field, record int64
-	// missing is how many fields all records together can lack. It keeps a
-	// small file from becoming a huge table of nothing.
+	// missing is how many fields all records together can lack, and how many
+	// cells those can have that the header does not name, besides some for each
+	// byte. It keeps a small file from becoming a huge table of nothing.
 	missing int64
 	// chunk is how much one goroutine reads in one go.
 	chunk int64
@@ -32,6 +33,6 @@ type limits struct {
 
 // usual are the limits outside of tests.
 var usual = limits{
-	field: input.MaxFieldBytes, record: input.MaxRecordBytes, missing: 1 << 28,
+	field: input.MaxFieldBytes, record: input.MaxRecordBytes, missing: input.MaxEmptyCells,
 	chunk: input.ChunkSize, head: 256 << 10, farHead: 4 << 20, tail: 64 << 10,
 }

@@ -9,18 +9,20 @@ const (
 	MaxFieldBytes = 16 << 20
 	// MaxRecordBytes is how long a record can be, with everything in it.
 	MaxRecordBytes = 32 << 20
-	// MaxEmptyCells is how many cells a table can have besides 32 for each byte
-	// of its data.
-	MaxEmptyCells = 1 << 28
+	// MaxEmptyCells is how many cells a table can have besides CellsOfByte for
+	// each byte of its data.
+	MaxEmptyCells = 1 << 25
+	CellsOfByte   = 32
 )
 
 // CheckCells refuses a table that has more cells than data of so many bytes can
 // have, so that a small file does not become a huge table of nothing. Empty is
 // mostly MaxEmptyCells.
 func CheckCells(rows int64, columns int, empty, bytes int64) error {
-	if rows*int64(columns) <= empty+32*bytes {
+	most := empty + CellsOfByte*bytes
+	if rows*int64(columns) <= most {
 		return nil
 	}
-	return Refuse("too-many-cells", "the first %d rows and their %d columns are too many for data of this size: "+
-		"almost all cells are empty or repeated; where the columns are keys of a map, a path can select its values", rows, columns)
+	return Refuse("too-many-cells", "the first %d rows and their %d columns are more than the %d cells that data of this size can have: "+
+		"almost all cells are empty or repeated; where the columns are keys of a map, a path can select its values", rows, columns, most)
 }

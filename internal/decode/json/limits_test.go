@@ -93,7 +93,7 @@ func TestJSONLimits(t *testing.T) {
 
 // The usual limits are what the refusals of the API say.
 func TestUsualLimits(t *testing.T) {
-	want := limits{field: 16 << 20, record: 32 << 20, tree: 32 << 20, emptyCells: 1 << 28}
+	want := limits{field: 16 << 20, record: 32 << 20, tree: 32 << 20, emptyCells: 1 << 25}
 	if usual != want {
 		t.Errorf("%+v, want %+v", usual, want)
 	}

@@ -14,18 +14,33 @@ type piece struct {
 	from, to int
 }
 
+// wideColumns is from how many columns on a null counts for less than a value in
+// the size of a row group. Tables of so many columns are mostly empty, and would be
+// cut into groups of a few rows, each with a description of every column.
+const (
+	wideColumns = 256
+	wideNull    = 2
+)
+
 // bytes estimates how much memory rows of the block hold from one row to another.
+// It depends on the rows alone, and not on the blocks in which they come.
 func (p piece) bytes() int {
 	n := 0
+	wide := len(p.block) > wideColumns
 	for i := range p.block {
 		v := &p.block[i]
+		values := p.to - p.from
+		if wide && v.Valid != nil {
+			values = countBits(v.Valid, p.from, p.to)
+			n += wideNull * (p.to - p.from - values)
+		}
 		switch {
 		case v.Offsets != nil:
-			n += 4*(p.to-p.from) + int(v.Offsets[p.to]-v.Offsets[p.from])
+			n += 4*values + int(v.Offsets[p.to]-v.Offsets[p.from])
 		case v.Wide != nil:
-			n += 16 * (p.to - p.from)
+			n += 16 * values
 		default:
-			n += 8 * (p.to - p.from)
+			n += 8 * values
 		}
 	}
 	return n

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package app
+
+// availableMemory is zero: what the machine has is not known here.
+func availableMemory() int64 { return 0 }
