@@ -36,7 +36,7 @@ const (
 
 // leaves are packages for what is not the domain: small, general, and importing
 // nothing of ours but other leaves. Every package may import them, the root too.
-var leaves = []string{"internal/columnar", "internal/cron", "internal/jstext", "internal/share", "internal/strictjson", "internal/suggest"}
+var leaves = []string{"internal/columnar", "internal/cron", "internal/jstext", "internal/pattern", "internal/share", "internal/strictjson", "internal/suggest"}
 
 // importRules hold the packages in the form of a star: all import the root
 // package and leaves, and only the wiring imports the others. The first rule that

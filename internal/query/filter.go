@@ -2,11 +2,11 @@ package query
 
 import (
 	"math/big"
-	"regexp"
 	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	regular "github.com/feedmill/feedmill/internal/pattern"
 )
 
 // filter is a filter on its way to a predicate.
@@ -80,7 +80,7 @@ func (f *filter) match() (Predicate, error) {
 
 func (f *filter) matchPattern() (Predicate, error) {
 	pattern := f.Values[0].Text
-	if _, err := regexp.Compile(pattern); err != nil {
+	if err := regular.Check(pattern); err != nil {
 		return nil, &valueError{0, "is no regular expression (RE2): " + err.Error()}
 	}
 	return Match{Column: f.column, Op: f.Op, Text: pattern, CaseSensitive: true}, nil

@@ -12,6 +12,14 @@ import (
 // MaxDepth is how many arrays and objects of a document may be open at once.
 const MaxDepth = 64
 
+// MaxValues is how many values of a document are kept, and maxMembers how many
+// members an object may have: each takes far more memory than the text it is
+// read from.
+const (
+	MaxValues  = 1 << 15
+	maxMembers = 1 << 16
+)
+
 // Note takes a fault: the JSON Pointer of its place, and a sentence that says
 // what is wrong. It reports whether there is room for more of them.
 type Note func(pointer, detail string) bool
@@ -85,6 +93,8 @@ type reader struct {
 	note Note
 	data []byte
 	d    *jsontext.Decoder
+	// kept counts the values that are kept.
+	kept int
 }
 
 // fault is what ends the reading of a text.
@@ -124,12 +134,20 @@ func (r *reader) value(depth int) (Value, error) {
 
 var tooDeep = fmt.Sprintf("The JSON nests deeper than %d levels.", MaxDepth)
 
+var tooMany = fmt.Sprintf("The JSON has more than %d values, or an object of more than %d members; send less at once.", MaxValues, maxMembers)
+
 const duplicate = "This key stands more than once in its object; name it once."
 
 // part reads the next element of an array or, where seen is not nil, the next
 // member of an object.
 func (r *reader) part(v *Value, depth int, seen map[string]bool) error {
 	kept := r.Levels == 0 || depth-r.Depth <= r.Levels
+	if kept {
+		r.kept++
+	}
+	if r.kept > MaxValues || len(seen) > maxMembers {
+		return &fault{r.At, tooMany}
+	}
 	if seen == nil {
 		item, err := r.value(depth)
 		if kept {

@@ -20,6 +20,37 @@ func (n *noted) note(pointer, detail string) bool {
 	return len(n.faults) < 1000
 }
 
+func TestValuesAreBounded(t *testing.T) {
+	members := make([]string, maxMembers+2)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"%d":0`, i)
+	}
+	manyMembers := "{" + strings.Join(members, ",") + "}"
+	for _, test := range []struct {
+		name, text string
+		levels     int
+		ok         bool
+	}{
+		{"as many as there may be", "[0" + strings.Repeat(",0", MaxValues-1) + "]", 0, true},
+		{"one more", "[0" + strings.Repeat(",0", MaxValues) + "]", 0, false},
+		{"a megabyte of nothing", "[" + strings.Repeat("[],", 1<<20/3) + "[]]", 0, false},
+		{"not kept", "[" + strings.Repeat("[],", 1<<20/3) + "[]]", KeepNone, true},
+		{"members", manyMembers, 0, false},
+		{"members that are not kept", manyMembers, KeepNone, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var n noted
+			v, ok := Read([]byte(test.text), Part{Levels: test.levels}, n.note)
+			if ok != test.ok || ok != (len(n.faults) == 0) || len(v.Items) > MaxValues {
+				t.Errorf("%v, %d values, %q", ok, len(v.Items), n.faults)
+			}
+			if _, ok := ReadYAML([]byte(test.text), func(string, string) bool { return true }); ok && !test.ok && len(test.text) > 1<<19 {
+				t.Error("the same is taken as YAML")
+			}
+		})
+	}
+}
+
 func TestReadKeepsLevels(t *testing.T) {
 	const text = `{"a":{"b":{"c":1,"c":2}},"d":[[1]]}`
 	for levels, want := range map[int]string{0: `{"a":{"b":{"c":1,"c":2}},"d":[[1]]}`, 1: `{"a":{},"d":[]}`, 2: `{"a":{"b":{}},"d":[[]]}`, KeepNone: `{}`} {

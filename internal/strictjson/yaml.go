@@ -25,6 +25,10 @@ var jsonTags = []string{"!!map", "!!seq", "!!str", "!!int", "!!float", "!!bool",
 // another notation than JSON's, and keys that are no texts. What YAML takes for a
 // date is the text that was written.
 func ReadYAML(data []byte, note Note) (v Value, ok bool) {
+	if marks := countMarks(data); marks > 2*MaxValues {
+		note("", tooMany)
+		return v, false
+	}
 	var doc, second yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(data))
 	err := documents.Decode(&doc)
@@ -45,6 +49,15 @@ func ReadYAML(data []byte, note Note) (v Value, ok bool) {
 	r := yamlReader{note: note}
 	v, _ = r.value(doc.Content[0], "", 0)
 	return v, !r.failed
+}
+
+// countMarks counts what stands before or after every value but the first, so that
+// a text with too many of them is known before anything is made of it.
+func countMarks(data []byte) (n int) {
+	for _, mark := range []byte(",:-\n") {
+		n += bytes.Count(data, []byte{mark})
+	}
+	return n
 }
 
 // noYAML says that a text is no YAML. The parser's own words quote the text,

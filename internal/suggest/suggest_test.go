@@ -6,6 +6,21 @@ import (
 	"testing"
 )
 
+func TestNearestIsBounded(t *testing.T) {
+	many := make([]string, 100_000)
+	for i := range many {
+		many[i] = "name" + strings.Repeat("x", i%50)
+	}
+	many[maxCandidates] = "meant"
+	if near := Nearest("maent", many); slices.Contains(near, "meant") || len(near) > maxNear {
+		t.Errorf("of very many names all are looked at: %q", near)
+	}
+	long := strings.Repeat("a", maxLength+1)
+	if near := Nearest(long, []string{long}); near != nil {
+		t.Errorf("a name that is longer than any is near to %q", near)
+	}
+}
+
 func TestNearest(t *testing.T) {
 	known := []string{"metric.created", "metric.updated", "tag.created", "name"}
 	for _, c := range []struct {

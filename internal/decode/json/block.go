@@ -1,10 +1,13 @@
 package json
 
 import (
+	"context"
+	"errors"
 	"sync"
 
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
 // block is a piece of the data with whole records.
@@ -62,7 +65,7 @@ type readerPool struct{ free sync.Pool }
 
 // newReader makes a reader for one goroutine. Without a turn, the first reading
 // is over.
-func (j *Table) newReader(turn *input.Turns) *recordReader {
+func (j *Table) newReader(ctx context.Context, turn *input.Turns) *recordReader {
 	r, _ := j.readers.free.Get().(*recordReader)
 	if r == nil {
 		r = &recordReader{root: &nameNode{column: -1, explode: j.explode}}
@@ -71,13 +74,14 @@ func (j *Table) newReader(turn *input.Turns) *recordReader {
 		}
 	}
 	r.table, r.turn, r.maxField = j, turn, j.limits.field
+	r.work = jsonpath.NewWork(ctx, 0)
 	return r
 }
 
 // free gives a reader back that has met no fault.
 func (r *recordReader) free() {
 	readers := &r.table.readers.free
-	r.table, r.turn, r.emit = nil, nil, nil
+	r.table, r.turn, r.emit, r.work = nil, nil, nil, nil
 	readers.Put(r)
 }
 
@@ -88,6 +92,8 @@ func (r *recordReader) beginBlock() {
 	r.first, r.firstKnown, r.done = 0, false, 0
 	r.fault, r.failure = nil, nil
 	r.notes.reset()
+	r.tree.Limit(r.table.limits.nodes())
+	r.work.Allow(int64(r.block.size))
 }
 
 // readBlock reads all records of the block.
@@ -157,12 +163,22 @@ func (r *recordReader) accepts(at textRange) (accepted, ok bool) {
 	if !r.ended(r.lexer.tree(&r.tree, at.start, 0), at) {
 		return false, false
 	}
-	accepted, err := r.table.filter.Accepts(&r.tree)
+	accepted, err := r.table.filter.Accepts(r.work, &r.tree)
 	if err != nil {
-		r.fail(at.start, "%v", err)
+		r.failPath(at.start, err)
 		return false, false
 	}
 	return accepted, true
+}
+
+// failPath ends the reading for what came of a path at i: too much work, which is
+// a fault of the path and the data, or the end of the work.
+func (r *recordReader) failPath(i int, err error) {
+	if errors.Is(err, jsonpath.ErrTooMuchWork) {
+		r.fail(i, "%v", err)
+		return
+	}
+	r.failure = err
 }
 
 // add copies a value that stands at an offset of the source.

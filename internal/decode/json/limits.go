@@ -46,6 +46,9 @@ type limits struct {
 	emptyCells int64
 }
 
+// nodes is how many values such a document can have.
+func (l *limits) nodes() int { return max(l.tree/16, 1<<10) }
+
 // usual are the limits outside of tests.
 var usual = limits{
 	field: input.MaxFieldBytes, record: input.MaxRecordBytes, tree: 32 << 20, emptyCells: input.MaxEmptyCells,

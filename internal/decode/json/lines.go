@@ -160,9 +160,9 @@ func (r *recordReader) selectLines() bool {
 		if end < 0 || r.newline {
 			return r.failLine()
 		}
-		nodes, err := r.table.path.Select(&r.tree)
+		nodes, err := r.table.path.Select(r.work, &r.tree)
 		if err != nil {
-			r.fail(i, "%v", err)
+			r.failPath(i, err)
 			return false
 		}
 		for _, node := range nodes {

@@ -46,13 +46,13 @@ func (j *Table) blockFirst(block int) int64 {
 // goroutines may call it.
 func (j *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
 	var blocks blockSource
-	r := j.newReader(nil)
+	r := j.newReader(ctx, nil)
 	r.emit = fn
 	for k := from; k < to; k++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := j.claimAgain(k, &blocks, &r.block); err != nil {
+		if err := j.claimAgain(ctx, k, &blocks, &r.block); err != nil {
 			return j.refusal(err)
 		}
 		r.beginBlock()
@@ -75,7 +75,7 @@ func (j *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 }
 
 // claimAgain makes a block ready to be read again.
-func (j *Table) claimAgain(k int, blocks *blockSource, block *block) error {
+func (j *Table) claimAgain(ctx context.Context, k int, blocks *blockSource, block *block) error {
 	if span := j.blocks[k].span; span.count > 0 {
 		return span.load(j.src, block)
 	}
@@ -85,7 +85,7 @@ func (j *Table) claimAgain(k int, blocks *blockSource, block *block) error {
 	}
 	if *blocks == nil {
 		var err error
-		if *blocks, err = j.newBlocks(); err != nil {
+		if *blocks, err = j.newBlocks(ctx); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (j *Table) readFirst(ctx context.Context, workers int, fn func(*columnar.Ce
 
 // readBlocks is the first reading, with the columns that are known already.
 func (j *Table) readBlocks(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
-	source, err := j.newBlocks()
+	source, err := j.newBlocks(ctx)
 	if err != nil {
 		return j.refusal(err)
 	}
@@ -148,7 +148,7 @@ type firstReading struct {
 
 // work reads blocks until there are no more, or one has failed.
 func (f *firstReading) work(ctx context.Context) {
-	r := f.table.newReader(f.turn)
+	r := f.table.newReader(ctx, f.turn)
 	r.emit = f.emit
 	for f.claim(ctx, r) {
 		if err := f.block(r); err != nil {

@@ -31,6 +31,7 @@ type recordReader struct {
 	explosion *input.Explosion
 	notes     notes
 	tree      jsonpath.Tree
+	work      *jsonpath.Work
 	block     block
 	// selected has the records that a path selected in the lines of the block.
 	selected block

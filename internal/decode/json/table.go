@@ -200,7 +200,7 @@ func (j *Table) locate(ctx context.Context) error {
 	if !ok {
 		j.tree = true
 		var err error
-		j.inMemory, err = j.readTree()
+		j.inMemory, err = j.readTree(ctx)
 		return err
 	}
 	j.sequence = true
@@ -228,7 +228,7 @@ func (j *Table) follow(ctx context.Context, steps []jsonpath.Step) error {
 }
 
 // readTree reads the whole document into memory and selects the records.
-func (j *Table) readTree() (*treeBlocks, error) {
+func (j *Table) readTree(ctx context.Context) (*treeBlocks, error) {
 	size := j.src.Size() - j.start
 	if size > int64(j.limits.tree) {
 		return nil, input.Refuse("document-too-large", "the path %s can only be followed in memory, and the document is larger than %d bytes; "+
@@ -239,6 +239,7 @@ func (j *Table) readTree() (*treeBlocks, error) {
 		return nil, fmt.Errorf("read JSON: %w", err)
 	}
 	tree := new(jsonpath.Tree)
+	tree.Limit(j.limits.nodes())
 	end := t.tree(tree, t.space(0), 0)
 	if end >= 0 {
 		if end = t.space(end); end < t.size {
@@ -248,15 +249,39 @@ func (j *Table) readTree() (*treeBlocks, error) {
 	if end < 0 {
 		return nil, t.fault
 	}
-	nodes, err := j.path.Select(tree)
-	if err != nil {
+	nodes, err := j.path.Select(jsonpath.NewWork(ctx, size), tree)
+	if errors.Is(err, jsonpath.ErrTooMuchWork) {
 		return nil, input.Refuse("path-too-costly", "%v: %s", err, j.path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := j.checkSelected(tree, nodes, size); err != nil {
+		return nil, err
 	}
 	return &treeBlocks{data: t.data[:size], tree: tree, nodes: nodes, in: j.source}, nil
 }
 
+// maxRepeats is how many times a document of any size can be selected over again,
+// by a path whose values stand in each other.
+const maxRepeats = 16
+
+// checkSelected refuses values that stand in each other so often that they are
+// much more than the document.
+func (j *Table) checkSelected(tree *jsonpath.Tree, nodes []jsonpath.Node, size int64) error {
+	selected := int64(0)
+	for _, node := range nodes {
+		start, end := tree.Range(node)
+		selected += int64(end - start)
+	}
+	if most := maxRepeats * (size + 1<<20); selected > most {
+		return input.Refuse("path-too-costly", "the path %s selects %d bytes of a document of %d, because its values stand in each other; select those that are the records", j.path, selected, size)
+	}
+	return nil
+}
+
 // newBlocks begins a reading of the data.
-func (j *Table) newBlocks() (blockSource, error) {
+func (j *Table) newBlocks(ctx context.Context) (blockSource, error) {
 	switch {
 	case j.lines:
 		return &lineBlocks{source: j.source}, nil
@@ -264,7 +289,7 @@ func (j *Table) newBlocks() (blockSource, error) {
 		blocks := *j.inMemory
 		return &blocks, nil
 	case j.tree:
-		return j.readTree()
+		return j.readTree(ctx)
 	}
 	b := newDocumentBlocks(j.source, j.steps, j.sequence, j.superseded)
 	b.hoping = j.hoping && !j.whole

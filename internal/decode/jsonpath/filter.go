@@ -101,14 +101,14 @@ func (x comparison) test(e *evaluation, at Node) (bool, error) {
 		same, err := e.equal(left, right)
 		return !same, err
 	case "<":
-		return less(left, right), nil
+		return e.less(left, right)
 	case ">":
-		return less(right, left), nil
-	case "<=":
-		same, err := e.equal(left, right)
-		return same || less(left, right), err
-	default:
-		same, err := e.equal(left, right)
-		return same || less(right, left), err
+		return e.less(right, left)
+	case ">=":
+		left, right = right, left
 	}
+	if same, err := e.equal(left, right); same || err != nil {
+		return same, err
+	}
+	return e.less(left, right)
 }

@@ -3,6 +3,8 @@ package jsonpath
 import (
 	"fmt"
 	"unicode/utf8"
+
+	regular "github.com/feedmill/feedmill/internal/pattern"
 )
 
 // function is one of the five functions of RFC 9535.
@@ -41,6 +43,9 @@ func (c *call) value(e *evaluation, at Node) (value, error) {
 		}
 		switch v.kind {
 		case String:
+			if err := e.look(len(v.text)); err != nil {
+				return value{}, err
+			}
 			return numberValue(utf8.RuneCount(v.text)), nil
 		case Array, Object:
 			return numberValue(int(e.tree.nodes[v.node].count)), nil
@@ -65,16 +70,13 @@ func (c *call) test(e *evaluation, at Node) (bool, error) {
 	if err != nil || text.kind != String {
 		return false, err
 	}
-	if err := e.spend(1 + len(text.text)/64); err != nil {
-		return false, err
-	}
 	p := c.pattern
 	if p == nil {
 		v, err := c.args[1].value(e, at)
 		if err != nil || v.kind != String {
 			return false, err
 		}
-		if err := e.spend(1 + len(v.text)); err != nil {
+		if err := e.spend(compileSteps * (1 + min(len(v.text), regular.MaxBytes))); err != nil {
 			return false, err
 		}
 		if p, err = compilePattern(string(v.text)); err != nil {
@@ -82,9 +84,9 @@ func (c *call) test(e *evaluation, at Node) (bool, error) {
 		}
 	}
 	if c.name == "match" {
-		return p.whole.Match(text.text), nil
+		return e.match(p.whole, p, text.text)
 	}
-	return p.anywhere.Match(text.text), nil
+	return e.match(p.anywhere, p, text.text)
 }
 
 // call reads the arguments of a function whose name was read from start on.

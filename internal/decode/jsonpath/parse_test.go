@@ -134,7 +134,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if _, err := p.Select(readTree(t, store)); err != nil && !errors.Is(err, ErrTooMuchWork) {
+		if _, err := p.Select(NewWork(t.Context(), 0), readTree(t, store)); err != nil && !errors.Is(err, ErrTooMuchWork) {
 			t.Fatal(err)
 		}
 		p.Steps()

@@ -1,16 +1,65 @@
 package jsonpath
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
+
+	regular "github.com/feedmill/feedmill/internal/pattern"
 )
 
 // pattern is an I-Regexp in the two ways it is used.
 type pattern struct {
 	whole, anywhere *regexp.Regexp
+	// steps is how many its program has.
+	steps int
+}
+
+const (
+	// compileSteps is how much work it is to compile each byte of a pattern.
+	compileSteps = 256
+	// patientBytes is up to how many bytes a text is matched in one go.
+	patientBytes = 64 << 10
+)
+
+// match matches a text. Each byte of it costs a share of the pattern's program.
+func (e *evaluation) match(compiled *regexp.Regexp, p *pattern, text []byte) (bool, error) {
+	if err := e.spend(1 + len(text)*(4+p.steps/2)); err != nil {
+		return false, err
+	}
+	if len(text) <= patientBytes {
+		return compiled.Match(text), nil
+	}
+	runes := &watchedRunes{text: text, work: e.work}
+	matched := compiled.MatchReader(runes)
+	return matched, runes.err
+}
+
+// watchedRunes reads a long text, and ends where nobody waits any more.
+type watchedRunes struct {
+	text []byte
+	work *Work
+	read int
+	err  error
+}
+
+func (r *watchedRunes) ReadRune() (rune, int, error) {
+	if len(r.text) == 0 {
+		return 0, 0, io.EOF
+	}
+	if r.read++; r.read%4096 == 0 {
+		if r.err = context.Cause(r.work.ctx); r.err != nil {
+			return 0, 0, io.EOF
+		}
+	}
+	c, size := utf8.DecodeRune(r.text)
+	r.text = r.text[size:]
+	return c, size, nil
 }
 
 // compilePattern reads an I-Regexp. Its syntax is a part of Go's, except for
@@ -20,19 +69,22 @@ func compilePattern(text string) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	anywhere, err := regexp.Compile(translated)
+	steps, err := regular.Size(translated)
 	if err != nil {
-		var bad *syntax.Error
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*syntax.Error](err); ok {
 			return nil, errors.New(bad.Code.String())
 		}
+		return nil, err
+	}
+	anywhere, err := regexp.Compile(translated)
+	if err != nil {
 		return nil, err
 	}
 	whole, err := regexp.Compile(`\A(?:` + translated + `)\z`)
 	if err != nil {
 		return nil, err
 	}
-	return &pattern{whole: whole, anywhere: anywhere}, nil
+	return &pattern{whole: whole, anywhere: anywhere, steps: steps}, nil
 }
 
 // translatePattern writes an I-Regexp in Go's syntax.

@@ -1,34 +1,14 @@
 package jsonpath
 
-import "errors"
-
-// ErrTooMuchWork is what [Path.Select] answers when a path, such as one with
-// filters that search the whole document for each value, goes past its bound.
-var ErrTooMuchWork = errors.New("the path takes too many steps on this document")
-
-// maxSteps bounds how many values one evaluation visits.
-const maxSteps = 1 << 25
+// maxSelected is how many values a part of a path can select.
+const maxSelected = 1 << 22
 
 // Select gives the values that the path selects, in the order of RFC 9535. A
 // value can be there more than once.
-func (p *Path) Select(t *Tree) ([]Node, error) {
-	e := &evaluation{tree: t, left: maxSteps}
+func (p *Path) Select(w *Work, t *Tree) ([]Node, error) {
+	e := &evaluation{tree: t, work: w}
+	defer e.end()
 	return e.query(p.segments, 0)
-}
-
-// evaluation is one run over a tree.
-type evaluation struct {
-	tree *Tree
-	// left is how many values may still be visited.
-	left int
-}
-
-// spend counts visits, and fails past the bound.
-func (e *evaluation) spend(n int) error {
-	if e.left -= n; e.left < 0 {
-		return ErrTooMuchWork
-	}
-	return nil
 }
 
 func (e *evaluation) query(segments []segment, from Node) ([]Node, error) {
@@ -76,6 +56,9 @@ func (e *evaluation) selectAll(found []Node, selectors []selector, node Node) ([
 		if err := e.spend(1 + len(found) - before); err != nil {
 			return nil, err
 		}
+		if len(found) > maxSelected {
+			return nil, ErrTooMuchWork
+		}
 	}
 	return found, nil
 }
@@ -89,10 +72,11 @@ func (e *evaluation) selectOne(found []Node, s *selector, node Node) ([]Node, er
 	switch s.kind {
 	case selectName:
 		if kind == Object {
-			if err := e.spend(int(t.nodes[node].count)); err != nil {
+			member, err := e.member(node, s.name)
+			if err != nil {
 				return nil, err
 			}
-			found = appendFound(found, t.member(node, s.name))
+			found = appendFound(found, member)
 		}
 	case selectIndex:
 		if kind == Array {
@@ -131,6 +115,29 @@ func appendFound(found []Node, node Node) []Node {
 		return found
 	}
 	return append(found, node)
+}
+
+// member is the value of a name in an object, or none. Only names of the same
+// length are looked at.
+func (e *evaluation) member(object Node, name string) (Node, error) {
+	if err := e.spend(int(e.tree.nodes[object].count)); err != nil {
+		return none, err
+	}
+	for child := e.tree.nodes[object].first; child != none; child = e.tree.nodes[child].next {
+		key := e.tree.bytes(e.tree.nodes[child].key)
+		if len(key) != len(name) {
+			continue
+		}
+		if len(name) > textBytes {
+			if err := e.look(len(name)); err != nil {
+				return none, err
+			}
+		}
+		if string(key) == name {
+			return child, nil
+		}
+	}
+	return none, nil
 }
 
 func (e *evaluation) slice(found []Node, s slice, array Node) ([]Node, error) {

@@ -84,8 +84,10 @@ func (s *Step) Element(index int64) bool {
 }
 
 // Accepts reports whether a filter selects the root of the tree.
-func (s *Step) Accepts(t *Tree) (bool, error) {
-	return s.selector.filter.test(&evaluation{tree: t, left: maxSteps}, 0)
+func (s *Step) Accepts(w *Work, t *Tree) (bool, error) {
+	e := &evaluation{tree: t, work: w}
+	defer e.end()
+	return s.selector.filter.test(e, 0)
 }
 
 // looksAtRoot reports whether a filter has a path that begins with $.

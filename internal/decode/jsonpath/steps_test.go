@@ -78,7 +78,7 @@ func TestStepAccepts(t *testing.T) {
 	}
 	steps, _ := p.Steps()
 	for document, want := range map[string]bool{`{"a":2}`: true, `{"a":1}`: false, `3`: false} {
-		if got, err := steps[0].Accepts(readTree(t, document)); got != want || err != nil {
+		if got, err := steps[0].Accepts(NewWork(t.Context(), 0), readTree(t, document)); got != want || err != nil {
 			t.Errorf("%s: %v %v, want %v", document, got, err, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package jsonpath
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -24,7 +25,7 @@ type Node int32
 
 const none Node = -1
 
-// MaxNodes is how many values a tree can have, which bounds its memory.
+// MaxNodes is how many values a tree can have at the very most, which bounds its memory.
 const MaxNodes = 1 << 21
 
 // ErrTooManyNodes is what a tree answers that would get more than [MaxNodes].
@@ -40,6 +41,8 @@ type Tree struct {
 	last []Node
 	// key is the name of the value that comes next.
 	key span
+	// most is how many values there can be, MaxNodes where it is zero.
+	most int
 	// names is a scratch space for finding repeated names.
 	names map[string]Node
 }
@@ -54,6 +57,9 @@ type treeNode struct {
 	first, next Node
 	count       int32 // how many children it has
 }
+
+// Limit makes the number of values that the tree can have lower than [MaxNodes].
+func (t *Tree) Limit(most int) { t.most = min(most, MaxNodes) }
 
 // Reset empties the tree and keeps its memory.
 func (t *Tree) Reset() {
@@ -109,8 +115,8 @@ func (t *Tree) Range(n Node) (start, end int) {
 func (t *Tree) Kind(n Node) Kind { return t.nodes[n].kind }
 
 func (t *Tree) add(kind Kind, start int) (Node, error) {
-	if len(t.nodes) >= MaxNodes {
-		return 0, fmt.Errorf("%w: a document can have %d in memory", ErrTooManyNodes, MaxNodes)
+	if most := cmp.Or(t.most, MaxNodes); len(t.nodes) >= most {
+		return 0, fmt.Errorf("%w: a document can have %d in memory", ErrTooManyNodes, most)
 	}
 	node := Node(len(t.nodes))
 	t.nodes = append(t.nodes, treeNode{kind: kind, key: t.key, start: uint32(start), first: none, next: none})
@@ -164,16 +170,6 @@ func (t *Tree) dropRepeated(object Node) {
 			t.nodes[previous].next = t.nodes[child].next
 		}
 	}
-}
-
-// member is the value of a name in an object, or none.
-func (t *Tree) member(object Node, name string) Node {
-	for child := t.nodes[object].first; child != none; child = t.nodes[child].next {
-		if string(t.bytes(t.nodes[child].key)) == name {
-			return child
-		}
-	}
-	return none
 }
 
 // element is the value at an index of an array, counted from the end where it

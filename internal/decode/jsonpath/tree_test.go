@@ -73,7 +73,7 @@ func selected(t testing.TB, path, document string) []string {
 		t.Fatalf("%s: %v", path, err)
 	}
 	tree := readTree(t, document)
-	nodes, err := p.Select(tree)
+	nodes, err := p.Select(NewWork(t.Context(), 0), tree)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

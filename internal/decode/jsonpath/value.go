@@ -32,8 +32,15 @@ func (e *evaluation) equal(a, b value) (bool, error) {
 	}
 	switch a.kind {
 	case Number:
-		return compareNumbers(a.text, b.text) == 0, nil
+		order, err := e.compareNumbers(a, b)
+		return order == 0, err
 	case String:
+		if len(a.text) != len(b.text) {
+			return false, nil
+		}
+		if err := e.look(len(a.text)); err != nil {
+			return false, err
+		}
 		return bytes.Equal(a.text, b.text), nil
 	case Array:
 		return e.equalArrays(a.node, b.node)
@@ -63,12 +70,9 @@ func (e *evaluation) equalObjects(a, b Node) (bool, error) {
 		return false, nil
 	}
 	for child := nodes[a].first; child != none; child = nodes[child].next {
-		if err := e.spend(int(nodes[b].count)); err != nil {
+		other, err := e.member(b, string(e.tree.bytes(nodes[child].key)))
+		if other == none || err != nil {
 			return false, err
-		}
-		other := e.tree.member(b, string(e.tree.bytes(nodes[child].key)))
-		if other == none {
-			return false, nil
 		}
 		if same, err := e.equal(e.tree.value(child), e.tree.value(other)); !same || err != nil {
 			return false, err
@@ -78,12 +82,24 @@ func (e *evaluation) equalObjects(a, b Node) (bool, error) {
 }
 
 // less orders numbers, and strings by their characters; nothing else has an order.
-func less(a, b value) bool {
+func (e *evaluation) less(a, b value) (bool, error) {
 	switch {
 	case a.kind == Number && b.kind == Number:
-		return compareNumbers(a.text, b.text) < 0
+		order, err := e.compareNumbers(a, b)
+		return order < 0, err
 	case a.kind == String && b.kind == String:
-		return bytes.Compare(a.text, b.text) < 0
+		if err := e.look(min(len(a.text), len(b.text))); err != nil {
+			return false, err
+		}
+		return bytes.Compare(a.text, b.text) < 0, nil
 	}
-	return false
+	return false, nil
+}
+
+// compareNumbers compares two numbers, whose digits are copied for it.
+func (e *evaluation) compareNumbers(a, b value) (int, error) {
+	if err := e.spend(1 + (len(a.text)+len(b.text))/2); err != nil {
+		return 0, err
+	}
+	return compareNumbers(a.text, b.text), nil
 }

@@ -3,6 +3,7 @@ package rest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/share"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -18,7 +20,10 @@ import (
 const maxToken = 64 << 10
 
 // maxTree is how long a document may be that a path needs in memory.
-const maxTree = 64 << 20
+const maxTree = 16 << 20
+
+// trees are the documents that may be in memory at the same time.
+var trees = share.NewSlots(3, 2, 1<<10)
 
 // value is what a path leads to in a document. The zero value is nothing.
 type value struct {
@@ -51,13 +56,13 @@ func (v *value) isSet() bool {
 // find looks for the first value of each path. Paths that can be followed from
 // front to back need no memory, and the document is read no further than to
 // the last of their values; what follows is not looked at.
-func find(src io.ReaderAt, size int64, paths ...*jsonpath.Path) ([]value, error) {
+func find(ctx context.Context, src io.ReaderAt, size int64, paths ...*jsonpath.Path) ([]value, error) {
 	f := finder{found: make([]value, len(paths))}
 	var ways []way
 	for i, path := range paths {
 		steps, ok := path.Steps()
 		if !ok || slices.ContainsFunc(steps, func(s jsonpath.Step) bool { return s.Filters() }) {
-			v, err := findInTree(src, size, path)
+			v, err := findInTree(ctx, src, size, path)
 			if err != nil {
 				return nil, err
 			}
@@ -192,21 +197,27 @@ func (f *finder) take(ways []way, v value) error {
 }
 
 // findInTree looks for the first value of a path that needs the whole document.
-func findInTree(src io.ReaderAt, size int64, path *jsonpath.Path) (value, error) {
+func findInTree(ctx context.Context, src io.ReaderAt, size int64, path *jsonpath.Path) (value, error) {
 	if size > maxTree {
 		return value{}, fmt.Errorf("the path %s needs the whole document in memory, and it has more than %d bytes", path, maxTree)
 	}
+	giveBack, err := trees.Take(ctx)
+	if err != nil {
+		return value{}, err
+	}
+	defer giveBack()
 	data := make([]byte, size)
 	if n, err := src.ReadAt(data, 0); n < len(data) {
 		return value{}, err
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var tree jsonpath.Tree
+	tree.Limit(maxTree / 16)
 	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err := fillTree(&tree, d, 0); err != nil {
 		return value{}, err
 	}
-	nodes, err := path.Select(&tree)
+	nodes, err := path.Select(jsonpath.NewWork(ctx, size), &tree)
 	if err != nil || len(nodes) == 0 {
 		return value{}, err
 	}

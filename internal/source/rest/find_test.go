@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := find(strings.NewReader(doc), int64(len(doc)), parsed)
+		found, err := find(t.Context(), strings.NewReader(doc), int64(len(doc)), parsed)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -36,22 +36,22 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]bool{"$.e": false, "$.o": false, "$.s": false, "$.a": true, "$.list": true, "$.t": true, "$.n": true, "$.a.b[2]": false, "$.zzz": false} {
-		found, err := find(strings.NewReader(doc), int64(len(doc)), mustPath(path))
+		found, err := find(t.Context(), strings.NewReader(doc), int64(len(doc)), mustPath(path))
 		if err != nil || found[0].isSet() != want {
 			t.Errorf("%s: %v %v", path, found, err)
 		}
 	}
 	// Several paths take one reading, and a broken document is an error only
 	// as far as it is read.
-	both, err := find(strings.NewReader(doc), int64(len(doc)), mustPath("$.t"), mustPath("$.a.b[1].c"), mustPath("$.a"))
+	both, err := find(t.Context(), strings.NewReader(doc), int64(len(doc)), mustPath("$.t"), mustPath("$.a.b[1].c"), mustPath("$.a"))
 	if err != nil || string(both[0].raw) != "true" || string(both[1].raw) != `"x\u0041"` || both[2].kind != '{' {
 		t.Error(both, err)
 	}
 	const broken = `{"a":1,"b":`
-	if found, err := find(strings.NewReader(broken), int64(len(broken)), mustPath("$.a")); err != nil || string(found[0].raw) != "1" {
+	if found, err := find(t.Context(), strings.NewReader(broken), int64(len(broken)), mustPath("$.a")); err != nil || string(found[0].raw) != "1" {
 		t.Error(found, err)
 	}
-	if _, err := find(strings.NewReader(broken), int64(len(broken)), mustPath("$.b")); err == nil {
+	if _, err := find(t.Context(), strings.NewReader(broken), int64(len(broken)), mustPath("$.b")); err == nil {
 		t.Error("a broken document has everything")
 	}
 }
@@ -90,8 +90,8 @@ func TestSkimLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		doc := value(4).Draw(t, "doc")
 		long := doc + padding
-		one, err := find(strings.NewReader(doc), int64(len(doc)), paths...)
-		other, err2 := find(strings.NewReader(long), int64(len(long)), paths...)
+		one, err := find(t.Context(), strings.NewReader(doc), int64(len(doc)), paths...)
+		other, err2 := find(t.Context(), strings.NewReader(long), int64(len(long)), paths...)
 		if err != nil || err2 != nil || !reflect.DeepEqual(one, other) {
 			t.Fatalf("%s: %v %v, %v %v", doc, one, err, other, err2)
 		}
@@ -102,7 +102,7 @@ func FuzzSkim(f *testing.F) {
 	f.Add(`{"a":[1,{"b":"\""}],"next":"x"}`)
 	f.Add(`{"a":"\`)
 	f.Fuzz(func(t *testing.T, doc string) {
-		found, err := find(strings.NewReader(doc), int64(len(doc)), mustPath("$.next"), mustPath("$.a[0]"))
+		found, err := find(t.Context(), strings.NewReader(doc), int64(len(doc)), mustPath("$.next"), mustPath("$.a[0]"))
 		if err == nil && len(found) != 2 {
 			t.Fatal(found)
 		}
@@ -114,7 +114,7 @@ func BenchmarkFind(b *testing.B) {
 	b.SetBytes(int64(len(doc)))
 	path := mustPath("$.next")
 	for b.Loop() {
-		if found, err := find(strings.NewReader(doc), int64(len(doc)), path); err != nil || found[0].kind != '"' {
+		if found, err := find(b.Context(), strings.NewReader(doc), int64(len(doc)), path); err != nil || found[0].kind != '"' {
 			b.Fatal(err)
 		}
 	}

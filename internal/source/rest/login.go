@@ -150,7 +150,7 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 			case look != nil:
 				look(response)
 			default:
-				if found, err = find(bytes.NewReader(data), int64(len(data)), paths...); err != nil {
+				if found, err = find(response.Request.Context(), bytes.NewReader(data), int64(len(data)), paths...); err != nil {
 					o.err = fail("token", nil, "The answer of the source to the login is no JSON.")
 				}
 			}
@@ -184,7 +184,7 @@ var errGrant = fmt.Errorf("the grant is not valid: %w", ErrAuth)
 // are those of the standard.
 func tokenRefused(status int, answer []byte) error {
 	said, advice := "", "Give it a credential that it accepts."
-	if found, err := find(bytes.NewReader(answer), int64(len(answer)), oauthErrorPath, oauthDescriptionPath); err == nil {
+	if found, err := find(context.Background(), bytes.NewReader(answer), int64(len(answer)), oauthErrorPath, oauthDescriptionPath); err == nil {
 		if code, ok := found[0].text(); ok && code != "" {
 			said = " with " + shorten(code)
 			if known := oauthErrors[code]; known != "" {

@@ -116,7 +116,7 @@ func (r *run) receive(a *answer, response *http.Response, body io.Reader) outcom
 		o.bytes, o.head = int64(len(data)), data
 		doc = bytes.NewReader(data)
 	}
-	r.scan(a, doc, doc.Size())
+	r.scan(response.Request.Context(), a, doc, doc.Size())
 	rule, matched := r.ruleFor(status, a)
 	switch {
 	case matched && rule.action == actionIgnore:
@@ -178,12 +178,12 @@ func (r *run) spool(a *answer, body io.Reader) (o outcome) {
 }
 
 // scan looks for what the paths of the spec lead to.
-func (r *run) scan(a *answer, doc io.ReaderAt, size int64) {
+func (r *run) scan(ctx context.Context, a *answer, doc io.ReaderAt, size int64) {
 	a.paths, a.found, a.scanErr = r.spec.paths, nil, nil
 	if len(a.paths) == 0 || size == 0 {
 		return
 	}
-	found, err := find(doc, size, a.paths...)
+	found, err := find(ctx, doc, size, a.paths...)
 	a.found = found
 	if r.spec.pagination.looksInside() {
 		a.scanErr = err

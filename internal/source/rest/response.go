@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/feedmill/feedmill"
@@ -40,7 +41,7 @@ func (r Response) missing(p feedmill.FetchedPage) error {
 	if !ok {
 		return nil
 	}
-	found, err := find(p.Body, p.Body.Size(), container)
+	found, err := find(context.Background(), p.Body, p.Body.Size(), container)
 	if err != nil || found[0].kind != 0 {
 		return nil
 	}
