@@ -33,7 +33,6 @@ type options struct {
 
 func main() {
 	var o options
-	o.Flags()
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each figure; the median counts")
 	flag.Int64Var(&o.size, "size", 300, "MB of the files")
 	flag.Int64Var(&o.big, "big", 1000, "MB of the big file")
@@ -41,10 +40,7 @@ func main() {
 	flag.IntVar(&o.uploads, "uploads", 101, "uploads of a small file in a round")
 	flag.BoolVar(&o.large, "large", false, "measure the memory for a huge file, too")
 	flag.StringVar(&o.only, "only", "", "only the figures whose names hold one of these, separated by commas")
-	rig.Main(func(ctx context.Context) error {
-		flag.Parse()
-		return run(ctx, o)
-	}, duck.Role)
+	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) }, duck.Role)
 }
 
 // figure is one thing to measure.
@@ -82,12 +78,7 @@ func figures(o options) []figure {
 	return append(all, figure{name: "small", kind: table.Mixed, measure: small})
 }
 
-func run(ctx context.Context, o options) (err error) {
-	r, err := rig.New(ctx, o.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+func run(ctx context.Context, r *rig.Rig, o options) error {
 	for _, f := range figures(o) {
 		if !rig.Chosen(o.only, f.name) {
 			continue

@@ -25,14 +25,10 @@ type options struct {
 
 func main() {
 	var o options
-	o.Flags()
 	flag.IntVar(&o.events, "events", 500, "events of each side in a round")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flag.Float64Var(&o.rate, "rate", 50, "events a second")
-	rig.Main(func(ctx context.Context) error {
-		flag.Parse()
-		return run(ctx, o)
-	})
+	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) })
 }
 
 const (
@@ -41,12 +37,7 @@ const (
 	wanted = 10
 )
 
-func run(ctx context.Context, o options) (err error) {
-	r, err := rig.New(ctx, o.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+func run(ctx context.Context, r *rig.Rig, o options) (err error) {
 	s, err := rig.StartSink()
 	if err != nil {
 		return err

@@ -28,14 +28,10 @@ type options struct {
 
 func main() {
 	var o options
-	o.Flags()
 	flag.IntVar(&o.seconds, "seconds", 30, "how long a round publishes; a hanging attempt takes 15 s")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds with and without the bad ones; the median counts")
 	flag.Float64Var(&o.rate, "rate", 20, "events a second, each to every endpoint")
-	rig.Main(func(ctx context.Context) error {
-		flag.Parse()
-		return run(ctx, o)
-	})
+	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) })
 }
 
 const (
@@ -45,12 +41,7 @@ const (
 	wanted = 1.5
 )
 
-func run(ctx context.Context, o options) (err error) {
-	r, err := rig.New(ctx, o.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+func run(ctx context.Context, r *rig.Rig, o options) error {
 	var p50s, p99s []float64
 	for range o.rounds {
 		alone, err := round(ctx, r, o, false)

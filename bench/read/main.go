@@ -29,24 +29,15 @@ type options struct {
 
 func main() {
 	var o options
-	o.Flags()
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each figure; the median counts")
 	flag.IntVar(&o.reads, "reads", 11, "pages in a round")
 	flag.Int64Var(&o.rows, "rows", 10_000_000, "rows of the feed that pages are of")
 	flag.Int64Var(&o.export, "export", 1_000_000, "rows of the feed that is exported")
 	flag.StringVar(&o.only, "only", "", "only the figures whose names hold one of these, separated by commas")
-	rig.Main(func(ctx context.Context) error {
-		flag.Parse()
-		return run(ctx, o)
-	}, duck.Role, encoder)
+	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) }, duck.Role, encoder)
 }
 
-func run(ctx context.Context, o options) (err error) {
-	r, err := rig.New(ctx, o.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+func run(ctx context.Context, r *rig.Rig, o options) (err error) {
 	wanted := func(name string) bool { return rig.Chosen(o.only, name) }
 	// A row of the table has fewer than 120 bytes.
 	mill, err := r.Start(ctx, r.Feedmill, fmt.Sprint("FEEDMILL_MAX_UPLOAD_BYTES=", max(o.rows, o.export)*120))

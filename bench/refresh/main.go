@@ -16,7 +16,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"time"
@@ -34,17 +33,13 @@ type options struct {
 
 func main() {
 	var o options
-	o.Flags()
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of the refresh; the median counts")
 	flag.IntVar(&o.rows, "rows", 1_000_000, "rows that a refresh brings")
 	flag.IntVar(&o.pages, "pages", 1000, "pages that they come in")
 	flag.IntVar(&o.feeds, "feeds", 10_000, "feeds that are not due")
 	flag.DurationVar(&o.idle, "idle", 20*time.Second, "how long they are watched")
 	flag.StringVar(&o.only, "only", "", "only the figures whose names hold one of these, separated by commas: pages, idle")
-	rig.Main(func(ctx context.Context) error {
-		flag.Parse()
-		return run(ctx, o)
-	}, sourceRole, modelRole)
+	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) }, sourceRole, modelRole)
 }
 
 // What is wanted: of the refresh as a multiple of the least, and of feeds that
@@ -54,12 +49,7 @@ const (
 	wantedShare = 0.01
 )
 
-func run(ctx context.Context, o options) (err error) {
-	r, err := rig.New(ctx, o.Options)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+func run(ctx context.Context, r *rig.Rig, o options) error {
 	for _, figure := range []struct {
 		name    string
 		measure func(context.Context, *rig.Rig, options) error

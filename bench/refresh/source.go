@@ -3,10 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"sync/atomic"
 
@@ -75,16 +72,7 @@ func serveSource(pages [][]byte) error {
 		w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 		w.Write(page)
 	})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	fmt.Printf("http://%s\n", l.Addr())
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		os.Exit(0) // the benchmark is gone
-	}()
-	return http.Serve(l, mux)
+	return rig.Serve(mux)
 }
 
 // tell tells the source what it has.

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -20,6 +19,8 @@ type Mill struct {
 	// URL is where it listens, Key the credential of a publisher who may
 	// subscribe, too.
 	URL, Key string
+	// Admin is the credential of who may do everything.
+	Admin string
 	// Workspace is the id of the workspace that the key is of.
 	Workspace string
 	// Folder is where it keeps its data, and Database the URL of its store
@@ -34,9 +35,12 @@ func (r *Rig) Start(ctx context.Context, program string, env ...string) (*Mill, 
 	r.feedmills++
 	name := fmt.Sprint("bench", r.feedmills)
 	folder := filepath.Join(r.folder, name)
-	m := &Mill{Key: feedmill.NewKeySecret(), Folder: folder, forget: func() error { return os.RemoveAll(folder) }}
-	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", folder, "--log-level", "warn")
-	cmd.Env = append(os.Environ(), "FEEDMILL_BOOTSTRAP_KEY="+m.Key, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8")
+	m := &Mill{Admin: feedmill.NewKeySecret(), Folder: folder, forget: func() error { return os.RemoveAll(folder) }}
+	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", folder)
+	if r.Log != nil {
+		cmd.Stderr = r.Log
+	}
+	cmd.Env = append(os.Environ(), "FEEDMILL_BOOTSTRAP_KEY="+m.Admin, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_LOG_LEVEL=warn")
 	cmd.Env = append(cmd.Env, env...)
 	if r.server != nil {
 		url, err := r.server.create(ctx, name)
@@ -68,7 +72,7 @@ func (m *Mill) Close() error {
 
 // settleIn makes a workspace and a key of few scopes, as a publisher has.
 func (m *Mill) settleIn(ctx context.Context) error {
-	c := client.New(m.URL, m.Key)
+	c := client.New(m.URL, m.Admin)
 	w, err := c.CreateWorkspace(ctx, "bench")
 	if err != nil {
 		return err
@@ -92,9 +96,6 @@ func (m *Mill) Subscribe(ctx context.Context, s *Sink, kind string, n int) error
 
 // Memory is the resident size of the Feedmill now and at its largest, in bytes.
 func (m *Mill) Memory() (now, peak int) { return memory(m.cmd.Process.Pid) }
-
-// CPUTime is what the Feedmill and its workers have used of the processors so far.
-func (m *Mill) CPUTime() time.Duration { return familyTime(m.cmd.Process.Pid) }
 
 // Table is the file in which the Feedmill keeps the only version of a feed.
 func (m *Mill) Table(feed client.DataFeed) (string, error) {

@@ -22,7 +22,9 @@ type process struct {
 
 // start starts a program and returns the line that it prints first.
 func start(cmd *exec.Cmd) (*process, string, error) {
-	cmd.Stderr = os.Stderr
+	if cmd.Stderr == nil {
+		cmd.Stderr = os.Stderr
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, "", err
@@ -59,3 +61,6 @@ func (p *process) stop(how os.Signal) {
 	defer impatience.Stop()
 	p.cmd.Wait()
 }
+
+// CPUTime is what the process and its workers have used of the processors so far.
+func (p *process) CPUTime() time.Duration { return familyTime(p.cmd.Process.Pid) }

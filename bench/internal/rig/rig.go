@@ -87,6 +87,8 @@ func Chosen(only, name string) bool {
 // Rig is where benchmarks run.
 type Rig struct {
 	Options
+	// Log is where Feedmills log to, nil for standard error.
+	Log    *os.File
 	folder string
 	server *server
 	// feedmills counts those that were started.

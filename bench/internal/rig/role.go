@@ -1,6 +1,10 @@
 package rig
 
 import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 )
@@ -24,4 +28,19 @@ func StartRole(name string, args ...string) (*Peer, error) {
 		return nil, err
 	}
 	return &Peer{p, said}, nil
+}
+
+// Serve is the work of a role that is a server: it says where it is, and serves
+// until its standard input ends.
+func Serve(handler http.Handler) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s\n", l.Addr())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0) // the benchmark is gone
+	}()
+	return http.Serve(l, handler)
 }

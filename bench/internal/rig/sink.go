@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -127,16 +126,12 @@ func (r *Rig) StartTLSSink() (*Sink, error) {
 }
 
 func startSink(certificate ...string) (*Sink, error) {
-	self, err := os.Executable()
+	p, err := StartRole(asSink, certificate...)
 	if err != nil {
 		return nil, err
 	}
-	p, line, err := start(exec.Command(self, append([]string{asSink}, certificate...)...))
-	if err != nil {
-		return nil, err
-	}
-	control, endpoints, _ := strings.Cut(line, " ")
-	return &Sink{process: p, URL: endpoints, control: control}, nil
+	control, endpoints, _ := strings.Cut(p.Said, " ")
+	return &Sink{process: p.process, URL: endpoints, control: control}, nil
 }
 
 // Trusted is what the environment of a client says for it to trust the sink.
