@@ -26,6 +26,7 @@ const (
 	PrefixDelivery     = "dlv"
 	PrefixAttempt      = "att"
 	PrefixReplay       = "rpl"
+	PrefixAudit        = "aud"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

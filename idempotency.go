@@ -12,6 +12,10 @@ import (
 // never act twice.
 type IdempotentResponse struct {
 	Workspace ID
+	// Owner is the credential that made the request, and the only one that the
+	// answer is given to again; empty in answers that were kept before they
+	// had owners.
+	Owner string
 	// Key is what the client sent as Idempotency-Key.
 	Key string
 	// Fingerprint is of everything that makes the request what it is.

@@ -32,10 +32,21 @@ type Key struct {
 	Scopes    []Scope
 	Hash      KeyHash
 	CreatedAt time.Time
-	// LastUsedAt trails the truth by up to a minute; zero means never used.
+	// LastUsedAt trails the truth by a few seconds; zero means never used.
 	LastUsedAt time.Time
+	// ExpiresAt is zero for a key that is good until it is revoked.
+	ExpiresAt time.Time
 	// RevokedAt is zero while the key is good.
 	RevokedAt time.Time
+}
+
+// KeyQuery asks for a part of the keys of a workspace, newest first; of all
+// workspaces where none is named.
+type KeyQuery struct {
+	Page
+	Workspace ID
+	// Revoked has those listed too that are revoked.
+	Revoked bool
 }
 
 // KeyHash is the SHA-256 of an API key. Keys are 256 bits of randomness, so
@@ -69,7 +80,9 @@ type Principal struct {
 	// Subject names the credential in logs and rate limits: a key's id or a
 	// token's issuer and subject.
 	Subject string
-	Scopes  []Scope
+	// Name is what people call it.
+	Name   string
+	Scopes []Scope
 	// AllWorkspaces is set for an admin of the default workspace.
 	AllWorkspaces bool
 }

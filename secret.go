@@ -18,4 +18,9 @@ func (s Subscription) HeadersRecord() string { return "sub/" + string(s.ID) + "/
 func (s Source) SecretsRecord() string { return string(s.ID) }
 
 // Record is the record of a kept response.
-func (r IdempotentResponse) Record() string { return "once/" + string(r.Workspace) + "/" + r.Key }
+func (r IdempotentResponse) Record() string {
+	if r.Owner == "" { // it was kept before answers had owners
+		return "once/" + string(r.Workspace) + "/" + r.Key
+	}
+	return "once/" + string(r.Workspace) + "/" + r.Owner + "/" + r.Key
+}

@@ -17,14 +17,27 @@ type Key struct {
 	CreatedAt   time.Time `json:"createdAt"`
 	// LastUsedAt is zero for a key that was never used.
 	LastUsedAt time.Time `json:"lastUsedAt,omitzero"`
-	Secret     string    `json:"key,omitzero"`
+	// ExpiresAt is zero for a key that does not end by itself, and RevokedAt for
+	// one that is not revoked.
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	RevokedAt time.Time `json:"revokedAt,omitzero"`
+	Secret    string    `json:"key,omitzero"`
 }
 
-// NewKey describes a key to make. WorkspaceID is the caller's own by default.
+// NewKey describes a key to make. WorkspaceID is the caller's own by default,
+// and a key without ExpiresAt is good until it is revoked.
 type NewKey struct {
-	Name        string   `json:"name"`
-	Scopes      []string `json:"scopes"`
-	WorkspaceID string   `json:"workspaceId,omitzero"`
+	Name        string    `json:"name"`
+	Scopes      []string  `json:"scopes"`
+	WorkspaceID string    `json:"workspaceId,omitzero"`
+	ExpiresAt   time.Time `json:"expiresAt,omitzero"`
+}
+
+// KeyQuery picks keys. The zero value is those of the caller's workspace that
+// are not revoked; only an admin of the workspace "default" names another one.
+type KeyQuery struct {
+	WorkspaceID string
+	Revoked     bool
 }
 
 // CreateKey makes an API key.
@@ -40,10 +53,13 @@ func (c *Client) Keys(ctx context.Context) iter.Seq2[Key, error] {
 	return list[Key](ctx, c, "/keys", nil)
 }
 
-// KeysOf is [Client.Keys] of another workspace, for an admin of the workspace
-// "default".
-func (c *Client) KeysOf(ctx context.Context, workspaceID string) iter.Seq2[Key, error] {
-	return list[Key](ctx, c, "/keys", map[string]string{"workspaceId": workspaceID})
+// KeysOf is [Client.Keys] for those that a query picks.
+func (c *Client) KeysOf(ctx context.Context, q KeyQuery) iter.Seq2[Key, error] {
+	query := map[string]string{"workspaceId": q.WorkspaceID}
+	if q.Revoked {
+		query["revoked"] = "true"
+	}
+	return list[Key](ctx, c, "/keys", query)
 }
 
 // RevokeKey ends a key.

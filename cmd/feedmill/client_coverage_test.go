@@ -168,7 +168,10 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			if err != nil {
 				return err
 			}
-			return firstOf(c.KeysOf(ctx, k.WorkspaceID))
+			return firstOf(c.KeysOf(ctx, client.KeyQuery{WorkspaceID: k.WorkspaceID}))
+		},
+		"Audit": func(ctx context.Context) error {
+			return firstOf(c.Audit(ctx, client.AuditQuery{Action: "subscription.create", Since: time.Now().Add(-time.Hour)}))
 		},
 		"RevokeKey": func(ctx context.Context) error {
 			k, err := newKey(ctx)

@@ -70,6 +70,27 @@ func (v *timeValue) Set(text string) error {
 	return errors.New("write how long ago, such as 24h or 7d, a day such as 2026-11-15, or a time such as 2026-11-15T12:00:00Z")
 }
 
+// expiryFlag is a point in time to come, which can also be told by how long it
+// is until then.
+func expiryFlag(cmd *cobra.Command) *time.Time {
+	var at time.Time
+	cmd.Flags().Var((*expiryValue)(&at), "expires", "when it ends by itself; such as 90d (from now), 2026-12-31, or 2026-12-31T12:00:00Z")
+	return &at
+}
+
+type expiryValue time.Time
+
+func (v *expiryValue) Type() string   { return "time" }
+func (v *expiryValue) String() string { return (*timeValue)(v).String() }
+
+func (v *expiryValue) Set(text string) error {
+	if in, err := feedmill.ParseDuration(text); err == nil {
+		*v = expiryValue(time.Now().Add(in))
+		return nil
+	}
+	return (*timeValue)(v).Set(text)
+}
+
 type durationValue client.Duration
 
 func (v *durationValue) Type() string { return "duration" }

@@ -33,22 +33,29 @@ workspace "default", while no server runs on the same data folder).`,
 	}
 	scopes := create.Flags().StringSlice("scopes", []string{"api:read"}, "scopes: api:read, api:write, events:publish, admin")
 	workspace := create.Flags().String("workspace", "", "id of the workspace; your own by default")
+	expires := expiryFlag(create)
 	onServerOrStore(create, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		k, err := c.CreateKey(ctx, client.NewKey{Name: args[0], Scopes: *scopes, WorkspaceID: *workspace})
+		k, err := c.CreateKey(ctx, client.NewKey{Name: args[0], Scopes: *scopes, WorkspaceID: *workspace, ExpiresAt: *expires})
 		return shown(p, k, err, func(p *printer, k client.Key) error {
 			return p.printf("%s  %s\n\n  %s\n\nThis is the only time that the key is shown.\n", k.ID, plain(k.Name), k.Secret)
 		})
 	})
 
-	all := &cobra.Command{Use: "list", Short: "List the keys of a workspace that are not revoked", Args: cobra.NoArgs}
+	all := &cobra.Command{Use: "list", Short: "List the keys of a workspace", Args: cobra.NoArgs}
 	listed := all.Flags().String("workspace", "", "id of the workspace; your own by default")
+	revoked := all.Flags().Bool("revoked", false, "list those too that are revoked")
 	onServerOrStore(all, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
-		keys := paged(c, 0).Keys(ctx)
-		if *listed != "" {
-			keys = c.KeysOf(ctx, *listed)
+		keys := paged(c, 0).KeysOf(ctx, client.KeyQuery{WorkspaceID: *listed, Revoked: *revoked})
+		header := []string{"ID", "NAME", "SCOPES", "WORKSPACE", "CREATED", "LAST USED", "EXPIRES"}
+		if *revoked {
+			header = append(header, "REVOKED")
 		}
-		return list(p, keys, 0, []string{"ID", "NAME", "SCOPES", "WORKSPACE", "CREATED", "LAST USED"}, func(k client.Key) []cell {
-			return texts(k.ID, k.Name, strings.Join(k.Scopes, ","), k.WorkspaceID, moment(k.CreatedAt), moment(k.LastUsedAt))
+		return list(p, keys, 0, header, func(k client.Key) []cell {
+			row := texts(k.ID, k.Name, strings.Join(k.Scopes, ","), k.WorkspaceID, moment(k.CreatedAt), moment(k.LastUsedAt), moment(k.ExpiresAt))
+			if *revoked {
+				row = append(row, text(moment(k.RevokedAt)))
+			}
+			return row
 		})
 	})
 

@@ -44,7 +44,7 @@ no such thing, 4 the credential is missing or does not allow it.`,
 		SilenceErrors: true,
 	}
 	root.AddCommand(
-		newServe(), newConfig(), newVault(), newKeys(), newLogin(), newLogout(),
+		newServe(), newConfig(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(),
 		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newWorker(),
 	)
 	onlyHelps(root)

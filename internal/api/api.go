@@ -34,11 +34,13 @@ type Store interface {
 	Workspaces(context.Context, feedmill.Page) ([]feedmill.Workspace, error)
 
 	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
-	Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error)
+	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
 	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 
 	KeepResponse(context.Context, feedmill.IdempotentResponse) error
-	KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error)
+	KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error)
+
+	Audit(ctx context.Context, workspace feedmill.ID, q feedmill.AuditQuery) ([]feedmill.AuditEntry, error)
 
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)

@@ -59,6 +59,7 @@ func (c *call) readObject() (*strictjson.Object, error) {
 	if v.Kind != '{' {
 		return nil, c.malformed("", "The body must be a JSON object.")
 	}
+	c.noteFields(v)
 	return strictjson.NewObject(&v, "", c.faults.Note), nil
 }
 

@@ -29,6 +29,9 @@ type call struct {
 	repeated   map[string][]string
 	faults     feedmill.Faults
 	idempotent *idempotentCall
+	// audited is what the audit log will say of the change, nil where the
+	// operation makes none.
+	audited *feedmill.AuditEntry
 	// work ends the work on a long request that takes too long.
 	work *time.Timer
 	// accepts are the media types of the body where what the operation takes
@@ -63,6 +66,12 @@ type answer struct {
 	stream func(ctx context.Context, w http.ResponseWriter)
 	// cause is an error that only the log may see.
 	cause error
+}
+
+// withSecret is an answer that nobody on the way may keep.
+func (a answer) withSecret() answer {
+	a.set("Cache-Control", "no-store")
+	return a
 }
 
 func (a *answer) set(key, value string) { a.header = append(a.header, [2]string{key, value}) }
@@ -138,6 +147,7 @@ func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
 			return answer{}, err
 		}
 	}
+	c.audit(rt)
 	c.readQuery(rt)
 	if rt.body == 0 && len(rt.query) == 0 && !rt.repeatable() { // else the handler goes on to look for faults
 		if err := c.refusal(); err != nil {

@@ -23,27 +23,33 @@ const maxIdempotencyKey = 255
 // working under. Across replicas, the store's unique key decides at commit.
 type inFlight struct {
 	mu   sync.Mutex
-	keys map[[2]string]bool
+	keys map[ownedKey]bool
 }
 
-func (f *inFlight) begin(workspace feedmill.ID, key string) bool {
+// ownedKey is a key with whose it is: each credential has keys of its own.
+type ownedKey struct {
+	workspace  feedmill.ID
+	owner, key string
+}
+
+func (f *inFlight) begin(who feedmill.Principal, key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k := [2]string{string(workspace), key}
+	k := ownedKey{who.Workspace, who.Subject, key}
 	if f.keys[k] {
 		return false
 	}
 	if f.keys == nil {
-		f.keys = make(map[[2]string]bool)
+		f.keys = make(map[ownedKey]bool)
 	}
 	f.keys[k] = true
 	return true
 }
 
-func (f *inFlight) end(workspace feedmill.ID, key string) {
+func (f *inFlight) end(who feedmill.Principal, key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.keys, [2]string{string(workspace), key})
+	delete(f.keys, ownedKey{who.Workspace, who.Subject, key})
 }
 
 // onceCall is the part of a call that makes it happen once.
@@ -115,14 +121,16 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 		c.fault(feedmill.Fault{Header: "Idempotency-Key", Detail: fmt.Sprintf("Send it once, with 1 to %d visible ASCII characters.", maxIdempotencyKey)})
 		return rt.handle(c) // which finds the other faults, and refuses
 	}
-	workspace := c.who.Workspace
-	if !s.inFlight.begin(workspace, key) {
+	if rt.reads {
+		return rt.handle(c)
+	}
+	if !s.inFlight.begin(c.who, key) {
 		return answer{}, &feedmill.Error{
 			Kind: feedmill.ErrConflict, Type: "idempotency-in-progress",
 			Detail: "A request with this Idempotency-Key is still in progress; wait for its answer, then repeat.",
 		}
 	}
-	defer s.inFlight.end(workspace, key)
+	defer s.inFlight.end(c.who, key)
 
 	c.idempotent = &idempotentCall{key: key, hash: c.fingerprint()}
 	c.idempotent.seal = func(a answer) (*feedmill.IdempotentResponse, error) { return s.sealAnswer(c, a) }
@@ -176,7 +184,7 @@ func (s *Server) keepRefusal(c *call, a answer, err error) (answer, error) {
 
 // repeated finds the answer that was given before under the call's key.
 func (s *Server) repeated(c *call) (a answer, found bool, err error) {
-	response, err := s.Store.KeptResponse(c.ctx(), c.who.Workspace, c.idempotent.key, now())
+	response, err := s.Store.KeptResponse(c.ctx(), c.who.Workspace, c.who.Subject, c.idempotent.key, now())
 	if errors.Is(err, feedmill.ErrNotFound) {
 		return answer{}, false, nil
 	}
@@ -216,7 +224,7 @@ func (s *Server) sealAnswer(c *call, a answer) (*feedmill.IdempotentResponse, er
 	if err != nil {
 		return nil, err
 	}
-	response := feedmill.IdempotentResponse{Workspace: c.who.Workspace, Key: c.idempotent.key, ExpiresAt: now().Add(feedmill.IdempotencyLifetime)}
+	response := feedmill.IdempotentResponse{Workspace: c.who.Workspace, Owner: c.who.Subject, Key: c.idempotent.key, ExpiresAt: now().Add(feedmill.IdempotencyLifetime)}
 	c.idempotent.hash.Sum(response.Fingerprint[:0])
 	response.Answer, err = s.Vault.Seal(plain, response.Record())
 	return &response, err

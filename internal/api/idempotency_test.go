@@ -43,7 +43,7 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 	if readProblem(t, a); a.Code != 500 || len(w.events(t)) != 1 {
 		t.Errorf("publishing: %d %s, %d events", a.Code, a.Body, len(w.events(t)))
 	}
-	if _, err := w.db.KeptResponse(t.Context(), w.workspace, "k", now()); !errors.Is(err, feedmill.ErrNotFound) {
+	if _, err := w.db.KeptResponse(t.Context(), w.workspace, "key_test", "k", now()); !errors.Is(err, feedmill.ErrNotFound) {
 		t.Errorf("something is kept: %v", err)
 	}
 	dlv := w.addDelivery(t, feedmill.Event{Type: "tag.created"})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -16,6 +17,8 @@ type keyView struct {
 	Workspace  feedmill.ID      `json:"workspaceId"`
 	CreatedAt  timestamp        `json:"createdAt"`
 	LastUsedAt timestamp        `json:"lastUsedAt"`
+	ExpiresAt  timestamp        `json:"expiresAt"`
+	RevokedAt  timestamp        `json:"revokedAt"`
 	// Key is the secret itself, in the answer to its creation and nowhere else.
 	Key string `json:"key,omitzero"`
 }
@@ -23,7 +26,7 @@ type keyView struct {
 func viewKey(k feedmill.Key) keyView {
 	return keyView{
 		ID: k.ID, Name: k.Name, Scopes: k.Scopes, Workspace: k.Workspace,
-		CreatedAt: timestamp(k.CreatedAt), LastUsedAt: timestamp(k.LastUsedAt),
+		CreatedAt: timestamp(k.CreatedAt), LastUsedAt: timestamp(k.LastUsedAt), ExpiresAt: timestamp(k.ExpiresAt), RevokedAt: timestamp(k.RevokedAt),
 	}
 }
 
@@ -36,6 +39,7 @@ func (s *Server) createKey(c *call) (answer, error) {
 		ID: feedmill.NewID(feedmill.PrefixKey), Name: needName(body),
 		Scopes: readScopes(body, "scopes"), CreatedAt: now(), Workspace: c.who.Workspace,
 	}
+	k.ExpiresAt = readExpiry(body, k.CreatedAt)
 	var workspace string
 	if f, ok := body.Get("workspaceId"); ok {
 		workspace, _ = f.Text()
@@ -52,12 +56,25 @@ func (s *Server) createKey(c *call) (answer, error) {
 	k.Hash = feedmill.HashKey(secret)
 	view := viewKey(k)
 	view.Key = secret
-	a := created("/keys/"+string(k.ID), view)
+	a := created("/keys/"+string(k.ID), view).withSecret()
 	err = s.Store.CreateKey(c.ctx(), k, c.keep(a))
 	if errors.Is(err, feedmill.ErrNotFound) {
 		err = noWorkspace(feedmill.Fault{Pointer: "/workspaceId"})
 	}
 	return a, err
+}
+
+// readExpiry reads when a key ends by itself; null, and nothing, is never.
+func readExpiry(body *strictjson.Object, created time.Time) time.Time {
+	f, ok := body.Get("expiresAt")
+	if !ok || f.Kind == 'n' {
+		return time.Time{}
+	}
+	at, ok := readTime(f)
+	if ok && !at.After(created) {
+		f.Fault("This must be a time to come.")
+	}
+	return at
 }
 
 // workspaceOf is the workspace that a caller names in a body. One that it may
@@ -90,18 +107,33 @@ func readScopes(o *strictjson.Object, name string) []feedmill.Scope {
 }
 
 func (s *Server) listKeys(c *call) (answer, error) {
+	revoked := c.boolParameter("revoked")
 	p, err := c.page(feedmill.PrefixKey)
 	if err != nil {
 		return answer{}, err
 	}
-	workspace := c.who.Workspace
-	if text, ok := c.query["workspaceId"]; ok {
-		if workspace, err = s.workspaceOf(c, text); err != nil {
-			return answer{}, noWorkspace(feedmill.Fault{Parameter: "workspaceId"})
-		}
+	workspace, err := s.listedWorkspace(c)
+	if err != nil {
+		return answer{}, err
 	}
-	fetch := func(p feedmill.Page) ([]feedmill.Key, error) { return s.Store.Keys(c.ctx(), workspace, p) }
+	fetch := func(p feedmill.Page) ([]feedmill.Key, error) {
+		return s.Store.Keys(c.ctx(), feedmill.KeyQuery{Page: p, Workspace: workspace, Revoked: revoked})
+	}
 	return listAnswer(c, p, fetch, func(k feedmill.Key) feedmill.ID { return k.ID }, viewKey)
+}
+
+// listedWorkspace is the one that a list is of: the caller's own, or one that it
+// names and may look into.
+func (s *Server) listedWorkspace(c *call) (feedmill.ID, error) {
+	text, given := c.query["workspaceId"]
+	if !given {
+		return c.who.Workspace, nil
+	}
+	workspace, err := s.workspaceOf(c, text)
+	if err != nil {
+		err = noWorkspace(feedmill.Fault{Parameter: "workspaceId"})
+	}
+	return workspace, err
 }
 
 func (s *Server) revokeKey(c *call) (answer, error) {

@@ -49,7 +49,7 @@ func createdListener(l feedmill.IssuedSubscription) answer {
 	if l.ResourceID != "" {
 		view.Filters = &filtersView{feedmill.PublicFilter(l.ResourceID)}
 	}
-	return created(listenerURL(l.ID), view)
+	return created(listenerURL(l.ID), view).withSecret()
 }
 
 func (s *Server) deleteListener(c *call) (answer, error) {

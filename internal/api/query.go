@@ -78,3 +78,13 @@ func listAnswer[T, V any](c *call, p feedmill.Page, fetch func(feedmill.Page) ([
 	}
 	return a, nil
 }
+
+// boolParameter reads a query parameter that is true or false, which is what it
+// is by default.
+func (c *call) boolParameter(name string) bool {
+	text, given := c.query[name]
+	if given && text != "true" && text != "false" {
+		c.fault(feedmill.Fault{Parameter: name, Detail: "This must be true or false."})
+	}
+	return text == "true"
+}

@@ -14,6 +14,11 @@ type route struct {
 	path   string
 	// scope is what the credential must hold.
 	scope feedmill.Scope
+	// action is what the audit log calls the change that the operation makes.
+	action string
+	// reads says that the operation changes nothing although it is a POST, so
+	// that no answer of it has to be kept.
+	reads bool
 	// query names the parameters that the operation takes.
 	query []string
 	// repeats names those of them that may be given several times.
@@ -40,52 +45,54 @@ var paged = []string{"limit", "cursor"}
 // routes is the table of operations. The OpenAPI document has the same.
 func (s *Server) routes() []route {
 	return []route{
-		{method: "POST", path: "/workspaces", scope: feedmill.ScopeAdmin, body: smallBody, handle: s.createWorkspace},
+		{method: "POST", path: "/workspaces", scope: feedmill.ScopeAdmin, action: "workspace.create", body: smallBody, handle: s.createWorkspace},
 		{method: "GET", path: "/workspaces", scope: feedmill.ScopeAdmin, query: paged, handle: s.listWorkspaces},
 
-		{method: "POST", path: "/keys", scope: feedmill.ScopeAdmin, body: smallBody, handle: s.createKey},
-		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId"}, paged...), handle: s.listKeys},
-		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, handle: s.revokeKey},
+		{method: "POST", path: "/keys", scope: feedmill.ScopeAdmin, action: "key.create", body: smallBody, handle: s.createKey},
+		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId", "revoked"}, paged...), handle: s.listKeys},
+		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, action: "key.revoke", handle: s.revokeKey},
+
+		{method: "GET", path: "/audit", scope: feedmill.ScopeAdmin, query: append([]string{"actor", "action", "resource", "since", "workspaceId"}, paged...), handle: s.listAudit},
 
 		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},
 		{method: "GET", path: "/events", scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
 		{method: "GET", path: "/events/{id}", scope: feedmill.ScopeRead, handle: s.getEvent},
 		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, handle: s.listEventTypes},
 
-		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, body: smallBody, handle: s.createSubscriptions},
+		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, action: "subscription.create", body: smallBody, handle: s.createSubscriptions},
 		{method: "GET", path: "/events/subscriptions", scope: feedmill.ScopeRead, query: paged, handle: s.listSubscriptions},
 		{method: "GET", path: "/events/subscriptions/{id}", scope: feedmill.ScopeRead, handle: s.getSubscription},
-		{method: "PATCH", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, body: smallBody, handle: s.changeSubscription},
-		{method: "DELETE", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, handle: s.deleteSubscription},
+		{method: "PATCH", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.update", body: smallBody, handle: s.changeSubscription},
+		{method: "DELETE", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.delete", handle: s.deleteSubscription},
 		{method: "POST", path: "/events/subscriptions/{id}/test", scope: feedmill.ScopeWrite, handle: s.pingSubscription},
-		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", scope: feedmill.ScopeWrite, body: smallBody, handle: s.rotateSecret},
-		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, body: smallBody, handle: s.replaySubscription},
+		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", scope: feedmill.ScopeWrite, action: "subscription.rotate_secret", body: smallBody, handle: s.rotateSecret},
+		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, action: "subscription.replay", body: smallBody, handle: s.replaySubscription},
 		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since"}, paged...), handle: s.listDeliveries},
 
-		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, body: smallBody, handle: s.createListener},
+		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, action: "listener.create", body: smallBody, handle: s.createListener},
 		{method: "GET", path: "/events/listeners/{id}/stream", scope: feedmill.ScopeWrite, handle: s.streamListener},
 		{method: "POST", path: "/events/listeners/{id}/answers", scope: feedmill.ScopeWrite, body: smallBody, handle: s.answerListener},
-		{method: "DELETE", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, handle: s.deleteListener},
+		{method: "DELETE", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, action: "listener.delete", handle: s.deleteListener},
 
-		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, query: slices.Concat([]string{"type", "sourceOf", "name"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},
+		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},
 		{method: "GET", path: "/data_feeds", scope: feedmill.ScopeRead, query: paged, handle: s.listFeeds},
-		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, query: append([]string{"type", "name"}, s.uploads.parameters...), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.previewFeed},
+		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, reads: true, query: append([]string{"type", "name"}, s.uploads.parameters...), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.previewFeed},
 		{method: "GET", path: "/data_feeds/{id}", scope: feedmill.ScopeRead, handle: s.getFeed},
-		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, body: smallBody, handle: s.changeFeed},
-		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, handle: s.deleteFeed},
+		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.update", body: smallBody, handle: s.changeFeed},
+		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", handle: s.deleteFeed},
 		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
-		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, query: slices.Concat(modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
-		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, query: []string{"cursor", "version", "format"}, body: smallBody, long: true, handle: s.queryFeed},
+		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat(modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
+		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format"}, body: smallBody, long: true, handle: s.queryFeed},
 		{method: "POST", path: "/data_feeds/{id}/refresh", scope: feedmill.ScopeWrite, handle: s.refreshFeed},
-		{method: "POST", path: "/data_feeds/{id}/pause", scope: feedmill.ScopeWrite, handle: s.pauseFeed},
-		{method: "POST", path: "/data_feeds/{id}/resume", scope: feedmill.ScopeWrite, handle: s.resumeFeed},
+		{method: "POST", path: "/data_feeds/{id}/pause", scope: feedmill.ScopeWrite, action: "feed.pause", handle: s.pauseFeed},
+		{method: "POST", path: "/data_feeds/{id}/resume", scope: feedmill.ScopeWrite, action: "feed.resume", handle: s.resumeFeed},
 		{method: "GET", path: "/data_feeds/{id}/refreshes", scope: feedmill.ScopeRead, query: paged, handle: s.listRefreshes},
 		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}", scope: feedmill.ScopeRead, handle: s.getRefresh},
-		{method: "DELETE", path: "/data_feeds/{id}/refreshes/{rid}", scope: feedmill.ScopeWrite, handle: s.cancelRefresh},
+		{method: "DELETE", path: "/data_feeds/{id}/refreshes/{rid}", scope: feedmill.ScopeWrite, action: "refresh.cancel", handle: s.cancelRefresh},
 		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}/rejects", scope: feedmill.ScopeRead, long: true, handle: s.listRejects},
 
 		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
-		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, handle: s.retryDelivery},
+		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, action: "delivery.retry", handle: s.retryDelivery},
 		{method: "GET", path: "/events/undelivered", scope: feedmill.ScopeRead, query: paged, handle: s.listUndelivered},
 	}
 }

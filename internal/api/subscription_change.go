@@ -53,11 +53,11 @@ func subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
 	}
 	switch {
 	case len(multi.Errors) > 0:
-		return jsonAnswer(http.StatusMultiStatus, multi)
+		return jsonAnswer(http.StatusMultiStatus, multi).withSecret()
 	case len(views) > 1:
-		return jsonAnswer(http.StatusCreated, views)
+		return jsonAnswer(http.StatusCreated, views).withSecret()
 	}
-	return created(subscriptionURL(views[0].ID), views[0])
+	return created(subscriptionURL(views[0].ID), views[0]).withSecret()
 }
 
 func (s *Server) changeSubscription(c *call) (answer, error) {
@@ -93,7 +93,7 @@ func (s *Server) rotateSecret(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	render := func(sub feedmill.IssuedSubscription) answer { return subscriptionAnswer(viewIssued(sub)) }
+	render := func(sub feedmill.IssuedSubscription) answer { return subscriptionAnswer(viewIssued(sub)).withSecret() }
 	sub, err := s.Subscriptions.Rotate(c.ctx(), c.who.Workspace, id, overlap, keepWith(c, render))
 	if err != nil {
 		return answer{}, err

@@ -29,7 +29,7 @@ func (a *App) Transport(ctx context.Context) (http.RoundTripper, error) {
 	}
 	options := a.apiOptions(events, metrics)
 	options.RateLimit = 0
-	options.Auth = operator{feedmill.Principal{Workspace: w.ID, Subject: "operator", Scopes: feedmill.Scopes, AllWorkspaces: true}}
+	options.Auth = operator{feedmill.Principal{Workspace: w.ID, Subject: feedmill.Operator.Subject, Name: feedmill.Operator.Name, Scopes: feedmill.Scopes, AllWorkspaces: true}}
 	return direct{api.New(options)}, nil
 }
 

@@ -39,6 +39,7 @@ var ofUpload = map[string]string{"type": "dataUpload"}
 var specials = map[string]special{
 	// Their schemas cannot say which names, URLs and times go together.
 	"publishEvents":      {examplesOnly: true},
+	"createKey":          {examplesOnly: true},
 	"createSubscription": {examplesOnly: true},
 	"changeSubscription": {examplesOnly: true},
 	"rotateSecret":       {examplesOnly: true},

@@ -337,8 +337,8 @@ type laterStore struct {
 	by atomic.Int64 // a time.Duration
 }
 
-func (l *laterStore) KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
-	return l.store.KeptResponse(ctx, workspace, key, now.Add(time.Duration(l.by.Load())))
+func (l *laterStore) KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error) {
+	return l.store.KeptResponse(ctx, workspace, owner, key, now.Add(time.Duration(l.by.Load())))
 }
 
 func (l *laterStore) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {

@@ -47,6 +47,7 @@ type store interface {
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
+	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
 	Close() error
 }
 

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 const (
@@ -34,6 +36,11 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "idempotency keys", func(now time.Time) (bool, error) {
 			const step = 500
 			n, err := a.store.ForgetResponses(ctx, now, step)
+			return n == step, err
+		})
+		a.sweep(ctx, "audit log", func(now time.Time) (bool, error) {
+			const step = 500
+			n, err := a.store.ForgetAudit(ctx, now.Add(-feedmill.AuditRetention), step)
 			return n == step, err
 		})
 		a.sweep(ctx, "listeners", func(now time.Time) (bool, error) {

@@ -5,7 +5,7 @@
 // [Authenticator.Authenticate] turns either into a [feedmill.Principal], or
 // into a refusal that says what is wrong and never repeats the credential.
 //
-// A verified credential is remembered for a few seconds, under its hash, so
+// A verified credential is remembered for a second, under its hash, so
 // that a busy client costs one hash and one map lookup a request: no database
 // and no signature. That time is also how long another process may still
 // accept a key that was revoked here; in this process [Authenticator.Forget]
@@ -51,8 +51,8 @@ type Options struct {
 	// HTTPClient fetches the issuer's configuration and keys. An issuer
 	// needs it: there is no default that would pass the egress policy by.
 	HTTPClient *http.Client
-	// CacheTTL is how long a verified credential is remembered. Zero means
-	// five seconds.
+	// CacheTTL is how long a verified credential is remembered. Zero means a
+	// second.
 	CacheTTL time.Duration
 	// Logger hears of an issuer that cannot be reached and of last-used
 	// times that cannot be written. Nil means nobody does.
@@ -60,7 +60,7 @@ type Options struct {
 }
 
 const (
-	defaultCacheTTL = 5 * time.Second
+	defaultCacheTTL = time.Second
 	// cacheSize bounds the remembered credentials.
 	cacheSize = 10_000
 )
@@ -162,9 +162,17 @@ func (a *Authenticator) key(ctx context.Context, credential string, hash feedmil
 	if !key.RevokedAt.IsZero() {
 		return entry{}, refuse("The API key has been revoked. Ask an admin of the workspace for another.")
 	}
+	expires := read.Add(a.ttl)
+	if !key.ExpiresAt.IsZero() {
+		if !read.Before(key.ExpiresAt) {
+			return entry{}, refuse("The API key has expired. Ask an admin of the workspace for another.")
+		}
+		expires = earlier(expires, key.ExpiresAt)
+	}
 	principal := feedmill.Principal{
 		Workspace: key.Workspace,
 		Subject:   string(key.ID),
+		Name:      key.Name,
 		Scopes:    slices.Clone(key.Scopes),
 	}
 	// Only what an admin may do depends on the workspace itself.
@@ -178,7 +186,14 @@ func (a *Authenticator) key(ctx context.Context, credential string, hash feedmil
 		}
 		principal.AllWorkspaces = workspace.Name == feedmill.DefaultWorkspace
 	}
-	return entry{principal: principal, key: key.ID, expires: read.Add(a.ttl)}, nil
+	return entry{principal: principal, key: key.ID, expires: expires}, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // refuse is the error for a credential that is no good. The detail must not

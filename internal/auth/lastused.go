@@ -11,7 +11,7 @@ import (
 
 const (
 	// writeUsedEvery is how far the stored last-used times trail the truth.
-	writeUsedEvery = time.Minute
+	writeUsedEvery = 5 * time.Second
 	// writeUsedTimeout bounds one write, the last one of a process too.
 	writeUsedTimeout = 5 * time.Second
 )

@@ -42,11 +42,12 @@ func (a *Authenticator) token(ctx context.Context, raw string) (entry, error) {
 		Scopes:    tokenScopes(claims),
 	}
 	principal.AllWorkspaces = principal.Has(feedmill.ScopeAdmin) && workspace.Name == feedmill.DefaultWorkspace
-	expires := read.Add(a.ttl)
-	if exp, _ := claims.GetExpirationTime(); exp.Before(expires) {
-		expires = exp.Time
+	principal.Name, _ = claims["name"].(string)
+	if principal.Name == "" {
+		principal.Name = subject
 	}
-	return entry{principal: principal, expires: expires}, nil
+	exp, _ := claims.GetExpirationTime()
+	return entry{principal: principal, expires: earlier(read.Add(a.ttl), exp.Time)}, nil
 }
 
 // checkClaims holds the registered claims against the configuration and the

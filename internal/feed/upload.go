@@ -129,7 +129,8 @@ func (f *Feeds) recordFailure(ctx context.Context, l *loading, cause error) erro
 	r.Error = &feedmill.FeedError{
 		Type: "/problems/" + refusal.Type, Title: notModelled, Detail: refusal.Detail, At: r.EndedAt,
 	}
-	_, due, err := f.Store.RecordRefresh(ctx, l.before.Workspace, r, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	// The feed is as it was: nothing is changed that the audit log would tell of.
+	_, due, err := f.Store.RecordRefresh(feedmill.WithoutAudit(ctx), l.before.Workspace, r, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		events, err := f.Events.of(*feed, feedmill.NewsFailed)
 		return nil, events, err
 	}, f.MaxAttempts)

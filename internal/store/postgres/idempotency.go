@@ -8,15 +8,15 @@ import (
 
 // upsertResponse writes a response, or nothing where the key has one already; a
 // response past its time is replaced.
-const upsertResponse = `INSERT INTO once (workspace_id, key, fingerprint, answer, expires_at) VALUES ($1, $2, $3, $4, $5)
-	ON CONFLICT (workspace_id, key) DO UPDATE
+const upsertResponse = `INSERT INTO once (workspace_id, owner, key, fingerprint, answer, expires_at) VALUES ($1, $2, $3, $4, $5, $6)
+	ON CONFLICT (workspace_id, owner, key) DO UPDATE
 	SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
-	WHERE once.expires_at <= $6`
+	WHERE once.expires_at <= $7`
 
 // responseValues are the values of upsertResponse.
 func responseValues(response *feedmill.IdempotentResponse) []any {
 	now := response.ExpiresAt.Add(-feedmill.IdempotencyLifetime)
-	return []any{response.Workspace, response.Key, response.Fingerprint[:], response.Answer, response.ExpiresAt, now}
+	return []any{response.Workspace, response.Owner, response.Key, response.Fingerprint[:], response.Answer, response.ExpiresAt, now}
 }
 
 // keepResponse writes a response beside the effect it belongs to. A key that has a

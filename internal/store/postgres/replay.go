@@ -22,6 +22,9 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *fee
 		for i, s := range r.States {
 			states[i] = string(s)
 		}
+		if err := (recordTx{reader{tx}, tx}).Send(ctx, record.Audited(ctx, kinds{}, r.Workspace, r.Subscription)...); err != nil {
+			return err
+		}
 		_, err := tx.exec(ctx, `INSERT INTO replays (id, workspace_id, subscription_id, since, until, states, created_at, made, done_at, stepped_at, before_seq)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $7, nextval('delivery_seq') << $10)`,
 			r.ID, r.Workspace, r.Subscription, orNull(r.Since), orNull(r.Until), states, r.CreatedAt, r.Made, orNull(r.DoneAt), blockBits)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // RetryDelivery makes a delivery pending and due at now with add more attempts
@@ -40,6 +41,9 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 			if err := tx.keepResponse(ctx, respond(d)); err != nil {
 				return err
 			}
+		}
+		if err := (recordTx{reader{tx}, tx}).Send(ctx, record.Audited(ctx, kinds{}, workspace, id)...); err != nil {
+			return err
 		}
 		// Whether it was made with its event is not known any more.
 		_, err = tx.exec(ctx, `INSERT INTO open_deliveries (`+commonColumns+`, due_at, slot, apart)

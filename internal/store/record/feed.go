@@ -52,7 +52,7 @@ func (s Store) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feed
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return nil, err
 		}
-		return events, tx.Send(ctx, s.insertNewFeed(n)...)
+		return events, tx.Send(ctx, append(s.insertNewFeed(n), Audited(ctx, s.d, n.Feed.Workspace, n.Feed.ID)...)...)
 	})
 }
 
@@ -114,12 +114,13 @@ func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at tim
 		if err != nil {
 			return nil, err
 		}
-		return events, tx.Send(ctx,
+		return events, tx.Send(ctx, append(
+			Audited(ctx, s.d, workspace, id),
 			Statement{deleteUnusedSource, []any{workspace, source}},
 			Statement{supersede, []any{workspace, id, last}},
 			Statement{
 				`UPDATE feed_versions SET stale_at = ?1 WHERE workspace_id = ?2 AND feed_id = ?3 AND (stale_at IS NULL OR stale_at > ?1)`,
 				[]any{s.time(at.Add(feedmill.KeepDeletedFor)), workspace, id},
-			})
+			})...)
 	})
 }

@@ -58,7 +58,8 @@ func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first 
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return nil, err
 		}
-		return events, tx.Send(ctx, append(write, s.updateFeed(f))...)
+		write = append(write, s.updateFeed(f))
+		return events, tx.Send(ctx, append(write, Audited(ctx, s.d, workspace, id)...)...)
 	})
 	if err != nil {
 		return feedmill.Feed{}, nil, err

@@ -11,7 +11,7 @@ func Workspace(w *feedmill.Workspace, k Kinds) []any {
 }
 
 // KeyColumns are the columns of Key.
-const KeyColumns = `id, workspace_id, name, scopes, hash, created_at, last_used_at, revoked_at`
+const KeyColumns = `id, workspace_id, name, scopes, hash, created_at, last_used_at, expires_at, revoked_at`
 
 // Key lists the fields of a key.
 func Key(key *feedmill.Key, k Kinds) []any {
@@ -19,7 +19,7 @@ func Key(key *feedmill.Key, k Kinds) []any {
 		&key.ID, &key.Workspace, &key.Name,
 		scopes{&key.Scopes},
 		keyHash{&key.Hash},
-		k.Time(&key.CreatedAt), k.Time(&key.LastUsedAt), k.Time(&key.RevokedAt),
+		k.Time(&key.CreatedAt), k.Time(&key.LastUsedAt), k.Time(&key.ExpiresAt), k.Time(&key.RevokedAt),
 	}
 }
 
@@ -70,4 +70,16 @@ const DueSourceColumns = `workspace_id, id, host, due_at`
 // DueSource lists the fields of a source that is due.
 func DueSource(s *feedmill.DueSource, k Kinds) []any {
 	return []any{&s.Workspace, &s.ID, &s.Host, k.Time(&s.DueAt)}
+}
+
+// AuditColumns are the columns of AuditEntry.
+const AuditColumns = `workspace_id, id, at, actor_key, actor_subject, actor_name, action, resource, fields, address, request_id`
+
+// AuditEntry lists the fields of an entry of the audit log.
+func AuditEntry(e *feedmill.AuditEntry, k Kinds) []any {
+	return []any{
+		&e.Workspace, &e.ID, k.Time(&e.At), &e.Actor.Key, &e.Actor.Subject, &e.Actor.Name, &e.Action, &e.Resource,
+		JSON(&e.Fields),
+		&e.Address, &e.RequestID,
+	}
 }

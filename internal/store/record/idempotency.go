@@ -12,12 +12,14 @@ func (s Store) KeepResponse(ctx context.Context, response feedmill.IdempotentRes
 	return s.db.Write(ctx, func(tx Tx) error { return tx.KeepResponse(ctx, &response) })
 }
 
-// KeptResponse finds the response kept for an idempotency key at the time now.
-func (s Store) KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error) {
+// KeptResponse finds the response kept for an idempotency key of an owner at the
+// time now. One without an owner is everybody's.
+func (s Store) KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error) {
 	response := feedmill.IdempotentResponse{Workspace: workspace, Key: key}
 	var fingerprint []byte
-	err := s.db.One(ctx, `SELECT fingerprint, answer, expires_at FROM once WHERE workspace_id = ?1 AND key = ?2 AND expires_at > ?3`,
-		[]any{workspace, key, s.time(now)}, &fingerprint, &response.Answer, s.d.Time(&response.ExpiresAt))
+	err := s.db.One(ctx, `SELECT owner, fingerprint, answer, expires_at FROM once
+		WHERE workspace_id = ?1 AND owner IN (?2, '') AND key = ?3 AND expires_at > ?4 ORDER BY owner DESC LIMIT 1`,
+		[]any{workspace, owner, key, s.time(now)}, &response.Owner, &fingerprint, &response.Answer, s.d.Time(&response.ExpiresAt))
 	copy(response.Fingerprint[:], fingerprint)
 	return response, err
 }
@@ -26,8 +28,8 @@ func (s Store) KeptResponse(ctx context.Context, workspace feedmill.ID, key stri
 // reports how many it removed.
 func (s Store) ForgetResponses(ctx context.Context, now time.Time, limit int) (n int64, err error) {
 	err = s.db.Write(ctx, func(tx Tx) (err error) {
-		n, err = tx.Run(ctx, `DELETE FROM once WHERE (workspace_id, key) IN
-			(SELECT workspace_id, key FROM once WHERE expires_at <= ?1 LIMIT ?2`+s.d.SkipLocked+`)`, s.time(now), limit)
+		n, err = tx.Run(ctx, `DELETE FROM once WHERE (workspace_id, owner, key) IN
+			(SELECT workspace_id, owner, key FROM once WHERE expires_at <= ?1 LIMIT ?2`+s.d.SkipLocked+`)`, s.time(now), limit)
 		return err
 	})
 	return n, err

@@ -11,7 +11,7 @@ import (
 
 // CreateKey adds a key. A workspace that is not there is feedmill.ErrNotFound.
 func (s Store) CreateKey(ctx context.Context, k feedmill.Key, response *feedmill.IdempotentResponse) error {
-	return s.create(ctx, response, insert("keys", KeyColumns, Key(&k, s.d)...))
+	return s.create(ctx, response, insert("keys", KeyColumns, Key(&k, s.d)...), Audited(ctx, s.d, k.Workspace, k.ID))
 }
 
 // Bootstrap makes sure that the workspace w.Name exists and that k is one of
@@ -45,21 +45,24 @@ func (s Store) KeyByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.K
 	return one(ctx, s.db, s, Key, `SELECT `+KeyColumns+` FROM keys WHERE hash = ?1`, hash[:])
 }
 
-// Keys lists the keys of a workspace that are not revoked, newest first; of all
-// workspaces where none is named.
-func (s Store) Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error) {
+// Keys lists keys, newest first.
+func (s Store) Keys(ctx context.Context, q feedmill.KeyQuery) ([]feedmill.Key, error) {
 	return list(ctx, s.db, s, Key, `SELECT `+KeyColumns+` FROM keys
-		WHERE revoked_at IS NULL AND (?1 = '' OR workspace_id = ?1) AND id < ?2 ORDER BY id DESC LIMIT ?3`,
-		workspace, before(p, feedmill.PrefixKey), p.Limit)
+		WHERE (?1 OR revoked_at IS NULL) AND (?2 = '' OR workspace_id = ?2) AND id < ?3 ORDER BY id DESC LIMIT ?4`,
+		q.Revoked, q.Workspace, before(q.Page, feedmill.PrefixKey), q.Limit)
 }
 
 // RevokeKey ends a key of the workspace, or of any where none is named. A key
 // that is not there or is revoked already is feedmill.ErrNotFound.
 func (s Store) RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
 	return s.db.Write(ctx, func(tx Tx) error {
-		n, err := tx.Run(ctx, `UPDATE keys SET revoked_at = ?1
-			WHERE id = ?2 AND (?3 = '' OR workspace_id = ?3) AND revoked_at IS NULL`, s.time(at), id, workspace)
-		return orNone(n, err, feedmill.ErrNotFound)
+		var of feedmill.ID
+		err := tx.One(ctx, `UPDATE keys SET revoked_at = ?1
+			WHERE id = ?2 AND (?3 = '' OR workspace_id = ?3) AND revoked_at IS NULL RETURNING workspace_id`, []any{s.time(at), id, workspace}, &of)
+		if err != nil {
+			return err
+		}
+		return tx.Send(ctx, Audited(ctx, s.d, of, id)...)
 	})
 }
 

@@ -30,7 +30,7 @@ func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chan
 		if err := tx.KeepResponse(ctx, c.IdempotentResponse); err != nil {
 			return nil, err
 		}
-		return c.Events, tx.Send(ctx, s.writeSource(c, write)...)
+		return c.Events, tx.Send(ctx, append(s.writeSource(c, write), Audited(ctx, s.d, workspace, write.made())...)...)
 	})
 	if errors.Is(err, errRefused) {
 		return nil, refusal

@@ -38,6 +38,14 @@ type SourceWrite struct {
 	Superseded []bool
 }
 
+// made is the feed that is new with the change, empty where none is.
+func (w SourceWrite) made() feedmill.ID {
+	if len(w.Added) == 0 {
+		return ""
+	}
+	return w.Added[0].ID
+}
+
 // Check puts back what a change may not change, and returns how it is to be
 // written. A version that is not the next of its feed is feedmill.ErrConflict;
 // a version, refresh or trace of a feed that the source does not have is

@@ -43,7 +43,8 @@ func (s Store) CreateSubscriptions(ctx context.Context, subs []feedmill.Subscrip
 			return err
 		}
 		for _, sub := range subs {
-			if err := tx.Send(ctx, insert("subscriptions", s.d.SubscriptionColumns, s.subscriptionValues(sub)...)); err != nil {
+			made := []Statement{insert("subscriptions", s.d.SubscriptionColumns, s.subscriptionValues(sub)...)}
+			if err := tx.Send(ctx, append(made, Audited(ctx, s.d, sub.Workspace, sub.ID)...)...); err != nil {
 				return err
 			}
 			if err := tx.SetTopics(ctx, nil, sub); err != nil {
@@ -118,7 +119,8 @@ func (s Store) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID
 		}
 		// A change of the id, even to itself, would be looked for in all that refers to it.
 		_, columns, _ := strings.Cut(s.d.SubscriptionColumns, ",")
-		if err := tx.Send(ctx, update("subscriptions", columns, s.subscriptionValues(sub)[1:], sub.Workspace, id)); err != nil {
+		changed := []Statement{update("subscriptions", columns, s.subscriptionValues(sub)[1:], sub.Workspace, id)}
+		if err := tx.Send(ctx, append(changed, Audited(ctx, s.d, workspace, id)...)...); err != nil {
 			return err
 		}
 		if err := tx.SetTopics(ctx, &old, sub); err != nil {
@@ -152,6 +154,9 @@ func (s Store) deleteSubscription(ctx context.Context, kind string, workspace, i
 	return s.db.Write(ctx, func(tx Tx) error {
 		n, err := tx.Run(ctx, `UPDATE subscriptions SET deleted_at = ?1 WHERE id = ?2 AND workspace_id = ?3 AND `+kind, s.time(at), id, workspace)
 		if err := orNone(n, err, feedmill.ErrNotFound); err != nil {
+			return err
+		}
+		if err := tx.Send(ctx, Audited(ctx, s.d, workspace, id)...); err != nil {
 			return err
 		}
 		return tx.ForgetSubscription(ctx, id, at)

@@ -10,16 +10,16 @@ const selectWorkspaces = `SELECT ` + WorkspaceColumns + ` FROM workspaces `
 
 // CreateWorkspace adds a workspace. A name that is taken is feedmill.ErrConflict.
 func (s Store) CreateWorkspace(ctx context.Context, w feedmill.Workspace, response *feedmill.IdempotentResponse) error {
-	return s.create(ctx, response, insert("workspaces", WorkspaceColumns, Workspace(&w, s.d)...))
+	return s.create(ctx, response, insert("workspaces", WorkspaceColumns, Workspace(&w, s.d)...), Audited(ctx, s.d, w.ID, w.ID))
 }
 
-// create runs a statement and keeps a response to it.
-func (s Store) create(ctx context.Context, response *feedmill.IdempotentResponse, statement Statement) error {
+// create runs a statement, keeps a response to it, and writes who made it.
+func (s Store) create(ctx context.Context, response *feedmill.IdempotentResponse, statement Statement, audited []Statement) error {
 	return s.db.Write(ctx, func(tx Tx) error {
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return err
 		}
-		return tx.Send(ctx, statement)
+		return tx.Send(ctx, append([]Statement{statement}, audited...)...)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // CreateReplay begins a replay. Its bound is fixed here: the deliveries that it
@@ -18,6 +19,9 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *fee
 	}
 	return db.write(ctx, func(tx *tx) error {
 		if err := tx.keepResponse(response); err != nil {
+			return err
+		}
+		if err := (recordTx{tx}).Send(ctx, record.Audited(ctx, kinds{}, r.Workspace, r.Subscription)...); err != nil {
 			return err
 		}
 		bound := min(feedmill.FirstID(feedmill.PrefixDelivery, r.Until), feedmill.NewID(feedmill.PrefixDelivery))

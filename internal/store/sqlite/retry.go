@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // RetryDelivery makes a delivery pending and due at now with add more attempts
@@ -31,7 +32,10 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		}
 		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
 		if _, err := tx.exec(`UPDATE deliveries SET state = 2, reason = '', budget = ?, at = ?,
-			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.MaxAttempts, toMillis(now), d.Seq); err != nil || respond == nil {
+			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.MaxAttempts, toMillis(now), d.Seq); err != nil {
+			return err
+		}
+		if err := (recordTx{tx}).Send(ctx, record.Audited(ctx, kinds{}, workspace, id)...); err != nil || respond == nil {
 			return err
 		}
 		return tx.keepResponse(respond(d.Delivery))

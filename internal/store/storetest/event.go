@@ -185,7 +185,7 @@ var eventCases = []testCase{
 		if len(due) != 1 {
 			t.Errorf("%d deliveries are due, want 1", len(due))
 		}
-		_, err = s.KeptResponse(ctx, w.ID, "free", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "free", now())
 		must(t, err)
 		_, _, err = s.Accept(ctx, newEvents(1, w.ID, "metric.created", ""), maxAttempts, func([]feedmill.Accepted) *feedmill.IdempotentResponse { return nil })
 		must(t, err)

@@ -173,7 +173,7 @@ var feedCases = []testCase{
 		due, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, []feedmill.Event{e}, maxAttempts, &response)
 		must(t, err)
 		delivered(t, s, e, sub, due)
-		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 	}},
 	{name: "a creation that is refused leaves nothing", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -206,7 +206,7 @@ var feedCases = []testCase{
 		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, &response)
 		want(t, err, feedmill.ErrNotFound)
 		noEvents(t, s, w.ID)
-		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		want(t, err, feedmill.ErrNotFound)
 	}},
 	{name: "listed newest first in pages", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -252,7 +252,7 @@ var feedCases = []testCase{
 		equal(t, "returned", changed, got)
 		found(t, s, changed)
 		delivered(t, s, e, sub, due)
-		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 	}},
 	{name: "a change that is refused leaves everything as it was", run: func(t *testing.T, open func(*testing.T) Store) {

@@ -29,7 +29,7 @@ var refreshCases = []testCase{
 		equal(t, "returned", wanted, got)
 		found(t, s, wanted)
 		delivered(t, s, e, sub, due)
-		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		kept(t, s, f, 1)
 	}},

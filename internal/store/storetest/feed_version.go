@@ -80,7 +80,7 @@ var versionCases = []testCase{
 		equal(t, "returned", wanted, got)
 		found(t, s, wanted)
 		delivered(t, s, e, sub, due)
-		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		for _, v := range []feedmill.FeedVersion{first, v} {
 			got, err := s.FeedVersion(ctx, w.ID, f.ID, v.Number)

@@ -12,9 +12,12 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// owner is whose requests the tests are.
+const owner = "key_1"
+
 func newOnce(w feedmill.ID, key string) feedmill.IdempotentResponse {
 	return feedmill.IdempotentResponse{
-		Workspace: w, Key: key, Fingerprint: feedmill.HashKey(key),
+		Workspace: w, Owner: owner, Key: key, Fingerprint: feedmill.HashKey(key),
 		Answer: []byte("sealed answer"), ExpiresAt: now().Add(feedmill.IdempotencyLifetime),
 	}
 }
@@ -26,15 +29,35 @@ var onceCases = []testCase{
 		response := newOnce(w.ID, "k1")
 		k := newKey(w.ID)
 		must(t, s.CreateKey(ctx, k, &response))
-		got, err := s.KeptResponse(ctx, w.ID, "k1", now())
+		got, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		if diff := cmp.Diff(response, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		_, err = s.KeptResponse(ctx, w.ID, "k1", response.ExpiresAt)
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", response.ExpiresAt)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.KeptResponse(ctx, newWorkspace(t, s).ID, "k1", now())
+		_, err = s.KeptResponse(ctx, newWorkspace(t, s).ID, owner, "k1", now())
 		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "kept for its owner alone, and without one for everybody", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		must(t, s.KeepResponse(ctx, newOnce(w.ID, "k1")))
+		_, err := s.KeptResponse(ctx, w.ID, "key_2", "k1", now())
+		want(t, err, feedmill.ErrNotFound)
+		others := newOnce(w.ID, "k1")
+		others.Owner, others.Answer = "key_2", []byte("another")
+		must(t, s.KeepResponse(ctx, others))
+		nobodys := newOnce(w.ID, "k1")
+		nobodys.Owner, nobodys.Answer = "", []byte("from before")
+		must(t, s.KeepResponse(ctx, nobodys))
+		for who, answer := range map[string]string{owner: "sealed answer", "key_2": "another", "key_3": "from before"} {
+			got, err := s.KeptResponse(ctx, w.ID, who, "k1", now())
+			must(t, err)
+			if string(got.Answer) != answer {
+				t.Errorf("%s is given %q, want %q", who, got.Answer, answer)
+			}
+		}
 	}},
 	{name: "a second effect under the same key is undone", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
@@ -56,7 +79,7 @@ var onceCases = []testCase{
 		w := newWorkspace(t, s)
 		response := newOnce(w.ID, "k1")
 		want(t, s.CreateKey(ctx, newKey(feedmill.NewID(feedmill.PrefixWorkspace)), &response), feedmill.ErrNotFound)
-		_, err := s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		want(t, err, feedmill.ErrNotFound)
 	}},
 	{name: "of concurrent effects under one key exactly one happens", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -76,7 +99,7 @@ var onceCases = []testCase{
 			})
 		}
 		wg.Wait()
-		keys, err := s.Keys(ctx, w.ID, feedmill.Page{Limit: 100})
+		keys, err := s.Keys(ctx, feedmill.KeyQuery{Workspace: w.ID, Page: feedmill.Page{Limit: 100}})
 		must(t, err)
 		if done.Load() != 1 || len(keys) != 1 {
 			t.Errorf("%d effects succeeded and %d keys are there, want one of each", done.Load(), len(keys))
@@ -90,7 +113,7 @@ var onceCases = []testCase{
 		must(t, s.KeepResponse(ctx, old))
 		fresh := newOnce(w.ID, "k1")
 		must(t, s.KeepResponse(ctx, fresh))
-		got, err := s.KeptResponse(ctx, w.ID, "k1", now())
+		got, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		if diff := cmp.Diff(fresh, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -112,7 +135,7 @@ var onceCases = []testCase{
 				t.Errorf("forgot %d responses, want %d", got, n)
 			}
 		}
-		_, err := s.KeptResponse(ctx, w.ID, "fresh", now())
+		_, err := s.KeptResponse(ctx, w.ID, owner, "fresh", now())
 		must(t, err)
 	}},
 }

@@ -15,6 +15,7 @@ var keyCases = []testCase{
 	{name: "created and found by its hash", run: func(t *testing.T, open func(*testing.T) Store) {
 		s := open(t)
 		k := newKey(newWorkspace(t, s).ID)
+		k.ExpiresAt = now().Add(time.Hour)
 		must(t, s.CreateKey(t.Context(), k, nil))
 		got, err := s.KeyByHash(t.Context(), k.Hash)
 		must(t, err)
@@ -29,7 +30,7 @@ var keyCases = []testCase{
 		k := newKey(feedmill.NewID(feedmill.PrefixWorkspace))
 		want(t, s.CreateKey(t.Context(), k, nil), feedmill.ErrNotFound)
 	}},
-	{name: "listed newest first, of one workspace or of all, without the revoked", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "listed newest first, of one workspace or of all, without the revoked unless asked", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		a, b := newWorkspace(t, s), newWorkspace(t, s)
 		var keys []feedmill.Key
@@ -38,18 +39,21 @@ var keyCases = []testCase{
 			must(t, s.CreateKey(ctx, k, nil))
 			keys = append(keys, k)
 		}
-		must(t, s.RevokeKey(ctx, a.ID, keys[2].ID, now()))
+		keys[2].RevokedAt = now()
+		must(t, s.RevokeKey(ctx, a.ID, keys[2].ID, keys[2].RevokedAt))
 		for _, c := range []struct {
 			workspace feedmill.ID
 			page      feedmill.Page
+			revoked   bool
 			want      []feedmill.Key
 		}{
-			{a.ID, feedmill.Page{Limit: 9}, []feedmill.Key{keys[3], keys[0]}},
-			{b.ID, feedmill.Page{Limit: 9}, []feedmill.Key{keys[1]}},
-			{"", feedmill.Page{Limit: 2}, []feedmill.Key{keys[3], keys[1]}},
-			{"", feedmill.Page{Limit: 2, Before: keys[1].ID}, []feedmill.Key{keys[0]}},
+			{a.ID, feedmill.Page{Limit: 9}, false, []feedmill.Key{keys[3], keys[0]}},
+			{b.ID, feedmill.Page{Limit: 9}, false, []feedmill.Key{keys[1]}},
+			{"", feedmill.Page{Limit: 2}, false, []feedmill.Key{keys[3], keys[1]}},
+			{"", feedmill.Page{Limit: 2, Before: keys[1].ID}, false, []feedmill.Key{keys[0]}},
+			{a.ID, feedmill.Page{Limit: 9}, true, []feedmill.Key{keys[3], keys[2], keys[0]}},
 		} {
-			got, err := s.Keys(ctx, c.workspace, c.page)
+			got, err := s.Keys(ctx, feedmill.KeyQuery{Workspace: c.workspace, Page: c.page, Revoked: c.revoked})
 			must(t, err)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("keys of %q, %+v (-want +got):\n%s", c.workspace, c.page, diff)
@@ -104,7 +108,7 @@ var keyCases = []testCase{
 			})
 		}
 		wg.Wait()
-		keys, err := s.Keys(t.Context(), "", feedmill.Page{Limit: 10})
+		keys, err := s.Keys(t.Context(), feedmill.KeyQuery{Page: feedmill.Page{Limit: 10}})
 		must(t, err)
 		if added.Load() != 1 || len(keys) != 1 {
 			t.Errorf("%d starts made the first key and %d keys are there, want one of each", added.Load(), len(keys))

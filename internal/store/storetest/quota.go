@@ -41,7 +41,7 @@ var quotaCases = []testCase{
 		}
 		_, err := s.Subscription(ctx, w.ID, two.ID)
 		want(t, err, feedmill.ErrNotFound)
-		_, err = s.KeptResponse(ctx, w.ID, "k", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k", now())
 		want(t, err, feedmill.ErrNotFound)
 
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{two}, 2, nil))

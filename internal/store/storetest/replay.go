@@ -46,7 +46,7 @@ var replayCases = []testCase{
 		// Until lies in the future: the replay must not reach its own work.
 		response := newOnce(w.ID, "k1")
 		must(t, s.CreateReplay(ctx, newReplay(sub), &response))
-		_, err := s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		at := now().Add(time.Minute)
 		worked, err := s.StepReplay(ctx, at, maxAttempts, 3)

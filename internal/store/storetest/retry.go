@@ -29,7 +29,7 @@ var retryCases = []testCase{
 			found, err := s.Delivery(ctx, w.ID, due[i].ID)
 			must(t, err)
 			equal(t, string(state)+": found", wanted.Delivery, found)
-			_, err = s.KeptResponse(ctx, w.ID, string(state), now())
+			_, err = s.KeptResponse(ctx, w.ID, owner, string(state), now())
 			must(t, err)
 		}
 		again, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Limit: 9})

@@ -100,7 +100,7 @@ var sourceCases = []testCase{
 		due, err := s.CreateFeed(ctx, n, []feedmill.Event{e}, maxAttempts, &response)
 		must(t, err)
 		delivered(t, s, e, sub, due)
-		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 	}},
 	{name: "a creation that is refused leaves no source", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -143,7 +143,7 @@ var sourceCases = []testCase{
 			want(t, err, feedmill.ErrNotFound)
 			noFeed(t, s, refused.Feed.Workspace, refused.Feed)
 			noEvents(t, s, refused.Feed.Workspace)
-			_, err = s.KeptResponse(ctx, refused.Feed.Workspace, "k1", now())
+			_, err = s.KeptResponse(ctx, refused.Feed.Workspace, owner, "k1", now())
 			want(t, err, feedmill.ErrNotFound)
 		}
 	}},

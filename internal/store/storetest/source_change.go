@@ -113,7 +113,7 @@ var sourceChangeCases = []testCase{
 			wrote = *c
 		})
 		delivered(t, s, e, sub, due)
-		_, err := s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		foundSource(t, s, wrote.Source)
 		for i, f := range wrote.Feeds {

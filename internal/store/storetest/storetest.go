@@ -27,13 +27,23 @@ type Store interface {
 	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	KeyByHash(context.Context, feedmill.KeyHash) (feedmill.Key, error)
-	Keys(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Key, error)
+	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
 	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 	TouchKeys(context.Context, map[feedmill.ID]time.Time) error
 
 	KeepResponse(context.Context, feedmill.IdempotentResponse) error
-	KeptResponse(ctx context.Context, workspace feedmill.ID, key string, now time.Time) (feedmill.IdempotentResponse, error)
+	// KeptResponse finds the response kept for an idempotency key of an owner,
+	// or one without an owner.
+	KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error)
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
+
+	// Audit lists the audit log of a workspace, newest first. Every method that
+	// makes a change for a client, under a context with feedmill.WithAudit,
+	// leaves its entries in the transaction of the change.
+	Audit(ctx context.Context, workspace feedmill.ID, q feedmill.AuditQuery) ([]feedmill.AuditEntry, error)
+	// ForgetAudit removes up to limit entries from before a time and reports
+	// how many.
+	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
 
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
@@ -285,6 +295,7 @@ func Run(t *testing.T, e Engine) {
 			{"workspaces", workspaceCases},
 			{"keys", keyCases},
 			{"once", onceCases},
+			{"audit", auditCases},
 			{"vault", vaultCases},
 			{"feeds", feedCases},
 			{"versions", versionCases},

@@ -105,7 +105,7 @@ var subscriptionCases = []testCase{
 		}
 		response = newOnce(w.ID, "k2")
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, 0, &response))
-		_, err = s.KeptResponse(ctx, w.ID, "k2", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k2", now())
 		must(t, err)
 	}},
 	{name: "a change writes all but what never changes", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -132,7 +132,7 @@ var subscriptionCases = []testCase{
 		got, err = s.Subscription(ctx, w.ID, old.ID)
 		must(t, err)
 		equal(t, "found", wanted, got)
-		_, err = s.KeptResponse(ctx, w.ID, "k1", now())
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 	}},
 	{name: "a change moves what is matched", run: func(t *testing.T, open func(*testing.T) Store) {

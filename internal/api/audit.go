@@ -1,0 +1,92 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// audit has what the call changes be noted in the audit log: by the store, with
+// the change itself.
+func (c *call) audit(rt route) {
+	if rt.action == "" {
+		return
+	}
+	c.audited = &feedmill.AuditEntry{
+		Workspace: c.who.Workspace, At: now(), Actor: c.who.Actor(), Action: rt.action,
+		Resource: feedmill.ID(c.r.PathValue(lastParameter(rt.path))), Address: address(c.r), RequestID: c.requestID,
+	}
+	c.r = c.r.WithContext(feedmill.WithAudit(c.ctx(), c.audited))
+}
+
+// lastParameter is the name of the last parameter of a path, which is what the
+// operation works on.
+func lastParameter(path string) string {
+	name := path[strings.LastIndexByte(path, '{')+1:]
+	name, _, _ = strings.Cut(name, "}")
+	return name
+}
+
+// address is where a request came from, as far as the connection says.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+// noteFields notes what a PATCH is to change.
+func (c *call) noteFields(body strictjson.Value) {
+	if c.audited == nil || c.r.Method != http.MethodPatch {
+		return
+	}
+	for _, m := range body.Members {
+		c.audited.Fields = append(c.audited.Fields, m.Name)
+	}
+}
+
+type auditView struct {
+	ID        feedmill.ID `json:"id"`
+	At        timestamp   `json:"at"`
+	Actor     actorView   `json:"actor"`
+	Action    string      `json:"action"`
+	Resource  feedmill.ID `json:"resource"`
+	Fields    []string    `json:"fields"`
+	Address   string      `json:"address"`
+	RequestID string      `json:"requestId"`
+}
+
+// actorView has a key or a subject.
+type actorView struct {
+	Key     feedmill.ID `json:"key,omitzero"`
+	Subject string      `json:"subject,omitzero"`
+	Name    string      `json:"name"`
+}
+
+func viewAudit(e feedmill.AuditEntry) auditView {
+	if e.Fields == nil {
+		e.Fields = []string{}
+	}
+	return auditView{e.ID, timestamp(e.At), actorView{e.Actor.Key, e.Actor.Subject, e.Actor.Name}, e.Action, e.Resource, e.Fields, e.Address, e.RequestID}
+}
+
+func (s *Server) listAudit(c *call) (answer, error) {
+	q := feedmill.AuditQuery{Actor: c.query["actor"], Action: c.query["action"], Resource: c.query["resource"], Since: c.timeParameter("since")}
+	p, err := c.page(feedmill.PrefixAudit)
+	if err != nil {
+		return answer{}, err
+	}
+	workspace, err := s.listedWorkspace(c)
+	if err != nil {
+		return answer{}, err
+	}
+	fetch := func(p feedmill.Page) ([]feedmill.AuditEntry, error) {
+		q.Page = p
+		return s.Store.Audit(c.ctx(), workspace, q)
+	}
+	return listAnswer(c, p, fetch, func(e feedmill.AuditEntry) feedmill.ID { return e.ID }, viewAudit)
+}
