@@ -15,8 +15,7 @@ import (
 const (
 	// watchPace is how often a refresh that is watched is looked at.
 	watchPace = 250 * time.Millisecond
-	// watchPulse is how often somebody who watches gets a sign of life, and
-	// has its credential checked.
+	// watchPulse is how often somebody who watches gets a sign of life.
 	watchPulse = 15 * time.Second
 	// watchPatience is how long one look may take.
 	watchPatience = 10 * time.Second
@@ -44,6 +43,8 @@ func (s *Server) watchRefresh(c *call, r feedmill.Refresh) answer {
 	a.set("Cache-Control", "no-store")
 	a.set("X-Accel-Buffering", "no") // proxies pass on each event as it comes
 	a.stream = func(ctx context.Context, w http.ResponseWriter) {
+		ctx, stop := s.whileAdmitted(ctx, c, feedmill.ScopeRead)
+		defer stop()
 		s.streamRefresh(ctx, c, r, eventWriter{w, http.NewResponseController(w)})
 	}
 	return a
@@ -73,7 +74,7 @@ func (s *Server) streamRefresh(ctx context.Context, c *call, r feedmill.Refresh,
 		case <-s.stopped:
 			return
 		case <-pulse.C:
-			if s.stillAdmitted(ctx, c, feedmill.ScopeRead) != nil || out.write(": still there\n\n") != nil {
+			if out.write(": still there\n\n") != nil {
 				return
 			}
 		case <-look.C:

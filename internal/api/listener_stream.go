@@ -44,19 +44,16 @@ func (s *Server) streamListener(c *call) (answer, error) {
 	a.set("Cache-Control", "no-store")
 	a.set("X-Accel-Buffering", "no") // proxies pass on each line as it comes
 	a.stream = func(ctx context.Context, w http.ResponseWriter) {
+		ctx, stop := s.whileAdmitted(ctx, c, feedmill.ScopeWrite)
+		defer stop()
 		out := lineWriter{w, http.NewResponseController(w)}
-		refused := false
 		why := s.Listeners.Stream(ctx, sub, func(m feedmill.ListenerMessage) error {
 			if m.Delivery != nil {
 				return out.write(deliveryLine(m))
 			}
-			if err := s.stillAdmitted(ctx, c, feedmill.ScopeWrite); err != nil {
-				refused = true
-				return err
-			}
 			return out.write(listenerLine{Kind: "heartbeat", ExpiresAt: timestamp(m.Until)})
 		})
-		if refused {
+		if errors.Is(context.Cause(ctx), errNotAdmitted) {
 			why = credentialEnded
 		}
 		if why != feedmill.ListenerBroken {
@@ -64,19 +61,6 @@ func (s *Server) streamListener(c *call) (answer, error) {
 		}
 	}
 	return a, nil
-}
-
-// stillAdmitted checks the credential of a long request again: a key that was
-// revoked hears no more. That it cannot be checked at the moment is no reason.
-func (s *Server) stillAdmitted(ctx context.Context, c *call, scope feedmill.Scope) error {
-	who, err := s.Auth.Authenticate(ctx, c.r.Header.Get("Authorization"))
-	if err == nil && !who.Has(scope) {
-		err = feedmill.ErrForbidden
-	}
-	if errors.Is(err, feedmill.ErrUnauthenticated) || errors.Is(err, feedmill.ErrForbidden) {
-		return err
-	}
-	return nil
 }
 
 func deliveryLine(m feedmill.ListenerMessage) listenerLine {

@@ -100,32 +100,3 @@ func TestAuditSaysWhoChangedWhat(t *testing.T) {
 		t.Errorf("an admin of default sees %d entries of it, want %d", len(there), len(entries))
 	}
 }
-
-func TestKeyEndsWhenItExpires(t *testing.T) {
-	s := start(t, setup{})
-	for _, bad := range []string{`"2020-01-01T00:00:00Z"`, `"soon"`, `7`} {
-		got := s.send(t, request{method: "POST", path: "/keys", body: `{"name":"n","scopes":["api:read"],"expiresAt":` + bad + `}`})
-		if p := got.problem(t); got.status != 400 || !slices.Equal(p.places(), []string{"pointer /expiresAt"}) {
-			t.Errorf("%s is answered %d: %s", bad, got.status, got.body)
-		}
-	}
-	ends := time.Now().Add(500 * time.Millisecond)
-	var k struct{ ID, Key, ExpiresAt string }
-	got := s.send(t, request{method: "POST", path: "/keys", body: `{"name":"n","scopes":["api:read"],"expiresAt":"` + ends.UTC().Format(time.RFC3339Nano) + `"}`})
-	got.data(t, &k)
-	if got.header.Get("Cache-Control") != "no-store" || k.ExpiresAt != ends.UTC().Format("2006-01-02T15:04:05.000Z") {
-		t.Errorf("it is made with %v: %s", got.header, got.body)
-	}
-	eventually(t, func() bool {
-		got := s.send(t, request{method: "GET", path: "/events", key: k.Key})
-		return got.status == 401 && strings.Contains(got.body, "expired")
-	})
-	if time.Now().Before(ends.Truncate(time.Millisecond)) {
-		t.Error("it ended before its time")
-	}
-	s.send(t, request{method: "DELETE", path: "/keys/" + k.ID})
-	listed := s.send(t, request{method: "GET", path: "/keys?revoked=true"}).body
-	if !strings.Contains(listed, k.ID) || strings.Contains(s.send(t, request{method: "GET", path: "/keys"}).body, k.ID) {
-		t.Errorf("the revoked key is to be listed where it is asked for: %s", listed)
-	}
-}

@@ -36,7 +36,7 @@ func TestAPIKeys(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			id := store.add(tc.secret, tc.workspace, tc.scopes...)
-			want := feedmill.Principal{Workspace: store.workspace(tc.workspace), Subject: string(id), Scopes: tc.scopes, AllWorkspaces: tc.all}
+			want := feedmill.Principal{Workspace: store.workspace(tc.workspace), Subject: string(id), Name: "name of " + string(id), Scopes: tc.scopes, AllWorkspaces: tc.all}
 			for _, from := range []string{"the store", "memory"} {
 				if diff := cmp.Diff(want, wantPrincipal(t, a, tc.scheme+tc.secret)); diff != "" {
 					t.Errorf("from %s (-want +got):\n%s", from, diff)
@@ -109,6 +109,20 @@ func TestAKeyWorksFromTheMomentItIsMade(t *testing.T) {
 	wantRefused(t, a, "Bearer fm_soon", "not known")
 	store.add("fm_soon", "other", feedmill.ScopeRead)
 	wantPrincipal(t, a, "Bearer fm_soon")
+}
+
+func TestAKeyEndsToTheMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newStore()
+		a := newAuthenticator(t, store, Options{CacheTTL: time.Hour})
+		store.add("fm_key", "other", feedmill.ScopeRead)
+		store.expire("fm_key", time.Minute)
+		wantPrincipal(t, a, "Bearer fm_key")
+		time.Sleep(time.Minute - 1)
+		wantPrincipal(t, a, "Bearer fm_key")
+		time.Sleep(time.Nanosecond)
+		wantRefused(t, a, "Bearer fm_key", "expired")
+	})
 }
 
 func TestAVerifiedKeyIsRememberedForItsTime(t *testing.T) {

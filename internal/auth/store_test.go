@@ -45,8 +45,10 @@ func (s *memStore) workspace(name string) feedmill.ID {
 
 // add keeps a new key for the secret.
 func (s *memStore) add(secret, workspace string, scopes ...feedmill.Scope) feedmill.ID {
+	id := feedmill.NewID(feedmill.PrefixKey)
 	key := feedmill.Key{
-		ID:        feedmill.NewID(feedmill.PrefixKey),
+		ID:        id,
+		Name:      "name of " + string(id),
 		Workspace: s.workspace(workspace),
 		Scopes:    scopes,
 		Hash:      feedmill.HashKey(secret),
@@ -62,6 +64,15 @@ func (s *memStore) revoke(secret string) {
 	defer s.mu.Unlock()
 	key := s.keys[feedmill.HashKey(secret)]
 	key.RevokedAt = time.Now()
+	s.keys[key.Hash] = key
+}
+
+// expire has a key end after a time.
+func (s *memStore) expire(secret string, in time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := s.keys[feedmill.HashKey(secret)]
+	key.ExpiresAt = time.Now().Add(in)
 	s.keys[key.Hash] = key
 }
 

@@ -43,7 +43,7 @@ func TestTokens(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			authorization := s.sign(t, is.claims(tc.changes))
-			want := feedmill.Principal{Workspace: store.workspace(tc.workspace), Subject: is.url + "|user-1", Scopes: tc.scopes, AllWorkspaces: tc.all}
+			want := feedmill.Principal{Workspace: store.workspace(tc.workspace), Subject: is.url + "|user-1", Name: "user-1", Scopes: tc.scopes, AllWorkspaces: tc.all}
 			for _, from := range []string{"the issuer", "memory"} {
 				if diff := cmp.Diff(want, wantPrincipal(t, a, authorization)); diff != "" {
 					t.Errorf("from %s (-want +got):\n%s", from, diff)
