@@ -68,6 +68,8 @@ type PageReading struct {
 type FetchedPage struct {
 	// Number counts from 1.
 	Number int
+	// First says that it is the first of pages that lead from one to the next.
+	First bool
 	// Format is csv, tsv, json or ndjson.
 	Format string
 	// Body is a section of the spool, which stays as it is.

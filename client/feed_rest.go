@@ -1,8 +1,8 @@
 package client
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,9 +13,10 @@ import (
 
 // RestFeed is a feed that fetches its data from a REST API.
 type RestFeed struct {
-	// Spec is the JSON object that says where the data is fetched, how it is
-	// read and when it is fetched again, as the API's document describes it.
-	Spec json.RawMessage
+	// Spec says where the data is fetched, how it is read and when it is
+	// fetched again, as the API's document describes it: an object in JSON or
+	// in YAML.
+	Spec []byte
 	// SourceOf is the id of a feed whose fetches the new one is made of, too.
 	SourceOf string
 	// Wait is how long to wait for the first refresh, at most a minute. The
@@ -30,7 +31,7 @@ func (c *Client) CreateRestFeed(ctx context.Context, f RestFeed, opts ...CallOpt
 	if f.SourceOf != "" {
 		query.Set("sourceOf", f.SourceOf)
 	}
-	r := request{method: http.MethodPost, path: "/data_feeds?" + query.Encode(), body: f.Spec, contentType: "application/json"}
+	r := request{method: http.MethodPost, path: "/data_feeds?" + query.Encode(), body: f.Spec, contentType: specType(f.Spec)}
 	if f.Wait <= 0 {
 		var out one[DataFeed]
 		_, err := c.exchange(ctx, r, &out, opts...)
@@ -45,11 +46,29 @@ func (c *Client) CreateRestFeed(ctx context.Context, f RestFeed, opts ...CallOpt
 	return c.DataFeed(ctx, out.Data.ID)
 }
 
+// specType is the media type of a definition: JSON where it begins like an object,
+// else YAML.
+func specType(spec []byte) string {
+	if text := bytes.TrimSpace(spec); len(text) == 0 || text[0] == '{' {
+		return "application/json"
+	}
+	return "application/yaml"
+}
+
+// UpdateRestFeed changes a feed by a definition in JSON or YAML: each of its
+// members takes the place of the old one.
+func (c *Client) UpdateRestFeed(ctx context.Context, id string, spec []byte, opts ...CallOption) (DataFeed, error) {
+	var out one[DataFeed]
+	r := request{method: http.MethodPatch, path: feedPath(id), body: spec, contentType: specType(spec)}
+	_, err := c.exchange(ctx, r, &out, opts...)
+	return out.Data, err
+}
+
 // PreviewRestFeed fetches data and says what would become of it. Nothing is
 // kept. It may take as long as it takes; the context ends it.
-func (c *Client) PreviewRestFeed(ctx context.Context, spec json.RawMessage, opts ...CallOption) (DataPreview, error) {
+func (c *Client) PreviewRestFeed(ctx context.Context, spec []byte, opts ...CallOption) (DataPreview, error) {
 	var out one[DataPreview]
-	r := request{method: http.MethodPost, path: "/data_feeds/preview?type=" + string(feedmill.FeedREST), body: spec, contentType: "application/json"}
+	r := request{method: http.MethodPost, path: "/data_feeds/preview?type=" + string(feedmill.FeedREST), body: spec, contentType: specType(spec)}
 	_, err := c.unhurried().exchange(ctx, r, &out, opts...)
 	return out.Data, err
 }

@@ -24,6 +24,13 @@ func (c *Client) Metrics(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
+// RestFeedSchema reads the JSON Schema of a REST feed, for editors.
+func (c *Client) RestFeedSchema(ctx context.Context) (json.RawMessage, error) {
+	var out json.RawMessage
+	_, err := c.call(ctx, http.MethodGet, "/schemas/rest-feed.json", nil, &out)
+	return out, err
+}
+
 // OpenAPI reads the OpenAPI document of the API.
 func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	var out json.RawMessage

@@ -314,6 +314,11 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"Health":  c.Health,
 		"Ready":   c.Ready,
 		"Metrics": func(ctx context.Context) error { return second(c.Metrics(ctx)) },
+		"UpdateRestFeed": func(ctx context.Context) error {
+			return second(c.UpdateRestFeed(ctx, fetched.ID, []byte("schedule: {every: 1h}")))
+		},
+		"RestFeedSchema": func(ctx context.Context) error { return second(c.RestFeedSchema(ctx)) },
+
 		"OpenAPI": func(ctx context.Context) error { return second(c.OpenAPI(ctx)) },
 	}
 }

@@ -15,7 +15,7 @@ import (
 func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
 	parent.AddCommand(
-		newFeedsUpload(), newFeedsCreate(), newFeedsPreview(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
+		newFeedsUpload(), newFeedsCreate(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
 		newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent
@@ -135,7 +135,8 @@ func bytesText(n int64) string {
 }
 
 func newFeedsUpdate() *cobra.Command {
-	cmd := oneFeed("update", "Rename or describe a feed")
+	cmd := oneFeed("update", "Rename or describe a feed, or change how it fetches its data")
+	file := specFlag(cmd)
 	name := cmd.Flags().String("name", "", "what the feed is called")
 	description := cmd.Flags().String("description", "", "what is to be said of it")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -146,11 +147,27 @@ func newFeedsUpdate() *cobra.Command {
 		if cmd.Flags().Changed("description") {
 			change.Description = client.To(*description)
 		}
-		if change.Name.IsZero() && change.Description.IsZero() {
-			return usagef("say what is to be different with --name or --description")
+		named := !change.Name.IsZero() || !change.Description.IsZero()
+		if !named && *file == "" {
+			return usagef("say what is to be different with --file, --name or --description")
 		}
-		f, err := c.ChangeDataFeed(ctx, args[0], change)
-		return shown(p, f, err, (*printer).feed)
+		var f client.DataFeed
+		if *file != "" {
+			spec, err := readSpec(cmd, *file)
+			if err != nil {
+				return err
+			}
+			if f, err = c.UpdateRestFeed(ctx, args[0], spec); err != nil {
+				return err
+			}
+		}
+		if named {
+			var err error
+			if f, err = c.ChangeDataFeed(ctx, args[0], change); err != nil {
+				return err
+			}
+		}
+		return p.show(func() error { return p.feed(f) })
 	})
 }
 

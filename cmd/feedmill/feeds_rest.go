@@ -25,7 +25,7 @@ func newFeedsCreate() *cobra.Command {
 func newFeedsCreateRest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rest -f FILE", Short: "Make a feed of a REST API", Args: cobra.NoArgs,
-		Long: `Make a feed that fetches its data from a REST API, as a file of JSON says: where
+		Long: `Make a feed that fetches its data from a REST API, as a file of JSON or YAML says: where
 it is asked for, how it is read, and when it is asked for again. Its first
 refresh begins at once; --watch shows how far it is and waits for its end.`,
 		Example: `  echo '{"request":{"url":"https://api.example/orders"},"schedule":{"every":"15m"}}' > orders.json
@@ -61,11 +61,11 @@ refresh begins at once; --watch shows how far it is and waits for its end.`,
 }
 
 func specFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().StringP("file", "f", "", "file of JSON that says how the data is fetched; - is standard input")
+	return cmd.Flags().StringP("file", "f", "", "file of JSON or YAML that says how the data is fetched; - is standard input")
 }
 
 // readSpec reads the file that says how data is fetched.
-func readSpec(cmd *cobra.Command, name string) (json.RawMessage, error) {
+func readSpec(cmd *cobra.Command, name string) ([]byte, error) {
 	switch name {
 	case "":
 		return nil, usagef("say with --file how the data is fetched")
@@ -76,9 +76,19 @@ func readSpec(cmd *cobra.Command, name string) (json.RawMessage, error) {
 }
 
 func newFeedsPreviewRest() *cobra.Command {
-	cmd := &cobra.Command{
+	return previewRest(&cobra.Command{
 		Use: "rest -f FILE", Short: "Fetch data once, show what would become of it, and keep nothing", Args: cobra.NoArgs,
-	}
+	})
+}
+
+func newFeedsTest() *cobra.Command {
+	return previewRest(&cobra.Command{
+		Use: "test -f FILE", Short: "Try how a file says that data is fetched: every request, the rows, and nothing kept", Args: cobra.NoArgs,
+	})
+}
+
+// previewRest has a command fetch what a file says, and show it.
+func previewRest(cmd *cobra.Command) *cobra.Command {
 	file := specFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		spec, err := readSpec(cmd, *file)

@@ -38,6 +38,33 @@ func (c *call) readJSON() (strictjson.Value, error) {
 	return c.parseJSON(data, strictjson.Part{})
 }
 
+// definitionTypes are the media types of a definition that people write.
+const definitionTypes = "application/json, application/yaml"
+
+// readDefinition reads the whole body as one value that people write, in JSON or
+// in YAML. The value's text is JSON in any case.
+func (c *call) readDefinition() (strictjson.Value, error) {
+	given, err := c.contentType()
+	if err != nil || given != "application/yaml" && given != "application/x-yaml" && given != "text/yaml" {
+		if given != "" && given != "application/json" || err != nil {
+			return strictjson.Value{}, unsupported("application/json or application/yaml")
+		}
+		return c.readJSON()
+	}
+	if err := c.wantPlain(); err != nil {
+		return strictjson.Value{}, err
+	}
+	data, err := c.readBody()
+	if err != nil {
+		return strictjson.Value{}, err
+	}
+	v, ok := strictjson.ReadYAML(data, c.faults.Note)
+	if !ok {
+		return v, c.refusal()
+	}
+	return v, nil
+}
+
 // parseJSON reads a part of the body in the manner of readJSON.
 func (c *call) parseJSON(data []byte, p strictjson.Part) (strictjson.Value, error) {
 	if len(bytes.TrimSpace(data)) == 0 {

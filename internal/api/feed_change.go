@@ -23,10 +23,15 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := c.readObject()
+	c.accepts = definitionTypes
+	v, err := c.readDefinition()
 	if err != nil {
 		return answer{}, err
 	}
+	if v.Kind != '{' {
+		return answer{}, c.malformed("", "The body must be an object.")
+	}
+	body := strictjson.NewObject(&v, "", c.faults.Note)
 	var patch feedmill.FeedPatch
 	if v, ok := body.Get("name"); ok {
 		patch.Name = new(v.Name(feedmill.MaxNameLen))

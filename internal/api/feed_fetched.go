@@ -37,7 +37,7 @@ func (s *Server) previewFetched(c *call, t feedmill.FeedType) (answer, error) {
 // readFetched reads a feed that is to fetch its data. What the object in the
 // body says is not looked at here, only that it is one.
 func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed, error) {
-	c.accepts = "application/json"
+	c.accepts = definitionTypes
 	for _, name := range slices.Concat([]string{"name"}, modeParameters, s.uploads.parameters) {
 		if _, given := c.query[name]; given {
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This is for uploads; a feed that fetches its data is described in the body."})
@@ -49,14 +49,14 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 	}
 	// The operation takes large bodies, which are data; this is none.
 	c.r.Body = http.MaxBytesReader(nil, c.r.Body, smallBody)
-	v, err := c.readJSON()
+	v, err := c.readDefinition()
 	if err != nil {
 		return feedmill.FetchedFeed{}, err
 	}
 	if v.Kind != '{' {
 		return feedmill.FetchedFeed{}, c.malformed("", "The body must be a JSON object.")
 	}
-	return feedmill.FetchedFeed{Type: t, Body: v.Raw, SourceOf: sourceOf}, c.refusal()
+	return feedmill.FetchedFeed{Type: t, Body: v.Append(nil), SourceOf: sourceOf}, c.refusal()
 }
 
 // sourceOf reads the feed whose source is to have another feed of a type, and

@@ -25,6 +25,10 @@ func TestFetchedFeedIsMade(t *testing.T) {
 	if strings.Contains(a.Body.String(), `"trace"`) {
 		t.Errorf("the trace is in %s", a.Body)
 	}
+	if a := ask(w.Server, "POST", "/data_feeds?type=rest", "# orders\nname: Orders\nrequest: {url: 'https://shop.example/orders'}\n", "Content-Type", "application/yaml"); a.Code != http.StatusCreated || string(w.feeds.made[1].Body) != restBody {
+		t.Errorf("%d %s %s", a.Code, a.Body, w.feeds.made[1].Body)
+	}
+	w.feeds.made = w.feeds.made[:1]
 	first := feedmill.ID(strings.TrimPrefix(a.Header().Get("Location"), "/data_feeds/"))
 	a = ask(w.Server, "POST", "/data_feeds?type=rest&sourceOf="+string(first), `{"response":{"path":"$.other"}}`)
 	if a.Code != http.StatusCreated {
@@ -68,7 +72,7 @@ func TestFetchedFeedIsRefused(t *testing.T) {
 			if a.Code != c.status {
 				t.Fatalf("%d %s", a.Code, a.Body)
 			}
-			if a.Code == 415 && a.Header().Get("Accept-Post") != "application/json" {
+			if a.Code == 415 && a.Header().Get("Accept-Post") != "application/json, application/yaml" {
 				t.Errorf("Accept-Post is %q", a.Header().Get("Accept-Post"))
 			}
 			for _, place := range c.places {

@@ -32,7 +32,9 @@ func (s *Server) open() {
 
 func (s *Server) openRoutes() []route {
 	document := answer{status: http.StatusOK, contentType: "application/json", body: openapi.JSON()}
+	schema := answer{status: http.StatusOK, contentType: "application/schema+json", body: openapi.Schema("RestFeed")}
 	return []route{
+		{method: "GET", path: "/schemas/rest-feed.json", handle: func(*call) (answer, error) { return schema, nil }},
 		{method: "GET", path: "/healthz", handle: s.health},
 		{method: "GET", path: "/readyz", handle: s.ready},
 		{method: "GET", path: "/openapi.json", handle: func(*call) (answer, error) { return document, nil }},

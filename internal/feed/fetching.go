@@ -87,7 +87,7 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records in
 			}
 			rows, err := t.pages.Add(ctx, format, p.Body)
 			records = max(records, rows)
-			if err == nil && rows == 0 && p.Number == 1 && t.missing != nil {
+			if err == nil && rows == 0 && p.First && t.missing != nil {
 				err = t.missing(p)
 			}
 			return err

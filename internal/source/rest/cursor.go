@@ -135,8 +135,7 @@ func lookBack(text string, d time.Duration) string {
 		return formatLike(text, v, v.time.Add(-d))
 	case cursorNumber:
 		whole, fraction, pointed := strings.Cut(text, ".")
-		units := map[int]time.Duration{10: time.Second, 13: time.Millisecond, 16: time.Microsecond, 19: time.Nanosecond}
-		unit, known := units[len(whole)]
+		unit, known := epochUnits[len(whole)]
 		n, err := strconv.ParseInt(whole, 10, 64)
 		if !known || err != nil || n < 0 {
 			return text

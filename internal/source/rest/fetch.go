@@ -92,6 +92,8 @@ type Result struct {
 	Pages       int64
 	Bytes       int64
 	Records     int64
+
+	marks marks
 }
 
 // Fetch asks for all pages and hands them to the sink. While the sink works on
@@ -143,19 +145,59 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 		place: string(job.Workspace) + " " + job.Spec.request.origin.Host + " " + job.Spec.credentialHash(),
 	}
 	if inc := r.spec.incremental; inc != nil {
-		r.at.cursor = lookBack(from.Cursor, inc.lookback)
-		if from.Cursor == "" {
-			r.at.cursor = inc.start.expand(r.at, nil)
-		}
+		r.at.cursor, err = inc.sent(from.Cursor, r.at, r.spec.zone)
 	}
-	return r, nil
+	return r, err
 }
 
-// fetch asks for everything.
+// sent is the cursor as it is sent: the kept one less the look-back, or the start.
+func (inc *incremental) sent(kept string, m moment, zone *time.Location) (string, error) {
+	if kept == "" || inc.step > 0 {
+		start := inc.start.expand(m, nil)
+		if at, ok := timeOf(start, zone); ok && inc.format.unit > 0 {
+			return inc.format.write(at), nil
+		}
+		return start, nil
+	}
+	back := lookBack(kept, inc.lookback)
+	if inc.format.unit == 0 {
+		return back, nil
+	}
+	at, ok := timeOf(back, zone)
+	if !ok {
+		return "", fail("no-cursor", nil, "The newest value at incremental.cursorPath is %q, which is no time that incremental.format could write.", shorten(back))
+	}
+	return inc.format.write(at), nil
+}
+
+// fetch asks for everything: once, or for every window of time.
 func (r *run) fetch(ctx context.Context, sink Sink) error {
-	s := &sequence{run: r, at: r.at}
-	if err := s.pages(ctx, sink); err != nil || r.result.NotModified {
-		return err
+	windows := []window{{}}
+	stepping := r.spec.incremental != nil && r.spec.incremental.step > 0
+	if stepping {
+		var err error
+		if windows, err = r.windows(); err != nil {
+			return err
+		}
+	}
+	rows := make([]int64, len(windows))
+	for i, w := range windows {
+		s := &sequence{run: r, at: r.at}
+		if stepping {
+			s.at = w.in(r.at, r.spec.incremental)
+		}
+		if err := s.pages(ctx, sink); err != nil || r.result.NotModified {
+			return err
+		}
+		rows[i] = s.records
+	}
+	if stepping {
+		r.result.marks = r.mark(windows, rows)
+		p := r.from
+		if len(windows) > 0 {
+			p = position{Window: windows[len(windows)-1].from.Format(time.RFC3339)}
+		}
+		r.result.Position = p.text()
 	}
 	if r.taken == 0 && r.ignored > 0 {
 		return fail("all-ignored", nil, "Every answer of the source fell under a rule of errors that ignores it, so there is no data; the feed keeps what it has. Check the request, or the rule.")

@@ -38,7 +38,7 @@ func newMask(s *Spec) *mask {
 		m.shown = append(m.shown, s.pagination.param, s.pagination.sizeParam)
 	}
 	if s.incremental != nil {
-		m.shown = append(m.shown, s.incremental.param)
+		m.shown = append(m.shown, s.incremental.param, s.incremental.to)
 	}
 	if s.auth.kind == authAPIKey {
 		m.named = append(m.named, s.auth.name)

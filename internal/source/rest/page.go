@@ -212,8 +212,12 @@ func (r *run) ruleFor(status int, a *answer) (rule, bool) {
 
 // said is what an answer says of its error, as far as a rule looks at it.
 func (r *run) said(looked rule, a *answer) string {
-	v := a.at(looked.path)
-	if text, ok := v.text(); ok && looked.path != nil {
+	path := looked.path
+	if looked.says != nil {
+		path = looked.says
+	}
+	v := a.at(path)
+	if text, ok := v.text(); ok && path != nil {
 		return " and said " + strconv.Quote(shorten(text))
 	}
 	return ""

@@ -39,7 +39,9 @@ func readRequest(o *object, method string) request {
 	}
 	r.query = o.params("query", func(string) string { return "" })
 	r.headers = o.params("headers", wrongHeader)
-	r.body = readBody(o)
+	if r.body = readBody(o); r.body != nil && r.body.kind == bodyGraphQL && !o.Has("method") {
+		r.method = "POST"
+	}
 	o.RefuseUnknown()
 	return r
 }
@@ -61,7 +63,7 @@ func parseURL(text string) (template, *url.URL, error) {
 	if len(text) > maxURL {
 		return t, nil, fmt.Errorf("a URL has at most %d bytes", maxURL)
 	}
-	sample := t.expand(moment{cursor: "1", now: time.Unix(0, 0)}, escapeInURL)
+	sample := t.expand(moment{cursor: "1", to: "1", now: time.Unix(0, 0)}, escapeInURL)
 	u, err := url.Parse(sample)
 	switch {
 	case err != nil:
@@ -206,7 +208,12 @@ func readBody(o *object) *body {
 		return nil
 	}
 	in.needText("kind")
-	b := &body{kind: in.choice("kind", bodyJSON, bodyJSON, bodyForm, bodyText)}
+	b := &body{kind: in.choice("kind", bodyJSON, bodyJSON, bodyForm, bodyText, bodyGraphQL)}
+	if b.kind == bodyGraphQL {
+		b.json = readGraphQL(in)
+		in.RefuseUnknown()
+		return b
+	}
 	// A body of JSON can be null, unlike everything else.
 	in.Know("value")
 	value := in.Value.Member("value")

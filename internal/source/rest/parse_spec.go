@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
@@ -22,7 +21,6 @@ const (
 	maxRate         = 1000
 	defaultPages    = 1000
 	maxPagesEver    = 100_000
-	maxLookback     = 366 * 24 * time.Hour
 )
 
 // readSpec reads the members of the source.
@@ -44,82 +42,12 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	}
 	s.rate = readRate(o)
 	s.rules = readRules(o)
+	if s.request.body != nil && s.request.body.kind == bodyGraphQL {
+		s.rules = append(s.rules, rule{path: graphQLErrors, says: graphQLMessage, action: actionFail})
+	}
 	s.zone = readZone(o)
 	s.paths = s.lookedFor()
 	return s
-}
-
-func readIncremental(o *object, r *request) *incremental {
-	in := o.object("incremental")
-	if in == nil {
-		if o.r.usesCursor != "" {
-			o.r.faults.Note(o.r.usesCursor, "{{cursor}} needs the field incremental, which says what it is.")
-		}
-		return nil
-	}
-	inc := &incremental{in: inQuery}
-	if path := in.path("cursorPath", true); path != nil {
-		if inc.column = columnOf(path); inc.column == "" {
-			in.Fault("cursorPath", "This must be names alone, such as $.updated_at or $.meta.changed.")
-		}
-	}
-	if p := in.object("param"); p != nil {
-		inc.in = p.choice("in", inQuery, inQuery, inHeader, inBody)
-		inc.param = p.needText("name")
-		p.checkParam("name", inc.param, inc.in, r)
-		p.RefuseUnknown()
-	} else if !in.Has("param") && o.r.usesCursor == "" {
-		in.Fault("param", "Say how the cursor is sent: with this field, or with {{cursor}} in the request.")
-	}
-	inc.start, _ = in.template("start")
-	if inc.start.usesCursor() {
-		in.Fault("start", "The first cursor cannot be the cursor.")
-	}
-	if o.r.usesCursor != "" && inc.start.text == "" && !in.Has("start") {
-		in.Fault("start", "This is required where {{cursor}} is used, for the first fetch.")
-	}
-	if name, ok := in.text("timezone"); ok {
-		if _, err := feedmill.Zone(name); err != nil || name == "" {
-			in.Fault("timezone", "No time zone of this name is known; write an IANA name such as Europe/Paris.")
-		}
-	}
-	inc.lookback = in.duration("lookback", 0, 0, maxLookback)
-	in.RefuseUnknown()
-	return inc
-}
-
-// readZone reads where days are counted: as incremental says, else the schedule.
-func readZone(o *object) *time.Location {
-	for _, name := range []string{"incremental", "schedule"} {
-		in := o.Value.Member(name)
-		if in == nil || in.Kind != '{' {
-			continue
-		}
-		if v := in.Member("timezone"); v != nil && v.Kind == '"' && v.Text() != "" {
-			if zone, err := feedmill.Zone(v.Text()); err == nil {
-				return zone
-			}
-		}
-	}
-	return time.UTC
-}
-
-// columnOf is the column that a path of names leads to, as nested objects name
-// it, or nothing.
-func columnOf(path *jsonpath.Path) string {
-	steps, ok := path.Steps()
-	if !ok {
-		return ""
-	}
-	var names []string
-	for i := range steps {
-		name, ok := steps[i].Name()
-		if !ok {
-			return ""
-		}
-		names = append(names, name)
-	}
-	return strings.Join(names, ".")
 }
 
 func readRate(o *object) *rate {
@@ -184,7 +112,7 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 	case pagesNone, pagesURL, pagesLink:
 		in.refuse(p.kind, "in", "param", "start", "size", "sizeParam")
 	default:
-		p.in = in.choice("in", inQuery, inQuery, inHeader, inBody)
+		p.in = in.choice("in", r.body.home(), inQuery, inHeader, inBody)
 		p.param, _ = in.text("param")
 	}
 	switch p.kind {
@@ -264,6 +192,8 @@ func (o *object) checkParam(field, name, in string, r *request) {
 		switch {
 		case r.body == nil && r.method == "GET":
 			o.Fault(field, "A parameter in the body needs a request with a body; set request.method to POST.")
+		case r.body != nil && r.body.kind == bodyGraphQL && !strings.HasPrefix(name, "variables."):
+			o.Fault(field, "A parameter of a GraphQL body is one of its variables; write variables."+name+".")
 		case r.body != nil && r.body.kind == bodyText:
 			o.Fault(field, "A body of the kind text has no parameters; use json or form.")
 		case r.body != nil && r.body.kind == bodyJSON && r.body.json.Kind != '{' && !isHidden(&r.body.json):

@@ -14,6 +14,10 @@ type position struct {
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"lastModified,omitempty"`
 	Request      string `json:"request,omitempty"`
+	// Window is when the last window of time begins, and Mark the number of the
+	// first row of the feed that can be of it or of a later one.
+	Window string `json:"window,omitempty"`
+	Mark   int64  `json:"mark,omitempty"`
 }
 
 func parsePosition(text []byte) (p position, err error) {
@@ -49,7 +53,10 @@ func Earliest(positions ...[]byte) ([]byte, error) {
 			earliest = p
 			continue
 		case p.ETag != earliest.ETag || p.LastModified != earliest.LastModified || p.Request != earliest.Request:
-			earliest = position{Cursor: earliest.Cursor}
+			earliest = position{Cursor: earliest.Cursor, Window: earliest.Window}
+		}
+		if p.Window == "" || p.Window < earliest.Window {
+			earliest.Window = p.Window // RFC 3339 in one zone, so the text tells
 		}
 		var c Cursor
 		c.See([]byte(p.Cursor))

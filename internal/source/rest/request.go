@@ -131,6 +131,9 @@ func (r *sequence) extras(s step) (extras []extra) {
 	if inc := r.spec.incremental; inc != nil && inc.param != "" && r.at.cursor != "" {
 		extras = append(extras, extra{inc.in, inc.param, extraValue{text: r.at.cursor}})
 	}
+	if inc := r.spec.incremental; inc != nil && inc.to != "" {
+		extras = append(extras, extra{inc.toIn, inc.to, extraValue{text: r.at.to}})
+	}
 	p := &r.spec.pagination
 	if p.sizeParam != "" && p.size > 0 {
 		extras = append(extras, extra{p.in, p.sizeParam, count(p.size)})
@@ -230,7 +233,7 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 		if err != nil {
 			return "", "", err
 		}
-		if err := putMember(&doc, e.name, value); err != nil {
+		if err := putMember(&doc, b.member(e.name), value); err != nil {
 			return "", "", err
 		}
 	}

@@ -74,7 +74,7 @@ func (s *sequence) consume(ctx context.Context, a *answer, sink Sink) (next *ste
 	a.last = s.spec.pagination.saysLast(a)
 	a.next, a.nextErr = s.follow(a)
 	ahead = s.prefetch(ctx, a)
-	records, err := sink.Page(ctx, feedmill.FetchedPage{Number: a.step.number, Format: format, Body: a.body})
+	records, err := sink.Page(ctx, feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: a.body})
 	if err == nil {
 		next, err = s.after(a, records)
 	}

@@ -51,6 +51,9 @@ func (s *Spec) lookedFor() (paths []*jsonpath.Path) {
 		if rule.path != nil {
 			paths = append(paths, rule.path)
 		}
+		if rule.says != nil {
+			paths = append(paths, rule.says)
+		}
 	}
 	return paths
 }

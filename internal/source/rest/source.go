@@ -152,18 +152,52 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		return feedmill.Fetched{}, fail("no-cursor", nil,
 			"None of the %d records has a value at incremental.cursorPath, the column %q, so everything would be fetched and kept again the next time. Correct the path.", result.Records, column)
 	}
+	before := slices.Clone(positions)
 	for i := range positions {
 		if positions[i], err = Advance(result.Position, positions[i], cursor.Newest()); err != nil {
 			return feedmill.Fetched{}, err
 		}
 	}
 	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions}
+	if spec.incremental != nil && spec.incremental.step > 0 {
+		fetched.Again, err = markRows(f.Feeds, positions, before, result.marks)
+		return fetched, err
+	}
 	if spec.incremental != nil {
 		// What is at the cursor or after it comes again, and what is new is not
 		// the same as anything that is there: it has another cursor.
 		fetched.Again = slices.Repeat([]feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}, len(positions))
 	}
 	return fetched, nil
+}
+
+// markRows says which rows of feeds can have come again, and gives their positions
+// the mark from which on the next fetch can bring the same.
+func markRows(feeds []feedmill.Feed, positions, before [][]byte, m marks) ([]feedmill.FetchedAgain, error) {
+	again := make([]feedmill.FetchedAgain, len(feeds))
+	for i := range feeds {
+		old, err := parsePosition(before[i])
+		if err != nil {
+			return nil, err
+		}
+		p, err := parsePosition(positions[i])
+		if err != nil {
+			return nil, err
+		}
+		again[i] = feedmill.FetchedAgain{Kept: feeds[i].RowCount - old.Mark, Came: m.again}
+		p.Mark = old.Mark
+		switch {
+		case m.old:
+		case len(feeds) > 1:
+			p.Mark = 0 // Who has how many of them is not known.
+		case before[i] == nil:
+			p.Mark = m.fresh // They take the place of what is there.
+		default:
+			p.Mark = feeds[i].RowCount + m.fresh
+		}
+		positions[i] = p.text()
+	}
+	return again, nil
 }
 
 // reading is how the records of a feed are read, with the column of the cursor

@@ -48,12 +48,14 @@ const (
 	bodyJSON = "json"
 	bodyForm = "form"
 	bodyText = "text"
+
+	bodyGraphQL = "graphql"
 )
 
 // body is what a request sends.
 type body struct {
 	kind string
-	json strictjson.Value // of the kind json
+	json strictjson.Value // of the kinds json and graphql
 	form []param
 	text template
 }
@@ -130,11 +132,19 @@ type pagination struct {
 
 // incremental is how a fetch asks only for what is new.
 type incremental struct {
-	column   string
+	column   string // empty where windows alone say what is new
 	in       string
 	param    string // empty where only {{cursor}} sends it
 	start    template
 	lookback time.Duration
+	// format is how times are sent, zero for as they stand in the data.
+	format timeFormat
+	// step is how long a window of time is, 0 where there are none. The end of
+	// one is sent in to, where that is not empty: inclusive says that it is the
+	// last time of the window, and not the first after it.
+	step      time.Duration
+	toIn, to  string
+	inclusive bool
 }
 
 // rate is how many requests there may be in any such time.
@@ -155,6 +165,8 @@ const (
 type rule struct {
 	status []int
 	path   *jsonpath.Path
+	// says is where the answer says in words what is wrong; nil where path is.
+	says   *jsonpath.Path
 	action string
 }
 
@@ -162,7 +174,7 @@ type rule struct {
 // as records of nested objects name it. Without one every fetch asks for
 // everything.
 func (s *Spec) CursorColumn() (name string, ok bool) {
-	if s.incremental == nil {
+	if s.incremental == nil || s.incremental.column == "" {
 		return "", false
 	}
 	return s.incremental.column, true

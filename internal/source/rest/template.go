@@ -25,8 +25,8 @@ type templatePart struct {
 
 // token is what stands between {{ and }}.
 type token struct {
-	name   string        // today, now or cursor
-	offset time.Duration // of today and now
+	name   string        // today, yesterday, now, cursor or to
+	offset time.Duration // of the first three
 	format string
 	set    bool // whether this is a token at all
 }
@@ -35,9 +35,10 @@ type token struct {
 type moment struct {
 	now    time.Time
 	cursor string
+	to     string // the end of the window
 }
 
-const tokenForms = "a token is {{today}}, {{now}} or {{cursor}}; the first two can be moved, as in {{today-7d}}, " +
+const tokenForms = "a token is {{today}}, {{yesterday}}, {{now}}, {{cursor}} or, with incremental.step, {{to}}; the first three can be moved, as in {{today-7d}}, " +
 	"and written in another layout, as in {{now-1h|2006-01-02T15:04}}, {{now|unix}} or {{now|unixms}}"
 
 // parseTemplate finds the tokens of a text. The error says how to write one
@@ -84,9 +85,12 @@ func parseToken(text string) (token, error) {
 	switch {
 	case formatted && t.format == "":
 		return t, errors.New("the layout of a token is empty; " + tokenForms)
+	case t.name == "yesterday":
+		t.name, t.offset = "today", t.offset-day
+		return t, nil
 	case t.name == "today" || t.name == "now":
 		return t, nil
-	case t.name == "cursor" && !formatted && t.offset == 0:
+	case (t.name == "cursor" || t.name == "to") && !formatted && t.offset == 0:
 		return t, nil
 	}
 	return t, errors.New("this is no token that is known; " + tokenForms)
@@ -133,6 +137,8 @@ func (t *token) value(m moment) string {
 	switch t.name {
 	case "cursor":
 		return m.cursor
+	case "to":
+		return m.to
 	case "today":
 		year, month, day := at.Date()
 		// Whole days are days of the calendar, which can have 23 hours.

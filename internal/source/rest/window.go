@@ -1,0 +1,102 @@
+package rest
+
+import (
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// maxWindows is how many windows one fetch may go through.
+const maxWindows = 100_000
+
+// window is a part of the time that is fetched: from one time to just before
+// another.
+type window struct{ from, to time.Time }
+
+// stepped is a time so many steps later. Whole days are days of the calendar, which
+// can have 23 hours.
+func stepped(t time.Time, step time.Duration, n int) time.Time {
+	if step%day == 0 {
+		return t.AddDate(0, 0, n*int(step/day))
+	}
+	return t.Add(time.Duration(n) * step)
+}
+
+// windows are the parts of the time from where the last fetch left off to now. The
+// last one is open: more can come in it, so it is fetched again the next time.
+func (r *run) windows() ([]window, error) {
+	inc := r.spec.incremental
+	text := inc.start.expand(r.at, nil)
+	start, ok := timeOf(text, r.spec.zone)
+	if !ok {
+		return nil, fail("no-cursor", nil, "The time %q of incremental.start is none that windows could begin at; write a date such as 2024-01-31.", shorten(text))
+	}
+	from := start
+	if at, ok := timeOf(r.from.Window, r.spec.zone); ok {
+		from = at
+		back := int((inc.lookback + inc.step - 1) / inc.step)
+		if from = stepped(from, inc.step, -back); from.Before(start) {
+			from = start
+		}
+	}
+	end := inc.format.ceil(r.at.now)
+	var all []window
+	for from.Before(end) {
+		next := stepped(from, inc.step, 1)
+		all = append(all, window{from, earlier(next, end)})
+		if from = next; len(all) > maxWindows {
+			return nil, fail("too-many-pages", nil, "There are more than %d windows of %s since %s. Make incremental.step longer, or begin later.", maxWindows, feedmill.FormatDuration(inc.step), start.Format(time.RFC3339))
+		}
+	}
+	return all, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// in is the moment as a window has it.
+func (w window) in(m moment, inc *incremental) moment {
+	to := w.to
+	if inc.inclusive {
+		to = inc.format.before(to)
+	}
+	m.cursor, m.to = inc.format.write(w.from), inc.format.write(to)
+	return m
+}
+
+// marks says of windows that were fetched how many rows came in which, so that what
+// is fetched once more is not kept twice.
+type marks struct {
+	// again is how many rows came in windows that were fetched before.
+	again int64
+	// fresh is how many came in new windows before the one that the next fetch
+	// begins with; it does not count where that was fetched before.
+	fresh int64
+	// old says that the next fetch begins with a window that was fetched before.
+	old bool
+}
+
+// mark counts the rows of windows. The next fetch goes on from the last window.
+func (r *run) mark(windows []window, rows []int64) marks {
+	if len(windows) == 0 {
+		return marks{old: true}
+	}
+	inc := r.spec.incremental
+	back := int((inc.lookback + inc.step - 1) / inc.step)
+	next := stepped(windows[len(windows)-1].from, inc.step, -back)
+	before, fetched := timeOf(r.from.Window, r.spec.zone)
+	m := marks{old: fetched && !next.After(before)}
+	for i, w := range windows {
+		switch {
+		case fetched && !w.from.After(before):
+			m.again += rows[i]
+		case w.from.Before(next):
+			m.fresh += rows[i]
+		}
+	}
+	return m
+}
