@@ -40,29 +40,34 @@ type TypedTable struct {
 // The codes of warnings about data.
 const (
 	// About the text as a whole.
-	WarnEncoding  = "assumed-encoding"  // the text is not UTF-8 and is read as Windows-1252
-	WarnPreamble  = "skipped-preamble"  // lines before the header are not part of the table
-	WarnFooter    = "skipped-footer"    // lines after the table are not part of it
-	WarnQuote     = "broken-quote"      // a quote stands where none may, or is not closed
-	WarnNoRows    = "no-rows"           // there is a header and nothing else
-	WarnShortRows = "short-rows"        // records with fewer fields than columns
-	WarnLongRows  = "long-rows"         // records with more fields than columns
-	WarnHeader    = "renamed-column"    // a name is blank, repeated or too long
-	WarnNoHeader  = "no-header"         // the first record is data, so the columns are numbered
-	WarnKeys      = "duplicate-key"     // an object has a key twice; the last one counts
-	WarnRecords   = "other-records"     // there are records elsewhere in the document, too
-	WarnCell      = "error-cell"        // a spreadsheet's error value, which is null
-	WarnHidden    = "hidden-sheet"      // the sheet that was asked for is hidden
-	WarnWidened   = "widened-column"    // a later version has values that the old type cannot hold
-	WarnMissing   = "missing-column"    // a later version lacks the column
-	WarnAdded     = "added-column"      // a later version has one more
-	WarnDates     = "ambiguous-date"    // day and month cannot be told apart
-	WarnLocale    = "ambiguous-number"  // decimal and thousands separators cannot be told apart
-	WarnCurrency  = "mixed-currencies"  // amounts in several currencies
-	WarnDigits    = "too-many-digits"   // a number fits neither a decimal nor a float exactly
-	WarnMisfit    = "mixed-types"       // a few values keep the column from its type
-	WarnRejected  = "rejected-rows"     // rows that were left out because a value did not fit
-	WarnNulled    = "misfits-made-null" // values that were left out because they did not fit
+	WarnEncoding      = "assumed-encoding"   // the text is not UTF-8 and is read as Windows-1252
+	WarnPreamble      = "skipped-preamble"   // lines before the header are not part of the table
+	WarnFooter        = "skipped-footer"     // lines after the table are not part of it
+	WarnQuote         = "broken-quote"       // a quote stands where none may, or is not closed
+	WarnNoRows        = "no-rows"            // there is a header and nothing else
+	WarnShortRows     = "short-rows"         // records with fewer fields than columns
+	WarnLongRows      = "long-rows"          // records with more fields than columns
+	WarnHeader        = "renamed-column"     // a name is blank, repeated or too long
+	WarnNoHeader      = "no-header"          // the first record is data, so the columns are numbered
+	WarnKeys          = "duplicate-key"      // an object has a key twice; the last one counts
+	WarnRecords       = "other-records"      // there are records elsewhere in the document, too
+	WarnCell          = "error-cell"         // a spreadsheet's error value, which is null
+	WarnHidden        = "hidden-sheet"       // the sheet that was asked for is hidden
+	WarnWidened       = "widened-column"     // a later version has values that the old type cannot hold
+	WarnMissing       = "missing-column"     // a later version lacks the column
+	WarnAdded         = "added-column"       // a later version has one more
+	WarnDates         = "ambiguous-date"     // day and month cannot be told apart
+	WarnLocale        = "ambiguous-number"   // decimal and thousands separators cannot be told apart
+	WarnCurrency      = "mixed-currencies"   // amounts in several currencies
+	WarnDigits        = "too-many-digits"    // a number fits neither a decimal nor a float exactly
+	WarnMisfit        = "mixed-types"        // a few values keep the column from its type
+	WarnTokens        = "null-tokens"        // texts that mean null
+	WarnAssumedLocale = "assumed-locale"     // other columns tell which decimal separator it is
+	WarnAssumedOrder  = "assumed-date-order" // other dates tell whether the day comes first
+	WarnWrapped       = "unwrapped-text"     // texts that Excel has written as formulas
+	WarnNumericText   = "numeric-text"       // numbers that the source says are text
+	WarnRejected      = "rejected-rows"      // rows that were left out because a value did not fit
+	WarnNulled        = "misfits-made-null"  // values that were left out because they did not fit
 )
 
 // Warning is something about the data that was noticed and put right, or left

@@ -76,6 +76,9 @@ const (
 	// CellError is an error that a spreadsheet shows instead of a value, with
 	// its name, such as #N/A. It is null. A run counts those that it has.
 	CellError
+	// CellToken is a text that means null in a column that is not text, because
+	// somebody has said so. Modelling makes such cells; no decoder does.
+	CellToken
 )
 
 // Cell is a kind and a range of bytes: the start in the lower 32 bits, then the

@@ -24,6 +24,8 @@ type amount struct {
 	// brackets says that it stands in the parentheses by which accountants
 	// write negative amounts.
 	brackets bool
+	// odd says that its minus stands behind it, or is not that of ASCII.
+	odd bool
 }
 
 // readAmount reads a number with its sign, a currency or a percent sign on one
@@ -33,68 +35,141 @@ func readAmount(text []byte) (a amount, ok bool) {
 	if len(text) == 0 {
 		return a, false
 	}
-	a.sign()
-	if inner, found := bytes.CutPrefix(a.text, []byte("(")); found && !a.negative {
-		if inner, found = bytes.CutSuffix(inner, []byte(")")); !found {
-			return a, false
-		}
-		a.text, a.negative, a.brackets = trim(inner), true, true
+	if lastDigit(text) < 0 {
+		return a, a.dash()
 	}
-	if !a.takeUnit() {
+	a.sign()
+	if !a.parentheses() || !a.takeUnit() {
 		return a, false
 	}
 	if a.unit != "" && !a.negative {
 		a.sign()
-		if inner, found := bytes.CutPrefix(a.text, []byte("(")); found && !a.negative {
-			if inner, found = bytes.CutSuffix(inner, []byte(")")); !found {
-				return a, false
-			}
-			a.text, a.negative, a.brackets = trim(inner), true, true
+		if !a.parentheses() {
+			return a, false
 		}
 	}
 	a.number, ok = readNumber(a.text)
-	if a.exponent && (a.unit != "" || a.brackets) {
+	if a.exponent && (a.unit != "" || a.brackets || a.odd) {
 		return a, false
 	}
+	a.plain = a.plain && !a.odd
 	return a, ok
 }
 
-// sign takes a minus off the number.
+// parentheses takes those off the number in which accountants write negative
+// amounts. It reports false where one of them is missing.
+func (a *amount) parentheses() bool {
+	inner, found := bytes.CutPrefix(a.text, []byte("("))
+	if !found || a.negative {
+		return true
+	}
+	if inner, found = bytes.CutSuffix(inner, []byte(")")); !found {
+		return false
+	}
+	a.text, a.negative, a.brackets = trim(inner), true, true
+	return true
+}
+
+// lastDigit is where the last digit stands, or -1.
+func lastDigit(text []byte) int {
+	for i := len(text) - 1; i >= 0; i-- {
+		if isDigit(text[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// dash reads a currency with a dash, which is how accountants write zero.
+func (a *amount) dash() bool {
+	if len(a.text) > 12 {
+		return false
+	}
+	rest := bytes.Trim(a.text, "-\u2013\u2014 \u00a0\u202f")
+	if len(rest) == 0 || len(rest) == len(a.text) || !bytes.ContainsAny(a.text, "-\u2013\u2014") {
+		return false
+	}
+	before := bytes.HasPrefix(trim(a.text), rest)
+	apart := !before && !bytes.HasSuffix(a.text, append([]byte("-"), rest...)) || before && !bytes.HasPrefix(a.text, append(rest[:len(rest):len(rest)], '-'))
+	if a.unit = string(rest); !isCurrency(a.unit, apart) {
+		return false
+	}
+	a.text = []byte("0")
+	a.number, _ = readNumber(a.text)
+	return true
+}
+
+// sign takes a minus off the number, which some systems write behind it.
 func (a *amount) sign() {
-	if rest, found := bytes.CutPrefix(a.text, []byte("-")); found {
-		a.text, a.negative = rest, true
+	for _, minus := range []string{"-", "\u2212"} {
+		if rest, found := bytes.CutPrefix(a.text, []byte(minus)); found {
+			a.text, a.negative, a.odd = rest, true, minus != "-"
+			return
+		}
+	}
+	if rest, found := bytes.CutSuffix(a.text, []byte("-")); found && len(rest) > 0 && isDigit(rest[len(rest)-1]) {
+		a.text, a.negative, a.odd = rest, true, true
 	}
 }
 
 // takeUnit takes what is not part of the number off one of its sides. It
 // reports false where that is no unit.
 func (a *amount) takeUnit() bool {
-	first := bytes.IndexAny(a.text, "0123456789.-(")
-	last := bytes.LastIndexAny(a.text, "0123456789)")
-	if first < 0 || last < first {
+	from := 0
+	if isLetter(a.text[0]) {
+		for _, word := range pointedCurrencies {
+			if bytes.HasPrefix(a.text, []byte(word)) {
+				from = len(word)
+			}
+		}
+	}
+	first := from
+	for first < len(a.text) && !isDigit(a.text[first]) && a.text[first] != '.' && a.text[first] != '-' && a.text[first] != '(' && !bytes.HasPrefix(a.text[first:], []byte("\u2212")) {
+		first++
+	}
+	last := lastDigit(a.text)
+	if bracket := bytes.LastIndexByte(a.text, ')'); bracket > last {
+		last = bracket
+	}
+	if last < first {
 		return false
 	}
 	before, after := a.text[:first], a.text[last+1:]
 	a.text = a.text[first : last+1]
+	if rest, found := bytes.CutPrefix(after, []byte("-")); found && !a.negative && len(rest) > 0 {
+		after, a.negative, a.odd = rest, true, true
+	}
 	switch {
 	case len(before) > 0 && len(after) > 0:
 		return false
-	case len(before) > 0:
-		a.unit = string(trim(before))
-		return isCurrency(a.unit, len(a.unit) < len(before))
-	case len(after) > 0 && string(trim(after)) == "%":
-		a.unit = formatPercent
-	case len(after) > 0:
-		a.unit = string(trim(after))
-		return isCurrency(a.unit, len(a.unit) < len(after))
+	case len(before) == 0 && len(after) == 0:
+		return true
 	}
-	return true
+	side := before
+	if len(before) == 0 {
+		side = after
+	}
+	unit := trim(side)
+	if a.unit = string(unit); a.unit == "%" {
+		a.unit = formatPercent
+		return true
+	}
+	return isCurrency(a.unit, len(unit) < len(side))
 }
+
+// pointedCurrencies are currencies before a number that are written with a point.
+var pointedCurrencies = []string{"Fr.", "SFr.", "Rs.", "kr."}
+
+// writtenCurrencies are those of letters that are no code.
+var writtenCurrencies = wordSet("kr kr. Kr Kr. Kč zł Ft Fr Fr. SFr SFr. Rs Rs. lei TL RM руб руб. р. лв лв. грн din")
 
 // isCurrency reports whether a text is the sign of a currency, perhaps with the
 // letters of a country, such as $ or US$, or a code of three letters. A code
 // stands apart from the number: CAD100 may be the name of a thing.
 func isCurrency(text string, apart bool) bool {
+	if writtenCurrencies[text] {
+		return apart
+	}
 	letters, signs := 0, 0
 	for _, r := range text {
 		switch {

@@ -12,9 +12,14 @@ type column struct {
 	empties int64 // quoted fields without any text
 	errors  tally // cells of the kind CellError, which count as nulls
 	tallies [shapes]tally
-	// givenUp says that the column is text and is no longer scanned closely,
-	// so that the tallies are not complete.
+	// givenUp says that the column is to be text and is not scanned closely.
 	givenUp bool
+	// settled says that the column is text beyond doubt.
+	settled bool
+	tokens  tokens
+	// numeric counts the texts that are numbers, where the source says that they
+	// are text.
+	numeric int64
 
 	// Of numbers: how they can be read, how many digits they have in both
 	// ways, those whose digits a float loses, and what else stands with them.
@@ -27,19 +32,29 @@ type column struct {
 	unit        string
 	mixed       bool
 	brackets    int64
+	// points and commas are those that have another value by each of the two ways to
+	// read them: 1.234 and 1,234.
+	points, commas int64
 
 	// Of dates with the year last: how they can be read, and how they are written.
 	order      order
 	separator  byte
 	separators bool // there are several
 	shortYear  bool
+	longYear   bool // some have four digits
 	timed      int64
+	// first and last are the first and last parts of those with short years.
+	first, last twoDigits
+	// format is how the dates are written whose months have names.
+	format formats
 
 	// Of all times: those that are more exact than a microsecond.
 	overrun tally
 }
 
-func newColumn() *column { return &column{read: both, order: dayFirst | monthFirst} }
+func newColumn() *column {
+	return &column{read: both, order: dayFirst | monthFirst | yearFirst}
+}
 
 // value takes in one value.
 func (c *column) value(row int64, v *value) {
@@ -47,7 +62,12 @@ func (c *column) value(row int64, v *value) {
 	if v.long {
 		c.long.add(row, v.text)
 	}
+	if v.numeric {
+		c.numeric++
+	}
 	switch v.shape {
+	case shapeToken, shapeZeroDate:
+		c.tokens.add(trim(v.text))
 	case shapeInteger, shapeDecimal, shapeExponent, shapeGrouped, shapeAmount:
 		c.number(&v.amount, v.shape)
 	case shapeYearLast:
@@ -55,11 +75,39 @@ func (c *column) value(row int64, v *value) {
 		if v.date.time.overrun {
 			c.overrun.add(row, v.text)
 		}
-	case shapeTime:
+	case shapeDate, shapeTime:
+		c.format.add(v.format)
 		if v.moment.overrun {
 			c.overrun.add(row, v.text)
 		}
 	}
+}
+
+// formats is how dates are written, of which there may be several ways.
+type formats struct {
+	one     string
+	several bool
+	any     bool
+}
+
+func (f *formats) add(format string) {
+	f.several = f.several || f.any && f.one != format
+	f.one, f.any = format, true
+}
+
+func (f *formats) merge(o formats) {
+	if o.any {
+		f.several = f.several || o.several
+		f.add(o.one)
+	}
+}
+
+// name is the way where it is the only one.
+func (f *formats) name() string {
+	if f.several {
+		return ""
+	}
+	return f.one
 }
 
 func (c *column) number(a *amount, s shape) {
@@ -73,8 +121,16 @@ func (c *column) number(a *amount, s shape) {
 	if s == shapeGrouped && a.weak {
 		c.weak++
 	}
-	if (s == shapeGrouped || s == shapeAmount) && a.read == both && a.point == a.comma {
-		c.alike++
+	switch {
+	case a.read != both:
+	case a.point == a.comma:
+		if s == shapeGrouped || s == shapeAmount {
+			c.alike++
+		}
+	case a.point.scale > 0:
+		c.points++
+	default:
+		c.commas++
 	}
 	if s != shapeAmount {
 		return
@@ -94,7 +150,11 @@ func (c *column) yearLast(d *yearLast) {
 		c.separators = true
 	}
 	c.separator = d.separator
-	c.shortYear = c.shortYear || d.shortYear
+	c.shortYear, c.longYear = c.shortYear || d.shortYear, c.longYear || !d.shortYear
+	if d.shortYear {
+		c.first.add(d.first)
+		c.last.add(d.last)
+	}
 	if d.time.timed {
 		c.timed++
 	}
@@ -110,12 +170,14 @@ func (c *column) merge(o *column) {
 	c.nulls += o.nulls
 	c.empties += o.empties
 	c.errors.merge(o.errors)
-	c.givenUp = c.givenUp || o.givenUp
+	c.givenUp, c.settled = c.givenUp || o.givenUp, c.settled || o.settled
 	c.read &= o.read
 	c.point, c.comma = c.point.max(o.point), c.comma.max(o.comma)
 	c.long.merge(o.long)
 	c.weak += o.weak
 	c.alike += o.alike
+	c.points += o.points
+	c.commas += o.commas
 	c.brackets += o.brackets
 	switch {
 	case o.tallies[shapeAmount].count == 0:
@@ -127,7 +189,12 @@ func (c *column) merge(o *column) {
 	c.order &= o.order
 	c.separators = c.separators || o.separators || c.separator != 0 && o.separator != 0 && c.separator != o.separator
 	c.separator = max(c.separator, o.separator)
-	c.shortYear = c.shortYear || o.shortYear
+	c.shortYear, c.longYear = c.shortYear || o.shortYear, c.longYear || o.longYear
+	c.first.merge(o.first)
+	c.last.merge(o.last)
+	c.format.merge(o.format)
+	c.tokens.merge(o.tokens)
+	c.numeric += o.numeric
 	c.timed += o.timed
 	c.overrun.merge(o.overrun)
 }

@@ -99,13 +99,22 @@ func (c *converter) other(row int, cell columnar.Cell, one func(row int, cell co
 		if one(row, cell) {
 			return true
 		}
-		if !c.onMisfit(row) {
+		if !c.isToken(cell) && !c.onMisfit(row) {
 			return false
 		}
 	}
 	c.zero(row)
 	c.valid.null(row, c.cells.Rows)
 	return true
+}
+
+// isToken reports whether a cell is a text that means null in a column like this.
+func (c *converter) isToken(cell columnar.Cell) bool {
+	if !c.plan.tokens || cell.Kind() == columnar.CellToken {
+		return c.plan.tokens
+	}
+	text := trim(c.cells.Text(cell))
+	return len(text) == 0 || c.nulls.has(text) && !c.nulls.given || isZeroDate(text)
 }
 
 // withoutValue reports whether a cell without text is null in a column that is

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -37,6 +38,9 @@ func (c *converter) texts(json bool) bool {
 			c.valid.null(row, c.cells.Rows)
 		case json:
 			out = appendJSON(out, c.cells, cell)
+		case c.unwrap && isWrapped(c.cells.Text(cell)):
+			text := c.cells.Text(cell)
+			out = append(out, bytes.ReplaceAll(text[2:len(text)-1], []byte(`""`), []byte(`"`))...)
 		case kind == columnar.CellTrue || kind == columnar.CellFalse:
 			out = append(out, textOf(c.cells, cell)...)
 		default:
@@ -71,7 +75,7 @@ func textOf(cells *columnar.Cells, cell columnar.Cell) []byte {
 // appendJSON appends a cell as JSON text.
 func appendJSON(out []byte, cells *columnar.Cells, cell columnar.Cell) []byte {
 	switch cell.Kind() {
-	case columnar.CellPlain, columnar.CellQuoted, columnar.CellString, columnar.CellDate:
+	case columnar.CellPlain, columnar.CellQuoted, columnar.CellString, columnar.CellDate, columnar.CellToken:
 		return jstext.AppendString(out, strings.ToValidUTF8(string(cells.Text(cell)), "\ufffd"))
 	}
 	return append(out, textOf(cells, cell)...)

@@ -58,14 +58,17 @@ func (c *converter) moment(cell columnar.Cell) (m moment, ok bool) {
 		return m, true
 	}
 	text := trim(c.cells.Text(cell))
-	if m, ok = parseMoment(text, 0, len(text)); ok {
+	if len(text) > maxDate || len(text) < 6 {
+		return moment{}, false
+	}
+	if m, _, ok = readMoment(text); ok {
 		return m, true
 	}
-	if c.order != dayFirst && c.order != monthFirst {
+	if c.order == 0 {
 		return m, false
 	}
 	d, ok := readYearLast(text)
-	if !ok || d.shortYear {
+	if !ok {
 		return m, false
 	}
 	return d.moment(c.order)

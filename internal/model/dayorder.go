@@ -1,30 +1,57 @@
 package model
 
-import "bytes"
+import "math/bits"
 
-// order is in which order the day and the month of a date stand, as far as the
-// date tells: a set of orders in which it can be read.
+// order is in which order the parts of a date stand, as far as the date tells: a
+// set of orders in which it can be read.
 type order uint8
 
 const (
 	dayFirst order = 1 << iota
 	monthFirst
+	yearFirst // of two digits
 )
 
-// yearLast is a date whose year comes last, such as 15/11/2026, with a time
-// perhaps.
+// single reports whether the set has one order.
+func (o order) single() bool { return bits.OnesCount8(uint8(o)) == 1 }
+
+// name is the order as the option dates has it.
+func (o order) name() string {
+	switch o {
+	case dayFirst:
+		return "dmy"
+	case monthFirst:
+		return "mdy"
+	case yearFirst:
+		return "ymd"
+	}
+	return ""
+}
+
+// orderNamed is the order of the option dates, 0 for another text.
+func orderNamed(name string) order {
+	for _, o := range []order{dayFirst, monthFirst, yearFirst} {
+		if o.name() == name {
+			return o
+		}
+	}
+	return 0
+}
+
+// yearLast is a date of three numbers, of which the first is no year of four
+// digits: 15/11/2026, 11/15/26, 26-11-15; with a time perhaps.
 type yearLast struct {
 	read      order
 	separator byte
-	// shortYear says that the year has two digits, which do not say which
-	// century it is in.
+	// shortYear says that no part has four digits.
 	shortYear     bool
 	first, second int
-	year          int
+	last          int
 	time          moment // without the day
 }
 
-// readYearLast reads such a date.
+// readYearLast reads such a date. With points, it has a year of four digits or
+// two digits for every part: 3.11.10 is a version.
 func readYearLast(text []byte) (d yearLast, ok bool) {
 	rest := text
 	if d.first, rest, ok = oneOrTwo(rest); !ok || len(rest) < 5 {
@@ -37,76 +64,60 @@ func readYearLast(text []byte) (d yearLast, ok bool) {
 	if d.second, rest, ok = oneOrTwo(rest[1:]); !ok || len(rest) < 3 || rest[0] != d.separator {
 		return d, false
 	}
+	padded := len(text)-len(rest) == 5
 	rest = rest[1:]
 	switch leadingDigits(rest) {
 	case 4:
-		d.year = pair(rest[0], rest[1])*100 + pair(rest[2], rest[3])
+		d.last = pair(rest[0], rest[1])*100 + pair(rest[2], rest[3])
 		rest = rest[4:]
 	case 2:
-		d.year, d.shortYear = 2000+pair(rest[0], rest[1]), true
+		d.last, d.shortYear = pair(rest[0], rest[1]), true
 		rest = rest[2:]
 	default:
 		return d, false
 	}
-	if len(rest) > 0 && !d.readTime(rest) {
+	if d.shortYear && d.separator == '.' && !padded {
 		return d, false
 	}
-	if _, real := dayOf(d.year, d.second, d.first); real {
-		d.read |= dayFirst
+	if len(rest) > 0 && !d.time.behind(rest) {
+		return d, false
 	}
-	if _, real := dayOf(d.year, d.first, d.second); real {
-		d.read |= monthFirst
+	for _, in := range []order{dayFirst, monthFirst, yearFirst} {
+		if _, real := d.moment(in); real {
+			d.read |= in
+		}
 	}
 	return d, d.read != 0
 }
 
-// moment is the date in an order in which it can be read.
-func (d yearLast) moment(in order) (m moment, ok bool) {
+// moment is the date in an order; it reports false where it cannot be read so.
+func (d *yearLast) moment(in order) (m moment, ok bool) {
 	m = d.time
-	if in == dayFirst {
-		m.day, ok = dayOf(d.year, d.second, d.first)
-	} else {
-		m.day, ok = dayOf(d.year, d.first, d.second)
+	year := d.last
+	if d.shortYear {
+		year = fullYear(d.last)
+	}
+	switch in {
+	case dayFirst:
+		m.day, ok = dayOf(year, d.second, d.first)
+	case monthFirst:
+		m.day, ok = dayOf(year, d.first, d.second)
+	case yearFirst:
+		if d.shortYear {
+			m.day, ok = dayOf(fullYear(d.first), d.second, d.last)
+		}
 	}
 	return m, ok
 }
 
-// readTime reads a time behind a date, by 24 or by 12 hours.
-func (d *yearLast) readTime(text []byte) bool {
-	if text[0] == ',' {
-		text = text[1:]
-	}
-	if len(text) < 5 || text[0] != ' ' && text[0] != 'T' {
-		return false
-	}
-	text = text[1:]
-	var padded [40]byte
-	if text[1] == ':' {
-		if len(text) >= len(padded) {
-			return false
-		}
-		padded[0] = '0'
-		text = padded[:1+copy(padded[1:], text)]
-	}
-	upper := bytes.ToUpper(text[max(0, len(text)-2):])
-	half := string(upper)
-	if half != "AM" && half != "PM" {
-		return d.time.parseTime(text) && !d.time.zoned
-	}
-	if !d.time.parseTime(bytes.TrimRight(text[:len(text)-2], " ")) || d.time.zoned {
-		return false
-	}
-	const hour = 3600 * 1e6
-	switch at := d.time.micros / hour; {
-	case at < 1 || at > 12:
-		return false
-	case at == 12 && half == "AM":
-		d.time.micros -= 12 * hour
-	case at < 12 && half == "PM":
-		d.time.micros += 12 * hour
-	}
-	return true
-}
+// twoDigits is a set of numbers of two digits.
+type twoDigits [2]uint64
+
+func (s *twoDigits) add(n int) { s[n>>6&1] |= 1 << (n & 63) }
+
+func (s *twoDigits) merge(o twoDigits) { s[0], s[1] = s[0]|o[0], s[1]|o[1] }
+
+func (s *twoDigits) size() int { return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) }
 
 // oneOrTwo reads a number of one or two digits.
 func oneOrTwo(text []byte) (n int, rest []byte, ok bool) {

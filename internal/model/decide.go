@@ -24,183 +24,141 @@ type plan struct {
 	long bool
 	// empty says that the column has no value at all.
 	empty bool
+	// tokens says that texts that mean null do so here, and unwrap that texts
+	// are taken out of the formulas that they are in.
+	tokens, unwrap bool
 }
 
-// decide applies the rules to all that is known of the column.
-func (c *column) decide(text bool) decision {
-	d := decision{plan: plan{decimals: point, order: c.order, extent: c.point, long: c.long.count > 0}}
-	if c.read == comma {
-		d.plan.decimals, d.plan.extent = comma, c.comma
+// numbers are the shapes of numbers, and moments those of dates that can be read
+// in one way only.
+var (
+	numbers = []shape{shapeInteger, shapeDecimal, shapeExponent, shapeGrouped, shapeAmount}
+	moments = []shape{shapeDate, shapeTime}
+)
+
+// count is how many values have one of the shapes.
+func (c *column) count(of ...shape) (sum int64) {
+	for _, s := range of {
+		sum += c.tallies[s].count
 	}
+	return sum
+}
+
+// decide applies the rules to all that is known of the column and the table.
+func (c *column) decide(text bool, e *evidence) decision {
+	d := decision{plan: plan{decimals: point, extent: c.point, long: c.long.count > 0}}
 	n := c.values()
 	d.plan.empty = n == 0 && c.empties == 0 && !c.givenUp
 	d.column.Type = columnar.TypeText
 	if !text && !c.givenUp && n > 0 {
-		c.decideType(&d, n)
+		c.decideType(&d, n, e)
 	}
 	if text || c.givenUp {
 		d.plan = plan{decimals: point}
 	}
-	d.column.Nullable = c.nulls > 0 || c.empties > 0 && d.column.Type != columnar.TypeText
+	d.column.Nullable = d.column.Nullable || c.nulls > 0 || c.empties > 0 && d.column.Type != columnar.TypeText
 	if c.errors.count > 0 {
 		d.warnings = append(d.warnings, feedmill.Warning{
-			Code: feedmill.WarnCell, Count: c.errors.count, FirstRow: c.errors.first + 1,
-			Detail: fmt.Sprintf("cells with an error instead of a value, which are null (%q)", c.errors.sample),
+			Code: feedmill.WarnCell, Count: c.errors.count, FirstRow: c.errors.firstRow(), Examples: c.errors.list(),
+			Detail: "cells with an error instead of a value, which are null",
 		})
 	}
 	return d
 }
 
-func (c *column) decideType(d *decision, n int64) {
-	count := func(of ...shape) (sum int64) {
-		for _, s := range of {
-			sum += c.tallies[s].count
-		}
-		return sum
+// decideType gives the column the type that all of its values have, but for those
+// that mean null.
+func (c *column) decideType(d *decision, all int64, e *evidence) {
+	null := c.tallies[shapeToken]
+	n := all - null.count
+	if dates := c.count(append(moments, shapeYearLast)...); dates > 0 && dates+c.tallies[shapeZeroDate].count == n {
+		null.merge(c.tallies[shapeZeroDate])
+		n = dates
 	}
 	switch n {
-	case count(shapeBoolean):
+	case 0:
+		// A column of nothing but tokens stays text.
+	case c.count(shapeBoolean):
 		d.column.Type = columnar.TypeBoolean
-	case count(shapeDate):
-		d.column.Type = columnar.TypeDate
-	case count(shapeDate, shapeTime):
+	case c.count(shapeDate):
+		d.column.Type, d.column.Format = columnar.TypeDate, c.format.name()
+	case c.count(moments...):
+		d.column.Format = c.format.name()
 		d.moments(c, columnar.TypeTimestamp)
-	case count(shapeYearLast):
-		d.yearLast(c)
-	case count(shapeInteger, shapeDecimal, shapeExponent, shapeGrouped, shapeAmount):
-		d.number(c, n)
+	case c.count(shapeYearLast):
+		d.yearLast(c, e)
+	case c.count(numbers...):
+		d.number(c, n, e)
 	default:
-		if count(shapeJSON) > 0 {
+		if c.count(shapeJSON) > 0 {
 			d.column.Type = columnar.TypeJSON
 			return
 		}
-		d.misfits(c, n)
+		d.texts(c, n)
+		return
+	}
+	if d.column.Type == columnar.TypeText {
+		d.column.Format = ""
+	} else if null.count > 0 {
+		d.nulled(c, null)
 	}
 }
 
+// warn says why a column is text.
 func (d *decision) warn(code string, t tally, format string, args ...any) {
+	d.note(code, t, format+"; the column is text", args...)
+}
+
+func (d *decision) note(code string, t tally, format string, args ...any) {
 	d.warnings = append(d.warnings, feedmill.Warning{
-		Code: code, Count: t.count, FirstRow: t.first + 1, Detail: fmt.Sprintf(format, args...) + fmt.Sprintf("; the column is text (%q)", t.sample),
+		Code: code, Count: t.count, FirstRow: t.firstRow(), Examples: t.list(), Detail: fmt.Sprintf(format, args...),
 	})
 }
 
 // moments gives the column a type for dates or times, unless that would lose digits.
 func (d *decision) moments(c *column, as columnar.Type) {
 	if c.overrun.count > 0 {
+		d.column.Format = ""
 		d.warn(feedmill.WarnDigits, c.overrun, "times are more exact than a microsecond")
 		return
 	}
 	d.column.Type = as
 }
 
-// yearLast is for dates with the year last.
-func (d *decision) yearLast(c *column) {
-	dates := c.tallies[shapeYearLast]
-	switch {
-	case c.shortYear:
-		d.warn(feedmill.WarnDates, dates, "dates have years of two digits")
-	case c.separators:
-		d.warn(feedmill.WarnDates, dates, "dates are written in several ways")
-	case c.order == 0:
-		d.warn(feedmill.WarnDates, dates, "some dates have the day first and some the month")
-	case c.order == dayFirst|monthFirst:
-		d.warn(feedmill.WarnDates, dates, "no date tells whether the day comes first or the month")
-	case c.timed > 0:
-		d.column.Format = c.dateFormat() + " hh:mm"
-		d.moments(c, columnar.TypeTimestamp)
-	default:
-		d.column.Format = c.dateFormat()
-		d.column.Type = columnar.TypeDate
-	}
-}
-
-func (c *column) dateFormat() string {
-	if c.order == dayFirst {
-		return fmt.Sprintf("dd%cmm%cyyyy", c.separator, c.separator)
-	}
-	return fmt.Sprintf("mm%cdd%cyyyy", c.separator, c.separator)
-}
-
-// number is for columns of numbers of any kind.
-func (d *decision) number(c *column, n int64) {
-	t := &c.tallies
-	special := t[shapeGrouped]
-	special.merge(t[shapeAmount])
-	switch {
-	case t[shapeExponent].count > 0 && special.count > 0:
-		d.misfits(c, n)
-	case t[shapeExponent].count > 0:
-		d.float(c)
-	case special.count == 0:
-		d.exact(c, t[shapeDecimal].count == 0)
-	case c.mixed:
-		d.warn(feedmill.WarnCurrency, t[shapeAmount], "amounts are in several currencies or units")
-	case t[shapeAmount].count > 0 && t[shapeAmount].count < n && c.unit != "":
-		d.misfits(c, n)
-	case c.read == 0:
-		d.warn(feedmill.WarnLocale, special, "some numbers have a decimal point and some a decimal comma")
-	case c.read == both && (c.alike < special.count || t[shapeDecimal].count > 0):
-		d.warn(feedmill.WarnLocale, special, "no number tells whether the comma or the point is the decimal one")
-	case c.weak == special.count && t[shapeDecimal].count == 0:
-		d.warn(feedmill.WarnLocale, special, "digits have spaces between them and may be something else than numbers")
-	case c.brackets == n && c.unit == "" && d.plan.extent.scale == 0:
-		d.warn(feedmill.WarnLocale, special, "all numbers are in parentheses and may be something else than negative")
-	case t[shapeAmount].count > 0:
-		d.column.Format = c.unit
-		if c.unit == "" {
-			d.column.Format = formatAccounting
+// texts is for columns of text: it warns where their values are mostly of
+// another type, and of what their texts are.
+func (d *decision) texts(c *column, n int64) {
+	if wrapped := c.tallies[shapeWrapped]; wrapped.count > 0 {
+		d.plan.unwrap = true
+		d.note(feedmill.WarnWrapped, wrapped, `cells are written as ="…", by which Excel keeps digits as text; what stands in the quotes is kept`)
+		if wrapped.count == n {
+			return
 		}
-		d.exact(c, false)
-	default:
-		d.exact(c, d.plan.extent.scale == 0 && d.plan.extent.whole <= columnar.NarrowDigits)
 	}
+	if c.numeric == n {
+		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "all values are numbers that the source says are text; a column can be made one of numbers")
+		return
+	}
+	d.misfits(c, n)
 }
 
-// exact makes the column one of integers or decimals, where 38 digits are enough.
-func (d *decision) exact(c *column, whole bool) {
-	digits := d.plan.extent.whole + d.plan.extent.scale
-	switch {
-	case whole:
-		d.column.Type = columnar.TypeInteger
-	case digits <= columnar.WideDigits:
-		d.column.Type = columnar.TypeDecimal
-		d.column.Precision, d.column.Scale = digits, d.plan.extent.scale
-	default:
-		d.float(c)
-	}
-}
+// misfitShare is how many misfits in ten values are worth a warning, at most.
+const misfitShare = 3
 
-// float makes the column one of floats, where no value loses digits by it.
-func (d *decision) float(c *column) {
-	special := c.tallies[shapeGrouped].count + c.tallies[shapeAmount].count
-	switch {
-	case c.long.count > 0:
-		d.warn(feedmill.WarnDigits, c.long, "numbers have more digits than a number can hold")
-	case special > 0:
-		d.column.Format = ""
-		d.warn(feedmill.WarnDigits, c.tallies[shapeGrouped], "numbers have more than %d digits", columnar.WideDigits)
-	default:
-		d.column.Type = columnar.TypeNumber
-	}
-}
-
-// misfitShare is how few misfits, one in so many values, are worth a warning.
-const misfitShare = 20
-
-// misfits warns where only a few values keep the column from another type.
+// misfits warns where most values are of one other type, and those that are not
+// keep the column from it.
 func (d *decision) misfits(c *column, n int64) {
 	families := []struct {
 		name   string
 		shapes []shape
 	}{
-		{"numbers", []shape{shapeInteger, shapeDecimal, shapeExponent}},
-		{"numbers", []shape{shapeGrouped, shapeAmount}},
-		{"booleans", []shape{shapeBoolean}},
-		{"dates", []shape{shapeDate, shapeTime}},
-		{"dates", []shape{shapeYearLast}},
+		{"numbers", numbers},
+		{"true or false", []shape{shapeBoolean}},
+		{"dates", append(moments, shapeYearLast)},
 	}
 	for _, family := range families {
 		others := c.tallies
+		others[shapeToken] = tally{}
 		for _, s := range family.shapes {
 			others[s] = tally{}
 		}
@@ -208,9 +166,24 @@ func (d *decision) misfits(c *column, n int64) {
 		for _, t := range others {
 			rest.merge(t)
 		}
-		if rest.count*misfitShare <= n {
-			d.warn(feedmill.WarnMisfit, rest, "values that are not %s like the others, %d of %d", family.name, rest.count, n)
-			return
+		if rest.count*10 > n*misfitShare {
+			continue
+		}
+		if rest.count > 0 {
+			d.warn(feedmill.WarnMisfit, rest, "values that are not %s like the others, %d of %d; mend them, or name them in nulls where they mean that there is no value", family.name, rest.count, n)
+		} else {
+			d.warn(feedmill.WarnMisfit, c.mixedShapes(family.shapes), "%s are written in several ways that do not go together", family.name)
+		}
+		return
+	}
+}
+
+// mixedShapes is the values of the rarest of some shapes.
+func (c *column) mixedShapes(of []shape) (rarest tally) {
+	for _, s := range of {
+		if t := c.tallies[s]; t.count > 0 && (rarest.count == 0 || t.count < rarest.count) {
+			rarest = t
 		}
 	}
+	return rarest
 }

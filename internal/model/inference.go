@@ -19,7 +19,6 @@ package model
 import (
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -60,13 +59,15 @@ type partial struct {
 
 // New returns an inference that has seen nothing.
 func New(options Options) *Inference {
-	return &Inference{options: options, nulls: newNullTokens(tokensOf(options.Set.Nulls))}
+	return &Inference{options: options, nulls: newNullTokens(options.Set.Nulls)}
 }
 
-// Block scans a run of records. Texts that mean null, and errors, become null
-// cells in it.
+// Block scans a run of records. Errors become null cells in it, and texts that
+// somebody has said mean null are marked.
 func (f *Inference) Block(cells *columnar.Cells) {
-	f.nulls.replace(cells)
+	if !f.options.Text {
+		f.nulls.mark(cells)
+	}
 	p := f.takePartial()
 	defer f.givePartial(p)
 	p.rows += int64(cells.Rows)
@@ -79,7 +80,7 @@ func (f *Inference) Block(cells *columnar.Cells) {
 	replaceErrors(cells, p.columns)
 	for tile := range tiles(cells) {
 		for i := range cells.Columns {
-			p.columns[i].scan(&tile, i)
+			p.columns[i].scan(&tile, i, &f.nulls)
 		}
 	}
 }
@@ -165,13 +166,13 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 	}
 	names = slices.Concat(names, make([]string, max(0, len(all.columns)-len(names))))
 	unique, warnings := columnNames(names)
-	set := f.options.Set
-	found.Nulls, found.Decimal = feedmill.SetOr(set.Nulls, found.Nulls), feedmill.SetOr(set.Decimal, found.Decimal)
-	found.Dates, found.Timezone = feedmill.SetOr(set.Dates, found.Dates), feedmill.SetOr(set.Timezone, found.Timezone)
-	s := &Schema{Rows: all.rows, Found: found, location: f.options.Location, nulls: f.nulls}
-	for i, c := range all.columns {
+	for _, c := range all.columns {
 		c.nulls += all.rows - c.rows // the runs that end before this column
-		d := c.decide(f.options.Text)
+	}
+	e := f.weigh(all.columns, found)
+	s := &Schema{Rows: all.rows, location: f.options.Location, nulls: f.nulls, text: f.options.Text}
+	for i, c := range all.columns {
+		d := c.decide(f.options.Text, e)
 		d.column.ID = columnID(i)
 		d.column.Name, d.column.SourceName = unique[i], names[i]
 		for _, w := range d.warnings {
@@ -181,43 +182,6 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 		s.Columns = append(s.Columns, d.column)
 		s.plans = append(s.plans, d.plan)
 	}
+	s.Found = f.findings(found, e, all.columns, s)
 	return s, warnings
-}
-
-// tokensOf are the tokens of an option.
-func tokensOf(option string) []string {
-	if option == "" || option == "none" {
-		return nil
-	}
-	return strings.Split(option, ",")
-}
-
-// nullTokens are texts that mean null.
-type nullTokens struct {
-	texts   map[string]bool
-	longest int
-}
-
-func newNullTokens(texts []string) (n nullTokens) {
-	n.texts = make(map[string]bool, len(texts))
-	for _, text := range texts {
-		n.texts[text] = true
-		n.longest = max(n.longest, len(text))
-	}
-	return n
-}
-
-// replace makes cells with such a text null.
-func (n nullTokens) replace(cells *columnar.Cells) {
-	if len(n.texts) == 0 {
-		return
-	}
-	for i, cell := range cells.Cell {
-		switch cell.Kind() {
-		case columnar.CellPlain, columnar.CellQuoted, columnar.CellString:
-			if start, end := cell.Range(); int(end-start) <= n.longest && n.texts[string(cells.Data[start:end])] {
-				cells.Cell[i] = columnar.NewCell(columnar.CellNull, 0, 0)
-			}
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,7 +125,7 @@ func TestConversionKeepsEveryValue(t *testing.T) {
 			for row := range rows {
 				source := rows[row][i]
 				if v.Null(row) {
-					if source != "" {
+					if source != "" && !slices.Contains(usualTokens, strings.TrimSpace(source)) && strings.TrimSpace(source) != "" {
 						rt.Fatalf("%q became null", source)
 					}
 					continue
@@ -159,6 +160,9 @@ func same(v *columnar.Vector, row int, text string, p plan) bool {
 		} else {
 			plain = strings.ReplaceAll(plain, ",", "")
 		}
+		if behind, ok := strings.CutSuffix(plain, "-"); ok {
+			plain = "-" + behind
+		}
 		want, ok := new(big.Rat).SetString(plain)
 		have, _ := new(big.Rat).SetString(got.Decimal(v.Scale))
 		return ok && want.Cmp(have) == 0
@@ -187,7 +191,8 @@ func FuzzNumber(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		v := classify(columnar.CellPlain, []byte(text))
+		tokens := newNullTokens("")
+		v := tokens.classify(columnar.CellPlain, []byte(text))
 		if len(text) > 60 {
 			return
 		}

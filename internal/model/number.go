@@ -74,7 +74,7 @@ func readFraction(whole []byte, fraction int) number {
 
 // separators are those between groups of digits: commas, points, spaces of three
 // widths, and apostrophes of two kinds.
-var separators = []string{",", ".", " ", "\u00a0", "\u202f", "'", "’"}
+var separators = []string{",", ".", " ", "\u00a0", "\u202f", "\u2009", "'", "’"}
 
 // readGrouped reads a number with groups of digits or with a decimal comma.
 func readGrouped(text []byte) (n number, ok bool) {

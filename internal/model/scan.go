@@ -8,23 +8,18 @@ import (
 // one shape and run for as long as they find it.
 type scan struct {
 	*column
-	cells *columnar.Cells
-	index int // of the column
-	row   int
-	// texts counts the values of the run that are text.
-	texts int
+	cells  *columnar.Cells
+	index  int // of the column
+	row    int
+	tokens *nullTokens
 }
 
-// A column is text beyond doubt, and is no longer scanned closely, once a run
-// has more text values than these: so many, and one in so many.
-const (
-	leaveTexts = 16
-	leaveShare = 8
-)
-
 // scan goes through all cells of a column.
-func (c *column) scan(cells *columnar.Cells, index int) {
-	l := scan{column: c, cells: cells, index: index}
+func (c *column) scan(cells *columnar.Cells, index int, tokens *nullTokens) {
+	l := scan{column: c, cells: cells, index: index, tokens: tokens}
+	if c.settled && !c.givenUp {
+		l.passOver()
+	}
 	for l.row < cells.Rows {
 		if c.givenUp {
 			l.onlyNulls()
@@ -39,6 +34,7 @@ func (c *column) scan(cells *columnar.Cells, index int) {
 const (
 	anyText = 1<<columnar.CellPlain | 1<<columnar.CellQuoted
 	digital = anyText | 1<<columnar.CellNumber
+	textual = anyText | 1<<columnar.CellString
 	dated   = anyText | 1<<columnar.CellString | 1<<columnar.CellDate
 	nothing = 1<<columnar.CellMissing | 1<<columnar.CellNull | 1<<columnar.CellPlain
 )
@@ -49,7 +45,7 @@ func (l *scan) at() columnar.Cell { return l.cells.Cell[l.row*l.cells.Columns+l.
 func (l *scan) null(cell columnar.Cell) bool {
 	switch kind := cell.Kind(); {
 	case nothing>>kind&1 != 0:
-		l.nulls++
+		l.column.nulls++
 	case kind == columnar.CellQuoted:
 		l.empties++
 	default:
@@ -66,7 +62,7 @@ func (l *scan) one() {
 		l.row++
 		return
 	}
-	v := classify(cell.Kind(), l.cells.Text(cell))
+	v := l.tokens.classify(cell.Kind(), l.cells.Text(cell))
 	l.value(l.cells.First+int64(l.row), &v)
 	l.row++
 	switch v.shape {
@@ -81,10 +77,7 @@ func (l *scan) one() {
 	case shapeBoolean:
 		l.booleans()
 	case shapeText:
-		l.texts++
-		if l.texts > leaveTexts && l.texts*leaveShare > l.row {
-			l.givenUp = true
-		}
+		l.texts()
 	}
 }
 
@@ -94,13 +87,17 @@ func (l *scan) seen(s shape, from int, found int64) {
 		return
 	}
 	t := &l.tallies[s]
-	if first := l.cells.First + int64(from); t.count == 0 || first < t.first {
-		// The cell before the loop had this shape too, so from is never first,
-		// except for a shape that a loop counts beside its own.
-		row, column := from, l.index
-		t.first, t.sample = first, sample(l.cells.Text(l.cells.At(row, column)))
-	}
 	t.count += found
+	for row := from; row < l.row && t.wants(l.cells.First+int64(row)); row++ {
+		cell := l.cells.At(row, l.index)
+		if cell.Empty() {
+			continue
+		}
+		// A loop can count several shapes, so that each cell has to be looked at.
+		if text := l.cells.Text(cell); l.tokens.classify(cell.Kind(), text).shape == s {
+			t.remember(example{l.cells.First + int64(row), sample(text)})
+		}
+	}
 }
 
 // integers runs over whole numbers of up to 15 digits.
@@ -192,6 +189,7 @@ func (l *scan) decimals(scale int) {
 			i, scale = 1, min(fraction, 7)
 			if fraction == 3 && whole <= 3 && data[start] != '0' {
 				grouped.whole = max(grouped.whole, whole+3)
+				l.points++
 			} else {
 				l.read &= point
 			}
@@ -259,13 +257,81 @@ func (l *scan) while(s shape, kinds int, is func(data []byte, start, end int) bo
 		found++
 	}
 	l.seen(s, from, found)
+	if found > 0 && s != shapeBoolean {
+		l.format.add("")
+	}
+}
+
+// texts runs over cells that can be nothing else than text.
+func (l *scan) texts() {
+	data, stride := l.cells.Data, l.cells.Columns
+	from, found := -1, int64(0)
+	at := l.row*stride + l.index
+	for ; l.row < l.cells.Rows; l.row++ {
+		cell := l.cells.Cell[at]
+		at += stride
+		start, end := cell.Range()
+		if start == end {
+			if l.null(cell) {
+				continue
+			}
+			break
+		}
+		if textual>>cell.Kind()&1 == 0 {
+			break
+		}
+		// Most texts are words; the others need a closer look.
+		if !(end-start > 5 && ends[data[start]]&begins != 0 && ends[data[end-1]]&closes != 0) && !surelyText(data[start:end:end]) {
+			break
+		}
+		if found == 0 {
+			from = l.row
+		}
+		found++
+	}
+	l.seen(shapeText, from, found)
+	l.settled = l.settled || found > settledTexts
+}
+
+// Of a column that is text, because so many texts stood in a row, a run is
+// passed over where so many of its cells, evenly spread, are surely text: a
+// close look at all of them would take most of the time, and can change no more
+// than the warning that some of the texts are numbers or dates.
+const (
+	settledTexts = 256
+	samples      = 16
+)
+
+// passOver counts all cells of the run as text, where they look like it.
+func (l *scan) passOver() {
+	rows, stride := l.cells.Rows, l.cells.Columns
+	if rows < samples*4 {
+		return
+	}
+	for i := range samples {
+		cell := l.cells.Cell[(rows*i/samples)*stride+l.index]
+		if cell.Empty() {
+			continue
+		}
+		if textual>>cell.Kind()&1 == 0 || !surelyText(l.cells.Text(cell)) {
+			return
+		}
+	}
+	found := int64(0)
+	for at := l.index; at < len(l.cells.Cell); at += stride {
+		if cell := l.cells.Cell[at]; !cell.Empty() || !l.null(cell) {
+			found++
+		}
+	}
+	l.tallies[shapeText].count += found
+	l.row = rows
 }
 
 // onlyNulls finds out whether there is any null, for a column that is text.
 func (l *scan) onlyNulls() {
-	for ; l.row < l.cells.Rows && l.nulls == 0; l.row++ {
+	for ; l.row < l.cells.Rows && l.column.nulls == 0; l.row++ {
 		if isNull(l.at()) {
-			l.nulls++
+			l.column.nulls++
 		}
 	}
 }

@@ -22,6 +22,8 @@ type Schema struct {
 	plans    []plan
 	location *time.Location
 	nulls    nullTokens
+	// text says that all columns are text, exactly as they stand in the data.
+	text bool
 	// source says for each column which one of the data it is, or -1; nil
 	// means that they are the same.
 	source []int
@@ -49,6 +51,7 @@ func (m *Misfit) Unwrap() error {
 // converter converts the cells of one column.
 type converter struct {
 	plan
+	nulls    *nullTokens
 	location *time.Location
 	cells    *columnar.Cells
 	index    int // of the column in the data, -1 where it has none
@@ -133,11 +136,13 @@ func (s *Schema) sourceOf(column int) int {
 
 // convert converts all columns, until onMisfit returns false.
 func (s *Schema) convert(cells *columnar.Cells, vectors []columnar.Vector, onMisfit func(row, column int) bool) {
-	s.nulls.replace(cells)
+	if !s.text {
+		s.nulls.mark(cells)
+	}
 	replaceErrors(cells, nil)
 	for i, column := range s.Columns {
 		c := converter{
-			plan: s.plans[i], location: s.location, cells: cells, index: s.sourceOf(i), out: &vectors[i],
+			plan: s.plans[i], nulls: &s.nulls, location: s.location, cells: cells, index: s.sourceOf(i), out: &vectors[i],
 			onMisfit: func(row int) bool { return onMisfit(row, i) },
 		}
 		if c.index >= cells.Columns {

@@ -21,6 +21,9 @@ const (
 	shapeTime     // 2026-11-15T12:00:00
 	shapeYearLast // 15/11/2026, with a time or without
 	shapeJSON
+	shapeToken    // a text that means null where the column has a type
+	shapeZeroDate // 0000-00-00, which means so among dates
+	shapeWrapped  // ="01067", by which Excel keeps a text
 	shapeText
 	shapes
 )
@@ -32,12 +35,17 @@ type value struct {
 	amount amount
 	date   yearLast
 	moment moment
+	// format says how a date is written whose month has a name.
+	format string
+	// numeric says that a text, which its source says is one, is a number.
+	numeric bool
 	// long says that it is a number with digits that a 64-bit float loses.
 	long bool
 }
 
-// classify finds the shape of one value that is not null.
-func classify(kind columnar.CellKind, text []byte) (v value) {
+// classify finds the shape of one value that is not null. The tokens are texts
+// that mean null.
+func (n *nullTokens) classify(kind columnar.CellKind, text []byte) (v value) {
 	v.text = text
 	v.shape = shapeText
 	switch kind {
@@ -48,20 +56,50 @@ func classify(kind columnar.CellKind, text []byte) (v value) {
 	case columnar.CellNumber:
 		v.number(text)
 	case columnar.CellString:
-		v.time(text)
+		if v.time(text); v.shape == shapeText && len(text) > 0 && isDigit(text[len(text)-1]) && len(text) <= maxTyped {
+			_, v.numeric = readAmount(text)
+		}
 	case columnar.CellDate:
 		v.iso(text)
+	case columnar.CellToken:
+		v.shape = shapeToken
 	default:
-		if text = trim(text); len(text) == 0 || len(text) > maxTyped {
+		if text = trim(text); len(text) > maxTyped {
 			return v
 		}
-		if isBoolean(text) {
+		switch {
+		case len(text) == 0:
+			if len(n.texts) > 0 {
+				v.shape = shapeToken // blanks, as fields of a fixed width have
+			}
+			return v
+		case isBoolean(text):
 			v.shape = shapeBoolean
-		} else if !v.number(text) {
+		case !v.number(text):
 			v.time(text)
 		}
 	}
+	if v.shape == shapeText {
+		v.special(n, text)
+	}
 	return v
+}
+
+// special finds out whether a text has a meaning of its own.
+func (v *value) special(n *nullTokens, text []byte) {
+	switch {
+	case n.has(text) && !n.given:
+		v.shape = shapeToken
+	case len(n.texts) > 0 && isZeroDate(text):
+		v.shape = shapeZeroDate
+	case isWrapped(text):
+		v.shape = shapeWrapped
+	}
+}
+
+// isWrapped reports whether a text is a formula that is nothing but a text.
+func isWrapped(text []byte) bool {
+	return len(text) >= 3 && text[0] == '=' && text[1] == '"' && text[len(text)-1] == '"'
 }
 
 // maxTyped is how long a text can be and still denote something else: no number
@@ -108,7 +146,7 @@ func fits64(digits []byte, negative bool) bool {
 // time finds out whether a text is a date or a time.
 func (v *value) time(text []byte) {
 	text = trim(text)
-	if len(text) < 6 || len(text) > 40 {
+	if len(text) < 6 || len(text) > maxDate {
 		return
 	}
 	if v.iso(text) {
@@ -120,13 +158,17 @@ func (v *value) time(text []byte) {
 	}
 }
 
-// iso finds out whether a text is a date or a time with the year first.
+// maxDate is how long a date can be, with the name of its day and a time.
+const maxDate = 64
+
+// iso finds out whether a text is a date or a time that can be read in one way
+// only.
 func (v *value) iso(text []byte) bool {
-	m, ok := parseMoment(text, 0, len(text))
+	m, format, ok := readMoment(text)
 	if !ok {
 		return false
 	}
-	v.moment = m
+	v.moment, v.format = m, format
 	v.shape = shapeDate
 	if m.timed {
 		v.shape = shapeTime

@@ -98,7 +98,7 @@ func TestConvertedValues(t *testing.T) {
 		{dateDMY, "1.2.2026", "2026-02-01"},
 		{dateMDY, "1/2/2026", "2026-01-02"},
 		{dateMDY, "31/12/2026", misfit},
-		{dateDMY, "31/12/26", misfit},
+		{dateDMY, "31/12/26", "2026-12-31"},
 		{dateDMY, "31/12/2026 10:00", misfit},
 		{stamp, "2026-01-31", "2026-01-31T00:00:00Z"},
 		{stamp, "2026-01-31 10:00:59", "2026-01-31T10:00:59Z"},
@@ -128,7 +128,7 @@ func TestConvertedValues(t *testing.T) {
 		{stampDMY, "31/12/2026 11:05:30PM", "2026-12-31T23:05:30Z"},
 		{stampDMY, "31/12/2026 0:05 AM", misfit},
 		{stampDMY, "31/12/2026 13:05 PM", misfit},
-		{stampDMY, "31/12/2026 10:00Z", misfit},
+		{stampDMY, "31/12/2026 10:00Z", "2026-12-31T10:00:00Z"},
 		{stampDMY, "31/12/2026 10:00+01:00 PM", misfit},
 		{stampDMY, "31/12/2026x10:00", misfit},
 		{stampDMY, "31/12/2026 1:0", misfit},
@@ -235,7 +235,7 @@ func TestTypeOfValues(t *testing.T) {
 		{[]string{"()"}, "text"},
 		{[]string{")5("}, "text"},
 		{[]string{"$5", "€5"}, "text mixed-currencies"},
-		{[]string{"$5", "7"}, "text"},
+		{[]string{"$5", "7"}, "text mixed-types"},
 		{repeat(40, "$5", "$6"), "decimal(1,0) $"},
 		{append(repeat(40, "$5"), "7"), "text mixed-types"},
 		{append(repeat(40, "1,234.5"), "1e5"), "text mixed-types"},
@@ -253,7 +253,8 @@ func TestTypeOfValues(t *testing.T) {
 		{[]string{"127.0.0.1"}, "text"},
 		{[]string{"1", "x"}, "text"},
 		{append(repeat(19, "1"), "x"), "text mixed-types"},
-		{append(repeat(18, "1"), "x"), "text"},
+		{append(repeat(7, "1"), "x", "y", "z"), "text mixed-types"},
+		{append(repeat(6, "1"), "x", "y", "z"), "text"},
 		{append(repeat(19, "true"), "x"), "text mixed-types"},
 		{append(repeat(19, "2026-01-31"), "x"), "text mixed-types"},
 		{append(repeat(19, "31/12/2026"), "x"), "text mixed-types"},
@@ -267,7 +268,7 @@ func TestTypeOfValues(t *testing.T) {
 		{[]string{"12/31/2026"}, "date mm/dd/yyyy"},
 		{[]string{"31.12.2026 10:00", "01.02.2026"}, "timestamp dd.mm.yyyy hh:mm"},
 		{[]string{"31.12.2026", "01/02/2026"}, "text ambiguous-date"},
-		{[]string{"31/12/26"}, "text ambiguous-date"},
+		{[]string{"31/12/26"}, "date dd/mm/yy"},
 		{[]string{"01/02/2026"}, "text ambiguous-date"},
 		{[]string{"31/12/2026", "12/31/2026"}, "text ambiguous-date"},
 		{[]string{"2026-01-31T10:00:00.1234567Z"}, "text too-many-digits"},
@@ -293,31 +294,22 @@ func TestTypeOfValues(t *testing.T) {
 	}
 }
 
-// A column with many texts is not scanned closely any more; its rows and whether
-// it has nulls are known all the same.
-func TestColumnOfTextIsGivenUp(t *testing.T) {
-	values := func(numbers, words int) (all []string) {
-		for range numbers {
-			all = append(all, "1")
-		}
-		for range words {
-			all = append(all, "x")
-		}
-		return all
-	}
-	for _, c := range []struct {
-		values  []string
-		givenUp bool
-	}{
-		{values(0, leaveTexts), false},
-		{values(0, leaveTexts+1), true},
-		{values((leaveTexts+1)*(leaveShare-1)-1, leaveTexts+1), true},
-		{values((leaveTexts+1)*(leaveShare-1), leaveTexts+1), false},
+// What is passed over quickly in a column of text is nothing but text.
+func TestSurelyText(t *testing.T) {
+	tokens := newNullTokens("")
+	for _, text := range []string{
+		"abc", "Berlin", "SKU-1234", "SKU1234", "user_17", "12 Main Street, Springfield", "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+		"true", "FALSE", "N/A", "NULL", "None", "nan", "Nov 15, 2026", "Sun, 15 Nov 2026 12:00:00 GMT", "November 15, 2026 1:30 PM", "15. März 2026",
+		"EUR 12", "US$ 12", "€12", "\u00a012", "12 kr", "1e5", "12345678901234567890123456789012345678", "Mittwoch, 4. März 2026",
+		"$ -", "- €", "kr 100", "#N/A", "0000-00-00", "août 3, 2026", "Fr. 12", "Lyon", "Köln", "A123", "00123", "customer-17", "order-17", "nov-15-2026", "dec 3, 2026", "Rs 5", "kr 5", "zł", "1 234 567,89 EUR", "2026-11-15T12:30:00.123456+01:00",
 	} {
-		column := newColumn()
-		column.scan(cellsOf(0, columnar.CellPlain, append(c.values, "", "7")...), 0)
-		if column.givenUp != c.givenUp || column.rows != int64(len(c.values)+2) || column.nulls != 1 {
-			t.Errorf("%d values: %+v", len(c.values), column)
+		if surelyText([]byte(text)) && tokens.classify(columnar.CellPlain, []byte(text)).shape != shapeText {
+			t.Errorf("%q is passed over", text)
+		}
+	}
+	for _, text := range []string{"Berlin", "SKU1234", "12 Main Street, Springfield", "3f2504e0-4f89-41d3-9a0c-0305e82c3301"} {
+		if !surelyText([]byte(text)) {
+			t.Errorf("%q is looked at closely", text)
 		}
 	}
 }

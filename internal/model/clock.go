@@ -1,0 +1,162 @@
+package model
+
+import "bytes"
+
+// fullYear is the year of two digits, by the rule of POSIX: from 69 on they are of
+// the last century.
+func fullYear(two int) int {
+	if two >= 69 {
+		return 1900 + two
+	}
+	return 2000 + two
+}
+
+// hourMicros is an hour in microseconds.
+const hourMicros = 3600 * 1e6
+
+// behind reads the time behind a date, by 24 or by 12 hours, with an offset
+// perhaps.
+func (m *moment) behind(text []byte) bool {
+	text = bytes.TrimPrefix(text, []byte(","))
+	if len(text) < 4 || text[0] != ' ' && text[0] != 'T' && text[0] != 't' {
+		return false
+	}
+	text = bytes.TrimLeft(text[1:], " ")
+	half := byte(0)
+	if text, half = cutHalf(text); half == 0 {
+		text = cutZoneName(text)
+	}
+	var room [48]byte
+	if len(text) < 4 || len(text) >= len(room) {
+		return false
+	}
+	padded := room[:0]
+	if text[1] == ':' || text[1] == '.' {
+		padded = append(padded, '0')
+	}
+	padded = append(padded, text...)
+	if len(padded) >= 5 && padded[2] == '.' {
+		// Oracle and some of Italy write points.
+		padded[2] = ':'
+		if len(padded) > 5 && padded[5] == '.' {
+			padded[5] = ':'
+		}
+	}
+	if !m.parseTime(padded) {
+		return false
+	}
+	if half == 0 || m.zoned {
+		return half == 0
+	}
+	switch hour := m.micros / hourMicros; {
+	case hour < 1 || hour > 12:
+		return false
+	case hour == 12 && half == 'a':
+		m.micros -= 12 * hourMicros
+	case hour < 12 && half == 'p':
+		m.micros += 12 * hourMicros
+	}
+	return true
+}
+
+// cutHalf takes AM or PM off the end of a time, in small letters or large, with points
+// or without.
+func cutHalf(text []byte) (rest []byte, half byte) {
+	end := len(text)
+	letters := [2]byte{}
+	n := 0
+	for end > 0 && n < 2 {
+		c := text[end-1]
+		if c == '.' && (n == 0 && end == len(text) || n == 1) {
+			end--
+			continue
+		}
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			break
+		}
+		letters[1-n] = c | 0x20
+		n++
+		end--
+	}
+	if n != 2 || letters[1] != 'm' || letters[0] != 'a' && letters[0] != 'p' {
+		return text, 0
+	}
+	rest = bytes.TrimRight(text[:end], " ")
+	if len(rest) < len("h:mm") {
+		return text, 0
+	}
+	return rest, letters[0]
+}
+
+// cutZoneName makes the names that RFC 2822 has for offsets offsets.
+func cutZoneName(text []byte) []byte {
+	at := bytes.LastIndexByte(text, ' ')
+	if at < 0 {
+		return text
+	}
+	offset, ok := zones[string(text[at+1:])]
+	if !ok {
+		return text
+	}
+	return append(text[:at:at], offset...)
+}
+
+var zones = map[string]string{
+	"GMT": "Z", "UT": "Z", "EST": "-05:00", "EDT": "-04:00", "CST": "-06:00", "CDT": "-05:00",
+	"MST": "-07:00", "MDT": "-06:00", "PST": "-08:00", "PDT": "-07:00",
+}
+
+// readYearFirst reads a date with the year first that is not written as ISO has
+// it: with one digit for a month or a day, with points, or with a time by 12
+// hours. Points need two digits each: 3.11.10 is a version.
+func readYearFirst(text []byte) (m moment, ok bool) {
+	if leadingDigits(text[:min(len(text), 5)]) != 4 || len(text) < 8 {
+		return m, false
+	}
+	year, separator := pair(text[0], text[1])*100+pair(text[2], text[3]), text[4]
+	if separator != '-' && separator != '/' && separator != '.' {
+		return m, false
+	}
+	rest := text[5:]
+	month, rest, ok := oneOrTwo(rest)
+	if !ok || len(rest) < 2 || rest[0] != separator {
+		return m, false
+	}
+	day, rest, ok := oneOrTwo(rest[1:])
+	if !ok || separator == '.' && len(text)-len(rest) != 10 {
+		return m, false
+	}
+	if m.day, ok = dayOf(year, month, day); !ok {
+		return m, false
+	}
+	return m, len(rest) == 0 || m.behind(rest)
+}
+
+// readMoment reads a date that can be read in one way only, with a time perhaps.
+func readMoment(text []byte) (m moment, format string, ok bool) {
+	if m, ok = parseMoment(text, 0, len(text)); ok {
+		return m, "", true
+	}
+	if m, ok = readYearFirst(text); ok {
+		return m, "", true
+	}
+	if hasLetter(text) {
+		return readNamed(text)
+	}
+	return m, "", false
+}
+
+// hasLetter reports whether a text has three letters in a row at least.
+func hasLetter(text []byte) bool {
+	row := 0
+	for _, c := range text {
+		if c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 {
+			if row++; row == 3 {
+				return true
+			}
+		} else {
+			row = 0
+		}
+	}
+	return false
+}

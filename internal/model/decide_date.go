@@ -1,0 +1,90 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+// ordered is the orders in which all dates of the column can be read. With points
+// the day comes first, unless there is no such day.
+func (c *column) ordered() order {
+	o := c.order
+	if c.longYear {
+		o &^= yearFirst
+	}
+	if o&(dayFirst|monthFirst) != 0 && o&yearFirst != 0 && c.first.size() >= c.last.size() {
+		o &^= yearFirst // what changes least is the year
+	}
+	if c.separator == '.' && o&dayFirst != 0 && o&yearFirst == 0 {
+		o = dayFirst
+	}
+	return o
+}
+
+// yearLast is for dates of three numbers.
+func (d *decision) yearLast(c *column, e *evidence) {
+	dates := c.tallies[shapeYearLast]
+	o := c.ordered()
+	if set := e.orderSet; set != 0 && (set != yearFirst || !c.longYear) {
+		if o = c.order & set; o == 0 {
+			d.warn(feedmill.WarnDates, dates, "some dates cannot be read in the order %s that was set", set.name())
+			return
+		}
+	}
+	switch {
+	case c.separators:
+		d.warn(feedmill.WarnDates, dates, "dates are written with several separators")
+		return
+	case o == 0:
+		d.warn(feedmill.WarnDates, dates, "some dates have the day first and some the month")
+		return
+	case !o.single():
+		assumed := o & e.order(c.separator)
+		if assumed == 0 || o&yearFirst != 0 {
+			d.warn(feedmill.WarnDates, dates, "no date tells in which order its parts stand (%s); dates=dmy, mdy or ymd says so", o.names())
+			return
+		}
+		o = assumed
+		d.note(feedmill.WarnAssumedOrder, dates, "dates are read as %s, which other dates of the data prove and these do not; dates=… says otherwise", o.name())
+	}
+	d.plan.order = o
+	d.column.Format = c.dateFormat(o)
+	if c.timed > 0 {
+		d.column.Format += " hh:mm"
+		d.moments(c, columnar.TypeTimestamp)
+		return
+	}
+	d.column.Type = columnar.TypeDate
+}
+
+// names lists the orders of a set.
+func (o order) names() string {
+	var names []string
+	for _, one := range []order{dayFirst, monthFirst, yearFirst} {
+		if o&one != 0 {
+			names = append(names, one.name())
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// dateFormat is how the dates are written.
+func (c *column) dateFormat(o order) string {
+	year := "yyyy"
+	switch {
+	case c.shortYear && c.longYear:
+		year = "yy or yyyy"
+	case c.shortYear:
+		year = "yy"
+	}
+	parts := []string{"dd", "mm", year}
+	switch o {
+	case monthFirst:
+		parts = []string{"mm", "dd", year}
+	case yearFirst:
+		parts = []string{year, "mm", "dd"}
+	}
+	return strings.Join(parts, string(rune(c.separator)))
+}

@@ -1,0 +1,121 @@
+package model
+
+import (
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+// number is for columns of numbers of any kind.
+func (d *decision) number(c *column, n int64, e *evidence) {
+	t := &c.tallies
+	special := t[shapeGrouped]
+	special.merge(t[shapeAmount])
+	switch {
+	case t[shapeExponent].count > 0 && special.count > 0:
+		d.misfits(c, n)
+		return
+	case t[shapeExponent].count > 0 && e.decimalsSet && e.decimals == comma && c.read&comma == 0:
+		d.warn(feedmill.WarnLocale, t[shapeExponent], "some numbers have no decimal comma, which was set")
+		return
+	case t[shapeExponent].count > 0:
+		d.float(c)
+		return
+	case c.mixed:
+		d.warn(feedmill.WarnCurrency, t[shapeAmount], "amounts are in several currencies or units")
+		return
+	case t[shapeAmount].count > 0 && t[shapeAmount].count < n && c.unit != "":
+		d.misfits(c, n)
+		return
+	}
+	if !d.decimalsOf(c, e, special) {
+		return
+	}
+	whole := d.plan.extent.scale == 0 && (d.plan.extent.whole <= columnar.NarrowDigits || special.count == 0 && t[shapeDecimal].count == 0)
+	switch {
+	case special.count > 0 && c.weak == special.count && t[shapeDecimal].count == 0:
+		d.warn(feedmill.WarnLocale, special, "digits have spaces between them and may be something else than numbers")
+	case special.count > 0 && c.brackets == n && c.unit == "" && d.plan.extent.scale == 0:
+		d.warn(feedmill.WarnLocale, special, "all numbers are in parentheses and may be something else than negative")
+	case t[shapeAmount].count > 0:
+		d.column.Format = c.unit
+		if c.unit == "" {
+			d.column.Format = formatAccounting
+		}
+		d.exact(c, false)
+	default:
+		d.exact(c, whole)
+	}
+}
+
+// decimalsOf finds by which of the two ways the numbers are read. It reports false
+// where that cannot be said, and warns.
+func (d *decision) decimalsOf(c *column, e *evidence, special tally) bool {
+	read := c.read
+	ambiguous := read == both && c.points+c.commas > 0
+	shown := special
+	shown.merge(c.tallies[shapeDecimal])
+	switch {
+	case e.decimalsSet:
+		if read &= e.decimals; read == 0 {
+			d.warn(feedmill.WarnLocale, shown, "some numbers cannot be read with the decimal separator that was set")
+			return false
+		}
+	case read == 0:
+		d.warn(feedmill.WarnLocale, shown, "some numbers have a decimal point and some a decimal comma")
+		return false
+	case !ambiguous:
+	case e.decimals != 0:
+		read = e.decimals
+		if read == comma || c.commas > 0 || e.semicolon || c.tallies[shapeAmount].count > 0 {
+			d.note(feedmill.WarnAssumedLocale, shown, "numbers are read with a decimal %s, which other columns prove and these numbers do not; decimal=… says otherwise", read.name())
+		}
+	case c.commas == 0 && !e.semicolon && (c.tallies[shapeAmount].count == 0 || c.unit == formatPercent):
+		read = point
+	default:
+		d.warn(feedmill.WarnLocale, shown, "no number tells whether the comma or the point is the decimal one; decimal=. or decimal=, says so")
+		return false
+	}
+	if read == both {
+		read = point
+	}
+	if d.plan.decimals = read; read == comma {
+		d.plan.extent = c.comma
+	}
+	return true
+}
+
+// name is the decimal separator in a word.
+func (r decimals) name() string {
+	if r == comma {
+		return "comma"
+	}
+	return "point"
+}
+
+// exact makes the column one of integers or decimals, where 38 digits are enough.
+func (d *decision) exact(c *column, whole bool) {
+	digits := d.plan.extent.whole + d.plan.extent.scale
+	switch {
+	case whole:
+		d.column.Type = columnar.TypeInteger
+	case digits <= columnar.WideDigits:
+		d.column.Type = columnar.TypeDecimal
+		d.column.Precision, d.column.Scale = digits, d.plan.extent.scale
+	default:
+		d.float(c)
+	}
+}
+
+// float makes the column one of floats, where no value loses digits by it.
+func (d *decision) float(c *column) {
+	special := c.tallies[shapeGrouped].count + c.tallies[shapeAmount].count
+	switch {
+	case c.long.count > 0:
+		d.warn(feedmill.WarnDigits, c.long, "numbers have more digits than a number can hold")
+	case special > 0:
+		d.column.Format = ""
+		d.warn(feedmill.WarnDigits, c.tallies[shapeGrouped], "numbers have more than %d digits", columnar.WideDigits)
+	default:
+		d.column.Type = columnar.TypeNumber
+	}
+}
