@@ -104,8 +104,9 @@ type Outcome struct {
 	Reason  string
 	DueAt   time.Time // of a retrying delivery
 	At      time.Time
-	// Succeeded moves the subscription's LastSuccessAt to At.
-	Succeeded bool
+	// Succeeded moves the subscription's LastSuccessAt to At and ends its run
+	// of failures, Failed adds to it.
+	Succeeded, Failed bool
 	// Warn and Disable change the subscription, with the event that tells
 	// of it.
 	Warn    bool

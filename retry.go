@@ -11,6 +11,13 @@ var DefaultRetrySchedule = RetrySchedule{
 	10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
+// Bounds of a subscription's own schedule.
+const (
+	MaxRetries   = 20
+	MinRetryWait = 100 * time.Millisecond
+	MaxRetryWait = 7 * 24 * time.Hour
+)
+
 // MaxRetryAfter bounds how long an endpoint may ask to be left alone.
 const MaxRetryAfter = 24 * time.Hour
 
@@ -28,8 +35,9 @@ func (s RetrySchedule) Next(made, maxAttempts int, random float64) (time.Duratio
 		return 0, true
 	}
 	// A retry by hand begins the schedule anew: its first attempt comes at
-	// once, the next after the first wait.
-	step := made - (maxAttempts - s.Attempts()) - 1
+	// once, the next after the first wait. A schedule that has become longer
+	// than the attempts are begins at its beginning as well.
+	step := min(made-(maxAttempts-s.Attempts()), made) - 1
 	wait := s[max(step, 0)]
 	return time.Duration(float64(wait) * (0.8 + 0.4*random)), true
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"time"
 )
 
@@ -22,7 +23,7 @@ const (
 const (
 	DisabledByUser  = "user"
 	DisabledGone    = "gone"    // the endpoint answered 410
-	DisabledFailing = "failing" // nothing got through for DisableAfter
+	DisabledFailing = "failing" // nothing got through for too long
 )
 
 // Subscription is a wish to be told of events at a URL.
@@ -55,6 +56,11 @@ type Subscription struct {
 	DeletedAt time.Time
 	// LastSuccessAt trails the truth by up to a minute; zero means never.
 	LastSuccessAt time.Time
+	// FailingSince is when the first attempt failed of those since the last
+	// success; zero where none has. Failures counts them, up to
+	// FailuresToDisable.
+	FailingSince time.Time
+	Failures     int
 	// WarnedAt is when subscription.disabling_soon was published for the
 	// present run of failures; zero means not yet.
 	WarnedAt time.Time
@@ -95,6 +101,42 @@ type DeliverySettings struct {
 	Concurrency int
 	// Ordered delivers first in, first out for each resource.
 	Ordered bool
+	// Retries are the waits between attempts; none means those of the service.
+	Retries RetrySchedule
+	// DisableAfter is how long nothing may get through before the subscription
+	// is disabled; zero means the default, and NeverDisable that it never is.
+	DisableAfter time.Duration
+}
+
+// Attempts is how many attempts a delivery gets where the service's schedule
+// makes so many.
+func (d DeliverySettings) Attempts(service int) int {
+	if len(d.Retries) == 0 {
+		return service
+	}
+	return d.Retries.Attempts()
+}
+
+// Patience is how long nothing may get through before the subscription is
+// disabled, and whether it ever is.
+func (d DeliverySettings) Patience() (patience time.Duration, ends bool) {
+	if d.DisableAfter == 0 {
+		return DisableAfter, true
+	}
+	return d.DisableAfter, d.DisableAfter != NeverDisable
+}
+
+// FormatDisableAfter writes such a time: in days where they are whole, and off
+// for NeverDisable.
+func FormatDisableAfter(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == NeverDisable:
+		return "off"
+	case d > 0 && d%day == 0:
+		return strconv.Itoa(int(d/day)) + "d"
+	}
+	return FormatDuration(d)
 }
 
 // Limits and defaults of subscriptions.
@@ -109,6 +151,10 @@ const (
 	MaxExtraHeaderBytes    = 4 << 10
 	MaxRotationOverlap     = 7 * 24 * time.Hour
 	DisableAfter           = 5 * 24 * time.Hour
+	MinDisableAfter        = 24 * time.Hour
+	MaxDisableAfter        = 30 * 24 * time.Hour
+	NeverDisable           = -time.Millisecond
+	FailuresToDisable      = 10
 	WarnBeforeDisable      = 24 * time.Hour
 	MaxGetURL              = 8 << 10
 	DefaultRotationOverlap = 24 * time.Hour

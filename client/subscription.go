@@ -31,6 +31,8 @@ type Subscription struct {
 	SigningSecret string `json:"signingSecret,omitzero"`
 	// OverlapUntil is when a rotated secret alone signs.
 	OverlapUntil time.Time `json:"overlapUntil,omitzero"`
+	// Health is in the answer of [Client.Subscription] only.
+	Health *SubscriptionHealth `json:"health,omitzero"`
 }
 
 // Filters narrow what a subscription hears of.
@@ -44,10 +46,49 @@ type Filters struct {
 type DeliverySettings struct {
 	Timeout Duration `json:"timeout"`
 	// RateLimit is nil for no limit.
-	RateLimit   *RateLimit        `json:"rateLimit"`
-	Concurrency int               `json:"concurrency"`
-	Ordered     bool              `json:"ordered"`
-	Headers     map[string]string `json:"headers"`
+	RateLimit   *RateLimit `json:"rateLimit"`
+	Concurrency int        `json:"concurrency"`
+	Ordered     bool       `json:"ordered"`
+	// RetrySchedule is the waits between attempts, the subscription's own or
+	// the service's.
+	RetrySchedule []Duration        `json:"retrySchedule"`
+	DisableAfter  DisableAfter      `json:"disableAfter"`
+	Headers       map[string]string `json:"headers"`
+}
+
+// DisableAfter is how long nothing may get through before a subscription is
+// disabled, 1 to 30 days, or Never.
+type DisableAfter time.Duration
+
+// Never says that failures do not disable a subscription.
+const Never = DisableAfter(feedmill.NeverDisable)
+
+func (d DisableAfter) String() string { return feedmill.FormatDisableAfter(time.Duration(d)) }
+
+// MarshalText writes it as the API reads it.
+func (d DisableAfter) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what the API writes.
+func (d *DisableAfter) UnmarshalText(text []byte) error {
+	if string(text) == "off" {
+		*d = Never
+		return nil
+	}
+	return (*Duration)(d).UnmarshalText(text)
+}
+
+// SubscriptionHealth is how well a subscription does.
+type SubscriptionHealth struct {
+	// SuccessShare is that of the newest 100 deliveries that were tried; nil
+	// where none was.
+	SuccessShare *float64 `json:"successShare"`
+	// Backlog is how many deliveries are open; where BacklogAtLeast is set
+	// there are more than were counted.
+	Backlog        int  `json:"backlog"`
+	BacklogAtLeast bool `json:"backlogAtLeast,omitzero"`
+	// OldestPendingAt is zero where nothing is open.
+	OldestPendingAt time.Time             `json:"oldestPendingAt"`
+	Breaker         feedmill.BreakerState `json:"breaker"`
 }
 
 // RateLimit allows so many requests in a time, by default a second.
@@ -89,6 +130,16 @@ func (c *Client) TestSubscription(ctx context.Context, id string, opts ...CallOp
 	var out one[Ping]
 	_, err := c.call(ctx, http.MethodPost, subscriptionPath(id)+"/test", nil, &out, opts...)
 	return out.Data, err
+}
+
+// RetrySubscription makes everything due now that waits for its next attempt to
+// this subscription, such as after an outage, and returns how many that are.
+func (c *Client) RetrySubscription(ctx context.Context, id string, opts ...CallOption) (due int, err error) {
+	var out struct {
+		Due int `json:"due"`
+	}
+	_, err = c.call(ctx, http.MethodPost, subscriptionPath(id)+"/retry", nil, &out, opts...)
+	return out.Due, err
 }
 
 // RotateSecret gives a subscription a new signing secret, which is in the

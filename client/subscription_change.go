@@ -25,6 +25,9 @@ type DeliveryChange struct {
 	RateLimit   Field[RateLimit] `json:"rateLimit,omitzero"`
 	Concurrency Field[int]       `json:"concurrency,omitzero"`
 	Ordered     Field[bool]      `json:"ordered,omitzero"`
+	// RetrySchedule has 1 to 20 waits.
+	RetrySchedule Field[[]Duration]   `json:"retrySchedule,omitzero"`
+	DisableAfter  Field[DisableAfter] `json:"disableAfter,omitzero"`
 	// Headers sets the headers that it names and leaves the others; one
 	// that is reset is removed.
 	Headers map[string]Field[string] `json:"headers,omitzero"`

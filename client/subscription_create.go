@@ -22,16 +22,19 @@ type NewSubscription struct {
 // NewDelivery are the delivery settings of a new subscription. What is zero
 // gets its default.
 type NewDelivery struct {
-	Timeout     Duration          `json:"timeout,omitzero"`
-	RateLimit   *RateLimit        `json:"rateLimit,omitzero"`
-	Concurrency int               `json:"concurrency,omitzero"`
-	Ordered     bool              `json:"ordered,omitzero"`
-	Headers     map[string]string `json:"headers,omitzero"`
+	Timeout     Duration   `json:"timeout,omitzero"`
+	RateLimit   *RateLimit `json:"rateLimit,omitzero"`
+	Concurrency int        `json:"concurrency,omitzero"`
+	Ordered     bool       `json:"ordered,omitzero"`
+	// RetrySchedule has 1 to 20 waits.
+	RetrySchedule []Duration        `json:"retrySchedule,omitzero"`
+	DisableAfter  DisableAfter      `json:"disableAfter,omitzero"`
+	Headers       map[string]string `json:"headers,omitzero"`
 }
 
 // IsZero reports whether everything gets its default.
 func (d NewDelivery) IsZero() bool {
-	return d.Timeout == 0 && d.RateLimit == nil && d.Concurrency == 0 && !d.Ordered && d.Headers == nil
+	return d.Timeout == 0 && d.RateLimit == nil && d.Concurrency == 0 && !d.Ordered && d.Headers == nil && d.RetrySchedule == nil && d.DisableAfter == 0
 }
 
 // CreatedSubscriptions is what came of a request for a subscription. The

@@ -20,6 +20,8 @@ type subscriptionFields struct {
 	rate                               rateValue
 	concurrency                        int
 	ordered                            bool
+	retries                            []string
+	disableAfter                       string
 }
 
 func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
@@ -35,6 +37,8 @@ func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	flags.Var(&f.rate, "rate-limit", "requests a second such as 10, or in a time such as 100/1m; none for no limit")
 	flags.IntVar(&f.concurrency, "concurrency", 0, "how many requests may be under way at once")
 	flags.BoolVar(&f.ordered, "ordered", false, "first in, first out for each resource")
+	flags.StringSliceVar(&f.retries, "retry-schedule", nil, "waits before each further attempt such as 5s,5m,1h; default for the service's")
+	flags.StringVar(&f.disableAfter, "disable-after", "", "how long nothing may get through, 1d to 30d, or off")
 	completeFlag(cmd, "events", completeEventNames)
 	completeFlag(cmd, "method", completeOf("POST", "GET"))
 	return f
@@ -60,9 +64,17 @@ and the exit code is 1.`,
 		if err != nil {
 			return err
 		}
+		waits, err := f.waits()
+		if err != nil {
+			return err
+		}
+		patience, err := f.patience()
+		if err != nil {
+			return err
+		}
 		made, err := c.CreateSubscription(ctx, client.NewSubscription{
 			Name: f.name, URL: f.url, Events: f.events, HTTPOperation: f.method, Filters: client.Filters{ResourceID: f.resource},
-			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers},
+			Delivery: client.NewDelivery{Timeout: f.timeout, RateLimit: f.rate.RateLimit, Concurrency: f.concurrency, Ordered: f.ordered, Headers: headers, RetrySchedule: waits, DisableAfter: patience},
 		})
 		if err != nil {
 			return err
@@ -122,6 +134,7 @@ func (f *subscriptionFields) given(flag string) bool { return f.cmd.Flags().Chan
 func (f *subscriptionFields) anyGiven() bool {
 	fields := []string{
 		"url", "events", "name", "method", "resource", "state", "header", "remove-header", "timeout", "rate-limit", "concurrency", "ordered",
+		"retry-schedule", "disable-after",
 	}
 	return slices.ContainsFunc(fields, f.given)
 }
@@ -166,6 +179,24 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 			said = true
 		}
 	}
+	if f.given("retry-schedule") {
+		said = true
+		waits, err := f.waits()
+		if err != nil {
+			return nil, err
+		}
+		if d.RetrySchedule = client.To(waits); waits == nil {
+			d.RetrySchedule = client.Reset[[]client.Duration]()
+		}
+	}
+	if f.given("disable-after") {
+		said = true
+		patience, err := f.patience()
+		if err != nil {
+			return nil, err
+		}
+		d.DisableAfter = client.To(patience)
+	}
 	headers, err := headerPairs(f.headers)
 	if err != nil {
 		return nil, err
@@ -184,6 +215,32 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 		return nil, nil
 	}
 	return &d, nil
+}
+
+// waits is what --retry-schedule says; nil means the schedule of the service.
+func (f *subscriptionFields) waits() (waits []client.Duration, err error) {
+	if slices.Equal(f.retries, []string{"default"}) {
+		return nil, nil
+	}
+	for _, text := range f.retries {
+		wait, err := feedmill.ParseDuration(text)
+		if err != nil {
+			return nil, usagef("--retry-schedule: %v", err)
+		}
+		waits = append(waits, client.Duration(wait))
+	}
+	return waits, nil
+}
+
+// patience is what --disable-after says.
+func (f *subscriptionFields) patience() (d client.DisableAfter, err error) {
+	if f.disableAfter == "" {
+		return 0, nil
+	}
+	if err := d.UnmarshalText([]byte(f.disableAfter)); err != nil {
+		return 0, usagef("--disable-after: %v", err)
+	}
+	return d, nil
 }
 
 func orReset(value string) client.Field[string] {

@@ -19,7 +19,7 @@ func newSubscriptions() *cobra.Command {
 	parent := &cobra.Command{Use: "subscriptions", Aliases: []string{"subs"}, Short: "Say who is told of what"}
 	parent.AddCommand(
 		newSubscriptionsCreate(), newSubscriptionsList(), newSubscriptionsShow(), newSubscriptionsUpdate(),
-		newSubscriptionsDelete(), newSubscriptionsTest(), newSubscriptionsRotate(), newSubscriptionsReplay(),
+		newSubscriptionsDelete(), newSubscriptionsTest(), newSubscriptionsRotate(), newSubscriptionsRetry(), newSubscriptionsReplay(),
 	)
 	return parent
 }
@@ -64,9 +64,36 @@ func (p *printer) subscription(s client.Subscription) error {
 		t.field("State", state)
 		t.fields("Method", s.HTTPOperation, "Timeout", s.Delivery.Timeout.String(), "Rate limit", rateText(s.Delivery.RateLimit),
 			"Concurrency", fmt.Sprint(s.Delivery.Concurrency), "Ordered", map[bool]string{true: "yes", false: "no"}[s.Delivery.Ordered],
+			"Retries", waitsText(s.Delivery.RetrySchedule), "Patience", s.Delivery.DisableAfter.String(),
 			"Headers", strings.Join(slices.Sorted(maps.Keys(s.Delivery.Headers)), ", "), "Created", moment(s.CreatedAt), "Changed", moment(s.UpdatedAt))
 	}
+	if h := s.Health; h != nil {
+		t.fields("Backlog", backlogText(*h))
+		if h.SuccessShare != nil {
+			t.fields("Got through", fmt.Sprintf("%.0f %% of the newest that were tried", 100**h.SuccessShare))
+		}
+		t.fields("Breaker", string(h.Breaker))
+	}
 	return p.table(t)
+}
+
+func backlogText(h client.SubscriptionHealth) string {
+	if h.Backlog == 0 {
+		return "none"
+	}
+	more := ""
+	if h.BacklogAtLeast {
+		more = "at least "
+	}
+	return fmt.Sprintf("%s%d, the oldest of %s", more, h.Backlog, moment(h.OldestPendingAt))
+}
+
+func waitsText(waits []client.Duration) string {
+	words := make([]string, len(waits))
+	for i, wait := range waits {
+		words[i] = wait.String()
+	}
+	return strings.Join(words, ",")
 }
 
 func disabledBecause(reason string) string {
@@ -76,7 +103,7 @@ func disabledBecause(reason string) string {
 	case feedmill.DisabledGone:
 		return "the endpoint answered 410"
 	case feedmill.DisabledFailing:
-		return "nothing got through for five days"
+		return "nothing got through for too long"
 	}
 	return reason
 }
@@ -129,6 +156,17 @@ func newSubscriptionsRotate() *cobra.Command {
 			}
 			return p.printf("%s\n\n  %s\n\nThis is the only time that the secret is shown. %s\n", s.ID, s.SigningSecret, until)
 		})
+	})
+}
+
+func newSubscriptionsRetry() *cobra.Command {
+	cmd := oneSubscription("retry", "Try everything now that waits for its next attempt, such as after an outage")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		n, err := c.RetrySubscription(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return p.show(func() error { return p.printf("%d deliveries are due now\n", n) })
 	})
 }
 

@@ -64,6 +64,8 @@ type Store interface {
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
 	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
+	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
+	SubscriptionHealth(ctx context.Context, workspace, subscription feedmill.ID) (feedmill.SubscriptionHealth, error)
 	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
 }
 
@@ -81,6 +83,8 @@ type Dispatcher interface {
 	Changed(subscription feedmill.ID)
 	// InFlight reports whether an attempt of the delivery is under way.
 	InFlight(delivery feedmill.ID) bool
+	// Breaker is the state of a subscription's breaker.
+	Breaker(subscription feedmill.ID) feedmill.BreakerState
 	// Offer hands over deliveries that are due.
 	Offer([]feedmill.DueDelivery)
 	// Wake says that the store has new work.
@@ -151,9 +155,9 @@ type Options struct {
 	Decompress func(r io.Reader, contentEncoding string, limit int64) (io.ReadCloser, error)
 	// MaxUpload is how many bytes the data of an upload may have.
 	MaxUpload int64
-	// RetryAttempts is how many attempts a retry by hand adds; zero means as
-	// many as the default schedule has.
-	RetryAttempts int
+	// RetrySchedule is that of deliveries whose subscription has none of its
+	// own; nil means the default.
+	RetrySchedule feedmill.RetrySchedule
 
 	// RateLimit is how many requests a second one credential may make;
 	// zero means any number. RateBurst is how many it may make at once.
@@ -178,8 +182,8 @@ type Server struct {
 
 // New makes a server.
 func New(o Options) *Server {
-	if o.RetryAttempts == 0 {
-		o.RetryAttempts = feedmill.DefaultRetrySchedule.Attempts()
+	if o.RetrySchedule == nil {
+		o.RetrySchedule = feedmill.DefaultRetrySchedule
 	}
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload

@@ -163,7 +163,7 @@ func (s *Server) retryDelivery(c *call) (answer, error) {
 	keep := func(d feedmill.Delivery) *feedmill.IdempotentResponse {
 		return c.keepOrFail(func() answer { return render(d) })
 	}
-	due, err := s.Store.RetryDelivery(c.ctx(), c.who.Workspace, id, s.RetryAttempts, now(), keep)
+	due, err := s.Store.RetryDelivery(c.ctx(), c.who.Workspace, id, s.RetrySchedule.Attempts(), now(), keep)
 	if errors.Is(err, feedmill.ErrConflict) {
 		return answer{}, conflict
 	}

@@ -48,11 +48,8 @@ func (s *Server) replaySubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if sub.State == feedmill.SubscriptionDisabled {
-		return answer{}, &feedmill.Error{
-			Kind: feedmill.ErrConflict, Type: "subscription-disabled",
-			Detail: `The subscription is disabled; PATCH it with {"state":"active"} first.`,
-		}
+	if err := refuseDisabled(sub); err != nil {
+		return answer{}, err
 	}
 	r.Subscription = sub.ID
 	a := jsonAnswer(http.StatusAccepted, resource{

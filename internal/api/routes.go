@@ -66,6 +66,7 @@ func (s *Server) routes() []route {
 		{method: "DELETE", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.delete", handle: s.deleteSubscription},
 		{method: "POST", path: "/events/subscriptions/{id}/test", scope: feedmill.ScopeWrite, handle: s.pingSubscription},
 		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", scope: feedmill.ScopeWrite, action: "subscription.rotate_secret", body: smallBody, handle: s.rotateSecret},
+		{method: "POST", path: "/events/subscriptions/{id}/retry", scope: feedmill.ScopeWrite, action: "subscription.retry", handle: s.retrySubscription},
 		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, action: "subscription.replay", body: smallBody, handle: s.replaySubscription},
 		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since"}, paged...), handle: s.listDeliveries},
 

@@ -24,6 +24,8 @@ type subscriptionView struct {
 	// nowhere else; OverlapUntil is when a rotated one takes over.
 	SigningSecret string    `json:"signingSecret,omitzero"`
 	OverlapUntil  timestamp `json:"overlapUntil,omitzero"`
+	// Health is in the answer about one subscription only.
+	Health *subscriptionHealthView `json:"health,omitzero"`
 }
 
 type filtersView struct {
@@ -31,11 +33,14 @@ type filtersView struct {
 }
 
 type deliverySettingsView struct {
-	Timeout     string            `json:"timeout"`
-	RateLimit   *rateLimitView    `json:"rateLimit"`
-	Concurrency int               `json:"concurrency"`
-	Ordered     bool              `json:"ordered"`
-	Headers     map[string]string `json:"headers"`
+	Timeout     string         `json:"timeout"`
+	RateLimit   *rateLimitView `json:"rateLimit"`
+	Concurrency int            `json:"concurrency"`
+	Ordered     bool           `json:"ordered"`
+	// RetrySchedule is the subscription's own or the service's.
+	RetrySchedule []string          `json:"retrySchedule"`
+	DisableAfter  string            `json:"disableAfter"`
+	Headers       map[string]string `json:"headers"`
 }
 
 type rateLimitView struct {
@@ -43,32 +48,43 @@ type rateLimitView struct {
 	Per      string `json:"per"`
 }
 
-func viewSubscription(s feedmill.Subscription) subscriptionView {
+func (s *Server) viewSubscription(sub feedmill.Subscription) subscriptionView {
 	v := subscriptionView{
-		ID: s.ID, Name: s.Name, URL: s.URL, Events: publicNames(s.Events), HTTPOperation: s.Method,
-		State: s.State, Delivery: viewDeliverySettings(s), CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
+		ID: sub.ID, Name: sub.Name, URL: sub.URL, Events: publicNames(sub.Events), HTTPOperation: sub.Method,
+		State: sub.State, Delivery: s.viewDeliverySettings(sub), CreatedAt: timestamp(sub.CreatedAt), UpdatedAt: timestamp(sub.UpdatedAt),
 	}
-	if s.State == feedmill.SubscriptionDisabled {
-		v.DisabledReason = s.DisabledReason
+	if sub.State == feedmill.SubscriptionDisabled {
+		v.DisabledReason = sub.DisabledReason
 	}
-	if s.ResourceID != "" {
-		v.Filters = &filtersView{s.ResourceID}
-		if s.OfSources() {
-			v.Filters.ResourceID = feedmill.PublicFilter(s.ResourceID)
+	if sub.ResourceID != "" {
+		v.Filters = &filtersView{sub.ResourceID}
+		if sub.OfSources() {
+			v.Filters.ResourceID = feedmill.PublicFilter(sub.ResourceID)
 		}
 	}
 	return v
 }
 
-func viewDeliverySettings(s feedmill.Subscription) deliverySettingsView {
+func (s *Server) viewDeliverySettings(sub feedmill.Subscription) deliverySettingsView {
+	d := sub.Delivery
 	v := deliverySettingsView{
-		Timeout: feedmill.FormatDuration(s.Delivery.Timeout), Concurrency: s.Delivery.Concurrency, Ordered: s.Delivery.Ordered,
-		Headers: make(map[string]string, len(s.HeaderNames)),
+		Timeout: feedmill.FormatDuration(d.Timeout), Concurrency: d.Concurrency, Ordered: d.Ordered,
+		Headers: make(map[string]string, len(sub.HeaderNames)),
 	}
-	if s.Delivery.RateLimit > 0 {
-		v.RateLimit = &rateLimitView{s.Delivery.RateLimit, feedmill.FormatDuration(s.Delivery.RatePer)}
+	if d.RateLimit > 0 {
+		v.RateLimit = &rateLimitView{d.RateLimit, feedmill.FormatDuration(d.RatePer)}
 	}
-	for _, name := range s.HeaderNames {
+	waits := d.Retries
+	if len(waits) == 0 {
+		waits = s.RetrySchedule
+	}
+	v.RetrySchedule = make([]string, len(waits))
+	for i, wait := range waits {
+		v.RetrySchedule[i] = feedmill.FormatDuration(wait)
+	}
+	patience, _ := d.Patience()
+	v.DisableAfter = feedmill.FormatDisableAfter(patience)
+	for _, name := range sub.HeaderNames {
 		v.Headers[name] = feedmill.Hidden
 	}
 	return v
@@ -84,9 +100,9 @@ func publicNames(internal []string) []string {
 
 func subscriptionURL(id feedmill.ID) string { return "/events/subscriptions/" + string(id) }
 
-func viewIssued(s feedmill.IssuedSubscription) subscriptionView {
-	v := viewSubscription(s.Subscription)
-	v.SigningSecret, v.OverlapUntil = s.SigningSecret, timestamp(s.OverlapUntil)
+func (s *Server) viewIssued(issued feedmill.IssuedSubscription) subscriptionView {
+	v := s.viewSubscription(issued.Subscription)
+	v.SigningSecret, v.OverlapUntil = issued.SigningSecret, timestamp(issued.OverlapUntil)
 	return v
 }
 
@@ -103,7 +119,7 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 	fetch := func(p feedmill.Page) ([]feedmill.Subscription, error) {
 		return s.Store.Subscriptions(c.ctx(), c.who.Workspace, p)
 	}
-	return listAnswer(c, p, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, viewSubscription)
+	return listAnswer(c, p, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, s.viewSubscription)
 }
 
 // subscriptionID is the one that the path names.
@@ -125,7 +141,13 @@ func (s *Server) getSubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return subscriptionAnswer(viewSubscription(sub)), nil
+	health, err := s.Store.SubscriptionHealth(c.ctx(), c.who.Workspace, sub.ID)
+	if err != nil {
+		return answer{}, err
+	}
+	view := s.viewSubscription(sub)
+	view.Health = viewHealth(health, s.Dispatcher.Breaker(sub.ID))
+	return subscriptionAnswer(view), nil
 }
 
 func (s *Server) deleteSubscription(c *call) (answer, error) {

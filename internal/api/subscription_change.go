@@ -12,11 +12,11 @@ func (s *Server) createSubscriptions(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	halves, err := s.Subscriptions.Create(c.ctx(), c.who.Workspace, body, &c.faults, keepWith(c, subscribedAnswer))
+	halves, err := s.Subscriptions.Create(c.ctx(), c.who.Workspace, body, &c.faults, keepWith(c, s.subscribedAnswer))
 	if err != nil {
 		return answer{}, err
 	}
-	return subscribedAnswer(halves), nil
+	return s.subscribedAnswer(halves), nil
 }
 
 type multiView struct {
@@ -39,7 +39,7 @@ type failedView struct {
 
 // subscribedAnswer is one subscription in its envelope, two as a bare array, one
 // of two as a multi-status.
-func subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
+func (s *Server) subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
 	var views []subscriptionView
 	var multi multiView
 	for _, h := range halves {
@@ -47,7 +47,7 @@ func subscribedAnswer(halves []feedmill.SubscribedHalf) answer {
 			multi.Errors = append(multi.Errors, failedView{h.Events, problemOf(h.Refusal, "", "").Status, h.Refusal.Detail})
 			continue
 		}
-		view := viewIssued(h.Made)
+		view := s.viewIssued(h.Made)
 		views = append(views, view)
 		multi.Created = append(multi.Created, partView{view.ID, view.Events, view.URL, view.SigningSecret})
 	}
@@ -73,7 +73,7 @@ func (s *Server) changeSubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return subscriptionAnswer(viewSubscription(sub)), nil
+	return subscriptionAnswer(s.viewSubscription(sub)), nil
 }
 
 // rotateSecret gives a subscription a new signing secret.
@@ -93,7 +93,9 @@ func (s *Server) rotateSecret(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	render := func(sub feedmill.IssuedSubscription) answer { return subscriptionAnswer(viewIssued(sub)).withSecret() }
+	render := func(sub feedmill.IssuedSubscription) answer {
+		return subscriptionAnswer(s.viewIssued(sub)).withSecret()
+	}
 	sub, err := s.Subscriptions.Rotate(c.ctx(), c.who.Workspace, id, overlap, keepWith(c, render))
 	if err != nil {
 		return answer{}, err

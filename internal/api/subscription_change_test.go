@@ -35,12 +35,13 @@ func TestChangeSubscription(t *testing.T) {
 		{"disable", `{"state":"disabled"}`, `"state":"disabled","disabledReason":"user"`},
 		{"resume", `{"state":"active"}`, `"state":"active","delivery"`},
 		{
-			"delivery", `{"delivery":{"timeout":"500ms","rateLimit":{"requests":10,"per":"1m"},"concurrency":4,"ordered":true,"headers":{"x-team":"blue","X-Key":"s3cret"}}}`,
-			`"delivery":{"timeout":"500ms","rateLimit":{"requests":10,"per":"1m"},"concurrency":4,"ordered":true,"headers":{"X-Key":"***","X-Team":"***"}}`,
+			"delivery", `{"delivery":{"timeout":"500ms","rateLimit":{"requests":10,"per":"1m"},"concurrency":4,"ordered":true,"retrySchedule":["1s","5m"],"disableAfter":"1d","headers":{"x-team":"blue","X-Key":"s3cret"}}}`,
+			`"delivery":{"timeout":"500ms","rateLimit":{"requests":10,"per":"1m"},"concurrency":4,"ordered":true,"retrySchedule":["1s","5m"],"disableAfter":"1d","headers":{"X-Key":"***","X-Team":"***"}}`,
 		},
-		{"part of delivery", `{"delivery":{"rateLimit":5}}`, `"delivery":{"timeout":"500ms","rateLimit":{"requests":5,"per":"1s"},"concurrency":4,"ordered":true,"headers":{"X-Key":"***","X-Team":"***"}}`},
+		{"part of delivery", `{"delivery":{"rateLimit":5}}`, `"delivery":{"timeout":"500ms","rateLimit":{"requests":5,"per":"1s"},"concurrency":4,"ordered":true,"retrySchedule":["1s","5m"],"disableAfter":"1d","headers":{"X-Key":"***","X-Team":"***"}}`},
+		{"never disabled", `{"delivery":{"disableAfter":"off"}}`, `"retrySchedule":["1s","5m"],"disableAfter":"off"`},
 		{"one header less", `{"delivery":{"headers":{"X-KEY":null,"X-Team":"***","X-New":"n"}}}`, `"headers":{"X-New":"***","X-Team":"***"}`},
-		{"parts of delivery by default", `{"delivery":{"timeout":null,"rateLimit":null,"concurrency":null,"ordered":null,"headers":null}}`, `"delivery":` + deliveryDefaults},
+		{"parts of delivery by default", `{"delivery":{"timeout":null,"rateLimit":null,"concurrency":null,"ordered":null,"retrySchedule":null,"disableAfter":null,"headers":null}}`, `"delivery":` + deliveryDefaults},
 		{"delivery by default", `{"delivery":null}`, `"delivery":` + deliveryDefaults},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,7 +61,7 @@ func TestChangeSubscription(t *testing.T) {
 			}
 		}
 	}
-	if len(w.dispatcher.changed) != 18 {
+	if len(w.dispatcher.changed) != 19 {
 		t.Errorf("the dispatcher was told %d times", len(w.dispatcher.changed))
 	}
 	a := w.do(t, "PATCH", "/events/subscriptions/"+string(feedID), fmt.Sprintf(`{"events":["datafeed.source.deleted"],"filters":{"resourceId":%q}}`, feed))

@@ -15,7 +15,7 @@ import (
 )
 
 // deliveryDefaults is what a subscription says of its deliveries by default.
-const deliveryDefaults = `{"timeout":"15s","rateLimit":null,"concurrency":64,"ordered":false,"headers":{}}`
+const deliveryDefaults = `{"timeout":"15s","rateLimit":null,"concurrency":64,"ordered":false,"retrySchedule":["5s","5m","30m","2h","5h","10h","14h","20h","24h"],"disableAfter":"5d","headers":{}}`
 
 func checkAnswer(t *testing.T, code int, body string, wantCode int, want string) {
 	t.Helper()
@@ -54,7 +54,7 @@ func TestReadSubscriptions(t *testing.T) {
 		"data":{
 			"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],
 			"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,
-			"createdAt":"TIME","updatedAt":"TIME"}}`)
+			"createdAt":"TIME","updatedAt":"TIME","health":{"successShare":null,"backlog":0,"oldestPendingAt":null,"breaker":"closed"}}}`)
 	all := w.do(t, "GET", "/events/subscriptions", "")
 	checkAnswer(t, all.Code, all.Body.String(), 200, `[
 		{"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],

@@ -75,9 +75,11 @@ func (d *notedDispatcher) Changed(id feedmill.ID) {
 	defer d.mu.Unlock()
 	d.changed = append(d.changed, id)
 }
-func (d *notedDispatcher) InFlight(id feedmill.ID) bool     { return d.inFlight[id] }
-func (d *notedDispatcher) Offer(due []feedmill.DueDelivery) { d.offered = append(d.offered, due...) }
-func (d *notedDispatcher) Wake()                            { d.woken++ }
+func (d *notedDispatcher) InFlight(id feedmill.ID) bool              { return d.inFlight[id] }
+func (d *notedDispatcher) Offer(due []feedmill.DueDelivery)          { d.offered = append(d.offered, due...) }
+func (d *notedDispatcher) Wake()                                     { d.woken++ }
+func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState { return feedmill.BreakerClosed }
+
 func (d *notedDispatcher) Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error) {
 	return d.pinged, nil
 }

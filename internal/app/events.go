@@ -86,7 +86,7 @@ func (a *App) apiOptions(e *events, metrics *prometheus.Registry) api.Options {
 			Store: a.store, Vault: a.vault, Catalogue: e.catalogue, URLs: a.egress.Policy(), Changed: e.dispatcher.Changed, Max: a.config.MaxSubscriptions,
 		}),
 		Formats: decode.Formats(), CheckReading: decode.CheckReading, Decompress: decode.Decompress, MaxUpload: a.config.MaxUploadBytes,
-		RetryAttempts: feedmill.RetrySchedule(a.config.RetrySchedule).Attempts(),
+		RetrySchedule: a.config.RetrySchedule,
 		RateLimit:     a.config.RateLimit, RateBurst: a.config.RateBurst,
 	}
 }

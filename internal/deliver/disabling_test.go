@@ -15,33 +15,39 @@ import (
 )
 
 // disablingCases is when a subscription to which nothing gets through is warned
-// and disabled. Times are how long ago something was; zero means never.
+// and disabled. Times are how long ago something was; zero means never. The
+// attempt of the case comes after the failures.
 var disablingCases = []struct {
 	name                     string
-	created, success, warned time.Duration
+	failing, success, warned time.Duration
+	failures                 int
+	after                    time.Duration // of the settings
 	result                   Result
 	disabled                 string
 	warns                    bool
 }{
-	{name: "new", created: time.Minute},
-	{name: "a moment before the warning", created: 4*day - time.Millisecond},
-	{name: "four days without a success", created: 4 * day, warns: true},
-	{name: "a moment before the end", created: 5*day - time.Millisecond, warns: true},
-	{name: "five days without a success", created: 5 * day, disabled: "failing"},
-	{name: "much later", created: 90 * day, disabled: "failing"},
-	{name: "a success less than four days ago", created: 90 * day, success: 4*day - time.Millisecond},
-	{name: "four days since a success", created: 90 * day, success: 4 * day, warns: true},
-	{name: "five days since a success", created: 90 * day, success: 5 * day, disabled: "failing"},
-	{name: "a success of an earlier life", created: time.Minute, success: 9 * day},
-	{name: "warned already", created: 5*day - time.Millisecond, warned: day - time.Minute},
-	{name: "five days and warned", created: 5 * day, warned: day, disabled: "failing"},
-	{name: "a success in time", created: 5 * day, warned: day, result: Result{Status: 200}},
-	{name: "a success right after another, and a warning", created: 9 * day, success: 30 * time.Second, warned: 10 * time.Second, result: Result{Status: 200}},
-	{name: "gone", created: time.Minute, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
-	{name: "gone after five days", created: 5 * day, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
-	{name: "what cannot be sent", created: 5 * day, result: Result{Error: "too long", Final: true, NotSent: true}},
-	{name: "what the policy forbids", created: 5 * day, result: Result{Error: "forbidden", Final: true}},
-	{name: "no answer", created: 5 * day, result: Result{Error: "timeout"}, disabled: "failing"},
+	{name: "new"},
+	{name: "merely quiet for months", success: 90 * day},
+	{name: "a moment before the warning", failing: 4*day - time.Millisecond, failures: 99},
+	{name: "four days without a success", failing: 4 * day, failures: 99, warns: true},
+	{name: "a moment before the end", failing: 5*day - time.Millisecond, failures: 99, warns: true},
+	{name: "five days without a success", failing: 5 * day, failures: 9, disabled: "failing"},
+	{name: "five days and nine failures", failing: 5 * day, failures: 8, warns: true},
+	{name: "much later", failing: 90 * day, failures: 99, disabled: "failing"},
+	{name: "warned already", failing: 5*day - time.Millisecond, failures: 99, warned: day - time.Minute},
+	{name: "five days and warned", failing: 5 * day, failures: 99, warned: day, disabled: "failing"},
+	{name: "a success in time", failing: 5 * day, failures: 99, warned: day, result: Result{Status: 200}},
+	{name: "a success right after another, and a warning", failing: 9 * day, success: 30 * time.Second, warned: 10 * time.Second, result: Result{Status: 200}},
+	{name: "a success right after another, and a failure", failing: 9 * time.Second, failures: 1, success: 30 * time.Second, result: Result{Status: 200}},
+	{name: "gone", result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
+	{name: "gone after five days", failing: 5 * day, failures: 99, result: Result{Status: http.StatusGone, Error: "410"}, disabled: "gone"},
+	{name: "what cannot be sent", failing: 5 * day, failures: 99, result: Result{Error: "too long", Final: true, NotSent: true}},
+	{name: "what the policy forbids", failing: 5 * day, failures: 99, result: Result{Error: "forbidden", Final: true}},
+	{name: "no answer", failing: 5 * day, failures: 99, result: Result{Error: "timeout"}, disabled: "failing"},
+	{name: "a day is enough for it", failing: day, failures: 9, after: day, disabled: "failing"},
+	{name: "it has thirty days", failing: 29*day - time.Second, failures: 99, after: 30 * day},
+	{name: "warned on the last of thirty days", failing: 29 * day, failures: 99, after: 30 * day, warns: true},
+	{name: "never", failing: 90 * day, failures: 99, after: feedmill.NeverDisable},
 }
 
 const day = 24 * time.Hour
@@ -80,9 +86,10 @@ func TestDisabling(t *testing.T) {
 		h.subscribe(feedmill.DeliverySettings{}, func(s *feedmill.Subscription) { s.Events = []string{"subscription.*"} })
 		subs := make([]feedmill.ID, len(disablingCases))
 		for i, c := range disablingCases {
-			subs[i] = h.subscribe(feedmill.DeliverySettings{}, func(s *feedmill.Subscription) {
+			subs[i] = h.subscribe(feedmill.DeliverySettings{DisableAfter: c.after}, func(s *feedmill.Subscription) {
 				s.URL = fmt.Sprint("https://example.com/", i)
-				s.CreatedAt, s.LastSuccessAt, s.WarnedAt = ago(c.created), ago(c.success), ago(c.warned)
+				s.CreatedAt, s.LastSuccessAt, s.WarnedAt = ago(90*day), ago(c.success), ago(c.warned)
+				s.FailingSince, s.Failures = ago(c.failing), c.failures
 			})
 		}
 		h.dispatcher.Offer(h.accept(1, ""))
@@ -124,7 +131,7 @@ func TestWarnedOnce(t *testing.T) {
 	now := time.Now()
 	for _, warned := range []bool{false, true} {
 		var o feedmill.Outcome
-		new(Dispatcher).judge(&o, Target{createdAt: now.Add(-4 * day), warned: warned}, now)
+		new(Dispatcher).judge(&o, Target{failingSince: now.Add(-4 * day), warned: warned}, now)
 		if o.Warn == warned || (o.Notice == nil) != warned || o.Disable != "" {
 			t.Errorf("warned %v: %+v", warned, o)
 		}
@@ -147,6 +154,30 @@ func TestSuccessesAreNotedOnceAMinute(t *testing.T) {
 			if got := h.subscription(sub).LastSuccessAt.Sub(began); got != noted {
 				h.Errorf("after %s the last success is noted at %s, want %s", at, got, noted)
 			}
+		}
+	})
+}
+
+// A subscription's own waits count instead of the service's.
+func TestOwnSchedule(t *testing.T) {
+	failing := func(context.Context, Target, Message) Result { return Result{Status: 500, Error: "500"} }
+	runDispatcher(t, Options{Random: func() float64 { return 0.5 }, PollEvery: day}, failing, func(h *harness) {
+		own := feedmill.RetrySchedule{time.Minute, time.Hour}
+		h.subscribe(feedmill.DeliverySettings{Retries: own})
+		due := h.accept(1, "")
+		h.dispatcher.Offer(due)
+		time.Sleep(day)
+		sent := h.attempts()
+		if len(sent) != 3 {
+			h.Fatalf("%d attempts were made, want 3", len(sent))
+		}
+		for i, wait := range own {
+			if late := sent[i+1].began.Sub(sent[i].began) - wait; late < 0 || late > 10*time.Millisecond {
+				h.Errorf("attempt %d came %s after it was due", i+2, late)
+			}
+		}
+		if d := h.delivery(due[0].ID); d.State != feedmill.DeliveryExhausted || d.Reason != "all 3 attempts failed" {
+			h.Errorf("the delivery is %+v", d)
 		}
 	})
 }

@@ -20,7 +20,7 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 	case r.ok():
 		o.State = feedmill.DeliveryDelivered
 		// Once in a while is enough, and every time would be a write more.
-		o.Succeeded = t.target.warned || now.Sub(t.target.successAt) > successStep
+		o.Succeeded = t.target.warned || t.target.failing() || now.Sub(t.target.successAt) > successStep
 		return o
 	case r.Final:
 		o.State, o.Reason = feedmill.DeliveryExhausted, r.Error
@@ -31,7 +31,11 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 		o.Notice = d.notice("subscription.disabled", t.target, feedmill.DisabledGone, now)
 		return o
 	}
-	wait, again := d.Schedule.Next(m.Attempt, int(t.due.maxAttempts), d.Random())
+	schedule := d.Schedule
+	if own := t.target.Settings.Retries; len(own) > 0 {
+		schedule = own
+	}
+	wait, again := schedule.Next(m.Attempt, int(t.due.maxAttempts), d.Random())
 	if again {
 		o.State, o.DueAt = feedmill.DeliveryRetrying, o.At.Add(max(wait, r.RetryAfter))
 	} else {
@@ -44,18 +48,20 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 // successStep is how far a subscription's last success may trail.
 const successStep = time.Minute
 
-// judge disables a subscription to which nothing has got through for too long,
-// and warns a day before.
+// judge counts a failure, disables a subscription to which nothing has got
+// through for too long since the first of them, and warns a day before.
 func (d *Dispatcher) judge(o *feedmill.Outcome, t Target, now time.Time) {
-	good := t.createdAt
-	if t.successAt.After(good) {
-		good = t.successAt
+	failures := t.failures + 1
+	o.Failed = failures <= feedmill.FailuresToDisable
+	patience, ends := t.Settings.Patience()
+	if !ends || !t.failing() {
+		return
 	}
-	switch failing := now.Sub(good); {
-	case failing >= feedmill.DisableAfter:
+	switch failing := now.Sub(t.failingSince); {
+	case failing >= patience && failures >= feedmill.FailuresToDisable:
 		o.Disable = feedmill.DisabledFailing
 		o.Notice = d.notice("subscription.disabled", t, feedmill.DisabledFailing, now)
-	case failing >= feedmill.DisableAfter-feedmill.WarnBeforeDisable && !t.warned:
+	case failing >= patience-feedmill.WarnBeforeDisable && !t.warned:
 		o.Warn = true
 		o.Notice = d.notice("subscription.disabling_soon", t, feedmill.DisabledFailing, now)
 	}

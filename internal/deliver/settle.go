@@ -134,8 +134,10 @@ func (d *Dispatcher) settled(batch []settling) {
 		case t == nil:
 		case o.Disable != "", o.Warn:
 			l.subscription.set(nil) // it has changed with this outcome
-		case o.Succeeded && (t.warned || o.At.Sub(t.successAt) >= successStep):
+		case o.Succeeded && (t.warned || t.failing() || o.At.Sub(t.successAt) >= successStep):
 			l.subscription.set(t.succeeded(o.At))
+		case o.Failed:
+			l.subscription.set(t.failed(o.At))
 		}
 		if l.subscription.target == nil || l.subscription.target.ordered() {
 			l.backlog.rest = unread

@@ -28,9 +28,12 @@ type Target struct {
 	state     feedmill.SubscriptionState
 	deleted   bool
 	listening bool
-	createdAt time.Time
 	successAt time.Time
-	warned    bool
+	// failingSince is when the present run of failures began, zero where there
+	// is none, and failures counts it as far as that matters.
+	failingSince time.Time
+	failures     int
+	warned       bool
 }
 
 // Of a target that is not known, nothing of the following is true.
@@ -59,9 +62,22 @@ func (t *Target) endedReason() string {
 // succeeded is the subscription after a delivery succeeded.
 func (t *Target) succeeded(at time.Time) *Target {
 	after := *t
-	after.successAt, after.warned = at, false
+	after.successAt, after.warned, after.failingSince, after.failures = at, false, time.Time{}, 0
 	return &after
 }
+
+// failed is the subscription after an attempt failed.
+func (t *Target) failed(at time.Time) *Target {
+	after := *t
+	after.failures = min(t.failures+1, feedmill.FailuresToDisable)
+	if !t.failing() {
+		after.failingSince = at
+	}
+	return &after
+}
+
+// failing reports whether the last attempt failed.
+func (t *Target) failing() bool { return !t.failingSince.IsZero() }
 
 func (d *Dispatcher) readTarget(ctx context.Context, id feedmill.ID) (*Target, error) {
 	s, err := d.Store.SubscriptionForDelivery(ctx, id)
@@ -78,7 +94,8 @@ func (d *Dispatcher) readTarget(ctx context.Context, id feedmill.ID) (*Target, e
 func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target, error) {
 	t := &Target{
 		Subscription: s.ID, Workspace: s.Workspace, URL: s.URL, Method: s.Method, Settings: s.Delivery,
-		state: s.State, deleted: !s.DeletedAt.IsZero(), listening: s.Listening(), createdAt: s.CreatedAt, successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
+		state: s.State, deleted: !s.DeletedAt.IsZero(), listening: s.Listening(), successAt: s.LastSuccessAt, warned: !s.WarnedAt.IsZero(),
+		failingSince: s.FailingSince, failures: s.Failures,
 	}
 	orDefault(&t.Settings.Concurrency, feedmill.DefaultConcurrency)
 	if t.Settings.Timeout == 0 {

@@ -159,7 +159,7 @@ func setState(sub *feedmill.Subscription, state feedmill.SubscriptionState, at t
 	sub.State, sub.DisabledReason = state, ""
 	switch state {
 	case feedmill.SubscriptionActive:
-		sub.LastSuccessAt, sub.WarnedAt = at, time.Time{}
+		sub.WarnedAt, sub.FailingSince, sub.Failures = time.Time{}, time.Time{}, 0
 	case feedmill.SubscriptionDisabled:
 		sub.DisabledReason = feedmill.DisabledByUser
 	}

@@ -18,11 +18,11 @@ func TestStates(t *testing.T) {
 	}{
 		{
 			"enabled again, the time begins anew",
-			feedmill.Subscription{State: "disabled", DisabledReason: "failing", LastSuccessAt: long, WarnedAt: long},
+			feedmill.Subscription{State: "disabled", DisabledReason: "failing", LastSuccessAt: long, WarnedAt: long, FailingSince: long, Failures: 9},
 			"active",
-			feedmill.Subscription{State: "active", LastSuccessAt: at},
+			feedmill.Subscription{State: "active", LastSuccessAt: long},
 		},
-		{"resumed, it does too", feedmill.Subscription{State: "paused", LastSuccessAt: long, WarnedAt: long}, "active", feedmill.Subscription{State: "active", LastSuccessAt: at}},
+		{"resumed, it does too", feedmill.Subscription{State: "paused", LastSuccessAt: long, WarnedAt: long}, "active", feedmill.Subscription{State: "active", LastSuccessAt: long}},
 		{"active all along", feedmill.Subscription{State: "active", LastSuccessAt: long, WarnedAt: long}, "active", feedmill.Subscription{State: "active", LastSuccessAt: long, WarnedAt: long}},
 		{"disabled already", feedmill.Subscription{State: "disabled", DisabledReason: "gone"}, "disabled", feedmill.Subscription{State: "disabled", DisabledReason: "gone"}},
 		{"disabled", feedmill.Subscription{State: "paused", LastSuccessAt: long}, "disabled", feedmill.Subscription{State: "disabled", DisabledReason: "user", LastSuccessAt: long}},
@@ -30,7 +30,7 @@ func TestStates(t *testing.T) {
 	} {
 		got := c.from
 		setState(&got, c.to, at)
-		if got.State != c.want.State || got.DisabledReason != c.want.DisabledReason || !got.LastSuccessAt.Equal(c.want.LastSuccessAt) || !got.WarnedAt.Equal(c.want.WarnedAt) {
+		if got.State != c.want.State || got.DisabledReason != c.want.DisabledReason || !got.LastSuccessAt.Equal(c.want.LastSuccessAt) || !got.WarnedAt.Equal(c.want.WarnedAt) || !got.FailingSince.Equal(c.want.FailingSince) || got.Failures != c.want.Failures {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package subscribe
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -9,11 +10,13 @@ import (
 
 // deliveryFields are the fields of delivery that a request gives.
 type deliveryFields struct {
-	timeout     *time.Duration
-	rate        *rateLimit
-	concurrency *int
-	ordered     *bool
-	headers     *headerChange
+	timeout      *time.Duration
+	rate         *rateLimit
+	concurrency  *int
+	ordered      *bool
+	retries      *feedmill.RetrySchedule
+	disableAfter *time.Duration
+	headers      *headerChange
 }
 
 // rateLimit is how many requests may be made in a time; of none, any number.
@@ -63,6 +66,18 @@ func readDelivery(v strictjson.Field) (f deliveryFields) {
 			*f.ordered, _ = v.Boolean()
 		}
 	}
+	if v, ok := d.Get("retrySchedule"); ok {
+		f.retries = all.retries
+		if v.Kind != 'n' {
+			*f.retries = readRetries(v)
+		}
+	}
+	if v, ok := d.Get("disableAfter"); ok {
+		f.disableAfter = all.disableAfter
+		if v.Kind != 'n' {
+			*f.disableAfter, _ = strictjson.Parse(v, parseDisableAfter)
+		}
+	}
 	if v, ok := d.Get("headers"); ok {
 		f.headers = readHeaders(v)
 	}
@@ -73,7 +88,43 @@ func readDelivery(v strictjson.Field) (f deliveryFields) {
 // defaultDelivery gives every field its default.
 func defaultDelivery() deliveryFields {
 	timeout, concurrency := feedmill.DefaultTimeout, feedmill.DefaultConcurrency
-	return deliveryFields{timeout: &timeout, rate: new(rateLimit), concurrency: &concurrency, ordered: new(bool), headers: &headerChange{clear: true}}
+	return deliveryFields{
+		timeout: &timeout, rate: new(rateLimit), concurrency: &concurrency, ordered: new(bool), headers: &headerChange{clear: true},
+		retries: new(feedmill.RetrySchedule), disableAfter: new(time.Duration),
+	}
+}
+
+// readRetries reads the waits between attempts.
+func readRetries(v strictjson.Field) (waits feedmill.RetrySchedule) {
+	if v.Kind != '[' {
+		v.Fault("This must be a list of durations such as [\"30s\", \"5m\"], each the wait before one more attempt.")
+		return nil
+	}
+	parse := feedmill.DurationBetween(feedmill.MinRetryWait, feedmill.MaxRetryWait)
+	n := 0
+	for _, item := range v.Elements() {
+		if n++; n > feedmill.MaxRetries {
+			break
+		}
+		wait, _ := strictjson.Parse(item, parse)
+		waits = append(waits, wait)
+	}
+	if n == 0 || n > feedmill.MaxRetries {
+		v.Fault(fmt.Sprintf("This must have 1 to %d waits; null gives the schedule of the service.", feedmill.MaxRetries))
+	}
+	return waits
+}
+
+// parseDisableAfter reads how long nothing may get through.
+func parseDisableAfter(text string) (time.Duration, error) {
+	if text == "off" {
+		return feedmill.NeverDisable, nil
+	}
+	d, err := feedmill.DurationBetween(feedmill.MinDisableAfter, feedmill.MaxDisableAfter)(text)
+	if err != nil {
+		return 0, feedmill.Invalid("This must be off, or a duration from 1d to 30d.")
+	}
+	return d, nil
 }
 
 // readRateLimit reads {"requests":10,"per":"1s"}, or a number for so many a second.
@@ -111,5 +162,11 @@ func (f deliveryFields) apply(d *feedmill.DeliverySettings) {
 	}
 	if f.ordered != nil {
 		d.Ordered = *f.ordered
+	}
+	if f.retries != nil {
+		d.Retries = *f.retries
+	}
+	if f.disableAfter != nil {
+		d.DisableAfter = *f.disableAfter
 	}
 }

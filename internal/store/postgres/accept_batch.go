@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -150,7 +151,7 @@ func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now ti
 	matches := a.matchesOf(e)
 	a.open = slices.Grow(a.open, len(matches))
 	for _, m := range matches {
-		d := newDelivery(e, m.subscription, maxAttempts, now)
+		d := newDelivery(e, m.subscription, cmp.Or(m.attempts, maxAttempts), now)
 		if !apart(d) {
 			if fresh.first == "" {
 				fresh.first = d.ID

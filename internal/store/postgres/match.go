@@ -14,6 +14,9 @@ import (
 type match struct {
 	subscription feedmill.ID
 	disabled     bool
+	// attempts is how many its deliveries get; zero means as many as the
+	// service's schedule makes.
+	attempts int
 }
 
 // topic is what an event is matched by.
@@ -40,15 +43,15 @@ func (a *acceptBatch) match(b *pgx.Batch) {
 		workspaces, names, resources = append(workspaces, string(t.workspace)), append(names, t.name), append(resources, t.resource)
 		numbers = append(numbers, int32(i))
 	}
-	each(b.Queue(`SELECT e.number, s.id, s.state = 'disabled'
+	each(b.Queue(`SELECT e.number, s.id, s.state = 'disabled', s.attempts
 		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[]) AS e (workspace_id, topic, resource_id, number)
 		CROSS JOIN LATERAL (SELECT subscription_id FROM subscription_topics t
 			WHERE t.workspace_id = e.workspace_id AND t.topic = e.topic AND t.resource_id = e.resource_id OFFSET 0) t
-		CROSS JOIN LATERAL (SELECT id, state FROM subscriptions s WHERE s.id = t.subscription_id OFFSET 0) s`, workspaces, names, resources, numbers),
+		CROSS JOIN LATERAL (SELECT id, state, attempts FROM subscriptions s WHERE s.id = t.subscription_id OFFSET 0) s`, workspaces, names, resources, numbers),
 		func(row record.Row) error {
 			var i int
 			var m match
-			if err := row.Scan(&i, &m.subscription, &m.disabled); err != nil {
+			if err := row.Scan(&i, &m.subscription, &m.disabled, &m.attempts); err != nil {
 				return err
 			}
 			a.matches[i] = append(a.matches[i], m)

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -73,7 +74,7 @@ func scanReplay(row record.Row) (r replay, err error) {
 
 // stepReplay makes the next deliveries of a replay and notes how far it came.
 func (t tx) stepReplay(ctx context.Context, r replay, now time.Time, maxAttempts, limit int) error {
-	ended, err := t.lockSubscription(ctx, r.Subscription)
+	ended, own, err := t.lockSubscription(ctx, r.Subscription)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (t tx) stepReplay(ctx context.Context, r replay, now time.Time, maxAttempts
 			return err
 		}
 	}
-	fresh, err := t.redeliveries(ctx, old, now, maxAttempts)
+	fresh, err := t.redeliveries(ctx, old, now, cmp.Or(own, maxAttempts))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -8,6 +9,20 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
+
+// HastenRetries makes up to limit deliveries of a subscription that wait for their
+// next attempt due at now, and reports how many. It passes over those whose
+// outcome is being written.
+func (db *DB) HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (hastened int, err error) {
+	err = db.write(ctx, func(tx tx) error {
+		n, err := tx.exec(ctx, `UPDATE open_deliveries SET due_at = $2 WHERE id IN (
+			SELECT id FROM open_deliveries WHERE subscription_id = $1 AND state = 'retrying' AND due_at > $2
+			ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)`, subscription, now, limit)
+		hastened = int(n)
+		return err
+	})
+	return hastened, err
+}
 
 // RetryDelivery makes a delivery pending and due at now with add more attempts
 // allowed than it has made. One that is pending, whose subscription is
@@ -21,7 +36,7 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 	err = db.write(ctx, func(tx tx) error {
 		// Whoever locks several locks subscriptions before events, and
 		// events before deliveries.
-		ended, err := tx.lockSubscription(ctx, found.Subscription)
+		ended, own, err := tx.lockSubscription(ctx, found.Subscription)
 		if err != nil {
 			return err
 		}
@@ -35,7 +50,7 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		if err != nil {
 			return err
 		}
-		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
+		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+cmp.Or(own, add), now, time.Time{}
 		due.Delivery = d
 		if respond != nil {
 			if err := tx.keepResponse(ctx, respond(d)); err != nil {
@@ -60,11 +75,11 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 
 // lockSubscription reports whether a subscription is disabled or deleted and keeps it
 // from becoming so before the deliveries that are opened are there to be
-// discarded.
-func (t tx) lockSubscription(ctx context.Context, subscription feedmill.ID) (ended bool, err error) {
-	err = t.QueryRow(ctx, `SELECT state = 'disabled' OR deleted_at IS NOT NULL FROM subscriptions WHERE id = $1 FOR SHARE`,
-		subscription).Scan(&ended)
-	return ended, translate(err)
+// discarded. attempts is how many its deliveries get, zero for the service's.
+func (t tx) lockSubscription(ctx context.Context, subscription feedmill.ID) (ended bool, attempts int, err error) {
+	err = t.QueryRow(ctx, `SELECT state = 'disabled' OR deleted_at IS NOT NULL, attempts FROM subscriptions WHERE id = $1 FOR SHARE`,
+		subscription).Scan(&ended, &attempts)
+	return ended, attempts, translate(err)
 }
 
 // reopen takes a delivery that is not pending out of the table that it is in.

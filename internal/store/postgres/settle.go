@@ -42,7 +42,10 @@ func (db *DB) settleCalls(ctx context.Context, calls [][]feedmill.Outcome) error
 		steps := rounds(outcomes)
 		first := steps[0]
 		steps[0] = func(b *pgx.Batch) error {
+			lock, countFailures := queueFailures(outcomes)
+			lock(b)
 			noted = db.successes.queue(b, outcomes)
+			countFailures(b)
 			return first(b)
 		}
 		if err := db.pipeline(ctx, steps...); err != nil {

@@ -26,6 +26,12 @@ func (t tx) settleSubscription(ctx context.Context, o feedmill.Outcome, notices 
 			return err
 		}
 	}
+	if o.Failed {
+		_, countFailure := queueFailures([]feedmill.Outcome{o})
+		if err := t.send(ctx, func(b *pgx.Batch) error { countFailure(b); return nil }); err != nil {
+			return err
+		}
+	}
 	changed := !o.Warn && o.Disable == ""
 	if o.Warn {
 		n, err := t.exec(ctx, `UPDATE subscriptions SET warned_at = $1 WHERE id = $2 AND warned_at IS NULL AND deleted_at IS NULL`, o.At, o.Subscription)
@@ -37,8 +43,9 @@ func (t tx) settleSubscription(ctx context.Context, o feedmill.Outcome, notices 
 	if o.Disable != "" {
 		n, err := t.exec(ctx, `UPDATE subscriptions SET state = 'disabled', disabled_reason = $1, updated_at = $2
 			WHERE id = $3 AND state <> 'disabled' AND deleted_at IS NULL
-			AND ($1 <> '`+feedmill.DisabledFailing+`' OR (state = 'active' AND greatest(last_success_at, created_at) <= $4))`,
-			o.Disable, o.At, o.Subscription, o.At.Add(-feedmill.DisableAfter))
+			AND ($1 <> '`+feedmill.DisabledFailing+`' OR (state = 'active' AND failures >= $4 AND disable_after >= 0
+				AND failing_since + CASE disable_after WHEN 0 THEN $5::interval ELSE disable_after / 1000 * interval '1 microsecond' END <= $2))`,
+			o.Disable, o.At, o.Subscription, feedmill.FailuresToDisable, feedmill.DisableAfter)
 		if err != nil {
 			return err
 		}

@@ -42,12 +42,12 @@ func (s *successes) queue(b *pgx.Batch, outcomes []feedmill.Outcome) (moved map[
 		return nil
 	}
 	ids, times := make([]string, 0, len(last)), make([]time.Time, 0, len(last))
-	which := `s.warned_at IS NOT NULL`
+	which := `(s.warned_at IS NOT NULL OR s.failing_since IS NOT NULL)`
 	s.mu.Lock()
 	for id, at := range last {
 		ids, times = append(ids, string(id)), append(times, at)
 		if s.noted[id].Before(at.Add(-successStep)) {
-			which = `(s.warned_at IS NOT NULL OR s.last_success_at IS NULL OR s.last_success_at < t.at - interval '1 minute')`
+			which = `(s.warned_at IS NOT NULL OR s.failing_since IS NOT NULL OR s.last_success_at IS NULL OR s.last_success_at < t.at - interval '1 minute')`
 		}
 	}
 	s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *successes) queue(b *pgx.Batch, outcomes []feedmill.Outcome) (moved map[
 	each(b.Queue(`WITH succeeded AS (
 			SELECT s.id, t.at FROM unnest($1::text[], $2::timestamptz[]) AS t (id, at) JOIN subscriptions s ON s.id = ANY (ARRAY[t.id])
 			WHERE `+which+` ORDER BY t.id FOR UPDATE OF s)
-		UPDATE subscriptions s SET last_success_at = greatest(s.last_success_at, t.at), warned_at = NULL
+		UPDATE subscriptions s SET last_success_at = greatest(s.last_success_at, t.at), warned_at = NULL, failing_since = NULL, failures = 0
 		FROM succeeded t WHERE s.id = ANY (ARRAY[t.id]) RETURNING s.id, s.last_success_at`, ids, times),
 		func(row record.Row) error {
 			var id feedmill.ID

@@ -31,6 +31,8 @@ func Subscription(s *feedmill.Subscription, k Kinds) []any {
 		&s.ID, &s.Workspace, &s.Name, &s.URL, k.Words(&s.Events), &s.Method, &s.ResourceID, &s.State, &s.DisabledReason,
 		k.Duration(&d.Timeout), &d.RateLimit, k.Duration(&d.RatePer), &d.Concurrency, &d.Ordered, &s.Secrets, &s.Headers, k.Words(&s.HeaderNames),
 		k.Time(&s.CreatedAt), k.Time(&s.UpdatedAt), k.Time(&s.DeletedAt), k.Time(&s.LastSuccessAt), k.Time(&s.WarnedAt), k.Time(&s.ListenUntil),
+		waits{&d.Retries},
+		k.Duration(&d.DisableAfter), k.Time(&s.FailingSince), &s.Failures,
 	}
 }
 

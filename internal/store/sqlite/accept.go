@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -158,7 +159,7 @@ func (t *tx) insertDeliveries(events []feedmill.Event, seq int64, maxAttempts in
 		for _, m := range matches {
 			d := feedmill.Delivery{
 				Workspace: e.Workspace, Subscription: m.subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
-				State: feedmill.DeliveryPending, MaxAttempts: maxAttempts, DueAt: now,
+				State: feedmill.DeliveryPending, MaxAttempts: cmp.Or(m.attempts, maxAttempts), DueAt: now,
 			}
 			if m.disabled {
 				d.State, d.Reason = feedmill.DeliveryDiscarded, reasonDisabled
@@ -181,7 +182,7 @@ func (t *tx) insertDeliveries(events []feedmill.Event, seq int64, maxAttempts in
 			r.text(d.Type)
 			r.text(d.ResourceID)
 			r.bool(m.ordered)
-			r.int(int64(maxAttempts))
+			r.int(int64(d.MaxAttempts))
 			r.int(now.UnixMilli())
 			if err := r.endRow(); err != nil {
 				return nil, err

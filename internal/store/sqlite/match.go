@@ -11,16 +11,19 @@ import (
 type match struct {
 	subscription      feedmill.ID
 	disabled, ordered bool
+	// attempts is how many its deliveries get; zero means as many as the
+	// service's schedule makes.
+	attempts int
 }
 
 // matching looks for each pair of a topic and a filter by itself: SQLite makes
 // a temporary table for every IN and every DISTINCT, and this query runs for
 // each event.
 const (
-	unfilteredTopic = `SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
-		UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
-	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
-		UNION ALL SELECT subscription_id, disabled, ordered FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
+	unfilteredTopic = `SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ''
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ''`
+	filteredTopic = ` UNION ALL SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?2 AND resource_id = ?4
+		UNION ALL SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
 )
 
 // match finds the subscriptions that an event is for, in the order of their
@@ -37,7 +40,7 @@ func (t *tx) match(e feedmill.Event) ([]match, error) {
 	}
 	var found []match
 	err := t.each(query, args, func(r *row) {
-		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0})
+		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0, int(r.int())})
 	})
 	if err != nil {
 		return nil, err

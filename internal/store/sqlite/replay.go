@@ -62,15 +62,16 @@ type replay struct {
 	states           []feedmill.DeliveryState
 	cursor, bound    feedmill.ID
 	ended, ordered   bool
+	own              feedmill.DeliverySettings
 }
 
 // nextReplay finds the unfinished replay that has made the fewest deliveries.
 func (t *tx) nextReplay() (r replay, err error) {
 	var states string
-	err = t.row(`SELECT r.id, r.subscription_id, r.states, r.cursor, r.bound, s.deleted_at IS NOT NULL OR s.state = ?, s.ordered
+	err = t.row(`SELECT r.id, r.subscription_id, r.states, r.cursor, r.bound, s.deleted_at IS NOT NULL OR s.state = ?, s.ordered, s.retries
 		FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
 		WHERE r.done_at IS NULL ORDER BY r.made LIMIT 1`, feedmill.SubscriptionDisabled).
-		Scan(&r.id, &r.subscription, &states, &r.cursor, &r.bound, &r.ended, &r.ordered)
+		Scan(&r.id, &r.subscription, &states, &r.cursor, &r.bound, &r.ended, &r.ordered, record.Waits(&r.own.Retries))
 	for _, s := range strings.Fields(states) {
 		r.states = append(r.states, feedmill.DeliveryState(s))
 	}
@@ -88,7 +89,7 @@ func (t *tx) stepReplay(r replay, now time.Time, maxAttempts, limit int) error {
 		for _, o := range old {
 			d := feedmill.Delivery{
 				Workspace: o.Workspace, Subscription: o.Subscription, Type: o.Type, ResourceID: o.ResourceID,
-				State: feedmill.DeliveryPending, MaxAttempts: maxAttempts, DueAt: now,
+				State: feedmill.DeliveryPending, MaxAttempts: r.own.Attempts(maxAttempts), DueAt: now,
 			}
 			event, err := t.eventSeqOf(o)
 			if err != nil {

@@ -8,6 +8,22 @@ import (
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
+// HastenRetries makes up to limit deliveries of a subscription that wait for their
+// next attempt due at now, and reports how many.
+func (db *DB) HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error) {
+	var n int64
+	err := db.write(ctx, func(tx *tx) (err error) {
+		n, err = tx.exec(`UPDATE deliveries SET at = ?2 WHERE seq IN (
+			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ?1 AND state = 4 AND at > ?2 LIMIT ?3)`,
+			subscription, toMillis(now), limit)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(n), nil
+}
+
 // RetryDelivery makes a delivery pending and due at now with add more attempts
 // allowed than it has made.
 func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error) {
@@ -16,10 +32,11 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		var (
 			state   feedmill.SubscriptionState
 			deleted bool
+			own     feedmill.DeliverySettings
 		)
-		d.Delivery, err = scanDeliveryAnd(tx.row(`SELECT `+deliveryColumns+`, e.payload, s.state, s.deleted_at IS NOT NULL
+		d.Delivery, err = scanDeliveryAnd(tx.row(`SELECT `+deliveryColumns+`, e.payload, s.state, s.deleted_at IS NOT NULL, s.retries
 			FROM deliveries d CROSS JOIN events e ON e.seq = d.event_seq CROSS JOIN subscriptions s ON s.id = d.subscription_id
-			WHERE d.id = ? AND d.workspace_id = ?`, id, workspace), &d.Payload, &state, &deleted)
+			WHERE d.id = ? AND d.workspace_id = ?`, id, workspace), &d.Payload, &state, &deleted, record.Waits(&own.Retries))
 		switch {
 		case err != nil:
 			return err
@@ -30,7 +47,7 @@ func (db *DB) RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add 
 		case d.State == feedmill.DeliveryPending:
 			return &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The delivery is pending already."}
 		}
-		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+add, now, time.Time{}
+		d.State, d.Reason, d.MaxAttempts, d.DueAt, d.EndedAt = feedmill.DeliveryPending, "", d.Attempts+own.Attempts(add), now, time.Time{}
 		if _, err := tx.exec(`UPDATE deliveries SET state = 2, reason = '', budget = ?, at = ?,
 			ordered = (SELECT s.ordered FROM subscriptions s WHERE s.id = subscription_id) WHERE seq = ?`, d.MaxAttempts, toMillis(now), d.Seq); err != nil {
 			return err

@@ -15,12 +15,19 @@ const successStep = time.Minute
 // this transaction has noted.
 func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]time.Time, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if noted, ok := succeeded[o.Subscription]; o.Succeeded && (!ok || o.At.Sub(noted) >= successStep) {
-		if _, err := t.exec(`UPDATE subscriptions SET last_success_at = max(coalesce(last_success_at, ?1), ?1), warned_at = NULL
-			WHERE id = ?2 AND (last_success_at IS NULL OR last_success_at <= ?3 OR warned_at IS NOT NULL)`,
+		if _, err := t.exec(`UPDATE subscriptions SET last_success_at = max(coalesce(last_success_at, ?1), ?1), warned_at = NULL, failing_since = NULL, failures = 0
+			WHERE id = ?2 AND (last_success_at IS NULL OR last_success_at <= ?3 OR warned_at IS NOT NULL OR failing_since IS NOT NULL)`,
 			o.At.UnixMilli(), string(o.Subscription), o.At.Add(-successStep).UnixMilli()); err != nil {
 			return nil, err
 		}
 		succeeded[o.Subscription] = o.At
+	}
+	if o.Failed {
+		if _, err := t.exec(`UPDATE subscriptions SET failing_since = coalesce(failing_since, ?1), failures = min(failures + 1, ?2) WHERE id = ?3`,
+			o.At.UnixMilli(), feedmill.FailuresToDisable, string(o.Subscription)); err != nil {
+			return nil, err
+		}
+		delete(succeeded, o.Subscription)
 	}
 	changed := true
 	if o.Warn {
@@ -50,9 +57,10 @@ func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]ti
 func (t *tx) disable(o feedmill.Outcome) (bool, error) {
 	n, err := t.exec(`UPDATE subscriptions SET state = ?1, disabled_reason = ?2, updated_at = ?3
 		WHERE id = ?4 AND state <> ?1 AND deleted_at IS NULL
-		AND (?2 <> ?5 OR (state = ?6 AND max(coalesce(last_success_at, 0), created_at) <= ?7))`,
+		AND (?2 <> ?5 OR (state = ?6 AND failures >= ?7 AND disable_after >= 0
+			AND failing_since + CASE disable_after WHEN 0 THEN ?8 ELSE disable_after END <= ?3))`,
 		string(feedmill.SubscriptionDisabled), o.Disable, toMillis(o.At), o.Subscription,
-		feedmill.DisabledFailing, string(feedmill.SubscriptionActive), toMillis(o.At.Add(-feedmill.DisableAfter)))
+		feedmill.DisabledFailing, string(feedmill.SubscriptionActive), feedmill.FailuresToDisable, feedmill.DisableAfter.Milliseconds())
 	if err != nil || n == 0 {
 		return false, err
 	}

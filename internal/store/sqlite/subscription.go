@@ -13,9 +13,9 @@ func (t *tx) setTopics(old *feedmill.Subscription, s feedmill.Subscription) erro
 		return err
 	}
 	for topic, resource := range s.Topics() {
-		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled, ordered)
-			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			s.Workspace, topic, resource, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered); err != nil {
+		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled, ordered, attempts)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			s.Workspace, topic, resource, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered, s.Delivery.Attempts(0)); err != nil {
 			return err
 		}
 	}

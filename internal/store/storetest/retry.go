@@ -89,4 +89,84 @@ var retryCases = []testCase{
 		want(t, err, feedmill.ErrIdempotencyKeyUsed)
 		equal(t, "delivery", before, deliveries(t, s, sub)[0])
 	}},
+	{name: "a schedule of the subscription's own says how many attempts there are", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		budgets := func() (n []int) {
+			for _, d := range deliveries(t, s, sub) {
+				n = append(n, d.MaxAttempts)
+			}
+			return n
+		}
+		accept(t, s, newEvent(w.ID, "metric.created", ""))
+		_, err := s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+			sub.Delivery.Retries = feedmill.RetrySchedule{time.Second, time.Minute}
+			return nil, nil
+		})
+		must(t, err)
+		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
+		equal(t, "budgets", []int{maxAttempts, 3}, budgets())
+		equal(t, "budget of what is due", 3, due[0].MaxAttempts)
+		settle(t, s, due[0], feedmill.DeliveryExhausted)
+		must(t, s.CreateReplay(ctx, newReplay(sub, feedmill.DeliveryExhausted), nil))
+		finishReplays(t, s, now(), 9)
+		retried, err := s.RetryDelivery(ctx, w.ID, due[0].ID, maxAttempts, now(), nil)
+		must(t, err)
+		equal(t, "budget of a retry by hand", 1+3, retried.MaxAttempts)
+		equal(t, "budgets", []int{maxAttempts, 4, 3}, budgets())
+	}},
+	{name: "of a whole subscription: what waits is due, and nothing else changes", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, other := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(5, w.ID, "metric.created", "")...)
+		for _, d := range due {
+			o := newOutcome(d, feedmill.DeliveryRetrying)
+			o.DueAt = now().Add(time.Hour)
+			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
+			must(t, err)
+		}
+		at := now()
+		for _, step := range []struct{ limit, want int }{{3, 3}, {3, 2}, {3, 0}} {
+			n, err := s.HastenRetries(ctx, sub.ID, at, step.limit)
+			must(t, err)
+			equal(t, "hastened", step.want, n)
+		}
+		for id, want := range map[feedmill.ID]int{sub.ID: 5, other.ID: 0} {
+			found, err := s.Due(ctx, feedmill.DueQuery{Subscription: id, Now: at, Limit: 9})
+			must(t, err)
+			equal(t, "due", want, len(found))
+			for _, d := range found {
+				if d.State != feedmill.DeliveryRetrying || d.Attempts != 1 || !d.DueAt.Equal(at) {
+					t.Errorf("hastened to %+v", d.Delivery)
+				}
+			}
+		}
+	}},
+	{name: "health of a subscription", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		health := func() feedmill.SubscriptionHealth {
+			h, err := s.SubscriptionHealth(ctx, w.ID, sub.ID)
+			must(t, err)
+			return h
+		}
+		equal(t, "of a new one", feedmill.SubscriptionHealth{}, health())
+		_, due := accept(t, s, newEvents(6, w.ID, "metric.created", "")...)
+		for i, state := range []feedmill.DeliveryState{
+			feedmill.DeliveryDelivered, feedmill.DeliveryRetrying, feedmill.DeliveryExhausted, feedmill.DeliveryDelivered,
+		} {
+			settle(t, s, due[i], state)
+		}
+		equal(t, "of one that was used", feedmill.SubscriptionHealth{Tried: 4, Delivered: 2, Backlog: 3, OldestOpen: due[1].CreatedAt}, health())
+		_, err := s.DiscardOpen(ctx, sub.ID, "for the test", now(), 99)
+		must(t, err)
+		for range feedmill.HealthSample {
+			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
+			settle(t, s, due[0], feedmill.DeliveryDelivered)
+		}
+		equal(t, "of what is newest", feedmill.SubscriptionHealth{Tried: feedmill.HealthSample, Delivered: feedmill.HealthSample}, health())
+	}},
 }

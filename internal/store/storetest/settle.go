@@ -105,44 +105,79 @@ var settleCases = []testCase{
 	{name: "a subscription is disabled for failing only while it fails", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
+		const days, enough = 24 * time.Hour, feedmill.FailuresToDisable - 1 // and one more with the outcome
 		for _, c := range []struct {
-			name   string
-			made   time.Time
-			change func(*feedmill.Subscription)
+			name         string
+			since        time.Duration
+			failures     int
+			disableAfter time.Duration
+			state        feedmill.SubscriptionState
+			want         bool
 		}{
-			{"new", now(), func(*feedmill.Subscription) {}},
-			{"successful", now().Add(-feedmill.DisableAfter), func(sub *feedmill.Subscription) { sub.LastSuccessAt = now() }},
-			{"paused", now().Add(-feedmill.DisableAfter), func(sub *feedmill.Subscription) { sub.State = feedmill.SubscriptionPaused }},
+			{"first failure", 0, 0, 0, feedmill.SubscriptionActive, false},
+			{"not for long enough", 5*days - time.Second, enough, 0, feedmill.SubscriptionActive, false},
+			{"not often enough", 9 * days, enough - 1, 0, feedmill.SubscriptionActive, false},
+			{"paused", 9 * days, enough, 0, feedmill.SubscriptionPaused, false},
+			{"long and often enough", 5 * days, enough, 0, feedmill.SubscriptionActive, true},
+			{"its own time has not passed", 9 * days, enough, 10 * days, feedmill.SubscriptionActive, false},
+			{"its own time has passed", 25 * time.Hour, enough, 24 * time.Hour, feedmill.SubscriptionActive, true},
+			{"never", 90 * days, enough, feedmill.NeverDisable, feedmill.SubscriptionActive, false},
 		} {
 			sub := newSubscription(w.ID, "metric.*")
-			sub.CreatedAt = c.made
-			c.change(&sub)
+			sub.CreatedAt, sub.State, sub.Failures, sub.Delivery.DisableAfter = now().Add(-90*days), c.state, c.failures, c.disableAfter
+			if c.since > 0 {
+				sub.FailingSince = now().Add(-c.since)
+			}
 			must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{sub}, 0, nil))
 			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			o := newOutcome(due[len(due)-1], feedmill.DeliveryRetrying)
-			o.Disable = feedmill.DisabledFailing
+			o.Failed, o.Disable = true, feedmill.DisabledFailing
 			_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
 			must(t, err)
 			got, err := s.Subscription(ctx, w.ID, sub.ID)
 			must(t, err)
-			if got.State != sub.State {
-				t.Errorf("%s: the subscription became %s", c.name, got.State)
+			if disabled := got.State == feedmill.SubscriptionDisabled; disabled != c.want || disabled && got.DisabledReason != feedmill.DisabledFailing {
+				t.Errorf("%s: the subscription is %s", c.name, got.State)
 			}
 			must(t, s.DeleteSubscription(ctx, w.ID, sub.ID, now()))
 		}
-		old := newSubscription(w.ID, "metric.*")
-		old.CreatedAt = now().Add(-feedmill.DisableAfter)
-		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{old}, 0, nil))
-		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
-		o := newOutcome(due[0], feedmill.DeliveryRetrying)
-		o.Disable = feedmill.DisabledFailing
-		_, err := s.Settle(ctx, []feedmill.Outcome{o}, maxAttempts)
-		must(t, err)
-		got, err := s.Subscription(ctx, w.ID, old.ID)
-		must(t, err)
-		if got.State != feedmill.SubscriptionDisabled || got.DisabledReason != feedmill.DisabledFailing {
-			t.Errorf("a subscription that never succeeded is %s", got.State)
+	}},
+	{name: "a run of failures begins with the first, counts as far as matters and ends with a success", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, other := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		at := now()
+		settleAll := func(state feedmill.DeliveryState, times ...time.Duration) feedmill.Subscription {
+			_, due := accept(t, s, newEvents(len(times), w.ID, "metric.created", "")...)
+			var outcomes []feedmill.Outcome
+			for _, d := range due {
+				if d.Subscription != sub.ID {
+					continue
+				}
+				o := newOutcome(d, state)
+				o.At = at.Add(times[len(outcomes)])
+				o.Succeeded, o.Failed = state == feedmill.DeliveryDelivered, state != feedmill.DeliveryDelivered
+				outcomes = append(outcomes, o)
+			}
+			_, err := s.Settle(ctx, outcomes, maxAttempts)
+			must(t, err)
+			got, err := s.Subscription(ctx, w.ID, sub.ID)
+			must(t, err)
+			return got
 		}
+		if got := settleAll(feedmill.DeliveryRetrying, time.Second, 2*time.Second); !got.FailingSince.Equal(at.Add(time.Second)) || got.Failures != 2 {
+			t.Errorf("failing since %v, %d times", got.FailingSince, got.Failures)
+		}
+		many := make([]time.Duration, feedmill.FailuresToDisable)
+		if got := settleAll(feedmill.DeliveryRetrying, many...); !got.FailingSince.Equal(at.Add(time.Second)) || got.Failures != feedmill.FailuresToDisable {
+			t.Errorf("failing since %v, %d times", got.FailingSince, got.Failures)
+		}
+		if got := settleAll(feedmill.DeliveryDelivered, 3*time.Second); !got.FailingSince.IsZero() || got.Failures != 0 {
+			t.Errorf("after a success failing since %v, %d times", got.FailingSince, got.Failures)
+		}
+		got, err := s.Subscription(ctx, w.ID, other.ID)
+		must(t, err)
+		equal(t, "one that nothing was said of", other, got)
 	}},
 	{name: "an outcome of what is not there is dropped, the others are written", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()

@@ -176,7 +176,7 @@ type Store interface {
 
 	// Accept writes events and, for each, a delivery to every subscription
 	// that matches: pending and due at once with the given number of
-	// attempts, or discarded where the subscription is disabled. An event
+	// attempts, or that of the subscription's own schedule, or discarded where the subscription is disabled. An event
 	// whose DedupeKey is known, from before or from earlier in the same call,
 	// is a duplicate and written nowhere. respond, where not nil, makes the
 	// response to keep, in the transaction; where that is tried again it is
@@ -195,10 +195,20 @@ type Store interface {
 	// DeliveryAttempts lists the attempts of a delivery, first to last.
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
 	// RetryDelivery makes a delivery pending and due at now with add more
-	// attempts allowed than it has made. respond is as with Accept. One
+	// attempts allowed than it has made, or as many as its subscription's own
+	// schedule makes. respond is as with Accept. One
 	// that is pending, or whose subscription is deleted or disabled, is
 	// feedmill.ErrConflict.
 	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, respond func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
+
+	// HastenRetries makes up to limit deliveries of a subscription that wait
+	// for their next attempt, which is later than now, due at now, and reports
+	// how many.
+	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
+	// SubscriptionHealth looks at the newest deliveries of a subscription that
+	// were tried and counts what is open, as far as
+	// feedmill.MaxCountedBacklog.
+	SubscriptionHealth(ctx context.Context, workspace, subscription feedmill.ID) (feedmill.SubscriptionHealth, error)
 
 	// Rewind puts right what retries of a subscription wait for after the
 	// clock was set back to now: one whose last attempt lies in the future
@@ -222,10 +232,11 @@ type Store interface {
 	// Notice is accepted like any event; the deliveries it makes are returned.
 	// Disable has effect, and its Notice is written, only where the
 	// subscription is not disabled or deleted already, and for the reason
-	// DisabledFailing only where it is active and its last success, or its
-	// creation, is DisableAfter ago; it discards open deliveries as
-	// ChangeSubscription does. Warn has effect, with its Notice,
-	// only where WarnedAt is zero. Succeeded clears WarnedAt.
+	// DisabledFailing only where it is active, has FailuresToDisable failures,
+	// and its FailingSince is as long ago as its settings say; it discards open
+	// deliveries as ChangeSubscription does. Warn has effect, with its Notice,
+	// only where WarnedAt is zero. Succeeded clears WarnedAt, FailingSince and
+	// Failures; Failed sets FailingSince where it is zero, and counts.
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
 	// DiscardOpen discards up to limit open deliveries of a subscription and
 	// reports how many.

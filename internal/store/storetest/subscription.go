@@ -49,7 +49,9 @@ var subscriptionCases = []testCase{
 		one.Headers, one.HeaderNames = []byte("sealed"), []string{"X-One", "X-Two"}
 		one.Delivery = feedmill.DeliverySettings{
 			Timeout: 1500 * time.Millisecond, RateLimit: 7, RatePer: time.Minute, Concurrency: 3, Ordered: true,
+			Retries: feedmill.RetrySchedule{1500 * time.Millisecond, time.Minute, 24 * time.Hour}, DisableAfter: feedmill.NeverDisable,
 		}
+		one.FailingSince, one.Failures = now().Add(-2*time.Hour), 3
 		one.LastSuccessAt, one.WarnedAt = now().Add(-time.Hour), now().Add(-time.Minute)
 		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{one, two}, 0, nil))
 		for _, sub := range []feedmill.Subscription{one, two} {
@@ -115,10 +117,13 @@ var subscriptionCases = []testCase{
 		changed := newSubscription(newWorkspace(t, s).ID, "tag.created", "dashboard.*")
 		changed.Name, changed.URL, changed.Method, changed.ResourceID = "new", "https://example.org/", "GET", "d_1"
 		changed.State, changed.DisabledReason = feedmill.SubscriptionDisabled, feedmill.DisabledByUser
-		changed.Delivery = feedmill.DeliverySettings{Timeout: time.Second, RateLimit: 2, RatePer: time.Hour, Concurrency: 1, Ordered: true}
+		changed.Delivery = feedmill.DeliverySettings{
+			Timeout: time.Second, RateLimit: 2, RatePer: time.Hour, Concurrency: 1, Ordered: true,
+			Retries: feedmill.RetrySchedule{time.Second}, DisableAfter: 7 * 24 * time.Hour,
+		}
 		changed.Secrets, changed.Headers, changed.HeaderNames = []byte("s"), []byte("h"), []string{"A"}
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Minute)
-		changed.LastSuccessAt, changed.WarnedAt = now(), now()
+		changed.LastSuccessAt, changed.WarnedAt, changed.FailingSince, changed.Failures = now(), now(), now(), 1
 		response := newOnce(w.ID, "k1")
 		got, err := s.ChangeSubscription(ctx, w.ID, old.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
 			equal(t, "given to change", old, *sub)

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/feedmill/feedmill"
+)
+
+// subscriptionHealthView is how well a subscription does.
+type subscriptionHealthView struct {
+	// SuccessShare is of the newest deliveries that were tried; null where
+	// none was.
+	SuccessShare *float64 `json:"successShare"`
+	Backlog      int      `json:"backlog"`
+	// BacklogAtLeast says that the backlog is larger than was counted.
+	BacklogAtLeast  bool                  `json:"backlogAtLeast,omitzero"`
+	OldestPendingAt timestamp             `json:"oldestPendingAt"`
+	Breaker         feedmill.BreakerState `json:"breaker"`
+}
+
+func viewHealth(h feedmill.SubscriptionHealth, breaker feedmill.BreakerState) *subscriptionHealthView {
+	v := &subscriptionHealthView{Backlog: h.Backlog, BacklogAtLeast: h.More, OldestPendingAt: timestamp(h.OldestOpen), Breaker: breaker}
+	if h.Tried > 0 {
+		v.SuccessShare = new(float64(h.Delivered) / float64(h.Tried))
+	}
+	return v
+}
+
+// hastenStep is how many deliveries are made due in one transaction.
+const hastenStep = 1000
+
+type hastenedView struct {
+	Due int `json:"due"`
+}
+
+// retrySubscription makes everything due now that waits for its next attempt. To
+// repeat it does no harm: what one that was broken off has done stays.
+func (s *Server) retrySubscription(c *call) (answer, error) {
+	sub, err := s.subscription(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := refuseDisabled(sub); err != nil {
+		return answer{}, err
+	}
+	at, due := now(), 0
+	for {
+		n, err := s.Store.HastenRetries(c.ctx(), sub.ID, at, hastenStep)
+		if err != nil {
+			return answer{}, err
+		}
+		if due += n; n < hastenStep {
+			break
+		}
+	}
+	// Whoever retries by hand has reason to think that the endpoint is back.
+	s.Dispatcher.Changed(sub.ID)
+	return jsonAnswer(http.StatusAccepted, hastenedView{due}), nil
+}
+
+func refuseDisabled(sub feedmill.Subscription) error {
+	if sub.State != feedmill.SubscriptionDisabled {
+		return nil
+	}
+	return &feedmill.Error{
+		Kind: feedmill.ErrConflict, Type: "subscription-disabled",
+		Detail: `The subscription is disabled; PATCH it with {"state":"active"} first.`,
+	}
+}
