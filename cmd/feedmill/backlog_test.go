@@ -42,7 +42,7 @@ func TestBacklog(t *testing.T) {
 // workOff makes a backlog, starts the server on it and follows how it is worked
 // off. database, where there is one apart, is how much of the processor it has used.
 func workOff(t *testing.T, data string, env []string, activate func() error, database func() time.Duration) {
-	n := longOr(10_000, 1_000_000)
+	n := longOr(5_000, 1_000_000)
 	var arrived atomic.Int64
 	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
 	defer sink.Close()

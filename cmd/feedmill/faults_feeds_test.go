@@ -139,7 +139,7 @@ func TestFeedsOutliveKills(t *testing.T) {
 // TestUploadToAFullDisk holds that an upload that does not fit is refused for the
 // time being, and leaves what is there alone.
 func TestUploadToAFullDisk(t *testing.T) {
-	d := newDisk(t, "64m")
+	d := newDisk(t, "32m")
 	p := d.serve(t)
 	key := p.mustFirstKey(t)
 	c := p.client(key)
@@ -150,7 +150,7 @@ func TestUploadToAFullDisk(t *testing.T) {
 	}
 	large := func() client.Upload {
 		row := strings.NewReader("n\n" + strings.Repeat("123456789\n", 10))
-		return client.Upload{Data: io.MultiReader(row, strings.NewReader(strings.Repeat("1\n", 48<<20))), Format: "csv"}
+		return client.Upload{Data: io.MultiReader(row, strings.NewReader(strings.Repeat("1\n", 20<<20))), Format: "csv"}
 	}
 	for range 2 {
 		if _, err := c.CreateDataFeed(t.Context(), large()); !errors.Is(err, feedmill.ErrUnavailable) {

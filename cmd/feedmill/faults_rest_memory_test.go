@@ -14,7 +14,7 @@ import (
 // largeFetch is how much the test of memory has a feed fetch, and how much memory
 // the server may take for it.
 func largeFetch() (fetched int, most int64) {
-	return longOr(10_000_000, 1_000_000_000), longOr[int64](250<<20, 350<<20)
+	return longOr(4_000_000, 1_000_000_000), longOr[int64](250<<20, 350<<20)
 }
 
 // pageOfLarge is about how long a page of [largeSource] is.
