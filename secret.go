@@ -14,6 +14,9 @@ func (s Subscription) SecretsRecord() string { return "sub/" + string(s.ID) + "/
 // HeadersRecord is the record of a subscription's extra headers.
 func (s Subscription) HeadersRecord() string { return "sub/" + string(s.ID) + "/headers" }
 
+// URLRecord is the record of a subscription's URL.
+func (s Subscription) URLRecord() string { return "sub/" + string(s.ID) + "/url" }
+
 // SecretsRecord is the record of a source's secrets.
 func (s Source) SecretsRecord() string { return string(s.ID) }
 

@@ -99,7 +99,7 @@ func newFeedsExport() *cobra.Command {
 	completeFlag(cmd, "format", completeOf("csv", "xlsx", "json", "ndjson", "parquet", "arrow"))
 	server := serverFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := dial(*server)
+		c, err := dial(*server, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}

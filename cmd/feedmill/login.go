@@ -39,6 +39,7 @@ FEEDMILL_API_KEY wins over the key of the login.`,
 		if err := checkServer(to.Server); err != nil {
 			return err
 		}
+		warnPlain(cmd.ErrOrStderr(), to.Server)
 		var err error
 		if to.Key, err = readSecret(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), "API key for "+to.Server+": "); err != nil {
 			return fmt.Errorf("reading the key: %w", err)

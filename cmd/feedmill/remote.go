@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -27,7 +29,7 @@ func onServer(cmd *cobra.Command, do work) *cobra.Command {
 	server := serverFlag(cmd)
 	cmd.Flags().Bool("json", false, "print JSON, as the service says it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := dial(*server)
+		c, err := dial(*server, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
@@ -41,8 +43,9 @@ func serverFlag(cmd *cobra.Command) *string {
 }
 
 // dial makes a client for the server at the address, or else for the one of
-// the environment, of the login, or on this machine.
-func dial(server string) (*client.Client, error) {
+// the environment, of the login, or on this machine. What is worth a warning is
+// written to notes.
+func dial(server string, notes io.Writer) (*client.Client, error) {
 	to, err := resolve(server)
 	if err != nil {
 		return nil, err
@@ -56,6 +59,7 @@ func dial(server string) (*client.Client, error) {
 	if to.Key == "" {
 		return nil, fmt.Errorf("%w: log in with %q, or set FEEDMILL_API_KEY", errNoCredential, "feedmill login --server "+to.Server)
 	}
+	warnPlain(notes, to.Server)
 	c := client.New(to.Server, to.Key)
 	c.UserAgent = "feedmill/" + version
 	return c, nil
@@ -82,6 +86,18 @@ func resolve(server string) (credentials, error) {
 		to.Key = kept.Key
 	}
 	return to, nil
+}
+
+// warnPlain says that a key travels to another machine for everybody to read.
+func warnPlain(w io.Writer, server string) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost") {
+		return
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLoopback() {
+		return
+	}
+	fmt.Fprintf(w, "feedmill: warning: the key goes to %s without encryption, where others on the way can read it; use https\n", plain(u.Host))
 }
 
 // trimServer makes one text of the ways to write an address.

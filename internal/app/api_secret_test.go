@@ -21,6 +21,7 @@ const (
 	plantedProxy    = "planted-proxy-password-0123456789"
 	plantedDatabase = "planted-database-password-0123456789"
 	plantedHeader   = "planted-header-of-a-subscriber-0123456789"
+	plantedURL      = "planted-part-of-a-url-0123456789"
 	plantedUnknown  = "fm_planted-key-that-nobody-has-made-000000000000"
 )
 
@@ -96,6 +97,9 @@ func TestSecretsStayInside(t *testing.T) {
 	seen["configuration"] = printed.String()
 	readFiles(t, s.app.config.Data, seen)
 	for where, text := range seen {
+		if !strings.HasPrefix(where, "answer to ") && strings.Contains(text, plantedURL) {
+			t.Errorf("the URL of a subscription is in the %s", where)
+		}
 		for name, secret := range secrets {
 			if strings.Contains(text, secret) {
 				t.Errorf("the %s is in the %s", name, where)
@@ -114,7 +118,7 @@ type subscribed struct {
 // secret header.
 func (s *service) subscribeSecretly(t *testing.T) (sub subscribed) {
 	t.Helper()
-	s.send(t, request{method: "POST", path: "/events/subscriptions", body: `{"url":"https://example.com/hook","events":["metric.*"]}`}).data(t, &sub)
+	s.send(t, request{method: "POST", path: "/events/subscriptions", body: `{"url":"https://example.com/` + plantedURL + `","events":["metric.*"]}`}).data(t, &sub)
 	var next subscribed
 	s.send(t, request{method: "POST", path: "/events/subscriptions/" + sub.ID + "/rotate_secret", body: `{"overlap":"1h"}`}).data(t, &next)
 	sub.rotated = next.SigningSecret

@@ -107,8 +107,11 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if err != nil {
 		return nil, err
 	}
-	a.vault, err = openVault(ctx, c, a.store)
-	return a, err
+	if a.vault, err = openVault(ctx, c, a.store); err != nil {
+		return nil, err
+	}
+	a.store = sealedURLs{a.store, a.vault}
+	return a, nil
 }
 
 // openVault opens the vault with the operator's key. A key file is made only

@@ -20,6 +20,9 @@ func lockFolder(path string) (*folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
+	if err := checkFolder(path); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -33,6 +36,20 @@ func lockFolder(path string) (*folder, error) {
 		return nil, fmt.Errorf("data folder %s: %w; stop that one, or name another folder with --data", path, ErrInUse)
 	}
 	return nil, fmt.Errorf("data folder: locking %s: %w", path, err)
+}
+
+// checkFolder refuses a folder that everybody on the machine can write to:
+// whoever can replace its files has the records, and with them every workspace.
+// Those of its group may, as some platforms give a volume to one.
+func checkFolder(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	if perm := info.Mode().Perm(); perm&0o002 != 0 {
+		return fmt.Errorf("data folder %s has mode %04o: everybody on this machine can write to it; run chmod o-w on it, and look whether its files are yours", path, perm)
+	}
+	return nil
 }
 
 func (f *folder) unlock() error { return f.lock.Close() }

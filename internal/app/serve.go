@@ -71,6 +71,12 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
+	var cert *certificate
+	if a.config.TLSCert != "" {
+		if cert, err = newCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {
+			return err
+		}
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listening on %s: %w; name another address with --listen", a.config.Listen, err)
@@ -81,11 +87,15 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		listener.Close()
 		return err
 	}
+	address := "http://" + listener.Addr().String()
+	if cert != nil {
+		address, listener = "https://"+listener.Addr().String(), cert.overTLS(listener)
+	}
 	server := newServer(handler, a.log)
 	// Else it would wait for them.
 	server.RegisterOnShutdown(events.listeners.Close)
 	server.RegisterOnShutdown(endpoints.Stop)
-	greet(out, version, listener.Addr(), a.config.Data, made)
+	greet(out, version, address, a.config.Data, made)
 
 	// The server and the dispatcher stop first, then what they stand on.
 	ctx, stop := context.WithCancel(ctx)
@@ -138,8 +148,7 @@ func serve(ctx context.Context, server *http.Server, l net.Listener) error {
 	return nil
 }
 
-func greet(out io.Writer, version string, addr net.Addr, data, key string) {
-	url := "http://" + addr.String()
+func greet(out io.Writer, version, url, data, key string) {
 	fmt.Fprintf(out, "Feedmill %s is listening on %s (data in %s)\n", version, url, data)
 	if key == "" {
 		return

@@ -30,6 +30,8 @@ type Config struct {
 	Listen         string
 	Data           string
 	DatabaseURL    string
+	TLSCert        string
+	TLSKey         string
 	VaultKey       string
 	BootstrapKey   string
 	LogLevel       string
@@ -72,6 +74,8 @@ type Setting struct {
 var Settings = []Setting{
 	{Name: "listen", Default: "127.0.0.1:8080", Help: "address to listen on", field: func(c *Config) any { return &c.Listen }},
 	{Name: "data", Default: "./feedmill-data", Help: "folder for records, data files and the vault's key", field: func(c *Config) any { return &c.Data }},
+	{Name: "tlsCert", Help: "PEM file with the server's certificate and its intermediates; read again when it changes", field: func(c *Config) any { return &c.TLSCert }},
+	{Name: "tlsKey", Help: "PEM file with the key of that certificate", field: func(c *Config) any { return &c.TLSKey }},
 	{Name: "databaseUrl", Secret: true, Help: "postgres://… keeps the records in PostgreSQL instead of the data folder", field: func(c *Config) any { return &c.DatabaseURL }},
 	{Name: "vaultKey", Secret: true, Help: "key that seals secrets at rest, 32 characters or more; default: a file in the data folder", field: func(c *Config) any { return &c.VaultKey }},
 	{Name: "bootstrapKey", Secret: true, Help: "first admin key, 24 characters or more; default: one is made and printed once", field: func(c *Config) any { return &c.BootstrapKey }},
@@ -269,6 +273,9 @@ func (c *Config) validate() error {
 	}
 	if !slices.Contains([]string{"text", "json"}, c.LogFormat) {
 		fail("logFormat", "it must be text or json")
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		fail("tlsCert", "set tlsCert and tlsKey together")
 	}
 	if (c.OIDCIssuer == "") != (c.OIDCAudience == "") {
 		fail("oidcIssuer", "set oidcIssuer and oidcAudience together")

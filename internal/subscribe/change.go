@@ -82,13 +82,9 @@ func (s *Subscriptions) planChange(ctx context.Context, f fields, sub feedmill.S
 		}
 		faults.Note(at, payloadClash)
 	}
-	var headers map[string]string
-	if f.delivery.headers != nil {
-		old, err := s.openHeaders(ctx, sub)
-		if err != nil {
-			return nil, err
-		}
-		headers = f.delivery.headers.apply(old, faults)
+	headers, err := s.planHeaders(ctx, f, sub, faults)
+	if err != nil {
+		return nil, err
 	}
 	if err := faults.Refusal(); err != nil {
 		return nil, err
@@ -100,7 +96,6 @@ func (s *Subscriptions) planChange(ctx context.Context, f fields, sub feedmill.S
 		next.Events = internalNames(f.events)
 	}
 	if f.resource != nil {
-		var err error
 		if next.ResourceID, err = s.internalFilter(ctx, sub.Workspace, *f.resource, sub.OfSources()); err != nil {
 			return nil, err
 		}
@@ -123,6 +118,26 @@ func (s *Subscriptions) planChange(ctx context.Context, f fields, sub feedmill.S
 		}
 		fresh.UpdatedAt = at
 	}, nil
+}
+
+// planHeaders returns the extra headers as a change makes them. Their values were
+// given for one origin and go to no other: a change that names another one
+// begins without them, and has to say so.
+func (s *Subscriptions) planHeaders(ctx context.Context, f fields, sub feedmill.Subscription, faults *feedmill.Faults) (headers map[string]string, err error) {
+	moves := f.url != nil && len(sub.HeaderNames) > 0 && !sameOrigin(*f.url, sub.URL)
+	if f.delivery.headers == nil {
+		if moves {
+			faults.Note("/delivery/headers", "The URL has another origin, and the headers were given for the old one: write those that the new one needs, or null for none.")
+		}
+		return nil, nil
+	}
+	var old map[string]string
+	if !moves {
+		if old, err = s.openHeaders(ctx, sub); err != nil {
+			return nil, err
+		}
+	}
+	return f.delivery.headers.apply(old, faults), nil
 }
 
 // checkSameHalf refuses events that the subscription cannot have: those of the

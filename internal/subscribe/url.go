@@ -51,6 +51,20 @@ func withoutKind(err error) string {
 	return strings.TrimSuffix(err.Error(), ": "+kind.Error())
 }
 
+// sameOrigin reports whether two URLs have the same scheme, host and port.
+func sameOrigin(a, b string) bool {
+	u, err := url.Parse(a)
+	v, err2 := url.Parse(b)
+	return err == nil && err2 == nil && u.Scheme == v.Scheme && strings.EqualFold(u.Hostname(), v.Hostname()) && port(u) == port(v)
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
+
 // clashesWithPayload reports whether a URL has the query parameter in which a
 // GET delivery carries its payload.
 func clashesWithPayload(text, method string) bool {

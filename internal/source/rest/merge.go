@@ -84,10 +84,15 @@ func (s *Spec) known() bool {
 		(s.auth.kind != authLogin || s.auth.login.origin != nil)
 }
 
-// subset reports whether every origin is among the others.
+// subset reports whether every URL has the origin that it had before, and one
+// that is new that of another.
 func subset(urls, of []NamedURL) bool {
 	for _, u := range urls {
-		if !slices.ContainsFunc(of, func(o NamedURL) bool { return sameOrigin(u.URL, o.URL) }) {
+		among := of
+		if i := slices.IndexFunc(of, func(o NamedURL) bool { return o.Pointer == u.Pointer }); i >= 0 {
+			among = of[i : i+1]
+		}
+		if !slices.ContainsFunc(among, func(o NamedURL) bool { return sameOrigin(u.URL, o.URL) }) {
 			return false
 		}
 	}
