@@ -114,6 +114,15 @@ type Outcome struct {
 	Notice  *Event
 }
 
+// RetryPosition is a place among the retries of all subscriptions, which stand in
+// the order of their subscription, their time and their Seq. The zero value is
+// before all of them.
+type RetryPosition struct {
+	Subscription ID
+	DueAt        time.Time
+	Seq          int64
+}
+
 // DeliveryQuery asks for a part of the deliveries of a workspace, newest first.
 type DeliveryQuery struct {
 	Page

@@ -18,14 +18,14 @@ type Store interface {
 	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
 	DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error)
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
-	Rewind(ctx context.Context, subscription feedmill.ID, now time.Time) error
+	Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (reached feedmill.RetryPosition, more bool, err error)
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error)
-	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
+	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
 }
 
@@ -99,22 +99,31 @@ type Dispatcher struct {
 	memory  memory
 	workers workers
 	work    *sync.Cond // there may be something for a worker to do
-	// sending are the deliveries with an attempt under way, or being settled.
-	sending map[feedmill.ID]struct{}
+	// sending are the deliveries with an attempt under way, or being settled,
+	// each with what breaks the attempt off, where that is ever done.
+	sending map[feedmill.ID]context.CancelFunc
 
-	slots   slotSet
-	polled  slotSet // ours, and polled since they are
-	leaving slotSet // not ours any more, but not given back yet
-	// due are the known due times in the store. rewind says that it may hold
-	// due times of a clock that was ahead of ours; polledAt is when it was last
-	// polled, by both of our clocks.
+	slots  slotSet // those that this process sends for
+	polled slotSet // of these, those that were polled since
+	// until is when the leases of slots end, zero where they are not ours.
+	until [feedmill.Slots]time.Time
+	// leaving are ours, to be given back. Those that are stopped for it are
+	// not in slots, since stoppedAt.
+	leaving   slotSet
+	stoppedAt [feedmill.Slots]time.Time
+	// short says that there are fewer than our share; gained counts those that
+	// were taken.
+	short, leaseFailed bool
+	gained             int
+	// due are the known due times in the store. unwound are the slots that may
+	// hold due times of a clock that was ahead of ours; polledAt is when the
+	// store was last polled, by both of our clocks.
 	due      dueTimes
-	rewind   bool
+	unwound  slotSet
 	polledAt time.Time
 
-	pollNow   chan struct{}
-	replayNow chan struct{}
-	outcomes  chan settling
+	pollNow, replayNow, leaseNow, rewindNow chan struct{}
+	outcomes                                chan settling
 }
 
 // New makes a dispatcher. It takes offers at once and works while [Dispatcher.Run] runs.
@@ -135,11 +144,12 @@ func New(o Options) *Dispatcher {
 		o.Random = rand.Float64
 	}
 	d := &Dispatcher{
-		Options: o, lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]struct{}),
+		Options: o, lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]context.CancelFunc),
 		share:   share{total: o.MaxInFlight, portions: make(map[feedmill.ID]*portion)},
 		memory:  memory{maxQueued: o.MaxQueued, maxLane: o.MaxLane, events: make(map[feedmill.ID]*event)},
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
-		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), outcomes: make(chan settling, 1024),
+		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
+		outcomes: make(chan settling, 1024),
 	}
 	d.work = sync.NewCond(&d.mu)
 	d.count = newCounters(o.Metrics, d)
@@ -164,6 +174,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	d.lease(ctx)
 	loops.Go(func() { d.keepSlots(ctx) })
 	loops.Go(func() { d.pollStore(ctx) })
+	loops.Go(func() { d.rewindRetries(ctx) })
 	loops.Go(func() { d.runReplays(ctx) })
 	loops.Go(func() { d.count.watch(ctx, d.Store) })
 	for ctx.Err() == nil {
@@ -244,10 +255,6 @@ func (d *Dispatcher) InFlight(delivery feedmill.ID) bool {
 
 // Wake makes the dispatcher poll the store now.
 func (d *Dispatcher) Wake() {
-	for _, c := range []chan struct{}{d.pollNow, d.replayNow} {
-		select {
-		case c <- struct{}{}:
-		default: // it is about to poll anyway
-		}
-	}
+	signal(d.pollNow)
+	signal(d.replayNow)
 }

@@ -43,22 +43,40 @@ type troubledStore struct {
 	released, releasedAll, reads, targets, rewinds, settling atomic.Int64
 	mostOutcomes, mostSettling                               atomic.Int64
 	readTakes, targetTakes, settleTakes                      time.Duration
+
+	// noSlots says that this replica may have none. given are those that it
+	// gave back since.
+	slotsMu sync.Mutex
+	given   slotSet
 }
 
-func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) ([]int, error) {
-	switch {
-	case s.leaseHangs.Load():
+func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error) {
+	if s.leaseHangs.Load() {
 		<-ctx.Done()
-		return nil, ctx.Err()
-	case s.noSlots.Load():
-		return nil, nil
+		return nil, 0, ctx.Err()
 	}
-	return s.DB.LeaseSlots(ctx, replica, ttl)
+	s.slotsMu.Lock()
+	defer s.slotsMu.Unlock()
+	if !s.noSlots.Load() {
+		s.given = slotSet{}
+		return s.DB.LeaseSlots(ctx, replica, ttl)
+	}
+	for slot, given := range s.given {
+		if !given {
+			held = append(held, slot)
+		}
+	}
+	return held, 0, nil
 }
 
 func (s *troubledStore) ReleaseSlots(_ context.Context, _ string, slots []int) error {
 	if s.releaseFails.Load() {
 		return feedmill.ErrUnavailable
+	}
+	s.slotsMu.Lock()
+	defer s.slotsMu.Unlock()
+	for _, slot := range slots {
+		s.given[slot] = true
 	}
 	s.releasedAll.Add(int64(count(len(slots) == 0)))
 	s.released.Add(int64(len(slots)))
@@ -74,9 +92,9 @@ func (s *troubledStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmil
 	return s.DB.Due(ctx, q)
 }
 
-func (s *troubledStore) Rewind(ctx context.Context, sub feedmill.ID, now time.Time) error {
+func (s *troubledStore) Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (feedmill.RetryPosition, bool, error) {
 	s.rewinds.Add(1)
-	return s.DB.Rewind(ctx, sub, now)
+	return s.DB.Rewind(ctx, slots, now, after, limit)
 }
 
 func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error) {

@@ -72,7 +72,7 @@ func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 	target := l.subscription.target
 	switch {
 	case l.backlog.has(due.ID):
-	case target.held(), l.pace.isOpen():
+	case target.held(), l.pace.isOpen(), l.state == lost:
 		l.backlog.leaveToStore(due.ID)
 	default:
 		// What is ordered, or to be discarded, goes by way of the store.
@@ -104,13 +104,20 @@ type task struct {
 	lane   *lane
 	due    queued
 	target Target
-	read   bool // bring the lane up to date instead
+	until  time.Time // when the lease ends that it is sent under
+	read   bool      // bring the lane up to date instead
 }
 
 // nextTask takes a task from a lane that has its turn. Where it may have none, it
 // goes to the state that says why, and false is returned.
 func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 	b, target := &l.backlog, l.subscription.target
+	if d.leaseEnded(l.slot, now) {
+		// The timer that says so may be late, as after the process was frozen.
+		d.expire(now)
+		signal(d.leaseNow)
+		return task{}, false
+	}
 	if target.held() {
 		d.enter(l, held)
 		return task{}, false
@@ -142,9 +149,9 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 			return task{}, false
 		}
 	}
-	t := task{lane: l, due: b.pop(), target: *target}
+	t := task{lane: l, due: b.pop(), target: *target, until: d.until[l.slot]}
 	d.share.begin(l)
 	l.usedAt = now
-	d.sending[t.due.id] = struct{}{}
+	d.sending[t.due.id] = nil
 	return t, true
 }

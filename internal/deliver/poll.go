@@ -40,39 +40,32 @@ func (d *Dispatcher) untilNextPoll() time.Duration {
 // dueAt notes that something in the store comes due at t. The mutex is held.
 func (d *Dispatcher) dueAt(t time.Time) {
 	if d.due.add(t, maxDueTimes) && time.Until(t) < d.PollEvery {
-		select {
-		case d.pollNow <- struct{}{}:
-		default:
-		}
+		signal(d.pollNow)
 	}
 }
 
 func (d *Dispatcher) pollOnce(ctx context.Context) error {
 	const step = 1000
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
 	now := time.Now()
 	d.mu.Lock()
 	slots := d.slots.list()
 	d.due.pass(now)
 	d.forgetIdle(now)
-	rewind := d.rewind || setBack(d.polledAt, now)
-	d.rewind, d.polledAt = false, now
+	if setBack(d.polledAt, now) {
+		d.unwound = d.slots
+		signal(d.rewindNow)
+	}
+	d.polledAt = now
+	gained := d.gained
 	d.mu.Unlock()
 	if len(slots) == 0 {
 		return nil
 	}
-	if rewind {
-		if err := d.rewindAll(ctx, slots, now); err != nil {
-			d.mu.Lock()
-			d.rewind = true
-			d.mu.Unlock()
-			return err
-		}
-	}
 	var after feedmill.ID
 	for {
-		ids, err := d.Store.DueSubscriptions(ctx, slots, now, after, step)
+		call, cancel := context.WithTimeout(ctx, storeTimeout)
+		ids, err := d.Store.DueSubscriptions(call, slots, now, after, step)
+		cancel()
 		if err != nil {
 			return err
 		}
@@ -82,7 +75,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context) error {
 		}
 		d.wakeWorker()
 		through := len(ids) < step
-		if through && !d.rewind { // which says that slots were taken meanwhile
+		if through && gained == d.gained { // else slots were taken meanwhile
 			for _, slot := range slots {
 				d.polled[slot] = d.slots[slot]
 			}

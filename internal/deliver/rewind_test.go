@@ -57,7 +57,7 @@ func TestRetriesOfAnotherClock(t *testing.T) {
 		if n := h.store.rewinds.Load(); n != rewinds {
 			h.Errorf("times are put right %d times although no slot was taken", n-rewinds)
 		}
-		h.dispatcher.setSlots(nil)
+		h.loseSlots()
 		h.dispatcher.lease(h.Context())
 		synctest.Wait()
 		if got := h.delivery(due.ID).DueAt.Sub(time.Now().Truncate(time.Millisecond)); got != 5*time.Second || h.store.rewinds.Load() != rewinds+1 {

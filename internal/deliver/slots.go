@@ -12,13 +12,18 @@ const (
 	leaseTime = 15 * time.Second
 	// leaseEvery is how often the lease is renewed.
 	leaseEvery = 5 * time.Second
+	// leaseAgain is how soon it is tried again after that has failed.
+	leaseAgain = time.Second
+	// takeEvery is how often a replica with less than its share asks for more:
+	// nobody sends for a slot between the one who gave it back and the next.
+	takeEvery = 200 * time.Millisecond
 	// leaseMargin is how long before its end a lease that could not be
 	// renewed is taken for lost, so that two replicas never both believe
 	// that they hold it.
 	leaseMargin = 3 * time.Second
 )
 
-// slotSet is the slots that this process owns.
+// slotSet is some of the slots.
 type slotSet [feedmill.Slots]bool
 
 func (s *slotSet) has(subscription feedmill.ID) bool { return s[feedmill.Slot(subscription)] }
@@ -33,92 +38,170 @@ func (s *slotSet) list() []int {
 	return held
 }
 
-// keepSlots renews the lease until ctx ends. A lease that cannot be renewed is
-// taken for lost in time, even where the call that renews it hangs.
+// keepSlots renews the lease until ctx ends, and gives back what others shall
+// have. A lease that cannot be renewed is taken for lost in time, even where the
+// call that renews it hangs.
 func (d *Dispatcher) keepSlots(ctx context.Context) {
-	tick := time.NewTicker(leaseEvery)
-	defer tick.Stop()
-	fence := time.AfterFunc(leaseTime-leaseMargin, func() { d.setSlots(nil) })
+	fence := time.AfterFunc(leaseTime-leaseMargin, d.endLeases)
 	defer fence.Stop()
+	next := time.Now() // when to lease
 	for {
+		timer := time.NewTimer(d.untilSlots(next))
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return
-		case <-tick.C:
+		case <-d.leaseNow:
+			timer.Stop()
+			next = time.Now()
+		case <-timer.C:
 		}
-		began := time.Now()
 		call, cancel := context.WithTimeout(ctx, leaseEvery)
-		if d.lease(call) {
-			fence.Reset(leaseTime - leaseMargin - time.Since(began))
+		if began := time.Now(); !began.Before(next) {
+			if d.lease(call) {
+				fence.Reset(leaseTime - leaseMargin - time.Since(began))
+			}
+			next = began.Add(d.leaseAfter())
 		}
 		d.handOver(call)
 		cancel()
 	}
 }
 
-// handOver gives back slots that another replica shall have, once nothing of
-// theirs is under way: until then the lease keeps the other one waiting, so
-// that two never send for the same subscription.
-func (d *Dispatcher) handOver(ctx context.Context) {
+// untilSlots is how long there is nothing to do for slots that are leased next
+// at a time.
+func (d *Dispatcher) untilSlots(next time.Time) time.Duration {
 	d.mu.Lock()
-	ready := d.leaving // those of them of which nothing is under way
-	for _, l := range d.lanes {
-		if len(l.backlog.known) > 0 || l.backlog.reading {
-			ready[l.slot] = false
-		}
+	defer d.mu.Unlock()
+	wait := max(time.Until(next), 0)
+	if d.leaving != (slotSet{}) {
+		wait = min(wait, leaveStep)
 	}
-	slots := ready.list()
-	d.mu.Unlock()
-	if len(slots) == 0 {
-		return
-	}
-	if err := d.Store.ReleaseSlots(ctx, d.Replica, slots); err != nil {
-		return // the lease ends by itself
-	}
+	return wait
+}
+
+// leaseAfter is how long after the last time to lease again.
+func (d *Dispatcher) leaseAfter() time.Duration {
 	d.mu.Lock()
-	for _, slot := range slots {
-		d.leaving[slot] = false
+	defer d.mu.Unlock()
+	switch {
+	case d.leaseFailed:
+		return leaseAgain
+	case d.short:
+		return takeEvery
 	}
-	d.mu.Unlock()
+	return leaseEvery
 }
 
 // lease renews what this replica holds and takes what it may.
 func (d *Dispatcher) lease(ctx context.Context) bool {
-	held, err := d.Store.LeaseSlots(ctx, d.Replica, leaseTime)
+	began := time.Now()
+	held, share, err := d.Store.LeaseSlots(ctx, d.Replica, leaseTime)
+	d.mu.Lock()
+	d.leaseFailed = err != nil
+	d.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
 			d.Log.Warn("renewing delivery slots", "error", err)
 		}
 		return false
 	}
-	d.setSlots(held)
+	d.setSlots(held, share, began.Add(leaseTime-leaseMargin))
 	return true
 }
 
-// setSlots takes over a new set of slots and lets go of lanes in those that are
-// lost.
-func (d *Dispatcher) setSlots(held []int) {
-	var now slotSet
-	for _, slot := range held {
-		now[slot] = true
-	}
+// setSlots notes that slots are held until a time, of which this replica may keep
+// a share. One that is not among them is ours for as long as it was before: its
+// row may be locked by somebody.
+func (d *Dispatcher) setSlots(held []int, share int, until time.Time) {
 	d.mu.Lock()
+	d.expire(time.Now())
 	gained := 0
-	for slot := range now {
-		switch {
-		case now[slot] && !d.slots[slot]:
+	for _, slot := range held {
+		if d.until[slot].IsZero() {
 			gained++
-			d.leaving[slot], d.polled[slot] = false, false
-		case !now[slot] && d.slots[slot]:
-			d.leaving[slot] = true
+			d.slots[slot], d.leaving[slot], d.polled[slot], d.unwound[slot] = true, false, false, true
 		}
+		d.until[slot] = until
 	}
-	d.slots = now
-	d.rewind = d.rewind || gained > 0
+	d.short = len(held) < share
+	d.gained += gained
+	d.keepShare(held, share)
 	d.loseLanes()
 	d.mu.Unlock()
 	if gained > 0 {
 		d.count.takeovers.Add(float64(gained))
+		signal(d.rewindNow)
 		d.Wake()
+	}
+}
+
+// leaseEnded reports whether the lease of a slot has ended: by the clock that
+// never steps, or by the one that goes on while the machine sleeps.
+func (d *Dispatcher) leaseEnded(slot int, now time.Time) bool { return hasEnded(d.until[slot], now) }
+
+func hasEnded(until, now time.Time) bool {
+	return !now.Before(until) || !now.Round(0).Before(until.Round(0))
+}
+
+// endLeases lets go of the slots whose lease has ended, and asks for them anew.
+func (d *Dispatcher) endLeases() {
+	d.mu.Lock()
+	ended := d.expire(time.Now())
+	d.mu.Unlock()
+	if ended {
+		signal(d.leaseNow)
+	}
+}
+
+// expire lets go of the slots whose lease has ended.
+func (d *Dispatcher) expire(now time.Time) (ended bool) {
+	for slot, until := range d.until {
+		if !until.IsZero() && hasEnded(until, now) {
+			d.slots[slot], d.leaving[slot], d.until[slot] = false, false, time.Time{}
+			ended = true
+		}
+	}
+	if ended {
+		d.loseLanes()
+		d.breakOffOrdered()
+	}
+	return ended
+}
+
+// underLease reports whether a task may be sent still: its process may have been
+// frozen since it was taken. The context of one that is ordered ends with the
+// lease.
+func (d *Dispatcher) underLease(ctx context.Context, t task, now time.Time) (_ context.Context, end context.CancelFunc, held bool) {
+	if !t.target.Settings.Ordered {
+		return ctx, func() {}, !hasEnded(t.until, now)
+	}
+	ctx, end = context.WithCancel(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sending[t.due.id] = end
+	return ctx, end, !hasEnded(t.until, now) && !d.until[t.lane.slot].IsZero()
+}
+
+// breakOffOrdered ends the attempts of ordered subscriptions whose slot is lost:
+// whoever has it now begins with the same delivery.
+func (d *Dispatcher) breakOffOrdered() {
+	for _, l := range d.lanes {
+		if !d.until[l.slot].IsZero() {
+			continue
+		}
+		for id := range l.backlog.known {
+			if breakOff := d.sending[id]; breakOff != nil {
+				breakOff()
+			}
+		}
+	}
+}
+
+// signal wakes whoever waits for it, now or the next time.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"testing"
@@ -50,7 +51,7 @@ func TestALeaseThatCannotBeRenewedIsTakenForLost(t *testing.T) {
 func TestABacklogIsReadBesideOffers(t *testing.T) {
 	runDispatcher(t, Options{}, slow(10*time.Millisecond), func(h *harness) {
 		h.store.noSlots.Store(true)
-		h.dispatcher.setSlots(nil)
+		h.loseSlots()
 		h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
 		h.accept(1, "")
 		fresh := h.accept(450, "")
@@ -94,24 +95,139 @@ func TestALeaseThatIsRenewedIsKept(t *testing.T) {
 	}
 }
 
-// What comes back before it was given back is ours, and to be polled anew.
+// loseSlots ends all leases.
+func (h *harness) loseSlots() {
+	h.dispatcher.mu.Lock()
+	defer h.dispatcher.mu.Unlock()
+	h.dispatcher.expire(time.Now().Add(leaseTime))
+}
+
+// What comes back before it was given back is ours, and was never lost; what was
+// lost is to be polled anew.
 func TestSlotsThatComeBack(t *testing.T) {
 	d := New(Options{Store: &pagedStore{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
-	d.setSlots([]int{1, 2})
-	if err := d.pollOnce(t.Context()); err != nil || !slices.Equal(d.polled.list(), []int{1, 2}) || d.rewind {
+	until := time.Now().Add(time.Hour)
+	d.setSlots([]int{1, 2}, 2, until)
+	if err := d.pollOnce(t.Context()); err != nil || !slices.Equal(d.polled.list(), []int{1, 2}) || !slices.Equal(d.unwound.list(), []int{1, 2}) {
 		t.Fatalf("polled are %v, %v", d.polled.list(), err)
 	}
-	d.setSlots([]int{2, 3})
-	if got := d.leaving.list(); !slices.Equal(got, []int{1}) || d.polled[3] || !d.polled[2] || !d.rewind {
+	d.setSlots([]int{1, 2}, 1, until)
+	if got := d.leaving.list(); !slices.Equal(got, []int{1}) || !d.slots[1] {
+		t.Errorf("%v are to be given back", got)
+	}
+	now := time.Now()
+	if got := d.stepLeaving(now); len(got) != 0 || d.slots[1] {
+		t.Errorf("%v are given back before anything has stopped", got)
+	}
+	if got := d.stepLeaving(now); !slices.Equal(got, []int{1}) {
+		t.Errorf("%v are given back", got)
+	}
+	d.setSlots([]int{1, 2, 3}, 3, until)
+	if got := d.leaving.list(); len(got) != 0 || !d.slots[1] || !d.polled[1] || d.polled[3] {
 		t.Errorf("%v are to be given back, polled are %v", got, d.polled.list())
 	}
-	d.setSlots([]int{1, 2, 3})
-	if got := d.leaving.list(); len(got) != 0 || d.polled[1] || !d.rewind {
-		t.Errorf("%v are to be given back, polled are %v", got, d.polled.list())
+	d.setSlots([]int{2, 3}, 3, until.Add(time.Hour))
+	if !d.slots[1] || !d.short {
+		t.Error("a slot that could not be renewed once is taken for lost")
 	}
-	if d.setSlots([]int{1, 2, 3}); !d.rewind {
-		t.Error("a renewal forgets that times are to be put right")
+	d.expire(until)
+	if got := d.slots.list(); !slices.Equal(got, []int{2, 3}) {
+		t.Errorf("after the end of a lease %v are ours", got)
 	}
+	d.setSlots([]int{1, 2, 3}, 3, until.Add(time.Hour))
+	if !d.slots[1] || d.polled[1] {
+		t.Error("a slot that was lost is not polled anew")
+	}
+}
+
+// A lease ends by either of two clocks: the one does not go on while the machine
+// sleeps, and the other can be set back.
+func TestALeaseEndsByEitherClock(t *testing.T) {
+	now := time.Now()
+	until := now.Add(time.Minute)
+	for _, c := range []struct {
+		name string
+		at   time.Time
+		want bool
+	}{
+		{"before", now, false},
+		{"after", now.Add(time.Minute), true},
+		{"after, set back", stepped(now.Add(time.Minute), -3600), true},
+		{"slept", stepped(now, 3600), true},
+		{"before, set back", stepped(now, -3600), false},
+	} {
+		if got := hasEnded(until, c.at); got != c.want {
+			t.Errorf("%s: it has ended is %v", c.name, got)
+		}
+	}
+}
+
+// While a slot waits for what a slow endpoint has under way, its neighbours go on.
+func TestNobodyWaitsForTheSlowEndpointOfANeighbour(t *testing.T) {
+	var slowID feedmill.ID
+	to := func(_ context.Context, t Target, _ Message) Result {
+		if t.Subscription == slowID {
+			time.Sleep(30 * time.Second)
+		} else {
+			time.Sleep(20 * time.Millisecond)
+		}
+		return Result{Status: 200}
+	}
+	runDispatcher(t, Options{}, to, func(h *harness) {
+		slowID = h.subscribe(feedmill.DeliverySettings{Concurrency: 1})
+		quick := h.subscribe(feedmill.DeliverySettings{Ordered: true}, func(s *feedmill.Subscription) {
+			for feedmill.Slot(s.ID) != feedmill.Slot(slowID) {
+				s.ID = feedmill.NewID(feedmill.PrefixSubscription)
+			}
+		})
+		h.dispatcher.Offer(h.accept(1, "m"))
+		synctest.Wait()
+		h.store.noSlots.Store(true)
+		for range 330 { // 33 s
+			h.dispatcher.Offer(h.accept(1, "m"))
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(5 * time.Second)
+		if n := h.store.released.Load(); n != feedmill.Slots {
+			h.Errorf("%d slots were given back", n)
+		}
+		var last time.Time
+		for _, s := range h.attempts() {
+			if s.sub == quick {
+				if gap := s.began.Sub(last); !last.IsZero() && gap > time.Second {
+					h.Errorf("it waited %s for its neighbour", gap)
+				}
+				last = s.began
+			}
+		}
+		if took := last.Sub(h.began); took < 29*time.Second || took > 33*time.Second {
+			h.Errorf("the last was sent after %s", took)
+		}
+		if n := h.sentTo(slowID); n != 1 {
+			h.Errorf("%d attempts were begun at the slow endpoint", n)
+		}
+	})
+}
+
+// What is ordered is not under way any more when another replica may begin with it.
+func TestOrderedAttemptsAreBrokenOffWithTheirLease(t *testing.T) {
+	var ended time.Time
+	to := func(ctx context.Context, _ Target, _ Message) Result {
+		<-ctx.Done()
+		ended = time.Now()
+		return Result{Error: "broken off"}
+	}
+	runDispatcher(t, Options{}, to, func(h *harness) {
+		h.subscribe(feedmill.DeliverySettings{Ordered: true})
+		h.dispatcher.Offer(h.accept(1, ""))
+		h.store.leaseHangs.Store(true)
+		time.Sleep(leaseTime + leaseEvery)
+		if took := ended.Sub(h.began); took <= 0 || took >= leaseTime+leaseEvery-leaseMargin {
+			h.Errorf("it ended after %s", took)
+		}
+		h.store.noSlots.Store(true)
+		h.store.leaseHangs.Store(false)
+	})
 }
 
 // A slot is given back when nothing of it is under way, and not before.

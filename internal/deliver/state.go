@@ -23,7 +23,7 @@ const (
 	// held lanes have a subscription that is paused, or whose listener fetches
 	// what is due, and wait for it to change.
 	held
-	// lost lanes are in a slot that another replica has.
+	// lost lanes are in a slot that another replica has, or shall have.
 	lost
 )
 
@@ -92,17 +92,19 @@ func (d *Dispatcher) wait(l *lane, s state, wait time.Duration) {
 	l.timer = timer
 }
 
-// loseLanes gives up the lanes of slots that are not ours any more, and takes up
-// those of slots that are again.
+// loseLanes gives up the lanes of slots that are not ours to send for any more,
+// and takes up those of slots that are again; but not one for which its slot
+// waits to be given back.
 func (d *Dispatcher) loseLanes() {
 	for _, l := range d.lanes {
 		switch owned := d.slots[l.slot]; {
 		case !owned && l.state != lost:
 			d.enter(l, lost)
 			l.backlog.abandon()
-		case owned && l.state == lost:
-			l.backlog.abandon() // what it was told meanwhile is not for it
+		case owned && l.state == lost && !(d.leaving[l.slot] && l.underWay()):
+			l.backlog.dropQueue() // what it was told meanwhile is in the store
 			d.enter(l, idle)
+			d.refresh(l)
 		}
 	}
 }

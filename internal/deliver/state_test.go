@@ -244,7 +244,7 @@ func TestASlotThatComesBack(t *testing.T) {
 			sub := h.subscribe(feedmill.DeliverySettings{Ordered: ordered, Concurrency: 4})
 			h.dispatcher.Offer(h.accept(100, ""))
 			time.Sleep(3 * time.Second)
-			h.dispatcher.setSlots(nil)
+			h.loseSlots()
 			h.checkState(sub, lost)
 			h.dispatcher.lease(h.Context()) // while attempts are under way
 			time.Sleep(time.Minute)

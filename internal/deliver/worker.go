@@ -123,10 +123,17 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	if t.due.attempts == 0 {
 		d.count.firstAttempt.Observe(m.At.Sub(t.due.createdAt()).Seconds())
 	}
+	ctx, end, held := d.underLease(ctx, t, m.At)
+	defer end()
+	if !held {
+		d.finished(t, m, Result{}, m.At, false)
+		return
+	}
 	r := d.Sender.Send(ctx, t.target, m)
 	now := time.Now()
 	if ctx.Err() != nil && !r.ok() {
-		// Broken off by a shutdown: given back, and nothing charged.
+		// Broken off by a shutdown, or because another replica has the slot:
+		// given back, and nothing charged.
 		d.finished(t, m, r, now, false)
 		return
 	}

@@ -13,13 +13,10 @@ import (
 // DueSubscriptions are up to limit subscriptions, in the given slots and after
 // the id after, that have an open delivery due at now; in the order of their ids.
 func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error) {
-	numbers := make([]int16, len(slots))
-	for i, s := range slots {
-		numbers[i] = int16(s)
-	}
 	// The recursions jump through the indexes from one subscription to the
 	// next and stop with the limit: their cost does not depend on how many
-	// deliveries are open.
+	// deliveries are open. Retries are looked for as far as what is pending
+	// goes, and beyond it only where that is the end of it.
 	rows, err := db.rows(ctx, `WITH RECURSIVE pending (subscription_id, slot) AS (
 			(SELECT subscription_id, slot FROM open_deliveries WHERE state = 'pending' AND subscription_id > $1
 				ORDER BY subscription_id, id LIMIT 1)
@@ -33,12 +30,22 @@ func (db *DB) DueSubscriptions(ctx context.Context, slots []int, now time.Time, 
 			UNION ALL
 			SELECT next.* FROM retrying CROSS JOIN LATERAL (
 				SELECT o.subscription_id, o.due_at, o.slot FROM open_deliveries o WHERE o.state = 'retrying' AND o.subscription_id > retrying.subscription_id
-				ORDER BY o.subscription_id, o.due_at LIMIT 1) next)
-		(SELECT subscription_id FROM pending WHERE slot = ANY($3::smallint[]) LIMIT $4)
+				ORDER BY o.subscription_id, o.due_at LIMIT 1) next
+			WHERE retrying.subscription_id <= (SELECT CASE WHEN count(*) = $4 THEN max(subscription_id) ELSE '~' END FROM first)),
+		first AS MATERIALIZED (SELECT subscription_id FROM pending WHERE slot = ANY($3::smallint[]) LIMIT $4)
+		SELECT subscription_id FROM first
 		UNION (SELECT subscription_id FROM retrying WHERE due_at <= $2 AND slot = ANY($3::smallint[]) LIMIT $4)
 		ORDER BY 1 LIMIT $4`,
-		after, now, numbers, limit)
+		after, now, slotNumbers(slots), limit)
 	return all(rows, err, func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
+}
+
+func slotNumbers(slots []int) []int16 {
+	numbers := make([]int16, len(slots))
+	for i, s := range slots {
+		numbers[i] = int16(s)
+	}
+	return numbers
 }
 
 const (

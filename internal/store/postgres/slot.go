@@ -13,37 +13,36 @@ import (
 // the database's clock was set back would.
 const alive = `expires_at > now() AND expires_at <= now() + 2 * $2::interval`
 
-// LeaseSlots renews and takes slots for a replica, for ttl, up to its fair share
-// of the replicas that are alive, and returns all that it holds. All times are
-// the database's.
+// LeaseSlots renews the slots that a replica holds, for ttl, takes others up to
+// its fair share of the replicas that are alive, and returns all of them and that
+// share. All times are the database's.
 //
-// A slot beyond the share is neither renewed nor returned. It stays the
-// replica's, so that nobody else sends for it before the replica has stopped,
-// until it is given back with [DB.ReleaseSlots] or its lease runs out.
-func (db *DB) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error) {
-	err = db.write(ctx, func(tx tx) error {
-		share, err := tx.fairShare(ctx, replica, ttl)
-		if err != nil {
+// What a replica holds beyond its share stays its own until it gives it back with
+// [DB.ReleaseSlots]. A slot whose row somebody has locked is passed over: nobody
+// else can take it meanwhile, and it must not keep the others from being renewed.
+func (db *DB) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error) {
+	err = db.write(ctx, func(tx tx) (err error) {
+		if share, err = tx.fairShare(ctx, replica, ttl); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `UPDATE slots SET expires_at = now() + $2::interval WHERE slot IN (
-				SELECT slot FROM slots WHERE owner = $1 ORDER BY slot LIMIT $3 FOR UPDATE)
-			RETURNING slot`, replica, ttl, share)
+				SELECT slot FROM slots WHERE owner = $1 ORDER BY slot FOR UPDATE SKIP LOCKED)
+			RETURNING slot`, replica, ttl)
 		if held, err = all(rows, translate(err), scanSlot); err != nil {
 			return err
 		}
 		rows, err = tx.Query(ctx, `UPDATE slots SET owner = $1, expires_at = now() + $2::interval WHERE slot IN (
 				SELECT slot FROM slots WHERE owner IS NULL OR (owner <> $1 AND NOT (`+alive+`))
 				ORDER BY slot LIMIT $3 FOR UPDATE SKIP LOCKED)
-			RETURNING slot`, replica, ttl, share-len(held))
+			RETURNING slot`, replica, ttl, max(share-len(held), 0))
 		taken, err := all(rows, translate(err), scanSlot)
 		held = append(held, taken...)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return held, nil
+	return held, share, nil
 }
 
 // fairShare notes that the replica is alive and returns how many slots it may

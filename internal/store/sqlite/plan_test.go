@@ -301,7 +301,8 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	check(err)
 	_, err = db.DeliveryAttempts(ctx, due[0].ID)
 	check(err)
-	check(db.Rewind(ctx, sub.ID, at))
+	_, _, err = db.Rewind(ctx, nil, at, feedmill.RetryPosition{}, 1)
+	check(err)
 	_, err = db.RetryDelivery(ctx, w.ID, due[0].ID, 1, at, nil)
 	check(err)
 	for _, states := range [][]feedmill.DeliveryState{nil, {feedmill.DeliveryExhausted}} {

@@ -9,12 +9,12 @@ import (
 
 // LeaseSlots returns all slots: the file has one process at a time, and so has
 // its work.
-func (db *DB) LeaseSlots(context.Context, string, time.Duration) ([]int, error) {
-	held := make([]int, feedmill.Slots)
+func (db *DB) LeaseSlots(context.Context, string, time.Duration) (held []int, share int, err error) {
+	held = make([]int, feedmill.Slots)
 	for i := range held {
 		held[i] = i
 	}
-	return held, nil
+	return held, len(held), nil
 }
 
 // ReleaseSlots does nothing: there is nobody to give slots to.

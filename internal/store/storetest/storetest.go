@@ -210,10 +210,12 @@ type Store interface {
 	// feedmill.MaxCountedBacklog.
 	SubscriptionHealth(ctx context.Context, workspace, subscription feedmill.ID) (feedmill.SubscriptionHealth, error)
 
-	// Rewind puts right what retries of a subscription wait for after the
-	// clock was set back to now: one whose last attempt lies in the future
-	// waits as long from now on as it was to wait from that attempt on.
-	Rewind(ctx context.Context, subscription feedmill.ID, now time.Time) error
+	// Rewind puts right what retries in the slots wait for after the clock
+	// was set back to now: one whose last attempt lies in the future waits as
+	// long from now on as it was to wait from that attempt on. It looks at up
+	// to limit retries behind after, and returns how far it came and whether
+	// there may be more.
+	Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (reached feedmill.RetryPosition, more bool, err error)
 	// DueSubscriptions are up to limit subscriptions, in the given slots and
 	// after the id after, that have an open delivery due at now; in the order
 	// of their ids.
@@ -263,11 +265,11 @@ type Store interface {
 	// disabled is finished as it stands.
 	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error)
 
-	// LeaseSlots renews and takes slots for a replica, for ttl, up to its fair
-	// share of the replicas that are alive, and returns all that it holds: a
-	// slot beyond the share that it held is not among them any more.
+	// LeaseSlots renews the slots that a replica holds, for ttl, takes others
+	// up to its fair share of the replicas that are alive, and returns all of
+	// them and that share. What it holds beyond it is to be given back.
 	// A store that has one process at a time gives it all of them.
-	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, err error)
+	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
 	// ReleaseSlots gives slots back; nil means all that the replica holds, and
 	// that it goes away.
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error

@@ -1,0 +1,110 @@
+package deliver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
+	"github.com/feedmill/feedmill/internal/store/postgres"
+)
+
+// farStore takes its time to put right what waits.
+type farStore struct {
+	*postgres.DB
+	takes time.Duration
+}
+
+func (s farStore) Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (feedmill.RetryPosition, bool, error) {
+	time.Sleep(s.takes)
+	return s.DB.Rewind(ctx, slots, now, after, limit)
+}
+
+// After a start all that the store holds is sent, however many subscriptions it
+// is for and however long it takes to put times right: 20,000 of them, or fewer
+// on a database that is so far away that it comes to the same.
+func TestStoredWorkIsSentAfterAStart(t *testing.T) {
+	n, takes := 1000, storeTimeout/1000+5*time.Millisecond
+	if os.Getenv("FEEDMILL_LONG") != "" {
+		n, takes = 20_000, 0
+	}
+	db, err := postgres.Open(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	stored := storeWork(t, db, n)
+
+	var mu sync.Mutex
+	all := make(chan struct{})
+	d := New(Options{
+		Store: farStore{db, takes}, Vault: plainVault{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Replica: "one",
+		Sender: endpoint(func(_ context.Context, _ Target, m Message) Result {
+			mu.Lock()
+			defer mu.Unlock()
+			if delete(stored, m.Delivery); len(stored) == 0 {
+				close(all)
+			}
+			return Result{Status: 200}
+		}),
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.Run(ctx)
+	}()
+	select {
+	case <-all:
+	case <-time.After(2 * time.Minute):
+		t.Error("what was stored has not been sent")
+	}
+	stop()
+	<-done
+}
+
+// storeWork makes n subscriptions, each with a delivery.
+func storeWork(t *testing.T, db *postgres.DB, n int) map[feedmill.ID]bool {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "w", CreatedAt: time.Now()}
+	must(db.CreateWorkspace(t.Context(), w, nil))
+	secrets, err := json.Marshal(feedmill.SigningSecrets{Current: feedmill.NewSigningSecret()})
+	must(err)
+	stored := make(map[feedmill.ID]bool, n)
+	for i := 0; i < n; i += 500 {
+		subs := make([]feedmill.Subscription, 500)
+		resource := fmt.Sprint("m_", i)
+		for j := range subs {
+			subs[j] = feedmill.Subscription{
+				ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, URL: "https://example.com", Method: "POST", Events: []string{"metric.*"},
+				ResourceID: resource, State: feedmill.SubscriptionActive, Secrets: secrets, CreatedAt: time.Now(), UpdatedAt: time.Now(),
+			}
+		}
+		must(db.CreateSubscriptions(t.Context(), subs, 0, nil))
+		_, due, err := db.Accept(t.Context(), []feedmill.Event{{
+			ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: w.ID, Type: "metric.created", Timestamp: time.Now(), ResourceID: resource, Payload: []byte(`{}`),
+		}}, 10, nil)
+		must(err)
+		for _, d := range due {
+			stored[d.ID] = true
+		}
+	}
+	if len(stored) != n {
+		t.Fatalf("%d deliveries are stored, want %d", len(stored), n)
+	}
+	return stored
+}
