@@ -68,6 +68,14 @@ const (
 	WarnNumericText   = "numeric-text"       // numbers that the source says are text
 	WarnRejected      = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled        = "misfits-made-null"  // values that were left out because they did not fit
+
+	// About data whose columns have types.
+	WarnTimeDigits = "cut-times"    // times that are finer than microseconds
+	WarnOutOfRange = "out-of-range" // days outside the years 1 to 9999, which are null
+	WarnNotFinite  = "not-finite"   // infinite numbers and NaN, which JSON has not
+	WarnBadText    = "invalid-text" // bytes in a text that are not UTF-8
+	WarnBadJSON    = "invalid-json" // JSON that is none, kept as a string
+	WarnNoEnd      = "no-end-mark"  // a stream that may have been cut
 )
 
 // Warning is something about the data that was noticed and put right, or left

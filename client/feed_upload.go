@@ -19,7 +19,7 @@ type Upload struct {
 	// Data is read to its end. Where it can seek, as a file can, it is sent
 	// again from where it was if the connection breaks.
 	Data io.Reader
-	// Format is csv, tsv, json, ndjson or xml.
+	// Format is csv, tsv, json, ndjson, xml, parquet or arrow.
 	Format string
 	// Name is what the feed is called; FileName counts where it is empty.
 	Name, FileName string

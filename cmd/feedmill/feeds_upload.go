@@ -73,13 +73,14 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 }
 
 // uploadFormats are what a file can be, and formatNames lists them.
-var uploadFormats = []string{"csv", "tsv", "json", "ndjson", "xml"}
+var uploadFormats = []string{"csv", "tsv", "json", "ndjson", "xml", "parquet", "arrow"}
 
-const formatNames = "csv, tsv, json, ndjson or xml"
+const formatNames = "csv, tsv, json, ndjson, xml, parquet or arrow"
 
 // formatOf tells what a file is by how its name ends.
 var formatOf = map[string]string{
 	".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson", ".xml": "xml",
+	".parquet": "parquet", ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow",
 }
 
 // cutCompression takes the ending off the name of a compressed file.
@@ -96,7 +97,7 @@ func cutCompression(name string) (string, string) {
 func newFeedsUpload() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "upload FILE", Short: "Make a feed of a file, or give a feed new data", Args: oneArg("say which file, or - for standard input"),
-		Long: `Make a feed of a file of CSV, TSV, JSON, NDJSON or XML, which may be compressed
+		Long: `Make a feed of a file of CSV, TSV, JSON, NDJSON, XML, Parquet or Arrow, which may be compressed
 (.gz, .zst). All of the data is looked at; the columns that were found and what was
 noticed about them are printed.`,
 	}

@@ -3,8 +3,8 @@
 // which is the same for every format.
 //
 // formats.go has the table of formats: what each is called and how it is told, and
-// how it is opened. Each is read in a folder of its own, csv, json and xml; what they
-// share is in input. A format is read from a [Source], a file that is there in full,
+// how it is opened. Each is read in a folder of its own, csv, json and xml, and those that have
+// types of their own in typed; what they share is in input. A format is read from a [Source], a file that is there in full,
 // because what a file is can often be said at its end only: whether it is UTF-8, whether
 // its quotes close, how many columns it has. Some can be read while they arrive, too.
 // Bytes that are compressed pass through [Decompress] first.
@@ -22,6 +22,8 @@ package decode
 import (
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -59,6 +61,33 @@ type Table interface {
 	Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error
 	// Close gives up what reading takes besides memory.
 	Close() error
+}
+
+// Typed is data whose columns have types already, so that there is nothing to model.
+type Typed interface {
+	// Columns are what the data calls its columns, and their types.
+	Columns() []feedmill.Column
+	// Runs yields all rows in their order, up to the first error.
+	Runs(ctx context.Context) iter.Seq2[[]columnar.Vector, error]
+	// Warnings are what was noticed, once all rows were read, with the names that the columns
+	// were given.
+	Warnings(named []feedmill.Column) []feedmill.Warning
+	Close() error
+}
+
+// IsTyped reports whether data in a format has types already, and is opened with [OpenTyped].
+func IsTyped(name string) bool {
+	return slices.ContainsFunc(formats, func(f format) bool { return f.Name == name && f.openTyped != nil })
+}
+
+// OpenTyped opens data in a format that has types.
+func OpenTyped(ctx context.Context, format string, data Source) (Typed, error) {
+	for i := range formats {
+		if f := &formats[i]; f.Name == format && f.openTyped != nil {
+			return f.openTyped(ctx, data)
+		}
+	}
+	return nil, fmt.Errorf("no format with types is called %q", format)
 }
 
 // Options say how data is read. Which of them a format takes the table of formats

@@ -8,17 +8,20 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/csv"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/json"
+	"github.com/feedmill/feedmill/internal/decode/typed"
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
-// format is a row of the table: a format and how it is read. A row without open is
-// one of a format that is only known.
+// format is a row of the table: a format and how it is read. A row without open and
+// openTyped is one of a format that is only known.
 type format struct {
 	feedmill.Format
 	// recognise reports whether text that begins with head is in the format.
 	// Whole says that head is all of it.
 	recognise func(head []byte, whole bool) bool
 	open      func(context.Context, Source, Options) (Table, error)
+	// openTyped opens data whose columns have types already; open is then nil.
+	openTyped func(context.Context, Source) (Typed, error)
 	// openArriving opens data that is still arriving; nil where the format
 	// cannot be read before all is there.
 	openArriving func(context.Context, Arriving, Options) (Table, error)
@@ -38,6 +41,9 @@ type family struct {
 var (
 	csvFamily = &family{"csv", func(o Options, spool *input.Spool) (pageReader, error) {
 		return csv.NewPages(o.csvOptions(0), spool), nil
+	}}
+	xmlFamily = &family{"xml", func(o Options, _ *input.Spool) (pageReader, error) {
+		return &tablePages{options: o}, nil
 	}}
 	jsonFamily = &family{"json", func(o Options, spool *input.Spool) (pageReader, error) {
 		return json.NewPages(o.jsonOptions(), o.List, spool)
@@ -98,19 +104,35 @@ var formats = []format{
 		open: func(ctx context.Context, data Source, o Options) (Table, error) {
 			return xml.Open(ctx, data, xml.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp})
 		},
+		family: xmlFamily, addPage: addPageXML,
 	},
-	{Format: feedmill.Format{Name: "parquet"}},
+	{
+		Format: feedmill.Format{
+			Name: "parquet", Extensions: []string{".parquet"},
+			MediaTypes: []string{"application/vnd.apache.parquet", "application/x-parquet"},
+		},
+		recognise: typed.RecogniseParquet,
+		openTyped: func(ctx context.Context, data Source) (Typed, error) { return typed.OpenParquet(ctx, data) },
+	},
+	{
+		Format: feedmill.Format{
+			Name: "arrow", Extensions: []string{".arrow", ".arrows", ".feather"},
+			MediaTypes: []string{"application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file"},
+		},
+		recognise: typed.RecogniseArrow,
+		openTyped: func(ctx context.Context, data Source) (Typed, error) { return typed.OpenArrow(ctx, data) },
+	},
 }
 
 // Formats are the formats of the table.
 func Formats() feedmill.Formats {
-	return listFormats(func(f format) bool { return f.open != nil })
+	return listFormats(func(f format) bool { return f.open != nil || f.openTyped != nil })
 }
 
 // PageFormats are the formats of the table, of which only those count as readable
-// that [Pages] can read.
+// that an answer of a source can have.
 func PageFormats() feedmill.Formats {
-	return listFormats(func(f format) bool { return f.family != nil })
+	return listFormats(func(f format) bool { return f.family != nil || f.openTyped != nil })
 }
 
 func listFormats(readable func(format) bool) (list feedmill.Formats) {
@@ -167,4 +189,13 @@ func addPageJSON(lines bool) func(context.Context, pageReader, pageData) (page, 
 	return func(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
 		return pages.(*json.Pages).Add(ctx, in.data, lines, in.first, in.before, in.each)
 	}
+}
+
+func addPageXML(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
+	p := pages.(*tablePages)
+	table, err := xml.Open(ctx, in.data, xml.Options{Path: p.options.Path, Explode: p.options.Explode, Temp: p.options.Temp})
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.add(ctx, table, in)
 }

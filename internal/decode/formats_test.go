@@ -26,7 +26,7 @@ func TestFormatsAreTold(t *testing.T) {
 			}
 		}
 		if f.open == nil {
-			if f.recognise != nil || f.openArriving != nil || f.family != nil || f.addPage != nil {
+			if f.recognise != nil != (f.openTyped != nil) || f.openArriving != nil || f.family != nil || f.addPage != nil {
 				t.Errorf("%s cannot be opened, but in some way", f.Name)
 			}
 			continue
@@ -59,7 +59,7 @@ func TestFormatsOpen(t *testing.T) {
 	}
 	for _, f := range Formats() {
 		text, ok := data[f.Name]
-		if ok != f.Readable {
+		if (ok || IsTyped(f.Name)) != f.Readable {
 			t.Errorf("%s is readable: %v", f.Name, f.Readable)
 		}
 		table, err := Open(t.Context(), f.Name, strings.NewReader(text), Options{})

@@ -25,8 +25,9 @@ type Pages struct {
 	watch *watch
 	spool *input.Spool
 
-	// readers are those of all families, and reader that of the family that
-	// the pages are of.
+	// readers are those of the families that pages came in, and reader that of the
+	// family that the pages with data are of.
+	options Options
 	readers map[*family]pageReader
 	family  *family
 	reader  pageReader
@@ -78,19 +79,8 @@ type pagePart struct {
 // NewPages begins a table. The records of each page are given to each as they are
 // read, in runs and in any order, from several goroutines; it must not keep a
 // run.
-func NewPages(options Options, each func(*columnar.Cells) error) (*Pages, error) {
-	p := &Pages{each: each, spool: input.NewSpool(options.Temp), readers: make(map[*family]pageReader)}
-	for _, f := range formats {
-		if f.family == nil || p.readers[f.family] != nil {
-			continue
-		}
-		reader, err := f.family.begin(options, p.spool)
-		if err != nil {
-			return nil, err
-		}
-		p.readers[f.family] = reader
-	}
-	return p, nil
+func NewPages(options Options, each func(*columnar.Cells) error) *Pages {
+	return &Pages{each: each, options: options, spool: input.NewSpool(options.Temp), readers: make(map[*family]pageReader)}
 }
 
 // Watch has every text of a column told to see, one at a time and in any order,
@@ -122,7 +112,10 @@ func (p *Pages) add(ctx context.Context, name string, data Source) (int64, error
 	if p.family != nil && p.family != f.family {
 		return 0, input.Refuse("mixed-formats", "it is %s, and the pages before it are %s", name, p.family.name)
 	}
-	reader := p.readers[f.family]
+	reader, err := p.readerOf(f.family)
+	if err != nil {
+		return 0, err
+	}
 	added, warnings, err := f.addPage(ctx, reader, pageData{data: data, first: p.rows, before: p.bytes, each: p.watched(reader)})
 	p.bytes += data.Size()
 	if errors.Is(err, input.ErrNoData) {
@@ -134,6 +127,18 @@ func (p *Pages) add(ctx context.Context, name string, data Source) (int64, error
 	p.family, p.reader = f.family, reader
 	p.warnings.add(p.added, warnings)
 	return added.Rows(), p.append(added)
+}
+
+// readerOf is what the pages of a family have in common, from the first of them on.
+func (p *Pages) readerOf(f *family) (pageReader, error) {
+	if reader := p.readers[f]; reader != nil {
+		return reader, nil
+	}
+	reader, err := f.begin(p.options, p.spool)
+	if err == nil {
+		p.readers[f] = reader
+	}
+	return reader, err
 }
 
 // notInPages refuses a page in a format that does not come in pages.

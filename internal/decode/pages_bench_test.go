@@ -24,10 +24,7 @@ func BenchmarkPages(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				b.SetBytes(int64(pages) * int64(len(page)))
 				for b.Loop() {
-					p, err := NewPages(Options{}, func(*columnar.Cells) error { return nil })
-					if err != nil {
-						b.Fatal(err)
-					}
+					p := NewPages(Options{}, func(*columnar.Cells) error { return nil })
 					for range pages {
 						if _, err := p.Add(b.Context(), format, bytes.NewReader(page)); err != nil {
 							b.Fatal(err)

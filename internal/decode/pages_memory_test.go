@@ -32,10 +32,7 @@ func TestPagesAreForgotten(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.options.Temp = t.TempDir()
-			p, err := NewPages(test.options, func(*columnar.Cells) error { return nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := NewPages(test.options, func(*columnar.Cells) error { return nil })
 			defer p.Close()
 			add := func(n int) {
 				for range n {

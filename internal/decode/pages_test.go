@@ -36,7 +36,7 @@ func readPages(t testing.TB, format string, options Options, pages ...string) (p
 	var mu sync.Mutex
 	given := map[int64][]string{}
 	options.Temp = t.TempDir()
-	p, err := NewPages(options, func(cells *columnar.Cells) error {
+	p := NewPages(options, func(cells *columnar.Cells) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for row := range cells.Rows {
@@ -48,9 +48,6 @@ func readPages(t testing.TB, format string, options Options, pages ...string) (p
 		}
 		return nil
 	})
-	if err != nil {
-		return out, err
-	}
 	defer p.Close()
 	p.Watch("id", func(text []byte) { out.watched = append(out.watched, string(text)) })
 	for _, page := range pages {
@@ -209,6 +206,13 @@ func TestPages(t *testing.T) {
 				warnings: []string{"assumed-encoding  2 0 page 1: byte 9 is not UTF-8, so the data is read as Windows-1252"},
 			},
 		},
+		{
+			name: "XML whose pages have other columns", format: "xml", options: Options{Path: "/r/o"},
+			pages: []string{"<r><o><id>1</id><a>x</a></o><o><id>2</id></o></r>", "<r/>", "<r><o><b>y</b><id>3</id></o></r>"},
+			want: pagesTable{
+				names: []string{"id", "a", "b"}, rows: []string{"1 x ∅", "2 ∅ ∅", "3 ∅ y"}, counts: []int64{2, 0, 1}, watched: []string{"1", "2", "3"},
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := readPages(t, test.format, test.options, test.pages...)
@@ -232,8 +236,9 @@ func TestPagesRefuse(t *testing.T) {
 		{"a fault in a page", "json", Options{}, []string{"[]", `[{"a":1},]`}, "page 2: the JSON is wrong at line 1, column 10"},
 		{"what is no text", "csv", Options{}, []string{"a,b\n1,2\n", "a,b\n1,2\n", "%PDF-1.7"}, "page 3: the data begins like a PDF"},
 		{"a format that there is not", "pdf", Options{}, []string{"x"}, "page 1: pages are csv"},
-		{"a wrong path", "json", Options{Path: "$["}, nil, ""},
-		{"a wrong way to explode", "json", Options{Explode: "["}, nil, ""},
+		{"a wrong path of XML", "xml", Options{Path: "$.a"}, []string{"<a/>"}, ""},
+		{"a wrong path", "json", Options{Path: "$["}, []string{"[]"}, ""},
+		{"a wrong way to explode", "json", Options{Explode: "["}, []string{"[]"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := readPages(t, test.format, test.options, test.pages...)
@@ -243,14 +248,11 @@ func TestPagesRefuse(t *testing.T) {
 }
 
 func TestPagesStayRefused(t *testing.T) {
-	p, err := NewPages(Options{}, func(*columnar.Cells) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := NewPages(Options{}, func(*columnar.Cells) error { return nil })
 	if _, err := p.Add(t.Context(), "csv", strings.NewReader("a\n1\n")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.Add(t.Context(), "json", strings.NewReader("[1]"))
+	_, err := p.Add(t.Context(), "json", strings.NewReader("[1]"))
 	decodetest.MustRefuse(t, err, "page 2: it is json, and the pages before it are csv")
 	if _, again := p.Add(t.Context(), "csv", strings.NewReader("a\n1\n")); again != err {
 		t.Errorf("a page after the refusal: %v", again)
@@ -259,10 +261,7 @@ func TestPagesStayRefused(t *testing.T) {
 
 func TestPagesFailWithTheirFunction(t *testing.T) {
 	errBroken := errors.New("broken")
-	p, err := NewPages(Options{}, func(*columnar.Cells) error { return errBroken })
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := NewPages(Options{}, func(*columnar.Cells) error { return errBroken })
 	if _, err := p.Add(t.Context(), "json", strings.NewReader("[1]")); !errors.Is(err, errBroken) {
 		t.Errorf("error %v", err)
 	}
@@ -307,15 +306,12 @@ func TestPagesAreOneTable(outer *testing.T) {
 func TestPagesOfManyBlocks(t *testing.T) {
 	array := append(append([]byte(`{"data":[`), decodetest.Records(1<<20, ",")...), "]}"...)
 	var given sync.Map
-	p, err := NewPages(Options{}, func(cells *columnar.Cells) error {
+	p := NewPages(Options{}, func(cells *columnar.Cells) error {
 		for row := range cells.Rows {
 			given.Store(cells.First+int64(row), decodetest.CellText(cells, cells.At(row, 0)))
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for range 3 {
 		if _, err := p.Add(t.Context(), "json", bytes.NewReader(array)); err != nil {
 			t.Fatal(err)

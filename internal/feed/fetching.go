@@ -32,6 +32,8 @@ type fetchedTable struct {
 	*loading
 	format    string // of all pages, empty where each has its own
 	missing   func(feedmill.FetchedPage) error
+	watched   bool // somebody wants to see the texts of a column of the pages
+	text      bool // every column is to be text
 	pages     *decode.Pages
 	inference *model.Inference
 	typed     *typedTable
@@ -67,10 +69,9 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 			if err != nil {
 				return err
 			}
-			t.format, t.missing, t.inference = r.Format, r.Missing, model.New(options)
-			if t.pages, err = f.mill.openPages(r, t.inference); err != nil {
-				return err
-			}
+			t.format, t.missing, t.watched, t.text = r.Format, r.Missing, r.Watch != "", r.Text
+			t.inference = model.New(options)
+			t.pages = f.mill.openPages(r, t.inference)
 		}
 	}
 	return nil
@@ -85,7 +86,7 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records in
 			if t.format != "" {
 				format = t.format
 			}
-			rows, err := t.pages.Add(ctx, format, p.Body)
+			rows, err := f.addPage(ctx, t, format, p)
 			records = max(records, rows)
 			if err == nil && rows == 0 && p.First && t.missing != nil {
 				err = t.missing(p)
@@ -94,6 +95,17 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records in
 		})
 	})
 	return records, err
+}
+
+// addPage adds a page to a table, and returns how many records it has.
+func (f *fetching) addPage(ctx context.Context, t *fetchedTable, format string, p feedmill.FetchedPage) (int64, error) {
+	if decode.IsTyped(format) {
+		return f.addTypedPage(ctx, t, format, p)
+	}
+	if t.typed != nil {
+		return 0, refusePage(p, "mixed-formats", "it is %s, and the pages before it have types of their own", format)
+	}
+	return t.pages.Add(ctx, format, p.Body)
 }
 
 // Columns begins all tables, of rows that have types already.

@@ -22,14 +22,14 @@ func (m *Mill) openArriving(ctx context.Context, data decode.Arriving, r feedmil
 
 // openPages begins a table whose records come page by page. Each is given to
 // the inference as it comes.
-func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) (*decode.Pages, error) {
+func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) *decode.Pages {
 	options := m.decodeOptions(r.Reading)
 	options.List = r.List
-	pages, err := decode.NewPages(options, func(cells *columnar.Cells) error { inference.Block(cells); return nil })
-	if err == nil && r.Watch != "" {
+	pages := decode.NewPages(options, func(cells *columnar.Cells) error { inference.Block(cells); return nil })
+	if r.Watch != "" {
 		pages.Watch(r.Watch, r.See)
 	}
-	return pages, err
+	return pages
 }
 
 func (m *Mill) decodeOptions(r feedmill.Reading) decode.Options {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/model"
@@ -27,16 +28,24 @@ func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedP
 	defer data.Close()
 	defer m.drop(l, nil)
 	err = takeTurn(ctx, m.previews, func() error {
-		found, err := m.infer(ctx, data)
-		if err != nil {
-			return err
-		}
-		defer found.Close()
-		p, err = m.show(ctx, l.version.File, found.schema, found.warnings, found)
+		p, err = m.showUpload(ctx, l, data)
 		return err
 	})
 	p.Spec = uploadSpec(u)
 	return p, err
+}
+
+// showUpload is a preview of data that was received, whichever door it comes by.
+func (m *Mill) showUpload(ctx context.Context, l *loading, data *incoming) (feedmill.FeedPreview, error) {
+	if decode.IsTyped(data.reading.Format) {
+		return m.showTypedUpload(ctx, l, data)
+	}
+	found, err := m.infer(ctx, data)
+	if err != nil {
+		return feedmill.FeedPreview{}, err
+	}
+	defer found.Close()
+	return m.show(ctx, l.version.File, found.schema, found.warnings, found)
 }
 
 // show is a preview with the first rows of cells whose types are known.

@@ -30,11 +30,7 @@ type typedTable struct {
 // beginTyped begins to write rows with some columns.
 func (m *Mill) beginTyped(ctx context.Context, l *loading, columns []feedmill.Column) *typedTable {
 	t := &typedTable{runs: make(chan []columnar.Vector), written: make(chan struct{})}
-	t.columns, t.warnings = model.Name(columns)
-	if l.before.Version > 0 {
-		fitting := model.Fit(l.before.Columns, t.columns, 0)
-		t.columns = fitting.Label(t.columns)
-	}
+	t.columns, t.warnings = nameTyped(l, columns)
 	ctx, t.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(t.written)
@@ -88,11 +84,26 @@ func (m *Mill) writeTyped(ctx context.Context, l *loading, t *typedTable) error 
 	if err != nil {
 		return err
 	}
-	columns, warnings := t.columns, t.warnings
+	return m.completeTyped(ctx, l, fresh, t.columns, t.warnings)
+}
+
+// nameTyped names columns that have types, as the feed calls them where it has them.
+func nameTyped(l *loading, columns []feedmill.Column) ([]feedmill.Column, []feedmill.Warning) {
+	named, warnings := model.Name(columns)
 	if l.before.Version > 0 {
-		fitting := model.Fit(l.before.Columns, t.columns, t.rows)
+		fitting := model.Fit(l.before.Columns, named, 0)
+		named = fitting.Label(named)
+	}
+	return named, warnings
+}
+
+// completeTyped is complete for rows that have types already, in columns that they are to
+// have in a feed of their own.
+func (m *Mill) completeTyped(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, warnings []feedmill.Warning) error {
+	if l.before.Version > 0 {
+		fitting := model.Fit(l.before.Columns, columns, fresh.Rows)
 		l.reshaped = !slices.Equal(fitting.Columns, l.before.Columns)
 		columns, warnings = fitting.Columns, slices.Concat(warnings, fitting.Changes)
 	}
-	return m.complete(ctx, l, fresh, columns, t.rows, warnings)
+	return m.complete(ctx, l, fresh, columns, fresh.Rows, warnings)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode"
 )
 
 // Create makes a feed of an upload.
@@ -97,14 +98,7 @@ func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 	var keeping sync.WaitGroup
 	var unkept error
 	keeping.Go(func() { unkept = data.Keep(ctx) })
-	err = takeTurn(ctx, m.modelling, func() error {
-		found, err := m.infer(ctx, data)
-		if err != nil {
-			return err
-		}
-		defer found.Close()
-		return m.write(ctx, l, found.schema, found.warnings, found)
-	})
+	err = takeTurn(ctx, m.modelling, func() error { return m.versionOf(ctx, l, data) })
 	keeping.Wait()
 	if err == nil {
 		err = unkept
@@ -115,6 +109,19 @@ func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 	l.version.CreatedAt = now()
 	l.refresh.State, l.refresh.EndedAt, l.refresh.Version = feedmill.RefreshSucceeded, l.version.CreatedAt, l.version.Number
 	return nil
+}
+
+// versionOf makes a version of data that was received, whichever door it comes by.
+func (m *Mill) versionOf(ctx context.Context, l *loading, data *incoming) error {
+	if decode.IsTyped(data.reading.Format) {
+		return m.writeTypedUpload(ctx, l, data)
+	}
+	found, err := m.infer(ctx, data)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	return m.write(ctx, l, found.schema, found.warnings, found)
 }
 
 // recordFailure writes down that data could not be modelled. What is wrong with

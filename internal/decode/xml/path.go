@@ -22,6 +22,18 @@ type recordPath []pathStep
 // maxSteps is how many steps a path can have.
 const maxSteps = 60
 
+// CheckPath says what is wrong with a path of records.
+func CheckPath(text string) error {
+	_, err := parsePath(text)
+	return err
+}
+
+// CheckExplode says what is wrong with a path below a record.
+func CheckExplode(text string) error {
+	_, err := parseExplode(text)
+	return err
+}
+
 // parsePath reads the parameter path.
 func parsePath(text string) (recordPath, error) {
 	const form = "the path of XML is names of elements such as /feed/entry or //row; a name may be * and may have a prefix"

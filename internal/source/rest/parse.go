@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/decode/xml"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -152,7 +153,11 @@ func readResponse(o *object) Response {
 		}
 	}
 	r.Path = response.recordPath("path", r.Format)
-	r.Explode = response.recordPath("explode", r.Format)
+	format := r.Format
+	if strings.HasPrefix(r.Path, "/") && format == "auto" {
+		format = "xml"
+	}
+	r.Explode = response.recordPath("explode", format)
 	if response.Has("sheet") && !takes(r.Format, "sheet") {
 		response.Fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
 	}
@@ -178,7 +183,15 @@ func (o *object) recordPath(name, format string) string {
 	case s == "":
 		o.Fault(name, "This must not be empty; leave it out where there is none.")
 	case !takes(format, name):
-		o.Fault(name, "Data in "+format+" has no paths; this is for JSON.")
+		o.Fault(name, "Data in "+format+" has no paths; this is for JSON and XML.")
+	case format == "xml" || name == "path" && s[0] == '/' && format == "auto":
+		check := xml.CheckPath
+		if name == "explode" {
+			check = xml.CheckExplode
+		}
+		if err := check(s); err != nil {
+			o.Fault(name, "This is no path of XML: "+err.Error()+".")
+		}
 	default:
 		full := s
 		if name == "explode" && s[0] != '$' {

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"strings"
+	"testing"
+)
+
+// hard is data with a column of every type, nulls and values at the ends of their types.
+const hard = `{"text":"a, \"b\"\n","integer":-9223372036854775808,"decimal":12345678901234567890.12,"number":1.5e300,"boolean":true,"date":"0001-01-01","timestamp":"2024-02-29T12:30:00.123456Z","json":[1,{"a":null}]}
+{"text":null,"integer":null,"decimal":null,"number":null,"boolean":null,"date":null,"timestamp":null,"json":null}
+{"text":"","integer":9223372036854775807,"decimal":-0.01,"number":-2.5e-7,"boolean":false,"date":"9999-12-31","timestamp":"1969-12-31T23:59:59.999999Z","json":[]}
+`
+
+// export reads a feed in a format.
+func (s *service) export(t *testing.T, feed, format string) string {
+	t.Helper()
+	got := s.send(t, request{method: "GET", path: "/data_feeds/" + feed + "/data?format=" + format})
+	if got.status != 200 {
+		t.Fatalf("%d: %s", got.status, got.body)
+	}
+	return got.body
+}
+
+// TestExportsAreReadBack holds that what the service writes with types it reads back equal.
+func TestExportsAreReadBack(t *testing.T) {
+	s := start(t, setup{})
+	original := s.upload(t, "", "application/x-ndjson", hard)
+	if want := "text text, integer integer, decimal decimal, number number, boolean boolean, date date, timestamp timestamp, json json"; original.types() != want {
+		t.Fatalf("the columns are %s, want %s", original.types(), want)
+	}
+	want := s.read(t, original.ID, "")
+	for format, mediaType := range map[string]string{"parquet": "application/vnd.apache.parquet", "arrow": "application/vnd.apache.arrow.stream"} {
+		data := s.export(t, original.ID, format)
+		again := s.upload(t, "", mediaType, data)
+		if again.types() != original.types() || s.read(t, again.ID, "") != want || len(again.Warnings) != 0 {
+			t.Errorf("%s is read as %s, %v:\n%s\nwant %s:\n%s", format, again.types(), again.Warnings, s.read(t, again.ID, ""), original.types(), want)
+		}
+		text := s.upload(t, "&types=text", mediaType, data)
+		if strings.Count(text.types(), " text") != 8 || text.RowCount != 3 {
+			t.Errorf("as text: %s", text.types())
+		}
+		// More rows of the same kind, and the same keys.
+		s.sendData(t, "PUT", "/data_feeds/"+again.ID+"/data?mode=append&format="+format, "application/octet-stream", data).data(t, &again)
+		if again.RowCount != 6 || again.Version != 2 || s.read(t, again.ID, "") != want+want {
+			t.Errorf("appended: %+v", again)
+		}
+		preview := s.sendData(t, "POST", "/data_feeds/preview?type=dataUpload&format="+format, "application/octet-stream", data)
+		if preview.status != 200 || !strings.Contains(preview.body, `"rowCount":3`) || !strings.Contains(preview.body, `12345678901234567890.12`) {
+			t.Errorf("the preview is %d %s", preview.status, preview.body)
+		}
+		for _, query := range []string{"", "&types=text"} {
+			cut := s.sendData(t, "POST", "/data_feeds?type=dataUpload"+query, mediaType, data[:len(data)/2])
+			if cut.status != 422 {
+				t.Errorf("half of it: %d %s", cut.status, cut.body)
+			}
+		}
+	}
+}
+
+// TestAnswersWithTypes holds that the answers of an API can be Parquet, Arrow and XML.
+func TestAnswersWithTypes(t *testing.T) {
+	s := start(t, webhooks)
+	original := s.upload(t, "", "application/x-ndjson", hard)
+	want := s.read(t, original.ID, "")
+	for _, format := range []string{"parquet", "arrow"} {
+		shop := newShop(t, s.export(t, original.ID, format))
+		f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"response":{"format":"`+format+`"}}`)
+		if f.State != "ready" || f.types() != original.types() || s.read(t, f.ID, "") != want {
+			t.Errorf("%s: %+v", format, f)
+		}
+		if f, r := s.refreshed(t, f.ID); *r.Outcome != "unchanged" || f.Version != 1 {
+			t.Errorf("%s again: %+v", format, r)
+		}
+	}
+	shop := newShop(t, `<feed><title>x</title><entry><id>1</id><at>2026-11-15</at></entry><entry><id>2</id></entry></feed>`)
+	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"response":{"format":"xml","path":"/feed/entry"}}`)
+	if f.State != "ready" || f.types() != "id integer, at date" || s.read(t, f.ID, "") != "{\"id\":1,\"at\":\"2026-11-15\"}\n{\"id\":2,\"at\":null}\n" {
+		t.Errorf("XML: %+v", f)
+	}
+}

@@ -1,0 +1,182 @@
+package typed
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	_ "github.com/apache/arrow-go/v18/arrow/extensions" // the type of UUIDs
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+const parquetMark = "PAR1"
+
+// RecogniseParquet reports whether data that begins so is Parquet.
+func RecogniseParquet(head []byte, _ bool) bool { return bytes.HasPrefix(head, []byte(parquetMark)) }
+
+const (
+	// maxPage is how long a page can be, as it is stored and as it is read.
+	maxPage = 64 << 20
+	// batchBytes is about how much is read at once, in rows of which there are at most
+	// maxBatch.
+	batchBytes = 8 << 20
+	maxBatch   = 16_384
+)
+
+// OpenParquet opens a Parquet file.
+func OpenParquet(_ context.Context, data input.Source) (*Table, error) {
+	if err := checkParquet(data); err != nil {
+		return nil, err
+	}
+	return guard("parquet", func() (*Table, error) { return openParquet(data) })
+}
+
+func openParquet(data input.Source) (*Table, error) {
+	props := parquet.NewReaderProperties(memory.NewGoAllocator())
+	props.BufferedStreamEnabled, props.PageStreamingEnabled = true, true
+	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
+	open, err := file.NewParquetReader(watched(data), file.WithReadProps(props))
+	if err != nil {
+		return nil, err
+	}
+	reader, err := pqarrow.NewFileReader(open, pqarrow.ArrowReadProperties{BatchSize: batchRows(open)}, props.Allocator())
+	if err != nil {
+		return nil, err
+	}
+	var fields []field
+	for i := range reader.Manifest.Fields {
+		fields = append(fields, parquetField(&reader.Manifest.Fields[i], open.MetaData().Schema))
+	}
+	t, err := newTable("parquet", data.Size(), fields)
+	if err != nil {
+		return nil, err
+	}
+	rows := open.NumRows()
+	t.batches = func(ctx context.Context) (batchReader, error) {
+		if len(fields) == 0 || rows == 0 {
+			return noBatches{}, nil
+		}
+		records, err := reader.GetRecordReader(ctx, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		return &parquetBatches{records: records, left: rows}, nil
+	}
+	return t, nil
+}
+
+// batchRows is how many rows are about as much as is to be read at once.
+func batchRows(open *file.Reader) int64 {
+	var bytes, rows int64
+	for i := range open.NumRowGroups() {
+		group := open.MetaData().RowGroup(i)
+		bytes, rows = bytes+max(group.TotalByteSize(), 0), rows+max(group.NumRows(), 0)
+	}
+	if bytes == 0 {
+		return maxBatch
+	}
+	return min(max(int64(float64(batchBytes)*float64(rows)/float64(bytes)), 64), maxBatch)
+}
+
+// parquetField is a field of a file, with what only the schema of the file says of its bytes.
+func parquetField(of *pqarrow.SchemaField, file *schema.Schema) field {
+	f := field{Field: *of.Field}
+	if extension, ok := f.Type.(arrow.ExtensionType); ok && !isUUID(f.Type) {
+		f.Type = extension.StorageType()
+	}
+	if len(of.Children) == 0 && of.ColIndex >= 0 && of.ColIndex < file.NumColumns() {
+		switch file.Column(of.ColIndex).LogicalType().(type) {
+		case schema.JSONLogicalType:
+			f.json = true
+		case schema.EnumLogicalType:
+			f.text = true
+		case schema.IntervalLogicalType:
+			f.period = true
+		}
+	}
+	for i := range of.Children {
+		f.children = append(f.children, parquetField(&of.Children[i], file))
+	}
+	if _, ok := f.Type.(*arrow.MapType); ok {
+		f.children = f.children[0].children
+	}
+	return f
+}
+
+type noBatches struct{}
+
+func (noBatches) next() (arrow.RecordBatch, error) { return nil, io.EOF }
+
+func (noBatches) release() {}
+
+// parquetBatches reads as many rows as the file says that it has.
+type parquetBatches struct {
+	records pqarrow.RecordReader
+	left    int64
+}
+
+func (b *parquetBatches) next() (arrow.RecordBatch, error) {
+	if b.left == 0 {
+		return nil, io.EOF
+	}
+	if !b.records.Next() {
+		if err := b.records.Err(); err != nil && err != io.EOF {
+			return nil, err
+		}
+		return nil, fmt.Errorf("the last %d rows are missing", b.left)
+	}
+	batch := b.records.RecordBatch()
+	if b.left -= batch.NumRows(); b.left < 0 || batch.NumRows() == 0 {
+		return nil, fmt.Errorf("there are other rows than the file says that it has")
+	}
+	return batch, nil
+}
+
+func (b *parquetBatches) release() { b.records.Release() }
+
+// checkParquet looks at the frame of a file, and at its footer before anything is made of that.
+func checkParquet(data input.Source) error {
+	const frame = int64(len(parquetMark) + 4 + len(parquetMark))
+	head, tail := make([]byte, 4), make([]byte, 8)
+	if data.Size() == 0 {
+		return input.ErrNoData
+	}
+	if data.Size() < frame {
+		return input.Refuse("invalid-parquet", "the data is no Parquet: it has only %d bytes", data.Size())
+	}
+	if err := input.ReadFull(data, head, 0); err != nil {
+		return err
+	}
+	if err := input.ReadFull(data, tail, data.Size()-8); err != nil {
+		return err
+	}
+	switch mark := string(tail[4:]); {
+	case string(head) == "PARE" || mark == "PARE":
+		return input.Refuse("encrypted-parquet", "the Parquet file is encrypted: send it without")
+	case string(head) != parquetMark:
+		return input.Refuse("invalid-parquet", "the data is no Parquet: it begins with %q and not with %s", head, parquetMark)
+	case mark != parquetMark:
+		return input.Refuse("truncated-data", "the Parquet file has no footer: it ends too early, after %d bytes", data.Size())
+	}
+	size := int64(binary.LittleEndian.Uint32(tail))
+	if size > data.Size()-frame {
+		return input.Refuse("invalid-parquet", "the footer of the Parquet file claims %d bytes, and the file has only %d", size, data.Size())
+	}
+	if size > maxFooter {
+		return input.Refuse("invalid-parquet", "the footer of the Parquet file has %d bytes, and at most %d are read: write it with fewer row groups or columns", size, maxFooter)
+	}
+	footer := make([]byte, size)
+	if err := input.ReadFull(data, footer, data.Size()-8-size); err != nil {
+		return err
+	}
+	return checkFooter(footer)
+}

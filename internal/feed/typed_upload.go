@@ -1,0 +1,134 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode"
+	"github.com/feedmill/feedmill/internal/lake"
+)
+
+// writeTypedUpload makes a version of data whose columns have types already. If it fails,
+// nothing is left.
+func (m *Mill) writeTypedUpload(ctx context.Context, l *loading, data *incoming) error {
+	table, err := decode.OpenTyped(ctx, data.reading.Format, data)
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	columns, warnings := nameTyped(l, table.Columns())
+	fresh, err := lake.Write(ctx, m.Blobs, l.version.File, feedmill.TypedTable{Columns: columns, Runs: table.Runs(ctx)})
+	if err != nil {
+		return err
+	}
+	warnings = slices.Concat(warnings, table.Warnings(columns), noRows(fresh.Rows))
+	if data.reading.Text {
+		columns = asText(columns)
+	}
+	return m.completeTyped(ctx, l, fresh, columns, warnings)
+}
+
+// showTypedUpload is a preview of data whose columns have types already. All of it is read,
+// so that what is wrong with it is known.
+func (m *Mill) showTypedUpload(ctx context.Context, l *loading, data *incoming) (feedmill.FeedPreview, error) {
+	table, err := decode.OpenTyped(ctx, data.reading.Format, data)
+	if err != nil {
+		return feedmill.FeedPreview{}, err
+	}
+	defer table.Close()
+	columns, warnings := nameTyped(l, table.Columns())
+	first := &firstOfAll{runs: table.Runs(ctx)}
+	v, err := lake.Write(ctx, m.Blobs, l.version.File, feedmill.TypedTable{Columns: columns, Runs: first.each})
+	if err != nil {
+		return feedmill.FeedPreview{}, err
+	}
+	if data.reading.Text {
+		if v, err = m.combine(ctx, &loading{}, v, asText(columns)); err != nil {
+			return feedmill.FeedPreview{}, err
+		}
+		defer m.remove(v.Blob)
+	}
+	return m.showVersion(ctx, v, first.rows, slices.Concat(warnings, table.Warnings(columns), noRows(first.rows)))
+}
+
+// firstOfAll yields as many rows as a preview shows, and reads the others too.
+type firstOfAll struct {
+	runs iter.Seq2[[]columnar.Vector, error]
+	rows int64
+}
+
+func (f *firstOfAll) each(yield func([]columnar.Vector, error) bool) {
+	for run, err := range f.runs {
+		if (err != nil || f.rows < previewRows) && !yield(run, err) {
+			return
+		}
+		if len(run) > 0 {
+			f.rows += int64(run[0].Len)
+		}
+	}
+}
+
+// asText is columns with the type text.
+func asText(columns []feedmill.Column) []feedmill.Column {
+	text := slices.Clone(columns)
+	for i := range text {
+		text[i].Type, text[i].Precision, text[i].Scale = columnar.TypeText, 0, 0
+	}
+	return text
+}
+
+// noRows warns of a table that has none.
+func noRows(rows int64) []feedmill.Warning {
+	if rows > 0 {
+		return nil
+	}
+	return []feedmill.Warning{{Code: feedmill.WarnNoRows, Count: 1, Detail: "there are columns and no rows"}}
+}
+
+// addTypedPage adds a page whose columns have types already. All pages of a table must have
+// the same.
+func (f *fetching) addTypedPage(ctx context.Context, t *fetchedTable, format string, p feedmill.FetchedPage) (int64, error) {
+	switch {
+	case t.pages != nil && t.pages.Rows() > 0:
+		return 0, refusePage(p, "mixed-formats", "it is %s, and the pages before it have no types", format)
+	case t.watched:
+		return 0, refusePage(p, "unsupported-format", "it is %s, in which no cursor is looked for: leave out incremental, or have the source send JSON or CSV", format)
+	case t.text:
+		return 0, refusePage(p, "unsupported-format", "it is %s, which has types of its own: leave out types", format)
+	}
+	table, err := decode.OpenTyped(ctx, format, p.Body)
+	if err != nil {
+		return 0, err
+	}
+	defer table.Close()
+	columns := table.Columns()
+	if t.typed == nil {
+		t.typed = f.mill.beginTyped(ctx, t.loading, columns)
+	} else if !slices.EqualFunc(t.typed.columns, columns, sameColumn) {
+		return 0, refusePage(p, "mixed-columns", "its columns are not those of the pages before it")
+	}
+	before := t.typed.rows
+	for run, err := range table.Runs(ctx) {
+		if err == nil {
+			err = t.typed.add(run)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	t.typed.warnings = append(t.typed.warnings, table.Warnings(t.typed.columns)...)
+	return t.typed.rows - before, nil
+}
+
+func sameColumn(a, b feedmill.Column) bool {
+	return a.SourceName == b.SourceName && a.Type == b.Type && a.Precision == b.Precision && a.Scale == b.Scale
+}
+
+// refusePage says what is wrong with a page.
+func refusePage(p feedmill.FetchedPage, problem, format string, args ...any) error {
+	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: problem, Detail: fmt.Sprintf("page %d: ", p.Number) + fmt.Sprintf(format, args...)}
+}
