@@ -76,17 +76,13 @@ func viewAudit(e feedmill.AuditEntry) auditView {
 
 func (s *Server) listAudit(c *call) (answer, error) {
 	q := feedmill.AuditQuery{Actor: c.query["actor"], Action: c.query["action"], Resource: c.query["resource"], Since: c.timeParameter("since")}
-	p, err := c.page(feedmill.PrefixAudit)
-	if err != nil {
-		return answer{}, err
-	}
-	workspace, err := s.listedWorkspace(c)
-	if err != nil {
-		return answer{}, err
-	}
 	fetch := func(p feedmill.Page) ([]feedmill.AuditEntry, error) {
+		workspace, err := s.listedWorkspace(c)
+		if err != nil {
+			return nil, err
+		}
 		q.Page = p
 		return s.Store.Audit(c.ctx(), workspace, q)
 	}
-	return listAnswer(c, p, fetch, func(e feedmill.AuditEntry) feedmill.ID { return e.ID }, viewAudit)
+	return listAnswer(c, feedmill.PrefixAudit, fetch, func(e feedmill.AuditEntry) feedmill.ID { return e.ID }, viewAudit)
 }

@@ -61,31 +61,20 @@ func (s *Server) listDeliveries(c *call) (answer, error) {
 		}
 		c.fault(feedmill.Fault{Parameter: "state", Detail: "This must be one of " + strings.Join(words, ", ") + "."})
 	}
-	p, err := c.page(feedmill.PrefixDelivery)
-	if err != nil {
-		return answer{}, err
-	}
-	sub, err := s.subscription(c)
-	if err != nil {
-		return answer{}, err
-	}
-	q.Subscription = sub.ID
 	if filtered {
 		q.States = []feedmill.DeliveryState{feedmill.DeliveryState(state)}
 	}
-	return s.deliveryList(c, p, q)
+	return s.deliveryList(c, q, s.subscription)
 }
 
 // listUndelivered lists, over all subscriptions, what ended without success.
 func (s *Server) listUndelivered(c *call) (answer, error) {
-	p, err := c.page(feedmill.PrefixDelivery)
-	if err != nil {
-		return answer{}, err
-	}
-	return s.deliveryList(c, p, feedmill.DeliveryQuery{States: []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded}})
+	all := func(*call) (sub feedmill.Subscription, err error) { return sub, nil }
+	return s.deliveryList(c, feedmill.DeliveryQuery{States: []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded}}, all)
 }
 
-func (s *Server) deliveryList(c *call, p feedmill.Page, q feedmill.DeliveryQuery) (answer, error) {
+// deliveryList lists deliveries of a subscription, or of all where that has no id.
+func (s *Server) deliveryList(c *call, q feedmill.DeliveryQuery, of func(*call) (feedmill.Subscription, error)) (answer, error) {
 	wanted := q.States
 	if slices.Contains(wanted, feedmill.DeliveryDelivering) {
 		q.States = []feedmill.DeliveryState{feedmill.DeliveryPending, feedmill.DeliveryRetrying}
@@ -93,6 +82,11 @@ func (s *Server) deliveryList(c *call, p feedmill.Page, q feedmill.DeliveryQuery
 	// fetch goes on where records that the store found are in another state
 	// at this moment.
 	fetch := func(p feedmill.Page) (found []feedmill.Delivery, err error) {
+		sub, err := of(c)
+		if err != nil {
+			return nil, err
+		}
+		q.Subscription = sub.ID
 		for q.Page = p; len(found) < p.Limit; {
 			some, err := s.Store.Deliveries(c.ctx(), c.who.Workspace, q)
 			if err != nil {
@@ -110,7 +104,7 @@ func (s *Server) deliveryList(c *call, p feedmill.Page, q feedmill.DeliveryQuery
 		}
 		return found[:min(len(found), p.Limit)], nil
 	}
-	return listAnswer(c, p, fetch, func(d feedmill.Delivery) feedmill.ID { return d.ID }, s.viewDelivery)
+	return listAnswer(c, feedmill.PrefixDelivery, fetch, func(d feedmill.Delivery) feedmill.ID { return d.ID }, s.viewDelivery)
 }
 
 // deliveryID is the one that the path names.

@@ -188,10 +188,6 @@ func payloadData(payload []byte) jsontext.Value {
 
 func (s *Server) listEvents(c *call) (answer, error) {
 	q := feedmill.EventQuery{Type: c.query["type"], ResourceID: c.query["resourceId"], Since: c.timeParameter("since")}
-	p, err := c.page(feedmill.PrefixEvent)
-	if err != nil {
-		return answer{}, err
-	}
 	fetch := func(p feedmill.Page) ([]eventView, error) {
 		q.Page = p
 		events, err := s.Store.Events(c.ctx(), c.who.Workspace, q)
@@ -206,7 +202,7 @@ func (s *Server) listEvents(c *call) (answer, error) {
 		}
 		return views, nil
 	}
-	return listAnswer(c, p, fetch, func(e eventView) feedmill.ID { return e.ID }, func(e eventView) eventView { return e })
+	return listAnswer(c, feedmill.PrefixEvent, fetch, func(e eventView) feedmill.ID { return e.ID }, func(e eventView) eventView { return e })
 }
 
 // How many deliveries the answer about an event names, and each item of a list.

@@ -195,12 +195,8 @@ func (s *Server) feed(c *call) (feedmill.Feed, error) {
 }
 
 func (s *Server) listFeeds(c *call) (answer, error) {
-	p, err := c.page(feedmill.PrefixDataFeed)
-	if err != nil {
-		return answer{}, err
-	}
 	fetch := func(p feedmill.Page) ([]feedmill.Feed, error) { return s.Store.Feeds(c.ctx(), c.who.Workspace, p) }
-	return listAnswer(c, p, fetch, func(f feedmill.Feed) feedmill.ID { return f.ID }, viewFeed)
+	return listAnswer(c, feedmill.PrefixDataFeed, fetch, func(f feedmill.Feed) feedmill.ID { return f.ID }, viewFeed)
 }
 
 func (s *Server) getFeed(c *call) (answer, error) {

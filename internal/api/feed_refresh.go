@@ -93,18 +93,14 @@ func orNull[T comparable](v T) *T {
 }
 
 func (s *Server) listRefreshes(c *call) (answer, error) {
-	p, err := c.page(feedmill.PrefixRefresh)
-	if err != nil {
-		return answer{}, err
-	}
-	f, err := s.feed(c)
-	if err != nil {
-		return answer{}, err
-	}
 	fetch := func(p feedmill.Page) ([]feedmill.Refresh, error) {
+		f, err := s.feed(c)
+		if err != nil {
+			return nil, err
+		}
 		return s.Store.Refreshes(c.ctx(), c.who.Workspace, f.ID, p)
 	}
-	return listAnswer(c, p, fetch, func(r feedmill.Refresh) feedmill.ID { return r.ID }, viewRefresh)
+	return listAnswer(c, feedmill.PrefixRefresh, fetch, func(r feedmill.Refresh) feedmill.ID { return r.ID }, viewRefresh)
 }
 
 // refresh finds the one that the path names.

@@ -108,18 +108,14 @@ func readScopes(o *strictjson.Object, name string) []feedmill.Scope {
 
 func (s *Server) listKeys(c *call) (answer, error) {
 	revoked := c.boolParameter("revoked")
-	p, err := c.page(feedmill.PrefixKey)
-	if err != nil {
-		return answer{}, err
-	}
-	workspace, err := s.listedWorkspace(c)
-	if err != nil {
-		return answer{}, err
-	}
 	fetch := func(p feedmill.Page) ([]feedmill.Key, error) {
+		workspace, err := s.listedWorkspace(c)
+		if err != nil {
+			return nil, err
+		}
 		return s.Store.Keys(c.ctx(), feedmill.KeyQuery{Page: p, Workspace: workspace, Revoked: revoked})
 	}
-	return listAnswer(c, p, fetch, func(k feedmill.Key) feedmill.ID { return k.ID }, viewKey)
+	return listAnswer(c, feedmill.PrefixKey, fetch, func(k feedmill.Key) feedmill.ID { return k.ID }, viewKey)
 }
 
 // listedWorkspace is the one that a list is of: the caller's own, or one that it

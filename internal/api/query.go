@@ -53,9 +53,14 @@ func (c *call) page(prefix string) (feedmill.Page, error) {
 	return p, c.refusal()
 }
 
-// listAnswer renders a list and, where there may be more, the link to its next
-// page. fetch is asked for one record more than the page holds.
-func listAnswer[T, V any](c *call, p feedmill.Page, fetch func(feedmill.Page) ([]T, error), id func(T) feedmill.ID, view func(T) V) (answer, error) {
+// listAnswer renders the page of a list that is asked for and, where there may be
+// more, the link to the next. fetch is asked for one record more than the page
+// holds, and for none where anything of the query is wrong.
+func listAnswer[T, V any](c *call, prefix string, fetch func(feedmill.Page) ([]T, error), id func(T) feedmill.ID, view func(T) V) (answer, error) {
+	p, err := c.page(prefix)
+	if err != nil {
+		return answer{}, err
+	}
 	more := p
 	more.Limit++
 	records, err := fetch(more)

@@ -112,14 +112,10 @@ func subscriptionAnswer(v subscriptionView) answer {
 }
 
 func (s *Server) listSubscriptions(c *call) (answer, error) {
-	p, err := c.page(feedmill.PrefixSubscription)
-	if err != nil {
-		return answer{}, err
-	}
 	fetch := func(p feedmill.Page) ([]feedmill.Subscription, error) {
 		return s.Store.Subscriptions(c.ctx(), c.who.Workspace, p)
 	}
-	return listAnswer(c, p, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, s.viewSubscription)
+	return listAnswer(c, feedmill.PrefixSubscription, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, s.viewSubscription)
 }
 
 // subscriptionID is the one that the path names.

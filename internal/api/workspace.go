@@ -40,13 +40,9 @@ func (s *Server) createWorkspace(c *call) (answer, error) {
 }
 
 func (s *Server) listWorkspaces(c *call) (answer, error) {
-	p, err := c.page(feedmill.PrefixWorkspace)
-	if err != nil {
-		return answer{}, err
-	}
 	fetch := func(p feedmill.Page) ([]feedmill.Workspace, error) { return s.Store.Workspaces(c.ctx(), p) }
 	if !c.who.AllWorkspaces {
-		fetch = func(feedmill.Page) ([]feedmill.Workspace, error) {
+		fetch = func(p feedmill.Page) ([]feedmill.Workspace, error) {
 			w, err := s.Store.WorkspaceByID(c.ctx(), c.who.Workspace)
 			if err != nil || (p.Before != "" && w.ID >= p.Before) {
 				return nil, err
@@ -54,5 +50,5 @@ func (s *Server) listWorkspaces(c *call) (answer, error) {
 			return []feedmill.Workspace{w}, nil
 		}
 	}
-	return listAnswer(c, p, fetch, func(w feedmill.Workspace) feedmill.ID { return w.ID }, viewWorkspace)
+	return listAnswer(c, feedmill.PrefixWorkspace, fetch, func(w feedmill.Workspace) feedmill.ID { return w.ID }, viewWorkspace)
 }
