@@ -42,9 +42,7 @@ type KeyQuery struct {
 
 // CreateKey makes an API key.
 func (c *Client) CreateKey(ctx context.Context, k NewKey, opts ...CallOption) (Key, error) {
-	var out one[Key]
-	_, err := c.call(ctx, http.MethodPost, "/keys", k, &out, opts...)
-	return out.Data, err
+	return ask[Key](ctx, c, http.MethodPost, "/keys", k, opts...)
 }
 
 // Keys goes through the keys of the caller's workspace that are not revoked,

@@ -106,9 +106,7 @@ func subscriptionPath(id string) string { return "/events/subscriptions/" + url.
 
 // Subscription reads one subscription.
 func (c *Client) Subscription(ctx context.Context, id string) (Subscription, error) {
-	var out one[Subscription]
-	_, err := c.call(ctx, http.MethodGet, subscriptionPath(id), nil, &out)
-	return out.Data, err
+	return ask[Subscription](ctx, c, http.MethodGet, subscriptionPath(id), nil)
 }
 
 // DeleteSubscription deletes a subscription. Deliveries that have not ended
@@ -127,9 +125,7 @@ type Ping struct {
 
 // TestSubscription sends a test.ping to the endpoint now.
 func (c *Client) TestSubscription(ctx context.Context, id string, opts ...CallOption) (Ping, error) {
-	var out one[Ping]
-	_, err := c.call(ctx, http.MethodPost, subscriptionPath(id)+"/test", nil, &out, opts...)
-	return out.Data, err
+	return ask[Ping](ctx, c, http.MethodPost, subscriptionPath(id)+"/test", nil, opts...)
 }
 
 // RetrySubscription makes everything due now that waits for its next attempt to
@@ -149,7 +145,5 @@ func (c *Client) RotateSecret(ctx context.Context, id string, overlap time.Durat
 	in := struct {
 		Overlap Duration `json:"overlap"`
 	}{Duration(overlap)}
-	var out one[Subscription]
-	_, err := c.call(ctx, http.MethodPost, subscriptionPath(id)+"/rotate_secret", in, &out, opts...)
-	return out.Data, err
+	return ask[Subscription](ctx, c, http.MethodPost, subscriptionPath(id)+"/rotate_secret", in, opts...)
 }

@@ -35,7 +35,5 @@ type DeliveryChange struct {
 
 // ChangeSubscription changes a subscription and returns it as it is then.
 func (c *Client) ChangeSubscription(ctx context.Context, id string, change SubscriptionChange) (Subscription, error) {
-	var out one[Subscription]
-	_, err := c.call(ctx, http.MethodPatch, subscriptionPath(id), change, &out)
-	return out.Data, err
+	return ask[Subscription](ctx, c, http.MethodPatch, subscriptionPath(id), change)
 }

@@ -104,8 +104,8 @@ type Listeners interface {
 }
 
 // Subscriptions makes and changes subscriptions. What is wrong with a body is
-// noted with the faults that were found before. keep is nil, or makes the
-// response that is kept in the same transaction.
+// noted with the faults that were found before. keep makes the response that is
+// kept in the same transaction, nil for none.
 type Subscriptions interface {
 	// Create makes what a body asks for: one subscription, or two, of which
 	// one can be refused.

@@ -48,7 +48,7 @@ func (s *Server) createFeed(c *call) (answer, error) {
 		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for type=rest."})
 	}
 	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
-		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, c.keepFeed(createdFeed))
+		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, keepWith(c, createdFeed))
 		if err != nil {
 			return answer{}, err
 		}
@@ -59,17 +59,6 @@ func (s *Server) createFeed(c *call) (answer, error) {
 func createdFeed(f feedmill.Feed) answer { return created(feedURL(f.ID), viewFeed(f)) }
 
 func foundFeed(f feedmill.Feed) answer { return feedAnswer(http.StatusOK, f) }
-
-// keepFeed keeps the answer that tells of a feed.
-func (c *call) keepFeed(render func(feedmill.Feed) answer) feedmill.FeedResponse {
-	return func(f feedmill.Feed) (*feedmill.IdempotentResponse, error) {
-		if c.idempotent == nil {
-			return nil, nil
-		}
-		_, idempotent, err := c.keepInside(func() answer { return render(f) })
-		return idempotent, err
-	}
-}
 
 func (s *Server) replaceFeed(c *call) (answer, error) {
 	f, err := s.feed(c)
@@ -82,7 +71,7 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 	var u feedmill.Upload
 	u.Mode, u.Key = c.readMode(f)
 	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
-		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, c.keepFeed(foundFeed))
+		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, keepWith(c, foundFeed))
 		if err != nil {
 			return answer{}, err
 		}

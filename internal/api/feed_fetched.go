@@ -15,7 +15,7 @@ func (s *Server) createFetched(c *call, t feedmill.FeedType) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	f, err := s.Feeds.CreateFetched(c.ctx(), c.who.Workspace, n, c.keepFeed(createdFeed))
+	f, err := s.Feeds.CreateFetched(c.ctx(), c.who.Workspace, n, keepWith(c, createdFeed))
 	if err != nil {
 		return answer{}, inSentences(err)
 	}

@@ -32,13 +32,7 @@ func (s *Server) refreshFeed(c *call) (answer, error) {
 		a.set("Location", refreshURL(r))
 		return a
 	}
-	r, err := s.Feeds.RefreshFeed(c.ctx(), c.who.Workspace, f.ID, func(r feedmill.Refresh) (*feedmill.IdempotentResponse, error) {
-		if c.idempotent == nil {
-			return nil, nil
-		}
-		_, idempotent, err := c.keepInside(func() answer { return render(r) })
-		return idempotent, err
-	})
+	r, err := s.Feeds.RefreshFeed(c.ctx(), c.who.Workspace, f.ID, keepWith(c, render))
 	if err != nil {
 		return answer{}, inSentences(err)
 	}
@@ -55,7 +49,7 @@ func (s *Server) changeFeedState(c *call, change func(ctx context.Context, works
 	if err != nil {
 		return answer{}, err
 	}
-	if f, err = change(c.ctx(), c.who.Workspace, f.ID, c.keepFeed(foundFeed)); err != nil {
+	if f, err = change(c.ctx(), c.who.Workspace, f.ID, keepWith(c, foundFeed)); err != nil {
 		return answer{}, inSentences(err)
 	}
 	return foundFeed(f), nil

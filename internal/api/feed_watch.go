@@ -45,14 +45,14 @@ func (s *Server) watchRefresh(c *call, r feedmill.Refresh) answer {
 	a.stream = func(ctx context.Context, w http.ResponseWriter) {
 		ctx, stop := s.whileAdmitted(ctx, c, feedmill.ScopeRead)
 		defer stop()
-		s.streamRefresh(ctx, c, r, eventWriter{w, http.NewResponseController(w)})
+		s.streamRefresh(ctx, c, r, liveWriter{w, http.NewResponseController(w)})
 	}
 	return a
 }
 
 // streamRefresh goes on until the refresh has ended or is gone, the client is
 // gone or not admitted any more, or the server stops.
-func (s *Server) streamRefresh(ctx context.Context, c *call, r feedmill.Refresh, out eventWriter) {
+func (s *Server) streamRefresh(ctx context.Context, c *call, r feedmill.Refresh, out liveWriter) {
 	look, pulse := time.NewTicker(watchPace), time.NewTicker(watchPulse)
 	defer look.Stop()
 	defer pulse.Stop()
@@ -95,14 +95,13 @@ func (s *Server) watchedRefresh(ctx context.Context, workspace feedmill.ID, r fe
 	return s.Store.Refresh(ctx, workspace, r.Feed, r.ID)
 }
 
-// eventWriter writes server-sent events that arrive as they are written. What
-// is written is JSON on one line.
-type eventWriter struct {
+// liveWriter writes what arrives as it is written.
+type liveWriter struct {
 	w    http.ResponseWriter
 	ctrl *http.ResponseController
 }
 
-func (e eventWriter) write(format string, args ...any) error {
+func (e liveWriter) write(format string, args ...any) error {
 	e.ctrl.SetWriteDeadline(time.Now().Add(lineTimeout)) // a recorder in a test has none
 	if _, err := fmt.Fprintf(e.w, format, args...); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// maxOnceKey is how many bytes an Idempotency-Key may have.
+// maxIdempotencyKey is how many bytes an Idempotency-Key may have.
 const maxIdempotencyKey = 255
 
 // inFlight holds the idempotency keys that requests of this process are
@@ -52,7 +52,7 @@ func (f *inFlight) end(who feedmill.Principal, key string) {
 	delete(f.keys, ownedKey{who.Workspace, who.Subject, key})
 }
 
-// onceCall is the part of a call that makes it happen once.
+// idempotentCall is the part of a call that makes it happen once.
 type idempotentCall struct {
 	key  string
 	hash hash.Hash
@@ -91,12 +91,12 @@ func (c *call) keepInside(render func() answer) (a answer, response *feedmill.Id
 }
 
 // keepWith is what is handed to those who have an effect and know its outcome
-// only in the middle of it; nil for a request without an Idempotency-Key.
+// only in the middle of it.
 func keepWith[T any](c *call, render func(outcome T) answer) func(T) (*feedmill.IdempotentResponse, error) {
-	if c.idempotent == nil {
-		return nil
-	}
 	return func(outcome T) (*feedmill.IdempotentResponse, error) {
+		if c.idempotent == nil {
+			return nil, nil
+		}
 		_, response, err := c.keepInside(func() answer { return render(outcome) })
 		return response, err
 	}
@@ -114,7 +114,7 @@ func (c *call) keepOrFail(render func() answer) *feedmill.IdempotentResponse {
 	return response
 }
 
-// runOnce answers a request that carries an Idempotency-Key.
+// runIdempotent answers a request that carries an Idempotency-Key.
 func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error) {
 	key := keys[0]
 	if len(keys) > 1 || key == "" || len(key) > maxIdempotencyKey || !printable(key) {

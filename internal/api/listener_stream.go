@@ -46,18 +46,18 @@ func (s *Server) streamListener(c *call) (answer, error) {
 	a.stream = func(ctx context.Context, w http.ResponseWriter) {
 		ctx, stop := s.whileAdmitted(ctx, c, feedmill.ScopeWrite)
 		defer stop()
-		out := lineWriter{w, http.NewResponseController(w)}
+		out := liveWriter{w, http.NewResponseController(w)}
 		why := s.Listeners.Stream(ctx, sub, func(m feedmill.ListenerMessage) error {
 			if m.Delivery != nil {
-				return out.write(deliveryLine(m))
+				return out.line(deliveryLine(m))
 			}
-			return out.write(listenerLine{Kind: "heartbeat", ExpiresAt: timestamp(m.Until)})
+			return out.line(listenerLine{Kind: "heartbeat", ExpiresAt: timestamp(m.Until)})
 		})
 		if errors.Is(context.Cause(ctx), errNotAdmitted) {
 			why = credentialEnded
 		}
 		if why != feedmill.ListenerBroken {
-			out.write(listenerLine{Kind: "end", Reason: string(why)})
+			out.line(listenerLine{Kind: "end", Reason: string(why)})
 		}
 	}
 	return a, nil
@@ -71,20 +71,10 @@ func deliveryLine(m feedmill.ListenerMessage) listenerLine {
 	}
 }
 
-// lineWriter writes lines that arrive as they are written.
-type lineWriter struct {
-	w    http.ResponseWriter
-	ctrl *http.ResponseController
-}
-
-func (l lineWriter) write(line listenerLine) error {
+func (l liveWriter) line(line listenerLine) error {
 	text, err := json.Marshal(line, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	l.ctrl.SetWriteDeadline(time.Now().Add(lineTimeout)) // a recorder in a test has none
-	if _, err := l.w.Write(append(text, '\n')); err != nil {
-		return err
-	}
-	return l.ctrl.Flush()
+	return l.write("%s\n", text)
 }

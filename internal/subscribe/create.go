@@ -15,7 +15,7 @@ import (
 // names events of the gateway's family and others. Of two, one can be refused
 // and the other made; where none is, that is the error. Faults of the request
 // are noted with those that were found before, and are all of them in the error.
-// keep, where not nil, makes the response that is kept with what is made; it is
+// keep makes the response that is kept with what is made; it is
 // called again where that turns out to be less.
 func (s *Subscriptions) Create(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error)) ([]feedmill.SubscribedHalf, error) {
 	body.Need("url")
@@ -120,14 +120,11 @@ func (s *Subscriptions) storeHalves(ctx context.Context, halves []feedmill.Subsc
 		if len(made) == 0 {
 			return refusal(halves)
 		}
-		var response *feedmill.IdempotentResponse
-		if keep != nil {
-			var err error
-			if response, err = keep(halves); err != nil {
-				return err
-			}
+		response, err := keep(halves)
+		if err != nil {
+			return err
 		}
-		err := s.Store.CreateSubscriptions(ctx, made, s.Max, response)
+		err = s.Store.CreateSubscriptions(ctx, made, s.Max, response)
 		quota, full := errors.AsType[*feedmill.QuotaError](err)
 		if !full {
 			return err

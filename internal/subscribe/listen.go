@@ -44,11 +44,9 @@ func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body 
 	if made, err = s.issue(sub); err != nil {
 		return made, err
 	}
-	var response *feedmill.IdempotentResponse
-	if keep != nil {
-		if response, err = keep(made); err != nil {
-			return made, err
-		}
+	response, err := keep(made)
+	if err != nil {
+		return made, err
 	}
 	err = s.Store.CreateSubscriptions(ctx, []feedmill.Subscription{made.Subscription}, feedmill.MaxListeners, response)
 	if _, full := errors.AsType[*feedmill.QuotaError](err); full {

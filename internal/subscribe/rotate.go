@@ -10,8 +10,8 @@ import (
 )
 
 // Rotate gives a subscription a new signing secret. During the overlap the old
-// one still signs x-service-signature, and both sign webhook-signature. keep,
-// where not nil, makes the response that is kept with it.
+// one still signs x-service-signature, and both sign webhook-signature. keep
+// makes the response that is kept with it.
 func (s *Subscriptions) Rotate(ctx context.Context, workspace, id feedmill.ID, overlap time.Duration, keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (feedmill.IssuedSubscription, error) {
 	sub, err := s.Store.Subscription(ctx, workspace, id)
 	if err != nil {
@@ -44,9 +44,6 @@ func (s *Subscriptions) Rotate(ctx context.Context, workspace, id feedmill.ID, o
 		}
 		fresh.Secrets, fresh.UpdatedAt = sealed, at
 		issued = feedmill.IssuedSubscription{Subscription: *fresh, SigningSecret: secret, OverlapUntil: secrets.SwitchAt}
-		if keep == nil {
-			return nil, nil
-		}
 		return keep(issued)
 	})
 	if errors.Is(err, errChangedMeanwhile) {

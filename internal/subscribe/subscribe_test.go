@@ -74,7 +74,7 @@ func (w *world) count(t *testing.T) int {
 func TestQuotaRefusesTheSecondHalf(t *testing.T) {
 	w := newWorld(t)
 	w.Max = 2
-	_, err := w.create(t, `["tag.*"]`, nil)
+	_, err := w.create(t, `["tag.*"]`, keepNone)
 	must(t, err)
 	var kept []int
 	halves, err := w.create(t, `["tag.created","datafeed.source.*","metric.*"]`, func(halves []feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error) {
@@ -98,7 +98,7 @@ func TestQuotaRefusesTheSecondHalf(t *testing.T) {
 	if second.Refusal == nil || second.Refusal.Type != "quota-reached" || second.Made.ID != "" || second.Made.SigningSecret != "" || !slices.Equal(second.Events, []string{"datafeed.source.*"}) {
 		t.Errorf("the second half is %+v", second)
 	}
-	halves, err = w.create(t, `["tag.created","datafeed.source.*"]`, nil)
+	halves, err = w.create(t, `["tag.created","datafeed.source.*"]`, keepNone)
 	if refusal, ok := errors.AsType[*feedmill.Error](err); !ok || refusal.Type != "quota-reached" || len(refusal.Faults) != 2 || w.count(t) != 2 {
 		t.Errorf("%+v, %v", halves, err)
 	}
@@ -111,7 +111,7 @@ func TestRequestsAtOnceDoNotPassTheQuota(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			halves, err := w.create(t, `["tag.*","datafeed.source.*"]`, nil)
+			halves, err := w.create(t, `["tag.*","datafeed.source.*"]`, keepNone)
 			if err != nil && !errors.Is(err, feedmill.ErrConflict) {
 				t.Error(err)
 			}
@@ -135,7 +135,7 @@ func TestNothingIsMadeWithoutItsResponse(t *testing.T) {
 	if _, err := w.create(t, `["tag.*"]`, func([]feedmill.SubscribedHalf) (*feedmill.IdempotentResponse, error) { return nil, broken }); !errors.Is(err, broken) || w.count(t) != 0 {
 		t.Errorf("%v, and %d are there", err, w.count(t))
 	}
-	halves, err := w.create(t, `["tag.*"]`, nil)
+	halves, err := w.create(t, `["tag.*"]`, keepNone)
 	must(t, err)
 	sub := halves[0].Made
 	if _, err := w.Rotate(t.Context(), w.workspace, sub.ID, time.Hour, func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error) { return nil, broken }); !errors.Is(err, broken) {
@@ -146,9 +146,12 @@ func TestNothingIsMadeWithoutItsResponse(t *testing.T) {
 	if !slices.Equal(after.Secrets, sub.Secrets) || len(w.changed) != 0 {
 		t.Error("the secret is another")
 	}
-	rotated, err := w.Rotate(t.Context(), w.workspace, sub.ID, time.Hour, nil)
+	rotated, err := w.Rotate(t.Context(), w.workspace, sub.ID, time.Hour, keepNone)
 	must(t, err)
 	if rotated.SigningSecret == sub.SigningSecret || rotated.OverlapUntil.IsZero() || !slices.Equal(w.changed, []feedmill.ID{sub.ID}) {
 		t.Errorf("%+v, %v", rotated, w.changed)
 	}
 }
+
+// keepNone is for requests without an idempotency key.
+func keepNone[T any](T) (*feedmill.IdempotentResponse, error) { return nil, nil }
