@@ -18,6 +18,7 @@ var (
 	ErrUnprocessable   = errors.New("unprocessable")
 	ErrTooMany         = errors.New("too many requests")
 	ErrUnavailable     = errors.New("unavailable")
+	ErrNoRoom          = errors.New("no room on the disk")
 )
 
 // Error is a refusal with what the client needs to put it right.

@@ -173,6 +173,7 @@ type Server struct {
 	limits   *limiter
 	inFlight inFlight
 	seen     *seen
+	shares   shares
 	paths    pathWords
 	uploads  uploadFormats
 	// stopped is closed when nothing may go on and on any more.
@@ -188,7 +189,7 @@ func New(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{})}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}

@@ -17,6 +17,9 @@ import (
 // copying, up to a size that costs nothing to believe.
 func (c *call) readBody() ([]byte, error) {
 	const believed = 64 << 10
+	if err := c.takeBody(); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	b.Grow(int(min(max(c.r.ContentLength, 0), believed)) + bytes.MinRead)
 	if _, err := b.ReadFrom(c.r.Body); err != nil {

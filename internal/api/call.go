@@ -37,6 +37,10 @@ type call struct {
 	// accepts are the media types of the body where what the operation takes
 	// depends on the request.
 	accepts string
+	// bodies are the places for large bodies, and giveBack gives up that which
+	// the call has taken.
+	bodies   *share.Slots
+	giveBack func()
 	// challenge says more of a credential that does not do than [challenge].
 	challenge string
 }
@@ -155,6 +159,8 @@ func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
 		}
 	}
 	c.r.Body = http.MaxBytesReader(w, c.r.Body, max(rt.body, smallBody))
+	c.bodies = s.shares.bodies
+	defer c.done()
 	if key := c.r.Header.Values("Idempotency-Key"); len(key) > 0 && rt.repeatable() && rt.scope != "" {
 		return s.runIdempotent(c, key, rt)
 	}
@@ -181,6 +187,7 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 		c.challenge = fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, scope)
 		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
 	}
+	known(c.ctx())
 	c.r = c.r.WithContext(share.For(c.ctx(), string(c.who.Workspace)))
 	return s.limits.take(c.who.Subject, w.Header())
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -27,8 +26,6 @@ const (
 	// chunkTimeout is how long a client may take to fetch a part of the rows.
 	chunkTimeout = 30 * time.Second
 	chunkBytes   = 64 << 10
-	// maxKeptRows is how many bytes of rows are kept for an Idempotency-Key.
-	maxKeptRows = 4 << 20
 )
 
 // readFeedData answers the rows of a feed, as its query parameters ask for them.
@@ -84,27 +81,7 @@ func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.
 		next.Set("version", strconv.FormatInt(v.Number, 10))
 		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), next.Encode()))
 	}
-	if c.idempotent != nil {
-		defer rows.Close()
-		return keptRows(a, rows)
-	}
 	a.stream = func(_ context.Context, w http.ResponseWriter) { s.streamRows(c, rows, w) }
-	return a, nil
-}
-
-// keptRows reads all rows, because the answer is kept for its Idempotency-Key.
-func keptRows(a answer, rows io.Reader) (answer, error) {
-	var b bytes.Buffer
-	if _, err := io.Copy(&b, io.LimitReader(rows, maxKeptRows+1)); err != nil {
-		return answer{}, err
-	}
-	if b.Len() > maxKeptRows {
-		return answer{}, &feedmill.Error{
-			Kind: feedmill.ErrTooLarge, Type: "answer-too-large",
-			Detail: fmt.Sprintf("The answer is larger than %d bytes and cannot be kept for an Idempotency-Key. Leave the key out, since a query changes nothing, or ask for fewer rows.", maxKeptRows),
-		}
-	}
-	a.body = b.Bytes()
 	return a, nil
 }
 

@@ -33,6 +33,11 @@ func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context,
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
+	giveBack, err := s.shares.takeUpload(c.ctx())
+	if err != nil {
+		return answer{}, err
+	}
+	defer giveBack()
 	body, err := s.Decompress(c.r.Body, strings.Join(c.r.Header.Values("Content-Encoding"), ","), s.MaxUpload)
 	if err != nil {
 		return answer{}, inSentences(dataError(err))

@@ -24,6 +24,7 @@ func (s *Server) open() {
 		s.paths.add(path)
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			limitTime(w, r, time.Now())
+			http.NewResponseController(w).SetWriteDeadline(time.Now().Add(strangerTimeout)) // a recorder in a test has none
 			w.Header().Set("X-Request-Id", requestID(r))
 			page.ServeHTTP(w, r)
 		})

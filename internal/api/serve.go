@@ -42,6 +42,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	ctx, span := s.startSpan(r, rt)
 	defer span.End()
+	sent := &watchedBody{ReadCloser: r.Body}
+	if r.Body != http.NoBody {
+		r.Body = sent
+	}
 	ctx, cancel := c.limitWork(ctx, w, r, rt)
 	defer cancel()
 	c.r = r.WithContext(ctx)
@@ -52,6 +56,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 	if rt.long {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+	}
+	sent.endUnread(&a, r)
+	if c.who.Subject == "" {
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(strangerTimeout)) // a recorder in a test has none
 	}
 	a.write(w)
 

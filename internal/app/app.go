@@ -48,6 +48,7 @@ type store interface {
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
 	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
+	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
 	Close() error
 }
 

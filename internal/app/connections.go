@@ -2,10 +2,13 @@ package app
 
 import (
 	"container/list"
+	"context"
 	"net"
 	"net/http"
 	"sync"
 	"syscall"
+
+	"github.com/feedmill/feedmill/internal/api"
 )
 
 // maxConnections bounds the connections that clients may have open. Where the
@@ -18,20 +21,60 @@ const maxConnections = 10_000
 // has not sent the whole header of a request, or is idle between two. So those
 // who open connections and send nothing get in the way of each other, and not
 // of those who have something to say.
+//
+// Those that have never shown a credential, whatever they are doing, may have
+// three quarters of the places: past that the oldest of them goes, so that there is
+// always room for those that have one.
 type connections struct {
-	most int
+	most, strangers int
 
 	mu      sync.Mutex
 	open    int
 	waiting *list.List // of net.Conn, the longest wait first
 	place   map[net.Conn]*list.Element
+	unknown *list.List // of net.Conn, the oldest first
+	of      map[net.Conn]*list.Element
 }
 
 // connectionLimit is the bound for this process.
 func connectionLimit() int { return min(openFiles()/2, maxConnections) }
 
 func newConnections(most int) *connections {
-	return &connections{most: most, waiting: list.New(), place: make(map[net.Conn]*list.Element)}
+	return &connections{
+		most: most, strangers: max(1, most-most/4),
+		waiting: list.New(), place: make(map[net.Conn]*list.Element),
+		unknown: list.New(), of: make(map[net.Conn]*list.Element),
+	}
+}
+
+// begin is the server's ConnContext hook: the context of the requests of a
+// connection, which is known once one of them is admitted.
+func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context {
+	return api.OnAdmitted(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.know(conn)
+	})
+}
+
+// know takes a connection out of those that have shown no credential.
+func (c *connections) know(conn net.Conn) {
+	if e, ok := c.of[conn]; ok {
+		c.unknown.Remove(e)
+		delete(c.of, conn)
+	}
+}
+
+// stranger is the one to go of those that have shown no credential, except the newest,
+// which may be about to: that which has waited for the longest, or else the oldest.
+func (c *connections) stranger(newest net.Conn) net.Conn {
+	for e := c.waiting.Front(); e != nil; e = e.Next() {
+		conn := e.Value.(net.Conn)
+		if _, unknown := c.of[conn]; unknown && conn != newest {
+			return conn
+		}
+	}
+	return c.unknown.Front().Value.(net.Conn)
 }
 
 // openFiles is how many files this process may have open, and at least more than
@@ -51,6 +94,7 @@ func (c *connections) observe(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	if state == http.StateNew {
 		c.open++
+		c.of[conn] = c.unknown.PushBack(conn)
 	}
 	if e, ok := c.place[conn]; ok {
 		c.waiting.Remove(e)
@@ -60,15 +104,33 @@ func (c *connections) observe(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew, http.StateIdle:
 		c.place[conn] = c.waiting.PushBack(conn)
-		if c.open > c.most {
-			excess = c.waiting.Remove(c.waiting.Front()).(net.Conn)
-			delete(c.place, excess)
-		}
+		excess = c.excess(conn)
 	case http.StateClosed, http.StateHijacked:
 		c.open--
+		c.know(conn)
 	}
 	c.mu.Unlock()
 	if excess != nil {
 		excess.Close() // the server notices and reports it as closed
 	}
+}
+
+// excess is the connection that has to go for one that has just come, or nil.
+func (c *connections) excess(newest net.Conn) net.Conn {
+	var gone net.Conn
+	switch {
+	case c.unknown.Len() > c.strangers:
+		gone = c.stranger(newest)
+	case c.open > c.most && c.waiting.Len() > 0:
+		gone = c.waiting.Front().Value.(net.Conn)
+	default:
+		return nil
+	}
+	// It is closed once, however long the server takes to notice.
+	c.know(gone)
+	if e, ok := c.place[gone]; ok {
+		c.waiting.Remove(e)
+		delete(c.place, gone)
+	}
+	return gone
 }

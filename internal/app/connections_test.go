@@ -6,6 +6,38 @@ import (
 	"testing"
 )
 
+// TestStrangersLeaveRoom holds that connections without a credential never have all
+// places, whatever they are doing.
+func TestStrangersLeaveRoom(t *testing.T) {
+	c := newConnections(4)
+	var conns [6]closeable
+	for i := range 3 {
+		c.observe(&conns[i], http.StateNew)
+		c.observe(&conns[i], http.StateActive)
+	}
+	c.observe(&conns[3], http.StateNew)
+	if !conns[0].closed || conns[3].closed {
+		t.Error("the oldest stranger does not make room for one more")
+	}
+	c.observe(&conns[0], http.StateClosed)
+	c.begin(t.Context(), &conns[3])
+	c.know(&conns[3])
+	c.observe(&conns[4], http.StateNew)
+	if conns[1].closed || conns[2].closed || conns[3].closed || conns[4].closed {
+		t.Error("there is no room for three strangers and one who is known")
+	}
+	c.observe(&conns[5], http.StateNew)
+	if !conns[4].closed || conns[1].closed {
+		t.Error("a stranger that waits does not go before one that is served")
+	}
+	for i := range conns[1:] {
+		c.observe(&conns[i+1], http.StateClosed)
+	}
+	if c.open != 0 || c.unknown.Len() != 0 || len(c.of) != 0 || c.waiting.Len() != 0 {
+		t.Errorf("%d connections are left, %d of them unknown", c.open, c.unknown.Len())
+	}
+}
+
 // TestConnectionsThatWaitMakeRoom takes a server's connections through their
 // states: the one that has waited for the longest is closed, never one that is
 // being served.
@@ -38,6 +70,7 @@ func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 		{2, http.StateIdle, -1},
 	} {
 		c.observe(conns[step.conn], step.state)
+		c.know(conns[step.conn])
 		for i, conn := range conns {
 			if want := i == step.closed; conn.closed != want {
 				t.Fatalf("after %v of connection %d: connection %d is closed: %v, want %v", step.state, step.conn, i, conn.closed, want)

@@ -53,6 +53,7 @@ func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics pr
 	})
 	mill := feed.NewMill(feed.Parts{
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
+		Room:      a.room(data, metrics),
 		Modelling: m.modelling, Previews: m.previews,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{

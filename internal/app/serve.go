@@ -121,10 +121,11 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 
 // newServer is the server of the handler, with bounds on what a client may hold open.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	conns := newConnections(connectionLimit())
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnState: newConnections(connectionLimit()).observe,
+		ConnState: conns.observe, ConnContext: conns.begin,
 	}
 }
 

@@ -52,6 +52,8 @@ type Config struct {
 	EnforceSchemas   bool
 	MaxSubscriptions int
 	MaxUploadBytes   int64
+	MaxStoredBytes   Bytes
+	MinFreeDisk      Bytes
 	QueryTimeout     time.Duration
 
 	origin map[string]string
@@ -96,6 +98,8 @@ var Settings = []Setting{
 	{Name: "enforceSchemas", Default: "false", Help: "refuse events whose data does not fit the JSON Schema of their type", field: func(c *Config) any { return &c.EnforceSchemas }},
 	{Name: "maxSubscriptions", Default: "0", Help: "how many subscriptions a workspace may have; 0 means any number", field: func(c *Config) any { return &c.MaxSubscriptions }},
 	{Name: "maxUploadBytes", Default: "1073741824", Help: "how many bytes the data of an upload may have, not compressed", field: func(c *Config) any { return &c.MaxUploadBytes }},
+	{Name: "maxStoredBytes", Default: "0", Help: "how many bytes the feeds of a workspace may take on disk, such as 50GiB; 0 means any number", field: func(c *Config) any { return &c.MaxStoredBytes }},
+	{Name: "minFreeDisk", Default: "256MiB", Help: "how much of the disk stays free: below it uploads are refused and deliveries go on", field: func(c *Config) any { return &c.MinFreeDisk }},
 	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s means as long as it takes", field: func(c *Config) any { return &c.QueryTimeout }},
 }
 
@@ -223,6 +227,10 @@ func (s Setting) set(c *Config, text, origin string) error {
 		if *p, err = strconv.ParseInt(text, 10, 64); err != nil || *p < 1 {
 			return fmt.Errorf("%s: %s must be a whole number, 1 or more", origin, s.Name)
 		}
+	case *Bytes:
+		if *p, err = ParseBytes(text); err != nil {
+			return fmt.Errorf("%s: %s: %w", origin, s.Name, err)
+		}
 	case *float64:
 		if *p, err = strconv.ParseFloat(text, 64); err != nil || !(*p >= 0 && *p <= 1e9) {
 			return fmt.Errorf("%s: %s must be a number, 0 or more", origin, s.Name)
@@ -326,6 +334,8 @@ func (s Setting) text(c *Config) string {
 		return strconv.Itoa(*p)
 	case *int64:
 		return strconv.FormatInt(*p, 10)
+	case *Bytes:
+		return p.String()
 	case *float64:
 		return strconv.FormatFloat(*p, 'g', -1, 64)
 	}

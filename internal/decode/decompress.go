@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -15,7 +16,7 @@ import (
 )
 
 const (
-	// maxEncodings is how often bytes may be compressed over each other.
+	// maxEncodings is how many codings may be named, of which one compresses.
 	maxEncodings = 3
 	// maxWindow is how much memory undoing zstd may take. It is what the
 	// format asks every decoder to have.
@@ -36,14 +37,31 @@ func Decompress(r io.Reader, contentEncoding string, limit int64) (io.ReadCloser
 	if len(codings) > maxEncodings {
 		return nil, unknownCoding(contentEncoding)
 	}
-	// The last one named was applied last and is undone first.
-	for i := len(codings) - 1; i >= 0; i-- {
-		if err := d.undo(strings.ToLower(strings.TrimSpace(codings[i]))); err != nil {
+	codings = slices.DeleteFunc(codings, isIdentity)
+	if len(codings) > 1 {
+		return nil, twiceCompressed(contentEncoding)
+	}
+	for _, coding := range codings {
+		if err := d.undo(strings.ToLower(strings.TrimSpace(coding))); err != nil {
 			_ = d.Close()
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+func isIdentity(coding string) bool {
+	coding = strings.TrimSpace(coding)
+	return coding == "" || strings.EqualFold(coding, "identity")
+}
+
+// twiceCompressed refuses more than one layer: a few bytes could stand for any
+// number of them.
+func twiceCompressed(codings string) error {
+	return &feedmill.Error{
+		Kind: feedmill.ErrUnsupported, Type: "content-encoding",
+		Detail: fmt.Sprintf("the content encoding %q has more than one layer of compression; compress the data once", codings),
+	}
 }
 
 func unknownCoding(name string) error {
@@ -53,7 +71,7 @@ func unknownCoding(name string) error {
 	}
 }
 
-// decompressor reads through a chain of decoders.
+// decompressor reads through a decoder.
 type decompressor struct {
 	source *countingReader
 	in     io.Reader
@@ -66,8 +84,6 @@ type decompressor struct {
 // undo puts the decoder of a coding behind those that are there.
 func (d *decompressor) undo(coding string) error {
 	switch coding {
-	case "", "identity":
-		return nil
 	case "gzip", "x-gzip":
 		d.coding = "gzip"
 		unzip, err := gzip.NewReader(bufio.NewReaderSize(d.in, 64<<10))

@@ -47,6 +47,9 @@ func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
+	if err := f.mill.Room.checkDisk(); err != nil {
+		return feedmill.Fetched{}, err
+	}
 	if f.spool, err = os.CreateTemp(f.mill.Temp, "fetch-*"); err != nil {
 		return feedmill.Fetched{}, fmt.Errorf("spool: %w", err)
 	}

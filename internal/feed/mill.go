@@ -29,6 +29,7 @@ type Parts struct {
 	// time for good, and for previews; by default three and two. One workspace
 	// never has all of either.
 	Modelling, Previews int
+	Room                Room
 	Log                 *slog.Logger
 }
 
@@ -60,6 +61,8 @@ type Mill struct {
 	// early has a place for each upload that is modelled while it arrives. A
 	// slow one keeps its place for long, so the others do without.
 	early *share.Slots
+	// arriving are the uploads under way.
+	arriving arriving
 }
 
 const (

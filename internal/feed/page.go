@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // pageMemory is how much of a page is held in memory; the rest is put on disk.
@@ -16,7 +18,7 @@ const pageMemory = 1 << 20
 
 // page reads a page to its end.
 func (m *Mill) page(ctx context.Context, read readRows) (feedmill.FeedRows, error) {
-	held := &held{folder: m.Temp}
+	held := &held{folder: m.Temp, holder: share.Holder(ctx), spools: m.Reader.Spools()}
 	page, err := read(ctx, held)
 	if err != nil {
 		return feedmill.FeedRows{}, errors.Join(err, held.Close())
@@ -28,6 +30,11 @@ func (m *Mill) page(ctx context.Context, read readRows) (feedmill.FeedRows, erro
 	return rows, nil
 }
 
+var errTooManyPages = &feedmill.Error{
+	Kind: feedmill.ErrTooMany, Type: "too-many-queries", RetryAfter: 5 * time.Second,
+	Detail: "So many rows of this workspace wait on disk for their readers that there is no room for these. Ask again after the time in the Retry-After header, or for smaller pages; a file of all rows is sent as it is read.",
+}
+
 // held is bytes that are first written and then read: in memory up to a limit,
 // the others in a file without a name.
 type held struct {
@@ -36,6 +43,10 @@ type held struct {
 	file   *os.File
 	size   int64
 	read   int64
+	// spools is what the files of all pages may have together.
+	spools *share.Budget
+	holder string
+	taken  int64
 }
 
 func (h *held) Write(p []byte) (int, error) {
@@ -52,6 +63,10 @@ func (h *held) Write(p []byte) (int, error) {
 			return 0, fmt.Errorf("hold a page: %w", err)
 		}
 	}
+	if !h.spools.Take(h.holder, int64(len(p))) {
+		return 0, errTooManyPages
+	}
+	h.taken += int64(len(p))
 	n, err := h.file.WriteAt(p, h.size)
 	h.size += int64(n)
 	if err != nil {
@@ -76,6 +91,10 @@ func (h *held) Read(p []byte) (int, error) {
 }
 
 func (h *held) Close() error {
+	if h.taken > 0 {
+		h.spools.Give(h.holder, h.taken)
+		h.taken = 0
+	}
 	if h.file == nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 // incoming is data on its way to a file, which can be read as it comes.
 type incoming struct {
 	Draft
+	body    *roomyBody
 	reading feedmill.Reading
 
 	mu    sync.Mutex
@@ -27,14 +28,18 @@ type incoming struct {
 }
 
 // receive writes data as it comes to a file of that name, which is not kept
-// before the caller says so. Where there is a place for it, its types are inferred
+// before the caller says so; stored says that it will. Where there is a place for it, its types are inferred
 // meanwhile. If receive fails, nothing is left.
-func (m *Mill) receive(ctx context.Context, name string, u feedmill.Upload) (*incoming, error) {
+func (m *Mill) receive(ctx context.Context, name string, u feedmill.Upload, stored bool) (*incoming, error) {
+	body, err := m.roomFor(ctx, u.Body, stored)
+	if err != nil {
+		return nil, err
+	}
 	draft, err := m.Blobs.Begin(name)
 	if err != nil {
 		return nil, fmt.Errorf("receive data: %w", err)
 	}
-	a := &incoming{Draft: draft, reading: u.Reading}
+	a := &incoming{Draft: draft, body: body, reading: u.Reading}
 	a.moved.L = &a.mu
 	if giveBack, ok := m.early.Try(ctx); ok {
 		a.inferring.Go(func() {
@@ -42,7 +47,7 @@ func (m *Mill) receive(ctx context.Context, name string, u feedmill.Upload) (*in
 			a.early = m.inferEarly(ctx, a)
 		})
 	}
-	if err = a.fill(u.Body); err == nil {
+	if err = a.fill(body); err == nil {
 		err = context.Cause(ctx)
 	}
 	a.end(err)
@@ -60,6 +65,7 @@ func (a *incoming) Close() {
 		_ = a.early.Close() // what is lost with it is lost
 	}
 	a.Draft.Close()
+	a.body.end()
 }
 
 // Data is received in parts of so many bytes, of which so many are on their way

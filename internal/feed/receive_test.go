@@ -58,7 +58,7 @@ func TestInferredEarly(t *testing.T) {
 			for places := range found {
 				f := receiving(t, places)
 				u := feedmill.Upload{Reading: feedmill.Reading{Format: c.format}, Body: iotest.HalfReader(strings.NewReader(c.data))}
-				a, err := f.receive(t.Context(), "a", u)
+				a, err := f.receive(t.Context(), "a", u, true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func TestReceiveThatFails(t *testing.T) {
 		"in the end":  io.MultiReader(half, iotest.ErrReader(io.ErrUnexpectedEOF)),
 		"a long wait": iotest.TimeoutReader(strings.NewReader(manyLines("%d,1\n", 1<<20))),
 	} {
-		if _, err := f.receive(t.Context(), "a", feedmill.Upload{Reading: feedmill.Reading{Format: "csv"}, Body: body}); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, iotest.ErrTimeout) {
+		if _, err := f.receive(t.Context(), "a", feedmill.Upload{Reading: feedmill.Reading{Format: "csv"}, Body: body}, true); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, iotest.ErrTimeout) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestReceiveThatFails(t *testing.T) {
 	if err := f.Blobs.Put(t.Context(), "a", func(io.Writer) error { return nil }); err != nil {
 		t.Error(err)
 	}
-	a, err := f.receive(t.Context(), "a", feedmill.Upload{Body: strings.NewReader("x")})
+	a, err := f.receive(t.Context(), "a", feedmill.Upload{Body: strings.NewReader("x")}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

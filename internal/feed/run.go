@@ -124,6 +124,12 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 		return nil
 	}
 	t.refresh = o.Refresh
+	if err := m.Room.checkDisk(); err != nil {
+		return err
+	}
+	if _, err := m.checkStored(ctx, t.before.Workspace, feedmill.ErrUnprocessable); err != nil {
+		return err
+	}
 	if err := m.writeFetched(ctx, t); err != nil {
 		return err
 	}

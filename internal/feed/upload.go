@@ -89,7 +89,7 @@ func newLoading(feed feedmill.Feed, u feedmill.Upload) *loading {
 // load receives an upload and makes a version of it. If it fails, nothing is
 // left.
 func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
-	data, err := m.receive(ctx, l.version.Original, u)
+	data, err := m.receive(ctx, l.version.Original, u, true)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ type PoolConfig struct {
 	// Empty means that nothing is put on disk.
 	Temp      string
 	TempBytes int64
+	// SpoolBytes is how much of clients' rows may wait in files in all, by
+	// default 16 GiB, and half of it those of one workspace.
+	SpoolBytes int64
 	// Workers is how many there are at most, by default three: one of them is
 	// always left for others by whoever has many queries.
 	Workers int
@@ -61,6 +64,7 @@ type PoolConfig struct {
 type Pool struct {
 	config PoolConfig
 	slots  *share.Slots
+	spools *share.Budget
 	reaper sync.WaitGroup
 
 	mu     sync.Mutex
@@ -89,6 +93,9 @@ func NewPool(c PoolConfig) *Pool {
 	if c.AddressSpace <= 0 {
 		c.AddressSpace = 4*c.Memory + 4<<30
 	}
+	if c.SpoolBytes <= 0 {
+		c.SpoolBytes = 16 << 30
+	}
 	if c.Queries <= 0 {
 		c.Queries = 1000
 	}
@@ -98,7 +105,7 @@ func NewPool(c PoolConfig) *Pool {
 	if err := emptyTemp(c.Temp); err != nil {
 		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
 	}
-	return &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), busy: make(map[*process]bool)}
+	return &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
 }
 
 // emptyTemp makes the folder, and removes what an earlier pool has left there.

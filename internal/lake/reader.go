@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Reader reads versions.
@@ -21,6 +22,9 @@ type Reader struct {
 // NewReader makes a reader of versions that are kept in blobs. The pool's
 // folder must be the one that the blobs are in.
 func NewReader(blobs Blobs, pool *Pool) *Reader { return &Reader{blobs: blobs, pool: pool} }
+
+// Spools are the bytes that rows may take on disk while they wait for clients.
+func (r *Reader) Spools() *share.Budget { return r.pool.spools }
 
 // Page says what was read.
 type Page struct {
@@ -69,6 +73,9 @@ const spoolMemory = 4 << 20
 // longer than it works.
 func (r *Reader) runRequest(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
 	s := newSpool(spoolMemory, r.pool.config.TempBytes, r.pool.config.Temp)
+	holder := share.Holder(ctx)
+	s.take = func(n int64) bool { return r.pool.spools.Take(holder, n) }
+	s.give = func(n int64) { r.pool.spools.Give(holder, n) }
 	var end wire.End
 	var worker sync.WaitGroup
 	worker.Go(func() {

@@ -17,6 +17,11 @@ type spool struct {
 	disk   int64
 	// open makes the file, which nobody else can find.
 	open func() (*os.File, error)
+	// take takes bytes of what all files may have together, and give gives
+	// back those that were taken.
+	take  func(n int64) bool
+	give  func(n int64)
+	taken int64
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -65,11 +70,24 @@ func (s *spool) Write(p []byte) (int, error) {
 			s.held += len(p)
 			s.changed.Broadcast()
 			return len(p), nil
-		case s.disk > 0 && s.written+int64(len(p)) <= s.disk:
+		case s.disk > 0 && s.written+int64(len(p)) <= s.disk && s.grow(s.written+int64(len(p))):
 			return s.spill(p)
 		}
 		s.changed.Wait()
 	}
+}
+
+// grow makes sure of so many bytes for the file.
+func (s *spool) grow(size int64) bool {
+	more := size - s.taken
+	if more <= 0 || s.take == nil {
+		return true
+	}
+	if !s.take(more) {
+		return false
+	}
+	s.taken = size
+	return true
 }
 
 func (s *spool) spill(p []byte) (int, error) {
@@ -154,6 +172,9 @@ func (s *spool) next(buf []byte) ([]byte, error) {
 }
 
 func (s *spool) close() error {
+	if s.taken > 0 {
+		s.give(s.taken)
+	}
 	if s.file == nil {
 		return nil
 	}

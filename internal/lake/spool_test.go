@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Whatever the sizes and whoever is faster, what comes out is what went in.
@@ -89,4 +91,56 @@ func TestSpoolTellsTheWorkerThatTheClientIsGone(t *testing.T) {
 		t.Error(err)
 	}
 	writer.Wait()
+}
+
+// All spools together have no more on disk than there is for them: a worker then
+// waits for its client, and goes on when another has taken its rows.
+func TestSpoolsShareTheDisk(t *testing.T) {
+	budget := share.NewBudget(100, 60)
+	spoolOf := func(holder string) *spool {
+		s := newSpool(10, 1000, t.TempDir())
+		s.take = func(n int64) bool { return budget.Take(holder, n) }
+		s.give = func(n int64) { budget.Give(holder, n) }
+		return s
+	}
+	a, b := spoolOf("a"), spoolOf("a")
+	for range 5 { // one part is in memory
+		if _, err := a.Write(make([]byte, 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if budget.Used() != 40 {
+		t.Fatalf("%d bytes are on disk", budget.Used())
+	}
+	written := make(chan error, 1)
+	go func() {
+		var err error
+		for range 4 {
+			_, err = b.Write(make([]byte, 10))
+		}
+		written <- err
+	}()
+	b.mu.Lock()
+	for b.written < 20 {
+		b.changed.Wait()
+	}
+	b.mu.Unlock()
+	if budget.Take("a", 1) {
+		t.Error("a workspace has more than its share")
+	}
+	b.end(nil)
+	if err := b.copyTo(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	for _, s := range []*spool{a, b} {
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if budget.Used() != 0 {
+		t.Errorf("%d bytes are not given back", budget.Used())
+	}
 }

@@ -34,3 +34,23 @@ func (s Store) FeedVersions(ctx context.Context, workspace, feed feedmill.ID, be
 	}
 	return list(ctx, s.db, s, Version, versionsOf+`AND number < ?3 ORDER BY number DESC LIMIT ?4`, workspace, feed, before, limit)
 }
+
+// StoredFiles adds up the tables that a workspace has on disk, those that are not
+// swept yet included, and names the uploads that are kept beside them.
+func (s Store) StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error) {
+	seen := make(map[string]bool)
+	err = s.db.Each(ctx, func(row Row) error {
+		var size int64
+		var original string
+		if err := row.Scan(&size, nullable(&original)); err != nil {
+			return err
+		}
+		bytes += size
+		if original != "" && !seen[original] {
+			seen[original] = true
+			originals = append(originals, original)
+		}
+		return nil
+	}, `SELECT bytes, original FROM feed_versions WHERE workspace_id = ?1`, workspace)
+	return bytes, originals, err
+}

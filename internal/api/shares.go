@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
+)
+
+const (
+	// maxUploads is how many uploads and previews may be under way, and
+	// uploadsEach how many of one workspace.
+	maxUploads, uploadsEach = 256, 32
+	// largeBody is from how many bytes on a body takes a place while it is
+	// worked on, of which there are maxBodies and bodiesEach for a workspace.
+	largeBody             = 64 << 10
+	maxBodies, bodiesEach = 64, 16
+	bodiesWaiting         = 256
+)
+
+// shares are the places that requests take, by workspace.
+type shares struct{ uploads, bodies *share.Slots }
+
+func newShares() shares {
+	return shares{
+		uploads: share.NewSlots(maxUploads, uploadsEach, 0),
+		bodies:  share.NewSlots(maxBodies, bodiesEach, bodiesWaiting),
+	}
+}
+
+// takeUpload takes a place for an upload, before anything of it is read.
+func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
+	giveBack, ok := s.uploads.Try(ctx)
+	if !ok {
+		return nil, &feedmill.Error{
+			Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,
+			Detail: fmt.Sprintf("A workspace may send %d uploads at once. Send this one again after the time in the Retry-After header.", uploadsEach),
+		}
+	}
+	return giveBack, nil
+}
+
+// takeBody takes a place for a body that is about to be held in memory, where it can
+// be large; it is given back when the request is answered. The others wait.
+func (c *call) takeBody() error {
+	if c.bodies == nil || c.giveBack != nil || c.r.ContentLength >= 0 && c.r.ContentLength < largeBody {
+		return nil
+	}
+	giveBack, err := c.bodies.Take(c.ctx())
+	if errors.Is(err, share.ErrCrowded) {
+		return &feedmill.Error{
+			Kind: feedmill.ErrTooMany, RetryAfter: time.Second,
+			Detail: fmt.Sprintf("%d large requests of this workspace wait for their turn already. Send this one again after the time in the Retry-After header.", bodiesWaiting),
+		}
+	}
+	c.giveBack = giveBack
+	return err
+}
+
+// done gives back what the request took.
+func (c *call) done() {
+	if c.giveBack != nil {
+		c.giveBack()
+	}
+}
+
+type admittedKey struct{}
+
+// OnAdmitted has admitted called once a request whose context comes from the
+// one that is returned has shown a credential that is accepted: the context of a
+// connection, for example.
+func OnAdmitted(ctx context.Context, admitted func()) context.Context {
+	return context.WithValue(ctx, admittedKey{}, admitted)
+}
+
+// known tells whoever wants to hear it that a request has a credential.
+func known(ctx context.Context) {
+	if admitted, ok := ctx.Value(admittedKey{}).(func()); ok {
+		admitted()
+	}
+}
+
+// strangerTimeout is how long somebody without a credential may take to fetch an
+// answer.
+const strangerTimeout = 20 * time.Second
+
+// watchedBody knows whether it was read to its end.
+type watchedBody struct {
+	io.ReadCloser
+	ended bool
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err == io.EOF
+	return n, err
+}
+
+// endUnread ends the connection after an answer to a request whose body was not
+// read: what is still to come of it would have to be taken, from whoever sends
+// it.
+func (b *watchedBody) endUnread(a *answer, r *http.Request) {
+	if r.ContentLength != 0 && !b.ended && a.status >= 400 {
+		a.set("Connection", "close")
+	}
+}

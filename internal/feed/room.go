@@ -1,0 +1,151 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
+)
+
+// Room is how much may be written to the disk. The zero value has no bounds.
+type Room struct {
+	// Free says how many bytes of the disk are free, of which Floor stay so.
+	Free  func() (int64, error)
+	Floor int64
+	// Most is how many bytes the files of a workspace may take, zero for any
+	// number, and Stored knows those that there are.
+	Most   int64
+	Stored interface {
+		// StoredFiles adds up the tables of a workspace, and names the uploads
+		// that are kept beside them.
+		StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
+	}
+	// Count, where it is set, is told what the files of a workspace take.
+	Count func(workspace feedmill.ID, bytes int64)
+}
+
+// checkDisk fails where the disk has reached its floor.
+func (r *Room) checkDisk() error {
+	if r.Free == nil || r.Floor <= 0 {
+		return nil
+	}
+	free, err := r.Free()
+	if err != nil {
+		return fmt.Errorf("free space of the disk: %w", err)
+	}
+	if free < r.Floor {
+		return &feedmill.Error{
+			Kind:   feedmill.ErrNoRoom,
+			Detail: fmt.Sprintf("The disk has %d bytes free, and %d stay free (minFreeDisk). Nothing is uploaded before there is room again; deliveries go on.", free, r.Floor),
+		}
+	}
+	return nil
+}
+
+// checkStored fails where the files of a workspace take all that they may, and
+// returns how many bytes more they may take, uploads under way included.
+func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind error) (int64, error) {
+	if m.Room.Most <= 0 || m.Room.Stored == nil {
+		return 1 << 62, nil
+	}
+	stored, originals, err := m.Room.Stored.StoredFiles(ctx, workspace)
+	if err != nil {
+		return 0, fmt.Errorf("what a workspace has stored: %w", err)
+	}
+	for _, name := range originals {
+		if original, err := m.Blobs.Open(ctx, name); err == nil {
+			stored += original.Size()
+			_ = original.Close() // nothing was written
+		}
+	}
+	if m.Room.Count != nil {
+		m.Room.Count(workspace, stored)
+	}
+	left := m.Room.Most - stored
+	if left <= m.arriving.of(workspace) {
+		return 0, quotaReached(kind, m.Room.Most)
+	}
+	return left, nil
+}
+
+func quotaReached(kind error, most int64) error {
+	return &feedmill.Error{
+		Kind: kind, Type: "stored-bytes",
+		Detail: fmt.Sprintf("The feeds of this workspace may take %d bytes on disk (maxStoredBytes), and there is no room for more. Delete feeds, or ask the operator for more; versions that are no longer kept make room by themselves.", most),
+	}
+}
+
+// arriving counts the bytes of uploads under way, by workspace.
+type arriving struct {
+	mu    sync.Mutex
+	bytes map[feedmill.ID]int64
+}
+
+func (a *arriving) of(workspace feedmill.ID) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.bytes[workspace]
+}
+
+func (a *arriving) add(workspace feedmill.ID, n int64) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.bytes == nil {
+		a.bytes = make(map[feedmill.ID]int64)
+	}
+	if a.bytes[workspace] += n; a.bytes[workspace] == 0 {
+		delete(a.bytes, workspace)
+	}
+	return a.bytes[workspace]
+}
+
+// roomyBody is the body of an upload as long as there is room for it.
+type roomyBody struct {
+	io.Reader
+	mill      *Mill
+	workspace feedmill.ID
+	// left is how many bytes the uploads of the workspace may bring together.
+	left    int64
+	read    int64
+	checked int64
+}
+
+// diskEvery is after how many bytes the disk is looked at again.
+const diskEvery = 16 << 20
+
+// roomFor begins to count an upload. What is stored is not kept past its bounds.
+func (m *Mill) roomFor(ctx context.Context, body io.Reader, stored bool) (*roomyBody, error) {
+	b := &roomyBody{Reader: body, mill: m, workspace: feedmill.ID(share.Holder(ctx)), left: 1 << 62}
+	if err := m.Room.checkDisk(); err != nil {
+		return nil, err
+	}
+	if stored {
+		left, err := m.checkStored(ctx, b.workspace, feedmill.ErrConflict)
+		if err != nil {
+			return nil, err
+		}
+		b.left = left
+	}
+	return b, nil
+}
+
+func (b *roomyBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.read += int64(n)
+	if b.mill.arriving.add(b.workspace, int64(n)) > b.left {
+		return 0, quotaReached(feedmill.ErrConflict, b.mill.Room.Most)
+	}
+	if b.read-b.checked >= diskEvery {
+		b.checked = b.read
+		if full := b.mill.Room.checkDisk(); full != nil {
+			return 0, full
+		}
+	}
+	return n, err
+}
+
+// end says that the upload is stored, or never will be.
+func (b *roomyBody) end() { b.mill.arriving.add(b.workspace, -b.read) }
