@@ -51,6 +51,13 @@ func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {
 		return nil, nil, err
 	}
 	schema, more := f.Decide(table.Names(), table.Found())
+	if with, ok := table.(interface{ Units() []string }); ok {
+		for i, unit := range with.Units() {
+			if i < len(schema.Columns) {
+				schema.Columns[i].Description = unit
+			}
+		}
+	}
 	return schema, append(warnings, more...), nil
 }
 

@@ -44,13 +44,13 @@ func OpenArriving(src input.Arriving, options Options) (*Table, error) {
 	if found.tooMany || found.width <= 1 || !found.Dialect.fast() {
 		return nil, input.ErrArriving
 	}
-	header, named, err := found.header(options.Header)
-	if err != nil || header == len(found.records) {
+	place, first, err := found.find(options.Header)
+	if err != nil || first == len(found.records) {
 		return nil, input.ErrArriving
 	}
 	text := &input.Text{Source: src, Encoding: input.UTF8, Survey: input.NewSurvey(limits.chunk)}
-	c := &Table{Dialect: found.Dialect, text: text, end: math.MaxInt64, limits: limits, options: options, arriving: src}
-	return c, c.nameColumns(found, header, named)
+	c := &Table{Dialect: found.Dialect, text: text, end: math.MaxInt64, limits: limits, options: &options, arriving: src}
+	return c, c.nameColumns(found, &place, first)
 }
 
 // arrivals are the chunks of a text that is arriving, as far as they were

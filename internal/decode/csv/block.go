@@ -13,6 +13,10 @@ type recordBlock struct {
 	dialect Dialect
 	// columns is how many the table has, as far as is known.
 	columns int
+	// header is the lines of the header, and base is where data begins in the text.
+	header [][]byte
+	base   int64
+	odd    raggedness
 
 	data []byte
 	ends []uint32
@@ -43,8 +47,11 @@ func (b *recordBlock) scan(data []byte) bool {
 	if len(data) > 0 && (len(b.ends) == 0 || int(b.ends[len(b.ends)-1]) != len(data)-1) {
 		return false // the last record does not end: a quote is open
 	}
-	var fine bool
-	if b.regular, fine = b.rectangle(quotes > 0); !b.regular {
+	fine := false
+	if b.regular = false; !b.holdsHeader() {
+		b.regular, fine = b.rectangle(quotes > 0)
+	}
+	if !b.regular {
 		b.quotes, b.returns, b.escaped = 0, 0, b.escaped[:0]
 		fine = b.countRows(quotes > 0)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/layout"
 )
 
 // Dialect is how a table is written in separated fields. All its characters are ASCII.
@@ -164,7 +165,7 @@ func (t *trial) measure() {
 		for _, cell := range record {
 			if !cell.Empty() {
 				all++
-				if looksTyped(t.text(cell)) {
+				if layout.LooksTyped(string(t.text(cell))) {
 					typed++
 				}
 			}

@@ -6,10 +6,8 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/layout"
 )
-
-// maxFooter is how many lines can stand after the table.
-const maxFooter = 10
 
 // tail reads the last bytes of the table.
 func (c *Table) tail() ([]byte, error) {
@@ -36,32 +34,112 @@ func (c *Table) trimEnd() error {
 	}
 }
 
-// trimFooter leaves out lines behind the table: a few, after an empty line, with
-// fewer fields than there are columns, such as a count of the rows.
+// trimFooter leaves out what stands behind the table: rows of nothing but
+// delimiters, and notes.
 func (c *Table) trimFooter() error {
 	if c.columns < 2 {
 		return nil
+	}
+	if err := c.trimPadding(); err != nil {
+		return err
 	}
 	tail, err := c.tail()
 	if err != nil {
 		return err
 	}
-	newline := []byte{c.Dialect.Newline}
-	lines := bytes.Split(tail, newline)
-	for i := len(lines) - 1; i > 0 && i >= len(lines)-1-maxFooter; i-- {
-		line := bytes.TrimRight(lines[i], "\r")
-		if len(line) > 0 {
-			if bytes.IndexByte(line, c.Dialect.Quote) >= 0 || bytes.Count(line, []byte{c.Dialect.Delimiter}) >= c.columns-1 {
-				return nil
-			}
-			continue
-		}
-		footer := bytes.Join(lines[i+1:], newline)
-		c.end -= int64(len(footer) + len(lines[i]) + 1)
-		c.warn(feedmill.WarnFooter, int64(len(lines)-1-i), 0, "what stands after the last row is not part of the table: %q", excerpt(footer))
-		return c.trimEnd()
+	begin := c.end - int64(len(tail))
+	if begin > c.begin {
+		cut := bytes.IndexByte(tail, c.Dialect.Newline) + 1
+		tail, begin = tail[cut:], begin+int64(cut)
 	}
+	if len(tail) == 0 || c.Dialect.Quote != 0 && bytes.Count(tail, []byte{c.Dialect.Quote})%2 != 0 {
+		return nil // a quoted field may begin before it
+	}
+	t := tryDialect(tail, true, c.Dialect)
+	first := max(0, len(t.records)-maxFooterRows)
+	rows := t.rows(first)
+	end := layout.Footer(rows, c.columns)
+	if end == len(rows) || first+end == 0 {
+		return nil
+	}
+	at := t.offsets[first+end]
+	from, err := c.position(begin + int64(at))
+	if err != nil {
+		return err
+	}
+	var examples []feedmill.Example
+	notes := int64(0)
+	for i := first + end; i < len(t.records); i++ {
+		if text := bytes.TrimRight(t.line(i), string(rune(c.Dialect.Delimiter))+" "); len(text) > 0 {
+			if notes++; notes <= 3 {
+				examples = append(examples, feedmill.Example{Line: from.Line + t.lineOf(i) - t.lineOf(first+end), Value: string(excerpt(text))})
+			}
+		}
+	}
+	last := from.Line + t.lineOf(len(t.records)-1) - t.lineOf(first+end)
+	c.end = begin + int64(at)
+	if notes > 0 {
+		c.warnings = append(c.warnings, feedmill.Warning{
+			Code: feedmill.WarnFooter, Count: notes, Examples: examples,
+			Detail: layout.Lines(examples[0].Line, last, "stands after the last row and is", "stand after the last row and are") + " not part of the table",
+		})
+	}
+	if err := c.trimEnd(); err != nil {
+		return err
+	}
+	return c.trimPadding()
+}
+
+// maxFooterRows is how many rows at the end are looked at for a footer.
+const maxFooterRows = 200
+
+// trimPadding leaves out rows of nothing but delimiters at the end, which
+// spreadsheets write for cells that were once used.
+func (c *Table) trimPadding() error {
+	first, rows := c.end, int64(0)
+	for c.end > c.begin {
+		tail, err := c.tail()
+		if err != nil {
+			return err
+		}
+		kept, lines, at := c.padding(tail)
+		if lines == 0 {
+			break
+		}
+		rows, first = rows+lines, c.end-int64(len(tail)-at)
+		c.end -= int64(len(tail) - kept)
+	}
+	if rows == 0 {
+		return nil
+	}
+	at, err := c.position(first)
+	if err != nil {
+		return err
+	}
+	c.warnings = append(c.warnings, feedmill.Warning{
+		Code: feedmill.WarnPadding, Count: rows, Examples: []feedmill.Example{{Line: at.Line}},
+		Detail: layout.Lines(at.Line, at.Line+rows-1, "is", "are") + " empty but for delimiters, after the last row, and not part of the table",
+	})
 	return nil
+}
+
+// padding is how much of the tail stands before the lines of nothing but
+// delimiters at its end, how many those are, and where the first of them begins.
+func (c *Table) padding(tail []byte) (kept int, lines int64, first int) {
+	kept = len(tail)
+	for kept > 0 {
+		start := bytes.LastIndexByte(tail[:kept], c.Dialect.Newline) + 1
+		if start == 0 && int64(len(tail)) < c.end-c.begin {
+			break // the line begins before the tail
+		}
+		if len(bytes.Trim(tail[start:kept], string(rune(c.Dialect.Delimiter))+" \r")) > 0 {
+			break
+		}
+		lines++
+		first = start
+		kept = len(bytes.TrimRight(tail[:start], "\r\n"))
+	}
+	return kept, lines, first
 }
 
 // findEscape looks whether a backslash stands before quotes, where the first

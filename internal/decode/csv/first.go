@@ -107,6 +107,7 @@ func (r *firstReading) scan(ctx context.Context, fn func(*columnar.Cells) error)
 		if err != nil {
 			return err
 		}
+		scan.block.base = start
 		fine = fine && scan.block.scan(scan.records)
 		if !r.awaitTurn(k) {
 			return nil

@@ -15,7 +15,7 @@ func (d Dialect) fast() bool {
 
 // Found is how the table is written.
 func (c *Table) Found() feedmill.Findings {
-	o := &c.options
+	o := c.options
 	f := feedmill.Findings{
 		Delimiter: feedmill.Found(characterName(c.Dialect.Delimiter), c.columns > 1),
 		Quote:     feedmill.Found(characterName(c.Dialect.Quote), c.quoted()),

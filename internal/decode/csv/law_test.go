@@ -118,8 +118,11 @@ func TestCSVReadsWhatIsWritten(t *testing.T) {
 		if string(c.Dialect.Delimiter) != delimiter {
 			rt.Skip("another delimiter explains the data as well")
 		}
+		for last := len(rows) - 1; last >= 0 && !quoteAll && strings.Join(rows[last], "") == ""; last-- {
+			rows = rows[:last] // rows of delimiters at the end are none
+		}
 		got := decodetest.Rows(t, c)
-		for i := range rows {
+		for i := range got {
 			for j, text := range got[i] {
 				if text == decodetest.QuotedEmpty {
 					got[i][j] = ""
@@ -162,7 +165,7 @@ func TestCSVChunksAgree(t *testing.T) {
 		}
 		alone.whole = true
 		want := decodetest.Rows(t, alone)
-		if diff := cmp.Diff(c.ragged, alone.ragged, cmp.AllowUnexported(raggedness{})) + cmp.Diff(c.broken, alone.broken, cmp.AllowUnexported(brokenQuotes{})); diff != "" {
+		if diff := cmp.Diff(c.ragged, alone.ragged, cmp.AllowUnexported(raggedness{}, oddLines{})) + cmp.Diff(c.broken, alone.broken, cmp.AllowUnexported(brokenQuotes{})); diff != "" {
 			rt.Fatalf("what was noticed differs: %s", diff)
 		}
 		if again := decodetest.Rows(t, c); !slices.EqualFunc(got, want, slices.Equal) || !slices.EqualFunc(again, want, slices.Equal) {

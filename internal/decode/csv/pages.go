@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ type Pages struct {
 	// last page.
 	like    *template
 	columns []int
+	header  [][]byte
 
 	// mu is held for the columns of all pages, which can become known while a
 	// page is read.
@@ -112,7 +114,7 @@ func (p *Pages) Add(ctx context.Context, data input.Source, delimiter byte, firs
 	if !p.found.Delimiter.Known() && c.Rows() > 0 {
 		p.found = c.Found()
 	}
-	c.warnings, c.text.Warnings, c.text.Survey.Quotes = nil, nil, nil
+	c.warnings, c.text.Warnings, c.text.Survey.Quotes, c.options, c.units = nil, nil, nil, nil, nil
 	return &Page{Table: c, pages: p, columns: columns}, warnings, nil
 }
 
@@ -125,6 +127,10 @@ func (p *Pages) share(c *Table, columns *[]int) {
 		*columns = p.columns
 	}
 	p.columns = *columns
+	if slices.EqualFunc(c.header, p.header, bytes.Equal) {
+		c.header = p.header
+	}
+	p.header = c.header
 	if c.Rows() > 0 {
 		p.like = &template{dialect: c.Dialect, names: c.names}
 	}

@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -15,6 +16,27 @@ type raggedness struct {
 	// longest has.
 	missing int64
 	width   int
+	// blanks are lines without anything, and repeats header lines that stand
+	// again: neither is a record.
+	blanks, repeats oddLines
+}
+
+// oddLines counts lines that are no records, and knows where the first begins
+// in the text.
+type oddLines struct{ count, first int64 }
+
+func (o *oddLines) add(offset int64) {
+	if o.count == 0 {
+		o.first = offset
+	}
+	o.count++
+}
+
+func (o *oddLines) merge(later oddLines) {
+	if o.count == 0 {
+		o.first = later.first
+	}
+	o.count += later.count
 }
 
 // record counts a record with so many fields.
@@ -47,6 +69,8 @@ func (r *raggedness) add(later raggedness, first int64) {
 	r.long += later.long
 	r.missing += later.missing
 	r.width = max(r.width, later.width)
+	r.blanks.merge(later.blanks)
+	r.repeats.merge(later.repeats)
 }
 
 // fields are the ends of the fields of one record.
@@ -61,8 +85,41 @@ func (b *recordBlock) blank(r fields) bool {
 	return b.columns > 1 && len(r.ends) == 1 && b.trimReturn(int(r.start), int(r.ends[0])) == int(r.start)
 }
 
-// records calls fn for every record of the block, without blank lines, until it
-// returns false.
+// repeatsHeader reports whether the record is a line of the header once more.
+func (b *recordBlock) repeatsHeader(r fields) bool {
+	return isHeaderLine(b.header, b.data[r.start:b.trimReturn(int(r.start), int(r.ends[len(r.ends)-1]))])
+}
+
+// isHeaderLine reports whether a line is one of those of the header.
+func isHeaderLine(header [][]byte, line []byte) bool {
+	for _, known := range header {
+		if bytes.Equal(known, line) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsHeader reports whether data may have a line of the header in it. It looks
+// for the beginning of one behind a line end, which is fast.
+func (b *recordBlock) holdsHeader() bool {
+	const enough = 24
+	for _, line := range b.header {
+		begin := line[:min(len(line), enough)]
+		if bytes.HasPrefix(b.data, begin) {
+			return true
+		}
+		var room [enough + 1]byte
+		room[0] = b.dialect.Newline
+		if bytes.Contains(b.data, room[:1+copy(room[1:], begin)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// records calls fn for every record of the block, without blank lines and headers
+// that stand again, until it returns false.
 func (b *recordBlock) records(fn func(r fields) bool) {
 	newline := b.dialect.Newline
 	start, first := uint32(0), 0
@@ -71,7 +128,12 @@ func (b *recordBlock) records(fn func(r fields) bool) {
 			continue
 		}
 		r := fields{start: start, ends: b.ends[first : i+1]}
-		if !b.blank(r) && !fn(r) {
+		switch {
+		case b.blank(r):
+			b.odd.blanks.add(b.base + int64(start))
+		case len(b.header) > 0 && b.repeatsHeader(r):
+			b.odd.repeats.add(b.base + int64(start))
+		case !fn(r):
 			return
 		}
 		start, first = end+1, i+1
@@ -82,6 +144,7 @@ func (b *recordBlock) records(fn func(r fields) bool) {
 // its quotes are well formed.
 func (b *recordBlock) countRows(quoted bool) (fine bool) {
 	b.rows, fine = 0, true
+	b.odd = raggedness{}
 	b.records(func(r fields) bool {
 		b.ragged.record(int64(b.rows), len(r.ends), b.columns)
 		b.rows++
@@ -99,6 +162,7 @@ func (b *recordBlock) countRows(quoted bool) (fine bool) {
 		}
 		return true
 	})
+	b.ragged.blanks, b.ragged.repeats = b.odd.blanks, b.odd.repeats
 	b.returns = -1 // they were not all counted, so each must be looked at
 	b.cells.Columns = max(b.columns, b.ragged.width)
 	return fine

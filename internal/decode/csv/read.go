@@ -83,7 +83,7 @@ var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
 func (c *Table) scanner() *scanner {
 	s := scanners.Get().(*scanner)
-	s.block.dialect, s.block.columns = c.Dialect, c.columns
+	s.block.dialect, s.block.columns, s.block.header = c.Dialect, c.columns, c.header
 	return s
 }
 

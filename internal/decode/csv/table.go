@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/layout"
 )
 
 // Table is a table of separated fields whose dialect, header and extent are known.
@@ -19,7 +20,7 @@ type Table struct {
 	Dialect Dialect
 
 	limits  *limits
-	options Options
+	options *Options
 	text    *input.Text
 	// headerLine is the line of the header, 0 where there is none.
 	headerLine int64
@@ -28,8 +29,11 @@ type Table struct {
 	// begin and end are the bytes of the records, without header and footer.
 	begin, end int64
 	names      []string
+	units      []string
 	columns    int
-	warnings   []feedmill.Warning
+	// header is the lines of the header, which may stand again in the data.
+	header   [][]byte
+	warnings []feedmill.Warning
 
 	// arriving is the source of a text that was not there in full at first.
 	arriving input.Arriving
@@ -99,27 +103,28 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	if err != nil {
 		return nil, err
 	}
-	c := &Table{text: text, end: text.Size(), limits: limits, options: options}
+	c := &Table{text: text, end: text.Size(), limits: limits, options: &options}
 	if err := c.trimEnd(); err != nil {
 		return nil, err
 	}
 	if c.end == 0 {
 		return nil, input.ErrNoData
 	}
-	found, header, named, err := c.findHeader(ctx, options)
+	found, place, first, err := c.findTable(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	c.Dialect = found.Dialect
-	if header == len(found.records) {
+	if first == len(found.records) {
 		return nil, input.ErrNoData
 	}
 	if err := c.findEscape(); err != nil {
 		return nil, err
 	}
-	if like := options.like; like != nil && !named && found.width == len(like.names) {
-		c.begin, c.columns, c.names = int64(found.offsets[header]), len(like.names), like.names
-	} else if err := c.nameColumns(found, header, named); err != nil {
+	if place == nil {
+		like := options.like
+		c.begin, c.columns, c.names = int64(found.offsets[first]), len(like.names), like.names
+	} else if err := c.nameColumns(found, place, first); err != nil {
 		return nil, err
 	}
 	return c, c.trimFooter()
@@ -128,81 +133,77 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 // Close removes the temporary file where there is one.
 func (c *Table) Close() error { return c.spool.Close() }
 
-// findHeader finds the dialect and the record that names the columns, where
-// named says that there is one.
-func (c *Table) findHeader(ctx context.Context, options Options) (found *trial, header int, named bool, err error) {
+// findTable finds the dialect and the table, in the records from the first on. It
+// finds no place where the table goes on that of the page before.
+func (c *Table) findTable(ctx context.Context, options Options) (found *trial, place *layout.Table, first int, err error) {
 	size := c.limits.head
 	if options.like != nil {
 		size = likeBytes
 	}
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, 0, false, err
+			return nil, nil, 0, err
 		}
 		head := make([]byte, min(c.end, size))
 		if err := input.ReadFull(c.text, head, 0); err != nil {
-			return nil, 0, false, fmt.Errorf("read the head of the table: %w", err)
+			return nil, nil, 0, fmt.Errorf("read the head of the table: %w", err)
 		}
 		final := int64(len(head)) == c.end
 		if options.like != nil {
-			if found, header, named = options.like.find(head, final); found != nil {
-				return found, header, named, nil
+			if found, record, named := options.like.find(head, final); found != nil {
+				if named {
+					place, err := layout.Find(found.rows(record), found.lineOf(record))
+					return found, &place, record, err
+				}
+				return found, nil, record, nil
 			}
 			options.like, size = nil, c.limits.head
 			continue
 		}
 		found = findDialect(head, final, options)
 		if found.tooMany {
-			return nil, 0, false, input.Refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, input.MaxColumns)
+			return nil, nil, 0, input.Refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, input.MaxColumns)
 		}
 		if found.width <= 1 && !final && size < c.limits.farHead {
 			size = c.limits.farHead
 			continue
 		}
-		if header, named, err = found.header(options.Header); err != nil || header < len(found.records) || final {
-			return found, header, named, err
+		if len(found.records) > 0 || final {
+			place, first, err := found.find(options.Header)
+			return found, &place, first, err
 		}
 		if most := c.limits.record; int64(len(head)) >= most {
-			return nil, 0, false, input.Refuse("record-too-long", "the first line is longer than %d bytes", most)
+			return nil, nil, 0, input.Refuse("record-too-long", "the first line is longer than %d bytes", most)
 		}
 		size = min(4*size, c.limits.record)
 	}
 }
 
-// nameColumns names the columns by a record of the head.
-func (c *Table) nameColumns(found *trial, header int, named bool) error {
-	record := found.records[header]
-	if len(record) > input.MaxColumns {
-		return input.Refuse("too-many-columns", "the first record has %d fields; at most %d are read", len(record), input.MaxColumns)
-	}
-	if header > 0 {
-		first := found.nextLine(0)
-		skipped := 0
-		for i := range header {
-			if !found.blank(i) {
-				skipped++
-			}
-		}
-		if skipped > 0 {
-			c.warn(feedmill.WarnPreamble, int64(skipped), 0, "what stands before the header is not part of the table, from %q on", excerpt(found.line(first)))
-		}
-	}
-	if !named {
-		c.begin = int64(found.offsets[header])
-		c.columns = max(len(record), found.width)
+// nameColumns names the columns by the rows of the head that are their names, which
+// are counted from the first record.
+func (c *Table) nameColumns(found *trial, place *layout.Table, first int) error {
+	c.warnings = append(c.warnings, place.Warnings...)
+	data := first + place.First
+	c.begin, c.names, c.units = int64(found.offsets[data]), place.Names, place.Units
+	c.columns = len(place.Names)
+	if len(place.Header) == 0 {
+		c.columns = max(len(found.records[data]), place.Width)
 		c.names = make([]string, c.columns)
-		if c.options.Header != NoHeader {
-			c.warn(feedmill.WarnNoHeader, 1, 0, "the first record holds values, so the columns have no names; header=1 makes it their names")
+	}
+	if c.columns > input.MaxColumns {
+		return input.Refuse("too-many-columns", "the first record has %d fields; at most %d are read", c.columns, input.MaxColumns)
+	}
+	for _, row := range place.Header {
+		c.headerLine = found.lineOf(first + row)
+		if line := found.line(first + row); c.columns > 1 && len(bytes.TrimSpace(line)) > 0 {
+			c.header = append(c.header, bytes.Clone(line))
 		}
-		return nil
 	}
-	c.columns, c.headerLine = len(record), found.lineNumber(header)
-	for _, cell := range record {
-		c.names = append(c.names, string(bytes.TrimSpace(found.text(cell))))
-	}
-	c.begin = int64(found.offsets[header+1])
 	return nil
 }
+
+// Units are those of the columns, where the data gives them.
+func (c *Table) Units() []string { return c.units }
 
 // Names are what the data calls the columns, empty where it does not. Columns
 // that only some records have, behind those of the header, are called _extra_1
@@ -230,18 +231,11 @@ func (c *Table) Warnings() ([]feedmill.Warning, error) {
 	if c.whole && c.rows == c.base {
 		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "the data has a header and no rows"})
 	}
-	if c.ragged.short > 0 {
-		out = append(out, feedmill.Warning{
-			Code: feedmill.WarnShortRows, Count: c.ragged.short, FirstRow: c.ragged.firstShort + 1,
-			Detail: fmt.Sprintf("rows with fewer than %d fields; the missing ones are null", c.columns),
-		})
+	more, err := c.ragged.warnings(c)
+	if err != nil {
+		return nil, err
 	}
-	if c.ragged.long > 0 {
-		out = append(out, feedmill.Warning{
-			Code: feedmill.WarnLongRows, Count: c.ragged.long, FirstRow: c.ragged.firstLong + 1,
-			Detail: fmt.Sprintf("rows with more than %d fields; the others are in _extra_1 and so on", c.columns),
-		})
-	}
+	out = append(out, more...)
 	if c.broken.count > 0 {
 		at, err := c.position(c.broken.firstOffset)
 		if err != nil {

@@ -3,6 +3,8 @@ package csv
 import (
 	"bytes"
 	"slices"
+
+	"github.com/feedmill/feedmill/internal/decode/layout"
 )
 
 // likeBytes is how much of a table is read to see that it is like another.
@@ -16,17 +18,18 @@ type template struct {
 }
 
 // find reads the head of a table in the dialect of the other one. It is nil
-// where the two do not look alike.
-func (l *template) find(head []byte, final bool) (found *trial, header int, named bool) {
+// where the two do not look alike. The record is the first of the table, which
+// names the columns where named is set.
+func (l *template) find(head []byte, final bool) (found *trial, record int, named bool) {
 	t := tryDialect(head, final, l.dialect)
 	if t.tooMany || t.broken > 0 || t.width != len(l.names) || t.agree < 20 {
 		return nil, 0, false
 	}
-	header = t.nextLine(0)
-	if header == len(t.records) {
-		return t, header, false
+	record = t.nextLine(0)
+	if record == len(t.records) {
+		return t, record, false
 	}
-	return t, header, l.namedBy(t, header)
+	return t, record, l.namedBy(t, record)
 }
 
 // namedBy reports whether a record names the columns. One that is a header by
@@ -44,5 +47,5 @@ func (l *template) namedBy(t *trial, record int) bool {
 			other++
 		}
 	}
-	return same > 0 && (other == 0 || t.namesColumns(record))
+	return same > 0 && (other == 0 || layout.IsHeader(t.rows(record), 0))
 }

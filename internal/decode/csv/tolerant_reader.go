@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -132,6 +133,7 @@ func (c *Table) parseTolerant(block blockRange, cells *columnar.Cells) (*toleran
 // parseRun reads records until the data ends or the run is full.
 func (c *Table) parseRun(t *tolerantRun, first int64, cells *columnar.Cells) (consumed int, err error) {
 	cells.First, cells.Rows, cells.Columns = first, 0, c.columns
+	raw := t.data
 	var widths []int
 	for consumed < len(t.data) {
 		begin, broken := len(t.cells), t.broken
@@ -146,6 +148,13 @@ func (c *Table) parseRun(t *tolerantRun, first int64, cells *columnar.Cells) (co
 		width := len(t.cells) - begin
 		if c.columns > 1 && width == 1 && t.cells[begin].Kind() == columnar.CellPlain && t.cells[begin].Empty() {
 			t.cells = t.cells[:begin]
+			t.ragged.blanks.add(t.base + int64(consumed))
+			consumed = next
+			continue
+		}
+		if len(c.header) > 0 && isHeaderLine(c.header, bytes.TrimRight(raw[consumed:next], "\r\n")) {
+			t.cells, t.broken = t.cells[:begin], broken
+			t.ragged.repeats.add(t.base + int64(consumed))
 			consumed = next
 			continue
 		}
