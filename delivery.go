@@ -150,18 +150,3 @@ type DueDelivery struct {
 	Delivery
 	Payload []byte
 }
-
-// Replay is a durable wish to deliver again what a subscription was sent, or
-// should have been, in a time. Its work is done in steps that survive a restart.
-type Replay struct {
-	ID           ID
-	Workspace    ID
-	Subscription ID
-	Since        time.Time
-	Until        time.Time
-	States       []DeliveryState
-	CreatedAt    time.Time
-	// Made counts the new deliveries; DoneAt is zero while the work goes on.
-	Made   int
-	DoneAt time.Time
-}

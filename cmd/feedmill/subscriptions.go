@@ -20,6 +20,7 @@ func newSubscriptions() *cobra.Command {
 	parent.AddCommand(
 		newSubscriptionsCreate(), newSubscriptionsList(), newSubscriptionsShow(), newSubscriptionsUpdate(),
 		newSubscriptionsDelete(), newSubscriptionsTest(), newSubscriptionsRotate(), newSubscriptionsRetry(), newSubscriptionsReplay(),
+		newSubscriptionsReplayStatus(), newSubscriptionsReplayCancel(),
 	)
 	return parent
 }
@@ -167,27 +168,5 @@ func newSubscriptionsRetry() *cobra.Command {
 			return err
 		}
 		return p.show(func() error { return p.printf("%d deliveries are due now\n", n) })
-	})
-}
-
-func newSubscriptionsReplay() *cobra.Command {
-	cmd := oneSubscription("replay", "Deliver again what ended in a state, by default what failed")
-	since := timeFlag(cmd, "since", "only events that are not older; it is needed")
-	until := timeFlag(cmd, "until", "only events that are older, by default all")
-	state := cmd.Flags().String("state", "", "delivered, exhausted or discarded; by default the latter two")
-	completeFlag(cmd, "state", completeOf(string(feedmill.DeliveryDelivered), string(feedmill.DeliveryExhausted), string(feedmill.DeliveryDiscarded)))
-	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		if since.IsZero() {
-			return usagef("say from when on with --since, such as --since 24h")
-		}
-		r, err := c.ReplaySubscription(ctx, args[0], client.ReplayRange{Since: *since, Until: *until, State: feedmill.DeliveryState(*state)})
-		return shown(p, r, err, func(p *printer, r client.Replay) error {
-			words := make([]string, len(r.States))
-			for i, s := range r.States {
-				words[i] = string(s)
-			}
-			return p.printf("%s  delivers again what was %s from %s to %s\nSee how it goes with: feedmill deliveries list --subscription %s\n",
-				r.ID, strings.Join(words, " or "), moment(r.Since), moment(r.Until), r.SubscriptionID)
-		})
 	})
 }

@@ -67,6 +67,9 @@ type Store interface {
 	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
 	SubscriptionHealth(ctx context.Context, workspace, subscription feedmill.ID) (feedmill.SubscriptionHealth, error)
 	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
+	CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error)
+	Replay(ctx context.Context, workspace, subscription, id feedmill.ID) (feedmill.Replay, error)
+	CancelReplay(ctx context.Context, workspace, subscription, id feedmill.ID, at time.Time) error
 }
 
 // Publisher accepts events.

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -11,8 +13,37 @@ type replayView struct {
 	Subscription feedmill.ID              `json:"subscriptionId"`
 	Since        timestamp                `json:"since"`
 	Until        timestamp                `json:"until"`
-	States       []feedmill.DeliveryState `json:"states"`
-	CreatedAt    timestamp                `json:"createdAt"`
+	Selection    feedmill.ReplaySelection `json:"selection"`
+	// States are those of the deliveries that are selected, none where events
+	// are.
+	States    []feedmill.DeliveryState `json:"states"`
+	Rate      int                      `json:"rate,omitzero"`
+	DryRun    bool                     `json:"dryRun,omitzero"`
+	State     feedmill.ReplayState     `json:"state"`
+	Total     *int                     `json:"total"` // null while it is counted
+	Made      int                      `json:"made"`
+	Reason    string                   `json:"reason,omitzero"`
+	CreatedAt timestamp                `json:"createdAt"`
+	EndedAt   timestamp                `json:"endedAt,omitzero"`
+}
+
+func viewReplay(r feedmill.Replay) replayView {
+	v := replayView{
+		ID: r.ID, Subscription: r.Subscription, Since: timestamp(r.Since), Until: timestamp(r.Until), Selection: r.Selection, States: r.Selection.States(),
+		Rate: r.Rate, DryRun: r.DryRun, State: r.State, Made: r.Made, Reason: r.Reason, CreatedAt: timestamp(r.CreatedAt), EndedAt: timestamp(r.EndedAt),
+	}
+	if r.State != feedmill.ReplayCounting {
+		v.Total = &r.Total
+	}
+	return v
+}
+
+func replayURL(r feedmill.Replay) string {
+	return subscriptionURL(r.Subscription) + "/replays/" + string(r.ID)
+}
+
+func replayAnswer(status int, r feedmill.Replay) answer {
+	return jsonAnswer(status, resource{resourceMeta{replayURL(r)}, viewReplay(r)})
 }
 
 // replaySubscription begins to deliver again what a subscription was sent, or
@@ -23,10 +54,7 @@ func (s *Server) replaySubscription(c *call) (answer, error) {
 		return answer{}, err
 	}
 	at := now()
-	r := feedmill.Replay{
-		ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: c.who.Workspace, Until: at, CreatedAt: at,
-		States: []feedmill.DeliveryState{feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded},
-	}
+	r := feedmill.Replay{Workspace: c.who.Workspace, Until: at, CreatedAt: at, Selection: feedmill.ReplayUndelivered}
 	sinceOK, untilOK := false, true
 	if v, ok := body.Need("since"); ok {
 		r.Since, sinceOK = readTime(v)
@@ -38,8 +66,18 @@ func (s *Server) replaySubscription(c *call) (answer, error) {
 		body.Fault("since", "This must be before until, which is now by default.")
 	}
 	if v, ok := body.Get("state"); ok {
-		state, _ := v.Choice(string(feedmill.DeliveryDelivered), string(feedmill.DeliveryExhausted), string(feedmill.DeliveryDiscarded))
-		r.States = []feedmill.DeliveryState{feedmill.DeliveryState(state)}
+		words := make([]string, len(feedmill.ReplaySelections))
+		for i, selection := range feedmill.ReplaySelections {
+			words[i] = string(selection)
+		}
+		word, _ := v.Choice(words...)
+		r.Selection = feedmill.ReplaySelection(word)
+	}
+	if v, ok := body.Get("rate"); ok {
+		r.Rate, _ = v.Integer(1, feedmill.MaxReplayRate)
+	}
+	if v, ok := body.Get("dryRun"); ok {
+		r.DryRun, _ = v.Boolean()
 	}
 	if err := c.finish(body); err != nil {
 		return answer{}, err
@@ -52,13 +90,72 @@ func (s *Server) replaySubscription(c *call) (answer, error) {
 		return answer{}, err
 	}
 	r.Subscription = sub.ID
-	a := jsonAnswer(http.StatusAccepted, resource{
-		resourceMeta{subscriptionURL(sub.ID) + "/deliveries"},
-		replayView{r.ID, r.Subscription, timestamp(r.Since), timestamp(r.Until), r.States, timestamp(r.CreatedAt)},
-	})
+	if r, err = s.countAtOnce(c, feedmill.NewReplay(r)); err != nil {
+		return answer{}, err
+	}
+	a := replayAnswer(http.StatusAccepted, r)
+	a.set("Location", replayURL(r))
 	if err := s.Store.CreateReplay(c.ctx(), r, c.keep(a)); err != nil {
 		return answer{}, err
 	}
 	s.Dispatcher.Wake()
 	return a, nil
+}
+
+// What a replay selects is counted before the answer where that takes no longer
+// than countTime, in parts of countStep; else after it.
+const (
+	countTime = time.Second
+	countStep = 5000
+)
+
+func (s *Server) countAtOnce(c *call, r feedmill.Replay) (feedmill.Replay, error) {
+	for end := time.Now().Add(countTime); r.State == feedmill.ReplayCounting && time.Now().Before(end); {
+		counted, err := s.Store.CountReplay(c.ctx(), r, countStep)
+		if err != nil {
+			return r, err
+		}
+		r = counted
+	}
+	return r, nil
+}
+
+// replay finds the one that the path names.
+func (s *Server) replay(c *call) (feedmill.Replay, error) {
+	subscription, err := c.subscriptionID()
+	if err != nil {
+		return feedmill.Replay{}, err
+	}
+	id, err := feedmill.ParseID(feedmill.PrefixReplay, c.r.PathValue("rid"))
+	if err != nil {
+		return feedmill.Replay{}, err
+	}
+	return s.Store.Replay(c.ctx(), c.who.Workspace, subscription, id)
+}
+
+func (s *Server) getReplay(c *call) (answer, error) {
+	r, err := s.replay(c)
+	if err != nil {
+		return answer{}, err
+	}
+	return replayAnswer(http.StatusOK, r), nil
+}
+
+// cancelReplay ends a replay. The deliveries that it has made stay.
+func (s *Server) cancelReplay(c *call) (answer, error) {
+	r, err := s.replay(c)
+	if err != nil {
+		return answer{}, err
+	}
+	err = s.Store.CancelReplay(c.ctx(), c.who.Workspace, r.Subscription, r.ID, now())
+	if errors.Is(err, feedmill.ErrConflict) {
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "replay-ended", Detail: "This replay has ended; there is nothing to cancel."}
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if r, err = s.replay(c); err != nil {
+		return answer{}, err
+	}
+	return replayAnswer(http.StatusOK, r), nil
 }

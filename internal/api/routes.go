@@ -68,6 +68,8 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/events/subscriptions/{id}/rotate_secret", scope: feedmill.ScopeWrite, action: "subscription.rotate_secret", body: smallBody, handle: s.rotateSecret},
 		{method: "POST", path: "/events/subscriptions/{id}/retry", scope: feedmill.ScopeWrite, action: "subscription.retry", handle: s.retrySubscription},
 		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, action: "subscription.replay", body: smallBody, handle: s.replaySubscription},
+		{method: "GET", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeRead, handle: s.getReplay},
+		{method: "DELETE", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeWrite, action: "replay.cancel", handle: s.cancelReplay},
 		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since"}, paged...), handle: s.listDeliveries},
 
 		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, action: "listener.create", body: smallBody, handle: s.createListener},

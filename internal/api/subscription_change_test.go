@@ -191,26 +191,51 @@ func TestReplay(t *testing.T) {
 	w := newWorld(t)
 	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	path := "/events/subscriptions/" + string(id) + "/replay"
-	for _, c := range []struct {
-		body, states string
-		want         []feedmill.DeliveryState
-	}{
-		{`{"since":"2020-01-01T00:00:00+02:00"}`, `["exhausted","discarded"]`, []feedmill.DeliveryState{"exhausted", "discarded"}},
-		{`{"since":"2020-01-01T00:00:00Z","until":"2020-01-02T00:00:00Z","state":"delivered"}`, `["delivered"]`, []feedmill.DeliveryState{"delivered"}},
+	for i, c := range []struct{ body, want string }{
+		{`{"since":"2020-01-01T00:00:00+02:00"}`, `"selection":"undelivered","states":["exhausted","discarded"],"state":"running","total":0,"made":0,"createdAt":"TIME"`},
+		{
+			`{"since":"2020-01-01T00:00:00Z","until":"2020-01-02T00:00:00Z","state":"delivered","rate":10}`,
+			`"selection":"delivered","states":["delivered"],"rate":10,"state":"running","total":0,"made":0,"createdAt":"TIME"`,
+		},
+		{
+			`{"since":"2020-01-01T00:00:00Z","state":"missing","dryRun":true}`,
+			`"selection":"missing","states":[],"dryRun":true,"state":"done","total":0,"made":0,"createdAt":"TIME","endedAt":"TIME"`,
+		},
 	} {
-		a := w.do(t, "POST", path, c.body, "Idempotency-Key", c.states)
-		checkAnswer(t, a.Code, a.Body.String(), 202, `{"meta":{"url":"/events/subscriptions/sub_1/deliveries"},
-			"data":{"id":"rpl_1","subscriptionId":"sub_1","since":"TIME","until":"TIME","states":`+c.states+`,"createdAt":"TIME"}}`)
-		w.do(t, "POST", path, c.body, "Idempotency-Key", c.states)
-		if r := w.store.replays[len(w.store.replays)-1]; !slices.Equal(r.States, c.want) || r.Subscription != id || r.Workspace == "" {
+		a := w.do(t, "POST", path, c.body, "Idempotency-Key", fmt.Sprint(i))
+		checkAnswer(t, a.Code, a.Body.String(), 202, `{"meta":{"url":"/events/subscriptions/sub_1/replays/rpl_1"},
+			"data":{"id":"rpl_1","subscriptionId":"sub_1","since":"TIME","until":"TIME",`+c.want+`}}`)
+		w.do(t, "POST", path, c.body, "Idempotency-Key", fmt.Sprint(i))
+		if r := w.store.replays[len(w.store.replays)-1]; r.Subscription != id || r.Workspace == "" {
 			t.Errorf("the replay is %+v", r)
 		}
+		if got := w.do(t, "GET", a.Header().Get("Location"), ""); got.Code != 200 || got.Body.String() != a.Body.String() {
+			t.Errorf("found is %s\nwant %s", got.Body, a.Body)
+		}
 	}
-	if len(w.store.replays) != 2 || w.dispatcher.woken != 2 {
+	if len(w.store.replays) != 3 || w.dispatcher.woken != 3 {
 		t.Errorf("%d replays were made, and the dispatcher woken %d times", len(w.store.replays), w.dispatcher.woken)
 	}
 	if r := w.store.replays[0]; !r.Since.Equal(time.Date(2019, 12, 31, 22, 0, 0, 0, time.UTC)) || !r.Until.Equal(r.CreatedAt) {
 		t.Errorf("the replay is %+v", r)
+	}
+	one := "/events/subscriptions/" + string(id) + "/replays/" + string(w.store.replays[0].ID)
+	if a := w.do(t, "DELETE", one, ""); a.Code != 200 || !strings.Contains(a.Body.String(), `"state":"cancelled"`) {
+		t.Errorf("cancelled, it is answered %s", a.Body)
+	}
+	if p := readProblem(t, w.do(t, "DELETE", one, "")); p.Type != "/problems/replay-ended" {
+		t.Errorf("cancelled twice, it is %+v", p)
+	}
+	for body, pointer := range map[string]string{
+		`{"since":"2020-01-01T00:00:00Z","state":"lost"}`: "/state",
+		`{"since":"2020-01-01T00:00:00Z","rate":0}`:       "/rate",
+		`{"since":"2020-01-01T00:00:00Z","rate":1.5}`:     "/rate",
+		`{"since":"2020-01-01T00:00:00Z","dryRun":"yes"}`: "/dryRun",
+		`{"since":"2020-01-01T00:00:00Z","speed":"11"}`:   "/speed",
+	} {
+		if p := readProblem(t, w.do(t, "POST", path, body)); p.Status != 400 || len(p.Errors) != 1 || *p.Errors[0].Pointer != pointer {
+			t.Errorf("%s: %+v", body, p)
+		}
 	}
 	w.do(t, "PATCH", "/events/subscriptions/"+string(id), `{"state":"disabled"}`)
 	a := w.do(t, "POST", path, `{"since":"2020-01-01T00:00:00Z"}`)

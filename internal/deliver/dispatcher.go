@@ -24,7 +24,7 @@ type Store interface {
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
-	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error)
+	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
 }

@@ -8,12 +8,12 @@ import (
 // replayStep is how many deliveries of a replay are made in one transaction.
 const replayStep = 500
 
-// runReplays works on unfinished replays, step by step, and asks for ones
-// that another process has left now and then.
+// runReplays works on unfinished replays, step by step and no faster than each of
+// them may go, and asks for ones that another process has left now and then.
 func (d *Dispatcher) runReplays(ctx context.Context) {
 	const pollEvery = 30 * time.Second
 	for {
-		worked, err := d.Store.StepReplay(ctx, time.Now(), d.Schedule.Attempts(), replayStep)
+		worked, next, err := d.Store.StepReplay(ctx, time.Now(), d.Schedule.Attempts(), replayStep)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("replaying deliveries", "error", err)
 		}
@@ -24,7 +24,11 @@ func (d *Dispatcher) runReplays(ctx context.Context) {
 			}
 			continue
 		}
-		timer := time.NewTimer(pollEvery)
+		wait := pollEvery
+		if err == nil && !next.IsZero() { // it is throttled
+			wait = min(wait, max(time.Until(next), time.Millisecond))
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -27,7 +27,7 @@ func TestEventRoutesOfManyEvents(t *testing.T) {
 	if err != nil || len(due) != 15 {
 		t.Fatalf("%d deliveries, %v", len(due), err)
 	}
-	for _, i := range []int{0, 4, 7, 12} {
+	for _, i := range []int{0, 4, 5, 7, 10, 12} {
 		if _, err := db.Settle(t.Context(), []feedmill.Outcome{ended(due[i], feedmill.DeliveryExhausted)}, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -35,12 +35,16 @@ func TestEventRoutesOfManyEvents(t *testing.T) {
 	if _, err := db.RetryDelivery(t.Context(), sub.Workspace, due[4].ID, 1, time.Now(), nil); err != nil {
 		t.Fatal(err)
 	}
-	r := feedmill.Replay{ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: sub.Workspace, Subscription: due[0].Subscription, CreatedAt: time.Now()}
+	r := feedmill.NewReplay(feedmill.Replay{
+		Workspace: sub.Workspace, Subscription: due[0].Subscription, Selection: feedmill.ReplayExhausted, Until: time.Now().Add(time.Hour), CreatedAt: time.Now(),
+	})
 	if err := db.CreateReplay(t.Context(), r, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.StepReplay(t.Context(), time.Now(), 10, 10); err != nil {
-		t.Fatal(err)
+	for range 2 { // it is counted first
+		if _, _, err := db.StepReplay(t.Context(), time.Now(), 10, 10); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i, e := range events {
 		routes, err := db.EventRoutes(t.Context(), sub.Workspace, e.ID, 99)

@@ -159,7 +159,7 @@ func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 			t.Errorf("attempts of a %s delivery are %+v, %v", d.State, attempts, err)
 		}
 	}
-	if worked, err := db.StepReplay(ctx, time.Now(), 10, 10); err != nil || !worked {
+	if worked, _, err := db.StepReplay(ctx, time.Now(), 10, 10); err != nil || !worked {
 		t.Errorf("the replay made a step: %v, %v", worked, err)
 	}
 	due, err := db.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Limit: 9})

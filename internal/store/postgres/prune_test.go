@@ -122,12 +122,16 @@ func TestADeliveryCanOutliveItsEvent(t *testing.T) {
 	if _, err := db.RetryDelivery(t.Context(), sub.Workspace, due[0].ID, 1, time.Now(), nil); !errors.Is(err, feedmill.ErrConflict) {
 		t.Errorf("error is %v, want that the event is gone", err)
 	}
-	r := feedmill.Replay{ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: sub.Workspace, Subscription: sub.ID, CreatedAt: time.Now()}
+	r := feedmill.NewReplay(feedmill.Replay{
+		Workspace: sub.Workspace, Subscription: sub.ID, Selection: feedmill.ReplayExhausted, Until: time.Now().Add(time.Hour), CreatedAt: time.Now(),
+	})
 	if err := db.CreateReplay(t.Context(), r, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.StepReplay(t.Context(), time.Now(), 10, 10); err != nil {
-		t.Fatal(err)
+	for range 2 { // it is counted first
+		if _, _, err := db.StepReplay(t.Context(), time.Now(), 10, 10); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if n, _, err := db.OpenWork(t.Context(), time.Now()); err != nil || n != 0 {
 		t.Errorf("%d deliveries are open (%v), want none of an event that is gone", n, err)

@@ -305,12 +305,14 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	check(err)
 	_, err = db.RetryDelivery(ctx, w.ID, due[0].ID, 1, at, nil)
 	check(err)
-	for _, states := range [][]feedmill.DeliveryState{nil, {feedmill.DeliveryExhausted}} {
-		check(db.CreateReplay(ctx, feedmill.Replay{
-			ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: w.ID, Subscription: sub.ID, States: states,
-			Until: at.Add(time.Hour), CreatedAt: at,
-		}, nil))
-		_, err = db.StepReplay(ctx, at, 10, 10)
+	for _, selection := range feedmill.ReplaySelections {
+		r := feedmill.NewReplay(feedmill.Replay{Workspace: w.ID, Subscription: sub.ID, Selection: selection, Until: at.Add(time.Hour), CreatedAt: at})
+		check(db.CreateReplay(ctx, r, nil))
+		for range 3 {
+			_, _, err = db.StepReplay(ctx, at, 10, 10)
+			check(err)
+		}
+		_, err = db.Replay(ctx, w.ID, sub.ID, r.ID)
 		check(err)
 	}
 	_, err = db.DiscardOpen(ctx, sub.ID, "", at, 10)

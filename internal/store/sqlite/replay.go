@@ -2,21 +2,16 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// CreateReplay begins a replay. Its bound is fixed here: the deliveries that it
-// makes have later ids, and so it ends.
+// CreateReplay begins a replay, as far as it has been counted.
 func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *feedmill.IdempotentResponse) error {
-	states := make([]string, len(r.States))
-	for i, s := range r.States {
-		states[i] = string(s)
-	}
 	return db.write(ctx, func(tx *tx) error {
 		if err := tx.keepResponse(response); err != nil {
 			return err
@@ -24,101 +19,141 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *fee
 		if err := (recordTx{tx}).Send(ctx, record.Audited(ctx, kinds{}, r.Workspace, r.Subscription)...); err != nil {
 			return err
 		}
-		bound := min(feedmill.FirstID(feedmill.PrefixDelivery, r.Until), feedmill.NewID(feedmill.PrefixDelivery))
 		_, err := tx.exec(`INSERT INTO replays
-			(id, workspace_id, subscription_id, since, until, states, cursor, bound, made, created_at, done_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.ID, r.Workspace, r.Subscription, r.Since.UnixMilli(), r.Until.UnixMilli(), strings.Join(states, " "),
-			feedmill.FirstID(feedmill.PrefixDelivery, r.Since), bound, r.Made, toMillis(r.CreatedAt), toMillis(r.DoneAt))
+			(id, workspace_id, subscription_id, since, until, selection, rate, dry_run, total, counting, cursor, bound, made, created_at, done_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, r.Workspace, r.Subscription, r.Since.UnixMilli(), r.Until.UnixMilli(), string(r.Selection), r.Rate, r.DryRun, r.Total,
+			sql.NullString{String: string(r.Counted), Valid: r.State == feedmill.ReplayCounting}, r.First(), r.Bound, r.Made, toMillis(r.CreatedAt), toMillis(r.EndedAt))
 		return err
 	})
 }
 
-// StepReplay makes up to limit new deliveries for one unfinished replay: that
-// which has made the fewest, so that a small one does not wait for a large one.
-func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error) {
-	var unfinished bool
-	err = db.row(ctx, `SELECT EXISTS (SELECT 1 FROM replays WHERE done_at IS NULL)`).Scan(&unfinished)
-	if err != nil || !unfinished {
-		return false, translate(err)
-	}
-	err = db.write(ctx, func(tx *tx) error {
-		r, err := tx.nextReplay()
-		if errors.Is(err, feedmill.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		worked = true
-		return tx.stepReplay(r, now, maxAttempts, limit)
-	})
-	return worked && err == nil, err
+// storedReplay is a replay with what its steps go by.
+type storedReplay struct {
+	feedmill.Replay
+	cursor feedmill.ID
 }
 
-// replay is an unfinished replay and whether its subscription has ended.
-type replay struct {
-	id, subscription feedmill.ID
-	states           []feedmill.DeliveryState
-	cursor, bound    feedmill.ID
-	ended, ordered   bool
-	own              feedmill.DeliverySettings
-}
+const replayColumns = `id, workspace_id, subscription_id, since, until, selection, rate, dry_run, max(total, made), counting, cursor, bound, made,
+	created_at, done_at, cancelled, reason`
 
-// nextReplay finds the unfinished replay that has made the fewest deliveries.
-func (t *tx) nextReplay() (r replay, err error) {
-	var states string
-	err = t.row(`SELECT r.id, r.subscription_id, r.states, r.cursor, r.bound, s.deleted_at IS NOT NULL OR s.state = ?, s.ordered, s.retries
-		FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
-		WHERE r.done_at IS NULL ORDER BY r.made LIMIT 1`, feedmill.SubscriptionDisabled).
-		Scan(&r.id, &r.subscription, &states, &r.cursor, &r.bound, &r.ended, &r.ordered, record.Waits(&r.own.Retries))
-	for _, s := range strings.Fields(states) {
-		r.states = append(r.states, feedmill.DeliveryState(s))
+func scanReplay(row record.Row) (r storedReplay, err error) {
+	var since, until int64
+	var created, done sql.NullInt64
+	var counting sql.NullString
+	var cancelled bool
+	err = row.Scan(&r.ID, &r.Workspace, &r.Subscription, &since, &until, &r.Selection, &r.Rate, &r.DryRun, &r.Total, &counting, &r.cursor, &r.Bound, &r.Made,
+		&created, &done, &cancelled, &r.Reason)
+	r.Since, r.Until, r.Counted = time.UnixMilli(since).UTC(), time.UnixMilli(until).UTC(), feedmill.ID(counting.String)
+	r.CreatedAt, r.EndedAt = fromMillis(created), fromMillis(done)
+	switch {
+	case cancelled:
+		r.State = feedmill.ReplayCancelled
+	case done.Valid:
+		r.State = feedmill.ReplayDone
+	case counting.Valid:
+		r.State = feedmill.ReplayCounting
+	default:
+		r.State = feedmill.ReplayRunning
 	}
 	return r, translate(err)
 }
 
-// stepReplay makes the next deliveries of a replay and notes how far it came.
-func (t *tx) stepReplay(r replay, now time.Time, maxAttempts, limit int) error {
-	var made int
-	if !r.ended {
-		old, err := t.replayable(r, limit)
+// Replay finds a replay of a subscription.
+func (db *DB) Replay(ctx context.Context, workspace, subscription, id feedmill.ID) (feedmill.Replay, error) {
+	r, err := scanReplay(db.row(ctx, `SELECT `+replayColumns+` FROM replays WHERE id = ? AND workspace_id = ? AND subscription_id = ?`, id, workspace, subscription))
+	return r.Replay, err
+}
+
+// CancelReplay ends a replay that goes on; one that has ended is
+// feedmill.ErrConflict.
+func (db *DB) CancelReplay(ctx context.Context, workspace, subscription, id feedmill.ID, at time.Time) error {
+	return db.write(ctx, func(tx *tx) error {
+		n, err := tx.exec(`UPDATE replays SET done_at = ?, cancelled = 1 WHERE id = ? AND workspace_id = ? AND subscription_id = ? AND done_at IS NULL`,
+			toMillis(at), id, workspace, subscription)
+		if err == nil && n == 0 {
+			err = feedmill.ErrConflict
+		}
 		if err != nil {
 			return err
 		}
-		for _, o := range old {
-			d := feedmill.Delivery{
-				Workspace: o.Workspace, Subscription: o.Subscription, Type: o.Type, ResourceID: o.ResourceID,
-				State: feedmill.DeliveryPending, MaxAttempts: r.own.Attempts(maxAttempts), DueAt: now,
-			}
-			event, err := t.eventSeqOf(o)
-			if err != nil {
-				return err
-			}
-			if err := t.insertDelivery(&d, event, r.ordered); err != nil {
-				return err
-			}
-			r.cursor = o.ID
-		}
-		made = len(old)
-	}
-	_, err := t.exec(`UPDATE replays SET cursor = ?1, made = made + ?2, done_at = CASE WHEN ?2 < ?3 THEN ?4 END WHERE id = ?5`,
-		r.cursor, made, limit, toMillis(now), r.id)
-	return err
+		return (recordTx{tx}).Send(ctx, record.Audited(ctx, kinds{}, workspace, subscription)...)
+	})
 }
 
-// replayable lists the next deliveries of a replay, oldest first.
-func (t *tx) replayable(r replay, limit int) ([]feedmill.Delivery, error) {
-	query := queryFunc(t.rows)
-	// The cursor itself is done with; at first it is an id that no delivery has.
-	within, err := query.seqRange(r.cursor+" ", r.bound)
+// StepReplay counts or makes the next part of one unfinished replay whose time has
+// come: that which has made the fewest, so that a small one does not wait for a
+// large one. What it makes is looked for before the transaction, so that nobody
+// waits for that.
+func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error) {
+	r, err := scanReplay(db.row(ctx, `SELECT `+replayColumns+` FROM replays WHERE done_at IS NULL AND next_at <= ? ORDER BY made LIMIT 1`, toMillis(now)))
+	if errors.Is(err, feedmill.ErrNotFound) {
+		var at sql.NullInt64
+		err = db.row(ctx, `SELECT min(next_at) FROM replays WHERE done_at IS NULL`).Scan(&at)
+		return false, fromMillis(at), translate(err)
+	}
 	if err != nil {
-		return nil, err
+		return false, time.Time{}, err
 	}
-	return deliveryList{of: r.subscription, subscription: true, states: r.states, within: within, limit: limit}.read(query)
+	sub, err := db.SubscriptionForDelivery(ctx, r.Subscription)
+	if err != nil {
+		return false, time.Time{}, err
+	}
+	if reason := endedReason(sub); reason != "" {
+		return true, now, db.write(ctx, func(tx *tx) error {
+			_, err := tx.exec(`UPDATE replays SET done_at = ?, cancelled = 1, reason = ? WHERE id = ? AND done_at IS NULL`, toMillis(now), reason, r.ID)
+			return err
+		})
+	}
+	if r.State == feedmill.ReplayCounting {
+		return true, now, db.countStep(ctx, r, sub, now, limit)
+	}
+	most, pause := r.Share(limit)
+	found, err := db.selected(ctx, r.Replay, sub, r.cursor, most)
+	if err != nil {
+		return false, time.Time{}, err
+	}
+	return true, now, db.write(ctx, func(tx *tx) error { return tx.makeReplayed(r, sub, found, now, maxAttempts, pause(len(found.events))) })
 }
 
-func (t *tx) eventSeqOf(d feedmill.Delivery) (seq int64, err error) {
-	err = t.row(`SELECT event_seq FROM deliveries WHERE seq = ?`, d.Seq).Scan(&seq)
-	return seq, translate(err)
+func endedReason(sub feedmill.Subscription) string {
+	switch {
+	case !sub.DeletedAt.IsZero():
+		return reasonDeleted
+	case sub.State == feedmill.SubscriptionDisabled:
+		return reasonDisabled
+	}
+	return ""
+}
+
+// makeReplayed writes the deliveries that a step has found, unless the replay or
+// its subscription has ended meanwhile, and how far it came.
+func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found replayPart, now time.Time, maxAttempts int, pause time.Duration) error {
+	var open bool
+	var state feedmill.SubscriptionState
+	err := t.row(`SELECT r.done_at IS NULL AND s.deleted_at IS NULL, s.state FROM replays r CROSS JOIN subscriptions s ON s.id = r.subscription_id
+		WHERE r.id = ?`, r.ID).Scan(&open, &state)
+	if err != nil || !open || state == feedmill.SubscriptionDisabled {
+		return translate(err)
+	}
+	made := 0
+	for _, e := range found.events {
+		// The event may have been pruned since it was found.
+		if err := t.row(`SELECT 1 FROM events WHERE seq = ?`, e.seq).Scan(new(int)); errors.Is(err, sql.ErrNoRows) {
+			continue
+		} else if err != nil {
+			return translate(err)
+		}
+		d := feedmill.Delivery{
+			Workspace: r.Workspace, Subscription: r.Subscription, Type: e.kind, ResourceID: e.resource,
+			State: feedmill.DeliveryPending, MaxAttempts: sub.Delivery.Attempts(maxAttempts), DueAt: now,
+		}
+		if err := t.insertDelivery(&d, e.seq, sub.Delivery.Ordered); err != nil {
+			return err
+		}
+		made++
+	}
+	_, err = t.exec(`UPDATE replays SET cursor = ?, made = made + ?, next_at = ?, done_at = ? WHERE id = ?`,
+		found.reached, made, now.Add(pause).UnixMilli(), sql.NullInt64{Int64: now.UnixMilli(), Valid: found.end}, r.ID)
+	return err
 }

@@ -7,24 +7,35 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-func newReplay(sub feedmill.Subscription, states ...feedmill.DeliveryState) feedmill.Replay {
-	return feedmill.Replay{
-		ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: sub.Workspace, Subscription: sub.ID, States: states,
+func newReplay(sub feedmill.Subscription, selection feedmill.ReplaySelection) feedmill.Replay {
+	return feedmill.NewReplay(feedmill.Replay{
+		Workspace: sub.Workspace, Subscription: sub.ID, Selection: selection,
 		Since: now().Add(-time.Hour), Until: now().Add(time.Hour), CreatedAt: now(),
-	}
+	})
 }
 
 // finishReplays steps until there is nothing to replay.
 func finishReplays(t *testing.T, s Store, at time.Time, limit int) {
 	t.Helper()
 	for range 50 {
-		worked, err := s.StepReplay(t.Context(), at, maxAttempts, limit)
+		worked, next, err := s.StepReplay(t.Context(), at, maxAttempts, limit)
 		must(t, err)
 		if !worked {
+			if !next.IsZero() {
+				t.Fatalf("a replay waits until %v", next)
+			}
 			return
 		}
 	}
 	t.Fatal("the replay does not end")
+}
+
+// foundReplay reads a replay.
+func foundReplay(t *testing.T, s Store, r feedmill.Replay) feedmill.Replay {
+	t.Helper()
+	found, err := s.Replay(t.Context(), r.Workspace, r.Subscription, r.ID)
+	must(t, err)
+	return found
 }
 
 // eventsOf are the events of deliveries.
@@ -40,41 +51,50 @@ var replayCases = []testCase{
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
 		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(7, w.ID, "metric.created", "m_1")...)
+		for _, d := range due {
+			settle(t, s, d, feedmill.DeliveryDelivered)
+		}
 		subscribe(t, s, w.ID, "metric.*")
-		accept(t, s, newEvents(7, w.ID, "metric.created", "m_1")...)
 		before := deliveries(t, s, sub)
 		// Until lies in the future: the replay must not reach its own work.
 		response := newOnce(w.ID, "k1")
-		must(t, s.CreateReplay(ctx, newReplay(sub), &response))
+		r := newReplay(sub, feedmill.ReplayDelivered)
+		must(t, s.CreateReplay(ctx, r, &response))
 		_, err := s.KeptResponse(ctx, w.ID, owner, "k1", now())
 		must(t, err)
 		at := now().Add(time.Minute)
-		worked, err := s.StepReplay(ctx, at, maxAttempts, 3)
-		must(t, err)
-		if n := len(deliveries(t, s, sub)); !worked || n != 10 {
-			t.Fatalf("worked is %v and %d deliveries are there after a step, want 10", worked, n)
+		for range 2 { // it is counted first
+			worked, _, err := s.StepReplay(ctx, at, maxAttempts, 3)
+			must(t, err)
+			if !worked {
+				t.Fatal("nothing was done")
+			}
+		}
+		if n, got := len(deliveries(t, s, sub)), foundReplay(t, s, r); n != 10 || got.State != feedmill.ReplayRunning || got.Total != 7 || got.Made != 3 {
+			t.Fatalf("%d deliveries are there after a step, want 10; the replay is %+v", n, got)
 		}
 		must(t, s.Close())
 		s = open(t)
 		finishReplays(t, s, at, 3)
 		after := deliveries(t, s, sub)
-		if len(after) != 14 {
-			t.Fatalf("%d deliveries are there, want 14", len(after))
+		if got := foundReplay(t, s, r); len(after) != 14 || got.State != feedmill.ReplayDone || got.Made != 7 || !got.EndedAt.Equal(at) {
+			t.Fatalf("%d deliveries are there, want 14; the replay is %+v", len(after), got)
 		}
 		equal(t, "what was there", before, after[:7])
 		equal(t, "events", eventsOf(before), eventsOf(after[7:]))
 		for i, d := range after[7:] {
-			wanted := before[i]
+			wanted := due[i].Delivery
 			wanted.ID, wanted.Seq, wanted.DueAt, wanted.CreatedAt = d.ID, d.Seq, at, d.ID.Time()
 			equal(t, "new delivery", wanted, d)
 			if d.Seq <= after[7+i-1].Seq {
 				t.Errorf("delivery %d has seq %d after %d", i, d.Seq, after[7+i-1].Seq)
 			}
 		}
-		due, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Limit: 99})
+		again, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Limit: 99})
 		must(t, err)
-		if len(due) != 14 || string(due[13].Payload) != string(due[6].Payload) || len(due[13].Payload) == 0 {
-			t.Errorf("%d deliveries are due with their payloads, want 14", len(due))
+		if len(again) != 7 || string(again[6].Payload) != string(due[6].Payload) || len(again[6].Payload) == 0 {
+			t.Errorf("%d deliveries are due with their payloads, want 7", len(again))
 		}
 	}},
 	{name: "of the states wanted alone", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -87,9 +107,116 @@ var replayCases = []testCase{
 		} {
 			settle(t, s, due[i], state)
 		}
-		must(t, s.CreateReplay(ctx, newReplay(sub, feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded), nil))
+		made := 6
+		for selection, want := range map[feedmill.ReplaySelection][]int{
+			feedmill.ReplayUndelivered: {0, 2, 4}, feedmill.ReplayExhausted: {0, 4}, feedmill.ReplayDiscarded: {2}, feedmill.ReplayDelivered: {1},
+		} {
+			var events []feedmill.ID
+			for _, i := range want {
+				events = append(events, due[i].Event)
+			}
+			dry := newReplay(sub, selection)
+			dry.DryRun = true
+			counted, err := s.CountReplay(ctx, dry, 1000)
+			must(t, err)
+			if counted.State != feedmill.ReplayDone || counted.Total != len(want) {
+				t.Errorf("%s: counted to %+v", selection, counted)
+			}
+			must(t, s.CreateReplay(ctx, newReplay(sub, selection), nil))
+			must(t, s.CreateReplay(ctx, dry, nil))
+			finishReplays(t, s, now(), 2)
+			equal(t, "events", events, eventsOf(deliveries(t, s, sub)[made:]))
+			made += len(events)
+			if got := foundReplay(t, s, dry); got.State != feedmill.ReplayDone || got.Total != len(want) || got.Made != 0 {
+				t.Errorf("%s: the dry run is %+v", selection, got)
+			}
+		}
+	}},
+	{name: "of events that were missed, once", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		var events []feedmill.Event
+		for i := range 9 {
+			events = append(events, newEvent(w.ID, []string{"metric.created", "tag.created", "metric.updated"}[i%3], []string{"", "m_1"}[i%2]))
+		}
+		accept(t, s, events...)
+		accept(t, s, newEvent(newWorkspace(t, s).ID, "metric.created", ""))
+		sub, filtered := subscribe(t, s, w.ID, "metric.*"), newSubscription(w.ID, "metric.updated")
+		filtered.ResourceID = "m_1"
+		must(t, s.CreateSubscriptions(ctx, []feedmill.Subscription{filtered}, 0, nil))
+		_, due := accept(t, s, newEvent(w.ID, "metric.created", "")) // which it has
+		settle(t, s, due[0], feedmill.DeliveryDelivered)
+		for range 2 { // and asked twice
+			must(t, s.CreateReplay(ctx, newReplay(sub, feedmill.ReplayMissing), nil))
+			must(t, s.CreateReplay(ctx, newReplay(filtered, feedmill.ReplayMissing), nil))
+			finishReplays(t, s, now(), 2)
+		}
+		of := func(numbers ...int) (ids []feedmill.ID) {
+			for _, i := range numbers {
+				ids = append(ids, events[i].ID)
+			}
+			return ids
+		}
+		equal(t, "of the family", append([]feedmill.ID{due[0].Event}, of(0, 2, 3, 5, 6, 8)...), eventsOf(deliveries(t, s, sub)))
+		equal(t, "with a filter", of(5), eventsOf(deliveries(t, s, filtered)))
+		// All are those without an open delivery.
+		must(t, s.CreateReplay(ctx, newReplay(sub, feedmill.ReplayAll), nil))
 		finishReplays(t, s, now(), 2)
-		equal(t, "events", []feedmill.ID{due[0].Event, due[2].Event, due[4].Event}, eventsOf(deliveries(t, s, sub)[6:]))
+		equal(t, "all", []feedmill.ID{due[0].Event}, eventsOf(deliveries(t, s, sub)[7:]))
+	}},
+	{name: "no faster than it may go", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(10, w.ID, "metric.created", "")...)
+		for _, d := range due {
+			settle(t, s, d, feedmill.DeliveryDelivered)
+		}
+		r := newReplay(sub, feedmill.ReplayDelivered)
+		r.Rate = 15
+		must(t, s.CreateReplay(ctx, r, nil))
+		at := now()
+		var made []int
+		for len(made) < 5 {
+			worked, next, err := s.StepReplay(ctx, at, maxAttempts, 500)
+			must(t, err)
+			got := foundReplay(t, s, r)
+			switch {
+			case got.State == feedmill.ReplayDone:
+				made = append(made, got.Made)
+			case worked && got.State == feedmill.ReplayRunning && got.Made > 0:
+				made = append(made, got.Made)
+			case !worked && next.Sub(at) != 200*time.Millisecond:
+				t.Fatalf("the next step is due %v later", next.Sub(at))
+			case !worked:
+				at = next
+			}
+		}
+		equal(t, "made", []int{3, 6, 9, 10, 10}, made)
+	}},
+	{name: "cancelled, it makes nothing more", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(4, w.ID, "metric.created", "")...)
+		for _, d := range due {
+			settle(t, s, d, feedmill.DeliveryDelivered)
+		}
+		r := newReplay(sub, feedmill.ReplayDelivered)
+		must(t, s.CreateReplay(ctx, r, nil))
+		for range 2 {
+			_, _, err := s.StepReplay(ctx, now(), maxAttempts, 1)
+			must(t, err)
+		}
+		want(t, s.CancelReplay(ctx, newWorkspace(t, s).ID, sub.ID, r.ID, now()), feedmill.ErrConflict)
+		must(t, s.CancelReplay(ctx, w.ID, sub.ID, r.ID, now()))
+		want(t, s.CancelReplay(ctx, w.ID, sub.ID, r.ID, now()), feedmill.ErrConflict)
+		finishReplays(t, s, now(), 9)
+		if got := foundReplay(t, s, r); got.State != feedmill.ReplayCancelled || got.Made != 1 || len(deliveries(t, s, sub)) != 5 {
+			t.Errorf("the replay is %+v", got)
+		}
+		_, err := s.Replay(ctx, w.ID, subscribe(t, s, w.ID, "tag.*").ID, r.ID)
+		want(t, err, feedmill.ErrNotFound)
 	}},
 	{name: "of the time wanted alone, each replay by itself", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
@@ -99,11 +226,13 @@ var replayCases = []testCase{
 		for range 4 {
 			_, one := accept(t, s, newEvent(w.ID, "metric.created", ""))
 			due = append(due, one...)
+			settle(t, s, one[0], feedmill.DeliveryDelivered)
 			nextMillisecond()
 		}
-		late, early := newReplay(sub), newReplay(sub)
+		late, early := newReplay(sub, feedmill.ReplayDelivered), newReplay(sub, feedmill.ReplayDelivered)
 		late.Since, late.Until = due[2].CreatedAt, now()
 		early.Since, early.Until = due[0].CreatedAt, due[2].CreatedAt
+		late, early = feedmill.NewReplay(late), feedmill.NewReplay(early)
 		must(t, s.CreateReplay(ctx, late, nil))
 		finishReplays(t, s, now(), 99)
 		equal(t, "events", eventsOf([]feedmill.Delivery{due[2].Delivery, due[3].Delivery}), eventsOf(deliveries(t, s, sub)[4:]))
@@ -114,14 +243,14 @@ var replayCases = []testCase{
 	{name: "several are all finished", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
-		one, two := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
 		accept(t, s, newEvents(3, w.ID, "metric.created", "")...)
-		must(t, s.CreateReplay(ctx, newReplay(one), nil))
-		must(t, s.CreateReplay(ctx, newReplay(two), nil))
+		one, two := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		must(t, s.CreateReplay(ctx, newReplay(one, feedmill.ReplayMissing), nil))
+		must(t, s.CreateReplay(ctx, newReplay(two, feedmill.ReplayMissing), nil))
 		finishReplays(t, s, now(), 2)
 		for _, sub := range []feedmill.Subscription{one, two} {
-			if n := len(deliveries(t, s, sub)); n != 6 {
-				t.Errorf("%d deliveries are there, want 6", n)
+			if n := len(deliveries(t, s, sub)); n != 3 {
+				t.Errorf("%d deliveries are there, want 3", n)
 			}
 		}
 	}},
@@ -132,15 +261,21 @@ var replayCases = []testCase{
 			"disabled": func(sub feedmill.Subscription) { setState(t, s, sub, feedmill.SubscriptionDisabled) },
 		} {
 			w := newWorkspace(t, s)
-			sub := subscribe(t, s, w.ID, "metric.*")
 			accept(t, s, newEvents(3, w.ID, "metric.created", "")...)
-			must(t, s.CreateReplay(ctx, newReplay(sub), nil))
-			_, err := s.StepReplay(ctx, now(), maxAttempts, 1)
-			must(t, err)
+			sub := subscribe(t, s, w.ID, "metric.*")
+			r := newReplay(sub, feedmill.ReplayMissing)
+			must(t, s.CreateReplay(ctx, r, nil))
+			for range 2 {
+				_, _, err := s.StepReplay(ctx, now(), maxAttempts, 1)
+				must(t, err)
+			}
 			end(sub)
 			finishReplays(t, s, now(), 1)
-			if n := countStates(t, s, sub); n[feedmill.DeliveryDiscarded] != 4 || len(n) != 1 {
-				t.Errorf("%s: states are %v, want 4 discarded", name, n)
+			if n := countStates(t, s, sub); n[feedmill.DeliveryDiscarded] != 1 || len(n) != 1 {
+				t.Errorf("%s: states are %v, want 1 discarded", name, n)
+			}
+			if got := foundReplay(t, s, r); got.State != feedmill.ReplayCancelled || got.Reason != "the subscription is "+name {
+				t.Errorf("%s: the replay is %+v", name, got)
 			}
 		}
 	}},
@@ -150,8 +285,8 @@ var replayCases = []testCase{
 		sub := subscribe(t, s, w.ID, "metric.*")
 		response := newOnce(w.ID, "k1")
 		must(t, s.KeepResponse(ctx, response))
-		want(t, s.CreateReplay(ctx, newReplay(sub), &response), feedmill.ErrIdempotencyKeyUsed)
-		worked, err := s.StepReplay(ctx, now(), maxAttempts, 1)
+		want(t, s.CreateReplay(ctx, newReplay(sub, feedmill.ReplayDelivered), &response), feedmill.ErrIdempotencyKeyUsed)
+		worked, _, err := s.StepReplay(ctx, now(), maxAttempts, 1)
 		must(t, err)
 		if worked {
 			t.Error("a replay that was undone is worked on")

@@ -109,7 +109,7 @@ var retryCases = []testCase{
 		equal(t, "budgets", []int{maxAttempts, 3}, budgets())
 		equal(t, "budget of what is due", 3, due[0].MaxAttempts)
 		settle(t, s, due[0], feedmill.DeliveryExhausted)
-		must(t, s.CreateReplay(ctx, newReplay(sub, feedmill.DeliveryExhausted), nil))
+		must(t, s.CreateReplay(ctx, newReplay(sub, feedmill.ReplayExhausted), nil))
 		finishReplays(t, s, now(), 9)
 		retried, err := s.RetryDelivery(ctx, w.ID, due[0].ID, maxAttempts, now(), nil)
 		must(t, err)

@@ -255,15 +255,25 @@ type Store interface {
 	// them, for metrics; zero where there are none.
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 
-	// CreateReplay begins a replay of the deliveries that were created from
-	// Since up to, and without, Until, but not after the replay itself, and
-	// that are in one of States when their turn comes; none means all.
+	// CreateReplay begins a replay of what feedmill.NewReplay made, as far as it
+	// has been counted.
 	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
-	// StepReplay makes up to limit new deliveries for one unfinished replay
-	// and notes how far it came, in one transaction. It reports whether there
-	// was an unfinished one. A replay whose subscription is deleted or
-	// disabled is finished as it stands.
-	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, err error)
+	// CountReplay counts the next part of what a replay selects, looking at a
+	// number of records that goes by limit, and returns the replay with it. It
+	// writes nothing.
+	CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error)
+	// Replay finds a replay of a subscription.
+	Replay(ctx context.Context, workspace, subscription, id feedmill.ID) (feedmill.Replay, error)
+	// CancelReplay ends a replay that goes on; one that has ended is
+	// feedmill.ErrConflict.
+	CancelReplay(ctx context.Context, workspace, subscription, id feedmill.ID, at time.Time) error
+	// StepReplay counts a part of one unfinished replay, or makes up to limit
+	// new deliveries for it and no more than its rate allows, and notes how far
+	// it came, in one transaction. It reports whether there was one whose time
+	// has come, and if not, when there will be; zero where all are finished. Of
+	// a replay of missing events no event gets a second delivery. One whose
+	// subscription is deleted or disabled is cancelled.
+	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
 
 	// LeaseSlots renews the slots that a replica holds, for ttl, takes others
 	// up to its fair share of the replicas that are alive, and returns all of

@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
+)
+
+// replayPart is a part of what a replay selects.
+type replayPart struct {
+	events []feedmill.Event // without payloads
+	// reached is the last record that was looked at, and end says that there
+	// are no more.
+	reached feedmill.ID
+	end     bool
+}
+
+const (
+	// countSteps is how much more a step counts than it would make, and
+	// scanSteps how many more events it looks at than it would find.
+	countSteps = 8
+	scanSteps  = 4
+)
+
+// CountReplay counts the next part of what a replay selects, and returns the
+// replay with it: it is running, or done where it makes nothing, once all is
+// counted.
+func (db *DB) CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error) {
+	sub, err := db.SubscriptionForDelivery(ctx, r.Subscription)
+	if err != nil {
+		return r, err
+	}
+	return countSelected(ctx, db.pool, storedReplay{Replay: r, beforeSeq: 1 << 62}, sub, limit)
+}
+
+func countSelected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, limit int) (feedmill.Replay, error) {
+	found, err := selected(ctx, q, r, sub, r.Counted, limit)
+	if err != nil {
+		return r.Replay, err
+	}
+	r.Total, r.Counted = r.Total+len(found.events), found.reached
+	if found.end {
+		r.Counted, r.State = "", feedmill.ReplayRunning
+		if r.DryRun {
+			r.State, r.EndedAt = feedmill.ReplayDone, clock()
+		}
+	}
+	return r.Replay, nil
+}
+
+// countReplay counts the next part of a replay and writes how far that came.
+func (t tx) countReplay(ctx context.Context, r storedReplay, sub feedmill.Subscription, now time.Time, limit int) error {
+	counted, err := countSelected(ctx, t, r, sub, limit)
+	if err != nil {
+		return err
+	}
+	var counting *feedmill.ID
+	if counted.State == feedmill.ReplayCounting {
+		counting = &counted.Counted
+	}
+	_, err = t.exec(ctx, `UPDATE replays SET total = $1, counting = $2, done_at = $3, stepped_at = greatest(stepped_at, $4) WHERE id = $5`,
+		counted.Total, counting, orNull(counted.EndedAt), now, r.ID)
+	return err
+}
+
+// selected finds the next of what a replay selects, oldest first.
+func selected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
+	if r.Selection.OfEvents() {
+		return selectedEvents(ctx, q, r, sub, after, limit)
+	}
+	var w where
+	w.and("workspace_id = ?", r.Workspace)
+	w.and("subscription_id = ?", r.Subscription)
+	w.and("seq < ?", r.beforeSeq)
+	w.and("id > ?", after)
+	w.and("id < ?", r.Bound)
+	old, err := listDeliveries(ctx, q, &w, r.Selection.States(), true, "ASC", limit)
+	if err != nil {
+		return replayPart{}, err
+	}
+	part := replayPart{reached: after, end: len(old) < limit}
+	for _, d := range old {
+		part.events, part.reached = append(part.events, feedmill.Event{ID: d.Event, Type: d.Type, ResourceID: d.ResourceID}), d.ID
+	}
+	return part, nil
+}
+
+// selectedEvents finds the next events that match the subscription and have no
+// delivery for it, or no open one.
+func selectedEvents(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
+	rows, err := q.Query(ctx, `SELECT id, type, resource_id, source_id FROM events WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4`,
+		r.Workspace, after, r.Bound, scanSteps*limit)
+	events, err := all(rows, translate(err), func(row record.Row) (e feedmill.Event, err error) {
+		return e, row.Scan(&e.ID, &e.Type, &e.ResourceID, &e.Source)
+	})
+	if err != nil {
+		return replayPart{}, err
+	}
+	part := replayPart{reached: after, end: len(events) < scanSteps*limit}
+	var matching []feedmill.Event
+	for _, e := range events {
+		if len(matching) == limit {
+			part.end = false
+			break
+		}
+		part.reached = e.ID
+		if sub.Selects(e) {
+			matching = append(matching, e)
+		}
+	}
+	there, err := haveDeliveries(ctx, q, sub, matching, r.Selection == feedmill.ReplayAll)
+	for _, e := range matching {
+		if !there[e.ID] {
+			part.events = append(part.events, e)
+		}
+	}
+	return part, err
+}
+
+// haveDeliveries finds those of some events that have a delivery for a
+// subscription, or an open one. Each of the conditions has an index: deliveries
+// that were made with their event are between the ids that it knows.
+func haveDeliveries(ctx context.Context, q querier, sub feedmill.Subscription, events []feedmill.Event, open bool) (map[feedmill.ID]bool, error) {
+	there := make(map[feedmill.ID]bool)
+	if len(events) == 0 {
+		return there, nil
+	}
+	ids := make([]string, len(events))
+	for i, e := range events {
+		ids[i] = string(e.ID)
+	}
+	const with = `(o.id BETWEEN e.first_delivery AND e.last_delivery AND o.event_id = e.id)`
+	exists := func(table, condition string) string {
+		return `EXISTS (SELECT 1 FROM ` + table + ` o WHERE o.subscription_id = $3 AND ` + condition + `)`
+	}
+	query := `SELECT e.id FROM events e WHERE e.workspace_id = $1 AND e.id = ANY($2::text[]) AND (` +
+		exists("open_deliveries", `o.state = 'pending' AND `+with) + ` OR ` + exists("open_deliveries", `o.state = 'retrying' AND `+with) + ` OR ` +
+		exists("open_deliveries", `o.apart AND o.event_id = e.id`)
+	if !open {
+		query += ` OR ` + exists("ended_deliveries", `o.state IN ('delivered', 'exhausted', 'discarded') AND `+with) + ` OR ` +
+			exists("ended_deliveries", `o.apart AND o.event_id = e.id`)
+	}
+	rows, err := q.Query(ctx, query+`)`, sub.Workspace, ids, sub.ID)
+	found, err := all(rows, translate(err), func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
+	for _, id := range found {
+		there[id] = true
+	}
+	return there, err
+}

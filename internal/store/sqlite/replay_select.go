@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
+)
+
+// replayPart is a part of what a replay selects.
+type replayPart struct {
+	events []replayedEvent
+	// reached is the last record that was looked at, and end says that there
+	// are no more.
+	reached feedmill.ID
+	end     bool
+}
+
+// replayedEvent is an event to deliver again.
+type replayedEvent struct {
+	seq            int64
+	kind, resource string
+}
+
+const (
+	// countSteps is how much more a step counts than it would make, and
+	// scanSteps how many more events it looks at than it would find.
+	countSteps = 8
+	scanSteps  = 4
+)
+
+// CountReplay counts the next part of what a replay selects, and returns the
+// replay with it: it is running, or done where it makes nothing, once all is
+// counted.
+func (db *DB) CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error) {
+	sub, err := db.SubscriptionForDelivery(ctx, r.Subscription)
+	if err != nil {
+		return r, err
+	}
+	return db.count(ctx, r, sub, limit)
+}
+
+func (db *DB) count(ctx context.Context, r feedmill.Replay, sub feedmill.Subscription, limit int) (feedmill.Replay, error) {
+	found, err := db.selected(ctx, r, sub, r.Counted, limit)
+	if err != nil {
+		return r, err
+	}
+	r.Total, r.Counted = r.Total+len(found.events), found.reached
+	if found.end {
+		r.Counted, r.State = "", feedmill.ReplayRunning
+		if r.DryRun {
+			r.State, r.EndedAt = feedmill.ReplayDone, time.Now().UTC().Truncate(time.Millisecond)
+		}
+	}
+	return r, nil
+}
+
+// countStep counts the next part of a replay and writes how far that came.
+func (db *DB) countStep(ctx context.Context, r storedReplay, sub feedmill.Subscription, now time.Time, limit int) error {
+	counted, err := db.count(ctx, r.Replay, sub, countSteps*limit)
+	if err != nil {
+		return err
+	}
+	return db.write(ctx, func(tx *tx) error {
+		var counting any
+		if counted.State == feedmill.ReplayCounting {
+			counting = string(counted.Counted)
+		}
+		_, err := tx.exec(`UPDATE replays SET total = ?, counting = ?, done_at = ? WHERE id = ? AND done_at IS NULL`,
+			counted.Total, counting, toMillis(counted.EndedAt), r.ID)
+		return err
+	})
+}
+
+// selected finds the next of what a replay selects, oldest first.
+func (db *DB) selected(ctx context.Context, r feedmill.Replay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
+	if r.Selection.OfEvents() {
+		return db.selectedEvents(ctx, r, sub, after, limit)
+	}
+	query := db.queryFunc(ctx)
+	// What was reached is done with; at first it is an id that no record has.
+	within, err := query.seqRange(after+" ", r.Bound)
+	if err != nil {
+		return replayPart{}, err
+	}
+	old, err := deliveryList{of: r.Subscription, subscription: true, states: r.Selection.States(), within: within, limit: limit}.read(query)
+	if err != nil {
+		return replayPart{}, err
+	}
+	part := replayPart{reached: after, end: len(old) < limit}
+	for _, d := range old {
+		e := replayedEvent{kind: d.Type, resource: d.ResourceID}
+		if err := db.row(ctx, `SELECT event_seq FROM deliveries WHERE seq = ?`, d.Seq).Scan(&e.seq); err != nil {
+			return replayPart{}, translate(err)
+		}
+		part.events, part.reached = append(part.events, e), d.ID
+	}
+	return part, nil
+}
+
+// selectedEvents finds the next events that match the subscription and have no
+// delivery for it, or no open one.
+func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
+	rows, err := db.rows(ctx, `SELECT seq, id, type, resource_id, source_id FROM events INDEXED BY events_by_id
+		WHERE workspace_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ?`, r.Workspace, after, r.Bound, scanSteps*limit)
+	type scanned struct {
+		seq int64
+		feedmill.Event
+	}
+	events, err := all(rows, err, func(row record.Row) (e scanned, err error) {
+		return e, row.Scan(&e.seq, &e.ID, &e.Type, &e.ResourceID, &e.Source)
+	})
+	if err != nil {
+		return replayPart{}, err
+	}
+	states := ``
+	if r.Selection == feedmill.ReplayAll {
+		states = ` AND (state = 2 OR state = 4)`
+	}
+	part := replayPart{reached: after, end: len(events) < scanSteps*limit}
+	for _, e := range events {
+		if len(part.events) == limit {
+			part.end = false
+			break
+		}
+		part.reached = e.ID
+		if !sub.Selects(e.Event) {
+			continue
+		}
+		var there bool
+		if err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE event_seq = ? AND subscription_id = ?`+states+`)`, e.seq, sub.ID).Scan(&there); err != nil {
+			return replayPart{}, translate(err)
+		}
+		if !there {
+			part.events = append(part.events, replayedEvent{e.seq, e.Type, e.ResourceID})
+		}
+	}
+	return part, nil
+}
