@@ -59,6 +59,9 @@ type PageReading struct {
 	// order, as records of nested objects name it. It is empty for none.
 	Watch string
 	See   func(text []byte)
+	// Reshape makes an object a line of the records of a page, nil where they are
+	// read as they are.
+	Reshape func(context.Context, FetchedPage) ([]byte, error)
 	// Missing says what is wrong with the first page where it has no records,
 	// nil for nothing. It may be nil itself.
 	Missing func(FetchedPage) error
@@ -74,6 +77,14 @@ type FetchedPage struct {
 	Format string
 	// Body is a section of the spool, which stays as it is.
 	Body *io.SectionReader
+	// With are columns that every record of the page gets.
+	With []PageColumn
+}
+
+// PageColumn is a column that all records of a page have in common.
+type PageColumn struct {
+	Name string
+	JSON []byte
 }
 
 // Fetch is one fetch of a source for some of its feeds.
@@ -90,6 +101,11 @@ type Fetch struct {
 	Now time.Time
 	// Spool is an empty file for the pages. The caller removes it.
 	Spool *os.File
+	// Stage is a folder for what is done of a fetch, so that it goes on behind
+	// that where it is cut off; it is empty where nothing is kept. Files that are
+	// read until the data is written are appended to Close.
+	Stage string
+	Close *[]io.Closer
 	// Trace is told of every request, in order and from one goroutine.
 	Trace func(TracedRequest)
 	// KeepSecrets keeps other secrets from now on, before it returns. It is nil

@@ -58,17 +58,22 @@ type DataFeedChange struct {
 	Description Field[string] `json:"description,omitzero"`
 	// The rest is of feeds that fetch their data. Each takes the place of what
 	// was there, whole; the API's document says what stands in them.
-	Request     Field[json.RawMessage]   `json:"request,omitzero"`
-	Auth        Field[json.RawMessage]   `json:"auth,omitzero"`
-	Response    Field[json.RawMessage]   `json:"response,omitzero"`
-	Pagination  Field[json.RawMessage]   `json:"pagination,omitzero"`
-	Incremental Field[json.RawMessage]   `json:"incremental,omitzero"`
-	Retry       Field[json.RawMessage]   `json:"retry,omitzero"`
-	RateLimit   Field[json.RawMessage]   `json:"rateLimit,omitzero"`
-	Errors      Field[json.RawMessage]   `json:"errors,omitzero"`
-	Schedule    Field[Schedule]          `json:"schedule,omitzero"`
-	Mode        Field[feedmill.FeedMode] `json:"mode,omitzero"`
-	Key         Field[[]string]          `json:"key,omitzero"`
+	Request     Field[json.RawMessage] `json:"request,omitzero"`
+	Auth        Field[json.RawMessage] `json:"auth,omitzero"`
+	Response    Field[json.RawMessage] `json:"response,omitzero"`
+	Pagination  Field[json.RawMessage] `json:"pagination,omitzero"`
+	Incremental Field[json.RawMessage] `json:"incremental,omitzero"`
+	Each        Field[json.RawMessage] `json:"each,omitzero"`
+	Job         Field[json.RawMessage] `json:"job,omitzero"`
+	Columns     Field[json.RawMessage] `json:"columns,omitzero"`
+	// OtherColumns is keep or drop.
+	OtherColumns Field[string]            `json:"otherColumns,omitzero"`
+	Retry        Field[json.RawMessage]   `json:"retry,omitzero"`
+	RateLimit    Field[json.RawMessage]   `json:"rateLimit,omitzero"`
+	Errors       Field[json.RawMessage]   `json:"errors,omitzero"`
+	Schedule     Field[Schedule]          `json:"schedule,omitzero"`
+	Mode         Field[feedmill.FeedMode] `json:"mode,omitzero"`
+	Key          Field[[]string]          `json:"key,omitzero"`
 }
 
 func feedPath(id string) string { return "/data_feeds/" + url.PathEscape(id) }

@@ -15,7 +15,7 @@ const maxDescription = 2000
 // fetchMembers are the members of a feed that fetches its data which can be
 // changed, beside its name and description.
 var fetchMembers = []string{
-	"request", "auth", "response", "pagination", "incremental", "retry", "rateLimit", "errors", "schedule", "mode", "key",
+	"request", "auth", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "mode", "key",
 }
 
 func (s *Server) changeFeed(c *call) (answer, error) {

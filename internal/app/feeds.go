@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -21,6 +23,8 @@ const (
 	// blobFolder and tempFolder are where files are below the data folder.
 	blobFolder = "files"
 	tempFolder = "temp"
+	// stageFolder has what is done of fetches of many parts that are not.
+	stageFolder = "stage"
 	// queryTemp is how much one query may put on disk.
 	queryTemp = 16 << 30
 )
@@ -51,7 +55,9 @@ func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics pr
 		Folder: blobs.Dir(), Temp: temp, TempBytes: queryTemp, Log: a.log,
 		Workers: m.workers, Memory: m.worker, Resident: m.worker + workerBase, QueryTime: a.config.QueryTimeout,
 	})
-	mill := feed.NewMill(feed.Parts{
+	var mill *feed.Mill
+	mill = feed.NewMill(feed.Parts{
+		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
 		Room:      a.room(data, metrics),
 		Modelling: m.modelling, Previews: m.previews,
@@ -59,6 +65,9 @@ func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics pr
 			feedmill.FeedREST: rest.NewSource(rest.Options{
 				Transport: a.egress.Transport(), CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,
 				UserAgent: "Feedmill/" + version, MaxBytes: a.config.MaxUploadBytes,
+				Rows: func(ctx context.Context, workspace, id feedmill.ID, fields []string) (io.ReadCloser, error) {
+					return mill.FeedRows(ctx, workspace, id, fields)
+				},
 			}),
 		},
 	})

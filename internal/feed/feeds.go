@@ -12,6 +12,7 @@ type Store interface {
 	Versions
 	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
+	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
 	ChangeFeed(ctx context.Context, workspace, id feedmill.ID, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
@@ -54,10 +55,15 @@ type Options struct {
 type Feeds struct {
 	*Mill
 	Options
+	children children
 }
 
 // New makes feeds of what a mill makes.
-func New(m *Mill, o Options) *Feeds { return &Feeds{m, o} }
+func New(m *Mill, o Options) *Feeds {
+	f := &Feeds{Mill: m, Options: o}
+	m.followed, m.caughtUp = f.followed, f.caughtUp
+	return f
+}
 
 // now is the present as records keep it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

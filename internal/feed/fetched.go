@@ -25,6 +25,10 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
+	if err := f.checkParent(ctx, workspace, "", "", n.Type, def.Spec); err != nil {
+		return feedmill.Feed{}, err
+	}
+	defer f.children.forget(workspace)
 	at := now()
 	c := feedmill.SourceChange{Source: feedmill.Source{ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace, Type: n.Type, CreatedAt: at}}
 	if err := f.defineSource(&c.Source, def.Source, at); err != nil {
@@ -146,6 +150,10 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []
 	if err != nil {
 		return nil, err
 	}
+	if err := f.checkParent(ctx, before.Workspace, before.ID, before.Source, before.Type, def.Spec); err != nil {
+		return nil, err
+	}
+	f.children.forget(before.Workspace)
 	shared := !bytes.Equal(def.Source.Spec, source.Spec) || !bytes.Equal(def.Source.Secrets, secrets)
 	return func(c *feedmill.SourceChange) (news []feedmill.SourceNews, err error) {
 		if !bytes.Equal(c.Source.Spec, source.Spec) || !bytes.Equal(c.Source.Secrets, source.Secrets) || !bytes.Equal(c.Feed(before.ID).Spec, before.Spec) {

@@ -3,7 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"os"
 
 	"github.com/feedmill/feedmill"
@@ -24,6 +24,7 @@ type fetching struct {
 	// counted is what all refreshes of the fetch have in common.
 	counted feedmill.Refresh
 	spool   *os.File
+	files   []io.Closer
 }
 
 // fetchedTable is what a fetch brings one feed, as it comes: pages whose records
@@ -34,6 +35,8 @@ type fetchedTable struct {
 	missing   func(feedmill.FetchedPage) error
 	watched   bool // somebody wants to see the texts of a column of the pages
 	text      bool // every column is to be text
+	reshape   func(context.Context, feedmill.FetchedPage) ([]byte, error)
+	anew      *pageFile
 	pages     *decode.Pages
 	inference *model.Inference
 	typed     *typedTable
@@ -50,13 +53,10 @@ func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.
 	if err := f.mill.Room.checkDisk(); err != nil {
 		return feedmill.Fetched{}, err
 	}
-	if f.spool, err = os.CreateTemp(f.mill.Temp, "fetch-*"); err != nil {
-		return feedmill.Fetched{}, fmt.Errorf("spool: %w", err)
+	if f.spool, err = unnamed(f.mill.Temp); err != nil {
+		return feedmill.Fetched{}, err
 	}
-	if err := os.Remove(f.spool.Name()); err != nil {
-		return feedmill.Fetched{}, fmt.Errorf("spool: %w", err)
-	}
-	job.Spool, job.Now, job.Trace = f.spool, now(), f.traced
+	job.Spool, job.Now, job.Trace, job.Close = f.spool, now(), f.traced, &f.files
 	for _, table := range f.tables {
 		job.Feeds = append(job.Feeds, table.before)
 	}
@@ -72,7 +72,7 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 			if err != nil {
 				return err
 			}
-			t.format, t.missing, t.watched, t.text = r.Format, r.Missing, r.Watch != "", r.Text
+			t.format, t.missing, t.reshape, t.watched, t.text = r.Format, r.Missing, r.Reshape, r.Watch != "", r.Text
 			t.inference = model.New(options)
 			t.pages = f.mill.openPages(r, t.inference)
 		}
@@ -102,6 +102,13 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records in
 
 // addPage adds a page to a table, and returns how many records it has.
 func (f *fetching) addPage(ctx context.Context, t *fetchedTable, format string, p feedmill.FetchedPage) (int64, error) {
+	if t.reshape != nil {
+		body, err := f.reshaped(ctx, t, p)
+		if err != nil {
+			return 0, err
+		}
+		return t.pages.Add(ctx, format, body)
+	}
 	if decode.IsTyped(format) {
 		return f.addTypedPage(ctx, t, format, p)
 	}
@@ -193,6 +200,12 @@ func (f *fetching) close() (err error) {
 		if t.pages != nil {
 			err = errors.Join(err, t.pages.Close())
 		}
+		if t.anew != nil {
+			err = errors.Join(err, t.anew.Close())
+		}
+	}
+	for _, file := range f.files {
+		err = errors.Join(err, file.Close())
 	}
 	if f.spool != nil {
 		err = errors.Join(err, f.spool.Close())

@@ -23,6 +23,9 @@ type Parts struct {
 	Reader   *lake.Reader
 	// Sources are the kinds of sources that there are.
 	Sources map[feedmill.FeedType]Source
+	// Stages is the folder for what is done of fetches that are not, empty to keep
+	// nothing of them.
+	Stages string
 	// Temp is the folder for what outlives no request.
 	Temp string
 	// Modelling and Previews are how many tables may be modelled at the same
@@ -38,8 +41,9 @@ type Versions interface {
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
 }
 
-// Sourcing changes sources.
+// Sourcing changes sources, and knows feeds.
 type Sourcing interface {
+	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
 }
 
@@ -53,6 +57,10 @@ type Vault interface {
 // and reads them.
 type Mill struct {
 	Parts
+	// followed is told of a feed that has a new version, and caughtUp of feeds
+	// whose run has ended; both may be nil.
+	followed func(workspace, feed feedmill.ID)
+	caughtUp func(workspace, source feedmill.ID, feeds []feedmill.ID)
 	// modelling has a place for each table that is modelled and written at the
 	// same time: one alone can use all processors, and memory is finite. Previews
 	// have places of their own, so that nothing else waits behind them, and

@@ -29,6 +29,7 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	}()
 	fetched, err := f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
 		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets,
+		Stage:       m.stageOf(claim.Source.ID),
 		KeepSecrets: func(ctx context.Context, secrets []byte) error { return m.keepSecrets(ctx, &claim.Source, secrets) },
 	}, f)
 	if ctx.Err() != nil {

@@ -46,6 +46,9 @@ func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	if _, err := f.Blobs.Sweep(ctx, before); err != nil {
 		return err
 	}
+	if err := f.SweepStages(now()); err != nil {
+		return err
+	}
 	const step = 500
 	var names []string
 	flush := func() error {

@@ -71,6 +71,7 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("replace the data of a feed: %w", err))
 	}
 	f.Queue.Offer(due)
+	f.followed(workspace, feed.ID)
 	return feed, nil
 }
 

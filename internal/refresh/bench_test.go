@@ -134,6 +134,8 @@ func (r *runner) Run(ctx context.Context, c feedmill.Claim) ([]feedmill.FeedOutc
 	return r.run(ctx, c)
 }
 
+func (r *runner) Committed(feedmill.Claim, []feedmill.FeedOutcome) {}
+
 func (r *runner) Drop(res []feedmill.FeedOutcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,6 +23,7 @@ func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedO
 		switch {
 		case err == nil:
 			e.drop(unused)
+			e.Runner.Committed(l.claim, outcomes)
 			return outcomeOf(outcomes)
 		case errors.Is(err, feedmill.ErrRunEnded):
 			// A try came through whose answer did not.

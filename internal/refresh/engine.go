@@ -42,6 +42,8 @@ type Runner interface {
 	Run(context.Context, feedmill.Claim) ([]feedmill.FeedOutcome, error)
 	// Drop removes the files of outcomes that were not committed.
 	Drop([]feedmill.FeedOutcome)
+	// Committed is told of outcomes of a run that were.
+	Committed(claim feedmill.Claim, outcomes []feedmill.FeedOutcome)
 }
 
 // Options are the parts and the limits of an engine. The zero value of a limit

@@ -32,6 +32,13 @@ func (c *Cursor) See(raw []byte) {
 	}
 }
 
+// take is the newest value seen, and forgets it.
+func (c *Cursor) take() string {
+	newest := c.Newest()
+	*c = Cursor{}
+	return newest
+}
+
 // Newest is the newest value seen, empty where there was none.
 func (c *Cursor) Newest() string { return string(c.newest) }
 

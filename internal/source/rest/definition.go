@@ -40,14 +40,18 @@ type Response struct {
 	// MissingEmpty says that a document without what Path leads through has no
 	// records, and is not at fault.
 	MissingEmpty bool
+	// Options are how the data is written, where that is not found.
+	Options feedmill.ReadingOptions
+	// Shape is how rows are made of the records, nil where they are rows.
+	Shape *shape
 }
 
 // sourceMembers are the members of a definition that belong to the source and
 // so to all of its feeds; the others are of one feed.
-var sourceMembers = []string{"request", "auth", "pagination", "incremental", "retry", "rateLimit", "errors", "schedule"}
+var sourceMembers = []string{"request", "auth", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule"}
 
 // feedMembers are the members of one feed, besides its name and description.
-var feedMembers = []string{"response", "mode", "key"}
+var feedMembers = []string{"response", "columns", "otherColumns", "mode", "key"}
 
 // hidden stands for every secret that is shown.
 const hidden = feedmill.Hidden
@@ -120,6 +124,12 @@ func (d *Definition) URLs() []NamedURL {
 		}
 	case authLogin:
 		urls = append(urls, NamedURL{"/auth/request/url", a.login.origin})
+	}
+	if e := d.Spec.each; e != nil && e.list != nil {
+		urls = append(urls, NamedURL{"/each/in/request/url", e.list.spec.request.origin})
+	}
+	if j := d.Spec.report; j != nil {
+		urls = append(urls, NamedURL{"/job/poll/url", j.poll.origin})
 	}
 	return slices.DeleteFunc(urls, func(u NamedURL) bool { return u.URL == nil })
 }

@@ -3,9 +3,13 @@ package rest
 import (
 	"context"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -27,6 +31,8 @@ type Options struct {
 	// MaxBytes is the most that a definition may let a fetch bring, and a
 	// preview brings; 0 is [DefaultMaxBytes].
 	MaxBytes int64
+	// Rows reads columns of all rows of a feed, an object a line.
+	Rows func(ctx context.Context, workspace, feed feedmill.ID, fields []string) (io.ReadCloser, error)
 }
 
 // Fetcher fetches the data of sources. It remembers tokens, and how often each
@@ -64,6 +70,14 @@ type Job struct {
 	// Spool is an empty file, in which the pages are one after the other. The
 	// caller removes it.
 	Spool *os.File
+	// Stage is a folder for what is done of a fetch of many parts, empty for none,
+	// and Print tells fetches apart: where it is the same, one goes on behind what
+	// another has done. Files that are read until the data is kept are appended to
+	// Close.
+	Stage, Print string
+	Close        *[]io.Closer
+	// Cursor sees the texts of the column of the cursor; it may be nil.
+	Cursor *Cursor
 	// Secrets are those of the spec, and KeepSecrets keeps others from now on; it
 	// may be nil.
 	Secrets     []byte
@@ -92,6 +106,8 @@ type Result struct {
 	Pages       int64
 	Bytes       int64
 	Records     int64
+	// SawCursor says that a record of a parent had a cursor.
+	SawCursor bool
 
 	marks marks
 }
@@ -107,10 +123,12 @@ func (f *Fetcher) Fetch(ctx context.Context, job Job, sink Sink) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	err = r.fetch(ctx, sink)
+	r.sink = sink
+	err = r.fetch(ctx)
 	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
 		err = r.mask.failure(failure)
 	}
+	r.result.Requests = r.requests
 	return r.result, err
 }
 
@@ -124,12 +142,20 @@ type run struct {
 	at   moment
 	// place is the host and credential whose rate the workspace shares.
 	place string
-	// end is where the spool goes on. Only the request under way moves it.
-	end int64
-	// ignored counts the answers that a rule of the spec passed over, and taken
-	// those that were not.
-	ignored, taken int64
-	result         Result
+	sink  Sink
+	// lanes are the files that pages are written to, and stage keeps what is done,
+	// nil where nothing is kept.
+	lanes [maxParallel]*lane
+	stage *stage
+	// spent is how many bytes have come, ignored counts the answers that a rule of
+	// the spec passed over, and taken those that were not.
+	spent, ignored, taken *atomic.Int64
+	// tracing guards requests, which counts them, and the trace of the job.
+	tracing  *sync.Mutex
+	requests int64
+	// What follows belongs to the unit whose turn it is.
+	cursors map[string]string
+	result  Result
 }
 
 func (f *Fetcher) newRun(job Job) (*run, error) {
@@ -142,7 +168,11 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 	}
 	r := &run{
 		f: f, job: job, spec: job.Spec, mask: newMask(job.Spec), from: from, at: moment{now: job.Now.In(job.Spec.zone)},
+		tracing: new(sync.Mutex), spent: new(atomic.Int64), ignored: new(atomic.Int64), taken: new(atomic.Int64), cursors: maps.Clone(from.Parents),
 		place: string(job.Workspace) + " " + job.Spec.request.origin.Host + " " + job.Spec.credentialHash(),
+	}
+	if r.cursors == nil {
+		r.cursors = make(map[string]string)
 	}
 	if inc := r.spec.incremental; inc != nil {
 		r.at.cursor, err = inc.sent(from.Cursor, r.at, r.spec.zone)
@@ -170,37 +200,43 @@ func (inc *incremental) sent(kept string, m moment, zone *time.Location) (string
 	return inc.format.write(at), nil
 }
 
-// fetch asks for everything: once, or for every window of time.
-func (r *run) fetch(ctx context.Context, sink Sink) error {
-	windows := []window{{}}
-	stepping := r.spec.incremental != nil && r.spec.incremental.step > 0
-	if stepping {
-		var err error
-		if windows, err = r.windows(); err != nil {
+// fetch asks for everything: once, or for every unit.
+func (r *run) fetch(ctx context.Context) (err error) {
+	units, windows, err := r.units(ctx)
+	if err != nil {
+		return err
+	}
+	if r.job.Stage != "" && (r.spec.each != nil || windows != nil) {
+		if r.stage, err = openStage(r.job.Stage, r.job.Print, r.job.Now); err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, r.close()) }()
 	}
-	rows := make([]int64, len(windows))
-	for i, w := range windows {
-		s := &sequence{run: r, at: r.at}
-		if stepping {
-			s.at = w.in(r.at, r.spec.incremental)
-		}
-		if err := s.pages(ctx, sink); err != nil || r.result.NotModified {
-			return err
-		}
-		rows[i] = s.records
+	records, err := r.each(ctx, units)
+	if err != nil || r.result.NotModified {
+		return err
 	}
-	if stepping {
-		r.result.marks = r.mark(windows, rows)
-		p := r.from
+	if r.spec.each != nil || windows != nil {
+		p := position{Cursor: r.from.Cursor, Window: r.from.Window, Parents: r.cursors, Fetches: r.from.Fetches + 1}
 		if len(windows) > 0 {
-			p = position{Window: windows[len(windows)-1].from.Format(time.RFC3339)}
+			p.Window = windows[len(windows)-1].from.Format(time.RFC3339)
 		}
 		r.result.Position = p.text()
 	}
-	if r.taken == 0 && r.ignored > 0 {
+	if windows != nil {
+		r.result.marks = r.mark(windows, byWindow(records, len(windows)))
+	}
+	if r.taken.Load() == 0 && r.ignored.Load() > 0 {
 		return fail("all-ignored", nil, "Every answer of the source fell under a rule of errors that ignores it, so there is no data; the feed keeps what it has. Check the request, or the rule.")
 	}
 	return nil
+}
+
+// byWindow adds up the records of units that have the same window.
+func byWindow(records []int64, windows int) []int64 {
+	sums := make([]int64, windows)
+	for i, n := range records {
+		sums[i%max(windows, 1)] += n
+	}
+	return sums
 }

@@ -151,7 +151,7 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 				look(response)
 			default:
 				if found, err = find(response.Request.Context(), bytes.NewReader(data), int64(len(data)), paths...); err != nil {
-					o.err = fail("token", nil, "The answer of the source to the login is no JSON.")
+					o.err, o.retry = fail("token", nil, "The answer of the source to the login is no JSON."), true
 				}
 			}
 			o.bytes = int64(len(data))

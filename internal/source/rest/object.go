@@ -18,6 +18,9 @@ type reading struct {
 	secrets []string
 	// usesCursor is where {{cursor}} stands, empty where nowhere.
 	usesCursor string
+	// variables are the words that tokens may begin with besides those of time,
+	// and used the tokens of theirs that stand somewhere.
+	variables, used []string
 }
 
 // maxFaults is how many faults are listed. Past it nobody reads them.

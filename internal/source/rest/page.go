@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 	"hash/maphash"
 	"io"
 	"maps"
@@ -25,6 +26,8 @@ type step struct {
 	url    *url.URL // of nextUrl and linkHeader, nil for the first page
 	token  *value   // of cursor, nil for the first page
 	count  int64    // of offset and page
+	// get says that it is asked for without the body of the request.
+	get bool
 	// fingerprint says what the first page was asked with.
 	fingerprint string
 }
@@ -41,6 +44,7 @@ type answer struct {
 	body        *io.SectionReader
 	start, size int64
 	hash        uint64
+	sum         uint32 // where it is staged
 	// found is what the paths of the spec lead to, and scanErr why those of the
 	// pagination lead nowhere.
 	paths   []*jsonpath.Path
@@ -78,7 +82,7 @@ func (r *sequence) get(ctx context.Context, s step) *answer {
 		run: r.run, page: s.number, timeout: r.spec.request.timeout, signed: true, traced: &a.traced,
 		build:   func(ctx context.Context) (*http.Request, error) { return r.build(ctx, s) },
 		receive: func(response *http.Response, body io.Reader) outcome { return r.receive(a, response, body) },
-		limit:   r.spec.pagination.maxBytes - r.end,
+		limit:   r.spec.pagination.maxBytes - r.spent.Load(),
 	}
 	a.err = e.do(ctx)
 	return a
@@ -88,7 +92,7 @@ func (r *sequence) get(ctx context.Context, s step) *answer {
 const maxErrorBody = 1 << 20
 
 // receive reads the answer to the request of a page.
-func (r *run) receive(a *answer, response *http.Response, body io.Reader) outcome {
+func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) outcome {
 	a.header, a.url, a.size = response.Header, response.Request.URL, 0
 	a.request, a.status, a.body = response.Request, response.StatusCode, nil
 	status := response.StatusCode
@@ -107,7 +111,7 @@ func (r *run) receive(a *answer, response *http.Response, body io.Reader) outcom
 			o = r.wantWhole(a, o)
 		}
 		if o.err != nil {
-			o.head = r.spooled(r.end, o.bytes)
+			o.head = r.spooled(r.lane.end, o.bytes)
 			return o
 		}
 		doc = a.body
@@ -121,19 +125,20 @@ func (r *run) receive(a *answer, response *http.Response, body io.Reader) outcom
 	switch {
 	case matched && rule.action == actionIgnore:
 		a.size, a.found = 0, nil
-		r.ignored++
+		r.ignored.Add(1)
 		return o
 	case matched:
 		o.err = fail("source-error", nil, "The source answered %s%s, which a rule of the feed takes for an error.", statusText(status), r.said(rule, a))
 		o.retry = rule.action == actionRetry
 		o.after, _ = retryAfter(status, response.Header)
 		if good {
-			o.head = r.spooled(r.end, o.bytes)
+			o.head = r.spooled(r.lane.end, o.bytes)
 		}
 		return o
 	case good:
-		r.end += a.size
-		r.taken++
+		r.lane.end += a.size
+		r.spent.Add(a.size)
+		r.taken.Add(1)
 		return o
 	}
 	failed := refusedBy(status, response.Header)
@@ -148,16 +153,20 @@ var pageBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
 var hashSeed = maphash.MakeSeed()
 
 // spool copies the body of a page to the end of the spool.
-func (r *run) spool(a *answer, body io.Reader) (o outcome) {
+func (r *sequence) spool(a *answer, body io.Reader) (o outcome) {
 	buffer := pageBuffers.Get().(*[128 << 10]byte)
 	defer pageBuffers.Put(buffer)
+	var sum uint32
 	var hash maphash.Hash
 	hash.SetSeed(hashSeed)
 	for {
 		n, err := body.Read(buffer[:])
 		if n > 0 {
 			_, _ = hash.Write(buffer[:n])
-			if _, err := r.job.Spool.WriteAt(buffer[:n], r.end+o.bytes); err != nil {
+			if r.stage != nil {
+				sum = crc32.Update(sum, crc32.IEEETable, buffer[:n])
+			}
+			if _, err := r.lane.file.WriteAt(buffer[:n], r.lane.end+o.bytes); err != nil {
 				o.err = fmt.Errorf("spool a page: %w", err)
 				return o
 			}
@@ -172,8 +181,8 @@ func (r *run) spool(a *answer, body io.Reader) (o outcome) {
 			return failed
 		}
 	}
-	a.start, a.size, a.hash = r.end, o.bytes, hash.Sum64()
-	a.body = io.NewSectionReader(r.job.Spool, r.end, a.size)
+	a.start, a.size, a.hash, a.sum = r.lane.end, o.bytes, hash.Sum64(), sum
+	a.body = io.NewSectionReader(r.lane.file, r.lane.end, a.size)
 	return o
 }
 

@@ -78,6 +78,12 @@ func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading
 		return d, r
 	}
 	moveSecrets(o.Value.Member("request"))
+	for _, holder := range []*strictjson.Value{o.Value.Member("job"), inOf(o.Value.Member("each"))} {
+		if holder != nil {
+			moveSecrets(holder.Member("poll"))
+			moveSecrets(holder.Member("request"))
+		}
+	}
 	if a := o.Value.Member("auth"); a != nil {
 		moveSecrets(a.Member("request"))
 	}
@@ -87,6 +93,14 @@ func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading
 	o.RefuseUnknown()
 	d.secrets = r.secrets
 	return d, r
+}
+
+// inOf is where each gets its rows from.
+func inOf(each *strictjson.Value) *strictjson.Value {
+	if each == nil {
+		return nil
+	}
+	return each.Member("in")
 }
 
 // readFeed reads the members of a feed.
@@ -138,8 +152,16 @@ func (d *Definition) readMode(o *object, incremental bool) {
 func readResponse(o *object) Response {
 	r := Response{Format: "auto", Sheet: 1, Types: "auto"}
 	response := o.object("response")
+	if shape := o.readShape(response); shape.any() {
+		r.Shape = &shape
+	}
 	if response == nil {
 		return r
+	}
+	for _, name := range feedmill.ReadingOptionNames {
+		if text, ok := response.option(name); ok {
+			*r.Options.Option(name) = text
+		}
 	}
 	if s, ok := response.text("format"); ok {
 		names := strings.Join(pageFormats.Readable().Names(), ", ")
@@ -166,6 +188,20 @@ func readResponse(o *object) Response {
 	r.MissingEmpty = response.choice("missing", "fail", "fail", "empty") == "empty"
 	response.RefuseUnknown()
 	return r
+}
+
+// option reads an option of the reading: a text, or a number such as the line of the
+// header.
+func (o *object) option(name string) (string, bool) {
+	f, ok := o.Given(name)
+	if !ok {
+		return "", false
+	}
+	text, ok := scalar(f.Value)
+	if !ok {
+		f.Fault("This must be a text.")
+	}
+	return text, ok
 }
 
 // takes reports whether a format has a use for a parameter. It is not known where

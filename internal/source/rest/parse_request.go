@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,9 +131,28 @@ func (o *object) parse(name, text string) template {
 }
 
 func (o *object) noteCursor(name string, t *template) {
+	if wrong := o.r.noteVariables(t); wrong != "" {
+		o.Fault(name, wrong)
+	}
 	if o.r.usesCursor == "" && t.usesCursor() {
 		o.r.usesCursor = o.pointer(name)
 	}
+}
+
+// noteVariables notes the tokens of rows and jobs in a template, and says what is
+// wrong with one that there is nothing for.
+func (r *reading) noteVariables(t *template) string {
+	for _, p := range t.parts {
+		if !p.token.variable {
+			continue
+		}
+		word, _, _ := strings.Cut(p.token.name, ".")
+		if !slices.Contains(r.variables, word) {
+			return upperFirst("this is no token that is known; "+tokenForms+"; with each.as there are those of its rows") + "."
+		}
+		r.used = append(r.used, p.token.name)
+	}
+	return ""
 }
 
 // params reads named values. Names are held to wrong, and values whose names
@@ -245,6 +265,9 @@ func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) {
 		t, err := parseTemplate(n.Text())
 		if err != nil {
 			o.r.faults.Note(at, upperFirst(err.Error())+".")
+		}
+		if wrong := o.r.noteVariables(&t); wrong != "" {
+			o.r.faults.Note(at, wrong)
 		}
 		if o.r.usesCursor == "" && t.usesCursor() {
 			o.r.usesCursor = at

@@ -26,6 +26,7 @@ const (
 // readSpec reads the members of the source.
 func readSpec(o *object, maxBytes int64) *Spec {
 	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts}
+	readVariables(o)
 	if request := o.object("request"); request != nil {
 		s.request = readRequest(request, "GET")
 	} else if !o.Has("request") {
@@ -46,6 +47,8 @@ func readSpec(o *object, maxBytes int64) *Spec {
 		s.rules = append(s.rules, rule{path: graphQLErrors, says: graphQLMessage, action: actionFail})
 	}
 	s.zone = readZone(o)
+	s.report = readReport(o)
+	s.each = readEach(o, s, maxBytes)
 	s.paths = s.lookedFor()
 	return s
 }

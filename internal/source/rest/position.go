@@ -18,6 +18,11 @@ type position struct {
 	// first row of the feed that can be of it or of a later one.
 	Window string `json:"window,omitempty"`
 	Mark   int64  `json:"mark,omitempty"`
+	// Parents are the newest values of each parent, by its key.
+	Parents map[string]string `json:"parents,omitempty"`
+	// Fetches counts the fetches of many parts, so that what is staged of one is
+	// not taken for that of the next.
+	Fetches int64 `json:"fetches,omitempty"`
 }
 
 func parsePosition(text []byte) (p position, err error) {
@@ -53,8 +58,9 @@ func Earliest(positions ...[]byte) ([]byte, error) {
 			earliest = p
 			continue
 		case p.ETag != earliest.ETag || p.LastModified != earliest.LastModified || p.Request != earliest.Request:
-			earliest = position{Cursor: earliest.Cursor, Window: earliest.Window}
+			earliest = position{Cursor: earliest.Cursor, Window: earliest.Window, Parents: earliest.Parents, Fetches: earliest.Fetches}
 		}
+		earliest.Parents = earlierOfEach(earliest.Parents, p.Parents)
 		if p.Window == "" || p.Window < earliest.Window {
 			earliest.Window = p.Window // RFC 3339 in one zone, so the text tells
 		}
@@ -66,6 +72,24 @@ func Earliest(positions ...[]byte) ([]byte, error) {
 		}
 	}
 	return earliest.text(), nil
+}
+
+// earlierOfEach has the earlier of two values for each parent that both know.
+func earlierOfEach(a, b map[string]string) map[string]string {
+	both := make(map[string]string)
+	for key, value := range a {
+		other, known := b[key]
+		if !known {
+			continue
+		}
+		var c Cursor
+		c.See([]byte(value))
+		c.See([]byte(other))
+		if both[key] = value; c.Newest() == value {
+			both[key] = other
+		}
+	}
+	return both
 }
 
 // Advance moves the cursor of a position to the newest value that a fetch

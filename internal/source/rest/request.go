@@ -27,7 +27,7 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 	} else {
 		target, home = spec.completed(target, r.at), sameOrigin(target, spec.origin)
 	}
-	if !home && spec.body.holdsSecret() {
+	if !home && !s.get && spec.body.holdsSecret() {
 		return nil, fail("pagination", nil, "Page %d is at another origin, %s, where the body of the request with its secret is not sent.", s.number, target.Host)
 	}
 	for _, e := range sent {
@@ -40,7 +40,11 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := newRequest(ctx, spec.method, target, body, contentType)
+	method := spec.method
+	if s.get {
+		body, contentType, method = "", "", http.MethodGet
+	}
+	request, err := newRequest(ctx, method, target, body, contentType)
 	if err != nil {
 		return nil, err
 	}

@@ -58,9 +58,9 @@ func with(err error, said *feedmill.SourceAnswer) error {
 }
 
 // spooled is the beginning of what was spooled last, of so many bytes.
-func (r *run) spooled(from, size int64) []byte {
+func (r *sequence) spooled(from, size int64) []byte {
 	head := make([]byte, min(size, maxHead))
-	n, _ := r.job.Spool.ReadAt(head, from)
+	n, _ := r.lane.file.ReadAt(head, from)
 	return head[:n]
 }
 

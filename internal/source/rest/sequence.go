@@ -20,15 +20,36 @@ type sequence struct {
 	// since the last with some.
 	records int64
 	empty   int
+	// lane is where the pages are written, and turn is closed when they may go to
+	// the sink.
+	lane *lane
+	turn <-chan struct{}
+	unit unit
+	// staged are the pages that went to it.
+	staged []stagedPage
 }
 
 // pages fetches page after page.
-func (s *sequence) pages(ctx context.Context, sink Sink) error {
+func (s *sequence) pages(ctx context.Context) error {
 	first, err := s.first()
 	if err != nil {
 		return err
 	}
-	answer := s.get(ctx, first)
+	from := first
+	if s.spec.report != nil {
+		// A report is made for one unit at a time, as most sources want it.
+		if err := s.await(ctx); err != nil {
+			return err
+		}
+		if from, err = s.submit(ctx, first); err != nil {
+			return err
+		}
+	}
+	answer := s.get(ctx, from)
+	if err := s.await(ctx); err != nil {
+		s.trace(answer, 0)
+		return err
+	}
 	for {
 		if answer.err != nil || answer.notModified {
 			s.trace(answer, 0)
@@ -36,7 +57,7 @@ func (s *sequence) pages(ctx context.Context, sink Sink) error {
 			s.result.Position = s.job.Position
 			return answer.err
 		}
-		next, ahead, err := s.consume(ctx, answer, sink)
+		next, ahead, err := s.consume(ctx, answer)
 		if err != nil {
 			return err
 		}
@@ -53,9 +74,24 @@ func (s *sequence) pages(ctx context.Context, sink Sink) error {
 	}
 }
 
+// await waits for the turn of the unit.
+func (s *sequence) await(ctx context.Context) error {
+	select {
+	case <-s.turn:
+		return nil
+	default:
+	}
+	select {
+	case <-s.turn:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // consume hands a page to the sink and, meanwhile, fetches the next one. It returns
 // the next page, nil where this one is the last.
-func (s *sequence) consume(ctx context.Context, a *answer, sink Sink) (next *step, ahead *prefetch, err error) {
+func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *prefetch, err error) {
 	s.result.Bytes += a.size
 	if a.size == 0 {
 		s.trace(a, 0)
@@ -74,7 +110,14 @@ func (s *sequence) consume(ctx context.Context, a *answer, sink Sink) (next *ste
 	a.last = s.spec.pagination.saysLast(a)
 	a.next, a.nextErr = s.follow(a)
 	ahead = s.prefetch(ctx, a)
-	records, err := sink.Page(ctx, feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: a.body})
+	page := feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: a.body}
+	if s.unit.parent != nil {
+		page.With = s.unit.parent.with
+	}
+	records, err := s.sink.Page(ctx, page)
+	if s.stage != nil {
+		s.staged = append(s.staged, stagedPage{Lane: s.lane.number, At: a.start, Size: a.size, Sum: a.sum, Format: format, First: page.First})
+	}
 	if err == nil {
 		next, err = s.after(a, records)
 	}
@@ -157,11 +200,13 @@ func (s *sequence) position(last *answer, first step) []byte {
 
 // trace hands on the requests that an answer took; the last one brought it.
 func (r *run) trace(a *answer, records int64) {
+	r.tracing.Lock()
+	defer r.tracing.Unlock()
 	for i, t := range a.traced {
 		if i == len(a.traced)-1 && a.err == nil && !a.notModified {
 			t.Rows = records
 		}
-		r.result.Requests++
+		r.requests++
 		if r.job.Trace != nil {
 			r.job.Trace(t)
 		}

@@ -1,12 +1,17 @@
 package rest
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Source is HTTP APIs as places that feeds have their data from. Goroutines may
@@ -60,7 +65,7 @@ func (s *Source) Redefine(feedSpec, secrets, patch []byte) (feedmill.FeedDefinit
 	if change.Member("auth") != nil {
 		again = feedmill.FetchFailed
 	}
-	for _, name := range []string{"request", "response", "pagination", "incremental"} {
+	for _, name := range []string{"request", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job"} {
 		if change.Member(name) != nil {
 			again = feedmill.FetchAnew
 		}
@@ -71,6 +76,21 @@ func (s *Source) Redefine(feedSpec, secrets, patch []byte) (feedmill.FeedDefinit
 // Describe is the spec of a feed whose source has another one now.
 func (s *Source) Describe(feedSpec, sourceSpec []byte) ([]byte, error) {
 	return Overlay(feedSpec, sourceSpec)
+}
+
+// Parent is the feed whose rows a definition is repeated for, empty for none.
+func (s *Source) Parent(spec []byte) feedmill.ID {
+	if !bytes.Contains(spec, []byte(`"feedId"`)) {
+		return "" // as most are
+	}
+	doc, err := parseDocument(spec)
+	if err != nil {
+		return ""
+	}
+	if v := doc.At("/each/in/feedId"); v != nil && v.Kind == '"' {
+		return feedmill.ID(v.Text())
+	}
+	return ""
 }
 
 // split is a definition in the parts that are kept.
@@ -127,8 +147,12 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	}
 	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets}
 	var cursor Cursor
+	job.Cursor, job.Stage, job.Close = &cursor, f.Stage, f.Close
+	print := sha256.New()
+	_, _ = fmt.Fprintf(print, "%s\n", f.Spec)
 	var positions [][]byte
 	for i, feed := range f.Feeds {
+		_, _ = fmt.Fprintf(print, "%s\n%s\n%s\n", feed.ID, feed.Spec, feed.Position)
 		r, err := spec.reading(feed.Spec, &cursor)
 		if err == nil {
 			err = sink.Read(feed.ID, r)
@@ -137,18 +161,21 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 			return feedmill.Fetched{}, err
 		}
 		if i == 0 {
-			job.Format = r.Format
+			if job.Format = r.Format; r.Reshape != nil {
+				job.Format = "" // It is that of the rows, not of the pages.
+			}
 		}
 		positions = append(positions, feed.Position)
 	}
 	if job.Position, err = Earliest(positions...); err != nil {
 		return feedmill.Fetched{}, err
 	}
+	job.Print = hex.EncodeToString(print.Sum(nil)[:16])
 	result, err := s.fetcher.Fetch(ctx, job, sink)
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
-	if column, ok := spec.CursorColumn(); ok && result.Records > 0 && cursor.Newest() == "" {
+	if column, ok := spec.CursorColumn(); ok && result.Records > 0 && cursor.Newest() == "" && !result.SawCursor {
 		return feedmill.Fetched{}, fail("no-cursor", nil,
 			"None of the %d records has a value at incremental.cursorPath, the column %q, so everything would be fetched and kept again the next time. Correct the path.", result.Records, column)
 	}
@@ -205,7 +232,7 @@ func markRows(feeds []feedmill.Feed, positions, before [][]byte, m marks) ([]fee
 func (s *Spec) reading(feedSpec []byte, cursor *Cursor) (feedmill.PageReading, error) {
 	response, err := ResponseOf(feedSpec)
 	r := feedmill.PageReading{
-		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Text: response.Types == "text"},
+		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Text: response.Types == "text", ReadingOptions: response.Options},
 		List:    s.Paginated(), See: cursor.See,
 	}
 	if r.Format == "auto" {
@@ -215,5 +242,27 @@ func (s *Spec) reading(feedSpec []byte, cursor *Cursor) (feedmill.PageReading, e
 		r.Missing = response.missing
 	}
 	r.Watch, _ = s.CursorColumn()
+	if response.Shape == nil && (s.each == nil || len(s.each.include) == 0) {
+		return r, err
+	}
+	// What the rows are made of is looked at before they are.
+	column := r.Watch
+	var see func(*strictjson.Value)
+	if column != "" {
+		see = func(record *strictjson.Value) {
+			if v := member(record, column); v != nil {
+				if text, ok := scalar(v); ok {
+					cursor.See([]byte(text))
+				}
+			}
+		}
+	}
+	if response.Shape == nil {
+		response.Shape = &shape{keep: true}
+	}
+	r.Format, r.Path, r.Watch = "ndjson", "", ""
+	r.Reshape = func(ctx context.Context, p feedmill.FetchedPage) ([]byte, error) {
+		return response.reshape(ctx, p, see)
+	}
 	return r, err
 }

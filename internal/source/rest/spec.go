@@ -19,6 +19,10 @@ type Spec struct {
 	maxAttempts int
 	rate        *rate
 	rules       []rule
+	// each is what the request is repeated for, and report how data is made on
+	// request; both are nil for neither.
+	each   *each
+	report *report
 	// zone is where days are counted.
 	zone *time.Location
 	// paths are all that is looked for in an answer, by pagination and rules.

@@ -3,6 +3,8 @@ package rest
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,13 +31,31 @@ type token struct {
 	offset time.Duration // of the first three
 	format string
 	set    bool // whether this is a token at all
+	// variable says that it is of a row or a job.
+	variable bool
 }
+
+// timeWords are the tokens that need nothing else.
+var timeWords = []string{"today", "yesterday", "now", "cursor", "to"}
 
 // moment is what tokens are replaced by.
 type moment struct {
 	now    time.Time
 	cursor string
 	to     string // the end of the window
+	// values are what tokens of rows and jobs stand for.
+	values map[string]string
+}
+
+// with is the moment with one more value.
+func (m moment) with(name, value string) moment {
+	values := maps.Clone(m.values)
+	if values == nil {
+		values = make(map[string]string)
+	}
+	values[name] = value
+	m.values = values
+	return m
 }
 
 const tokenForms = "a token is {{today}}, {{yesterday}}, {{now}}, {{cursor}} or, with incremental.step, {{to}}; the first three can be moved, as in {{today-7d}}, " +
@@ -71,7 +91,7 @@ func parseToken(text string) (token, error) {
 	body, format, formatted := strings.Cut(text, "|")
 	body = strings.TrimSpace(body)
 	t := token{set: true, format: strings.TrimSpace(format)}
-	if sign := strings.IndexAny(body, "+-"); sign >= 0 {
+	if sign := strings.IndexAny(body, "+-"); sign >= 0 && isTimeWord(body[:sign]) {
 		d, err := feedmill.ParseDuration(strings.TrimSpace(body[sign+1:]))
 		if err != nil {
 			return t, fmt.Errorf("the offset of a token is no duration: %w", err)
@@ -82,6 +102,10 @@ func parseToken(text string) (token, error) {
 		t.offset, body = d, strings.TrimSpace(body[:sign])
 	}
 	t.name = body
+	if word, _, _ := strings.Cut(body, "."); !formatted && t.offset == 0 && variableName.MatchString(word) && !slices.Contains(timeWords, body) {
+		t.variable = true
+		return t, nil
+	}
 	switch {
 	case formatted && t.format == "":
 		return t, errors.New("the layout of a token is empty; " + tokenForms)
@@ -95,6 +119,8 @@ func parseToken(text string) (token, error) {
 	}
 	return t, errors.New("this is no token that is known; " + tokenForms)
 }
+
+func isTimeWord(text string) bool { return slices.Contains(timeWords, strings.TrimSpace(text)) }
 
 // plain reports whether there are no tokens.
 func (t *template) plain() bool {
@@ -134,6 +160,9 @@ func (t *template) expand(m moment, escape func(before, value string) string) st
 // value is what the token stands for.
 func (t *token) value(m moment) string {
 	at, layout := m.now, time.RFC3339
+	if t.variable {
+		return m.values[t.name]
+	}
 	switch t.name {
 	case "cursor":
 		return m.cursor

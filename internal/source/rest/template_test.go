@@ -32,7 +32,7 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
-	for _, text := range []string{"{{", "{{}}", "{{x}}", "{{today-}}", "{{today-1y}}", "{{today|}}", "{{cursor-1d}}", "{{cursor|x}}"} {
+	for _, text := range []string{"{{", "{{}}", "{{x|y}}", "{{today-}}", "{{today-1y}}", "{{today|}}", "{{cursor-1d}}", "{{cursor|x}}"} {
 		if _, err := parseTemplate(text); err == nil {
 			t.Errorf("%s is taken", text)
 		}

@@ -36,7 +36,7 @@ func (r *run) windows() ([]window, error) {
 		from = at
 		back := int((inc.lookback + inc.step - 1) / inc.step)
 		if from = stepped(from, inc.step, -back); from.Before(start) {
-			from = start
+			from = earlier(start, at) // A start can move with the day.
 		}
 	}
 	end := inc.format.ceil(r.at.now)

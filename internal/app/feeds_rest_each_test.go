@@ -1,0 +1,111 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A child is fetched for every row of its parent, with a cursor for each, and once
+// more when the parent has a new version.
+func TestParentAndChild(t *testing.T) {
+	s, shop := start(t, webhooks), newShop(t, `[{"full_name":"a/one","stars":3},{"full_name":"b/two","stars":5}]`)
+	var mu sync.Mutex
+	var asked []string
+	issues := map[string][]string{
+		"a/one": {`{"id":1,"at":"2026-01-01T00:00:00Z"}`, `{"id":2,"at":"2026-01-02T00:00:00Z"}`},
+		"b/two": {`{"id":1,"at":"2026-01-01T00:00:00Z"}`}, "c/three": {`{"id":9,"at":"2026-01-09T00:00:00Z"}`},
+	}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		repo, since := strings.TrimPrefix(r.URL.Path, "/"), r.URL.Query().Get("since")
+		asked = append(asked, repo+" "+since)
+		var found []string
+		for _, row := range issues[repo] {
+			if row[strings.Index(row, `"at":"`)+6:] >= since {
+				found = append(found, row)
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(found, ","))
+	}))
+	t.Cleanup(api.Close)
+	parent := s.fetched(t, "", `{"name":"Repos","request":{"url":"`+shop.URL+`"}}`)
+	child := s.fetched(t, "", `{"name":"Issues","request":{"url":"`+api.URL+`/{{repo.full_name}}"},"response":{"path":"$.items[*]"},"key":["repo.full_name","id"],
+		"each":{"in":{"feedId":"`+parent.ID+`"},"as":"repo","include":["full_name","stars"]},"incremental":{"cursorPath":"$.at","param":{"name":"since"},"start":"2026-01-01"}}`)
+	if child.State != "ready" || child.RowCount != 3 {
+		t.Fatalf("%+v %+v", child, child.LastError)
+	}
+	if got := s.read(t, child.ID, "&limit=1"); got != `{"id":1,"at":"2026-01-01T00:00:00Z","repo.full_name":"a/one","repo.stars":3}`+"\n" {
+		t.Error(got)
+	}
+	mu.Lock()
+	asked = nil
+	issues["b/two"] = append(issues["b/two"], `{"id":4,"at":"2026-02-01T00:00:00Z"}`)
+	mu.Unlock()
+	shop.set(200, `[{"full_name":"a/one","stars":4},{"full_name":"b/two","stars":5},{"full_name":"c/three","stars":1}]`)
+	s.refreshed(t, parent.ID)
+	eventually(t, func() bool {
+		s.send(t, request{method: "GET", path: "/data_feeds/" + child.ID}).data(t, &child)
+		return child.Version == 2
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if child.RowCount != 5 {
+		t.Errorf("%+v\n%s", child, s.read(t, child.ID, ""))
+	}
+	got := strings.Join(asked, ", ")
+	for _, want := range []string{"b/two 2026-01-01T00:00:00Z", "c/three 2026-01-01"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("asked for %s", got)
+		}
+	}
+	// Nobody is made of their own rows.
+	patch := s.send(t, request{method: "PATCH", path: "/data_feeds/" + parent.ID, body: `{"request":{"url":"` + shop.URL + `/{{x.id}}"},"each":{"in":{"feedId":"` + child.ID + `"},"as":"x"}}`})
+	if patch.status != 400 || !strings.Contains(patch.body, "/each/in/feedId") {
+		t.Errorf("%d %s", patch.status, patch.body)
+	}
+}
+
+// A backfill goes on at the window where it failed, and its first version is whole.
+func TestBackfillGoesOn(t *testing.T) {
+	s := start(t, webhooks)
+	var mu sync.Mutex
+	asked := map[string]int{}
+	broken := "2026-02-20"
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		from := r.URL.Query().Get("from")
+		asked[from]++
+		if from == broken {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `[{"day":%q,"n":1},{"day":%q,"n":1}]`, from, from)
+	}))
+	t.Cleanup(api.Close)
+	f := s.fetched(t, "", `{"request":{"url":"`+api.URL+`"},"incremental":{"step":"1d","start":"2026-02-01","format":"date","param":{"name":"from"}}}`)
+	if f.State != "failed" || f.Version != 0 {
+		t.Fatalf("%+v", f)
+	}
+	mu.Lock()
+	broken = ""
+	mu.Unlock()
+	f, r := s.refreshed(t, f.ID)
+	mu.Lock()
+	if f.State != "ready" || f.Version != 1 || asked["2026-02-01"] != 1 || asked["2026-02-19"] != 1 || asked["2026-02-20"] != 2 || f.RowCount != int64(2*len(asked)) {
+		t.Errorf("%+v %v %+v", f, asked, r)
+	}
+	before := f.RowCount
+	mu.Unlock()
+	// The open window is fetched again, and not kept twice.
+	if f, r = s.refreshed(t, f.ID); f.RowCount < before || f.RowCount > before+2 || r.Requests > 2 {
+		t.Errorf("%+v %+v", f, r)
+	}
+}

@@ -1,0 +1,163 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// offspring is a source whose feeds can be made for the rows of another feed, their
+// parent.
+type offspring interface {
+	// Parent is the feed whose rows a definition is repeated for, empty for none.
+	Parent(spec []byte) feedmill.ID
+}
+
+// parentOf is the parent of a feed, empty where it has none.
+func (m *Mill) parentOf(t feedmill.FeedType, spec []byte) feedmill.ID {
+	if kind, ok := m.Sources[t].(offspring); ok {
+		return kind.Parent(spec)
+	}
+	return ""
+}
+
+// checkParent refuses a parent that is not there, or that is made of the rows of the
+// feed itself, in however many steps. The id is empty for a new feed.
+func (f *Feeds) checkParent(ctx context.Context, workspace, id, source feedmill.ID, t feedmill.FeedType, spec []byte) error {
+	refuse := func(detail string) error {
+		return feedmill.Invalid("", feedmill.Fault{Pointer: "/each/in/feedId", Detail: detail})
+	}
+	for parent := f.parentOf(t, spec); parent != ""; {
+		feed, err := f.Store.Feed(ctx, workspace, parent)
+		switch {
+		case errors.Is(err, feedmill.ErrNotFound):
+			return refuse("There is no such feed in this workspace.")
+		case err != nil:
+			return err
+		case feed.ID == id || feed.Source == source:
+			return refuse("The feed would be made of its own rows.")
+		}
+		parent = f.parentOf(feed.Type, feed.Spec)
+	}
+	return nil
+}
+
+// children knows the feeds that are made for the rows of others, for a while: who is
+// looked for after every new version, and changes rarely.
+type children struct {
+	mu sync.Mutex
+	of map[feedmill.ID]family
+	// missed are children whose parent had a new version while they ran.
+	missed map[feedmill.ID]bool
+}
+
+// family are the children of a workspace's feeds.
+type family struct {
+	at time.Time
+	of map[feedmill.ID][]child
+}
+
+type child struct{ feed, source feedmill.ID }
+
+// childrenKnown is how long it is not asked again who has which children.
+const childrenKnown = 20 * time.Second
+
+// forget has children looked for anew.
+func (c *children) forget(workspace feedmill.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.of, workspace)
+}
+
+// childrenOf are the children of a feed that have no schedule of their own.
+func (f *Feeds) childrenOf(ctx context.Context, workspace, parent feedmill.ID) ([]child, error) {
+	c := &f.children
+	c.mu.Lock()
+	known, ok := c.of[workspace]
+	c.mu.Unlock()
+	if ok && time.Since(known.at) < childrenKnown {
+		return known.of[parent], nil
+	}
+	found := family{at: time.Now(), of: make(map[feedmill.ID][]child)}
+	const step = 500
+	for page := (feedmill.Page{Limit: step}); ; {
+		feeds, err := f.Store.Feeds(ctx, workspace, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, feed := range feeds {
+			if of := f.parentOf(feed.Type, feed.Spec); of != "" && feed.Schedule.IsZero() {
+				found.of[of] = append(found.of[of], child{feed.ID, feed.Source})
+			}
+			page.Before = feed.ID
+		}
+		if len(feeds) < step {
+			break
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = make(map[feedmill.ID]family)
+	}
+	c.of[workspace] = found
+	return found.of[parent], nil
+}
+
+// followed has the children of a feed fetched that has a new version.
+func (f *Feeds) followed(workspace, parent feedmill.ID) {
+	const longest = 30 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	defer cancel()
+	all, err := f.childrenOf(ctx, workspace, parent)
+	for _, child := range all {
+		err = errors.Join(err, f.follow(ctx, workspace, child))
+	}
+	if err != nil {
+		f.Log.Warn("having the children of a feed fetched", "feed", parent, "error", err)
+	}
+}
+
+// follow has a child fetched: once more after it has ended, where it runs.
+func (f *Feeds) follow(ctx context.Context, workspace feedmill.ID, child child) error {
+	err := f.changeSource(ctx, workspace, child.source, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		feed := c.Feed(child.feed)
+		if feed == nil || feed.State == feedmill.FeedPaused {
+			return nil, nil
+		}
+		if feed.Awaits() && feed.LastRefresh.State == feedmill.RefreshRunning {
+			f.children.mu.Lock()
+			defer f.children.mu.Unlock()
+			if f.children.missed == nil {
+				f.children.missed = make(map[feedmill.ID]bool)
+			}
+			f.children.missed[child.feed] = true
+			return nil, nil
+		}
+		_, err := c.Request(child.feed, now())
+		return nil, err
+	})
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return nil
+	}
+	f.Engine.Wake()
+	return err
+}
+
+// caughtUp has feeds fetched once more whose parents had new versions meanwhile.
+func (f *Feeds) caughtUp(workspace, source feedmill.ID, feeds []feedmill.ID) {
+	for _, id := range feeds {
+		f.children.mu.Lock()
+		missed := f.children.missed[id]
+		delete(f.children.missed, id)
+		f.children.mu.Unlock()
+		if missed {
+			if err := f.follow(context.Background(), workspace, child{id, source}); err != nil {
+				f.Log.Warn("having a feed fetched once more", "feed", id, "error", err)
+			}
+		}
+	}
+}

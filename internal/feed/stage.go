@@ -1,0 +1,97 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// keepStaged is how long what is staged of a fetch stays that nobody goes on with.
+const keepStaged = 48 * time.Hour
+
+// stageOf is the folder for what is done of a fetch of a source.
+func (m *Mill) stageOf(source feedmill.ID) string {
+	if m.Stages == "" {
+		return ""
+	}
+	return filepath.Join(m.Stages, string(source))
+}
+
+// Committed is told of a run whose outcomes are kept: what was staged for it is
+// needed no more.
+func (m *Mill) Committed(claim feedmill.Claim, outcomes []feedmill.FeedOutcome) {
+	source := claim.Source.ID
+	var feeds []feedmill.ID
+	for _, o := range outcomes {
+		feeds = append(feeds, o.Feed)
+		if o.Version != nil && m.followed != nil {
+			m.followed(claim.Source.Workspace, o.Feed)
+		}
+	}
+	if m.caughtUp != nil {
+		m.caughtUp(claim.Source.Workspace, source, feeds)
+	}
+	for _, o := range outcomes {
+		if o.Error != nil {
+			return
+		}
+	}
+	if folder := m.stageOf(source); folder != "" {
+		if err := os.RemoveAll(folder); err != nil {
+			m.Log.Warn("what was staged for a run is left to be swept", "source", source, "error", err)
+		}
+	}
+}
+
+// SweepStages removes what was staged long ago.
+func (m *Mill) SweepStages(now time.Time) error {
+	if m.Stages == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(m.Stages)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		folder := filepath.Join(m.Stages, entry.Name())
+		info, err := os.Stat(filepath.Join(folder, "index"))
+		if err == nil && now.Sub(info.ModTime()) < keepStaged {
+			continue
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FeedRows reads columns of all rows of a feed as it stands, an object a line. A feed
+// without data is [feedmill.ErrNotFound].
+func (m *Mill) FeedRows(ctx context.Context, workspace, id feedmill.ID, fields []string) (io.ReadCloser, error) {
+	feed, err := m.Sourcing.Feed(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	if feed.Version == 0 {
+		return nil, feedmill.ErrNotFound
+	}
+	v, err := m.Versions.FeedVersion(ctx, workspace, id, feed.Version)
+	if err != nil {
+		return nil, err
+	}
+	q := feedmill.Query{}
+	for _, name := range fields {
+		q.Fields = append(q.Fields, feedmill.Field{Name: name})
+	}
+	rows, err := m.Rows(ctx, v, q, "ndjson", "")
+	return rows.ReadCloser, err
+}

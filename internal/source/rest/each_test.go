@@ -1,0 +1,213 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/feedmill/feedmill"
+)
+
+// lines is a sink that keeps the text and the columns of pages in their order.
+type lines struct {
+	pages
+	with []string
+}
+
+func (l *lines) Page(ctx context.Context, p feedmill.FetchedPage) (int64, error) {
+	for _, c := range p.With {
+		l.with = append(l.with, c.Name+"="+string(c.JSON))
+	}
+	return l.pages.Page(ctx, p)
+}
+
+func TestEach(t *testing.T) {
+	for _, test := range []struct {
+		name, each, url string
+		asked           []string
+		with            string
+		failure         string
+	}{
+		{
+			name: "values", each: `{"in":{"values":["a b",2]},"as":"repo"}`, url: "https://api.test/{{repo}}?x={{repo}}",
+			asked: []string{"/a%20b?x=a+b", "/2?x=2"},
+		},
+		{
+			name: "objects", each: `{"in":{"values":[{"owner":{"login":"ada"},"id":1},{"owner":{"login":"max"},"id":2}]},"as":"repo","include":["id","owner.login"]}`,
+			url: "https://api.test/{{repo.owner.login}}", asked: []string{"/ada", "/max"}, with: `repo.owner.login="ada" repo.id=1 repo.owner.login="max" repo.id=2`,
+		},
+		{
+			name: "a request of its own", each: `{"in":{"request":{"url":"https://api.test/list"},"path":"$.all[*]","pagination":{"kind":"page"}},"as":"x"}`,
+			url: "https://api.test/of/{{x.n}}", asked: []string{"/list?page=1", "/list?page=2", "/list?page=3", "/of/1", "/of/2"},
+		},
+		{
+			name: "a feed", each: `{"in":{"feedId":"df_01jb3zv8k5f7q9w2x4y6z8a0bc"},"as":"x","include":["n"]}`,
+			url: "https://api.test/of/{{x.n}}", asked: []string{"/of/7", "/of/8"}, with: "x.n=7 x.n=8",
+		},
+		{name: "a value that is missing", each: `{"in":{"values":[{"a":1},{"b":1}]},"as":"x"}`, url: "https://api.test/{{x.a}}", failure: "each"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(t)
+				l.fetcher.options.Rows = func(_ context.Context, _, id feedmill.ID, fields []string) (io.ReadCloser, error) {
+					if len(fields) != 1 || fields[0] != "n" {
+						t.Error(fields)
+					}
+					return io.NopCloser(strings.NewReader("{\"n\":7}\n{\"n\":8}\n")), nil
+				}
+				var asked []string
+				l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+					asked = append(asked, r.URL.RequestURI())
+					if r.URL.Path == "/list" {
+						n := r.URL.Query().Get("page")
+						respond(w, map[bool]string{true: `{"all":[{"n":` + n + `}]}`, false: `{"all":[]}`}[n < "3"])
+						return
+					}
+					respond(w, fmt.Sprintf(`[{"id":%q}]`, r.URL.Path))
+				})
+				sink := new(lines)
+				result, err := l.fetcher.Fetch(t.Context(), l.job(`{"request":{"url":"`+test.url+`"},"each":`+test.each+`}`), sink)
+				if failureOf(err) != test.failure || test.failure == "" && !slices.Equal(asked, test.asked) || strings.Join(sink.with, " ") != test.with {
+					t.Errorf("%v %q %q %+v", err, asked, sink.with, result)
+				}
+			})
+		})
+	}
+}
+
+func TestEachIsRefused(t *testing.T) {
+	for body, pointer := range map[string]string{
+		`{"request":{"url":"https://a.test/{{x.a}}"}}`:                                                                              "/request/url",
+		`{"request":{"url":"https://a.test/"},"each":{"in":{"values":[1]},"as":"x"}}`:                                               "/each/as",
+		`{"request":{"url":"https://a.test/{{now}}"},"each":{"in":{"values":[1]},"as":"now"}}`:                                      "/each/as",
+		`{"request":{"url":"https://a.test/{{x}}"},"each":{"in":{"values":[1],"feedId":"df_01jb3zv8k5f7q9w2x4y6z8a0bc"},"as":"x"}}`: "/each/in/feedId",
+		`{"request":{"url":"https://a.test/{{x}}"},"each":{"as":"x"}}`:                                                              "/each/in",
+		`{"request":{"url":"https://a.test/{{job.id}}"}}`:                                                                           "/request/url",
+	} {
+		_, err := Parse([]byte(body), 0)
+		refusal, ok := err.(*feedmill.Error)
+		if !ok || !slices.ContainsFunc(refusal.Faults, func(f feedmill.Fault) bool { return f.Pointer == pointer }) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// A fetch of many parts that was cut off goes on behind what it has done, and ends
+// with the same pages.
+func TestFetchGoesOn(t *testing.T) {
+	l := newLab(t)
+	var mu sync.Mutex
+	asked := map[string]int{}
+	broken, running, most := 37, 0, 0
+	l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path]++
+		running++
+		most = max(most, running)
+		fails := r.URL.Path == fmt.Sprint("/", broken)
+		mu.Unlock()
+		defer func() {
+			mu.Lock()
+			running--
+			mu.Unlock()
+		}()
+		if fails {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `[{"id":%q}]`, r.URL.Path)
+	})
+	var values []string
+	for i := range 100 {
+		values = append(values, fmt.Sprint(i))
+	}
+	job := l.job(`{"request":{"url":"https://api.test/{{n}}"},"each":{"in":{"values":[` + strings.Join(values, ",") + `]},"as":"n"}}`)
+	job.Stage, job.Print, job.Close = filepath.Join(t.TempDir(), "stage"), "one", new([]io.Closer)
+	t.Cleanup(func() {
+		for _, c := range *job.Close {
+			_ = c.Close()
+		}
+	})
+	for _, next := range []int{70, 71, -1} {
+		if _, err := l.fetcher.Fetch(t.Context(), job, new(pages)); failureOf(err) != "source-status" {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		broken = next
+		mu.Unlock()
+	}
+	sink := new(pages)
+	result, err := l.fetcher.Fetch(t.Context(), job, sink)
+	if err != nil || len(sink.texts) != 100 || result.Records != 100 {
+		t.Fatalf("%v, %d pages, %+v", err, len(sink.texts), result)
+	}
+	for i, text := range sink.texts {
+		if text != fmt.Sprintf(`[{"id":"/%d"}]`, i) {
+			t.Errorf("page %d is %s", i, text)
+		}
+	}
+	total := 0
+	for _, n := range asked {
+		total += n
+	}
+	if most > maxParallel || total > 100+4*maxParallel {
+		t.Errorf("%d requests, %d at the same time", total, most)
+	}
+	// The next fetch is another one.
+	job.Print = "two"
+	if result, err = l.fetcher.Fetch(t.Context(), job, new(pages)); err != nil || result.Requests != 100 {
+		t.Errorf("%+v %v", result, err)
+	}
+}
+
+func TestJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		polls, state := 0, "complete"
+		l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/reports":
+				if body, _ := io.ReadAll(r.Body); r.Method != "POST" || string(body) != `{"kind":"sales"}` {
+					t.Errorf("%s %s", r.Method, body)
+				}
+				respond(w, `{"id":17}`)
+			case "/reports/17":
+				if polls++; polls < 4 {
+					respond(w, `{"status":"running"}`)
+					return
+				}
+				respond(w, `{"status":"`+state+`","file_url":"https://files.test/17.csv"}`)
+			}
+		})
+		l.serve("files.test", func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != "GET" || r.Header.Get("Authorization") != "" {
+				t.Error(r.Method, r.Header)
+			}
+			w.Header().Set("Content-Type", "text/csv")
+			_, _ = io.WriteString(w, "id\n1\n")
+		})
+		const definition = `{"request":{"method":"POST","url":"https://api.test/reports","body":{"kind":"json","value":{"kind":"sales"}}},"auth":{"kind":"bearer","token":"s3cret"},
+			"job":{"id":"$.id","poll":{"url":"https://api.test/reports/{{job.id}}"},"every":"5s","state":"$.status","done":["complete"],"failed":["error"],"result":"$.file_url","maxWait":"30m"}}`
+		got, _, err := l.fetch(definition)
+		if err != nil || len(got.texts) != 1 || got.texts[0] != "id\n1\n" || polls != 4 {
+			t.Error(got.texts, err, polls)
+		}
+		if polls, state = 0, "error"; true {
+			if _, _, err = l.fetch(definition); failureOf(err) != "job" || !strings.Contains(err.Error(), "error") {
+				t.Error(err)
+			}
+		}
+		polls = -1000
+		if _, _, err = l.fetch(definition); failureOf(err) != "job" || !strings.Contains(err.Error(), "30m") {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package rest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+const (
+	maxEachValues = 10_000
+	maxIncluded   = 100
+)
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// readVariables notes which tokens a request may have besides those of time: it is
+// called before the request is read.
+func readVariables(o *object) {
+	if each := o.Value.Member("each"); each != nil && each.Kind == '{' {
+		if as := each.Member("as"); as != nil && as.Kind == '"' {
+			o.r.variables = append(o.r.variables, as.Text())
+		}
+	}
+}
+
+// readEach reads what the request is repeated for.
+func readEach(o *object, s *Spec, maxBytes int64) *each {
+	in := o.object("each")
+	if in == nil {
+		return nil
+	}
+	e := &each{as: in.needText("as")}
+	if e.as != "" && (!variableName.MatchString(e.as) || slices.Contains([]string{"today", "yesterday", "now", "cursor", "to", "job"}, e.as)) {
+		in.Fault("as", "This is a word for the row in tokens such as {{repo.name}}: letters, digits and _, and none of the words that tokens have already.")
+	}
+	for _, f := range in.elements("include", maxIncluded) {
+		if name, ok := f.Text(); ok && name != "" {
+			e.include = append(e.include, name)
+		}
+	}
+	if of := in.object("in"); of != nil {
+		e.readIn(of, maxBytes)
+	} else if !in.Has("in") {
+		in.Fault("in", `Say what the request is repeated for: {"feedId": "df_…"}, {"values": […]} or {"request": {…}, "path": "$…"}.`)
+	}
+	in.RefuseUnknown()
+	for _, used := range o.r.used {
+		name, isRow := strings.CutPrefix(used, e.as+".")
+		if used == e.as {
+			name, isRow = "", true
+		}
+		if isRow && !slices.Contains(e.uses, name) {
+			e.uses = append(e.uses, name)
+		}
+	}
+	for _, name := range e.include {
+		if !slices.Contains(e.uses, name) {
+			e.uses = append(e.uses, name)
+		}
+	}
+	if len(e.uses) == 0 && e.as != "" {
+		in.Fault("as", "No token such as {{"+e.as+".name}} stands in the request, so it would be the same for every row.")
+	}
+	return e
+}
+
+// readIn reads where the rows come from.
+func (e *each) readIn(of *object, maxBytes int64) {
+	given := 0
+	for _, name := range []string{"feedId", "values", "request"} {
+		if of.Has(name) {
+			given++
+		}
+	}
+	if given != 1 {
+		of.Fault("feedId", "Give one of feedId, values and request.")
+	}
+	if text, ok := of.text("feedId"); ok {
+		id, err := feedmill.ParseID(feedmill.PrefixDataFeed, text)
+		if err != nil {
+			of.Fault("feedId", "This must be the id of a feed, such as df_….")
+		}
+		e.feed = id
+	}
+	for _, f := range of.elements("values", maxEachValues) {
+		e.values = append(e.values, *f.Value)
+	}
+	if request := of.object("request"); request != nil {
+		variables := of.r.variables
+		of.r.variables = nil // A list is not repeated itself.
+		list := &parentList{spec: &Spec{auth: auth{kind: authNone}, request: readRequest(request, "GET")}}
+		of.r.variables = variables
+		list.path = of.path("path", false)
+		list.spec.pagination = readPagination(of, &list.spec.request, maxBytes)
+		list.spec.paths = list.spec.lookedFor()
+		e.list = list
+	}
+	of.RefuseUnknown()
+}
+
+// readShape reads how rows are made of records.
+func (o *object) readShape(response *object) (s shape) {
+	s.keep = o.choice("otherColumns", "keep", "keep", "drop") == "keep"
+	for _, f := range o.elements("columns", maxColumns) {
+		in := o.inner(f)
+		if in == nil {
+			continue
+		}
+		c := picked{name: in.needText("name"), path: in.path("path", true)}
+		c.as = in.choice("type", "", "text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json")
+		if c.path != nil {
+			if own := columnOf(c.path); !strings.Contains(own, ".") {
+				c.own = own
+			}
+		}
+		in.RefuseUnknown()
+		if slices.ContainsFunc(s.columns, func(other picked) bool { return other.name == c.name }) {
+			in.Fault("name", "Two columns have this name.")
+		}
+		s.columns = append(s.columns, c)
+	}
+	if !s.keep && len(s.columns) == 0 {
+		o.Fault("otherColumns", "With drop, columns says what stays.")
+	}
+	if response == nil {
+		return s
+	}
+	for _, f := range response.elements("names", maxColumns) {
+		s.names = append(s.names, pathOf(f))
+	}
+	for _, f := range response.elements("values", maxColumns) {
+		s.values = append(s.values, pathOf(f))
+	}
+	if (len(s.names) == 0) != (len(s.values) == 0) {
+		response.Fault("names", "names and values go together: one name for each value.")
+	}
+	s.keyAs, _ = response.text("keyAs")
+	return s
+}
+
+const maxColumns = 1000
+
+// pathOf reads an element that is a JSONPath.
+func pathOf(f strictjson.Field) *jsonpath.Path {
+	text, ok := f.Text()
+	if !ok {
+		return nil
+	}
+	path, err := jsonpath.Parse(text)
+	if err != nil {
+		f.Fault("This is no JSONPath: " + err.Error() + ".")
+	}
+	return path
+}

@@ -1,0 +1,203 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// maxParallel is how many units of one fetch are asked for at the same time.
+const maxParallel = 4
+
+// unit is a part of a fetch that is whole by itself: a window of time, what there is
+// of one parent, or a window of a parent. A fetch without either has one.
+type unit struct {
+	// key tells it from the others, and is the same in the next fetch.
+	key    string
+	window *window
+	parent *parent
+}
+
+// units are all parts of the fetch, in the order of their records.
+func (r *run) units(ctx context.Context) ([]unit, []window, error) {
+	var windows []window
+	if inc := r.spec.incremental; inc != nil && inc.step > 0 {
+		var err error
+		if windows, err = r.windows(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r.spec.each == nil && windows == nil && (r.spec.incremental == nil || r.spec.incremental.step == 0) {
+		return []unit{{}}, nil, nil
+	}
+	if r.spec.each == nil {
+		return unitsOf(nil, windows), windows, nil
+	}
+	parents, err := r.parents(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.spec.incremental != nil && r.spec.incremental.step > 0 {
+		var all []unit
+		for i := range parents {
+			all = append(all, unitsOf(&parents[i], windows)...)
+		}
+		return all, windows, nil
+	}
+	all := make([]unit, len(parents))
+	for i := range parents {
+		all[i] = unit{key: parents[i].key, parent: &parents[i]}
+	}
+	return all, nil, nil
+}
+
+func unitsOf(p *parent, windows []window) (all []unit) {
+	for i := range windows {
+		u := unit{key: windows[i].from.Format(time.RFC3339) + "/" + windows[i].to.Format(time.RFC3339), window: &windows[i], parent: p}
+		if p != nil {
+			u.key = p.key + " " + u.key
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
+// moment is what tokens mean in a unit.
+func (r *run) moment(u unit) (moment, error) {
+	m := r.at
+	if u.parent != nil {
+		m.values = u.parent.texts
+	}
+	inc := r.spec.incremental
+	if u.window != nil {
+		return u.window.in(m, inc), nil
+	}
+	if inc != nil && u.parent != nil {
+		var err error
+		m.cursor, err = inc.sent(r.from.Parents[u.parent.key], m, r.spec.zone)
+		return m, err
+	}
+	return m, nil
+}
+
+// errBroken ends the units that are under way when another has failed.
+var errBroken = errors.New("another part of the fetch has failed")
+
+// each fetches units: some at the same time, and their pages go to the sink in the
+// order of the units. It returns how many records each had.
+func (r *run) each(ctx context.Context, units []unit) (records []int64, err error) {
+	records = make([]int64, len(units))
+	done, err := r.replay(ctx, units, records)
+	if err != nil {
+		return nil, err
+	}
+	if r.stage == nil {
+		return records, r.oneByOne(ctx, units, done, records)
+	}
+	return records, r.together(ctx, units, done, records)
+}
+
+// oneByOne fetches units from one on.
+func (r *run) oneByOne(ctx context.Context, units []unit, from int, records []int64) error {
+	l, err := r.lane(0)
+	if err != nil {
+		return err
+	}
+	turn := make(chan struct{})
+	close(turn)
+	for i := from; i < len(units) && err == nil && !r.result.NotModified; i++ {
+		records[i], err = r.unit(ctx, units[i], l, turn)
+	}
+	return err
+}
+
+// together fetches units from one on, some at the same time.
+func (r *run) together(ctx context.Context, units []unit, from int, records []int64) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	free := make(chan *lane, maxParallel)
+	for i := range maxParallel {
+		l, err := r.lane(i)
+		if err != nil {
+			return err
+		}
+		free <- l
+	}
+	// A unit has its turn when the one before it is done.
+	turn := make(chan struct{})
+	close(turn)
+	var running sync.WaitGroup
+	var failed error
+	var once sync.Once
+	for i := from; i < len(units) && ctx.Err() == nil; i++ {
+		l := <-free
+		mine, next := turn, make(chan struct{})
+		turn = next
+		running.Go(func() {
+			defer func() { free <- l }()
+			n, err := r.guarded(ctx, units[i], l, mine)
+			if err != nil {
+				once.Do(func() { failed = err })
+				cancel(errBroken)
+				return
+			}
+			records[i] = n
+			close(next)
+		})
+	}
+	running.Wait()
+	if failed == nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return failed
+}
+
+// guarded is unit, with a panic as an error.
+func (r *run) guarded(ctx context.Context, u unit, l *lane, turn <-chan struct{}) (n int64, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return r.unit(ctx, u, l, turn)
+}
+
+// unit fetches one unit. Its pages go to the sink when it has its turn.
+func (r *run) unit(ctx context.Context, u unit, l *lane, turn <-chan struct{}) (int64, error) {
+	m, err := r.moment(u)
+	if err != nil {
+		return 0, err
+	}
+	s := &sequence{run: r, at: m, lane: l, turn: turn, unit: u}
+	if err := s.pages(ctx); err != nil {
+		return 0, err
+	}
+	return s.records, r.finish(u, s.records, s.staged)
+}
+
+// finish ends a unit whose turn it is: its pages are kept, and its newest cursor.
+func (r *run) finish(u unit, records int64, pages []stagedPage) error {
+	r.noteCursor(u)
+	if r.stage == nil {
+		return nil
+	}
+	return r.stage.add(stagedUnit{Key: u.key, Records: records, Pages: pages})
+}
+
+// noteCursor notes the newest cursor of the parent of a unit.
+func (r *run) noteCursor(u unit) {
+	if u.parent == nil || r.job.Cursor == nil {
+		return
+	}
+	newest := r.job.Cursor.take()
+	r.result.SawCursor = r.result.SawCursor || newest != ""
+	var c Cursor
+	c.See([]byte(r.cursors[u.parent.key]))
+	c.See([]byte(newest))
+	if c.Newest() != "" {
+		r.cursors[u.parent.key] = c.Newest()
+	}
+}
