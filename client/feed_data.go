@@ -15,6 +15,9 @@ import (
 type RowQuery struct {
 	// Format is json, ndjson, csv, xlsx, parquet or arrow; empty means json.
 	Format string
+	// Excel asks for CSV that a spreadsheet opens without harm: texts that it
+	// would take for formulas have an apostrophe before them.
+	Excel bool
 	// Fields, Filters and Sort are as the API's parameters have them: columns
 	// separated by commas, conditions such as "total:gt:100", and columns with
 	// a "-" before those that descend.
@@ -63,6 +66,9 @@ func (q RowQuery) values() url.Values {
 	values := make(url.Values)
 	if q.Format != "" {
 		values.Set("format", q.Format)
+	}
+	if q.Excel {
+		values.Set("csv", "excel")
 	}
 	if q.Cursor != "" {
 		values.Set("cursor", q.Cursor)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -96,6 +97,7 @@ func newFeedsExport() *cobra.Command {
 	r.add(cmd, 0)
 	format := cmd.Flags().String("format", "", "csv, xlsx, json, ndjson, parquet or arrow; by default as the file's name ends, else csv")
 	output := cmd.Flags().StringP("output", "o", "-", "file to write; - is standard output")
+	excel := cmd.Flags().Bool("excel", false, "CSV for spreadsheets: with a byte order mark, and no text that would be taken for a formula")
 	completeFlag(cmd, "format", completeOf("csv", "xlsx", "json", "ndjson", "parquet", "arrow"))
 	server := serverFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -106,18 +108,41 @@ func newFeedsExport() *cobra.Command {
 		if *format == "" {
 			*format = exportFormat(*output)
 		}
-		rows, err := c.ReadData(cmd.Context(), args[0], r.query(*format))
+		q := r.query(*format)
+		q.Excel = *excel
+		rows, err := c.ReadData(cmd.Context(), args[0], q)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		if *output == "-" {
-			_, err := io.Copy(cmd.OutOrStdout(), rows)
-			return err
+			return copyOut(cmd.OutOrStdout(), rows)
 		}
 		return writeWhole(*output, rows)
 	}
 	return cmd
+}
+
+// copyOut writes rows as they are, but at a terminal, which would obey what is in
+// them.
+func copyOut(w io.Writer, rows io.Reader) error {
+	if f, ok := w.(*os.File); !ok || !isTerminal(f) {
+		_, err := io.Copy(w, rows)
+		return err
+	}
+	lines := bufio.NewReader(rows)
+	for {
+		line, err := lines.ReadString('\n')
+		if _, err := io.WriteString(w, plainLines(strings.ReplaceAll(line, "\r\n", "\n"))); err != nil {
+			return err
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func exportFormat(file string) string {

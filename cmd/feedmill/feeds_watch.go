@@ -35,7 +35,7 @@ func (p *printer) watch(ctx context.Context, c *client.Client, feed, id string) 
 	}
 	for r, err := range c.WatchRefresh(ctx, feed, id) {
 		if err == nil {
-			_, err = fmt.Fprint(notes, before, progressText(r), after)
+			_, err = fmt.Fprint(notes, before, plain(progressText(r)), after)
 		}
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("the refresh %s goes on; nobody watches it any more: %w", id, ctx.Err())

@@ -180,7 +180,5 @@ func (l *listening) event(at time.Time, d client.ListenerDelivery, a client.List
 
 // line prints an object on a line of its own.
 func (l *listening) line(v any) error {
-	e := json.NewEncoder(l.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return writeJSON(l.out, v, "")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -40,11 +43,38 @@ func newPrinter(cmd *cobra.Command, c *client.Client) *printer {
 	return p
 }
 
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
+func printJSON(w io.Writer, v any) error { return writeJSON(w, v, "  ") }
+
+// writeJSON writes a JSON text whose strings have escapes for all that a terminal
+// would obey: for a machine they are the same strings.
+func writeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", indent)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON writes as escapes what is not to be seen in a JSON text, which can
+// only stand in strings.
+func escapeJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // show prints what the service answered: as it was said, for machines, or in
@@ -73,7 +103,18 @@ func shown[T any](p *printer, v T, err error, print func(*printer, T) error) err
 	return p.show(func() error { return print(p, v) })
 }
 
+// painted is a text that is safe at a terminal, with the colours that were put
+// on it.
+type painted string
+
+// printf prints for people. Texts that are not painted are somebody else's, and
+// nothing in them is obeyed by a terminal.
 func (p *printer) printf(format string, args ...any) error {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = plainLines(text)
+		}
+	}
 	if p.failed == nil {
 		_, p.failed = fmt.Fprintf(p.out, format, args...)
 	}

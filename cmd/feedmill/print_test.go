@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -131,5 +132,33 @@ func TestReport(t *testing.T) {
 				t.Errorf("it says\n%s\nwant\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestNothingInJSONThatATerminalObeys(t *testing.T) {
+	var b strings.Builder
+	var text string
+	if err := json.Unmarshal([]byte(`"ä \u009b \u202e \u007f \udb40\udc01 \"quoted\" <b>"`), &text); err != nil {
+		t.Fatal(err)
+	}
+	if err := printJSON(&b, map[string]string{"a": text}); err != nil {
+		t.Fatal(err)
+	}
+	want := "{\n  \"a\": \"ä \\u009b \\u202e \\u007f \\udb40\\udc01 \\\"quoted\\\" <b>\"\n}\n"
+	if b.String() != want {
+		t.Errorf("printed %q, want %q", b.String(), want)
+	}
+	var back map[string]string
+	if err := json.Unmarshal([]byte(b.String()), &back); err != nil || back["a"] != text {
+		t.Errorf("it reads as %q, %v", back["a"], err)
+	}
+}
+
+func TestTextsArePlainUnlessPainted(t *testing.T) {
+	var b strings.Builder
+	p := &printer{out: &b, colour: true}
+	p.printf("%s %s %d\n", "evil\x1b[2J\u202e\u0085", p.coloured(cell{text: "x\x1b", tone: good}), 7)
+	if got, want := b.String(), "evil\\x1b[2J\\u202e\\u0085 \x1b[32mx\\x1b\x1b[0m 7\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
 	}
 }

@@ -103,19 +103,20 @@ func (p *printer) table(t table) error {
 	var b strings.Builder
 	for _, row := range rows {
 		for i, c := range row {
-			b.WriteString(p.coloured(c))
+			b.WriteString(string(p.coloured(c)))
 			if i < len(row)-1 {
 				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2))
 			}
 		}
 		b.WriteByte('\n')
 	}
-	return p.printf("%s", b.String())
+	return p.printf("%s", painted(b.String()))
 }
 
-func (p *printer) coloured(c cell) string {
-	if !p.colour || c.tone == neutral || c.text == "" {
-		return c.text
+func (p *printer) coloured(c cell) painted {
+	text := plain(c.text)
+	if !p.colour || c.tone == neutral || text == "" {
+		return painted(text)
 	}
-	return "\x1b[" + string(c.tone) + "m" + c.text + "\x1b[0m"
+	return painted("\x1b[" + string(c.tone) + "m" + text + "\x1b[0m")
 }

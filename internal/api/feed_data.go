@@ -46,7 +46,7 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := s.Feeds.CheckQuery(v, q, format.name, c.query["cursor"]); err != nil {
+	if err := s.Feeds.CheckQuery(c.ctx(), v, q, format.name, c.query["cursor"]); err != nil {
 		return answer{}, inSentences(err)
 	}
 	a := answer{status: http.StatusOK, contentType: format.contentType}

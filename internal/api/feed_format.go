@@ -38,9 +38,31 @@ const (
 	workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 )
 
-// outputFormat is the one that the parameter or else the Accept header asks for.
+// excelCSV is CSV that a spreadsheet opens: it begins with a mark by which the
+// encoding is known, and no text in it is taken for a formula.
+const excelCSV = "csv-excel"
+
+// outputFormat is the one that the parameters or else the Accept header ask for.
 // Where the client takes none of them, the answer says so.
 func (c *call) outputFormat() (outputFormat, *answer) {
+	f, refusal := c.namedFormat()
+	text, given := c.query["csv"]
+	switch {
+	case !given || text == "exact":
+		return f, refusal
+	case text != "excel":
+		c.fault(feedmill.Fault{Parameter: "csv", Detail: "This must be exact or excel."})
+		return f, refusal
+	case c.query["format"] != "" && f.name != "csv":
+		c.fault(feedmill.Fault{Parameter: "csv", Detail: "This is for format=csv."})
+		return f, refusal
+	}
+	csv := outputFormats[slices.IndexFunc(outputFormats, func(f outputFormat) bool { return f.name == "csv" })]
+	csv.name = excelCSV
+	return csv, nil
+}
+
+func (c *call) namedFormat() (outputFormat, *answer) {
 	if name, given := c.query["format"]; given {
 		for _, f := range outputFormats {
 			if f.name == name {

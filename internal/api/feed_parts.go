@@ -41,7 +41,7 @@ type Feeds interface {
 	Resume(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)
 
 	// CheckQuery says what is wrong with a query of a version.
-	CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
+	CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
 	// Rows begins to read a version. Whatever is wrong with the query or
 	// keeps it from running is said before there are rows.
 	Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error)

@@ -11,7 +11,7 @@ import (
 )
 
 // rowParameters are the query parameters that say which rows are wanted.
-var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "version", "format"}
+var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "version", "format", "csv"}
 
 // readQueryParameters reads the query of a GET: fields, filters, sorting and limit.
 func (c *call) readQueryParameters() feedmill.Query {

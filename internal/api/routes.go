@@ -85,7 +85,7 @@ func (s *Server) routes() []route {
 		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", handle: s.deleteFeed},
 		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
 		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat(modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
-		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format"}, body: smallBody, long: true, handle: s.queryFeed},
+		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv"}, body: smallBody, long: true, handle: s.queryFeed},
 		{method: "POST", path: "/data_feeds/{id}/refresh", scope: feedmill.ScopeWrite, handle: s.refreshFeed},
 		{method: "POST", path: "/data_feeds/{id}/pause", scope: feedmill.ScopeWrite, action: "feed.pause", handle: s.pauseFeed},
 		{method: "POST", path: "/data_feeds/{id}/resume", scope: feedmill.ScopeWrite, action: "feed.resume", handle: s.resumeFeed},

@@ -50,8 +50,8 @@ var specials = map[string]special{
 	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: []string{"path", "explode"}, allow: []int{422}},
 	"replaceDataFeed": {data: true, undrawn: []string{"path", "explode", "mode", "key"}, allow: []int{422}},
 	"changeDataFeed":  {examplesOnly: true},
-	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version"}},
-	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version"}},
+	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version", "csv"}},
+	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version", "csv"}},
 }
 
 // TestConformance holds the running server and the document against each other:

@@ -17,7 +17,7 @@ import (
 const pageMemory = 1 << 20
 
 // page reads a page to its end.
-func (m *Mill) page(ctx context.Context, read readRows) (feedmill.FeedRows, error) {
+func (m *Mill) page(ctx context.Context, v feedmill.FeedVersion, read readRows) (feedmill.FeedRows, error) {
 	held := &held{folder: m.Temp, holder: share.Holder(ctx), spools: m.Reader.Spools()}
 	page, err := read(ctx, held)
 	if err != nil {
@@ -25,7 +25,10 @@ func (m *Mill) page(ctx context.Context, read readRows) (feedmill.FeedRows, erro
 	}
 	rows := feedmill.FeedRows{ReadCloser: held}
 	if page.Next != nil {
-		rows.Next = page.Next.String()
+		if rows.Next, err = m.sealCursor(v, *page.Next); err != nil {
+			rows.Close()
+			return feedmill.FeedRows{}, err
+		}
 	}
 	return rows, nil
 }

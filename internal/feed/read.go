@@ -12,20 +12,9 @@ import (
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
-func parseCursor(text string) (*lake.Cursor, error) {
-	if text == "" {
-		return nil, nil
-	}
-	cursor, err := lake.ParseCursor(text)
-	if err != nil {
-		return nil, feedmill.Invalid("", feedmill.Fault{Parameter: "cursor", Detail: "This is no cursor; take it from the Link header of the page before."})
-	}
-	return cursor, nil
-}
-
 // CheckQuery says what is wrong with a query of a version.
-func (m *Mill) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error {
-	after, err := parseCursor(cursor)
+func (m *Mill) CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error {
+	after, err := m.openCursor(ctx, v, cursor)
 	if err != nil {
 		return err
 	}
@@ -36,7 +25,7 @@ func (m *Mill) CheckQuery(v feedmill.FeedVersion, q feedmill.Query, format, curs
 // Rows begins to read a version. A page is read to its end first, because what
 // comes after it is known only then; all rows come as they are read.
 func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error) {
-	after, err := parseCursor(cursor)
+	after, err := m.openCursor(ctx, v, cursor)
 	if err != nil {
 		return feedmill.FeedRows{}, err
 	}
@@ -44,7 +33,7 @@ func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Quer
 		return m.Reader.Read(ctx, lakeVersion(v), q, wire.Format(format), after, out)
 	}
 	if q.Limit > 0 && q.Limit < v.Rows {
-		return m.page(ctx, read)
+		return m.page(ctx, v, read)
 	}
 	return stream(ctx, read)
 }

@@ -53,7 +53,9 @@ const (
 	FormatJSON   Format = "json"   // an array of objects
 	FormatNDJSON Format = "ndjson" // an object a line
 	FormatCSV    Format = "csv"    // with a header
-	FormatArrow  Format = "arrow"  // Arrow's stream format
+	// FormatExcelCSV is CSV that a spreadsheet opens without harm.
+	FormatExcelCSV Format = "csv-excel"
+	FormatArrow    Format = "arrow" // Arrow's stream format
 
 	FormatParquet Format = "parquet"
 	FormatXLSX    Format = "xlsx" // a workbook

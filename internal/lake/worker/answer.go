@@ -59,8 +59,8 @@ func newRows(format wire.Format, names []string, columns []*column) (rows, error
 	switch format {
 	case wire.FormatJSON, wire.FormatNDJSON:
 		return newJSON(names, columns, format == wire.FormatJSON), nil
-	case wire.FormatCSV:
-		return &csvRows{names: names, columns: columns}, nil
+	case wire.FormatCSV, wire.FormatExcelCSV:
+		return &csvRows{names: names, columns: columns, excel: format == wire.FormatExcelCSV}, nil
 	case wire.FormatArrow:
 		return newArrow(names, columns), nil
 	case wire.FormatParquet:

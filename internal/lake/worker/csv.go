@@ -1,15 +1,47 @@
 package worker
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // csvRows writes rows as RFC 4180 has them, after a header. A null is an empty
 // field and an empty text is a pair of quotes, so that both come back.
 type csvRows struct {
 	names   []string
 	columns []*column
+	// excel has a spreadsheet show what is there: it knows the encoding by a
+	// mark at the beginning, and takes no text for a formula, which could send
+	// the sheet to somebody.
+	excel bool
+}
+
+// byteOrderMark is U+FEFF in UTF-8.
+const byteOrderMark = "\ufeff"
+
+// formulaStarts are what a text begins with that some spreadsheet takes for a
+// formula.
+var formulaStarts = []string{"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"}
+
+// startsFormula reports whether a spreadsheet would calculate a text, some of
+// them after spaces.
+func startsFormula(text []byte) bool {
+	text = bytes.TrimLeft(text, " ")
+	return slices.ContainsFunc(formulaStarts, func(start string) bool { return bytes.HasPrefix(text, []byte(start)) })
+}
+
+// field writes a text.
+func (w *csvRows) field(dst, text []byte) []byte {
+	if w.excel && startsFormula(text) {
+		text = append([]byte{'\''}, text...)
+	}
+	return appendField(dst, text)
 }
 
 func (w *csvRows) begin(dst []byte) []byte {
+	if w.excel {
+		dst = append(dst, byteOrderMark...)
+	}
 	if len(w.names) == 0 {
 		return dst
 	}
@@ -17,7 +49,7 @@ func (w *csvRows) begin(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendField(dst, []byte(name))
+		dst = w.field(dst, []byte(name))
 	}
 	return append(dst, '\r', '\n')
 }
@@ -31,7 +63,7 @@ func (w *csvRows) append(dst []byte, n int) ([]byte, error) {
 			switch {
 			case c.null(i):
 			case c.kind == kindText:
-				dst = appendField(dst, c.text(i))
+				dst = w.field(dst, c.text(i))
 			default:
 				dst = c.appendValue(dst, i)
 			}
