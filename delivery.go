@@ -1,6 +1,9 @@
 package feedmill
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // DeliveryState is how far a delivery has come.
 type DeliveryState string
@@ -104,6 +107,10 @@ type Outcome struct {
 	Reason  string
 	DueAt   time.Time // of a retrying delivery
 	At      time.Time
+	// By is the replica whose word this is: nothing is written of an open
+	// delivery in a slot that is not that replica's any more. Where it is empty
+	// it counts whoever says so.
+	By string
 	// Succeeded moves the subscription's LastSuccessAt to At and ends its run
 	// of failures, Failed adds to it.
 	Succeeded, Failed bool
@@ -113,6 +120,18 @@ type Outcome struct {
 	Disable string // the reason; empty means no change
 	Notice  *Event
 }
+
+// LockedError says that some outcomes could not be written, because somebody holds
+// a lock on their deliveries. All others were.
+type LockedError struct {
+	Deliveries map[ID]struct{}
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("%d deliveries are locked by somebody", len(e.Deliveries))
+}
+
+func (e *LockedError) Unwrap() error { return ErrUnavailable }
 
 // RetryPosition is a place among the retries of all subscriptions, which stand in
 // the order of their subscription, their time and their Seq. The zero value is

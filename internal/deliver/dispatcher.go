@@ -124,6 +124,7 @@ type Dispatcher struct {
 
 	pollNow, replayNow, leaseNow, rewindNow chan struct{}
 	outcomes                                chan settling
+	heldUp                                  sync.WaitGroup // outcomes to be written later
 }
 
 // New makes a dispatcher. It takes offers at once and works while [Dispatcher.Run] runs.
@@ -199,6 +200,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	close(d.outcomes)
 	last.Reset(lastWrites)
 	settler.Wait()
+	d.heldUp.Wait()
 	last.Stop()
 
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrites)

@@ -47,7 +47,9 @@ type troubledStore struct {
 	// noSlots says that this replica may have none. given are those that it
 	// gave back since.
 	slotsMu sync.Mutex
-	given   slotSet
+	// lockedSub is the subscription whose deliveries somebody has locked.
+	lockedSub atomic.Value
+	given     slotSet
 }
 
 func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error) {
@@ -114,7 +116,19 @@ func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAtt
 	case s.settleRefuses.Load():
 		return nil, errors.New("this cannot be written")
 	}
-	return s.DB.Settle(ctx, o, maxAttempts)
+	locked := make(map[feedmill.ID]struct{})
+	sub, _ := s.lockedSub.Load().(feedmill.ID)
+	free := slices.DeleteFunc(slices.Clone(o), func(o feedmill.Outcome) bool {
+		if o.Subscription == sub {
+			locked[o.Delivery] = struct{}{}
+		}
+		return o.Subscription == sub
+	})
+	due, err := s.DB.Settle(ctx, free, maxAttempts)
+	if err == nil && len(locked) > 0 {
+		err = &feedmill.LockedError{Deliveries: locked}
+	}
+	return due, err
 }
 
 type endpoint func(context.Context, Target, Message) Result

@@ -16,9 +16,10 @@ type lane struct {
 	slot          int
 	subscription  subscription
 	backlog       backlog
-	// running is how many attempts are under way.
-	running int
-	pace    pace
+	// running is how many attempts are under way, and heldUp how many outcomes
+	// cannot be written because somebody has locked their deliveries.
+	running, heldUp int
+	pace            pace
 	// trustedAt is when its endpoint was last said to work: failures of
 	// attempts that were begun before that say nothing.
 	trustedAt time.Time
@@ -116,6 +117,10 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 		// The timer that says so may be late, as after the process was frozen.
 		d.expire(now)
 		signal(d.leaseNow)
+		return task{}, false
+	}
+	if l.heldUp > 0 {
+		d.wait(l, stalled, lockedWait)
 		return task{}, false
 	}
 	if target.held() {

@@ -13,6 +13,11 @@ func (d *Dispatcher) decide(t task, m Message, r Result, now time.Time) feedmill
 	o := feedmill.Outcome{
 		Workspace: t.target.Workspace, Subscription: t.target.Subscription, Delivery: t.due.id, Seq: t.due.seq, At: now.UTC().Truncate(time.Millisecond),
 	}
+	if !r.ok() || t.target.Settings.Ordered {
+		// What has arrived has arrived, whoever has the slot by now; unless
+		// order hangs on it.
+		o.By = d.Replica
+	}
 	if !r.NotSent {
 		o.Attempt = r.record(t.due.id, m)
 	}

@@ -13,6 +13,7 @@ import (
 type settling struct {
 	outcome feedmill.Outcome
 	lane    *lane
+	heldUp  bool // by somebody's lock
 }
 
 // refusedWait is how long a delivery rests whose outcome the store refused.
@@ -86,6 +87,7 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 		outcomes[i] = s.outcome
 	}
 	wait := 50 * time.Millisecond
+	var locked *feedmill.LockedError
 	for {
 		notices, err := d.Store.Settle(ctx, outcomes, d.Schedule.Attempts())
 		switch {
@@ -95,6 +97,10 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 			return
 		case ctx.Err() != nil:
 			d.settled(batch)
+			return
+		case errors.As(err, &locked):
+			d.holdUp(ctx, batch, locked.Deliveries)
+			d.Offer(notices)
 			return
 		case !errors.Is(err, feedmill.ErrUnavailable) && len(batch) > 1:
 			for _, s := range batch {
@@ -126,6 +132,9 @@ func (d *Dispatcher) settled(batch []settling) {
 		l, o := s.lane, s.outcome
 		l.backlog.forget(o.Delivery)
 		delete(d.sending, o.Delivery)
+		if s.heldUp {
+			l.heldUp--
+		}
 		if o.State == feedmill.DeliveryRetrying {
 			l.backlog.retries.add(o.DueAt, maxLaneRetries)
 			d.dueAt(o.DueAt)

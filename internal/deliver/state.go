@@ -13,7 +13,7 @@ const (
 	ready
 	// limited lanes wait for time to pass because of their rate limit, tripped
 	// ones because their breaker is open, and stalled ones because the store
-	// could not be read.
+	// could not be read, or not written to.
 	limited
 	tripped
 	stalled

@@ -67,7 +67,11 @@ func (db *DB) acceptCalls(ctx context.Context, calls []*acceptCall) error {
 		}
 		keeps = keeps || c.respond != nil
 	}
-	return db.withPartitions(ctx, ids, func() error {
+	// A publisher's id can be locked by a replica that was frozen after it had
+	// claimed it. That ends before this gives up.
+	patient, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	try := func() error {
 		batch := newAcceptBatch(calls)
 		steps := []func(*pgx.Batch) error{batch.claimAndMatch, batch.findHolders, batch.makeDeliveries, batch.write}
 		if keeps {
@@ -85,6 +89,13 @@ func (db *DB) acceptCalls(ctx context.Context, calls []*acceptCall) error {
 			}
 		}
 		return nil
+	}
+	return db.withPartitions(ctx, ids, func() error {
+		for {
+			if err := try(); !hasCode(err, lockNotAvailable) || patient.Err() != nil {
+				return err
+			}
+		}
 	})
 }
 

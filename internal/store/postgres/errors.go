@@ -22,6 +22,7 @@ const (
 	undefinedTable      = "42P01"
 	duplicateTable      = "42P07"
 	duplicateObject     = "42710" // such as the type of a table's rows
+	lockNotAvailable    = "55P03" // within lock_timeout
 	untranslatable      = "22021" // a text that holds a zero byte or is no UTF-8
 )
 

@@ -28,6 +28,10 @@ func migrateUp(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		// To migrate, or to wait for whoever does, takes what it takes.
+		if _, err := tx.Exec(ctx, noLimitsInside); err != nil {
+			return err
+		}
 		var version int
 		if err := tx.QueryRow(ctx, `SELECT version FROM schema_version FOR UPDATE`).Scan(&version); err != nil {
 			return err

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/feedmill/feedmill"
@@ -75,29 +74,6 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
 	return db, nil
-}
-
-// planAnew has every statement planned for the values it is called with, which
-// say what partitions to read, and for the tables as they are: a plan made
-// while a table was small would be kept when it is not any more.
-const planAnew = `SET plan_cache_mode = force_custom_plan`
-
-// planOnce has a statement planned once for ever, by index and row by row. It is
-// for those that are called all the time, with values for which no other plan is
-// ever better, and that read no more of the tables that are divided by days than
-// they must: to plan them costs more than to run them.
-const planOnce = `SET plan_cache_mode = force_generic_plan;
-	SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`
-
-// newPool makes a pool of connections on which settings have been made. To
-// compile a plan would take longer than any of them runs.
-func newPool(ctx context.Context, config *pgxpool.Config, settings string) (*pgxpool.Pool, error) {
-	config = config.Copy()
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, settings+`; SET jit = off`)
-		return err
-	}
-	return pgxpool.NewWithConfig(ctx, config)
 }
 
 // Close waits for the connections in use and closes them.

@@ -14,18 +14,23 @@ import (
 const maxSharedOutcomes = 1000
 
 // Settle writes outcomes, each with its attempt, and what they mean for their
-// subscriptions, all or none. A delivery that is not open any more keeps its
-// state, but its attempt is written; of one that is not there nothing is. To
-// settle the same attempt again changes nothing. The deliveries of notices that
-// are due are returned.
+// subscriptions, all or none; but those of deliveries that somebody has locked are
+// left out, and named by a feedmill.LockedError. A delivery that is not open any
+// more keeps its state, but its attempt is written; of one that is not there
+// nothing is. To settle the same attempt again changes nothing. The deliveries of
+// notices that are due are returned.
 func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if len(outcomes) == 0 {
 		return nil, nil
 	}
 	if slices.ContainsFunc(outcomes, changesSubscription) {
-		return db.settleAlone(ctx, outcomes, maxAttempts)
+		due, err := db.settleAlone(ctx, outcomes, maxAttempts)
+		if hasCode(err, lockNotAvailable) {
+			return db.settleApart(ctx, outcomes, maxAttempts)
+		}
+		return due, err
 	}
-	return nil, db.settles.do(ctx, outcomes)
+	return nil, lockedAmong(outcomes, db.settles.do(ctx, outcomes))
 }
 
 // changesSubscription reports whether an outcome does more than end or move its
@@ -48,7 +53,11 @@ func (db *DB) settleCalls(ctx context.Context, calls [][]feedmill.Outcome) error
 			countFailures(b)
 			return first(b)
 		}
-		if err := db.pipeline(ctx, steps...); err != nil {
+		err := db.pipeline(ctx, steps...)
+		if hasCode(err, lockNotAvailable) {
+			return db.settleFree(ctx, outcomes)
+		}
+		if err != nil {
 			return err
 		}
 		db.successes.note(noted)
@@ -86,7 +95,14 @@ func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, maxA
 
 // settle settles outcomes and accepts their notices.
 func (t tx) settle(ctx context.Context, outcomes []feedmill.Outcome, notices *acceptCall) error {
+	if _, err := t.exec(ctx, `SET LOCAL lock_timeout = `+milliseconds(steadyLockPatience)); err != nil {
+		return err
+	}
 	if err := t.lockSubscriptions(ctx, outcomes); err != nil {
+		return err
+	}
+	outcomes, err := t.inOwnSlots(ctx, outcomes)
+	if err != nil || len(outcomes) == 0 {
 		return err
 	}
 	if err := t.send(ctx, rounds(outcomes)...); err != nil {

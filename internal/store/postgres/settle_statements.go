@@ -20,11 +20,16 @@ import (
 // always new: a second time it would not find the delivery untried.
 const endArrived = `WITH gone AS (
 		DELETE FROM open_deliveries d
-		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[]) AS o (id, workspace_id, at, attempt_id, attempt)
-		WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND d.attempts = 0
+		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[], $6::text[])
+			AS o (id, workspace_id, at, attempt_id, attempt, replica)
+		WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND d.attempts = 0 AND ` + inOwnSlot + `
 		RETURNING ` + keptColumns + `, o.at, o.attempt_id, o.attempt)
 	INSERT INTO ended_deliveries (` + endingColumns + `, ended_at, final_id, final_attempt, state, reason, attempts, final_number)
 	SELECT *, 'delivered', '', 1, 1 FROM gone`
+
+// inOwnSlot is the condition that whoever settles an open delivery has its slot
+// still. Where nobody is named it does not matter.
+const inOwnSlot = `(o.replica = '' OR EXISTS (SELECT 1 FROM slots s WHERE s.slot = d.slot AND s.owner = o.replica OFFSET 0))`
 
 // keptColumns are endingColumns of an open delivery.
 const keptColumns = `d.id, d.workspace_id, d.subscription_id, d.event_id, d.seq, d.type, d.resource_id, d.budget, d.apart`
@@ -32,17 +37,18 @@ const keptColumns = `d.id, d.workspace_id, d.subscription_id, d.event_id, d.seq,
 // arrivedArrays are the values of endArrived.
 func arrivedArrays(outcomes []*feedmill.Outcome) []any {
 	n := len(outcomes)
-	texts := make([]string, 3*n)
-	ids, workspaces, attempts := texts[:n:n], texts[n:2*n:2*n], texts[2*n:]
+	texts := make([]string, 4*n)
+	ids, workspaces, attempts, replicas := texts[:n:n], texts[n:2*n:2*n], texts[2*n:3*n:3*n], texts[3*n:]
 	ends, packed := make([]time.Time, n), make([][]byte, n)
 	var b []byte
 	for i, o := range outcomes {
 		ids[i], workspaces[i], attempts[i], ends[i] = string(o.Delivery), string(o.Workspace), string(o.Attempt.ID), o.At
+		replicas[i] = o.By
 		from := len(b)
 		b = packAttempt(b, o.Attempt)
 		packed[i] = b[from:len(b):len(b)]
 	}
-	return []any{ids, workspaces, ends, attempts, packed}
+	return []any{ids, workspaces, ends, attempts, packed, replicas}
 }
 
 // endOpen ends deliveries, most of which were tried before, some of them with
@@ -50,10 +56,10 @@ func arrivedArrays(outcomes []*feedmill.Outcome) []any {
 // partitions to read.
 const endOpen = `WITH gone AS (
 		DELETE FROM open_deliveries d
-		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[], $6::text[], $7::text[])
-			AS o (id, workspace_id, at, attempt_id, attempt, state, reason)
+		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[], $6::text[], $7::text[], $10::text[])
+			AS o (id, workspace_id, at, attempt_id, attempt, state, reason, replica)
 		WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND NOT EXISTS (SELECT 1 FROM attempts a
-			WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $8 AND $9 OFFSET 0)
+			WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $8 AND $9 OFFSET 0) AND ` + inOwnSlot + `
 		RETURNING ` + keptColumns + `, o.at, o.attempt_id, o.attempt, o.state, o.reason,
 			d.attempts + (o.attempt_id IS NOT NULL)::integer, CASE WHEN o.attempt_id IS NOT NULL THEN d.attempts + 1 END)
 	INSERT INTO ended_deliveries (` + endingColumns + `, ended_at, final_id, final_attempt, state, reason, attempts, final_number)
@@ -63,16 +69,16 @@ const endOpen = `WITH gone AS (
 func endedArrays(outcomes []*feedmill.Outcome) []any {
 	n := len(outcomes)
 	ids, workspaces, attempts := make([]string, n), make([]string, n), make([]*string, n)
-	states, reasons := make([]string, n), make([]string, n)
+	states, reasons, replicas := make([]string, n), make([]string, n), make([]string, n)
 	ends, packed := make([]time.Time, n), make([][]byte, n)
 	for i, o := range outcomes {
 		ids[i], workspaces[i], ends[i] = string(o.Delivery), string(o.Workspace), o.At
-		states[i], reasons[i] = string(o.State), asText(o.Reason)
+		states[i], reasons[i], replicas[i] = string(o.State), asText(o.Reason), o.By
 		if o.Attempt != nil {
 			attempts[i], packed[i] = (*string)(&o.Attempt.ID), packAttempt(nil, o.Attempt)
 		}
 	}
-	return []any{ids, workspaces, ends, attempts, packed, states, reasons, ids[0], ids[n-1]}
+	return []any{ids, workspaces, ends, attempts, packed, states, reasons, ids[0], ids[n-1], replicas}
 }
 
 // moveOpen and countEnded take attemptArrays. They begin with the outcomes as the
@@ -84,7 +90,7 @@ const (
 	// moveOpen leaves deliveries open, for another attempt.
 	moveOpen = withOutcomes + `, counted AS (
 			UPDATE open_deliveries d SET state = o.state, reason = o.reason, due_at = o.due_at, attempts = d.attempts + o.tried
-			FROM o WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND ` + notCounted + `
+			FROM o WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND ` + notCounted + ` AND ` + inOwnSlot + `
 			RETURNING d.id, d.attempts, ` + attemptOf + `
 		)` + writeAttempts
 
@@ -105,9 +111,9 @@ const (
 			SELECT *, (attempt_id <> '')::integer AS tried
 			FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
 					$7::timestamptz[], $8::integer[], $9::text[], $10::bytea[],
-					$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[])
+					$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $18::text[])
 				AS o (id, workspace_id, state, reason, due_at, attempt_id,
-					tried_at, status, error, header, dns, connect, tls, first_byte, total)
+					tried_at, status, error, header, dns, connect, tls, first_byte, total, replica)
 			WHERE $16::text <= $17::text
 		)`
 
@@ -127,14 +133,14 @@ const (
 // attemptArrays are the values of moveOpen and countEnded, column by column.
 func attemptArrays(outcomes []*feedmill.Outcome) []any {
 	var (
-		ids, workspaces, states, reasons, attempts, faults []string
-		due, times                                         []time.Time
-		statuses                                           []int32
-		headers                                            [][]byte
-		dns, connect, tls, firstByte, total                []int64
+		ids, workspaces, states, reasons, attempts, faults, replicas []string
+		due, times                                                   []time.Time
+		statuses                                                     []int32
+		headers                                                      [][]byte
+		dns, connect, tls, firstByte, total                          []int64
 	)
 	for _, o := range outcomes {
-		ids, workspaces = append(ids, string(o.Delivery)), append(workspaces, string(o.Workspace))
+		ids, workspaces, replicas = append(ids, string(o.Delivery)), append(workspaces, string(o.Workspace)), append(replicas, o.By)
 		states, reasons, due = append(states, string(o.State)), append(reasons, asText(o.Reason)), append(due, o.DueAt)
 		var a feedmill.Attempt
 		if o.Attempt != nil {
@@ -148,7 +154,7 @@ func attemptArrays(outcomes []*feedmill.Outcome) []any {
 	}
 	return []any{
 		ids, workspaces, states, reasons, due, attempts, times, statuses, faults, headers,
-		dns, connect, tls, firstByte, total, ids[0], ids[len(ids)-1],
+		dns, connect, tls, firstByte, total, ids[0], ids[len(ids)-1], replicas,
 	}
 }
 
