@@ -162,6 +162,18 @@ type DueQuery struct {
 	// Heads asks for the oldest open delivery of each resource only.
 	Heads bool
 	Limit int
+	// MaxBytes, where it is not zero, ends the list with the delivery with which
+	// their payloads come to so many bytes.
+	MaxBytes int
+}
+
+// IsFull reports whether a list ends because of the bytes of its payloads.
+func (q DueQuery) IsFull(due []DueDelivery) bool {
+	bytes := 0
+	for i := range due {
+		bytes += len(due[i].Payload)
+	}
+	return q.MaxBytes > 0 && bytes >= q.MaxBytes
 }
 
 // DueDelivery is a delivery to send, with the text to send.

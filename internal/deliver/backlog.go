@@ -11,9 +11,14 @@ import (
 type backlog struct {
 	memory *memory
 	queue  []queued
+	// bytes is what the queue takes, and place where this stands among those of
+	// its workspace that have something queued; below zero it has nothing.
+	bytes, place int
 	// known are the deliveries that are queued, under way or being settled:
 	// those that the store still calls due although they are taken care of.
-	known map[feedmill.ID]struct{}
+	// The value is what each takes, and knownBytes what all do.
+	known      map[feedmill.ID]int
+	knownBytes int
 
 	// rest is what the store may hold beyond these.
 	rest rest
@@ -34,6 +39,8 @@ type backlog struct {
 	retries   dueTimes
 	// itemSize is about how many bytes a delivery takes.
 	itemSize int
+	// expected and expectedBytes are what is taken to be read.
+	expected, expectedBytes int
 
 	// reading says that a worker reads the subscription or its deliveries.
 	// What is queued goes on meanwhile, unless it is ordered. settled are
@@ -59,10 +66,14 @@ const (
 const (
 	// firstItemSize is what a delivery is taken to need before one is seen.
 	firstItemSize = 16 << 10
+	// fewQueued is how many deliveries of a lane are few.
+	fewQueued = 8
 	// readBytes is about how much one read of a lane's deliveries brings.
 	readBytes = 4 << 20
-	// readMost is how many deliveries it brings at most.
+	// readMost is how many deliveries it brings at most, and readFew how many
+	// where there is little room.
 	readMost = 500
+	readFew  = 32
 	// recheckAfter is how long a backlog with deliveries in hand takes them
 	// for all that the store calls due.
 	recheckAfter = 5 * time.Second
@@ -72,7 +83,7 @@ const (
 )
 
 func newBacklog(m *memory) backlog {
-	return backlog{memory: m, known: make(map[feedmill.ID]struct{}), itemSize: firstItemSize}
+	return backlog{memory: m, place: -1, known: make(map[feedmill.ID]int), itemSize: firstItemSize}
 }
 
 // offer takes a delivery that is due now. It is queued, unless only the store
@@ -85,7 +96,7 @@ func (b *backlog) offer(due feedmill.DueDelivery, mayQueue bool) {
 		if b.overtaken == "" || due.ID < b.overtaken {
 			b.overtaken = due.ID
 		}
-	case !mayQueue, b.rest == unread, !b.memory.fits(len(b.queue)):
+	case !mayQueue, b.rest == unread, !b.memory.fits(b, due.Workspace, sizeOf(&due)):
 		b.leaveToStore(due.ID)
 	default:
 		b.push(due)
@@ -108,9 +119,12 @@ func (b *backlog) has(id feedmill.ID) bool {
 
 // push queues a delivery.
 func (b *backlog) push(due feedmill.DueDelivery) {
-	b.queue = append(b.queue, b.memory.hold(due))
-	b.known[due.ID] = struct{}{}
-	b.itemSize += (len(due.Payload) + itemBytes - b.itemSize) / 8
+	q := b.memory.hold(due)
+	b.queue = append(b.queue, q)
+	b.memory.account(b, q.event.workspace, q.size())
+	b.known[due.ID] = q.size()
+	b.knownBytes += q.size()
+	b.itemSize += (q.size() - b.itemSize) / 8
 }
 
 // pop takes the first delivery of the queue. It stays known.
@@ -118,6 +132,7 @@ func (b *backlog) pop() queued {
 	q := b.queue[0]
 	b.queue[0] = queued{}
 	b.queue = b.queue[1:]
+	b.memory.account(b, q.event.workspace, -q.size())
 	b.memory.release(q)
 	return q
 }
@@ -125,7 +140,7 @@ func (b *backlog) pop() queued {
 // forget lets go of a delivery whose outcome is written, or that was not sent
 // after all.
 func (b *backlog) forget(id feedmill.ID) {
-	delete(b.known, id)
+	b.notKnown(id)
 	if b.reading {
 		if b.settled == nil {
 			b.settled = make(map[feedmill.ID]struct{})
@@ -134,13 +149,20 @@ func (b *backlog) forget(id feedmill.ID) {
 	}
 }
 
+func (b *backlog) notKnown(id feedmill.ID) {
+	b.knownBytes -= b.known[id]
+	delete(b.known, id)
+}
+
 // dropQueue forgets what waits in memory; the store still has it.
 func (b *backlog) dropQueue() {
-	for _, q := range b.queue {
-		delete(b.known, q.id)
+	queue := b.queue
+	b.queue = nil
+	for _, q := range queue {
+		b.notKnown(q.id)
+		b.memory.account(b, q.event.workspace, -q.size())
 		b.memory.release(q)
 	}
-	b.queue = nil
 	b.readAll()
 }
 
@@ -175,9 +197,29 @@ func (b *backlog) hasWork() bool {
 	return len(b.queue) > 0 || b.rest == unread && !b.reading
 }
 
-// wantsRead reports whether more of the rest should be queued: where few
-// deliveries are, or not many and memory has room for all that a read may bring.
+// wantsRead reports whether more of the rest should be queued: where none is, or
+// few are and there is room for some, or not many and there is room for all that a
+// read may bring.
 func (b *backlog) wantsRead() bool {
-	n := len(b.queue)
-	return b.rest == unread && (n < laneFloor/4 || (n < min(readMost, b.memory.maxLane)/2 && b.memory.room() >= readMost))
+	if b.rest != unread {
+		return false
+	}
+	switch n := len(b.queue); {
+	case n == 0:
+		return true
+	case n < fewQueued:
+		return b.memory.hasRoom(fewQueued, fewQueued*b.itemSize)
+	default:
+		return n < min(readMost, b.memory.maxLane)/2 && b.memory.hasRoom(readMost, readBytes)
+	}
+}
+
+// wantsSingle reports whether a read can only bring a single delivery, past the
+// bound on memory.
+func (b *backlog) wantsSingle(workspace feedmill.ID) bool {
+	if len(b.queue) > 0 || b.memory.hasRoom(1, b.itemSize) {
+		return false
+	}
+	deliveries, bytes := b.memory.shareOf(b, workspace)
+	return deliveries == 0 || bytes < b.itemSize || !b.memory.makeRoom(workspace, b.itemSize)
 }

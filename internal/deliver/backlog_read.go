@@ -7,34 +7,61 @@ import (
 )
 
 // beginQuery makes the query for more of the backlog, as much as there is room
-// for. Heads asks for the first delivery of each resource: then nothing that is
-// queued stays.
+// for, and one delivery where there is none. Heads asks for the first delivery of
+// each resource: then nothing that is queued stays.
 func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time, heads bool) feedmill.DueQuery {
 	if heads {
 		b.dropQueue()
 	}
-	q := feedmill.DueQuery{Subscription: subscription, Now: now, Heads: heads, Limit: laneFloor}
-	if b.memory.room() >= readMost {
-		q.Limit = min(max(readBytes/b.itemSize, laneFloor), readMost)
+	q := feedmill.DueQuery{Subscription: subscription, Now: now, Heads: heads, Limit: readMost, MaxBytes: readBytes}
+	if !b.memory.hasRoom(readMost, readBytes) {
+		n, bytes := b.memory.room()
+		q.Limit, q.MaxBytes = min(n, readFew), min(bytes, readFew*b.itemSize)
 	}
-	if b.readFrom == "" {
-		q.Limit += len(b.known) // which come first, and have to be read over
-	} else {
-		q.From = b.readFrom
-	}
-	b.memory.expected += q.Limit
+	q.Limit = max(min(q.Limit, q.MaxBytes/b.itemSize), 1)
+	b.expected, b.expectedBytes = q.Limit, q.Limit*b.itemSize
+	b.memory.expected += b.expected
+	b.memory.expectedBytes += b.expectedBytes
+	q.MaxBytes = max(q.MaxBytes, 1)
+	q.From = b.readFrom
+	b.addKnown(&q)
 	b.rest, b.readFrom, b.checkedAt = allKnown, beyondIDs, now
 	b.retries.pass(now)
 	return q
 }
 
-// endQuery queues what a query has read, as far as it fits.
-func (b *backlog) endQuery(q feedmill.DueQuery, due []feedmill.DueDelivery) {
-	from, cut := q.From, len(due) == q.Limit
+// addKnown makes a query ask for as much more as is known of what it will find,
+// and has to be read over. In a large one behind the beginning that is little.
+func (b *backlog) addKnown(q *feedmill.DueQuery) {
+	switch {
+	case q.From == "":
+		q.Limit += len(b.known)
+		q.MaxBytes += b.knownBytes
+	case q.Limit < readFew:
+		for id, size := range b.known {
+			if id >= q.From {
+				q.Limit++
+				q.MaxBytes += size
+			}
+		}
+	}
+}
+
+// expectNothing ends the expectations of a query.
+func (b *backlog) expectNothing() {
+	b.memory.expected -= b.expected
+	b.memory.expectedBytes -= b.expectedBytes
+	b.expected, b.expectedBytes = 0, 0
+}
+
+// endQuery queues what a query has read, as far as it fits. With single, the
+// first of it fits in any case.
+func (b *backlog) endQuery(q feedmill.DueQuery, due []feedmill.DueDelivery, single bool) {
+	from, cut := q.From, len(due) == q.Limit || q.IsFull(due)
 	for _, item := range due {
 		_, settled := b.settled[item.ID]
 		if !b.has(item.ID) && !settled {
-			if !b.memory.fits(len(b.queue)) {
+			if !b.memory.fits(b, item.Workspace, sizeOf(&item)) && !(single && len(b.queue) == 0) {
 				cut = true
 				break
 			}

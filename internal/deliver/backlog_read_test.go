@@ -18,18 +18,25 @@ func TestQueries(t *testing.T) {
 		readFrom feedmill.ID
 		heads    bool
 		limit    int
+		bytes    int
+		expected int
 		from     feedmill.ID
 		queue    int // what stays of it
 	}{
-		{name: "nothing seen yet", backlog: testBacklog(1000, 1000), limit: 256},
-		{name: "small ones", backlog: testBacklog(1000, 1000), itemSize: 1000, limit: 500},
-		{name: "large ones", backlog: testBacklog(1000, 1000), itemSize: 1 << 20, limit: 32},
-		{name: "between", backlog: testBacklog(1000, 1000), itemSize: 40_000, limit: 104},
-		{name: "just room for all", backlog: testBacklog(500, 1000), limit: 256},
-		{name: "no room for all", backlog: testBacklog(499, 1000), limit: 32},
-		{name: "behind what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 500, from: "dlv_0003", queue: 3},
-		{name: "from the beginning, over what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, limit: 503, queue: 3},
-		{name: "heads", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", heads: true, limit: 500},
+		{name: "nothing seen yet", backlog: testBacklog(1000, 1000), limit: 256, bytes: readBytes, expected: 256},
+		{name: "small ones", backlog: testBacklog(1000, 1000), itemSize: 1000, limit: 500, bytes: readBytes, expected: 500},
+		{name: "large ones", backlog: testBacklog(1000, 1000), itemSize: 1 << 20, limit: 4, bytes: readBytes, expected: 4},
+		{name: "between", backlog: testBacklog(1000, 1000), itemSize: 40_000, limit: 104, bytes: readBytes, expected: 104},
+		{name: "just room for all", backlog: testBacklog(500, 1000), limit: 256, bytes: readBytes, expected: 256},
+		{name: "no room for all", backlog: testBacklog(499, 1000), limit: 32, bytes: 32 * firstItemSize, expected: 32},
+		{name: "room for a few", backlog: testBacklog(5, 1000), limit: 5, bytes: 32 * firstItemSize, expected: 5},
+		{name: "no room", backlog: testBacklog(3, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 2, bytes: 32_000 + itemBytes + eventOverhead + 2, expected: 1, from: "dlv_0003", queue: 3},
+		{name: "behind what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 500, bytes: readBytes, expected: 500, from: "dlv_0003", queue: 3},
+		{
+			name: "from the beginning, over what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000,
+			limit: 503, bytes: readBytes + 3*(itemBytes+eventOverhead+2), expected: 500, queue: 3,
+		},
+		{name: "heads", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", heads: true, limit: 500, bytes: readBytes, expected: 500},
 	} {
 		b := c.backlog
 		b.offerAll(deliveries(1, 1+c.known))
@@ -38,10 +45,10 @@ func TestQueries(t *testing.T) {
 		}
 		b.readFrom, b.rest = c.readFrom, unread
 		q := b.beginQuery("sub_1", now, c.heads)
-		if want := (feedmill.DueQuery{Subscription: "sub_1", Now: now, From: c.from, Heads: c.heads, Limit: c.limit}); q != want {
+		if want := (feedmill.DueQuery{Subscription: "sub_1", Now: now, From: c.from, Heads: c.heads, Limit: c.limit, MaxBytes: c.bytes}); q != want {
 			t.Errorf("%s: the query is %+v, want %+v", c.name, q, want)
 		}
-		if b.rest != allKnown || !b.checkedAt.Equal(now) || b.memory.expected != c.limit || len(b.queue) != c.queue {
+		if b.rest != allKnown || !b.checkedAt.Equal(now) || b.memory.expected != c.expected || len(b.queue) != c.queue {
 			t.Errorf("%s: the rest is %d, checked at %v; %d are expected and %d queued", c.name, b.rest, b.checkedAt, b.memory.expected, len(b.queue))
 		}
 	}
@@ -49,10 +56,10 @@ func TestQueries(t *testing.T) {
 
 // One read leaves room for another only where both fit.
 func TestExpectedTakesRoom(t *testing.T) {
-	m := &memory{maxQueued: 900, maxLane: 900, events: make(map[feedmill.ID]*event)}
+	m := new(newMemory(900, 900))
 	one, two := newBacklog(m), newBacklog(m)
 	one.itemSize, two.itemSize = 100, 100
-	if a, b := one.beginQuery("a", time.Now(), false), two.beginQuery("b", time.Now(), false); a.Limit != 500 || b.Limit != laneFloor {
+	if a, b := one.beginQuery("a", time.Now(), false), two.beginQuery("b", time.Now(), false); a.Limit != 500 || b.Limit != readFew {
 		t.Errorf("the limits are %d and %d", a.Limit, b.Limit)
 	}
 }
@@ -100,7 +107,8 @@ func TestWhatIsRead(t *testing.T) {
 			c.during(b)
 		}
 		q.Limit = c.limit
-		b.endQuery(q, c.due)
+		b.expectNothing()
+		b.endQuery(q, c.due, false)
 		if !slices.Equal(b.numbers(), c.queue) || b.rest != c.rest || b.readFrom != c.readFrom || b.readSeq != c.readSeq {
 			t.Errorf("%s: queued are %v, the rest is %d from %q, read up to %d", c.name, b.numbers(), b.rest, b.readFrom, b.readSeq)
 		}
@@ -120,8 +128,10 @@ func TestWhenMoreIsRead(t *testing.T) {
 		{testBacklog(1000, 100), 50, false},
 		{testBacklog(600, 1000), 100, true},
 		{testBacklog(600, 1000), 101, false}, // there is no room for all of a read
-		{testBacklog(10, 1000), 7, true},
-		{testBacklog(10, 1000), 8, false},
+		{testBacklog(10, 1000), 2, true},
+		{testBacklog(10, 1000), 3, false}, // nor for a few
+		{testBacklog(10, 1000), 0, true},
+		{testBacklog(0, 1000), 0, true},
 	} {
 		b := c.backlog
 		b.offerAll(deliveries(0, c.queued+1)[1:])
@@ -140,7 +150,7 @@ func TestOvertakenWaitForTheEnd(t *testing.T) {
 	b.rest, b.readFrom, b.overtaken = unread, "dlv_0005", "dlv_0002"
 	q := b.beginQuery("sub_1", time.Now(), false)
 	q.Limit = 3
-	if b.endQuery(q, deliveries(5, 8)); b.overtaken != "dlv_0002" || b.readFrom != "dlv_0007" || b.rest != unread {
+	if b.endQuery(q, deliveries(5, 8), false); b.overtaken != "dlv_0002" || b.readFrom != "dlv_0007" || b.rest != unread {
 		t.Errorf("with more to read it is read from %q, overtaken is %q", b.readFrom, b.overtaken)
 	}
 }
@@ -168,7 +178,7 @@ func TestItemSizeFollowsPayloads(t *testing.T) {
 		d.Payload = make([]byte, 1000)
 		b.offer(d, true)
 	}
-	if b.itemSize < 1000 || b.itemSize > 1200 {
+	if b.itemSize < 1000 || b.itemSize > 1400 {
 		t.Errorf("a delivery is taken to need %d bytes", b.itemSize)
 	}
 }

@@ -3,7 +3,6 @@ package deliver
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +31,7 @@ func deliveries(from, to int) (all []feedmill.DueDelivery) {
 }
 
 func testBacklog(maxQueued, maxLane int) *backlog {
-	b := newBacklog(&memory{maxQueued: maxQueued, maxLane: maxLane, events: make(map[feedmill.ID]*event)})
+	b := newBacklog(new(newMemory(maxQueued, maxLane)))
 	return &b
 }
 
@@ -85,7 +84,7 @@ func TestOffersThatAreLeftToTheStore(t *testing.T) {
 func TestOffersThatWereOvertaken(t *testing.T) {
 	b := testBacklog(100, 100)
 	q := b.beginQuery("sub", time.Now(), false)
-	b.endQuery(q, deliveries(1, 9))
+	b.endQuery(q, deliveries(1, 9), false)
 	b.offer(delivery(7), true)
 	b.offer(delivery(3), true)
 	b.offer(delivery(5), true)
@@ -102,59 +101,9 @@ func TestOffersThatWereOvertaken(t *testing.T) {
 		t.Errorf("%d are queued, to be read on from %q", len(b.queue), b.readFrom)
 	}
 	q = b.beginQuery("sub", time.Now(), false)
-	b.endQuery(q, deliveries(8, 10))
+	b.endQuery(q, deliveries(8, 10), false)
 	if b.readFrom != deliveryID(3) || b.rest != unread || b.overtaken != "" || len(b.queue) != 8 {
 		t.Errorf("after the end it is read from %q, rest %d, %d are queued", b.readFrom, b.rest, len(b.queue))
-	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	m := &memory{maxQueued: 100, maxLane: 40, events: make(map[feedmill.ID]*event)}
-	for i, want := range []int{40, 40, laneFloor, laneFloor} {
-		b := newBacklog(m)
-		b.offerAll(deliveries(1, 60))
-		if len(b.queue) != want || b.rest != unread || b.readFrom != deliveryID(want) {
-			t.Errorf("lane %d has %d queued, want %d, and reads on from %q", i, len(b.queue), want, b.readFrom)
-		}
-	}
-	if m.queued != 144 || len(m.events) != 40 || m.payloadBytes != 40*len("{}") {
-		t.Errorf("%d are queued, of %d events of %d bytes", m.queued, len(m.events), m.payloadBytes)
-	}
-	small := newBacklog(&memory{maxQueued: 100, maxLane: 5, events: make(map[feedmill.ID]*event)})
-	if small.offerAll(deliveries(1, 60)); len(small.queue) != 5 {
-		t.Errorf("a lane of 5 has %d queued", len(small.queue))
-	}
-}
-
-// Payloads count, each once however many wait for it.
-func TestMemoryIsBoundedInBytes(t *testing.T) {
-	m := &memory{maxQueued: 10_000, maxLane: 10_000, events: make(map[feedmill.ID]*event)}
-	one, two := newBacklog(m), newBacklog(m)
-	payload := []byte(strings.Repeat("x", 1<<20-itemBytes))
-	for n := range 100 {
-		d := delivery(n + 1)
-		d.Payload = payload
-		one.offer(d, true)
-	}
-	if len(one.queue) != 48 || m.room() != 0 {
-		t.Errorf("%d payloads of 1 MiB wait, and there is room for %d more", len(one.queue), m.room())
-	}
-	for n := range 100 {
-		d := delivery(n + 1)
-		d.Payload = payload
-		two.offer(d, true)
-	}
-	if len(two.queue) != laneFloor {
-		t.Errorf("%d wait in another lane, want %d", len(two.queue), laneFloor)
-	}
-	one.pop() // whose event the other lane has too
-	two.dropQueue()
-	if want := 47 * len(payload); m.payloadBytes != want || m.queued != 47 || m.room() != 10_000-47 {
-		t.Errorf("%d bytes of %d deliveries are left, want %d of 47; room is %d", m.payloadBytes, m.queued, want, m.room())
-	}
-	one.dropQueue()
-	if m.payloadBytes != 0 || m.queued != 0 || len(m.events) != 0 {
-		t.Errorf("%+v is left", m)
 	}
 }
 

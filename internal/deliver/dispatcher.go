@@ -56,8 +56,8 @@ type Options struct {
 
 	// MaxInFlight bounds the attempts under way.
 	MaxInFlight int
-	// MaxQueued bounds the deliveries that wait in memory; MaxLane those of
-	// one subscription. The rest waits in the store.
+	// MaxQueued bounds the deliveries that wait in memory, besides the bound on
+	// their bytes; MaxLane those of one subscription. The rest waits in the store.
 	MaxQueued, MaxLane int
 	// TargetAge is how long a subscription is used as it was read. A change
 	// made in this process is seen at once, so this is for changes that
@@ -146,8 +146,8 @@ func New(o Options) *Dispatcher {
 	}
 	d := &Dispatcher{
 		Options: o, lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]context.CancelFunc),
-		share:   share{total: o.MaxInFlight, portions: make(map[feedmill.ID]*portion)},
-		memory:  memory{maxQueued: o.MaxQueued, maxLane: o.MaxLane, events: make(map[feedmill.ID]*event)},
+		share:   share{total: o.MaxInFlight, maxBytes: maxUnderWayBytes, portions: make(map[feedmill.ID]*portion)},
+		memory:  newMemory(o.MaxQueued, o.MaxLane),
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
 		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
 		outcomes: make(chan settling, 1024),

@@ -22,6 +22,12 @@
 // have come due, for what did not fit into memory, for ordered subscriptions,
 // and for slots taken over from another replica.
 //
+// What waits in memory has one bound in bytes, payloads and all. Workspaces have
+// equal shares of it and, within them, lanes; whoever has more lets go when others
+// need it (memory_share.go). A lane for which there is no room at all reads a single
+// delivery when its turn comes, and sends it at once (single.go). What is under way
+// has a bound in bytes as well (share.go).
+//
 // A lane is in one state, and state.go has all its transitions:
 //
 //	            offered, due in the store, changed,
@@ -32,19 +38,23 @@
 //	    │                                            │ │ │ │
 //	    │         ┌─────────┐  rate limit is used up │ │ │ │
 //	    │         │ limited │ ◀──────────────────────┤ │ │ │
-//	    │         └─────────┘ ── time ─────────────────┘ │ │
+//	    │         └─────────┘ ── time, changed ────────┘ │ │
 //	    │         ┌─────────┐  breaker is open       │   │ │
 //	    │         │ tripped │ ◀──────────────────────┤   │ │
-//	    │         └─────────┘ ── time ───────────────────┘ │
+//	    │         └─────────┘ ── time, changed ──────────┘ │
 //	    │         ┌─────────┐  no attempt is free    │     │
 //	    │         │ crowded │ ◀──────────────────────┤     │
-//	    │         └─────────┘ ── an attempt ended ─────────┘
+//	    │         └─────────┘ ── an attempt ended ─────────┤
+//	    │         ┌─────────┐  nothing queued, no room   │ │
+//	    │         │ hungry  │ ◀──────────────────────────┘ │
+//	    │         └─────────┘ ── another has read ─────────┘
 //	    │         ┌─────────┐  paused, or listening  │
 //	    ├──────── │  held   │ ◀──────────────────────┘
 //	    │ changed └─────────┘
 //	    │         ┌─────────┐  the store could not be read
 //	    ├──────── │ stalled │ ◀── from any of the above
-//	    │ time    └─────────┘
+//	    │ time or └─────────┘
+//	    │ changed
 //	    │         ┌─────────┐  the slot belongs to another replica
 //	    └──────── │  lost   │ ◀── from any of the above
 //	      leased  └─────────┘

@@ -35,13 +35,16 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 	if running != d.share.running {
 		t.Errorf("%d attempts are under way, and %d of all workspaces", d.share.running, running)
 	}
-	queued, expected := 0, 0
+	for place := d.memory.hungry.Front(); place != nil; place = place.Next() {
+		inLine[place.Value.(*lane)]++
+	}
+	queued, expected, portions := 0, 0, make(map[feedmill.ID]int)
 	events := make(map[feedmill.ID]int)
 	for _, l := range d.lanes {
 		if want := count(l.state == ready); inRing[l] != want {
 			t.Errorf("a lane in state %d stands %d times in the ring", l.state, inRing[l])
 		}
-		if want := count(l.state == crowded); inLine[l] != want {
+		if want := count(l.state == crowded || l.state == hungry); inLine[l] != want {
 			t.Errorf("a lane in state %d stands %d times in a line", l.state, inLine[l])
 		}
 		if owned := d.slots[l.slot]; owned == (l.state == lost) {
@@ -51,6 +54,7 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 		expected += count(l.backlog.reading)
 		for _, q := range l.backlog.queue {
 			events[q.event.id]++
+			portions[q.event.workspace] += q.size()
 			if !l.backlog.has(q.id) {
 				t.Errorf("%s is queued and not known", q.id)
 			}
@@ -62,15 +66,28 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 	if queued != d.memory.queued || expected == 0 && d.memory.expected != 0 {
 		t.Errorf("%d deliveries are queued and %d expected by %d lanes, %d of all lanes", d.memory.queued, d.memory.expected, expected, queued)
 	}
-	bytes := 0
+	bytes, underWay := 0, 0
 	for id, e := range d.memory.events {
-		bytes += len(e.payload)
-		if events[id] != e.users || e.users == 0 {
-			t.Errorf("the event of %d deliveries is kept for %d", events[id], e.users)
+		bytes += count(e.queued > 0) * e.size()
+		underWay += count(e.underWay > 0) * e.size()
+		if events[id] != e.queued || e.queued == 0 && e.underWay == 0 {
+			t.Errorf("the event of %d deliveries is kept for %d, and %d under way", events[id], e.queued, e.underWay)
 		}
 	}
-	if bytes != d.memory.payloadBytes || len(events) != len(d.memory.events) {
-		t.Errorf("%d events of %d bytes are kept, counted are %d bytes of %d", len(d.memory.events), bytes, d.memory.payloadBytes, len(events))
+	if bytes != d.memory.eventBytes || underWay != d.share.bytes {
+		t.Errorf("events of %d bytes are kept and of %d under way, counted are %d and %d", bytes, underWay, d.memory.eventBytes, d.share.bytes)
+	}
+	for workspace, p := range d.memory.portions {
+		if portions[workspace] != p.bytes || len(p.holders) == 0 {
+			t.Errorf("a workspace has %d bytes queued in %d lanes, counted are %d", portions[workspace], len(p.holders), p.bytes)
+		}
+		delete(portions, workspace)
+	}
+	if len(portions) > 0 || d.memory.singles != 0 && expected == 0 {
+		t.Errorf("%d workspaces are not counted, and %d lanes read past the bound", len(portions), d.memory.singles)
+	}
+	if d.memory.isOver() {
+		t.Errorf("%d deliveries of %d bytes wait", d.memory.queued, d.memory.bytes())
 	}
 }
 

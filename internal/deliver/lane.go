@@ -107,6 +107,7 @@ type task struct {
 	target Target
 	until  time.Time // when the lease ends that it is sent under
 	read   bool      // bring the lane up to date instead
+	single bool      // with one delivery that memory has no room for, to be sent at once
 }
 
 // nextTask takes a task from a lane that has its turn. Where it may have none, it
@@ -131,32 +132,61 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 		d.wait(l, tripped, wait)
 		return task{}, false
 	}
-	if !b.reading && b.hasWork() && (l.subscription.stale(now, d.TargetAge) || b.wantsRead()) {
+	stale := l.subscription.stale(now, d.TargetAge)
+	if !b.reading && b.hasWork() && (stale || b.wantsRead()) {
+		single := target != nil && b.wantsSingle(l.workspace)
+		if single && !d.mayReadSingle(l, now) {
+			return task{}, false
+		}
 		b.reading, b.settled = true, nil
-		return task{lane: l, read: true}, true
+		return task{lane: l, read: true, single: single}, true
 	}
 	if target == nil || b.reading && target.ordered() {
 		return task{}, false // it is being read
 	}
-	if len(b.queue) == 0 || l.running >= l.pace.limit(target.Settings.Concurrency) {
-		return task{}, false
-	}
-	if !d.share.allows(l) {
-		d.enter(l, crowded)
+	if len(b.queue) == 0 || !d.maySend(l, b.queue[0].event.unsent(), now) {
 		return task{}, false
 	}
 	if l.limiter != nil {
-		r := l.limiter.ReserveN(now, 1)
-		if wait := r.DelayFrom(now); wait > 0 {
-			r.CancelAt(now)
-			// Another replica may lift the limit, so it is read again meanwhile.
-			d.wait(l, limited, min(wait, d.TargetAge))
-			return task{}, false
-		}
+		l.limiter.AllowN(now, 1) // which maySend has seen to
 	}
+	d.share.begin(l, b.queue[0].event)
 	t := task{lane: l, due: b.pop(), target: *target, until: d.until[l.slot]}
-	d.share.begin(l)
 	l.usedAt = now
 	d.sending[t.due.id] = nil
 	return t, true
+}
+
+// maySend reports whether a lane may begin an attempt with a payload that takes
+// so many bytes more. Where it may not, and does not wait for one of its own to
+// end, it goes to the state that says why.
+func (d *Dispatcher) maySend(l *lane, bytes int, now time.Time) bool {
+	if l.running >= l.pace.limit(l.subscription.target.Settings.Concurrency) {
+		return false
+	}
+	if !d.share.allows(l, bytes) {
+		d.enter(l, crowded)
+		return false
+	}
+	if l.limiter != nil {
+		r := l.limiter.ReserveN(now, 1)
+		wait := r.DelayFrom(now)
+		r.CancelAt(now)
+		if wait > 0 {
+			// Another replica may lift the limit, so it is read again meanwhile.
+			d.wait(l, limited, min(wait, d.TargetAge))
+			return false
+		}
+	}
+	return true
+}
+
+func (l *lane) joinLine(line *list.List) {
+	l.line = line
+	l.place = line.PushBack(l)
+}
+
+func (l *lane) leaveLine() {
+	l.line.Remove(l.place)
+	l.line, l.place = nil, nil
 }

@@ -1,50 +1,76 @@
 package deliver
 
 import (
+	"container/list"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
 
 // memory is what the deliveries that wait take of it, over all lanes, and how
-// much they may.
+// much they may. All of them wait in the store as well, so whoever has more than
+// its share gives way to those who have less; see memory_share.go.
+//
+// Where even a share has no room for a delivery, a lane whose turn it is reads a
+// single one past the bound, to send it at once: so every lane goes on, and few
+// deliveries at a time are past the bound.
 type memory struct {
+	maxBytes  int // of all lanes
 	maxQueued int // deliveries of all lanes
 	maxLane   int // and of one
 
 	queued int
-	// expected is how many deliveries are being read to be queued.
-	expected int
-	// events are those of the deliveries that are queued, and payloadBytes
-	// what their texts take.
-	events       map[feedmill.ID]*event
-	payloadBytes int
+	// expected is how many deliveries are being read to be queued, and
+	// expectedBytes about what they take.
+	expected, expectedBytes int
+	// events are those of the deliveries that are queued or under way, and
+	// eventBytes what those take that are queued.
+	events     map[feedmill.ID]*event
+	eventBytes int
+	// portions are what workspaces have of what is queued.
+	portions map[feedmill.ID]*queuedPortion
+	// singles counts the lanes that read a delivery past the bound, and
+	// hungry are those that wait to do so.
+	singles int
+	hungry  list.List
 }
 
 const (
 	// maxQueuedBytes bounds what the deliveries that wait take of memory, their
 	// payloads included.
 	maxQueuedBytes = 48 << 20
-	// itemBytes is about how much memory a delivery takes while it waits,
-	// without its payload.
-	itemBytes = 128
-	// laneFloor is how many deliveries of a lane may wait in memory however
-	// full it is, so that slow lanes cannot make all others read one by one.
-	laneFloor = 32
+	// itemBytes is about how much memory a delivery takes while it waits, and
+	// eventOverhead what its event does, without its payload.
+	itemBytes     = 128
+	eventOverhead = 160
+	// maxSingles is how many lanes at a time may have a delivery past the bound.
+	maxSingles = 64
 )
 
-// room is how many more deliveries may wait in memory.
-func (m *memory) room() int {
-	if m.payloadBytes+m.queued*itemBytes >= maxQueuedBytes {
-		return 0
+func newMemory(maxQueued, maxLane int) memory {
+	return memory{
+		maxBytes: maxQueuedBytes, maxQueued: maxQueued, maxLane: maxLane,
+		events: make(map[feedmill.ID]*event), portions: make(map[feedmill.ID]*queuedPortion),
 	}
-	return m.maxQueued - m.queued - m.expected
 }
 
-// fits reports whether one more delivery of a lane may wait in memory.
-func (m *memory) fits(queued int) bool {
-	return queued < min(laneFloor, m.maxLane) || (queued < m.maxLane && m.room() > 0)
+// bytes is what the deliveries that wait take.
+func (m *memory) bytes() int { return m.eventBytes + m.queued*itemBytes }
+
+// room is how many more deliveries may wait in memory, and how many bytes they
+// may take.
+func (m *memory) room() (deliveries, bytes int) {
+	return max(m.maxQueued-m.queued-m.expected, 0), max(m.maxBytes-m.bytes()-m.expectedBytes, 0)
 }
+
+// hasRoom reports whether so many deliveries of so many bytes may wait besides.
+func (m *memory) hasRoom(deliveries, bytes int) bool {
+	n, b := m.room()
+	return n >= deliveries && b >= bytes
+}
+
+// isOver reports whether more waits than may.
+func (m *memory) isOver() bool { return m.queued > m.maxQueued || m.bytes() > m.maxBytes }
 
 // queued is a delivery that waits in memory: what is needed to send it and no
 // more, since there can be many.
@@ -58,24 +84,42 @@ type queued struct {
 
 func (q queued) createdAt() time.Time { return q.id.Time() }
 
+// size is what it takes where nobody else waits for its event.
+func (q queued) size() int { return itemBytes + q.event.size() }
+
 // event is what the deliveries of an event have in common, kept once for all
-// that wait.
+// that wait or are under way.
 type event struct {
-	id      feedmill.ID
-	kind    string
-	payload []byte
-	users   int
+	id, workspace    feedmill.ID
+	kind             string
+	payload          []byte
+	queued, underWay int // how many of its deliveries are
 }
+
+func (e *event) size() int { return eventOverhead + len(e.payload) }
+
+// unsent is what it takes under way that is not counted yet.
+func (e *event) unsent() int {
+	if e.underWay > 0 {
+		return 0
+	}
+	return e.size()
+}
+
+// sizeOf is what a delivery takes while it waits.
+func sizeOf(due *feedmill.DueDelivery) int { return itemBytes + eventOverhead + len(due.Payload) }
 
 // hold makes of a delivery what is kept of it while it waits.
 func (m *memory) hold(due feedmill.DueDelivery) queued {
 	e, ok := m.events[due.Event]
 	if !ok {
-		e = &event{id: due.Event, kind: due.Type, payload: due.Payload}
+		e = &event{id: due.Event, workspace: due.Workspace, kind: due.Type, payload: due.Payload}
 		m.events[due.Event] = e
-		m.payloadBytes += len(e.payload)
 	}
-	e.users++
+	if e.queued == 0 {
+		m.eventBytes += e.size()
+	}
+	e.queued++
 	m.queued++
 	return queued{due.ID, due.Seq, int32(due.Attempts), int32(due.MaxAttempts), e}
 }
@@ -83,8 +127,15 @@ func (m *memory) hold(due feedmill.DueDelivery) queued {
 // release lets go of a delivery that does not wait any more.
 func (m *memory) release(q queued) {
 	m.queued--
-	if q.event.users--; q.event.users == 0 {
-		m.payloadBytes -= len(q.event.payload)
-		delete(m.events, q.event.id)
+	if q.event.queued--; q.event.queued == 0 {
+		m.eventBytes -= q.event.size()
+	}
+	m.forget(q.event)
+}
+
+// forget lets go of an event that has no delivery here.
+func (m *memory) forget(e *event) {
+	if e.queued == 0 && e.underWay == 0 {
+		delete(m.events, e.id)
 	}
 }

@@ -53,7 +53,7 @@ func TestOffersInAnyOrderWaitForNoPoll(t *testing.T) {
 }
 
 func TestAFullMemoryDoesNotMakeLanesReadOneByOne(t *testing.T) {
-	runDispatcher(t, Options{MaxQueued: 10}, slow(time.Millisecond), func(h *harness) {
+	runDispatcher(t, Options{MaxQueued: 64}, slow(time.Millisecond), func(h *harness) {
 		h.subscribe(feedmill.DeliverySettings{RateLimit: 1, RatePer: time.Hour})
 		h.subscribe(feedmill.DeliverySettings{Concurrency: 4})
 		h.dispatcher.Offer(h.accept(2000, ""))

@@ -10,7 +10,9 @@ import (
 
 // readLane reads a lane's subscription where it may have changed, and its due
 // deliveries where the store may hold more.
-func (d *Dispatcher) readLane(ctx context.Context, l *lane) {
+//
+// With single it reads one delivery although memory has no room for it.
+func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	now := time.Now()
@@ -30,10 +32,13 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane) {
 	var query feedmill.DueQuery // with a limit where there is something to read
 	d.mu.Lock()
 	if err == nil && stale && l.subscription.changes == before.changes {
-		l.setTarget(target, now)
+		limiter := l.limiter
+		if l.setTarget(target, now); l.limiter != limiter && l.state == limited {
+			d.enter(l, idle) // it waits for what holds no more
+		}
 	}
 	stopped := target.held() || target.ended()
-	if err == nil && !stopped && (target.ordered() || l.backlog.wantsRead()) {
+	if err == nil && !stopped && (target.ordered() || l.backlog.wantsRead()) && (single || !l.backlog.wantsSingle(l.workspace)) {
 		query = l.backlog.beginQuery(l.id, now, target.ordered())
 	}
 	d.mu.Unlock()
@@ -49,7 +54,7 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l.backlog.reading = false
-	d.memory.expected -= query.Limit
+	l.backlog.expectNothing()
 	switch {
 	case l.state == lost:
 		l.backlog.abandon()
@@ -66,7 +71,7 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane) {
 		}
 		l.usedAt = now // to know that it is held saves reading it again
 	case query.Limit > 0:
-		l.backlog.endQuery(query, due)
+		l.backlog.endQuery(query, due, single)
 	}
 	d.refresh(l)
 	d.wakeWorker()

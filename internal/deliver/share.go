@@ -11,9 +11,12 @@ import (
 // last of it: a workspace may have no more under way than is still free, and so
 // finds room whatever the others do; and the nearer a workspace comes to that,
 // the fewer each of its lanes may have, down to one.
+//
+// The payloads that are under way are divided in the same way, each counted once
+// however many it is sent to: they are in memory for as long as an endpoint likes.
 type share struct {
-	total   int
-	running int
+	total, running  int
+	maxBytes, bytes int
 	// portions are those of workspaces that have attempts under way.
 	portions map[feedmill.ID]*portion
 	// starved are lanes of workspaces that have nothing under way because
@@ -25,38 +28,38 @@ type share struct {
 // it to end.
 type portion struct {
 	running int
+	bytes   int
 	waiting list.List
 }
+
+// maxUnderWayBytes bounds the payloads that are under way.
+const maxUnderWayBytes = 64 << 20
 
 // laneShare is how many of a workspace's free attempts there must be for each
 // that one lane has under way.
 const laneShare = 32
 
-// allows reports whether a lane may begin an attempt.
-func (s *share) allows(l *lane) bool {
-	room := s.total - s.running
+// allows reports whether a lane may begin an attempt with a payload of so many
+// bytes.
+func (s *share) allows(l *lane, bytes int) bool {
+	room, roomBytes := s.total-s.running, s.maxBytes-s.bytes
 	if p := s.portions[l.workspace]; p != nil {
 		room -= p.running
+		roomBytes -= p.bytes
 	}
-	return room > 0 && (l.running == 0 || l.running < room/laneShare)
+	return room > 0 && roomBytes >= bytes && (l.running == 0 || l.running < room/laneShare)
 }
 
-// joinLine puts a lane that may not begin an attempt into the line of those that
-// wait for the same as it.
-func (s *share) joinLine(l *lane) {
-	l.line = &s.starved
+// lineFor is the line of those that wait for the same as a lane that may not
+// begin an attempt.
+func (s *share) lineFor(l *lane) *list.List {
 	if p := s.portions[l.workspace]; p != nil {
-		l.line = &p.waiting
+		return &p.waiting
 	}
-	l.place = l.line.PushBack(l)
+	return &s.starved
 }
 
-func (s *share) leaveLine(l *lane) {
-	l.line.Remove(l.place)
-	l.line, l.place = nil, nil
-}
-
-func (s *share) begin(l *lane) {
+func (s *share) begin(l *lane, e *event) {
 	p, ok := s.portions[l.workspace]
 	if !ok {
 		p = new(portion)
@@ -65,15 +68,23 @@ func (s *share) begin(l *lane) {
 	l.running++
 	s.running++
 	p.running++
+	if e.underWay++; e.underWay == 1 {
+		s.bytes += e.size()
+		p.bytes += e.size()
+	}
 }
 
 // end ends an attempt of a lane and returns the lanes that it makes room for.
 // They stay in line until they leave it.
-func (s *share) end(l *lane) (next []*lane) {
+func (s *share) end(l *lane, e *event) (next []*lane) {
 	l.running--
 	s.running--
 	p := s.portions[l.workspace]
 	p.running--
+	if e.underWay--; e.underWay == 0 {
+		s.bytes -= e.size()
+		p.bytes -= e.size()
+	}
 	for place := p.waiting.Front(); place != nil; place = place.Next() {
 		next = append(next, place.Value.(*lane))
 		if p.running > 0 {

@@ -18,8 +18,8 @@ func fill(s *share, workspace string, lanes int) (running int) {
 	for begun := true; begun; {
 		begun = false
 		for _, l := range all {
-			if s.allows(l) {
-				s.begin(l)
+			if s.allows(l, 0) {
+				s.begin(l, &event{underWay: 1})
 				running++
 				begun = true
 			}
@@ -53,41 +53,41 @@ func TestFewLanesGetTheirFill(t *testing.T) {
 }
 
 func TestWhoWaitsIsCalled(t *testing.T) {
-	s := &share{total: 2, portions: make(map[feedmill.ID]*portion)}
+	s, e := &share{total: 2, maxBytes: 1000, portions: make(map[feedmill.ID]*portion)}, new(event)
 	a1, a2, a3, b1 := &lane{id: "a1", workspace: "a"}, &lane{id: "a2", workspace: "a"}, &lane{id: "a3", workspace: "a"}, &lane{id: "b1", workspace: "b"}
 	c1, c2 := &lane{id: "c1", workspace: "c"}, &lane{id: "c2", workspace: "c"}
 	for _, l := range []*lane{a1, b1} {
-		if !s.allows(l) {
+		if !s.allows(l, 0) {
 			t.Fatalf("%s is not allowed", l.id)
 		}
-		s.begin(l)
+		s.begin(l, e)
 	}
 	for _, l := range []*lane{a2, a3, c1, c2} {
-		if s.allows(l) {
+		if s.allows(l, 0) {
 			t.Fatalf("%s is allowed although nothing is free", l.id)
 		}
-		s.joinLine(l)
+		l.joinLine(s.lineFor(l))
 	}
 	// One of all that starve, and all that waited for the last of a workspace.
-	if next := s.end(a1); !slices.Equal(next, []*lane{a2, a3, c1}) {
+	if next := s.end(a1, e); !slices.Equal(next, []*lane{a2, a3, c1}) {
 		t.Errorf("called are %v, want a2, a3 and c1", next)
 	}
 	for _, l := range []*lane{a2, a3, c1} {
-		s.leaveLine(l)
+		l.leaveLine()
 	}
-	s.begin(a2)
-	s.begin(a2)
-	s.joinLine(a1)
-	s.joinLine(a3)
-	if next := s.end(a2); !slices.Equal(next, []*lane{a1, c2}) {
+	s.begin(a2, e)
+	s.begin(a2, e)
+	a1.joinLine(s.lineFor(a1))
+	a3.joinLine(s.lineFor(a3))
+	if next := s.end(a2, e); !slices.Equal(next, []*lane{a1, c2}) {
 		t.Errorf("called are %v, want the first of each line", next)
 	}
-	s.leaveLine(a1)
-	s.leaveLine(c2)
-	if next := s.end(b1); len(next) != 0 {
+	a1.leaveLine()
+	c2.leaveLine()
+	if next := s.end(b1, e); len(next) != 0 {
 		t.Errorf("called are %v, want nobody of another workspace", next)
 	}
-	if next := s.end(a2); !slices.Equal(next, []*lane{a3}) || s.running != 0 || len(s.portions) != 0 {
+	if next := s.end(a2, e); !slices.Equal(next, []*lane{a3}) || s.running != 0 || len(s.portions) != 0 {
 		t.Errorf("called are %v, %d are running, %d workspaces are remembered", next, s.running, len(s.portions))
 	}
 }

@@ -20,6 +20,8 @@ const (
 	// crowded lanes stand in a line of the share and wait for an attempt of
 	// others to end.
 	crowded
+	// hungry lanes stand in line to read a delivery that memory has no room for.
+	hungry
 	// held lanes have a subscription that is paused, or whose listener fetches
 	// what is due, and wait for it to change.
 	held
@@ -51,8 +53,8 @@ func (d *Dispatcher) enter(l *lane, s state) {
 	switch {
 	case l.state == ready:
 		d.ring.remove(l)
-	case l.state == crowded:
-		d.share.leaveLine(l)
+	case l.state == crowded, l.state == hungry:
+		l.leaveLine()
 	case l.state.onTimer():
 		l.timer.Stop()
 	}
@@ -61,7 +63,9 @@ func (d *Dispatcher) enter(l *lane, s state) {
 	case ready:
 		d.ring.push(l)
 	case crowded:
-		d.share.joinLine(l)
+		l.joinLine(d.share.lineFor(l))
+	case hungry:
+		l.joinLine(&d.memory.hungry)
 	}
 }
 

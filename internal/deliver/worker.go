@@ -68,15 +68,26 @@ func (d *Dispatcher) runWorker(ctx context.Context) {
 		} else {
 			begun.Reset(beginningTime)
 		}
-		if t.read {
-			d.readLane(ctx, t.lane)
-		} else {
-			d.attempt(ctx, t)
-		}
+		d.do(ctx, t)
 		if begun.Stop() {
 			d.taskHasBegun()
 		}
 		d.mu.Lock()
+	}
+}
+
+// do does a task, and sends what it has read where that must not wait.
+func (d *Dispatcher) do(ctx context.Context, t task) {
+	if !t.read {
+		d.attempt(ctx, t)
+		return
+	}
+	d.readLane(ctx, t.lane, t.single)
+	if !t.single {
+		return
+	}
+	if next, ok := d.takeSingle(t.lane); ok {
+		d.do(ctx, next)
 	}
 }
 
@@ -149,9 +160,10 @@ func (d *Dispatcher) finished(t task, m Message, r Result, now time.Time, settle
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := t.lane
-	for _, next := range d.share.end(l) {
+	for _, next := range d.share.end(l, t.due.event) {
 		d.refresh(next)
 	}
+	d.memory.forget(t.due.event)
 	if !settles {
 		delete(d.sending, t.due.id)
 		l.backlog.forget(t.due.id)

@@ -41,10 +41,12 @@ type conn struct {
 	// untouched says that the exchange under way may be repeated elsewhere:
 	// nothing of an answer has come.
 	untouched bool
-	// watched is what tells of the end of the last exchange's context, and
-	// stop ends the watch over that.
-	watched <-chan struct{}
-	stop    func() bool
+	// last is what tells of the end of the last exchange's context. watched is the
+	// same while there is a watch over it, which stop ends.
+	last, watched <-chan struct{}
+	stop          func() bool
+	// lasting says that the watch outlives the exchange.
+	lasting bool
 	// socket and look find out whether something has come that nobody reads.
 	socket syscall.RawConn
 	look   func(fd uintptr)
@@ -130,14 +132,16 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 // longAgo as a deadline breaks off what is under way.
 var longAgo = time.Unix(1, 0)
 
-// begin gives an exchange its time. The watch over a context stays for further
-// exchanges with the same, since to set it up costs as much as to send.
+// begin gives an exchange its time. The watch over a context that comes a second
+// time stays for further exchanges with the same, since to set it up costs as much
+// as to send.
 func (c *conn) begin(ctx context.Context, deadline time.Time) error {
 	if over := ctx.Done(); c.watched != over {
 		if !c.unwatch() {
 			return net.ErrClosed // the deadline may be spoilt at any moment
 		}
 		c.watched, c.stop = over, context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
+		c.last, c.lasting = over, c.last == over
 	}
 	if err := c.SetDeadline(deadline); err != nil {
 		return err
@@ -218,7 +222,7 @@ func (c *conn) retire() {
 // done ends the exchange and keeps the connection, where it can take another:
 // the endpoint must agree, and all that it has sent must be read.
 func (c *conn) done(agreed bool) {
-	if !agreed || c.answer.Buffered() > 0 || c.secure != nil && !c.secure.isDrained() {
+	if !agreed || c.answer.Buffered() > 0 || c.secure != nil && !c.secure.isDrained() || !c.lasting && !c.unwatch() {
 		c.giveUp()
 		return
 	}

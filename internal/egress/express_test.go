@@ -272,6 +272,26 @@ func TestExpressEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// A context of its own for each exchange costs no connection.
+func TestExpressOutlivesItsContext(t *testing.T) {
+	var connections atomic.Int32
+	address := script(t, &connections, noContent, noContent, noContent, noContent)
+	x := newExpress(t, Options{Allow: []string{"127.0.0.1"}})
+	u, _ := url.Parse(address)
+	for range 4 {
+		ctx, end := context.WithCancel(t.Context())
+		var timing feedmill.Timing
+		a, err := x.Exchange(ctx, time.Now().Add(time.Minute), &feedmill.HTTPRequest{Method: http.MethodPost, URL: u}, &timing)
+		if err != nil || a.Status != 204 {
+			t.Errorf("answered %d and %v", a.Status, err)
+		}
+		end()
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("there were %d connections, want 1", n)
+	}
+}
+
 func TestExpressChangesItsContext(t *testing.T) {
 	var connections atomic.Int32
 	address := script(t, &connections, noContent, noContent, noContent, noContent)
@@ -290,6 +310,7 @@ func TestExpressChangesItsContext(t *testing.T) {
 		{ctx: first, connections: 1},
 		{ctx: second, connections: 1}, // the first still lives
 		{ctx: first, before: endFirst, connections: 1, fails: true},
+		{ctx: second, connections: 2},
 		{ctx: second, connections: 2},
 		{ctx: t.Context(), before: endSecond, connections: 3},
 	} {

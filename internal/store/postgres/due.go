@@ -90,7 +90,7 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	if err := translate(db.steady.SendBatch(ctx, &b).Close()); err != nil {
 		return nil, err
 	}
-	return db.withPayloads(ctx, due[:min(len(due), q.Limit)])
+	return db.withPayloads(ctx, due[:min(len(due), q.Limit)], q)
 }
 
 // OpenWork counts open deliveries and finds the oldest due time among them;

@@ -54,9 +54,43 @@ func (c *payloadCache) add(event feedmill.ID, text []byte) {
 	c.bytes += len(text) + eventBytes
 }
 
-// withPayloads adds to deliveries of one workspace what is to be sent. One whose
-// event has gone, since it has ended meanwhile, is left out.
-func (db *DB) withPayloads(ctx context.Context, deliveries []feedmill.Delivery) ([]feedmill.DueDelivery, error) {
+// firstPayloads is how many payloads are read before it is known how large they are.
+const firstPayloads = 64
+
+// withPayloads adds to deliveries of one workspace what is to be sent, up to the
+// bytes that the query allows. One whose event has gone, since it has ended
+// meanwhile, is left out.
+func (db *DB) withPayloads(ctx context.Context, deliveries []feedmill.Delivery, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
+	due := make([]feedmill.DueDelivery, 0, len(deliveries))
+	total := 0
+	for step := firstPayloads; len(deliveries) > 0; {
+		if q.MaxBytes == 0 {
+			step = len(deliveries)
+		}
+		step = min(step, len(deliveries))
+		texts, err := db.payloadsOf(ctx, deliveries[:step])
+		if err != nil {
+			return nil, err
+		}
+		before := total
+		for _, d := range deliveries[:step] {
+			if text, ok := texts[d.Event]; ok {
+				due = append(due, feedmill.DueDelivery{Delivery: d, Payload: text})
+				total += len(text)
+			}
+			if q.MaxBytes > 0 && total >= q.MaxBytes {
+				return due, nil
+			}
+		}
+		deliveries = deliveries[step:]
+		// As many as the rest of the bytes are for, if they are as large.
+		step = max(step*(q.MaxBytes-total)/max(total-before, 1), 1)
+	}
+	return due, nil
+}
+
+// payloadsOf are the payloads of deliveries, by their events.
+func (db *DB) payloadsOf(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID][]byte, error) {
 	texts := make(map[feedmill.ID][]byte, len(deliveries))
 	days := make(map[time.Time][]string)
 	for i := range deliveries {
@@ -73,13 +107,7 @@ func (db *DB) withPayloads(ctx context.Context, deliveries []feedmill.Delivery) 
 			return nil, err
 		}
 	}
-	due := make([]feedmill.DueDelivery, 0, len(deliveries))
-	for _, d := range deliveries {
-		if text, ok := texts[d.Event]; ok {
-			due = append(due, feedmill.DueDelivery{Delivery: d, Payload: text})
-		}
-	}
-	return due, nil
+	return texts, nil
 }
 
 // readPayloads reads the payloads of events of one day from its partition: to

@@ -152,6 +152,8 @@ int direct_bind(sqlite3_stmt *stmt, const uint8_t *values) {
 	return bind(stmt, &values, TRANSIENT);
 }
 
+void direct_reset(sqlite3_stmt *stmt) { sqlite3_reset(stmt); }
+
 // pack writes the row that a statement is at, and returns how long it is; where
 // there is not enough room it only does the latter.
 static size_t pack(sqlite3_stmt *stmt, uint8_t *p, size_t room) {

@@ -4,6 +4,7 @@ package sqlite
 #cgo noescape direct_run
 #cgo noescape direct_bind
 #cgo noescape direct_rows
+#cgo noescape direct_reset
 #include <stdlib.h>
 #include "direct.h"
 */
@@ -134,6 +135,14 @@ const firstRowsRoom = 64 << 10
 
 // each gives every row of a query to scan, in the order of its columns.
 func (d *direct) each(query string, args []any, scan func(*row)) error {
+	return d.eachUntil(query, args, func(r *row) bool {
+		scan(r)
+		return false
+	})
+}
+
+// eachUntil does the same until scan has had enough.
+func (d *direct) eachUntil(query string, args []any, scan func(*row) bool) error {
 	s, err := d.prepared(query)
 	if err != nil {
 		return err
@@ -154,7 +163,10 @@ func (d *direct) each(query string, args []any, scan func(*row)) error {
 		}
 		used := int(d.result.used)
 		for r := (row{d.rows[:used]}); len(r.rest) > 0; {
-			scan(&r)
+			if scan(&r) {
+				C.direct_reset(s) // else what it reads stays open
+				return nil
+			}
 		}
 		if code == C.DIRECT_END {
 			return nil

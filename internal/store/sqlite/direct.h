@@ -31,9 +31,10 @@ int direct_run(sqlite3 *db, sqlite3_stmt *stmt, const uint8_t *values, int times
 // direct_bind begins a query. direct_rows gives its next rows, as many as there
 // is room for, and ends it behind the last one: then it returns DIRECT_END, and
 // DIRECT_MORE where it has to be called again. With nothing used that is with
-// more room.
+// more room. direct_reset ends it before that.
 int direct_bind(sqlite3_stmt *stmt, const uint8_t *values);
 int direct_rows(sqlite3_stmt *stmt, int again, uint8_t *rows, size_t room, direct_result *result);
+void direct_reset(sqlite3_stmt *stmt);
 
 enum { DIRECT_MORE = 100, DIRECT_END = 101 };
 

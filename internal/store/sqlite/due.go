@@ -108,17 +108,18 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) (due []feedmill.DueD
 // readDue reads what Due returns.
 func (d *direct) readDue(q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
 	if q.Heads {
-		return d.appendDue(nil, dueHeads, q.Subscription, toMillis(q.Now), q.Limit)
+		return d.appendDue(nil, q.MaxBytes, dueHeads, q.Subscription, toMillis(q.Now), q.Limit)
 	}
 	from := int64(0)
 	if q.From == "" {
-		if due, err = d.appendDue(nil, dueRetries, q.Subscription, toMillis(q.Now), q.Limit); err != nil {
-			return nil, err
+		due, err = d.appendDue(nil, q.MaxBytes, dueRetries, q.Subscription, toMillis(q.Now), q.Limit)
+		if err != nil || q.IsFull(due) {
+			return due, err
 		}
 	} else if from, err = d.firstSeqFrom(q.From); err != nil {
 		return nil, err
 	}
-	return d.appendDue(due, duePending, q.Subscription, from, q.Limit-len(due))
+	return d.appendDue(due, q.MaxBytes, duePending, q.Subscription, from, q.Limit-len(due))
 }
 
 // firstSeqFrom is the first delivery from an id on, whatever its state.
@@ -128,10 +129,15 @@ func (d *direct) firstSeqFrom(id feedmill.ID) (int64, error) {
 	return seq, err
 }
 
-// appendDue appends what a query finds, by deliveryColumns and the payload.
-func (d *direct) appendDue(due []feedmill.DueDelivery, query string, args ...any) ([]feedmill.DueDelivery, error) {
+// appendDue appends what a query finds, by deliveryColumns and the payload, until
+// all payloads come to maxBytes where that is not zero.
+func (d *direct) appendDue(due []feedmill.DueDelivery, maxBytes int, query string, args ...any) ([]feedmill.DueDelivery, error) {
 	var damaged error
-	err := d.each(query, args, func(r *row) {
+	bytes := 0
+	for i := range due {
+		bytes += len(due[i].Payload)
+	}
+	err := d.eachUntil(query, args, func(r *row) (enough bool) {
 		// Most texts are those of the row before, and share its memory.
 		var last, found feedmill.DueDelivery
 		if len(due) > 0 {
@@ -153,6 +159,8 @@ func (d *direct) appendDue(due []feedmill.DueDelivery, query string, args ...any
 		found.Payload = r.blob()
 		found.CreatedAt = found.ID.Time()
 		due = append(due, found)
+		bytes += len(found.Payload)
+		return maxBytes > 0 && bytes >= maxBytes
 	})
 	return due, errors.Join(err, damaged)
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +90,32 @@ var dueCases = []testCase{
 		must(t, err)
 		if len(got) != 5 || got[0].ID != due[0].ID || got[4].ID != due[6].ID {
 			t.Errorf("%d held deliveries are due, want 5 in the order of acceptance", len(got))
+		}
+	}},
+	{name: "a list ends where its payloads come to the bytes that are wanted", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, ordered := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		order(t, s, ordered)
+		events := newEvents(100, w.ID, "metric.created", "m_1")
+		for i := range events {
+			events[i].ResourceID = fmt.Sprint("m_", i)
+			events[i].Payload = []byte(strings.Repeat("x", 1000))
+		}
+		_, due := accept(t, s, events...)
+		at := now()
+		retryAt(t, s, &due[slices.IndexFunc(due, func(d feedmill.DueDelivery) bool { return d.Subscription == sub.ID })], at)
+		for bytes, want := range map[int]int{0: 100, 1: 1, 1000: 1, 1001: 2, 80_000: 80, 99_999: 100, 1_000_000: 100} {
+			for _, id := range []feedmill.ID{sub.ID, ordered.ID} {
+				q := feedmill.DueQuery{Subscription: id, Now: at.Add(time.Second), Heads: id == ordered.ID, Limit: 200, MaxBytes: bytes}
+				for range 2 { // the first leaves nothing behind
+					got, err := s.Due(ctx, q)
+					must(t, err)
+					if len(got) != want || q.IsFull(got) != (bytes > 0 && bytes <= 100_000) {
+						t.Errorf("%d bytes, heads %v: %d deliveries, want %d; it is full: %v", bytes, q.Heads, len(got), want, q.IsFull(got))
+					}
+				}
+			}
 		}
 	}},
 	{name: "heads: a delivery waits for those before it of its resource alone", run: func(t *testing.T, open func(*testing.T) Store) {
