@@ -76,6 +76,9 @@ type Job struct {
 	// Close.
 	Stage, Print string
 	Close        *[]io.Closer
+	// Count counts the records of a page where rows are made of parts of them, nil
+	// where the sink does.
+	Count func(context.Context, feedmill.FetchedPage) (int64, error)
 	// Cursor sees the texts of the column of the cursor; it may be nil.
 	Cursor *Cursor
 	// Secrets are those of the spec, and KeepSecrets keeps others from now on; it

@@ -49,6 +49,12 @@ func newMask(s *Spec) *mask {
 	}
 	m.addRequest(&s.request)
 	m.addRequest(&s.auth.login)
+	if s.each != nil && s.each.list != nil {
+		m.addRequest(&s.each.list.spec.request)
+	}
+	if s.report != nil {
+		m.addRequest(&s.report.poll)
+	}
 	if b := s.auth.login.body; b != nil {
 		m.addNode(&b.json, true)
 		m.add(b.text.text)

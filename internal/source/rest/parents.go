@@ -165,7 +165,10 @@ func (r *run) feedParents(ctx context.Context, add func(*strictjson.Value) error
 func (r *run) listParents(ctx context.Context, add func(*strictjson.Value) error) error {
 	list := r.spec.each.list
 	spec := *list.spec
-	spec.auth, spec.maxAttempts, spec.rate, spec.zone = r.spec.auth, r.spec.maxAttempts, r.spec.rate, r.spec.zone
+	spec.maxAttempts, spec.rate, spec.zone = r.spec.maxAttempts, r.spec.rate, r.spec.zone
+	if sameOrigin(spec.request.origin, r.spec.request.origin) {
+		spec.auth = r.spec.auth // It is not shown to anybody else.
+	}
 	inner := *r
 	inner.spec, inner.from, inner.stage, inner.lanes = &spec, position{}, nil, [maxParallel]*lane{}
 	inner.result, inner.requests = Result{}, 0

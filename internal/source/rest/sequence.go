@@ -119,7 +119,7 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 		s.staged = append(s.staged, stagedPage{Lane: s.lane.number, At: a.start, Size: a.size, Sum: a.sum, Format: format, First: page.First})
 	}
 	if err == nil {
-		next, err = s.after(a, records)
+		next, err = s.afterPage(ctx, a, page, records)
 	}
 	if err != nil {
 		err = s.fail(a, err)
@@ -130,6 +130,18 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 		return nil, nil, err
 	}
 	return next, ahead, nil
+}
+
+// afterPage is the page after one that had so many rows.
+func (s *sequence) afterPage(ctx context.Context, a *answer, page feedmill.FetchedPage, rows int64) (*step, error) {
+	records := rows
+	if s.job.Count != nil && rows > 0 {
+		var err error
+		if records, err = s.job.Count(ctx, page); err != nil {
+			return nil, err
+		}
+	}
+	return s.after(a, records)
 }
 
 // after is the page after one that had so many records, nil where that was the

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -170,6 +171,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if job.Position, err = Earliest(positions...); err != nil {
 		return feedmill.Fetched{}, err
 	}
+	job.Count = spec.counting(f.Feeds)
 	job.Print = hex.EncodeToString(print.Sum(nil)[:16])
 	result, err := s.fetcher.Fetch(ctx, job, sink)
 	if err != nil {
@@ -196,6 +198,29 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		fetched.Again = slices.Repeat([]feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}, len(positions))
 	}
 	return fetched, nil
+}
+
+// counting counts records where the source counts them and rows are made of their
+// parts; it is nil where nothing is to be counted.
+func (s *Spec) counting(feeds []feedmill.Feed) func(context.Context, feedmill.FetchedPage) (int64, error) {
+	if s.pagination.kind != pagesOffset && s.pagination.total == nil {
+		return nil
+	}
+	for _, feed := range feeds {
+		response, err := ResponseOf(feed.Spec)
+		if err != nil || response.Explode == "" || response.Path == "" {
+			continue
+		}
+		path, err := jsonpath.Parse(response.Path)
+		if err != nil {
+			continue
+		}
+		return func(ctx context.Context, p feedmill.FetchedPage) (n int64, err error) {
+			err = eachRecord(ctx, p.Body, p.Body.Size(), path, func([]byte) error { n++; return nil })
+			return n, err
+		}
+	}
+	return nil
 }
 
 // markRows says which rows of feeds can have come again, and gives their positions
