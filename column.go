@@ -41,6 +41,7 @@ type TypedTable struct {
 const (
 	// About the text as a whole.
 	WarnEncoding       = "assumed-encoding"   // the text is not UTF-8 and is read in another encoding
+	WarnFormat         = "other-format"       // the data is in another format than it was said to be
 	WarnPreamble       = "skipped-preamble"   // lines before the header are not part of the table
 	WarnFooter         = "skipped-footer"     // lines after the table are not part of it
 	WarnJoinedHeader   = "joined-header"      // the names of the columns take several lines

@@ -112,7 +112,21 @@ func Open(ctx context.Context, format string, data Source, options Options) (Tab
 	if err != nil {
 		return nil, err
 	}
-	return f.open(ctx, data, options)
+	actual, err := actualFormat(format, data, options)
+	if err != nil {
+		return nil, err
+	}
+	if actual == format {
+		return f.open(ctx, data, options)
+	}
+	if f, err = formatNamed(actual); err != nil {
+		return nil, err
+	}
+	table, err := f.open(ctx, data, options)
+	if err != nil {
+		return nil, err
+	}
+	return mistaken{table, format, actual}, nil
 }
 
 // OpenArriving is [Open] for data that is not yet there in full, of which the first
@@ -125,6 +139,9 @@ func OpenArriving(ctx context.Context, format string, data Arriving, options Opt
 		return nil, err
 	}
 	if f.openArriving == nil {
+		return nil, ErrArriving
+	}
+	if actual, err := actualFormat(format, data, options); err != nil || actual != format {
 		return nil, ErrArriving
 	}
 	return f.openArriving(ctx, data, options)

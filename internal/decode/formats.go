@@ -3,6 +3,7 @@ package decode
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/csv"
@@ -102,7 +103,7 @@ var formats = []format{
 		},
 		recognise: xml.Recognise,
 		open: func(ctx context.Context, data Source, o Options) (Table, error) {
-			return xml.Open(ctx, data, xml.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp})
+			return xml.Open(ctx, data, o.xmlOptions())
 		},
 		family: xmlFamily, addPage: addPageXML,
 	},
@@ -173,8 +174,22 @@ func addPageCSV(delimiter byte) func(context.Context, pageReader, pageData) (pag
 	}
 }
 
+// xmlOptions are the options of an XML document, whose records stay where they
+// were found before.
+func (o Options) xmlOptions() xml.Options {
+	out := xml.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp}
+	if before := o.Before.Path; o.Path == "" && before.By == feedmill.ByFound && strings.HasPrefix(before.Value, "/") {
+		out.Path, out.Remembered = before.Value, true
+	}
+	return out
+}
+
 func (o Options) jsonOptions() json.Options {
-	return json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp}
+	out := json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp}
+	if o.Before.Path.By == feedmill.ByFound && strings.HasPrefix(o.Before.Path.Value, "$") {
+		out.Before = o.Before.Path.Value
+	}
+	return out
 }
 
 func openJSON(ctx context.Context, data Source, o Options) (Table, error) {

@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"strings"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -16,6 +18,9 @@ func remembering(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading {
 // unless this one says otherwise.
 func rememberingUpload(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading {
 	r = remembering(r, feed)
+	if path := feed.Found.Path; r.Path == "" && path.By == feedmill.BySet && leadsInto(path.Value, r.Format) {
+		r.Path = path.Value
+	}
 	set := feed.Found.Set()
 	for _, name := range feedmill.ReadingOptionNames {
 		if given := r.Option(name); *given == "" {
@@ -23,4 +28,15 @@ func rememberingUpload(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading 
 		}
 	}
 	return r
+}
+
+// leadsInto reports whether a path is one of documents in the format.
+func leadsInto(path, format string) bool {
+	switch format {
+	case "json", "ndjson":
+		return strings.HasPrefix(path, "$")
+	case "xml":
+		return strings.HasPrefix(path, "/")
+	}
+	return false
 }

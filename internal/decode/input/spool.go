@@ -18,8 +18,8 @@ type Spool struct {
 // NewSpool returns a spool in the folder; empty is that of the system.
 func NewSpool(folder string) *Spool { return &Spool{folder: folder} }
 
-// add writes a text and returns the part of the file that has it.
-func (s *Spool) add(write func(io.Writer) error) (Source, error) {
+// Write writes a text and returns the part of the file that has it.
+func (s *Spool) Write(write func(io.Writer) error) (Source, error) {
 	if s.file == nil {
 		if err := s.open(); err != nil {
 			return nil, fmt.Errorf("make room for the text in UTF-8: %w", err)

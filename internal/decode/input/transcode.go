@@ -14,7 +14,7 @@ import (
 // Transcode writes src as UTF-8 to the spool. The offset is where src begins in
 // the data, for messages.
 func Transcode(ctx context.Context, src Source, encoding Encoding, offset int64, spool *Spool) (Source, error) {
-	return spool.add(func(w io.Writer) error {
+	return spool.Write(func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 256<<10)
 		in := bufio.NewReaderSize(NewContextReader(ctx, io.NewSectionReader(src, 0, src.Size())), 256<<10)
 		var err error

@@ -2,6 +2,7 @@ package json
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
@@ -16,6 +17,10 @@ type recordPlace struct {
 	sequence bool
 	// repeated says that a name may stand twice in an object on the way.
 	repeated bool
+	// shape says that the records are not written as such, and have to be.
+	shape tableShape
+	// others are the paths of other records.
+	others []string
 	// hollow says that there are no steps, but an empty array.
 	hollow bool
 	// listless says that an empty array has the name of a list, so that the
@@ -23,29 +28,22 @@ type recordPlace struct {
 	listless bool
 }
 
-// locateDepths are how deep the look for an array of objects goes, one after
-// the other. What lies deeper is passed over quickly, and most documents need
-// no second look.
-var locateDepths = []int{1, 3, maxDepth}
-
-// locateRecords finds the records of a document: the elements of the root
-// array; else those of the shallowest, and then the longest, array of objects;
-// else the root itself is the only one. An array of objects has at least one,
-// and besides objects nothing but nulls. Of equals the first counts.
+// locateRecords finds the records of a document: the elements of the root array;
+// else those of the array of objects that is the most bytes, but the object around
+// a short one where that has an id and more values of its own; else the rows of a
+// table in another shape; else the root itself is the only one. What stands beside
+// records, such as errors and links, counts only where there is nothing else.
 func locateRecords(ctx context.Context, in source) (recordPlace, error) {
-	for _, depth := range locateDepths {
-		l := &locator{walker: newWalker(in), limit: depth}
-		l.sequence, l.interrupted = true, ctx.Err
-		switch place, found := l.locate(); {
-		case l.err != nil:
-			return recordPlace{}, l.err
-		case l.fault != nil:
-			return recordPlace{}, firstFault(ctx, in, l.fault)
-		case found || !l.deeper:
-			return place, nil
-		}
+	l := &locator{walker: newWalker(in)}
+	l.sequence, l.interrupted = true, ctx.Err
+	place := l.locate()
+	switch {
+	case l.err != nil:
+		return recordPlace{}, l.err
+	case l.fault != nil:
+		return recordPlace{}, firstFault(ctx, in, l.fault)
 	}
-	return recordPlace{}, nil
+	return place, nil
 }
 
 // firstFault looks closely at a document that has a fault, because what was
@@ -60,86 +58,115 @@ func firstFault(ctx context.Context, in source, fault *dataFault) error {
 	return fault
 }
 
-// locator looks for the best array of objects.
+// locator looks for records.
 type locator struct {
 	*walker
-	// limit is how many arrays and objects may stand around an array that
-	// counts, and deeper says that there were some in more.
-	limit  int
-	deeper bool
-	open   []locatorFrame
+	open []locatorFrame
 
 	// noted is about how much memory the names took.
 	noted int
 
-	best        []jsonpath.Step
-	bestCount   int64
-	bestDepth   int
+	// found are the arrays that may hold the records, and keyed is the largest object
+	// of objects.
+	found       []candidate
+	keyed       candidate
 	repeated    bool
 	hollow      bool
 	listless    bool
 	firstObject bool
 }
 
+// candidate is an array or object that may hold the records.
+type candidate struct {
+	// path leads to it.
+	path  []jsonpath.Step
+	bytes int64
+	count int64
+	// arrays says that its elements are arrays, and invoice that the object
+	// around it has values of its own and an id.
+	arrays, invoice bool
+	// names says that it describes the columns of rows beside it.
+	names bool
+}
+
 // locatorFrame is an open array or object and the step that leads to it.
 type locatorFrame struct {
-	step jsonpath.Step
-	// objects counts the objects of an array, and others what is neither
-	// object nor null.
-	objects, others int64
-	// array and filled say what it is and whether anything is in it.
-	array, filled bool
-	names         map[string]struct{}
+	step  jsonpath.Step
+	start int64
+	// objects and arrays count what is in it, and others what is neither object
+	// nor array nor null; id says that one of those has that name.
+	objects, arrays, others int64
+	id                      bool
+	// array and filled say what it is and whether anything is in it, and deep that
+	// the arrays in it have others in them.
+	array, filled, deep bool
+	names               map[string]struct{}
+	// found is how many candidates there were when it was opened.
+	found int
 }
 
 // maxNoted is how much memory names take that are held to see whether one of
 // them is repeated. In documents with more it is taken for possible.
 const maxNoted = 1 << 20
 
-func (l *locator) locate() (place recordPlace, found bool) {
+func (l *locator) locate() recordPlace {
 	for {
 		switch l.next() {
 		case walkFault:
-			return recordPlace{}, false
+			return recordPlace{}
 		case walkValue:
 			if len(l.frames) == 0 {
 				switch {
 				case l.firstObject:
-					return recordPlace{sequence: true}, true
+					return recordPlace{sequence: true}
 				case l.data[l.i] == '[':
-					return recordPlace{steps: []jsonpath.Step{jsonpath.AllStep()}}, true
+					return l.rootArray()
 				case l.data[l.i] != '{':
-					return recordPlace{}, true
+					return recordPlace{}
 				}
 				l.firstObject = true
 			}
 			if !l.visit() {
-				return recordPlace{}, false
+				return recordPlace{}
 			}
 		case walkClose:
 			l.close()
 		case walkEnd:
-			if l.best == nil {
-				return recordPlace{hollow: l.hollow, listless: l.listless}, false
-			}
-			return recordPlace{steps: l.best, repeated: l.repeated}, true
+			return l.choose()
 		}
 	}
+}
+
+// rootArray is the place of the elements of the root.
+func (l *locator) rootArray() recordPlace {
+	place := recordPlace{steps: []jsonpath.Step{jsonpath.AllStep()}}
+	if l.enter() && l.next() == walkValue && l.data[l.i] == '[' && !l.nests() {
+		place.shape = shapeArrays
+	}
+	l.fault = nil // it is met again when the records are read
+	return place
+}
+
+// nests reports whether the first value in the array that comes is one of several
+// values itself.
+func (l *locator) nests() bool {
+	i := l.space(l.i + 1)
+	return i < l.size && (l.data[i] == '[' || l.data[i] == '{')
 }
 
 // visit deals with the value that comes.
 func (l *locator) visit() bool {
 	l.count()
+	top := len(l.frames) - 1
 	switch {
 	case !l.container():
 		return l.scalar()
-	case len(l.frames) > l.limit || l.best != nil && len(l.frames) > l.bestDepth:
-		// In here, arrays are too deep.
-		l.deeper = true
+	case top >= 0 && l.open[top].array && !(l.data[l.i] == '[' && l.nests()):
+		// What is in the elements of an array is part of the records.
 		_, ok := l.skip(0)
 		return ok
 	}
-	l.open = append(l.open, locatorFrame{step: l.step(), array: l.data[l.i] == '['})
+	l.open = append(l.open, locatorFrame{step: l.step(), start: l.base + int64(l.i), array: l.data[l.i] == '[', found: len(l.found)})
 	return l.enter()
 }
 
@@ -153,16 +180,21 @@ func (l *locator) count() {
 	frame.filled = true
 	if l.frames[top].object {
 		l.noteName(frame)
-		return
 	}
 	switch l.data[l.i] {
 	case '{':
 		frame.objects++
+	case '[':
+		frame.arrays++
+		frame.deep = frame.deep || l.nests()
 	case 'n':
 	default:
 		frame.others++
+		frame.id = frame.id || l.frames[top].object && isID(l.name)
 	}
 }
+
+func isID(name []byte) bool { return len(name) == 2 && name[0]|0x20 == 'i' && name[1]|0x20 == 'd' }
 
 // step leads to the value that comes, from what is around it.
 func (l *locator) step() jsonpath.Step {
@@ -194,28 +226,115 @@ func (l *locator) noteName(frame *locatorFrame) {
 // close looks at what has just ended.
 func (l *locator) close() {
 	top := len(l.open) - 1
-	frame, depth := l.open[top], top
+	frame := &l.open[top]
+	c := candidate{bytes: l.base + int64(l.i) - frame.start, count: frame.objects + frame.arrays}
 	if frame.array && !frame.filled {
 		name, _ := frame.step.Name()
 		l.hollow, l.listless = true, l.listless || listNames[strings.ToLower(name)]
 	}
-	if frame.objects > 0 && frame.others == 0 && l.better(depth, frame.objects) {
-		l.bestDepth, l.bestCount = depth, frame.objects
-		l.best = l.best[:0]
-		for _, f := range l.open[1:] {
-			l.best = append(l.best, f.step)
+	switch {
+	case frame.array && frame.others == 0 && !frame.deep && (frame.objects > 0) != (frame.arrays > 0):
+		c.path, c.arrays = l.path(), frame.arrays > 0
+		l.found = append(l.found, c)
+	case frame.array:
+	case frame.objects > 1 && frame.arrays+frame.others == 0 && c.bytes > l.keyed.bytes:
+		c.path = l.path()
+		l.keyed = c
+	}
+	if !frame.array && frame.id && frame.others > 2 {
+		for i := frame.found; i < len(l.found); i++ {
+			if len(l.found[i].path) == top+1 {
+				l.found[i].invoice = true
+			}
 		}
-		l.best = append(l.best, jsonpath.AllStep())
 	}
 	l.open = l.open[:top]
+}
+
+// path leads to the innermost array or object that is open.
+func (l *locator) path() (path []jsonpath.Step) {
+	for _, f := range l.open[1:] {
+		path = append(path, f.step)
+	}
+	return path
+}
+
+// fewElements is how many elements an array can have and still be a part of the
+// object around it, as the lines are of an invoice.
+const fewElements = 100
+
+// choose picks the records.
+func (l *locator) choose() recordPlace {
+	place := recordPlace{repeated: l.repeated}
+	l.markNames()
+	best := -1
+	for i := range l.found {
+		if best < 0 || l.found[best].sideCar() && !l.found[i].sideCar() || l.found[best].sideCar() == l.found[i].sideCar() && l.found[i].bytes > l.found[best].bytes {
+			best = i
+		}
+	}
+	switch {
+	case best >= 0:
+	case l.keyed.count > 0:
+		place.steps, place.shape = append(l.keyed.path, jsonpath.AllStep()), shapeKeyed
+		return place
+	default:
+		return recordPlace{hollow: l.hollow, listless: l.listless}
+	}
+	c := &l.found[best]
+	place.steps = append(c.path[:len(c.path):len(c.path)], jsonpath.AllStep())
+	if c.arrays {
+		place.shape = shapeArrays
+	}
+	if c.invoice && c.count < fewElements && !c.arrays {
+		place.steps = c.path[:len(c.path)-1]
+		return place
+	}
+	for i := range l.found {
+		if other := &l.found[i]; i != best && !other.sideCar() && !other.arrays && !c.arrays {
+			path := jsonpath.Text(append(other.path[:len(other.path):len(other.path)], jsonpath.AllStep()))
+			if path != jsonpath.Text(place.steps) && !slices.Contains(place.others, path) {
+				place.others = append(place.others, path)
+			}
+		}
+	}
+	return place
+}
+
+// markNames marks the arrays that describe the columns of rows beside them.
+func (l *locator) markNames() {
+	for _, rows := range l.found {
+		for i := range l.found {
+			c := &l.found[i]
+			last := len(c.path) - 1
+			if !rows.arrays || c.arrays || last < 0 || len(rows.path) != len(c.path) || jsonpath.Text(rows.path[:last]) != jsonpath.Text(c.path[:last]) {
+				continue
+			}
+			switch name, _ := c.path[last].Name(); strings.ToLower(name) {
+			case "columns", "cols", "fields", "header", "headers", "columnheaders":
+				c.names = true
+			}
+		}
+	}
+}
+
+// sideCar reports whether the array is of what stands beside records.
+func (c *candidate) sideCar() bool {
+	if c.names {
+		return true
+	}
+	for _, step := range c.path[max(0, len(c.path)-2):] {
+		name, _ := step.Name()
+		switch strings.ToLower(name) {
+		case "error", "errors", "link", "links", "_links", "included", "facet", "facets", "warnings", "schema", "aggregations":
+			return true
+		}
+	}
+	return false
 }
 
 // listNames are what APIs call the array of their records.
 var listNames = map[string]bool{
 	"data": true, "items": true, "results": true, "result": true, "records": true, "rows": true, "value": true, "values": true, "list": true,
 	"entries": true, "hits": true, "content": true, "elements": true, "objects": true, "nodes": true, "edges": true, "documents": true, "docs": true, "response": true,
-}
-
-func (l *locator) better(depth int, count int64) bool {
-	return l.best == nil || depth < l.bestDepth || depth == l.bestDepth && count > l.bestCount
 }

@@ -16,6 +16,7 @@ type Pages struct {
 	spool   *input.Spool
 	list    bool
 	path    *jsonpath.Path
+	before  *jsonpath.Path
 	explode []explodeStep
 	columns *columnSet
 	readers *readerPool
@@ -39,7 +40,7 @@ func NewPages(options Options, list bool, spool *input.Spool) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pages{spool: spool, list: list, path: parsed.path, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool)}, nil
+	return &Pages{spool: spool, list: list, path: parsed.path, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool)}, nil
 }
 
 // Names are what the pages call the columns, in the order in which they first
@@ -65,6 +66,8 @@ func (p *Pages) Found() (f feedmill.Findings) {
 		f.Path = pathFinding(p.path, nil, false)
 	case p.place != nil:
 		f.Path = pathFinding(nil, p.place.steps, false)
+	case p.before != nil:
+		f.Path = feedmill.Found(p.before.String(), true)
 	}
 	return f
 }
@@ -104,7 +107,7 @@ func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, b
 			limits:     &usual,
 		},
 		lines: lines, path: p.path, explode: p.explode, columns: p.columns, readers: p.readers,
-		base: first, before: before, spool: p.spool,
+		base: first, bytesBefore: before, before: p.before, spool: p.spool,
 	}
 	if err := j.read(ctx, data); err != nil {
 		return Page{}, nil, j.refusal(err)
@@ -134,7 +137,7 @@ func (p *Pages) locate(ctx context.Context, j *Table) error {
 	switch {
 	case j.path != nil:
 		return j.locate(ctx)
-	case p.place != nil && p.opening == j.opening:
+	case p.place != nil && p.place.shape == shapeObjects && p.opening == j.opening:
 		return j.follow(ctx, p.place.steps)
 	}
 	return p.discover(ctx, j)
@@ -157,14 +160,13 @@ func (p *Pages) discover(ctx context.Context, j *Table) error {
 	if err != nil {
 		return err
 	}
+	if p.before != nil && jsonpath.Text(place.steps) != p.before.String() && (p.place == nil || p.place.shape == shapeObjects) {
+		return j.stay(ctx, place)
+	}
 	if place.hollow && (p.list || place.listless) {
 		place.steps = []jsonpath.Step{jsonpath.IndexStep(-1)}
 	} else if len(place.steps) > 0 && p.place == nil {
 		p.place, p.opening = &place, j.opening
 	}
-	j.steps, j.sequence = place.steps, place.sequence
-	if place.repeated {
-		j.superseded, err = locateSuperseded(ctx, j.source, j.steps)
-	}
-	return err
+	return j.settle(ctx, place)
 }

@@ -117,7 +117,7 @@ func (r *recordReader) flush() bool {
 func (r *recordReader) affordable() bool {
 	rows := r.first + r.rowInBlock()
 	columns := r.table.columns.count()
-	r.failure = input.CheckCells(rows, columns, r.table.limits.emptyCells, r.table.before+r.table.src.Size())
+	r.failure = input.CheckCells(rows, columns, r.table.limits.emptyCells, r.table.bytesBefore+r.table.src.Size())
 	return r.failure == nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -54,15 +55,21 @@ type Table struct {
 	tree     bool
 	inMemory *treeBlocks
 
-	// base is the number of the first record, and before how many bytes of
+	// base is the number of the first record, and bytesBefore how many bytes of
 	// data those before it have.
-	base, before int64
-	columns      *columnSet
-	readers      *readerPool
+	base, bytesBefore int64
+	columns           *columnSet
+	readers           *readerPool
 	// again are those of newBlocks that are free, in later readings.
 	again sync.Pool
-	// spool has the text where it was not UTF-8.
+	// spool has the text where it was not UTF-8, or the table in another shape.
 	spool *input.Spool
+	// before is where the records were in the data before this, shaped is where
+	// those are that were written as objects, and others are other records.
+	before *jsonpath.Path
+	shaped []jsonpath.Step
+	others []string
+	notes  []feedmill.Warning
 
 	// What the first reading finds.
 	whole   bool // it came to its end
@@ -74,10 +81,10 @@ type Table struct {
 // Options say where the records are.
 type Options struct {
 	// Path is the JSONPath (RFC 9535) of the records. In NDJSON it is
-	// applied to each line. Where it is empty the records of a document are
-	// the elements of the root array; else those of the shallowest, and then the
-	// longest, array of objects; else the root is the only record.
+	// applied to each line. Where it is empty they are found: see locateRecords.
 	Path string
+	// Before is the path at which they were found in the data before this.
+	Before string
 	// Explode is the path below the record to an array whose elements become
 	// rows, with the other members of the record repeated for each. A record
 	// without such elements is one row.
@@ -129,6 +136,12 @@ func newTable(options Options) (*Table, error) {
 	if options.Path != "" {
 		if j.path, err = jsonpath.Parse(options.Path); err != nil {
 			return nil, invalidParameter("path", "%v", err)
+		}
+	}
+	if options.Path == "" && options.Before != "" {
+		if j.before, err = jsonpath.Parse(options.Before); err != nil {
+			j.before = nil // it is of another format
+			err = nil
 		}
 	}
 	if options.Explode != "" {
@@ -190,11 +203,10 @@ func (j *Table) locate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		j.steps, j.sequence = place.steps, place.sequence
-		if place.repeated {
-			j.superseded, err = locateSuperseded(ctx, j.source, j.steps)
+		if j.before != nil && jsonpath.Text(place.steps) != j.before.String() {
+			return j.stay(ctx, place)
 		}
-		return err
+		return j.settle(ctx, place)
 	}
 	steps, ok := j.path.Steps()
 	if !ok {
@@ -208,6 +220,45 @@ func (j *Table) locate(ctx context.Context) error {
 		j.filter = &steps[last]
 	}
 	return j.follow(ctx, steps)
+}
+
+// settle makes the records those of a place that was found.
+func (j *Table) settle(ctx context.Context, place recordPlace) (err error) {
+	if place.shape != shapeObjects {
+		if reshaped, err := j.reshape(ctx, place); reshaped || err != nil {
+			return err
+		}
+		if place.shape == shapeKeyed {
+			place.steps = nil
+		}
+	}
+	j.steps, j.sequence, j.others = place.steps, place.sequence, place.others
+	if place.repeated {
+		j.superseded, err = locateSuperseded(ctx, j.source, j.steps)
+	}
+	return err
+}
+
+// stay makes the records those of the path at which they were in the data before,
+// although something else speaks for others: a list that is empty today is no
+// reason to take something else for it.
+func (j *Table) stay(ctx context.Context, place recordPlace) error {
+	steps, ok := j.before.Steps()
+	if !ok {
+		return j.settle(ctx, place)
+	}
+	if last := len(steps) - 1; last >= 0 && !j.has(steps[:last]) {
+		return input.Refuse("records-moved", "the records of this feed were at %s, and the data has nothing there; say with path where they are", j.before)
+	}
+	j.sequence = true
+	return j.follow(ctx, steps)
+}
+
+// has reports whether the document has a value at the end of steps.
+func (j *Table) has(steps []jsonpath.Step) bool {
+	b := newDocumentBlocks(j.source, steps, true, nil)
+	found, err := b.claim(&block{})
+	return found || err != nil
 }
 
 // follow makes the records those that the steps lead to.
@@ -313,7 +364,11 @@ func (j *Table) Rows() int64 { return j.rows }
 
 // Found is where the records are.
 func (j *Table) Found() (f feedmill.Findings) {
-	f.Path = pathFinding(j.path, j.steps, j.lines)
+	steps := j.steps
+	if j.shaped != nil {
+		steps = j.shaped
+	}
+	f.Path = pathFinding(j.path, steps, j.lines)
 	return f
 }
 
@@ -336,6 +391,14 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnKeys, Count: int64(n),
 			Detail: "a name on the way to the records stands in its object more than once; the last value counts",
+		})
+	}
+	out = append(out, j.notes...)
+	if len(j.others) > 0 {
+		const listed = 5
+		out = append(out, feedmill.Warning{
+			Code: feedmill.WarnRecords, Count: int64(len(j.others)),
+			Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", jsonpath.Text(j.steps), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
 		})
 	}
 	if j.whole && j.Rows() == 0 {

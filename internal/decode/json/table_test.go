@@ -58,14 +58,14 @@ func TestJSONTables(t *testing.T) {
 			"a\n1\n2\n",
 		},
 		{
-			"the shallowest array", "json", `{"x":{"deep":[{"a":1},{"a":2},{"a":3}]},"y":[{"b":1}]}`,
+			"the array that is the most bytes", "json", `{"x":{"deep":[{"a":1},{"a":2},{"a":3}]},"y":[{"b":1}]}`,
 			Options{},
-			"b\n1\n",
+			"a\n1\n2\n3\n! other-records \"\" 1 times from row 0: the records are those of $.x.deep[*]; there are others, which path selects: $.y[*]\n",
 		},
 		{
-			"the longest array of the same depth", "json", `{"x":[{"a":1}],"y":[{"b":1},{"b":2}],"z":[{"c":1},{"c":2}]}`,
+			"the first of two that are as many bytes", "json", `{"x":[{"a":1}],"y":[{"b":1},{"b":2}],"z":[{"c":1},{"c":2}]}`,
 			Options{},
-			"b\n1\n2\n",
+			"b\n1\n2\n! other-records \"\" 2 times from row 0: the records are those of $.y[*]; there are others, which path selects: $.x[*], $.z[*]\n",
 		},
 		{
 			"a longer array deeper down does not count", "json", `{"y":[{"b":[{"c":1},{"c":2}]}]}`,

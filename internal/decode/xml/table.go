@@ -27,8 +27,10 @@ const invalidXML = "invalid-xml"
 //
 // The records and the columns are known when the table is open.
 type Table struct {
-	src   input.Source
-	spool *input.Spool
+	// remembered says that the path was found before, and not set.
+	remembered bool
+	src        input.Source
+	spool      *input.Spool
 	// transcoded says that the data was not UTF-8.
 	transcoded bool
 	// plainLines says that it has no carriage returns.
@@ -59,6 +61,8 @@ type Options struct {
 	// Explode is the path below the record to elements that become rows, with what else is in
 	// the record repeated for each. A record without such elements is one row.
 	Explode string
+	// Remembered says that the path is where the records were found before.
+	Remembered bool
 	// Temp is the folder for a temporary file, which data takes that is not UTF-8; empty
 	// is that of the system.
 	Temp string
@@ -75,7 +79,7 @@ const usualBlockBytes = 1 << 20
 
 // Open reads a document and finds its records.
 func Open(ctx context.Context, src input.Source, options Options) (*Table, error) {
-	t := &Table{src: src, path: options.Path, spool: input.NewSpool(options.Temp), tagByTag: options.tagByTag, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
+	t := &Table{src: src, path: options.Path, remembered: options.Remembered, spool: input.NewSpool(options.Temp), tagByTag: options.tagByTag, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
 	if err := t.open(ctx, options); err != nil {
 		_ = t.Close() // what is lost with it is lost
 		return nil, t.refusal(err)
@@ -160,6 +164,8 @@ func (t *Table) decode(ctx context.Context) error {
 // Found is where the records are.
 func (t *Table) Found() (f feedmill.Findings) {
 	switch {
+	case t.path != "" && t.remembered:
+		f.Path = feedmill.Found(t.path, true)
 	case t.path != "":
 		f.Path = feedmill.Finding{Value: t.path, By: feedmill.BySet}
 	case len(t.records) == 1:

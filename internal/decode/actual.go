@@ -1,0 +1,115 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/json"
+)
+
+// actualBytes is how much of data is looked at to see that it is what it is said
+// to be.
+const actualBytes = 64 << 10
+
+// actualFormat is the format of data that is said to be in another one: JSON that was
+// sent as CSV, and CSV that was sent as JSON. A web page is no data at all.
+func actualFormat(said string, data Source, options Options) (string, error) {
+	head := make([]byte, min(data.Size(), actualBytes))
+	if n, err := data.ReadAt(head, 0); n < len(head) && err != nil && err != io.EOF {
+		return "", fmt.Errorf("read the head of the data: %w", err)
+	}
+	whole := int64(len(head)) == data.Size()
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if isPage(text) && said != "xml" {
+		return "", input.Refuse("web-page", "the data is a web page (HTML) and not %s: it begins with %q; it may be the page of a login or of an error, or a table that a "+
+			"program has saved as a page: save it as CSV", said, excerpt(text))
+	}
+	switch said {
+	case "csv", "tsv":
+		if options.Delimiter != "" || options.Header != "" {
+			return said, nil
+		}
+		switch {
+		case json.RecogniseLines(text, whole) && isJSON(text, whole):
+			return "ndjson", nil
+		case json.Recognise(text, whole) && isJSON(text, whole):
+			return "json", nil
+		case bytes.HasPrefix(text, []byte("<?xml")):
+			return "xml", nil
+		}
+	case "json", "ndjson":
+		if options.Path == "" && options.Explode == "" && looksSeparated(text) {
+			return "csv", nil
+		}
+		if bytes.HasPrefix(text, []byte("<?xml")) {
+			return "xml", nil
+		}
+	}
+	return said, nil
+}
+
+// isPage reports whether a text is for people to look at.
+func isPage(text []byte) bool {
+	start := bytes.ToLower(text[:min(len(text), 512)])
+	for _, tag := range []string{"<!doctype html", "<html", "<head", "<body", "<table", "<meta "} {
+		if bytes.HasPrefix(start, []byte(tag)) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(start, []byte("<!--")) && bytes.Contains(start, []byte("<html"))
+}
+
+// isJSON reports whether a text that begins like JSON goes on like it.
+func isJSON(text []byte, whole bool) bool {
+	rest := bytes.TrimLeft(text[1:], " \t\r\n")
+	if len(rest) == 0 {
+		return false
+	}
+	if text[0] == '{' {
+		return rest[0] == '"' || rest[0] == '}'
+	}
+	return strings.IndexByte("{[]", rest[0]) >= 0 || whole && rest[len(rest)-1] == ']'
+}
+
+// looksSeparated reports whether a text that was said to be JSON is a table of
+// separated fields: its first two lines have as many delimiters, and it begins with a
+// name.
+func looksSeparated(text []byte) bool {
+	if len(text) == 0 || strings.IndexByte("{[\"-0123456789", text[0]) >= 0 && !bytes.HasPrefix(text, []byte("\"")) {
+		return false
+	}
+	first, rest, several := bytes.Cut(text, []byte("\n"))
+	second, _, _ := bytes.Cut(rest, []byte("\n"))
+	if !several || len(bytes.TrimSpace(second)) == 0 {
+		return false
+	}
+	for _, delimiter := range []string{",", ";", "\t", "|"} {
+		if n := bytes.Count(first, []byte(delimiter)); n > 0 && n == bytes.Count(second, []byte(delimiter)) {
+			return true
+		}
+	}
+	return false
+}
+
+// excerpt is the beginning of a text.
+func excerpt(text []byte) string {
+	return strings.ToValidUTF8(string(text[:min(len(text), 40)]), "")
+}
+
+// mistaken is a table of data that is in another format than it was said to be.
+type mistaken struct {
+	Table
+	said, actual string
+}
+
+// Warnings say so.
+func (m mistaken) Warnings() ([]feedmill.Warning, error) {
+	warnings, err := m.Table.Warnings()
+	return append([]feedmill.Warning{{
+		Code: feedmill.WarnFormat, Count: 1, Detail: fmt.Sprintf("the data was said to be %s and is %s; it is read as what it is", m.said, m.actual),
+	}}, warnings...), err
+}

@@ -1,0 +1,51 @@
+package decode
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
+)
+
+// TestWhatIsNotWhatItSays sends data under the name of another format.
+func TestWhatIsNotWhatItSays(t *testing.T) {
+	for _, test := range []struct{ name, said, data, want string }{
+		{"a login page as CSV", "csv", "<!DOCTYPE html>\n<html><body>Sign in</body></html>", "web page (HTML)"},
+		{"a page as TSV", "tsv", "\n  <html>\n<table><tr><td>1</td></tr></table></html>", "web page (HTML)"},
+		{"a page as JSON", "json", "<HTML><HEAD><TITLE>502</TITLE>", "web page (HTML)"},
+		{"JSON as CSV", "csv", `[{"a":1,"b":2},{"a":3,"b":4}]`, "other-format a,b 2 rows"},
+		{"NDJSON as CSV", "csv", "{\"a\":1,\"b\":2}\n{\"a\":3,\"b\":4}\n", "other-format a,b 2 rows"},
+		{"CSV as JSON", "json", "a,b\n1,2\n3,4\n", "other-format a,b 2 rows"},
+		{"CSV in quotes as JSON", "json", "\"a\",\"b\"\n\"1\",\"2\"\n", "other-format a,b 1 rows"},
+		{"a string of JSON", "json", `"a,b"`, " value 1 rows"},
+		{"XML as CSV", "csv", `<?xml version="1.0"?><l><r a="1" b="2"/><r a="3" b="4"/></l>`, "other-format @a,@b 2 rows"},
+		{"a zip", "csv", "PK\x03\x04xx", "a zip archive"},
+		{"a workbook of old", "csv", "\xd0\xcf\x11\xe0xx", "old Office file"},
+		{"CSV that begins with a bracket", "csv", "[id],[name]\n1,x\n", " [id],[name] 1 rows"},
+		{"CSV with JSON in it", "csv", "{a},{b}\n1,2\n", " {a},{b} 1 rows"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			table, err := Open(t.Context(), test.said, strings.NewReader(test.data), Options{Temp: t.TempDir()})
+			if err != nil {
+				if !strings.Contains(err.Error(), test.want) {
+					t.Error(err)
+				}
+				return
+			}
+			defer table.Close()
+			rows := decodetest.Rows(t, table)
+			warnings, err := table.Warnings()
+			if err != nil {
+				t.Fatal(err)
+			}
+			code := ""
+			for _, w := range warnings {
+				code += w.Code
+			}
+			got := code + " " + strings.Join(table.Names(), ",") + " " + string(rune('0'+len(rows))) + " rows"
+			if got != test.want {
+				t.Errorf("is %q, want %q", got, test.want)
+			}
+		})
+	}
+}

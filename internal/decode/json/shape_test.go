@@ -1,0 +1,90 @@
+package json
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
+)
+
+// TestShapes are tables that are not written as objects, and records beside others.
+func TestShapes(t *testing.T) {
+	for _, test := range []struct{ name, data, path, names, rows, warnings string }{
+		{"arrays with a header", `[["a","b"],[1,2],[3,4]]`, "$[*]", "a|b", "1|2\n3|4", ""},
+		{"arrays without a header", `[[1,2],[3,4]]`, "$[*]", "column_1|column_2", "1|2\n3|4", "no-header"},
+		{"arrays that differ in length", `[["a","b"],[1],[3,4,5]]`, "$[*]", "a|b|_extra_1", "1|∅|∅\n3|4|5", ""},
+		{"names that stand twice", `[["a","a"],[1,2]]`, "$[*]", "a|a_2", "1|2", ""},
+		{"Google Sheets", `{"range":"Sheet1!A1:B3","majorDimension":"ROWS","values":[["Name","Sum"],["x","1"],["y","2"]]}`, "$.values[*]", "Name|Sum", "x|1\ny|2", ""},
+		{"columns and rows", `{"columns":["a","b"],"rows":[[1,2],[3,4]]}`, "$.rows[*]", "a|b", "1|2\n3|4", ""},
+		{"columns with types", `{"columns":[{"name":"a","type":"int"},{"name":"b","type":"int"}],"rows":[[1,2],[3,4]]}`, "$.rows[*]", "a|b", "1|2\n3|4", ""},
+		{"pandas split", `{"columns":["a","b"],"index":[0,1],"data":[[1,2],[3,4]]}`, "$.data[*]", "a|b", "1|2\n3|4", ""},
+		{"pandas split with names of rows", `{"columns":["a"],"index":["x","y"],"data":[[1],[3]]}`, "$.data[*]", "_key|a", "x|1\ny|3", ""},
+		{"pandas records", `[{"a":1,"b":2},{"a":3,"b":4}]`, "$[*]", "a|b", "1|2\n3|4", ""},
+		{"pandas index", `{"0":{"a":1,"b":2},"1":{"a":3,"b":4}}`, "$[*]", "_key|a|b", "0|1|2\n1|3|4", ""},
+		{"pandas columns", `{"a":{"0":1,"1":3},"b":{"0":2,"1":4}}`, "$[*]", "a|b", "1|2\n3|4", ""},
+		{"pandas table", `{"schema":{"fields":[{"name":"index","type":"integer"},{"name":"a","type":"integer"}]},"data":[{"index":0,"a":1}]}`, "$.data[*]", "index|a", "0|1", ""},
+		{"an object of objects", `{"AAPL":{"price":1,"volume":2},"MSFT":{"price":3}}`, "$[*]", "_key|price|volume", "AAPL|1|2\nMSFT|3|∅", ""},
+		{"objects with nothing in common", `{"user":{"name":"x"},"settings":{"theme":"dark","size":2}}`, "$", "user.name|settings.theme|settings.size", "x|dark|2", ""},
+		{"GeoJSON", `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"x"}}]}`, "$.features[*]", "type|geometry.type|geometry.coordinates|properties.name", "Feature|Point|[1,2]|x", ""},
+		{"an invoice", `{"id":7,"customer":"x","total":5,"lines":[{"sku":"a"},{"sku":"b"}]}`, "$", "id|customer|total|lines", `7|x|5|[{"sku":"a"},{"sku":"b"}]`, ""},
+		{"an invoice in an envelope", `{"data":{"id":7,"customer":"x","total":5,"lines":[{"sku":"a"}]}}`, "$.data", "id|customer|total|lines", `7|x|5|[{"sku":"a"}]`, ""},
+		{"no invoice", `{"id":7,"lines":[{"sku":"a"},{"sku":"b"}]}`, "$.lines[*]", "sku", "a\nb", ""},
+		{"side-cars", `{"errors":[{"code":1,"text":"a long text that says what is wrong"}],"items":[{"a":1}]}`, "$.items[*]", "a", "1", ""},
+		{"nothing but a side-car", `{"errors":[{"code":1}]}`, "$.errors[*]", "code", "1", ""},
+		{"JSON:API", `{"data":[{"id":"1","type":"x"}],"included":[{"id":"2","type":"y","attributes":{"name":"much longer than the data is"}}]}`, "$.data[*]", "id|type", "1|x", ""},
+		{"two lists", `{"a":[{"x":1},{"x":2}],"b":[{"y":1}]}`, "$.a[*]", "x", "1\n2", "other-records"},
+		{"a list deeper down", `{"page":1,"response":{"status":"ok","orders":[{"n":1},{"n":2}]}}`, "$.response.orders[*]", "n", "1\n2", ""},
+		{"a name to be quoted", `{"my list":[{"n":1}]}`, "$['my list'][*]", "n", "1", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			table, err := Open(t.Context(), strings.NewReader(test.data), Options{Temp: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer table.Close()
+			rows := decodetest.Rows(t, table)
+			var lines []string
+			for _, row := range rows {
+				lines = append(lines, strings.Join(row, "|"))
+			}
+			var codes []string
+			warnings, err := table.Warnings()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range warnings {
+				codes = append(codes, w.Code)
+			}
+			if got := strings.Join(table.Names(), "|"); got != test.names || strings.Join(lines, "\n") != test.rows {
+				t.Errorf("read as %s\n%s", got, strings.Join(lines, "\n"))
+			}
+			if path := table.Found().Path.Value; path != test.path || strings.Join(codes, " ") != test.warnings {
+				t.Errorf("path %s, warnings %v", path, codes)
+			}
+		})
+	}
+}
+
+// TestRecordsStay gives a document whose records were found elsewhere before.
+func TestRecordsStay(t *testing.T) {
+	for _, test := range []struct {
+		data string
+		rows int64
+	}{
+		{`{"items":[],"tags":[{"a":1},{"a":2}]}`, 0},
+		{`{"items":[],"total":0}`, 0},
+		{`{"items":[{"a":1}],"tags":[{"a":1},{"a":2}]}`, 1},
+		{`{"total":0}`, -1},
+	} {
+		table, err := Open(t.Context(), strings.NewReader(test.data), Options{Before: "$.items[*]", Temp: t.TempDir()})
+		if err != nil {
+			if test.rows >= 0 || !strings.Contains(err.Error(), "$.items[*]") {
+				t.Errorf("%s: %v", test.data, err)
+			}
+			continue
+		}
+		if decodetest.Rows(t, table); table.Rows() != test.rows || table.Found().Path.Value != "$.items[*]" {
+			t.Errorf("%s has %d rows at %s", test.data, table.Rows(), table.Found().Path.Value)
+		}
+	}
+}
