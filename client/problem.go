@@ -66,31 +66,24 @@ func (p *Problem) Temporary() bool {
 	return p.Status == http.StatusTooManyRequests || p.Status >= 500
 }
 
+// kinds are the sentinels of the statuses that problems have.
+var kinds = map[int]error{
+	http.StatusBadRequest:            feedmill.ErrInvalid,
+	http.StatusUnauthorized:          feedmill.ErrUnauthenticated,
+	http.StatusForbidden:             feedmill.ErrForbidden,
+	http.StatusNotFound:              feedmill.ErrNotFound,
+	http.StatusConflict:              feedmill.ErrConflict,
+	http.StatusRequestEntityTooLarge: feedmill.ErrTooLarge,
+	http.StatusUnsupportedMediaType:  feedmill.ErrUnsupported,
+	http.StatusUnprocessableEntity:   feedmill.ErrUnprocessable,
+	http.StatusTooManyRequests:       feedmill.ErrTooMany,
+	http.StatusServiceUnavailable:    feedmill.ErrUnavailable,
+}
+
 // Is reports whether target is the sentinel of the problem's kind.
 func (p *Problem) Is(target error) bool {
-	switch p.Status {
-	case http.StatusBadRequest:
-		return target == feedmill.ErrInvalid
-	case http.StatusUnauthorized:
-		return target == feedmill.ErrUnauthenticated
-	case http.StatusForbidden:
-		return target == feedmill.ErrForbidden
-	case http.StatusNotFound:
-		return target == feedmill.ErrNotFound
-	case http.StatusConflict:
-		return target == feedmill.ErrConflict
-	case http.StatusRequestEntityTooLarge:
-		return target == feedmill.ErrTooLarge
-	case http.StatusUnsupportedMediaType:
-		return target == feedmill.ErrUnsupported
-	case http.StatusUnprocessableEntity:
-		return target == feedmill.ErrUnprocessable
-	case http.StatusTooManyRequests:
-		return target == feedmill.ErrTooMany
-	case http.StatusServiceUnavailable:
-		return target == feedmill.ErrUnavailable
-	}
-	return false
+	kind, ok := kinds[p.Status]
+	return ok && target == kind
 }
 
 // problemOf is the problem that an answer tells of, whatever form it has.

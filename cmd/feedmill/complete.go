@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -95,20 +96,28 @@ func completeEventNames(cmd *cobra.Command, args []string, begun string) ([]stri
 	return words, directive
 }
 
-// completeSubscriptions completes to the newest subscriptions.
-var completeSubscriptions = completeFrom(func(ctx context.Context, c *client.Client, found func(word, meaning string)) error {
-	const most = 200
-	n := 0
-	for s, err := range paged(c, most).Subscriptions(ctx) {
-		if err != nil || n == most {
-			return err
+// completeNewest completes to the newest records of a list, with what word makes
+// of each.
+func completeNewest[T any](all func(*client.Client, context.Context) iter.Seq2[T, error], word func(T) (id, meaning string)) candidates {
+	return completeFrom(func(ctx context.Context, c *client.Client, found func(word, meaning string)) error {
+		const most = 200
+		n := 0
+		for v, err := range all(paged(c, most), ctx) {
+			if err != nil || n == most {
+				return err
+			}
+			n++
+			found(word(v))
 		}
-		n++
-		meaning := s.URL
-		if s.Name != "" {
-			meaning = s.Name + ", " + s.URL
-		}
-		found(s.ID, meaning)
+		return nil
+	})
+}
+
+var completeSubscriptions = completeNewest((*client.Client).Subscriptions, func(s client.Subscription) (id, meaning string) {
+	if s.Name != "" {
+		return s.ID, s.Name + ", " + s.URL
 	}
-	return nil
+	return s.ID, s.URL
 })
+
+var completeFeeds = completeNewest((*client.Client).DataFeeds, func(f client.DataFeed) (id, meaning string) { return f.ID, f.Name })

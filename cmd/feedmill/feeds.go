@@ -28,20 +28,6 @@ func oneFeed(name, short string) *cobra.Command {
 	}
 }
 
-// completeFeeds completes to the newest feeds.
-var completeFeeds = completeFrom(func(ctx context.Context, c *client.Client, found func(word, meaning string)) error {
-	const most = 200
-	n := 0
-	for f, err := range paged(c, most).DataFeeds(ctx) {
-		if err != nil || n == most {
-			return err
-		}
-		n++
-		found(f.ID, f.Name)
-	}
-	return nil
-})
-
 func newFeedsList() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List feeds, newest first", Args: cobra.NoArgs}
 	limit := limitFlag(cmd)
