@@ -203,7 +203,7 @@ func TestSelectIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree := readTree(t, strings.Repeat("[1,", 100)+"1"+strings.Repeat("]", 100))
-	if _, err := p.Select(NewWork(t.Context(), 0), tree); !errors.Is(err, ErrTooMuchWork) {
+	if _, err := p.Select(boundedWork(t), tree); !errors.Is(err, ErrTooMuchWork) {
 		t.Errorf("error %v, want %v", err, ErrTooMuchWork)
 	}
 }

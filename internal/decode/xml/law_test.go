@@ -48,7 +48,7 @@ func TestPassagesChangeNothing(t *testing.T) {
 		}
 		var b strings.Builder
 		b.WriteString("<r>")
-		for range rapid.IntRange(2, 20).Draw(r, "records") {
+		for range rapid.IntRange(2, 10).Draw(r, "records") {
 			b.WriteString(rapid.SampledFrom(kinds).Draw(r, "record"))
 			if rapid.IntRange(0, 20).Draw(r, "between") == 0 {
 				b.WriteString(rapid.SampledFrom([]string{"<x/>", "<!-- c -->", "<o>y</o>", "</r2><r2>"}).Draw(r, "what"))
