@@ -36,6 +36,7 @@ func TestWiden(t *testing.T) {
 		{"integer and decimal", plain(columnar.TypeInteger), column(columnar.TypeDecimal, 5, 2, ""), column(columnar.TypeDecimal, 21, 2, ""), true},
 		{"integer and a long fraction", plain(columnar.TypeInteger), column(columnar.TypeDecimal, 30, 25, ""), plain(columnar.TypeText), true},
 		{"decimals", column(columnar.TypeDecimal, 5, 4, ""), column(columnar.TypeDecimal, 5, 1, ""), column(columnar.TypeDecimal, 8, 4, ""), true},
+		{"decimals of 38 digits", column(columnar.TypeDecimal, 37, 0, ""), column(columnar.TypeDecimal, 2, 1, ""), column(columnar.TypeDecimal, 38, 1, ""), true},
 		{"decimals beyond 38 digits", column(columnar.TypeDecimal, 38, 0, ""), column(columnar.TypeDecimal, 2, 1, ""), plain(columnar.TypeText), true},
 		{"the same currency", column(columnar.TypeDecimal, 3, 2, "€"), column(columnar.TypeDecimal, 5, 2, "€"), column(columnar.TypeDecimal, 5, 2, "€"), true},
 		{"two currencies", column(columnar.TypeDecimal, 3, 2, "€"), column(columnar.TypeDecimal, 3, 2, "$"), plain(columnar.TypeText), true},
@@ -56,6 +57,27 @@ func TestWiden(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWidenKeepsNulls(t *testing.T) {
+	for _, nullable := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
+		old, new := feedmill.Column{Type: columnar.TypeText, Nullable: nullable[0]}, feedmill.Column{Type: columnar.TypeText, Nullable: nullable[1]}
+		if got := Widen(old, new).Nullable; got != (nullable[0] || nullable[1]) {
+			t.Errorf("nulls before and now %v: nullable is %v", nullable, got)
+		}
+	}
+}
+
+// More digits before the point are a change that is told of, too.
+func TestFitTellsOfMoreDigits(t *testing.T) {
+	decimal := func(precision int) []feedmill.Column {
+		return []feedmill.Column{{ID: "c1", Name: "a", SourceName: "a", Type: columnar.TypeDecimal, Precision: precision, Scale: 2}}
+	}
+	for precision, want := range map[int]int{4: 0, 5: 0, 6: 1} {
+		if f := Fit(decimal(5), decimal(precision), 1); len(f.Changes) != want {
+			t.Errorf("decimal(5,2) that gets decimal(%d,2): %v", precision, f.Changes)
+		}
 	}
 }
 
@@ -198,6 +220,23 @@ func TestRetypeToDecimal(t *testing.T) {
 	schema.ConvertNulling(cells, vectors, func(*Misfit) { misfits++ })
 	if err := vectors[0].Check(); err != nil || misfits != 1 || vectors[0].Scale != 2 || vectors[0].Ints[1] != 250 {
 		t.Errorf("%d misfits, %+v, %v", misfits, vectors[0], err)
+	}
+}
+
+// A decimal has at most 38 digits, of which one stands before the point.
+func TestRetypeToTheWidestDecimal(t *testing.T) {
+	schema, _ := schemaOf(t, "n\n0."+strings.Repeat("7", 40)+"\nx\n")
+	schema.Retype(map[string]columnar.Type{"c1": columnar.TypeDecimal})
+	if c := schema.Columns[0]; c.Precision != columnar.WideDigits || c.Scale != columnar.WideDigits-1 {
+		t.Errorf("it is %s", typeName(c))
+	}
+}
+
+// A column that stays text has no unit: it is in the text.
+func TestAmountsOfTooManyDigitsStayText(t *testing.T) {
+	schema, _ := schemaOf(t, "n\n€0."+strings.Repeat("7", 40)+"\n€2.50\n")
+	if c := schema.Columns[0]; c.Type != columnar.TypeText || c.Format != "" {
+		t.Errorf("it is %s in %q", typeName(c), c.Format)
 	}
 }
 

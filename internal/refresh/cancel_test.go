@@ -43,6 +43,11 @@ func TestCancel(t *testing.T) {
 			if s := b.sourceOf(f); s.Leased(time.Now()) || len(e.runner.runs()) != 1 {
 				t.Errorf("%+v", s)
 			}
+			trace, err := b.db.RefreshTrace(b.Context(), b.ws, f.ID, got.LastRefresh.ID)
+			b.must(err)
+			if kept := len(trace) == 1; kept != here {
+				t.Errorf("cancelled here is %v, and the trace is %v", here, trace)
+			}
 			e.halt()
 		})
 	}

@@ -1,6 +1,7 @@
 package refresh
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -107,6 +108,26 @@ func TestAPausedSourceIsLeftAlone(t *testing.T) {
 		b.sleep(time.Hour)
 		if len(e.runner.runs()) != 0 || !b.sourceOf(f).DueAt.IsZero() || e.store.changes.Load() != 1 {
 			t.Errorf("%d runs, %d changes, %+v", len(e.runner.runs()), e.store.changes.Load(), b.sourceOf(f))
+		}
+		e.halt()
+	})
+}
+
+func TestAPausedFeedOfASourceIsNotFetchedFor(t *testing.T) {
+	onBench(t, func(b *bench) {
+		f := b.source(b.ws, "h", never)
+		paused := newSource(b.ws, "", never).Feed
+		paused.Source, paused.State = f.Source, feedmill.FeedPaused
+		_, err := b.db.CreateFeed(b.Context(), feedmill.NewFeed{Feed: paused}, nil, 10, nil)
+		b.must(err)
+		var claimed []feedmill.Feed
+		e := b.start(Options{}, func(_ context.Context, c feedmill.Claim) ([]feedmill.FeedOutcome, error) {
+			claimed = c.Feeds
+			return versions(c), nil
+		})
+		b.sleep(10 * time.Second)
+		if len(claimed) != 1 || claimed[0].ID != f.ID || b.feed(f).Version != 1 || b.feed(paused).Version != 0 {
+			t.Errorf("fetched for %+v", claimed)
 		}
 		e.halt()
 	})

@@ -78,3 +78,39 @@ func TestTurnsGoAroundTheWorkspaces(t *testing.T) {
 		t.Errorf("the turns went to %v, want %v", got, want)
 	}
 }
+
+// Of workspaces that have had no turn the one that has waited longest comes first,
+// whatever it is called.
+func TestTurnsBeginWithTheLongestDue(t *testing.T) {
+	for _, first := range []feedmill.ID{"a", "b"} {
+		var due []feedmill.DueSource
+		for _, w := range []feedmill.ID{"a", "b"} {
+			at := time.Unix(2, 0)
+			if w == first {
+				at = time.Unix(1, 0)
+			}
+			due = append(due, feedmill.DueSource{ID: "ds_" + w, Workspace: w, DueAt: at})
+		}
+		turns := newTurns(1, 1, 1)
+		if chosen := turns.choose(due); len(chosen) != 1 || chosen[0].Workspace != first {
+			t.Errorf("%s is due first, and %v is chosen", first, chosen)
+		}
+	}
+}
+
+// When a workspace had its turn is remembered while it has something under way,
+// and no longer.
+func TestTurnsForgetWhoIsGone(t *testing.T) {
+	turns := newTurns(3, 3, 3)
+	gone := feedmill.DueSource{ID: "ds_1", Workspace: "a"}
+	turns.choose([]feedmill.DueSource{gone})
+	turns.choose(nil)
+	if turns.served["a"] == 0 {
+		t.Error("a turn is forgotten while the run is under way")
+	}
+	turns.end(gone)
+	turns.choose(nil)
+	if len(turns.served) > 0 {
+		t.Errorf("remembered are %v", turns.served)
+	}
+}
