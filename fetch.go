@@ -108,6 +108,9 @@ type Fetch struct {
 	Close *[]io.Closer
 	// Trace is told of every request, in order and from one goroutine.
 	Trace func(TracedRequest)
+	// Progress is told how many of the parts of the fetch are done, where it has
+	// parts, from one goroutine at a time.
+	Progress func(done, all int64)
 	// KeepSecrets keeps other secrets from now on, before it returns. It is nil
 	// where nothing is kept.
 	KeepSecrets func(ctx context.Context, secrets []byte) error

@@ -31,6 +31,9 @@ type Refresh struct {
 	RowsIn       int64
 	RowsStored   int64
 	RowsRejected int64
+	// Parts is how many windows of time or rows of each there are to fetch, and
+	// PartsDone how many of them are; both are 0 where it is all one.
+	Parts, PartsDone int64
 	// Rejects is the name of the blob with the rows that were rejected,
 	// empty where there were none.
 	Rejects string

@@ -24,6 +24,10 @@ type Refresh struct {
 	RowsIn       int64 `json:"rowsIn"`
 	RowsStored   int64 `json:"rowsStored"`
 	RowsRejected int64 `json:"rowsRejected"`
+	// Parts is how many windows of time or rows of each there are, and PartsDone
+	// how many of them are done; both are 0 where it is all one.
+	Parts     int64 `json:"parts"`
+	PartsDone int64 `json:"partsDone"`
 	// Version is the one that it made, 0 where it made none.
 	Version int64 `json:"version"`
 	// Outcome is "changed" or "unchanged" for one that succeeded.

@@ -52,6 +52,9 @@ func progressText(r client.Refresh) string {
 	if r.State == feedmill.RefreshPending {
 		return "pending"
 	}
+	if r.Parts > 0 {
+		return fmt.Sprintf("%s: %d of %d parts, %d requests, %d pages, %s, %d rows", r.State, r.PartsDone, r.Parts, r.Requests, r.Pages, bytesText(r.BytesIn), r.RowsIn)
+	}
 	return fmt.Sprintf("%s: %d requests, %d pages, %s, %d rows", r.State, r.Requests, r.Pages, bytesText(r.BytesIn), r.RowsIn)
 }
 

@@ -40,13 +40,13 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 		patch.Description = readDescription(v)
 	}
 	patch.Spec = pickMembers(body, fetchMembers)
-	if err := c.finish(body); err != nil {
-		return answer{}, err
-	}
 	if patch.Spec != nil {
 		if err := s.wantFetching(c, body); err != nil {
 			return answer{}, err
 		}
+	}
+	if err := c.finish(body); err != nil {
+		return answer{}, err
 	}
 	f, err := s.Feeds.Change(c.ctx(), c.who.Workspace, id, patch)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	return feedAnswer(http.StatusOK, f), nil
 }
 
-// wantFetching refuses to change how an upload fetches its data.
+// wantFetching notes that an upload fetches nothing that could be changed.
 func (s *Server) wantFetching(c *call, body *strictjson.Object) error {
 	f, err := s.feed(c)
 	if err != nil || f.Type.HasSource() {
@@ -66,7 +66,7 @@ func (s *Server) wantFetching(c *call, body *strictjson.Object) error {
 			f.Fault("This feed is an upload, which fetches nothing; only its name and description can be changed.")
 		}
 	}
-	return c.refusal()
+	return nil
 }
 
 // pickMembers makes an object of those members that have one of the names, nil where

@@ -21,6 +21,8 @@ type refreshView struct {
 	RowsIn       int64                 `json:"rowsIn"`
 	RowsStored   int64                 `json:"rowsStored"`
 	RowsRejected int64                 `json:"rowsRejected"`
+	Parts        *int64                `json:"parts"`
+	PartsDone    *int64                `json:"partsDone"`
 	Version      *int64                `json:"version"`
 	Outcome      *string               `json:"outcome"`
 	Warnings     []warningView         `json:"warnings"`
@@ -35,6 +37,9 @@ func viewRefresh(r feedmill.Refresh) refreshView {
 	}
 	if !r.EndedAt.IsZero() {
 		v.Duration = new(inMilliseconds(max(r.EndedAt.Sub(r.StartedAt), time.Duration(0))))
+	}
+	if r.Parts > 0 {
+		v.Parts, v.PartsDone = &r.Parts, &r.PartsDone
 	}
 	if r.Version > 0 {
 		v.Version = &r.Version

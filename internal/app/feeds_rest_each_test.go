@@ -102,6 +102,9 @@ func TestBackfillGoesOn(t *testing.T) {
 	if f.State != "ready" || f.Version != 1 || asked["2026-02-01"] != 1 || asked["2026-02-19"] != 1 || asked["2026-02-20"] != 2 || f.RowCount != int64(2*len(asked)) {
 		t.Errorf("%+v %v %+v", f, asked, r)
 	}
+	if r.Parts != int64(len(asked)) || r.PartsDone != r.Parts {
+		t.Errorf("%d of %d windows", r.PartsDone, r.Parts)
+	}
 	before := f.RowCount
 	mu.Unlock()
 	// The open window is fetched again, and not kept twice.

@@ -81,6 +81,8 @@ type restRefresh struct {
 	Requests, Pages int64
 	RowsIn, BytesIn int64
 	RowsStored      int64
+	Parts           int64
+	PartsDone       int64
 	Version         *int64
 	Error           *struct{ Type, Detail string }
 	Trace           []tracedRequest

@@ -110,7 +110,11 @@ func rows(all []item, of func(item) map[string]any) []map[string]any {
 
 func plain(name string) func(item) map[string]any {
 	return func(r item) map[string]any {
-		return map[string]any{"id": r.ID, "text": r.Text, name: r.At.Format(time.RFC3339)}
+		row := map[string]any{"id": r.ID, "text": r.Text, "size": r.ID, name: r.At.Format(time.RFC3339)}
+		if r.ID > len(sevenRecords) { // a new column, and another type in an old one
+			row["note"], row["size"] = "new", "large"
+		}
+		return row
 	}
 }
 

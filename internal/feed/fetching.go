@@ -56,7 +56,7 @@ func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.
 	if f.spool, err = unnamed(f.mill.Temp); err != nil {
 		return feedmill.Fetched{}, err
 	}
-	job.Spool, job.Now, job.Trace, job.Close = f.spool, now(), f.traced, &f.files
+	job.Spool, job.Now, job.Trace, job.Close, job.Progress = f.spool, now(), f.traced, &f.files, f.progressed
 	for _, table := range f.tables {
 		job.Feeds = append(job.Feeds, table.before)
 	}
@@ -154,6 +154,9 @@ func (f *fetching) each(ctx context.Context, give func(*fetchedTable) error) (er
 	}
 	return err
 }
+
+// progressed notes how many parts are done.
+func (f *fetching) progressed(done, all int64) { f.counted.PartsDone, f.counted.Parts = done, all }
 
 // traced notes a request, and tells how far the refreshes have come.
 func (f *fetching) traced(t feedmill.TracedRequest) {

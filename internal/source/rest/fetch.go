@@ -76,6 +76,8 @@ type Job struct {
 	// Close.
 	Stage, Print string
 	Close        *[]io.Closer
+	// Progress is told how many units are done; it may be nil.
+	Progress func(done, all int64)
 	// Count counts the records of a page where rows are made of parts of them, nil
 	// where the sink does.
 	Count func(context.Context, feedmill.FetchedPage) (int64, error)
@@ -159,6 +161,8 @@ type run struct {
 	// What follows belongs to the unit whose turn it is.
 	cursors map[string]string
 	result  Result
+	// all is how many units there are, and done how many of them are.
+	all, done int64
 }
 
 func (f *Fetcher) newRun(job Job) (*run, error) {

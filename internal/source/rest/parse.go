@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/decode/xml"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -162,6 +163,9 @@ func readResponse(o *object) Response {
 		if text, ok := response.option(name); ok {
 			*r.Options.Option(name) = text
 		}
+	}
+	for _, fault := range decode.CheckReading(r.Options) {
+		response.Fault(fault.Parameter, fault.Detail)
 	}
 	if s, ok := response.text("format"); ok {
 		names := strings.Join(pageFormats.Readable().Names(), ", ")

@@ -148,7 +148,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	}
 	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets}
 	var cursor Cursor
-	job.Cursor, job.Stage, job.Close = &cursor, f.Stage, f.Close
+	job.Cursor, job.Stage, job.Close, job.Progress = &cursor, f.Stage, f.Close, f.Progress
 	print := sha256.New()
 	_, _ = fmt.Fprintf(print, "%s\n", f.Spec)
 	var positions [][]byte

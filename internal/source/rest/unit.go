@@ -90,10 +90,12 @@ var errBroken = errors.New("another part of the fetch has failed")
 // order of the units. It returns how many records each had.
 func (r *run) each(ctx context.Context, units []unit) (records []int64, err error) {
 	records = make([]int64, len(units))
+	r.all = int64(len(units))
 	done, err := r.replay(ctx, units, records)
 	if err != nil {
 		return nil, err
 	}
+	r.progress(int64(done))
 	if r.stage == nil {
 		return records, r.oneByOne(ctx, units, done, records)
 	}
@@ -181,10 +183,20 @@ func (r *run) unit(ctx context.Context, u unit, l *lane, turn <-chan struct{}) (
 // finish ends a unit whose turn it is: its pages are kept, and its newest cursor.
 func (r *run) finish(u unit, records int64, pages []stagedPage) error {
 	r.noteCursor(u)
+	r.progress(1)
 	if r.stage == nil {
 		return nil
 	}
 	return r.stage.add(stagedUnit{Key: u.key, Records: records, Pages: pages})
+}
+
+// progress tells that so many more units are done, where there are any.
+func (r *run) progress(more int64) {
+	if r.done += more; r.all > 1 && r.job.Progress != nil {
+		r.tracing.Lock()
+		defer r.tracing.Unlock()
+		r.job.Progress(r.done, r.all)
+	}
 }
 
 // noteCursor notes the newest cursor of the parent of a unit.
