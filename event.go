@@ -80,9 +80,24 @@ type Accepted struct {
 // EventQuery asks for a part of the events of a workspace, newest first.
 type EventQuery struct {
 	Page
+	// MaxBytes, where it is not zero, ends the list with the event behind those
+	// whose payloads come to so many bytes.
+	MaxBytes   int
 	Type       string
 	ResourceID string
 	Since      time.Time
+}
+
+// Fit is how many of the events that the query has found its bytes are for.
+func (q EventQuery) Fit(events []Event) int {
+	bytes := 0
+	for i, e := range events {
+		if q.MaxBytes > 0 && bytes >= q.MaxBytes {
+			return i
+		}
+		bytes += len(e.Payload)
+	}
+	return len(events)
 }
 
 // EventRoute says where an event went: one delivery of it.

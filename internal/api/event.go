@@ -188,22 +188,32 @@ func payloadData(payload []byte) jsontext.Value {
 
 func (s *Server) listEvents(c *call) (answer, error) {
 	q := feedmill.EventQuery{Type: c.query["type"], ResourceID: c.query["resourceId"], Since: c.timeParameter("since")}
-	fetch := func(p feedmill.Page) ([]eventView, error) {
-		q.Page = p
-		events, err := s.Store.Events(c.ctx(), c.who.Workspace, q)
-		if err != nil {
-			return nil, err
-		}
-		views := make([]eventView, len(events))
-		for i, e := range events {
-			if views[i], err = s.routedEvent(c, e, maxListedRoutes); err != nil {
-				return nil, err
-			}
-		}
-		return views, nil
+	p, err := c.page(feedmill.PrefixEvent)
+	if err != nil {
+		return answer{}, err
 	}
-	return listAnswer(c, feedmill.PrefixEvent, fetch, func(e eventView) feedmill.ID { return e.ID }, func(e eventView) eventView { return e })
+	q.Page, q.MaxBytes = p, maxListBytes
+	q.Limit++ // to know whether there are more
+	events, err := s.Store.Events(c.ctx(), c.who.Workspace, q)
+	if err != nil {
+		return answer{}, err
+	}
+	views := make([]eventView, min(q.Fit(events), p.Limit))
+	for i := range views {
+		if views[i], err = s.routedEvent(c, events[i], maxListedRoutes); err != nil {
+			return answer{}, err
+		}
+	}
+	a := jsonAnswer(http.StatusOK, views)
+	if len(views) < len(events) {
+		c.linkNext(&a, views[len(views)-1].ID)
+	}
+	return a, nil
 }
+
+// maxListBytes is how large the payloads of a page of events get; the page ends
+// with the event with which they do.
+const maxListBytes = 4 << 20
 
 // How many deliveries the answer about an event names, and each item of a list.
 const (

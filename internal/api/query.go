@@ -77,11 +77,16 @@ func listAnswer[T, V any](c *call, prefix string, fetch func(feedmill.Page) ([]T
 	}
 	a := jsonAnswer(200, views)
 	if hasNext {
-		q := c.r.URL.Query()
-		q.Set("cursor", base64.RawURLEncoding.EncodeToString([]byte(id(records[len(records)-1]))))
-		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), q.Encode()))
+		c.linkNext(&a, id(records[len(records)-1]))
 	}
 	return a, nil
+}
+
+// linkNext links to the page behind the last record of this one.
+func (c *call) linkNext(a *answer, last feedmill.ID) {
+	q := c.r.URL.Query()
+	q.Set("cursor", base64.RawURLEncoding.EncodeToString([]byte(last)))
+	a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), q.Encode()))
 }
 
 // boolParameter reads a query parameter that is true or false, which is what it

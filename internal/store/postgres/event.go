@@ -52,8 +52,36 @@ func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Ev
 	return scanEvent(db.pool.QueryRow(ctx, `SELECT `+record.EventColumns+` FROM events WHERE workspace_id = $1 AND id = $2`, workspace, id))
 }
 
-// Events lists events, newest first, with their payloads.
-func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
+// Events lists events, newest first, with their payloads. Where bytes are counted
+// it is read in parts, since the server sends what it is asked for as a whole.
+func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) (events []feedmill.Event, err error) {
+	part := q
+	if q.MaxBytes > 0 {
+		part.Limit = min(q.Limit, firstPayloads)
+	}
+	for {
+		found, err := db.eventsPart(ctx, workspace, part)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, found...)
+		if fit := q.Fit(events); fit < len(events) {
+			return events[:fit+1], nil
+		}
+		if len(found) < part.Limit || len(events) == q.Limit {
+			return events, nil
+		}
+		part.Before = events[len(events)-1].ID
+		bytes := 0
+		for _, e := range events {
+			bytes += len(e.Payload)
+		}
+		// As many as the rest of the bytes are for, if they are as large.
+		part.Limit = min(max(len(events)*(q.MaxBytes-bytes)/max(bytes, 1), 1), q.Limit-len(events))
+	}
+}
+
+func (db *DB) eventsPart(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
 	var w where
 	w.and("workspace_id = ?", workspace)
 	if q.Type != "" {

@@ -28,7 +28,19 @@ func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.Even
 	}
 	query := `SELECT ` + record.EventColumns + ` FROM events INDEXED BY events_by_id WHERE workspace_id = ? AND id < ? AND id >= ?` + where
 	rows, err := db.rows(ctx, query+` ORDER BY id DESC LIMIT ?`, append(args, q.Limit)...)
-	return all(rows, err, scanEvent)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var events []feedmill.Event
+	for q.Fit(events) == len(events) && rows.Next() {
+		e, err := scanEvent(rows)
+		if err != nil {
+			return nil, translate(err)
+		}
+		events = append(events, e)
+	}
+	return events, translate(rows.Err())
 }
 
 // EventRoutes are the first limit deliveries of an event, oldest first.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -228,6 +229,28 @@ var eventCases = []testCase{
 		must(t, err)
 		if len(listed) != 200 || len(deliveries) != 200 || len(seqs) != 200 {
 			t.Errorf("%d events, %d deliveries, %d seqs; want 200 each", len(listed), len(deliveries), len(seqs))
+		}
+	}},
+	{name: "a list ends behind the bytes that are wanted", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		events := newEvents(100, w.ID, "metric.created", "m_1")
+		for i := range events {
+			events[i].Payload = []byte(strings.Repeat("x", 1000))
+		}
+		accept(t, s, events...)
+		for bytes, want := range map[int]int{0: 100, 1: 2, 1000: 2, 1001: 3, 80_000: 81, 99_000: 100, 1_000_000: 100} {
+			q := feedmill.EventQuery{Page: feedmill.Page{Limit: 200}, MaxBytes: bytes}
+			got, err := s.Events(ctx, w.ID, q)
+			must(t, err)
+			if len(got) != want || q.Fit(got) != want && q.Fit(got) != want-1 {
+				t.Errorf("%d bytes: %d events, of which %d fit, want %d", bytes, len(got), q.Fit(got), want)
+			}
+			for i := range got {
+				if i > 0 && got[i].ID >= got[i-1].ID {
+					t.Errorf("%s comes behind %s", got[i].ID, got[i-1].ID)
+				}
+			}
 		}
 	}},
 	{name: "listed newest first in pages, by type, resource and time", run: func(t *testing.T, open func(*testing.T) Store) {
