@@ -52,9 +52,12 @@ func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics pr
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	pool := lake.NewPool(lake.PoolConfig{
-		Folder: blobs.Dir(), Temp: temp, TempBytes: queryTemp, Log: a.log,
+		Temp: temp, TempBytes: queryTemp, Log: a.log,
 		Workers: m.workers, Memory: m.worker, Resident: m.worker + workerBase, QueryTime: a.config.QueryTimeout,
 	})
+	if !lake.Landlock() {
+		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
+	}
 	var mill *feed.Mill
 	mill = feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),

@@ -123,7 +123,7 @@ func newShelf(t *testing.T) *shelf {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := lake.NewPool(lake.PoolConfig{Folder: blobs.Dir(), Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: slog.New(slog.DiscardHandler)})
+	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() {
 		pool.Close()
 		blobs.Close()

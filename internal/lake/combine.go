@@ -84,6 +84,8 @@ type side struct {
 	// column of the result, empty where there is none.
 	from    string
 	columns []string
+	// name is what SQL calls its file, and path where that is.
+	name, path string
 	// omitted are the rows that are left out.
 	omitted bitmap
 }
@@ -94,11 +96,12 @@ func (r *Reader) side(ctx context.Context, v *Version, columns []feedmill.Column
 	if v.Rows == 0 {
 		return s, nil
 	}
-	path, err := r.path(ctx, v)
+	name, path, err := r.file(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	s.from = scan(path, len(v.Columns))
+	s.name, s.path = name, path
+	s.from = scan(name, len(v.Columns))
 	for i := range columns {
 		at := slices.IndexFunc(v.Columns, func(c feedmill.Column) bool { return c.ID == columns[i].ID })
 		if at < 0 {
@@ -138,14 +141,14 @@ func (r *Reader) match(ctx context.Context, c *Combination, old, fresh *side) er
 		}
 	}
 	var err error
-	if fresh.omitted, err = r.numbers(ctx, fresh.superseded(keys)); err != nil {
+	if fresh.omitted, err = r.numbers(ctx, fresh.superseded(keys), fresh); err != nil {
 		return err
 	}
 	sql, any := replaced(old, fresh, keys)
 	if !any || old.version.Rows == 0 {
 		return nil
 	}
-	if old.omitted, err = r.numbers(ctx, sql); err != nil || old.omitted.first() < 0 {
+	if old.omitted, err = r.numbers(ctx, sql, old, fresh); err != nil || old.omitted.first() < 0 {
 		return err
 	}
 	return r.keepUnchanged(ctx, old, fresh, keys)
@@ -156,7 +159,7 @@ func (r *Reader) wantKey(ctx context.Context, s *side, key int, name string) err
 	first := int64(0)
 	if s.columns[key] != "" {
 		var err error
-		first, err = r.number(ctx, "SELECT nr FROM "+s.from+" WHERE "+s.columns[key]+" IS NULL ORDER BY nr LIMIT 1")
+		first, err = r.number(ctx, "SELECT nr FROM "+s.from+" WHERE "+s.columns[key]+" IS NULL ORDER BY nr LIMIT 1", s)
 		if first < 0 || err != nil {
 			return err
 		}

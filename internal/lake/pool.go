@@ -24,13 +24,11 @@ type PoolConfig struct {
 	// where its file has been replaced since, and no Args the command "worker".
 	Program string
 	Args    []string
-	// Folder is where the files of versions are, an absolute path; no worker
-	// reads any other file.
-	Folder string
 	// Temp is the folder in which a worker may put what does not fit into its
 	// memory, up to TempBytes, and the server what clients are slow to take.
 	// It is the pool's alone: what an earlier one has left there is removed.
-	// Empty means that nothing is put on disk.
+	// The files of a query are put there, too, so it should be on the disk that
+	// they are on. Empty means that nothing else is put on disk.
 	Temp      string
 	TempBytes int64
 	// SpoolBytes is how much of clients' rows may wait in files in all, by

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -22,9 +23,10 @@ const readyLimit = 30 * time.Second
 
 // process is a worker that runs.
 type process struct {
-	cmd     *exec.Cmd
-	conn    net.Conn
-	temp    string
+	cmd  *exec.Cmd
+	conn net.Conn
+	// folder is the worker's own, with its files and what it spills.
+	folder  string
 	queries int
 	// dead is closed once the process has ended and left nothing behind.
 	dead   chan struct{}
@@ -40,10 +42,8 @@ func start(c *PoolConfig, reaper *sync.WaitGroup) (*process, error) {
 		return nil, err
 	}
 	p.conn = ours
-	if c.Temp != "" {
-		if p.temp, err = os.MkdirTemp(c.Temp, tempPrefix); err != nil {
-			return nil, errors.Join(err, ours.Close(), theirs.Close())
-		}
+	if p.folder, err = makeCage(c.Temp); err != nil {
+		return nil, errors.Join(err, ours.Close(), theirs.Close())
 	}
 	program := c.Program
 	if program == "" {
@@ -51,8 +51,8 @@ func start(c *PoolConfig, reaper *sync.WaitGroup) (*process, error) {
 	}
 	p.cmd = exec.Command(program)
 	p.cmd.Args = c.Args
-	p.cmd.Env = []string{} // nothing of the server's, such as its secrets
-	p.cmd.Dir = c.Folder
+	p.cmd.Env = []string{cageEnv + "=" + p.folder} // and nothing of the server's, such as its secrets
+	p.cmd.Dir = filepath.Join(p.folder, cageFiles)
 	p.cmd.Stderr = &p.stderr
 	p.cmd.ExtraFiles = []*os.File{theirs}
 	p.cmd.SysProcAttr = confined()
@@ -96,8 +96,11 @@ func socketPair() (net.Conn, *os.File, error) {
 
 func (p *process) greet(c *PoolConfig) error {
 	hello := wire.Hello{
-		Folder: c.Folder, Temp: p.temp, TempBytes: c.TempBytes,
+		Folder: filepath.Join(p.folder, cageFiles), TempBytes: c.TempBytes,
 		Memory: c.Memory, AddressSpace: c.AddressSpace, Threads: c.Threads,
+	}
+	if c.Temp != "" {
+		hello.Temp = filepath.Join(p.folder, cageSpill)
 	}
 	return p.begin(wire.KindHello, hello)
 }
@@ -126,6 +129,11 @@ func (p *process) begin(kind wire.Kind, message any) error {
 func (p *process) ask(request wire.Request, out io.Writer) (wire.End, error) {
 	p.queries++
 	var end wire.End
+	takeBack, err := p.lend(request.Files)
+	defer takeBack()
+	if err != nil {
+		return end, err
+	}
 	if err := p.begin(wire.KindRequest, request); err != nil {
 		return end, &sendError{err}
 	}
@@ -183,12 +191,7 @@ func (p *process) kill() {
 	_ = p.conn.Close()
 }
 
-func (p *process) clean() error {
-	if p.temp == "" {
-		return nil
-	}
-	return os.RemoveAll(p.temp)
-}
+func (p *process) clean() error { return os.RemoveAll(p.folder) }
 
 // ending says how the process ended, which it must have.
 func (p *process) ending() string {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -19,8 +19,7 @@ type Reader struct {
 	pool  *Pool
 }
 
-// NewReader makes a reader of versions that are kept in blobs. The pool's
-// folder must be the one that the blobs are in.
+// NewReader makes a reader of versions that are kept in blobs.
 func NewReader(blobs Blobs, pool *Pool) *Reader { return &Reader{blobs: blobs, pool: pool} }
 
 // Spools are the bytes that rows may take on disk while they wait for clients.
@@ -37,14 +36,15 @@ type Page struct {
 // where the page before ended, or nil. Nothing is written before the query has
 // been found to be right and has given its first rows.
 func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format wire.Format, after *Cursor, out io.Writer) (Page, error) {
-	path, err := r.path(ctx, v)
+	name, path, err := r.file(ctx, v)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
-	request, err := Plan(v, path, q, format, after)
+	request, err := Plan(v, name, q, format, after)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
+	request.Files = map[string]string{name: path}
 	end, err := r.runRequest(ctx, request, out)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
@@ -57,13 +57,11 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 	return page, nil
 }
 
-// path is where the file of a version is, from the folder of the workers on.
-func (r *Reader) path(ctx context.Context, v *Version) (string, error) {
-	path, err := r.blobs.Path(ctx, v.Blob)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Rel(r.pool.config.Folder, path)
+// file is what a worker calls the file of a version, always the same, and where it
+// is.
+func (r *Reader) file(ctx context.Context, v *Version) (name, path string, err error) {
+	path, err = r.blobs.Path(ctx, v.Blob)
+	return strings.ReplaceAll(v.Blob, "/", "-"), path, err
 }
 
 // spoolMemory is how many bytes wait in memory for a client, before they wait on disk.

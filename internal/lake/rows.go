@@ -29,7 +29,7 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 		if s.version.Rows == 0 {
 			return
 		}
-		request := wire.Request{Format: wire.FormatArrow}
+		request := wire.Request{Format: wire.FormatArrow, Files: filesOf(s)}
 		var selected []string
 		for i, sql := range s.columns {
 			if sql == "" {
@@ -63,9 +63,9 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 }
 
 // numbers returns the rows whose numbers a statement selects.
-func (r *Reader) numbers(ctx context.Context, sql string) (bitmap, error) {
+func (r *Reader) numbers(ctx context.Context, sql string, sides ...*side) (bitmap, error) {
 	var rows bitmap
-	for batch, err := range r.batches(ctx, wire.Request{SQL: sql, Names: []string{"nr"}, Format: wire.FormatArrow}) {
+	for batch, err := range r.batches(ctx, wire.Request{SQL: sql, Names: []string{"nr"}, Format: wire.FormatArrow, Files: filesOf(sides...)}) {
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +81,20 @@ func (r *Reader) numbers(ctx context.Context, sql string) (bitmap, error) {
 }
 
 // number returns the first of the rows whose numbers a statement selects, or -1.
-func (r *Reader) number(ctx context.Context, sql string) (int64, error) {
-	rows, err := r.numbers(ctx, sql)
+func (r *Reader) number(ctx context.Context, sql string, of *side) (int64, error) {
+	rows, err := r.numbers(ctx, sql, of)
 	return rows.first(), err
+}
+
+// filesOf are the files of sides that have rows.
+func filesOf(sides ...*side) map[string]string {
+	files := make(map[string]string)
+	for _, s := range sides {
+		if s.name != "" {
+			files[s.name] = s.path
+		}
+	}
+	return files
 }
 
 // batches runs a request and yields its result. A batch is gone with the

@@ -49,7 +49,7 @@ func (r *Reader) matchOverlap(ctx context.Context, o Overlap, old, fresh *side) 
 	counted := "(SELECT " + all + ", count(*) AS times FROM (SELECT a.* FROM " + there + " AS a SEMI JOIN " + again + " AS b ON " + fresh.equal("a", "b") + ") GROUP BY " + all + ")"
 	sql := "SELECT n.nr FROM (SELECT *, row_number() OVER (PARTITION BY " + all + " ORDER BY nr) AS nth FROM " + again + ") AS n JOIN " +
 		counted + " AS o ON " + fresh.equal("n", "o") + " WHERE n.nth <= o.times"
-	found, err := r.numbers(ctx, sql)
+	found, err := r.numbers(ctx, sql, old, fresh)
 	fresh.omitted = fresh.omitted.and(found)
 	return err
 }
@@ -67,11 +67,11 @@ func (r *Reader) keepUnchanged(ctx context.Context, old, fresh *side, keys []int
 	matched := "(SELECT a.* FROM " + old.values("") + " AS a SEMI JOIN " + fresh.values("") + " AS b ON " + strings.Join(equal, " AND ") + ")"
 	only := "(SELECT * FROM " + matched + " QUALIFY count(*) OVER (PARTITION BY " + key + ") = 1)"
 	same := " FROM " + only + " AS o JOIN " + winners + " AS n ON " + fresh.equal("o", "n")
-	stay, err := r.numbers(ctx, "SELECT o.nr"+same)
+	stay, err := r.numbers(ctx, "SELECT o.nr"+same, old, fresh)
 	if err != nil || stay.first() < 0 {
 		return err
 	}
-	left, err := r.numbers(ctx, "SELECT n.nr"+same)
+	left, err := r.numbers(ctx, "SELECT n.nr"+same, old, fresh)
 	old.omitted, fresh.omitted = old.omitted.minus(stay), fresh.omitted.and(left)
 	return err
 }

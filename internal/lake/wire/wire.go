@@ -73,6 +73,9 @@ type Request struct {
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`
 	Format Format   `json:"format"`
+	// Files are the files that the query reads, by the names that it has for
+	// them. The server puts them before the worker and takes them away after it.
+	Files map[string]string `json:"-"`
 	// Limit is how many rows are answered at most; zero means all. A result
 	// with more rows than that has its [End.Next].
 	Limit int64 `json:"limit"`

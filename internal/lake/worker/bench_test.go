@@ -164,7 +164,7 @@ func BenchmarkExport(b *testing.B) {
 	for _, format := range []wire.Format{wire.FormatNDJSON, wire.FormatCSV, wire.FormatArrow, wire.FormatXLSX} {
 		b.Run(string(format), func(b *testing.B) {
 			start := cpu()
-			p, _ := pool(b, func(c *lake.PoolConfig) { c.Folder = string(store) })
+			p, _ := pool(b)
 			r := lake.NewReader(store, p)
 			for b.Loop() {
 				if _, err := r.Read(b.Context(), v, feedmill.Query{}, format, nil, io.Discard); err != nil {
@@ -177,7 +177,7 @@ func BenchmarkExport(b *testing.B) {
 	}
 	b.Run("maps", func(b *testing.B) {
 		var stream bytes.Buffer
-		p, _ := pool(b, func(c *lake.PoolConfig) { c.Folder = string(store) })
+		p, _ := pool(b)
 		if _, err := lake.NewReader(store, p).Read(b.Context(), v, feedmill.Query{}, wire.FormatArrow, nil, &stream); err != nil {
 			b.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func TestMergingMoreThanMemory(t *testing.T) {
 	if got.Rows != old.Rows || got.ContentHash != old.ContentHash {
 		t.Errorf("%d rows, want %d, or others", got.Rows, old.Rows)
 	}
-	p := lake.NewPool(lake.PoolConfig{Args: []string{"feedmill", "worker"}, Folder: string(store), Memory: 64 << 20, Threads: 2})
+	p := lake.NewPool(lake.PoolConfig{Args: []string{"feedmill", "worker"}, Memory: 64 << 20, Threads: 2})
 	defer p.Close()
 	_, err = lake.NewReader(store, p).Combine(t.Context(), "cramped", lake.Combination{Old: old, New: fresh, Columns: columns, Key: []string{"key"}})
 	if !errors.Is(err, feedmill.ErrUnprocessable) || !strings.Contains(err.Error(), "too many or too long to be merged") {

@@ -19,6 +19,19 @@ type database struct {
 
 // open opens a database that does what the server allows and nothing else.
 func open(hello wire.Hello) (*database, error) {
+	d, err := openFree(hello)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cage(hello); err != nil {
+		d.close()
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return d, nil
+}
+
+// openFree opens a database that is not yet in its cage.
+func openFree(hello wire.Hello) (*database, error) {
 	var config duckdb.Config
 	if duckdb.CreateConfig(&config) == duckdb.StateError {
 		return nil, errors.New("open database: no configuration")
@@ -44,10 +57,6 @@ func open(hello wire.Hello) (*database, error) {
 	if duckdb.Connect(d.db, &d.conn) == duckdb.StateError {
 		d.close()
 		return nil, errors.New("open database: no connection")
-	}
-	if err := d.cage(hello); err != nil {
-		d.close()
-		return nil, fmt.Errorf("open database: %w", err)
 	}
 	return d, nil
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"io"
 	"regexp"
 	"strconv"
 
@@ -29,6 +30,12 @@ func Bare(folder string) (query func(sql string, args []string) (int, error), cl
 			rows += n
 		}
 	}, d.close, nil
+}
+
+// MainOfFree is [Main] with a database that is not kept from anything, so that only
+// the kernel keeps it.
+func MainOfFree() error {
+	return serveSocket(func(conn io.ReadWriter) error { return run(conn, openFree) })
 }
 
 // escape is how a cell's text has a character by its number.

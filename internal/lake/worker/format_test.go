@@ -289,7 +289,7 @@ func TestOddFolders(t *testing.T) {
 	}
 	v := golden().write(t, folder(dir), "golden.parquet")
 	for _, dir := range []string{dir, link} {
-		p, _ := pool(t, func(c *lake.PoolConfig) { c.Folder = dir })
+		p, _ := pool(t, func(c *lake.PoolConfig) { c.Temp = dir })
 		if got := read(t, lake.NewReader(folder(dir), p), v, feedmill.Query{}, wire.FormatNDJSON); got != goldenNDJSON {
 			t.Error(got)
 		}

@@ -16,6 +16,9 @@ const maxFiles = 256
 
 // confine gives up what the process does not need, for good.
 func confine(hello wire.Hello) error {
+	if err := caged(); err != nil {
+		return err
+	}
 	limits := []struct {
 		name string
 		what int
@@ -40,11 +43,11 @@ func confine(hello wire.Hello) error {
 // resident is how many bytes of memory the process holds, or zero where the
 // system does not say.
 func resident() int64 {
-	statm, err := os.ReadFile("/proc/self/statm")
+	text, err := statm()
 	if err != nil {
 		return 0
 	}
-	fields := strings.Fields(string(statm))
+	fields := strings.Fields(string(text))
 	if len(fields) < 2 {
 		return 0
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 )
@@ -11,7 +12,9 @@ const socket = 3
 
 // Main is the whole life of a worker process: it serves the socket that the
 // server left to it.
-func Main() error {
+func Main() error { return serveSocket(Run) }
+
+func serveSocket(run func(io.ReadWriter) error) error {
 	file := os.NewFile(socket, "server")
 	conn, err := net.FileConn(file)
 	if err != nil {
@@ -21,5 +24,5 @@ func Main() error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	defer conn.Close()
-	return Run(conn)
+	return run(conn)
 }

@@ -1,8 +1,9 @@
 // Package worker is the process that DuckDB runs in.
 //
 // [Run] answers requests that come through a socket, one at a time, until the
-// socket ends. The process may read the files below one folder and nothing
-// else: the database is told so, and locked, before the first request, and the
+// socket ends. The process may read the files below one folder, write what does not
+// fit into memory to another, and nothing else: the kernel holds it to that where it
+// has Landlock (cage_linux.c), the database is told so, and locked, before the first request, and the
 // operating system limits how much memory and how many files there can be. What
 // goes wrong in C++ on data that strangers uploaded goes wrong here, and the
 // server starts another worker.
@@ -22,7 +23,9 @@ import (
 )
 
 // Run serves requests from the connection until it ends, which is no error.
-func Run(conn io.ReadWriter) error {
+func Run(conn io.ReadWriter) error { return run(conn, open) }
+
+func run(conn io.ReadWriter, open func(wire.Hello) (*database, error)) error {
 	done := make(chan struct{})
 	defer close(done)
 	frames := read(conn, done)

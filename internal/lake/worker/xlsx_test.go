@@ -140,7 +140,7 @@ func sheetValue(c *feedmill.Column, value cell) string {
 func TestWorkbookIsTheSameAgain(t *testing.T) {
 	const rows = 300_000
 	alone, store := reader(t, func(c *lake.PoolConfig) { c.Threads = 1 })
-	several, _ := pool(t, func(c *lake.PoolConfig) { c.Folder, c.Threads = string(store), 4 })
+	several, _ := pool(t, func(c *lake.PoolConfig) { c.Temp, c.Threads = string(store), 4 })
 	block := []columnar.Vector{{Type: columnar.TypeInteger, Len: rows}}
 	for i := range rows {
 		block[0].Ints = append(block[0].Ints, int64(i))
