@@ -5,6 +5,7 @@
 #   make test     install what is missing, lint, and run every test
 #   make lint     only the checks that run no test
 #   make fmt      format the code
+#   make vulncheck  look for known vulnerabilities; needs the internet
 #   make bench    say how to run the benchmarks
 #   make clean    remove what was built
 
@@ -17,14 +18,16 @@ MODE := -race
 
 STATICCHECK := bin/tools/staticcheck
 GOFUMPT := bin/tools/gofumpt
+GOVULNCHECK := bin/tools/govulncheck
 
-.PHONY: run build test lint fmt bench clean setup
+.PHONY: run build test lint fmt vulncheck bench clean setup
 
 run: build
 	bin/feedmill serve
 
+# The same sources and the same version are the same bytes, wherever they lie.
 build:
-	CGO_ENABLED=1 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/feedmill ./cmd/feedmill
+	CGO_ENABLED=1 go build -trimpath -buildvcs=false -ldflags "-buildid= -X main.version=$(VERSION)" -o bin/feedmill ./cmd/feedmill
 
 test: setup lint
 	go test $(MODE) -shuffle=on -vet=off ./...
@@ -39,6 +42,10 @@ lint: $(STATICCHECK) $(GOFUMPT)
 
 fmt: $(GOFUMPT)
 	$(GOFUMPT) -l -w .
+
+# Not a part of the tests, which dial nothing.
+vulncheck: $(GOVULNCHECK)
+	$(GOVULNCHECK) ./...
 
 bench:
 	@echo 'Each folder below bench/ is one benchmark; bench/README.md says what it measures. Run one with'
@@ -55,3 +62,7 @@ setup:
 $(STATICCHECK) $(GOFUMPT) &: tools/go.mod tools/go.sum
 	go -C tools build -o ../bin/tools/ tool
 	@touch $(STATICCHECK) $(GOFUMPT)
+
+$(GOVULNCHECK): tools/vulncheck/go.mod tools/vulncheck/go.sum
+	go -C tools/vulncheck build -o ../../bin/tools/ tool
+	@touch $(GOVULNCHECK)
