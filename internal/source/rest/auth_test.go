@@ -327,32 +327,6 @@ func TestCredentialStaysHome(t *testing.T) {
 	}
 }
 
-// The body is not sent on where it holds a secret.
-func TestBodyStaysHome(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"kind":"json","value":{"q":[{"password":"s3cret"}]}}`: "pagination", `{"kind":"form","value":{"apiKey":"s3cret"}}`: "pagination",
-		`{"kind":"json","value":{"q":"open"}}`: "",
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			l := newLab(t)
-			l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Link", `<https://other.test/2>; rel="next"`)
-				respond(w, `[{"id":1}]`)
-			})
-			l.serve("other.test", func(w http.ResponseWriter, r *http.Request) {
-				if text, _ := io.ReadAll(r.Body); strings.Contains(string(text), "s3cret") {
-					t.Errorf("the secret leaves: %s", text)
-				}
-				respond(w, "[]")
-			})
-			_, _, err := l.fetch(`{"request":{"url":"https://api.test/rows","method":"POST","body":` + body + `},"pagination":{"kind":"linkHeader"}}`)
-			if failureOf(err) != want {
-				t.Errorf("%s: %v", body, err)
-			}
-		})
-	}
-}
-
 func carries(r *http.Request) bool {
 	_, password, _ := r.BasicAuth()
 	return password == "s3cret" || strings.Contains(fmt.Sprint(r.URL, r.Header), "s3cret")

@@ -235,11 +235,11 @@ func (e *exchange) redirected(request *http.Request, response *http.Response) (*
 		return nil, outcome{err: err}, true
 	}
 	for name, values := range request.Header {
-		if name == "Content-Type" && body == "" || !same && !travels(name) {
-			continue
+		if same && (name != "Content-Type" || body != "") {
+			next.Header[name] = values
 		}
-		next.Header[name] = values
 	}
+	e.f.identify(next)
 	return next, outcome{}, true
 }
 

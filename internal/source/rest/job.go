@@ -179,12 +179,12 @@ func (s *sequence) plain(ctx context.Context, q *request, m moment) (*http.Reque
 		return nil, err
 	}
 	if sameOrigin(target, s.spec.request.origin) {
-		s.spec.request.setHeaders(request, m, true)
+		s.spec.request.setHeaders(request, m)
 		if body == "" {
 			request.Header.Del("Content-Type")
 		}
 	}
-	q.setHeaders(request, m, true)
+	q.setHeaders(request, m)
 	s.f.identify(request)
 	return request, nil
 }

@@ -56,7 +56,7 @@ func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (rece
 		if err != nil {
 			return nil, err
 		}
-		q.setHeaders(request, r.at, true)
+		q.setHeaders(request, r.at)
 		return request, nil
 	}
 	a := &r.spec.auth

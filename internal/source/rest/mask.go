@@ -47,6 +47,7 @@ func newMask(s *Spec) *mask {
 	if s.auth.kind == authBasic || s.auth.kind == authOAuth || s.auth.kind == authRenew {
 		m.add(base64.StdEncoding.EncodeToString([]byte(s.auth.username + ":" + s.auth.password)))
 	}
+	m.addDeclared(s.declared)
 	m.addRequest(&s.request)
 	m.addRequest(&s.auth.login)
 	if s.each != nil && s.each.list != nil {

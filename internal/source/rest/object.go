@@ -16,6 +16,8 @@ type reading struct {
 	faults feedmill.Faults
 	// secrets are the pointers of what must not be shown.
 	secrets []string
+	// declared are the values that are declared to be secrets, by their pointers.
+	declared map[string]string
 	// usesCursor is where {{cursor}} stands, empty where nowhere.
 	usesCursor string
 	// variables are the words that tokens may begin with besides those of time,

@@ -78,6 +78,8 @@ func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading
 	if o == nil {
 		return d, r
 	}
+	// What is kept has the declarations of secrets, what is read has not.
+	defer func() { d.secrets = r.allSecrets() }()
 	moveSecrets(o.Value.Member("request"))
 	for _, holder := range []*strictjson.Value{o.Value.Member("job"), inOf(o.Value.Member("each"))} {
 		if holder != nil {
@@ -88,11 +90,13 @@ func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading
 	if a := o.Value.Member("auth"); a != nil {
 		moveSecrets(a.Member("request"))
 	}
+	plain := d.doc.Clone()
+	r.unwrap(&plain)
+	o = r.document(&plain)
 	d.Spec = readSpec(o, maxBytes)
 	d.Schedule = readSchedule(o)
 	d.readFeed(o, d.Spec.incremental != nil)
 	o.RefuseUnknown()
-	d.secrets = r.secrets
 	return d, r
 }
 

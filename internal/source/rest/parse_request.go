@@ -33,7 +33,7 @@ func readRequest(o *object, method string) request {
 		if r.url, r.origin, err = parseURL(text); err != nil {
 			o.Fault("url", upperFirst(err.Error())+".")
 		}
-		if holdsSecret(text) {
+		if holdsSecret(text) && !o.isDeclared("url") {
 			o.Fault("url", "A parameter of the URL that looks like a secret stands more than once, or in query too; write it once, in query.")
 		}
 		o.noteCursor("url", &r.url)
@@ -172,7 +172,7 @@ func (o *object) params(field string, wrong func(name string) string) []param {
 			in.Fault(m.Name, firstOf(w, "The name must not be empty."))
 			continue
 		}
-		p := param{name: m.Name, secret: looksSecret(m.Name)}
+		p := param{name: m.Name, secret: looksSecret(m.Name) || in.isDeclared(m.Name)}
 		items := []strictjson.Value{m.Value}
 		if m.Value.Kind == '[' && field != "headers" {
 			items = m.Value.Items

@@ -25,7 +25,7 @@ const (
 
 // readSpec reads the members of the source.
 func readSpec(o *object, maxBytes int64) *Spec {
-	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts}
+	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts, declared: o.r.declared}
 	readVariables(o)
 	if request := o.object("request"); request != nil {
 		s.request = readRequest(request, "GET")

@@ -27,9 +27,6 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 	} else {
 		target, home = spec.completed(target, r.at), sameOrigin(target, spec.origin)
 	}
-	if !home && !s.get && spec.body.holdsSecret() {
-		return nil, fail("pagination", nil, "Page %d is at another origin, %s, where the body of the request with its secret is not sent.", s.number, target.Host)
-	}
 	for _, e := range sent {
 		// The address of a next page says all that its query needs.
 		if e.in == inQuery && s.url == nil {
@@ -41,16 +38,20 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 		return nil, err
 	}
 	method := spec.method
-	if s.get {
+	if s.get || !home {
+		// What was given for one origin is not for another: it is asked with its
+		// address alone.
 		body, contentType, method = "", "", http.MethodGet
 	}
 	request, err := newRequest(ctx, method, target, body, contentType)
 	if err != nil {
 		return nil, err
 	}
-	spec.setHeaders(request, r.at, home)
+	if home {
+		spec.setHeaders(request, r.at)
+	}
 	for _, e := range sent {
-		if e.in == inHeader {
+		if e.in == inHeader && home {
 			request.Header.Set(e.name, e.value.text)
 		}
 	}
@@ -187,22 +188,13 @@ func (q *request) completed(next *url.URL, m moment) *url.URL {
 	return &u
 }
 
-// setHeaders sets the headers. Away from home only those go along that say
-// nothing of who asks.
-func (q *request) setHeaders(request *http.Request, m moment, home bool) {
+// setHeaders sets the headers.
+func (q *request) setHeaders(request *http.Request, m moment) {
 	for _, p := range q.headers {
-		if !home && !travels(p.name) {
-			continue
-		}
 		for _, v := range p.values {
 			request.Header.Set(p.name, v.expand(m, nil))
 		}
 	}
-}
-
-// travels reports whether a header goes along to another origin.
-func travels(name string) bool {
-	return slices.Contains([]string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}, http.CanonicalHeaderKey(name))
 }
 
 // payload is the body with its tokens replaced and the parameters in it.
@@ -242,17 +234,6 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 		}
 	}
 	return string(doc.Append(nil)), "application/json", nil
-}
-
-// holdsSecret reports whether something in a body looks like a secret.
-func (b *body) holdsSecret() bool {
-	return b != nil && (valueHoldsSecret(&b.json) || slices.ContainsFunc(b.form, func(p param) bool { return p.secret }))
-}
-
-func valueHoldsSecret(v *strictjson.Value) bool {
-	return slices.ContainsFunc(v.Members, func(m strictjson.Member) bool {
-		return looksSecret(m.Name) || valueHoldsSecret(&m.Value)
-	}) || slices.ContainsFunc(v.Items, func(item strictjson.Value) bool { return valueHoldsSecret(&item) })
 }
 
 // expandTokens replaces the tokens in all strings.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -91,14 +93,41 @@ func refusedBy(status int, h http.Header) outcome {
 func (e *exchange) sendFailed(ctx context.Context, err error) outcome {
 	switch {
 	case e.f.options.Forbidden != nil && errors.Is(err, e.f.options.Forbidden):
-		return outcome{err: fail("forbidden-address", err, "The address of the source is not allowed: %s.", err)}
+		return outcome{err: fail("forbidden-address", err, "The egress policy forbids the address of the source. Where it is meant, ask the operator to allow it.")}
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return outcome{err: e.tookTooLong(), retry: true}
 	}
-	if _, bad := errors.AsType[*tls.CertificateVerificationError](err); bad {
-		return outcome{err: fail("source-unreachable", err, "The certificate of the source cannot be trusted: %s.", err)}
+	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return outcome{err: fail("source-unreachable", err, "The certificate of the source cannot be trusted: %s.", bad.Err)}
 	}
-	return outcome{err: fail("source-unreachable", err, "The source could not be reached: %s.", err), retry: true}
+	return outcome{err: fail("source-unreachable", err, "The source could not be reached: %s.", unreachable(err)), retry: true}
+}
+
+// unreachable says in words why there was no answer. The error's own text is not
+// for users: it can name what a name resolves to, and who was asked.
+func unreachable(err error) string {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		if dns.IsNotFound {
+			return "there is no such host"
+		}
+		return "the name of its host could not be resolved"
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		switch {
+		case errors.Is(op, syscall.ECONNREFUSED):
+			return "the connection was refused"
+		case op.Timeout():
+			return "the connection took too long"
+		case op.Op == "dial":
+			return "no connection could be made"
+		case op.Op == "remote error", op.Op == "local error":
+			return "the TLS connection failed"
+		}
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "it does not speak TLS"
+	}
+	return "the connection broke before an answer came"
 }
 
 func (e *exchange) tookTooLong() error {
@@ -117,5 +146,5 @@ func (r *run) readFailed(err error) outcome {
 	case ours, errors.Is(err, io.ErrUnexpectedEOF):
 		return outcome{err: fail("source-truncated", err, "The answer ended before its end."), retry: true}
 	}
-	return outcome{err: fail("source-truncated", err, "The answer broke off: %s.", err), retry: true}
+	return outcome{err: fail("source-truncated", err, "The answer broke off before its end."), retry: true}
 }

@@ -23,6 +23,8 @@ type Spec struct {
 	// request; both are nil for neither.
 	each   *each
 	report *report
+	// declared are the secrets that are declared, by their pointers.
+	declared map[string]string
 	// zone is where days are counted.
 	zone *time.Location
 	// paths are all that is looked for in an answer, by pagination and rules.

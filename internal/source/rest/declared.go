@@ -1,0 +1,147 @@
+package rest
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// A secret is known by its name, or declared: any value of a request may be
+// written {"secret": "…"}. It is kept in that form, so that it stays declared,
+// and read as what is inside of it.
+
+// requestPlaces are where definitions have requests, and requestValues what may be
+// declared in them.
+var (
+	requestPlaces = []string{"/request", "/auth/request", "/each/in/request", "/job/poll"}
+	requestValues = []string{"url", "query", "headers", "body"}
+)
+
+// unwrap puts declared secrets in the places of their declarations, and notes
+// them.
+func (r *reading) unwrap(doc *strictjson.Value) {
+	for _, place := range requestPlaces {
+		for _, name := range requestValues {
+			at := place + "/" + name
+			v := doc.At(at)
+			if v == nil {
+				continue
+			}
+			if name == "body" {
+				r.unwrapBody(at, v)
+				continue
+			}
+			r.unwrapValue(at, v)
+		}
+	}
+}
+
+// unwrapBody is unwrap for a body. One of JSON that is such an object itself is
+// what is sent: hardly anybody sends a bare text.
+func (r *reading) unwrapBody(at string, body *strictjson.Value) {
+	kind := body.Member("kind")
+	value := body.Member("value")
+	if value != nil && kind != nil && kind.Kind == '"' && kind.Text() == bodyJSON && declaredSecret(value) != nil {
+		return
+	}
+	r.unwrapValue(at, body)
+}
+
+func (r *reading) unwrapValue(at string, v *strictjson.Value) {
+	if secret := declaredSecret(v); secret != nil {
+		*v = *secret
+		text, _ := scalar(v)
+		if r.declared == nil {
+			r.declared = make(map[string]string)
+		}
+		r.declared[at] = text
+		return
+	}
+	for i := range v.Members {
+		r.unwrapValue(at+"/"+strictjson.EscapePointer(v.Members[i].Name), &v.Members[i].Value)
+	}
+	for i := range v.Items {
+		r.unwrapValue(fmt.Sprintf("%s/%d", at, i), &v.Items[i])
+	}
+}
+
+// declaredSecret is what a value declares to be a secret, nil where it does not.
+func declaredSecret(v *strictjson.Value) *strictjson.Value {
+	if v.Kind != '{' || len(v.Members) != 1 || v.Members[0].Name != "secret" {
+		return nil
+	}
+	inner := v.Members[0].Value
+	if _, ok := scalar(&inner); !ok {
+		return nil
+	}
+	return &inner
+}
+
+// isDeclared reports whether a member, or an element of it, is a declared secret.
+func (o *object) isDeclared(name string) bool {
+	at := o.pointer(name)
+	for pointer := range o.r.declared {
+		if pointer == at || strings.HasPrefix(pointer, at+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// allSecrets are the pointers of what must not be shown: the secrets known by
+// name and those declared that do not stand in one of them.
+func (r *reading) allSecrets() []string {
+	all := slices.Clone(r.secrets)
+	for pointer := range r.declared {
+		if !slices.ContainsFunc(r.secrets, func(s string) bool { return s == pointer || strings.HasPrefix(pointer, s+"/") }) {
+			all = append(all, pointer)
+		}
+	}
+	slices.Sort(all[len(r.secrets):])
+	return all
+}
+
+// addDeclared knows the declared secrets of a spec. Of a URL all that stands
+// behind the host is one.
+func (m *mask) addDeclared(declared map[string]string) {
+	for pointer, text := range declared {
+		m.add(text)
+		if _, name, ok := strings.Cut(pointer, "/query/"); ok {
+			name, _, _ = strings.Cut(name, "/")
+			m.named = append(m.named, strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+		}
+		if !strings.HasSuffix(pointer, "/url") {
+			continue
+		}
+		t, err := parseTemplate(text)
+		if err != nil {
+			continue
+		}
+		for _, part := range t.parts {
+			m.addURL(part.literal)
+		}
+	}
+}
+
+// addURL knows the parts of a URL, or of a piece of one.
+func (m *mask) addURL(text string) {
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		_, text, _ = strings.Cut(rest, "/")
+	}
+	path, query, _ := strings.Cut(text, "?")
+	m.add(strings.Trim(path, "/"), query)
+	for segment := range strings.SplitSeq(path, "/") {
+		if plain, err := url.PathUnescape(segment); err == nil {
+			m.add(plain)
+		}
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		_, value, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(value); err == nil {
+			m.add(plain)
+		}
+	}
+}
