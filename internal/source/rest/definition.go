@@ -40,6 +40,8 @@ type Response struct {
 	// MissingEmpty says that a document without what Path leads through has no
 	// records, and is not at fault.
 	MissingEmpty bool
+	// Entry is which file of a zip archive is meant, empty for the only one.
+	Entry string
 	// Options are how the data is written, where that is not found.
 	Options feedmill.ReadingOptions
 	// Shape is how rows are made of the records, nil where they are rows.

@@ -76,6 +76,8 @@ type Job struct {
 	// Close.
 	Stage, Print string
 	Close        *[]io.Closer
+	// Entry is which file of a zip archive is meant, empty for the only one.
+	Entry string
 	// Progress is told how many units are done; it may be nil.
 	Progress func(done, all int64)
 	// Count counts the records of a page where rows are made of parts of them, nil

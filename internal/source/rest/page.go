@@ -108,6 +108,9 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 	}
 	if good {
 		if o = r.spool(a, body); o.err == nil {
+			o = r.unwrap(a, o)
+		}
+		if o.err == nil {
 			o = r.wantWhole(a, o)
 		}
 		if o.err != nil {

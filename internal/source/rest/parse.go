@@ -193,6 +193,7 @@ func readResponse(o *object) Response {
 	}
 	r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
 	r.Types = response.choice("types", "auto", "auto", "text")
+	r.Entry, _ = response.text("entry")
 	r.MissingEmpty = response.choice("missing", "fail", "fail", "empty") == "empty"
 	response.RefuseUnknown()
 	return r

@@ -29,6 +29,7 @@ var titles = map[string]string{
 	"pagination":         "The next page cannot be found",
 	"token":              "No token was received",
 	"data":               "The data cannot be modelled",
+	"zip-entry":          "The file of the archive is not known",
 	"each":               "The rows of each cannot be used",
 	"job":                "The job of the source brought no result",
 	"column":             "A value does not fit its column",

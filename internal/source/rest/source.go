@@ -162,6 +162,9 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 			return feedmill.Fetched{}, err
 		}
 		if i == 0 {
+			if response, err := ResponseOf(feed.Spec); err == nil {
+				job.Entry = response.Entry
+			}
 			if job.Format = r.Format; r.Reshape != nil {
 				job.Format = "" // It is that of the rows, not of the pages.
 			}

@@ -1,0 +1,62 @@
+package rest
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// An answer may be a gzip file or a zip archive.
+func TestArchives(t *testing.T) {
+	zipped := func(files ...string) string {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, name := range files {
+			file, err := w.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(file, "id,name\n1,"+name+"\n")
+		}
+		_ = w.Close()
+		return b.String()
+	}
+	var gz bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	_, _ = io.WriteString(w, `[{"id":1}]`)
+	_ = w.Close()
+	for _, test := range []struct{ name, body, response, want, format, failure string }{
+		{"gzip", gz.String(), `{}`, `[{"id":1}]`, "json", ""},
+		{"one file", zipped("a.csv"), `{}`, "id,name\n1,a.csv\n", "csv", ""},
+		{"a file of several", zipped("a.csv", "b.csv"), `{"entry":"b.csv"}`, "id,name\n1,b.csv\n", "csv", ""},
+		{"a pattern", zipped("read.me", "b.csv"), `{"entry":"*.csv"}`, "id,name\n1,b.csv\n", "csv", ""},
+		{"which one is not said", zipped("a.csv", "b.csv"), `{}`, "", "", "zip-entry"},
+		{"no such file", zipped("a.csv"), `{"entry":"c.csv"}`, "", "", "zip-entry"},
+		{"cut", zipped("a.csv")[:60], `{}`, "", "", "source-truncated"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab(t)
+			l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/zip")
+				_, _ = io.WriteString(w, test.body)
+			})
+			definition := `{"request":{"url":"https://api.test/"},"response":` + test.response + `}`
+			d, err := Parse([]byte(definition), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job := l.job(definition)
+			job.Entry = d.Response.Entry
+			got := new(pages)
+			_, err = l.fetcher.Fetch(t.Context(), job, got)
+			if failureOf(err) != test.failure || strings.Join(got.texts, "") != test.want || strings.Join(got.formats, "") != test.format {
+				t.Errorf("%s: %v %q %q", test.name, err, got.texts, got.formats)
+			}
+		})
+	}
+}
