@@ -249,10 +249,6 @@ func (c *Table) Warnings() ([]feedmill.Warning, error) {
 	return out, nil
 }
 
-func (c *Table) warn(code string, count, row int64, format string, args ...any) {
-	c.warnings = append(c.warnings, feedmill.Warning{Code: code, Count: count, FirstRow: row, Detail: fmt.Sprintf(format, args...)})
-}
-
 // position is where a byte of the text stands.
 func (c *Table) position(offset int64) (input.Position, error) {
 	return input.PositionAt(c.text, offset, c.Dialect.Newline)

@@ -20,7 +20,7 @@ func (db *DB) ExpireListeners(ctx context.Context, now time.Time, limit int) (n 
 			return err
 		}
 		for _, id := range ids {
-			if err := tx.forgetSubscription(ctx, id, now); err != nil {
+			if err := (recordTx{reader{tx}, tx}).ForgetSubscription(ctx, id, now); err != nil {
 				return err
 			}
 		}

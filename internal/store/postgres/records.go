@@ -85,14 +85,6 @@ func (t recordTx) KeepResponse(ctx context.Context, response *feedmill.Idempoten
 	return t.tx.keepResponse(ctx, response)
 }
 
-func (t recordTx) SetTopics(ctx context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
-	return t.tx.setTopics(ctx, old, s)
-}
-
-func (t recordTx) ForgetSubscription(ctx context.Context, id feedmill.ID, at time.Time) error {
-	return t.tx.forgetSubscription(ctx, id, at)
-}
-
 func (t recordTx) DiscardDisabled(ctx context.Context, s feedmill.Subscription) error {
 	_, err := t.tx.discardOpen(ctx, s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
 	return err

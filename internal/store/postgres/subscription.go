@@ -15,8 +15,8 @@ func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feed
 	return db.often.SubscriptionForDelivery(ctx, id)
 }
 
-// setTopics makes events find a subscription, in place of what found the old one.
-func (t tx) setTopics(ctx context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
+// SetTopics makes events find a subscription, in place of what found the old one.
+func (t recordTx) SetTopics(ctx context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
 	if old != nil && s.ResourceID == old.ResourceID && slices.Equal(s.Events, old.Events) {
 		return nil
 	}
@@ -24,7 +24,7 @@ func (t tx) setTopics(ctx context.Context, old *feedmill.Subscription, s feedmil
 	for name, resource := range s.Topics() {
 		names, resources = append(names, name), append(resources, resource)
 	}
-	return t.send(ctx, func(b *pgx.Batch) error {
+	return t.tx.send(ctx, func(b *pgx.Batch) error {
 		b.Queue(`DELETE FROM subscription_topics WHERE subscription_id = $1`, s.ID)
 		b.Queue(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id)
 			SELECT DISTINCT $1, t.topic, t.resource, $2 FROM unnest($3::text[], $4::text[]) t (topic, resource)`, s.Workspace, s.ID, names, resources)
@@ -32,12 +32,12 @@ func (t tx) setTopics(ctx context.Context, old *feedmill.Subscription, s feedmil
 	})
 }
 
-// forgetSubscription makes no event find a subscription that is deleted, and discards the
+// ForgetSubscription makes no event find a subscription that is deleted, and discards the
 // first of its open deliveries.
-func (t tx) forgetSubscription(ctx context.Context, id feedmill.ID, at time.Time) error {
-	if _, err := t.exec(ctx, `DELETE FROM subscription_topics WHERE subscription_id = $1`, id); err != nil {
+func (t recordTx) ForgetSubscription(ctx context.Context, id feedmill.ID, at time.Time) error {
+	if _, err := t.tx.exec(ctx, `DELETE FROM subscription_topics WHERE subscription_id = $1`, id); err != nil {
 		return err
 	}
-	_, err := t.discardOpen(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
+	_, err := t.tx.discardOpen(ctx, id, reasonDeleted, at, feedmill.DiscardStep)
 	return err
 }

@@ -31,7 +31,7 @@ func (db *DB) ExpireListeners(ctx context.Context, now time.Time, limit int) (n 
 			if _, err := tx.exec(`UPDATE subscriptions SET deleted_at = ? WHERE id = ?`, toMillis(now), id); err != nil {
 				return err
 			}
-			if err := tx.forgetSubscription(id, now); err != nil {
+			if err := (recordTx{tx}).ForgetSubscription(ctx, id, now); err != nil {
 				return err
 			}
 		}

@@ -72,14 +72,6 @@ func (t recordTx) KeepResponse(_ context.Context, response *feedmill.IdempotentR
 	return t.keepResponse(response)
 }
 
-func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
-	return t.setTopics(old, s)
-}
-
-func (t recordTx) ForgetSubscription(_ context.Context, id feedmill.ID, at time.Time) error {
-	return t.forgetSubscription(id, at)
-}
-
 func (t recordTx) DiscardDisabled(_ context.Context, s feedmill.Subscription) error {
 	_, err := t.discardOpen(s.ID, reasonDisabled, s.UpdatedAt, feedmill.DiscardStep)
 	return err

@@ -1,14 +1,15 @@
 package sqlite
 
 import (
+	"context"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
 
-// setTopics makes events find the subscription, in place of what found the old
+// SetTopics makes events find the subscription, in place of what found the old
 // one, and puts its open deliveries in order where they have not been before.
-func (t *tx) setTopics(old *feedmill.Subscription, s feedmill.Subscription) error {
+func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
 	if err := t.removeTopics(s.ID); err != nil {
 		return err
 	}
@@ -31,9 +32,9 @@ func (t *tx) removeTopics(subscription feedmill.ID) error {
 	return err
 }
 
-// forgetSubscription makes no event find a subscription that is deleted, and discards the
+// ForgetSubscription makes no event find a subscription that is deleted, and discards the
 // first of its open deliveries.
-func (t *tx) forgetSubscription(id feedmill.ID, at time.Time) error {
+func (t recordTx) ForgetSubscription(_ context.Context, id feedmill.ID, at time.Time) error {
 	if err := t.removeTopics(id); err != nil {
 		return err
 	}
