@@ -59,8 +59,10 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		Transport: a.egress.Express(openFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden,
 		UserAgent: "Feedmill/" + version,
 	}
+	signals, _ := a.store.(deliver.Signals) // where replicas can share it
 	dispatcher := deliver.New(deliver.Options{
-		Store: a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
+		Signals: signals,
+		Store:   a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
 		MaxInFlight: min(maxInFlight, openFiles()/4),
 		Sender:      sender,
 	})

@@ -47,7 +47,9 @@ type Options struct {
 	Sender   Transmitter
 	Schedule feedmill.RetrySchedule
 	Log      *slog.Logger
-	Metrics  prometheus.Registerer
+	// Signals reach the other replicas; nil where there are none.
+	Signals Signals
+	Metrics prometheus.Registerer
 	// Replica names this process among those that share the store.
 	Replica string
 	// Random is a number in [0, 1) that spreads the waits between attempts;
@@ -122,9 +124,11 @@ type Dispatcher struct {
 	unwound  slotSet
 	polledAt time.Time
 
-	pollNow, replayNow, leaseNow, rewindNow chan struct{}
-	outcomes                                chan settling
-	heldUp                                  sync.WaitGroup // outcomes to be written later
+	pollNow, replayNow, leaseNow, rewindNow, tellNow chan struct{}
+	// toTell are the subscriptions of which other replicas are to be told.
+	toTell   map[feedmill.Signal]map[feedmill.ID]struct{}
+	outcomes chan settling
+	heldUp   sync.WaitGroup // outcomes to be written later
 }
 
 // New makes a dispatcher. It takes offers at once and works while [Dispatcher.Run] runs.
@@ -150,6 +154,7 @@ func New(o Options) *Dispatcher {
 		memory:  newMemory(o.MaxQueued, o.MaxLane),
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
 		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
+		tellNow: make(chan struct{}, 1), toTell: make(map[feedmill.Signal]map[feedmill.ID]struct{}),
 		outcomes: make(chan settling, 1024),
 	}
 	d.work = sync.NewCond(&d.mu)
@@ -176,6 +181,10 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	loops.Go(func() { d.keepSlots(ctx) })
 	loops.Go(func() { d.pollStore(ctx) })
 	loops.Go(func() { d.rewindRetries(ctx) })
+	if d.Signals != nil {
+		loops.Go(func() { d.tellReplicas(ctx) })
+		loops.Go(func() { d.hearReplicas(ctx) })
+	}
 	loops.Go(func() { d.runReplays(ctx) })
 	loops.Go(func() { d.count.watch(ctx, d.Store) })
 	for ctx.Err() == nil {
@@ -208,6 +217,9 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	if err := d.Store.ReleaseSlots(release, d.Replica, nil); err != nil {
 		d.Log.Warn("giving delivery slots back", "error", err)
 	}
+	if d.Signals != nil {
+		d.Signals.Tell(release, feedmill.SignalSlots, nil) // else they see it later
+	}
 	return nil
 }
 
@@ -222,6 +234,8 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 	for i := range due {
 		if d.slots.has(due[i].Subscription) {
 			d.offer(d.lane(due[i].Subscription, due[i].Workspace), due[i])
+		} else {
+			d.foreign(feedmill.SignalDue, due[i].Subscription)
 		}
 	}
 	d.wakeWorker()
@@ -231,8 +245,21 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 // and try its endpoint anew: whoever changes it has reason to think that it works.
 // It is for now, whatever the lane waits for.
 func (d *Dispatcher) Changed(subscription feedmill.ID) {
+	if !d.changedHere(subscription) {
+		d.mu.Lock()
+		d.foreign(feedmill.SignalChanged, subscription)
+		d.mu.Unlock()
+	}
+	d.Wake()
+}
+
+// changedHere is Changed for a subscription that this replica sends for, and
+// reports whether it is one.
+func (d *Dispatcher) changedHere(subscription feedmill.ID) bool {
 	d.mu.Lock()
-	if d.slots.has(subscription) {
+	defer d.mu.Unlock()
+	ours := d.slots.has(subscription)
+	if ours {
 		l := d.lane(subscription, "")
 		l.subscription.set(nil)
 		l.pace, l.trustedAt = newPace(), time.Now()
@@ -243,8 +270,7 @@ func (d *Dispatcher) Changed(subscription feedmill.ID) {
 		d.refresh(l)
 		d.wakeWorker()
 	}
-	d.mu.Unlock()
-	d.Wake()
+	return ours
 }
 
 // InFlight reports whether an attempt of the delivery is under way here.

@@ -146,35 +146,39 @@ func slow(d time.Duration) endpoint {
 // runDispatcher runs a test on a harness in simulated time.
 func runDispatcher(t *testing.T, o Options, to endpoint, test func(*harness)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := &harness{T: t, store: &troubledStore{DB: db}, began: time.Now(), done: make(chan struct{})}
-		h.newWorkspace()
-		o.Store, o.Vault, o.Log, o.Metrics, o.Replica = h.store, plainVault{}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), "one"
-		o.Sender = endpoint(func(ctx context.Context, t Target, m Message) Result {
-			h.mu.Lock()
-			h.sent = append(h.sent, sent{sub: t.Subscription, delivery: m.Delivery, began: time.Now()})
-			h.mu.Unlock()
-			return to(ctx, t, m)
-		})
-		h.dispatcher = New(o)
-		ctx, cancel := context.WithCancel(context.Background())
-		h.stop = cancel
-		go func() {
-			defer close(h.done)
-			h.dispatcher.Run(ctx)
-		}()
-		synctest.Wait()
-		test(h)
-		synctest.Wait()
-		checkInvariants(t, h.dispatcher)
-		cancel()
-		<-h.done
-		h.must(db.Close())
+	synctest.Test(t, func(t *testing.T) { runDispatcherHere(t, o, to, test) })
+}
+
+// runDispatcherHere is runDispatcher where time is simulated already.
+func runDispatcherHere(t *testing.T, o Options, to endpoint, test func(*harness)) {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "f.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &harness{T: t, store: &troubledStore{DB: db}, began: time.Now(), done: make(chan struct{})}
+	h.newWorkspace()
+	o.Store, o.Vault, o.Log, o.Metrics, o.Replica = h.store, plainVault{}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), "one"
+	o.Sender = endpoint(func(ctx context.Context, t Target, m Message) Result {
+		h.mu.Lock()
+		h.sent = append(h.sent, sent{sub: t.Subscription, delivery: m.Delivery, began: time.Now()})
+		h.mu.Unlock()
+		return to(ctx, t, m)
 	})
+	h.dispatcher = New(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	h.stop = cancel
+	go func() {
+		defer close(h.done)
+		h.dispatcher.Run(ctx)
+	}()
+	synctest.Wait()
+	test(h)
+	synctest.Wait()
+	checkInvariants(t, h.dispatcher)
+	cancel()
+	<-h.done
+	h.must(db.Close())
 }
 
 func (h *harness) must(err error) {

@@ -26,12 +26,14 @@ type lane struct {
 	limiter   *rate.Limiter
 	usedAt    time.Time
 
-	state  state
-	tenant *tenant       // in whose part of the ring a ready lane stands
-	turn   int           // how many tasks it has had in its turn
-	timer  *time.Timer   // that ends a state of waiting
-	line   *list.List    // in which a crowded lane stands
-	place  *list.Element // and where
+	state state
+	// awaited says that the slot is to be given back and waited for this lane.
+	awaited bool
+	tenant  *tenant       // in whose part of the ring a ready lane stands
+	turn    int           // how many tasks it has had in its turn
+	timer   *time.Timer   // that ends a state of waiting
+	line    *list.List    // in which a crowded lane stands
+	place   *list.Element // and where
 }
 
 // subscription is what a lane knows of its subscription.

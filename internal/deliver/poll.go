@@ -113,7 +113,7 @@ const idleTime = 10 * time.Minute
 func (d *Dispatcher) forgetIdle(now time.Time) {
 	for id, l := range d.lanes {
 		resting := l.state == idle || l.state == held || l.state == lost
-		if resting && len(l.backlog.known) == 0 && !l.backlog.reading && now.Sub(l.usedAt) > idleTime {
+		if resting && !(l.awaited && d.leaving[l.slot]) && len(l.backlog.known) == 0 && !l.backlog.reading && now.Sub(l.usedAt) > idleTime {
 			delete(d.lanes, id)
 		}
 	}

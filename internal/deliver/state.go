@@ -97,15 +97,18 @@ func (d *Dispatcher) wait(l *lane, s state, wait time.Duration) {
 }
 
 // loseLanes gives up the lanes of slots that are not ours to send for any more,
-// and takes up those of slots that are again; but not one for which its slot
-// waits to be given back.
+// and takes up those of slots that are again; but not one that its slot had to wait
+// for when it was to be given back, which would only make it wait once more.
 func (d *Dispatcher) loseLanes() {
 	for _, l := range d.lanes {
 		switch owned := d.slots[l.slot]; {
 		case !owned && l.state != lost:
 			d.enter(l, lost)
 			l.backlog.abandon()
-		case owned && l.state == lost && !(d.leaving[l.slot] && l.underWay()):
+		case owned && l.state == lost && d.leaving[l.slot] && (l.awaited || l.underWay()):
+			l.awaited = true
+		case owned && l.state == lost:
+			l.awaited = false
 			l.backlog.dropQueue() // what it was told meanwhile is in the store
 			d.enter(l, idle)
 			d.refresh(l)
