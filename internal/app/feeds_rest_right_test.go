@@ -86,6 +86,28 @@ func TestNoDataIsNotNoRows(t *testing.T) {
 	}
 }
 
+// JSON that is none is asked for once more.
+func TestGarbledAnswerIsAskedForAgain(t *testing.T) {
+	s, shop := start(t, webhooks), newShop(t, `[{"id":1},{]}`)
+	shop.hold = make(chan struct{})
+	made := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", body: `{"request":{"url":"` + shop.URL + `"}}`})
+	var f restFeed
+	made.data(t, &f)
+	eventually(t, func() bool { return shop.requests() == 1 })
+	shop.mu.Lock()
+	hold := shop.hold
+	shop.hold, shop.body = nil, `[{"id":1},{"id":2}]`
+	shop.mu.Unlock()
+	close(hold) // The first answer is the one that was asked for before.
+	eventually(t, func() bool {
+		s.send(t, request{method: "GET", path: "/data_feeds/" + f.ID}).data(t, &f)
+		return f.State != "refreshing"
+	})
+	if f.State != "ready" || f.RowCount != 2 || f.LastRefresh.Requests != 2 || f.LastRefresh.RowsIn != 2 {
+		t.Errorf("%+v %+v", f, f.LastError)
+	}
+}
+
 // The source's own words are where somebody looks who has to mend it, and in no
 // event.
 func TestTheSourceIsQuoted(t *testing.T) {

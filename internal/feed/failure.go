@@ -18,6 +18,13 @@ func isOfSource(err error) bool {
 	return failure || errors.Is(err, feedmill.ErrUnprocessable) || errors.Is(err, feedmill.ErrTooLarge)
 }
 
+// isGarbled reports whether a fetch failed because of JSON that is none. It may be
+// some the next time.
+func isGarbled(err error) bool {
+	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
+	return ok && failure.Type == "invalid-json"
+}
+
 // failed is what a run that failed for a reason of the source means for a feed.
 func failed(o feedmill.FeedOutcome, fault error) feedmill.FeedOutcome {
 	problem := problemOf(fault)

@@ -18,20 +18,14 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	}
 	ctx = share.InBackground(ctx, string(claim.Source.Workspace))
 	f := &fetching{mill: m, slots: m.modelling, report: claim.Report}
-	for _, feed := range claim.Feeds {
-		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run)})
+	fetched, err := m.fetchFor(ctx, f, &claim, secrets)
+	if isGarbled(err) && ctx.Err() == nil {
+		// Tables cannot take a page back, so all of it is fetched once more.
+		m.closeFetched(f, claim.Source.ID)
+		f = &fetching{mill: m, slots: m.modelling, report: claim.Report, trace: f.trace, counted: feedmill.Refresh{Requests: f.counted.Requests}}
+		fetched, err = m.fetchFor(ctx, f, &claim, secrets)
 	}
-	// What was read is read: that it cannot be closed spoils nothing.
-	defer func() {
-		if err := f.close(); err != nil {
-			m.Log.Warn("closing what was fetched", "source", claim.Source.ID, "error", err)
-		}
-	}()
-	fetched, err := f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
-		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets,
-		Stage:       m.stageOf(claim.Source.ID),
-		KeepSecrets: func(ctx context.Context, secrets []byte) error { return m.keepSecrets(ctx, &claim.Source, secrets) },
-	}, f)
+	defer func() { m.closeFetched(f, claim.Source.ID) }()
 	if ctx.Err() != nil {
 		return f.asked(), context.Cause(ctx)
 	}
@@ -59,6 +53,26 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 		outcomes = append(outcomes, o)
 	}
 	return outcomes, nil
+}
+
+// fetchFor fetches a source for the feeds of a claim.
+func (m *Mill) fetchFor(ctx context.Context, f *fetching, claim *feedmill.Claim, secrets []byte) (feedmill.Fetched, error) {
+	for _, feed := range claim.Feeds {
+		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run)})
+	}
+	return f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
+		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets,
+		Stage:       m.stageOf(claim.Source.ID),
+		KeepSecrets: func(ctx context.Context, secrets []byte) error { return m.keepSecrets(ctx, &claim.Source, secrets) },
+	}, f)
+}
+
+// closeFetched gives up what was fetched. What was read is read: that it cannot be
+// closed spoils nothing.
+func (m *Mill) closeFetched(f *fetching, source feedmill.ID) {
+	if err := f.close(); err != nil {
+		m.Log.Warn("closing what was fetched", "source", source, "error", err)
+	}
 }
 
 // keepSecrets gives a source other secrets, unless somebody has changed them
