@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -361,55 +360,6 @@ func (j *Table) Names() []string { return j.columns.list() }
 
 // Rows is how many records there are. It is known after the first reading.
 func (j *Table) Rows() int64 { return j.rows }
-
-// Found is where the records are.
-func (j *Table) Found() (f feedmill.Findings) {
-	steps := j.steps
-	if j.shaped != nil {
-		steps = j.shaped
-	}
-	f.Path = pathFinding(j.path, steps, j.lines)
-	return f
-}
-
-// pathFinding is where records are: at a path that was set, or where steps lead to.
-// Lines are no document, and have none.
-func pathFinding(set *jsonpath.Path, steps []jsonpath.Step, lines bool) feedmill.Finding {
-	switch {
-	case set != nil:
-		return feedmill.Finding{Value: set.String(), By: feedmill.BySet}
-	case lines:
-		return feedmill.Finding{}
-	}
-	return feedmill.Found(jsonpath.Text(steps), true)
-}
-
-// Warnings is what was noticed. It is complete after the first reading.
-func (j *Table) Warnings() ([]feedmill.Warning, error) {
-	var out []feedmill.Warning
-	if n := len(j.superseded); n > 0 {
-		out = append(out, feedmill.Warning{
-			Code: feedmill.WarnKeys, Count: int64(n),
-			Detail: "a name on the way to the records stands in its object more than once; the last value counts",
-		})
-	}
-	out = append(out, j.notes...)
-	if len(j.others) > 0 {
-		const listed = 5
-		out = append(out, feedmill.Warning{
-			Code: feedmill.WarnRecords, Count: int64(len(j.others)),
-			Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", jsonpath.Text(j.steps), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
-		})
-	}
-	if j.whole && j.Rows() == 0 {
-		detail := "there are no records"
-		if j.path != nil {
-			detail = fmt.Sprintf("the path %s selects nothing", j.path)
-		}
-		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: detail})
-	}
-	return append(out, j.summary.warnings()...), nil
-}
 
 // invalidParameter is the refusal of a parameter of the request.
 func invalidParameter(name, format string, args ...any) error {
