@@ -50,6 +50,8 @@ const (
 	WarnRepeatedHeader = "repeated-header"    // the header stands again in the data
 	WarnBlankLines     = "blank-lines"        // lines without anything between the rows
 	WarnPadding        = "skipped-padding"    // lines of delimiters after the table
+	WarnLines          = "unwrapped-lines"    // every line was in quotes as if it were one field
+	WarnBytes          = "replaced-bytes"     // bytes that are not UTF-8 became the mark of replacement
 	WarnQuote          = "broken-quote"       // a quote stands where none may, or is not closed
 	WarnNoRows         = "no-rows"            // there is a header and nothing else
 	WarnShortRows      = "short-rows"         // records with fewer fields than columns

@@ -203,7 +203,7 @@ func TestPages(t *testing.T) {
 			[]string{"id\tx\n1\tZo\xeb\n", "id\tx\n2\t\xe9\n"},
 			pagesTable{
 				names: []string{"id", "x"}, rows: []string{"1 Zoë", "2 é"}, counts: []int64{1, 1}, watched: []string{"1", "2"},
-				warnings: []string{"assumed-encoding  2 0 page 1: byte 9 is not UTF-8, so the data is read as Windows-1252"},
+				warnings: []string{"assumed-encoding  2 0 page 1: byte 9 is not UTF-8, so the data is read as windows-1252, which its letters speak for; encoding=… says otherwise"},
 			},
 		},
 		{

@@ -40,6 +40,9 @@ func OpenArriving(src input.Arriving, options Options) (*Table, error) {
 	if options.Encoding != "" {
 		return nil, input.ErrArriving
 	}
+	if wrapsLines(head, false, options) {
+		return nil, input.ErrArriving
+	}
 	found := findDialect(head, false, options)
 	if found.tooMany || found.width <= 1 || !found.Dialect.fast() {
 		return nil, input.ErrArriving

@@ -22,6 +22,11 @@ type Dialect struct {
 	// Newline is the last character of a line end: a line feed, before
 	// which a carriage return may stand, or a carriage return alone.
 	Newline byte
+	// Padded says that a space stands behind each delimiter and belongs to it, and
+	// Spaces, where the delimiter is a space, how many of them separate fields at
+	// least; more of them are one delimiter, too.
+	Padded bool
+	Spaces int
 }
 
 // delimiters are those that are looked for, in the order in which they are
@@ -67,16 +72,16 @@ func findDialect(head []byte, final bool, options Options) *trial {
 	default:
 		quote = options.Quote
 	}
-	best := tryDialect(head, final, Dialect{among[0], quote, quote, newline})
+	best := tryDialect(head, final, Dialect{Delimiter: among[0], Quote: quote, Escape: quote, Newline: newline})
 	for i, delimiter := range among[1:] {
-		next := tryDialect(head, final, Dialect{delimiter, quote, quote, newline})
+		next := tryDialect(head, final, Dialect{Delimiter: delimiter, Quote: quote, Escape: quote, Newline: newline})
 		if next.better(best) && (i+1 < certain || next.agree == 20 && len(next.records) > 1) {
 			best = next
 		}
 	}
 	for _, other := range []Dialect{
-		{best.Delimiter, quote, '\\', newline},
-		{best.Delimiter, '\'', '\'', newline},
+		{Delimiter: best.Delimiter, Quote: quote, Escape: '\\', Newline: newline},
+		{Delimiter: best.Delimiter, Quote: '\'', Escape: '\'', Newline: newline},
 	} {
 		if options.Quote != 0 && (quote == 0 || other.Quote != quote) {
 			continue
@@ -86,6 +91,14 @@ func findDialect(head []byte, final bool, options Options) *trial {
 			other.Quote == '\'' && next.quotesProven() && next.agree >= best.agree && next.width > 0 {
 			return next
 		}
+	}
+	if best.width <= 1 && options.Delimiter == 0 || options.Delimiter == ' ' {
+		best = best.orSpaces(head, final, options.Delimiter == ' ')
+	}
+	if best.padded() {
+		padded := best.Dialect
+		padded.Padded = true
+		return tryDialect(head, final, padded)
 	}
 	return best
 }
@@ -177,7 +190,41 @@ func (t *trial) measure() {
 		}
 	}
 	t.agree = widths[t.width] * 20 / max(lines, 1)
+	if t.width == 1 && widths[1] <= maxPreamble {
+		t.measureBottom()
+	}
 	t.typed = typed * 20 / max(all, 1)
+}
+
+// maxPreamble is how many lines without any delimiter can stand above a table that
+// has fewer lines.
+const maxPreamble = 200
+
+// measureBottom finds a table below more lines than it has: at least three of as
+// many fields, with values in them, and none above.
+func (t *trial) measureBottom() {
+	last := len(t.records) - 1
+	for last >= 0 && (t.blank(last) || len(t.records[last]) == 1) {
+		last--
+	}
+	if last < 0 {
+		return
+	}
+	first, typed := last, false
+	for ; first >= 0 && len(t.records[first]) == len(t.records[last]); first-- {
+		for _, cell := range t.records[first] {
+			typed = typed || !cell.Empty() && layout.LooksTyped(string(t.text(cell)))
+		}
+	}
+	rows := last - first
+	for ; first >= 0; first-- {
+		if len(t.records[first]) > 1 {
+			return
+		}
+	}
+	if rows >= 3 && typed {
+		t.width, t.agree = len(t.records[last]), 20
+	}
 }
 
 func (t *trial) text(cell columnar.Cell) []byte {

@@ -10,7 +10,7 @@ import (
 // fast reports whether records of the dialect can be found without looking at
 // every byte: quotes are the usual ones and are doubled inside quotes.
 func (d Dialect) fast() bool {
-	return d.Quote == 0 || d.Quote == '"' && d.Escape == '"'
+	return !d.Padded && d.Spaces == 0 && (d.Quote == 0 || d.Quote == '"' && d.Escape == '"')
 }
 
 // Found is how the table is written.

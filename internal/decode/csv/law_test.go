@@ -215,7 +215,7 @@ func FuzzCSV(f *testing.F) {
 		if strings.ContainsAny(data, "\x00"+decodetest.QuotedEmpty) || !utf8.ValidString(data) || len(data) > 1<<12 {
 			return
 		}
-		dialect := Dialect{',', '"', '"', '\n'}
+		dialect := Dialect{Delimiter: ',', Quote: '"', Escape: '"', Newline: '\n'}
 		columns := 1 + strings.Count(strings.SplitN(data, "\n", 2)[0], ",")
 		if columns > 50 {
 			return // most cells would be missing

@@ -110,6 +110,9 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	if c.end == 0 {
 		return nil, input.ErrNoData
 	}
+	if err := c.unwrapLines(ctx, options, spool); err != nil {
+		return nil, err
+	}
 	found, place, first, err := c.findTable(ctx, options)
 	if err != nil {
 		return nil, err

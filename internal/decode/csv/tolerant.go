@@ -62,6 +62,9 @@ func (d Dialect) special() *[256]bool {
 // where the record has too many fields.
 func (t *tolerant) record(pos int, row int64) (next int, complete bool) {
 	first := len(t.cells)
+	if t.dialect.Spaces > 0 {
+		pos = t.pastSpaces(pos)
+	}
 	for {
 		broken := -1
 		cell, end, ok := t.field(pos, len(t.cells)-first, &broken)
@@ -80,6 +83,15 @@ func (t *tolerant) record(pos int, row int64) (next int, complete bool) {
 		}
 		if end == len(t.data) {
 			return end, true
+		}
+		if t.dialect.Spaces > 0 && t.data[end] == ' ' {
+			if pos = t.pastSpaces(end); pos == len(t.data) {
+				return pos, t.final
+			}
+			if !t.endsLine(pos, 0) {
+				continue
+			}
+			end = pos // spaces at the end of a line separate nothing
 		}
 		switch t.data[end] {
 		case t.dialect.Delimiter:
@@ -120,16 +132,30 @@ func (t *tolerant) plain(pos, index int, broken *int) (cell columnar.Cell, end i
 			continue
 		}
 		switch {
-		case c == t.dialect.Delimiter || t.endsLine(end, index):
-			return columnar.NewCell(columnar.CellPlain, pos, end), end, true
-		case c == t.dialect.Quote && c != 0 && *broken < 0:
+		case c == t.dialect.Delimiter && t.delimits(end) || t.endsLine(end, index):
+			cell = columnar.NewCell(columnar.CellPlain, pos, end)
+			if t.dialect.Padded {
+				cell = t.unpad(cell)
+			}
+			return cell, end, true
+		case c == t.dialect.Quote && c != 0 && *broken < 0 && !t.formula(pos):
 			*broken = end
 		}
 	}
 	if !t.final {
 		return 0, 0, false
 	}
-	return columnar.NewCell(columnar.CellPlain, pos, end), end, true
+	cell = columnar.NewCell(columnar.CellPlain, pos, end)
+	if t.dialect.Padded {
+		cell = t.unpad(cell)
+	}
+	return cell, end, true
+}
+
+// formula reports whether the field at pos begins with ="…, by which Excel keeps digits as
+// text: its quotes are part of it.
+func (t *tolerant) formula(pos int) bool {
+	return pos+1 < len(t.data) && t.data[pos] == '=' && t.data[pos+1] == t.dialect.Quote
 }
 
 // endsLine reports whether a line end stands at pos, behind the index-th field.

@@ -26,6 +26,9 @@ type Survey struct {
 	Invalid, Control, NUL int64
 	// Quotes counts the double quotes in each chunk.
 	Quotes []uint32
+	// Characters counts those of several bytes, and Bad the bytes that are not
+	// UTF-8, where they were asked for.
+	Characters, Bad int64
 	// Escape is the first double quote behind a backslash, or -1.
 	Escape int64
 }
@@ -50,6 +53,7 @@ func surveyText(ctx context.Context, src Source, chunk int64, guess bool) (*Surv
 	err := s.eachChunk(ctx, src, func(k int, base int64, before, chunk []byte) {
 		s.scan(k, base, before, chunk, base+int64(len(chunk)) == src.Size())
 		if guess {
+			s.countCharacters(before, chunk, base+int64(len(chunk)) == src.Size())
 			s.first(&s.Control, bytes.IndexFunc(chunk, isControl), base)
 		}
 	})
@@ -67,6 +71,26 @@ func (s *Survey) scan(k int, base int64, before, chunk []byte, last bool) {
 	if !utf8.Valid(whole) {
 		s.first(&s.Invalid, InvalidAt(whole), base-int64(cut))
 	}
+}
+
+// countCharacters counts the characters of a chunk that are not ASCII.
+func (s *Survey) countCharacters(before, chunk []byte, last bool) {
+	whole, _ := wholeRunes(before, chunk, last)
+	good, bad := int64(0), int64(0)
+	for i := 0; i < len(whole); {
+		r, n := utf8.DecodeRune(whole[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			bad++
+		case n > 1:
+			good++
+		}
+		i += n
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Characters += good
+	s.Bad += bad
 }
 
 // first makes at the first of the places that are found.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -35,8 +36,8 @@ type Text struct {
 func (t *Text) Found() feedmill.Finding { return feedmill.Found(string(t.Encoding), !t.Assumed) }
 
 // OpenText finds the encoding of src: by its byte order mark, UTF-16 by the
-// pattern of its zero bytes, UTF-8 where all of the data is valid, and else
-// Windows-1252, with a warning. Data that is not text, because it has zero
+// pattern of its zero bytes, UTF-8 where all of the data is valid or almost, and else
+// the encoding that its letters speak for, with a warning. Data that is not text, because it has zero
 // bytes or begins like a known binary format, is refused.
 //
 // An encoding that is named is not looked for. UTF-8 is read where it stands.
@@ -66,24 +67,59 @@ func OpenText(ctx context.Context, src Source, named string, chunk int64, spool 
 		return nil, Refuse("not-text", "the data has a zero byte at byte %d and is not text", found.NUL+int64(mark))
 	case found.Invalid < 0:
 		return &Text{Source: body, Encoding: UTF8, Survey: found}, nil
-	case mark > 0:
-		return nil, Refuse("invalid-encoding", "the data begins with the mark of UTF-8, and byte %d is not UTF-8", found.Invalid+int64(mark))
 	}
 	invalid := found.Invalid
 	if found, err = surveyText(ctx, body, chunk, true); err != nil {
 		return nil, fmt.Errorf("survey the text: %w", err)
 	}
+	if good, bad := found.Characters, found.Bad; good >= goodForBad*bad {
+		return repair(ctx, body, invalid+int64(mark), bad, chunk, spool)
+	}
+	if mark > 0 {
+		return nil, Refuse("invalid-encoding", "the data begins with the mark of UTF-8, and byte %d is not UTF-8", invalid+int64(mark))
+	}
 	if found.Control >= 0 {
 		return nil, Refuse("not-text", "the data is not UTF-8 (byte %d) and has a control character at byte %d: it is not text", invalid, found.Control)
 	}
-	text, err := rewrite(ctx, body, Windows1252, 0, chunk, spool)
+	part := make([]byte, min(body.Size()-max(0, invalid-legacyBytes/4), legacyBytes))
+	if err := ReadFull(body, part, max(0, invalid-legacyBytes/4)); err != nil {
+		return nil, fmt.Errorf("read the text: %w", err)
+	}
+	legacy := legacyEncoding(part)
+	text, err := rewrite(ctx, body, legacy, 0, chunk, spool)
+	if _, refused := errors.AsType[*feedmill.Error](err); refused && legacy != Windows1252 {
+		legacy = Windows1252
+		text, err = rewrite(ctx, body, legacy, 0, chunk, spool)
+	}
 	if err != nil {
 		return nil, err
 	}
 	text.Assumed = true
 	text.Warnings = append(text.Warnings, feedmill.Warning{
 		Code: feedmill.WarnEncoding, Count: 1,
-		Detail: fmt.Sprintf("byte %d is not UTF-8, so the data is read as Windows-1252", invalid),
+		Detail: fmt.Sprintf("byte %d is not UTF-8, so the data is read as %s, which its letters speak for; encoding=… says otherwise", invalid, legacy),
+	})
+	return text, nil
+}
+
+const (
+	// goodForBad is how many characters of several bytes there must be for each bad
+	// byte of a text that is taken for UTF-8 all the same.
+	goodForBad = 10
+	// legacyBytes is how much of a text its encoding is told by.
+	legacyBytes = 512 << 10
+)
+
+// repair is the text of src with the mark of replacement for each byte that is not
+// UTF-8.
+func repair(ctx context.Context, src Source, first, bad, chunk int64, spool *Spool) (*Text, error) {
+	text, err := rewrite(ctx, src, UTF8, 0, chunk, spool)
+	if err != nil {
+		return nil, err
+	}
+	text.Warnings = append(text.Warnings, feedmill.Warning{
+		Code: feedmill.WarnBytes, Count: bad,
+		Detail: fmt.Sprintf("bytes that are not UTF-8, the first at byte %d, became \ufffd: almost all of the text is UTF-8", first),
 	})
 	return text, nil
 }
@@ -133,7 +169,7 @@ func EncodingOf(head []byte) (encoding Encoding, mark int) {
 	// Separators, digits and line ends are ASCII in a table of any
 	// script, and one byte of each is zero. The other byte of a few
 	// characters is.
-	enough := max(1, len(head)/10)
+	enough := max(2, len(head)/10)
 	switch {
 	case zeros[1] > max(enough, 8*zeros[0]):
 		return UTF16LE, 0

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Transcode writes src as UTF-8 to the spool. The offset is where src begins in
@@ -21,6 +22,8 @@ func Transcode(ctx context.Context, src Source, encoding Encoding, offset int64,
 		switch encoding {
 		case Windows1252:
 			_, err = io.Copy(out, charmap.Windows1252.NewDecoder().Reader(in))
+		case UTF8:
+			_, err = io.Copy(out, unicode.UTF8.NewDecoder().Reader(in))
 		case UTF16LE, UTF16BE:
 			err = fromUTF16(out, in, encoding == UTF16BE, offset)
 		default:

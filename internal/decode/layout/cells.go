@@ -35,41 +35,43 @@ func (f *finder) names(i int) bool {
 // inOrder reports whether the cells of a row are days, months or years in order,
 // or numbers that count, and those below them are not.
 func (f *finder) inOrder(i int, columns []int) bool {
-	keys := f.keys(i, columns)
+	keys, counting := f.keys(i, columns)
 	if keys == nil {
 		return false
 	}
 	if next := f.next(i + 1); next < len(f.rows) {
-		return f.keys(next, columns) == nil
+		below, alike := f.keys(next, columns)
+		return below == nil || alike != counting
 	}
 	return true
 }
 
-// keys are numbers by which the cells of a row are in order, nil where they are not.
-func (f *finder) keys(i int, columns []int) (keys []int) {
-	counting := true
+// keys are numbers by which the cells of a row are in order, nil where they are not;
+// counting says that they are no days, months or years.
+func (f *finder) keys(i int, columns []int) (keys []int, counting bool) {
+	counting = true
 	for n, j := range columns {
 		cell := f.rows[i].cell(j)
 		key, period := periodKey(cell)
 		if !period {
 			number, err := strconv.Atoi(cell)
 			if err != nil {
-				return nil
+				return nil, false
 			}
 			key = number
 		}
 		counting = counting && !period
 		if n > 0 {
 			if before := keys[n-1]; before == key || n > 1 && before > key != (keys[0] > keys[1]) || counting && key != before+1 {
-				return nil
+				return nil, false
 			}
 		}
 		keys = append(keys, key)
 	}
 	if len(keys) < 2 || counting && len(keys) < 3 {
-		return nil
+		return nil, false
 	}
-	return keys
+	return keys, counting
 }
 
 // periodKey is a number by which years, months and days are in order.

@@ -12,11 +12,17 @@ const maxFooter = 20
 // so many columns: those of which nothing or only the first cell is filled, and that
 // are no data by what stands in it. It is the first of them, and the number of rows
 // where there are none.
-func Footer(rows []Row, columns int) int {
+func Footer(rows []Row, columns int) (first int) {
 	if columns < 2 {
 		return len(rows)
 	}
 	end := len(rows)
+	defer func() {
+		// What stands before the first note is not of the footer.
+		for first < len(rows) && first > 0 && (rows[first].Blank || rows[first].filled() == 0) {
+			first++
+		}
+	}()
 	for end > 0 && len(rows)-end < maxFooter {
 		i := end - 1
 		r := &rows[i]

@@ -68,10 +68,10 @@ func (f *finder) judge(i, begin int) verdict {
 		return isData
 	}
 	if len(r.Cells) >= f.width && filled >= f.width {
-		if i == begin || !f.pairs(i) {
-			return isNames
+		if f.pairs(i) && (i > begin || f.headerFollows(i)) {
+			return isTitle
 		}
-		return isTitle
+		return isNames
 	}
 	if lower < len(f.rows) && lower == i+1 && f.names(lower) && f.hasTyped() {
 		switch {
@@ -102,7 +102,7 @@ func (f *finder) headerFollows(i int) bool {
 			blank = true
 			continue
 		}
-		if len(r.Cells) >= f.width && r.filled()*10 >= f.width*8 {
+		if len(r.Cells) >= f.width && r.filled()*10 >= f.width*8 && !f.pairs(j) {
 			if !f.names(j) {
 				return false
 			}
