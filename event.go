@@ -51,6 +51,7 @@ const (
 	MaxPayloadBytes   = 1 << 20   // as it is delivered, its numbers written out
 	MaxPublishBytes   = 8 << 20
 	MaxPublishEvents  = 1000
+	MaxMadeAtOnce     = 10_000 // deliveries of a request; past these, some are promised
 	MaxPublisherIDLen = 200
 	MaxResourceIDLen  = 500
 )
@@ -72,6 +73,8 @@ type Accepted struct {
 	ID          ID
 	PublisherID string
 	Type        string
+	// Promised says that the deliveries are made after the answer.
+	Promised bool
 	// Duplicate is set where the publisher's id had been seen: ID is then
 	// the first event's, and nothing was delivered again.
 	Duplicate bool

@@ -23,6 +23,15 @@ type Event struct {
 	Data       json.RawMessage `json:"data"`
 	// Deliveries are the first of them: 100 for one event, 10 in a list.
 	Deliveries []EventRoute `json:"deliveries"`
+	// FanOut is there while deliveries of it are still being made.
+	FanOut *FanOut `json:"fanOut,omitzero"`
+}
+
+// FanOut is how far the deliveries of an event are made that goes to very many.
+type FanOut struct {
+	// State is "making".
+	State string `json:"state"`
+	Made  int    `json:"made"`
 }
 
 // EventRoute is one way that an event went.

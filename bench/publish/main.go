@@ -41,6 +41,8 @@ type nowhere struct{}
 
 func (nowhere) Offer([]feedmill.DueDelivery) {}
 
+func (nowhere) Wake() {}
+
 func run(ctx context.Context) error {
 	folder, err := os.MkdirTemp("", "feedmill-bench-")
 	if err != nil {

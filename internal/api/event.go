@@ -155,6 +155,13 @@ type eventView struct {
 	Data        jsontext.Value `json:"data"`
 	// Deliveries are the first of them.
 	Deliveries []routeView `json:"deliveries"`
+	// FanOut is there while deliveries of it are still being made.
+	FanOut *fanOutView `json:"fanOut,omitzero"`
+}
+
+type fanOutView struct {
+	State string `json:"state"`
+	Made  int    `json:"made"`
 }
 
 type routeView struct {
@@ -228,6 +235,13 @@ func (s *Server) routedEvent(c *call, e feedmill.Event, most int) (eventView, er
 		return eventView{}, err
 	}
 	view := viewEvent(e)
+	making, err := s.Store.Fanouts(c.ctx(), c.who.Workspace, []feedmill.ID{e.ID})
+	if err != nil {
+		return eventView{}, err
+	}
+	if made, ok := making[e.ID]; ok {
+		view.FanOut = &fanOutView{"making", made}
+	}
 	view.Deliveries = make([]routeView, len(routes))
 	for i, r := range routes {
 		view.Deliveries[i] = routeView{r.Delivery, r.Subscription, s.stateNow(r.Delivery, r.State)}

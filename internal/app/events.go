@@ -26,12 +26,14 @@ type events struct {
 }
 
 // queues are all told of what is due.
-type queues []publish.Queue
+type queues struct {
+	*deliver.Dispatcher
+	listeners *listen.Hub
+}
 
 func (q queues) Offer(due []feedmill.DueDelivery) {
-	for _, queue := range q {
-		queue.Offer(due)
-	}
+	q.Dispatcher.Offer(due)
+	q.listeners.Offer(due)
 }
 
 // maxInFlight bounds the attempts under way. Where the process may have few files

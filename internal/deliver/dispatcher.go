@@ -25,6 +25,7 @@ type Store interface {
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
+	StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
 }
@@ -124,7 +125,7 @@ type Dispatcher struct {
 	unwound  slotSet
 	polledAt time.Time
 
-	pollNow, replayNow, leaseNow, rewindNow, tellNow chan struct{}
+	pollNow, replayNow, fanoutNow, leaseNow, rewindNow, tellNow chan struct{}
 	// toTell are the subscriptions of which other replicas are to be told.
 	toTell   map[feedmill.Signal]map[feedmill.ID]struct{}
 	outcomes chan settling
@@ -153,7 +154,7 @@ func New(o Options) *Dispatcher {
 		share:   share{total: o.MaxInFlight, maxBytes: maxUnderWayBytes, portions: make(map[feedmill.ID]*portion)},
 		memory:  newMemory(o.MaxQueued, o.MaxLane),
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
-		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
+		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), fanoutNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
 		tellNow: make(chan struct{}, 1), toTell: make(map[feedmill.Signal]map[feedmill.ID]struct{}),
 		outcomes: make(chan settling, 1024),
 	}
@@ -186,6 +187,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		loops.Go(func() { d.hearReplicas(ctx) })
 	}
 	loops.Go(func() { d.runReplays(ctx) })
+	loops.Go(func() { d.runFanouts(ctx) })
 	loops.Go(func() { d.count.watch(ctx, d.Store) })
 	for ctx.Err() == nil {
 		select {
@@ -285,4 +287,5 @@ func (d *Dispatcher) InFlight(delivery feedmill.ID) bool {
 func (d *Dispatcher) Wake() {
 	signal(d.pollNow)
 	signal(d.replayNow)
+	signal(d.fanoutNow)
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,8 @@ type Store interface {
 // Queue takes deliveries that are due.
 type Queue interface {
 	Offer([]feedmill.DueDelivery)
+	// Wake says that the store has more to do.
+	Wake()
 }
 
 // Options are the parts that a publisher is made of.
@@ -88,6 +91,9 @@ func (p *Publisher) accept(ctx context.Context, events []feedmill.Event, keep fu
 		return nil, fmt.Errorf("accepting events: %w", err)
 	}
 	p.Queue.Offer(due)
+	if slices.ContainsFunc(accepted, func(a feedmill.Accepted) bool { return a.Promised }) {
+		p.Queue.Wake()
+	}
 	fresh := 0
 	for _, a := range accepted {
 		if !a.Duplicate {

@@ -19,6 +19,8 @@ import (
 // collector is a queue that remembers.
 type collector struct{ due []feedmill.DueDelivery }
 
+func (c *collector) Wake() {}
+
 func (c *collector) Offer(due []feedmill.DueDelivery) { c.due = append(c.due, due...) }
 
 type fixture struct {

@@ -25,11 +25,17 @@ type acceptBatch struct {
 	// those numbers the subscriptions to it.
 	topics  map[topic]int
 	matches [][]match
+	// limits is how many of each are listed: with more, some call would make
+	// more deliveries than may be made at once.
+	limits []int
+	// promised are the resources of which deliveries are promised already.
+	promised map[resource]bool
 
 	// What is to be written.
 	seqs            sequence
 	events          []acceptedEvent
 	open, discarded []feedmill.Delivery
+	promises        []promise
 }
 
 // acceptedEvent is an event that is new, and the first and the last of its
@@ -51,6 +57,7 @@ func newAcceptBatch(calls []*acceptCall) *acceptBatch {
 	}
 	for _, c := range calls {
 		c.accepted, c.due = nil, nil
+		uses := make(map[int]int)
 		for _, e := range c.events {
 			id := publisherID{e.Workspace, e.DedupeKey}
 			if _, ok := a.holders[id]; !ok && e.DedupeKey != "" {
@@ -59,11 +66,16 @@ func newAcceptBatch(calls []*acceptCall) *acceptBatch {
 			for _, t := range topicsOf(e) {
 				if _, ok := a.topics[t]; !ok {
 					a.topics[t] = len(a.topics)
+					a.limits = append(a.limits, 0)
 				}
+				uses[a.topics[t]]++
 			}
 		}
+		for i, n := range uses {
+			a.limits[i] = max(a.limits[i], feedmill.MaxMadeAtOnce/n, fewMatches)
+		}
 	}
-	a.matches = make([][]match, len(a.topics))
+	a.matches, a.promised = make([][]match, len(a.topics)), make(map[resource]bool)
 	return a
 }
 
@@ -74,6 +86,7 @@ func (a *acceptBatch) claimAndMatch(b *pgx.Batch) error {
 	}
 	a.seqs.take(b, 1)
 	a.match(b)
+	a.findPromised(b)
 	return nil
 }
 
@@ -128,12 +141,13 @@ func (a *acceptBatch) makeDeliveries(b *pgx.Batch) error {
 	now := clock()
 	for _, c := range a.calls {
 		c.accepted = make([]feedmill.Accepted, 0, len(c.events))
+		room := feedmill.MaxMadeAtOnce
 		for _, e := range c.events {
 			got := feedmill.Accepted{ID: e.ID, PublisherID: e.PublisherID, Type: e.Type}
 			if holder, ok := a.holders[publisherID{e.Workspace, e.DedupeKey}]; ok && holder != e.ID {
 				got.ID, got.Duplicate = holder, true
 			} else {
-				a.makeDeliveriesOf(e, c.maxAttempts, now)
+				got.Promised = a.makeDeliveriesOf(e, c.maxAttempts, now, &room)
 			}
 			c.accepted = append(c.accepted, got)
 		}
@@ -145,10 +159,17 @@ func (a *acceptBatch) makeDeliveries(b *pgx.Batch) error {
 	return nil
 }
 
-// makeDeliveriesOf makes the deliveries of an event.
-func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now time.Time) {
+// makeDeliveriesOf makes the deliveries of an event, or promises them where there
+// is no room for them.
+func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now time.Time, room *int) (promised bool) {
 	fresh := acceptedEvent{Event: e}
-	matches := a.matchesOf(e)
+	matches, more := a.matchesOf(e)
+	if more || len(matches) > *room || a.waitsForPromised(e, matches) {
+		a.events = append(a.events, fresh)
+		a.promise(e, maxAttempts)
+		return true
+	}
+	*room -= len(matches)
 	a.open = slices.Grow(a.open, len(matches))
 	for _, m := range matches {
 		d := newDelivery(e, m.subscription, cmp.Or(m.attempts, maxAttempts), now)
@@ -166,6 +187,7 @@ func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now ti
 		a.open = append(a.open, d)
 	}
 	a.events = append(a.events, fresh)
+	return false
 }
 
 // write queues the events that are new, their deliveries and the kept responses.
@@ -173,7 +195,8 @@ func (a *acceptBatch) write(b *pgx.Batch) error {
 	a.assignSeqs()
 	insertEvents(b, a.events)
 	insertOpen(b, a.open, false)
-	insertDiscarded(b, a.discarded)
+	insertDiscarded(b, a.discarded, false)
+	insertPromises(b, a.promises)
 	return a.keepResponses(b)
 }
 

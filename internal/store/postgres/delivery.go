@@ -95,8 +95,9 @@ func insertOpen(b *pgx.Batch, deliveries []feedmill.Delivery, replayed bool) {
 	}
 }
 
-// insertDiscarded writes new deliveries that have ended as they began.
-func insertDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery) {
+// insertDiscarded writes new deliveries that have ended as they began, all for the
+// same reason. later says that they are of events that were accepted before.
+func insertDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery, later bool) {
 	if len(deliveries) == 0 {
 		return
 	}
@@ -106,7 +107,7 @@ func insertDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery) {
 	}
 	b.Queue(`INSERT INTO ended_deliveries (`+newColumns+`, ended_at, state, reason, attempts)
 		SELECT *, 'discarded', $11::text, 0 FROM `+newArrays+`, $10::timestamptz[])`,
-		rowsOf(deliveries, false).values(ends, deliveries[0].Reason)...)
+		rowsOf(deliveries, later).values(ends, deliveries[0].Reason)...)
 }
 
 // Delivery finds a delivery of the workspace.

@@ -1,43 +1,206 @@
 package postgres
 
 import (
-	"sync"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-const (
-	// unknownFanout is how many deliveries an event is taken to have in a
-	// workspace that nothing is known of.
-	unknownFanout = 1000
-	// maxFanouts bounds how many workspaces are remembered.
-	maxFanouts = 10_000
-)
-
-// fanouts remembers how many deliveries an event has had of late in each
-// workspace: what a call of [DB.Accept] will cost is not known before its events
-// are matched, but most events are like those before them.
-type fanouts struct {
-	mu     sync.Mutex
-	recent map[feedmill.ID]int
+// resource is what the events of a workspace are about.
+type resource struct {
+	workspace feedmill.ID
+	id        string
 }
 
-// estimate is how many deliveries an event of the workspace is likely to have.
-func (f *fanouts) estimate(workspace feedmill.ID) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if n, ok := f.recent[workspace]; ok {
-		return n
-	}
-	return unknownFanout
+// promise is an event whose deliveries are made later.
+type promise struct {
+	event    feedmill.Event
+	attempts int
 }
 
-// note remembers how many deliveries some events of the workspace had.
-func (f *fanouts) note(workspace feedmill.ID, deliveries, events int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.recent == nil || len(f.recent) >= maxFanouts {
-		f.recent = make(map[feedmill.ID]int)
+// findPromised learns of which resources deliveries are promised and not made yet.
+func (a *acceptBatch) findPromised(b *pgx.Batch) {
+	var workspaces []string
+	for t := range a.topics {
+		if !slices.Contains(workspaces, string(t.workspace)) {
+			workspaces = append(workspaces, string(t.workspace))
+		}
 	}
-	f.recent[workspace] = (deliveries + events - 1) / events
+	each(b.Queue(`SELECT DISTINCT workspace_id, resource_id FROM fanouts WHERE workspace_id = ANY($1::text[])`, workspaces),
+		func(row record.Row) error {
+			var r resource
+			err := row.Scan(&r.workspace, &r.id)
+			a.promised[r] = true
+			return err
+		})
+}
+
+// waitsForPromised reports whether an ordered subscription hears of an event while
+// deliveries of its resource are promised: those must be the first.
+func (a *acceptBatch) waitsForPromised(e feedmill.Event, to []match) bool {
+	return a.promised[resource{e.Workspace, e.ResourceID}] && slices.ContainsFunc(to, func(m match) bool { return m.ordered })
+}
+
+func (a *acceptBatch) promise(e feedmill.Event, attempts int) {
+	a.promised[resource{e.Workspace, e.ResourceID}] = true
+	a.promises = append(a.promises, promise{e, attempts})
+}
+
+// insertPromises writes promises, for those who listen at this moment.
+func insertPromises(b *pgx.Batch, promises []promise) {
+	for _, p := range promises {
+		name, wildcard, filter := p.event.Match()
+		b.Queue(`INSERT INTO fanouts (workspace_id, event_id, resource_id, name, wildcard, filter, attempts) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			p.event.Workspace, p.event.ID, p.event.ResourceID, name, wildcard, filter, p.attempts)
+	}
+}
+
+// keepFormerTopics keeps what finds a subscription, before it changes, for the
+// deliveries that are promised.
+func (t tx) keepFormerTopics(ctx context.Context, subscription feedmill.ID, disabled bool) error {
+	_, err := t.exec(ctx, `INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, disabled)
+		SELECT workspace_id, topic, resource_id, subscription_id, since, $2::boolean FROM subscription_topics t
+		WHERE subscription_id = $1 AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`, subscription, disabled)
+	return err
+}
+
+// Fanouts are those of some events whose deliveries are being made, and how many
+// have been.
+func (db *DB) Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error) {
+	rows, err := db.rows(ctx, `SELECT event_id, made FROM fanouts WHERE workspace_id = $1 AND event_id = ANY($2::text[])`, workspace, events)
+	making := make(map[feedmill.ID]int)
+	_, err = all(rows, err, func(row record.Row) (struct{}, error) {
+		var id feedmill.ID
+		var made int
+		err := row.Scan(&id, &made)
+		making[id] = made
+		return struct{}{}, err
+	})
+	return making, err
+}
+
+// fanout is a promise and how far it is kept.
+type fanout struct {
+	at                     int64
+	reached                feedmill.ID
+	name, wildcard, filter string
+	attempts               int
+	event                  feedmill.Event
+}
+
+// StepFanout makes up to limit deliveries that are promised, of the workspace
+// that has waited longest and there of the event that was accepted first. What
+// another replica is at is passed over.
+func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error) {
+	var any bool
+	if err := db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
+		return nil, false, translate(err)
+	}
+	err = db.withPartitions(ctx, partitionIDs(nil), func() error {
+		return db.write(ctx, func(tx tx) (err error) {
+			due, worked = nil, false
+			var f fanout
+			e := &f.event
+			err = tx.QueryRow(ctx, `SELECT f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, f.workspace_id, f.event_id, f.resource_id
+				FROM fanouts f WHERE NOT EXISTS (SELECT 1 FROM fanouts o WHERE o.workspace_id = f.workspace_id AND o.at < f.at)
+				ORDER BY f.stepped_at, f.at LIMIT 1 FOR UPDATE OF f SKIP LOCKED`).
+				Scan(&f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &e.Workspace, &e.ID, &e.ResourceID)
+			if errors.Is(translate(err), feedmill.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			worked = true
+			due, err = tx.stepFanout(ctx, f, now, limit)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if len(due) > 0 {
+		db.payloads.put(due[0].Event, due[0].Payload)
+	}
+	return due, worked, nil
+}
+
+// promisedTo are the subscriptions that a promise is for: those that are found now
+// and were at its moment, and those that were found then and changed since.
+const promisedTo = `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts FROM (
+		SELECT id, bool_or(disabled) AS disabled FROM (
+			(SELECT subscription_id AS id, false AS disabled FROM subscription_topics
+				WHERE workspace_id = $1 AND topic = $2 AND resource_id = '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
+			UNION ALL (SELECT subscription_id, false FROM subscription_topics
+				WHERE workspace_id = $1 AND topic = $3 AND resource_id = '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
+			UNION ALL (SELECT subscription_id, false FROM subscription_topics
+				WHERE workspace_id = $1 AND topic = $2 AND resource_id = $4 AND $4 <> '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
+			UNION ALL (SELECT subscription_id, false FROM subscription_topics
+				WHERE workspace_id = $1 AND topic = $3 AND resource_id = $4 AND $4 <> '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
+			UNION ALL (SELECT subscription_id, disabled FROM former_topics
+				WHERE workspace_id = $1 AND topic IN ($2, $3) AND resource_id IN ('', $4) AND subscription_id > $5 AND since < $6 AND until > $6
+				ORDER BY subscription_id LIMIT $7)) found
+		GROUP BY id ORDER BY id LIMIT $7) m
+	JOIN subscriptions s ON s.id = m.id ORDER BY m.id`
+
+// stepFanout makes the next deliveries of a promise.
+func (t tx) stepFanout(ctx context.Context, f fanout, now time.Time, limit int) ([]feedmill.DueDelivery, error) {
+	e := f.event
+	err := t.QueryRow(ctx, `SELECT type, payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`, e.Workspace, e.ID).Scan(&e.Type, &e.Payload)
+	if err != nil {
+		return nil, translate(err)
+	}
+	rows, err := t.Query(ctx, promisedTo, e.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit)
+	type listener struct {
+		match
+		deleted bool
+	}
+	found, err := all(rows, translate(err), func(row record.Row) (l listener, err error) {
+		return l, row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts)
+	})
+	if err != nil {
+		return nil, err
+	}
+	seqs, err := t.numbers(ctx, max(len(found), 1))
+	if err != nil {
+		return nil, err
+	}
+	var open, disabled, deleted []feedmill.Delivery
+	var due []feedmill.DueDelivery
+	for i, l := range found {
+		d := newDelivery(e, l.subscription, f.attempts, now)
+		if l.attempts > 0 {
+			d.MaxAttempts = l.attempts
+		}
+		d.Seq = seqs.seq(i)
+		switch {
+		case l.deleted:
+			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDeleted, d.CreatedAt
+			deleted = append(deleted, d)
+		case l.disabled:
+			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
+			disabled = append(disabled, d)
+		default:
+			open, due = append(open, d), append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
+		}
+	}
+	return due, t.send(ctx, func(b *pgx.Batch) error {
+		insertOpen(b, open, true)
+		insertDiscarded(b, disabled, true)
+		insertDiscarded(b, deleted, true)
+		if len(found) == limit {
+			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, stepped_at = $3 WHERE workspace_id = $4 AND at = $5`,
+				found[limit-1].subscription, len(found), now, e.Workspace, f.at)
+			return nil
+		}
+		b.Queue(`DELETE FROM fanouts WHERE workspace_id = $1 AND at = $2`, e.Workspace, f.at)
+		b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
+		return nil
+	})
 }

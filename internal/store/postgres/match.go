@@ -12,12 +12,15 @@ import (
 
 // match is a subscription that an event is for.
 type match struct {
-	subscription feedmill.ID
-	disabled     bool
+	subscription      feedmill.ID
+	disabled, ordered bool
 	// attempts is how many its deliveries get; zero means as many as the
 	// service's schedule makes.
 	attempts int
 }
+
+// fewMatches is how many matches are listed in any case.
+const fewMatches = 500
 
 // topic is what an event is matched by.
 type topic struct {
@@ -38,20 +41,20 @@ func topicsOf(e feedmill.Event) []topic {
 // match finds the subscriptions to the topics of the events.
 func (a *acceptBatch) match(b *pgx.Batch) {
 	var workspaces, names, resources []string
-	var numbers []int32
+	var numbers, limits []int32
 	for t, i := range a.topics {
 		workspaces, names, resources = append(workspaces, string(t.workspace)), append(names, t.name), append(resources, t.resource)
-		numbers = append(numbers, int32(i))
+		numbers, limits = append(numbers, int32(i)), append(limits, int32(a.limits[i]+1))
 	}
-	each(b.Queue(`SELECT e.number, s.id, s.state = 'disabled', s.attempts
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[]) AS e (workspace_id, topic, resource_id, number)
+	each(b.Queue(`SELECT e.number, s.id, s.state = 'disabled', s.attempts, s.ordered
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::integer[]) AS e (workspace_id, topic, resource_id, number, most)
 		CROSS JOIN LATERAL (SELECT subscription_id FROM subscription_topics t
-			WHERE t.workspace_id = e.workspace_id AND t.topic = e.topic AND t.resource_id = e.resource_id OFFSET 0) t
-		CROSS JOIN LATERAL (SELECT id, state, attempts FROM subscriptions s WHERE s.id = t.subscription_id OFFSET 0) s`, workspaces, names, resources, numbers),
+			WHERE t.workspace_id = e.workspace_id AND t.topic = e.topic AND t.resource_id = e.resource_id LIMIT e.most) t
+		CROSS JOIN LATERAL (SELECT id, state, attempts, ordered FROM subscriptions s WHERE s.id = t.subscription_id OFFSET 0) s`, workspaces, names, resources, numbers, limits),
 		func(row record.Row) error {
 			var i int
 			var m match
-			if err := row.Scan(&i, &m.subscription, &m.disabled, &m.attempts); err != nil {
+			if err := row.Scan(&i, &m.subscription, &m.disabled, &m.attempts, &m.ordered); err != nil {
 				return err
 			}
 			a.matches[i] = append(a.matches[i], m)
@@ -61,10 +64,13 @@ func (a *acceptBatch) match(b *pgx.Batch) {
 
 // matchesOf are the subscriptions that an event is for, in the order of their
 // ids. One that names both the event and its family is found once.
-func (a *acceptBatch) matchesOf(e feedmill.Event) (found []match) {
+// more says that there are others, too many to be written at once.
+func (a *acceptBatch) matchesOf(e feedmill.Event) (found []match, more bool) {
 	for _, t := range topicsOf(e) {
-		found = append(found, a.matches[a.topics[t]]...)
+		i := a.topics[t]
+		found = append(found, a.matches[i]...)
+		more = more || len(a.matches[i]) > a.limits[i]
 	}
 	slices.SortFunc(found, func(x, y match) int { return strings.Compare(string(x.subscription), string(y.subscription)) })
-	return slices.Compact(found)
+	return slices.Compact(found), more
 }

@@ -107,7 +107,8 @@ func (db *DB) pruneDay(ctx context.Context, day time.Time, reached *eventKey) (d
 // hasOpen reports whether anything open belongs to a day.
 func (t tx) hasOpen(ctx context.Context, day time.Time) (open bool, err error) {
 	err = t.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM open_deliveries WHERE id >= $1 AND id < $2)
-			OR EXISTS (SELECT 1 FROM open_deliveries WHERE apart AND event_id >= $3 AND event_id < $4)`,
+			OR EXISTS (SELECT 1 FROM open_deliveries WHERE apart AND event_id >= $3 AND event_id < $4)
+			OR EXISTS (SELECT 1 FROM fanouts WHERE event_id >= $3 AND event_id < $4)`,
 		feedmill.FirstID(feedmill.PrefixDelivery, day), feedmill.FirstID(feedmill.PrefixDelivery, day.Add(aDay)),
 		feedmill.FirstID(feedmill.PrefixEvent, day), feedmill.FirstID(feedmill.PrefixEvent, day.Add(aDay))).Scan(&open)
 	return open, translate(err)
@@ -149,6 +150,7 @@ func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end
 	// An event that is being opened again is locked, and stays.
 	const unused = ` JOIN unnest($1::text[], $2::text[]) AS k (workspace_id, id) USING (workspace_id, id)
 		WHERE NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.apart AND o.event_id = e.id)
+		AND NOT EXISTS (SELECT 1 FROM fanouts f WHERE f.event_id = e.id)
 		AND NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.id BETWEEN e.first_delivery AND e.last_delivery AND o.event_id = e.id)`
 	workspaces, ids := columns(scanned)
 	rows, err = t.Query(ctx, `SELECT workspace_id, id FROM `+events+` e`+unused+` FOR UPDATE OF e SKIP LOCKED`, workspaces, ids)

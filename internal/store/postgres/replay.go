@@ -139,6 +139,10 @@ func (t tx) stepReplay(ctx context.Context, r storedReplay, now time.Time, maxAt
 	if err != nil {
 		return err
 	}
+	rest := pause(len(found.events))
+	if found.blocked {
+		rest = max(rest, promisedPause)
+	}
 	fresh, err := t.redeliveries(ctx, sub, found.events, now, maxAttempts)
 	if err != nil {
 		return err
@@ -157,10 +161,13 @@ func (t tx) stepReplay(ctx context.Context, r storedReplay, now time.Time, maxAt
 			done = &now
 		}
 		b.Queue(`UPDATE replays SET made = made + $1, reached = $2, done_at = $3, stepped_at = greatest(stepped_at, $4), next_at = $5 WHERE id = $6`,
-			len(fresh), found.reached, done, now, now.Add(pause(len(fresh))), r.ID)
+			len(fresh), found.reached, done, now, now.Add(rest), r.ID)
 		return nil
 	})
 }
+
+// promisedPause is how long a replay waits for deliveries that are promised.
+const promisedPause = time.Second
 
 func endedReason(sub feedmill.Subscription) string {
 	switch {

@@ -15,6 +15,9 @@ type replayPart struct {
 	// are no more.
 	reached feedmill.ID
 	end     bool
+	// blocked says that what comes next waits for deliveries that are
+	// promised: whether they are missing is not known yet.
+	blocked bool
 }
 
 const (
@@ -41,7 +44,7 @@ func countSelected(ctx context.Context, q querier, r storedReplay, sub feedmill.
 		return r.Replay, err
 	}
 	r.Total, r.Counted = r.Total+len(found.events), found.reached
-	if found.end {
+	if found.end || found.blocked { // what is promised is not missing
 		r.Counted, r.State = "", feedmill.ReplayRunning
 		if r.DryRun {
 			r.State, r.EndedAt = feedmill.ReplayDone, clock()
@@ -90,8 +93,17 @@ func selected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subsc
 // selectedEvents finds the next events that match the subscription and have no
 // delivery for it, or no open one.
 func selectedEvents(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
-	rows, err := q.Query(ctx, `SELECT id, type, resource_id, source_id FROM events WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4`,
-		r.Workspace, after, r.Bound, scanSteps*limit)
+	bound := r.Bound
+	rows, err := q.Query(ctx, `SELECT event_id FROM fanouts WHERE workspace_id = $1 ORDER BY event_id LIMIT 1`, r.Workspace)
+	promised, err := all(rows, translate(err), func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
+	if err != nil {
+		return replayPart{}, err
+	}
+	if len(promised) > 0 {
+		bound = min(bound, promised[0])
+	}
+	rows, err = q.Query(ctx, `SELECT id, type, resource_id, source_id FROM events WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4`,
+		r.Workspace, after, bound, scanSteps*limit)
 	events, err := all(rows, translate(err), func(row record.Row) (e feedmill.Event, err error) {
 		return e, row.Scan(&e.ID, &e.Type, &e.ResourceID, &e.Source)
 	})
@@ -109,6 +121,9 @@ func selectedEvents(ctx context.Context, q querier, r storedReplay, sub feedmill
 		if sub.Selects(e) {
 			matching = append(matching, e)
 		}
+	}
+	if part.end && bound != r.Bound {
+		part.end, part.blocked = false, true
 	}
 	there, err := haveDeliveries(ctx, q, sub, matching, r.Selection == feedmill.ReplayAll)
 	for _, e := range matching {

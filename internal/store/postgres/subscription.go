@@ -17,8 +17,14 @@ func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feed
 
 // SetTopics makes events find a subscription, in place of what found the old one.
 func (t recordTx) SetTopics(ctx context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
-	if old != nil && s.ResourceID == old.ResourceID && slices.Equal(s.Events, old.Events) {
+	wasDisabled := old != nil && old.State == feedmill.SubscriptionDisabled
+	if old != nil && s.ResourceID == old.ResourceID && slices.Equal(s.Events, old.Events) && (!wasDisabled || s.State == feedmill.SubscriptionDisabled) {
 		return nil
+	}
+	if old != nil {
+		if err := t.tx.keepFormerTopics(ctx, s.ID, wasDisabled); err != nil {
+			return err
+		}
 	}
 	names, resources := []string{}, []string{}
 	for name, resource := range s.Topics() {
@@ -35,6 +41,9 @@ func (t recordTx) SetTopics(ctx context.Context, old *feedmill.Subscription, s f
 // ForgetSubscription makes no event find a subscription that is deleted, and discards the
 // first of its open deliveries.
 func (t recordTx) ForgetSubscription(ctx context.Context, id feedmill.ID, at time.Time) error {
+	if err := t.tx.keepFormerTopics(ctx, id, false); err != nil {
+		return err
+	}
 	if _, err := t.tx.exec(ctx, `DELETE FROM subscription_topics WHERE subscription_id = $1`, id); err != nil {
 		return err
 	}

@@ -1,9 +1,8 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
-	"time"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 )
@@ -58,14 +57,13 @@ func (t *tx) acceptCalls(calls []*acceptCall) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	events := calls[0].events
-	if len(calls) > 1 {
-		events = nil
-		for _, c := range calls {
-			events = append(events, c.events...)
+	events, each := calls[0].events, make([]int, len(calls))
+	for i, c := range calls {
+		if each[i] = len(c.events); i > 0 {
+			events = append(slices.Clip(events), c.events...)
 		}
 	}
-	accepted, due, err := t.accept(events, calls[0].maxAttempts)
+	accepted, due, err := t.acceptTogether(events, each, calls[0].maxAttempts)
 	if err != nil {
 		return err
 	}
@@ -96,18 +94,34 @@ var (
 	}
 )
 
-// accept writes events and their deliveries.
+// accept writes events and their deliveries, or the promise of them.
 func (t *tx) accept(events []feedmill.Event, maxAttempts int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
+	return t.acceptTogether(events, []int{len(events)}, maxAttempts)
+}
+
+// freshEvent is an event that is no duplicate, of one of the calls.
+type freshEvent struct {
+	feedmill.Event
+	place, call int
+}
+
+// acceptTogether accepts the events of several calls, which have so many each.
+func (t *tx) acceptTogether(events []feedmill.Event, each []int, maxAttempts int) ([]feedmill.Accepted, []feedmill.DueDelivery, error) {
 	accepted := make([]feedmill.Accepted, 0, len(events))
-	fresh := make([]feedmill.Event, 0, len(events))
-	for _, e := range events {
+	fresh := make([]freshEvent, 0, len(events))
+	call, left := 0, each[0]
+	for i, e := range events {
+		for ; left == 0; left = each[call] {
+			call++
+		}
+		left--
 		holder, err := t.claimPublisherID(e)
 		if err != nil {
 			return nil, nil, err
 		}
 		accepted = append(accepted, feedmill.Accepted{ID: holder, PublisherID: e.PublisherID, Type: e.Type, Duplicate: holder != e.ID})
 		if holder == e.ID {
-			fresh = append(fresh, e)
+			fresh = append(fresh, freshEvent{e, i, call})
 		}
 	}
 	if len(fresh) == 0 {
@@ -131,72 +145,45 @@ func (t *tx) accept(events []feedmill.Event, maxAttempts int) ([]feedmill.Accept
 	if err := r.flush(); err != nil {
 		return nil, nil, err
 	}
-	due, err := t.insertDeliveries(fresh, r.last-int64(len(fresh)), maxAttempts)
+	due, err := t.makeDeliveries(fresh, r.last-int64(len(fresh)), maxAttempts, accepted)
 	return accepted, due, err
 }
 
-// insertDeliveries writes the deliveries of events, of which the first has the seq after
-// the one given.
-func (t *tx) insertDeliveries(events []feedmill.Event, seq int64, maxAttempts int) (due []feedmill.DueDelivery, err error) {
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	r := t.insertInto(pendingRows)
-	// assignSeqs gives the deliveries that have been written their numbers.
-	numbered := 0
-	assignSeqs := func() {
-		for ; numbered < len(due); numbered++ {
-			due[numbered].Seq = r.last - int64(len(due)-1-numbered)
-		}
-	}
+// makeDeliveries writes the deliveries of events, of which the first has the seq
+// after the one given. Past as many as a call may make at once, those of an event
+// are promised.
+func (t *tx) makeDeliveries(events []freshEvent, seq int64, maxAttempts int, accepted []feedmill.Accepted) ([]feedmill.DueDelivery, error) {
+	w := t.writeDeliveries(maxAttempts)
+	call, room := -1, 0
 	for _, e := range events {
-		seq++
-		matches, err := t.match(e)
+		if seq++; e.call != call {
+			call, room = e.call, feedmill.MaxMadeAtOnce
+		}
+		found, err := t.match(e.Event)
 		if err != nil {
 			return nil, err
 		}
-		if due == nil {
-			due = make([]feedmill.DueDelivery, 0, len(matches)*len(events))
-		}
-		for _, m := range matches {
-			d := feedmill.Delivery{
-				Workspace: e.Workspace, Subscription: m.subscription, Event: e.ID, Type: e.Type, ResourceID: e.ResourceID,
-				State: feedmill.DeliveryPending, MaxAttempts: cmp.Or(m.attempts, maxAttempts), DueAt: now,
-			}
-			if m.disabled {
-				d.State, d.Reason = feedmill.DeliveryDiscarded, reasonDisabled
-				if err := r.flush(); err != nil {
-					return nil, err
-				}
-				assignSeqs()
-				if err := t.insertDelivery(&d, seq, m.ordered); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			d.ID = feedmill.NewID(feedmill.PrefixDelivery)
-			d.CreatedAt = d.ID.Time()
-			due = append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
-			r.text(string(d.ID))
-			r.text(string(d.Workspace))
-			r.text(string(d.Subscription))
-			r.int(seq)
-			r.text(d.Type)
-			r.text(d.ResourceID)
-			r.bool(m.ordered)
-			r.int(int64(d.MaxAttempts))
-			r.int(now.UnixMilli())
-			if err := r.endRow(); err != nil {
+		promised := found.more || len(found.to) > room
+		if !promised && found.anyOrdered() {
+			if promised, err = t.isPromised(e.Workspace, e.ResourceID); err != nil {
 				return nil, err
 			}
-			if r.count == 0 {
-				assignSeqs()
+		}
+		if promised {
+			accepted[e.place].Promised = true
+			err = t.promise(e.Event, seq, maxAttempts)
+		} else {
+			room -= len(found.to)
+			if w.due == nil {
+				w.due = make([]feedmill.DueDelivery, 0, min(len(found.to)*len(events), feedmill.MaxMadeAtOnce))
 			}
+			err = w.add(&e.Event, seq, found.to)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if err := r.flush(); err != nil {
-		return nil, err
-	}
-	assignSeqs()
-	return due, nil
+	return w.end()
 }
 
 // claimPublisherID claims the publisher's id of an event and returns the event

@@ -76,7 +76,7 @@ func (db *DB) runWriter(d *direct, checkpoints *checkpointer) {
 	defer close(db.stopped)
 	defer d.close()
 	defer checkpoints.close()
-	t := &tx{direct: d, stmts: make(map[string]*sql.Stmt), matches: make(map[topic][]match)}
+	t := &tx{direct: d, stmts: make(map[string]*sql.Stmt), matches: make(map[topic]matched)}
 	batch := make([]*change, 0, maxShared)
 	for {
 		batch = batch[:0]
@@ -131,7 +131,7 @@ func (t *tx) commit(batch []*change) {
 // transact fills in what became of each change. An error of its own means that the
 // whole transaction is undone.
 func (t *tx) transact(batch []*change, results []error) error {
-	clear(t.matches)
+	t.forgetMatches()
 	if _, err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (t *tx) runTogether(batch []*change, results []error) (bool, error) {
 		return err == nil, err
 	}
 	t.rollback(err)
-	clear(t.matches)
+	t.forgetMatches()
 	_, err = t.exec(`BEGIN IMMEDIATE`)
 	return false, err
 }
@@ -211,7 +211,7 @@ func (t *tx) runAlone(c *change) (result, err error) {
 		return result, result
 	}
 	if result != nil {
-		clear(t.matches)
+		t.forgetMatches()
 		if _, err := t.exec(`ROLLBACK TO one`); err != nil {
 			return result, err
 		}

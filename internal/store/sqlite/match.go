@@ -26,31 +26,73 @@ const (
 		UNION ALL SELECT subscription_id, disabled, ordered, attempts FROM subscription_topics WHERE workspace_id = ?1 AND topic = ?3 AND resource_id = ?4`
 )
 
-// match finds the subscriptions that an event is for, in the order of their
-// ids. One that names both the event and its family is found once.
-func (t *tx) match(e feedmill.Event) ([]match, error) {
+// matched are those that an event is for, in the order of their ids; more says
+// that they are too many to be listed, or to be written at once.
+type matched struct {
+	to   []match
+	more bool
+}
+
+const (
+	// fewMatches is how many matches are read without being counted before.
+	fewMatches = 500
+	anyMatches = ` LIMIT ?5`
+)
+
+// match finds the subscriptions that an event is for. One that names both the event
+// and its family is found once.
+func (t *tx) match(e feedmill.Event) (matched, error) {
 	name, wildcard, resource := e.Match()
 	key := topic{e.Workspace, name, resource}
 	if found, ok := t.matches[key]; ok {
 		return found, nil
 	}
-	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard}
+	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard, resource}
 	if resource != "" {
-		query, args = unfilteredTopic+filteredTopic, append(args, resource)
+		query = unfilteredTopic + filteredTopic
 	}
+	found, err := t.readMatches(query, append(args, fewMatches+1))
+	if err == nil && len(found.to) > fewMatches {
+		var n int
+		const most = feedmill.MaxMadeAtOnce + 1
+		err = t.each(`SELECT count(*) FROM (`+query+anyMatches+`)`, append(args, most), func(r *row) { n = int(r.int()) })
+		switch {
+		case err != nil:
+		case n == most:
+			found.more = true
+		default:
+			found, err = t.readMatches(query, append(args, most))
+		}
+	}
+	if err != nil {
+		return matched{}, err
+	}
+	if t.matchCount+len(found.to) > maxMatches {
+		t.forgetMatches()
+	}
+	t.matches[key] = found
+	t.matchCount += len(found.to) + 1
+	return found, nil
+}
+
+func (t *tx) readMatches(query string, args []any) (matched, error) {
 	var found []match
-	err := t.each(query, args, func(r *row) {
+	err := t.each(query+anyMatches, args, func(r *row) {
 		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0, int(r.int())})
 	})
-	if err != nil {
-		return nil, err
-	}
 	slices.SortFunc(found, func(a, b match) int { return strings.Compare(string(a.subscription), string(b.subscription)) })
-	found = slices.Compact(found)
-	if len(t.matches) < maxMatches {
-		t.matches[key] = found
-	}
-	return found, nil
+	return matched{to: slices.Compact(found)}, err
+}
+
+// anyOrdered reports whether one of the subscriptions is ordered.
+func (m matched) anyOrdered() bool {
+	return slices.ContainsFunc(m.to, func(m match) bool { return m.ordered })
+}
+
+// forgetMatches forgets who listens to what.
+func (t *tx) forgetMatches() {
+	clear(t.matches)
+	t.matchCount = 0
 }
 
 // topic is what an event is matched by.
@@ -61,4 +103,4 @@ type topic struct {
 
 // maxMatches bounds what a transaction remembers of who listens to what. It
 // forgets all of it where that changes.
-const maxMatches = 1000
+const maxMatches = 50_000

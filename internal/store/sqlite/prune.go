@@ -39,6 +39,7 @@ type oldEvent struct {
 
 func (t *tx) prune(before time.Time) (more bool, err error) {
 	rows, err := t.rows(`SELECT e.seq, e.id, EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq AND (d.state = 2 OR d.state = 4))
+			OR EXISTS (SELECT 1 FROM fanouts f WHERE f.event_seq = e.seq)
 		FROM events e WHERE e.seq > ? ORDER BY e.seq LIMIT ?`, t.pruned, pruneEvents)
 	old, err := all(rows, err, func(row record.Row) (e oldEvent, err error) {
 		err = row.Scan(&e.seq, &e.id, &e.open)

@@ -113,8 +113,15 @@ func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit 
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	return true, now, db.write(ctx, func(tx *tx) error { return tx.makeReplayed(r, sub, found, now, maxAttempts, pause(len(found.events))) })
+	rest := pause(len(found.events))
+	if found.blocked {
+		rest = max(rest, promisedPause)
+	}
+	return true, now, db.write(ctx, func(tx *tx) error { return tx.makeReplayed(r, sub, found, now, maxAttempts, rest) })
 }
+
+// promisedPause is how long a replay waits for deliveries that are promised.
+const promisedPause = time.Second
 
 func endedReason(sub feedmill.Subscription) string {
 	switch {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -15,6 +16,9 @@ type replayPart struct {
 	// are no more.
 	reached feedmill.ID
 	end     bool
+	// blocked says that what comes next waits for deliveries that are
+	// promised: whether they are missing is not known yet.
+	blocked bool
 }
 
 // replayedEvent is an event to deliver again.
@@ -47,7 +51,7 @@ func (db *DB) count(ctx context.Context, r feedmill.Replay, sub feedmill.Subscri
 		return r, err
 	}
 	r.Total, r.Counted = r.Total+len(found.events), found.reached
-	if found.end {
+	if found.end || found.blocked { // what is promised is not missing
 		r.Counted, r.State = "", feedmill.ReplayRunning
 		if r.DryRun {
 			r.State, r.EndedAt = feedmill.ReplayDone, time.Now().UTC().Truncate(time.Millisecond)
@@ -102,8 +106,16 @@ func (db *DB) selected(ctx context.Context, r feedmill.Replay, sub feedmill.Subs
 // selectedEvents finds the next events that match the subscription and have no
 // delivery for it, or no open one.
 func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
+	var promised sql.NullString
+	if err := db.row(ctx, `SELECT min(event_id) FROM fanouts WHERE workspace_id = ?`, r.Workspace).Scan(&promised); err != nil {
+		return replayPart{}, translate(err)
+	}
+	bound := r.Bound
+	if promised.Valid {
+		bound = min(bound, feedmill.ID(promised.String))
+	}
 	rows, err := db.rows(ctx, `SELECT seq, id, type, resource_id, source_id FROM events INDEXED BY events_by_id
-		WHERE workspace_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ?`, r.Workspace, after, r.Bound, scanSteps*limit)
+		WHERE workspace_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ?`, r.Workspace, after, bound, scanSteps*limit)
 	type scanned struct {
 		seq int64
 		feedmill.Event
@@ -135,6 +147,9 @@ func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmil
 		if !there {
 			part.events = append(part.events, replayedEvent{e.seq, e.Type, e.ResourceID})
 		}
+	}
+	if part.end && bound != r.Bound {
+		part.end, part.blocked = false, true
 	}
 	return part, nil
 }

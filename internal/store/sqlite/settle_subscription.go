@@ -64,7 +64,7 @@ func (t *tx) disable(o feedmill.Outcome) (bool, error) {
 	if err != nil || n == 0 {
 		return false, err
 	}
-	clear(t.matches)
+	t.forgetMatches()
 	if _, err := t.exec(`UPDATE subscription_topics SET disabled = 1 WHERE subscription_id = ?`, o.Subscription); err != nil {
 		return false, err
 	}

@@ -13,10 +13,11 @@ func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s fee
 	if err := t.removeTopics(s.ID); err != nil {
 		return err
 	}
+	since := feedmill.NewID(feedmill.PrefixEvent)
 	for topic, resource := range s.Topics() {
-		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled, ordered, attempts)
-			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			s.Workspace, topic, resource, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered, s.Delivery.Attempts(0)); err != nil {
+		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled, ordered, attempts, since)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			s.Workspace, topic, resource, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered, s.Delivery.Attempts(0), since); err != nil {
 			return err
 		}
 	}
@@ -27,7 +28,10 @@ func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s fee
 }
 
 func (t *tx) removeTopics(subscription feedmill.ID) error {
-	clear(t.matches)
+	t.forgetMatches()
+	if err := t.keepFormerTopics(subscription); err != nil {
+		return err
+	}
 	_, err := t.exec(`DELETE FROM subscription_topics WHERE subscription_id = ?`, subscription)
 	return err
 }

@@ -26,7 +26,8 @@ type tx struct {
 	// pruned is the last event that Prune is done with.
 	pruned int64
 	// matches are who listens to what, as this transaction has found it.
-	matches map[topic][]match
+	matches    map[topic]matched
+	matchCount int
 }
 
 func (t *tx) rollback(cause error) error {

@@ -183,7 +183,23 @@ type Store interface {
 	// called again, and the last time counts. The deliveries that are due are
 	// returned in the order of their Seq. A delivery's CreatedAt is the time in
 	// its id; the events of one call get their deliveries in the order given.
+	//
+	// Where a call would make more than feedmill.MaxMadeAtOnce, some events are
+	// written with the promise of their deliveries, which StepFanout makes for
+	// the subscriptions that there were at acceptance. An event that an ordered
+	// subscription hears of is promised, too, while one before it of the same
+	// resource is.
 	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
+	// StepFanout makes up to limit promised deliveries of one event, in one
+	// transaction, and returns those that are due. Events of a workspace have
+	// their turn one after the other; of several callers one makes each step.
+	// It reports whether there was anything to do. A subscription that is
+	// deleted or disabled by now, or was disabled at acceptance, has its
+	// delivery discarded.
+	StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error)
+	// Fanouts are those of some events whose deliveries are being made, and
+	// how many have been.
+	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
 	// Events lists events, newest first, with their payloads.
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
@@ -333,6 +349,7 @@ func Run(t *testing.T, e Engine) {
 			{"listeners", listenerCases},
 			{"matching", matchCases},
 			{"events", eventCases},
+			{"fan-outs", fanoutCases},
 			{"deliveries", deliveryCases},
 			{"due", dueCases},
 			{"settle", settleCases},

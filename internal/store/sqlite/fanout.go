@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
+)
+
+// promise notes that the deliveries of an event are to be made, for those who
+// listen at this moment.
+func (t *tx) promise(e feedmill.Event, seq int64, maxAttempts int) error {
+	name, wildcard, filter := e.Match()
+	_, err := t.exec(`INSERT INTO fanouts (event_seq, workspace_id, event_id, resource_id, name, wildcard, filter, attempts, at, reached, made, stepped_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)`,
+		seq, e.Workspace, e.ID, e.ResourceID, name, wildcard, filter, maxAttempts, feedmill.NewID(feedmill.PrefixEvent))
+	return err
+}
+
+// isPromised reports whether deliveries of a resource are promised and not made
+// yet: what comes after them must wait for those to be first in the order of an
+// ordered subscription.
+func (t *tx) isPromised(workspace feedmill.ID, resource string) (promised bool, err error) {
+	err = t.row(`SELECT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = ? AND resource_id = ?)`, workspace, resource).Scan(&promised)
+	return promised, translate(err)
+}
+
+// keepFormerTopics keeps what finds a subscription, before it changes, for the
+// deliveries that are promised.
+func (t *tx) keepFormerTopics(subscription feedmill.ID) error {
+	_, err := t.exec(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, until, disabled)
+		SELECT workspace_id, topic, resource_id, subscription_id, since, ?, disabled FROM subscription_topics t
+		WHERE subscription_id = ? AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`,
+		feedmill.NewID(feedmill.PrefixEvent), subscription)
+	return err
+}
+
+// Fanouts are those of some events whose deliveries are being made, and how many
+// have been.
+func (db *DB) Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error) {
+	var any bool
+	if err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
+		return nil, translate(err)
+	}
+	making := make(map[feedmill.ID]int)
+	for _, id := range events {
+		var made int
+		err := db.row(ctx, `SELECT made FROM fanouts WHERE event_seq = (SELECT seq FROM events WHERE workspace_id = ? AND id = ?)`, workspace, id).Scan(&made)
+		if err == nil {
+			making[id] = made
+		} else if !errors.Is(err, sql.ErrNoRows) {
+			return nil, translate(err)
+		}
+	}
+	return making, nil
+}
+
+// fanout is a promise and how far it is kept.
+type fanout struct {
+	seq                    int64
+	at                     string
+	reached                feedmill.ID
+	name, wildcard, filter string
+	attempts               int
+	event                  feedmill.Event
+}
+
+// StepFanout makes up to limit deliveries that are promised, of the workspace
+// that has waited longest and there of the event that was accepted first.
+func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error) {
+	var any bool
+	if err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
+		return nil, false, translate(err)
+	}
+	err = db.write(ctx, func(tx *tx) (err error) {
+		var f fanout
+		err = tx.row(`SELECT f.event_seq, f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, e.id, e.workspace_id, e.type, e.resource_id, e.payload
+			FROM fanouts f CROSS JOIN events e ON e.seq = f.event_seq
+			WHERE NOT EXISTS (SELECT 1 FROM fanouts o WHERE o.workspace_id = f.workspace_id AND o.event_seq < f.event_seq)
+			ORDER BY f.stepped_at, f.event_seq LIMIT 1`).
+			Scan(&f.seq, &f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &f.event.ID, &f.event.Workspace, &f.event.Type, &f.event.ResourceID, &f.event.Payload)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return translate(err)
+		}
+		worked = true
+		due, err = tx.stepFanout(f, now, limit)
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return due, worked, nil
+}
+
+// The subscriptions that a promise is for: those that are found now and were at
+// its moment, and those that were found then and changed since.
+const (
+	promisedNow  = `SELECT subscription_id AS id, 0 AS disabled FROM subscription_topics WHERE workspace_id = ?1 AND topic = %s AND resource_id = %s AND subscription_id > ?5 AND since < ?6`
+	promisedThen = `SELECT subscription_id AS id, disabled FROM former_topics WHERE workspace_id = ?1 AND topic = %s AND resource_id = %s AND subscription_id > ?5 AND since < ?6 AND until > ?6`
+)
+
+// promisedTo lists them in the order of their ids; one can be found twice.
+func promisedTo(filtered bool) string {
+	var parts []string
+	for _, table := range []string{promisedNow, promisedThen} {
+		for _, topic := range []string{"?2", "?3"} {
+			parts = append(parts, fmt.Sprintf(table, topic, "''"))
+			if filtered {
+				parts = append(parts, fmt.Sprintf(table, topic, "?4"))
+			}
+		}
+	}
+	// Where there is no filter its value is named all the same.
+	return strings.Join(parts, " UNION ALL ") + ` ORDER BY id LIMIT CASE WHEN ?4 IS NULL THEN 0 ELSE ?7 END`
+}
+
+// stepFanout makes the next deliveries of a promise.
+func (t *tx) stepFanout(f fanout, now time.Time, limit int) ([]feedmill.DueDelivery, error) {
+	rows, err := t.rows(promisedTo(f.filter != ""), f.event.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit)
+	type listener struct {
+		id       feedmill.ID
+		disabled bool
+	}
+	found, err := all(rows, err, func(row record.Row) (l listener, err error) { return l, row.Scan(&l.id, &l.disabled) })
+	if err != nil {
+		return nil, err
+	}
+	w, made := t.writeDeliveries(f.attempts), 0
+	for i, l := range found {
+		if i > 0 && l.id == found[i-1].id {
+			continue
+		}
+		m := match{subscription: l.id}
+		var deleted bool
+		var own feedmill.DeliverySettings
+		err := t.row(`SELECT state = 'disabled', deleted_at IS NOT NULL, ordered, retries FROM subscriptions WHERE id = ?`, l.id).
+			Scan(&m.disabled, &deleted, &m.ordered, record.Waits(&own.Retries))
+		if err != nil {
+			return nil, translate(err)
+		}
+		made++
+		if deleted {
+			d := feedmill.Delivery{
+				Workspace: f.event.Workspace, Subscription: l.id, Type: f.event.Type, ResourceID: f.event.ResourceID, MaxAttempts: f.attempts,
+			}
+			err = w.discard(&d, f.seq, m.ordered, reasonDeleted)
+		} else {
+			m.disabled, m.attempts = m.disabled || l.disabled, own.Attempts(0)
+			err = w.add(&f.event, f.seq, []match{m})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	due, err := w.end()
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == limit {
+		_, err := t.exec(`UPDATE fanouts SET reached = ?, made = made + ?, stepped_at = ? WHERE event_seq = ?`,
+			found[limit-1].id, made, now.UnixMilli(), f.seq)
+		return due, err
+	}
+	if _, err := t.exec(`DELETE FROM fanouts WHERE event_seq = ?`, f.seq); err != nil {
+		return nil, err
+	}
+	_, err = t.exec(`DELETE FROM former_topics WHERE workspace_id = ?1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = ?1)`, f.event.Workspace)
+	return due, err
+}
