@@ -20,6 +20,8 @@ type reading struct {
 	declared map[string]string
 	// usesCursor is where {{cursor}} stands, empty where nowhere.
 	usesCursor string
+	// usesTo is where {{to}} stands, empty where nowhere.
+	usesTo string
 	// variables are the words that tokens may begin with besides those of time,
 	// and used the tokens of theirs that stand somewhere.
 	variables, used []string

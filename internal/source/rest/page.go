@@ -256,7 +256,7 @@ func (a *answer) wantJSON(format string) error {
 // follow finds the page that comes after a, for all kinds of pagination but
 // offset.
 func (r *sequence) follow(a *answer) (*step, error) {
-	next := &step{number: a.step.number + 1}
+	next := &step{number: a.step.number + 1, get: a.step.get}
 	var to string
 	switch r.spec.pagination.kind {
 	case pagesNumber:

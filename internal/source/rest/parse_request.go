@@ -134,6 +134,9 @@ func (o *object) noteCursor(name string, t *template) {
 	if wrong := o.r.noteVariables(t); wrong != "" {
 		o.Fault(name, wrong)
 	}
+	if t.uses("to") {
+		o.r.usesTo = o.pointer(name)
+	}
 	if o.r.usesCursor == "" && t.usesCursor() {
 		o.r.usesCursor = o.pointer(name)
 	}
@@ -268,6 +271,9 @@ func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) {
 		}
 		if wrong := o.r.noteVariables(&t); wrong != "" {
 			o.r.faults.Note(at, wrong)
+		}
+		if t.uses("to") {
+			o.r.usesTo = at
 		}
 		if o.r.usesCursor == "" && t.usesCursor() {
 			o.r.usesCursor = at

@@ -47,7 +47,12 @@ func readSpec(o *object, maxBytes int64) *Spec {
 		s.rules = append(s.rules, rule{path: graphQLErrors, says: graphQLMessage, action: actionFail})
 	}
 	s.zone = readZone(o)
-	s.report = readReport(o)
+	if s.report = readReport(o); s.report != nil && s.pagination.param != "" {
+		o.r.faults.Note("/pagination/kind", "The result of a job has pages that name the next one; use nextUrl or linkHeader.")
+	}
+	if o.r.usesTo != "" && (s.incremental == nil || s.incremental.step == 0) {
+		o.r.faults.Note(o.r.usesTo, "{{to}} is the end of a window of time, and needs incremental.step.")
+	}
 	s.each = readEach(o, s, maxBytes)
 	s.paths = s.lookedFor()
 	return s

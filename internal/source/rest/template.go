@@ -128,13 +128,11 @@ func (t *template) plain() bool {
 }
 
 // usesCursor reports whether the cursor stands in the text.
-func (t *template) usesCursor() bool {
-	for _, p := range t.parts {
-		if p.token.name == "cursor" {
-			return true
-		}
-	}
-	return false
+func (t *template) usesCursor() bool { return t.uses("cursor") }
+
+// uses reports whether a token stands in the text.
+func (t *template) uses(name string) bool {
+	return slices.ContainsFunc(t.parts, func(p templatePart) bool { return p.token.name == name })
 }
 
 // expand replaces the tokens. What they are replaced by is passed through
