@@ -3,16 +3,19 @@ package feedmill
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 )
 
 // Reading says how records are read from data.
 type Reading struct {
-	// Format is one of csv, tsv, json, ndjson and xml.
+	// Format is the name of one of [Formats].
 	Format string
 	// Path says where the records of a document are, and Explode where in
 	// a record the array is whose elements become rows.
 	Path, Explode string
+	// Sheet is the number of a worksheet, from 1; 0 is the first.
+	Sheet int
 	// Text leaves every column text.
 	Text bool
 	ReadingOptions
@@ -105,6 +108,16 @@ type Findings struct {
 	Timezone  Finding     `json:"timezone,omitzero"`
 	// Path leads to the records of a document.
 	Path Finding `json:"path,omitzero"`
+	// Sheets are those of a workbook.
+	Sheets []Sheet `json:"sheets,omitzero"`
+}
+
+// Sheet is a worksheet of a workbook.
+type Sheet struct {
+	// Index is its number, from 1.
+	Index  int    `json:"index"`
+	Name   string `json:"name"`
+	Hidden bool   `json:"hidden"`
 }
 
 // Set are the options that somebody has set.
@@ -157,3 +170,6 @@ func (f LineFinding) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(findingText{json.RawMessage(f.Value), f.By})
 }
+
+// IsZero reports whether nothing was found.
+func (f Findings) IsZero() bool { return reflect.DeepEqual(f, Findings{}) }

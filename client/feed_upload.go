@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -19,14 +20,16 @@ type Upload struct {
 	// Data is read to its end. Where it can seek, as a file can, it is sent
 	// again from where it was if the connection breaks.
 	Data io.Reader
-	// Format is csv, tsv, json, ndjson, xml, parquet or arrow.
+	// Format is csv, tsv, json, ndjson, xlsx, xlsm, ods, xml, parquet or arrow.
 	Format string
 	// Name is what the feed is called; FileName counts where it is empty.
 	Name, FileName string
 	// Path leads to the records, with a JSONPath in JSON and names such as
-	// /feed/entry in XML; Explode is the path below a record to elements that
-	// become rows.
+	// /feed/entry in XML, or to a part of a sheet such as B3:H200; Explode is the
+	// path below a record to elements that become rows.
 	Path, Explode string
+	// Sheet is the number of a worksheet, from 1; 0 is the first.
+	Sheet int
 	// Text leaves every column text, exactly as it stands in the data.
 	Text bool
 	// ReadingOptions say how the data is written, where what the server finds
@@ -95,6 +98,9 @@ func (c *Client) upload(ctx context.Context, method, path string, query url.Valu
 	}
 	if u.Text {
 		query.Set("types", "text")
+	}
+	if u.Sheet > 0 {
+		query.Set("sheet", strconv.Itoa(u.Sheet))
 	}
 	r := request{method: method, path: path + "?" + query.Encode(), contentType: "application/octet-stream", once: rand.Text()}
 	// What the server refuses by the header alone need not be sent at all.

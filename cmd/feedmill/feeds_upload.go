@@ -18,6 +18,7 @@ import (
 // uploadFlags say what is in a file.
 type uploadFlags struct {
 	name, format, path, explode, types string
+	sheet                              int
 	feedmill.ReadingOptions
 }
 
@@ -25,7 +26,8 @@ func (u *uploadFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&u.name, "name", "", "what the feed is called; by default as the file is")
 	f.StringVar(&u.format, "format", "", formatNames+"; by default as the file's name ends")
-	f.StringVar(&u.path, "path", "", "where the records are: in JSON a JSONPath such as '$.data.items[*]', in XML '/feed/entry'")
+	f.StringVar(&u.path, "path", "", "where the records are: in JSON a JSONPath such as '$.data.items[*]', in XML '/feed/entry', in a sheet 'B3:H200' or the name of a range or a table")
+	f.IntVar(&u.sheet, "sheet", 0, "the number of the worksheet, from 1; by default the first")
 	f.StringVar(&u.explode, "explode", "", "a path below the record of JSON or XML to what becomes a row each")
 	f.StringVar(&u.types, "types", "auto", "text leaves every column text, as it stands in the file")
 	f.StringVar(&u.Delimiter, "delimiter", "", "the character between fields, or tab; this and what follows is found where it is not said")
@@ -44,7 +46,7 @@ func (u *uploadFlags) add(cmd *cobra.Command) {
 
 // open opens the file, or standard input for a dash.
 func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.Closer, error) {
-	out := client.Upload{Name: u.name, Format: u.format, Path: u.path, Explode: u.explode, ReadingOptions: u.ReadingOptions}
+	out := client.Upload{Name: u.name, Format: u.format, Path: u.path, Explode: u.explode, Sheet: u.sheet, ReadingOptions: u.ReadingOptions}
 	switch u.types {
 	case "auto":
 	case "text":
@@ -73,13 +75,14 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 }
 
 // uploadFormats are what a file can be, and formatNames lists them.
-var uploadFormats = []string{"csv", "tsv", "json", "ndjson", "xml", "parquet", "arrow"}
+var uploadFormats = []string{"csv", "tsv", "json", "ndjson", "xlsx", "xlsm", "ods", "xml", "parquet", "arrow"}
 
-const formatNames = "csv, tsv, json, ndjson, xml, parquet or arrow"
+const formatNames = "csv, tsv, json, ndjson, xlsx, xlsm, ods, xml, parquet or arrow"
 
 // formatOf tells what a file is by how its name ends.
 var formatOf = map[string]string{
 	".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson", ".xml": "xml",
+	".xlsx": "xlsx", ".xlsm": "xlsm", ".ods": "ods",
 	".parquet": "parquet", ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow",
 }
 
@@ -97,7 +100,7 @@ func cutCompression(name string) (string, string) {
 func newFeedsUpload() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "upload FILE", Short: "Make a feed of a file, or give a feed new data", Args: oneArg("say which file, or - for standard input"),
-		Long: `Make a feed of a file of CSV, TSV, JSON, NDJSON, XML, Parquet or Arrow, which may be compressed
+		Long: `Make a feed of a file of CSV, TSV, JSON, NDJSON, XML, Parquet or Arrow, or of a spreadsheet, which may be compressed
 (.gz, .zst). All of the data is looked at; the columns that were found and what was
 noticed about them are printed.`,
 	}

@@ -110,7 +110,7 @@ func viewFeed(f feedmill.Feed) feedView {
 
 // viewSource is how data is fetched and read, with what was found.
 func viewSource(spec []byte, found feedmill.Findings) jsontext.Value {
-	if found == (feedmill.Findings{}) || len(spec) < 2 {
+	if found.IsZero() || len(spec) < 2 {
 		return spec
 	}
 	reading, err := json.Marshal(found)

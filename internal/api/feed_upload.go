@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"mime/multipart"
+	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -66,6 +67,13 @@ func (s *Server) readUploadParameters(c *call, u *feedmill.Upload) (format strin
 		u.Text = true
 	default:
 		c.fault(feedmill.Fault{Parameter: "types", Detail: "This must be auto or text."})
+	}
+	if text, named := c.query["sheet"]; named {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || n == 0 {
+			c.fault(feedmill.Fault{Parameter: "sheet", Detail: "This must be the number of a sheet, from 1."})
+		}
+		u.Sheet = int(n)
 	}
 	for _, name := range feedmill.ReadingOptionNames {
 		*u.Option(name) = c.query[name]

@@ -70,8 +70,13 @@ func (f *uploadFormats) checkParameters(c *call, name string) {
 			continue
 		}
 		detail := "Data in " + name + " does not take this."
-		if parameter == "path" || parameter == "explode" {
+		switch parameter {
+		case "path":
+			detail = "Data in " + name + " has no paths; this is for JSON, XML and spreadsheets."
+		case "explode":
 			detail = "Data in " + name + " has no paths; this is for JSON and XML."
+		case "sheet":
+			detail = "Data in " + name + " has no sheets."
 		}
 		c.fault(feedmill.Fault{Parameter: parameter, Detail: detail})
 	}

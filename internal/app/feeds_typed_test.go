@@ -78,3 +78,27 @@ func TestAnswersWithTypes(t *testing.T) {
 		t.Errorf("XML: %+v", f)
 	}
 }
+
+// TestWorkbooksAreReadBack holds that a workbook which the service writes has what it was made of, as
+// far as workbooks have such types.
+func TestWorkbooksAreReadBack(t *testing.T) {
+	s := start(t, setup{})
+	original := s.upload(t, "", "application/x-ndjson", `{"text":"007","integer":12,"decimal":-0.25,"boolean":true,"date":"2026-11-15","timestamp":"2026-11-15T12:30:00Z"}
+{"text":"a, \"b\"\n=1+1","integer":null,"decimal":100.50,"boolean":null,"date":null,"timestamp":null}
+`)
+	data := s.export(t, original.ID, "xlsx")
+	const mediaType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	again := s.upload(t, "", mediaType, data)
+	want := strings.NewReplacer("100.50", "100.50").Replace(s.read(t, original.ID, ""))
+	if again.types() != original.types() || s.read(t, again.ID, "") != want {
+		t.Errorf("it is read as %s:\n%s\nwant %s:\n%s", again.types(), s.read(t, again.ID, ""), original.types(), want)
+	}
+	got := s.sendData(t, "POST", "/data_feeds?type=dataUpload&sheet=9", mediaType, data)
+	if got.status != 400 || !strings.Contains(got.body, `"parameter":"sheet"`) || !strings.Contains(got.body, "The workbook has these sheets: 1 ") {
+		t.Errorf("another sheet: %d %s", got.status, got.body)
+	}
+	part := s.upload(t, "&path=A1:B2", mediaType, data)
+	if part.types() != "text text, integer integer" || part.RowCount != 1 {
+		t.Errorf("a part is %s", part.types())
+	}
+}

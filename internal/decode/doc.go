@@ -3,7 +3,7 @@
 // which is the same for every format.
 //
 // formats.go has the table of formats: what each is called and how it is told, and
-// how it is opened. Each is read in a folder of its own, csv, json and xml, and those that have
+// how it is opened. Each is read in a folder of its own, csv, json, xml and sheet, and those that have
 // types of their own in typed; what they share is in input. A format is read from a [Source], a file that is there in full,
 // because what a file is can often be said at its end only: whether it is UTF-8, whether
 // its quotes close, how many columns it has. Some can be read while they arrive, too.
@@ -95,6 +95,8 @@ func OpenTyped(ctx context.Context, format string, data Source) (Typed, error) {
 type Options struct {
 	// Path and Explode are those of [json.Options] and [xml.Options].
 	Path, Explode string
+	// Sheet is that of [sheet.Options].
+	Sheet int
 	feedmill.ReadingOptions
 	// Before is what was found in the data before this, which decides where this
 	// proves nothing.

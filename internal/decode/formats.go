@@ -9,6 +9,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/csv"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/json"
+	"github.com/feedmill/feedmill/internal/decode/sheet"
 	"github.com/feedmill/feedmill/internal/decode/typed"
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
@@ -44,6 +45,9 @@ var (
 		return csv.NewPages(o.csvOptions(0), spool), nil
 	}}
 	xmlFamily = &family{"xml", func(o Options, _ *input.Spool) (pageReader, error) {
+		return &tablePages{options: o}, nil
+	}}
+	sheetFamily = &family{"spreadsheets", func(o Options, _ *input.Spool) (pageReader, error) {
 		return &tablePages{options: o}, nil
 	}}
 	jsonFamily = &family{"json", func(o Options, spool *input.Spool) (pageReader, error) {
@@ -91,11 +95,29 @@ var formats = []format{
 		open:      openLines, openArriving: func(ctx context.Context, data Arriving, o Options) (Table, error) { return openLines(ctx, data, o) },
 		family: jsonFamily, addPage: addPageJSON(true),
 	},
-	{Format: feedmill.Format{Name: "xlsx"}},
-	{Format: feedmill.Format{Name: "xlsm"}},
+	{
+		Format: feedmill.Format{
+			Name: "xlsx", Extensions: []string{".xlsx"}, Parameters: sheetOptions,
+			MediaTypes: []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+		},
+		recognise: sheet.RecogniseXLSX, open: openSheet("xlsx"), family: sheetFamily, addPage: addPageSheet("xlsx"),
+	},
+	{
+		Format: feedmill.Format{
+			Name: "xlsm", Extensions: []string{".xlsm"}, Parameters: sheetOptions,
+			MediaTypes: []string{"application/vnd.ms-excel.sheet.macroenabled.12"},
+		},
+		recognise: func([]byte, bool) bool { return false }, open: openSheet("xlsx"), family: sheetFamily, addPage: addPageSheet("xlsx"),
+	},
 	{Format: feedmill.Format{Name: "xlsb"}},
 	{Format: feedmill.Format{Name: "xls"}},
-	{Format: feedmill.Format{Name: "ods"}},
+	{
+		Format: feedmill.Format{
+			Name: "ods", Extensions: []string{".ods"}, Parameters: sheetOptions,
+			MediaTypes: []string{"application/vnd.oasis.opendocument.spreadsheet"},
+		},
+		recognise: sheet.RecogniseODS, open: openSheet("ods"), family: sheetFamily, addPage: addPageSheet("ods"),
+	},
 	{
 		Format: feedmill.Format{
 			Name: "xml", Extensions: []string{".xml"}, Parameters: documentOptions,
@@ -213,4 +235,27 @@ func addPageXML(ctx context.Context, pages pageReader, in pageData) (page, []fee
 		return nil, nil, err
 	}
 	return p.add(ctx, table, in)
+}
+
+func (o Options) sheetOptions() sheet.Options {
+	out := sheet.Options{Sheet: o.Sheet, Path: o.Path, Temp: o.Temp}
+	out.Header, _ = headerOf(o.Header)
+	return out
+}
+
+func openSheet(format string) func(context.Context, Source, Options) (Table, error) {
+	return func(ctx context.Context, data Source, o Options) (Table, error) {
+		return sheet.Open(ctx, format, data, o.sheetOptions())
+	}
+}
+
+func addPageSheet(format string) func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error) {
+	return func(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
+		p := pages.(*tablePages)
+		table, err := sheet.Open(ctx, format, in.data, p.options.sheetOptions())
+		if err != nil {
+			return nil, nil, err
+		}
+		return p.add(ctx, table, in)
+	}
 }

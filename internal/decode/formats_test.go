@@ -59,7 +59,8 @@ func TestFormatsOpen(t *testing.T) {
 	}
 	for _, f := range Formats() {
 		text, ok := data[f.Name]
-		if (ok || IsTyped(f.Name)) != f.Readable {
+		elsewhere := IsTyped(f.Name) || slices.Contains([]string{"xlsx", "xlsm", "ods"}, f.Name)
+		if (ok || elsewhere) != f.Readable {
 			t.Errorf("%s is readable: %v", f.Name, f.Readable)
 		}
 		table, err := Open(t.Context(), f.Name, strings.NewReader(text), Options{})

@@ -13,6 +13,7 @@ import (
 // The options that a format takes.
 var (
 	valueOptions = []string{"nulls", "decimal", "dates", "timezone"}
+	sheetOptions = append([]string{"sheet", "path", "header"}, valueOptions...)
 	textOptions  = append([]string{"delimiter", "quote", "encoding", "header"}, valueOptions...)
 )
 

@@ -160,7 +160,8 @@ func uploadSpec(u feedmill.Upload) []byte {
 		Types   string `json:"types"`
 		Path    string `json:"path,omitzero"`
 		Explode string `json:"explode,omitzero"`
-	}{u.Format, types, u.Path, u.Explode})
+		Sheet   int    `json:"sheet,omitzero"`
+	}{u.Format, types, u.Path, u.Explode, u.Sheet})
 	if err != nil {
 		panic(err) // parameters are valid UTF-8
 	}

@@ -164,10 +164,14 @@ func (f *finder) measure() {
 	f.typed = make([]bool, f.width)
 	begin := f.next(0)
 	half := begin + (len(f.rows)-begin)/2
+	whole := make([]bool, len(f.rows)) // rows as wide as the table that have more than one cell filled
+	for i := range f.rows {
+		whole[i] = len(f.rows[i].Cells) == f.width && f.rows[i].filled() > 1
+	}
 	for column := range f.typed {
 		values, all := 0, 0
 		for i := max(half, begin+1); i < len(f.rows); i++ {
-			if r := &f.rows[i]; len(r.Cells) == f.width && r.filled() > 1 || f.width == 1 {
+			if r := &f.rows[i]; whole[i] || f.width == 1 {
 				if cell := r.cell(column); cell != "" && !isToken(cell) {
 					all++
 					if LooksTyped(cell) {

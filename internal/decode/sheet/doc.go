@@ -1,0 +1,155 @@
+// Package sheet reads the tables of spreadsheets.
+//
+// A container gives the rows of one sheet in order, with what each cell says that it
+// is: xlsx.go and the files beside it read Office Open XML, ods.go OpenDocument. What
+// they have in common is table.go, which finds the table among the rows as it is found
+// in other formats, and keeps the cells on disk in blocks that several goroutines can
+// read.
+//
+// The value of a cell is that of the file and not what a program shows of it. The
+// number format of a cell decides only whether a number is a day, a time or a
+// percentage (format.go, serial.go).
+package sheet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+// Options say which table of a workbook is read.
+type Options struct {
+	// Sheet is the number of the worksheet, from 1; 0 is the first.
+	Sheet int
+	// Path is a range of cells such as B3:H200, or the name of a range or of a table.
+	Path string
+	// Header is the row with the names of the columns, 0 where it is to be found
+	// and -1 where there is none.
+	Header int64
+	// Temp is the folder for a temporary file; empty is that of the system.
+	Temp string
+}
+
+// cell is a cell that has a value.
+type cell struct {
+	column int // from 0
+	kind   columnar.CellKind
+	text   []byte
+	// start and end are where the text is among those of its row, while that is read.
+	start, end int
+}
+
+// book is an open workbook.
+type book interface {
+	sheets() []feedmill.Sheet
+	// named is where the range or the table of a name is.
+	named(name string) (area, bool)
+	// read gives the rows of a sheet to fn, with their numbers from 1 and in order. The
+	// cells of a row are in order, and are good until fn returns.
+	read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error
+}
+
+// Open opens a workbook and finds the table of a sheet.
+func Open(ctx context.Context, format string, data input.Source, options Options) (*Table, error) {
+	var b book
+	var err error
+	if format == "ods" {
+		b, err = openODS(ctx, data)
+	} else {
+		b, err = openXLSX(ctx, data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newTable(ctx, b, data.Size(), options)
+}
+
+// choose finds the sheet and the area that the options name.
+func choose(b book, o Options) (sheet int, within area, err error) {
+	sheets := b.sheets()
+	within = everything
+	if o.Path != "" {
+		var named bool
+		if within, named = b.named(o.Path); named {
+			if o.Sheet != 0 && o.Sheet != within.sheet+1 {
+				return 0, within, invalid("path", fmt.Sprintf("%q is in the sheet %d, %s, and not in the sheet %d.", o.Path, within.sheet+1, sheets[within.sheet].Name, o.Sheet))
+			}
+			return within.sheet, within, nil
+		}
+		if within, err = parseRange(o.Path); err != nil {
+			return 0, within, invalid("path", fmt.Sprintf("%q is no range of cells such as B3:H200, and the workbook has no range and no table of this name.", o.Path))
+		}
+	}
+	sheet = max(o.Sheet, 1)
+	if sheet > len(sheets) {
+		var names []string
+		for i, s := range sheets {
+			names = append(names, fmt.Sprintf("%d %s", i+1, s.Name))
+		}
+		return 0, within, invalid("sheet", "The workbook has these sheets: "+strings.Join(names, ", ")+".")
+	}
+	return sheet - 1, within, nil
+}
+
+func invalid(parameter, detail string) error {
+	return feedmill.Invalid("Say which part of the workbook is to be read.", feedmill.Fault{Parameter: parameter, Detail: detail})
+}
+
+// area is a rectangle of cells of a sheet, all counted from 0 and with the last ones in it.
+type area struct {
+	sheet                                      int
+	firstRow, lastRow, firstColumn, lastColumn int
+}
+
+// maxRow and maxColumn are the last that a sheet can have.
+const (
+	maxRow    = 1<<20 - 1
+	maxColumn = 1<<14 - 1
+)
+
+var everything = area{lastRow: maxRow, lastColumn: maxColumn}
+
+// parseRange reads B3:H200, also with dollar signs and with one cell alone.
+func parseRange(text string) (area, error) {
+	from, to, two := strings.Cut(strings.ReplaceAll(text, "$", ""), ":")
+	if !two {
+		to = from
+	}
+	var a area
+	var ok [2]bool
+	a.firstRow, a.firstColumn, ok[0] = parseReference([]byte(from))
+	a.lastRow, a.lastColumn, ok[1] = parseReference([]byte(to))
+	if !ok[0] || !ok[1] || a.lastRow < a.firstRow || a.lastColumn < a.firstColumn {
+		return area{}, fmt.Errorf("%q is no range of cells", text)
+	}
+	return a, nil
+}
+
+// parseReference reads a reference such as AB12, counted from 0.
+func parseReference(text []byte) (row, column int, ok bool) {
+	i := 0
+	for ; i < len(text) && i < 4; i++ {
+		c := text[i] &^ 0x20
+		if c < 'A' || c > 'Z' {
+			break
+		}
+		column = column*26 + int(c-'A') + 1
+	}
+	if i == 0 || i == len(text) || column > maxColumn+1 {
+		return 0, 0, false
+	}
+	for _, c := range text[i:] {
+		if c < '0' || c > '9' || row > maxRow+1 {
+			return 0, 0, false
+		}
+		row = row*10 + int(c-'0')
+	}
+	if row < 1 || row > maxRow+1 {
+		return 0, 0, false
+	}
+	return row - 1, column - 1, true
+}

@@ -1,0 +1,149 @@
+package sheet
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/xml"
+)
+
+// odsBook is a workbook in OpenDocument, all of whose sheets are in one part.
+type odsBook struct {
+	parts  archive
+	list   []feedmill.Sheet
+	ranges map[string]area
+}
+
+const odsContent = "content.xml"
+
+func openODS(ctx context.Context, data input.Source) (*odsBook, error) {
+	if err := refuseOther(data); err != nil {
+		return nil, err
+	}
+	parts, err := openArchive(data)
+	if err != nil {
+		return nil, err
+	}
+	b := &odsBook{parts: parts, ranges: make(map[string]area)}
+	if parts.has("META-INF/manifest.xml") {
+		err := parts.read(ctx, "META-INF/manifest.xml", maxSmall, func(r *xml.Reader) error {
+			return elements(r, func(local string) error {
+				if local == "encryption-data" {
+					return errEncrypted
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !parts.has(odsContent) {
+		return nil, input.Refuse("invalid-workbook", "the data is a zip file and no workbook: it lacks %s", odsContent)
+	}
+	return b, b.survey(ctx)
+}
+
+// survey finds the sheets and the ranges that have names.
+func (b *odsBook) survey(ctx context.Context) error {
+	hidden := make(map[string]bool) // styles
+	style := ""
+	var names [][2]string
+	err := b.parts.read(ctx, odsContent, maxPart, func(r *xml.Reader) error {
+		return elements(r, func(local string) error {
+			switch local {
+			case "style":
+				style = string(attribute(r, "name"))
+			case "table-properties":
+				hidden[style] = string(attribute(r, "display")) == "false"
+			case "table":
+				if !isTable(r) {
+					return nil
+				}
+				b.list = append(b.list, feedmill.Sheet{Index: len(b.list) + 1, Name: string(attribute(r, "name")), Hidden: hidden[string(attribute(r, "style-name"))]})
+				return r.Skip()
+			case "named-range":
+				names = append(names, [2]string{string(attribute(r, "name")), string(attribute(r, "cell-range-address"))})
+			case "database-range":
+				names = append(names, [2]string{string(attribute(r, "name")), string(attribute(r, "target-range-address"))})
+			}
+			return nil
+		})
+	})
+	if err == nil && len(b.list) == 0 {
+		err = input.Refuse("invalid-workbook", "the document has no sheets")
+	}
+	for _, n := range names {
+		if within, ok := b.parseArea(n[1]); ok {
+			b.ranges[strings.ToLower(n[0])] = within
+		}
+	}
+	return err
+}
+
+// isTable reports whether the element that starts is a sheet, and no table in something else.
+func isTable(r *xml.Reader) bool { return r.Depth() == 4 }
+
+func (b *odsBook) sheets() []feedmill.Sheet { return b.list }
+
+func (b *odsBook) named(name string) (area, bool) {
+	a, ok := b.ranges[strings.ToLower(name)]
+	return a, ok
+}
+
+// parseArea reads a range with the name of its sheet, such as $'My sheet'.$B$3:.$H$200.
+func (b *odsBook) parseArea(text string) (area, bool) {
+	from, to, two := strings.Cut(text, ":")
+	at := strings.LastIndexByte(from, '.')
+	if at < 0 {
+		return area{}, false
+	}
+	name := strings.TrimPrefix(from[:at], "$")
+	if len(name) > 1 && name[0] == '\'' {
+		name = strings.ReplaceAll(strings.Trim(name, "'"), "''", "'")
+	}
+	span := from[at+1:]
+	if two {
+		span += ":" + to[strings.LastIndexByte(to, '.')+1:]
+	}
+	within, err := parseRange(span)
+	if err != nil {
+		return area{}, false
+	}
+	for i, s := range b.list {
+		if s.Name == name {
+			within.sheet = i
+			return within, true
+		}
+	}
+	return area{}, false
+}
+
+func (b *odsBook) read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error {
+	return b.parts.read(ctx, odsContent, maxPart, func(x *xml.Reader) error {
+		at := 0
+		err := elements(x, func(local string) error {
+			if local != "table" || !isTable(x) {
+				return nil
+			}
+			if at++; at <= sheet {
+				return x.Skip()
+			}
+			r := &odsReader{Reader: x, fn: fn}
+			if err := r.readTable(); err != nil {
+				return err
+			}
+			return errDone
+		})
+		if err == errDone {
+			return nil
+		}
+		return err
+	})
+}
+
+// errDone ends the reading of a part early.
+var errDone = io.ErrNoProgress

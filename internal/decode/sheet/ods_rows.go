@@ -1,0 +1,236 @@
+package sheet
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/xml"
+)
+
+// odsReader reads the rows of a sheet.
+type odsReader struct {
+	*xml.Reader
+	fn func(row int, cells []cell) error
+
+	row   int
+	cells []cell
+	texts []byte
+}
+
+// readTable reads a sheet whose tag was read. Rows may stand in groups.
+func (r *odsReader) readTable() error {
+	for inside := r.Depth(); r.Depth() >= inside; {
+		kind, err := r.Next()
+		if err != nil {
+			return noEnd(err)
+		}
+		if kind != xml.StartElement {
+			continue
+		}
+		switch r.Name().Local {
+		case "table-row":
+			err = r.readRow()
+		case "table-header-rows", "table-rows", "table-row-group":
+		default:
+			err = r.Skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeated is how often the element that starts stands there.
+func (r *odsReader) repeated(local string, most int) (int, error) {
+	text := attribute(r.Reader, local)
+	if text == nil {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 {
+		return 0, r.Fault("what is repeated must be there a whole number of times")
+	}
+	return min(n, most), nil
+}
+
+// readRow reads a row whose tag was read.
+func (r *odsReader) readRow() error {
+	times, err := r.repeated("number-rows-repeated", maxRow+1-r.row)
+	if err != nil {
+		return err
+	}
+	r.cells, r.texts = r.cells[:0], r.texts[:0]
+	column := 0
+	for inside := r.Depth(); r.Depth() >= inside; {
+		kind, err := r.Next()
+		if err != nil {
+			return noEnd(err)
+		}
+		if kind != xml.StartElement {
+			continue
+		}
+		if local := r.Name().Local; local != "table-cell" && local != "covered-table-cell" {
+			if err := r.Skip(); err != nil {
+				return err
+			}
+			continue
+		}
+		if column, err = r.readCell(column, r.Name().Local == "covered-table-cell"); err != nil {
+			return err
+		}
+	}
+	placeTexts(r.cells, r.texts)
+	if len(r.cells) == 0 {
+		r.row += times
+		return nil
+	}
+	for range times {
+		r.row++
+		if err := r.fn(r.row, r.cells); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readCell reads a cell whose tag was read, and returns the column behind it. A covered one is
+// part of the cell that it is merged with.
+func (r *odsReader) readCell(column int, covered bool) (int, error) {
+	times, err := r.repeated("number-columns-repeated", maxColumn+1-column)
+	if err != nil {
+		return 0, err
+	}
+	kind := columnar.CellMissing
+	start := len(r.texts)
+	isText, isError := false, false
+	for _, a := range r.Attributes() {
+		if a.Name.Local == "value-type" && string(a.Value) == "error" {
+			isError = true
+		}
+	}
+	switch string(attribute(r.Reader, "value-type")) {
+	case "float", "currency":
+		kind = r.number(kindNumber)
+	case "percentage":
+		kind = r.number(kindPercent)
+	case "boolean":
+		kind = columnar.CellFalse
+		if isTrue(attribute(r.Reader, "boolean-value")) {
+			kind = columnar.CellTrue
+		}
+	case "date":
+		kind = columnar.CellDate
+		r.texts = append(r.texts, attribute(r.Reader, "date-value")...)
+	case "time":
+		kind = columnar.CellString
+		r.texts = appendPeriod(r.texts, attribute(r.Reader, "time-value"))
+	case "string":
+		kind = columnar.CellString
+		if text := attribute(r.Reader, "string-value"); text != nil {
+			r.texts = append(r.texts, text...)
+		} else {
+			isText = true
+		}
+	}
+	paragraphs, err := r.readParagraphs(isText || isError)
+	if err != nil {
+		return 0, err
+	}
+	if isError {
+		kind = columnar.CellError
+	}
+	if kind == columnar.CellMissing || covered || isText && paragraphs == 0 {
+		r.texts = r.texts[:start]
+		return column + times, nil
+	}
+	for i := range times {
+		r.cells = append(r.cells, cell{column: column + i, kind: kind, start: start, end: len(r.texts)})
+	}
+	return column + times, nil
+}
+
+// number appends the value of the cell that starts.
+func (r *odsReader) number(of numberKind) columnar.CellKind {
+	n, err := strconv.ParseFloat(string(attribute(r.Reader, "value")), 64)
+	if err != nil {
+		return columnar.CellMissing
+	}
+	var kind columnar.CellKind
+	r.texts, kind = appendValue(r.texts, n, of, false)
+	return kind
+}
+
+// readParagraphs reads what is in a cell up to its end, keeps its text where it counts, and returns
+// how many paragraphs there are. Notes of a cell are not part of it.
+func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
+	start, depth := len(r.texts), 0
+	for inside := r.Depth(); r.Depth() >= inside; {
+		kind, err := r.Next()
+		if err != nil {
+			return 0, noEnd(err)
+		}
+		switch kind {
+		case xml.StartElement:
+			switch r.Name().Local {
+			case "annotation", "table", "shapes":
+				if err := r.Skip(); err != nil {
+					return 0, err
+				}
+			case "p":
+				if paragraphs++; paragraphs > 1 && keep {
+					r.texts = append(r.texts, '\n')
+				}
+				depth = r.Depth()
+			case "s":
+				if keep {
+					n, err := r.repeated("c", 1<<16)
+					if err != nil {
+						return 0, err
+					}
+					r.texts = append(r.texts, strings.Repeat(" ", n)...)
+				}
+			case "tab":
+				if keep {
+					r.texts = append(r.texts, '\t')
+				}
+			case "line-break":
+				if keep {
+					r.texts = append(r.texts, '\n')
+				}
+			}
+		case xml.Text:
+			if keep && depth > 0 && r.Depth() >= depth {
+				r.texts = append(r.texts, r.Text()...)
+			}
+		}
+	}
+	if !keep {
+		r.texts = r.texts[:start]
+	}
+	return paragraphs, nil
+}
+
+// appendPeriod appends a period such as PT26H03M04.5S as hours, minutes and seconds, and what is
+// none as it is.
+func appendPeriod(to, period []byte) []byte {
+	rest, ok := bytes.CutPrefix(period, []byte("PT"))
+	var parts [3]float64
+	for i, unit := range "HMS" {
+		if at := bytes.IndexRune(rest, unit); at >= 0 && ok {
+			n, err := strconv.ParseFloat(strings.ReplaceAll(string(rest[:at]), ",", "."), 64)
+			parts[i], ok, rest = n, err == nil, rest[at+1:]
+		}
+	}
+	if !ok || len(rest) > 0 {
+		return append(to, period...)
+	}
+	days := (parts[0]*3600 + parts[1]*60 + parts[2]) / (24 * 3600)
+	if days < 1 {
+		text, _ := appendSerial(to, days, kindTime, false)
+		return text
+	}
+	return appendDuration(to, days)
+}

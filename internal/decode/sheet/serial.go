@@ -1,0 +1,117 @@
+package sheet
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+// appendNumber appends the shortest decimal that is the number, as JSON writes it.
+func appendNumber(to []byte, n float64) []byte {
+	if abs := math.Abs(n); abs != 0 && (abs < 1e-7 || abs >= 1e21) {
+		return strconv.AppendFloat(to, n, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(to, n, 'f', -1, 64)
+}
+
+// appendPercent appends a share as percentage points with a sign: 0.125 is 12.5%. Three digits
+// after the point could be taken for a group of thousands, so they become four.
+func appendPercent(to []byte, n float64) []byte {
+	digits := strconv.AppendFloat(nil, math.Abs(n), 'e', -1, 64)
+	exponent := 0
+	for i, c := range digits {
+		if c == 'e' {
+			exponent, _ = strconv.Atoi(string(digits[i+1:])) // it is one
+			digits = digits[:i]
+			break
+		}
+	}
+	if len(digits) > 1 { // take the point out
+		digits = append(digits[:1:1], digits[2:]...)
+	}
+	if n < 0 {
+		to = append(to, '-')
+	}
+	whole := exponent + 2 + 1 // how many digits stand before the point
+	if whole > 21 || whole < -20 {
+		return append(strconv.AppendFloat(to, math.Abs(n)*100, 'e', -1, 64), '%')
+	}
+	if whole <= 0 {
+		to = append(to, '0')
+	}
+	for i := 0; i < whole; i++ {
+		if i < len(digits) {
+			to = append(to, digits[i])
+		} else {
+			to = append(to, '0')
+		}
+	}
+	if behind := len(digits) - whole; behind > 0 {
+		to = append(to, '.')
+		for i := whole; i < len(digits); i++ {
+			if i < 0 {
+				to = append(to, '0')
+			} else {
+				to = append(to, digits[i])
+			}
+		}
+		if behind == 3 {
+			to = append(to, '0')
+		}
+	}
+	return append(to, '%')
+}
+
+const msPerDay = 24 * 3600 * 1000
+
+// appendSerial appends a day and a time that is a number of days, in the calendar that
+// begins in 1900, with its 29th of February, or in 1904. What is less than a day is a time of day.
+func appendSerial(to []byte, n float64, kind numberKind, from1904 bool) ([]byte, columnar.CellKind) {
+	if kind == kindDuration {
+		return appendDuration(to, n), columnar.CellString
+	}
+	ms := int64(math.Round(n * msPerDay))
+	day, rest := ms/msPerDay, ms%msPerDay
+	last := int64(2958465) // the last day of 9999
+	switch {
+	case n < 0 || day > last:
+		return appendNumber(to, n), columnar.CellNumber
+	case day == 0 && (kind == kindTime || rest != 0) && !from1904:
+		return time.UnixMilli(rest).UTC().AppendFormat(to, clock(rest)), columnar.CellString
+	case day == 60 && !from1904:
+		// A day that there was not is a text.
+		return time.UnixMilli(rest).UTC().AppendFormat(append(to, "1900-02-29T"...), clock(rest)), columnar.CellString
+	}
+	start := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	switch {
+	case from1904:
+		start = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+	case day < 60:
+		start = start.AddDate(0, 0, 1)
+	}
+	at := start.AddDate(0, 0, int(day)).Add(time.Duration(rest) * time.Millisecond)
+	if kind == kindDate && rest == 0 {
+		return at.AppendFormat(to, time.DateOnly), columnar.CellDate
+	}
+	return at.AppendFormat(to, "2006-01-02T"+clock(rest)), columnar.CellDate
+}
+
+// clock is how a time of day is written, with parts of a second where it has them.
+func clock(ms int64) string {
+	if ms%1000 == 0 {
+		return "15:04:05"
+	}
+	return "15:04:05.000"
+}
+
+// appendDuration appends a number of days as hours, minutes and seconds.
+func appendDuration(to []byte, n float64) []byte {
+	ms := int64(math.Round(math.Abs(n) * msPerDay))
+	if n < 0 && ms > 0 {
+		to = append(to, '-')
+	}
+	to = strconv.AppendInt(to, ms/3_600_000, 10)
+	return time.UnixMilli(ms%3_600_000).UTC().AppendFormat(to, ":"+clock(ms)[3:])
+}

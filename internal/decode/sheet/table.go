@@ -1,0 +1,104 @@
+package sheet
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
+)
+
+// Table is the table of a sheet. Its cells were written to a temporary file when it was
+// opened, in blocks.
+type Table struct {
+	names    []string
+	rows     int64
+	width    int
+	blocks   []block
+	spool    *input.Spool
+	warnings []feedmill.Warning
+	found    feedmill.Findings
+}
+
+// block is a run of rows in the file: the texts, and the cells behind them.
+type block struct {
+	data  input.Source
+	texts int
+	run   columnar.Cells // without its texts and cells
+}
+
+// newTable reads a sheet to its end.
+func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error) {
+	chosen, within, err := choose(b, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{spool: input.NewSpool(o.Temp)}
+	w := &tableWriter{table: t, within: within, header: o.Header, size: size}
+	if err = b.read(ctx, chosen, w.row); err == nil {
+		err = w.end()
+	}
+	if err != nil {
+		_ = t.Close() // what is lost with it is lost
+		return nil, err
+	}
+	sheets := b.sheets()
+	t.found.Sheets = sheets
+	if sheets[chosen].Hidden {
+		t.warnings = append(t.warnings, feedmill.Warning{
+			Code: feedmill.WarnHidden, Count: 1, Detail: fmt.Sprintf("the sheet %d, %s, is hidden", chosen+1, sheets[chosen].Name),
+		})
+	}
+	return t, nil
+}
+
+// Names are what the sheet calls the columns, empty where it does not.
+func (t *Table) Names() []string { return slices.Clone(t.names) }
+
+// Rows is how many there are.
+func (t *Table) Rows() int64 { return t.rows }
+
+// Found is how the sheet was read.
+func (t *Table) Found() feedmill.Findings { return t.found }
+
+// Warnings is what was noticed.
+func (t *Table) Warnings() ([]feedmill.Warning, error) { return t.warnings, nil }
+
+// Blocks is how many parts the rows can be read in.
+func (t *Table) Blocks() int { return len(t.blocks) }
+
+// Close removes the temporary file.
+func (t *Table) Close() error { return t.spool.Close() }
+
+// Each gives all rows to fn in runs, from as many goroutines as there are workers.
+func (t *Table) Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
+	return input.EachBlock(ctx, workers, len(t.blocks), func(ctx context.Context, block int) error {
+		return t.Read(ctx, block, block+1, fn)
+	})
+}
+
+// Read gives the rows of the blocks [from, to) to fn, in order.
+func (t *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
+	var text []byte
+	for _, b := range t.blocks[from:to] {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		text = slices.Grow(text[:0], int(b.data.Size()))[:b.data.Size()]
+		if err := input.ReadFull(b.data, text, 0); err != nil {
+			return fmt.Errorf("read the rows of a sheet: %w", err)
+		}
+		run := b.run
+		run.Data, run.Cell = text[:b.texts:b.texts], make([]columnar.Cell, run.Rows*run.Columns)
+		for i := range run.Cell {
+			run.Cell[i] = columnar.Cell(binary.LittleEndian.Uint64(text[b.texts+8*i:]))
+		}
+		if err := fn(&run); err != nil {
+			return err
+		}
+	}
+	return nil
+}

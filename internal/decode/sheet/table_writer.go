@@ -1,0 +1,321 @@
+package sheet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/layout"
+)
+
+// headRows is how many of the first rows tell where the table is, and tailRows how many of the
+// last tell where it ends.
+const (
+	headRows = 400
+	tailRows = 24
+	// headCells is how many cells the first rows have at most.
+	headCells = 1 << 17
+)
+
+// tableWriter takes the rows of a sheet as they come.
+type tableWriter struct {
+	table  *Table
+	within area
+	header int64
+	size   int64 // of the workbook
+
+	// waiting are rows that are not written yet: the first ones until the table is found, and
+	// then the last ones, which may stand behind it. Of free the memory is used again.
+	waiting, free []*row
+	held          int // cells of the first rows
+	found         bool
+	first, names  int // the first column of the table, and how many have names
+	repeated      feedmill.Warning
+
+	run  columnar.Cells
+	last int // the number of the row that came last
+}
+
+// row is a row that waits.
+type row struct {
+	number int
+	cells  []cell
+	texts  []byte
+}
+
+// row takes the next row of the sheet.
+func (w *tableWriter) row(number int, cells []cell) error {
+	if number-1 < w.within.firstRow || number-1 > w.within.lastRow {
+		return nil
+	}
+	r := w.keep(number, cells)
+	if len(r.cells) == 0 {
+		w.free = append(w.free, r)
+		return nil
+	}
+	w.waiting = append(w.waiting, r)
+	if !w.found {
+		if w.held += len(r.cells); len(w.waiting) < headRows && w.held < headCells {
+			return nil
+		}
+		return w.find()
+	}
+	for len(w.waiting) > tailRows {
+		if err := w.write(w.waiting[0]); err != nil {
+			return err
+		}
+		w.free = append(w.free, w.waiting[0])
+		w.waiting = append(w.waiting[:0], w.waiting[1:]...)
+	}
+	return nil
+}
+
+// keep copies the cells of a row that have a value and are in the area.
+func (w *tableWriter) keep(number int, cells []cell) *row {
+	r := &row{}
+	if n := len(w.free); n > 0 {
+		r, w.free = w.free[n-1], w.free[:n-1]
+	}
+	r.number, r.cells, r.texts = number, r.cells[:0], r.texts[:0]
+	for _, c := range cells {
+		if c.column < w.within.firstColumn || c.column > w.within.lastColumn || c.kind == columnar.CellMissing {
+			continue
+		}
+		c.start = len(r.texts)
+		r.texts = append(r.texts, c.text...)
+		c.end = len(r.texts)
+		r.cells = append(r.cells, c)
+	}
+	placeTexts(r.cells, r.texts)
+	return r
+}
+
+// placeTexts gives cells their texts once all texts of a row are there, because they may move while
+// they grow.
+func placeTexts(cells []cell, texts []byte) {
+	for i := range cells {
+		c := &cells[i]
+		c.text = texts[c.start:c.end:c.end]
+	}
+}
+
+// find finds the table in the rows that have come, and writes those that are data.
+func (w *tableWriter) find() error {
+	w.found = true
+	if len(w.waiting) == 0 {
+		return nil
+	}
+	w.first = w.waiting[0].cells[0].column
+	for _, r := range w.waiting {
+		w.first = min(w.first, r.cells[0].column)
+	}
+	rows := w.layoutRows(w.waiting)
+	place, err := layout.Find(rows, w.header)
+	if err != nil {
+		return err
+	}
+	t := w.table
+	t.warnings = append(t.warnings, place.Warnings...)
+	t.names, w.names = place.Names, len(place.Names)
+	t.width = max(len(t.names), place.Width)
+	if t.width > input.MaxColumns {
+		return input.Refuse("too-many-columns", "the sheet has more than %d columns", input.MaxColumns)
+	}
+	if len(place.Header) > 0 {
+		t.found.Header = feedmill.LineFinding{Finding: feedmill.Finding{Value: fmt.Sprint(rows[place.Header[0]].Line), By: feedmill.ByFound}}
+		if w.header > 0 {
+			t.found.Header.By = feedmill.BySet
+		}
+	}
+	data := w.waiting
+	for len(data) > 0 && place.First < len(rows) && int64(data[0].number) < rows[place.First].Line {
+		data = data[1:]
+	}
+	if place.First >= len(rows) {
+		data = nil
+	}
+	if len(data) > 0 {
+		w.last = data[0].number - 1
+	}
+	w.waiting = slices.Clone(data)
+	return nil
+}
+
+// layoutRows are rows as the finder of tables takes them, with a blank row where rows are missing.
+func (w *tableWriter) layoutRows(waiting []*row) (rows []layout.Row) {
+	width := w.table.width
+	for _, r := range waiting {
+		width = max(width, r.cells[len(r.cells)-1].column+1-w.first)
+	}
+	for i, r := range waiting {
+		if i > 0 && r.number > waiting[i-1].number+1 {
+			rows = append(rows, layout.Row{Line: int64(waiting[i-1].number + 1), Blank: true})
+		}
+		cells := make([]string, width)
+		for _, c := range r.cells {
+			cells[c.column-w.first] = shown(c)
+		}
+		rows = append(rows, layout.Row{Line: int64(r.number), Cells: cells})
+	}
+	return rows
+}
+
+// shown is a cell as text.
+func shown(c cell) string {
+	switch c.kind {
+	case columnar.CellTrue:
+		return "true"
+	case columnar.CellFalse:
+		return "false"
+	}
+	return strings.TrimSpace(string(c.text))
+}
+
+// end takes the rows that still wait: all of them in a small sheet.
+func (w *tableWriter) end() error {
+	if !w.found {
+		if err := w.find(); err != nil {
+			return err
+		}
+	}
+	t := w.table
+	data := w.waiting
+	if len(data) > 0 {
+		rows := w.layoutRows(data)
+		if end := layout.Footer(rows, t.width); end < len(rows) {
+			for len(data) > 0 && int64(data[len(data)-1].number) >= rows[end].Line {
+				data = data[:len(data)-1]
+			}
+			if dropped := w.waiting[len(data):]; len(data) > 0 || t.rows > 0 {
+				t.warnings = append(t.warnings, feedmill.Warning{
+					Code: feedmill.WarnFooter, Count: int64(len(dropped)),
+					Detail: layout.Lines(int64(dropped[0].number), int64(dropped[len(dropped)-1].number), "stands after the last row and is", "stand after the last row and are") + " not part of the table",
+				})
+			} else {
+				data = w.waiting
+			}
+		}
+	}
+	for _, r := range data {
+		if err := w.write(r); err != nil {
+			return err
+		}
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if w.repeated.Count > 0 {
+		t.warnings = append(t.warnings, w.repeated)
+	}
+	t.names = append(t.names, make([]string, t.width-len(t.names))...)
+	if t.rows == 0 {
+		t.warnings = append(t.warnings, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "the sheet has no rows of data"})
+	}
+	return nil
+}
+
+// write adds a row to the table, and rows of nulls where rows before it are missing.
+func (w *tableWriter) write(r *row) error {
+	t := w.table
+	if w.repeats(r) {
+		w.last = r.number
+		return nil
+	}
+	for w.last > 0 && w.last < r.number-1 {
+		w.last++
+		if err := w.add(nil); err != nil {
+			return err
+		}
+	}
+	w.last = r.number
+	if width := r.cells[len(r.cells)-1].column + 1 - w.first; width > t.width {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		if t.width = width; width > input.MaxColumns {
+			return input.Refuse("too-many-columns", "row %d of the sheet has more than %d columns", r.number, input.MaxColumns)
+		}
+	}
+	return w.add(r)
+}
+
+// repeats reports whether a row has the names of the columns again.
+func (w *tableWriter) repeats(r *row) bool {
+	if w.names < 2 || len(r.cells) != w.names {
+		return false
+	}
+	for i, c := range r.cells {
+		if c.column-w.first != i || w.table.names[i] == "" || shown(c) != w.table.names[i] {
+			return false
+		}
+	}
+	if w.repeated.Count++; w.repeated.Count == 1 {
+		w.repeated.Code = feedmill.WarnRepeatedHeader
+		w.repeated.Detail = fmt.Sprintf("rows repeat the names of the columns and are left out, row %d first", r.number)
+	}
+	return true
+}
+
+const (
+	runTexts = 1 << 20
+	runCells = 1 << 18
+)
+
+// add adds a row to the run.
+func (w *tableWriter) add(r *row) error {
+	t, run := w.table, &w.run
+	if len(run.Data) >= runTexts || len(run.Cell)+t.width > runCells {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	if run.Rows == 0 {
+		*run = columnar.Cells{First: t.rows, Columns: t.width, Data: run.Data[:0], Cell: run.Cell[:0]}
+	}
+	start := len(run.Cell)
+	run.Cell = slices.Grow(run.Cell, t.width)[:start+t.width]
+	clear(run.Cell[start:])
+	if r != nil {
+		for _, c := range r.cells {
+			from := len(run.Data)
+			run.Data = append(run.Data, c.text...)
+			run.Cell[start+c.column-w.first] = columnar.NewCell(c.kind, from, len(run.Data))
+			if c.kind == columnar.CellError {
+				run.Errors++
+			}
+		}
+	}
+	run.Rows++
+	t.rows++
+	return input.CheckCells(t.rows, t.width, input.MaxEmptyCells>>3, 4*w.size)
+}
+
+// flush writes the run to the file.
+func (w *tableWriter) flush() error {
+	t, run := w.table, &w.run
+	if run.Rows == 0 {
+		return nil
+	}
+	cells := make([]byte, 8*len(run.Cell))
+	for i, c := range run.Cell {
+		binary.LittleEndian.PutUint64(cells[8*i:], uint64(c))
+	}
+	data, err := t.spool.Write(func(out io.Writer) error {
+		_, err := io.Copy(out, io.MultiReader(bytes.NewReader(run.Data), bytes.NewReader(cells)))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b := block{data: data, texts: len(run.Data), run: *run}
+	b.run.Data, b.run.Cell = nil, nil
+	t.blocks = append(t.blocks, b)
+	run.Rows, run.Errors = 0, 0
+	return nil
+}

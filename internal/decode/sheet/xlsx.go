@@ -1,0 +1,260 @@
+package sheet
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/xml"
+)
+
+// xlsxBook is a workbook in Office Open XML, transitional or strict.
+type xlsxBook struct {
+	parts    archive
+	list     []feedmill.Sheet
+	paths    []string
+	ranges   map[string]area
+	from1904 bool
+	// kinds are what the numbers of the cell formats are.
+	kinds   []numberKind
+	strings *stringTable
+}
+
+// relation is how a part names another.
+type relation struct{ kind, target string }
+
+func openXLSX(ctx context.Context, data input.Source) (*xlsxBook, error) {
+	if err := refuseOther(data); err != nil {
+		return nil, err
+	}
+	parts, err := openArchive(data)
+	if err != nil {
+		return nil, err
+	}
+	b := &xlsxBook{parts: parts, ranges: make(map[string]area)}
+	workbook := "xl/workbook.xml"
+	root, err := b.relations(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range root {
+		if strings.HasSuffix(r.kind, "/officeDocument") {
+			workbook = r.target
+		}
+	}
+	if !parts.has(workbook) {
+		return nil, input.Refuse("invalid-workbook", "the data is a zip file and no workbook: it lacks %s", workbook)
+	}
+	others, err := b.relations(ctx, workbook)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.readWorkbook(ctx, workbook, others); err != nil {
+		return nil, err
+	}
+	for _, r := range others {
+		switch {
+		case strings.HasSuffix(r.kind, "/styles"):
+			err = b.readStyles(ctx, r.target)
+		case strings.HasSuffix(r.kind, "/sharedStrings"):
+			b.strings, err = b.readStrings(ctx, r.target)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b, b.readTables(ctx)
+}
+
+// refuseOther says what data is that is an older workbook or an encrypted one: both are compound
+// files.
+func refuseOther(data input.Source) error {
+	head := make([]byte, min(data.Size(), 8))
+	if err := input.ReadFull(data, head, 0); err != nil {
+		return err
+	}
+	switch {
+	case len(head) == 0:
+		return input.ErrNoData
+	case string(head) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
+		return input.Refuse("invalid-workbook", "the data is a compound file: a workbook with a password, which is to be saved without, or one of Excel 97 to 2003, which is sent as xls")
+	}
+	return nil
+}
+
+func (b *xlsxBook) sheets() []feedmill.Sheet { return b.list }
+
+func (b *xlsxBook) named(name string) (area, bool) {
+	a, ok := b.ranges[strings.ToLower(name)]
+	return a, ok
+}
+
+// relations are what a part names, by their ids.
+func (b *xlsxBook) relations(ctx context.Context, part string) (map[string]relation, error) {
+	name := "_rels/.rels"
+	if at := strings.LastIndexByte(part, '/'); at >= 0 {
+		name = part[:at] + "/_rels/" + part[at+1:] + ".rels"
+	} else if part != "" {
+		name = "_rels/" + part + ".rels"
+	}
+	found := make(map[string]relation)
+	if !b.parts.has(name) {
+		return found, nil
+	}
+	err := b.parts.read(ctx, name, maxSmall, func(r *xml.Reader) error {
+		return elements(r, func(local string) error {
+			if local == "Relationship" && string(attribute(r, "TargetMode")) != "External" {
+				found[string(attribute(r, "Id"))] = relation{string(attribute(r, "Type")), resolve(part, string(attribute(r, "Target")))}
+			}
+			return nil
+		})
+	})
+	return found, err
+}
+
+// readWorkbook reads the list of sheets. Those of charts and macros are none.
+func (b *xlsxBook) readWorkbook(ctx context.Context, part string, others map[string]relation) error {
+	var position []int // of each sheet of the workbook among the worksheets, or -1
+	type name struct {
+		name, scope, text string
+	}
+	var names []name
+	err := b.parts.read(ctx, part, maxSmall, func(r *xml.Reader) error {
+		return elements(r, func(local string) error {
+			switch local {
+			case "workbookPr":
+				b.from1904 = isTrue(attribute(r, "date1904"))
+			case "sheet":
+				to := others[string(relationID(r))]
+				if !strings.HasSuffix(to.kind, "/worksheet") {
+					position = append(position, -1)
+					return nil
+				}
+				position = append(position, len(b.list))
+				state := string(attribute(r, "state"))
+				b.list = append(b.list, feedmill.Sheet{Index: len(b.list) + 1, Name: string(attribute(r, "name")), Hidden: state == "hidden" || state == "veryHidden"})
+				b.paths = append(b.paths, to.target)
+			case "definedName":
+				n := name{name: string(attribute(r, "name")), scope: string(attribute(r, "localSheetId"))}
+				if text, ok := r.TextOnly(); ok {
+					n.text = string(text)
+					names = append(names, n)
+				}
+			}
+			return nil
+		})
+	})
+	if err == nil && len(b.list) == 0 {
+		err = input.Refuse("invalid-workbook", "the workbook has no worksheet")
+	}
+	for _, n := range names {
+		if within, ok := b.parseArea(n.text); ok && !strings.HasPrefix(n.name, "_xlnm.") {
+			b.ranges[strings.ToLower(n.name)] = within
+		}
+	}
+	return err
+}
+
+// relationID is the id by which a sheet names its part: the attribute id that has a namespace.
+func relationID(r *xml.Reader) []byte {
+	for _, a := range r.Attributes() {
+		if a.Name.Local == "id" && a.Name.Space != "" {
+			return a.Value
+		}
+	}
+	return nil
+}
+
+// parseArea reads a range with the name of its sheet, such as 'My sheet'!$B$3:$H$200.
+func (b *xlsxBook) parseArea(text string) (area, bool) {
+	at := strings.LastIndexByte(text, '!')
+	if at < 0 {
+		return area{}, false
+	}
+	name := text[:at]
+	if len(name) > 1 && name[0] == '\'' {
+		name = strings.ReplaceAll(strings.Trim(name, "'"), "''", "'")
+	}
+	within, err := parseRange(text[at+1:])
+	if err != nil {
+		return area{}, false
+	}
+	for i, s := range b.list {
+		if strings.EqualFold(s.Name, name) {
+			within.sheet = i
+			return within, true
+		}
+	}
+	return area{}, false
+}
+
+// readTables finds the tables of all sheets.
+func (b *xlsxBook) readTables(ctx context.Context) error {
+	for i, part := range b.paths {
+		others, err := b.relations(ctx, part)
+		if err != nil {
+			return err
+		}
+		for _, r := range others {
+			if !strings.HasSuffix(r.kind, "/table") || !b.parts.has(r.target) {
+				continue
+			}
+			err := b.parts.read(ctx, r.target, maxSmall, func(r *xml.Reader) error {
+				return elements(r, func(local string) error {
+					if within, err := parseRange(string(attribute(r, "ref"))); local == "table" && err == nil {
+						within.sheet = i
+						b.ranges[strings.ToLower(string(attribute(r, "displayName")))] = within
+					}
+					return nil
+				})
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readStyles finds what the numbers of each cell format are.
+func (b *xlsxBook) readStyles(ctx context.Context, part string) error {
+	if !b.parts.has(part) {
+		return nil
+	}
+	custom := make(map[int]numberKind)
+	inside := false
+	return b.parts.read(ctx, part, maxSmall, func(r *xml.Reader) error {
+		return elements(r, func(local string) error {
+			switch local {
+			case "numFmt":
+				if id, err := strconv.Atoi(string(attribute(r, "numFmtId"))); err == nil && !inside {
+					custom[id] = kindOfFormat(string(attribute(r, "formatCode")))
+				}
+			case "cellStyleXfs", "dxfs", "cellStyles":
+				inside = local == "dxfs"
+				if local == "cellStyleXfs" {
+					return r.Skip()
+				}
+			case "cellXfs":
+				inside = false
+			case "xf":
+				id, err := strconv.Atoi(string(attribute(r, "numFmtId")))
+				if err != nil {
+					id = 0
+				}
+				kind, known := custom[id]
+				if !known {
+					kind = builtinKind(id)
+				}
+				b.kinds = append(b.kinds, kind)
+			}
+			return nil
+		})
+	})
+}
+
+func isTrue(text []byte) bool {
+	return string(text) == "1" || string(text) == "true" || string(text) == "on"
+}

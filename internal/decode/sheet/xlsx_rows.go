@@ -1,0 +1,202 @@
+package sheet
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/xml"
+)
+
+// xlsxReader reads the rows of a worksheet.
+type xlsxReader struct {
+	*xml.Reader
+	book *xlsxBook
+	fn   func(row int, cells []cell) error
+
+	row   int
+	cells []cell
+	texts []byte
+}
+
+func (b *xlsxBook) read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error {
+	return b.parts.read(ctx, b.paths[sheet], maxPart, func(x *xml.Reader) error {
+		r := &xlsxReader{Reader: x, book: b, fn: fn}
+		return elements(x, func(local string) error {
+			if local != "row" {
+				return nil
+			}
+			return r.readRow()
+		})
+	})
+}
+
+// readRow reads a row whose tag was read. One that does not say its number follows the last.
+func (r *xlsxReader) readRow() error {
+	number := r.row + 1
+	if text := attribute(r.Reader, "r"); text != nil {
+		n, err := strconv.Atoi(string(text))
+		if err != nil || n <= r.row || n > maxRow+1 {
+			return r.Fault("the number of this row must be greater than that of the row before, and at most " + strconv.Itoa(maxRow+1))
+		}
+		number = n
+	}
+	r.row, r.cells, r.texts = number, r.cells[:0], r.texts[:0]
+	column := 0
+	for inside := r.Depth(); r.Depth() >= inside; {
+		kind, err := r.Next()
+		if err != nil {
+			return noEnd(err)
+		}
+		if kind != xml.StartElement {
+			continue
+		}
+		if r.Name().Local != "c" {
+			if err := r.Skip(); err != nil {
+				return err
+			}
+			continue
+		}
+		if column, err = r.readCell(column); err != nil {
+			return err
+		}
+	}
+	placeTexts(r.cells, r.texts)
+	return r.fn(number, r.cells)
+}
+
+// readCell reads a cell whose tag was read and that stands in a column unless it says otherwise. It
+// returns the column behind it.
+func (r *xlsxReader) readCell(column int) (int, error) {
+	var typ byte
+	style := 0
+	for _, a := range r.Attributes() {
+		switch a.Name.Local {
+		case "r":
+			row, at, ok := parseReference(a.Value)
+			if !ok || row+1 != r.row || at < column {
+				return 0, r.Fault("this cell does not stand behind the one before it in its row")
+			}
+			column = at
+		case "t":
+			typ = typeOf(a.Value)
+		case "s":
+			style, _ = strconv.Atoi(string(a.Value)) // a format that is none is none
+		}
+	}
+	if column > maxColumn {
+		return 0, r.Fault("the row has more cells than a sheet can have")
+	}
+	start := len(r.texts)
+	found := false
+	for inside := r.Depth(); r.Depth() >= inside; {
+		kind, err := r.Next()
+		if err != nil {
+			return 0, noEnd(err)
+		}
+		if kind != xml.StartElement {
+			continue
+		}
+		switch r.Name().Local {
+		case "v":
+			r.texts, err = appendText(r.texts[:start], r.Reader)
+			found = true
+		case "is":
+			r.texts, err = appendRich(r.texts[:start], r.Reader)
+			found = true
+		default:
+			err = r.Skip()
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if found {
+		r.add(column, typ, style, start)
+	}
+	return column + 1, nil
+}
+
+// The types of cells.
+const (
+	typeNumber byte = iota
+	typeShared
+	typeText
+	typeFormulaText
+	typeBoolean
+	typeError
+	typeDate
+)
+
+func typeOf(text []byte) byte {
+	switch string(text) {
+	case "s":
+		return typeShared
+	case "inlineStr":
+		return typeText
+	case "str":
+		return typeFormulaText
+	case "b":
+		return typeBoolean
+	case "e":
+		return typeError
+	case "d":
+		return typeDate
+	}
+	return typeNumber
+}
+
+// add adds a cell whose text begins at a place.
+func (r *xlsxReader) add(column int, typ byte, style, start int) {
+	text := r.texts[start:]
+	kind := columnar.CellString
+	switch typ {
+	case typeShared:
+		i, err := strconv.Atoi(string(bytes.TrimSpace(text)))
+		shared, ok := r.book.strings.at(i)
+		if err != nil || !ok {
+			kind, shared = columnar.CellError, []byte("#REF!") // a text that the workbook does not have
+		}
+		r.texts = append(r.texts[:start], shared...)
+	case typeFormulaText:
+		r.texts = unescape(r.texts, start)
+	case typeBoolean:
+		kind = columnar.CellFalse
+		if isTrue(bytes.TrimSpace(text)) {
+			kind = columnar.CellTrue
+		}
+		r.texts = r.texts[:start]
+	case typeError:
+		kind = columnar.CellError
+	case typeDate:
+		kind = columnar.CellDate
+	case typeNumber:
+		n, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
+		if err == nil {
+			r.texts, kind = appendValue(r.texts[:start], n, r.book.kindOf(style), r.book.from1904)
+		} else if len(bytes.TrimSpace(text)) == 0 {
+			r.texts, kind = r.texts[:start], columnar.CellMissing
+		}
+	}
+	r.cells = append(r.cells, cell{column: column, kind: kind, start: start, end: len(r.texts)})
+}
+
+// kindOf is what the numbers of a cell format are.
+func (b *xlsxBook) kindOf(style int) numberKind {
+	if style < 0 || style >= len(b.kinds) {
+		return kindNumber
+	}
+	return b.kinds[style]
+}
+
+// appendValue appends a number as what it is.
+func appendValue(to []byte, n float64, kind numberKind, from1904 bool) ([]byte, columnar.CellKind) {
+	switch kind {
+	case kindNumber:
+		return appendNumber(to, n), columnar.CellNumber
+	case kindPercent:
+		return appendPercent(to, n), columnar.CellPlain
+	}
+	return appendSerial(to, n, kind, from1904)
+}
