@@ -19,7 +19,10 @@ func (db *DB) HastenRetries(ctx context.Context, subscription feedmill.ID, now t
 			SELECT id FROM open_deliveries WHERE subscription_id = $1 AND state = 'retrying' AND due_at > $2
 			ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)`, subscription, now, limit)
 		hastened = int(n)
-		return err
+		if err != nil {
+			return err
+		}
+		return (recordTx{reader{tx}, tx}).Send(ctx, record.AuditedAtHome(ctx, kinds{}, subscription)...)
 	})
 	return hastened, err
 }

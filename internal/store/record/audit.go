@@ -23,6 +23,14 @@ func Audited(ctx context.Context, k Kinds, workspace feedmill.ID, records ...fee
 	return all
 }
 
+// AuditedAtHome is Audited for a record of the workspace of who changes it.
+func AuditedAtHome(ctx context.Context, k Kinds, id feedmill.ID) []Statement {
+	if entry := feedmill.AuditOf(ctx); entry != nil {
+		return Audited(ctx, k, entry.Workspace, id)
+	}
+	return nil
+}
+
 // Audit lists the audit log of a workspace, newest first.
 func (s Store) Audit(ctx context.Context, workspace feedmill.ID, q feedmill.AuditQuery) ([]feedmill.AuditEntry, error) {
 	return list(ctx, s.db, s, AuditEntry, `SELECT `+AuditColumns+` FROM audit

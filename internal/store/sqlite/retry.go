@@ -16,7 +16,10 @@ func (db *DB) HastenRetries(ctx context.Context, subscription feedmill.ID, now t
 		n, err = tx.exec(`UPDATE deliveries SET at = ?2 WHERE seq IN (
 			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ?1 AND state = 4 AND at > ?2 LIMIT ?3)`,
 			subscription, toMillis(now), limit)
-		return err
+		if err != nil {
+			return err
+		}
+		return (recordTx{tx}).Send(ctx, record.AuditedAtHome(ctx, kinds{}, subscription)...)
 	})
 	if err != nil {
 		return 0, err

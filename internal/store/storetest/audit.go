@@ -59,6 +59,10 @@ var auditCases = []testCase{
 			{"subscription.replay", sub.ID, func(ctx context.Context) error {
 				return s.CreateReplay(ctx, feedmill.Replay{ID: feedmill.NewID(feedmill.PrefixReplay), Workspace: w.ID, Subscription: sub.ID, Since: now(), Until: now(), CreatedAt: now()}, nil)
 			}},
+			{"subscription.retry", sub.ID, func(ctx context.Context) error {
+				_, err := s.HastenRetries(ctx, sub.ID, now(), 10)
+				return err
+			}},
 			{"subscription.delete", sub.ID, func(ctx context.Context) error { return s.DeleteSubscription(ctx, w.ID, sub.ID, now()) }},
 			{"listener.create", listener.ID, func(ctx context.Context) error {
 				return s.CreateSubscriptions(ctx, []feedmill.Subscription{listener}, 0, nil)
