@@ -13,7 +13,7 @@ import (
 // where there are plenty an exchange waits a moment for one to come free.
 const (
 	maxOpening  = 8
-	plentyConns = 32
+	plentyConns = 128
 	connWait    = 20 * time.Millisecond
 )
 

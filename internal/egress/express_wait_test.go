@@ -85,7 +85,7 @@ func TestFewConnectionsAreMadeAtOnce(t *testing.T) {
 			given, mayOpen := c.count()
 			c.check(what, given, mayOpen, wantGiven, wantOpen)
 		}
-		given, mayOpen := c.want(60)
+		given, mayOpen := c.want(plentyConns + 28)
 		c.check("at first", given, mayOpen, 0, maxOpening)
 		var made []*conn
 		for len(made) < plentyConns {
