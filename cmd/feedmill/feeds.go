@@ -100,10 +100,28 @@ func (p *printer) modelled(columns []feedmill.Column, warnings []feedmill.Warnin
 		if w.FirstRow > 0 {
 			row = strconv.FormatInt(w.FirstRow, 10)
 		}
-		t.add(cell{text: w.Code, tone: waiting}, orDash(w.Column), count(w.Count), text(row), text(w.Detail))
+		t.add(cell{text: w.Code, tone: waiting}, orDash(w.Column), count(w.Count), text(row), text(w.Detail+examplesText(w.Examples)))
 	}
 	p.printf("\n")
 	return p.table(t)
+}
+
+// examplesText shows the first values that a warning is about.
+func examplesText(examples []feedmill.Example) string {
+	var shown []string
+	for _, e := range examples {
+		switch {
+		case e.Value == "":
+		case e.Row > 0:
+			shown = append(shown, fmt.Sprintf("row %d: %q", e.Row, e.Value))
+		default:
+			shown = append(shown, fmt.Sprintf("line %d: %q", e.Line, e.Value))
+		}
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(shown, ", ") + ")"
 }
 
 // bytesText is a number of bytes as people read it.

@@ -256,6 +256,10 @@ func (c *Table) addBlock(start int64, block *recordBlock) (first int64, err erro
 			return first, err
 		}
 	}
+	if c.ragged.width > maxFields {
+		offset, fields := block.firstWider(maxFields)
+		return first, c.refuseAt("too-many-fields", start+offset, "the record has %d fields; at most %d columns are read", fields, maxFields)
+	}
 	return first, c.checkRagged(start)
 }
 
@@ -281,8 +285,6 @@ func (c *Table) checkLengths(start int64, block *recordBlock) error {
 // checkRagged holds the records to the limits on fields that differ in number.
 func (c *Table) checkRagged(start int64) error {
 	switch {
-	case c.ragged.width > c.columns+maxExtraColumns:
-		return c.refuseAt("too-many-fields", start, "a record soon after it has %d fields, and the table has %d columns", c.ragged.width, c.columns)
 	case c.ragged.missing > c.limits.missing+input.CellsOfByte*start:
 		return c.refuseAt("too-few-fields", start, "most records before it lack most of the %d columns: %d fields in all", c.columns, c.ragged.missing)
 	case c.ragged.width > c.columns:

@@ -3,10 +3,8 @@ package csv
 import "github.com/feedmill/feedmill/internal/decode/input"
 
 const (
-	// maxExtraColumns is how many columns rows can have that the header does not name.
-	maxExtraColumns = 256
 	// maxFields is how many fields a record can have in any table.
-	maxFields = input.MaxColumns + maxExtraColumns
+	maxFields = input.MaxColumns
 	// maxRunCells is how many cells a run of records has at most, so that it
 	// takes bounded memory however many columns there are.
 	maxRunCells = 1 << 19

@@ -168,6 +168,16 @@ func (b *recordBlock) countRows(quoted bool) (fine bool) {
 	return fine
 }
 
+// firstWider is where the first record begins that has more fields than a limit,
+// and how many it has.
+func (b *recordBlock) firstWider(limit int) (offset int64, width int) {
+	b.records(func(r fields) bool {
+		offset, width = int64(r.start), len(r.ends)
+		return width <= limit
+	})
+	return offset, width
+}
+
 // emitRagged gives the records to fn, filled up with missing cells.
 func (b *recordBlock) emitRagged(first int64, width int, fn func(*columnar.Cells) error) error {
 	columns := b.cells.Columns
