@@ -25,11 +25,17 @@ const (
 	compileSteps = 256
 	// patientBytes is up to how many bytes a text is matched in one go.
 	patientBytes = 64 << 10
+	// streamSteps is how many times more work a longer one is, as a stream.
+	streamSteps = 8
 )
 
 // match matches a text. Each byte of it costs a share of the pattern's program.
 func (e *evaluation) match(compiled *regexp.Regexp, p *pattern, text []byte) (bool, error) {
-	if err := e.spend(1 + len(text)*(4+p.steps/2)); err != nil {
+	steps := 1 + len(text)*(3+p.steps/3)
+	if len(text) > patientBytes {
+		steps *= streamSteps
+	}
+	if err := e.spend(steps); err != nil {
 		return false, err
 	}
 	if len(text) <= patientBytes {

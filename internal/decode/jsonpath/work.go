@@ -14,7 +14,7 @@ const (
 	// baseSteps is how much work there is for data of any size, and byteSteps
 	// how much more for each byte of it.
 	baseSteps = 1 << 25
-	byteSteps = 64
+	byteSteps = 32
 	// takenSteps is how much of it an evaluation takes at once. It looks whether
 	// anybody still waits whenever it takes more.
 	takenSteps = 1 << 14

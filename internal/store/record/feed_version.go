@@ -51,6 +51,6 @@ func (s Store) StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes in
 			originals = append(originals, original)
 		}
 		return nil
-	}, `SELECT bytes, original FROM feed_versions WHERE workspace_id = ?1`, workspace)
+	}, `SELECT byte_size, original FROM feed_versions WHERE workspace_id = ?1`, workspace)
 	return bytes, originals, err
 }

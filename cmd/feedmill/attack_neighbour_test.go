@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// neighbour is a workspace that goes about its business beside an attack: it
+// uploads, reads, refreshes, publishes and is delivered to, and nothing of it fails.
+type neighbour struct {
+	url, key     string
+	upload, rest string // its feeds
+	delivered    atomic.Int64
+	rounds       atomic.Int64
+}
+
+// newNeighbour makes a workspace with a feed of each kind and a subscription.
+func newNeighbour(t *testing.T, p *process) *neighbour {
+	t.Helper()
+	n := &neighbour{url: p.url}
+	workspace := must(t, http.StatusCreated, sharedFirstKey, p.url+"/workspaces", `{"name":"quiet"}`)
+	n.key = must(t, http.StatusCreated, sharedFirstKey, p.url+"/keys",
+		fmt.Sprintf(`{"name":"k","scopes":["api:read","api:write","events:publish"],"workspaceId":%q}`, workspace["id"]))["key"].(string)
+	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { n.delivered.Add(1) }))
+	t.Cleanup(sink.Close)
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `[{"id":1,"at":%d}]`, n.rounds.Load())
+	}))
+	t.Cleanup(source.Close)
+	must(t, http.StatusCreated, n.key, n.url+"/events/subscriptions", fmt.Sprintf(`{"url":%q,"events":["metric.*"]}`, sink.URL))
+	n.rest = must(t, http.StatusCreated, n.key, n.url+"/data_feeds?type=rest", fmt.Sprintf(`{"name":"r","request":{"url":%q}}`, source.URL))["id"].(string)
+	n.upload = must(t, http.StatusCreated, n.key, n.url+"/data_feeds?type=dataUpload", `[{"a":1},{"a":2}]`)["id"].(string)
+	return n
+}
+
+// live goes about its business until ctx ends, and at least once.
+func (n *neighbour) live(ctx context.Context) error {
+	for {
+		if err := n.day(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		n.rounds.Add(1)
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// day does everything once.
+func (n *neighbour) day(ctx context.Context) error {
+	round := n.rounds.Load()
+	for _, step := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{http.MethodPut, "/data_feeds/" + n.upload + "/data", fmt.Sprintf(`[{"a":%d}]`, round), http.StatusOK, ""},
+		{http.MethodGet, "/data_feeds/" + n.upload + "/data", "", http.StatusOK, fmt.Sprintf(`[{"a":%d}]`, round)},
+		{http.MethodPost, "/data_feeds/" + n.rest + "/refresh", "", http.StatusAccepted, ""},
+		{http.MethodPost, "/data_feeds/preview?type=dataUpload", `[{"a":1}]`, http.StatusOK, ""},
+		{http.MethodPost, "/data_feeds/" + n.upload + "/query", `{"fields":[{"field":"a","aggregate":"max"}]}`, http.StatusOK, ""},
+		{http.MethodPost, "/events", `{"type":"metric.created"}`, http.StatusAccepted, ""},
+	} {
+		status, answer, err := request(ctx, n.key, step.method, n.url+step.path, nil, strings.NewReader(step.body))
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", step.method, step.path, err)
+		}
+		if status != step.status || step.want != "" && strings.TrimSpace(answer) != step.want {
+			return fmt.Errorf("%s %s: %d %s", step.method, step.path, status, answer)
+		}
+	}
+	return nil
+}
+
+// request makes a request with any body.
+func request(ctx context.Context, key, method, url string, header map[string]string, body io.Reader) (int, string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return 0, "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(answer), err
+}
+
+// beside runs an attack while the neighbour goes about its business.
+func (n *neighbour) beside(t *testing.T, attack func(ctx context.Context)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var living sync.WaitGroup
+	living.Go(func() {
+		if err := n.live(ctx); err != nil {
+			t.Errorf("the neighbour: %v", err)
+		}
+	})
+	attack(ctx)
+	cancel()
+	living.Wait()
+}
