@@ -51,12 +51,8 @@ func newFleet(t *testing.T, n int) *fleet {
 		t.Fatal(err)
 	}
 	f.address = at.Host
-	for i := range n {
-		r := &replica{number: i, folder: filepath.Join(t.TempDir(), "data"), cable: newCable(t, f.address)}
-		at.Host = r.cable.listener.Addr().String()
-		r.env = append(onPostgres(at.String()), onLoopback...)
-		f.replicas = append(f.replicas, r)
-		f.start(t, r)
+	for range n {
+		f.replicas = append(f.replicas, f.newReplica(t))
 	}
 	f.sink = newNumberedSink(t)
 	for i := range 8 {
@@ -66,7 +62,16 @@ func newFleet(t *testing.T, n int) *fleet {
 	return f
 }
 
-// start starts a replica, where the database lets it: a crash may be under way.
+// newReplica starts another replica.
+func (f *fleet) newReplica(t *testing.T) *replica {
+	t.Helper()
+	r := &replica{number: len(f.replicas), folder: filepath.Join(t.TempDir(), "data"), cable: newCable(t, f.address)}
+	r.env = append(onPostgres(strings.Replace(f.url, f.address, r.cable.listener.Addr().String(), 1)), onLoopback...)
+	f.start(t, r)
+	return r
+}
+
+// start starts a replica.
 func (f *fleet) start(t *testing.T, r *replica) {
 	t.Helper()
 	p, err := launch(filepath.Dir(r.folder), r.env, "--data="+r.folder)
@@ -151,6 +156,9 @@ type numberedSink struct {
 	mu       sync.Mutex
 	seen     map[string]map[string]map[int]int // by path and resource, how often each number came
 	last     map[string]int                    // by path and resource, the highest of them
+	underWay map[string]int                    // by path and resource
+	heardAt  map[string]time.Time              // by path, when the last came
+	pause    time.Duration                     // the longest between two of a path
 	wanted   map[string]int                    // by resource, how many there are
 	repeated int
 	disorder []string
@@ -158,7 +166,10 @@ type numberedSink struct {
 
 func newNumberedSink(t *testing.T) *numberedSink {
 	t.Helper()
-	s := &numberedSink{seen: make(map[string]map[string]map[int]int), last: make(map[string]int), wanted: make(map[string]int)}
+	s := &numberedSink{
+		seen: make(map[string]map[string]map[int]int), last: make(map[string]int), wanted: make(map[string]int),
+		underWay: make(map[string]int), heardAt: make(map[string]time.Time),
+	}
 	server := httptest.NewServer(http.HandlerFunc(s.receive))
 	t.Cleanup(server.Close)
 	s.url = server.URL
@@ -173,9 +184,21 @@ func (s *numberedSink) receive(_ http.ResponseWriter, r *http.Request) {
 	if json.NewDecoder(r.Body).Decode(&event) != nil {
 		return // whoever sent it is dead
 	}
+	path, n := r.URL.Path, event.Data.N
+	lane := path + " " + event.ResourceID
+	s.mu.Lock()
+	if s.underWay[lane]++; s.underWay[lane] > 1 && strings.HasPrefix(path, "/ordered/") {
+		s.disorder = append(s.disorder, fmt.Sprintf("%s: number %d comes while another is under way", lane, n))
+	}
+	if at, ok := s.heardAt[path]; ok {
+		s.pause = max(s.pause, time.Since(at))
+	}
+	s.heardAt[path] = time.Now()
+	s.mu.Unlock()
+	time.Sleep(3 * time.Millisecond) // long enough to be seen by another
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	path, n := r.URL.Path, event.Data.N
+	s.underWay[lane]--
 	if s.seen[path] == nil {
 		s.seen[path] = make(map[string]map[int]int)
 	}
@@ -186,7 +209,6 @@ func (s *numberedSink) receive(_ http.ResponseWriter, r *http.Request) {
 	if numbers[n]++; numbers[n] > 1 {
 		s.repeated++
 	}
-	lane := path + " " + event.ResourceID
 	if last := s.last[lane]; strings.HasPrefix(path, "/ordered/") && n != last && n != last+1 {
 		s.disorder = append(s.disorder, fmt.Sprintf("%s: number %d comes after %d", lane, n, last))
 	}

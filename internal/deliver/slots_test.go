@@ -222,6 +222,7 @@ func TestOrderedAttemptsAreBrokenOffWithTheirLease(t *testing.T) {
 		h.dispatcher.Offer(h.accept(1, ""))
 		h.store.leaseHangs.Store(true)
 		time.Sleep(leaseTime + leaseEvery)
+		synctest.Wait()
 		if took := ended.Sub(h.began); took <= 0 || took >= leaseTime+leaseEvery-leaseMargin {
 			h.Errorf("it ended after %s", took)
 		}
