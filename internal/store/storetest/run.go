@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Engine is a kind of store under test.
+type Engine struct {
+	// Name is the engine's, and part of every test's name.
+	Name string
+	// Make makes an empty store and returns how to open it. Every call of
+	// open is a new handle on the same store, as a restart or a second
+	// replica has it; the handle is closed with the test.
+	Make func(t *testing.T) (open func(t *testing.T) Store)
+	// Shared says that several handles may be open at once.
+	Shared bool
+}
+
+// Run runs the whole suite on an engine.
+func Run(t *testing.T, e Engine) {
+	t.Run(e.Name, func(t *testing.T) {
+		for _, group := range []struct {
+			name  string
+			cases []testCase
+		}{
+			{"workspaces", workspaceCases},
+			{"keys", keyCases},
+			{"once", onceCases},
+			{"audit", auditCases},
+			{"vault", vaultCases},
+			{"feeds", feedCases},
+			{"versions", versionCases},
+			{"refreshes", refreshCases},
+			{"sources", sourceCases},
+			{"source changes", sourceChangeCases},
+			{"source changes at once", sourceAloneCases},
+			{"due sources", dueSourceCases},
+			{"traces", traceCases},
+			{"subscriptions", subscriptionCases},
+			{"quotas", quotaCases},
+			{"listeners", listenerCases},
+			{"matching", matchCases},
+			{"events", eventCases},
+			{"fan-outs", fanoutCases},
+			{"deliveries", deliveryCases},
+			{"due", dueCases},
+			{"settle", settleCases},
+			{"retries", retryCases},
+			{"replays", replayCases},
+			{"slots", slotCases},
+			{"prune", pruneCases},
+			{"lifecycle", lifecycleCases},
+		} {
+			t.Run(group.name, func(t *testing.T) {
+				for _, c := range group.cases {
+					t.Run(c.name, func(t *testing.T) {
+						if c.shared && !e.Shared {
+							t.Skipf("%s has one handle at a time", e.Name)
+						}
+						t.Parallel()
+						c.run(t, e.Make(t))
+					})
+				}
+			})
+		}
+	})
+}
+
+type testCase struct {
+	name   string
+	shared bool
+	run    func(t *testing.T, open func(t *testing.T) Store)
+}
+
+// now is a moment as records keep it: in UTC, to the millisecond.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want(t *testing.T, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Fatalf("error is %v, want %v", err, kind)
+	}
+}
+
+// newWorkspace makes a workspace with a name of its own.
+func newWorkspace(t *testing.T, s Store) feedmill.Workspace {
+	t.Helper()
+	id := feedmill.NewID(feedmill.PrefixWorkspace)
+	w := feedmill.Workspace{ID: id, Name: "name of " + string(id), CreatedAt: now()}
+	must(t, s.CreateWorkspace(t.Context(), w, nil))
+	return w
+}
+
+func newKey(w feedmill.ID) feedmill.Key {
+	return feedmill.Key{
+		ID: feedmill.NewID(feedmill.PrefixKey), Workspace: w, Name: "a key",
+		Scopes: []feedmill.Scope{feedmill.ScopeRead, feedmill.ScopeAdmin}, CreatedAt: now(),
+		Hash: feedmill.HashKey(feedmill.NewKeySecret()),
+	}
+}
+
+// equal reports how got differs. No and empty lists are the same, and so are
+// the due times of deliveries that have ended.
+func equal[T any](t *testing.T, what string, want, got T) {
+	t.Helper()
+	ended := cmp.Transformer("Ended", func(d feedmill.Delivery) endedDelivery {
+		if !d.State.Open() {
+			d.DueAt = time.Time{}
+		}
+		return endedDelivery(d)
+	})
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), ended); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+type endedDelivery feedmill.Delivery
