@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -9,76 +10,118 @@ import (
 )
 
 // A call of Prune looks at pruneEvents events at most and removes pruneRows
-// deliveries at most: publishing waits while it works.
+// deliveries at most: publishing waits while it removes.
 const (
 	pruneEvents = 250
-	pruneRows   = 1000
+	pruneRows   = 200
 )
+
+// pruning is how far the removal of old events has come.
+type pruning struct {
+	mu sync.Mutex
+	// done is the last event that is done with, and ended the one of which
+	// nothing is open, as has been seen.
+	done, ended int64
+}
+
+// oldEvent is an event that may be removed, or some of its deliveries.
+type oldEvent struct {
+	seq int64
+	id  feedmill.ID
+}
 
 // Prune removes events that were accepted before the time given, oldest first.
 // It goes on where the call before it stopped, past events that must stay, and
 // begins anew once it has come to the end; that is when it reports that there is
-// no more.
+// no more. What can be removed is looked for beside the writer: of an event that
+// went to very many that takes longer than to remove some of them.
 func (db *DB) Prune(ctx context.Context, _, before time.Time) (more bool, err error) {
-	err = db.write(ctx, func(tx *tx) (err error) {
+	p := &db.pruning
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rows, err := db.rows(ctx, `SELECT seq, id FROM events WHERE seq > ? ORDER BY seq LIMIT ?`, p.done, pruneEvents)
+	old, err := all(rows, err, func(row record.Row) (e oldEvent, err error) { return e, row.Scan(&e.seq, &e.id) })
+	if err != nil {
+		return false, err
+	}
+	first, room, end := feedmill.FirstID(feedmill.PrefixEvent, before), pruneRows, len(old) < pruneEvents
+	var removable []oldEvent
+	reached := p.done // the last event that this call is done with
+	for _, e := range old {
+		if e.id >= first {
+			end = true
+			break
+		}
+		n, err := db.prunable(ctx, e, room)
+		if err != nil {
+			return false, err
+		}
+		if n >= 0 {
+			removable = append(removable, e)
+		}
+		if n == room {
+			end = false // the event itself goes with the last of its deliveries
+			break
+		}
+		room -= max(n, 0)
+		reached = e.seq
+	}
+	err = db.write(ctx, func(tx *tx) error {
 		if _, err := tx.exec(`DELETE FROM replays WHERE done_at < ?`, toMillis(before)); err != nil {
 			return err
 		}
-		more, err = tx.prune(before)
-		return err
-	})
-	return more && err == nil, err
-}
-
-// oldEvent is an event that may be removed; open says that it must stay.
-type oldEvent struct {
-	seq  int64
-	id   feedmill.ID
-	open bool
-}
-
-func (t *tx) prune(before time.Time) (more bool, err error) {
-	rows, err := t.rows(`SELECT e.seq, e.id, EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq AND (d.state = 2 OR d.state = 4))
-			OR EXISTS (SELECT 1 FROM fanouts f WHERE f.event_seq = e.seq)
-		FROM events e WHERE e.seq > ? ORDER BY e.seq LIMIT ?`, t.pruned, pruneEvents)
-	old, err := all(rows, err, func(row record.Row) (e oldEvent, err error) {
-		err = row.Scan(&e.seq, &e.id, &e.open)
-		return e, err
+		return tx.prune(removable, reached)
 	})
 	if err != nil {
 		return false, err
 	}
-	first, room := feedmill.FirstID(feedmill.PrefixEvent, before), int64(pruneRows)
-	for _, e := range old {
-		if e.id >= first {
-			t.pruned = 0
-			return false, nil
-		}
-		if !e.open {
-			n, err := t.deleteDeliveries(e.seq, room)
-			if err != nil {
-				return false, err
-			}
-			if room -= n; room == 0 {
-				return true, nil // the event itself goes with the last of its deliveries
-			}
-			if _, err := t.exec(`DELETE FROM events WHERE seq = ?`, e.seq); err != nil {
-				return false, err
-			}
-		}
-		t.pruned = e.seq
+	if p.done = reached; end {
+		p.done = 0
 	}
-	if len(old) < pruneEvents {
-		t.pruned = 0
-		return false, nil
+	return !end, nil
+}
+
+// prunable counts the deliveries of an event, up to limit; -1 where one of them is
+// open or promised.
+func (db *DB) prunable(ctx context.Context, e oldEvent, limit int) (n int, err error) {
+	if e.seq != db.pruning.ended {
+		var open bool
+		err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = ?1 AND (d.state = 2 OR d.state = 4))
+			OR EXISTS (SELECT 1 FROM fanouts f WHERE f.event_seq = ?1)`, e.seq).Scan(&open)
+		if err != nil || open {
+			return -1, translate(err)
+		}
+		db.pruning.ended = e.seq
 	}
-	return true, nil
+	err = db.row(ctx, `SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE event_seq = ? LIMIT ?)`, e.seq, limit).Scan(&n)
+	return n, translate(err)
+}
+
+// prune removes up to pruneRows deliveries of events, and of those up to the last
+// one that the call is done with the events themselves. What was opened again
+// meanwhile stays.
+func (t *tx) prune(events []oldEvent, last int64) error {
+	room := int64(pruneRows)
+	for _, e := range events {
+		n, err := t.deleteDeliveries(e.seq, room)
+		if err != nil {
+			return err
+		}
+		room -= n
+		if e.seq > last {
+			continue
+		}
+		if _, err := t.exec(`DELETE FROM events WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_seq = ?1)`, e.seq); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteDeliveries removes up to limit deliveries of an event with all that
 // belongs to them.
 func (t *tx) deleteDeliveries(event, limit int64) (n int64, err error) {
-	const some = `(SELECT seq FROM deliveries WHERE event_seq = ? ORDER BY seq LIMIT ?)`
+	const some = `(SELECT seq FROM deliveries WHERE event_seq = ? AND state <> 2 AND state <> 4 ORDER BY seq LIMIT ?)`
 	for _, query := range []string{
 		`DELETE FROM attempt_bodies WHERE delivery_seq IN ` + some,
 		`DELETE FROM attempts WHERE delivery_seq IN ` + some,

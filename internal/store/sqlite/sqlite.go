@@ -38,6 +38,8 @@ type DB struct {
 	stop    chan struct{} // closed to end the writer
 	stopped chan struct{} // closed when it has ended
 
+	pruning pruning
+
 	stmts sync.Map // SQL text → *sql.Stmt of reads
 }
 
@@ -102,6 +104,11 @@ func (db *DB) openConnections(ctx context.Context) (writer *direct, checkpoints 
 		return nil, nil, err
 	}
 	writer.watchWAL()
+	// A WAL that has grown long is cut when it begins anew.
+	if _, err := writer.exec(fmt.Sprintf(`PRAGMA journal_size_limit = %d`, maxKeptWAL)); err != nil {
+		writer.close()
+		return nil, nil, err
+	}
 	// A file has one process: who had a lease when it was opened is gone.
 	if _, err := writer.exec(`UPDATE sources SET leased_until = NULL WHERE leased_until IS NOT NULL`); err != nil {
 		writer.close()

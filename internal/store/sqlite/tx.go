@@ -23,8 +23,6 @@ type tx struct {
 	// fanout is how many deliveries each of the events had that were accepted
 	// last.
 	fanout int
-	// pruned is the last event that Prune is done with.
-	pruned int64
 	// matches are who listens to what, as this transaction has found it.
 	matches    map[topic]matched
 	matchCount int

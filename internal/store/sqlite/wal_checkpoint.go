@@ -2,6 +2,10 @@ package sqlite
 
 import "sync"
 
+// maxKeptWAL is how many bytes the WAL keeps on disk when it begins anew, however
+// long it has been.
+const maxKeptWAL = 64 << 20
+
 const (
 	// checkpointFrames is how many pages gather in the WAL before they are
 	// written to the file: 16 MB, in which a page that many commits change is
