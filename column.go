@@ -107,7 +107,7 @@ type Warning struct {
 // Example is a value that a warning is about.
 type Example struct {
 	// Row and Line say where it stands, from 1; 0 where that is not known.
-	Row   int64  `json:"row,omitempty"`
-	Line  int64  `json:"line,omitempty"`
+	Row   int64  `json:"row,omitzero"`
+	Line  int64  `json:"line,omitzero"`
 	Value string `json:"value"`
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/feedmill/feedmill"
 )
 
 // special is what the schemas of an operation cannot say. An operation that
@@ -46,9 +48,9 @@ var specials = map[string]special{
 	"replaySubscription": {examplesOnly: true},
 	"createListener":     {examplesOnly: true},
 	// What is read as another format than it is can turn out to be no data.
-	"createDataFeed":  {data: true, fixed: ofUpload, undrawn: []string{"path", "explode", "sourceOf", "mode", "key"}, allow: []int{422}},
-	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: []string{"path", "explode"}, allow: []int{422}},
-	"replaceDataFeed": {data: true, undrawn: []string{"path", "explode", "mode", "key"}, allow: []int{422}},
+	"createDataFeed":  {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode", "sourceOf", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
+	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode"}, feedmill.ReadingOptionNames...), allow: []int{422}},
+	"replaceDataFeed": {data: true, undrawn: append([]string{"path", "explode", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
 	"changeDataFeed":  {examplesOnly: true},
 	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version", "csv"}},
 	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version", "csv"}},
