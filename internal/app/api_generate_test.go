@@ -116,10 +116,10 @@ func (g *generator) drawBody(t *rapid.T, d *draft) {
 }
 
 // drawnBodies are the formats of a body but for those that need more than their
-// name in the header, and a parameter.
+// name in the header, and a parameter, and those that are no text.
 func drawnBodies(op operation) []mediaType {
 	return slices.DeleteFunc(slices.Clone(op.bodies), func(m mediaType) bool {
-		return m.name == "multipart/form-data" || m.name == "application/octet-stream"
+		return m.name == "multipart/form-data" || m.name == "application/octet-stream" || strings.HasPrefix(m.name, "application/vnd.")
 	})
 }
 

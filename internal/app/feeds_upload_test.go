@@ -101,7 +101,7 @@ func TestForms(t *testing.T) {
 		{name: "no type", parts: [][3]string{{"x.jsonl", "", "{\"a\":1}\n"}}, status: 201, feedName: "x.jsonl"},
 		{name: "named", parts: [][3]string{{"x.json", "", `[{"a":1}]`}}, query: "&name=Mine", status: 201, feedName: "Mine"},
 		{name: "unknown", parts: [][3]string{{"x.bin", "application/octet-stream", "a"}}, status: 400},
-		{name: "a workbook", parts: [][3]string{{"x.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "PK"}}, status: 415},
+		{name: "a cut workbook", parts: [][3]string{{"x.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "PK"}}, status: 422},
 		{name: "two files", parts: [][3]string{{"a.csv", "text/csv", "a\n1\n"}, {"b.csv", "text/csv", "a\n1\n"}}, status: 400},
 		{name: "no file", status: 400},
 		{name: "empty file", parts: [][3]string{{"a.csv", "text/csv", ""}}, status: 400},
@@ -166,8 +166,9 @@ func TestBadUploadsKeepNothing(t *testing.T) {
 		{name: "type unknown", query: "-?type=magic", mediaType: "text/csv", data: "a\n1\n", status: 400, place: "parameter type", says: "rest"},
 		{name: "type to come", query: "-?type=queryBuilder", mediaType: "text/csv", data: "a\n1\n", status: 400, place: "parameter type", says: "yet"},
 		{name: "unknown content type", mediaType: "image/png", data: "a", status: 415, place: "header Content-Type"},
-		{name: "to come", mediaType: "application/vnd.apache.parquet", data: "PAR1", status: 415, place: "header Content-Type"},
-		{name: "format to come", query: "&format=xlsx", mediaType: "text/csv", data: "a", status: 400, place: "parameter format", says: "yet"},
+		{name: "to come", mediaType: "application/vnd.ms-excel", data: "x", status: 415, place: "header Content-Type"},
+		{name: "no parquet", mediaType: "application/vnd.apache.parquet", data: "PAR1", status: 422, says: "only 4 bytes"},
+		{name: "format to come", query: "&format=xlsb", mediaType: "text/csv", data: "a", status: 400, place: "parameter format", says: "yet"},
 		{name: "octet-stream", mediaType: "application/octet-stream", data: "a\n1\n", status: 400, place: "parameter format"},
 		{name: "path of csv", query: "&path=$.a", mediaType: "text/csv", data: "a\n1\n", status: 400, place: "parameter path"},
 		{name: "path", query: "&path=$[", mediaType: "application/json", data: "[]", status: 400, place: "parameter path"},
@@ -220,7 +221,7 @@ func TestBadUploadsKeepNothing(t *testing.T) {
 
 func TestAllFaultsOfAnUploadAreListed(t *testing.T) {
 	s := start(t, setup{})
-	got := s.sendData(t, "POST", "/data_feeds?format=xlsx&types=x&mode=merge&name=%20&nme=x", "text/csv", "a\n1\n")
+	got := s.sendData(t, "POST", "/data_feeds?format=xls&types=x&mode=merge&name=%20&nme=x", "text/csv", "a\n1\n")
 	if places := got.problem(t).places(); len(places) != 6 || got.status != 400 {
 		t.Errorf("%d %q", got.status, places)
 	}
