@@ -33,7 +33,8 @@ type Response struct {
 	// Path says where the records of a JSON document are, and Explode where in
 	// a record the array is whose elements become rows.
 	Path, Explode string
-	// Sheet is the number of the worksheet, from 1.
+	// Sheet is the number of the worksheet, from 1; 0 is the one that the path names,
+	// or else the first.
 	Sheet int
 	// Types is auto, or text to leave every column text.
 	Types string

@@ -155,7 +155,7 @@ func (d *Definition) readMode(o *object, incremental bool) {
 }
 
 func readResponse(o *object) Response {
-	r := Response{Format: "auto", Sheet: 1, Types: "auto"}
+	r := Response{Format: "auto", Types: "auto"}
 	response := o.object("response")
 	if shape := o.readShape(response); shape.any() {
 		r.Shape = &shape
@@ -191,7 +191,9 @@ func readResponse(o *object) Response {
 	if response.Has("sheet") && !takes(r.Format, "sheet") {
 		response.Fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
 	}
-	r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
+	if response.Has("sheet") {
+		r.Sheet = int(response.integer("sheet", 1, 1, maxSheet))
+	}
 	r.Types = response.choice("types", "auto", "auto", "text")
 	r.Entry, _ = response.text("entry")
 	r.MissingEmpty = response.choice("missing", "fail", "fail", "empty") == "empty"
@@ -220,7 +222,8 @@ func takes(format, parameter string) bool {
 	return !known || slices.Contains(f.Parameters, parameter)
 }
 
-// recordPath reads a path into records, which tables have none of.
+// recordPath reads a path into records, which tables have none of. In a spreadsheet it
+// is a range, a defined name or a table, which only the workbook can tell.
 func (o *object) recordPath(name, format string) string {
 	s, ok := o.text(name)
 	switch {
@@ -228,7 +231,8 @@ func (o *object) recordPath(name, format string) string {
 	case s == "":
 		o.Fault(name, "This must not be empty; leave it out where there is none.")
 	case !takes(format, name):
-		o.Fault(name, "Data in "+format+" has no paths; this is for JSON and XML.")
+		o.Fault(name, "Data in "+format+" has nothing that this could name; leave it out.")
+	case takes(format, "sheet") && format != "auto":
 	case format == "xml" || name == "path" && s[0] == '/' && format == "auto":
 		check := xml.CheckPath
 		if name == "explode" {
@@ -243,7 +247,7 @@ func (o *object) recordPath(name, format string) string {
 			full = "$." + s
 		}
 		if _, err := jsonpath.Parse(full); err != nil {
-			o.Fault(name, "This is no JSONPath: "+err.Error()+".")
+			o.Fault(name, "This is no JSONPath: "+err.Error()+". Where the data is a spreadsheet, say so in response.format.")
 		}
 	}
 	return s

@@ -29,7 +29,7 @@ func TestParseWhole(t *testing.T) {
 	if d.Name != "Orders" || d.Mode != feedmill.ModeMerge || !slices.Equal(d.Key, []string{"id"}) || d.Host() != "api.test:8443" || d.Schedule.Cron == "" {
 		t.Errorf("%+v", d)
 	}
-	if want := (Response{Format: "json", Path: "$.data[*]", Explode: "lines[*]", Sheet: 1, Types: "text"}); d.Response != want {
+	if want := (Response{Format: "json", Path: "$.data[*]", Explode: "lines[*]", Types: "text"}); d.Response != want {
 		t.Errorf("%+v", d.Response)
 	}
 	if column, ok := d.Spec.CursorColumn(); !ok || column != "meta.updated" || d.Spec.pagination.maxBytes != 1000 {
@@ -65,7 +65,7 @@ func TestParseDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := d.Spec
-	if d.Name != "api.test" || d.Mode != feedmill.ModeReplace || d.Response != (Response{Format: "auto", Sheet: 1, Types: "auto"}) || !d.Schedule.IsZero() ||
+	if d.Name != "api.test" || d.Mode != feedmill.ModeReplace || d.Response != (Response{Format: "auto", Types: "auto"}) || !d.Schedule.IsZero() ||
 		s.request.method != "GET" || s.request.timeout != defaultTimeout || s.maxAttempts != 5 || s.pagination.maxPages != 1000 || s.pagination.maxBytes != 1000 {
 		t.Errorf("%+v %+v", d, s)
 	}
@@ -98,9 +98,10 @@ func TestParseFaults(t *testing.T) {
 		}},
 		{`{` + url + `,"naem":"x","name":"","mode":"merge","schedule":{"every":"1s"},"key":[1,"a","a"]}`, []string{"/key/0", "/key/2", "/naem", "/name", "/schedule/every"}},
 		{`{` + url + `,"mode":"merge"}`, []string{"/key"}},
-		{`{` + url + `,"response":{"format":"xlsx","path":"","sheet":0,"types":"x","more":1}}`, []string{
+		{`{` + url + `,"response":{"format":"pdf","path":"","sheet":0,"types":"x","more":1}}`, []string{
 			"/response/format", "/response/more", "/response/path", "/response/sheet", "/response/types",
 		}},
+		{`{` + url + `,"response":{"format":"xlsx","path":"","explode":"b","sheet":0}}`, []string{"/response/explode", "/response/path", "/response/sheet"}},
 		{`{` + url + `,"response":{"format":"csv","path":"$.a","explode":"b","sheet":1}}`, []string{"/response/explode", "/response/path", "/response/sheet"}},
 		{`{` + url + `,"response":{"path":"data"}}`, []string{"/response/path"}},
 		{`{` + url + `,"auth":{}}`, []string{"/auth/kind"}},

@@ -260,7 +260,7 @@ func markRows(feeds []feedmill.Feed, positions, before [][]byte, m marks) ([]fee
 func (s *Spec) reading(feedSpec []byte, cursor *Cursor) (feedmill.PageReading, error) {
 	response, err := ResponseOf(feedSpec)
 	r := feedmill.PageReading{
-		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Text: response.Types == "text", ReadingOptions: response.Options},
+		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Sheet: response.Sheet, Text: response.Types == "text", ReadingOptions: response.Options},
 		List:    s.Paginated(), See: cursor.See,
 	}
 	if r.Format == "auto" {
