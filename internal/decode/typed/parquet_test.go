@@ -117,7 +117,7 @@ func TestOldTimestamps(t *testing.T) {
 // record is a batch with the values of the test.
 func (test typesTest) record(t *testing.T) arrow.RecordBatch {
 	t.Helper()
-	values, _, err := array.FromJSON(memory.DefaultAllocator, test.field.Type, strings.NewReader(test.values), array.WithUseNumber())
+	values, _, err := array.FromJSON(memory.DefaultAllocator, test.field.Type, strings.NewReader(test.values))
 	if err != nil {
 		t.Fatalf("%s: %v", test.field.Type, err)
 	}
