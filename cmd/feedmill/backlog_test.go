@@ -66,7 +66,7 @@ func workOff(t *testing.T, data string, env []string, activate func() error, dat
 	awaitCount(t, &arrived, n)
 	t.Logf("backlog of %d: ready after %v; %s; a delivery took first %s, then %s", n, ready, p.memory(t), early, late)
 	for i := range late.processor {
-		if late.processor[i] > 2*early.processor[i] {
+		if late.processor[i] > 2*early.processor[i]+late.grain {
 			t.Errorf("a delivery costs %v of the processor late, %v early", late.processor[i], early.processor[i])
 		}
 	}
@@ -106,6 +106,10 @@ func publishMany(t *testing.T, p *process, n int) {
 type cost struct {
 	time      time.Duration
 	processor [2]time.Duration
+	// grain is how much of the processor's time cannot be told apart from none: the
+	// clock ticks, and garbage is collected at any time. A thousand deliveries take
+	// only a few ticks.
+	grain time.Duration
 }
 
 func (c cost) String() string {
@@ -129,6 +133,7 @@ func (p *process) stretch(t *testing.T, arrived *atomic.Int64, from, to int, dat
 	return cost{
 		time:      ended.Sub(began) / n,
 		processor: [2]time.Duration{(after[0] - before[0]) / n, (after[1] - before[1]) / n},
+		grain:     5 * tick / n,
 	}
 }
 
@@ -143,6 +148,9 @@ func awaitCount(t *testing.T, arrived *atomic.Int64, n int) {
 		}
 	}
 }
+
+// tick is how exactly the processor's time is known.
+const tick = 10 * time.Millisecond
 
 // processorTime is how much of the processor a process has used.
 func processorTime(t *testing.T, pid int) time.Duration {
@@ -161,7 +169,7 @@ func processorTime(t *testing.T, pid int) time.Duration {
 		}
 		sum += n
 	}
-	return time.Duration(sum) * 10 * time.Millisecond
+	return time.Duration(sum) * tick
 }
 
 // databaseTime is how much of the processor the connections to a database have

@@ -156,6 +156,7 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		t.Fatal(err)
 	}
 	event := client.NewEvent{Type: "tag.created", ResourceID: "t_1"}
+	hourAgo := client.ReplayRange{Since: time.Now().Add(-time.Hour)}
 	const cloudEvent = `{"specversion":"1.0","id":"1","source":"/shop","type":"tag.created"}`
 
 	return map[string]func(context.Context) error{
@@ -203,11 +204,33 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return c.DeleteSubscription(ctx, id)
 		},
-		"TestSubscription": func(ctx context.Context) error { return second(c.TestSubscription(ctx, sub)) },
-		"RotateSecret":     func(ctx context.Context) error { return second(c.RotateSecret(ctx, sub, 0)) },
-		"ReplaySubscription": func(ctx context.Context) error {
-			return second(c.ReplaySubscription(ctx, sub, client.ReplayRange{Since: time.Now().Add(-time.Hour)}))
+		"TestSubscription":   func(ctx context.Context) error { return second(c.TestSubscription(ctx, sub)) },
+		"RotateSecret":       func(ctx context.Context) error { return second(c.RotateSecret(ctx, sub, 0)) },
+		"ReplaySubscription": func(ctx context.Context) error { return second(c.ReplaySubscription(ctx, sub, hourAgo)) },
+		"Replay": func(ctx context.Context) error {
+			replay, err := c.ReplaySubscription(ctx, sub, hourAgo)
+			if err != nil {
+				return err
+			}
+			return second(c.Replay(ctx, sub, replay.ID))
 		},
+		"CancelReplay": func(ctx context.Context) error {
+			// It takes seconds, so that there is something to cancel.
+			_, err := c.PublishAll(ctx, slices.Repeat([]client.NewEvent{event}, 10))
+			if err != nil {
+				return err
+			}
+			id, err := newSub(ctx)
+			if err != nil {
+				return err
+			}
+			replay, err := c.ReplaySubscription(ctx, id, client.ReplayRange{Since: hourAgo.Since, State: feedmill.ReplayMissing, Rate: 1})
+			if err != nil {
+				return err
+			}
+			return second(c.CancelReplay(ctx, id, replay.ID))
+		},
+		"RetrySubscription": func(ctx context.Context) error { return second(c.RetrySubscription(ctx, sub)) },
 		"Deliveries": func(ctx context.Context) error {
 			return firstOf(c.Deliveries(ctx, sub, client.DeliveryQuery{Type: "metric.created"}))
 		},

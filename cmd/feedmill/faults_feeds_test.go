@@ -137,10 +137,11 @@ func TestFeedsOutliveKills(t *testing.T) {
 }
 
 // TestUploadToAFullDisk holds that an upload that does not fit is refused for the
-// time being, and leaves what is there alone.
+// time being, and leaves what is there alone. Nothing of the disk is kept free, so that
+// it is the disk that refuses.
 func TestUploadToAFullDisk(t *testing.T) {
 	d := newDisk(t, "32m")
-	p := d.serve(t)
+	p := d.serve(t, "FEEDMILL_MIN_FREE_DISK=0")
 	key := p.mustFirstKey(t)
 	c := p.client(key)
 	c.Tries = 1
