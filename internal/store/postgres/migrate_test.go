@@ -91,8 +91,10 @@ func atVersion2(t *testing.T, url string) (sub feedmill.Subscription, old map[fe
 		}
 		old[state] = d
 	}
-	exec(`INSERT INTO replays (id, workspace_id, subscription_id, states, created_at, made, stepped_at) VALUES ($1, $2, $3, '{exhausted}', now(), 0, now())`,
-		feedmill.NewID(feedmill.PrefixReplay), sub.Workspace, sub.ID)
+	for _, bounds := range []string{"NULL, NULL", "now() + interval '1 hour', NULL", "NULL, now() - interval '1 hour'"} {
+		exec(`INSERT INTO replays (id, workspace_id, subscription_id, since, until, states, created_at, made, stepped_at)
+			VALUES ($1, $2, $3, `+bounds+`, '{exhausted}', now(), 0, now())`, feedmill.NewID(feedmill.PrefixReplay), sub.Workspace, sub.ID)
+	}
 	return sub, old
 }
 
@@ -159,8 +161,10 @@ func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 			t.Errorf("attempts of a %s delivery are %+v, %v", d.State, attempts, err)
 		}
 	}
-	if worked, _, err := db.StepReplay(ctx, time.Now(), 10, 10); err != nil || !worked {
-		t.Errorf("the replay made a step: %v, %v", worked, err)
+	for range 3 { // one replay for all there is, and one each for before and after it
+		if worked, _, err := db.StepReplay(ctx, time.Now(), 10, 10); err != nil || !worked {
+			t.Errorf("a replay made a step: %v, %v", worked, err)
+		}
 	}
 	due, err := db.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Limit: 9})
 	if err != nil || len(due) != 1 || due[0].Event != old[feedmill.DeliveryExhausted].Event {

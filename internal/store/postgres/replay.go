@@ -53,7 +53,7 @@ func scanReplay(row record.Row) (r storedReplay, err error) {
 		&r.CreatedAt, &done, &cancelled, &r.Reason, &r.beforeSeq)
 	r.Since, r.Until, r.EndedAt, r.CreatedAt = orZero(since), orZero(until), orZero(done), r.CreatedAt.UTC()
 	if r.Bound == "" { // it was begun before there were bounds
-		r.Bound = feedmill.FirstID(feedmill.PrefixDelivery, r.CreatedAt.Add(aDay))
+		r.reached, r.Bound = max(r.reached, r.First()), feedmill.FirstID(feedmill.PrefixDelivery, r.CreatedAt.Add(aDay))
 		if until != nil {
 			r.Bound = min(r.Bound, feedmill.FirstID(feedmill.PrefixDelivery, r.Until))
 		}
