@@ -242,6 +242,42 @@ var versionCases = []testCase{
 		forgets(t, s, at.Add(feedmill.KeepDeletedFor-time.Millisecond))
 		forgets(t, s, at.Add(feedmill.KeepDeletedFor), first, second)
 	}},
+	{name: "what a workspace has stored is counted until it is forgotten", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now()
+		w, other := newWorkspace(t, s), newWorkspace(t, s)
+		stores := func(w feedmill.ID, bytes int64, originals ...string) {
+			t.Helper()
+			got, names, err := s.StoredFiles(ctx, w)
+			must(t, err)
+			slices.Sort(names)
+			slices.Sort(originals)
+			equal(t, "bytes", bytes, got)
+			equal(t, "originals", originals, names)
+		}
+		stores(w.ID, 0)
+		f, first, r := newFeed(w.ID)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &r}, nil, maxAttempts, nil)
+		must(t, err)
+		stores(w.ID, first.Bytes, first.Original)
+		for i, original := range []string{first.Original, ""} {
+			v, r := nextVersion(f)
+			v.Original, v.Bytes = original, int64(i+1)
+			f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), maxAttempts)
+			must(t, err)
+		}
+		stores(w.ID, first.Bytes+3, first.Original)
+		second, v, r := newFeed(w.ID)
+		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: second, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
+		must(t, err)
+		stores(w.ID, first.Bytes+3+v.Bytes, first.Original, v.Original)
+		stores(other.ID, 0)
+		_, err = s.DeleteFeed(ctx, w.ID, f.ID, at, nil, maxAttempts)
+		must(t, err)
+		stores(w.ID, first.Bytes+3+v.Bytes, first.Original, v.Original)
+		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor), 100)
+		must(t, err)
+		stores(w.ID, v.Bytes, v.Original)
+	}},
 	{name: "files that nothing has are told from those in use", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		f, v, r := newFeed(newWorkspace(t, s).ID)

@@ -103,6 +103,10 @@ type Store interface {
 	// given (which is the time in their id), and their traces. The last one of
 	// a feed stays, and so does one that has not ended while its feed is there.
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
+	// StoredFiles adds up the tables of a workspace that ForgetVersions has not
+	// come to, those of deleted feeds too, and names each original beside them
+	// once.
+	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
 	// UnusedFiles are those of the names that no version and no refresh has.
 	// A file is on disk before its version is: only of one that has been there
 	// for longer than an upload can take does this say that it is an orphan.
