@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
+	"github.com/feedmill/feedmill/internal/store/storetest"
 )
 
 // crowd is how many goroutines call at once.
@@ -55,6 +56,12 @@ func BenchmarkSettle(b *testing.B) {
 		}
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkFanout accepts events that very many subscriptions listen to.
+func BenchmarkFanout(b *testing.B) {
+	db, _ := benchStore(b)
+	storetest.FanoutCost(b, db)
 }
 
 // inCrowd calls do n times from a crowd.

@@ -155,11 +155,16 @@ func (t *tx) acceptTogether(events []feedmill.Event, each []int, maxAttempts int
 func (t *tx) makeDeliveries(events []freshEvent, seq int64, maxAttempts int, accepted []feedmill.Accepted) ([]feedmill.DueDelivery, error) {
 	w := t.writeDeliveries(maxAttempts)
 	call, room := -1, 0
+	alike := countAlike(events)
 	for _, e := range events {
 		if seq++; e.call != call {
 			call, room = e.call, feedmill.MaxMadeAtOnce
 		}
-		found, err := t.match(e.Event)
+		n := 1
+		if alike != nil {
+			n = alike[e.alike()]
+		}
+		found, err := t.match(e.Event, n)
 		if err != nil {
 			return nil, err
 		}
@@ -184,6 +189,30 @@ func (t *tx) makeDeliveries(events []freshEvent, seq int64, maxAttempts int, acc
 		}
 	}
 	return w.end()
+}
+
+// alikeEvents are those of a call that are for the same subscriptions.
+type alikeEvents struct {
+	topic
+	call int
+}
+
+func (e freshEvent) alike() alikeEvents {
+	name, _, resource := e.Match()
+	return alikeEvents{topic{e.Workspace, name, resource}, e.call}
+}
+
+// countAlike counts the events that are alike, where they can be so many that it
+// matters.
+func countAlike(events []freshEvent) map[alikeEvents]int {
+	if len(events)*(fewMatches+1) <= feedmill.MaxMadeAtOnce {
+		return nil
+	}
+	alike := make(map[alikeEvents]int)
+	for _, e := range events {
+		alike[e.alike()]++
+	}
+	return alike
 }
 
 // claimPublisherID claims the publisher's id of an event and returns the event

@@ -31,6 +31,8 @@ const (
 type matched struct {
 	to   []match
 	more bool
+	// uncounted says that there are others, and it is not known how many.
+	uncounted bool
 }
 
 const (
@@ -39,49 +41,73 @@ const (
 	anyMatches = ` LIMIT ?5`
 )
 
-// match finds the subscriptions that an event is for. One that names both the event
-// and its family is found once.
-func (t *tx) match(e feedmill.Event) (matched, error) {
+// match finds the subscriptions that an event is for, of which its call has so many
+// like it. One that names both the event and its family is found once.
+func (t *tx) match(e feedmill.Event, alike int) (matched, error) {
 	name, wildcard, resource := e.Match()
 	key := topic{e.Workspace, name, resource}
-	if found, ok := t.matches[key]; ok {
+	found, known := t.matches[key]
+	if known && !found.uncounted {
 		return found, nil
 	}
 	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard, resource}
 	if resource != "" {
 		query = unfilteredTopic + filteredTopic
 	}
-	found, err := t.readMatches(query, append(args, fewMatches+1))
-	if err == nil && len(found.to) > fewMatches {
-		var n int
-		const most = feedmill.MaxMadeAtOnce + 1
-		err = t.each(`SELECT count(*) FROM (`+query+anyMatches+`)`, append(args, most), func(r *row) { n = int(r.int()) })
-		switch {
-		case err != nil:
-		case n == most:
+	var err error
+	if !known {
+		found, err = t.readMatches(query, args, fewMatches)
+	}
+	if err == nil && found.uncounted {
+		// The first few can be too many already, with all that are alike. Another
+		// call may have fewer of those, so that is not remembered.
+		if len(found.to)*alike > feedmill.MaxMadeAtOnce {
+			t.rememberMatches(key, found)
 			found.more = true
-		default:
-			found, err = t.readMatches(query, append(args, most))
+			return found, nil
 		}
+		found, err = t.countMatches(query, args, found)
 	}
 	if err != nil {
 		return matched{}, err
 	}
-	if t.matchCount+len(found.to) > maxMatches {
-		t.forgetMatches()
-	}
-	t.matches[key] = found
-	t.matchCount += len(found.to) + 1
+	t.rememberMatches(key, found)
 	return found, nil
 }
 
-func (t *tx) readMatches(query string, args []any) (matched, error) {
+// countMatches reads all matches where there are some already and others, unless
+// those are too many.
+func (t *tx) countMatches(query string, args []any, some matched) (matched, error) {
+	var n int
+	err := t.each(`SELECT count(*) FROM (`+query+anyMatches+`)`, append(args, feedmill.MaxMadeAtOnce+1), func(r *row) { n = int(r.int()) })
+	if err != nil || n > feedmill.MaxMadeAtOnce {
+		some.more, some.uncounted = true, false
+		return some, err
+	}
+	return t.readMatches(query, args, n)
+}
+
+// readMatches reads matches, at most so many and one to see that there are others.
+func (t *tx) readMatches(query string, args []any, most int) (matched, error) {
 	var found []match
-	err := t.each(query+anyMatches, args, func(r *row) {
+	err := t.each(query+anyMatches, append(args, most+1), func(r *row) {
 		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0, int(r.int())})
 	})
+	others := len(found) > most // before a subscription that is found twice is taken for one
 	slices.SortFunc(found, func(a, b match) int { return strings.Compare(string(a.subscription), string(b.subscription)) })
-	return matched{to: slices.Compact(found)}, err
+	return matched{to: slices.Compact(found), uncounted: others}, err
+}
+
+// rememberMatches remembers who listens to a topic for the rest of the transaction.
+func (t *tx) rememberMatches(key topic, found matched) {
+	if t.matchCount+len(found.to) > maxMatches {
+		t.forgetMatches()
+	}
+	if _, known := t.matches[key]; !known {
+		t.matchCount++
+	}
+	t.matches[key] = found
+	t.matchCount += len(found.to)
 }
 
 // anyOrdered reports whether one of the subscriptions is ordered.

@@ -48,7 +48,7 @@ func Run(t *testing.T, e Engine) {
 			{"listeners", listenerCases},
 			{"matching", matchCases},
 			{"events", eventCases},
-			{"fan-outs", fanoutCases},
+			{"fan-outs", append(fanoutCases, manyMatchCases...)},
 			{"deliveries", deliveryCases},
 			{"due", dueCases},
 			{"settle", settleCases},
