@@ -15,6 +15,7 @@ type tablePages struct {
 	options Options
 	names   []string
 	byName  map[string]int
+	found   feedmill.Findings
 }
 
 func (p *tablePages) Names() []string { return slices.Clone(p.names) }
@@ -28,12 +29,15 @@ func (p *tablePages) Column(name string) int {
 	return -1
 }
 
-// Found is nothing, as the formats of such pages say how they are written.
-func (p *tablePages) Found() feedmill.Findings { return feedmill.Findings{} }
+// Found is how the first page that has records is written, such as which sheets it has.
+func (p *tablePages) Found() feedmill.Findings { return p.found }
 
 // add takes a page that was opened in, and gives its records to each.
 func (p *tablePages) add(ctx context.Context, table Table, in pageData) (page, []feedmill.Warning, error) {
 	t := &tablePage{Table: table, first: in.first}
+	if len(p.names) == 0 {
+		p.found = table.Found()
+	}
 	if err := p.place(t); err != nil {
 		return nil, nil, err
 	}
