@@ -47,11 +47,8 @@ func (b *recordBlock) scan(data []byte) bool {
 	if len(data) > 0 && (len(b.ends) == 0 || int(b.ends[len(b.ends)-1]) != len(data)-1) {
 		return false // the last record does not end: a quote is open
 	}
-	fine := false
-	if b.regular = false; !b.holdsHeader() {
-		b.regular, fine = b.rectangle(quotes > 0)
-	}
-	if !b.regular {
+	var fine bool
+	if b.regular, fine = b.rectangle(quotes > 0); !b.regular {
 		b.quotes, b.returns, b.escaped = 0, 0, b.escaped[:0]
 		fine = b.countRows(quotes > 0)
 	}
@@ -59,7 +56,7 @@ func (b *recordBlock) scan(data []byte) bool {
 }
 
 // rectangle makes the cells of a block whose records all have as many fields
-// as there are columns.
+// as there are columns, and of which none can be a header that stands again.
 func (b *recordBlock) rectangle(quoted bool) (regular, fine bool) {
 	if len(b.ends)%b.columns != 0 {
 		return false, false
@@ -72,6 +69,9 @@ func (b *recordBlock) rectangle(quoted bool) (regular, fine bool) {
 	start := uint32(0)
 	last := b.columns - 1
 	for row := 0; row < len(cells); row += b.columns {
+		if b.mayBeHeader(start) {
+			return false, false
+		}
 		ends := b.ends[row : row+b.columns]
 		out := cells[row : row+b.columns]
 		for column, end := range ends[:last] {

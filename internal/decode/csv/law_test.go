@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/decodetest"
 	"github.com/feedmill/feedmill/internal/decode/input"
@@ -120,6 +121,13 @@ func TestCSVReadsWhatIsWritten(t *testing.T) {
 		}
 		for last := len(rows) - 1; last >= 0 && !quoteAll && strings.Join(rows[last], "") == ""; last-- {
 			rows = rows[:last] // rows of delimiters at the end are none
+		}
+		warnings, err := c.Warnings()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if slices.ContainsFunc(warnings, func(w feedmill.Warning) bool { return w.Code == feedmill.WarnFooter }) {
+			rt.Skip("a last row of which only the first cell is filled may be a note")
 		}
 		got := decodetest.Rows(t, c)
 		for i := range got {

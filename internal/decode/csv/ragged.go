@@ -100,18 +100,11 @@ func isHeaderLine(header [][]byte, line []byte) bool {
 	return false
 }
 
-// holdsHeader reports whether data may have a line of the header in it. It looks
-// for the beginning of one behind a line end, which is fast.
-func (b *recordBlock) holdsHeader() bool {
+// mayBeHeader reports whether a record that begins there begins as a line of the header does.
+func (b *recordBlock) mayBeHeader(start uint32) bool {
 	const enough = 24
 	for _, line := range b.header {
-		begin := line[:min(len(line), enough)]
-		if bytes.HasPrefix(b.data, begin) {
-			return true
-		}
-		var room [enough + 1]byte
-		room[0] = b.dialect.Newline
-		if bytes.Contains(b.data, room[:1+copy(room[1:], begin)]) {
+		if b.data[start] == line[0] && bytes.HasPrefix(b.data[start:], line[:min(len(line), enough)]) {
 			return true
 		}
 	}
