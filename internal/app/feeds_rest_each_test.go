@@ -71,6 +71,36 @@ func TestParentAndChild(t *testing.T) {
 	}
 }
 
+// A new row of one parent that is like a stored row of another is kept, once.
+func TestParentsHaveTheirOwnRows(t *testing.T) {
+	s := start(t, webhooks)
+	var mu sync.Mutex
+	rows := map[string]string{"/a": `{"at":1,"what":"opened"}`}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `[%s]`, rows[r.URL.Path])
+	}))
+	t.Cleanup(api.Close)
+	definition := `{"request":{"url":"` + api.URL + `/{{door.name}}"},"each":{"in":{"values":[{"name":"a"},{"name":"b"}]},"as":"door"%s},
+		"incremental":{"cursorPath":"$.at","param":{"name":"since"}}}`
+	refused := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", body: fmt.Sprintf(definition, "")})
+	if refused.status != 400 || !strings.Contains(refused.body, `"/each/include"`) {
+		t.Errorf("%d %s", refused.status, refused.body)
+	}
+	f := s.fetched(t, "", fmt.Sprintf(definition, `,"include":["name"]`))
+	mu.Lock()
+	rows["/b"] = rows["/a"]
+	mu.Unlock()
+	for range 2 {
+		s.refreshed(t, f.ID)
+		if got := s.read(t, f.ID, ""); got != `{"at":1,"what":"opened","door.name":"a"}`+"\n"+`{"at":1,"what":"opened","door.name":"b"}`+"\n" {
+			t.Error(got)
+		}
+	}
+}
+
 // A backfill goes on at the window where it failed, and its first version is whole.
 func TestBackfillGoesOn(t *testing.T) {
 	s := start(t, webhooks)

@@ -76,6 +76,8 @@ type Job struct {
 	// Close.
 	Stage, Print string
 	Close        *[]io.Closer
+	// CompareRows says that rows that come again are known by their values alone.
+	CompareRows bool
 	// Entry is which file of a zip archive is meant, empty for the only one.
 	Entry string
 	// Progress is told how many units are done; it may be nil.

@@ -44,6 +44,7 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	}
 	reused := reuse(&old, &change, kept)
 	d, found := readDefinition(old, maxBytes)
+	d.checkApart(found)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {
 			found.faults.Note(pointer, "There is no such secret that could stay; write its value.")

@@ -37,6 +37,7 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 		return nil, err
 	}
 	d, r := readDefinition(doc, maxBytes)
+	d.checkApart(r)
 	if err := r.refusal(); err != nil {
 		return d, err
 	}

@@ -48,6 +48,9 @@ func (s *Source) DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, e
 			d.Mode = feedmill.ModeMerge
 		}
 	}
+	if comparesRows(d.Mode, d.Key) && mixesParents(&source) {
+		return feedmill.FeedDefinition{}, feedmill.Invalid("", feedmill.Fault{Pointer: "/key", Detail: tellApart})
+	}
 	spec, err := Overlay(d.Public(), sourceSpec)
 	return feedmill.FeedDefinition{Name: d.Name, Description: d.Description, Mode: d.Mode, Key: d.Key, Spec: spec}, err
 }
@@ -174,7 +177,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if job.Position, err = Earliest(positions...); err != nil {
 		return feedmill.Fetched{}, err
 	}
-	job.Count = spec.counting(f.Feeds)
+	job.Count, job.CompareRows = spec.counting(f.Feeds), anyCompared(f.Feeds)
 	job.Print = hex.EncodeToString(print.Sum(nil)[:16])
 	result, err := s.fetcher.Fetch(ctx, job, sink)
 	if err != nil {

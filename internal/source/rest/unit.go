@@ -37,6 +37,9 @@ func (r *run) units(ctx context.Context) ([]unit, []window, error) {
 		return unitsOf(nil, windows), windows, nil
 	}
 	parents, err := r.parents(ctx)
+	if err == nil {
+		err = r.checkApart(parents)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

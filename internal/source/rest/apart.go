@@ -1,0 +1,71 @@
+package rest
+
+import (
+	"slices"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// Where rows are added to those that are there and have no key, a row that comes again
+// is known by being equal to a stored one. With several parents that takes a column by
+// which their rows differ: a new row of one could be equal to a stored row of another,
+// and would be left out.
+
+const tellApart = "Rows that are fetched again are known by their values here, so a new row of one parent could be taken for a stored one of another and be lost. " +
+	"Give key, or name in each.include what tells the parents apart; a list of values then has objects, such as {\"name\": \"a\"}."
+
+// comparesRows reports whether rows that come again are known by their values alone.
+func comparesRows(mode feedmill.FeedMode, key []string) bool {
+	return mode == feedmill.ModeAppend && len(key) == 0
+}
+
+// mixesParents reports whether the rows of several parents of a source cannot be told
+// apart.
+func mixesParents(source *strictjson.Value) bool {
+	each, incremental := source.Member("each"), source.Member("incremental")
+	if each == nil || each.Kind != '{' || incremental == nil || incremental.Kind != '{' {
+		return false
+	}
+	if include := each.Member("include"); include != nil && len(include.Items) > 0 {
+		return false
+	}
+	values := source.At("/each/in/values")
+	return values == nil || len(values.Items) > 1
+}
+
+// checkApart notes a definition whose rows would be mixed up.
+func (d *Definition) checkApart(r *reading) {
+	if comparesRows(d.Mode, d.Key) && mixesParents(&d.doc) {
+		r.faults.Note("/each/include", tellApart)
+	}
+}
+
+// checkApart refuses parents whose rows have the same columns of them, where these are
+// what tells their rows apart.
+func (r *run) checkApart(parents []parent) error {
+	if !r.job.CompareRows || r.spec.incremental == nil {
+		return nil
+	}
+	seen := make(map[string]int)
+	for i, p := range parents {
+		var columns []byte
+		for _, c := range p.with {
+			columns = append(append(columns, c.JSON...), '\n')
+		}
+		other, known := seen[string(columns)]
+		if known && parents[other].key != p.key {
+			return fail("each", nil, "The rows %d and %d of each.in are not told apart by each.include. %s", other+1, i+1, tellApart)
+		}
+		if !known {
+			seen[string(columns)] = i
+		}
+	}
+	return nil
+}
+
+// anyCompared reports whether one of the feeds knows rows that come again by their
+// values alone.
+func anyCompared(feeds []feedmill.Feed) bool {
+	return slices.ContainsFunc(feeds, func(f feedmill.Feed) bool { return comparesRows(f.Mode, f.Key) })
+}

@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Rows of several parents that could be taken for each other are refused where they
+// are compared by their values, and nowhere else.
+func TestMixedParentsAreRefused(t *testing.T) {
+	const (
+		since = `,"incremental":{"cursorPath":"$.at","param":{"name":"since"}}`
+		days  = `,"incremental":{"step":"1d","start":"2026-01-01","format":"date","param":{"name":"from"}}`
+		feed  = `{"feedId":"df_01jb3zv8k5f7q9w2x4y6z8a0bc"}`
+	)
+	s := NewSource(Options{CheckURL: func(*url.URL) error { return nil }})
+	for _, test := range []struct {
+		in, more string
+		refused  bool
+	}{
+		{`{"values":[{"a":1},{"a":2}]}`, since, true},
+		{feed, since, true},
+		{feed, days, true},
+		{feed, since + `,"mode":"append"`, true},
+		{`{"request":{"url":"https://a.test/all"},"path":"$[*]"}`, since, true},
+		{`{"values":[{"a":1}]}`, since, false},
+		{feed, since + `,"key":["id"]`, false},
+		{feed, `,"mode":"append"`, false},
+		{feed, `,"mode":"append","incremental":null`, false},
+		{feed, "", false},
+	} {
+		body := `{"request":{"url":"https://a.test/{{x.a}}"},"each":{"in":` + test.in + `,"as":"x"}` + test.more + `}`
+		_, err := s.Define([]byte(body))
+		if refusal, ok := err.(*feedmill.Error); ok != test.refused || ok && (len(refusal.Faults) != 1 || refusal.Faults[0].Pointer != "/each/include") {
+			t.Errorf("%s: %v", body, err)
+		}
+		if _, err := s.Define([]byte(strings.Replace(body, `"as":"x"`, `"as":"x","include":["a"]`, 1))); err != nil {
+			t.Errorf("with include, %s: %v", body, err)
+		}
+	}
+
+	// What was defined before can be mended, and not be left as it is.
+	old := `{"request":{"url":"https://a.test/{{x.a}}"},"each":{"in":` + feed + `,"as":"x"}` + since + `}`
+	if _, _, err := s.Redefine([]byte(old), nil, []byte(`{"key":["id"]}`)); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := s.Redefine([]byte(old), nil, []byte(`{"rateLimit":{"requests":1,"per":"1s"}}`)); err == nil {
+		t.Error("a definition that mixes parents is taken")
+	}
+	if _, err := s.DefineFeed([]byte(`{"response":{"path":"$.a[*]"},"key":["id"]}`), []byte(old)); err != nil {
+		t.Error(err)
+	}
+	_, err := s.DefineFeed([]byte(`{"response":{"path":"$.a[*]"}}`), []byte(old))
+	if refusal, ok := err.(*feedmill.Error); !ok || refusal.Faults[0].Pointer != "/key" {
+		t.Errorf("one more feed: %v", err)
+	}
+}
+
+// Parents whose included columns are the same fail the fetch: nothing is kept of which
+// it is not known whose it is.
+func TestParentsThatAreNotToldApart(t *testing.T) {
+	for _, test := range []struct {
+		values  string
+		compare bool
+		failure string
+	}{
+		{`{"id":1,"name":"a"},{"id":2,"name":"b"}`, true, ""},
+		{`{"id":1,"name":"a"},{"id":1,"name":"a"}`, true, ""},
+		{`{"id":1,"name":"a"},{"id":2,"name":"a"}`, true, "each"},
+		{`{"id":1,"name":"a"},{"id":2,"name":"a"}`, false, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab(t)
+			l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+				respond(w, `[{"at":1}]`)
+			})
+			job := l.job(`{"request":{"url":"https://api.test/{{x.id}}"},"each":{"in":{"values":[` + test.values + `]},"as":"x","include":["name"]},
+				"incremental":{"cursorPath":"$.at","param":{"name":"since"}}}`)
+			job.CompareRows = test.compare
+			_, err := l.fetcher.Fetch(t.Context(), job, &pages{each: 1})
+			if got := failureOf(err); got != test.failure {
+				t.Errorf("%s: %v", test.values, err)
+			}
+		})
+	}
+}
