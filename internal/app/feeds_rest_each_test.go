@@ -101,6 +101,26 @@ func TestParentsHaveTheirOwnRows(t *testing.T) {
 	}
 }
 
+// The open window of every parent is fetched again, and what is there already is not
+// kept twice, though nothing in a row says which day it is of.
+func TestWindowsOfParents(t *testing.T) {
+	s := start(t, webhooks)
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `[{"n":1},{"n":2}]`)
+	}))
+	t.Cleanup(api.Close)
+	f := s.fetched(t, "", `{"request":{"url":"`+api.URL+`/{{x.id}}"},"each":{"in":{"values":[{"id":"a"},{"id":"b"}]},"as":"x","include":["id"]},
+		"incremental":{"step":"1d","start":"{{today-3d}}","format":"date","param":{"name":"from"}}}`)
+	before := f.RowCount
+	if before < 2*2*4 {
+		t.Fatalf("%+v %+v", f, f.LastError)
+	}
+	if f, r := s.refreshed(t, f.ID); r.Requests == 2 && f.RowCount != before {
+		t.Errorf("%d rows, want %d: %+v", f.RowCount, before, r)
+	}
+}
+
 // A backfill goes on at the window where it failed, and its first version is whole.
 func TestBackfillGoesOn(t *testing.T) {
 	s := start(t, webhooks)

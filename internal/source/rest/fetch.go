@@ -243,11 +243,12 @@ func (r *run) fetch(ctx context.Context) (err error) {
 	return nil
 }
 
-// byWindow adds up the records of units that have the same window.
+// byWindow adds up the records of units that have the same window: as many of them as
+// there are parents, one after the other.
 func byWindow(records []int64, windows int) []int64 {
 	sums := make([]int64, windows)
 	for i, n := range records {
-		sums[i%max(windows, 1)] += n
+		sums[i*windows/len(records)] += n
 	}
 	return sums
 }

@@ -34,7 +34,7 @@ func (r *run) units(ctx context.Context) ([]unit, []window, error) {
 		return []unit{{}}, nil, nil
 	}
 	if r.spec.each == nil {
-		return unitsOf(nil, windows), windows, nil
+		return unitsOf(windows, []*parent{nil}), windows, nil
 	}
 	parents, err := r.parents(ctx)
 	if err == nil {
@@ -44,11 +44,11 @@ func (r *run) units(ctx context.Context) ([]unit, []window, error) {
 		return nil, nil, err
 	}
 	if r.spec.incremental != nil && r.spec.incremental.step > 0 {
-		var all []unit
+		of := make([]*parent, len(parents))
 		for i := range parents {
-			all = append(all, unitsOf(&parents[i], windows)...)
+			of[i] = &parents[i]
 		}
-		return all, windows, nil
+		return unitsOf(windows, of), windows, nil
 	}
 	all := make([]unit, len(parents))
 	for i := range parents {
@@ -57,13 +57,19 @@ func (r *run) units(ctx context.Context) ([]unit, []window, error) {
 	return all, nil, nil
 }
 
-func unitsOf(p *parent, windows []window) (all []unit) {
+// unitsOf are the windows of parents, one window of all of them after the other: the
+// rows that the next fetch can bring again are then the last ones, and in that fetch
+// the first.
+func unitsOf(windows []window, parents []*parent) (all []unit) {
 	for i := range windows {
-		u := unit{key: windows[i].from.Format(time.RFC3339) + "/" + windows[i].to.Format(time.RFC3339), window: &windows[i], parent: p}
-		if p != nil {
-			u.key = p.key + " " + u.key
+		key := windows[i].from.Format(time.RFC3339) + "/" + windows[i].to.Format(time.RFC3339)
+		for _, p := range parents {
+			u := unit{key: key, window: &windows[i], parent: p}
+			if p != nil {
+				u.key = p.key + " " + key
+			}
+			all = append(all, u)
 		}
-		all = append(all, u)
 	}
 	return all
 }
