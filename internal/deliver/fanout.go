@@ -5,14 +5,9 @@ import (
 	"time"
 )
 
-const (
-	// fanoutStep is how many promised deliveries are made in one transaction:
-	// publishers wait for no more than that.
-	fanoutStep = 250
-	// fanoutPoll is how often the store is asked for promises that this
-	// process has not heard of.
-	fanoutPoll = time.Second
-)
+// fanoutStep is how many promised deliveries are made in one transaction:
+// publishers wait for no more than that.
+const fanoutStep = 250
 
 // runFanouts makes the deliveries that were promised, step by step. After each it
 // rests for as long as it took, so that at least half of the store's time is for
@@ -24,7 +19,7 @@ func (d *Dispatcher) runFanouts(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("making promised deliveries", "error", err)
 		}
-		wait := fanoutPoll
+		wait := d.PollEvery
 		var wake <-chan struct{} = d.fanoutNow
 		if worked && err == nil {
 			d.Offer(due)
