@@ -119,7 +119,8 @@ func (g *generator) drawBody(t *rapid.T, d *draft) {
 // name in the header, and a parameter, and those that are no text.
 func drawnBodies(op operation) []mediaType {
 	return slices.DeleteFunc(slices.Clone(op.bodies), func(m mediaType) bool {
-		return m.name == "multipart/form-data" || m.name == "application/octet-stream" || strings.HasPrefix(m.name, "application/vnd.")
+		return m.name == "multipart/form-data" || m.name == "application/octet-stream" || strings.HasPrefix(m.name, "application/vnd.") ||
+			specials[op.id].data && m.name == "application/yaml" // which is for definitions
 	})
 }
 

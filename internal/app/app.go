@@ -24,6 +24,7 @@ import (
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/listen"
+	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/refresh"
 	"github.com/feedmill/feedmill/internal/store/postgres"
@@ -56,13 +57,16 @@ type store interface {
 type App struct {
 	config *config.Config
 	log    *slog.Logger
-	folder *folder
+	folder *machine.Folder
 	// replica is this process's name among those that share the store.
 	replica string
 	store   store
 	vault   *vault.Vault
 	egress  *egress.Client
 }
+
+// ErrInUse says that the data folder is another process's.
+var ErrInUse = machine.ErrInUse
 
 // storeFile is the name of the embedded store in the data folder.
 const storeFile = "feedmill.db"
@@ -94,10 +98,10 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if err != nil {
 		return nil, err
 	}
-	if a.folder, err = lockFolder(c.Data); err != nil {
+	if a.folder, err = machine.LockFolder(c.Data); err != nil {
 		return nil, err
 	}
-	if a.replica, err = replicaName(c.Data); err != nil {
+	if a.replica, err = machine.ReplicaName(c.Data); err != nil {
 		return nil, err
 	}
 	if c.DatabaseURL != "" {
@@ -148,7 +152,7 @@ func (a *App) Close() error {
 		errs = append(errs, a.store.Close())
 	}
 	if a.folder != nil {
-		errs = append(errs, a.folder.unlock())
+		errs = append(errs, a.folder.Unlock())
 	}
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/feedmill/feedmill/internal/config"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/publish"
+	"github.com/feedmill/feedmill/internal/serve"
 )
 
 // Check says what is wrong with a configuration as far as that can be told
@@ -24,7 +25,7 @@ func Check(c *config.Config) error {
 	check("egressAllow", err)
 	_, err = egress.New(egress.Options{Proxy: c.EgressProxy})
 	check("egressProxy", err)
-	_, err = newCORS(c.CORSOrigins)
+	_, err = serve.NewCORS(c.CORSOrigins)
 	check("corsOrigins", err)
 	own, err := feedmill.NewCatalogue(c.EventTypes, nil)
 	if check("eventTypes", err) {

@@ -13,6 +13,7 @@ import (
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/listen"
+	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/subscribe"
 )
@@ -58,14 +59,14 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		targetAge = time.Minute // nobody else changes the embedded store
 	}
 	sender := &deliver.Sender{
-		Transport: a.egress.Express(openFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden,
+		Transport: a.egress.Express(machine.OpenFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden,
 		UserAgent: "Feedmill/" + version,
 	}
 	signals, _ := a.store.(deliver.Signals) // where replicas can share it
 	dispatcher := deliver.New(deliver.Options{
 		Signals: signals,
 		Store:   a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
-		MaxInFlight: min(maxInFlight, openFiles()/4),
+		MaxInFlight: min(maxInFlight, machine.OpenFiles()/4),
 		Sender:      sender,
 	})
 	listeners := listen.New(listen.Options{

@@ -14,6 +14,7 @@ import (
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/refresh"
 	"github.com/feedmill/feedmill/internal/source/rest"
@@ -38,7 +39,7 @@ type feeds struct {
 }
 
 // newFeeds opens the files of feeds. No worker is started before one is needed.
-func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
+func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, metrics prometheus.Registerer) (*feeds, error) {
 	data, err := filepath.Abs(a.config.Data)
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -53,7 +54,7 @@ func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics pr
 	}
 	pool := lake.NewPool(lake.PoolConfig{
 		Temp: temp, TempBytes: queryTemp, Log: a.log,
-		Workers: m.workers, Memory: m.worker, Resident: m.worker + workerBase, QueryTime: a.config.QueryTimeout,
+		Workers: m.Workers, Memory: m.Worker, Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
 	})
 	if !lake.Landlock() {
 		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
@@ -63,7 +64,7 @@ func (a *App) newFeeds(version string, m memory, queue publish.Queue, metrics pr
 		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
 		Room:      a.room(data, metrics),
-		Modelling: m.modelling, Previews: m.previews,
+		Modelling: m.Modelling, Previews: m.Previews,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{
 				Transport: a.egress.Transport(), CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,

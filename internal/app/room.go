@@ -1,17 +1,16 @@
 package app
 
 import (
-	"syscall"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/feed"
+	"github.com/feedmill/feedmill/internal/machine"
 )
 
 // room is how much of the disk feeds may take.
 func (a *App) room(folder string, metrics prometheus.Registerer) feed.Room {
-	free := func() (int64, error) { return freeDisk(folder) }
+	free := func() (int64, error) { return machine.FreeDisk(folder) }
 	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "feedmill_disk_free_bytes", Help: "Bytes of the disk with the data folder that are free.",
 	}, func() float64 {
@@ -29,13 +28,4 @@ func (a *App) room(folder string, metrics prometheus.Registerer) feed.Room {
 		}
 	}
 	return r
-}
-
-// freeDisk is how many bytes of a folder's disk are free for this process.
-func freeDisk(folder string) (int64, error) {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(folder, &disk); err != nil {
-		return 0, err
-	}
-	return int64(disk.Bavail) * int64(disk.Bsize), nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/auth"
+	"github.com/feedmill/feedmill/internal/machine"
+	"github.com/feedmill/feedmill/internal/serve"
 )
 
 const (
@@ -58,7 +60,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	feeds, err := a.newFeeds(version, limitMemory(a.log), queues{events.dispatcher, events.listeners}, metrics)
+	feeds, err := a.newFeeds(version, machine.LimitMemory(a.log), queues{events.dispatcher, events.listeners}, metrics)
 	if err != nil {
 		return err
 	}
@@ -67,13 +69,13 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	options.Feeds = feeds
 	options.Auth, options.Tracer = who, traces.tracer
 	endpoints := api.New(options)
-	handler, err := a.withCORS(endpoints)
+	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)
 	if err != nil {
-		return err
+		return a.config.Wrong("corsOrigins", err)
 	}
-	var cert *certificate
+	var cert *serve.Certificate
 	if a.config.TLSCert != "" {
-		if cert, err = newCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {
+		if cert, err = serve.NewCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {
 			return err
 		}
 	}
@@ -89,7 +91,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	}
 	address := "http://" + listener.Addr().String()
 	if cert != nil {
-		address, listener = "https://"+listener.Addr().String(), cert.overTLS(listener)
+		address, listener = "https://"+listener.Addr().String(), cert.OverTLS(listener)
 	}
 	server := newServer(handler, a.log)
 	// Else it would wait for them.
@@ -110,7 +112,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error {
 		defer endParts()
 		defer stop() // a server that fails ends the rest too
-		return serve(ctx, server, listener)
+		return serve.Until(ctx, server, listener, drainTime)
 	})
 	err = g.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -121,32 +123,12 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 
 // newServer is the server of the handler, with bounds on what a client may hold open.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
-	conns := newConnections(connectionLimit())
+	conns := serve.NewConnections(serve.ConnectionLimit(machine.OpenFiles()), api.OnAdmitted)
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnState: conns.observe, ConnContext: conns.begin,
+		ConnState: conns.Observe, ConnContext: conns.Begin,
 	}
-}
-
-// serve answers requests until ctx ends, then lets those under way finish.
-func serve(ctx context.Context, server *http.Server, l net.Listener) error {
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	if server.Shutdown(drain) != nil {
-		server.Close()
-	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }
 
 func greet(out io.Writer, version, url, data, key string) {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/feedmill/feedmill/internal/serve"
 )
 
 // writeCertificate writes a certificate for 127.0.0.1, and its key.
@@ -88,10 +90,10 @@ func TestServesTLSAndTakesANewCertificate(t *testing.T) {
 func TestRefusesAKeyOfAnotherCertificate(t *testing.T) {
 	certFile, _ := writeCertificate(t, t.TempDir(), "one")
 	_, keyFile := writeCertificate(t, t.TempDir(), "other")
-	if _, err := newCertificate(certFile, keyFile, nil); err == nil || !strings.Contains(err.Error(), "tlsCert") {
+	if _, err := serve.NewCertificate(certFile, keyFile, nil); err == nil || !strings.Contains(err.Error(), "tlsCert") {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := newCertificate(certFile, "nothing.pem", nil); err == nil || !strings.Contains(err.Error(), "tlsKey") {
+	if _, err := serve.NewCertificate(certFile, "nothing.pem", nil); err == nil || !strings.Contains(err.Error(), "tlsKey") {
 		t.Errorf("the error is %v", err)
 	}
 }

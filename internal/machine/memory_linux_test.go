@@ -1,4 +1,4 @@
-package app
+package machine
 
 import (
 	"math"
@@ -10,14 +10,14 @@ import (
 func TestMemoryIsDivided(t *testing.T) {
 	for _, total := range []int64{0, 256 << 20, 512 << 20, 1 << 30, 2 << 30, 8 << 30, 1 << 40} {
 		m := divideMemory(total)
-		if m.workers < 2 || m.modelling < 2 || m.previews < 2 {
+		if m.Workers < 2 || m.Modelling < 2 || m.Previews < 2 {
 			t.Errorf("%d bytes: one workspace can have all places: %+v", total, m)
 		}
-		if total >= 512<<20 && m.server+int64(m.workers)*(m.worker+workerBase) > total {
+		if total >= 512<<20 && m.Server+int64(m.Workers)*(m.Worker+WorkerBase) > total {
 			t.Errorf("%d bytes: the parts are more than the whole: %+v", total, m)
 		}
-		if total >= 8<<30 && m.worker != 512<<20 {
-			t.Errorf("%d bytes: a worker has %d", total, m.worker)
+		if total >= 8<<30 && m.Worker != 512<<20 {
+			t.Errorf("%d bytes: a worker has %d", total, m.Worker)
 		}
 	}
 }

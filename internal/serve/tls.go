@@ -1,4 +1,4 @@
-package app
+package serve
 
 import (
 	"crypto/tls"
@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// certificate is the server's. Whoever renews it replaces the files, and the
+// Certificate is the server's. Whoever renews it replaces the files, and the
 // next connections get the new one without a restart.
-type certificate struct {
+type Certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
@@ -27,8 +27,9 @@ type certificate struct {
 // lookEvery is how often the files are looked at, at most.
 const lookEvery = time.Second
 
-func newCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, looked: time.Now()}
+// NewCertificate reads a certificate and its key.
+func NewCertificate(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
+	c := &Certificate{certFile: certFile, keyFile: keyFile, log: log, looked: time.Now()}
 	if err := c.load(); err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func newCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, e
 }
 
 // load reads the files where they are not those that were read last.
-func (c *certificate) load() error {
+func (c *Certificate) load() error {
 	cert, err := os.Stat(c.certFile)
 	if err != nil {
 		return fmt.Errorf("tlsCert: %w", err)
@@ -64,7 +65,7 @@ func sameFile(was, is os.FileInfo) bool {
 
 // get is the certificate for a new connection. One that cannot be read, such as
 // half of a new one, leaves the old one in place.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := time.Now(); now.Sub(c.looked) >= lookEvery {
@@ -76,8 +77,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current, nil
 }
 
-// overTLS has a listener speak TLS. It offers HTTP/1.1 alone: what one client
+// OverTLS has a listener speak TLS. It offers HTTP/1.1 alone: what one client
 // may hold open is bounded by connections.
-func (c *certificate) overTLS(l net.Listener) net.Listener {
+func (c *Certificate) OverTLS(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}})
 }

@@ -1,4 +1,4 @@
-package app
+package machine
 
 import (
 	"crypto/rand"
@@ -9,14 +9,15 @@ import (
 	"syscall"
 )
 
-// folder is the data folder, held for this process alone. The lock is the
+// Folder is the data folder, held for this process alone. The lock is the
 // kernel's and goes with the process, however it ends.
-type folder struct{ lock *os.File }
+type Folder struct{ lock *os.File }
 
 // ErrInUse says that the data folder is another process's.
 var ErrInUse = errors.New("another feedmill is running on it")
 
-func lockFolder(path string) (*folder, error) {
+// LockFolder holds a data folder for this process, and makes it where it is not there.
+func LockFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -29,7 +30,7 @@ func lockFolder(path string) (*folder, error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
-		return &folder{f}, nil
+		return &Folder{f}, nil
 	}
 	f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -52,12 +53,13 @@ func checkFolder(path string) error {
 	return nil
 }
 
-func (f *folder) unlock() error { return f.lock.Close() }
+// Unlock gives the folder up.
+func (f *Folder) Unlock() error { return f.lock.Close() }
 
-// replicaName is the name under which this process leases work. It stays with
+// ReplicaName is the name under which this process leases work. It stays with
 // the folder: whoever holds the folder's lock knows that the one before is gone,
 // and goes on with its leases at once instead of waiting for their end.
-func replicaName(path string) (string, error) {
+func ReplicaName(path string) (string, error) {
 	file := filepath.Join(path, "replica")
 	name, err := os.ReadFile(file)
 	if err == nil && len(name) > 0 {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package app
+package machine
 
 // availableMemory is zero: what the machine has is not known here.
 func availableMemory() int64 { return 0 }

@@ -1,4 +1,4 @@
-package app
+package serve
 
 import (
 	"container/list"
@@ -6,9 +6,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"syscall"
-
-	"github.com/feedmill/feedmill/internal/api"
 )
 
 // maxConnections bounds the connections that clients may have open. Where the
@@ -16,7 +13,7 @@ import (
 // store and the deliveries need the others.
 const maxConnections = 10_000
 
-// connections keeps a server's connections within a bound. One too many costs
+// Connections keeps a server's connections within a bound. One too many costs
 // the one its place that has been waiting for the longest: a connection that
 // has not sent the whole header of a request, or is idle between two. So those
 // who open connections and send nothing get in the way of each other, and not
@@ -25,8 +22,10 @@ const maxConnections = 10_000
 // Those that have never shown a credential, whatever they are doing, may have
 // three quarters of the places: past that the oldest of them goes, so that there is
 // always room for those that have one.
-type connections struct {
+type Connections struct {
 	most, strangers int
+	// onAdmitted has a function called once a request of a connection is admitted.
+	onAdmitted func(context.Context, func()) context.Context
 
 	mu      sync.Mutex
 	open    int
@@ -36,21 +35,23 @@ type connections struct {
 	of      map[net.Conn]*list.Element
 }
 
-// connectionLimit is the bound for this process.
-func connectionLimit() int { return min(openFiles()/2, maxConnections) }
+// ConnectionLimit is the bound for a process that may have so many files open.
+func ConnectionLimit(files int) int { return min(files/2, maxConnections) }
 
-func newConnections(most int) *connections {
-	return &connections{
-		most: most, strangers: max(1, most-most/4),
+// NewConnections keeps so many. OnAdmitted has a function called once a request with the context that
+// it returns is admitted.
+func NewConnections(most int, onAdmitted func(context.Context, func()) context.Context) *Connections {
+	return &Connections{
+		onAdmitted: onAdmitted, most: most, strangers: max(1, most-most/4),
 		waiting: list.New(), place: make(map[net.Conn]*list.Element),
 		unknown: list.New(), of: make(map[net.Conn]*list.Element),
 	}
 }
 
-// begin is the server's ConnContext hook: the context of the requests of a
+// Begin is the server's ConnContext hook: the context of the requests of a
 // connection, which is known once one of them is admitted.
-func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context {
-	return api.OnAdmitted(ctx, func() {
+func (c *Connections) Begin(ctx context.Context, conn net.Conn) context.Context {
+	return c.onAdmitted(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.know(conn)
@@ -58,7 +59,7 @@ func (c *connections) begin(ctx context.Context, conn net.Conn) context.Context 
 }
 
 // know takes a connection out of those that have shown no credential.
-func (c *connections) know(conn net.Conn) {
+func (c *Connections) know(conn net.Conn) {
 	if e, ok := c.of[conn]; ok {
 		c.unknown.Remove(e)
 		delete(c.of, conn)
@@ -67,7 +68,7 @@ func (c *connections) know(conn net.Conn) {
 
 // stranger is the one to go of those that have shown no credential, except the newest,
 // which may be about to: that which has waited for the longest, or else the oldest.
-func (c *connections) stranger(newest net.Conn) net.Conn {
+func (c *Connections) stranger(newest net.Conn) net.Conn {
 	for e := c.waiting.Front(); e != nil; e = e.Next() {
 		conn := e.Value.(net.Conn)
 		if _, unknown := c.of[conn]; unknown && conn != newest {
@@ -77,20 +78,9 @@ func (c *connections) stranger(newest net.Conn) net.Conn {
 	return c.unknown.Front().Value.(net.Conn)
 }
 
-// openFiles is how many files this process may have open, and at least more than
-// it needs where that is not known.
-func openFiles() int {
-	const plenty = 4 * maxConnections
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return plenty
-	}
-	return int(min(uint64(files.Cur), plenty))
-}
-
-// observe is the server's ConnState hook. A connection is new or idle until the
+// Observe is the server's ConnState hook. A connection is new or idle until the
 // header of a request has come in.
-func (c *connections) observe(conn net.Conn, state http.ConnState) {
+func (c *Connections) Observe(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	if state == http.StateNew {
 		c.open++
@@ -116,7 +106,7 @@ func (c *connections) observe(conn net.Conn, state http.ConnState) {
 }
 
 // excess is the connection that has to go for one that has just come, or nil.
-func (c *connections) excess(newest net.Conn) net.Conn {
+func (c *Connections) excess(newest net.Conn) net.Conn {
 	var gone net.Conn
 	switch {
 	case c.unknown.Len() > c.strangers:

@@ -1,4 +1,4 @@
-package app
+package serve
 
 import (
 	"net/http"
@@ -6,18 +6,9 @@ import (
 	"github.com/jub0bs/cors"
 )
 
-// withCORS lets the pages of the configured origins call the API.
-func (a *App) withCORS(h http.Handler) (http.Handler, error) {
-	m, err := newCORS(a.config.CORSOrigins)
-	if err != nil {
-		return nil, a.config.Wrong("corsOrigins", err)
-	}
-	return m.Wrap(h), nil
-}
-
-// newCORS makes the middleware that answers the browsers of the origins; of no
+// NewCORS makes the middleware that answers the browsers of the origins; of no
 // origins it does nothing.
-func newCORS(origins []string) (*cors.Middleware, error) {
+func NewCORS(origins []string) (*cors.Middleware, error) {
 	if len(origins) == 0 {
 		return new(cors.Middleware), nil
 	}
@@ -32,4 +23,13 @@ func newCORS(origins []string) (*cors.Middleware, error) {
 		ResponseHeaders: []string{"Link", "Location", "ETag", "X-Request-Id", "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"},
 		MaxAgeInSeconds: 600,
 	})
+}
+
+// WithCORS lets the pages of origins call what a handler serves.
+func WithCORS(h http.Handler, origins []string) (http.Handler, error) {
+	m, err := NewCORS(origins)
+	if err != nil {
+		return nil, err
+	}
+	return m.Wrap(h), nil
 }

@@ -1,6 +1,7 @@
-package app
+package serve
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"testing"
@@ -9,29 +10,29 @@ import (
 // TestStrangersLeaveRoom holds that connections without a credential never have all
 // places, whatever they are doing.
 func TestStrangersLeaveRoom(t *testing.T) {
-	c := newConnections(4)
+	c := NewConnections(4, unwatched)
 	var conns [6]closeable
 	for i := range 3 {
-		c.observe(&conns[i], http.StateNew)
-		c.observe(&conns[i], http.StateActive)
+		c.Observe(&conns[i], http.StateNew)
+		c.Observe(&conns[i], http.StateActive)
 	}
-	c.observe(&conns[3], http.StateNew)
+	c.Observe(&conns[3], http.StateNew)
 	if !conns[0].closed || conns[3].closed {
 		t.Error("the oldest stranger does not make room for one more")
 	}
-	c.observe(&conns[0], http.StateClosed)
-	c.begin(t.Context(), &conns[3])
+	c.Observe(&conns[0], http.StateClosed)
+	c.Begin(t.Context(), &conns[3])
 	c.know(&conns[3])
-	c.observe(&conns[4], http.StateNew)
+	c.Observe(&conns[4], http.StateNew)
 	if conns[1].closed || conns[2].closed || conns[3].closed || conns[4].closed {
 		t.Error("there is no room for three strangers and one who is known")
 	}
-	c.observe(&conns[5], http.StateNew)
+	c.Observe(&conns[5], http.StateNew)
 	if !conns[4].closed || conns[1].closed {
 		t.Error("a stranger that waits does not go before one that is served")
 	}
 	for i := range conns[1:] {
-		c.observe(&conns[i+1], http.StateClosed)
+		c.Observe(&conns[i+1], http.StateClosed)
 	}
 	if c.open != 0 || c.unknown.Len() != 0 || len(c.of) != 0 || c.waiting.Len() != 0 {
 		t.Errorf("%d connections are left, %d of them unknown", c.open, c.unknown.Len())
@@ -42,7 +43,7 @@ func TestStrangersLeaveRoom(t *testing.T) {
 // states: the one that has waited for the longest is closed, never one that is
 // being served.
 func TestConnectionsThatWaitMakeRoom(t *testing.T) {
-	c := newConnections(3)
+	c := NewConnections(3, unwatched)
 	conns := make([]*closeable, 6)
 	for i := range conns {
 		conns[i] = new(closeable)
@@ -69,7 +70,7 @@ func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 		{4, http.StateClosed, -1},
 		{2, http.StateIdle, -1},
 	} {
-		c.observe(conns[step.conn], step.state)
+		c.Observe(conns[step.conn], step.state)
 		c.know(conns[step.conn])
 		for i, conn := range conns {
 			if want := i == step.closed; conn.closed != want {
@@ -89,3 +90,6 @@ type closeable struct {
 }
 
 func (c *closeable) Close() error { c.closed = true; return nil }
+
+// unwatched never says that a request is admitted.
+func unwatched(ctx context.Context, _ func()) context.Context { return ctx }
