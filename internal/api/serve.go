@@ -57,7 +57,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	if rt.long {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	}
-	sent.endUnread(&a, r)
+	unread := sent.endUnread(&a, r)
 	if c.who.Subject == "" {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(strangerTimeout)) // a recorder in a test has none
 	}
@@ -65,6 +65,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 
 	took := time.Since(start)
 	s.seen.request(rt, r.Method, a.status, took)
+	if unread && c.who.Subject != "" {
+		sent.linger(w)
+	}
 	if a.stream != nil && r.Method != http.MethodHead {
 		a.stream(r.Context(), w)
 		took = time.Since(start)

@@ -103,9 +103,28 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 
 // endUnread ends the connection after an answer to a request whose body was not
 // read: what is still to come of it would have to be taken, from whoever sends
-// it.
-func (b *watchedBody) endUnread(a *answer, r *http.Request) {
-	if r.ContentLength != 0 && !b.ended && a.status >= 400 {
+// it. It returns whether that is so.
+func (b *watchedBody) endUnread(a *answer, r *http.Request) bool {
+	unread := r.ContentLength != 0 && !b.ended && a.status >= 400
+	if unread {
 		a.set("Connection", "close")
 	}
+	return unread
 }
+
+// lingerTimeout is how long a client that is still sending has to notice the answer.
+const lingerTimeout = time.Second
+
+// linger sends the answer and takes what still comes for a moment: a connection that is
+// closed before is reset, and the client may never see why it was refused. The server
+// of net/http does so too, but not for who waits for a 100 Continue.
+func (b *watchedBody) linger(w http.ResponseWriter) {
+	connection := http.NewResponseController(w)
+	if connection.Flush() != nil || connection.SetReadDeadline(time.Now().Add(lingerTimeout)) != nil {
+		return // a recorder in a test
+	}
+	_, _ = io.Copy(io.Discard, b.ReadCloser)
+}
+
+// Close leaves the body open, which the server closes behind the answer.
+func (b *watchedBody) Close() error { return nil }
