@@ -14,6 +14,9 @@ import (
 type memory struct {
 	// peak is the most that was ever resident.
 	peak int64
+	// program is how much of the program's own file is resident. The kernel can
+	// take it back, and how much it maps depends on how the file was written.
+	program int64
 	// runtime is what the Go runtime has from the system: without SQLite,
 	// and without the race detector, which needs several times as much.
 	runtime int64
@@ -35,6 +38,7 @@ func (p *process) memory(t *testing.T) memory {
 	}
 	return memory{
 		peak:    int64(number(t, status, `VmHWM:\s+(\d+) kB`)) << 10,
+		program: int64(number(t, status, `RssFile:\s+(\d+) kB`)) << 10,
 		runtime: int64(number(t, metrics, `(?m)^go_memstats_sys_bytes (\S+)$`)),
 	}
 }

@@ -67,7 +67,7 @@ func crowd(t *testing.T, n, files int) {
 	stopPublishing()
 	acknowledged, _ := book.awaitAll(t)
 	t.Logf("%d slow clients, %d files allowed, %d open; %d events delivered; %s", n, files, len(open), acknowledged, p.memory(t))
-	p.boundMemory(t, 100<<20+int64(n)*32<<10)
+	p.boundMemory(t, p.memory(t).program+64<<20+int64(n)*32<<10)
 	leave()
 	p.mustStop(t)
 }
