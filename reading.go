@@ -108,7 +108,9 @@ type Findings struct {
 	Timezone  Finding     `json:"timezone,omitzero"`
 	// Path leads to the records of a document.
 	Path Finding `json:"path,omitzero"`
-	// Sheets are those of a workbook.
+	// Sheet is the number of the worksheet that was asked for, and Sheets are those
+	// of the workbook.
+	Sheet  Finding `json:"sheet,omitzero"`
 	Sheets []Sheet `json:"sheets,omitzero"`
 }
 

@@ -3,6 +3,7 @@ package decode
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -164,6 +165,12 @@ func listFormats(readable func(format) bool) (list feedmill.Formats) {
 		list = append(list, f.Format)
 	}
 	return list
+}
+
+// HasSheets reports whether data in a format is a workbook.
+func HasSheets(name string) bool {
+	f, _ := Formats().Named(name)
+	return slices.Contains(f.Parameters, "sheet")
 }
 
 // Recognise returns the name of the format of data that begins with head, and is

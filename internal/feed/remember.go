@@ -1,9 +1,11 @@
 package feed
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode"
 )
 
 // remembering is how new data of a feed is read: what was found in the data that
@@ -20,6 +22,9 @@ func rememberingUpload(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading 
 	r = remembering(r, feed)
 	if path := feed.Found.Path; r.Path == "" && path.By == feedmill.BySet && leadsInto(path.Value, r.Format) {
 		r.Path = path.Value
+	}
+	if sheet := feed.Found.Sheet; r.Sheet == 0 && sheet.By == feedmill.BySet && decode.HasSheets(r.Format) {
+		r.Sheet, _ = strconv.Atoi(sheet.Value) // it was one
 	}
 	set := feed.Found.Set()
 	for _, name := range feedmill.ReadingOptionNames {
@@ -38,5 +43,5 @@ func leadsInto(path, format string) bool {
 	case "xml":
 		return strings.HasPrefix(path, "/")
 	}
-	return false
+	return decode.HasSheets(format) && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "$.")
 }

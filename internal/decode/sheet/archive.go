@@ -20,7 +20,7 @@ const (
 	maxParts = 10_000
 	// maxSmall is how many bytes a part can have that is held in memory in other forms: the list of
 	// sheets, the styles and the like.
-	maxSmall = 32 << 20
+	maxSmall = 16 << 20
 )
 
 // archive is the parts of a workbook by their names in small letters.

@@ -87,12 +87,29 @@ func choose(b book, o Options) (sheet int, within area, err error) {
 	sheet = max(o.Sheet, 1)
 	if sheet > len(sheets) {
 		var names []string
-		for i, s := range sheets {
+		for i, s := range sheets[:min(len(sheets), 100)] {
 			names = append(names, fmt.Sprintf("%d %s", i+1, s.Name))
+		}
+		if more := len(sheets) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
 		}
 		return 0, within, invalid("sheet", "The workbook has these sheets: "+strings.Join(names, ", ")+".")
 	}
 	return sheet - 1, within, nil
+}
+
+// checkSheets refuses a workbook with more sheets, or longer names, than a record can list.
+func checkSheets(sheets []feedmill.Sheet) error {
+	const most, longest = 1000, 255
+	if len(sheets) > most {
+		return input.Refuse("invalid-workbook", "the workbook has %d sheets, and at most %d are read", len(sheets), most)
+	}
+	for _, s := range sheets {
+		if len(s.Name) > longest {
+			return input.Refuse("invalid-workbook", "the name of the sheet %d has more than %d bytes", s.Index, longest)
+		}
+	}
+	return nil
 }
 
 func invalid(parameter, detail string) error {

@@ -73,6 +73,9 @@ func (b *odsBook) survey(ctx context.Context) error {
 			return nil
 		})
 	})
+	if err == nil {
+		err = checkSheets(b.list)
+	}
 	if err == nil && len(b.list) == 0 {
 		err = input.Refuse("invalid-workbook", "the document has no sheets")
 	}

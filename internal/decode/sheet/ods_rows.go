@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
@@ -149,7 +150,7 @@ func (r *odsReader) readCell(column int, covered bool) (int, error) {
 	for i := range times {
 		r.cells = append(r.cells, cell{column: column + i, kind: kind, start: start, end: len(r.texts)})
 	}
-	return column + times, nil
+	return column + times, checkRow(r.Reader, r.texts)
 }
 
 // number appends the value of the cell that starts.
@@ -205,6 +206,9 @@ func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
 			if keep && depth > 0 && r.Depth() >= depth {
 				r.texts = append(r.texts, r.Text()...)
 			}
+		}
+		if len(r.texts)-start > input.MaxFieldBytes {
+			return 0, tooLong(r.Reader)
 		}
 	}
 	if !keep {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -17,6 +18,8 @@ type Table struct {
 	names    []string
 	rows     int64
 	width    int
+	units    []string
+	first    int // the column of the sheet that is the first of the table
 	blocks   []block
 	spool    *input.Spool
 	warnings []feedmill.Warning
@@ -27,6 +30,8 @@ type Table struct {
 type block struct {
 	data  input.Source
 	texts int
+	// first is the column of the sheet that is the first of the run.
+	first int
 	run   columnar.Cells // without its texts and cells
 }
 
@@ -47,6 +52,12 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 	}
 	sheets := b.sheets()
 	t.found.Sheets = sheets
+	if o.Sheet > 0 {
+		t.found.Sheet = feedmill.Finding{Value: strconv.Itoa(o.Sheet), By: feedmill.BySet}
+	}
+	if o.Path != "" {
+		t.found.Path = feedmill.Finding{Value: o.Path, By: feedmill.BySet}
+	}
 	if sheets[chosen].Hidden {
 		t.warnings = append(t.warnings, feedmill.Warning{
 			Code: feedmill.WarnHidden, Count: 1, Detail: fmt.Sprintf("the sheet %d, %s, is hidden", chosen+1, sheets[chosen].Name),
@@ -60,6 +71,9 @@ func (t *Table) Names() []string { return slices.Clone(t.names) }
 
 // Rows is how many there are.
 func (t *Table) Rows() int64 { return t.rows }
+
+// Units are those of the columns, where a row below their names gives them.
+func (t *Table) Units() []string { return t.units }
 
 // Found is how the sheet was read.
 func (t *Table) Found() feedmill.Findings { return t.found }
@@ -92,9 +106,15 @@ func (t *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 			return fmt.Errorf("read the rows of a sheet: %w", err)
 		}
 		run := b.run
+		before := b.first - t.first // columns that only later rows have
+		run.Columns += before
 		run.Data, run.Cell = text[:b.texts:b.texts], make([]columnar.Cell, run.Rows*run.Columns)
-		for i := range run.Cell {
-			run.Cell[i] = columnar.Cell(binary.LittleEndian.Uint64(text[b.texts+8*i:]))
+		cells := text[b.texts:]
+		for row := range run.Rows {
+			for i := row*run.Columns + before; i < (row+1)*run.Columns; i++ {
+				run.Cell[i] = columnar.Cell(binary.LittleEndian.Uint64(cells))
+				cells = cells[8:]
+			}
 		}
 		if err := fn(&run); err != nil {
 			return err

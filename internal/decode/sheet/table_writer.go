@@ -19,8 +19,10 @@ import (
 const (
 	headRows = 400
 	tailRows = 24
-	// headCells is how many cells the first rows have at most.
+	// headCells is how many cells the first rows have at most, where 64 bytes of text count as
+	// a cell, and tailTexts how long the text of a row may be for others to wait beside it.
 	headCells = 1 << 17
+	tailTexts = 1 << 20
 )
 
 // tableWriter takes the rows of a sheet as they come.
@@ -29,13 +31,14 @@ type tableWriter struct {
 	within area
 	header int64
 	size   int64 // of the workbook
+	texts  int64 // bytes that were written
 
 	// waiting are rows that are not written yet: the first ones until the table is found, and
 	// then the last ones, which may stand behind it. Of free the memory is used again.
 	waiting, free []*row
 	held          int // cells of the first rows
 	found         bool
-	first, names  int // the first column of the table, and how many have names
+	named, names  int // the first column that has a name, and how many have one
 	repeated      feedmill.Warning
 
 	run  columnar.Cells
@@ -54,19 +57,22 @@ func (w *tableWriter) row(number int, cells []cell) error {
 	if number-1 < w.within.firstRow || number-1 > w.within.lastRow {
 		return nil
 	}
-	r := w.keep(number, cells)
+	r, err := w.keep(number, cells)
+	if err != nil {
+		return err
+	}
 	if len(r.cells) == 0 {
 		w.free = append(w.free, r)
 		return nil
 	}
 	w.waiting = append(w.waiting, r)
 	if !w.found {
-		if w.held += len(r.cells); len(w.waiting) < headRows && w.held < headCells {
+		if w.held += len(r.cells) + len(r.texts)/64; len(w.waiting) < headRows && w.held < headCells {
 			return nil
 		}
 		return w.find()
 	}
-	for len(w.waiting) > tailRows {
+	for len(w.waiting) > tailRows || len(w.waiting) > 1 && len(r.texts) > tailTexts {
 		if err := w.write(w.waiting[0]); err != nil {
 			return err
 		}
@@ -77,7 +83,7 @@ func (w *tableWriter) row(number int, cells []cell) error {
 }
 
 // keep copies the cells of a row that have a value and are in the area.
-func (w *tableWriter) keep(number int, cells []cell) *row {
+func (w *tableWriter) keep(number int, cells []cell) (*row, error) {
 	r := &row{}
 	if n := len(w.free); n > 0 {
 		r, w.free = w.free[n-1], w.free[:n-1]
@@ -87,13 +93,16 @@ func (w *tableWriter) keep(number int, cells []cell) *row {
 		if c.column < w.within.firstColumn || c.column > w.within.lastColumn || c.kind == columnar.CellMissing {
 			continue
 		}
+		if len(r.texts)+len(c.text) > input.MaxRecordBytes {
+			return nil, input.Refuse("too-long", "row %d of the sheet has more than %d bytes of text", number, input.MaxRecordBytes)
+		}
 		c.start = len(r.texts)
 		r.texts = append(r.texts, c.text...)
 		c.end = len(r.texts)
 		r.cells = append(r.cells, c)
 	}
 	placeTexts(r.cells, r.texts)
-	return r
+	return r, nil
 }
 
 // placeTexts gives cells their texts once all texts of a row are there, because they may move while
@@ -111,9 +120,9 @@ func (w *tableWriter) find() error {
 	if len(w.waiting) == 0 {
 		return nil
 	}
-	w.first = w.waiting[0].cells[0].column
+	w.table.first = w.waiting[0].cells[0].column
 	for _, r := range w.waiting {
-		w.first = min(w.first, r.cells[0].column)
+		w.table.first = min(w.table.first, r.cells[0].column)
 	}
 	rows := w.layoutRows(w.waiting)
 	place, err := layout.Find(rows, w.header)
@@ -122,7 +131,7 @@ func (w *tableWriter) find() error {
 	}
 	t := w.table
 	t.warnings = append(t.warnings, place.Warnings...)
-	t.names, w.names = place.Names, len(place.Names)
+	t.names, t.units, w.names, w.named = place.Names, place.Units, len(place.Names), t.first
 	t.width = max(len(t.names), place.Width)
 	if t.width > input.MaxColumns {
 		return input.Refuse("too-many-columns", "the sheet has more than %d columns", input.MaxColumns)
@@ -149,17 +158,17 @@ func (w *tableWriter) find() error {
 
 // layoutRows are rows as the finder of tables takes them, with a blank row where rows are missing.
 func (w *tableWriter) layoutRows(waiting []*row) (rows []layout.Row) {
-	width := w.table.width
+	first, end := w.table.first, w.table.first+w.table.width
 	for _, r := range waiting {
-		width = max(width, r.cells[len(r.cells)-1].column+1-w.first)
+		first, end = min(first, r.cells[0].column), max(end, r.cells[len(r.cells)-1].column+1)
 	}
 	for i, r := range waiting {
 		if i > 0 && r.number > waiting[i-1].number+1 {
 			rows = append(rows, layout.Row{Line: int64(waiting[i-1].number + 1), Blank: true})
 		}
-		cells := make([]string, width)
+		cells := make([]string, end-first)
 		for _, c := range r.cells {
-			cells[c.column-w.first] = shown(c)
+			cells[c.column-first] = shown(c)
 		}
 		rows = append(rows, layout.Row{Line: int64(r.number), Cells: cells})
 	}
@@ -213,7 +222,12 @@ func (w *tableWriter) end() error {
 	if w.repeated.Count > 0 {
 		t.warnings = append(t.warnings, w.repeated)
 	}
-	t.names = append(t.names, make([]string, t.width-len(t.names))...)
+	// Columns that no name stands above have none, at the left of the others too.
+	before := make([]string, w.named-t.first)
+	t.names = append(slices.Concat(before, t.names), make([]string, t.width-len(t.names)-len(before))...)
+	if t.units != nil {
+		t.units = slices.Concat(before, t.units)
+	}
 	if t.rows == 0 {
 		t.warnings = append(t.warnings, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "the sheet has no rows of data"})
 	}
@@ -234,12 +248,14 @@ func (w *tableWriter) write(r *row) error {
 		}
 	}
 	w.last = r.number
-	if width := r.cells[len(r.cells)-1].column + 1 - w.first; width > t.width {
+	first := min(t.first, r.cells[0].column)
+	end := max(t.first+t.width, r.cells[len(r.cells)-1].column+1)
+	if first < t.first || end > t.first+t.width {
 		if err := w.flush(); err != nil {
 			return err
 		}
-		if t.width = width; width > input.MaxColumns {
-			return input.Refuse("too-many-columns", "row %d of the sheet has more than %d columns", r.number, input.MaxColumns)
+		if t.first, t.width = first, end-first; t.width > input.MaxColumns {
+			return input.Refuse("too-many-columns", "row %d of the sheet makes more than %d columns", r.number, input.MaxColumns)
 		}
 	}
 	return w.add(r)
@@ -251,7 +267,7 @@ func (w *tableWriter) repeats(r *row) bool {
 		return false
 	}
 	for i, c := range r.cells {
-		if c.column-w.first != i || w.table.names[i] == "" || shown(c) != w.table.names[i] {
+		if c.column-w.named != i || w.table.names[i] == "" || shown(c) != w.table.names[i] {
 			return false
 		}
 	}
@@ -285,7 +301,7 @@ func (w *tableWriter) add(r *row) error {
 		for _, c := range r.cells {
 			from := len(run.Data)
 			run.Data = append(run.Data, c.text...)
-			run.Cell[start+c.column-w.first] = columnar.NewCell(c.kind, from, len(run.Data))
+			run.Cell[start+c.column-w.table.first] = columnar.NewCell(c.kind, from, len(run.Data))
 			if c.kind == columnar.CellError {
 				run.Errors++
 			}
@@ -293,8 +309,15 @@ func (w *tableWriter) add(r *row) error {
 	}
 	run.Rows++
 	t.rows++
+	if most := maxTexts(w.size); w.texts+int64(len(run.Data)) > most {
+		return input.Refuse("too-long", "the first %d rows of the sheet have more than %d bytes of text, which a workbook of %d bytes can have only where the same text stands in very many cells", t.rows, most, w.size)
+	}
 	return input.CheckCells(t.rows, t.width, input.MaxEmptyCells>>3, 4*w.size)
 }
+
+// maxTexts is how many bytes of text a workbook of some size can have, once those that its cells
+// share and repeat are counted for each.
+func maxTexts(size int64) int64 { return min(64<<20+64*size, 4<<30) }
 
 // flush writes the run to the file.
 func (w *tableWriter) flush() error {
@@ -313,9 +336,10 @@ func (w *tableWriter) flush() error {
 	if err != nil {
 		return err
 	}
-	b := block{data: data, texts: len(run.Data), run: *run}
+	b := block{data: data, texts: len(run.Data), first: t.first, run: *run}
 	b.run.Data, b.run.Cell = nil, nil
 	t.blocks = append(t.blocks, b)
-	run.Rows, run.Errors = 0, 0
+	w.texts += int64(len(run.Data))
+	run.Rows, run.Errors, run.Data = 0, 0, run.Data[:0]
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 // xlsxBook is a workbook in Office Open XML, transitional or strict.
 type xlsxBook struct {
 	parts    archive
+	size     int64
 	list     []feedmill.Sheet
 	paths    []string
 	ranges   map[string]area
@@ -33,7 +34,7 @@ func openXLSX(ctx context.Context, data input.Source) (*xlsxBook, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &xlsxBook{parts: parts, ranges: make(map[string]area)}
+	b := &xlsxBook{parts: parts, size: data.Size(), ranges: make(map[string]area)}
 	workbook := "xl/workbook.xml"
 	root, err := b.relations(ctx, "")
 	if err != nil {
@@ -146,6 +147,9 @@ func (b *xlsxBook) readWorkbook(ctx context.Context, part string, others map[str
 			return nil
 		})
 	})
+	if err == nil {
+		err = checkSheets(b.list)
+	}
 	if err == nil && len(b.list) == 0 {
 		err = input.Refuse("invalid-workbook", "the workbook has no worksheet")
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
@@ -115,7 +116,15 @@ func (r *xlsxReader) readCell(column int) (int, error) {
 	if found {
 		r.add(column, typ, style, start)
 	}
-	return column + 1, nil
+	return column + 1, checkRow(r.Reader, r.texts)
+}
+
+// checkRow refuses a row whose texts are too long together.
+func checkRow(r *xml.Reader, texts []byte) error {
+	if len(texts) > input.MaxRecordBytes {
+		return r.Fault("a row has more than " + strconv.Itoa(input.MaxRecordBytes) + " bytes of text")
+	}
+	return nil
 }
 
 // The types of cells.

@@ -11,8 +11,9 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
-// maxStrings is how many bytes the shared texts of a workbook can have.
-const maxStrings = 512 << 20
+// maxStrings is how much memory the shared texts of a workbook of some size can take. Texts
+// rarely shrink to less than an eighth.
+func maxStrings(size int64) int64 { return min(32<<20+8*size, 512<<20) }
 
 // stringTable is the texts that cells share.
 type stringTable struct {
@@ -45,10 +46,10 @@ func (b *xlsxBook) readStrings(ctx context.Context, part string) (*stringTable, 
 			if t.texts, err = appendRich(t.texts, r); err != nil {
 				return err
 			}
-			if len(t.texts) > maxStrings {
-				return input.Refuse("invalid-workbook", "the texts of the workbook have more than %d bytes", maxStrings)
-			}
 			t.ends = append(t.ends, uint32(len(t.texts)))
+			if most := maxStrings(b.size); int64(len(t.texts)+16*len(t.ends)) > most {
+				return input.Refuse("invalid-workbook", "the texts that cells of the workbook share take more than %d bytes", most)
+			}
 			return nil
 		})
 	})
@@ -71,6 +72,9 @@ func appendRich(to []byte, r *xml.Reader) ([]byte, error) {
 			if to, err = appendText(to, r); err != nil {
 				return to, err
 			}
+			if len(to)-start > input.MaxFieldBytes {
+				return to, tooLong(r)
+			}
 		case "rPh", "phoneticPr", "rPr":
 			if err := r.Skip(); err != nil {
 				return to, err
@@ -85,16 +89,23 @@ func appendText(to []byte, r *xml.Reader) ([]byte, error) {
 	if text, ok := r.TextOnly(); ok {
 		return append(to, text...), nil
 	}
+	start := len(to)
 	for inside := r.Depth(); r.Depth() >= inside; {
 		kind, err := r.Next()
 		if err != nil {
 			return to, noEnd(err)
 		}
 		if kind == xml.Text {
-			to = append(to, r.Text()...)
+			if to = append(to, r.Text()...); len(to)-start > input.MaxFieldBytes {
+				return to, tooLong(r)
+			}
 		}
 	}
 	return to, nil
+}
+
+func tooLong(r *xml.Reader) error {
+	return r.Fault("the text of a cell is longer than " + strconv.Itoa(input.MaxFieldBytes) + " bytes")
 }
 
 // noEnd is that a document ends where it must not.

@@ -217,6 +217,80 @@ func TestBlowUps(t *testing.T) {
 	}
 }
 
+// TestColumnsAtTheLeft holds that a value which stands at the left of all others, far below the
+// first rows, has a column of its own and changes no other.
+func TestColumnsAtTheLeft(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString(`<row r="1"><c r="C1" t="str"><v>a</v></c><c r="D1" t="str"><v>b</v></c></row>`)
+	for i := 2; i <= 600; i++ {
+		if i == 590 {
+			fmt.Fprintf(&rows, `<row r="%d"><c r="A%d"><v>7</v></c>`, i, i)
+		} else {
+			fmt.Fprintf(&rows, `<row r="%d">`, i)
+		}
+		fmt.Fprintf(&rows, `<c r="C%d"><v>%d</v></c><c r="D%d"><v>2</v></c></row>`, i, i, i)
+	}
+	o := Options{Temp: t.TempDir()}
+	table, err := open("xlsx", workbook(t, rows.String(), nil), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if got := fmt.Sprintf("%q", table.Names()); got != `["" "" "a" "b"]` || table.Rows() != 599 {
+		t.Errorf("%s and %d rows", got, table.Rows())
+	}
+	for i, row := range decodetest.Rows(t, table) {
+		want := []string{"∅", "∅", fmt.Sprint(i + 2), "2"}
+		if i+2 == 590 {
+			want[0] = "7"
+		}
+		if !slices.Equal(row, want) {
+			t.Fatalf("row %d is %q, want %q", i+2, row, want)
+		}
+	}
+}
+
+// TestUnits holds that units under the names of columns are known.
+func TestUnits(t *testing.T) {
+	data := workbook(t, `<row><c t="str"><v>item</v></c><c t="str"><v>weight</v></c></row><row><c/><c t="str"><v>[kg]</v></c></row>`+
+		strings.Repeat(`<row><c t="str"><v>x</v></c><c><v>1.5</v></c></row>`, 3), nil)
+	table, err := open("xlsx", data, Options{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if units := table.Units(); table.Rows() != 3 || len(units) != 2 || !strings.Contains(units[1], "kg") {
+		t.Errorf("%d rows, the units are %q", table.Rows(), units)
+	}
+}
+
+// TestSharedBlowUps holds that a text which very many cells share is refused before it takes memory
+// or disk for each of them.
+func TestSharedBlowUps(t *testing.T) {
+	long := strings.Repeat("long ", 200_000) // a megabyte
+	shared := map[string]string{"xl/sharedStrings.xml": `<sst ` + main + `><si><t>` + long + `</t></si></sst>`}
+	wide := `<row>` + strings.Repeat(`<c t="s"><v>0</v></c>`, 1000) + `</row>`
+	if got := shownTable(t, "xlsx", workbook(t, wide, shared), Options{}); !strings.Contains(got, "bytes of text") {
+		t.Errorf("a row: %.200s", got)
+	}
+	tall := strings.Repeat(`<row><c t="s"><v>0</v></c></row>`, 1000)
+	if got := shownTable(t, "xlsx", workbook(t, tall, shared), Options{}); !strings.Contains(got, "bytes of text") {
+		t.Errorf("rows: %.200s", got)
+	}
+	many := map[string]string{"xl/sharedStrings.xml": `<sst ` + main + `>` + strings.Repeat(`<si/>`, 3_000_000) + `</sst>`}
+	if got := shownTable(t, "xlsx", workbook(t, `<row/>`, many), Options{}); !strings.Contains(got, "share take more than") {
+		t.Errorf("texts of nothing: %.200s", got)
+	}
+	var sheets strings.Builder
+	for i := range 1001 {
+		fmt.Fprintf(&sheets, `<sheet name="s%d" sheetId="%d" r:id="s1"/>`, i, i+1)
+	}
+	book := map[string]string{"xl/workbook.xml": `<workbook ` + main + `><sheets>` + sheets.String() + `</sheets></workbook>`}
+	if got := shownTable(t, "xlsx", workbook(t, `<row/>`, book), Options{}); !strings.Contains(got, "1001 sheets") {
+		t.Errorf("sheets: %.200s", got)
+	}
+}
+
 func FuzzXLSX(f *testing.F) {
 	f.Add(workbook(f, `<row r="1"><c r="A1"><v>1</v></c></row>`, nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
