@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
@@ -59,7 +58,7 @@ func OpenArrow(_ context.Context, data input.Source) (*Table, error) {
 // bounded are the options of a reader that believes in no more bytes than there are.
 func bounded(data input.Source) []ipc.Option {
 	return []ipc.Option{
-		ipc.WithAllocator(&boundedMemory{Allocator: memory.NewGoAllocator()}),
+		ipc.WithAllocator(newBoundedMemory(arrowMemory)),
 		ipc.WithMetadataSizeLimit(min(data.Size(), maxMetadata)), ipc.WithBodySizeLimit(min(data.Size(), maxBody)),
 	}
 }
@@ -147,24 +146,5 @@ func (b *fileBatches) release() {
 	if b.last != nil {
 		b.last.Release()
 		b.last = nil
-	}
-}
-
-// boundedMemory is memory of which a buffer can have as much as a batch can.
-type boundedMemory struct{ memory.Allocator }
-
-func (m *boundedMemory) Allocate(size int) []byte {
-	m.check(size)
-	return m.Allocator.Allocate(size)
-}
-
-func (m *boundedMemory) Reallocate(size int, b []byte) []byte {
-	m.check(size)
-	return m.Allocator.Reallocate(size, b)
-}
-
-func (m *boundedMemory) check(size int) {
-	if size < 0 || size > maxBody {
-		panic("a part of it is larger than 256 MiB")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -11,7 +12,10 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 
 	"github.com/feedmill/feedmill"
 )
@@ -120,6 +124,32 @@ func TestBrokenData(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsOfLongPages holds that many columns, each within its own bound, do not take more
+// memory together than one table may.
+func TestColumnsOfLongPages(t *testing.T) {
+	defer func(parquet, arrow int64) { parquetMemory, arrowMemory = parquet, arrow }(parquetMemory, arrowMemory)
+	parquetMemory, arrowMemory = 4<<20, 4<<20
+	var fields []arrow.Field
+	for i := range 12 {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: arrow.BinaryTypes.String})
+	}
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	for i := range fields {
+		builder.Field(i).(*array.StringBuilder).Append(strings.Repeat("x", 1<<20))
+	}
+	record := builder.NewRecordBatch()
+	for name, err := range map[string]error{
+		"parquet": second(readAll(t, writeParquet(t, record, parquet.WithCompression(compress.Codecs.Zstd)), OpenParquetBytes)),
+		"arrow":   second(readAll(t, writeStream(t, record, ipc.WithZstd()), OpenArrowBytes)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "bytes of memory at the same time") {
+			t.Errorf("%s failed with %v", name, err)
+		}
+	}
+}
+
+func second(_ int, err error) error { return err }
 
 // footerOf is a Parquet file with nothing but a footer.
 func footerOf(footer []byte) []byte {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	_ "github.com/apache/arrow-go/v18/arrow/extensions" // the type of UUIDs
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -41,7 +40,7 @@ func OpenParquet(_ context.Context, data input.Source) (*Table, error) {
 }
 
 func openParquet(data input.Source) (*Table, error) {
-	props := parquet.NewReaderProperties(memory.NewGoAllocator())
+	props := parquet.NewReaderProperties(newBoundedMemory(parquetMemory))
 	props.BufferedStreamEnabled, props.PageStreamingEnabled = true, true
 	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
 	open, err := file.NewParquetReader(watched(data), file.WithReadProps(props))
