@@ -61,6 +61,8 @@ type App struct {
 	// replica is this process's name among those that share the store.
 	replica string
 	store   store
+	// signals reach the other replicas; nil where the store has none.
+	signals deliver.Signals
 	vault   *vault.Vault
 	egress  *egress.Client
 }
@@ -115,6 +117,7 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if a.vault, err = openVault(ctx, c, a.store); err != nil {
 		return nil, err
 	}
+	a.signals, _ = a.store.(deliver.Signals)
 	a.store = sealedURLs{a.store, a.vault}
 	return a, nil
 }

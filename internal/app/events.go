@@ -62,9 +62,8 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		Transport: a.egress.Express(machine.OpenFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden,
 		UserAgent: "Feedmill/" + version,
 	}
-	signals, _ := a.store.(deliver.Signals) // where replicas can share it
 	dispatcher := deliver.New(deliver.Options{
-		Signals: signals,
+		Signals: a.signals,
 		Store:   a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
 		MaxInFlight: min(maxInFlight, machine.OpenFiles()/4),
 		Sender:      sender,
