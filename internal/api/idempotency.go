@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"net/http"
 	"runtime/debug"
 	"sync"
 
@@ -158,7 +159,8 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 }
 
 // keepRefusal keeps an answer that came with no effect. Faults of our own and
-// requests that were broken off are not kept: a repetition may succeed.
+// requests that were broken off are not kept, nor are those that came when there was no
+// room for them: a repetition may succeed.
 func (s *Server) keepRefusal(c *call, a answer, err error) (answer, error) {
 	if err != nil {
 		if isAborted(err) {
@@ -166,7 +168,7 @@ func (s *Server) keepRefusal(c *call, a answer, err error) (answer, error) {
 		}
 		a = problemOf(err, c.r.URL.Path, c.requestID).answer()
 	}
-	if a.status >= 500 {
+	if a.status >= 500 || a.status == http.StatusTooManyRequests {
 		return a, err
 	}
 	if _, err := io.Copy(io.Discard, c.r.Body); err != nil {
