@@ -31,6 +31,7 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	if v.Kind != '{' {
 		return answer{}, c.malformed("", "The body must be an object.")
 	}
+	c.noteFields(v)
 	body := strictjson.NewObject(&v, "", c.faults.Note)
 	var patch feedmill.FeedPatch
 	if v, ok := body.Get("name"); ok {

@@ -54,7 +54,7 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 		return feedmill.FetchedFeed{}, err
 	}
 	if v.Kind != '{' {
-		return feedmill.FetchedFeed{}, c.malformed("", "The body must be a JSON object.")
+		return feedmill.FetchedFeed{}, c.malformed("", "The body must be an object.")
 	}
 	return feedmill.FetchedFeed{Type: t, Body: v.Append(nil), SourceOf: sourceOf}, c.refusal()
 }
