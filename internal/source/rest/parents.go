@@ -173,14 +173,13 @@ func (r *run) listParents(ctx context.Context, add func(*strictjson.Value) error
 	inner.spec, inner.from, inner.stage, inner.lanes = &spec, position{}, nil, [maxParallel]*lane{}
 	inner.result, inner.requests = Result{}, 0
 	inner.sink = parentSink{list.path, add}
-	l, err := r.lane(0)
-	if err != nil {
-		return err
-	}
+	// How the records of the children are counted and read says nothing of the parents.
+	inner.job.Count, inner.job.Format, inner.job.Entry = nil, "", ""
+	l := &lane{file: r.job.Spool} // the pages of parents are not staged
 	turn := make(chan struct{})
 	close(turn)
 	s := &sequence{run: &inner, at: r.at, lane: l, turn: turn}
-	err = s.pages(ctx)
+	err := s.pages(ctx)
 	r.requests += inner.requests
 	r.result.Bytes += inner.result.Bytes
 	return err

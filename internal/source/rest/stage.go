@@ -198,6 +198,9 @@ func (r *run) replay(ctx context.Context, units []unit, records []int64) (int, e
 				return 0, err
 			}
 			records[n] += came
+			if spent := r.spent.Add(page.Body.Size()); spent > r.spec.pagination.maxBytes {
+				return 0, fail("data-too-large", nil, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", r.spec.pagination.maxBytes)
+			}
 		}
 		r.taken.Add(int64(len(pages)))
 		r.result.Records += records[n]

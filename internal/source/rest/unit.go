@@ -48,6 +48,9 @@ func (r *run) units(ctx context.Context) ([]unit, []window, error) {
 		for i := range parents {
 			of[i] = &parents[i]
 		}
+		if n := len(windows) * len(parents); n > maxParents {
+			return nil, nil, fail("too-many-pages", nil, "There are %d windows of %d parents, which is more than %d requests. Choose a later start, a longer step or fewer parents.", len(windows), len(parents), maxParents)
+		}
 		return unitsOf(windows, of), windows, nil
 	}
 	all := make([]unit, len(parents))
