@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
@@ -136,11 +138,11 @@ func text(quoted []byte) (string, bool) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1]), true
 	}
-	unquoted, err := strconv.Unquote(string(quoted))
+	unquoted, err := jsontext.AppendUnquote(nil, quoted)
 	if err != nil {
-		unquoted = string(quoted[1 : len(quoted)-1])
+		return string(quoted[1 : len(quoted)-1]), true
 	}
-	return unquoted, true
+	return string(unquoted), true
 }
 
 // follow is where steps lead to, from the value at i.

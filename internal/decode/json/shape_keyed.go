@@ -18,13 +18,14 @@ func (t *reshaper) keyed(at int) bool {
 	var members []keyedMember
 	known := map[string]int{}
 	counting := true
-	rows := 0
+	rows, nulls := 0, 0
 	fine := t.children(at, func(name []byte, start, _ int) bool {
-		if t.data[start] != '{' {
-			return t.data[start] == 'n'
-		}
 		key, _ := text(name)
 		members = append(members, keyedMember{key, start})
+		if t.data[start] != '{' {
+			nulls++
+			return t.data[start] == 'n' // a row of nothing but its name
+		}
 		n := 0
 		all := t.children(start, func(inner []byte, _, _ int) bool {
 			word, _ := text(inner)
@@ -36,7 +37,7 @@ func (t *reshaper) keyed(at int) bool {
 		rows = max(rows, n)
 		return all
 	})
-	if !fine || len(members) < 2 || rows == 0 {
+	if !fine || len(members)-nulls < 2 || rows == 0 {
 		return false
 	}
 	if counting {
@@ -44,7 +45,7 @@ func (t *reshaper) keyed(at int) bool {
 	}
 	shared := false
 	for _, count := range known {
-		if count*2 < len(members) {
+		if count*2 < len(members)-nulls {
 			return false
 		}
 		shared = shared || count > 1
@@ -60,6 +61,10 @@ func (t *reshaper) keyed(at int) bool {
 			key = keyName + "_2"
 		}
 		t.member(key, jstext.AppendString(nil, m.name))
+		if t.data[m.start] != '{' {
+			t.out = append(t.out, '}')
+			continue
+		}
 		t.children(m.start, func(inner []byte, s, e int) bool {
 			t.out = append(append(append(t.out, ','), inner...), ':')
 			t.out = append(t.out, t.data[s:e]...)
@@ -77,6 +82,9 @@ func (t *reshaper) columns(members []keyedMember, rows int) bool {
 	names := make([]string, len(members))
 	for i, m := range members {
 		names[i] = m.name
+		if t.data[m.start] != '{' {
+			continue
+		}
 		t.children(m.start, func(_ []byte, s, e int) bool {
 			cells[i] = append(cells[i], t.data[s:e])
 			return true
