@@ -78,6 +78,7 @@ var kinds = map[int]error{
 	http.StatusUnprocessableEntity:   feedmill.ErrUnprocessable,
 	http.StatusTooManyRequests:       feedmill.ErrTooMany,
 	http.StatusServiceUnavailable:    feedmill.ErrUnavailable,
+	http.StatusInsufficientStorage:   feedmill.ErrNoRoom,
 }
 
 // Is reports whether target is the sentinel of the problem's kind.

@@ -3,6 +3,7 @@ package serve
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -101,6 +102,9 @@ func (c *Connections) Observe(conn net.Conn, state http.ConnState) {
 	}
 	c.mu.Unlock()
 	if excess != nil {
+		if over, ok := excess.(*tls.Conn); ok {
+			excess = over.NetConn() // to say goodbye could take seconds, in which nobody would come in
+		}
 		excess.Close() // the server notices and reports it as closed
 	}
 }
