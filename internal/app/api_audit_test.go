@@ -73,6 +73,10 @@ func TestAuditSaysWhoChangedWhat(t *testing.T) {
 		!slices.Equal(update.Fields, []string{"name", "delivery"}) || !strings.HasPrefix(update.ID, "aud_") {
 		t.Errorf("the change of the subscription is %+v", update)
 	}
+	changed := entries[slices.IndexFunc(entries, func(e auditEntry) bool { return e.Action == "feed.update" })]
+	if !slices.Equal(changed.Fields, []string{"description"}) {
+		t.Errorf("the change of the feed is %+v", changed)
+	}
 	if made := entries[len(entries)-2]; made.Actor.Subject != "operator" || made.Actor.Key != "" || made.Address != "" {
 		t.Errorf("what the operator did is %+v", made)
 	}

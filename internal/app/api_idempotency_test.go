@@ -160,6 +160,11 @@ func TestIdempotencyKeepsNoFailure(t *testing.T) {
 			}
 			wantProblem(t, s.send(t, createIdempotent(key, `{}`)), 503, "unavailable") // a refusal that cannot be kept
 		},
+		"no room": func(t *testing.T, key string) {
+			broken.full.Store(true)
+			defer broken.full.Store(false)
+			wantProblem(t, s.send(t, createIdempotent(key, newReader)), 429, "too-many-requests")
+		},
 		"too large": func(t *testing.T, key string) {
 			wantProblem(t, s.send(t, createIdempotent(key, newReader+strings.Repeat(" ", 1<<20))), 413, "too-large")
 		},

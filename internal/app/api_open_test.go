@@ -107,7 +107,7 @@ func TestReadiness(t *testing.T) {
 // have an effect.
 type brokenStore struct {
 	store
-	fails atomic.Bool
+	fails, full atomic.Bool
 }
 
 var errBroken = errors.New("the disk of the test is full")
@@ -115,6 +115,9 @@ var errBroken = errors.New("the disk of the test is full")
 func (b *brokenStore) err() error {
 	if b.fails.Load() {
 		return errors.Join(feedmill.ErrUnavailable, errBroken)
+	}
+	if b.full.Load() {
+		return &feedmill.Error{Kind: feedmill.ErrTooMany, Detail: "There is no room just now."}
 	}
 	return nil
 }

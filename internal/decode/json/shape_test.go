@@ -23,6 +23,8 @@ func TestShapes(t *testing.T) {
 		{"pandas index", `{"0":{"a":1,"b":2},"1":{"a":3,"b":4}}`, "$[*]", "_key|a|b", "0|1|2\n1|3|4", ""},
 		{"pandas columns", `{"a":{"0":1,"1":3},"b":{"0":2,"1":4}}`, "$[*]", "a|b", "1|2\n3|4", ""},
 		{"pandas table", `{"schema":{"fields":[{"name":"index","type":"integer"},{"name":"a","type":"integer"}]},"data":[{"index":0,"a":1}]}`, "$.data[*]", "index|a", "0|1", ""},
+		{"a member that is null", `{"AAPL":{"price":1},"GOOG":null,"MSFT":{"price":3}}`, "$[*]", "_key|price", "AAPL|1\nGOOG|∅\nMSFT|3", ""},
+		{"escapes that only JSON has", `{"A\/B":{"price":1},"C":{"price":3}}`, "$[*]", "_key|price", "A/B|1\nC|3", ""},
 		{"an object of objects", `{"AAPL":{"price":1,"volume":2},"MSFT":{"price":3}}`, "$[*]", "_key|price|volume", "AAPL|1|2\nMSFT|3|∅", ""},
 		{"objects with nothing in common", `{"user":{"name":"x"},"settings":{"theme":"dark","size":2}}`, "$", "user.name|settings.theme|settings.size", "x|dark|2", ""},
 		{"GeoJSON", `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"x"}}]}`, "$.features[*]", "type|geometry.type|geometry.coordinates|properties.name", "Feature|Point|[1,2]|x", ""},
