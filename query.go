@@ -32,6 +32,23 @@ type Query struct {
 	Zone      *time.Location
 	WeekStart time.Weekday
 	Now       time.Time
+	// Since asks for what is new only, nil for everything.
+	Since *Since
+}
+
+// Since asks for the rows whose value of a field is at least that of the last row
+// that is known.
+type Since struct {
+	Field string
+	// From is the greatest value that is known, as text; empty means that
+	// nothing is.
+	From string
+	// Lookback is how far before From to begin, for what came late. It is for
+	// dates and timestamps.
+	Lookback time.Duration
+	// Place is where this stands in the request. A fault has a pointer below it:
+	// /field or /lookback.
+	Place Fault
 }
 
 // Field is a column that is wanted.
@@ -44,6 +61,8 @@ type Field struct {
 	Aggregate Aggregate
 	// Aggregates are several of them, in place of As and Aggregate.
 	Aggregates []NamedAggregate
+	// FilterOnly says that it is named for its conditions and is not wanted.
+	FilterOnly bool
 	// Place is where the field stands in the request, for faults.
 	Place Fault
 }

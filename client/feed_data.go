@@ -96,7 +96,9 @@ type QueryField struct {
 	Aggregate string `json:"aggregate,omitzero"`
 	// Aggregates are several of them, in place of As and Aggregate.
 	Aggregates []QueryAggregate `json:"-"`
-	Filters    []QueryFilter    `json:"filters,omitzero"`
+	// Select is false for a field that only filters; nil means true.
+	Select  *bool         `json:"select,omitzero"`
+	Filters []QueryFilter `json:"filters,omitzero"`
 	// FilterOption is "all" or "any".
 	FilterOption string `json:"filterOption,omitzero"`
 }

@@ -10,8 +10,12 @@ import (
 // compareExact compares a column of integers or decimals with any number: also
 // one between two values that the column can hold, or beyond all of them. It
 // is then compared with the nearest, so that a database can tell by the bounds of
-// a block of rows that the block has no such value.
+// a block of rows that the block has no such value. Where the digits of a column
+// have no bound it can hold every number.
 func compareExact(c Column, comparison Comparison, n *big.Rat) Predicate {
+	if c.Type == columnar.TypeDecimal && c.Precision == 0 {
+		return Compare{c, comparison, n}
+	}
 	scaled := new(big.Rat).Mul(n, new(big.Rat).SetInt(tenTo(c.Scale)))
 	bound := new(big.Int).Div(scaled.Num(), scaled.Denom()) // rounds down, as the denominator is positive
 	if !scaled.IsInt() {

@@ -20,7 +20,7 @@ func (r *resolver) outputs() []Output {
 	var outputs []Output
 	for i, f := range r.query.Fields {
 		column, ok := r.column(f.Name, f.Place)
-		if !ok || r.refuseRepeated(i) {
+		if !ok || r.refuseRepeated(i) || f.FilterOnly {
 			continue
 		}
 		if len(f.Aggregates) == 0 {
@@ -32,6 +32,9 @@ func (r *resolver) outputs() []Output {
 			as.Pointer += "/as"
 			outputs = r.addOutput(outputs, column, a, fn, as)
 		}
+	}
+	if !slices.ContainsFunc(r.query.Fields, func(f feedmill.Field) bool { return !f.FilterOnly }) {
+		r.faults.Add(r.query.Fields[0].Place, `every field has "select": false, so nothing is asked for`)
 	}
 	return outputs
 }

@@ -116,10 +116,13 @@ func (op *operator) check(values []feedmill.FilterValue) error {
 }
 
 // list writes words with commas between them.
-func list[T ~string](words []T) string {
-	texts := make([]string, len(words))
+func list[T ~string](words []T) string { return strings.Join(texts(words), ", ") }
+
+// texts are words as plain texts.
+func texts[T ~string](words []T) []string {
+	all := make([]string, len(words))
 	for i, w := range words {
-		texts[i] = string(w)
+		all[i] = string(w)
 	}
-	return strings.Join(texts, ", ")
+	return all
 }

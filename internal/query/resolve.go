@@ -17,8 +17,9 @@ import (
 // in the rest and tell of all of them together.
 func Resolve(q feedmill.Query, columns []feedmill.Column) (*Tree, *Faults) {
 	r := &resolver{query: &q, columns: columns, zone: cmp.Or(q.Zone, time.UTC), faults: new(Faults)}
-	tree := &Tree{Limit: q.Limit, Where: r.where(), Outputs: r.outputs()}
+	tree := &Tree{Limit: q.Limit, Where: r.where(), Outputs: r.outputs(), Bounds: r.bounds}
 	tree.Sort = r.sortKeys(tree)
+	r.since(tree)
 	return tree, r.faults
 }
 
@@ -28,6 +29,8 @@ type resolver struct {
 	columns []feedmill.Column
 	zone    *time.Location
 	faults  *Faults
+	// bounds are the ranges that periods were found to be.
+	bounds []Bound
 }
 
 // column finds a column by its name. One that is not there is a fault.
@@ -63,6 +66,7 @@ func (r *resolver) where() All {
 				continue
 			}
 			tests = append(tests, test)
+			r.addBound(column, f.Op, test)
 		}
 		switch {
 		case len(tests) == 0:

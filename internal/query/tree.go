@@ -15,6 +15,10 @@ type Tree struct {
 	Sort  []Key
 	// Limit is how many rows are wanted at most; zero means all.
 	Limit int64
+	// Bounds are the times that relative dates and days came to.
+	Bounds []Bound
+	// Latest is the column whose greatest value is to be told, nil for none.
+	Latest *Column
 }
 
 // Grouped reports whether a row of the result stands for a group of rows: those

@@ -1,0 +1,165 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
+	"github.com/feedmill/feedmill/internal/suggest"
+)
+
+// Read reads the query object of a request, whose periods count from now. What is
+// wrong is noted where the object notes it; members that are not known are left to
+// the caller.
+func Read(o *strictjson.Object, now time.Time) feedmill.Query {
+	q := feedmill.Query{WeekStart: time.Monday, Now: now}
+	for _, field := range readObjects(o, "fields", feedmill.MaxQueryFields) {
+		readField(field, &q)
+	}
+	for _, s := range readObjects(o, "sort", feedmill.MaxQueryFields) {
+		sort := feedmill.Sort{Place: feedmill.Fault{Pointer: s.Pointer + "/field"}}
+		if v, ok := s.Need("field"); ok {
+			sort.Name, _ = v.Text()
+		}
+		if v, ok := s.Get("order"); ok {
+			order, _ := v.Choice("asc", "desc")
+			sort.Descending = order == "desc"
+		}
+		s.RefuseUnknown()
+		q.Sort = append(q.Sort, sort)
+	}
+	if v, ok := o.Get("limit"); ok {
+		n, _ := v.Integer(1, feedmill.MaxQueryRows)
+		q.Limit = int64(n)
+	}
+	if v, ok := o.Get("timezone"); ok {
+		if name, ok := v.Text(); ok {
+			zone, err := time.LoadLocation(name)
+			if err != nil || name == "" || name == "Local" {
+				o.Fault("timezone", "There is no such time zone; write it as Europe/Paris or UTC.")
+			}
+			q.Zone = zone
+		}
+	}
+	if v, ok := o.Get("weekStart"); ok {
+		if day, ok := v.Choice(weekdays...); ok {
+			for i, name := range weekdays {
+				if name == day {
+					q.WeekStart = time.Weekday(i)
+				}
+			}
+		}
+	}
+	return q
+}
+
+var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+
+// readObjects reads an array of objects, if there is one.
+func readObjects(o *strictjson.Object, name string, most int) (list []*strictjson.Object) {
+	v, ok := o.Get(name)
+	switch {
+	case !ok:
+		return nil
+	case v.Kind != '[':
+		o.Fault(name, "This must be an array of objects, not "+strictjson.KindName(v.Kind)+".")
+		return nil
+	case len(v.Items) == 0 && name == "fields", len(v.Items) > most:
+		o.Fault(name, fmt.Sprintf("This must have 1 to %d elements; it has %d.", most, len(v.Items)))
+		return nil
+	}
+	for _, item := range v.Elements() {
+		if inner, ok := item.Object(); ok {
+			list = append(list, inner)
+		}
+	}
+	return list
+}
+
+// readField reads a column that is wanted, and the filters on it.
+func readField(o *strictjson.Object, q *feedmill.Query) {
+	f := feedmill.Field{Place: feedmill.Fault{Pointer: o.Pointer + "/field"}}
+	if v, ok := o.Need("field"); ok {
+		f.Name, _ = v.Text()
+	}
+	if v, ok := o.Get("as"); ok {
+		f.As, _ = v.Label(feedmill.MaxNameLen)
+	}
+	if v, ok := o.Get("select"); ok {
+		selected, ok := v.Boolean()
+		f.FilterOnly = ok && !selected
+	}
+	if v, ok := o.Get("aggregate"); ok && v.Kind == '[' {
+		f.Aggregates = readAggregates(v)
+		if _, named := o.Get("as"); named {
+			o.Fault("as", "Each aggregate of a list has its own; leave this one out.")
+		}
+	} else if ok {
+		aggregate, _ := v.Choice(texts(feedmill.Aggregates)...)
+		f.Aggregate = feedmill.Aggregate(aggregate)
+	}
+	condition := feedmill.Condition{Name: f.Name, Place: feedmill.Fault{Pointer: o.Pointer}}
+	if v, ok := o.Get("filterOption"); ok {
+		option, _ := v.Choice("all", "any")
+		condition.Any = option == "any"
+	}
+	for _, filter := range readObjects(o, "filters", feedmill.MaxFilters) {
+		condition.Filters = append(condition.Filters, readFilter(filter))
+	}
+	if f.FilterOnly {
+		for _, name := range []string{"as", "aggregate"} {
+			if o.Has(name) {
+				o.Fault(name, "A field with \"select\": false only filters; leave this out.")
+			}
+		}
+	}
+	o.RefuseUnknown()
+	q.Fields = append(q.Fields, f)
+	if len(condition.Filters) > 0 {
+		q.Where = append(q.Where, condition)
+	}
+}
+
+// readAggregates reads a list of aggregates of one field. Where there are several
+// each has a name.
+func readAggregates(list strictjson.Field) (all []feedmill.NamedAggregate) {
+	n := len(list.Items)
+	if n < 1 || n > len(feedmill.Aggregates) {
+		list.Fault(fmt.Sprintf("This must have 1 to %d elements; it has %d.", len(feedmill.Aggregates), n))
+		return nil
+	}
+	for _, item := range list.Elements() {
+		o, ok := item.Object()
+		if !ok {
+			continue
+		}
+		a := feedmill.NamedAggregate{Place: feedmill.Fault{Pointer: o.Pointer}}
+		if v, ok := o.Need("fn"); ok {
+			a.Fn = readAggregateName(v)
+		}
+		if v, ok := o.Get("as"); ok {
+			a.As, _ = v.Label(feedmill.MaxNameLen)
+		} else if n > 1 {
+			v.Fault("This field is required where a field has several aggregates: it is what this one is called in the answer.")
+		}
+		o.RefuseUnknown()
+		all = append(all, a)
+	}
+	return all
+}
+
+func readAggregateName(v strictjson.Field) feedmill.Aggregate {
+	name, ok := v.Text()
+	known := texts(feedmill.Aggregates)
+	if ok && !slices.Contains(known, name) {
+		detail := "This must be one of " + strings.Join(known, ", ") + "."
+		if near := suggest.Nearest(name, known); len(near) > 0 {
+			detail += " Did you mean " + strings.Join(near, " or ") + "?"
+		}
+		v.Fault(detail)
+	}
+	return feedmill.Aggregate(name)
+}

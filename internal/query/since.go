@@ -1,0 +1,51 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// since adds the bound of a query for what is new.
+func (r *resolver) since(tree *Tree) {
+	s := r.query.Since
+	if s == nil {
+		return
+	}
+	field, lookback := s.Place, s.Place
+	field.Pointer += "/field"
+	lookback.Pointer += "/lookback"
+	column, ok := r.column(s.Field, field)
+	switch {
+	case !ok:
+		return
+	case !slices.Contains(ordered, column.Type):
+		r.faults.Add(field, fmt.Sprintf("a column of type %s has no order to go on in; it must be one of %s", column.Type, list(ordered)))
+		return
+	case tree.Grouped():
+		r.faults.Add(field, "a query with aggregates is made of all rows, and cannot be fetched in parts")
+		return
+	case s.Lookback != 0 && !slices.Contains(temporal, column.Type):
+		r.faults.Add(lookback, fmt.Sprintf("is for dates and timestamps; %q is of type %s", s.Field, column.Type))
+		return
+	}
+	tree.Latest = &column
+	if s.From == "" {
+		return
+	}
+	f := &filter{Filter: feedmill.Filter{Values: []feedmill.FilterValue{{Text: s.From}}}, column: column, zone: time.UTC}
+	p, err := f.compare(GreaterOrEqual, 0)
+	if err != nil {
+		r.faults.Add(field, fmt.Sprintf("the value %q that was reached %s", s.From, err))
+		return
+	}
+	if c, ok := p.(Compare); ok {
+		if t, ok := c.Value.(time.Time); ok {
+			c.Value = t.Add(-s.Lookback)
+			p = c
+		}
+	}
+	tree.Where = append(tree.Where, p)
+}

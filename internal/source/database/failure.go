@@ -1,0 +1,48 @@
+package database
+
+import (
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/suggest"
+)
+
+// The types of the failures of databases.
+const (
+	ProblemUnreachable = "database-unreachable" // no connection, or it broke
+	ProblemCredential  = "database-credential"  // the server refused the user
+	ProblemPermission  = "database-permission"  // the user may not read the view
+	ProblemView        = "unknown-view"         // there is no such view (any more)
+	ProblemField       = "unknown-field"        // a column went, or changed its type
+	ProblemTimeout     = "database-timeout"     // a statement took too long
+	ProblemStatement   = "database-error"       // everything else that a server says
+	ProblemTooMuch     = "too-much-here"        // more than can be done outside the database
+)
+
+var titles = map[string]string{
+	ProblemUnreachable: "The database cannot be reached",
+	ProblemCredential:  "The database refused the user",
+	ProblemPermission:  "The user may not read this",
+	ProblemView:        "There is no such view",
+	ProblemField:       "The view has changed",
+	ProblemTimeout:     "The database took too long",
+	ProblemStatement:   "The database refused the query",
+	ProblemTooMuch:     "The query needs too much",
+}
+
+// Fail is a failure of a database. The detail must hold no secret.
+func Fail(problem, detail string, cause error) *feedmill.SourceFailure {
+	return &feedmill.SourceFailure{
+		Type: problem, Title: titles[problem], Detail: detail, Cause: cause,
+		AuthRequired: problem == ProblemCredential,
+	}
+}
+
+// NoView is the failure of a view that is not among the names.
+func NoView(view string, names []string) *feedmill.SourceFailure {
+	detail := "There is no view \"" + view + "\" that this user may read."
+	if near := suggest.Nearest(view, names); len(near) > 0 {
+		detail += " Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return Fail(ProblemView, detail, nil)
+}
