@@ -122,9 +122,9 @@ type FetchSink interface {
 	// Read says how the pages of a feed are read. It is called for each feed
 	// before the first page.
 	Read(feed ID, r PageReading) error
-	// Page takes one page for all feeds, and says how many records it has. It is
-	// called in the order of the pages, one at a time.
-	Page(ctx context.Context, p FetchedPage) (records int64, err error)
+	// Page takes one page for all feeds, and says how many rows each of them has of
+	// it, in their order. It is called in the order of the pages, one at a time.
+	Page(ctx context.Context, p FetchedPage) (rows []int64, err error)
 
 	// Columns says which columns the rows have, once and before the first rows:
 	// what the source calls them and their types.

@@ -34,7 +34,8 @@ type Refresh struct {
 	Outcome  string             `json:"outcome"`
 	Warnings []feedmill.Warning `json:"warnings"`
 	Error    *FeedError         `json:"error"`
-	// Trace is what was asked for, in order. Only [Client.Refresh] has it.
+	// Trace is what was asked for, in order: of more than 2,000 requests the first
+	// and the last 1,000. Only [Client.Refresh] has it.
 	Trace []TracedRequest `json:"trace"`
 }
 

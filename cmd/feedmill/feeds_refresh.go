@@ -108,7 +108,11 @@ func (p *printer) refresh(r client.Refresh) error {
 		return err
 	}
 	p.printf("\n")
-	return p.trace(r.Trace)
+	if err := p.trace(r.Trace); err != nil || int64(len(r.Trace)) >= r.Requests {
+		return err
+	}
+	p.printf("These are %d of %d requests: those of the beginning and of the end.\n", len(r.Trace), r.Requests)
+	return nil
 }
 
 func refreshVersion(r client.Refresh) string {

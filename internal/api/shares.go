@@ -36,6 +36,12 @@ func newShares() shares {
 // takeUpload takes a place for an upload, before anything of it is read.
 func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
 	giveBack, ok := s.uploads.Try(ctx)
+	if !ok && s.uploads.Held(share.Holder(ctx)) < uploadsEach {
+		return nil, &feedmill.Error{
+			Kind: feedmill.ErrUnavailable, RetryAfter: 5 * time.Second,
+			Detail: fmt.Sprintf("All %d places for uploads are taken by others. Send this one again after the time in the Retry-After header.", maxUploads),
+		}
+	}
 	if !ok {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,

@@ -100,7 +100,7 @@ var Settings = []Setting{
 	{Name: "maxUploadBytes", Default: "1073741824", Help: "how many bytes the data of an upload may have, not compressed", field: func(c *Config) any { return &c.MaxUploadBytes }},
 	{Name: "maxStoredBytes", Default: "0", Help: "how many bytes the feeds of a workspace may take on disk, such as 50GiB; 0 means any number", field: func(c *Config) any { return &c.MaxStoredBytes }},
 	{Name: "minFreeDisk", Default: "256MiB", Help: "how much of the disk stays free: below it uploads are refused and deliveries go on", field: func(c *Config) any { return &c.MinFreeDisk }},
-	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s means as long as it takes", field: func(c *Config) any { return &c.QueryTimeout }},
+	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s sets no limit but the 15m in which any answer must begin", field: func(c *Config) any { return &c.QueryTimeout }},
 }
 
 // Env is the setting's name in the environment.

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,9 +31,12 @@ func (f *Feeds) checkParent(ctx context.Context, workspace, id, source feedmill.
 	refuse := func(detail string) error {
 		return feedmill.Invalid("", feedmill.Fault{Pointer: "/each/in/feedId", Detail: detail})
 	}
+	seen := make(map[feedmill.ID]bool)
 	for parent := f.parentOf(t, spec); parent != ""; {
 		feed, err := f.Store.Feed(ctx, workspace, parent)
 		switch {
+		case seen[parent]:
+			return refuse("The rows of that feed are made of its own.")
 		case errors.Is(err, feedmill.ErrNotFound):
 			return refuse("There is no such feed in this workspace.")
 		case err != nil:
@@ -40,6 +44,7 @@ func (f *Feeds) checkParent(ctx context.Context, workspace, id, source feedmill.
 		case feed.ID == id || feed.Source == source:
 			return refuse("The feed would be made of its own rows.")
 		}
+		seen[parent] = true
 		parent = f.parentOf(feed.Type, feed.Spec)
 	}
 	return nil
@@ -50,6 +55,9 @@ func (f *Feeds) checkParent(ctx context.Context, workspace, id, source feedmill.
 type children struct {
 	mu sync.Mutex
 	of map[feedmill.ID]family
+	// forgotten counts how often the children of a workspace were forgotten, so that
+	// what was read before is not taken for what is there after it.
+	forgotten map[feedmill.ID]int
 	// missed are children whose parent had a new version while they ran.
 	missed map[feedmill.ID]bool
 }
@@ -58,6 +66,20 @@ type children struct {
 type family struct {
 	at time.Time
 	of map[feedmill.ID][]child
+	// parents are those of all feeds that have one.
+	parents map[feedmill.ID]feedmill.ID
+}
+
+// above reports whether a feed is made of the rows of another, in however many steps.
+func (f *family) above(other, id feedmill.ID) bool {
+	seen := make(map[feedmill.ID]bool)
+	for ; id != "" && !seen[id]; id = f.parents[id] {
+		if id == other {
+			return true
+		}
+		seen[id] = true
+	}
+	return false
 }
 
 type child struct{ feed, source feedmill.ID }
@@ -70,6 +92,10 @@ func (c *children) forget(workspace feedmill.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.of, workspace)
+	if c.forgotten == nil {
+		c.forgotten = make(map[feedmill.ID]int)
+	}
+	c.forgotten[workspace]++
 }
 
 // childrenOf are the children of a feed that have no schedule of their own.
@@ -77,11 +103,12 @@ func (f *Feeds) childrenOf(ctx context.Context, workspace, parent feedmill.ID) (
 	c := &f.children
 	c.mu.Lock()
 	known, ok := c.of[workspace]
+	forgotten := c.forgotten[workspace]
 	c.mu.Unlock()
 	if ok && time.Since(known.at) < childrenKnown {
-		return known.of[parent], nil
+		return known.childrenOf(parent), nil
 	}
-	found := family{at: time.Now(), of: make(map[feedmill.ID][]child)}
+	found := family{at: time.Now(), of: make(map[feedmill.ID][]child), parents: make(map[feedmill.ID]feedmill.ID)}
 	const step = 500
 	for page := (feedmill.Page{Limit: step}); ; {
 		feeds, err := f.Store.Feeds(ctx, workspace, page)
@@ -89,8 +116,11 @@ func (f *Feeds) childrenOf(ctx context.Context, workspace, parent feedmill.ID) (
 			return nil, err
 		}
 		for _, feed := range feeds {
-			if of := f.parentOf(feed.Type, feed.Spec); of != "" && feed.Schedule.IsZero() {
-				found.of[of] = append(found.of[of], child{feed.ID, feed.Source})
+			if of := f.parentOf(feed.Type, feed.Spec); of != "" {
+				found.parents[feed.ID] = of
+				if feed.Schedule.IsZero() {
+					found.of[of] = append(found.of[of], child{feed.ID, feed.Source})
+				}
 			}
 			page.Before = feed.ID
 		}
@@ -103,8 +133,17 @@ func (f *Feeds) childrenOf(ctx context.Context, workspace, parent feedmill.ID) (
 	if c.of == nil {
 		c.of = make(map[feedmill.ID]family)
 	}
-	c.of[workspace] = found
-	return found.of[parent], nil
+	if c.forgotten[workspace] == forgotten {
+		c.of[workspace] = found
+	}
+	return found.childrenOf(parent), nil
+}
+
+// childrenOf are the children of a feed, but for those that it is made of itself: two
+// who change two feeds at the same time can make them children of each other, and each
+// would have the other fetched for ever.
+func (f *family) childrenOf(parent feedmill.ID) []child {
+	return slices.DeleteFunc(slices.Clone(f.of[parent]), func(c child) bool { return f.above(c.feed, parent) })
 }
 
 // followed has the children of a feed fetched that has a new version.

@@ -127,6 +127,7 @@ func (f *Feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch f
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
+	f.children.forget(before.Workspace)
 	f.Engine.Cancel(feed.Source, run)
 	return feed, nil
 }
@@ -153,7 +154,6 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []
 	if err := f.checkParent(ctx, before.Workspace, before.ID, before.Source, before.Type, def.Spec); err != nil {
 		return nil, err
 	}
-	f.children.forget(before.Workspace)
 	shared := !bytes.Equal(def.Source.Spec, source.Spec) || !bytes.Equal(def.Source.Secrets, secrets)
 	return func(c *feedmill.SourceChange) (news []feedmill.SourceNews, err error) {
 		if !bytes.Equal(c.Source.Spec, source.Spec) || !bytes.Equal(c.Source.Secrets, source.Secrets) || !bytes.Equal(c.Feed(before.ID).Spec, before.Spec) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -19,7 +20,7 @@ type fetching struct {
 	// slots are the places in which pages are modelled.
 	slots  *share.Slots
 	tables []*fetchedTable
-	trace  []feedmill.TracedRequest
+	trace  trace
 	report func(feedmill.Refresh)
 	// counted is what all refreshes of the fetch have in common.
 	counted feedmill.Refresh
@@ -80,24 +81,24 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 	return nil
 }
 
-// Page adds a page to every table. It has as many records as the table finds
-// that finds the most.
-func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (records int64, err error) {
+// Page adds a page to every table, and returns how many rows each has of it.
+func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int64, err error) {
+	rows = make([]int64, len(f.tables))
 	err = takeTurn(ctx, f.slots, func() error {
 		return f.each(ctx, func(t *fetchedTable) error {
 			format := p.Format
 			if t.format != "" {
 				format = t.format
 			}
-			rows, err := f.addPage(ctx, t, format, p)
-			records = max(records, rows)
-			if err == nil && rows == 0 && p.First && t.missing != nil {
+			added, err := f.addPage(ctx, t, format, p)
+			rows[slices.Index(f.tables, t)] = added
+			if err == nil && added == 0 && p.First && t.missing != nil {
 				err = t.missing(p)
 			}
 			return err
 		})
 	})
-	return records, err
+	return rows, err
 }
 
 // addPage adds a page to a table, and returns how many records it has.
@@ -160,7 +161,7 @@ func (f *fetching) progressed(done, all int64) { f.counted.PartsDone, f.counted.
 
 // traced notes a request, and tells how far the refreshes have come.
 func (f *fetching) traced(t feedmill.TracedRequest) {
-	f.trace = append(f.trace, t)
+	f.trace.add(t)
 	f.counted.Requests++
 	f.counted.BytesIn += t.Bytes
 	if t.Rows > 0 {

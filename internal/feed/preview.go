@@ -95,10 +95,10 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 		return err
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		return feedmill.FeedPreview{}, previewFailure(err, f.trace)
+		return feedmill.FeedPreview{}, previewFailure(err, f.trace.list())
 	}
 	p, err = m.showFetched(ctx, table)
-	p.Trace, p.Spec = f.trace, def.Spec
+	p.Trace, p.Spec = f.trace.list(), def.Spec
 	return p, err
 }
 
@@ -128,9 +128,9 @@ var errEnough = errors.New("there are enough rows for a preview")
 // firstRows takes as much of a fetch as a preview needs.
 type firstRows struct{ *fetching }
 
-func (r firstRows) Page(ctx context.Context, page feedmill.FetchedPage) (int64, error) {
-	records, err := r.fetching.Page(ctx, page)
-	return records, r.enough(err)
+func (r firstRows) Page(ctx context.Context, page feedmill.FetchedPage) ([]int64, error) {
+	rows, err := r.fetching.Page(ctx, page)
+	return rows, r.enough(err)
 }
 
 func (r firstRows) Rows(ctx context.Context, run []columnar.Vector) error {

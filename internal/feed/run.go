@@ -34,7 +34,7 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	}
 	var outcomes []feedmill.FeedOutcome
 	for i, t := range f.tables {
-		o := feedmill.FeedOutcome{Feed: t.before.ID, Refresh: f.counts(t), Trace: f.trace}
+		o := feedmill.FeedOutcome{Feed: t.before.ID, Refresh: f.counts(t), Trace: f.trace.list()}
 		fault := err
 		if fault == nil && !fetched.NotModified {
 			o.Position = fetched.Positions[i]
@@ -101,7 +101,7 @@ func (m *Mill) keepSecrets(ctx context.Context, run *feedmill.Source, secrets []
 // asked is what was asked for in a run that was broken off.
 func (f *fetching) asked() (outcomes []feedmill.FeedOutcome) {
 	for _, t := range f.tables {
-		outcomes = append(outcomes, feedmill.FeedOutcome{Feed: t.before.ID, Trace: f.trace})
+		outcomes = append(outcomes, feedmill.FeedOutcome{Feed: t.before.ID, Trace: f.trace.list()})
 	}
 	return outcomes
 }

@@ -184,6 +184,9 @@ func (p *Pool) runOnce(ctx context.Context, request wire.Request, out io.Writer)
 	if sink, ok := errors.AsType[*sinkError](err); ok {
 		return end, sink.error
 	}
+	if unsent, ok := errors.AsType[*sendError](err); ok {
+		return end, fmt.Errorf("%w: the worker did not take the query: %w", feedmill.ErrUnavailable, unsent)
+	}
 	<-w.dead
 	p.config.Log.Error("a worker ended in the middle of a query", "ending", w.ending())
 	return end, fmt.Errorf("%w: the worker ended: %w", feedmill.ErrUnavailable, err)

@@ -132,7 +132,7 @@ func (p *process) ask(request wire.Request, out io.Writer) (wire.End, error) {
 	takeBack, err := p.lend(request.Files)
 	defer takeBack()
 	if err != nil {
-		return end, err
+		return end, &sendError{err} // A worker that has ended takes its folder with it.
 	}
 	if err := p.begin(wire.KindRequest, request); err != nil {
 		return end, &sendError{err}

@@ -21,7 +21,7 @@ type lines struct {
 	with []string
 }
 
-func (l *lines) Page(ctx context.Context, p feedmill.FetchedPage) (int64, error) {
+func (l *lines) Page(ctx context.Context, p feedmill.FetchedPage) ([]int64, error) {
 	for _, c := range p.With {
 		l.with = append(l.with, c.Name+"="+string(c.JSON))
 	}

@@ -357,4 +357,4 @@ func TestSinkFails(t *testing.T) {
 
 type failingSink struct{ err error }
 
-func (s failingSink) Page(context.Context, feedmill.FetchedPage) (int64, error) { return 0, s.err }
+func (s failingSink) Page(context.Context, feedmill.FetchedPage) ([]int64, error) { return nil, s.err }

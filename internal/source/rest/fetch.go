@@ -98,9 +98,9 @@ type Job struct {
 
 // Sink takes the pages of a fetch.
 type Sink interface {
-	// Page takes one page, and says how many records it has. It is called in
-	// the order of the pages, one at a time.
-	Page(ctx context.Context, p feedmill.FetchedPage) (records int64, err error)
+	// Page takes one page, and says how many rows each feed has of it. It is called
+	// in the order of the pages, one at a time.
+	Page(ctx context.Context, p feedmill.FetchedPage) (rows []int64, err error)
 }
 
 // Result is what a fetch came to.
@@ -118,7 +118,8 @@ type Result struct {
 	// SawCursor says that a record of a parent had a cursor.
 	SawCursor bool
 
-	marks marks
+	// came are the windows of time that were fetched.
+	came []windowRows
 }
 
 // Fetch asks for all pages and hands them to the sink. While the sink works on
@@ -213,42 +214,26 @@ func (inc *incremental) sent(kept string, m moment, zone *time.Location) (string
 
 // fetch asks for everything: once, or for every unit.
 func (r *run) fetch(ctx context.Context) (err error) {
-	units, windows, err := r.units(ctx)
+	plan, err := r.plan(ctx)
 	if err != nil {
 		return err
 	}
-	if r.job.Stage != "" && (r.spec.each != nil || windows != nil) {
+	if r.job.Stage != "" && plan.parted {
 		if r.stage, err = openStage(r.job.Stage, r.job.Print, r.job.Now); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
-	records, err := r.each(ctx, units)
+	rows, err := r.each(ctx, plan.units)
 	if err != nil || r.result.NotModified {
 		return err
 	}
-	if r.spec.each != nil || windows != nil {
-		p := position{Cursor: r.from.Cursor, Window: r.from.Window, Parents: r.cursors, Fetches: r.from.Fetches + 1}
-		if len(windows) > 0 {
-			p.Window = windows[len(windows)-1].from.Format(time.RFC3339)
-		}
-		r.result.Position = p.text()
-	}
-	if windows != nil {
-		r.result.marks = r.mark(windows, byWindow(records, len(windows)))
+	if plan.parted {
+		r.result.Position = r.reached(plan).text()
+		r.result.came = plan.came(rows)
 	}
 	if r.taken.Load() == 0 && r.ignored.Load() > 0 {
 		return fail("all-ignored", nil, "Every answer of the source fell under a rule of errors that ignores it, so there is no data; the feed keeps what it has. Check the request, or the rule.")
 	}
 	return nil
-}
-
-// byWindow adds up the records of units that have the same window: as many of them as
-// there are parents, one after the other.
-func byWindow(records []int64, windows int) []int64 {
-	sums := make([]int64, windows)
-	for i, n := range records {
-		sums[i*windows/len(records)] += n
-	}
-	return sums
 }

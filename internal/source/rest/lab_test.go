@@ -156,19 +156,19 @@ type pages struct {
 	on      func(feedmill.FetchedPage)
 }
 
-func (p *pages) Page(_ context.Context, page feedmill.FetchedPage) (int64, error) {
+func (p *pages) Page(_ context.Context, page feedmill.FetchedPage) ([]int64, error) {
 	text, err := io.ReadAll(page.Body)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if page.Number != len(p.texts)+1 {
-		return 0, fmt.Errorf("page %d comes after %d", page.Number, len(p.texts))
+		return nil, fmt.Errorf("page %d comes after %d", page.Number, len(p.texts))
 	}
 	p.texts, p.formats = append(p.texts, string(text)), append(p.formats, page.Format)
 	if p.on != nil {
 		p.on(page)
 	}
-	return int64(strings.Count(string(text), "id")), nil
+	return []int64{int64(strings.Count(string(text), "id"))}, nil
 }
 
 // respond answers with JSON.

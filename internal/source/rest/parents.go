@@ -192,7 +192,8 @@ type parentSink struct {
 }
 
 // Page takes one page.
-func (p parentSink) Page(ctx context.Context, page feedmill.FetchedPage) (records int64, err error) {
+func (p parentSink) Page(ctx context.Context, page feedmill.FetchedPage) (rows []int64, err error) {
+	records := int64(0)
 	err = eachRecord(ctx, page.Body, page.Body.Size(), p.path, func(raw []byte) error {
 		v, err := parseDocument(raw)
 		if err != nil {
@@ -201,5 +202,5 @@ func (p parentSink) Page(ctx context.Context, page feedmill.FetchedPage) (record
 		records++
 		return p.add(&v)
 	})
-	return records, err
+	return []int64{records}, err
 }

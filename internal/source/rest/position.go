@@ -18,8 +18,13 @@ type position struct {
 	// first row of the feed that can be of it or of a later one.
 	Window string `json:"window,omitempty"`
 	Mark   int64  `json:"mark,omitempty"`
-	// Parents are the newest values of each parent, by its key.
+	// Parents are the newest values of each parent, by its key. Where there are
+	// windows and Known is set, it has all parents that were ever fetched for.
 	Parents map[string]string `json:"parents,omitempty"`
+	Known   bool              `json:"known,omitempty"`
+	// Gone says of parents that were not there any more in which fetch that was
+	// noticed.
+	Gone map[string]int64 `json:"gone,omitempty"`
 	// Fetches counts the fetches of many parts, so that what is staged of one is
 	// not taken for that of the next.
 	Fetches int64 `json:"fetches,omitempty"`
@@ -58,9 +63,10 @@ func Earliest(positions ...[]byte) ([]byte, error) {
 			earliest = p
 			continue
 		case p.ETag != earliest.ETag || p.LastModified != earliest.LastModified || p.Request != earliest.Request:
-			earliest = position{Cursor: earliest.Cursor, Window: earliest.Window, Parents: earliest.Parents, Fetches: earliest.Fetches}
+			earliest = position{Cursor: earliest.Cursor, Window: earliest.Window, Parents: earliest.Parents, Known: earliest.Known, Gone: earliest.Gone, Fetches: earliest.Fetches}
 		}
 		earliest.Parents = earlierOfEach(earliest.Parents, p.Parents)
+		earliest.Known = earliest.Known && p.Known
 		if p.Window == "" || p.Window < earliest.Window {
 			earliest.Window = p.Window // RFC 3339 in one zone, so the text tells
 		}

@@ -16,9 +16,10 @@ type sequence struct {
 	*run
 	at   moment
 	seen seen
-	// records counts those of all pages so far, and empty the pages without any
-	// since the last with some.
+	// records counts those of all pages so far, rows what each feed has of them, and
+	// empty the pages without any since the last with some.
 	records int64
+	rows    rowCounts
 	empty   int
 	// lane is where the pages are written, and turn is closed when they may go to
 	// the sink.
@@ -114,7 +115,9 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	if s.unit.parent != nil {
 		page.With = s.unit.parent.with
 	}
-	records, err := s.sink.Page(ctx, page)
+	rows, err := s.sink.Page(ctx, page)
+	s.rows.add(rows)
+	records := most(rows)
 	if s.stage != nil {
 		s.staged = append(s.staged, stagedPage{Lane: s.lane.number, At: a.start, Size: a.size, Sum: a.sum, Format: format, First: page.First})
 	}

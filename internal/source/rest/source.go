@@ -195,7 +195,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	}
 	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions}
 	if spec.incremental != nil && spec.incremental.step > 0 {
-		fetched.Again, err = markRows(f.Feeds, positions, before, result.marks)
+		fetched.Again, err = spec.markRows(f.Feeds, positions, before, result.came)
 		return fetched, err
 	}
 	if spec.incremental != nil {
@@ -227,35 +227,6 @@ func (s *Spec) counting(feeds []feedmill.Feed) func(context.Context, feedmill.Fe
 		}
 	}
 	return nil
-}
-
-// markRows says which rows of feeds can have come again, and gives their positions
-// the mark from which on the next fetch can bring the same.
-func markRows(feeds []feedmill.Feed, positions, before [][]byte, m marks) ([]feedmill.FetchedAgain, error) {
-	again := make([]feedmill.FetchedAgain, len(feeds))
-	for i := range feeds {
-		old, err := parsePosition(before[i])
-		if err != nil {
-			return nil, err
-		}
-		p, err := parsePosition(positions[i])
-		if err != nil {
-			return nil, err
-		}
-		again[i] = feedmill.FetchedAgain{Kept: feeds[i].RowCount - old.Mark, Came: m.again}
-		p.Mark = old.Mark
-		switch {
-		case m.old:
-		case len(feeds) > 1:
-			p.Mark = 0 // Who has how many of them is not known.
-		case before[i] == nil:
-			p.Mark = m.fresh // They take the place of what is there.
-		default:
-			p.Mark = feeds[i].RowCount + m.fresh
-		}
-		positions[i] = p.text()
-	}
-	return again, nil
 }
 
 // reading is how the records of a feed are read, with the column of the cursor

@@ -26,9 +26,8 @@ type stage struct {
 
 // stagedUnit is a unit that is done.
 type stagedUnit struct {
-	Key     string       `json:"key"`
-	Records int64        `json:"records"`
-	Pages   []stagedPage `json:"pages,omitempty"`
+	Key   string       `json:"key"`
+	Pages []stagedPage `json:"pages,omitempty"`
 }
 
 // stagedPage is a page and where it is.
@@ -174,7 +173,7 @@ func (r *run) lane(number int) (*lane, error) {
 
 // replay gives the sink the pages of units that are staged, as far as they are those
 // of this fetch, and returns how many units that are.
-func (r *run) replay(ctx context.Context, units []unit, records []int64) (int, error) {
+func (r *run) replay(ctx context.Context, units []unit, rows []rowCounts) (int, error) {
 	if r.stage == nil {
 		return 0, nil
 	}
@@ -197,13 +196,13 @@ func (r *run) replay(ctx context.Context, units []unit, records []int64) (int, e
 			if err != nil {
 				return 0, err
 			}
-			records[n] += came
+			rows[n].add(came)
+			r.result.Records += most(came)
 			if spent := r.spent.Add(page.Body.Size()); spent > r.spec.pagination.maxBytes {
 				return 0, fail("data-too-large", nil, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", r.spec.pagination.maxBytes)
 			}
 		}
 		r.taken.Add(int64(len(pages)))
-		r.result.Records += records[n]
 		r.noteCursor(units[n])
 	}
 	return n, r.stage.keep(n)

@@ -16,11 +16,11 @@ import (
 // discard is a sink that reads nothing.
 type discard struct{}
 
-func (discard) Page(_ context.Context, p feedmill.FetchedPage) (int64, error) {
+func (discard) Page(_ context.Context, p feedmill.FetchedPage) ([]int64, error) {
 	if p.Body.Size() < 100 {
-		return 0, nil
+		return nil, nil
 	}
-	return 1, nil
+	return []int64{1}, nil
 }
 
 // pagesOverTCP has pages fetched from a real server.

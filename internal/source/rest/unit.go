@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
-	"time"
 )
 
 // maxParallel is how many units of one fetch are asked for at the same time.
@@ -19,62 +18,8 @@ type unit struct {
 	key    string
 	window *window
 	parent *parent
-}
-
-// units are all parts of the fetch, in the order of their records.
-func (r *run) units(ctx context.Context) ([]unit, []window, error) {
-	var windows []window
-	if inc := r.spec.incremental; inc != nil && inc.step > 0 {
-		var err error
-		if windows, err = r.windows(); err != nil {
-			return nil, nil, err
-		}
-	}
-	if r.spec.each == nil && windows == nil && (r.spec.incremental == nil || r.spec.incremental.step == 0) {
-		return []unit{{}}, nil, nil
-	}
-	if r.spec.each == nil {
-		return unitsOf(windows, []*parent{nil}), windows, nil
-	}
-	parents, err := r.parents(ctx)
-	if err == nil {
-		err = r.checkApart(parents)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if r.spec.incremental != nil && r.spec.incremental.step > 0 {
-		of := make([]*parent, len(parents))
-		for i := range parents {
-			of[i] = &parents[i]
-		}
-		if n := len(windows) * len(parents); n > maxParents {
-			return nil, nil, fail("too-many-pages", nil, "There are %d windows of %d parents, which is more than %d requests. Choose a later start, a longer step or fewer parents.", len(windows), len(parents), maxParents)
-		}
-		return unitsOf(windows, of), windows, nil
-	}
-	all := make([]unit, len(parents))
-	for i := range parents {
-		all[i] = unit{key: parents[i].key, parent: &parents[i]}
-	}
-	return all, nil, nil
-}
-
-// unitsOf are the windows of parents, one window of all of them after the other: the
-// rows that the next fetch can bring again are then the last ones, and in that fetch
-// the first.
-func unitsOf(windows []window, parents []*parent) (all []unit) {
-	for i := range windows {
-		key := windows[i].from.Format(time.RFC3339) + "/" + windows[i].to.Format(time.RFC3339)
-		for _, p := range parents {
-			u := unit{key: key, window: &windows[i], parent: p}
-			if p != nil {
-				u.key = p.key + " " + key
-			}
-			all = append(all, u)
-		}
-	}
-	return all
+	// late says that the window had passed when the parent was first seen.
+	late bool
 }
 
 // moment is what tokens mean in a unit.
@@ -99,23 +44,23 @@ func (r *run) moment(u unit) (moment, error) {
 var errBroken = errors.New("another part of the fetch has failed")
 
 // each fetches units: some at the same time, and their pages go to the sink in the
-// order of the units. It returns how many records each had.
-func (r *run) each(ctx context.Context, units []unit) (records []int64, err error) {
-	records = make([]int64, len(units))
+// order of the units. It returns how many rows each had.
+func (r *run) each(ctx context.Context, units []unit) (rows []rowCounts, err error) {
+	rows = make([]rowCounts, len(units))
 	r.all = int64(len(units))
-	done, err := r.replay(ctx, units, records)
+	done, err := r.replay(ctx, units, rows)
 	if err != nil {
 		return nil, err
 	}
 	r.progress(int64(done))
 	if r.stage == nil {
-		return records, r.oneByOne(ctx, units, done, records)
+		return rows, r.oneByOne(ctx, units, done, rows)
 	}
-	return records, r.together(ctx, units, done, records)
+	return rows, r.together(ctx, units, done, rows)
 }
 
 // oneByOne fetches units from one on.
-func (r *run) oneByOne(ctx context.Context, units []unit, from int, records []int64) error {
+func (r *run) oneByOne(ctx context.Context, units []unit, from int, rows []rowCounts) error {
 	l, err := r.lane(0)
 	if err != nil {
 		return err
@@ -123,13 +68,13 @@ func (r *run) oneByOne(ctx context.Context, units []unit, from int, records []in
 	turn := make(chan struct{})
 	close(turn)
 	for i := from; i < len(units) && err == nil && !r.result.NotModified; i++ {
-		records[i], err = r.unit(ctx, units[i], l, turn)
+		rows[i], err = r.unit(ctx, units[i], l, turn)
 	}
 	return err
 }
 
 // together fetches units from one on, some at the same time.
-func (r *run) together(ctx context.Context, units []unit, from int, records []int64) error {
+func (r *run) together(ctx context.Context, units []unit, from int, rows []rowCounts) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	free := make(chan *lane, maxParallel)
@@ -158,7 +103,7 @@ func (r *run) together(ctx context.Context, units []unit, from int, records []in
 				cancel(errBroken)
 				return
 			}
-			records[i] = n
+			rows[i] = n
 			close(next)
 		})
 	}
@@ -170,7 +115,7 @@ func (r *run) together(ctx context.Context, units []unit, from int, records []in
 }
 
 // guarded is unit, with a panic as an error.
-func (r *run) guarded(ctx context.Context, u unit, l *lane, turn <-chan struct{}) (n int64, err error) {
+func (r *run) guarded(ctx context.Context, u unit, l *lane, turn <-chan struct{}) (rows rowCounts, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -180,26 +125,26 @@ func (r *run) guarded(ctx context.Context, u unit, l *lane, turn <-chan struct{}
 }
 
 // unit fetches one unit. Its pages go to the sink when it has its turn.
-func (r *run) unit(ctx context.Context, u unit, l *lane, turn <-chan struct{}) (int64, error) {
+func (r *run) unit(ctx context.Context, u unit, l *lane, turn <-chan struct{}) (rowCounts, error) {
 	m, err := r.moment(u)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	s := &sequence{run: r, at: m, lane: l, turn: turn, unit: u}
 	if err := s.pages(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return s.records, r.finish(u, s.records, s.staged)
+	return s.rows, r.finish(u, s.staged)
 }
 
 // finish ends a unit whose turn it is: its pages are kept, and its newest cursor.
-func (r *run) finish(u unit, records int64, pages []stagedPage) error {
+func (r *run) finish(u unit, pages []stagedPage) error {
 	r.noteCursor(u)
 	r.progress(1)
 	if r.stage == nil {
 		return nil
 	}
-	return r.stage.add(stagedUnit{Key: u.key, Records: records, Pages: pages})
+	return r.stage.add(stagedUnit{Key: u.key, Pages: pages})
 }
 
 // progress tells that so many more units are done, where there are any.

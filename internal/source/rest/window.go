@@ -22,14 +22,15 @@ func stepped(t time.Time, step time.Duration, n int) time.Time {
 	return t.Add(time.Duration(n) * step)
 }
 
-// windows are the parts of the time from where the last fetch left off to now. The
-// last one is open: more can come in it, so it is fetched again the next time.
-func (r *run) windows() ([]window, error) {
+// windows are the parts of the time from where the last fetch left off to now, and
+// those before that. The last one is open: more can come in it, so it is fetched again
+// the next time.
+func (r *run) windows() (all, passed []window, err error) {
 	inc := r.spec.incremental
 	text := inc.start.expand(r.at, nil)
 	start, ok := timeOf(text, r.spec.zone)
 	if !ok {
-		return nil, fail("no-cursor", nil, "The time %q of incremental.start is none that windows could begin at; write a date such as 2024-01-31.", shorten(text))
+		return nil, nil, fail("no-cursor", nil, "The time %q of incremental.start is none that windows could begin at; write a date such as 2024-01-31.", shorten(text))
 	}
 	from := start
 	if at, ok := timeOf(r.from.Window, r.spec.zone); ok {
@@ -39,8 +40,15 @@ func (r *run) windows() ([]window, error) {
 			from = earlier(start, at) // A start can move with the day.
 		}
 	}
-	end := inc.format.ceil(r.at.now)
-	var all []window
+	if passed, err = inc.cut(start, from); err == nil {
+		all, err = inc.cut(from, inc.format.ceil(r.at.now))
+	}
+	return all, passed, err
+}
+
+// cut is the time from one to another in windows.
+func (inc *incremental) cut(from, end time.Time) (all []window, err error) {
+	start := from
 	for from.Before(end) {
 		next := stepped(from, inc.step, 1)
 		all = append(all, window{from, earlier(next, end)})
@@ -65,38 +73,5 @@ func (w window) in(m moment, inc *incremental) moment {
 		to = inc.format.before(to)
 	}
 	m.cursor, m.to = inc.format.write(w.from), inc.format.write(to)
-	return m
-}
-
-// marks says of windows that were fetched how many rows came in which, so that what
-// is fetched once more is not kept twice.
-type marks struct {
-	// again is how many rows came in windows that were fetched before.
-	again int64
-	// fresh is how many came in new windows before the one that the next fetch
-	// begins with; it does not count where that was fetched before.
-	fresh int64
-	// old says that the next fetch begins with a window that was fetched before.
-	old bool
-}
-
-// mark counts the rows of windows. The next fetch goes on from the last window.
-func (r *run) mark(windows []window, rows []int64) marks {
-	if len(windows) == 0 {
-		return marks{old: true}
-	}
-	inc := r.spec.incremental
-	back := int((inc.lookback + inc.step - 1) / inc.step)
-	next := stepped(windows[len(windows)-1].from, inc.step, -back)
-	before, fetched := timeOf(r.from.Window, r.spec.zone)
-	m := marks{old: fetched && !next.After(before)}
-	for i, w := range windows {
-		switch {
-		case fetched && !w.from.After(before):
-			m.again += rows[i]
-		case w.from.Before(next):
-			m.fresh += rows[i]
-		}
-	}
 	return m
 }

@@ -1,0 +1,71 @@
+package rest
+
+import "github.com/feedmill/feedmill"
+
+// marks says of windows that were fetched how many rows of a feed came in which, so
+// that what is fetched once more is not kept twice.
+type marks struct {
+	// again is how many rows came in windows that were fetched before, or late.
+	again int64
+	// fresh is how many came in new windows before the one that the next fetch
+	// begins with; it does not count where that was fetched before.
+	fresh int64
+	// old says that the next fetch begins with a window that was fetched before.
+	old bool
+	// further says that the fetch began before what the feed would have asked for.
+	further bool
+}
+
+// mark counts the rows that a feed at a position has of windows. The next fetch goes on
+// from the last window.
+func (s *Spec) mark(came []windowRows, feed int, at position) (m marks) {
+	if len(came) == 0 {
+		return marks{old: true}
+	}
+	inc := s.incremental
+	back := int((inc.lookback + inc.step - 1) / inc.step)
+	next := stepped(came[len(came)-1].from, inc.step, -back)
+	before, fetched := timeOf(at.Window, s.zone)
+	m.old = fetched && !next.After(before)
+	for _, w := range came {
+		switch {
+		case w.late || fetched && !w.from.After(before):
+			m.again += w.rows.of(feed)
+			m.further = m.further || !w.late && w.from.Before(stepped(before, inc.step, -back))
+		case w.from.Before(next):
+			m.fresh += w.rows.of(feed)
+		}
+	}
+	return m
+}
+
+// markRows says which rows of feeds can have come again, and gives their positions
+// the mark from which on the next fetch can bring the same.
+func (s *Spec) markRows(feeds []feedmill.Feed, positions, before [][]byte, came []windowRows) ([]feedmill.FetchedAgain, error) {
+	again := make([]feedmill.FetchedAgain, len(feeds))
+	for i := range feeds {
+		old, err := parsePosition(before[i])
+		if err != nil {
+			return nil, err
+		}
+		p, err := parsePosition(positions[i])
+		if err != nil {
+			return nil, err
+		}
+		m := s.mark(came, i, old)
+		again[i] = feedmill.FetchedAgain{Kept: feeds[i].RowCount - old.Mark, Came: m.again}
+		if m.further {
+			again[i].Kept = feedmill.All
+		}
+		p.Mark = old.Mark
+		switch {
+		case m.old:
+		case before[i] == nil:
+			p.Mark = m.fresh // They take the place of what is there.
+		default:
+			p.Mark = feeds[i].RowCount + m.fresh
+		}
+		positions[i] = p.text()
+	}
+	return again, nil
+}
