@@ -20,7 +20,7 @@ type Upload struct {
 	// Data is read to its end. Where it can seek, as a file can, it is sent
 	// again from where it was if the connection breaks.
 	Data io.Reader
-	// Format is csv, tsv, json, ndjson, xlsx, xlsm, ods, xml, parquet or arrow.
+	// Format is csv, tsv, json, ndjson, xlsx, xlsm, xls, ods, xml, parquet or arrow.
 	Format string
 	// Name is what the feed is called; FileName counts where it is empty.
 	Name, FileName string

@@ -9,6 +9,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/json"
+	"github.com/feedmill/feedmill/internal/decode/sheet"
 )
 
 // actualBytes is how much of data is looked at to see that it is what it is said
@@ -16,7 +17,8 @@ import (
 const actualBytes = 64 << 10
 
 // actualFormat is the format of data that is said to be in another one: JSON that was
-// sent as CSV, and CSV that was sent as JSON. A web page is no data at all.
+// sent as CSV, CSV that was sent as JSON, a workbook that was sent as anything. A web page
+// is no data at all, but that programs call one a workbook that has tables.
 func actualFormat(said string, data Source, options Options) (string, error) {
 	head := make([]byte, min(data.Size(), actualBytes))
 	if n, err := data.ReadAt(head, 0); n < len(head) && err != nil && err != io.EOF {
@@ -24,9 +26,17 @@ func actualFormat(said string, data Source, options Options) (string, error) {
 	}
 	whole := int64(len(head)) == data.Size()
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if HasSheets(said) {
+		return actualSheet(said, data, text, whole), nil
+	}
 	if isPage(text) && said != "xml" {
 		return "", input.Refuse("web-page", "the data is a web page (HTML) and not %s: it begins with %q; it may be the page of a login or of an error, or a table that a "+
 			"program has saved as a page: save it as CSV", said, excerpt(text))
+	}
+	if input.BinaryFormat(head) != "" {
+		if kind := sheet.Kind(data); kind != "" {
+			return kind, nil
+		}
 	}
 	switch said {
 	case "csv", "tsv":
@@ -50,6 +60,25 @@ func actualFormat(said string, data Source, options Options) (string, error) {
 		}
 	}
 	return said, nil
+}
+
+// actualSheet is the format of data that is said to be a workbook: another kind of workbook, or a text that a
+// program has called one so that it opens in a spreadsheet.
+func actualSheet(said string, data Source, text []byte, whole bool) string {
+	kind := sheet.Kind(data)
+	switch {
+	case kind == "xlsx" && said == "xlsm":
+		return said
+	case kind != "":
+		return kind
+	case isPage(text):
+		return webPage.Name
+	}
+	switch kind := Recognise(text, whole); kind {
+	case "xml", "csv", "tsv":
+		return kind
+	}
+	return said
 }
 
 // isPage reports whether a text is for people to look at.

@@ -151,6 +151,9 @@ func OpenArriving(ctx context.Context, format string, data Arriving, options Opt
 
 // formatNamed returns a row of the table that can be opened.
 func formatNamed(name string) (*format, error) {
+	if name == webPage.Name {
+		return &webPage, nil
+	}
 	for i := range formats {
 		if f := &formats[i]; f.Name == name && f.open != nil {
 			return f, nil

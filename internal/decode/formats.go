@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -111,7 +112,13 @@ var formats = []format{
 		recognise: func([]byte, bool) bool { return false }, open: openSheet("xlsx"), family: sheetFamily, addPage: addPageSheet("xlsx"),
 	},
 	{Format: feedmill.Format{Name: "xlsb"}},
-	{Format: feedmill.Format{Name: "xls"}},
+	{
+		Format: feedmill.Format{
+			Name: "xls", Extensions: []string{".xls"}, Parameters: sheetOptions,
+			MediaTypes: []string{"application/vnd.ms-excel"},
+		},
+		recognise: sheet.RecogniseXLS, open: openSheet("xls"), family: sheetFamily, addPage: addPageSheet("xls"),
+	},
 	{
 		Format: feedmill.Format{
 			Name: "ods", Extensions: []string{".ods"}, Parameters: sheetOptions,
@@ -147,6 +154,9 @@ var formats = []format{
 		openTyped: func(ctx context.Context, data Source) (Typed, error) { return typed.OpenArrow(ctx, data) },
 	},
 }
+
+// webPage is a page with tables, which is read only where it was said to be a workbook.
+var webPage = format{Format: feedmill.Format{Name: "html"}, open: openSheet("html")}
 
 // Formats are the formats of the table.
 func Formats() feedmill.Formats {
@@ -259,7 +269,7 @@ func openSheet(format string) func(context.Context, Source, Options) (Table, err
 func addPageSheet(format string) func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error) {
 	return func(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
 		p := pages.(*tablePages)
-		table, err := sheet.Open(ctx, format, in.data, p.options.sheetOptions())
+		table, err := sheet.Open(ctx, cmp.Or(sheet.Kind(in.data), format), in.data, p.options.sheetOptions())
 		if err != nil {
 			return nil, nil, err
 		}

@@ -28,6 +28,9 @@ type archive map[string]*zip.File
 
 // openArchive opens a zip file and looks at what it says of its parts.
 func openArchive(data input.Source) (archive, error) {
+	if data.Size() == 0 {
+		return nil, input.ErrNoData
+	}
 	files, err := zip.NewReader(data, data.Size())
 	if err != nil {
 		return nil, input.Refuse("invalid-workbook", "the data is no workbook, or is cut: it is no zip file (%v)", err)

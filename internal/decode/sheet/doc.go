@@ -1,7 +1,8 @@
 // Package sheet reads the tables of spreadsheets.
 //
 // A container gives the rows of one sheet in order, with what each cell says that it
-// is: xlsx.go and the files beside it read Office Open XML, ods.go OpenDocument. What
+// is: xlsx.go and the files beside it read Office Open XML, ods.go OpenDocument, xls.go the
+// records of Excel 97 to 2003 in a compound file, html.go the tables of web pages. What
 // they have in common is table.go, which finds the table among the rows as it is found
 // in other formats, and keeps the cells on disk in blocks that several goroutines can
 // read.
@@ -55,17 +56,23 @@ type book interface {
 
 // Open opens a workbook and finds the table of a sheet.
 func Open(ctx context.Context, format string, data input.Source, options Options) (*Table, error) {
-	var b book
-	var err error
-	if format == "ods" {
-		b, err = openODS(ctx, data)
-	} else {
-		b, err = openXLSX(ctx, data)
-	}
+	b, err := openBook(ctx, format, data)
 	if err != nil {
 		return nil, err
 	}
 	return newTable(ctx, b, data.Size(), options)
+}
+
+func openBook(ctx context.Context, format string, data input.Source) (book, error) {
+	switch format {
+	case "ods":
+		return openODS(ctx, data)
+	case "xls":
+		return openXLS(ctx, data)
+	case "html":
+		return openHTML(ctx, data)
+	}
+	return openXLSX(ctx, data)
 }
 
 // choose finds the sheet and the area that the options name.

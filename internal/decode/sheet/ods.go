@@ -20,9 +20,6 @@ type odsBook struct {
 const odsContent = "content.xml"
 
 func openODS(ctx context.Context, data input.Source) (*odsBook, error) {
-	if err := refuseOther(data); err != nil {
-		return nil, err
-	}
 	parts, err := openArchive(data)
 	if err != nil {
 		return nil, err

@@ -27,9 +27,6 @@ type xlsxBook struct {
 type relation struct{ kind, target string }
 
 func openXLSX(ctx context.Context, data input.Source) (*xlsxBook, error) {
-	if err := refuseOther(data); err != nil {
-		return nil, err
-	}
 	parts, err := openArchive(data)
 	if err != nil {
 		return nil, err
@@ -67,22 +64,6 @@ func openXLSX(ctx context.Context, data input.Source) (*xlsxBook, error) {
 		}
 	}
 	return b, b.readTables(ctx)
-}
-
-// refuseOther says what data is that is an older workbook or an encrypted one: both are compound
-// files.
-func refuseOther(data input.Source) error {
-	head := make([]byte, min(data.Size(), 8))
-	if err := input.ReadFull(data, head, 0); err != nil {
-		return err
-	}
-	switch {
-	case len(head) == 0:
-		return input.ErrNoData
-	case string(head) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
-		return input.Refuse("invalid-workbook", "the data is a compound file: a workbook with a password, which is to be saved without, or one of Excel 97 to 2003, which is sent as xls")
-	}
-	return nil
 }
 
 func (b *xlsxBook) sheets() []feedmill.Sheet { return b.list }
@@ -126,7 +107,8 @@ func (b *xlsxBook) readWorkbook(ctx context.Context, part string, others map[str
 		return elements(r, func(local string) error {
 			switch local {
 			case "workbookPr":
-				b.from1904 = isTrue(attribute(r, "date1904"))
+				// An extension of the workbook may have an element of this name, too.
+				b.from1904 = b.from1904 || isTrue(attribute(r, "date1904"))
 			case "sheet":
 				to := others[string(relationID(r))]
 				if !strings.HasSuffix(to.kind, "/worksheet") {

@@ -179,7 +179,6 @@ func TestRefusedWorkbooks(t *testing.T) {
 		"nothing":           {nil, "empty"},
 		"no zip":            {[]byte("a,b\n1,2\n"), "no zip file"},
 		"half":              {good[:len(good)/2], "no zip file"},
-		"an old workbook":   {[]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1xxxx"), "compound file"},
 		"another zip":       {zipped(t, map[string]string{"a.csv": "a,b"}), "lacks xl/workbook.xml"},
 		"no sheet part":     {workbook(t, "", map[string]string{"xl/worksheets/sheet1.xml": ""}), "lacks its part xl/worksheets/sheet1.xml"},
 		"broken XML":        {sheet(`<row r="1"><c r="A1"><v>1</c></row>`), "wrong at line 1"},
