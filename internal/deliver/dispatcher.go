@@ -261,10 +261,16 @@ func (d *Dispatcher) changedHere(subscription feedmill.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ours := d.slots.has(subscription)
-	if ours {
-		l := d.lane(subscription, "")
+	l := d.lanes[subscription]
+	if l == nil && ours {
+		l = d.lane(subscription, "")
+	}
+	if l != nil {
+		// Its slot may be stopped, and ours again in a moment.
 		l.subscription.set(nil)
 		l.pace, l.trustedAt = newPace(), time.Now()
+	}
+	if ours {
 		l.backlog.rest = unread
 		if l.state.onTimer() {
 			d.enter(l, idle)

@@ -3,6 +3,8 @@ package deliver
 import (
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -26,6 +28,20 @@ func (d *Dispatcher) Breaker(subscription feedmill.ID) feedmill.BreakerState {
 
 // healths are what the subscriptions are counted by in the metrics.
 var healths = []string{"working", "failing", "breaker_open", "held"}
+
+// healthCollector counts the subscriptions once for all of these.
+type healthCollector struct{ d *Dispatcher }
+
+var subscriptionsByHealth = prometheus.NewDesc("feedmill_delivery_subscriptions", "Subscriptions that this replica sends to, by how they do.", []string{"health"}, nil)
+
+func (c healthCollector) Describe(to chan<- *prometheus.Desc) { to <- subscriptionsByHealth }
+
+func (c healthCollector) Collect(to chan<- prometheus.Metric) {
+	counts := c.d.health()
+	for _, name := range healths {
+		to <- prometheus.MustNewConstMetric(subscriptionsByHealth, prometheus.GaugeValue, float64(counts[name]), name)
+	}
+}
 
 // health counts the subscriptions that were sent to of late, or have something
 // to send, by how they do.

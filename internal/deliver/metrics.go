@@ -55,12 +55,7 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_slots", Help: "Delivery slots that this replica owns."}, locked(func() int { return len(d.slots.list()) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_delivery_breakers_open", Help: "Subscriptions whose breaker is open."}, locked(d.openBreakers)),
 	)
-	for _, name := range healths {
-		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "feedmill_delivery_subscriptions", Help: "Subscriptions that this replica sends to, by how they do.",
-			ConstLabels: prometheus.Labels{"health": name},
-		}, func() float64 { return float64(d.health()[name]) }))
-	}
+	reg.MustRegister(healthCollector{d})
 	return c
 }
 

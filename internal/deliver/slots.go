@@ -128,6 +128,7 @@ func (d *Dispatcher) setSlots(held []int, share int, until time.Time) {
 	d.gained += gained
 	d.keepShare(held, share)
 	d.loseLanes()
+	d.wakeWorker()
 	d.mu.Unlock()
 	if gained > 0 {
 		d.count.takeovers.Add(float64(gained))

@@ -167,6 +167,11 @@ func (d *Dispatcher) finished(t task, m Message, r Result, now time.Time, settle
 	if !settles {
 		delete(d.sending, t.due.id)
 		l.backlog.forget(t.due.id)
+		if l.state != lost { // its slot may be ours again, and was read meanwhile
+			l.backlog.readAll()
+		}
+		d.refresh(l)
+		d.wakeWorker()
 		return
 	}
 	learns := r.ok() || !m.At.Before(l.trustedAt)

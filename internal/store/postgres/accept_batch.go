@@ -84,9 +84,11 @@ func (a *acceptBatch) claimAndMatch(b *pgx.Batch) error {
 	if len(a.holders) > 0 {
 		a.claimPublisherIDs(b)
 	}
-	a.seqs.take(b, 1)
 	a.match(b)
 	a.findPromised(b)
+	// Taken after that, the numbers are behind those of what was promised and is
+	// made by now.
+	a.seqs.take(b, 1)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,15 +25,21 @@ type promise struct {
 	attempts int
 }
 
-// findPromised learns of which resources deliveries are promised and not made yet.
+// findPromised learns of which resources of the events deliveries are promised and
+// not made yet.
 func (a *acceptBatch) findPromised(b *pgx.Batch) {
-	var workspaces []string
-	for t := range a.topics {
-		if !slices.Contains(workspaces, string(t.workspace)) {
-			workspaces = append(workspaces, string(t.workspace))
+	var workspaces, ids []string
+	seen := make(map[resource]bool)
+	for _, c := range a.calls {
+		for _, e := range c.events {
+			if r := (resource{e.Workspace, e.ResourceID}); !seen[r] {
+				seen[r] = true
+				workspaces, ids = append(workspaces, string(r.workspace)), append(ids, r.id)
+			}
 		}
 	}
-	each(b.Queue(`SELECT DISTINCT workspace_id, resource_id FROM fanouts WHERE workspace_id = ANY($1::text[])`, workspaces),
+	each(b.Queue(`SELECT e.workspace_id, e.resource_id FROM unnest($1::text[], $2::text[]) AS e (workspace_id, resource_id)
+		CROSS JOIN LATERAL (SELECT FROM fanouts f WHERE f.workspace_id = e.workspace_id AND f.resource_id = e.resource_id LIMIT 1) f`, workspaces, ids),
 		func(row record.Row) error {
 			var r resource
 			err := row.Scan(&r.workspace, &r.id)
@@ -52,8 +59,18 @@ func (a *acceptBatch) promise(e feedmill.Event, attempts int) {
 	a.promises = append(a.promises, promise{e, attempts})
 }
 
-// insertPromises writes promises, for those who listen at this moment.
+// insertPromises writes promises, for those who listen at this moment. Nobody
+// changes that until they are there to be seen: who did not see them would not
+// keep what they need.
 func insertPromises(b *pgx.Batch, promises []promise) {
+	if len(promises) == 0 {
+		return
+	}
+	workspaces := make([]string, len(promises))
+	for i, p := range promises {
+		workspaces[i] = string(p.event.Workspace)
+	}
+	b.Queue(`SELECT FROM workspaces WHERE id = ANY($1::text[]) ORDER BY id FOR SHARE`, workspaces)
 	for _, p := range promises {
 		name, wildcard, filter := p.event.Match()
 		b.Queue(`INSERT INTO fanouts (workspace_id, event_id, resource_id, name, wildcard, filter, attempts) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -61,13 +78,21 @@ func insertPromises(b *pgx.Batch, promises []promise) {
 	}
 }
 
-// keepFormerTopics keeps what finds a subscription, before it changes, for the
-// deliveries that are promised.
-func (t tx) keepFormerTopics(ctx context.Context, subscription feedmill.ID, disabled bool) error {
-	_, err := t.exec(ctx, `INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, disabled)
+// changeTopics is to be queued before what finds subscriptions of a workspace
+// changes: it waits for the promises that are being written.
+const changeTopics = `SELECT FROM workspaces WHERE id = $1 FOR NO KEY UPDATE`
+
+// removeTopics removes what finds a subscription, before it changes, and keeps it
+// for the deliveries that are promised. One that is disabled will not get those,
+// although it may be active by then.
+func removeTopics(b *pgx.Batch, subscription feedmill.ID, disabled bool) {
+	b.Queue(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, disabled)
 		SELECT workspace_id, topic, resource_id, subscription_id, since, $2::boolean FROM subscription_topics t
 		WHERE subscription_id = $1 AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`, subscription, disabled)
-	return err
+	if disabled {
+		b.Queue(`UPDATE former_topics SET disabled = true WHERE subscription_id = $1`, subscription)
+	}
+	b.Queue(`DELETE FROM subscription_topics WHERE subscription_id = $1`, subscription)
 }
 
 // Fanouts are those of some events whose deliveries are being made, and how many
@@ -94,6 +119,18 @@ type fanout struct {
 	event                  feedmill.Event
 }
 
+// nextFanout goes from one workspace to the next, so it costs what there are of
+// those and not what is promised to them. Then it locks one at a time, in the order
+// of their turns, until it could.
+const nextFanout = `WITH RECURSIVE first (workspace_id, at, turn) AS (
+		(SELECT workspace_id, at, turn FROM fanouts ORDER BY workspace_id, at LIMIT 1)
+		UNION ALL
+		SELECT next.* FROM first CROSS JOIN LATERAL (
+			SELECT f.workspace_id, f.at, f.turn FROM fanouts f WHERE f.workspace_id > first.workspace_id ORDER BY f.workspace_id, f.at LIMIT 1) next)
+	SELECT f.* FROM (SELECT * FROM first ORDER BY turn) w CROSS JOIN LATERAL (
+		SELECT f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, f.workspace_id, f.event_id, f.resource_id
+		FROM fanouts f WHERE f.workspace_id = w.workspace_id AND f.at = w.at FOR UPDATE SKIP LOCKED) f LIMIT 1`
+
 // StepFanout makes up to limit deliveries that are promised, of the workspace
 // that has waited longest and there of the event that was accepted first. What
 // another replica is at is passed over.
@@ -107,9 +144,7 @@ func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []f
 			due, worked = nil, false
 			var f fanout
 			e := &f.event
-			err = tx.QueryRow(ctx, `SELECT f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, f.workspace_id, f.event_id, f.resource_id
-				FROM fanouts f WHERE NOT EXISTS (SELECT 1 FROM fanouts o WHERE o.workspace_id = f.workspace_id AND o.at < f.at)
-				ORDER BY f.stepped_at, f.at LIMIT 1 FOR UPDATE OF f SKIP LOCKED`).
+			err = tx.QueryRow(ctx, nextFanout).
 				Scan(&f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &e.Workspace, &e.ID, &e.ResourceID)
 			if errors.Is(translate(err), feedmill.ErrNotFound) {
 				return nil
@@ -133,21 +168,26 @@ func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []f
 
 // promisedTo are the subscriptions that a promise is for: those that are found now
 // and were at its moment, and those that were found then and changed since.
-const promisedTo = `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts FROM (
-		SELECT id, bool_or(disabled) AS disabled FROM (
-			(SELECT subscription_id AS id, false AS disabled FROM subscription_topics
-				WHERE workspace_id = $1 AND topic = $2 AND resource_id = '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
-			UNION ALL (SELECT subscription_id, false FROM subscription_topics
-				WHERE workspace_id = $1 AND topic = $3 AND resource_id = '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
-			UNION ALL (SELECT subscription_id, false FROM subscription_topics
-				WHERE workspace_id = $1 AND topic = $2 AND resource_id = $4 AND $4 <> '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
-			UNION ALL (SELECT subscription_id, false FROM subscription_topics
-				WHERE workspace_id = $1 AND topic = $3 AND resource_id = $4 AND $4 <> '' AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)
-			UNION ALL (SELECT subscription_id, disabled FROM former_topics
-				WHERE workspace_id = $1 AND topic IN ($2, $3) AND resource_id IN ('', $4) AND subscription_id > $5 AND since < $6 AND until > $6
-				ORDER BY subscription_id LIMIT $7)) found
-		GROUP BY id ORDER BY id LIMIT $7) m
-	JOIN subscriptions s ON s.id = m.id ORDER BY m.id`
+// A part has each of them once at most, so that none is cut off by others that are
+// found twice.
+var promisedTo = func() string {
+	const (
+		now  = `(SELECT subscription_id AS id, false AS disabled FROM subscription_topics WHERE `
+		then = `(SELECT subscription_id AS id, disabled FROM former_topics WHERE until > $6 AND `
+	)
+	var parts []string
+	for _, table := range []string{now, then} {
+		for _, topic := range []string{"$2", "$3"} {
+			for _, resource := range []string{`''`, `$4 AND $4 <> ''`} {
+				parts = append(parts, table+`workspace_id = $1 AND topic = `+topic+` AND resource_id = `+resource+`
+					AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)`)
+			}
+		}
+	}
+	return `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts
+		FROM (SELECT id, bool_or(disabled) AS disabled FROM (` + strings.Join(parts, ` UNION ALL `) + `) found GROUP BY id ORDER BY id LIMIT $7) m
+		JOIN subscriptions s ON s.id = m.id ORDER BY m.id`
+}()
 
 // stepFanout makes the next deliveries of a promise.
 func (t tx) stepFanout(ctx context.Context, f fanout, now time.Time, limit int) ([]feedmill.DueDelivery, error) {
@@ -195,11 +235,12 @@ func (t tx) stepFanout(ctx context.Context, f fanout, now time.Time, limit int) 
 		insertDiscarded(b, disabled, true)
 		insertDiscarded(b, deleted, true)
 		if len(found) == limit {
-			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, stepped_at = $3 WHERE workspace_id = $4 AND at = $5`,
-				found[limit-1].subscription, len(found), now, e.Workspace, f.at)
+			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, turn = nextval('topic_seq') WHERE workspace_id = $3 AND at = $4`,
+				found[limit-1].subscription, len(found), e.Workspace, f.at)
 			return nil
 		}
 		b.Queue(`DELETE FROM fanouts WHERE workspace_id = $1 AND at = $2`, e.Workspace, f.at)
+		b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq') WHERE workspace_id = $1 AND at = (SELECT min(at) FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
 		b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
 		return nil
 	})

@@ -19,6 +19,11 @@ func (db *DB) ExpireListeners(ctx context.Context, now time.Time, limit int) (n 
 		if err != nil {
 			return err
 		}
+		// In the order of workspaces, so that none waits for another that waits for it.
+		if _, err := tx.exec(ctx, `SELECT FROM workspaces WHERE id IN (SELECT workspace_id FROM subscriptions WHERE id = ANY($1::text[]))
+			ORDER BY id FOR NO KEY UPDATE`, ids); err != nil {
+			return err
+		}
 		for _, id := range ids {
 			if err := (recordTx{reader{tx}, tx}).ForgetSubscription(ctx, id, now); err != nil {
 				return err

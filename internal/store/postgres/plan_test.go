@@ -51,6 +51,9 @@ func TestPlansOfEmptyTablesAreGoodForFullOnes(t *testing.T) {
 	exec(`INSERT INTO attempts (`+attemptColumns+`) SELECT `+ids+`, 'att_' || n, 1, now(), 500, '', NULL, 0, 0, 0, 0, 0
 		FROM generate_series(1, $1) n`, rows)
 
+	exec(`INSERT INTO fanouts (workspace_id, event_id, resource_id, name, wildcard, filter, attempts)
+		SELECT $2, 'evt_1', 'r' || n, 'tag.created', 'tag.*', '', 10 FROM generate_series(1, $1) n`, rows, sub.Workspace)
+
 	before := rowsRead(t, db)
 	useEveryStatement(t, db, sub, batch)
 	for name, n := range rowsRead(t, db) {

@@ -137,6 +137,16 @@ func (s Store) ChangeSubscription(ctx context.Context, workspace, id feedmill.ID
 	return sub, nil
 }
 
+// SameTopics reports whether events find a subscription as they found the old one,
+// nil where there was none. One that is active again is found anew: what was
+// promised before is not for it, as it has been disabled since.
+func SameTopics(old *feedmill.Subscription, s feedmill.Subscription) bool {
+	if old == nil || s.ResourceID != old.ResourceID || !slices.Equal(s.Events, old.Events) {
+		return false
+	}
+	return old.State != feedmill.SubscriptionDisabled || s.State == feedmill.SubscriptionDisabled
+}
+
 // DeleteSubscription deletes one and discards the first of its open deliveries.
 // The record stays for its deliveries. An event that is being accepted at the
 // same moment may still find the subscription; its delivery is open until

@@ -15,11 +15,22 @@ import (
 // promise notes that the deliveries of an event are to be made, for those who
 // listen at this moment.
 func (t *tx) promise(e feedmill.Event, seq int64, maxAttempts int) error {
+	at, err := t.moment()
+	if err != nil {
+		return err
+	}
 	name, wildcard, filter := e.Match()
-	_, err := t.exec(`INSERT INTO fanouts (event_seq, workspace_id, event_id, resource_id, name, wildcard, filter, attempts, at, reached, made, stepped_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)`,
-		seq, e.Workspace, e.ID, e.ResourceID, name, wildcard, filter, maxAttempts, feedmill.NewID(feedmill.PrefixEvent))
+	_, err = t.exec(`INSERT INTO fanouts (event_seq, workspace_id, event_id, resource_id, name, wildcard, filter, attempts, at, reached, made, turn)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', 0, ?9)`, seq, e.Workspace, e.ID, e.ResourceID, name, wildcard, filter, maxAttempts, at)
 	return err
+}
+
+// moment is one behind all others, in the order of the changes of who listens to
+// what, of promises and of turns.
+func (t *tx) moment() (feedmill.ID, error) {
+	m := feedmill.NewID(feedmill.PrefixEvent)
+	_, err := t.exec(`UPDATE newest_moment SET id = ? WHERE one = 1`, string(m))
+	return m, err
 }
 
 // isPromised reports whether deliveries of a resource are promised and not made
@@ -33,10 +44,20 @@ func (t *tx) isPromised(workspace feedmill.ID, resource string) (promised bool, 
 // keepFormerTopics keeps what finds a subscription, before it changes, for the
 // deliveries that are promised.
 func (t *tx) keepFormerTopics(subscription feedmill.ID) error {
-	_, err := t.exec(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, until, disabled)
+	until, err := t.moment()
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO former_topics (workspace_id, topic, resource_id, subscription_id, since, until, disabled)
 		SELECT workspace_id, topic, resource_id, subscription_id, since, ?, disabled FROM subscription_topics t
-		WHERE subscription_id = ? AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`,
-		feedmill.NewID(feedmill.PrefixEvent), subscription)
+		WHERE subscription_id = ? AND EXISTS (SELECT 1 FROM fanouts f WHERE f.workspace_id = t.workspace_id)`, until, subscription)
+	return err
+}
+
+// wasDisabled makes what is promised to a subscription that is disabled be
+// discarded, although it will be active by then.
+func (t *tx) wasDisabled(subscription feedmill.ID) error {
+	_, err := t.exec(`UPDATE former_topics SET disabled = 1 WHERE subscription_id = ?`, subscription)
 	return err
 }
 
@@ -70,20 +91,32 @@ type fanout struct {
 	event                  feedmill.Event
 }
 
+// nextFanout goes from one workspace to the next, so it costs what there are of
+// those and not what is promised to them.
+const nextFanout = `WITH RECURSIVE waiting (id) AS (
+		SELECT min(workspace_id) FROM fanouts
+		UNION ALL
+		SELECT (SELECT min(workspace_id) FROM fanouts WHERE workspace_id > waiting.id) FROM waiting WHERE waiting.id IS NOT NULL)
+	SELECT f.event_seq FROM waiting CROSS JOIN fanouts f ON f.event_seq = (SELECT min(event_seq) FROM fanouts WHERE workspace_id = waiting.id)
+	ORDER BY f.turn LIMIT 1`
+
 // StepFanout makes up to limit deliveries that are promised, of the workspace
 // that has waited longest and there of the event that was accepted first.
-func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error) {
-	var any bool
-	if err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
+func (db *DB) StepFanout(ctx context.Context, _ time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error) {
+	// Which one is looked for beside the writer.
+	var next int64
+	err = db.row(ctx, nextFanout).Scan(&next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, nil
+	}
+	if err != nil {
 		return nil, false, translate(err)
 	}
 	err = db.write(ctx, func(tx *tx) (err error) {
-		var f fanout
-		err = tx.row(`SELECT f.event_seq, f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, e.id, e.workspace_id, e.type, e.resource_id, e.payload
-			FROM fanouts f CROSS JOIN events e ON e.seq = f.event_seq
-			WHERE NOT EXISTS (SELECT 1 FROM fanouts o WHERE o.workspace_id = f.workspace_id AND o.event_seq < f.event_seq)
-			ORDER BY f.stepped_at, f.event_seq LIMIT 1`).
-			Scan(&f.seq, &f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &f.event.ID, &f.event.Workspace, &f.event.Type, &f.event.ResourceID, &f.event.Payload)
+		f := fanout{seq: next}
+		err = tx.row(`SELECT f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, e.id, e.workspace_id, e.type, e.resource_id, e.payload
+			FROM fanouts f CROSS JOIN events e ON e.seq = f.event_seq WHERE f.event_seq = ?`, next).
+			Scan(&f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &f.event.ID, &f.event.Workspace, &f.event.Type, &f.event.ResourceID, &f.event.Payload)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -91,7 +124,7 @@ func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []f
 			return translate(err)
 		}
 		worked = true
-		due, err = tx.stepFanout(f, now, limit)
+		due, err = tx.stepFanout(f, limit)
 		return err
 	})
 	if err != nil {
@@ -123,7 +156,7 @@ func promisedTo(filtered bool) string {
 }
 
 // stepFanout makes the next deliveries of a promise.
-func (t *tx) stepFanout(f fanout, now time.Time, limit int) ([]feedmill.DueDelivery, error) {
+func (t *tx) stepFanout(f fanout, limit int) ([]feedmill.DueDelivery, error) {
 	rows, err := t.rows(promisedTo(f.filter != ""), f.event.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit)
 	type listener struct {
 		id       feedmill.ID
@@ -164,12 +197,19 @@ func (t *tx) stepFanout(f fanout, now time.Time, limit int) ([]feedmill.DueDeliv
 	if err != nil {
 		return nil, err
 	}
+	turn, err := t.moment()
+	if err != nil {
+		return nil, err
+	}
 	if len(found) == limit {
-		_, err := t.exec(`UPDATE fanouts SET reached = ?, made = made + ?, stepped_at = ? WHERE event_seq = ?`,
-			found[limit-1].id, made, now.UnixMilli(), f.seq)
+		_, err := t.exec(`UPDATE fanouts SET reached = ?, made = made + ?, turn = ? WHERE event_seq = ?`, found[limit-1].id, made, turn, f.seq)
 		return due, err
 	}
 	if _, err := t.exec(`DELETE FROM fanouts WHERE event_seq = ?`, f.seq); err != nil {
+		return nil, err
+	}
+	if _, err := t.exec(`UPDATE fanouts SET turn = ? WHERE event_seq = (SELECT min(event_seq) FROM fanouts WHERE workspace_id = ?)`,
+		turn, f.event.Workspace); err != nil {
 		return nil, err
 	}
 	_, err = t.exec(`DELETE FROM former_topics WHERE workspace_id = ?1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = ?1)`, f.event.Workspace)

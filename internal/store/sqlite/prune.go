@@ -81,8 +81,9 @@ func (db *DB) Prune(ctx context.Context, _, before time.Time) (more bool, err er
 	return !end, nil
 }
 
-// prunable counts the deliveries of an event, up to limit; -1 where one of them is
-// open or promised.
+// prunable counts the deliveries of an event that can be removed, up to limit; -1
+// where one of them is open or promised. One that is opened after that was seen is
+// not counted: nothing would be left to do that could ever be done.
 func (db *DB) prunable(ctx context.Context, e oldEvent, limit int) (n int, err error) {
 	if e.seq != db.pruning.ended {
 		var open bool
@@ -93,7 +94,7 @@ func (db *DB) prunable(ctx context.Context, e oldEvent, limit int) (n int, err e
 		}
 		db.pruning.ended = e.seq
 	}
-	err = db.row(ctx, `SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE event_seq = ? LIMIT ?)`, e.seq, limit).Scan(&n)
+	err = db.row(ctx, `SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE event_seq = ? AND state <> 2 AND state <> 4 LIMIT ?)`, e.seq, limit).Scan(&n)
 	return n, translate(err)
 }
 

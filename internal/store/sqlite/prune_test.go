@@ -86,3 +86,34 @@ func TestPruneComesBack(t *testing.T) {
 		}
 	}
 }
+
+// TestPruneOfReopened prunes an event of which more deliveries than one call
+// removes are opened again in between.
+func TestPruneOfReopened(t *testing.T) {
+	db, ctx, at := open(t, filepath.Join(t.TempDir(), "f.db")), t.Context(), time.Now()
+	sub := exercise(t, db)
+	subs := make([]feedmill.Subscription, 3*pruneRows)
+	for i := range subs {
+		subs[i] = sub
+		subs[i].ID, subs[i].State = feedmill.NewID(feedmill.PrefixSubscription), feedmill.SubscriptionDisabled
+	}
+	if err := db.CreateSubscriptions(ctx, subs, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	e := feedmill.Event{ID: feedmill.NewID(feedmill.PrefixEvent), Workspace: sub.Workspace, Type: "metric.created", Timestamp: at, Payload: []byte("{}")}
+	if _, _, err := db.Accept(ctx, []feedmill.Event{e}, 10, nil); err != nil {
+		t.Fatal(err)
+	}
+	for call, more := 0, true; more; call++ {
+		var err error
+		if more, err = db.Prune(ctx, at, at.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.write(ctx, func(tx *tx) error { _, err := tx.exec(`UPDATE deliveries SET state = 2`); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if call > 10 {
+			t.Fatal("there is more for ever")
+		}
+	}
+}

@@ -19,11 +19,15 @@ func (db *DB) CreateReplay(ctx context.Context, r feedmill.Replay, response *fee
 		if err := (recordTx{tx}).Send(ctx, record.Audited(ctx, kinds{}, r.Workspace, r.Subscription)...); err != nil {
 			return err
 		}
-		_, err := tx.exec(`INSERT INTO replays
-			(id, workspace_id, subscription_id, since, until, selection, rate, dry_run, total, counting, cursor, bound, made, created_at, done_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		turn, err := tx.moment()
+		if err != nil {
+			return err
+		}
+		_, err = tx.exec(`INSERT INTO replays
+			(id, workspace_id, subscription_id, since, until, selection, rate, dry_run, total, counting, cursor, bound, made, created_at, done_at, turn)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.Workspace, r.Subscription, r.Since.UnixMilli(), r.Until.UnixMilli(), string(r.Selection), r.Rate, r.DryRun, r.Total,
-			sql.NullString{String: string(r.Counted), Valid: r.State == feedmill.ReplayCounting}, r.First(), r.Bound, r.Made, toMillis(r.CreatedAt), toMillis(r.EndedAt))
+			sql.NullString{String: string(r.Counted), Valid: r.State == feedmill.ReplayCounting}, r.First(), r.Bound, r.Made, toMillis(r.CreatedAt), toMillis(r.EndedAt), turn)
 		return err
 	})
 }
@@ -82,11 +86,10 @@ func (db *DB) CancelReplay(ctx context.Context, workspace, subscription, id feed
 }
 
 // StepReplay counts or makes the next part of one unfinished replay whose time has
-// come: that which has made the fewest, so that a small one does not wait for a
-// large one. What it makes is looked for before the transaction, so that nobody
+// come: that which has waited longest, so that none waits for another to end. What it makes is looked for before the transaction, so that nobody
 // waits for that.
 func (db *DB) StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error) {
-	r, err := scanReplay(db.row(ctx, `SELECT `+replayColumns+` FROM replays WHERE done_at IS NULL AND next_at <= ? ORDER BY made LIMIT 1`, toMillis(now)))
+	r, err := scanReplay(db.row(ctx, `SELECT `+replayColumns+` FROM replays WHERE done_at IS NULL AND next_at <= ? ORDER BY turn LIMIT 1`, toMillis(now)))
 	if errors.Is(err, feedmill.ErrNotFound) {
 		var at sql.NullInt64
 		err = db.row(ctx, `SELECT min(next_at) FROM replays WHERE done_at IS NULL`).Scan(&at)
@@ -160,7 +163,11 @@ func (t *tx) makeReplayed(r storedReplay, sub feedmill.Subscription, found repla
 		}
 		made++
 	}
-	_, err = t.exec(`UPDATE replays SET cursor = ?, made = made + ?, next_at = ?, done_at = ? WHERE id = ?`,
-		found.reached, made, now.Add(pause).UnixMilli(), sql.NullInt64{Int64: now.UnixMilli(), Valid: found.end}, r.ID)
+	turn, err := t.moment()
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE replays SET cursor = ?, made = made + ?, next_at = ?, done_at = ?, turn = ? WHERE id = ?`,
+		found.reached, made, now.Add(pause).UnixMilli(), sql.NullInt64{Int64: now.UnixMilli(), Valid: found.end}, turn, r.ID)
 	return err
 }

@@ -67,12 +67,16 @@ func (db *DB) countStep(ctx context.Context, r storedReplay, sub feedmill.Subscr
 		return err
 	}
 	return db.write(ctx, func(tx *tx) error {
+		turn, err := tx.moment()
+		if err != nil {
+			return err
+		}
 		var counting any
 		if counted.State == feedmill.ReplayCounting {
 			counting = string(counted.Counted)
 		}
-		_, err := tx.exec(`UPDATE replays SET total = ?, counting = ?, done_at = ? WHERE id = ? AND done_at IS NULL`,
-			counted.Total, counting, toMillis(counted.EndedAt), r.ID)
+		_, err = tx.exec(`UPDATE replays SET total = ?, counting = ?, done_at = ?, turn = ? WHERE id = ? AND done_at IS NULL`,
+			counted.Total, counting, toMillis(counted.EndedAt), turn, r.ID)
 		return err
 	})
 }

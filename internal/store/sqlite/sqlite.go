@@ -131,12 +131,14 @@ func (db *DB) closeConnections() error {
 }
 
 // continueIDs makes new ids sort behind those that the file has, also where the
-// clock was set back since: deliveries are listed by them.
+// clock was set back since: deliveries are listed by them, and promises are compared
+// with the topics of subscriptions.
 func (db *DB) continueIDs(ctx context.Context) error {
 	for _, newest := range []string{
 		`SELECT id FROM deliveries ORDER BY seq DESC LIMIT 1`,
 		`SELECT id FROM events ORDER BY seq DESC LIMIT 1`,
 		`SELECT id FROM subscriptions ORDER BY id DESC LIMIT 1`,
+		`SELECT id FROM newest_moment WHERE one = 1`,
 	} {
 		var id feedmill.ID
 		err := translate(db.row(ctx, newest).Scan(&id))

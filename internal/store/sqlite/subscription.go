@@ -5,24 +5,41 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // SetTopics makes events find the subscription, in place of what found the old
 // one, and puts its open deliveries in order where they have not been before.
 func (t recordTx) SetTopics(_ context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
+	if old != nil && s.Delivery.Ordered && !old.Delivery.Ordered {
+		if err := t.orderFrom(s.ID); err != nil {
+			return err
+		}
+	}
+	if record.SameTopics(old, s) {
+		t.forgetMatches()
+		_, err := t.exec(`UPDATE subscription_topics SET disabled = ?, ordered = ?, attempts = ? WHERE subscription_id = ?`,
+			s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered, s.Delivery.Attempts(0), s.ID)
+		return err
+	}
 	if err := t.removeTopics(s.ID); err != nil {
 		return err
 	}
-	since := feedmill.NewID(feedmill.PrefixEvent)
+	if old != nil && old.State == feedmill.SubscriptionDisabled {
+		if err := t.wasDisabled(s.ID); err != nil {
+			return err
+		}
+	}
+	since, err := t.moment()
+	if err != nil {
+		return err
+	}
 	for topic, resource := range s.Topics() {
 		if _, err := t.exec(`INSERT INTO subscription_topics (workspace_id, topic, resource_id, subscription_id, disabled, ordered, attempts, since)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 			s.Workspace, topic, resource, s.ID, s.State == feedmill.SubscriptionDisabled, s.Delivery.Ordered, s.Delivery.Attempts(0), since); err != nil {
 			return err
 		}
-	}
-	if old != nil && s.Delivery.Ordered && !old.Delivery.Ordered {
-		return t.orderFrom(s.ID)
 	}
 	return nil
 }

@@ -279,6 +279,25 @@ var replayCases = []testCase{
 			}
 		}
 	}},
+	{name: "replays take turns, whatever they make", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		busy, idle := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(40, w.ID, "metric.created", "m_1")...)
+		for _, d := range due {
+			settle(t, s, d, feedmill.DeliveryDelivered)
+		}
+		making, finding := newReplay(busy, feedmill.ReplayDelivered), newReplay(idle, feedmill.ReplayMissing)
+		for _, r := range []feedmill.Replay{making, finding} {
+			r.State = feedmill.ReplayRunning
+			must(t, s.CreateReplay(ctx, r, nil))
+		}
+		for i := range 6 {
+			_, _, err := s.StepReplay(ctx, now().Add(time.Duration(i)*time.Minute), maxAttempts, 2)
+			must(t, err)
+		}
+		equal(t, "made in half of six steps", 6, foundReplay(t, s, making).Made)
+	}},
 	{name: "undone where its response was kept before", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)

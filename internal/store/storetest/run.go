@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func Run(t *testing.T, e Engine) {
 			{"listeners", listenerCases},
 			{"matching", matchCases},
 			{"events", eventCases},
-			{"fan-outs", append(fanoutCases, manyMatchCases...)},
+			{"fan-outs", slices.Concat(fanoutCases, manyMatchCases, fanoutTurnCases)},
 			{"deliveries", deliveryCases},
 			{"due", dueCases},
 			{"settle", settleCases},

@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
+)
+
+// promised accepts events in an open transaction, with a promise of the
+// deliveries of each.
+func (t tx) promised(ctx context.Context, events ...feedmill.Event) error {
+	batch := newAcceptBatch([]*acceptCall{{events: events, maxAttempts: 10}})
+	for _, e := range events {
+		batch.events = append(batch.events, acceptedEvent{Event: e})
+		batch.promise(e, 10)
+	}
+	return t.send(ctx, batch.write)
+}
+
+// A change of a subscription that overlaps the acceptance of an event does not
+// take the delivery away that it was promised.
+func TestChangesWhileEventsArePromised(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	change := func(change func(*feedmill.Subscription)) func(feedmill.Subscription) error {
+		return func(sub feedmill.Subscription) error {
+			_, err := db.ChangeSubscription(ctx, sub.Workspace, sub.ID, func(s *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+				change(s)
+				return nil, nil
+			})
+			return err
+		}
+	}
+	for name, meanwhile := range map[string]func(feedmill.Subscription) error{
+		"other events": change(func(s *feedmill.Subscription) { s.Events = []string{"tag.*"} }),
+		"same events":  change(func(s *feedmill.Subscription) { s.Events = []string{"metric.*", "tag.*"} }),
+		"disabled":     change(func(s *feedmill.Subscription) { s.State = feedmill.SubscriptionDisabled }),
+		"disabled and enabled": func(sub feedmill.Subscription) error {
+			return errors.Join(change(func(s *feedmill.Subscription) { s.State = feedmill.SubscriptionDisabled })(sub),
+				change(func(s *feedmill.Subscription) { s.State = feedmill.SubscriptionActive })(sub))
+		},
+		"deleted": func(sub feedmill.Subscription) error {
+			return db.DeleteSubscription(ctx, sub.Workspace, sub.ID, time.Now())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sub := subscribed(t, db)
+			e := newEvent(sub)
+			changed := make(chan error, 1)
+			err := db.write(ctx, func(tx tx) error {
+				if err := tx.promised(ctx, e); err != nil {
+					return err
+				}
+				go func() { changed <- meanwhile(sub) }()
+				return waitsOrEnds(ctx, tx, changed)
+			})
+			if err == nil {
+				err = <-changed
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, worked, err := db.StepFanout(ctx, time.Now(), 10); err != nil || !worked {
+				t.Fatal(worked, err)
+			}
+			if routes, err := db.EventRoutes(ctx, e.Workspace, e.ID, 10); err != nil || len(routes) != 1 {
+				t.Errorf("the event has %d deliveries, want 1 (%v)", len(routes), err)
+			}
+		})
+	}
+}
+
+// waitsOrEnds returns when somebody waits for a lock of the transaction, or has
+// ended without; the end is put back.
+func waitsOrEnds(ctx context.Context, tx tx, ended chan error) error {
+	for {
+		select {
+		case err := <-ended:
+			ended <- err
+			return nil
+		default:
+		}
+		var waiting bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))`).Scan(&waiting)
+		if err != nil || waiting {
+			return err
+		}
+	}
+}
+
+// Neither a step nor an acceptance reads more than it needs of what is promised.
+func TestManyPromisesCostNothing(t *testing.T) {
+	const promises = 10_000
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	e := newEvent(sub)
+	err := db.write(t.Context(), func(tx tx) error { return tx.promised(t.Context(), e) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.pool.Exec(t.Context(), `INSERT INTO fanouts (workspace_id, event_id, resource_id, name, wildcard, filter, attempts)
+		SELECT workspace_id, event_id, 'r' || n, name, wildcard, filter, attempts FROM fanouts, generate_series(1, $1) n`, promises); err != nil {
+		t.Fatal(err)
+	}
+	other := subscribed(t, db)
+	before := rowsRead(t, db)
+	for range 3 {
+		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 10); err != nil || !worked {
+			t.Fatal(worked, err)
+		}
+		published(t, db, other)
+		events := []feedmill.Event{newEvent(sub)}
+		events[0].ResourceID = fmt.Sprint(e.ResourceID, "new")
+		if _, _, err := db.Accept(t.Context(), events, 10, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, n := range rowsRead(t, db) {
+		if n -= before[name]; n > 500 {
+			t.Errorf("%s: %d were read", name, n)
+		}
+	}
+}
