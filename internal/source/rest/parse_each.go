@@ -112,6 +112,7 @@ func (o *object) readShape(response *object) (s shape) {
 		}
 		c := picked{name: in.needText("name"), path: in.path("path", true)}
 		c.as = in.choice("type", "", "text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json")
+		c.readFormat(in)
 		if c.path != nil {
 			if own := columnOf(c.path); !strings.Contains(own, ".") {
 				c.own = own

@@ -36,6 +36,8 @@ type picked struct {
 	// own is the member of the record that the path is, empty for a longer one.
 	own string
 	as  string // its type, empty for what is found
+	// written is how the API writes its times, nil where that is found.
+	written *timeFormat
 }
 
 // any reports whether the records are not rows as they are.
@@ -121,7 +123,7 @@ func (s *shape) row(ctx context.Context, key string, raw []byte, names []string,
 		if len(nodes) > 0 {
 			value = doc.value(nodes[0])
 		}
-		if value, err = typed(value, c.as); err != nil {
+		if value, err = c.value(value); err != nil {
 			return row, fmt.Errorf("the column %q %w", c.name, err)
 		}
 		row.Set(c.name, value)

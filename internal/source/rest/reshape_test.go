@@ -22,6 +22,14 @@ func TestReshape(t *testing.T) {
 			`[{"at":"2026-01-01","user":{"name":"ada"},"tags":[1,{"a":2}]}]`, `{"when":"2026-01-01","who":"ada","user":{"name":"ada"},"tags":[1,{"a":2}]}`, "",
 		},
 		{
+			"times as the API writes them", `"columns":[{"name":"at","path":"$.at","type":"timestamp","format":"unix"},{"name":"ms","path":"$.ms","type":"timestamp","format":"unixMs"},{"name":"day","path":"$.day","type":"date","format":"YYYYMMDD"}]`,
+			`[{"at":1700000000,"ms":"1700000000123","day":"20260131"},{"at":null}]`,
+			`{"at":"2023-11-14T22:13:20Z","ms":"2023-11-14T22:13:20.123Z","day":"2026-01-31"} {"at":null,"ms":null,"day":null}`, "",
+		},
+		{
+			"a time that is not written so", `"columns":[{"name":"day","path":"$.day","type":"date","format":"YYYYMMDD"}]`, `[{"day":"2026-01-31"}]`, "", "column",
+		},
+		{
 			"a value that does not fit", `"columns":[{"name":"n","path":"$.n","type":"integer"}]`, `[{"n":"12.5"}]`, "", "column",
 		},
 		{

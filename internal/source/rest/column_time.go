@@ -1,0 +1,73 @@
+package rest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// A column of dates or timestamps may say how the API writes them, in the words of
+// [timeFormat]: seconds since 1970, or a pattern such as YYYYMMDD.
+
+// readTime reads a time as it is written by the format, in UTC where it names no
+// zone.
+func (f timeFormat) readTime(text string) (time.Time, bool) {
+	switch f.name {
+	case "unix", "unixMs":
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return time.Time{}, false
+		}
+		if f.name == "unix" {
+			return time.Unix(n, 0).UTC(), true
+		}
+		return time.UnixMilli(n).UTC(), true
+	case "date":
+		at, err := time.Parse(time.DateOnly, text)
+		return at, err == nil
+	case "rfc3339":
+		at, err := time.Parse(time.RFC3339, text)
+		return at.UTC(), err == nil
+	}
+	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "HH", "15", "mm", "04", "SSS", "000", "ss", "05", "Z", "Z07:00").Replace(f.pattern)
+	at, err := time.Parse(layout, text)
+	return at.UTC(), err == nil
+}
+
+// value is a value of the column as one of its type.
+func (c *picked) value(v strictjson.Value) (strictjson.Value, error) {
+	if c.written == nil || v.Kind == 'n' {
+		return typed(v, c.as)
+	}
+	if text, ok := scalar(&v); ok {
+		if at, ok := c.written.readTime(text); ok && at.Year() >= 0 && at.Year() <= 9999 {
+			if c.as == "date" {
+				return strictjson.String(at.Format(time.DateOnly)), nil
+			}
+			return strictjson.String(at.Format("2006-01-02T15:04:05.999Z07:00")), nil
+		}
+	}
+	text, _ := scalar(&v)
+	return v, fmt.Errorf("has the value %q, which is no %s written as its format says", shorten(text), c.as)
+}
+
+// readFormat reads how a column's times are written.
+func (c *picked) readFormat(in *object) {
+	text, ok := in.text("format")
+	if !ok {
+		return
+	}
+	if c.as != "date" && c.as != "timestamp" {
+		in.Fault("format", "Only a column of type date or timestamp has a format.")
+		return
+	}
+	format, err := parseTimeFormat(text)
+	if err != nil {
+		in.Fault("format", "This is no format of times: "+err.Error()+".")
+		return
+	}
+	c.written = &format
+}
