@@ -45,7 +45,7 @@ var importRules = []importRule{
 	{folder: root, stdOnly: true},
 	{folder: leaf},
 	{folder: "webhook/...", stdOnly: true},
-	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "client"}},
+	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "internal/source/manifest", "client"}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
 	{folder: "internal/api/...", may: []string{root, family, "internal/query"}},
 	{folder: "internal/feed/...", may: []string{root, family, "internal/decode/...", "internal/model", "internal/lake/...", "internal/query/..."}},

@@ -95,18 +95,23 @@ func previewRest(cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		preview, err := c.PreviewRestFeed(ctx, spec)
-		if err != nil {
-			return p.previewFailed(err)
+		return p.tryRest(ctx, c, spec)
+	})
+}
+
+// tryRest has a definition fetched, and shows every request and the first rows.
+func (p *printer) tryRest(ctx context.Context, c *client.Client, spec []byte) error {
+	preview, err := c.PreviewRestFeed(ctx, spec)
+	if err != nil {
+		return p.previewFailed(err)
+	}
+	return shown(p, preview, nil, func(p *printer, preview client.DataPreview) error {
+		p.trace(preview.Trace)
+		p.printf("\n%d rows\n", preview.RowCount)
+		if err := p.previewRows(preview.Columns, preview.Rows); err != nil {
+			return err
 		}
-		return shown(p, preview, nil, func(p *printer, preview client.DataPreview) error {
-			p.trace(preview.Trace)
-			p.printf("\n%d rows\n", preview.RowCount)
-			if err := p.previewRows(preview.Columns, preview.Rows); err != nil {
-				return err
-			}
-			return p.modelled(preview.Columns, preview.Warnings)
-		})
+		return p.modelled(preview.Columns, preview.Warnings)
 	})
 }
 

@@ -45,7 +45,7 @@ no such thing, 4 the credential is missing or does not allow it.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(),
-		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newWorker(),
+		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newServices(), newWorker(),
 	)
 	onlyHelps(root)
 	root.InitDefaultHelpCmd()

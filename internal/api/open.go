@@ -33,9 +33,13 @@ func (s *Server) open() {
 
 func (s *Server) openRoutes() []route {
 	document := answer{status: http.StatusOK, contentType: "application/json", body: openapi.JSON()}
-	schema := answer{status: http.StatusOK, contentType: "application/schema+json", body: openapi.Schema("RestFeed")}
+	schema := func(name string) func(*call) (answer, error) {
+		a := answer{status: http.StatusOK, contentType: "application/schema+json", body: openapi.Schema(name)}
+		return func(*call) (answer, error) { return a, nil }
+	}
 	return []route{
-		{method: "GET", path: "/schemas/rest-feed.json", handle: func(*call) (answer, error) { return schema, nil }},
+		{method: "GET", path: "/schemas/rest-feed.json", handle: schema("RestFeed")},
+		{method: "GET", path: "/schemas/service.json", handle: schema("ServiceManifest")},
 		{method: "GET", path: "/healthz", handle: s.health},
 		{method: "GET", path: "/readyz", handle: s.ready},
 		{method: "GET", path: "/openapi.json", handle: func(*call) (answer, error) { return document, nil }},

@@ -1,0 +1,31 @@
+package manifest
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+)
+
+//go:embed builtin/*.yaml
+var builtin embed.FS
+
+// BuiltIn are the services that come with the program.
+func BuiltIn() ([]*Manifest, error) {
+	files, err := fs.Glob(builtin, "builtin/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*Manifest, 0, len(files))
+	for _, file := range files {
+		data, err := builtin.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		m, faults := Parse(data)
+		if len(faults) > 0 {
+			return nil, fmt.Errorf("%s:%s", file, faults[0])
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}

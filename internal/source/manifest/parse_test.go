@@ -1,0 +1,107 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+const shop = `service: shop
+title: A shop
+baseUrl: "{{config.address}}/v1"
+config:
+  address: {default: "https://shop.example"}
+  key: {secret: true}
+  team: {required: false}
+request: {headers: {X-Team: "{{config.team}}", X-Key: "{{config.key}}"}, query: {limit: "10"}}
+pagination: {kind: linkHeader}
+views:
+  orders:
+    request: {path: /orders, query: {sort: id}}
+    response: {path: "$.data[*]"}
+    key: [id]
+    incremental: {field: at}
+    fields:
+      id: {type: integer}
+      state: {filters: {eq: {param: state, values: {paid: P, open: O}, separator: ","}}}
+      "ship to": {path: $.address.city}
+      at: {type: timestamp, written: unix, filters: {from: {param: since, format: unix}, to: {param: until, format: date}}}
+`
+
+func parsed(t *testing.T, text string) *Manifest {
+	t.Helper()
+	m, faults := Parse([]byte(text))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	return m
+}
+
+func TestParse(t *testing.T) {
+	m := parsed(t, shop)
+	v, ok := m.View("orders")
+	if !ok || m.Service != "shop" || len(m.Settings) != 3 || !m.Settings[1].Secret || m.Settings[0].Required || !m.Settings[1].Required || m.Settings[2].Required {
+		t.Fatalf("%+v", m)
+	}
+	if f := v.Fields[2]; f.Path != "$.address.city" || f.Type != columnar.TypeText || v.Cursor != "at" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestDefinition compiles a view: settings are filled in, secrets declared, and what
+// needs a setting that is not given is left out.
+func TestDefinition(t *testing.T) {
+	m := parsed(t, shop)
+	v, _ := m.View("orders")
+	body, err := m.Definition(v, map[string]string{"key": "s3cret"}, []*Field{&v.Fields[0], &v.Fields[3]}, []Parameter{{"query", "since", strictjson.String("7")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"request":{"headers":{"X-Key":{"secret":"s3cret"}},"query":{"limit":"10","sort":"id","since":"7"},"url":"https://shop.example/v1/orders"},` +
+		`"response":{"path":"$.data[*]"},"pagination":{"kind":"linkHeader"},` +
+		`"columns":[{"name":"id","path":"$.id","type":"integer"},{"name":"at","path":"$.at","type":"timestamp","format":"unix"}],"otherColumns":"drop"}`
+	if string(body) != want {
+		t.Errorf("got  %s\nwant %s", body, want)
+	}
+}
+
+// TestFaults lists everything that is wrong, with its line.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct{ name, old, new, want string }{
+		{"no YAML", shop, "a: [", "1: This is no valid YAML"},
+		{"no object", shop, "- a", "1: A manifest is an object"},
+		{"unknown member", "title: A shop", "titel: A shop", "2: /titel: "},
+		{"name of the service", "service: shop", "service: The Shop", "1: /service: This must be a name of small letters"},
+		{"default of a secret", "key: {secret: true}", "key: {secret: true, default: x}", "6: /config/key/default: A secret has no default"},
+		{"unknown type", "id: {type: integer}", "id: {type: int}", "17: /views/orders/fields/id/type: This must be one of"},
+		{"path of a field", "path: $.address.city", "path: address.city", "19: /views/orders/fields/ship to/path: This is no JSONPath"},
+		{"key", "key: [id]", "key: [number]", "14: /views/orders/key/0: There is no field of this name"},
+		{"incremental", "field: at}", "field: when}", "15: /views/orders/incremental/field: There is no field"},
+		{"pagination, as REST feeds have it", "kind: linkHeader", "kind: links", "9: /pagination/kind: "},
+		{"response of a view", `path: "$.data[*]"`, `path: "data"`, "13: /views/orders/response/path: This is no JSONPath"},
+		{"token that stands for nothing", "config.team", "config.group", "12: /views/orders: It cannot be compiled: the manifest of shop has tokens that stand for nothing: config.group"},
+		{"format of times", "written: unix", "written: epoch", "20: /views/orders/fields/at: "},
+		{"bounds of a text", "values: {paid: P, open: O}, separator: \",\"}", "values: [paid]}, from: {param: x}", "18: /views/orders/fields/state/filters/from: Only numbers"},
+		{"token without a default", "param: since, format: unix", "param: since, in: token", "20: /views/orders/fields/at/filters/from/default: A token needs"},
+		{"relative address", `default: "https://shop.example"`, `default: "shop"`, "12: /views/orders/request/path: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := strings.Replace(shop, test.old, test.new, 1)
+			if text == shop {
+				t.Fatal("nothing was replaced")
+			}
+			_, faults := Parse([]byte(text))
+			for _, f := range faults {
+				if strings.HasPrefix(f.String(), test.want) {
+					return
+				}
+			}
+			t.Errorf("want %q, got %v", test.want, faults)
+		})
+	}
+	if _, faults := Parse([]byte(strings.Repeat("# long\n", MaxBytes))); len(faults) != 1 || !strings.Contains(faults[0].Detail, "262144 bytes") {
+		t.Error(faults)
+	}
+}
