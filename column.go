@@ -20,11 +20,35 @@ type Column struct {
 	// as "EUR", "percent" or "dd/mm/yyyy".
 	Format   string `json:"format,omitempty"`
 	Nullable bool   `json:"nullable"`
+	// Hidden leaves the column out where it is not asked for by its name.
+	Hidden bool `json:"hidden"`
 
 	// Precision and Scale are those of a decimal.
 	Precision int `json:"-"`
 	Scale     int `json:"-"`
+	// Position is the place of the column where columns are shown, from 1. Those
+	// without one come after the others.
+	Position int `json:"-"`
+	// Fixed says that somebody has set the type: values that do not fit are
+	// misfits, and do not widen it.
+	Fixed bool `json:"-"`
+	// Retype is the type that the column is to have from the next version on, empty
+	// where it stays.
+	Retype columnar.Type `json:"-"`
+	// OnMisfit is what becomes of values that do not fit a type that was set.
+	OnMisfit MisfitPolicy `json:"-"`
 }
+
+// MisfitPolicy is what becomes of values that are not of the type that somebody
+// has given their column.
+type MisfitPolicy string
+
+// The policies.
+const (
+	MisfitsFail   MisfitPolicy = ""       // the data is refused
+	MisfitsNull   MisfitPolicy = "null"   // the value is left out
+	MisfitsReject MisfitPolicy = "reject" // the row is left out, and kept among the rejects
+)
 
 // TypedTable is rows whose columns have types: what a version is written from.
 // Modelling makes one of cells, and a reader of data that has types already gives

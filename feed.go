@@ -1,6 +1,9 @@
 package feedmill
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // FeedType says where the data of a feed comes from.
 type FeedType string
@@ -150,9 +153,24 @@ type FeedError struct {
 
 // Switch makes v, which r brought, the current version.
 func (f *Feed) Switch(v FeedVersion, r Refresh) {
-	f.Version, f.Columns, f.RowCount, f.ByteSize = v.Number, v.Columns, v.Rows, v.Bytes
+	f.Version, f.RowCount, f.ByteSize = v.Number, v.Rows, v.Bytes
+	f.Columns = f.label(v.Columns)
 	f.ContentHash, f.Warnings, f.Found, f.UpdatedAt = v.ContentHash, v.Warnings, v.Found, v.CreatedAt
 	f.Record(r)
+}
+
+// label is columns of a new version with what somebody may have said of them while
+// it was made, and with the types that wait for the next one.
+func (f *Feed) label(columns []Column) []Column {
+	labelled := Label(columns, f.Columns)
+	for i := range labelled {
+		c := &labelled[i]
+		at := slices.IndexFunc(f.Columns, func(said Column) bool { return said.ID == c.ID && said.SourceName == c.SourceName })
+		if at >= 0 && f.Columns[at].Retype != "" && f.Columns[at].Retype != c.Type {
+			c.Retype = f.Columns[at].Retype
+		}
+	}
+	return labelled
 }
 
 // Record makes r the last refresh and moves the state to what it means. A

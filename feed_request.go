@@ -15,6 +15,8 @@ type Upload struct {
 	// that follow.
 	Mode FeedMode
 	Key  []string
+	// Columns are changes to what is found.
+	Columns []ColumnChange
 }
 
 // FetchedFeed is a feed to be made that fetches its data.
@@ -34,6 +36,8 @@ type FeedPatch struct {
 	// Spec is a JSON object with the members of the body of a feed that
 	// fetches its data which are to be replaced.
 	Spec []byte
+	// Fields are the names of all that is to be different.
+	Fields []string
 }
 
 // FeedPreview is what would become of data.

@@ -64,6 +64,8 @@ type SourceNews struct {
 	Feed ID
 	// Kind is the name of the internal event, such as [NewsRefreshed].
 	Kind string
+	// Fields are the names of what changed, where that is what happened.
+	Fields []string
 }
 
 // The kinds of news that runs and those who ask for them make.
@@ -150,7 +152,11 @@ func (c *SourceChange) Finish(run int64, outcomes []FeedOutcome, now time.Time) 
 			return nil, err
 		}
 		for _, kind := range kinds {
-			news = append(news, SourceNews{f.ID, kind})
+			n := SourceNews{Feed: f.ID, Kind: kind}
+			if kind == NewsUpdated {
+				n.Fields = []string{"columns"}
+			}
+			news = append(news, n)
 		}
 		if at := now.Add(o.RetryAfter); at.After(notBefore) {
 			notBefore = at

@@ -14,7 +14,7 @@ func TestBeginForgetsARunThatWasCutOff(t *testing.T) {
 	}
 	late := c.Source.LeasedUntil
 	news, err := c.Begin(late, late.Add(time.Minute))
-	wantEqual(t, "news", news, []SourceNews{{"df_1", NewsFailed}})
+	wantEqual(t, "news", news, []SourceNews{{Feed: "df_1", Kind: NewsFailed}})
 	if err != nil || c.Source.Run != 1 {
 		t.Fatalf("%v, %+v", err, c.Source)
 	}
@@ -27,7 +27,7 @@ func TestFinishPassesOverWhatWasCancelled(t *testing.T) {
 	c := running(t, FeedReady, FeedReady)
 	c.Feeds[0].LastRefresh.State = RefreshFailed
 	news, err := c.Finish(1, []FeedOutcome{{Feed: "df_1"}, {Feed: "df_2"}, {Feed: "df_3"}}, runAt)
-	wantEqual(t, "news", news, []SourceNews{{"df_2", NewsRefreshed}})
+	wantEqual(t, "news", news, []SourceNews{{Feed: "df_2", Kind: NewsRefreshed}})
 	if err != nil || c.Feeds[0].LastRefresh.State != RefreshFailed || len(c.Refreshes) != 1 {
 		t.Errorf("%v, %+v", err, c.Feeds[0].LastRefresh)
 	}

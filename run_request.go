@@ -41,7 +41,7 @@ func (c *SourceChange) Pause(feed ID, now time.Time) ([]SourceNews, error) {
 	}
 	f.State, f.UpdatedAt = FeedPaused, now
 	c.Plan(now)
-	return append(news, SourceNews{f.ID, NewsPaused}), nil
+	return append(news, SourceNews{Feed: f.ID, Kind: NewsPaused}), nil
 }
 
 // Resume takes a feed into runs again that was paused or whose source refused
@@ -61,7 +61,7 @@ func (c *SourceChange) Resume(feed ID, now time.Time) ([]SourceNews, error) {
 		c.request(f, now)
 	}
 	c.Plan(now)
-	return []SourceNews{{f.ID, NewsResumed}}, nil
+	return []SourceNews{{Feed: f.ID, Kind: NewsResumed}}, nil
 }
 
 // missed reports whether a run was planned between two times.
@@ -132,7 +132,7 @@ func (c *SourceChange) cancel(f *Feed, now time.Time) SourceNews {
 		Detail: "It was ended before it was done; the data that the feed had stays.", At: now,
 	}
 	c.record(f, r)
-	return SourceNews{f.ID, NewsFailed}
+	return SourceNews{Feed: f.ID, Kind: NewsFailed}
 }
 
 func (c *SourceChange) feed(id ID) (*Feed, error) {

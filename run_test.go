@@ -74,7 +74,7 @@ func TestBegin(t *testing.T) {
 	}
 	wantEqual(t, "states", states(c), []FeedState{FeedRefreshing, FeedPaused, FeedAuthRequired, FeedRefreshing, FeedRefreshing, FeedPaused})
 	wantEqual(t, "refreshes", refreshes(c), []RefreshState{RefreshRunning, "", "", RefreshRunning, RefreshRunning, RefreshFailed})
-	wantEqual(t, "news", news, []SourceNews{{"df_6", NewsFailed}})
+	wantEqual(t, "news", news, []SourceNews{{Feed: "df_6", Kind: NewsFailed}})
 	wantEqual(t, "the refresh that was asked for", *c.Feeds[4].LastRefresh, Refresh{ID: "rfr_old", Feed: "df_5", State: RefreshRunning, StartedAt: runAt})
 	if s := c.Source; s.Run != 1 || !s.LeasedUntil.Equal(until) || !s.DueAt.Equal(runAt.Add(-time.Second)) || len(c.Refreshes) != 4 {
 		t.Errorf("the source is %+v, and %d refreshes are written", s, len(c.Refreshes))
@@ -293,7 +293,7 @@ func TestPauseAndResume(t *testing.T) {
 	planned := c.Source.DueAt
 
 	news, err := c.Pause("df_1", runAt)
-	wantEqual(t, "news of pausing", news, []SourceNews{{"df_1", NewsPaused}})
+	wantEqual(t, "news of pausing", news, []SourceNews{{Feed: "df_1", Kind: NewsPaused}})
 	if err != nil || f.State != FeedPaused || !c.Source.DueAt.IsZero() || !f.NextRefreshAt.IsZero() {
 		t.Fatalf("paused: %v, %+v, %+v", err, c.Source, *f)
 	}
@@ -301,7 +301,7 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("pausing again: %v, %v", news, err)
 	}
 	news, err = c.Resume("df_1", planned.Add(-time.Millisecond))
-	wantEqual(t, "news of resuming", news, []SourceNews{{"df_1", NewsResumed}})
+	wantEqual(t, "news of resuming", news, []SourceNews{{Feed: "df_1", Kind: NewsResumed}})
 	if err != nil || f.State != FeedReady || !c.Source.DueAt.Equal(planned) || !f.NextRefreshAt.Equal(planned) {
 		t.Errorf("resumed before anything was missed: %v, %+v, %+v", err, c.Source, *f)
 	}
@@ -315,7 +315,7 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("resumed after runs were missed: %v, %+v, %+v", err, c.Source, *f)
 	}
 	news, err = c.Pause("df_1", late)
-	wantEqual(t, "news of pausing what waits", news, []SourceNews{{"df_1", NewsFailed}, {"df_1", NewsPaused}})
+	wantEqual(t, "news of pausing what waits", news, []SourceNews{{Feed: "df_1", Kind: NewsFailed}, {Feed: "df_1", Kind: NewsPaused}})
 	if err != nil || f.LastRefresh.State != RefreshFailed || f.LastRefresh.Error.Type != "/problems/cancelled" || f.Failures != 0 {
 		t.Errorf("paused before its refresh began: %v, %+v", err, f.LastRefresh)
 	}
@@ -347,13 +347,13 @@ func TestCancel(t *testing.T) {
 		t.Errorf("another refresh: %v", err)
 	}
 	news, err := c.Cancel("df_2", c.Feeds[1].LastRefresh.ID, now)
-	wantEqual(t, "news", news, []SourceNews{{"df_1", NewsFailed}, {"df_2", NewsFailed}})
+	wantEqual(t, "news", news, []SourceNews{{Feed: "df_1", Kind: NewsFailed}, {Feed: "df_2", Kind: NewsFailed}})
 	wantEqual(t, "refreshes", refreshes(c), []RefreshState{RefreshFailed, RefreshFailed, "", RefreshPending})
 	if s := c.Source; err != nil || s.Run != 2 || s.Leased(now) || !s.DueAt.Equal(now) || c.Feeds[1].Failures != 2 {
 		t.Errorf("%v, %+v", err, s)
 	}
 	news, err = c.Cancel("df_4", "rfr_4", now)
-	wantEqual(t, "news of what waited", news, []SourceNews{{"df_4", NewsFailed}})
+	wantEqual(t, "news of what waited", news, []SourceNews{{Feed: "df_4", Kind: NewsFailed}})
 	if s := c.Source; err != nil || s.Run != 2 || !s.DueAt.Equal(c.planned(now)) {
 		t.Errorf("what waited: %v, %+v", err, s)
 	}
@@ -386,7 +386,7 @@ func TestRedo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "news", news, []SourceNews{{"df_2", NewsFailed}})
+	wantEqual(t, "news", news, []SourceNews{{Feed: "df_2", Kind: NewsFailed}})
 	if c.Source.Run != 2 || c.Source.Leased(now) || !c.Source.DueAt.Equal(now) || !c.Feeds[0].Awaits() || c.Feeds[1].Awaits() {
 		t.Errorf("%+v, %+v", c.Source, c.Feeds)
 	}

@@ -152,7 +152,7 @@ func (c *Client) QueryData(ctx context.Context, feed string, query DataQuery, q 
 
 // Rejects reads the rows that a refresh did not store, an object a line.
 func (c *Client) Rejects(ctx context.Context, feed, refresh string) (*Rows, error) {
-	return c.rows(ctx, request{method: http.MethodGet, path: refreshPath(feed, refresh) + "/rejects"})
+	return c.rows(ctx, request{method: http.MethodGet, path: refreshPath(feed, refresh) + "/rejects", header: map[string]string{"Accept": "application/x-ndjson"}})
 }
 
 // rows makes a request whose answer may take as long as it takes.

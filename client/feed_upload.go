@@ -40,6 +40,8 @@ type Upload struct {
 	// columns that rows are merged by.
 	Mode feedmill.FeedMode
 	Key  []string
+	// Columns are changes to the columns that are found, by their SourceName.
+	Columns []ColumnChange
 	// ContentEncoding says how Data is compressed: gzip or zstd.
 	ContentEncoding string
 }
@@ -101,6 +103,13 @@ func (c *Client) upload(ctx context.Context, method, path string, query url.Valu
 	}
 	if u.Sheet > 0 {
 		query.Set("sheet", strconv.Itoa(u.Sheet))
+	}
+	if len(u.Columns) > 0 {
+		text, err := json.Marshal(u.Columns)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", method, path, err)
+		}
+		query.Set("columns", string(text))
 	}
 	r := request{method: method, path: path + "?" + query.Encode(), contentType: "application/octet-stream", once: rand.Text()}
 	// What the server refuses by the header alone need not be sent at all.

@@ -69,3 +69,12 @@ func sinceParameter(t time.Time) string {
 	}
 	return t.UTC().Format(time.RFC3339Nano)
 }
+
+// UnmarshalJSON sets the field; null gives it its default.
+func (f *Field[T]) UnmarshalJSON(text []byte) error {
+	*f = Field[T]{given: true, reset: string(text) == "null"}
+	if f.reset {
+		return nil
+	}
+	return json.Unmarshal(text, &f.value)
+}

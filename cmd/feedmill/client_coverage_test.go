@@ -297,6 +297,9 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"ChangeDataFeed": func(ctx context.Context) error {
 			return second(c.ChangeDataFeed(ctx, feed.ID, client.DataFeedChange{Name: client.To("changed")}))
 		},
+		"ChangeColumns": func(ctx context.Context) error {
+			return second(c.ChangeColumns(ctx, feed.ID, []client.ColumnChange{{ID: "c1", Description: client.To("changed")}}))
+		},
 		"ReplaceData": func(ctx context.Context) error { return second(c.ReplaceData(ctx, feed.ID, orders())) },
 		"ReadData": func(ctx context.Context) error {
 			return allOf(c.ReadData(ctx, feed.ID, client.RowQuery{Format: "csv"}))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,7 @@ import (
 // uploadFlags say what is in a file.
 type uploadFlags struct {
 	name, format, path, explode, types string
+	columns                            string
 	sheet                              int
 	feedmill.ReadingOptions
 }
@@ -30,6 +32,7 @@ func (u *uploadFlags) add(cmd *cobra.Command) {
 	f.IntVar(&u.sheet, "sheet", 0, "the number of the worksheet, from 1; by default the first")
 	f.StringVar(&u.explode, "explode", "", "a path below the record of JSON or XML to what becomes a row each")
 	f.StringVar(&u.types, "types", "auto", "text leaves every column text, as it stands in the file")
+	f.StringVar(&u.columns, "columns", "", `changes to the columns that are found, such as '[{"sourceName":"zip","type":"text"}]'`)
 	f.StringVar(&u.Delimiter, "delimiter", "", "the character between fields, or tab; this and what follows is found where it is not said")
 	f.StringVar(&u.Quote, "quote", "", "the character around fields, or none")
 	f.StringVar(&u.Encoding, "encoding", "", "the encoding, such as windows-1252 or shift_jis")
@@ -53,6 +56,11 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 		out.Text = true
 	default:
 		return out, nil, usagef("--types: write auto or text")
+	}
+	if u.columns != "" {
+		if err := json.Unmarshal([]byte(u.columns), &out.Columns); err != nil {
+			return out, nil, usagef("--columns: write a JSON array of objects: %v", err)
+		}
 	}
 	base, encoding := cutCompression(filepath.Base(name))
 	out.ContentEncoding = encoding

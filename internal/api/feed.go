@@ -141,12 +141,13 @@ type columnView struct {
 	Type        columnar.Type `json:"type"`
 	Format      *string       `json:"format"`
 	Nullable    bool          `json:"nullable"`
+	Hidden      bool          `json:"hidden"`
 }
 
 func viewColumns(columns []feedmill.Column) []columnView {
 	views := make([]columnView, len(columns))
-	for i, c := range columns {
-		views[i] = columnView{ID: c.ID, Name: c.Name, SourceName: c.SourceName, Description: c.Description, Type: c.Type, Nullable: c.Nullable}
+	for i, c := range feedmill.ShownColumns(columns) {
+		views[i] = columnView{ID: c.ID, Name: c.Name, SourceName: c.SourceName, Description: c.Description, Type: c.Type, Nullable: c.Nullable, Hidden: c.Hidden}
 		if c.Format != "" {
 			views[i].Format = &c.Format
 		}

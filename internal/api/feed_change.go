@@ -46,6 +46,9 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 			return answer{}, err
 		}
 	}
+	for name := range body.All() {
+		patch.Fields = append(patch.Fields, name)
+	}
 	if err := c.finish(body); err != nil {
 		return answer{}, err
 	}

@@ -19,6 +19,9 @@ type Feeds interface {
 	Preview(context.Context, feedmill.Upload) (feedmill.FeedPreview, error)
 	// Change changes what people call a feed, and how it fetches its data.
 	Change(ctx context.Context, workspace, feed feedmill.ID, patch feedmill.FeedPatch) (feedmill.Feed, error)
+	// ChangeColumns changes columns of a feed. Types of an upload are changed at
+	// once, and others with the next refresh.
+	ChangeColumns(ctx context.Context, workspace, feed feedmill.ID, changes []feedmill.ColumnChange) (feedmill.Feed, error)
 	// Delete deletes a feed. Whoever reads it can finish.
 	Delete(ctx context.Context, workspace, feed feedmill.ID) error
 

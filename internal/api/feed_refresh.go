@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -137,25 +136,5 @@ func (s *Server) getRefresh(c *call) (answer, error) {
 	}
 	a := jsonAnswer(http.StatusOK, resource{resourceMeta{refreshURL(r)}, wholeRefreshView{viewRefresh(r), viewTrace(trace)}})
 	a.set("Vary", "Accept")
-	return a, nil
-}
-
-// listRejects answers the rows that a refresh did not store, an object a line.
-func (s *Server) listRejects(c *call) (answer, error) {
-	r, err := s.refresh(c)
-	if err != nil {
-		return answer{}, err
-	}
-	rows, err := s.Feeds.Rejects(c.ctx(), r)
-	if err != nil {
-		return answer{}, err
-	}
-	a := answer{status: http.StatusOK, contentType: "application/x-ndjson"}
-	a.stream = func(_ context.Context, w http.ResponseWriter) {
-		s.streamRows(c, feedmill.FeedRows{ReadCloser: rows}, w)
-	}
-	if c.r.Method == http.MethodHead {
-		return a, rows.Close()
-	}
 	return a, nil
 }

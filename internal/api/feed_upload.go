@@ -19,6 +19,7 @@ const defaultMaxUpload = 1 << 30
 func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context, feedmill.Upload) (answer, error)) (answer, error) {
 	u.Path, u.Explode = c.query["path"], c.query["explode"]
 	given := s.readUploadParameters(c, &u)
+	u.Columns = c.columnsParameter()
 	c.checkNameParameter()
 	mediaType, err := s.uploads.mediaType(c.r.Header)
 	if err != nil && given == "" {

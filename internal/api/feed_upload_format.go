@@ -32,7 +32,7 @@ func newUploadFormats(known feedmill.Formats) uploadFormats {
 	}
 	f.names = alternatives(readable.Names())
 	f.accepted = strings.Join(append(types, "multipart/form-data", "application/octet-stream"), ", ")
-	f.parameters = slices.Concat([]string{"format", "types"}, readable.Parameters())
+	f.parameters = slices.Concat([]string{"format", "types", "columns"}, readable.Parameters())
 	return f
 }
 

@@ -33,16 +33,22 @@ func parseQuery(raw string) (pairs [][2]string, err error) {
 	return pairs, nil
 }
 
+// pageLimit reads how many elements a page of a list has.
+func (c *call) pageLimit() int {
+	text, given := c.query["limit"]
+	if !given {
+		return defaultLimit
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxLimit {
+		c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", maxLimit)})
+	}
+	return n
+}
+
 // page reads the limit and the cursor of a list whose ids have the prefix.
 func (c *call) page(prefix string) (feedmill.Page, error) {
-	p := feedmill.Page{Limit: defaultLimit}
-	if text, ok := c.query["limit"]; ok {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxLimit {
-			c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", maxLimit)})
-		}
-		p.Limit = n
-	}
+	p := feedmill.Page{Limit: c.pageLimit()}
 	if text, ok := c.query["cursor"]; ok {
 		id, err := base64.RawURLEncoding.Strict().DecodeString(text)
 		if err != nil || !feedmill.IsID(prefix, string(id)) {

@@ -83,6 +83,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/data_feeds/{id}", scope: feedmill.ScopeRead, handle: s.getFeed},
 		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.update", body: smallBody, handle: s.changeFeed},
 		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", handle: s.deleteFeed},
+		{method: "PATCH", path: "/data_feeds/{id}/columns", scope: feedmill.ScopeWrite, action: "feed.columns", body: smallBody, long: true, handle: s.changeColumns},
 		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
 		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat(modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
 		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv"}, body: smallBody, long: true, handle: s.queryFeed},
@@ -92,7 +93,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/data_feeds/{id}/refreshes", scope: feedmill.ScopeRead, query: paged, handle: s.listRefreshes},
 		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}", scope: feedmill.ScopeRead, handle: s.getRefresh},
 		{method: "DELETE", path: "/data_feeds/{id}/refreshes/{rid}", scope: feedmill.ScopeWrite, action: "refresh.cancel", handle: s.cancelRefresh},
-		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}/rejects", scope: feedmill.ScopeRead, long: true, handle: s.listRejects},
+		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}/rejects", scope: feedmill.ScopeRead, query: paged, long: true, handle: s.listRejects},
 
 		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
 		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, action: "delivery.retry", handle: s.retryDelivery},

@@ -1,6 +1,10 @@
 package feed
 
-import "github.com/feedmill/feedmill"
+import (
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
 
 // The kinds of news that no run makes.
 const (
@@ -14,11 +18,24 @@ type Events func(feedmill.SourceEvent) ([]feedmill.Event, error)
 
 // of are the events that tell of a feed as it is now.
 func (e Events) of(feed feedmill.Feed, kinds ...string) ([]feedmill.Event, error) {
+	news := make([]feedmill.SourceNews, len(kinds))
+	for i, kind := range kinds {
+		news[i].Kind = kind
+	}
+	return e.tell(feed, news...)
+}
+
+// tell is of for news with more to them than their kind.
+func (e Events) tell(feed feedmill.Feed, news ...feedmill.SourceNews) ([]feedmill.Event, error) {
 	var all []feedmill.Event
-	for _, kind := range kinds {
+	for _, n := range news {
+		data := eventData(feed, n.Kind)
+		if n.Kind == feedmill.NewsUpdated {
+			data["fields"] = slices.Concat([]string{}, n.Fields)
+		}
 		events, err := e(feedmill.SourceEvent{
-			Workspace: feed.Workspace, Type: kind, Timestamp: now(), Source: feed.Source, Feeds: []feedmill.ID{feed.ID},
-			Data: eventData(feed, kind),
+			Workspace: feed.Workspace, Type: n.Kind, Timestamp: now(), Source: feed.Source, Feeds: []feedmill.ID{feed.ID},
+			Data: data,
 		})
 		if err != nil {
 			return nil, err
@@ -32,7 +49,7 @@ func (e Events) of(feed feedmill.Feed, kinds ...string) ([]feedmill.Event, error
 func (e Events) OfNews(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error) {
 	var all []feedmill.Event
 	for _, n := range news {
-		events, err := e.of(*c.Feed(n.Feed), n.Kind)
+		events, err := e.tell(*c.Feed(n.Feed), n)
 		if err != nil {
 			return nil, err
 		}

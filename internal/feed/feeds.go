@@ -79,7 +79,7 @@ func (f *Feeds) Change(ctx context.Context, workspace, id feedmill.ID, patch fee
 	}
 	feed, due, err := f.Store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		rename(feed, patch)
-		events, err := f.Events.of(*feed, feedmill.NewsUpdated)
+		events, err := f.Events.tell(*feed, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: patch.Fields})
 		return nil, events, err
 	}, f.MaxAttempts)
 	if err != nil {

@@ -106,10 +106,10 @@ func (f *Feeds) addFeed(c *feedmill.SourceChange, feed feedmill.Feed, respond fe
 // changeFetched changes what people call a feed, and how it fetches its data.
 func (f *Feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch feedmill.FeedPatch) (feed feedmill.Feed, err error) {
 	redefine := func(*feedmill.SourceChange) ([]feedmill.SourceNews, error) {
-		return []feedmill.SourceNews{{Feed: before.ID, Kind: feedmill.NewsUpdated}}, nil
+		return []feedmill.SourceNews{{Feed: before.ID, Kind: feedmill.NewsUpdated, Fields: patch.Fields}}, nil
 	}
 	if patch.Spec != nil {
-		if redefine, err = f.redefinition(ctx, before, patch.Spec); err != nil {
+		if redefine, err = f.redefinition(ctx, before, patch); err != nil {
 			return feedmill.Feed{}, err
 		}
 	}
@@ -134,7 +134,7 @@ func (f *Feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch f
 
 // redefinition is the change of a source and its feeds that a patch of one
 // feed's definition means.
-func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []byte) (func(*feedmill.SourceChange) ([]feedmill.SourceNews, error), error) {
+func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch feedmill.FeedPatch) (func(*feedmill.SourceChange) ([]feedmill.SourceNews, error), error) {
 	kind, err := f.source(before.Type)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []
 	if err != nil {
 		return nil, err
 	}
-	def, again, err := kind.Redefine(before.Spec, secrets, patch)
+	def, again, err := kind.Redefine(before.Spec, secrets, patch.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch []
 			}
 			if feed.ID == before.ID || shared {
 				changed = append(changed, feed.ID)
-				news = append(news, feedmill.SourceNews{Feed: feed.ID, Kind: feedmill.NewsUpdated})
+				news = append(news, feedmill.SourceNews{Feed: feed.ID, Kind: feedmill.NewsUpdated, Fields: patch.Fields})
 			}
 		}
 		refetched, err := fetchAgain(c, again, changed, at)

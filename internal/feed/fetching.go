@@ -42,6 +42,8 @@ type fetchedTable struct {
 	inference *model.Inference
 	typed     *typedTable
 	failed    error
+	// notModified says that the source has nothing new.
+	notModified bool
 }
 
 // fetch fetches all data, with a file for pages that is gone with this process,
@@ -74,7 +76,7 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 				return err
 			}
 			t.format, t.missing, t.reshape, t.watched, t.text = r.Format, r.Missing, r.Reshape, r.Watch != "", r.Text
-			t.inference = model.New(options)
+			t.reading, t.inference = r.Reading, model.New(options)
 			t.pages = f.mill.openPages(r, t.inference)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -45,18 +46,30 @@ func (m *Mill) showUpload(ctx context.Context, l *loading, data *incoming) (feed
 		return feedmill.FeedPreview{}, err
 	}
 	defer found.Close()
-	return m.show(ctx, l.version.File, found.schema, found.warnings, found)
+	return m.show(ctx, l, found.schema, found.warnings, found)
 }
 
-// show is a preview with the first rows of cells whose types are known.
-func (m *Mill) show(ctx context.Context, file string, schema *model.Schema, warnings []feedmill.Warning, table model.Table) (feedmill.FeedPreview, error) {
-	typed := schema.Load(ctx, table, model.Loading{})
-	typed.Runs = firstRuns(typed.Runs)
-	v, err := lake.Write(ctx, m.Blobs, file, typed)
+// show is a preview with the first rows of cells whose types are known. Where somebody has
+// set types, all rows are held against them.
+func (m *Mill) show(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) (feedmill.FeedPreview, error) {
+	found := m.newMisfits(l)
+	defer found.close()
+	warnings, err := fitSchema(ctx, l, schema, warnings, table)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	p, err := m.showVersion(ctx, v, schema.Rows, warnings)
+	typed := schema.Load(ctx, table, model.Loading{})
+	if slices.ContainsFunc(schema.Columns, func(c feedmill.Column) bool { return c.Fixed }) {
+		typed = found.watch(schema.Load(ctx, table, model.Loading{Misfit: found.add}), schema.Columns)
+		typed.Runs = (&firstOfAll{runs: typed.Runs}).each
+	} else {
+		typed.Runs = firstRuns(typed.Runs)
+	}
+	v, err := lake.Write(ctx, m.Blobs, l.version.File, typed)
+	if err != nil {
+		return feedmill.FeedPreview{}, l.blame(err)
+	}
+	p, err := m.showVersion(ctx, v, schema.Rows-found.rejected, append(warnings, found.warnings()...))
 	p.Found = schema.Found
 	return p, err
 }
@@ -116,7 +129,7 @@ func (m *Mill) showFetched(ctx context.Context, t *fetchedTable) (p feedmill.Fee
 		return feedmill.FeedPreview{}, err
 	}
 	err = takeTurn(ctx, m.previews, func() error {
-		p, err = m.show(ctx, t.version.File, schema, warnings, t.pages)
+		p, err = m.show(ctx, t.loading, schema, warnings, t.pages)
 		return err
 	})
 	return p, err

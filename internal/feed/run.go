@@ -36,8 +36,11 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	for i, t := range f.tables {
 		o := feedmill.FeedOutcome{Feed: t.before.ID, Refresh: f.counts(t), Trace: f.trace.list()}
 		fault := err
-		if fault == nil && !fetched.NotModified {
-			o.Position = fetched.Positions[i]
+		if fault == nil && (!fetched.NotModified || awaitsTypes(t.before)) {
+			t.notModified = fetched.NotModified
+			if !fetched.NotModified {
+				o.Position = fetched.Positions[i]
+			}
 			if fetched.Again != nil {
 				t.again = fetched.Again[i]
 			}
@@ -125,6 +128,9 @@ func (m *Mill) Drop(outcomes []feedmill.FeedOutcome) {
 		if o.Version != nil {
 			m.remove(o.Version.File)
 		}
+		if o.Refresh.Rejects != "" {
+			m.remove(o.Refresh.Rejects)
+		}
 	}
 }
 
@@ -135,7 +141,8 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 		return t.failed
 	}
 	has := t.before.Version > 0
-	if has && t.rows() == 0 && t.mode != feedmill.ModeReplace {
+	nothing := has && (t.notModified || t.rows() == 0 && t.mode != feedmill.ModeReplace)
+	if nothing && !awaitsTypes(t.before) {
 		return nil
 	}
 	t.refresh = o.Refresh
@@ -145,7 +152,11 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 	if _, err := m.checkStored(ctx, t.before.Workspace, feedmill.ErrUnprocessable); err != nil {
 		return err
 	}
-	if err := m.writeFetched(ctx, t); err != nil {
+	write := m.writeFetched
+	if nothing {
+		write = m.retypeFetched
+	}
+	if err := write(ctx, t); err != nil {
 		return err
 	}
 	o.Refresh = t.refresh
@@ -156,6 +167,16 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 	t.version.CreatedAt = now()
 	o.Version, o.Reshaped = &t.version, t.reshaped
 	return nil
+}
+
+// retypeFetched gives the rows of a feed the types that somebody has set, where
+// nothing new was fetched.
+func (m *Mill) retypeFetched(ctx context.Context, t *fetchedTable) error {
+	v, err := m.Versions.FeedVersion(ctx, t.before.Workspace, t.before.ID, t.before.Version)
+	if err != nil {
+		return err
+	}
+	return takeTurn(ctx, m.modelling, func() error { return m.retypeStored(ctx, t.loading, v) })
 }
 
 // writeFetched writes what was fetched, whichever way it came.

@@ -100,10 +100,18 @@ func nameTyped(l *loading, columns []feedmill.Column) ([]feedmill.Column, []feed
 // completeTyped is complete for rows that have types already, in columns that they are to
 // have in a feed of their own.
 func (m *Mill) completeTyped(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, warnings []feedmill.Warning) error {
-	if l.before.Version > 0 {
-		fitting := model.Fit(l.before.Columns, columns, fresh.Rows)
-		l.reshaped = !slices.Equal(fitting.Columns, l.before.Columns)
-		columns, warnings = fitting.Columns, slices.Concat(warnings, fitting.Changes)
+	found := m.newMisfits(l)
+	defer found.close()
+	rows := fresh.Rows
+	columns, changes, err := fitTyped(l, columns, rows)
+	if err != nil {
+		m.remove(fresh.Blob)
+		return err
 	}
-	return m.complete(ctx, l, fresh, columns, fresh.Rows, warnings)
+	if mustConvert(fresh.Columns, columns) {
+		if fresh, columns, err = m.convertFresh(ctx, l, fresh, columns, found); err != nil {
+			return l.blame(err)
+		}
+	}
+	return m.complete(ctx, l, fresh, columns, rows, slices.Concat(warnings, changes), found)
 }

@@ -14,8 +14,8 @@ import (
 
 // writeTypedUpload makes a version of data whose columns have types already. If it fails,
 // nothing is left.
-func (m *Mill) writeTypedUpload(ctx context.Context, l *loading, data *incoming) error {
-	table, err := decode.OpenTyped(ctx, data.reading.Format, data)
+func (m *Mill) writeTypedUpload(ctx context.Context, l *loading, data decode.Source, r feedmill.Reading) error {
+	table, err := decode.OpenTyped(ctx, r.Format, data)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (m *Mill) writeTypedUpload(ctx context.Context, l *loading, data *incoming)
 		return err
 	}
 	warnings = slices.Concat(warnings, table.Warnings(columns), noRows(fresh.Rows))
-	if data.reading.Text {
+	if r.Text {
 		columns = asText(columns)
 	}
 	return m.completeTyped(ctx, l, fresh, columns, warnings)
@@ -47,12 +47,24 @@ func (m *Mill) showTypedUpload(ctx context.Context, l *loading, data *incoming) 
 		return feedmill.FeedPreview{}, err
 	}
 	if data.reading.Text {
-		if v, err = m.combine(ctx, &loading{}, v, asText(columns)); err != nil {
+		if v, err = m.combine(ctx, &loading{}, v, asText(columns), nil); err != nil {
 			return feedmill.FeedPreview{}, err
 		}
 		defer m.remove(v.Blob)
 	}
-	return m.showVersion(ctx, v, first.rows, slices.Concat(warnings, table.Warnings(columns), noRows(first.rows)))
+	found := m.newMisfits(l)
+	defer found.close()
+	columns, _, err = fitTyped(l, v.Columns, v.Rows)
+	if err != nil {
+		return feedmill.FeedPreview{}, err
+	}
+	if mustConvert(v.Columns, columns) {
+		if v, columns, err = m.convertFresh(ctx, l, v, columns, found); err != nil {
+			return feedmill.FeedPreview{}, l.blame(err)
+		}
+	}
+	v.Columns = columns
+	return m.showVersion(ctx, v, first.rows, slices.Concat(warnings, table.Warnings(columns), noRows(first.rows), found.warnings()))
 }
 
 // firstOfAll yields as many rows as a preview shows, and reads the others too.

@@ -53,11 +53,12 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 	}
 	feed, due, err := f.Store.SwitchVersion(ctx, workspace, l.version, l.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		feed.Spec = uploadSpec(u)
-		kinds := []string{feedmill.NewsRefreshed}
+		news := []feedmill.SourceNews{{Kind: feedmill.NewsRefreshed}}
 		if l.reshaped {
-			kinds = append(kinds, feedmill.NewsUpdated)
+			news = append(news, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: []string{"columns"}})
 		}
-		events, err := f.Events.of(*feed, kinds...)
+		feed.Columns = l.labelled(feed.Columns)
+		events, err := f.Events.tell(*feed, news...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -81,11 +82,14 @@ func newLoading(feed feedmill.Feed, u feedmill.Upload) *loading {
 	id := feedmill.NewID(feedmill.PrefixRefresh)
 	name := string(feed.ID) + "/" + string(id)
 	return &loading{
-		before: feed, mode: u.Mode, key: u.Key,
+		before: feed, mode: u.Mode, key: u.Key, columns: u.Columns, reading: u.Reading,
 		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, File: name + ".parquet", Original: name + ".original"},
 		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, StartedAt: now()},
 	}
 }
+
+// adds reports whether rows of the version before stay.
+func (l *loading) adds() bool { return l.mode != feedmill.ModeReplace && l.before.Version > 0 }
 
 // load receives an upload and makes a version of it. If it fails, nothing is
 // left.
@@ -98,7 +102,12 @@ func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 	l.refresh.BytesIn = data.Size()
 	var keeping sync.WaitGroup
 	var unkept error
-	keeping.Go(func() { unkept = data.Keep(ctx) })
+	if l.adds() {
+		// Its rows are but a part of the version, which cannot be made of it again.
+		l.version.Original = ""
+	} else {
+		keeping.Go(func() { unkept = data.Keep(ctx) })
+	}
 	err = takeTurn(ctx, m.modelling, func() error { return m.versionOf(ctx, l, data) })
 	keeping.Wait()
 	if err == nil {
@@ -115,7 +124,7 @@ func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 // versionOf makes a version of data that was received, whichever door it comes by.
 func (m *Mill) versionOf(ctx context.Context, l *loading, data *incoming) error {
 	if decode.IsTyped(data.reading.Format) {
-		return m.writeTypedUpload(ctx, l, data)
+		return m.writeTypedUpload(ctx, l, data, data.reading)
 	}
 	found, err := m.infer(ctx, data)
 	if err != nil {

@@ -26,47 +26,62 @@ type loading struct {
 	refresh feedmill.Refresh
 	// reshaped says that the columns are not those of the version before.
 	reshaped bool
+	// columns are changes that came with the data, and reading is how it is read.
+	columns []feedmill.ColumnChange
+	reading feedmill.Reading
+	// shared says that the original is another version's as well.
+	shared bool
 }
 
 // write makes a version of cells whose types are known. If it fails, nothing is
 // left.
 func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) error {
-	if l.before.Version > 0 {
-		changes := schema.Fit(l.before.Columns)
-		l.reshaped = !slices.Equal(schema.Columns, l.before.Columns)
-		warnings = append(warnings, changes...)
-	}
-	fresh, err := lake.Write(ctx, m.Blobs, l.version.File, schema.Load(ctx, table, model.Loading{}))
+	found := m.newMisfits(l)
+	defer found.close()
+	warnings, err := fitSchema(ctx, l, schema, warnings, table)
 	if err != nil {
 		return err
 	}
+	loading := model.Loading{}
+	if slices.ContainsFunc(schema.Columns, func(c feedmill.Column) bool { return c.Fixed }) {
+		loading.Misfit = found.add
+	}
+	fresh, err := lake.Write(ctx, m.Blobs, l.version.File, found.watch(schema.Load(ctx, table, loading), schema.Columns))
+	if err != nil {
+		return l.blame(err)
+	}
 	l.version.Found = schema.Found
-	return m.complete(ctx, l, fresh, schema.Columns, schema.Rows, warnings)
+	return m.complete(ctx, l, fresh, schema.Columns, schema.Rows, warnings, found)
 }
 
 // complete makes a version with some columns of fresh rows, together with those
 // that the feed keeps, and notes what is to be said of it. If it fails, nothing is
 // left.
-func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, rows int64, warnings []feedmill.Warning) error {
-	v, err := m.combine(ctx, l, fresh, columns)
+func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, rows int64, warnings []feedmill.Warning, found *misfits) error {
+	v, err := m.combine(ctx, l, fresh, columns, found)
 	if err != nil {
+		return l.blame(err)
+	}
+	if err := found.keep(ctx, &l.refresh); err != nil {
+		m.remove(v.Blob)
 		return err
 	}
+	warnings = append(warnings, found.warnings()...)
 	l.version.File = v.Blob
 	l.version.Columns, l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Columns, v.Rows, v.Bytes, v.ContentHash
 	l.version.Warnings = warnings
-	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = rows, rows, warnings
+	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = rows, max(rows-l.refresh.RowsRejected, 0), warnings
 	return nil
 }
 
 // combine puts fresh rows together with those that the feed keeps. The file of
 // the fresh ones goes, unless it is all that there is.
-func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column) (lake.Version, error) {
-	keeps := l.mode != feedmill.ModeReplace && l.before.Version > 0
+func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, found *misfits) (lake.Version, error) {
+	keeps := l.adds()
 	if !keeps && len(l.key) == 0 && slices.Equal(fresh.Columns, columns) {
 		return fresh, nil
 	}
-	c := lake.Combination{New: &fresh, Columns: columns, Key: l.key}
+	c := lake.Combination{New: &fresh, Columns: columns, Key: keyColumns(l.key, columns)}
 	if keeps {
 		old, err := m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
 		if err != nil {
@@ -74,6 +89,15 @@ func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, colu
 			return lake.Version{}, fmt.Errorf("the version before: %w", err)
 		}
 		c.Old = lakeVersion(old)
+		if mustConvert(c.Old.Columns, columns) {
+			converted, fixed, err := m.convertKept(ctx, l, c.Old, columns, found)
+			if err != nil {
+				m.remove(fresh.Blob)
+				return lake.Version{}, err
+			}
+			defer m.remove(converted.Blob)
+			c.Old, c.Columns = &converted, fixed
+		}
 		if l.again.Came > 0 {
 			c.Overlap = &lake.Overlap{OldFrom: max(old.Rows-l.again.Kept, 0), NewTo: l.again.Came}
 		}
@@ -92,7 +116,12 @@ func lakeVersion(v feedmill.FeedVersion) *lake.Version {
 // drop removes the files of a loading that failed, and returns the failure.
 func (m *Mill) drop(l *loading, cause error) error {
 	m.remove(l.version.File)
-	m.remove(l.version.Original)
+	if l.version.Original != "" && !l.shared {
+		m.remove(l.version.Original)
+	}
+	if l.refresh.Rejects != "" {
+		m.remove(l.refresh.Rejects)
+	}
 	return cause
 }
 

@@ -26,6 +26,9 @@ func (c *converter) convert(column feedmill.Column) bool {
 	switch column.Type {
 	case columnar.TypeText, columnar.TypeJSON:
 		v.Offsets, v.Bytes = slices.Grow(had.Offsets[:0], rows+1), slices.Grow(had.Bytes[:0], c.room())
+		if c.loose && column.Type == columnar.TypeJSON {
+			return c.jsonTexts()
+		}
 		return c.texts(column.Type == columnar.TypeJSON)
 	case columnar.TypeNumber:
 		v.Floats = resize(had.Floats, rows)

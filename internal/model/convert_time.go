@@ -1,6 +1,9 @@
 package model
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
@@ -9,16 +12,25 @@ func (c *converter) boolean(row int, cell columnar.Cell) bool {
 	truth := cell.Kind() == columnar.CellTrue
 	if !truth && cell.Kind() != columnar.CellFalse {
 		text := trim(c.cells.Text(cell))
-		if anyText>>cell.Kind()&1 == 0 || !isBoolean(text) {
+		switch {
+		case anyText>>cell.Kind()&1 != 0 && isBoolean(text):
+			truth = len(text) == len("true")
+		case c.loose && isAnswer(text, "1", "yes", "y", "t"):
+			truth = true
+		case !c.loose || !isAnswer(text, "0", "no", "n", "f"):
 			return false
 		}
-		truth = len(text) == len("true")
 	}
 	c.out.Ints[row] = 0
 	if truth {
 		c.out.Ints[row] = 1
 	}
 	return true
+}
+
+// isAnswer reports whether a text is one of some words, in small or large letters.
+func isAnswer(text []byte, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(string(text), word) })
 }
 
 // date sets the days since 1970.

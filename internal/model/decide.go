@@ -27,6 +27,9 @@ type plan struct {
 	// tokens says that texts that mean null do so here, and unwrap that texts
 	// are taken out of the formulas that they are in.
 	tokens, unwrap bool
+	// loose says that somebody has set the type, so that a text may be what its
+	// source does not say that it is.
+	loose bool
 }
 
 // numbers are the shapes of numbers, and moments those of dates that can be read

@@ -35,10 +35,15 @@ func fit(kept, columns []feedmill.Column, rows int64, widen func(old feedmill.Co
 		if i < 0 {
 			old.Nullable = true
 			f.add(old, -1)
-			f.warn(feedmill.WarnMissing, old.Name, rows, "the data does not have the column any more; it is null")
+			f.warn(feedmill.WarnMissing, old.Name, rows, fmt.Sprintf("the data does not have the column, which is null in its %d rows", rows))
 			continue
 		}
 		found[i] = true
+		if old.Fixed || old.Retype != "" {
+			old.Nullable = old.Nullable || columns[i].Nullable
+			f.add(old, i)
+			continue
+		}
 		now := widen(old, i)
 		f.add(now, i)
 		if now.Type != old.Type || now.Scale != old.Scale || now.Precision != old.Precision {
@@ -92,14 +97,14 @@ func find(old feedmill.Column, columns []feedmill.Column, found []bool) int {
 // already; see [Fit]. It warns of everything that changes. Fit changes the schema.
 func (s *Schema) Fit(kept []feedmill.Column) (changes []feedmill.Warning) {
 	f := fit(kept, s.Columns, s.Rows, s.widen)
-	plans := make([]plan, len(f.Columns))
+	plans, found := make([]plan, len(f.Columns)), make([]columnar.Type, len(f.Columns))
 	for to, from := range f.From {
 		plans[to] = plan{decimals: point}
 		if from >= 0 {
-			plans[to] = s.plans[from]
+			plans[to], found[to] = s.plans[from], s.found[from]
 		}
 	}
-	s.Columns, s.plans, s.source = f.Columns, plans, f.From
+	s.Columns, s.plans, s.found, s.source = f.Columns, plans, found, f.From
 	return f.Changes
 }
 

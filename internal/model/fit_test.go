@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -172,11 +173,37 @@ func TestFitIntoText(t *testing.T) {
 	}
 }
 
+// retype gives the columns of a schema types by the wish of somebody.
+func retype(t *testing.T, schema *Schema, cells *columnar.Cells, types ...columnar.Type) {
+	t.Helper()
+	for i, as := range types {
+		schema.Columns[i].Retype = as
+	}
+	if _, err := schema.Retype(t.Context(), oneBlock{cells}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oneBlock is a table of one run.
+type oneBlock struct{ cells *columnar.Cells }
+
+func (oneBlock) Blocks() int                           { return 1 }
+func (oneBlock) Names() []string                       { return nil }
+func (oneBlock) Warnings() ([]feedmill.Warning, error) { return nil, nil }
+func (oneBlock) Found() (f feedmill.Findings)          { return f }
+func (b oneBlock) Each(_ context.Context, _ int, fn func(*columnar.Cells) error) error {
+	return fn(b.cells)
+}
+
+func (b oneBlock) Read(_ context.Context, _, _ int, fn func(*columnar.Cells) error) error {
+	return fn(b.cells)
+}
+
 func TestMisfits(t *testing.T) {
 	const table = "n,d\n1,2026-01-01\nx,2026-01-02\n3,never\ny,z\n5,2026-01-05\n"
 	retyped := func() (*Schema, *columnar.Cells) {
 		schema, cells := schemaOf(t, table)
-		schema.Retype(map[string]columnar.Type{"c1": columnar.TypeInteger, "c2": columnar.TypeDate})
+		retype(t, schema, cells, columnar.TypeInteger, columnar.TypeDate)
 		return schema, cells
 	}
 	vectors := make([]columnar.Vector, 2)
@@ -188,20 +215,24 @@ func TestMisfits(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 
-	var nulled []string
-	schema.ConvertNulling(cells, vectors, func(m *Misfit) { nulled = append(nulled, m.Column+" "+m.Sample) })
-	if diff := cmp.Diff([]string{"n x", "d never", "n y", "d z"}, nulled); diff != "" {
+	sorted := func(policy feedmill.MisfitPolicy) (told []string) {
+		for i := range schema.Columns {
+			schema.Columns[i].OnMisfit = policy
+		}
+		for _, m := range schema.ConvertSorting(cells, vectors) {
+			told = append(told, strings.TrimSpace(fmt.Sprint(m.Row, " ", m.Column, " ", m.Sample, " ", strings.Join(m.Record, "|"))))
+		}
+		return told
+	}
+	if diff := cmp.Diff([]string{"2 n x", "3 d never", "4 n y", "4 d z"}, sorted(feedmill.MisfitsNull)); diff != "" {
 		t.Errorf("nulled differs (-want +got):\n%s", diff)
 	}
 	if vectors[0].Len != 5 || vectors[0].Nulls() != 2 || vectors[1].Nulls() != 2 || vectors[0].Ints[1] != 0 {
 		t.Errorf("vectors %+v", vectors)
 	}
 
-	var rejected []string
-	schema.ConvertRejecting(cells, vectors, func(m *Misfit) {
-		rejected = append(rejected, fmt.Sprint(m.Row, " ", m.Column, " ", strings.Join(m.Record, "|")))
-	})
-	if diff := cmp.Diff([]string{"2 n x|2026-01-02", "3 d 3|never", "4 n y|z"}, rejected); diff != "" {
+	rejected := sorted(feedmill.MisfitsReject)
+	if diff := cmp.Diff([]string{"2 n x x|2026-01-02", "3 d never 3|never", "4 n y y|z"}, rejected); diff != "" {
 		t.Errorf("rejected differs (-want +got):\n%s", diff)
 	}
 	if got := vectors[0].Ints; vectors[0].Len != 2 || got[0] != 1 || got[1] != 5 || vectors[0].Valid != nil {
@@ -214,10 +245,9 @@ func TestMisfits(t *testing.T) {
 
 func TestRetypeToDecimal(t *testing.T) {
 	schema, cells := schemaOf(t, "n\n1\n2.50\nx\n")
-	schema.Retype(map[string]columnar.Type{"c1": columnar.TypeDecimal})
+	retype(t, schema, cells, columnar.TypeDecimal)
 	vectors := make([]columnar.Vector, 1)
-	misfits := 0
-	schema.ConvertNulling(cells, vectors, func(*Misfit) { misfits++ })
+	misfits := len(schema.ConvertSorting(cells, vectors))
 	if err := vectors[0].Check(); err != nil || misfits != 1 || vectors[0].Scale != 2 || vectors[0].Ints[1] != 250 {
 		t.Errorf("%d misfits, %+v, %v", misfits, vectors[0], err)
 	}
@@ -225,8 +255,8 @@ func TestRetypeToDecimal(t *testing.T) {
 
 // A decimal has at most 38 digits, of which one stands before the point.
 func TestRetypeToTheWidestDecimal(t *testing.T) {
-	schema, _ := schemaOf(t, "n\n0."+strings.Repeat("7", 40)+"\nx\n")
-	schema.Retype(map[string]columnar.Type{"c1": columnar.TypeDecimal})
+	schema, cells := schemaOf(t, "n\n0."+strings.Repeat("7", 40)+"\nx\n")
+	retype(t, schema, cells, columnar.TypeDecimal)
 	if c := schema.Columns[0]; c.Precision != columnar.WideDigits || c.Scale != columnar.WideDigits-1 {
 		t.Errorf("it is %s", typeName(c))
 	}

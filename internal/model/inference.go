@@ -170,7 +170,7 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 		c.nulls += all.rows - c.rows // the runs that end before this column
 	}
 	e := f.weigh(all.columns, found)
-	s := &Schema{Rows: all.rows, location: f.options.Location, nulls: f.nulls, text: f.options.Text}
+	s := &Schema{Rows: all.rows, options: f.options, location: f.options.Location, nulls: f.nulls, text: f.options.Text}
 	for i, c := range all.columns {
 		d := c.decide(f.options.Text, e)
 		d.column.ID = columnID(i)
@@ -181,6 +181,7 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 		}
 		s.Columns = append(s.Columns, d.column)
 		s.plans = append(s.plans, d.plan)
+		s.found = append(s.found, d.column.Type)
 	}
 	s.Found = f.findings(found, e, all.columns, s)
 	return s, warnings

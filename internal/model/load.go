@@ -61,22 +61,10 @@ func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {
 	return schema, append(warnings, more...), nil
 }
 
-// MisfitPolicy is what becomes of values that are not of their column's type.
-type MisfitPolicy int
-
-// The policies. In columns whose type was inferred from the same data there are
-// no misfits.
-const (
-	MisfitsFail MisfitPolicy = iota
-	MisfitsNull
-	MisfitsReject
-)
-
 // Loading says how the rows of a table are converted.
 type Loading struct {
-	Misfits MisfitPolicy
-	// Misfit, where it is set, is told of every misfit that was made null and
-	// of every row that was rejected, in the order of the rows.
+	// Misfit is told of the values that do not fit a type that somebody has set,
+	// in the order of the rows. Where it is nil the first of them ends the rows.
 	Misfit func(*Misfit)
 }
 
@@ -103,16 +91,14 @@ func (s *Schema) runs(ctx context.Context, table Table, loading Loading) iter.Se
 				block := next
 				working.Go(func() {
 					defer close(runs)
-					s.loadBlock(ctx, table, block, loading.Misfits, runs)
+					s.loadBlock(ctx, table, block, loading.Misfit != nil, runs)
 				})
 				underWay = append(underWay, runs)
 				next++
 			}
 			for run := range underWay[0] {
-				if loading.Misfit != nil {
-					for _, m := range run.misfits {
-						loading.Misfit(m)
-					}
+				for _, m := range run.misfits {
+					loading.Misfit(m)
 				}
 				if !yield(run.vectors, run.err) || run.err != nil {
 					return
@@ -131,7 +117,7 @@ type loaded struct {
 }
 
 // loadBlock converts the records of a block and sends them in runs.
-func (s *Schema) loadBlock(ctx context.Context, table Table, block int, policy MisfitPolicy, to chan<- loaded) {
+func (s *Schema) loadBlock(ctx context.Context, table Table, block int, sorting bool, to chan<- loaded) {
 	send := func(run loaded) error {
 		select {
 		case to <- run:
@@ -144,16 +130,10 @@ func (s *Schema) loadBlock(ctx context.Context, table Table, block int, policy M
 		replaceErrors(cells, nil)
 		for part := range s.parts(cells) {
 			run := loaded{vectors: make([]columnar.Vector, len(s.Columns))}
-			note := func(m *Misfit) { run.misfits = append(run.misfits, m) }
-			switch policy {
-			case MisfitsNull:
-				s.ConvertNulling(&part, run.vectors, note)
-			case MisfitsReject:
-				s.ConvertRejecting(&part, run.vectors, note)
-			default:
-				if err := s.Convert(&part, run.vectors); err != nil {
-					return err
-				}
+			if sorting {
+				run.misfits = s.ConvertSorting(&part, run.vectors)
+			} else if err := s.Convert(&part, run.vectors); err != nil {
+				return err
 			}
 			if err := send(run); err != nil {
 				return err

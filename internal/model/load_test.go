@@ -115,23 +115,22 @@ func TestLoadEndsWithTheError(t *testing.T) {
 
 func TestLoadTellsOfMisfitsInOrder(t *testing.T) {
 	table := newMemoryTable(t, "n\n1\nx\n3\ny\nz\n6\n", 2)
-	for policy, want := range map[MisfitPolicy]struct {
+	for policy, want := range map[feedmill.MisfitPolicy]struct {
 		rows    int
 		misfits []string
 	}{
-		MisfitsNull:   {6, []string{"2 x", "4 y", "5 z"}},
-		MisfitsReject: {3, []string{"2 x", "4 y", "5 z"}},
+		feedmill.MisfitsNull:   {6, []string{"2 x", "4 y", "5 z"}},
+		feedmill.MisfitsReject: {3, []string{"2 x", "4 y", "5 z"}},
 	} {
 		schema, _, err := Infer(t.Context(), table, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		schema.Retype(map[string]columnar.Type{"c1": columnar.TypeInteger})
+		retypeTable(t, schema, table, policy)
 		var misfits []string
 		rows := 0
 		for vectors, err := range schema.Load(t.Context(), table, Loading{
-			Misfits: policy,
-			Misfit:  func(m *Misfit) { misfits = append(misfits, fmt.Sprint(m.Row, " ", m.Sample)) },
+			Misfit: func(m *Misfit) { misfits = append(misfits, fmt.Sprint(m.Row, " ", m.Sample)) },
 		}).Runs {
 			if err != nil {
 				t.Fatal(err)
@@ -139,17 +138,25 @@ func TestLoadTellsOfMisfitsInOrder(t *testing.T) {
 			rows += vectors[0].Len
 		}
 		if diff := cmp.Diff(want.misfits, misfits); diff != "" || rows != want.rows {
-			t.Errorf("policy %d: %d rows, misfits differ (-want +got):\n%s", policy, rows, diff)
+			t.Errorf("policy %q: %d rows, misfits differ (-want +got):\n%s", policy, rows, diff)
 		}
 	}
 	schema, _, err := Infer(t.Context(), table, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema.Retype(map[string]columnar.Type{"c1": columnar.TypeInteger})
+	retypeTable(t, schema, table, feedmill.MisfitsFail)
 	for _, err := range schema.Load(t.Context(), table, Loading{}).Runs {
 		if misfit, ok := errors.AsType[*Misfit](err); ok != (err != nil) || ok && misfit.Row != 2 {
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+func retypeTable(t *testing.T, schema *Schema, table Table, policy feedmill.MisfitPolicy) {
+	t.Helper()
+	schema.Columns[0].Retype, schema.Columns[0].OnMisfit = columnar.TypeInteger, policy
+	if _, err := schema.Retype(t.Context(), table); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// maxName is how long the name of a column can be, in bytes.
-const maxName = 256
-
 // columnID is the id of the column that stands at i when a feed is created.
 func columnID(i int) string { return "c" + strconv.Itoa(i+1) }
 
@@ -31,7 +28,7 @@ func Name(columns []feedmill.Column) ([]feedmill.Column, []feedmill.Warning) {
 }
 
 // columnNames makes names of what the data calls the columns: none is blank, none
-// is there twice, and none is longer than maxName. Names that differ only in
+// is there twice, and none is longer than [feedmill.MaxColumnName]. Names that differ only in
 // their letters being small or large are the same, as they are in most databases.
 func columnNames(source []string) (names []string, warnings []feedmill.Warning) {
 	taken := make(map[string]bool, len(source))
@@ -42,7 +39,7 @@ func columnNames(source []string) (names []string, warnings []feedmill.Warning) 
 	renamed := feedmill.Warning{Code: feedmill.WarnHeader}
 	for i, original := range source {
 		name := strings.TrimSpace(strings.ToValidUTF8(original, "\ufffd"))
-		for len(name) > maxName {
+		for len(name) > feedmill.MaxColumnName {
 			_, size := utf8.DecodeLastRuneInString(name)
 			name = name[:len(name)-size]
 		}

@@ -117,7 +117,9 @@ func (g target) converted(cells *columnar.Cells) (got []string) {
 	}
 	vectors := make([]columnar.Vector, 1)
 	misfits := make(map[int64]bool)
-	s.ConvertNulling(cells, vectors, func(m *Misfit) { misfits[m.Row] = true })
+	for _, m := range s.ConvertSorting(cells, vectors) {
+		misfits[m.Row] = true
+	}
 	for row := range cells.Rows {
 		text := strings.TrimSuffix(strings.TrimPrefix(sprint([]any{valueOf(&vectors[0], row)}), "["), "]")
 		if misfits[int64(row)+1] {

@@ -19,7 +19,10 @@ type Schema struct {
 	// Found is how the data is written.
 	Found feedmill.Findings
 
-	plans    []plan
+	plans []plan
+	// found are the types that the columns have by themselves.
+	found    []columnar.Type
+	options  Options
 	location *time.Location
 	nulls    nullTokens
 	// text says that all columns are text, exactly as they stand in the data.
@@ -37,6 +40,8 @@ type Misfit struct {
 	Sample string
 	// Record is the texts of the whole row, where it is rejected for the misfit.
 	Record []string
+	// Policy is what becomes of it.
+	Policy feedmill.MisfitPolicy
 }
 
 func (m *Misfit) Error() string {
@@ -77,40 +82,40 @@ func (s *Schema) Convert(cells *columnar.Cells, vectors []columnar.Vector) error
 	return nil
 }
 
-// ConvertNulling is Convert with null for every value that does not fit. Misfit is
-// told of each, in the order of the rows.
-func (s *Schema) ConvertNulling(cells *columnar.Cells, vectors []columnar.Vector, misfit func(*Misfit)) {
+// ConvertSorting is Convert with what the columns say of misfits: a value that does
+// not fit is null, and where it is to have its row rejected the row is left out. The
+// misfits are those of the run in the order of its rows, of a row that is rejected only the
+// first that says so.
+func (s *Schema) ConvertSorting(cells *columnar.Cells, vectors []columnar.Vector) []*Misfit {
 	var all []*Misfit
-	s.convert(cells, vectors, func(row, column int) bool {
-		all = append(all, s.misfit(cells, row, column))
-		return true
-	})
-	slices.SortStableFunc(all, func(a, b *Misfit) int { return cmp.Compare(a.Row, b.Row) })
-	for _, m := range all {
-		misfit(m)
-	}
-}
-
-// ConvertRejecting is Convert without the rows that have a value that does not
-// fit. Reject is told of each such row once, with its first misfit, in order.
-func (s *Schema) ConvertRejecting(cells *columnar.Cells, vectors []columnar.Vector, reject func(*Misfit)) {
 	rejected := map[int]*Misfit{}
 	s.convert(cells, vectors, func(row, column int) bool {
-		if rejected[row] == nil {
-			rejected[row] = s.misfit(cells, row, column)
+		m := s.misfit(cells, row, column)
+		all = append(all, m)
+		if m.Policy == feedmill.MisfitsReject && rejected[row] == nil {
+			rejected[row] = m
 		}
 		return true
 	})
-	if len(rejected) == 0 {
-		return
+	if len(rejected) > 0 {
+		all = slices.DeleteFunc(all, func(m *Misfit) bool {
+			of := rejected[int(m.Row-1-cells.First)]
+			return of != nil && of != m && m.Policy != feedmill.MisfitsFail
+		})
+		s.convertWithout(rejected, cells, vectors)
 	}
+	slices.SortStableFunc(all, func(a, b *Misfit) int { return cmp.Compare(a.Row, b.Row) })
+	return all
+}
+
+// convertWithout converts the rows that are not rejected, and notes what the others are.
+func (s *Schema) convertWithout(rejected map[int]*Misfit, cells *columnar.Cells, vectors []columnar.Vector) {
 	kept := columnar.Cells{First: cells.First, Columns: cells.Columns, Data: cells.Data}
 	for row := range cells.Rows {
 		if m := rejected[row]; m != nil {
-			for column := range cells.Columns {
-				m.Record = append(m.Record, string(textOf(cells, cells.At(row, column))))
+			for column := range s.Columns {
+				m.Record = append(m.Record, string(textOf(cells, cells.At(row, max(s.sourceOf(column), 0)))))
 			}
-			reject(m)
 			continue
 		}
 		kept.Rows++
@@ -123,7 +128,7 @@ func (s *Schema) misfit(cells *columnar.Cells, row, column int) *Misfit {
 	c := s.Columns[column]
 	return &Misfit{
 		Row: cells.First + int64(row) + 1, Column: c.Name, Type: c.Type,
-		Sample: sample(textOf(cells, cells.At(row, s.sourceOf(column)))),
+		Sample: sample(textOf(cells, cells.At(row, s.sourceOf(column)))), Policy: c.OnMisfit,
 	}
 }
 
@@ -132,6 +137,14 @@ func (s *Schema) sourceOf(column int) int {
 		return column
 	}
 	return s.source[column]
+}
+
+// ColumnOf is the column that a column of the data is, which all of them are.
+func (s *Schema) ColumnOf(source int) int {
+	if s.source == nil {
+		return source
+	}
+	return slices.Index(s.source, source)
 }
 
 // convert converts all columns, until onMisfit returns false.
@@ -147,6 +160,9 @@ func (s *Schema) convert(cells *columnar.Cells, vectors []columnar.Vector, onMis
 		}
 		if c.index >= cells.Columns {
 			c.index = -1
+		}
+		if c.loose && c.index >= 0 {
+			loosen(cells, c.index, column.Type)
 		}
 		if !c.convert(column) {
 			return

@@ -49,26 +49,6 @@ func wholeDigits(c feedmill.Column) int {
 	return c.Precision - c.Scale
 }
 
-// Retype gives columns other types, by the wish of the feed's owner: values
-// that do not fit are then misfits. It changes the schema.
-func (s *Schema) Retype(types map[string]columnar.Type) {
-	for i := range s.Columns {
-		c := &s.Columns[i]
-		wanted, ok := types[c.ID]
-		if !ok || wanted == c.Type {
-			continue
-		}
-		c.Type, c.Precision, c.Scale = wanted, 0, 0
-		if wanted == columnar.TypeDecimal {
-			c.Scale = min(s.plans[i].extent.scale, columnar.WideDigits-1)
-			c.Precision = min(max(s.plans[i].extent.whole, 1)+c.Scale, columnar.WideDigits)
-		}
-		if wanted == columnar.TypeText {
-			c.Format = ""
-		}
-	}
-}
-
 // typeName is the type of a column for messages.
 func typeName(c feedmill.Column) string {
 	if c.Type == columnar.TypeDecimal {

@@ -8,12 +8,14 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// outputs resolves the fields, or shows every column where none is named.
+// outputs resolves the fields, or shows every column that is not hidden where none is named.
 func (r *resolver) outputs() []Output {
 	if len(r.query.Fields) == 0 {
-		all := make([]Output, len(r.columns))
-		for i := range r.columns {
-			all[i] = Output{Name: r.columns[i].Name, Expression: Expression{Column: Column{Column: &r.columns[i], Index: i}}}
+		var all []Output
+		for _, i := range feedmill.ShownOrder(r.columns) {
+			if c := &r.columns[i]; !c.Hidden {
+				all = append(all, Output{Name: c.Name, Expression: Expression{Column: Column{Column: c, Index: i}}})
+			}
 		}
 		return all
 	}

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // columns is the field of a list of columns, as JSON text with all that there is
@@ -13,15 +14,20 @@ type columns struct{ of *[]feedmill.Column }
 // column is a column with the fields that its public JSON leaves out.
 type column struct {
 	feedmill.Column
-	Precision int `json:"precision,omitzero"`
-	Scale     int `json:"scale,omitzero"`
+	Hidden    bool                  `json:"hidden,omitzero"`
+	Precision int                   `json:"precision,omitzero"`
+	Scale     int                   `json:"scale,omitzero"`
+	Position  int                   `json:"position,omitzero"`
+	Fixed     bool                  `json:"fixed,omitzero"`
+	Retype    columnar.Type         `json:"retype,omitzero"`
+	OnMisfit  feedmill.MisfitPolicy `json:"onMisfit,omitzero"`
 }
 
 // Value makes the text.
 func (t columns) Value() (driver.Value, error) {
 	kept := make([]column, len(*t.of))
 	for i, c := range *t.of {
-		kept[i] = column{c, c.Precision, c.Scale}
+		kept[i] = column{c, c.Hidden, c.Precision, c.Scale, c.Position, c.Fixed, c.Retype, c.OnMisfit}
 	}
 	return JSON(&kept).Value()
 }
@@ -34,8 +40,10 @@ func (t columns) Scan(from any) error {
 	}
 	*t.of = make([]feedmill.Column, len(kept))
 	for i, c := range kept {
-		(*t.of)[i] = c.Column
-		(*t.of)[i].Precision, (*t.of)[i].Scale = c.Precision, c.Scale
+		of := &(*t.of)[i]
+		*of = c.Column
+		of.Hidden, of.Precision, of.Scale, of.Position = c.Hidden, c.Precision, c.Scale, c.Position
+		of.Fixed, of.Retype, of.OnMisfit = c.Fixed, c.Retype, c.OnMisfit
 	}
 	return nil
 }

@@ -24,7 +24,22 @@ const versionsOf = `SELECT ` + VersionColumns + ` FROM feed_versions v WHERE wor
 
 // FeedVersion finds a version of a feed that is kept.
 func (s Store) FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error) {
-	return one(ctx, s.db, s, Version, versionsOf+`AND number = ?3`, workspace, feed, number)
+	v, err := one(ctx, s.db, s, Version, versionsOf+`AND number = ?3`, workspace, feed, number)
+	if err != nil {
+		return feedmill.FeedVersion{}, err
+	}
+	err = s.label(ctx, workspace, feed, &v)
+	return v, err
+}
+
+// label gives versions of a feed the names that their columns have now.
+func (s Store) label(ctx context.Context, workspace, feed feedmill.ID, versions ...*feedmill.FeedVersion) error {
+	var said []feedmill.Column
+	err := s.db.One(ctx, `SELECT columns FROM feeds WHERE workspace_id = ?1 AND id = ?2`, []any{workspace, feed}, columns{&said})
+	for _, v := range versions {
+		v.Columns = feedmill.Label(v.Columns, said)
+	}
+	return err
 }
 
 // FeedVersions lists versions that are kept, newest first.
@@ -32,7 +47,15 @@ func (s Store) FeedVersions(ctx context.Context, workspace, feed feedmill.ID, be
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	return list(ctx, s.db, s, Version, versionsOf+`AND number < ?3 ORDER BY number DESC LIMIT ?4`, workspace, feed, before, limit)
+	all, err := list(ctx, s.db, s, Version, versionsOf+`AND number < ?3 ORDER BY number DESC LIMIT ?4`, workspace, feed, before, limit)
+	if err != nil || len(all) == 0 {
+		return all, err
+	}
+	labelled := make([]*feedmill.FeedVersion, len(all))
+	for i := range all {
+		labelled[i] = &all[i]
+	}
+	return all, s.label(ctx, workspace, feed, labelled...)
 }
 
 // StoredFiles adds up the tables that a workspace has on disk, those that are not

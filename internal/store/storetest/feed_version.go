@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // switchTo makes a version made at a time the feed's next one and returns both.
@@ -93,6 +94,32 @@ var versionCases = []testCase{
 		versions, err = s.FeedVersions(ctx, w.ID, f.ID, 2, 10)
 		must(t, err)
 		equal(t, "older", []feedmill.FeedVersion{first}, versions)
+	}},
+	{name: "what is said of columns holds for all versions", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		f, first, refresh := newFeed(w.ID)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
+		must(t, err)
+		f, _ = switchTo(t, s, f, now())
+		change := []feedmill.ColumnChange{{ID: "c1", Name: new("renamed"), Hidden: new(true), Position: new(2), OnMisfit: new(feedmill.MisfitsReject)}, {ID: "c2", Type: new(columnar.TypeText)}}
+		changed, _, err := s.ChangeFeed(ctx, w.ID, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+			return nil, nil, f.Relabel(change)
+		}, maxAttempts)
+		must(t, err)
+		found(t, s, changed)
+		for _, number := range []int64{1, 2} {
+			v, err := s.FeedVersion(ctx, w.ID, f.ID, number)
+			must(t, err)
+			if c := v.Columns[0]; c.Name != "renamed" || !c.Hidden || c.Position != 2 || v.Columns[1].Type != columnar.TypeDecimal || v.Columns[1].Retype != "" {
+				t.Errorf("version %d has %+v", number, v.Columns)
+			}
+		}
+		versions, err := s.FeedVersions(ctx, w.ID, f.ID, 0, 10)
+		must(t, err)
+		if len(versions) != 2 || versions[1].Columns[0].Name != "renamed" {
+			t.Errorf("versions %+v", versions)
+		}
 	}},
 	{name: "the first version of a feed that had none", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, at := open(t), now()

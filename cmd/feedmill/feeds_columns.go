@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+func newFeedsColumns() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "columns ID [COLUMN]", Short: "List the columns of a feed, or change one", Args: cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeFirst(completeFeeds),
+		Long: `List the columns of a feed, or change one of them, which is given by its name or its id. A type changes an upload at
+once, which is modelled anew from what was uploaded, and another feed with its next refresh.`,
+	}
+	f := cmd.Flags()
+	name := f.String("name", "", "what the column is called")
+	kind := f.String("type", "", "text, integer, decimal, number, boolean, date, timestamp or json")
+	format := f.String("format", "", "how values are written, such as dd/mm/yyyy")
+	description := f.String("description", "", "what is in the column")
+	hidden := f.Bool("hidden", false, "leave the column out where it is not asked for by its name; --hidden=false shows it again")
+	position := f.Int("position", 0, "the place among the columns, from 1")
+	onMisfit := f.String("on-misfit", "", "what becomes of values that are not of the type that was set: fail, null or reject")
+	completeFlag(cmd, "type", completeOf("text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json"))
+	completeFlag(cmd, "on-misfit", completeOf("fail", "null", "reject"))
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		feed, err := c.DataFeed(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			if f.NFlag() > 0 && anyChanged(cmd, "name", "type", "format", "description", "hidden", "position", "on-misfit") {
+				return usagef("say which column is to change")
+			}
+			return p.show(func() error { return p.columns(feed) })
+		}
+		column := feed.Column(args[1])
+		if column == nil {
+			return usagef("the feed has no column %q", args[1])
+		}
+		change := client.ColumnChange{ID: column.ID}
+		given := func(flag string) bool { return cmd.Flags().Changed(flag) }
+		setIf(given("name"), &change.Name, *name)
+		setIf(given("type"), &change.Type, *kind)
+		setIf(given("format"), &change.Format, *format)
+		setIf(given("description"), &change.Description, *description)
+		setIf(given("hidden"), &change.Hidden, *hidden)
+		setIf(given("position"), &change.Position, *position)
+		setIf(given("on-misfit"), &change.OnMisfit, *onMisfit)
+		if feed, err = c.ChangeColumns(ctx, args[0], []client.ColumnChange{change}); err != nil {
+			return err
+		}
+		return p.show(func() error { return p.columns(feed) })
+	})
+}
+
+// setIf sets a field of a change where its flag is given.
+func setIf[T any](given bool, field *client.Field[T], value T) {
+	if given {
+		*field = client.To(value)
+	}
+}
+
+func anyChanged(cmd *cobra.Command, flags ...string) bool {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// columns prints the columns of a feed.
+func (p *printer) columns(f client.DataFeed) error {
+	t := table{header: []string{"ID", "COLUMN", "IN THE DATA", "TYPE", "FORMAT", "NULLS", "SHOWN", "DESCRIPTION"}}
+	yesNo := map[bool]string{true: "yes", false: "no"}
+	for _, c := range f.Columns {
+		t.add(text(c.ID), text(c.Name), orDash(c.SourceName), text(string(c.Type)), orDash(c.Format), text(yesNo[c.Nullable]), text(yesNo[!c.Hidden]), orDash(c.Description))
+	}
+	return p.table(t)
+}
