@@ -9,6 +9,8 @@ type Upload struct {
 	Body io.Reader
 	// Name is what the feed is called.
 	Name string
+	// Entry is the file of a zip archive that was asked for.
+	Entry string
 	Reading
 	// Mode says what becomes of the rows that are there, and Key names the
 	// columns that they are merged by. A new feed keeps both for the uploads
@@ -17,6 +19,16 @@ type Upload struct {
 	Key  []string
 	// Columns are changes to what is found.
 	Columns []ColumnChange
+}
+
+// Unwrapped is data without the file around it that it came in. It must be closed.
+type Unwrapped struct {
+	io.ReadCloser
+	// Wrapper is gzip, zstd or zip, empty where the data came as it is.
+	Wrapper string
+	// Name is what the data itself is called, and Format what it looks like. Both can
+	// be empty.
+	Name, Format string
 }
 
 // FetchedFeed is a feed to be made that fetches its data.

@@ -20,8 +20,11 @@ type Upload struct {
 	// Data is read to its end. Where it can seek, as a file can, it is sent
 	// again from where it was if the connection breaks.
 	Data io.Reader
-	// Format is csv, tsv, json, ndjson, xlsx, xlsm, xls, ods, xml, parquet or arrow.
+	// Format is csv, tsv, json, ndjson, xlsx, xlsm, xls, ods, xml, parquet or arrow. It may be empty
+	// where Data is a zip archive: the names of the files in it say it.
 	Format string
+	// Entry names the file of a zip archive that is meant, where it has several.
+	Entry string
 	// Name is what the feed is called; FileName counts where it is empty.
 	Name, FileName string
 	// Path leads to the records, with a JSONPath in JSON and names such as
@@ -87,7 +90,7 @@ func (c *Client) ReplaceData(ctx context.Context, feed string, u Upload, opts ..
 // upload sends data. It may take as long as it takes; the context ends it.
 func (c *Client) upload(ctx context.Context, method, path string, query url.Values, u Upload, out any, opts ...CallOption) error {
 	for name, value := range map[string]string{
-		"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode, "mode": string(u.Mode), "key": columnList(u.Key),
+		"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode, "entry": u.Entry, "mode": string(u.Mode), "key": columnList(u.Key),
 	} {
 		if value != "" {
 			query.Set(name, value)
@@ -112,6 +115,9 @@ func (c *Client) upload(ctx context.Context, method, path string, query url.Valu
 		query.Set("columns", string(text))
 	}
 	r := request{method: method, path: path + "?" + query.Encode(), contentType: "application/octet-stream", once: rand.Text()}
+	if u.Format == "" {
+		r.contentType = "application/zip"
+	}
 	// What the server refuses by the header alone need not be sent at all.
 	r.header = map[string]string{"Expect": "100-continue"}
 	if u.FileName != "" {

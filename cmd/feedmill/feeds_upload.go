@@ -18,9 +18,9 @@ import (
 
 // uploadFlags say what is in a file.
 type uploadFlags struct {
-	name, format, path, explode, types string
-	columns                            string
-	sheet                              int
+	name, format, path, explode, types, entry string
+	columns                                   string
+	sheet                                     int
 	feedmill.ReadingOptions
 }
 
@@ -30,6 +30,7 @@ func (u *uploadFlags) add(cmd *cobra.Command) {
 	f.StringVar(&u.format, "format", "", formatNames+"; by default as the file's name ends")
 	f.StringVar(&u.path, "path", "", "where the records are: in JSON a JSONPath such as '$.data.items[*]', in XML '/feed/entry', in a sheet 'B3:H200' or the name of a range or a table")
 	f.IntVar(&u.sheet, "sheet", 0, "the number of the worksheet, from 1; by default the first")
+	f.StringVar(&u.entry, "entry", "", "which file of a zip archive, or a pattern such as '*.csv' for it; needed where it has several")
 	f.StringVar(&u.explode, "explode", "", "a path below the record of JSON or XML to what becomes a row each")
 	f.StringVar(&u.types, "types", "auto", "text leaves every column text, as it stands in the file")
 	f.StringVar(&u.columns, "columns", "", `changes to the columns that are found, such as '[{"sourceName":"zip","type":"text"}]'`)
@@ -49,7 +50,7 @@ func (u *uploadFlags) add(cmd *cobra.Command) {
 
 // open opens the file, or standard input for a dash.
 func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.Closer, error) {
-	out := client.Upload{Name: u.name, Format: u.format, Path: u.path, Explode: u.explode, Sheet: u.sheet, ReadingOptions: u.ReadingOptions}
+	out := client.Upload{Name: u.name, Format: u.format, Path: u.path, Explode: u.explode, Sheet: u.sheet, Entry: u.entry, ReadingOptions: u.ReadingOptions}
 	switch u.types {
 	case "auto":
 	case "text":
@@ -67,7 +68,7 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 	if out.Format == "" {
 		out.Format = formatOf[strings.ToLower(filepath.Ext(base))]
 	}
-	if out.Format == "" {
+	if out.Format == "" && !strings.EqualFold(filepath.Ext(base), ".zip") { // the names in an archive say it
 		return out, nil, usagef("say with --format what the file is: %s", formatNames)
 	}
 	if name == "-" {
@@ -109,7 +110,7 @@ func newFeedsUpload() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "upload FILE", Short: "Make a feed of a file, or give a feed new data", Args: oneArg("say which file, or - for standard input"),
 		Long: `Make a feed of a file of CSV, TSV, JSON, NDJSON, XML, Parquet or Arrow, or of a spreadsheet, which may be compressed
-(.gz, .zst). All of the data is looked at; the columns that were found and what was
+(.gz, .zst) or in a zip archive. All of the data is looked at; the columns that were found and what was
 noticed about them are printed.`,
 	}
 	var u uploadFlags

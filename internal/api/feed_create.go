@@ -68,7 +68,7 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 	if f.Type.HasSource() {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "This feed fetches its data itself; only the data of an upload can be replaced."}
 	}
-	var u feedmill.Upload
+	u := feedmill.Upload{Entry: rememberedEntry(f)}
 	u.Mode, u.Key = c.readMode(f)
 	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, keepWith(c, foundFeed))

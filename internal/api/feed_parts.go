@@ -9,6 +9,9 @@ import (
 
 // Feeds makes tables of data, keeps them up to date and reads them.
 type Feeds interface {
+	// Unwrap takes data out of the file around it that it came in, and fails past a number
+	// of bytes. The entry names the file of a zip archive that is meant.
+	Unwrap(ctx context.Context, data io.Reader, fileName, entry string, limit int64) (feedmill.Unwrapped, error)
 	// Create makes a feed of an upload, whole or not at all. What keep answers
 	// is written with it.
 	Create(ctx context.Context, workspace feedmill.ID, u feedmill.Upload, keep feedmill.FeedResponse) (feedmill.Feed, error)

@@ -26,7 +26,7 @@ func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context,
 		return answer{}, err
 	}
 	isForm := mediaType == "multipart/form-data"
-	if !isForm {
+	if !isForm && (given != "" || !isWrapper(mediaType)) {
 		if u.Format, err = s.uploads.pick(given, mediaType); err != nil {
 			return answer{}, c.withFault(err)
 		}
@@ -54,8 +54,8 @@ func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context,
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
-	a, err := do(c.ctx(), u)
-	return a, inSentences(err)
+	guess := given == "" && (isWrapper(mediaType) || c.r.Header.Get("Content-Type") == "")
+	return s.unwrap(c, u, fileName(c.r.Header.Get("Content-Disposition")), guess, do)
 }
 
 // readUploadParameters notes what is wrong with the parameters, and returns the
@@ -82,7 +82,7 @@ func (s *Server) readUploadParameters(c *call, u *feedmill.Upload) (format strin
 	for _, fault := range s.CheckReading(u.ReadingOptions) {
 		c.fault(fault)
 	}
-	for _, name := range s.Formats.Parameters() {
+	for _, name := range append(s.Formats.Parameters(), "entry") {
 		if text, named := c.query[name]; named && text == "" {
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This must not be empty; leave it out where there is none."})
 		}
@@ -114,26 +114,33 @@ func (s *Server) readForm(c *call, body io.Reader, u feedmill.Upload, given stri
 	if err != nil {
 		return answer{}, formError(err)
 	}
-	if u.Format, err = s.uploads.ofPart(given, part); err != nil {
-		return answer{}, c.withFault(err)
+	disposition := part.Header.Get("Content-Disposition")
+	wrapped := given == "" && s.uploads.isWrapped(part)
+	if !wrapped {
+		if u.Format, err = s.uploads.ofPart(given, part); err != nil {
+			return answer{}, c.withFault(err)
+		}
+		s.uploads.checkParameters(c, u.Format)
 	}
-	s.uploads.checkParameters(c, u.Format)
-	u.Name = uploadName(c, part.Header.Get("Content-Disposition"))
+	u.Name = uploadName(c, disposition)
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
 	u.Body = &onlyPart{part: part, form: form}
-	a, err := do(c.ctx(), u)
-	return a, inSentences(err)
+	return s.unwrap(c, u, fileName(disposition), wrapped, do)
 }
 
 // onlyPart reads a part of a form after which there must not be another.
 type onlyPart struct {
 	part *multipart.Part
 	form *multipart.Reader
+	end  bool // there was none, and the form must not be asked again
 }
 
 func (p *onlyPart) Read(b []byte) (int, error) {
+	if p.end {
+		return 0, io.EOF
+	}
 	n, err := p.part.Read(b)
 	if err == nil {
 		return n, nil
@@ -146,6 +153,7 @@ func (p *onlyPart) Read(b []byte) (int, error) {
 	} else if err != io.EOF {
 		return n, formError(err)
 	}
+	p.end = true
 	return n, io.EOF
 }
 

@@ -31,8 +31,8 @@ func newUploadFormats(known feedmill.Formats) uploadFormats {
 		types = append(types, format.MediaTypes[0])
 	}
 	f.names = alternatives(readable.Names())
-	f.accepted = strings.Join(append(types, "multipart/form-data", "application/octet-stream"), ", ")
-	f.parameters = slices.Concat([]string{"format", "types", "columns"}, readable.Parameters())
+	f.accepted = strings.Join(append(types, "application/zip", "application/gzip", "application/zstd", "multipart/form-data", "application/octet-stream"), ", ")
+	f.parameters = slices.Concat([]string{"format", "types", "columns", "entry"}, readable.Parameters())
 	return f
 }
 
@@ -96,6 +96,20 @@ func (f *uploadFormats) pick(given, mediaType string) (string, error) {
 		})
 	}
 	return "", f.unsupported(mediaType)
+}
+
+// isWrapped reports whether a file in a form says that the data is in it, by its media type or, where that is none
+// of ours, by its name.
+func (f *uploadFormats) isWrapped(part *multipart.Part) bool {
+	mediaType, err := f.mediaType(http.Header(part.Header))
+	if err != nil || part.Header.Get("Content-Type") == "" {
+		mediaType = "application/octet-stream"
+	}
+	if isWrapper(mediaType) {
+		return true
+	}
+	_, known := f.known.OfMediaType(mediaType)
+	return !known && isArchiveName(fileName(part.Header.Get("Content-Disposition")))
 }
 
 // ofPart returns the format of a file in a form. What browsers and curl say of a

@@ -44,7 +44,7 @@ func TestUploadFormatRefusals(t *testing.T) {
 		if a.Code != test.status || !slices.Equal(got, test.want) {
 			t.Errorf("%q as %s: %d %q, want %d %q", test.query, test.contentType, a.Code, got, test.status, test.want)
 		}
-		const accepted = "text/csv, text/tab-separated-values, application/json, application/x-ndjson, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, application/vnd.ms-excel.sheet.macroenabled.12, application/vnd.ms-excel, application/vnd.oasis.opendocument.spreadsheet, application/xml, application/vnd.apache.parquet, application/vnd.apache.arrow.stream, multipart/form-data, application/octet-stream"
+		const accepted = "text/csv, text/tab-separated-values, application/json, application/x-ndjson, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, application/vnd.ms-excel.sheet.macroenabled.12, application/vnd.ms-excel, application/vnd.oasis.opendocument.spreadsheet, application/xml, application/vnd.apache.parquet, application/vnd.apache.arrow.stream, application/zip, application/gzip, application/zstd, multipart/form-data, application/octet-stream"
 		if post := a.Header().Get("Accept-Post"); a.Code == http.StatusUnsupportedMediaType && post != accepted {
 			t.Errorf("Accept-Post: %s", post)
 		}

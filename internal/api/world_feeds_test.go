@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"testing"
 
 	"github.com/feedmill/feedmill"
@@ -152,6 +153,10 @@ func (n *notedFeeds) Change(ctx context.Context, workspace, id feedmill.ID, p fe
 		return nil, nil, n.refusal
 	}, maxAttempts)
 	return f, err
+}
+
+func (n *notedFeeds) Unwrap(_ context.Context, data io.Reader, _, _ string, _ int64) (feedmill.Unwrapped, error) {
+	return feedmill.Unwrapped{ReadCloser: io.NopCloser(data)}, nil
 }
 
 func (n *notedFeeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmill.Upload, _ feedmill.FeedResponse) (feedmill.Feed, error) {

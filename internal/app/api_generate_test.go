@@ -120,6 +120,7 @@ func (g *generator) drawBody(t *rapid.T, d *draft) {
 func drawnBodies(op operation) []mediaType {
 	return slices.DeleteFunc(slices.Clone(op.bodies), func(m mediaType) bool {
 		return m.name == "multipart/form-data" || m.name == "application/octet-stream" || strings.HasPrefix(m.name, "application/vnd.") ||
+			slices.Contains([]string{"application/zip", "application/gzip", "application/zstd"}, m.name) ||
 			specials[op.id].data && m.name == "application/yaml" // which is for definitions
 	})
 }

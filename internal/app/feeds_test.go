@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 
 // shownFeed is what tests read of a feed's record.
 type shownFeed struct {
+	Source                                    json.RawMessage
 	ID, Name, Description, State, ContentHash string
 	RowCount, Version                         int64
 	Columns                                   []struct{ ID, Name, Type string }

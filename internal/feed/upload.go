@@ -170,7 +170,8 @@ func uploadSpec(u feedmill.Upload) []byte {
 		Path    string `json:"path,omitzero"`
 		Explode string `json:"explode,omitzero"`
 		Sheet   int    `json:"sheet,omitzero"`
-	}{u.Format, types, u.Path, u.Explode, u.Sheet})
+		Entry   string `json:"entry,omitzero"`
+	}{u.Format, types, u.Path, u.Explode, u.Sheet, u.Entry})
 	if err != nil {
 		panic(err) // parameters are valid UTF-8
 	}

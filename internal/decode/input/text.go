@@ -184,8 +184,8 @@ func BinaryFormat(head []byte) string {
 	for _, known := range []struct{ magic, name string }{
 		{"PK\x03\x04", "a zip archive or a workbook (xlsx, ods)"},
 		{"\xd0\xcf\x11\xe0", "an old Office file (xls)"},
-		{"\x1f\x8b", "gzip (say so with Content-Encoding)"},
-		{"\x28\xb5\x2f\xfd", "zstd (say so with Content-Encoding)"},
+		{"\x1f\x8b", "gzip"},
+		{"\x28\xb5\x2f\xfd", "zstd"},
 		{"PAR1", "Parquet"},
 		{"%PDF-", "a PDF"},
 		{"\x89PNG", "a PNG image"},
@@ -196,6 +196,9 @@ func BinaryFormat(head []byte) string {
 		if bytes.HasPrefix(head, []byte(known.magic)) {
 			return known.name
 		}
+	}
+	if len(head) >= 262 && string(head[257:262]) == "ustar" {
+		return "a tar archive"
 	}
 	if len(head) >= 4 && (binary.LittleEndian.Uint32(head) == 0xfeff || binary.BigEndian.Uint32(head) == 0xfeff) {
 		return "UTF-32, which no table is written in,"

@@ -3,30 +3,31 @@ package rest
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"hash/crc32"
 	"hash/maphash"
 	"io"
+	"math"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode"
 )
 
-// unwrap has a page that came as a gzip file or in a zip archive be what is in it.
+// unwrap has a page that came as a file of gzip or zstd or in a zip archive be what is in it.
 func (s *sequence) unwrap(a *answer, o outcome) outcome {
 	head := make([]byte, 4)
 	if n, _ := a.body.ReadAt(head, 0); n < len(head) {
 		return o
 	}
-	var inner io.Reader
+	var inner io.ReadCloser
 	var name string
 	var err error
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		inner, err = gzip.NewReader(io.NewSectionReader(a.body, 0, a.size))
+		inner, err = decode.Decompress(io.NewSectionReader(a.body, 0, a.size), "gzip", math.MaxInt64)
+	case string(head) == "\x28\xb5\x2f\xfd":
+		inner, err = decode.Decompress(io.NewSectionReader(a.body, 0, a.size), "zstd", math.MaxInt64)
 	case string(head) == "PK\x03\x04":
 		inner, name, err = s.entry(a)
 	}
@@ -34,7 +35,7 @@ func (s *sequence) unwrap(a *answer, o outcome) outcome {
 		return o
 	}
 	if err == nil {
-		err = s.respool(a, inner, name)
+		err = errors.Join(s.respool(a, inner, name), inner.Close())
 	}
 	if err != nil {
 		if _, ok := errors.AsType[*feedmill.SourceFailure](err); !ok {
@@ -48,32 +49,17 @@ func (s *sequence) unwrap(a *answer, o outcome) outcome {
 
 // entry opens the file of a zip archive that is meant. A workbook is an archive, too,
 // and stays one.
-func (s *sequence) entry(a *answer) (io.Reader, string, error) {
+func (s *sequence) entry(a *answer) (io.ReadCloser, string, error) {
 	archive, err := zip.NewReader(io.NewSectionReader(a.body, 0, a.size), a.size)
 	if err != nil {
 		return nil, "", err
 	}
-	var names []string
-	var found *zip.File
-	for _, file := range archive.File {
-		if file.Name == "[Content_Types].xml" || file.Name == "mimetype" {
-			return nil, "", nil
-		}
-		if strings.HasSuffix(file.Name, "/") || strings.HasPrefix(file.Name, "__MACOSX/") {
-			continue
-		}
-		names = append(names, file.Name)
-		if matches, _ := path.Match(s.job.Entry, file.Name); s.job.Entry == "" || matches || s.job.Entry == file.Name {
-			found = file
-		}
+	found, err := decode.FindEntry(archive, s.job.Entry)
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && len(refusal.Faults) > 0 {
+		return nil, "", fail("zip-entry", nil, "%s Name it in response.entry.", shorten(refusal.Faults[0].Detail))
 	}
-	slices.Sort(names)
-	listed := strings.Join(names[:min(len(names), 10)], ", ")
-	switch {
-	case s.job.Entry == "" && len(names) > 1:
-		return nil, "", fail("zip-entry", nil, "The answer is a zip archive of %d files: %s. Say in response.entry which one is meant.", len(names), shorten(listed))
-	case found == nil:
-		return nil, "", fail("zip-entry", nil, "The zip archive that the source answered has no file %q; it has: %s.", s.job.Entry, shorten(listed))
+	if err != nil || found == nil {
+		return nil, "", err
 	}
 	file, err := found.Open()
 	return file, found.Name, err

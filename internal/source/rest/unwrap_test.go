@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // An answer may be a gzip file or a zip archive.
@@ -30,8 +32,14 @@ func TestArchives(t *testing.T) {
 	w := gzip.NewWriter(&gz)
 	_, _ = io.WriteString(w, `[{"id":1}]`)
 	_ = w.Close()
+	pack, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zst := pack.EncodeAll([]byte(`[{"id":2}]`), nil)
 	for _, test := range []struct{ name, body, response, want, format, failure string }{
 		{"gzip", gz.String(), `{}`, `[{"id":1}]`, "json", ""},
+		{"zstd", string(zst), `{}`, `[{"id":2}]`, "json", ""},
 		{"one file", zipped("a.csv"), `{}`, "id,name\n1,a.csv\n", "csv", ""},
 		{"a file of several", zipped("a.csv", "b.csv"), `{"entry":"b.csv"}`, "id,name\n1,b.csv\n", "csv", ""},
 		{"a pattern", zipped("read.me", "b.csv"), `{"entry":"*.csv"}`, "id,name\n1,b.csv\n", "csv", ""},
