@@ -53,6 +53,16 @@ type store interface {
 	Close() error
 }
 
+// sealedStore is a store with the URLs of subscriptions sealed: the methods of
+// SealedURLs are nearer than those of the store itself.
+type (
+	sealedStore struct {
+		plainStore
+		subscribe.SealedURLs
+	}
+	plainStore struct{ store }
+)
+
 // App is the service with its stores open.
 type App struct {
 	config *config.Config
@@ -118,7 +128,7 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 		return nil, err
 	}
 	a.signals, _ = a.store.(deliver.Signals)
-	a.store = sealedURLs{a.store, a.vault}
+	a.store = sealedStore{plainStore{a.store}, subscribe.SealedURLs{Store: a.store, Vault: a.vault}}
 	return a, nil
 }
 
