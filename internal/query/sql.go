@@ -23,6 +23,23 @@ type Dialect interface {
 	Aggregate(fn feedmill.Aggregate, column string) string
 }
 
+// Comparer is a dialect in which a column has values that are null to this
+// package, or an order that is not ours. Value is SQL.
+type Comparer interface {
+	Compare(of Column, column string, comparison Comparison, value string) string
+	IsNull(of Column, column string) string
+}
+
+// Matcher is a dialect whose [Dialect.Match] is given another text than that of
+// the predicate, such as a pattern.
+type Matcher interface {
+	MatchText(m Match) string
+}
+
+// NoNUL is a dialect whose texts never have the character NUL, and whose
+// parameters may not have it either.
+type NoNUL interface{ NoNUL() }
+
 // Writer writes parts of a tree as SQL. What all dialects have in common is here,
 // and so are the rules for nulls.
 type Writer struct {
@@ -56,6 +73,9 @@ func (w *Writer) Expression(e Expression) string {
 
 // Predicate writes a test of a row.
 func (w *Writer) Predicate(p Predicate) string {
+	if _, ok := w.dialect.(NoNUL); ok {
+		p = withoutNUL(p)
+	}
 	switch p := p.(type) {
 	case All:
 		return w.join(p, " AND ", "TRUE")
@@ -64,6 +84,9 @@ func (w *Writer) Predicate(p Predicate) string {
 	case Not:
 		return "(" + w.Predicate(p.Predicate) + ") IS NOT TRUE"
 	case IsNull:
+		if d, ok := w.dialect.(Comparer); ok {
+			return d.IsNull(p.Column, w.column(p.Column))
+		}
 		return w.column(p.Column) + " IS NULL"
 	case IsEmpty:
 		return w.dialect.IsEmpty(p.Column, w.column(p.Column))
@@ -72,13 +95,21 @@ func (w *Writer) Predicate(p Predicate) string {
 	case Range:
 		return w.compare(p.Column, GreaterOrEqual, p.From) + " AND " + w.compare(p.Column, Less, p.To)
 	case Match:
-		return w.dialect.Match(p.Op, w.column(p.Column), w.Bind(p.Text), p.CaseSensitive)
+		text := p.Text
+		if d, ok := w.dialect.(Matcher); ok {
+			text = d.MatchText(p)
+		}
+		return w.dialect.Match(p.Op, w.column(p.Column), w.Bind(text), p.CaseSensitive)
 	}
 	panic(fmt.Sprintf("query: no SQL for %T", p))
 }
 
 func (w *Writer) compare(c Column, comparison Comparison, v Value) string {
-	return w.column(c) + " " + string(comparison) + " " + w.dialect.Value(c, v, w.Bind)
+	value := w.dialect.Value(c, v, w.Bind)
+	if d, ok := w.dialect.(Comparer); ok {
+		return d.Compare(c, w.column(c), comparison, value)
+	}
+	return w.column(c) + " " + string(comparison) + " " + value
 }
 
 // join writes predicates with a word between them; without any it writes what
@@ -95,4 +126,28 @@ func (w *Writer) join(parts []Predicate, word, none string) string {
 		texts[i] = "(" + w.Predicate(p) + ")"
 	}
 	return strings.Join(texts, word)
+}
+
+// withoutNUL says the same of texts that do not have the character NUL.
+func withoutNUL(p Predicate) Predicate {
+	switch p := p.(type) {
+	case Compare:
+		text, _ := p.Value.(string)
+		before, _, found := strings.Cut(text, "\x00")
+		switch {
+		case !found:
+			return p
+		case p.Comparison == Equal:
+			return Any{}
+		case p.Comparison == Greater || p.Comparison == GreaterOrEqual:
+			// What goes on where the other has NUL is after it.
+			return Compare{p.Column, Greater, before}
+		}
+		return Compare{p.Column, LessOrEqual, before}
+	case Match:
+		if strings.Contains(p.Text, "\x00") {
+			return Any{}
+		}
+	}
+	return p
 }

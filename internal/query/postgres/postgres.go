@@ -1,0 +1,284 @@
+// Package postgres is the dialect of PostgreSQL.
+package postgres
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// Table is a table of PostgreSQL as statements select from it.
+type Table struct {
+	Schema, Name string
+	// Columns are what the columns of the query are in the table.
+	Columns []Column
+	// Infinity says that the server knows infinite numerics.
+	Infinity bool
+	// UTF8 says that the database holds Unicode, so that patterns can name any
+	// character.
+	UTF8 bool
+}
+
+// Column is what a column is in the table.
+type Column struct {
+	Name string
+	Kind Kind
+	// Loose says that texts which differ can be equal by its collation.
+	Loose bool
+}
+
+// Kind is how a type is compared and read.
+type Kind int
+
+// The kinds of types.
+const (
+	// Text is text of every length. Cast is a type that is read as text, Bytes is
+	// one whose text is base64.
+	Text Kind = iota
+	Cast
+	Bytes
+	Boolean
+	Integer
+	Float
+	Numeric
+	Date
+	Timestamp   // without a time zone, taken for UTC
+	TimestampTZ // a point in time
+	// JSON is text that is JSON, and ToJSON is a type that is made JSON of.
+	JSON
+	ToJSON
+)
+
+// Quote quotes a name.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// From is the table, with its schema.
+func (t *Table) From() string { return Quote(t.Schema) + "." + Quote(t.Name) }
+
+// Column is a column as it is compared.
+func (t *Table) Column(c query.Column) string {
+	of := t.Columns[c.Index]
+	name := Quote(of.Name)
+	switch of.Kind {
+	case Cast, JSON:
+		return "CAST(" + name + " AS text)"
+	case Bytes:
+		return "translate(encode(" + name + ", 'base64'), chr(10), '')"
+	case ToJSON:
+		return "CAST(to_json(" + name + ") AS text)"
+	}
+	return name
+}
+
+// Fetched is a column as it is read.
+func (t *Table) Fetched(c query.Column) string { return t.Column(c) }
+
+// Key is an expression as it is grouped and sorted by.
+func (t *Table) Key(e query.Expression) string {
+	sql := t.Column(e.Column)
+	switch kind := t.Columns[e.Column.Index].Kind; kind {
+	case Text, Cast, Bytes, JSON, ToJSON:
+		sql += ` COLLATE "C"`
+	case Float:
+		sql = "CAST(" + sql + " AS float8)"
+	case Numeric, Date, Timestamp, TimestampTZ:
+		low, high := t.bounds(kind)
+		sql = "CASE WHEN " + joinBounds(sql, low, high) + " THEN " + sql + " END"
+	case Boolean:
+		switch e.Aggregate {
+		case feedmill.AggregateMin:
+			return "bool_and(" + sql + ")"
+		case feedmill.AggregateMax:
+			return "bool_or(" + sql + ")"
+		}
+	}
+	if e.Aggregate == "" {
+		return sql
+	}
+	return t.Aggregate(e.Aggregate, sql)
+}
+
+// Can is true of everything but patterns, which are not RE2's, and of letters
+// that the database has no names for.
+func (t *Table) Can(p query.Predicate) bool {
+	m, ok := p.(query.Match)
+	return !ok || m.Op != feedmill.OpMatches && (m.CaseSensitive || t.UTF8)
+}
+
+// NoNUL is true of the texts of PostgreSQL.
+func (*Table) NoNUL() {}
+
+// Placeholder is the parameter of a prepared statement.
+func (*Table) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
+// Value makes a value of the column's type.
+func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) string {
+	switch v := v.(type) {
+	case string:
+		return "CAST(" + bind(v) + " AS text)"
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return "CAST(" + bind(strconv.FormatFloat(v, 'g', -1, 64)) + " AS float8)"
+	case *big.Rat:
+		if of.Type == columnar.TypeInteger {
+			return "CAST(" + bind(v.FloatString(0)) + " AS int8)"
+		}
+		return "CAST(" + bind(query.DecimalText(v)) + " AS numeric)"
+	case time.Time:
+		switch t.Columns[of.Index].Kind {
+		case Date:
+			return "CAST(" + bind(day(v)) + " AS date)"
+		case Timestamp:
+			return "CAST(" + bind(instant(v.UTC(), "")) + " AS timestamp)"
+		}
+		return "CAST(" + bind(instant(v.UTC(), "Z")) + " AS timestamptz)"
+	}
+	panic(fmt.Sprintf("postgres: no value %T", v))
+}
+
+// day writes a day; there is no year 0 in PostgreSQL, whose years before 1 have a
+// mark of their own.
+func day(t time.Time) string {
+	if t.Year() < 1 {
+		return fmt.Sprintf("%04d-%02d-%02d BC", 1-t.Year(), t.Month(), t.Day())
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", t.Year(), t.Month(), t.Day())
+}
+
+// instant writes a time, to the microsecond.
+func instant(t time.Time, zone string) string {
+	date, before, _ := strings.Cut(day(t), " ")
+	if before != "" {
+		before = " " + before
+	}
+	return date + " " + t.Format("15:04:05.000000") + zone + before
+}
+
+// bounds are the least value that a column can hold and the first beyond, as SQL,
+// with the comparison.
+func (t *Table) bounds(k Kind) (low, high string) {
+	switch k {
+	case Numeric:
+		if !t.Infinity {
+			return "", "< CAST('NaN' AS numeric)"
+		}
+		return "> CAST('-Infinity' AS numeric)", "< CAST('Infinity' AS numeric)"
+	case Date:
+		return ">= DATE '0001-01-01'", "< DATE '10000-01-01'"
+	case Timestamp:
+		return ">= TIMESTAMP '0001-01-01 00:00:00'", "< TIMESTAMP '10000-01-01 00:00:00'"
+	case TimestampTZ:
+		return ">= TIMESTAMPTZ '0001-01-01 00:00:00Z'", "< TIMESTAMPTZ '10000-01-01 00:00:00Z'"
+	}
+	return "", ""
+}
+
+func joinBounds(column, low, high string) string {
+	if low == "" {
+		return column + " " + high
+	}
+	return column + " " + low + " AND " + column + " " + high
+}
+
+// Compare compares in the order of code points, and does not let values pass that
+// are null once they are read.
+func (t *Table) Compare(of query.Column, column string, comparison query.Comparison, value string) string {
+	sql := column + " " + string(comparison) + " " + value
+	c := t.Columns[of.Index]
+	switch c.Kind {
+	case Text, Cast, Bytes:
+		if comparison != query.Equal || c.Loose {
+			sql += ` COLLATE "C"`
+		}
+		return sql
+	}
+	low, high := t.bounds(c.Kind)
+	switch comparison {
+	case query.Greater, query.GreaterOrEqual:
+		if high != "" {
+			sql += " AND " + column + " " + high
+		}
+	case query.Less, query.LessOrEqual:
+		if low != "" {
+			sql += " AND " + column + " " + low
+		}
+	}
+	return sql
+}
+
+// IsNull is true of what is null once it is read.
+func (t *Table) IsNull(of query.Column, column string) string {
+	low, high := t.bounds(t.Columns[of.Index].Kind)
+	if high == "" {
+		return column + " IS NULL"
+	}
+	return "(" + joinBounds(column, low, high) + ") IS NOT TRUE"
+}
+
+// IsEmpty is true of null, and of an empty text, list and object.
+func (t *Table) IsEmpty(of query.Column, column string) string {
+	switch of.Type {
+	case columnar.TypeText:
+		return column + " IS NULL OR " + column + ` = '' COLLATE "C"`
+	case columnar.TypeJSON:
+		return column + " IS NULL OR " + column + ` ~ '^\s*(""|\[\s*\]|\{\s*\})\s*$'`
+	}
+	return t.IsNull(of, column)
+}
+
+// MatchText is a pattern that names every form of a letter, where case does not
+// matter; what lower() makes of a text depends on the database.
+func (*Table) MatchText(m query.Match) string {
+	if m.CaseSensitive {
+		return m.Text
+	}
+	var pattern strings.Builder
+	if m.Op == feedmill.OpStartsWith {
+		pattern.WriteByte('^')
+	}
+	for _, forms := range query.Folded(m.Text) {
+		pattern.WriteByte('[')
+		for _, r := range forms {
+			fmt.Fprintf(&pattern, `\U%08X`, r)
+		}
+		pattern.WriteByte(']')
+	}
+	if m.Op == feedmill.OpEndsWith {
+		pattern.WriteByte('$')
+	}
+	return pattern.String()
+}
+
+// Match tests a text.
+func (*Table) Match(op feedmill.FilterOp, column, text string, caseSensitive bool) string {
+	column += ` COLLATE "C"`
+	text = "CAST(" + text + " AS text)"
+	switch {
+	case !caseSensitive:
+		return column + " ~ " + text
+	case op == feedmill.OpContains:
+		return "strpos(" + column + ", " + text + ") > 0"
+	case op == feedmill.OpStartsWith:
+		return "left(" + column + ", char_length(" + text + ")) = " + text
+	}
+	return "right(" + column + ", char_length(" + text + ")) = " + text
+}
+
+// Aggregate calls the function of an aggregate. An average is a number, and
+// every sum has all its digits.
+func (*Table) Aggregate(fn feedmill.Aggregate, column string) string {
+	switch fn {
+	case feedmill.AggregateCountDistinct:
+		return "count(DISTINCT " + column + ")"
+	case feedmill.AggregateAvg:
+		return "CAST(sum(" + column + ") AS float8) / count(" + column + ")"
+	}
+	return string(fn) + "(" + column + ")"
+}

@@ -1,0 +1,293 @@
+package database
+
+import (
+	"encoding/base64"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+// Builder gathers the values of a column as vectors. A method is for columns of
+// the types that it names; what a column cannot hold is null or mended, and noted.
+type Builder struct {
+	column feedmill.Column
+	v      columnar.Vector
+	notes  [noteKinds]note
+	// rows is how many were taken before those of v.
+	rows int64
+}
+
+// NewBuilder makes a builder of a column.
+func NewBuilder(c feedmill.Column) *Builder {
+	b := &Builder{column: c}
+	b.begin(BatchRows)
+	return b
+}
+
+// BatchRows is how many rows are handed on together, and batchBytes how many bytes
+// of text of a column are enough before that.
+const (
+	BatchRows  = 8192
+	batchBytes = 2 << 20
+)
+
+func (b *Builder) begin(room int) {
+	c := &b.column
+	b.v = columnar.Vector{Type: c.Type, Precision: c.Precision, Scale: c.Scale}
+	switch {
+	case c.Type == columnar.TypeText || c.Type == columnar.TypeJSON:
+		b.v.Offsets = make([]uint32, 1, room+1)
+		b.v.Bytes = make([]byte, 0, 16*room)
+	case c.Type == columnar.TypeNumber:
+		b.v.Floats = make([]float64, 0, room)
+	case c.Type == columnar.TypeDecimal && c.Precision > columnar.NarrowDigits:
+		b.v.Wide = make([]columnar.Int128, 0, room)
+	default:
+		b.v.Ints = make([]int64, 0, room)
+	}
+}
+
+// Full reports whether it is time to take what is there.
+func (b *Builder) Full() bool { return b.v.Len >= BatchRows || len(b.v.Bytes) >= batchBytes }
+
+// Take returns the values since the last time.
+func (b *Builder) Take() columnar.Vector {
+	v := b.v
+	b.rows += int64(v.Len)
+	b.begin(BatchRows)
+	return v
+}
+
+// added counts a value.
+func (b *Builder) added() {
+	if b.v.Valid != nil {
+		i := b.v.Len
+		if i&63 == 0 {
+			b.v.Valid = append(b.v.Valid, 0)
+		}
+		b.v.Valid[i>>6] |= 1 << (i & 63)
+	}
+	b.v.Len++
+}
+
+// Null adds no value.
+func (b *Builder) Null() {
+	i := b.v.Len
+	if b.v.Valid == nil {
+		b.v.Valid = make([]uint64, (i+63)/64, BatchRows/64)
+		for k := range b.v.Valid {
+			b.v.Valid[k] = math.MaxUint64
+		}
+		if i&63 != 0 {
+			b.v.Valid[i>>6] = 1<<(i&63) - 1
+		}
+	}
+	if i&63 == 0 {
+		b.v.Valid = append(b.v.Valid, 0)
+	}
+	switch {
+	case b.v.Offsets != nil:
+		b.v.Offsets = append(b.v.Offsets, uint32(len(b.v.Bytes)))
+	case b.v.Floats != nil:
+		b.v.Floats = append(b.v.Floats, 0)
+	case b.v.Wide != nil:
+		b.v.Wide = append(b.v.Wide, columnar.Int128{})
+	default:
+		b.v.Ints = append(b.v.Ints, 0)
+	}
+	b.v.Len++
+}
+
+// Int adds an integer, or a decimal of few digits without its point.
+func (b *Builder) Int(n int64) {
+	if b.v.Wide != nil {
+		b.Wide(columnar.Int128Of(n))
+		return
+	}
+	b.v.Ints = append(b.v.Ints, n)
+	b.added()
+}
+
+// Bool adds a boolean.
+func (b *Builder) Bool(yes bool) {
+	n := int64(0)
+	if yes {
+		n = 1
+	}
+	b.Int(n)
+}
+
+// Wide adds a decimal without its point. The caller has checked its digits.
+func (b *Builder) Wide(n columnar.Int128) {
+	if b.v.Wide == nil {
+		b.Int(int64(n.Lo))
+		return
+	}
+	b.v.Wide = append(b.v.Wide, n)
+	b.added()
+}
+
+// Float adds a number.
+func (b *Builder) Float(n float64) {
+	if math.IsNaN(n) || math.IsInf(n, 0) {
+		b.note(noteNotFinite)
+	}
+	b.v.Floats = append(b.v.Floats, n)
+	b.added()
+}
+
+// The days [FirstDay, EndDay) are those of the years 1 to 9999, counted from
+// 1970-01-01.
+var (
+	FirstDay = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).Unix() / (24 * 3600)
+	EndDay   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Unix() / (24 * 3600)
+)
+
+const microsPerDay = 24 * 3600 * 1_000_000
+
+// Date adds a day, counted from 1970-01-01.
+func (b *Builder) Date(day int64) {
+	if day < FirstDay || day >= EndDay {
+		b.OutOfRange()
+		return
+	}
+	b.Int(day)
+}
+
+// Timestamp adds a time in microseconds since 1970-01-01 UTC.
+func (b *Builder) Timestamp(micros int64) {
+	if micros < FirstDay*microsPerDay || micros >= EndDay*microsPerDay {
+		b.OutOfRange()
+		return
+	}
+	b.Int(micros)
+}
+
+// OutOfRange adds a null for a day or a time that a column cannot hold.
+func (b *Builder) OutOfRange() {
+	b.note(noteRange)
+	b.Null()
+}
+
+// NoNumber adds a null for a decimal that is none: NaN or infinite.
+func (b *Builder) NoNumber() {
+	b.note(noteNoNumber)
+	b.Null()
+}
+
+// Text adds a text. Bytes that are no UTF-8 are replaced.
+func (b *Builder) Text(text []byte) {
+	if utf8.Valid(text) {
+		b.v.Bytes = append(b.v.Bytes, text...)
+	} else {
+		b.note(noteText)
+		b.v.Bytes = append(b.v.Bytes, strings.ToValidUTF8(string(text), "\ufffd")...)
+	}
+	b.endText()
+}
+
+// Base64 adds bytes as text.
+func (b *Builder) Base64(data []byte) {
+	b.v.Bytes = base64.StdEncoding.AppendEncode(b.v.Bytes, data)
+	b.endText()
+}
+
+// JSON adds a text that the database says is JSON. What is none becomes a string.
+func (b *Builder) JSON(text []byte) {
+	if jsontext.Value(text).IsValid() {
+		b.v.Bytes = append(b.v.Bytes, text...)
+	} else {
+		b.note(noteJSON)
+		b.v.Bytes, _ = jsontext.AppendQuote(b.v.Bytes, string(text))
+	}
+	b.endText()
+}
+
+func (b *Builder) endText() {
+	b.v.Offsets = append(b.v.Offsets, uint32(len(b.v.Bytes)))
+	b.added()
+}
+
+// noteKind is something about values that their owner should know of.
+type noteKind int
+
+const (
+	noteRange noteKind = iota
+	noteNotFinite
+	noteNoNumber
+	noteText
+	noteJSON
+	noteZeroDate
+	noteMisfit
+	noteKinds
+)
+
+var noteTexts = [noteKinds]struct{ code, detail string }{
+	noteRange:     {feedmill.WarnOutOfRange, "days and times that are infinite or outside the years 1 to 9999 are null"},
+	noteNotFinite: {feedmill.WarnNotFinite, "numbers that are infinite or none at all (NaN) are kept, and are null where they are read as JSON"},
+	noteNoNumber:  {feedmill.WarnNotFinite, "decimals that are infinite or none at all (NaN) are null"},
+	noteText:      {feedmill.WarnBadText, "texts are not UTF-8; bytes that are no text became U+FFFD"},
+	noteJSON:      {feedmill.WarnBadJSON, "values of a column that says it is JSON are none, and became JSON strings"},
+	noteZeroDate:  {feedmill.WarnOutOfRange, "zero dates such as 0000-00-00, and days that no calendar has, are null"},
+	noteMisfit:    {feedmill.WarnNulled, "values that are not of the type that the column is declared with are null; declare it without a type to have them as text"},
+}
+
+type note struct {
+	count, first int64
+	examples     []feedmill.Example
+}
+
+// maxExamples is how many values a warning shows.
+const maxExamples = 3
+
+func (b *Builder) note(kind noteKind) *note {
+	n := &b.notes[kind]
+	if n.count == 0 {
+		n.first = b.rows + int64(b.v.Len) + 1
+	}
+	n.count++
+	return n
+}
+
+// ZeroDate adds a null for a date that no calendar has.
+func (b *Builder) ZeroDate(text []byte) {
+	b.example(b.note(noteZeroDate), text)
+	b.Null()
+}
+
+// Misfit adds a null for a value of another type.
+func (b *Builder) Misfit(text []byte) {
+	b.example(b.note(noteMisfit), text)
+	b.Null()
+}
+
+func (b *Builder) example(n *note, text []byte) {
+	if len(n.examples) < maxExamples {
+		shown := strings.ToValidUTF8(string(text[:min(len(text), 100)]), "\ufffd")
+		n.examples = append(n.examples, feedmill.Example{Row: b.rows + int64(b.v.Len) + 1, Value: shown})
+	}
+}
+
+// Warnings are what was noticed of the column, under a name.
+func (b *Builder) Warnings(name string) (all []feedmill.Warning) {
+	for kind, n := range b.notes {
+		if n.count > 0 {
+			all = append(all, feedmill.Warning{
+				Code: noteTexts[kind].code, Column: name, Count: n.count, FirstRow: n.first,
+				Examples: slices.Clone(n.examples), Detail: noteTexts[kind].detail,
+			})
+		}
+	}
+	return all
+}
+
+// Name is the name of the column, and Digits are those of a decimal.
+func (b *Builder) Name() string                   { return b.column.Name }
+func (b *Builder) Digits() (precision, scale int) { return b.column.Precision, b.column.Scale }

@@ -1,0 +1,155 @@
+package databasetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// randomQueries is how many queries are made up.
+const randomQueries = 60
+
+// testRandom asks queries that chance has made of the filters, with aggregates,
+// sorting and limits.
+func testRandom(t *testing.T, table database.Table) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for range randomQueries {
+		check(t, table, randomQuery(r))
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func randomQuery(r *rand.Rand) string {
+	var fields []string
+	grouped := r.IntN(3) == 0
+	for i := range Columns {
+		if i > 0 && r.IntN(2) == 0 {
+			continue
+		}
+		c := &Columns[i]
+		parts := []string{`"field":` + quote(c.Name)}
+		switch {
+		case i > 0 && r.IntN(4) == 0:
+			parts = append(parts, `"select":false`)
+		case grouped && (i == 0 || r.IntN(2) == 0):
+			parts = append(parts, `"aggregate":"`+randomAggregate(r, c.Type)+`"`)
+		}
+		if own := filtersOf(c.Name); len(own) > 0 {
+			var chosen []string
+			for range r.IntN(3) {
+				chosen = append(chosen, fmt.Sprintf(`{%s,"inverted":%v}`, own[r.IntN(len(own))], r.IntN(2) == 0))
+			}
+			parts = append(parts, `"filters":[`+strings.Join(chosen, ",")+`]`, fmt.Sprintf(`"filterOption":"%s"`, []string{"all", "any"}[r.IntN(2)]))
+		}
+		fields = append(fields, "{"+strings.Join(parts, ",")+"}")
+	}
+	text := `{"fields":[` + strings.Join(fields, ",") + `]`
+	if !grouped && r.IntN(2) == 0 {
+		c := Columns[1+r.IntN(len(Columns)-2)] // all but JSON
+		text += fmt.Sprintf(`,"sort":[{"field":%s,"order":"%s"},{"field":"id"}]`, quote(c.Name), []string{"asc", "desc"}[r.IntN(2)])
+		if r.IntN(2) == 0 {
+			text += fmt.Sprintf(`,"limit":%d`, 1+r.IntN(60))
+		}
+	}
+	return text + fmt.Sprintf(`,"timezone":"%s"}`, []string{"UTC", "Europe/Paris", "Asia/Kathmandu", "America/Los_Angeles"}[r.IntN(4)])
+}
+
+func filtersOf(column string) (own []string) {
+	for _, f := range filters {
+		if name, rest, _ := strings.Cut(f, " "); name == column || name == "name" && column == Columns[2].Name {
+			own = append(own, rest)
+		}
+	}
+	return own
+}
+
+func randomAggregate(r *rand.Rand, t columnar.Type) string {
+	fns := []string{"count", "countDistinct", "min", "max", "sum", "avg"}
+	switch t {
+	case columnar.TypeJSON:
+		fns = fns[:1]
+	case columnar.TypeText, columnar.TypeBoolean, columnar.TypeDate, columnar.TypeTimestamp:
+		fns = fns[:4]
+	}
+	return fns[r.IntN(len(fns))]
+}
+
+// testSince asks for what is new.
+func testSince(t *testing.T, table database.Table) {
+	for _, column := range []string{"id", "at", "day", "amount", "name", "count"} {
+		q := Parse(t, `{"fields":[{"field":"paid"}]}`)
+		q.Since = &feedmill.Since{Field: column}
+		_, done, err := Read(t.Context(), table, q)
+		if err != nil || done.Rows != int64(len(Rows())) || done.Latest == "" {
+			t.Fatalf("%s: %+v %v", column, done, err)
+		}
+		greatest := aggregate(feedmill.AggregateMax, Rows(), columnIndex(column))
+		want := 0
+		for _, row := range Rows() {
+			if v := row[columnIndex(column)]; v != nil && compareValues(v, greatest) == 0 {
+				want++
+			}
+		}
+		q.Since.From = done.Latest
+		got, again, err := Read(t.Context(), table, q)
+		if err != nil || len(got.Rows) != want || again.Latest != done.Latest || len(got.Columns) != 1 {
+			t.Errorf("%s: %d rows from %s on, want %d: %+v %v", column, len(got.Rows), done.Latest, want, again, err)
+		}
+	}
+}
+
+// Hostile are texts that would do harm if they became SQL.
+var Hostile = []string{
+	`'; DROP TABLE things; --`, `"; DROP TABLE things; --`, "`; DROP TABLE things; --", `\'; DROP TABLE things; --`, `') OR 1=1 --`,
+	`$1`, `?`, `:a`, `%s`, "a\x00b", `*/ DROP TABLE things /*`, `things; DELETE FROM things`, `\`, `"`, "`", `'`,
+}
+
+// testHostile sets every string of a query to hostile text. A view or field that
+// is not there is refused; as an alias or a value it is text.
+func testHostile(t *testing.T, db database.Database, table database.Table, view string) {
+	for _, text := range Hostile {
+		_, err := db.Table(t.Context(), text)
+		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); !ok || failure.Type != database.ProblemView {
+			t.Errorf("the view %q: %v", text, err)
+		}
+		if _, err := db.Table(t.Context(), view+"."+text); err == nil {
+			t.Errorf("the view %q is there", view+"."+text)
+		}
+		for _, q := range []feedmill.Query{
+			{Fields: []feedmill.Field{{Name: text}}},
+			{Fields: []feedmill.Field{{Name: "id"}}, Sort: []feedmill.Sort{{Name: text}}},
+			{Fields: []feedmill.Field{{Name: "id"}}, Where: []feedmill.Condition{{Name: text, Filters: []feedmill.Filter{{Op: feedmill.OpIsNull}}}}},
+			{Fields: []feedmill.Field{{Name: "id", Aggregate: feedmill.Aggregate(text)}}},
+			{Fields: []feedmill.Field{{Name: "id"}}, Since: &feedmill.Since{Field: text}},
+		} {
+			if _, _, err := Read(t.Context(), table, q); !errors.Is(err, feedmill.ErrInvalid) {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+		for _, op := range []feedmill.FilterOp{feedmill.OpEq, feedmill.OpContains, feedmill.OpStartsWith, feedmill.OpEndsWith, feedmill.OpGt, feedmill.OpLte} {
+			for _, sensitive := range []bool{false, true} {
+				q := feedmill.Query{
+					Fields: []feedmill.Field{{Name: "id", As: text}},
+					Where:  []feedmill.Condition{{Name: "name", Filters: []feedmill.Filter{{Op: op, CaseSensitive: sensitive, Values: []feedmill.FilterValue{{Text: text}}}}}},
+				}
+				got, done, err := Read(t.Context(), table, q)
+				if err != nil {
+					t.Errorf("%s %q: %v", op, text, err)
+					continue
+				}
+				compare(t, string(op)+" "+text, table, q, got, done)
+			}
+		}
+	}
+	check(t, table, specs[0]) // everything is still there
+}

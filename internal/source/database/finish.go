@@ -1,0 +1,186 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// ErrEnough ends a statement of which no more rows are wanted. A connector stops
+// and takes it for the end.
+var ErrEnough = errors.New("no more rows are wanted")
+
+// Finish takes what a plan's statement fetches, does what is left to do of the
+// query, and hands on the rows of the result.
+type Finish struct {
+	plan *query.Plan
+	out  Rows
+	test query.Test
+	// group makes the groups, where that is left.
+	group *grouping
+	// latest is where the column of the greatest value is, -1 for none.
+	latest int
+	done   Done
+}
+
+// NewFinish makes ready to finish a plan.
+func NewFinish(p *query.Plan, out Rows) *Finish {
+	f := &Finish{plan: p, out: out, latest: -1}
+	if len(p.Here) > 0 {
+		f.test = query.NewTest(p.Here, func(c query.Column) int { return p.At(query.Expression{Column: c}) })
+	}
+	if p.Tree.Latest != nil {
+		f.latest = p.At(query.Expression{Column: *p.Tree.Latest})
+	}
+	return f
+}
+
+// Columns takes the columns of the rows that will come, with the digits that the
+// decimals have.
+func (f *Finish) Columns(ctx context.Context, fetched []feedmill.Column) error {
+	columns := f.plan.Tree.Columns()
+	if f.plan.GroupHere {
+		f.group = newGrouping(f.plan, fetched)
+		for i, o := range f.plan.Tree.Outputs {
+			source := fetched[f.plan.At(query.Expression{Column: o.Column})]
+			typed := query.Expression{Column: query.Column{Column: &source}, Aggregate: o.Aggregate}.Type()
+			columns[i].Type, columns[i].Precision, columns[i].Scale = typed.Type, typed.Precision, typed.Scale
+		}
+	} else {
+		for i := range columns {
+			columns[i].Type, columns[i].Precision, columns[i].Scale = fetched[i].Type, fetched[i].Precision, fetched[i].Scale
+		}
+	}
+	return f.out.Columns(ctx, columns)
+}
+
+// Rows takes some rows. It is [ErrEnough] once the limit is reached.
+func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
+	if len(run) == 0 || run[0].Len == 0 {
+		return nil
+	}
+	var kept []int // nil for all
+	n := run[0].Len
+	if f.test != nil {
+		kept = make([]int, 0, n)
+		for i := range n {
+			if f.test(run, i) {
+				kept = append(kept, i)
+			}
+		}
+		n = len(kept)
+	}
+	if f.group != nil {
+		return f.group.add(run, kept)
+	}
+	enough := false
+	if f.plan.LimitHere && f.done.Rows+int64(n) >= f.plan.Tree.Limit {
+		enough = true
+		n = int(f.plan.Tree.Limit - f.done.Rows)
+		kept = kept[:n]
+	}
+	if f.latest >= 0 {
+		f.see(&run[f.latest], kept)
+	}
+	if n > 0 {
+		result := run[:len(f.plan.Tree.Outputs)]
+		if kept != nil && n < run[0].Len {
+			result = slices.Clone(result)
+			for i := range result {
+				result[i] = pick(&result[i], kept)
+			}
+		}
+		f.done.Rows += int64(n)
+		if err := f.out.Rows(ctx, result); err != nil {
+			return err
+		}
+	}
+	if enough {
+		return ErrEnough
+	}
+	return nil
+}
+
+// End hands on what could not be before all rows were there.
+func (f *Finish) End(ctx context.Context) (Done, error) {
+	if f.group != nil {
+		rows, err := f.group.end()
+		if err != nil {
+			return Done{}, err
+		}
+		if rows[0].Len > 0 {
+			if err := f.out.Rows(ctx, rows); err != nil {
+				return Done{}, err
+			}
+		}
+		f.done.Rows = int64(rows[0].Len)
+	}
+	return f.done, nil
+}
+
+// see looks for a greater value than the greatest so far.
+func (f *Finish) see(v *columnar.Vector, kept []int) {
+	best := -1
+	look := func(i int) {
+		if v.Floats != nil && math.IsNaN(v.Floats[i]-v.Floats[i]) {
+			return // it is not finite, and nothing is beyond it
+		}
+		if !v.Null(i) && (best < 0 || compareRows(v, i, v, best) > 0) {
+			best = i
+		}
+	}
+	if kept == nil {
+		for i := range v.Len {
+			look(i)
+		}
+	}
+	for _, i := range kept {
+		look(i)
+	}
+	if best < 0 {
+		return
+	}
+	text := valueText(v, best)
+	if f.done.Latest == "" || greater(v, best, f.done.Latest) {
+		f.done.Latest = text
+	}
+}
+
+// greater compares row i with the text of another value.
+func greater(v *columnar.Vector, i int, text string) bool {
+	column := feedmill.Column{Name: "v", Type: v.Type, Precision: v.Precision, Scale: v.Scale}
+	tree, faults := query.Resolve(feedmill.Query{Where: []feedmill.Condition{{
+		Name: "v", Filters: []feedmill.Filter{{Op: feedmill.OpGt, Values: []feedmill.FilterValue{{Text: text}}}},
+	}}}, []feedmill.Column{column})
+	if faults.Err() != nil {
+		return false
+	}
+	return query.NewTest(tree.Where, func(query.Column) int { return 0 })([]columnar.Vector{*v}, i)
+}
+
+// valueText writes a value as a filter reads it.
+func valueText(v *columnar.Vector, i int) string {
+	switch v.Type {
+	case columnar.TypeText, columnar.TypeJSON:
+		return string(v.Text(i))
+	case columnar.TypeNumber:
+		return strconv.FormatFloat(v.Floats[i], 'g', -1, 64)
+	case columnar.TypeDate:
+		return time.Unix(v.Ints[i]*24*3600, 0).UTC().Format(time.DateOnly)
+	case columnar.TypeTimestamp:
+		return time.UnixMicro(v.Ints[i]).UTC().Format(time.RFC3339Nano)
+	case columnar.TypeDecimal:
+		if v.Wide != nil {
+			return v.Wide[i].Decimal(v.Scale)
+		}
+		return columnar.Int128Of(v.Ints[i]).Decimal(v.Scale)
+	}
+	return strconv.FormatInt(v.Ints[i], 10)
+}

@@ -1,0 +1,106 @@
+// Package postgres reads PostgreSQL, and databases that speak its protocol.
+//
+// Every query runs in a transaction that may only read, with a bound on its time.
+// Rows come in the binary format and become vectors as they come; the server is
+// asked to stop when nobody wants them any more.
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// Connector opens databases of PostgreSQL.
+type Connector struct{}
+
+// defaultPort is that of PostgreSQL.
+const defaultPort = 5432
+
+// Open makes a pool of connections.
+func (Connector) Open(ctx context.Context, c database.Config) (database.Database, error) {
+	c = c.WithDefaults()
+	if c.Port == 0 {
+		c.Port = defaultPort
+	}
+	// Nothing is taken from the environment: everything is set below.
+	config, err := pgxpool.ParseConfig("host=localhost user=x sslmode=disable passfile=/dev/null")
+	if err != nil {
+		return nil, err
+	}
+	conn := &config.ConnConfig.Config
+	conn.Host, conn.Port = c.Host, uint16(c.Port)
+	conn.Database, conn.User, conn.Password = c.Database, c.User, c.Password
+	if conn.Database == "" {
+		conn.Database = c.User
+	}
+	conn.RuntimeParams = map[string]string{"application_name": "feedmill", "client_encoding": "UTF8"}
+	conn.ConnectTimeout = c.ConnectTimeout
+	conn.DialFunc = c.Dial
+	conn.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
+	conn.Fallbacks = nil
+	conn.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: 5 * time.Second}
+	}
+	if err := protect(conn, c); err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(c.MaxConns)
+	config.MaxConnIdleTime = time.Minute
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // poolers in between know no prepared statements
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return &server{
+		pool:    pool,
+		address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
+		user:    c.User, name: conn.Database,
+		timeout: c.StatementTimeout,
+	}, nil
+}
+
+// protect sets TLS as the words of libpq have it.
+func protect(conn *pgconn.Config, c database.Config) error {
+	secure := &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
+	conn.TLSConfig = secure
+	switch c.TLS {
+	case "disable":
+		conn.TLSConfig = nil
+	case "", "prefer":
+		secure.InsecureSkipVerify = true
+		conn.Fallbacks = []*pgconn.FallbackConfig{{Host: conn.Host, Port: conn.Port}}
+	case "require":
+		secure.InsecureSkipVerify = true
+	case "verify-ca":
+		secure.InsecureSkipVerify = true
+		secure.VerifyConnection = verifyAuthority
+	case "verify-full":
+	default:
+		return feedmill.Invalid("The connection is not right.", feedmill.Fault{
+			Pointer: "/sslmode", Detail: "must be one of disable, prefer, require, verify-ca and verify-full",
+		})
+	}
+	return nil
+}
+
+// verifyAuthority checks who vouches for the server, and not its name.
+func verifyAuthority(state tls.ConnectionState) error {
+	among := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
+	for _, c := range state.PeerCertificates[1:] {
+		among.Intermediates.AddCert(c)
+	}
+	_, err := state.PeerCertificates[0].Verify(among)
+	return err
+}

@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// Read runs the statement of a tree, and does the rest.
+func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (database.Done, error) {
+	plan := query.NewPlan(tree, &t.sql)
+	var done database.Done
+	err := t.read(ctx, func(conn *pgx.Conn) (err error) {
+		done, err = t.run(ctx, conn, plan, out)
+		return err
+	})
+	return done, err
+}
+
+func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out database.Rows) (database.Done, error) {
+	columns := make([]feedmill.Column, len(plan.Fetched))
+	for i, e := range plan.Fetched {
+		columns[i] = e.Type()
+		columns[i].Name = e.Column.Name
+	}
+	warnings, err := t.measure(ctx, conn, plan, columns)
+	if err != nil {
+		return database.Done{}, err
+	}
+	finish := database.NewFinish(plan, out)
+	if err := finish.Columns(ctx, columns); err != nil {
+		return database.Done{}, err
+	}
+	builders, err := t.fetch(ctx, conn, plan, columns, finish)
+	if err != nil {
+		return database.Done{}, err
+	}
+	done, err := finish.End(ctx)
+	done.Warnings = warnings
+	for i, b := range builders {
+		done.Warnings = append(done.Warnings, b.Warnings(columns[i].Name)...)
+	}
+	return done, err
+}
+
+// fetch runs the statement and hands on its rows.
+func (t *table) fetch(ctx context.Context, conn *pgx.Conn, plan *query.Plan, columns []feedmill.Column, to *database.Finish) ([]*database.Builder, error) {
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	result := conn.PgConn().ExecParams(running, plan.SQL, parameters(plan.Args), nil, nil, binaryFormat)
+	builders := make([]*database.Builder, len(columns))
+	readers := make([]reader, len(columns))
+	for i, description := range result.FieldDescriptions() {
+		read, ok := newReader(columns[i].Type, description.DataTypeOID)
+		if !ok {
+			cancel()
+			_, _ = result.Close()
+			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The column %q of %q has another type than when the view was described.", columns[i].Name, t.view), nil)
+		}
+		readers[i], builders[i] = read, database.NewBuilder(columns[i])
+	}
+	var stopped error
+	rows := 0
+	for stopped == nil && result.NextRow() {
+		full := false
+		for i, value := range result.Values() {
+			b := builders[i]
+			if value == nil {
+				b.Null()
+			} else if err := readers[i](b, value); err != nil {
+				stopped = fmt.Errorf("the column %q: %w", columns[i].Name, err)
+				break
+			}
+			full = full || b.Full()
+		}
+		rows++
+		if full && stopped == nil {
+			stopped, rows = to.Rows(ctx, take(builders)), 0
+		}
+	}
+	if stopped != nil {
+		cancel() // the server is not to send the rest
+	}
+	_, err := result.Close()
+	switch {
+	case errors.Is(stopped, database.ErrEnough):
+		return builders, nil
+	case stopped != nil:
+		return nil, stopped
+	case err != nil:
+		return nil, t.failure(ctx, err, t.view)
+	}
+	if rows > 0 {
+		if err := to.Rows(ctx, take(builders)); err != nil && !errors.Is(err, database.ErrEnough) {
+			return nil, err
+		}
+	}
+	return builders, nil
+}
+
+var binaryFormat = []int16{1}
+
+// parameters are the values as the protocol takes them, in the format of texts.
+func parameters(args []string) [][]byte {
+	values := make([][]byte, len(args))
+	for i, text := range args {
+		values[i] = []byte(text)
+	}
+	return values
+}
+
+func take(builders []*database.Builder) []columnar.Vector {
+	run := make([]columnar.Vector, len(builders))
+	for i, b := range builders {
+		run[i] = b.Take()
+	}
+	return run
+}
+
+// measure finds how many digits the decimals have that the database does not
+// bound, over the rows that will be fetched. It is of the same transaction, so
+// that they are the same rows.
+func (t *table) measure(ctx context.Context, conn *pgx.Conn, plan *query.Plan, columns []feedmill.Column) ([]feedmill.Warning, error) {
+	var asked []string
+	var open []int
+	for i := range columns {
+		if columns[i].Type == columnar.TypeDecimal && columns[i].Precision == 0 {
+			f := "f" + strconv.Itoa(i)
+			finite := " FILTER (WHERE " + f + " < CAST('NaN' AS numeric))"
+			if t.sql.Infinity {
+				finite = " FILTER (WHERE " + f + " > CAST('-Infinity' AS numeric) AND " + f + " < CAST('Infinity' AS numeric))"
+			}
+			asked = append(asked, "coalesce(max(scale(trim_scale("+f+")))"+finite+", 0)", "coalesce(max(char_length(CAST(trunc(abs("+f+")) AS text)))"+finite+", 1)")
+			open = append(open, i)
+		}
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	result := conn.PgConn().ExecParams(ctx, "SELECT "+strings.Join(asked, ", ")+" FROM ("+plan.SQL+") AS q", parameters(plan.Args), nil, nil, nil).Read()
+	if result.Err != nil {
+		return nil, t.failure(ctx, result.Err, t.view)
+	}
+	var warnings []feedmill.Warning
+	for k, i := range open {
+		scale, err := strconv.Atoi(string(result.Rows[0][2*k]))
+		whole, err2 := strconv.Atoi(string(result.Rows[0][2*k+1]))
+		if err := errors.Join(err, err2); err != nil {
+			return nil, err
+		}
+		c := &columns[i]
+		switch {
+		case scale+whole <= columnar.NarrowDigits:
+			c.Precision, c.Scale = columnar.NarrowDigits, scale
+		case scale+whole <= columnar.WideDigits:
+			c.Precision, c.Scale = columnar.WideDigits, scale
+		default:
+			c.Type = columnar.TypeNumber
+			warnings = append(warnings, feedmill.Warning{
+				Code: feedmill.WarnDigits, Column: c.Name, Count: 1,
+				Detail: fmt.Sprintf("numbers of up to %d digits before the point and %d after it are more than the 38 that a decimal has, so the column is of numbers, which have about 16", whole, scale),
+			})
+		}
+	}
+	return warnings, nil
+}

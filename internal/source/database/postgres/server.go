@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// server is a database with its connections.
+type server struct {
+	pool    *pgxpool.Pool
+	address string
+	user    string
+	name    string
+	timeout time.Duration
+}
+
+// Close ends the connections.
+func (s *server) Close() error {
+	s.pool.Close()
+	return nil
+}
+
+// Ping asks for nothing.
+func (s *server) Ping(ctx context.Context) error {
+	return s.read(ctx, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SELECT 1")
+		return err
+	})
+}
+
+// read calls a function with a connection in a transaction that may only read and
+// sees one state of the database.
+func (s *server) read(ctx context.Context, fn func(*pgx.Conn) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return s.failure(ctx, err, "")
+	}
+	defer conn.Release()
+	begin := []string{
+		"SET default_transaction_read_only = on",
+		"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+		"SET LOCAL statement_timeout = " + strconv.FormatInt(s.timeout.Milliseconds(), 10),
+		"SET LOCAL intervalstyle = 'iso_8601'",
+		"SET LOCAL extra_float_digits = 1",
+	}
+	if err := exec(ctx, conn.Conn(), begin); err != nil {
+		return s.failure(ctx, err, "")
+	}
+	err = fn(conn.Conn())
+	// A connection that is still good is given back without its transaction; the
+	// pool closes the others.
+	if !conn.Conn().IsClosed() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if failure := exec(end, conn.Conn(), []string{"ROLLBACK"}); failure != nil {
+			_ = conn.Conn().Close(end)
+		}
+	}
+	return err
+}
+
+// exec runs statements that have no parameters, in one round.
+func exec(ctx context.Context, conn *pgx.Conn, statements []string) error {
+	_, err := conn.PgConn().Exec(ctx, strings.Join(statements, "; ")).ReadAll()
+	return err
+}
+
+const selectViews = `
+SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END,
+       coalesce(obj_description(c.oid, 'pg_class'), ''), c.relkind::text, c.reltuples::int8
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_t%'
+      AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
+ORDER BY n.nspname <> current_schema(), n.nspname COLLATE "C", c.relname COLLATE "C"`
+
+var kinds = map[string]database.ViewKind{
+	"r": database.KindTable, "p": database.KindTable, "v": database.KindView,
+	"m": database.KindMaterializedView, "f": database.KindForeignTable,
+}
+
+// Views lists the tables and views of all schemas.
+func (s *server) Views(ctx context.Context) ([]database.View, error) {
+	var views []database.View
+	err := s.read(ctx, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, selectViews)
+		if err != nil {
+			return s.failure(ctx, err, "")
+		}
+		views, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v database.View, err error) {
+			var kind string
+			err = row.Scan(&v.Name, &v.Description, &kind, &v.RowEstimate)
+			v.Kind, v.Label = kinds[kind], database.FirstLine(v.Description)
+			if kind == "v" {
+				v.RowEstimate = -1 // nobody counts them
+			}
+			return v, err
+		})
+		return s.failure(ctx, err, "")
+	})
+	return views, err
+}
+
+// Table describes a view.
+func (s *server) Table(ctx context.Context, view string) (database.Table, error) {
+	t := &table{server: s, view: view}
+	if !strings.Contains(view, "\x00") { // no name has that, and no parameter may
+		err := s.read(ctx, func(conn *pgx.Conn) error { return t.describe(ctx, conn) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(t.fields) > 0 {
+		return t, nil
+	}
+	views, err := s.Views(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(views))
+	for i := range views {
+		names[i] = views[i].Name
+	}
+	return nil, database.NoView(view, names)
+}
+
+// where says which database it is, without a secret.
+func (s *server) where() string { return fmt.Sprintf("the database %q at %s", s.name, s.address) }

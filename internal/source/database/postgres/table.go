@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+	dialect "github.com/feedmill/feedmill/internal/query/postgres"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// table is a view as it was described.
+type table struct {
+	*server
+	view   string
+	sql    dialect.Table
+	fields []database.Field
+}
+
+const selectRelation = `
+SELECT c.oid, n.nspname, c.relname, current_setting('server_version_num')::int4 >= 140000, current_setting('server_encoding') = 'UTF8'
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END = $1
+      AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_t%'
+      AND has_schema_privilege(n.oid, 'USAGE')
+ORDER BY n.nspname <> current_schema() LIMIT 1`
+
+const selectColumns = `
+SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, coalesce(b.oid, t.oid), coalesce(b.typname, t.typname)::text,
+       coalesce(b.typtype, t.typtype)::text, coalesce(b.typcategory, t.typcategory)::text,
+       CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END, coalesce(col_description(a.attrelid, a.attnum), ''),
+       coalesce(NOT l.collisdeterministic, false)
+FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+     LEFT JOIN pg_catalog.pg_type b ON t.typtype = 'd' AND b.oid = t.typbasetype
+     LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+ORDER BY a.attnum`
+
+// describe asks for the columns. There are none where there is no such view.
+func (t *table) describe(ctx context.Context, conn *pgx.Conn) error {
+	var relation uint32
+	err := conn.QueryRow(ctx, selectRelation, t.view).Scan(&relation, &t.sql.Schema, &t.sql.Name, &t.sql.Infinity, &t.sql.UTF8)
+	if err == pgx.ErrNoRows {
+		return nil
+	}
+	if err != nil {
+		return t.failure(ctx, err, t.view)
+	}
+	rows, err := conn.Query(ctx, selectColumns, relation)
+	if err != nil {
+		return t.failure(ctx, err, t.view)
+	}
+	for rows.Next() {
+		var c native
+		err := rows.Scan(&c.name, &c.shown, &c.notNull, &c.oid, &c.typeName, &c.kind, &c.category, &c.modifier, &c.comment, &c.loose)
+		if err != nil {
+			rows.Close()
+			return t.failure(ctx, err, t.view)
+		}
+		t.add(c)
+	}
+	if err := rows.Err(); err != nil {
+		return t.failure(ctx, err, t.view)
+	}
+	if len(t.fields) == 0 {
+		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q may read no column of %q.", t.user, t.view), nil)
+	}
+	for i := range t.fields {
+		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
+	}
+	return nil
+}
+
+// native is a column as the catalogue has it, with the type below a domain.
+type native struct {
+	name, shown    string
+	notNull        bool
+	oid            uint32
+	typeName       string
+	kind, category string
+	modifier       int32
+	comment        string
+	loose          bool
+}
+
+// add adds a column of the type that stands for its own.
+//
+//	bool                                        boolean
+//	int2, int4, int8, oid                       integer
+//	float4, float8                              number
+//	numeric(p, s)                               decimal
+//	numeric without bounds, or with more than 38 digits
+//	                                            decimal with the digits that the values have,
+//	                                            or number where those are more than 38
+//	date                                        date
+//	timestamp, taken for UTC, and timestamptz   timestamp
+//	json, jsonb, arrays, composite types        json
+//	bytea                                       text in base64
+//	everything else                             text, as PostgreSQL writes it
+func (t *table) add(c native) {
+	f := database.Field{Native: c.shown, Label: database.FirstLine(c.comment)}
+	f.Name, f.SourceName, f.Description, f.Nullable = c.name, c.name, c.comment, !c.notNull
+	kind := dialect.Cast
+	f.Type = columnar.TypeText
+	switch c.oid {
+	case pgtype.TextOID, pgtype.VarcharOID:
+		kind = dialect.Text
+	case pgtype.ByteaOID:
+		kind, f.Format = dialect.Bytes, "base64"
+	case pgtype.BoolOID:
+		kind, f.Type = dialect.Boolean, columnar.TypeBoolean
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID:
+		kind, f.Type = dialect.Integer, columnar.TypeInteger
+	case pgtype.Float4OID, pgtype.Float8OID:
+		kind, f.Type = dialect.Float, columnar.TypeNumber
+	case pgtype.NumericOID:
+		kind, f.Type = dialect.Numeric, columnar.TypeDecimal
+		f.Precision, f.Scale = numericDigits(c.modifier)
+	case pgtype.DateOID:
+		kind, f.Type = dialect.Date, columnar.TypeDate
+	case pgtype.TimestampOID:
+		kind, f.Type = dialect.Timestamp, columnar.TypeTimestamp
+	case pgtype.TimestamptzOID:
+		kind, f.Type = dialect.TimestampTZ, columnar.TypeTimestamp
+	case pgtype.JSONOID, pgtype.JSONBOID:
+		kind, f.Type = dialect.JSON, columnar.TypeJSON
+	default:
+		if c.category == "A" || c.kind == "c" {
+			kind, f.Type = dialect.ToJSON, columnar.TypeJSON
+		}
+	}
+	t.fields = append(t.fields, f)
+	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: c.name, Kind: kind, Loose: c.loose})
+}
+
+// numericDigits reads the modifier of a numeric. Without bounds that a column can
+// have too, both are 0.
+func numericDigits(modifier int32) (precision, scale int) {
+	if modifier < 4 {
+		return 0, 0
+	}
+	precision = int((modifier-4)>>16) & 0xffff
+	scale = int((modifier-4)&0x7ff^1024) - 1024 // eleven bits with a sign
+	if precision > columnar.WideDigits || scale < 0 || scale > precision {
+		return 0, 0
+	}
+	return precision, scale
+}
+
+// Fields are the columns.
+func (t *table) Fields() []database.Field { return t.fields }
+
+// Explain is the statement.
+func (t *table) Explain(tree *query.Tree) database.Explanation {
+	return database.Explain(query.NewPlan(tree, &t.sql))
+}
