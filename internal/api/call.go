@@ -83,6 +83,10 @@ func (a *answer) set(key, value string) { a.header = append(a.header, [2]string{
 func (a answer) write(w http.ResponseWriter) {
 	h := w.Header()
 	for _, kv := range a.header {
+		if kv[0] == "Vary" {
+			h.Add(kv[0], kv[1])
+			continue
+		}
 		h.Set(kv[0], kv[1])
 	}
 	if a.contentType != "" {

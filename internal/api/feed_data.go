@@ -50,6 +50,7 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 		return answer{}, inSentences(err)
 	}
 	a := answer{status: http.StatusOK, contentType: format.contentType}
+	coding := c.coding(format)
 	etag := c.rowsTag(v, format, q.Limit)
 	a.set("ETag", etag)
 	a.set("Vary", "Accept")
@@ -61,16 +62,17 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 	if format.extension != "" {
 		a.set("Content-Disposition", attachment(f.Name, format.extension))
 	}
+	a.coded(coding)
 	if c.r.Method == http.MethodHead {
 		// Rows that are streamed have no length, which is not a length of 0.
 		a.stream = func(context.Context, http.ResponseWriter) {}
 		return a, nil
 	}
-	return s.sendRows(c, a, v, q, format)
+	return s.sendRows(c, a, v, q, format, coding)
 }
 
 // sendRows begins to read, and answers with the rows as they come.
-func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.Query, format outputFormat) (answer, error) {
+func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.Query, format outputFormat, coding string) (answer, error) {
 	rows, err := s.Feeds.Rows(c.ctx(), v, q, format.name, c.query["cursor"])
 	if err != nil {
 		return answer{}, inSentences(err)
@@ -81,26 +83,29 @@ func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.
 		next.Set("version", strconv.FormatInt(v.Number, 10))
 		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), next.Encode()))
 	}
-	a.stream = func(_ context.Context, w http.ResponseWriter) { s.streamRows(c, rows, w) }
+	a.stream = func(_ context.Context, w http.ResponseWriter) { s.streamRows(c, rows, w, coding) }
 	return a, nil
 }
 
 // streamRows sends rows as they come. Where they break off so does the
 // connection, so that nobody takes the part for the whole.
-func (s *Server) streamRows(c *call, rows feedmill.FeedRows, w http.ResponseWriter) {
+func (s *Server) streamRows(c *call, rows feedmill.FeedRows, w http.ResponseWriter, coding string) {
 	defer rows.Close()
 	c.begun()
 	control := http.NewResponseController(w)
+	out := compress(deadlined{w, func() {
+		control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // a recorder in a test has none
+	}}, coding)
 	buf := make([]byte, chunkBytes)
 	for {
 		n, err := rows.Read(buf)
 		if n > 0 {
-			control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // a recorder in a test has none
-			if _, err := w.Write(buf[:n]); err != nil {
+			if _, err := out.Write(buf[:n]); err != nil {
 				return // the client went away
 			}
 		}
 		if err == io.EOF { // and not an error that wraps it
+			_ = out.Close() // where that fails the client went away
 			return
 		}
 		if err != nil {
@@ -145,12 +150,15 @@ func (s *Server) feedVersion(c *call, number int64) (feedmill.Feed, feedmill.Fee
 }
 
 // rowsTag is the same for the same bytes: it is of the version and what its
-// columns are called, the format and all that was asked for.
+// columns are called, the format and all that was asked for. It is the same in every
+// content coding: parts of rows that are coded are not to be had, so nobody can put
+// together what does not belong together.
 func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, limit int64) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %d %s %s %d", v.Feed, v.Number, v.ContentHash, format.name, limit)
 	for i := range v.Columns {
-		fmt.Fprintf(h, " %q %s", v.Columns[i].Name, v.Columns[i].Type)
+		c := &v.Columns[i]
+		fmt.Fprintf(h, " %q %s %t %d", c.Name, c.Type, c.Hidden, c.Position)
 	}
 	for _, name := range []string{"fields", "sort", "cursor"} {
 		fmt.Fprintf(h, " %q", c.query[name])

@@ -21,13 +21,15 @@ type outputFormat struct {
 	extension string
 	// paged says that rows come in pages unless more are asked for.
 	paged bool
+	// text says that the rows are text, which is sent compressed to who takes that.
+	text bool
 }
 
 // outputFormats has the formats, of which the first is for those who do not mind.
 var outputFormats = []outputFormat{
-	{name: "json", contentType: "application/json", types: []string{"application/json"}, paged: true},
-	{name: "ndjson", contentType: "application/x-ndjson", types: []string{"application/x-ndjson", "application/ndjson", "application/jsonl"}},
-	{name: "csv", contentType: "text/csv; charset=utf-8; header=present", types: []string{"text/csv"}, extension: ".csv"},
+	{name: "json", contentType: "application/json", types: []string{"application/json"}, paged: true, text: true},
+	{name: "ndjson", contentType: "application/x-ndjson", types: []string{"application/x-ndjson", "application/ndjson", "application/jsonl"}, text: true},
+	{name: "csv", contentType: "text/csv; charset=utf-8; header=present", types: []string{"text/csv"}, extension: ".csv", text: true},
 	{name: "xlsx", contentType: workbookType, types: []string{workbookType}, extension: ".xlsx"},
 	{name: "parquet", contentType: "application/vnd.apache.parquet", types: []string{"application/vnd.apache.parquet"}, extension: ".parquet"},
 	{name: "arrow", contentType: "application/vnd.apache.arrow.stream", types: []string{"application/vnd.apache.arrow.stream"}, extension: ".arrows"},

@@ -33,5 +33,7 @@ func (s *Server) queryFeed(c *call) (answer, error) {
 	if format.extension != "" {
 		a.set("Content-Disposition", attachment(f.Name, format.extension))
 	}
-	return s.sendRows(c, a, v, q, format)
+	coding := c.coding(format)
+	a.coded(coding)
+	return s.sendRows(c, a, v, q, format, coding)
 }

@@ -35,7 +35,7 @@ func (s *Server) listRejects(c *call) (answer, error) {
 		a := answer{status: http.StatusOK, contentType: "application/x-ndjson"}
 		a.set("Vary", "Accept")
 		a.stream = func(_ context.Context, w http.ResponseWriter) {
-			s.streamRows(c, feedmill.FeedRows{ReadCloser: rows}, w)
+			s.streamRows(c, feedmill.FeedRows{ReadCloser: rows}, w, "")
 		}
 		if c.r.Method == http.MethodHead {
 			return a, rows.Close()

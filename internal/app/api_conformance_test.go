@@ -48,10 +48,11 @@ var specials = map[string]special{
 	"replaySubscription": {examplesOnly: true},
 	"createListener":     {examplesOnly: true},
 	// What is read as another format than it is can turn out to be no data.
-	"createDataFeed":  {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode", "sheet", "entry", "sourceOf", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
-	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode", "sheet", "entry"}, feedmill.ReadingOptionNames...), allow: []int{422}},
-	"replaceDataFeed": {data: true, undrawn: append([]string{"path", "explode", "sheet", "entry", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
+	"createDataFeed":  {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode", "sheet", "entry", "columns", "sourceOf", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
+	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode", "sheet", "entry", "columns"}, feedmill.ReadingOptionNames...), allow: []int{422}},
+	"replaceDataFeed": {data: true, undrawn: append([]string{"path", "explode", "sheet", "entry", "columns", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
 	"changeDataFeed":  {examplesOnly: true},
+	"changeColumns":   {examplesOnly: true, allow: []int{422}},
 	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version", "csv"}},
 	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version", "csv"}},
 }

@@ -29,6 +29,9 @@ func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Quer
 	if err != nil {
 		return feedmill.FeedRows{}, err
 	}
+	if err := m.refuseNumericText(ctx, v, q); err != nil {
+		return feedmill.FeedRows{}, err
+	}
 	read := func(ctx context.Context, out io.Writer) (lake.Page, error) {
 		return m.Reader.Read(ctx, lakeVersion(v), q, wire.Format(format), after, out)
 	}
