@@ -83,6 +83,7 @@ const (
 	WarnHeader         = "renamed-column"     // a name is blank, repeated or too long
 	WarnNoHeader       = "no-header"          // the first record is data, so the columns are numbered
 	WarnKeys           = "duplicate-key"      // an object has a key twice; the last one counts
+	WarnShape          = "unshaped-table"     // a table whose rows are no objects, in a document that is too long to make objects of them
 	WarnRecords        = "other-records"      // there are records elsewhere in the document, too
 	WarnCell           = "error-cell"         // a spreadsheet's error value, which is null
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden

@@ -59,9 +59,11 @@ type PageReading struct {
 	// order, as records of nested objects name it. It is empty for none.
 	Watch string
 	See   func(text []byte)
-	// Reshape makes an object a line of the records of a page, nil where they are
-	// read as they are.
-	Reshape func(context.Context, FetchedPage) ([]byte, error)
+	// Reshape writes an object a line for each of the records of a page, where it
+	// reports true; other pages are read as they are, with the columns that Columns
+	// says. It is nil where all are.
+	Reshape func(context.Context, FetchedPage, io.Writer) (bool, error)
+	Columns PageColumns
 	// Missing says what is wrong with the first page where it has no records,
 	// nil for nothing. It may be nil itself.
 	Missing func(FetchedPage) error
@@ -79,6 +81,20 @@ type FetchedPage struct {
 	Body *io.SectionReader
 	// With are columns that every record of the page gets.
 	With []PageColumn
+}
+
+// PageColumns says which of the columns of pages a table has, and what it calls them.
+type PageColumns struct {
+	// Pick are columns that come first, and Only says that there are no others.
+	Pick []PickedColumn
+	Only bool
+}
+
+// PickedColumn is a column of a name, which the pages call otherwise. Text says that it
+// is to be text, whatever its values look like.
+type PickedColumn struct {
+	Name, From string
+	Text       bool
 }
 
 // PageColumn is a column that all records of a page have in common.

@@ -247,7 +247,11 @@ func addPageJSON(lines bool) func(context.Context, pageReader, pageData) (page, 
 
 func addPageXML(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
 	p := pages.(*tablePages)
-	table, err := xml.Open(ctx, in.data, xml.Options{Path: p.options.Path, Explode: p.options.Explode, Temp: p.options.Temp})
+	options := p.options.xmlOptions()
+	if found := p.found.Path; options.Path == "" && found.By == feedmill.ByFound && strings.HasPrefix(found.Value, "/") {
+		options.Path, options.Remembered = found.Value, true
+	}
+	table, err := xml.Open(ctx, in.data, options)
 	if err != nil {
 		return nil, nil, err
 	}

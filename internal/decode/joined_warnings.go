@@ -9,8 +9,8 @@ import (
 // maxPageWarnings is how many different warnings about pages are kept.
 const maxPageWarnings = 200
 
-// joinedWarnings are those of several pages.
-type joinedWarnings struct {
+// JoinedWarnings are those of several pages: what is the same in some of them is one.
+type JoinedWarnings struct {
 	all  []feedmill.Warning
 	page []int // where each was first
 	at   map[joinedKey]int
@@ -19,9 +19,9 @@ type joinedWarnings struct {
 // joinedKey is what the warnings have in common that become one.
 type joinedKey struct{ code, column string }
 
-// add takes in the warnings of a page. That it has no records is none: a page
+// Add takes in the warnings of a page. That it has no records is none: a page
 // may have none.
-func (j *joinedWarnings) add(page int, warnings []feedmill.Warning) {
+func (j *JoinedWarnings) Add(page int, warnings []feedmill.Warning) {
 	if j.at == nil {
 		j.at = make(map[joinedKey]int)
 	}
@@ -40,9 +40,9 @@ func (j *joinedWarnings) add(page int, warnings []feedmill.Warning) {
 	}
 }
 
-// list is all warnings. Where there are several pages, each says in which it was
+// List is all warnings. Where there are several pages, each says in which it was
 // first.
-func (j *joinedWarnings) list(several bool) []feedmill.Warning {
+func (j *JoinedWarnings) List(several bool) []feedmill.Warning {
 	var out []feedmill.Warning
 	for i, w := range j.all {
 		if several {

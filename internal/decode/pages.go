@@ -32,12 +32,15 @@ type Pages struct {
 	family  *family
 	reader  pageReader
 
+	// arranged is which columns the table has of those of the pages.
+	arranged arrangement
+
 	pages    []pagePart
 	added    int
 	blocks   int
 	rows     int64
 	bytes    int64
-	warnings joinedWarnings
+	warnings JoinedWarnings
 	failed   error
 }
 
@@ -74,6 +77,8 @@ type page interface {
 type pagePart struct {
 	page
 	first, blocks int
+	// place is how its cells become those of the table, nil where they are.
+	place *placing
 }
 
 // NewPages begins a table. The records of each page are given to each as they are
@@ -84,27 +89,34 @@ func NewPages(options Options, each func(*columnar.Cells) error) *Pages {
 }
 
 // Watch has every text of a column told to see, one at a time and in any order,
-// while the pages are read. Nulls are left out. It is called before the first page.
+// while the pages are read. Nulls are left out. It is called before the first page;
+// with an empty name nobody looks any more.
 func (p *Pages) Watch(name string, see func(text []byte)) {
-	p.watch = &watch{name: name, see: see}
+	if p.watch = nil; name != "" {
+		p.watch = &watch{name: name, see: see}
+	}
 }
 
 // Add reads the next page, in one of the formats that come in pages, and returns
 // how many records it has. A page may have none, and may be empty. The page must be
 // readable for as long as the table is. After an error no page can be added.
 func (p *Pages) Add(ctx context.Context, format string, data Source) (rows int64, err error) {
+	return p.read(ctx, format, data, nil)
+}
+
+func (p *Pages) read(ctx context.Context, format string, data Source, place *placing) (rows int64, err error) {
 	if p.failed != nil {
 		return 0, p.failed
 	}
 	p.added++
-	rows, err = p.add(ctx, format, data)
+	rows, err = p.add(ctx, format, data, place)
 	if err != nil {
 		p.failed = inPage(p.added, err)
 	}
 	return rows, p.failed
 }
 
-func (p *Pages) add(ctx context.Context, name string, data Source) (int64, error) {
+func (p *Pages) add(ctx context.Context, name string, data Source, place *placing) (int64, error) {
 	f, err := formatNamed(name)
 	if err != nil || f.family == nil {
 		return 0, notInPages(name)
@@ -116,7 +128,7 @@ func (p *Pages) add(ctx context.Context, name string, data Source) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	added, warnings, err := f.addPage(ctx, reader, pageData{data: data, first: p.rows, before: p.bytes, each: p.watched(reader)})
+	added, warnings, err := f.addPage(ctx, reader, pageData{data: data, first: p.rows, before: p.bytes, each: p.watched(reader, place)})
 	p.bytes += data.Size()
 	if errors.Is(err, input.ErrNoData) {
 		return 0, nil
@@ -125,8 +137,8 @@ func (p *Pages) add(ctx context.Context, name string, data Source) (int64, error
 		return 0, err
 	}
 	p.family, p.reader = f.family, reader
-	p.warnings.add(p.added, warnings)
-	return added.Rows(), p.append(added)
+	p.warnings.Add(p.added, warnings)
+	return added.Rows(), p.append(added, place)
 }
 
 // readerOf is what the pages of a family have in common, from the first of them on.
@@ -149,13 +161,13 @@ func notInPages(name string) error {
 }
 
 // append adds a page that was read to the table.
-func (p *Pages) append(added page) error {
+func (p *Pages) append(added page, place *placing) error {
 	p.rows += added.Rows()
-	if err := input.CheckCells(p.rows, p.reader.Width(), input.MaxEmptyCells, p.bytes); err != nil {
+	if err := input.CheckCells(p.rows, max(p.reader.Width(), len(p.arranged.names)), input.MaxEmptyCells, p.bytes); err != nil {
 		return err
 	}
 	if blocks := added.Blocks(); blocks > 0 {
-		p.pages = append(p.pages, pagePart{added, p.blocks, blocks})
+		p.pages = append(p.pages, pagePart{added, p.blocks, blocks, place})
 		p.blocks += blocks
 	}
 	return nil
@@ -177,6 +189,9 @@ func (p *Pages) Names() []string {
 	if p.reader == nil {
 		return nil
 	}
+	if p.arranged.used {
+		return slices.Clone(p.arranged.names)
+	}
 	return p.reader.Names()
 }
 
@@ -186,7 +201,7 @@ func (p *Pages) Rows() int64 { return p.rows }
 // Warnings is what was noticed in all pages so far: what is the same in several
 // of them is one warning.
 func (p *Pages) Warnings() ([]feedmill.Warning, error) {
-	out := p.warnings.list(p.added > 1)
+	out := p.warnings.List(p.added > 1)
 	if p.rows == 0 {
 		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "there are no records"})
 	}
@@ -222,7 +237,7 @@ func (p *Pages) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 	for ; from < to; at++ {
 		page := &p.pages[at]
 		end := min(to, page.first+page.blocks)
-		if err := page.Read(ctx, from-page.first, end-page.first, fn); err != nil {
+		if err := page.Read(ctx, from-page.first, end-page.first, page.place.of(fn)); err != nil {
 			return fmt.Errorf("read a page again: %w", err)
 		}
 		from = end

@@ -35,7 +35,7 @@ func (p *tablePages) Found() feedmill.Findings { return p.found }
 // add takes a page that was opened in, and gives its records to each.
 func (p *tablePages) add(ctx context.Context, table Table, in pageData) (page, []feedmill.Warning, error) {
 	t := &tablePage{Table: table, first: in.first}
-	if len(p.names) == 0 {
+	if len(p.names) == 0 || p.found.Path.By == feedmill.ByAssumed {
 		p.found = table.Found()
 	}
 	if err := p.place(t); err != nil {

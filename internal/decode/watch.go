@@ -14,13 +14,17 @@ type watch struct {
 }
 
 // watched is each after the texts of the column that is watched were seen.
-func (p *Pages) watched(reader pageReader) func(*columnar.Cells) error {
+func (p *Pages) watched(reader pageReader, place *placing) func(*columnar.Cells) error {
+	each := p.each
+	if place != nil {
+		place.reader, each = reader, place.of(each)
+	}
 	if p.watch == nil {
-		return p.each
+		return each
 	}
 	return func(cells *columnar.Cells) error {
 		p.watch.seeRun(cells, reader.Column(p.watch.name))
-		return p.each(cells)
+		return each(cells)
 	}
 }
 

@@ -36,12 +36,16 @@ type fetchedTable struct {
 	missing   func(feedmill.FetchedPage) error
 	watched   bool // somebody wants to see the texts of a column of the pages
 	text      bool // every column is to be text
-	reshape   func(context.Context, feedmill.FetchedPage) ([]byte, error)
+	reshape   func(context.Context, feedmill.FetchedPage, io.Writer) (bool, error)
 	anew      *pageFile
 	pages     *decode.Pages
 	inference *model.Inference
 	typed     *typedTable
-	failed    error
+	// named are the warnings about the names of columns that have types, and joined
+	// those about the pages.
+	named  []feedmill.Warning
+	joined decode.JoinedWarnings
+	failed error
 	// notModified says that the source has nothing new.
 	notModified bool
 }
@@ -106,11 +110,20 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int
 // addPage adds a page to a table, and returns how many records it has.
 func (f *fetching) addPage(ctx context.Context, t *fetchedTable, format string, p feedmill.FetchedPage) (int64, error) {
 	if t.reshape != nil {
-		body, err := f.reshaped(ctx, t, p)
+		page := p
+		page.Format = format
+		body, err := f.reshaped(ctx, t, page)
 		if err != nil {
 			return 0, err
 		}
-		return t.pages.Add(ctx, format, body)
+		if body != nil {
+			t.pages.Watch("", nil) // It was seen in what the rows are made of.
+			return t.pages.Add(ctx, "ndjson", body)
+		}
+		if decode.IsTyped(format) {
+			return 0, refusePage(p, "unsupported-format", "it is %s, which has columns and types of its own: leave out columns and each.include", format)
+		}
+		return t.pages.AddWith(ctx, format, p.Body, p.With)
 	}
 	if decode.IsTyped(format) {
 		return f.addTypedPage(ctx, t, format, p)

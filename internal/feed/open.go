@@ -29,6 +29,9 @@ func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) *de
 	if r.Watch != "" {
 		pages.Watch(r.Watch, r.See)
 	}
+	if r.Reshape != nil {
+		pages.Arrange(r.Columns)
+	}
 	return pages
 }
 

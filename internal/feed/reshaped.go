@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,12 +17,9 @@ type pageFile struct {
 	end int64
 }
 
-// reshaped makes a page anew, in a file of the table's own.
+// reshaped makes a page anew, in a file of the table's own. It returns nil where the
+// page is to be read as it is.
 func (f *fetching) reshaped(ctx context.Context, t *fetchedTable, p feedmill.FetchedPage) (*io.SectionReader, error) {
-	text, err := t.reshape(ctx, p)
-	if err != nil {
-		return nil, err
-	}
 	if t.anew == nil {
 		file, err := unnamed(f.mill.Temp)
 		if err != nil {
@@ -30,11 +28,31 @@ func (f *fetching) reshaped(ctx context.Context, t *fetchedTable, p feedmill.Fet
 		t.anew = &pageFile{File: file}
 	}
 	at := t.anew.end
-	if _, err := t.anew.WriteAt(text, at); err != nil {
-		return nil, fmt.Errorf("spool: %w", err)
+	out := &spoolWriter{to: io.NewOffsetWriter(t.anew, at)}
+	buffer := bufio.NewWriterSize(out, 256<<10)
+	anew, err := t.reshape(ctx, p, buffer)
+	if err == nil {
+		err = buffer.Flush()
 	}
-	t.anew.end += int64(len(text))
-	return io.NewSectionReader(t.anew, at, int64(len(text))), nil
+	if err != nil || !anew {
+		return nil, err
+	}
+	t.anew.end += out.written
+	return io.NewSectionReader(t.anew, at, out.written), nil
+}
+
+// spoolWriter counts what it writes.
+type spoolWriter struct {
+	to      io.Writer
+	written int64
+}
+
+func (w *spoolWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if w.written += int64(n); err != nil {
+		err = fmt.Errorf("spool: %w", err)
+	}
+	return n, err
 }
 
 // unnamed makes a file that is gone with this process, whatever becomes of it.

@@ -119,7 +119,9 @@ func (f *fetching) addTypedPage(ctx context.Context, t *fetchedTable, format str
 	defer table.Close()
 	columns := table.Columns()
 	if t.typed == nil {
-		t.typed = f.mill.beginTyped(ctx, t.loading, columns)
+		// The page is of a part of the fetch, and what is written outlives that.
+		t.typed = f.mill.beginTyped(context.WithoutCancel(ctx), t.loading, columns)
+		t.named = t.typed.warnings
 	} else if !slices.EqualFunc(t.typed.columns, columns, sameColumn) {
 		return 0, refusePage(p, "mixed-columns", "its columns are not those of the pages before it")
 	}
@@ -132,7 +134,8 @@ func (f *fetching) addTypedPage(ctx context.Context, t *fetchedTable, format str
 			return 0, err
 		}
 	}
-	t.typed.warnings = append(t.typed.warnings, table.Warnings(t.typed.columns)...)
+	t.joined.Add(p.Number, table.Warnings(t.typed.columns))
+	t.typed.warnings = slices.Concat(t.named, t.joined.List(p.Number > 1))
 	return t.typed.rows - before, nil
 }
 

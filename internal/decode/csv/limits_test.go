@@ -67,6 +67,10 @@ func TestCSVLimits(t *testing.T) {
 	fewMissing.missing = 1 << 22
 	cases := append(limitCases(&small), []limitCase{
 		{
+			"lines in quotes", strings.Repeat("\"a,b,c\"\n\"1,2,3\"\n", 1000), strings.Repeat("\"1,2,3\"\n", 2000) + "\"" + strings.Repeat("x", int(3*small.record)) + "\"\n",
+			"record-too-long", "line 2001 is longer", &small,
+		},
+		{
 			"columns", names(input.MaxColumns) + strings.Repeat("1,", input.MaxColumns-1) + "1\n", names(input.MaxColumns + 1),
 			"too-many-columns", "more than 10000 fields", &usual,
 		},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -24,11 +25,12 @@ func (c *Table) unwrapLines(ctx context.Context, options Options, spool *input.S
 	written, err := spool.Write(func(w io.Writer) error {
 		in := bufio.NewReaderSize(input.NewContextReader(ctx, io.NewSectionReader(c.text, 0, c.end)), 256<<10)
 		out := bufio.NewWriterSize(w, 256<<10)
-		for {
-			line, err := in.ReadBytes('\n')
+		for number := 1; ; {
+			line, err := readLine(in, c.limits.record)
 			if int64(len(line)) > c.limits.record {
-				return input.Refuse("record-too-long", "a line is longer than %d bytes", c.limits.record)
+				return input.Refuse("record-too-long", "line %d is longer than %d bytes", number, c.limits.record)
 			}
+			number++
 			if _, err := out.Write(unwrapped(line)); err != nil {
 				return err
 			}
@@ -51,6 +53,18 @@ func (c *Table) unwrapLines(ctx context.Context, options Options, spool *input.S
 	c.text, c.end = text, text.Size()
 	c.warnings = append(c.warnings, feedmill.Warning{Code: feedmill.WarnLines, Count: 1, Detail: "every line is in quotes as if it were one field; they were taken off"})
 	return c.trimEnd()
+}
+
+// readLine reads a line with its end, or the beginning of one that is longer than a
+// limit.
+func readLine(in *bufio.Reader, limit int64) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) || int64(len(line)) > limit {
+			return line, err
+		}
+	}
 }
 
 // unwrapped is a line without the quotes around it.

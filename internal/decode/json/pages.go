@@ -100,25 +100,12 @@ const minPageBlock = 64 << 10
 // NDJSON.
 func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, before int64, each func(*columnar.Cells) error) (Page, []feedmill.Warning, error) {
 	workers := input.PageWorkers(data)
-	j := &Table{
-		source: source{
-			blockBytes: int(min(max(data.Size()/int64(2*workers), minPageBlock), usualBlockBytes)),
-			readBytes:  usualReadBytes,
-			limits:     &usual,
-		},
-		lines: lines, path: p.path, explode: p.explode, columns: p.columns, readers: p.readers,
-		base: first, bytesBefore: before, before: p.before, spool: p.spool,
+	j, err := p.open(ctx, data, lines, first, before)
+	if err != nil {
+		return Page{}, nil, err
 	}
-	if err := j.read(ctx, data); err != nil {
-		return Page{}, nil, j.refusal(err)
-	}
-	if !lines && j.src.Size() <= usualReadBytes {
-		workers, j.blockBytes, j.oneBlock = 1, usualBlockBytes, true
-	}
-	if !lines {
-		if err := p.locate(ctx, j); err != nil {
-			return Page{}, nil, j.refusal(err)
-		}
+	if j.oneBlock {
+		workers = 1
 	}
 	if err := j.readBlocks(ctx, workers, each); err != nil {
 		return Page{}, nil, err
@@ -130,6 +117,33 @@ func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, b
 	warnings, err := j.Warnings()
 	j.inMemory, j.summary = nil, summary{}
 	return Page{j}, warnings, err
+}
+
+// open finds the records of a page.
+func (p *Pages) open(ctx context.Context, data input.Source, lines bool, first, before int64) (*Table, error) {
+	workers := input.PageWorkers(data)
+	j := &Table{
+		source: source{
+			blockBytes: int(min(max(data.Size()/int64(2*workers), minPageBlock), usualBlockBytes)),
+			readBytes:  usualReadBytes,
+			limits:     &usual,
+		},
+		lines: lines, path: p.path, explode: p.explode, columns: p.columns, readers: p.readers,
+		base: first, bytesBefore: before, before: p.before, spool: p.spool,
+	}
+	if err := j.read(ctx, data); err != nil {
+		return nil, j.refusal(err)
+	}
+	if lines {
+		return j, nil
+	}
+	if j.src.Size() <= usualReadBytes {
+		j.blockBytes, j.oneBlock = usualBlockBytes, true
+	}
+	if err := p.locate(ctx, j); err != nil {
+		return nil, j.refusal(err)
+	}
+	return j, nil
 }
 
 // locate finds the records of a page.

@@ -38,6 +38,7 @@ const keyName = "_key"
 func (j *Table) reshape(ctx context.Context, place recordPlace) (bool, error) {
 	size := j.src.Size() - j.start
 	if size > int64(j.limits.tree) {
+		j.notes = append(j.notes, place.tooLarge(j.limits.tree))
 		return false, nil
 	}
 	// What is copied without a close look must be sound.
@@ -48,31 +49,36 @@ func (j *Table) reshape(ctx context.Context, place recordPlace) (bool, error) {
 	if err := input.ReadFull(j.src, data[:size], j.start); err != nil {
 		return false, fmt.Errorf("read JSON: %w", err)
 	}
-	t := &reshaper{data: data, size: int(size)}
+	t := &reshaper{ctx: ctx, data: data, size: int(size), left: maxReshaped(size)}
 	at, ok := t.follow(skipSpace(data, 0), place.steps[:len(place.steps)-1])
 	if !ok {
 		return false, nil
 	}
+	var write func()
 	switch place.shape {
 	case shapeArrays:
 		around := -1
 		if last := len(place.steps) - 2; last >= 0 {
 			around, _ = t.follow(skipSpace(data, 0), place.steps[:last])
 		}
-		ok = t.arrays(at, around)
+		write = t.arrays(at, around)
 	case shapeKeyed:
-		ok = t.keyed(at)
+		write = t.keyed(at)
 	}
-	if !ok || ctx.Err() != nil {
+	if write == nil || ctx.Err() != nil {
 		return false, ctx.Err()
 	}
 	written, err := j.spool.Write(func(w io.Writer) error {
-		out := bufio.NewWriter(w)
-		if _, err := out.Write(t.out); err != nil {
-			return err
+		t.out = bufio.NewWriterSize(w, 256<<10)
+		write()
+		if t.fault != nil {
+			return t.fault
 		}
-		return out.Flush()
+		return t.out.Flush()
 	})
+	if t.fault != nil {
+		err = t.fault
+	}
 	if err != nil {
 		return false, err
 	}
@@ -81,13 +87,36 @@ func (j *Table) reshape(ctx context.Context, place recordPlace) (bool, error) {
 	return true, nil
 }
 
+// maxReshaped is how many bytes the rows of a document can come to when they are
+// written as objects: each of them has all names.
+func maxReshaped(size int64) int64 { return 16*size + 64<<20 }
+
+// tooLarge says that a table in another shape is left as it is.
+func (p *recordPlace) tooLarge(limit int) feedmill.Warning {
+	what, instead := "the rows are arrays", "they are read as JSON in one column"
+	if p.shape == shapeKeyed {
+		what, instead = "the document is an object of objects", "it is read as one record"
+	}
+	return feedmill.Warning{
+		Code: feedmill.WarnShape, Count: 1,
+		Detail: fmt.Sprintf("%s, which a document of up to %d bytes is read as a table of; this one is longer, so %s; have the source write an object for each row, or CSV", what, limit, instead),
+	}
+}
+
 // reshaper writes a table as an array of objects.
 type reshaper struct {
+	ctx context.Context // of the one document that it is
 	// data has size bytes and zeros behind them.
 	data     []byte
 	size     int
-	out      []byte
 	warnings []feedmill.Warning
+
+	out *bufio.Writer
+	// begun says that the row has a member, left is how many bytes may still be
+	// written, and fault why no more are.
+	begun bool
+	left  int64
+	fault error
 }
 
 func skipSpace(data []byte, i int) int {
@@ -166,9 +195,9 @@ func (t *reshaper) follow(i int, steps []jsonpath.Step) (int, bool) {
 	return i, true
 }
 
-// arrays writes rows that are arrays. Around is the object that the array of them
-// is in, or -1.
-func (t *reshaper) arrays(at, around int) bool {
+// arrays returns what writes rows that are arrays, nil where they are no table.
+// Around is the object that the array of them is in, or -1.
+func (t *reshaper) arrays(at, around int) func() {
 	width, rows, fine := 0, 0, true
 	var first []string
 	header := true
@@ -184,14 +213,14 @@ func (t *reshaper) arrays(at, around int) bool {
 				first = append(first, name)
 			}
 			n++
-			return true
+			return n <= input.MaxColumns
 		})
 		width = max(width, n)
 		rows++
-		return true
+		return width <= input.MaxColumns
 	})
-	if !fine || rows == 0 || width == 0 || width > input.MaxColumns {
-		return false
+	if !fine || rows == 0 || width == 0 {
+		return nil
 	}
 	names, keys := t.besides(around, width, rows)
 	skip := 0
@@ -204,50 +233,83 @@ func (t *reshaper) arrays(at, around int) bool {
 			})
 		}
 	}
-	names = uniqueNames(names, width)
-	t.out = append(t.out, '[')
-	row := 0
-	t.children(at, func(_ []byte, start, _ int) bool {
-		if row++; row <= skip {
-			return true
-		}
-		t.open(row - skip)
-		if number := row - 1 - skip; number < len(keys) {
-			t.member(keyName, []byte(keys[number]))
-		}
-		column := 0
-		if t.data[start] == '[' {
-			t.children(start, func(_ []byte, s, e int) bool {
-				t.member(names[column], t.data[s:e])
-				column++
+	quoted := quotedNames(uniqueNames(names, width))
+	return func() {
+		row := 0
+		t.children(at, func(_ []byte, start, _ int) bool {
+			if row++; row <= skip {
 				return true
-			})
-		}
-		t.out = append(t.out, '}')
-		return true
-	})
-	t.out = append(t.out, ']')
-	return true
+			}
+			t.open(row - skip)
+			if number := row - 1 - skip; number < len(keys) {
+				t.member(quotedKey, t.data[keys[number]:t.end(int(keys[number]))])
+			}
+			column := 0
+			if t.data[start] == '[' {
+				t.children(start, func(_ []byte, s, e int) bool {
+					t.member(quoted[column], t.data[s:e])
+					column++
+					return true
+				})
+			}
+			return t.shut()
+		})
+		t.write("]")
+	}
 }
 
+var quotedKey = jstext.AppendString(nil, keyName)
+
+func quotedNames(names []string) [][]byte {
+	quoted := make([][]byte, len(names))
+	for i, name := range names {
+		quoted[i] = jstext.AppendString(nil, name)
+	}
+	return quoted
+}
+
+// open begins a row; the first one begins the table, too.
 func (t *reshaper) open(row int) {
-	if row > 1 {
-		t.out = append(t.out, ",\n"...)
+	before := ",\n{"
+	if row == 1 {
+		before = "[{"
 	}
-	t.out = append(t.out, '{')
+	t.write(before)
+	t.begun = false
 }
 
-func (t *reshaper) member(name string, value []byte) {
-	if t.out[len(t.out)-1] != '{' {
-		t.out = append(t.out, ',')
+// shut ends a row, and reports whether there can be another.
+func (t *reshaper) shut() bool {
+	t.write("}")
+	if t.fault == nil {
+		t.fault = t.ctx.Err()
 	}
-	t.out = append(jstext.AppendString(t.out, name), ':')
-	t.out = append(t.out, value...)
+	return t.fault == nil
 }
 
-// besides are the names of the columns that stand beside the rows, and the keys of
-// the rows, where there are any but their numbers.
-func (t *reshaper) besides(around, width, rows int) (names, keys []string) {
+// member adds a member, whose name is in quotes.
+func (t *reshaper) member(name, value []byte) {
+	if t.begun {
+		t.write(",")
+	}
+	t.begun = true
+	t.write(string(name))
+	t.write(":")
+	t.write(string(value))
+}
+
+// write writes a text. An error stays with the writer until its end.
+func (t *reshaper) write(text string) {
+	if t.left -= int64(len(text)); t.left < 0 {
+		t.fault = input.Refuse("document-too-large", "with their names the rows come to more than %d bytes; have the source write shorter names", maxReshaped(int64(t.size)))
+		return
+	}
+	_, _ = t.out.WriteString(text)
+}
+
+// besides are the names of the columns that stand beside the rows, and where the keys
+// of the rows are, where there are any but their numbers.
+func (t *reshaper) besides(around, width, rows int) (names []string, keys []int32) {
 	if around < 0 || t.data[around] != '{' {
 		return nil, nil
 	}
@@ -259,12 +321,12 @@ func (t *reshaper) besides(around, width, rows int) (names, keys []string) {
 				names = list
 			}
 		case "index":
-			var list []string
+			var list []int32
 			counting := true
 			t.children(start, func(_ []byte, s, e int) bool {
 				counting = counting && string(t.data[s:e]) == strconv.Itoa(len(list))
-				list = append(list, string(t.data[s:e]))
-				return true
+				list = append(list, int32(s))
+				return len(list) <= rows
 			})
 			if len(list) == rows && !counting {
 				keys = list
@@ -291,7 +353,7 @@ func (t *reshaper) listed(at int) (names []string) {
 			})
 		}
 		names = append(names, name)
-		return ok
+		return ok && len(names) <= input.MaxColumns
 	})
 	if !fine {
 		return nil

@@ -90,3 +90,30 @@ func TestRecordsStay(t *testing.T) {
 		}
 	}
 }
+
+// What the rows take when they are written as objects is bounded, and a document that is
+// too long to make objects of is read as it is, with a word.
+func TestShapesAreBounded(t *testing.T) {
+	name := strings.Repeat("n", 1000)
+	long := `[["` + name + `"]` + strings.Repeat(`,[1]`, 150_000) + `]`
+	_, err := Open(t.Context(), strings.NewReader(long), Options{Temp: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "shorter names") {
+		t.Error(err)
+	}
+	small := usual
+	small.tree = 30
+	for data, want := range map[string]string{`[["a","b"],[1,2],[3,4],[5,6],[7,8]]`: "rows are arrays", `{"AAPL":{"price":1},"MSFT":{"price":3}}`: "object of objects"} {
+		j, err := Open(t.Context(), strings.NewReader(data), Options{limits: &small})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readJSONRows(t, j, 1); err != nil {
+			t.Fatal(err)
+		}
+		warnings, err := j.Warnings()
+		if err != nil || len(warnings) != 1 || warnings[0].Code != "unshaped-table" || !strings.Contains(warnings[0].Detail, want) {
+			t.Errorf("%s: %+v %v", data, warnings, err)
+		}
+		_ = j.Close()
+	}
+}

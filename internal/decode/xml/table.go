@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -117,6 +118,9 @@ func (t *Table) open(ctx context.Context, options Options) error {
 		t.survey.locate()
 	}
 	t.records = t.survey.recordNodes()
+	if root := t.survey.document.children[0].path(); t.remembered && !strings.HasPrefix(t.path+"/", root+"/") {
+		return input.Refuse("records-moved", "the records of this feed were at %s, and the root of the document is %s; say with path where they are", t.path, root)
+	}
 	for _, n := range t.records {
 		if n.largest > maxRecordBytes {
 			return t.failAt(n.largestAt, "the record is longer than %d bytes; a path can say where smaller ones are", maxRecordBytes)
@@ -169,7 +173,8 @@ func (t *Table) Found() (f feedmill.Findings) {
 	case t.path != "":
 		f.Path = feedmill.Finding{Value: t.path, By: feedmill.BySet}
 	case len(t.records) == 1:
-		f.Path = feedmill.Found(t.records[0].path(), true)
+		// Where there is but one record it could be something around it, or in it.
+		f.Path = feedmill.Found(t.records[0].path(), t.records[0].repeats())
 	}
 	return f
 }

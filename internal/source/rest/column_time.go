@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // A column of dates or timestamps may say how the API writes them, in the words of
@@ -38,20 +36,21 @@ func (f timeFormat) readTime(text string) (time.Time, bool) {
 }
 
 // value is a value of the column as one of its type.
-func (c *picked) value(v strictjson.Value) (strictjson.Value, error) {
+func (c *picked) value(raw []byte) ([]byte, error) {
+	v := valueOf(raw)
 	if c.written == nil || v.Kind == 'n' {
-		return typed(v, c.as)
+		return typed(raw, c.as)
 	}
-	if text, ok := scalar(&v); ok {
+	text, ok := scalar(v)
+	if ok {
 		if at, ok := c.written.readTime(text); ok && at.Year() >= 0 && at.Year() <= 9999 {
 			if c.as == "date" {
-				return strictjson.String(at.Format(time.DateOnly)), nil
+				return quote(at.Format(time.DateOnly)), nil
 			}
-			return strictjson.String(at.Format("2006-01-02T15:04:05.999Z07:00")), nil
+			return quote(at.Format("2006-01-02T15:04:05.999Z07:00")), nil
 		}
 	}
-	text, _ := scalar(&v)
-	return v, fmt.Errorf("has the value %q, which is no %s written as its format says", shorten(text), c.as)
+	return nil, fmt.Errorf("has the value %q, which is no %s written as its format says", shorten(text), c.as)
 }
 
 // readFormat reads how a column's times are written.

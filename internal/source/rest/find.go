@@ -248,8 +248,7 @@ func fillTree(tree *jsonpath.Tree, d *jsontext.Decoder, depth int) error {
 				return err
 			}
 		}
-		kinds := map[jsontext.Kind]jsonpath.Kind{'n': jsonpath.Null, 't': jsonpath.True, 'f': jsonpath.False, '"': jsonpath.String, '0': jsonpath.Number}
-		return tree.Leaf(kinds[kind], text, end-len(raw), end)
+		return tree.Leaf(leafKind(kind), text, end-len(raw), end)
 	}
 	if depth > maxTreeDepth {
 		return fmt.Errorf("the JSON nests deeper than %d levels", maxTreeDepth)
@@ -282,3 +281,17 @@ func fillTree(tree *jsonpath.Tree, d *jsontext.Decoder, depth int) error {
 }
 
 const maxTreeDepth = 1000
+
+func leafKind(kind jsontext.Kind) jsonpath.Kind {
+	switch kind {
+	case 't':
+		return jsonpath.True
+	case 'f':
+		return jsonpath.False
+	case '"':
+		return jsonpath.String
+	case '0':
+		return jsonpath.Number
+	}
+	return jsonpath.Null
+}

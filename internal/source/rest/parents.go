@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
@@ -172,7 +174,7 @@ func (r *run) listParents(ctx context.Context, add func(*strictjson.Value) error
 	inner := *r
 	inner.spec, inner.from, inner.stage, inner.lanes = &spec, position{}, nil, [maxParallel]*lane{}
 	inner.result, inner.requests = Result{}, 0
-	inner.sink = parentSink{list.path, add}
+	inner.sink = parentSink{list.path, filepath.Dir(r.job.Spool.Name()), add}
 	// How the records of the children are counted and read says nothing of the parents.
 	inner.job.Count, inner.job.Format, inner.job.Entry = nil, "", ""
 	l := &lane{file: r.job.Spool} // the pages of parents are not staged
@@ -187,14 +189,21 @@ func (r *run) listParents(ctx context.Context, add func(*strictjson.Value) error
 
 // parentSink makes parents of the records of pages.
 type parentSink struct {
-	path *jsonpath.Path
-	add  func(*strictjson.Value) error
+	path   *jsonpath.Path
+	folder string // for temporary files
+	add    func(*strictjson.Value) error
 }
 
 // Page takes one page.
 func (p parentSink) Page(ctx context.Context, page feedmill.FetchedPage) (rows []int64, err error) {
 	records := int64(0)
-	err = eachRecord(ctx, page.Body, page.Body.Size(), p.path, func(raw []byte) error {
+	path := ""
+	if p.path != nil {
+		path = p.path.String()
+	}
+	spool := input.NewSpool(p.folder)
+	defer func() { err = errors.Join(err, spool.Close()) }()
+	err = eachRecord(ctx, page, path, spool, func(raw []byte) error {
 		v, err := parseDocument(raw)
 		if err != nil {
 			return err

@@ -199,6 +199,11 @@ func readResponse(o *object) Response {
 	r.Entry, _ = response.text("entry")
 	r.MissingEmpty = response.choice("missing", "fail", "fail", "empty") == "empty"
 	response.RefuseUnknown()
+	if format != "auto" && format != "json" && format != "ndjson" {
+		for _, fault := range r.tabularFaults() {
+			o.r.faults.Note(fault.Pointer, fault.Detail)
+		}
+	}
 	return r
 }
 

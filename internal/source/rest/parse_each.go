@@ -114,8 +114,8 @@ func (o *object) readShape(response *object) (s shape) {
 		c.as = in.choice("type", "", "text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json")
 		c.readFormat(in)
 		if c.path != nil {
-			if own := columnOf(c.path); !strings.Contains(own, ".") {
-				c.own = own
+			if steps, ok := c.path.Steps(); ok && len(steps) == 1 {
+				c.own, _ = steps[0].Name()
 			}
 		}
 		in.RefuseUnknown()

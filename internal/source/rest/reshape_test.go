@@ -2,6 +2,8 @@ package rest
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -46,6 +48,25 @@ func TestReshape(t *testing.T) {
 			`{"day":"2026-01-02","USD":1.1} {"day":"2026-01-03","USD":1.2}`, "",
 		},
 		{
+			"where the records are found", `"columns":[{"name":"n","path":"$.id"}]`,
+			`{"errors":[{"code":1}],"meta":{"tags":[{"a":1}]},"data":{"items":[{"id":1,"x":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},{"id":2,"x":"b"}]}}`,
+			`{"n":1,"x":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"} {"n":2,"x":"b"}`, "",
+		},
+		{
+			"a table in another shape", `"columns":[{"name":"n","path":"$.id"}]`, `{"columns":["id","x"],"data":[[1,"a"],[2,"b"]]}`, `{"n":1,"x":"a"} {"n":2,"x":"b"}`, "",
+		},
+		{
+			"an object of objects", `"response":{"keyAs":"who"}`, `{"ada":{"n":1},"max":{"n":2}}`, `{"who":"ada","n":1} {"who":"max","n":2}`, "",
+		},
+		{
+			"names that stand twice", `"response":{"path":"$.r[*]","names":["$.h[*]"],"values":["$[*]"]}`, `{"h":["a","a","",null],"r":[[1,2,3,4,5]]}`,
+			`{"a":1,"a_2":2,"column_3":3,"column_4":4,"column_5":5}`, "",
+		},
+		{
+			"what spans lines", `"columns":[{"name":"n","path":"$.n"}]`, "[{\"n\":{\n\"a\":[\n1]},\"m\":1,\"m\":2}]", `{"n":{"a":[1]},"m":1,"m":2}`, "",
+		},
+		{"no JSON", `"columns":[{"name":"n","path":"$.n"}]`, `[{"n":tru}]`, "", "column"},
+		{
 			"members that are values", `"response":{"path":"$.rates.*","keyAs":"currency"}`, `{"rates":{"USD":1.1}}`, `{"currency":"USD","value":1.1}`, "",
 		},
 	} {
@@ -55,9 +76,33 @@ func TestReshape(t *testing.T) {
 			continue
 		}
 		body := io.NewSectionReader(bytes.NewReader([]byte(test.page)), 0, int64(len(test.page)))
-		got, err := d.Response.reshape(t.Context(), feedmill.FetchedPage{Number: 1, Format: "json", Body: body}, nil)
-		if text := strings.Join(strings.Fields(strings.ReplaceAll(string(got), " ", "_")), " "); failureOf(err) != test.failure || err == nil && text != test.want {
-			t.Errorf("%s: %s, %v", test.name, got, err)
+		r, err := d.Response.newReshaper(false, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
 		}
+		var got strings.Builder
+		err = r.page(t.Context(), feedmill.FetchedPage{Number: 1, Format: "json", Body: body}, &got)
+		if text := strings.Join(strings.Fields(strings.ReplaceAll(got.String(), " ", "_")), " "); failureOf(err) != test.failure || err == nil && text != test.want {
+			t.Errorf("%s: %s, %v", test.name, got.String(), err)
+		}
+	}
+}
+
+// What rows have of their names and parents is bounded by the page that they are of.
+func TestReshapedRowsAreBounded(t *testing.T) {
+	r, err := Response{Shape: &shape{keep: true}}.newReshaper(false, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := "[" + strings.Repeat("0,", 100_000) + "0]"
+	with := []feedmill.PageColumn{{Name: "x.y", JSON: []byte(`"` + strings.Repeat("a", 2000) + `"`)}}
+	body := io.NewSectionReader(strings.NewReader(page), 0, int64(len(page)))
+	if err := r.page(t.Context(), feedmill.FetchedPage{Number: 1, Format: "json", Body: body, With: with}, io.Discard); failureOf(err) != "data-too-large" {
+		t.Error(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.page(cancelled, feedmill.FetchedPage{Number: 1, Format: "json", Body: body}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

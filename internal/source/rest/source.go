@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/decode/jsonpath"
-	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // Source is HTTP APIs as places that feeds have their data from. Goroutines may
@@ -157,7 +155,11 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	var positions [][]byte
 	for i, feed := range f.Feeds {
 		_, _ = fmt.Fprintf(print, "%s\n%s\n%s\n", feed.ID, feed.Spec, feed.Position)
-		r, err := spec.reading(feed.Spec, &cursor)
+		response, err := ResponseOf(feed.Spec)
+		if err != nil {
+			return feedmill.Fetched{}, err
+		}
+		r, err := spec.reading(response, &cursor, f)
 		if err == nil {
 			err = sink.Read(feed.ID, r)
 		}
@@ -165,19 +167,14 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 			return feedmill.Fetched{}, err
 		}
 		if i == 0 {
-			if response, err := ResponseOf(feed.Spec); err == nil {
-				job.Entry = response.Entry
-			}
-			if job.Format = r.Format; r.Reshape != nil {
-				job.Format = "" // It is that of the rows, not of the pages.
-			}
+			job.Entry, job.Format = response.Entry, r.Format
 		}
 		positions = append(positions, feed.Position)
 	}
 	if job.Position, err = Earliest(positions...); err != nil {
 		return feedmill.Fetched{}, err
 	}
-	job.Count, job.CompareRows = spec.counting(f.Feeds), anyCompared(f.Feeds)
+	job.Count, job.CompareRows = spec.counting(f), anyCompared(f.Feeds)
 	job.Print = hex.EncodeToString(print.Sum(nil)[:16])
 	result, err := s.fetcher.Fetch(ctx, job, sink)
 	if err != nil {
@@ -204,67 +201,4 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		fetched.Again = slices.Repeat([]feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}, len(positions))
 	}
 	return fetched, nil
-}
-
-// counting counts records where the source counts them and rows are made of their
-// parts; it is nil where nothing is to be counted.
-func (s *Spec) counting(feeds []feedmill.Feed) func(context.Context, feedmill.FetchedPage) (int64, error) {
-	if s.pagination.kind != pagesOffset && s.pagination.total == nil {
-		return nil
-	}
-	for _, feed := range feeds {
-		response, err := ResponseOf(feed.Spec)
-		if err != nil || response.Explode == "" || response.Path == "" {
-			continue
-		}
-		path, err := jsonpath.Parse(response.Path)
-		if err != nil {
-			continue
-		}
-		return func(ctx context.Context, p feedmill.FetchedPage) (n int64, err error) {
-			err = eachRecord(ctx, p.Body, p.Body.Size(), path, func([]byte) error { n++; return nil })
-			return n, err
-		}
-	}
-	return nil
-}
-
-// reading is how the records of a feed are read, with the column of the cursor
-// watched.
-func (s *Spec) reading(feedSpec []byte, cursor *Cursor) (feedmill.PageReading, error) {
-	response, err := ResponseOf(feedSpec)
-	r := feedmill.PageReading{
-		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Sheet: response.Sheet, Text: response.Types == "text", ReadingOptions: response.Options},
-		List:    s.Paginated(), See: cursor.See,
-	}
-	if r.Format == "auto" {
-		r.Format = ""
-	}
-	if response.Path != "" && !response.MissingEmpty {
-		r.Missing = response.missing
-	}
-	r.Watch, _ = s.CursorColumn()
-	if response.Shape == nil && (s.each == nil || len(s.each.include) == 0) {
-		return r, err
-	}
-	// What the rows are made of is looked at before they are.
-	column := r.Watch
-	var see func(*strictjson.Value)
-	if column != "" {
-		see = func(record *strictjson.Value) {
-			if v := member(record, column); v != nil {
-				if text, ok := scalar(v); ok {
-					cursor.See([]byte(text))
-				}
-			}
-		}
-	}
-	if response.Shape == nil {
-		response.Shape = &shape{keep: true}
-	}
-	r.Format, r.Path, r.Watch = "ndjson", "", ""
-	r.Reshape = func(ctx context.Context, p feedmill.FetchedPage) ([]byte, error) {
-		return response.reshape(ctx, p, see)
-	}
-	return r, err
 }

@@ -1,0 +1,133 @@
+package rest
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode"
+)
+
+// reading is how the records of a feed are read, with the column of the cursor
+// watched.
+func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (feedmill.PageReading, error) {
+	r := feedmill.PageReading{
+		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Sheet: response.Sheet, Text: response.Types == "text", ReadingOptions: response.Options},
+		List:    s.Paginated(), See: cursor.See,
+	}
+	if r.Format == "auto" {
+		r.Format = ""
+	}
+	if response.Path != "" && !response.MissingEmpty {
+		r.Missing = response.missing
+	}
+	r.Watch, _ = s.CursorColumn()
+	if response.Shape == nil && (s.each == nil || len(s.each.include) == 0) {
+		return r, nil
+	}
+	if response.Shape == nil {
+		response.Shape = &shape{keep: true}
+	}
+	reshaper, err := response.newReshaper(r.List, filepath.Dir(f.Spool.Name()))
+	if err != nil {
+		return r, err
+	}
+	if f.Close != nil {
+		*f.Close = append(*f.Close, reshaper)
+	}
+	if r.Watch != "" {
+		// What the rows are made of is looked at before they are.
+		reshaper.cursor, reshaper.see = r.Watch, cursor.See
+	}
+	if strings.HasPrefix(r.Path, "$") {
+		r.Path = "" // The reshaper follows it.
+	}
+	r.Columns = response.Shape.tabular()
+	r.Reshape = func(ctx context.Context, p feedmill.FetchedPage, out io.Writer) (bool, error) {
+		if p.Format == "json" || p.Format == "ndjson" {
+			return true, reshaper.page(ctx, p, out)
+		}
+		return false, response.checkTabular(p.Format)
+	}
+	return r, nil
+}
+
+// tabular is the shape as far as tables can have it whose columns have names already.
+func (s *shape) tabular() (t feedmill.PageColumns) {
+	t.Only = !s.keep
+	for _, c := range s.columns {
+		t.Pick = append(t.Pick, feedmill.PickedColumn{Name: c.name, From: columnOf(c.path), Text: c.as == "text"})
+	}
+	return t
+}
+
+// checkTabular refuses a page of a format that is no JSON where the definition of the
+// feed is for JSON.
+func (r Response) checkTabular(format string) error {
+	faults := r.tabularFaults()
+	if strings.HasPrefix(r.Path, "$") {
+		faults = append(faults, feedmill.Fault{Pointer: "/response/path", Detail: "This is a JSONPath."})
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return fail("wrong-content-type", nil, "The answer is %s. %s: %s", format, strings.ReplaceAll(faults[0].Pointer[1:], "/", "."), faults[0].Detail)
+}
+
+// tabularFaults are what of a response is not for pages that are no JSON.
+func (r Response) tabularFaults() (faults []feedmill.Fault) {
+	if r.Shape == nil {
+		return nil
+	}
+	note := func(pointer, detail string) {
+		faults = append(faults, feedmill.Fault{Pointer: pointer, Detail: detail})
+	}
+	if len(r.Shape.values) > 0 {
+		note("/response/names", "names and values are for JSON, where a table's names can stand beside its rows; leave them out.")
+	}
+	if r.Shape.keyAs != "" {
+		note("/response/keyAs", "keyAs is for JSON, whose records can be members of an object; leave it out.")
+	}
+	for i, c := range r.Shape.columns {
+		if c.path == nil {
+			continue // which is a fault of its own
+		}
+		at := "/columns/" + strconv.Itoa(i)
+		if columnOf(c.path) == "" {
+			note(at+"/path", "Outside of JSON a column is found by its name, such as $.amount or $['Net amount'].")
+		}
+		if c.as != "" && c.as != "text" {
+			note(at+"/type", "Outside of JSON values are typed by what they are; leave the type out, or say text.")
+		}
+	}
+	return faults
+}
+
+// counting counts records where the source counts them and rows are made of their
+// parts; it is nil where nothing is to be counted.
+func (s *Spec) counting(f feedmill.Fetch) func(context.Context, feedmill.FetchedPage) (int64, error) {
+	if s.pagination.kind != pagesOffset && s.pagination.total == nil {
+		return nil
+	}
+	for _, feed := range f.Feeds {
+		response, err := ResponseOf(feed.Spec)
+		if err != nil || response.Explode == "" {
+			continue
+		}
+		options := decode.Options{Path: response.Path, Temp: filepath.Dir(f.Spool.Name())}
+		return func(ctx context.Context, p feedmill.FetchedPage) (int64, error) {
+			table, err := decode.Open(ctx, p.Format, p.Body, options)
+			if err != nil {
+				return 0, err
+			}
+			defer table.Close()
+			err = table.Each(ctx, 1, func(*columnar.Cells) error { return nil })
+			return table.Rows(), err
+		}
+	}
+	return nil
+}
