@@ -27,6 +27,8 @@ const (
 	PrefixAttempt      = "att"
 	PrefixReplay       = "rpl"
 	PrefixAudit        = "aud"
+	// PrefixSession is only in the audit log.
+	PrefixSession = "ses"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -37,6 +37,7 @@ func TestClientCoversTheAPI(t *testing.T) {
 	c.HTTP.Transport = seen
 
 	calls := clientCalls(t, c)
+	maps.Copy(calls, sessionCalls(t, p, c))
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
 		t.Run(name, func(t *testing.T) {
 			if err := calls[name](t.Context()); err != nil {

@@ -47,7 +47,7 @@ func (s *Server) whileAdmitted(ctx context.Context, c *call, scope feedmill.Scop
 // stillAdmitted checks the credential of a call again. That it cannot be checked
 // at the moment is no reason to end anything.
 func (s *Server) stillAdmitted(ctx context.Context, c *call, scope feedmill.Scope) error {
-	who, err := s.Auth.Authenticate(ctx, c.r.Header.Get("Authorization"))
+	who, err := s.authenticate(ctx, c.r)
 	if err == nil && !who.Has(scope) {
 		err = feedmill.ErrForbidden
 	}

@@ -137,12 +137,14 @@ type Vault interface {
 
 // Options are the parts that a server is made of.
 type Options struct {
-	Store   Store
-	Auth    Authenticator
-	Vault   Vault
-	Log     *slog.Logger
-	Metrics *prometheus.Registry
-	Tracer  trace.Tracer
+	Store Store
+	Auth  Authenticator
+	// Sessions, where there are any, let the cookies of browsers in.
+	Sessions Sessions
+	Vault    Vault
+	Log      *slog.Logger
+	Metrics  *prometheus.Registry
+	Tracer   trace.Tracer
 
 	Publisher     Publisher
 	Subscriptions Subscriptions

@@ -176,18 +176,14 @@ const challenge = `Bearer realm="feedmill"`
 
 // admit checks the credential, its scope and its rate limit.
 func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (err error) {
-	given := c.r.Header.Values("Authorization")
-	if len(given) > 1 {
-		return &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: "The request has more than one Authorization header; send one."}
-	}
-	c.who, err = s.Auth.Authenticate(c.ctx(), strings.Join(given, ""))
-	if errors.Is(err, feedmill.ErrUnauthenticated) && hasToken(given) {
+	c.who, err = s.authenticate(c.ctx(), c.r)
+	if errors.Is(err, feedmill.ErrUnauthenticated) && hasToken(c.r.Header.Values("Authorization")) {
 		c.challenge = challenge + `, error="invalid_token"`
 	}
 	if err != nil {
 		return err
 	}
-	if !c.who.Has(scope) {
+	if scope != anyScope && !c.who.Has(scope) {
 		c.challenge = fmt.Sprintf(`%s, error="insufficient_scope", scope="%s"`, challenge, scope)
 		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
 	}

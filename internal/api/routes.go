@@ -52,6 +52,11 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId", "revoked"}, paged...), handle: s.listKeys},
 		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, action: "key.revoke", handle: s.revokeKey},
 
+		{method: "POST", path: "/sessions", action: "session.create", body: smallBody, handle: s.createSession},
+		{method: "PATCH", path: "/sessions/current", scope: anyScope, action: "session.move", body: smallBody, handle: s.moveSession},
+		{method: "DELETE", path: "/sessions/current", scope: anyScope, action: "session.delete", handle: s.endSession},
+		{method: "GET", path: "/me", scope: anyScope, handle: s.getMe},
+
 		{method: "GET", path: "/audit", scope: feedmill.ScopeAdmin, query: append([]string{"actor", "action", "resource", "since", "workspaceId"}, paged...), handle: s.listAudit},
 
 		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},

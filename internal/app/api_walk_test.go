@@ -80,6 +80,9 @@ func TestNobodyGetsInWithAWrongCredential(t *testing.T) {
 		if got := ask("-", nil, "?access_token="+good.Key+"&key="+good.Key); got.status != 401 {
 			t.Errorf("%s with a key in the query is answered %d: %s", op.id, got.status, got.body)
 		}
+		if op.scope == anyScope {
+			continue
+		}
 		got := ask(lacking[op.scope], nil, "")
 		if p := got.problem(t); got.status != 403 || !strings.Contains(p.Detail, `"`+op.scope+`"`) {
 			t.Errorf("%s without its scope is answered %d: %s", op.id, got.status, got.body)

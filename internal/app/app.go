@@ -48,6 +48,7 @@ type store interface {
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
+	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
 	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
 	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
 	Close() error
@@ -175,8 +176,9 @@ func (a *App) Close() error {
 func (a *App) RotateVault(ctx context.Context) error { return a.vault.Rotate(ctx) }
 
 // bootstrap makes the first workspace and key. It returns the key that was
-// made, or nothing where there is one already or the operator has chosen it.
-func (a *App) bootstrap(ctx context.Context) (made string, err error) {
+// made, with its id, or nothing where there is one already or the operator has
+// chosen it.
+func (a *App) bootstrap(ctx context.Context) (made string, id feedmill.ID, err error) {
 	w := newDefaultWorkspace()
 	k := feedmill.Key{ID: feedmill.NewID(feedmill.PrefixKey), Name: "first key", Scopes: feedmill.Scopes, CreatedAt: w.CreatedAt}
 	secret := a.config.BootstrapKey
@@ -188,12 +190,12 @@ func (a *App) bootstrap(ctx context.Context) (made string, err error) {
 	k.Hash = feedmill.HashKey(secret)
 	added, err := a.store.Bootstrap(ctx, w, k, a.config.BootstrapKey == "")
 	if err != nil {
-		return "", fmt.Errorf("making the first key: %w", err)
+		return "", "", fmt.Errorf("making the first key: %w", err)
 	}
 	if !added || a.config.BootstrapKey != "" {
-		return "", nil
+		return "", "", nil
 	}
-	return secret, nil
+	return secret, k.ID, nil
 }
 
 func newDefaultWorkspace() feedmill.Workspace {

@@ -38,6 +38,11 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 			n, err := a.store.ForgetResponses(ctx, now, step)
 			return n == step, err
 		})
+		a.sweep(ctx, "sessions", func(now time.Time) (bool, error) {
+			const step = 500
+			n, err := a.store.ForgetSessions(ctx, now.Add(-feedmill.SessionAge), step)
+			return n == step, err
+		})
 		a.sweep(ctx, "audit log", func(now time.Time) (bool, error) {
 			const step = 500
 			n, err := a.store.ForgetAudit(ctx, now.Add(-feedmill.AuditRetention), step)

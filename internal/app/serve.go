@@ -17,6 +17,7 @@ import (
 	"github.com/feedmill/feedmill/internal/auth"
 	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/serve"
+	"github.com/feedmill/feedmill/internal/ui"
 )
 
 const (
@@ -67,12 +68,13 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	defer func() { err = errors.Join(err, feeds.close()) }()
 	options := a.apiOptions(events, metrics)
 	options.Feeds = feeds
-	options.Auth, options.Tracer = who, traces.tracer
+	options.Auth, options.Sessions, options.Tracer = who, who, traces.tracer
 	endpoints := api.New(options)
 	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)
 	if err != nil {
 		return a.config.Wrong("corsOrigins", err)
 	}
+	handler = ui.New(ui.Options{API: endpoints, Version: version, Log: a.log}).Beside(handler)
 	var cert *serve.Certificate
 	if a.config.TLSCert != "" {
 		if cert, err = serve.NewCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {
@@ -84,7 +86,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		return fmt.Errorf("listening on %s: %w; name another address with --listen", a.config.Listen, err)
 	}
 	// The key is made when nothing can go wrong any more before it is shown.
-	made, err := a.bootstrap(ctx)
+	made, first, err := a.bootstrap(ctx)
 	if err != nil {
 		listener.Close()
 		return err
@@ -97,7 +99,11 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	// Else it would wait for them.
 	server.RegisterOnShutdown(events.listeners.Close)
 	server.RegisterOnShutdown(endpoints.Stop)
-	greet(out, version, address, a.config.Data, made)
+	hello := greeting{version: version, url: address, data: a.config.Data, key: made}
+	if made != "" {
+		hello.link = who.NewLink(first)
+	}
+	hello.print(out)
 
 	// The server and the dispatcher stop first, then what they stand on.
 	ctx, stop := context.WithCancel(ctx)
@@ -131,9 +137,14 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-func greet(out io.Writer, version, url, data, key string) {
-	fmt.Fprintf(out, "Feedmill %s is listening on %s (data in %s)\n", version, url, data)
-	if key == "" {
+// greeting is what the operator reads at the start. There is a key, and a link
+// that signs in with it once, at the first one.
+type greeting struct{ version, url, data, key, link string }
+
+func (g greeting) print(out io.Writer) {
+	fmt.Fprintf(out, "Feedmill %s is listening on %s (data in %s)\n", g.version, g.url, g.data)
+	if g.key == "" {
+		fmt.Fprintf(out, "Open %s/ui/ in a browser.\n", g.url)
 		return
 	}
 	fmt.Fprintf(out, `
@@ -141,11 +152,15 @@ Your admin key, shown this once:
 
   %s
 
-Three things to try:
+Open this in a browser; it signs you in, once:
+
+  %s/ui/first?link=%s
+
+Three more things to try:
 
   export FEEDMILL_API_KEY=%s
   curl -H "Authorization: Bearer $FEEDMILL_API_KEY" %s/keys
   curl %s/readyz          # and open %s/docs in a browser
 
-`, key, key, url, url, url)
+`, g.key, g.url, g.link, g.key, g.url, g.url, g.url)
 }

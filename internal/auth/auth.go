@@ -39,6 +39,7 @@ type Store interface {
 	// TouchKeys moves the last-used times of keys forward, never back, and
 	// passes over keys that are no longer there.
 	TouchKeys(ctx context.Context, used map[feedmill.ID]time.Time) error
+	Sessions
 }
 
 // Options is how an [Authenticator] is set up. Without an OIDCIssuer only API
@@ -74,6 +75,7 @@ type Authenticator struct {
 	logger   *slog.Logger
 	verified *cache
 	used     lastUsed
+	links    links
 }
 
 // New makes an Authenticator. It does not call the issuer: one that is down
@@ -159,6 +161,12 @@ func (a *Authenticator) key(ctx context.Context, credential string, hash feedmil
 	if err != nil {
 		return entry{}, fmt.Errorf("look up API key: %w", err)
 	}
+	return a.verify(ctx, key, read)
+}
+
+// verify finds out whether a key that was read at a time is still good, and for
+// what.
+func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.Time) (entry, error) {
 	if !key.RevokedAt.IsZero() {
 		return entry{}, refuse("The API key has been revoked. Ask an admin of the workspace for another.")
 	}

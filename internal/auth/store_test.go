@@ -14,6 +14,7 @@ import (
 
 // memStore keeps keys and workspaces in memory.
 type memStore struct {
+	memSessions
 	mu         sync.Mutex
 	keys       map[feedmill.KeyHash]feedmill.Key
 	workspaces []feedmill.Workspace

@@ -33,6 +33,7 @@ func Run(t *testing.T, e Engine) {
 		}{
 			{"workspaces", workspaceCases},
 			{"keys", keyCases},
+			{"sessions", sessionCases},
 			{"once", onceCases},
 			{"audit", auditCases},
 			{"vault", vaultCases},

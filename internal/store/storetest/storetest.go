@@ -25,6 +25,23 @@ type Store interface {
 	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
 	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 	TouchKeys(context.Context, map[feedmill.ID]time.Time) error
+	// KeyByID finds a key, revoked or not.
+	KeyByID(context.Context, feedmill.ID) (feedmill.Key, error)
+
+	CreateSession(context.Context, feedmill.Session) error
+	// SessionByToken finds the session whose token, present or former, has the
+	// hash.
+	SessionByToken(context.Context, feedmill.KeyHash) (feedmill.Session, error)
+	// RotateSession gives a session another token, unless it has another than
+	// from already, and reports whether it did.
+	RotateSession(ctx context.Context, id feedmill.ID, from, to feedmill.KeyHash, at time.Time) (bool, error)
+	// TouchSession moves when a session was seen last forward, never back.
+	TouchSession(ctx context.Context, id feedmill.ID, at time.Time) error
+	MoveSession(ctx context.Context, id, workspace feedmill.ID) error
+	DeleteSession(ctx context.Context, id feedmill.ID) error
+	// ForgetSessions removes up to limit sessions from before a time and
+	// reports how many.
+	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
 
 	KeepResponse(context.Context, feedmill.IdempotentResponse) error
 	// KeptResponse finds the response kept for an idempotency key of an owner,

@@ -1,0 +1,241 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Sessions are people who have signed in with a browser.
+type Sessions interface {
+	// AuthenticateSession returns who the token of a session stands for.
+	AuthenticateSession(ctx context.Context, token string) (feedmill.Principal, error)
+	// AuthenticateLink returns who a link that signs in once stands for.
+	AuthenticateLink(ctx context.Context, link string) (feedmill.Principal, error)
+	BeginSession(ctx context.Context, who feedmill.Principal) (token string, s feedmill.Session, err error)
+	// RenewSession reads a session, and returns another token where it is time
+	// for one.
+	RenewSession(ctx context.Context, token string) (renewed string, s feedmill.Session, err error)
+	MoveSession(ctx context.Context, token string, workspace feedmill.ID) error
+	EndSession(ctx context.Context, token string) error
+}
+
+// anyScope is for operations that every credential may use.
+const anyScope feedmill.Scope = "any"
+
+// sessionCookie is the name of the cookie that has the token of a session.
+const sessionCookie = "feedmill_session"
+
+// crossOrigin keeps the pages of others from using the cookie.
+var crossOrigin = http.NewCrossOriginProtection()
+
+// sessionToken is that of the request's cookie, empty where it has none.
+func sessionToken(r *http.Request) string {
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// authenticate finds out who makes a request: by its Authorization header, and
+// without one by the cookie of a session.
+func (s *Server) authenticate(ctx context.Context, r *http.Request) (feedmill.Principal, error) {
+	given := r.Header.Values("Authorization")
+	if len(given) > 1 {
+		return feedmill.Principal{}, &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: "The request has more than one Authorization header; send one."}
+	}
+	token := sessionToken(r)
+	if len(given) > 0 || token == "" || s.Sessions == nil {
+		return s.Auth.Authenticate(ctx, strings.Join(given, ""))
+	}
+	if err := sameOrigin(r); err != nil {
+		return feedmill.Principal{}, err
+	}
+	return s.Sessions.AuthenticateSession(ctx, token)
+}
+
+// sameOrigin refuses what a page of another origin sends.
+func sameOrigin(r *http.Request) error {
+	if crossOrigin.Check(r) != nil {
+		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "cross-origin", Detail: "A page of another origin made this request; a session is for the pages of this server alone."}
+	}
+	return nil
+}
+
+// setSession gives the browser the token of a session. Nothing that runs in a
+// page can read it.
+func (c *call) setSession(a *answer, token string) {
+	cookie := http.Cookie{
+		Name: sessionCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: c.r.TLS != nil || c.r.Header.Get("X-Forwarded-Proto") == "https", MaxAge: int(feedmill.SessionAge.Seconds()),
+	}
+	if token == "" {
+		cookie.MaxAge = -1
+	}
+	a.set("Set-Cookie", cookie.String())
+	a.set("Cache-Control", "no-store")
+}
+
+// meView is who makes a request.
+type meView struct {
+	// Key is the id of an API key, or Subject who a token is for.
+	Key       feedmill.ID      `json:"key,omitzero"`
+	Subject   string           `json:"subject,omitzero"`
+	Name      string           `json:"name"`
+	Scopes    []feedmill.Scope `json:"scopes"`
+	Workspace workspaceView    `json:"workspace"`
+	// AllWorkspaces says that the session can be moved to any of them.
+	AllWorkspaces bool         `json:"allWorkspaces"`
+	Session       *sessionView `json:"session"`
+}
+
+// sessionView is when a session ends: at all events, and without a request.
+type sessionView struct {
+	ExpiresAt timestamp `json:"expiresAt"`
+	IdleUntil timestamp `json:"idleUntil"`
+}
+
+func viewSession(s feedmill.Session) *sessionView {
+	return &sessionView{timestamp(s.CreatedAt.Add(feedmill.SessionAge)), timestamp(s.Ends())}
+}
+
+// me describes the caller.
+func (s *Server) me(c *call, session *sessionView) (meView, error) {
+	w, err := s.Store.WorkspaceByID(c.ctx(), c.who.Workspace)
+	if err != nil {
+		return meView{}, err
+	}
+	actor := c.who.Actor()
+	return meView{actor.Key, actor.Subject, actor.Name, c.who.Scopes, viewWorkspace(w), c.who.AllWorkspaces, session}, nil
+}
+
+// createSession signs in with an API key, or with a link that the server printed.
+func (s *Server) createSession(c *call) (answer, error) {
+	body, err := c.readObject()
+	if err != nil {
+		return answer{}, err
+	}
+	var key, link string
+	if f, ok := body.Get("key"); ok {
+		key, _ = f.Text()
+	}
+	if f, ok := body.Get("link"); ok {
+		link, _ = f.Text()
+	}
+	if (key == "") == (link == "") {
+		c.faults.Note("/key", "Give an API key, or the link that the first start printed.")
+	}
+	if err := c.finish(body); err != nil {
+		return answer{}, err
+	}
+	if err := sameOrigin(c.r); err != nil {
+		return answer{}, err
+	}
+	if key != "" {
+		c.who, err = s.Auth.Authenticate(c.ctx(), "Bearer "+key)
+	} else {
+		c.who, err = s.Sessions.AuthenticateLink(c.ctx(), link)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	known(c.ctx())
+	c.audited.Workspace, c.audited.Actor = c.who.Workspace, c.who.Actor()
+	token, session, err := s.Sessions.BeginSession(c.ctx(), c.who)
+	if err != nil {
+		return answer{}, err
+	}
+	view, err := s.me(c, viewSession(session))
+	if err != nil {
+		return answer{}, err
+	}
+	a := created("/sessions/current", view)
+	c.setSession(&a, token)
+	return a, nil
+}
+
+// getMe says who the caller is. A session gets another token here from time to time.
+func (s *Server) getMe(c *call) (answer, error) {
+	var session *sessionView
+	var renewed string
+	if token := sessionToken(c.r); token != "" && s.Sessions != nil && c.r.Header.Get("Authorization") == "" {
+		fresh, found, err := s.Sessions.RenewSession(c.ctx(), token)
+		if err != nil {
+			return answer{}, err
+		}
+		renewed, session = fresh, viewSession(found)
+	}
+	view, err := s.me(c, session)
+	if err != nil {
+		return answer{}, err
+	}
+	a := jsonAnswer(http.StatusOK, resource{resourceMeta{"/me"}, view})
+	if renewed != "" {
+		c.setSession(&a, renewed)
+	}
+	return a, nil
+}
+
+// errNoSession answers a change of a session by who has none.
+var errNoSession = &feedmill.Error{Kind: feedmill.ErrNotFound, Detail: "The request has no session; it was made with a credential of its own."}
+
+func (s *Server) session(c *call) (token string, err error) {
+	token = sessionToken(c.r)
+	if token == "" || s.Sessions == nil || c.r.Header.Get("Authorization") != "" {
+		return "", errNoSession
+	}
+	return token, nil
+}
+
+// moveSession has the session work in another workspace.
+func (s *Server) moveSession(c *call) (answer, error) {
+	body, err := c.readObject()
+	if err != nil {
+		return answer{}, err
+	}
+	var workspace string
+	if f, ok := body.Need("workspaceId"); ok {
+		workspace, _ = f.Text()
+	}
+	if err := c.finish(body); err != nil {
+		return answer{}, err
+	}
+	token, err := s.session(c)
+	if err != nil {
+		return answer{}, err
+	}
+	id, err := s.workspaceOf(c, workspace)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := s.Store.WorkspaceByID(c.ctx(), id); errors.Is(err, feedmill.ErrNotFound) {
+		return answer{}, noWorkspace(feedmill.Fault{Pointer: "/workspaceId"})
+	} else if err != nil {
+		return answer{}, err
+	}
+	if err := s.Sessions.MoveSession(c.ctx(), token, id); err != nil {
+		return answer{}, err
+	}
+	if c.who, err = s.Sessions.AuthenticateSession(c.ctx(), token); err != nil {
+		return answer{}, err
+	}
+	return s.getMe(c)
+}
+
+// endSession signs out.
+func (s *Server) endSession(c *call) (answer, error) {
+	token, err := s.session(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := s.Sessions.EndSession(c.ctx(), token); err != nil {
+		return answer{}, err
+	}
+	a := answer{status: http.StatusNoContent}
+	c.setSession(&a, "")
+	return a, nil
+}

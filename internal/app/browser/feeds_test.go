@@ -1,0 +1,31 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+const orders = "id,name,amount,day,zip\n1,Ann,12.50,2026-01-31,01234\n2,Bob,3,2026-02-28,98765\n"
+
+func TestFeedList(t *testing.T) {
+	c, key := workspace(t)
+	b := signedIn(t, key)
+	b.sees("Make your first feed")
+	b.accessible("feeds-empty")
+	upload(t, c, "Shop orders", "orders.csv", orders)
+	upload(t, c, "Bank statements", "bank.csv", orders)
+	upload(t, c, `<img src=x onerror="console.error('ran')">`, "hostile.csv", orders)
+	b.visit("/ui/feeds")
+	b.sees("3 feeds")
+	b.sees(`<img src=x onerror=`)
+	b.accessible("feeds")
+	b.do(chromedp.KeyEvent("/"))
+	b.wait(`document.activeElement.id === 'q'`)
+	b.do(chromedp.SetValue("#q", "shop"), chromedp.KeyEvent("\r"))
+	b.wait(`document.querySelectorAll('tbody tr').length === 1`)
+	b.visit("/ui/feeds?q=nothing-like-it")
+	b.sees("No feed is called “nothing-like-it”")
+	b.do(chromedp.KeyEvent("gf"))
+	b.wait(`location.search === '' && document.querySelectorAll('tbody tr').length === 3`)
+}

@@ -1,0 +1,73 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+var sessionCases = []testCase{
+	{name: "found by its token and by the one before", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		k := newKey(w.ID)
+		must(t, s.CreateKey(ctx, k, nil))
+		got, err := s.KeyByID(ctx, k.ID)
+		must(t, err)
+		if diff := cmp.Diff(k, got); diff != "" {
+			t.Errorf("the key (-want +got):\n%s", diff)
+		}
+		first, second := feedmill.HashKey("first"), feedmill.HashKey("second")
+		session := feedmill.Session{ID: feedmill.NewID(feedmill.PrefixSession), Workspace: w.ID, Key: k.ID, Token: first, CreatedAt: now(), RotatedAt: now(), SeenAt: now()}
+		must(t, s.CreateSession(ctx, session))
+		at := session.SeenAt.Add(time.Minute)
+		for i, want := range []bool{true, false} {
+			rotated, err := s.RotateSession(ctx, session.ID, first, second, at)
+			must(t, err)
+			if rotated != want {
+				t.Errorf("rotation %d: %v, want %v", i+1, rotated, want)
+			}
+		}
+		session.Token, session.Former, session.RotatedAt, session.SeenAt = second, first, at, at
+		must(t, s.TouchSession(ctx, session.ID, at.Add(-time.Second)))
+		for _, token := range []feedmill.KeyHash{first, second} {
+			found, err := s.SessionByToken(ctx, token)
+			must(t, err)
+			if diff := cmp.Diff(session, found); diff != "" {
+				t.Errorf("the session (-want +got):\n%s", diff)
+			}
+		}
+		other := newWorkspace(t, s)
+		must(t, s.MoveSession(ctx, session.ID, other.ID))
+		must(t, s.TouchSession(ctx, session.ID, at.Add(time.Hour)))
+		found, err := s.SessionByToken(ctx, second)
+		must(t, err)
+		if found.Workspace != other.ID || !found.SeenAt.Equal(at.Add(time.Hour)) {
+			t.Errorf("after a move and a touch it is %+v", found)
+		}
+		must(t, s.DeleteSession(ctx, session.ID))
+		want(t, s.DeleteSession(ctx, session.ID), feedmill.ErrNotFound)
+		_, err = s.SessionByToken(ctx, second)
+		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "forgotten when it is old", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		for i, name := range []string{"a", "b", "c"} {
+			at := now().Add(time.Duration(i) * time.Hour)
+			must(t, s.CreateSession(ctx, feedmill.Session{ID: feedmill.NewID(feedmill.PrefixSession), Workspace: w.ID, Key: "key_1", Token: feedmill.HashKey(name), CreatedAt: at, RotatedAt: at, SeenAt: at}))
+		}
+		for _, want := range []int64{1, 1, 0} {
+			n, err := s.ForgetSessions(ctx, now().Add(90*time.Minute), 1)
+			must(t, err)
+			if n != want {
+				t.Errorf("%d are forgotten, want %d", n, want)
+			}
+		}
+		_, err := s.SessionByToken(ctx, feedmill.HashKey("c"))
+		must(t, err)
+	}},
+}

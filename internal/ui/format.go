@@ -1,0 +1,193 @@
+package ui
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// functions are what templates call.
+func functions(a *assets) template.FuncMap {
+	return template.FuncMap{
+		"has":      hasPage,
+		"asset":    func(name string) string { return a.path + name },
+		"number":   func(n any) string { return number(whole(n)) },
+		"bytes":    byteSize,
+		"ago":      ago,
+		"until":    until,
+		"exact":    exact,
+		"iso":      func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") },
+		"took":     took,
+		"short":    short,
+		"plural":   func(n any, thing string) string { return plural(whole(n), thing) },
+		"percent":  percent,
+		"badge":    badgeOf,
+		"icon":     icon,
+		"dict":     dict,
+		"list":     func(items ...any) []any { return items },
+		"join":     strings.Join,
+		"add":      func(a, b int) int { return a + b },
+		"sentence": sentence,
+	}
+}
+
+// whole is a whole number of whatever type.
+func whole(n any) int64 {
+	switch n := n.(type) {
+	case int:
+		return int64(n)
+	case int64:
+		return n
+	case *int:
+		return int64(*n)
+	}
+	return 0
+}
+
+// thin parts groups of digits.
+const thin = "\u202f"
+
+// number writes a whole number in groups of three digits.
+func number[T int | int64](n T) string {
+	text := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + thin + text[i:]
+	}
+	return sign + text
+}
+
+// byteSize writes a size such as 12.4 MB.
+func byteSize(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + thin + "B"
+	}
+	size, units := float64(n), []string{"kB", "MB", "GB", "TB"}
+	for i, unit := range units {
+		size /= 1000
+		if size < 999.95 || i == len(units)-1 {
+			return strconv.FormatFloat(size, 'f', 1, 64) + thin + unit
+		}
+	}
+	return ""
+}
+
+// span writes how long a time is, in the unit that says most.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	case d < 60*24*time.Hour:
+		return plural(int(d.Hours()/24), "day")
+	case d < 730*24*time.Hour:
+		return plural(int(d.Hours()/24/30), "month")
+	}
+	return plural(int(d.Hours()/24/365), "year")
+}
+
+// plural writes a number of things.
+func plural[T int | int64](n T, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return number(n) + " " + thing
+}
+
+// ago is a time element for something in the past.
+func ago(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	text := "now"
+	if d := time.Since(t); d >= time.Second {
+		text = span(d) + " ago"
+	}
+	return timeElement(t, text, "ago")
+}
+
+// until is a time element for something to come.
+func until(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	text := "now"
+	if d := time.Until(t); d >= time.Second {
+		text = "in " + span(d)
+	}
+	return timeElement(t, text, "until")
+}
+
+// exact is a time element with the time itself.
+func exact(t time.Time) template.HTML {
+	if t.IsZero() {
+		return "–"
+	}
+	return timeElement(t, t.UTC().Format("2006-01-02 15:04:05")+" UTC", "exact")
+}
+
+// timeElement is what a script writes in the visitor's zone.
+func timeElement(t time.Time, text, kind string) template.HTML {
+	t = t.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s UTC" data-time="%s">%s</time>`,
+		t.Format("2006-01-02T15:04:05.000Z07:00"), t.Format("2006-01-02 15:04:05"), kind, template.HTMLEscapeString(text)))
+}
+
+// took writes milliseconds.
+func took(ms float64) string {
+	switch {
+	case ms < 1:
+		return strconv.FormatFloat(ms, 'f', 2, 64) + thin + "ms"
+	case ms < 10:
+		return strconv.FormatFloat(ms, 'f', 1, 64) + thin + "ms"
+	case ms < 1000:
+		return strconv.FormatFloat(math.Round(ms), 'f', 0, 64) + thin + "ms"
+	case ms < 60_000:
+		return strconv.FormatFloat(ms/1000, 'f', 2, 64) + thin + "s"
+	}
+	return span(time.Duration(ms * float64(time.Millisecond)))
+}
+
+// short is an id with its middle left out.
+func short(id string) string {
+	if len(id) < 18 {
+		return id
+	}
+	return id[:10] + "…" + id[len(id)-5:]
+}
+
+// percent writes a share.
+func percent(share float64) string {
+	text := strconv.FormatFloat(share*100, 'f', 2, 64)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + thin + "%"
+}
+
+// dict makes a map of names and values, for a partial.
+func dict(pairs ...any) map[string]any {
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	return m
+}
+
+// sentence is a text with a capital at its beginning and a stop at its end.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "…") {
+		text += "."
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

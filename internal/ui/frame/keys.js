@@ -1,0 +1,46 @@
+// The keyboard. Nothing of it works inside a field, but for Escape.
+let going = false;
+
+function typing(e) {
+  return e.target.closest?.('input,select,textarea,[contenteditable],.grid') || e.ctrlKey || e.metaKey || e.altKey;
+}
+
+function rowsOf() { return [...document.querySelectorAll('table.rows tbody tr[data-href]')]; }
+
+function step(by) {
+  const rows = rowsOf();
+  if (!rows.length) return;
+  const at = rows.findIndex((r) => r.contains(document.activeElement));
+  const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))];
+  next.querySelector('a')?.focus();
+}
+
+export function keys() {
+  document.addEventListener('keydown', (e) => {
+    if (e.key === 'Escape') {
+      document.querySelector('details.menu-box[open]')?.removeAttribute('open');
+      if (e.target.matches?.('input[type="search"]')) e.target.blur();
+      return;
+    }
+    if (typing(e)) return;
+    if (going) {
+      going = false;
+      const to = document.querySelector(`[data-go="${CSS.escape(e.key)}"]`);
+      if (to) { e.preventDefault(); to.click(); }
+      return;
+    }
+    const press = (selector) => { const it = document.querySelector(selector); if (it) { e.preventDefault(); it.click(); } };
+    switch (e.key) {
+      case 'g': going = true; setTimeout(() => { going = false; }, 1500); break;
+      case '/': { const s = document.querySelector('input[type="search"]'); if (s) { e.preventDefault(); s.focus(); s.select(); } break; }
+      case 'j': step(1); break;
+      case 'k': step(-1); break;
+      case 'n': press('[data-key="n"]'); break;
+      case 'r': press('[data-key="r"]'); break;
+      case '[': press('[data-key="older"]'); break;
+      case ']': press('[data-key="newer"]'); break;
+      case 'y': press('[data-key="y"]'); break;
+      case '?': press('[data-keys]'); break;
+    }
+  });
+}

@@ -1,0 +1,82 @@
+package ui
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// signInForm is the page on which a visitor gives a key.
+type signInForm struct {
+	Host, Next, Error, Note string
+}
+
+func showSignIn(v *visit) error {
+	return v.render(http.StatusOK, "signin", "Sign in", signInForm{Host: v.r.Host, Next: v.r.URL.Query().Get("next")})
+}
+
+func signIn(v *visit) error {
+	form := signInForm{Host: v.r.Host, Next: v.r.PostFormValue("next")}
+	_, err := v.api.SignIn(v.r.Context(), client.SignIn{Key: strings.TrimSpace(v.r.PostFormValue("key"))})
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status < 500 {
+		form.Error = "This key is not known here, or was revoked. Copy it whole, without spaces."
+		if v.r.PostFormValue("key") == "" {
+			form.Error = "Paste an API key. It begins with fm_."
+		}
+		return v.render(http.StatusUnprocessableEntity, "signin", "Sign in", form)
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect(local(form.Next))
+}
+
+// signInFirst signs in with the link that the first start has printed.
+func signInFirst(v *visit) error {
+	_, err := v.api.SignIn(v.r.Context(), client.SignIn{Link: v.r.URL.Query().Get("link")})
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status < 500 {
+		form := signInForm{Host: v.r.Host, Note: "This link was used already, or is too old. The key that was printed with it still works."}
+		return v.render(http.StatusUnprocessableEntity, "signin", "Sign in", form)
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect("/ui/")
+}
+
+func signOut(v *visit) error {
+	if err := v.api.SignOut(v.r.Context()); err != nil {
+		return err
+	}
+	return v.redirect("/ui/sign-in")
+}
+
+// local is a path to lead to if it is one of these pages; else their root.
+func local(path string) string {
+	if !strings.HasPrefix(path, "/ui/") || strings.ContainsAny(path, "\\\r\n") {
+		return "/ui/"
+	}
+	return path
+}
+
+// themeCookie has the theme that was chosen, where it is not the system's.
+const themeCookie = "feedmill_theme"
+
+func theme(r *http.Request) string {
+	if cookie, err := r.Cookie(themeCookie); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
+		return cookie.Value
+	}
+	return "auto"
+}
+
+// changeTheme keeps the theme that was chosen and leads back.
+func changeTheme(v *visit) error {
+	cookie := http.Cookie{Name: themeCookie, Value: v.r.PostFormValue("theme"), Path: "/ui/", SameSite: http.SameSiteLaxMode, HttpOnly: true, MaxAge: 365 * 24 * 3600}
+	if cookie.Value != "light" && cookie.Value != "dark" {
+		cookie.Value, cookie.MaxAge = "", -1
+	}
+	http.SetCookie(v.w, &cookie)
+	return v.redirect(local(v.r.PostFormValue("back")))
+}

@@ -1,0 +1,179 @@
+package ui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// visit is one request for a page.
+type visit struct {
+	s    *Server
+	w    http.ResponseWriter
+	r    *http.Request
+	api  *client.Client
+	over *transport
+	// me is who has signed in; nil on pages for everybody.
+	me    *client.Me
+	nonce string
+}
+
+// pageTimeout is how long a page may take, and uploadTimeout one to which a file
+// is sent.
+const (
+	pageTimeout   = 90 * time.Second
+	uploadTimeout = 30 * time.Minute
+)
+
+// open serves a page for everybody.
+func (s *Server) open(handle func(*visit) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		limit := pageTimeout
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+			limit = uploadTimeout
+		}
+		deadlines := http.NewResponseController(w) // a recorder in a test has none
+		if r.Body != http.NoBody {
+			deadlines.SetReadDeadline(time.Now().Add(limit))
+		}
+		deadlines.SetWriteDeadline(time.Now().Add(limit))
+		over := &transport{api: s.API, outer: r}
+		v := &visit{s: s, w: w, r: r, api: over.client(), over: over, nonce: rand.Text()}
+		v.secure()
+		if err := handle(v); err != nil {
+			v.fail(err)
+		}
+	}
+}
+
+// signedIn serves a page for those who have signed in.
+func (s *Server) signedIn(handle func(*visit) error) http.HandlerFunc {
+	return s.open(func(v *visit) error {
+		me, err := v.api.Me(v.r.Context())
+		if err != nil {
+			return err
+		}
+		v.me = &me
+		return handle(v)
+	})
+}
+
+// secure sets what keeps a page from doing anything but what it is made for.
+func (v *visit) secure() {
+	for name, value := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'; script-src 'nonce-" + v.nonce + "'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+			"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Referrer-Policy":              "same-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), payment=()",
+		"Cache-Control":                "no-store",
+	} {
+		v.w.Header().Set(name, value)
+	}
+}
+
+// passCookies gives the browser the cookies that the API has set.
+func (v *visit) passCookies() {
+	v.over.mu.Lock()
+	defer v.over.mu.Unlock()
+	for _, cookie := range v.over.cookies {
+		v.w.Header().Add("Set-Cookie", cookie)
+	}
+	v.over.cookies = nil
+}
+
+// redirect leads to another page, as after a form.
+func (v *visit) redirect(to string) error {
+	v.passCookies()
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// frame is what every page gets besides its own data.
+type frame struct {
+	Title, Section, Nonce, Theme, Path, Assets, Version string
+
+	Me   *client.Me
+	Did  string
+	Data any
+}
+
+// render writes a page.
+func (v *visit) render(status int, name, title string, data any) error {
+	p := v.s.pages[name]
+	f := frame{
+		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: v.s.assets.path,
+		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Data: data,
+	}
+	var b bytes.Buffer
+	if err := p.ExecuteTemplate(&b, "page", f); err != nil {
+		return err
+	}
+	v.passCookies()
+	h := v.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding")
+	if !acceptsGzip(v.r) {
+		v.w.WriteHeader(status)
+		v.w.Write(b.Bytes())
+		return nil
+	}
+	h.Set("Content-Encoding", "gzip")
+	v.w.WriteHeader(status)
+	zip := gzip.NewWriter(v.w)
+	zip.Write(b.Bytes())
+	zip.Close()
+	return nil
+}
+
+func acceptsGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+}
+
+// failure is a page that could not be made: what happened, what is safe, what to
+// do next.
+type failure struct {
+	Status                int
+	What, Safe, Next, Why string
+	RequestID             string
+	Faults                []client.Fault
+}
+
+// fail answers with what went wrong, or with the sign-in.
+func (v *visit) fail(err error) {
+	p, ok := errors.AsType[*client.Problem](err)
+	if ok && p.Status == http.StatusUnauthorized {
+		to := "/ui/sign-in"
+		if v.r.Method == http.MethodGet && v.r.URL.Path != "/ui/" {
+			to += "?next=" + url.QueryEscape(v.r.URL.RequestURI())
+		}
+		_ = v.redirect(to)
+		return
+	}
+	f := failure{Status: http.StatusInternalServerError, What: "Something went wrong on our side", Safe: "What was saved before is safe.", Next: "Try again; if it stays, give the operator the request id.", RequestID: v.over.requestID}
+	if ok {
+		f.Status, f.What, f.Why, f.Next, f.Faults = p.Status, p.Title, p.Detail, "", p.Errors
+		if p.Status == http.StatusNotFound {
+			f.Safe = ""
+		}
+	} else {
+		v.s.Log.Error("page", "path", v.r.URL.Path, "error", err)
+	}
+	if err := v.render(f.Status, "problem", f.What, f); err != nil {
+		v.s.Log.Error("page of a problem", "error", err)
+		http.Error(v.w, "Something went wrong on our side.", http.StatusInternalServerError)
+	}
+}
+
+// did are the sentences that say what a form has done.
+var did = map[string]string{}
