@@ -159,9 +159,15 @@ type DueQuery struct {
 	// From, where it is not empty, says that only what is pending is wanted,
 	// from this id on. It counts without Heads.
 	From ID
-	// Heads asks for the oldest open delivery of each resource only.
-	Heads bool
-	Limit int
+	// Heads asks for the oldest open delivery of each resource only, in the order
+	// of resources and, where After is not nil, of those behind it. Resources are
+	// the only ones to look at where there are any, in their order. Retries asks
+	// for those that were tried before instead, in the order of their times.
+	Heads     bool
+	After     *string
+	Resources []string
+	Retries   bool
+	Limit     int
 	// MaxBytes, where it is not zero, ends the list with the delivery with which
 	// their payloads come to so many bytes.
 	MaxBytes int

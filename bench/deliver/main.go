@@ -27,6 +27,7 @@ type options struct {
 	sustained  bool
 	slow       bool
 	tls        bool
+	ordered    bool
 }
 
 func main() {
@@ -39,6 +40,7 @@ func main() {
 	flag.BoolVar(&o.sustained, "sustained", false, "one round of 200,000 deliveries, and the memory after each tenth of them")
 	flag.BoolVar(&o.slow, "slow", false, "measure again with 2 ms added to every commit")
 	flag.BoolVar(&o.tls, "tls", false, "measure again over TLS, with R measured over TLS too")
+	flag.BoolVar(&o.ordered, "ordered", false, "measure a backlog of an ordered subscription instead, each event of another resource")
 	rig.Main(func(ctx context.Context) error {
 		flag.Parse()
 		return run(ctx, o)
@@ -92,6 +94,9 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	if o.ordered {
+		return measureOrdered(ctx, r, o)
+	}
 	slow := ""
 	if o.slow {
 		if slow, err = r.Build(ctx, "feedmill-slowcommit", "slowcommit"); err != nil {

@@ -37,6 +37,10 @@ type backlog struct {
 	// have none; retries are when those that failed here come due.
 	checkedAt time.Time
 	retries   dueTimes
+	// heads is how far it was read where the subscription is ordered, and asking
+	// the pass during which that is being read.
+	heads  heads
+	asking int
 	// itemSize is about how many bytes a delivery takes.
 	itemSize int
 	// expected and expectedBytes are what is taken to be read.
@@ -91,13 +95,15 @@ func newBacklog(m *memory) backlog {
 // it may have been read before.
 func (b *backlog) offer(due feedmill.DueDelivery, mayQueue bool) {
 	switch {
+	case b.heads.on:
+		b.want(due.ResourceID)
 	case due.Seq <= b.readSeq:
 		b.rest = unread
 		if b.overtaken == "" || due.ID < b.overtaken {
 			b.overtaken = due.ID
 		}
 	case !mayQueue, b.rest == unread, !b.memory.fits(b, due.Workspace, sizeOf(&due)):
-		b.leaveToStore(due.ID)
+		b.leaveToStore(due)
 	default:
 		b.push(due)
 		b.readFrom = max(b.readFrom, due.ID)
@@ -106,9 +112,13 @@ func (b *backlog) offer(due feedmill.DueDelivery, mayQueue bool) {
 
 // leaveToStore leaves a delivery to be read. Offers that come at once have no
 // order among them: some behind it may be queued already.
-func (b *backlog) leaveToStore(id feedmill.ID) {
+func (b *backlog) leaveToStore(due feedmill.DueDelivery) {
+	if b.heads.on {
+		b.want(due.ResourceID)
+		return
+	}
 	b.rest = unread
-	b.readFrom = min(b.readFrom, id)
+	b.readFrom = min(b.readFrom, due.ID)
 }
 
 // has reports whether a delivery is taken care of.
@@ -172,15 +182,29 @@ func (b *backlog) abandon() {
 	b.rest = allKnown
 }
 
+// readOn makes the store be read where it may hold more.
+func (b *backlog) readOn() {
+	if b.heads.on {
+		b.readAll()
+	}
+	b.rest = unread
+}
+
 // readAll makes the store be read from the beginning.
 func (b *backlog) readAll() {
 	b.rest = unread
 	b.readFrom, b.overtaken = "", ""
+	b.heads.beginPass()
 }
 
 // found notes that the store calls deliveries due, and reports whether it is to be
 // read. They may be known already: then that waits until those are worked off.
-func (b *backlog) found(now time.Time) bool {
+// told says that there are new ones for sure.
+func (b *backlog) found(now time.Time, told bool) bool {
+	if b.heads.on && !told && b.retries.hasCome(now) && now.Sub(b.heads.passedAt) < recheckAfter {
+		b.heads.retries, b.rest = true, unread
+		return true
+	}
 	if len(b.known) > 0 && !b.retries.hasCome(now) && now.Sub(b.checkedAt) < recheckAfter {
 		b.rest = max(b.rest, unsure)
 		return false

@@ -7,13 +7,9 @@ import (
 )
 
 // beginQuery makes the query for more of the backlog, as much as there is room
-// for, and one delivery where there is none. Heads asks for the first delivery of
-// each resource: then nothing that is queued stays.
-func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time, heads bool) feedmill.DueQuery {
-	if heads {
-		b.dropQueue()
-	}
-	q := feedmill.DueQuery{Subscription: subscription, Now: now, Heads: heads, Limit: readMost, MaxBytes: readBytes}
+// for, and one delivery where there is none.
+func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time) feedmill.DueQuery {
+	q := feedmill.DueQuery{Subscription: subscription, Now: now, Limit: readMost, MaxBytes: readBytes}
 	if !b.memory.hasRoom(readMost, readBytes) {
 		n, bytes := b.memory.room()
 		q.Limit, q.MaxBytes = min(n, readFew), min(bytes, readFew*b.itemSize)
@@ -23,8 +19,12 @@ func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time, heads bool
 	b.memory.expected += b.expected
 	b.memory.expectedBytes += b.expectedBytes
 	q.MaxBytes = max(q.MaxBytes, 1)
-	q.From = b.readFrom
-	b.addKnown(&q)
+	if b.heads.on {
+		b.askHeads(&q)
+	} else {
+		q.From = b.readFrom
+		b.addKnown(&q)
+	}
 	b.rest, b.readFrom, b.checkedAt = allKnown, beyondIDs, now
 	b.retries.pass(now)
 	return q
@@ -58,7 +58,8 @@ func (b *backlog) expectNothing() {
 // first of it fits in any case.
 func (b *backlog) endQuery(q feedmill.DueQuery, due []feedmill.DueDelivery, single bool) {
 	from, cut := q.From, len(due) == q.Limit || q.IsFull(due)
-	for _, item := range due {
+	var taken *feedmill.DueDelivery
+	for i, item := range due {
 		_, settled := b.settled[item.ID]
 		if !b.has(item.ID) && !settled {
 			if !b.memory.fits(b, item.Workspace, sizeOf(&item)) && !(single && len(b.queue) == 0) {
@@ -67,10 +68,15 @@ func (b *backlog) endQuery(q feedmill.DueQuery, due []feedmill.DueDelivery, sing
 			}
 			b.push(item)
 		}
+		taken = &due[i]
 		b.readSeq = max(b.readSeq, item.Seq)
 		if item.State == feedmill.DeliveryPending {
 			from = item.ID
 		}
+	}
+	if q.Heads {
+		b.endHeads(q, taken, cut)
+		return
 	}
 	b.readFrom = min(b.readFrom, from)
 	if !cut && b.overtaken != "" {

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestQueries(t *testing.T) {
 			name: "from the beginning, over what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000,
 			limit: 503, bytes: readBytes + 3*(itemBytes+eventOverhead+2), expected: 500, queue: 3,
 		},
-		{name: "heads", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", heads: true, limit: 500, bytes: readBytes, expected: 500},
+		{name: "heads", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", heads: true, limit: 500, bytes: readBytes, expected: 500, queue: 3},
 	} {
 		b := c.backlog
 		b.offerAll(deliveries(1, 1+c.known))
@@ -44,8 +45,9 @@ func TestQueries(t *testing.T) {
 			b.itemSize = c.itemSize
 		}
 		b.readFrom, b.rest = c.readFrom, unread
-		q := b.beginQuery("sub_1", now, c.heads)
-		if want := (feedmill.DueQuery{Subscription: "sub_1", Now: now, From: c.from, Heads: c.heads, Limit: c.limit, MaxBytes: c.bytes}); q != want {
+		b.heads.on = c.heads
+		q := b.beginQuery("sub_1", now)
+		if want := (feedmill.DueQuery{Subscription: "sub_1", Now: now, From: c.from, Heads: c.heads, Limit: c.limit, MaxBytes: c.bytes}); !reflect.DeepEqual(q, want) {
 			t.Errorf("%s: the query is %+v, want %+v", c.name, q, want)
 		}
 		if b.rest != allKnown || !b.checkedAt.Equal(now) || b.memory.expected != c.expected || len(b.queue) != c.queue {
@@ -59,7 +61,7 @@ func TestExpectedTakesRoom(t *testing.T) {
 	m := new(newMemory(900, 900))
 	one, two := newBacklog(m), newBacklog(m)
 	one.itemSize, two.itemSize = 100, 100
-	if a, b := one.beginQuery("a", time.Now(), false), two.beginQuery("b", time.Now(), false); a.Limit != 500 || b.Limit != readFew {
+	if a, b := one.beginQuery("a", time.Now()), two.beginQuery("b", time.Now()); a.Limit != 500 || b.Limit != readFew {
 		t.Errorf("the limits are %d and %d", a.Limit, b.Limit)
 	}
 }
@@ -89,7 +91,7 @@ func TestWhatIsRead(t *testing.T) {
 		},
 		{
 			name: "what was left to the store meanwhile", backlog: testBacklog(100, 100), limit: 9,
-			during: func(b *backlog) { b.leaveToStore(deliveryID(2)) },
+			during: func(b *backlog) { b.leaveToStore(delivery(2)) },
 			due:    deliveries(1, 4), queue: []int{1, 2, 3}, rest: unread, readFrom: "dlv_0002", readSeq: 3,
 		},
 		{
@@ -102,7 +104,7 @@ func TestWhatIsRead(t *testing.T) {
 	} {
 		b := c.backlog
 		b.rest, b.readFrom, b.reading = unread, "dlv_0000", true
-		q := b.beginQuery("sub_1", time.Now(), false)
+		q := b.beginQuery("sub_1", time.Now())
 		if c.during != nil {
 			c.during(b)
 		}
@@ -148,7 +150,7 @@ func TestWhenMoreIsRead(t *testing.T) {
 func TestOvertakenWaitForTheEnd(t *testing.T) {
 	b := testBacklog(100, 100)
 	b.rest, b.readFrom, b.overtaken = unread, "dlv_0005", "dlv_0002"
-	q := b.beginQuery("sub_1", time.Now(), false)
+	q := b.beginQuery("sub_1", time.Now())
 	q.Limit = 3
 	if b.endQuery(q, deliveries(5, 8), false); b.overtaken != "dlv_0002" || b.readFrom != "dlv_0007" || b.rest != unread {
 		t.Errorf("with more to read it is read from %q, overtaken is %q", b.readFrom, b.overtaken)
@@ -164,7 +166,7 @@ func TestRetriesThatAreRead(t *testing.T) {
 	}{{0, 0}, {-time.Second, 0}, {time.Second, 1}} {
 		b := testBacklog(100, 100)
 		b.retries = dueTimes{now.Add(c.retry)}
-		if b.beginQuery("sub", now, false); len(b.retries) != c.left {
+		if b.beginQuery("sub", now); len(b.retries) != c.left {
 			t.Errorf("a retry in %v is noted as %v", c.retry, b.retries)
 		}
 	}

@@ -83,7 +83,7 @@ func TestOffersThatAreLeftToTheStore(t *testing.T) {
 // What the store was read beyond may have been read, sent and settled.
 func TestOffersThatWereOvertaken(t *testing.T) {
 	b := testBacklog(100, 100)
-	q := b.beginQuery("sub", time.Now(), false)
+	q := b.beginQuery("sub", time.Now())
 	b.endQuery(q, deliveries(1, 9), false)
 	b.offer(delivery(7), true)
 	b.offer(delivery(3), true)
@@ -100,7 +100,7 @@ func TestOffersThatWereOvertaken(t *testing.T) {
 	if len(b.queue) != 7 || b.readFrom != deliveryID(8) {
 		t.Errorf("%d are queued, to be read on from %q", len(b.queue), b.readFrom)
 	}
-	q = b.beginQuery("sub", time.Now(), false)
+	q = b.beginQuery("sub", time.Now())
 	b.endQuery(q, deliveries(8, 10), false)
 	if b.readFrom != deliveryID(3) || b.rest != unread || b.overtaken != "" || len(b.queue) != 8 {
 		t.Errorf("after the end it is read from %q, rest %d, %d are queued", b.readFrom, b.rest, len(b.queue))
@@ -148,7 +148,7 @@ func TestWhatThePollFinds(t *testing.T) {
 		if c.retry != 0 {
 			b.retries = dueTimes{now.Add(-c.retry)}
 		}
-		if got := b.found(now); got != c.fromBeginning || b.rest != c.want || (b.readFrom == "" && b.overtaken == "") != c.fromBeginning {
+		if got := b.found(now, false); got != c.fromBeginning || b.rest != c.want || (b.readFrom == "" && b.overtaken == "") != c.fromBeginning {
 			t.Errorf("%s: it is to be read: %v, the rest is %d from %q", c.name, got, b.rest, b.readFrom)
 		}
 	}
@@ -158,7 +158,7 @@ func TestWhatIsUnsureIsReadWhenNothingIsInHand(t *testing.T) {
 	b := testBacklog(100, 100)
 	b.offerAll(deliveries(1, 2))
 	b.checkedAt = time.Now()
-	b.found(time.Now())
+	b.found(time.Now(), false)
 	q := b.pop()
 	if b.hasWork() || b.rest != unsure {
 		t.Errorf("it has work while one is under way; the rest is %d", b.rest)

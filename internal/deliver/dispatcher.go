@@ -271,7 +271,7 @@ func (d *Dispatcher) changedHere(subscription feedmill.ID) bool {
 		l.pace, l.trustedAt = newPace(), time.Now()
 	}
 	if ours {
-		l.backlog.rest = unread
+		l.backlog.readOn()
 		if l.state.onTimer() {
 			d.enter(l, idle)
 		}

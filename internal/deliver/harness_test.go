@@ -41,6 +41,7 @@ type troubledStore struct {
 	noSlots, leaseHangs, releaseFails, dueFails              atomic.Bool
 	settleAway, settleRefuses                                atomic.Bool
 	released, releasedAll, reads, targets, rewinds, settling atomic.Int64
+	passes                                                   atomic.Int64 // that read of all resources
 	mostOutcomes, mostSettling                               atomic.Int64
 	readTakes, targetTakes, settleTakes                      time.Duration
 
@@ -87,6 +88,7 @@ func (s *troubledStore) ReleaseSlots(_ context.Context, _ string, slots []int) e
 
 func (s *troubledStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	s.reads.Add(1)
+	s.passes.Add(int64(count(q.Heads && q.After == nil && len(q.Resources) == 0 && !q.Retries)))
 	if s.dueFails.Load() {
 		return nil, feedmill.ErrUnavailable
 	}

@@ -76,7 +76,7 @@ func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 	switch {
 	case l.backlog.has(due.ID):
 	case target.held(), l.pace.isOpen(), l.state == lost:
-		l.backlog.leaveToStore(due.ID)
+		l.backlog.leaveToStore(due)
 	default:
 		// What is ordered, or to be discarded, goes by way of the store.
 		l.backlog.offer(due, !target.ordered() && !target.ended())
@@ -143,7 +143,7 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 		b.reading, b.settled = true, nil
 		return task{lane: l, read: true, single: single}, true
 	}
-	if target == nil || b.reading && target.ordered() {
+	if target == nil {
 		return task{}, false // it is being read
 	}
 	if len(b.queue) == 0 || !d.maySend(l, b.queue[0].event.unsent(), now) {

@@ -91,7 +91,7 @@ func (q queued) size() int { return itemBytes + q.event.size() }
 // that wait or are under way.
 type event struct {
 	id, workspace    feedmill.ID
-	kind             string
+	kind, resource   string
 	payload          []byte
 	queued, underWay int // how many of its deliveries are
 }
@@ -113,7 +113,7 @@ func sizeOf(due *feedmill.DueDelivery) int { return itemBytes + eventOverhead + 
 func (m *memory) hold(due feedmill.DueDelivery) queued {
 	e, ok := m.events[due.Event]
 	if !ok {
-		e = &event{id: due.Event, workspace: due.Workspace, kind: due.Type, payload: due.Payload}
+		e = &event{id: due.Event, workspace: due.Workspace, kind: due.Type, resource: due.ResourceID, payload: due.Payload}
 		m.events[due.Event] = e
 	}
 	if e.queued == 0 {

@@ -71,7 +71,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context) error {
 		}
 		d.mu.Lock()
 		for _, id := range ids {
-			d.found(id)
+			d.found(id, false)
 		}
 		d.wakeWorker()
 		through := len(ids) < step
@@ -88,8 +88,9 @@ func (d *Dispatcher) pollOnce(ctx context.Context) error {
 	}
 }
 
-// found notes that the store has due deliveries of a subscription.
-func (d *Dispatcher) found(id feedmill.ID) {
+// found notes that the store has due deliveries of a subscription; told says that
+// some were accepted just now.
+func (d *Dispatcher) found(id feedmill.ID, told bool) {
 	if !d.slots.has(id) {
 		return
 	}
@@ -99,7 +100,7 @@ func (d *Dispatcher) found(id feedmill.ID) {
 	if l.subscription.target.held() && now.Sub(l.subscription.readAt) >= heldAge {
 		l.subscription.target = nil // another replica may have resumed it
 	}
-	if l.backlog.found(now) {
+	if l.backlog.found(now, told) {
 		d.refresh(l)
 	}
 }

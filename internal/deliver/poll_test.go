@@ -64,7 +64,7 @@ func TestNoPollWithoutSlots(t *testing.T) {
 	if err := d.pollOnce(t.Context()); err != nil {
 		t.Error(err)
 	}
-	d.found("sub_1")
+	d.found("sub_1", false)
 	if len(d.lanes) != 0 {
 		t.Error("there is a lane for a slot of another replica")
 	}

@@ -38,8 +38,11 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 		}
 	}
 	stopped := target.held() || target.ended()
-	if err == nil && !stopped && (target.ordered() || l.backlog.wantsRead()) && (single || !l.backlog.wantsSingle(l.workspace)) {
-		query = l.backlog.beginQuery(l.id, now, target.ordered())
+	if err == nil {
+		l.backlog.setOrdered(target.ordered())
+	}
+	if err == nil && !stopped && l.backlog.wantsRead() && (single || !l.backlog.wantsSingle(l.workspace)) {
+		query = l.backlog.beginQuery(l.id, now)
 	}
 	d.mu.Unlock()
 

@@ -13,7 +13,9 @@ import (
 type settling struct {
 	outcome feedmill.Outcome
 	lane    *lane
-	heldUp  bool // by somebody's lock
+	// resource is what the event was about.
+	resource string
+	heldUp   bool // by somebody's lock
 }
 
 // refusedWait is how long a delivery rests whose outcome the store refused.
@@ -148,8 +150,11 @@ func (d *Dispatcher) settled(batch []settling) {
 		case o.Failed:
 			l.subscription.set(t.failed(o.At))
 		}
-		if l.subscription.target == nil || l.subscription.target.ordered() {
-			l.backlog.rest = unread
+		if l.backlog.heads.on && o.State != feedmill.DeliveryRetrying {
+			l.backlog.want(s.resource)
+		}
+		if l.subscription.target == nil {
+			l.backlog.readOn()
 		}
 		d.refresh(l)
 	}

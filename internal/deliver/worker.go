@@ -151,7 +151,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	o := d.decide(t, m, r, now)
 	d.count.attempt(r, o, t.due.createdAt(), now)
 	d.finished(t, m, r, now, true)
-	d.outcomes <- settling{outcome: o, lane: t.lane}
+	d.outcomes <- settling{outcome: o, lane: t.lane, resource: t.due.event.resource}
 }
 
 // finished ends an attempt. The delivery stays known until its outcome is

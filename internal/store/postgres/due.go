@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,19 +59,44 @@ const (
 	duePending = `SELECT ` + openColumns + ` FROM open_deliveries
 		WHERE state = 'pending' AND (subscription_id, id) >= ($1, $2) AND subscription_id <= $1 ORDER BY subscription_id, id LIMIT $3`
 
-	// dueHeads jumps from one resource to the next.
+	// dueHeads jumps from one resource to the next until there are enough.
 	dueHeads = `WITH RECURSIVE head AS (
-			(SELECT * FROM open_deliveries WHERE subscription_id = $1 ORDER BY resource_id, seq LIMIT 1)
+			(SELECT * FROM open_deliveries WHERE subscription_id = $1 AND resource_id %s $4 ORDER BY resource_id, seq LIMIT 1)
 			UNION ALL
 			SELECT next.* FROM head CROSS JOIN LATERAL (
 				SELECT o.* FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id > head.resource_id
 				ORDER BY o.resource_id, o.seq LIMIT 1) next)
-		SELECT ` + openColumns + ` FROM head WHERE state = 'pending' OR due_at <= $2 ORDER BY seq LIMIT $3`
+		SELECT ` + openColumns + ` FROM head WHERE state = 'pending' OR due_at <= $2 LIMIT $3`
+
+	dueHeadsOf = `SELECT ` + openColumns + ` FROM unnest($4::text[]) WITH ORDINALITY AS wanted (resource, place) CROSS JOIN LATERAL (
+			SELECT o.* FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id = wanted.resource
+			ORDER BY o.resource_id, o.seq LIMIT 1) head
+		WHERE state = 'pending' OR due_at <= $2 ORDER BY place LIMIT $3`
+
+	dueHeadRetries = `SELECT ` + openColumns + ` FROM open_deliveries d
+		WHERE subscription_id = $1 AND state = 'retrying' AND due_at <= $2
+			AND seq = (SELECT o.seq FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id = d.resource_id ORDER BY o.resource_id, o.seq LIMIT 1)
+		ORDER BY due_at, seq LIMIT $3`
 )
+
+var dueFirstHeads, dueNextHeads = fmt.Sprintf(dueHeads, ">="), fmt.Sprintf(dueHeads, ">")
+
+// queueHeads queues the query for what Due returns of an ordered subscription.
+func queueHeads(b *pgx.Batch, q feedmill.DueQuery) *pgx.QueuedQuery {
+	switch {
+	case q.Retries:
+		return b.Queue(dueHeadRetries, q.Subscription, q.Now, q.Limit)
+	case len(q.Resources) > 0:
+		return b.Queue(dueHeadsOf, q.Subscription, q.Now, q.Limit, q.Resources)
+	case q.After != nil:
+		return b.Queue(dueNextHeads, q.Subscription, q.Now, q.Limit, *q.After)
+	}
+	return b.Queue(dueFirstHeads, q.Subscription, q.Now, q.Limit, "")
+}
 
 // Due lists open deliveries of a subscription that are due: retries by their
 // time, and then what is pending, in the order of ids; with Heads, only those
-// that are the first open delivery of their resource, by Seq.
+// that are the first open delivery of their resource.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	var due []feedmill.Delivery
 	take := func(row record.Row) error {
@@ -80,7 +106,7 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	}
 	var b pgx.Batch
 	if q.Heads {
-		each(b.Queue(dueHeads, q.Subscription, q.Now, q.Limit), take)
+		each(queueHeads(&b, q), take)
 	} else {
 		if q.From == "" {
 			each(b.Queue(dueRetries, q.Subscription, q.Now, q.Limit), take)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
 )
@@ -78,21 +81,28 @@ const (
 	duePending = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_pending CROSS JOIN events e ON e.seq = d.event_seq
 		WHERE d.subscription_id = ?1 AND d.state = 2 AND d.seq >= ?2 ORDER BY d.seq LIMIT ?3`
 
-	// dueHeads steps over the index from one resource to the next and looks
-	// at the first delivery of each.
+	// inOrder are the open deliveries of an ordered subscription, and headOf is
+	// the first of a resource.
+	inOrder = `FROM deliveries INDEXED BY deliveries_ordered WHERE subscription_id = ?1 AND ordered = 1 AND (state = 2 OR state = 4)`
+	headOf  = `(SELECT min(seq) ` + inOrder + ` AND resource_id = `
+
+	// dueHeads steps over the index from one resource to the next and looks at
+	// the first delivery of each, until there are enough.
 	dueHeads = `WITH RECURSIVE resource (id) AS (
-			SELECT min(resource_id) FROM deliveries INDEXED BY deliveries_ordered WHERE subscription_id = ?1 AND ordered = 1 AND (state = 2 OR state = 4)
+			SELECT min(resource_id) ` + inOrder + ` AND resource_id %s ?4
 			UNION ALL
-			SELECT (SELECT min(resource_id) FROM deliveries INDEXED BY deliveries_ordered
-				WHERE subscription_id = ?1 AND ordered = 1 AND (state = 2 OR state = 4) AND resource_id > resource.id)
-			FROM resource WHERE resource.id IS NOT NULL),
-		head (seq) AS (
-			SELECT d.seq FROM resource CROSS JOIN deliveries d ON d.seq = (SELECT min(seq) FROM deliveries INDEXED BY deliveries_ordered
-				WHERE subscription_id = ?1 AND ordered = 1 AND (state = 2 OR state = 4) AND resource_id = resource.id)
-			WHERE d.state = 2 OR d.at <= ?2 ORDER BY d.seq LIMIT ?3)
-		SELECT ` + deliveryColumns + `, e.payload FROM head CROSS JOIN deliveries d ON d.seq = head.seq
-		CROSS JOIN events e ON e.seq = d.event_seq ORDER BY d.seq`
+			SELECT (SELECT min(resource_id) ` + inOrder + ` AND resource_id > resource.id) FROM resource WHERE resource.id IS NOT NULL)
+		SELECT ` + deliveryColumns + `, e.payload FROM resource CROSS JOIN deliveries d ON d.seq = ` + headOf + `resource.id)
+		CROSS JOIN events e ON e.seq = d.event_seq WHERE d.state = 2 OR d.at <= ?2 LIMIT ?3`
+
+	dueHeadsOf = `SELECT ` + deliveryColumns + `, e.payload FROM json_each(?4) CROSS JOIN deliveries d ON d.seq = ` + headOf + `json_each.value)
+		CROSS JOIN events e ON e.seq = d.event_seq WHERE d.state = 2 OR d.at <= ?2 LIMIT ?3`
+
+	dueHeadRetries = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_retrying CROSS JOIN events e ON e.seq = d.event_seq
+		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 AND d.seq = ` + headOf + `d.resource_id) ORDER BY d.at, d.seq LIMIT ?3`
 )
+
+var dueFirstHeads, dueNextHeads = fmt.Sprintf(dueHeads, ">="), fmt.Sprintf(dueHeads, ">")
 
 // Due lists open deliveries of a subscription that are due.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
@@ -108,7 +118,7 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) (due []feedmill.DueD
 // readDue reads what Due returns.
 func (d *direct) readDue(q feedmill.DueQuery) (due []feedmill.DueDelivery, err error) {
 	if q.Heads {
-		return d.appendDue(nil, q.MaxBytes, dueHeads, q.Subscription, toMillis(q.Now), q.Limit)
+		return d.readHeads(q)
 	}
 	from := int64(0)
 	if q.From == "" {
@@ -120,6 +130,24 @@ func (d *direct) readDue(q feedmill.DueQuery) (due []feedmill.DueDelivery, err e
 		return nil, err
 	}
 	return d.appendDue(due, q.MaxBytes, duePending, q.Subscription, from, q.Limit-len(due))
+}
+
+// readHeads reads what Due returns of an ordered subscription.
+func (d *direct) readHeads(q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
+	args := []any{q.Subscription, toMillis(q.Now), q.Limit}
+	switch {
+	case q.Retries:
+		return d.appendDue(nil, q.MaxBytes, dueHeadRetries, args...)
+	case len(q.Resources) > 0:
+		resources, err := json.Marshal(q.Resources)
+		if err != nil {
+			return nil, err
+		}
+		return d.appendDue(nil, q.MaxBytes, dueHeadsOf, append(args, string(resources))...)
+	case q.After != nil:
+		return d.appendDue(nil, q.MaxBytes, dueNextHeads, append(args, *q.After)...)
+	}
+	return d.appendDue(nil, q.MaxBytes, dueFirstHeads, append(args, "")...)
 }
 
 // firstSeqFrom is the first delivery from an id on, whatever its state.

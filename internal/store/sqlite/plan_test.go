@@ -280,7 +280,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	check(err)
 	_, err = db.DueSubscriptions(ctx, []int{1}, at, "", 1)
 	check(err)
-	for _, q := range []feedmill.DueQuery{{}, {Heads: true}, {From: due[0].ID}} {
+	for _, q := range []feedmill.DueQuery{{}, {Heads: true}, {Heads: true, After: new("a")}, {Heads: true, Resources: []string{"a"}}, {Heads: true, Retries: true}, {From: due[0].ID}} {
 		q.Subscription, q.Now, q.Limit = sub.ID, at, 1
 		_, err = db.Due(ctx, q)
 		check(err)

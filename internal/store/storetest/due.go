@@ -137,17 +137,61 @@ var dueCases = []testCase{
 			}
 			equal(t, "heads", list, got)
 		}
-		heads(0, 9, 0, 1, 3, 5)
-		heads(0, 2, 0, 1)
+		heads(0, 9, 3, 5, 0, 1)
+		heads(0, 2, 3, 5)
 		retryAt(t, s, &due[0], at.Add(time.Hour))
-		heads(0, 9, 1, 3, 5)
+		heads(0, 9, 3, 5, 1)
 		settle(t, s, due[1], feedmill.DeliveryDelivered)
 		heads(0, 9, 3, 5)
 		settle(t, s, due[3], feedmill.DeliveryDiscarded)
 		heads(0, 9, 4, 5)
-		heads(time.Hour, 9, 0, 4, 5)
+		heads(time.Hour, 9, 4, 5, 0)
 		settle(t, s, due[0], feedmill.DeliveryExhausted)
-		heads(0, 9, 2, 4, 5)
+		heads(0, 9, 4, 5, 2)
+	}},
+	{name: "heads: behind a resource, of some of them, and of what was tried before", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		order(t, s, sub)
+		_, due := accept(t, s,
+			newEvent(w.ID, "metric.created", "x"), newEvent(w.ID, "metric.created", `y"ü`), newEvent(w.ID, "metric.updated", "x"),
+			newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", "a"), newEvent(w.ID, "metric.updated", "a"))
+		at := now()
+		retryAt(t, s, &due[0], at.Add(time.Minute))
+		retryAt(t, s, &due[1], at.Add(time.Second))
+		retryAt(t, s, &due[5], at) // it was tried before its subscription was ordered
+		for name, c := range map[string]struct {
+			q    feedmill.DueQuery
+			want []int
+		}{
+			"from the beginning":    {feedmill.DueQuery{Limit: 2}, []int{3, 4}},
+			"behind the first":      {feedmill.DueQuery{After: new(""), Limit: 9}, []int{4, 0, 1}},
+			"behind one":            {feedmill.DueQuery{After: new("a"), Limit: 1}, []int{0}},
+			"behind one that fails": {feedmill.DueQuery{After: new("a"), Now: at, Limit: 9}, nil},
+			"behind all":            {feedmill.DueQuery{After: new("z"), Limit: 9}, nil},
+			"some":                  {feedmill.DueQuery{Resources: []string{"z", `y"ü`, "", "a"}, Limit: 9}, []int{1, 3, 4}},
+			"some, the first":       {feedmill.DueQuery{Resources: []string{`y"ü`, "", "a"}, Limit: 2}, []int{1, 3}},
+			"some that fail":        {feedmill.DueQuery{Resources: []string{"x", "a"}, Now: at, Limit: 9}, []int{4}},
+			"tried":                 {feedmill.DueQuery{Retries: true, Limit: 9}, []int{1, 0}},
+			"tried, the first":      {feedmill.DueQuery{Retries: true, Limit: 1}, []int{1}},
+			"tried, later":          {feedmill.DueQuery{Retries: true, Now: at, Limit: 9}, nil},
+		} {
+			c.q.Subscription, c.q.Heads = sub.ID, true
+			if c.q.Now.IsZero() {
+				c.q.Now = at.Add(time.Hour)
+			}
+			got, err := s.Due(ctx, c.q)
+			must(t, err)
+			var want, found []feedmill.ID
+			for _, i := range c.want {
+				want = append(want, due[i].ID)
+			}
+			for _, d := range got {
+				found = append(found, d.ID)
+			}
+			equal(t, name, want, found)
+		}
 	}},
 	{name: "heads: a subscription that becomes ordered orders what is open", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
