@@ -20,7 +20,7 @@ type Upload struct {
 	// Data is read to its end. Where it can seek, as a file can, it is sent
 	// again from where it was if the connection breaks.
 	Data io.Reader
-	// Format is csv, tsv, json, ndjson, xlsx, xlsm, xls, ods, xml, parquet or arrow. It may be empty
+	// Format is csv, tsv, json, ndjson, xlsx, xlsm, xlsb, xls, ods, xml, parquet or arrow. It may be empty
 	// where Data is a zip archive: the names of the files in it say it.
 	Format string
 	// Entry names the file of a zip archive that is meant, where it has several.

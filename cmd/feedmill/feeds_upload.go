@@ -84,14 +84,14 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 }
 
 // uploadFormats are what a file can be, and formatNames lists them.
-var uploadFormats = []string{"csv", "tsv", "json", "ndjson", "xlsx", "xlsm", "xls", "ods", "xml", "parquet", "arrow"}
+var uploadFormats = []string{"csv", "tsv", "json", "ndjson", "xlsx", "xlsm", "xlsb", "xls", "ods", "xml", "parquet", "arrow"}
 
-const formatNames = "csv, tsv, json, ndjson, xlsx, xlsm, xls, ods, xml, parquet or arrow"
+const formatNames = "csv, tsv, json, ndjson, xlsx, xlsm, xlsb, xls, ods, xml, parquet or arrow"
 
 // formatOf tells what a file is by how its name ends.
 var formatOf = map[string]string{
 	".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson", ".xml": "xml",
-	".xlsx": "xlsx", ".xlsm": "xlsm", ".xls": "xls", ".ods": "ods",
+	".xlsx": "xlsx", ".xlsm": "xlsm", ".xlsb": "xlsb", ".xls": "xls", ".ods": "ods",
 	".parquet": "parquet", ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow",
 }
 

@@ -49,11 +49,7 @@ func alternatives(names []string) string {
 // with it.
 func (f *uploadFormats) given(c *call) string {
 	given, named := c.query["format"]
-	switch format, known := f.known.Named(given); {
-	case !named, format.Readable:
-	case known:
-		c.fault(feedmill.Fault{Parameter: "format", Detail: given + " cannot be read yet; send " + f.names + "."})
-	default:
+	if format, _ := f.known.Named(given); named && !format.Readable {
 		c.fault(feedmill.Fault{Parameter: "format", Detail: "This must be " + f.names + "."})
 	}
 	return given

@@ -14,13 +14,12 @@ import (
 // What is wrong with the format of an upload is said where it is wrong.
 func TestUploadFormatRefusals(t *testing.T) {
 	s := newTestServer(new(strings.Builder))
-	const names = "csv, tsv, json, ndjson, xlsx, xlsm, xls, ods, xml, parquet or arrow"
+	const names = "csv, tsv, json, ndjson, xlsx, xlsm, xlsb, xls, ods, xml, parquet or arrow"
 	for _, test := range []struct {
 		query, contentType string
 		status             int
 		want               []string
 	}{
-		{"&format=xlsb", "text/csv", 400, []string{"xlsb cannot be read yet; send " + names + "."}},
 		{"&format=parquet&path=$", "text/csv", 400, []string{"Data in parquet has no paths; this is for JSON, XML and spreadsheets."}},
 		{"&format=pdf", "text/csv", 400, []string{"This must be " + names + "."}},
 		{"&format=", "text/csv", 400, []string{"This must be " + names + "."}},
@@ -44,7 +43,7 @@ func TestUploadFormatRefusals(t *testing.T) {
 		if a.Code != test.status || !slices.Equal(got, test.want) {
 			t.Errorf("%q as %s: %d %q, want %d %q", test.query, test.contentType, a.Code, got, test.status, test.want)
 		}
-		const accepted = "text/csv, text/tab-separated-values, application/json, application/x-ndjson, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, application/vnd.ms-excel.sheet.macroenabled.12, application/vnd.ms-excel, application/vnd.oasis.opendocument.spreadsheet, application/xml, application/vnd.apache.parquet, application/vnd.apache.arrow.stream, application/zip, application/gzip, application/zstd, multipart/form-data, application/octet-stream"
+		const accepted = "text/csv, text/tab-separated-values, application/json, application/x-ndjson, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, application/vnd.ms-excel.sheet.macroenabled.12, application/vnd.ms-excel.sheet.binary.macroenabled.12, application/vnd.ms-excel, application/vnd.oasis.opendocument.spreadsheet, application/xml, application/vnd.apache.parquet, application/vnd.apache.arrow.stream, application/zip, application/gzip, application/zstd, multipart/form-data, application/octet-stream"
 		if post := a.Header().Get("Accept-Post"); a.Code == http.StatusUnsupportedMediaType && post != accepted {
 			t.Errorf("Accept-Post: %s", post)
 		}

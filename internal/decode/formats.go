@@ -16,8 +16,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
-// format is a row of the table: a format and how it is read. A row without open and
-// openTyped is one of a format that is only known.
+// format is a row of the table: a format and how it is read.
 type format struct {
 	feedmill.Format
 	// recognise reports whether text that begins with head is in the format.
@@ -111,7 +110,13 @@ var formats = []format{
 		},
 		recognise: func([]byte, bool) bool { return false }, open: openSheet("xlsx"), family: sheetFamily, addPage: addPageSheet("xlsx"),
 	},
-	{Format: feedmill.Format{Name: "xlsb"}},
+	{
+		Format: feedmill.Format{
+			Name: "xlsb", Extensions: []string{".xlsb"}, Parameters: sheetOptions,
+			MediaTypes: []string{"application/vnd.ms-excel.sheet.binary.macroenabled.12"},
+		},
+		recognise: sheet.RecogniseXLSB, open: openSheet("xlsb"), family: sheetFamily, addPage: addPageSheet("xlsb"),
+	},
 	{
 		Format: feedmill.Format{
 			Name: "xls", Extensions: []string{".xls"}, Parameters: sheetOptions,

@@ -59,7 +59,7 @@ func TestFormatsOpen(t *testing.T) {
 	}
 	for _, f := range Formats() {
 		text, ok := data[f.Name]
-		elsewhere := IsTyped(f.Name) || slices.Contains([]string{"xlsx", "xlsm", "xls", "ods"}, f.Name)
+		elsewhere := IsTyped(f.Name) || slices.Contains([]string{"xlsx", "xlsm", "xlsb", "xls", "ods"}, f.Name)
 		if (ok || elsewhere) != f.Readable {
 			t.Errorf("%s is readable: %v", f.Name, f.Readable)
 		}

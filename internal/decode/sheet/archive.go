@@ -63,21 +63,30 @@ func openArchive(data input.Source) (archive, error) {
 // has reports whether there is a part of a name.
 func (a archive) has(name string) bool { return a[strings.ToLower(name)] != nil }
 
-// read reads a part of XML from its first element on.
-func (a archive) read(ctx context.Context, name string, limit int64, fn func(*xml.Reader) error) error {
+// open opens a part, of which so many bytes can be read.
+func (a archive) open(name string, limit int64) (io.ReadCloser, error) {
 	f := a[strings.ToLower(name)]
 	if f == nil {
-		return input.Refuse("invalid-workbook", "the workbook lacks its part %s", name)
+		return nil, input.Refuse("invalid-workbook", "the workbook lacks its part %s", name)
 	}
 	if f.Flags&1 != 0 {
-		return errEncrypted
+		return nil, errEncrypted
 	}
 	body, err := f.Open()
 	if err != nil {
-		return input.Refuse("invalid-workbook", "the part %s of the workbook cannot be read: %v", name, err)
+		return nil, input.Refuse("invalid-workbook", "the part %s of the workbook cannot be read: %v", name, err)
+	}
+	return &limited{ReadCloser: body, left: limit, name: name, limit: limit}, nil
+}
+
+// read reads a part of XML from its first element on.
+func (a archive) read(ctx context.Context, name string, limit int64, fn func(*xml.Reader) error) error {
+	body, err := a.open(name, limit)
+	if err != nil {
+		return err
 	}
 	defer body.Close()
-	r := xml.NewReader(input.NewContextReader(ctx, &limited{from: body, left: limit, name: name, limit: limit}))
+	r := xml.NewReader(input.NewContextReader(ctx, body))
 	r.DropBlank = true
 	return partError(name, fn(r))
 }
@@ -97,7 +106,7 @@ func partError(name string, err error) error {
 
 // limited reads up to a number of bytes, past which it fails.
 type limited struct {
-	from        io.Reader
+	io.ReadCloser
 	left, limit int64
 	name        string
 }
@@ -106,7 +115,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, input.Refuse("invalid-workbook", "the part %s of the workbook has more than %d bytes when it is not compressed", l.name, l.limit)
 	}
-	n, err := l.from.Read(p[:min(int64(len(p)), l.left)])
+	n, err := l.ReadCloser.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
 	return n, err
 }

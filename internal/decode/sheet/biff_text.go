@@ -1,10 +1,6 @@
 package sheet
 
-import (
-	"encoding/binary"
-
-	"github.com/feedmill/feedmill/internal/decode/input"
-)
+import "encoding/binary"
 
 // biffText reads a record and all that continue it as one. The characters of a text may go on in the next
 // record, which then begins with a byte that says anew how wide they are.
@@ -150,8 +146,8 @@ func (r *biffReader) readSST(size int64) (*stringTable, error) {
 			return nil, err
 		}
 		table.ends = append(table.ends, uint32(len(table.texts)))
-		if most := maxStrings(size); int64(len(table.texts)+16*len(table.ends)) > most {
-			return nil, input.Refuse("invalid-workbook", "the texts that cells of the workbook share take more than %d bytes", most)
+		if err := table.check(size); err != nil {
+			return nil, err
 		}
 	}
 	return table, nil

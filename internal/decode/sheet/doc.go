@@ -1,8 +1,8 @@
 // Package sheet reads the tables of spreadsheets.
 //
 // A container gives the rows of one sheet in order, with what each cell says that it
-// is: xlsx.go and the files beside it read Office Open XML, ods.go OpenDocument, xls.go the
-// records of Excel 97 to 2003 in a compound file, html.go the tables of web pages. What
+// is: xlsx.go and the files beside it read Office Open XML, xlsb.go its binary parts, ods.go
+// OpenDocument, xls.go the records of Excel 97 to 2003 in a compound file, html.go the tables of web pages. What
 // they have in common is table.go, which finds the table among the rows as it is found
 // in other formats, and keeps the cells on disk in blocks that several goroutines can
 // read.
@@ -49,9 +49,10 @@ type book interface {
 	sheets() []feedmill.Sheet
 	// named is where the range or the table of a name is.
 	named(name string) (area, bool)
-	// read gives the rows of a sheet to fn, with their numbers from 1 and in order. The
-	// cells of a row are in order, and are good until fn returns.
-	read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error
+	// read gives the rows of a sheet to fn, with their numbers from 1 and in order, and without the
+	// cells that are hidden. The cells of a row are in order, and are good until fn returns. It
+	// returns which areas are merged, where cells that they hide can have values.
+	read(ctx context.Context, sheet int, hidden *merged, fn func(row int, cells []cell) error) ([]area, error)
 }
 
 // Open opens a workbook and finds the table of a sheet.

@@ -45,8 +45,8 @@ func (b *htmlBook) sheets() []feedmill.Sheet { return b.list }
 
 func (b *htmlBook) named(string) (area, bool) { return area{}, false }
 
-func (b *htmlBook) read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error {
-	return b.walk(ctx, &htmlReader{wanted: sheet, fn: fn})
+func (b *htmlBook) read(ctx context.Context, sheet int, _ *merged, fn func(row int, cells []cell) error) ([]area, error) {
+	return nil, b.walk(ctx, &htmlReader{wanted: sheet, fn: fn})
 }
 
 // walk goes through the page in its encoding.

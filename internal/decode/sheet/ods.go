@@ -122,8 +122,8 @@ func (b *odsBook) parseArea(text string) (area, bool) {
 	return area{}, false
 }
 
-func (b *odsBook) read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error {
-	return b.parts.read(ctx, odsContent, maxPart, func(x *xml.Reader) error {
+func (b *odsBook) read(ctx context.Context, sheet int, _ *merged, fn func(row int, cells []cell) error) ([]area, error) {
+	return nil, b.parts.read(ctx, odsContent, maxPart, func(x *xml.Reader) error {
 		at := 0
 		err := elements(x, func(local string) error {
 			if local != "table" || !isTable(x) {

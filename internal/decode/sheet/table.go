@@ -41,14 +41,18 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{spool: input.NewSpool(o.Temp)}
-	w := &tableWriter{table: t, within: within, header: o.Header, size: size}
-	if err = b.read(ctx, chosen, w.row); err == nil {
-		err = w.end()
-	}
+	t, areas, err := readTable(ctx, b, chosen, within, newMerged(nil), size, o)
 	if err != nil {
-		_ = t.Close() // what is lost with it is lost
 		return nil, err
+	}
+	if hides, err := hidesValues(ctx, b, chosen, areas); hides || err != nil {
+		_ = t.Close() // what is lost with it is lost
+		if err != nil {
+			return nil, err
+		}
+		if t, _, err = readTable(ctx, b, chosen, within, newMerged(areas), size, o); err != nil {
+			return nil, err
+		}
 	}
 	sheets := b.sheets()
 	t.found.Sheets = sheets
@@ -64,6 +68,21 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 		})
 	}
 	return t, nil
+}
+
+// readTable reads a sheet without the cells that are hidden, and returns the areas that are merged, too.
+func readTable(ctx context.Context, b book, sheet int, within area, hidden *merged, size int64, o Options) (*Table, []area, error) {
+	t := &Table{spool: input.NewSpool(o.Temp)}
+	w := &tableWriter{table: t, within: within, header: o.Header, size: size}
+	areas, err := b.read(ctx, sheet, hidden, w.row)
+	if err == nil {
+		err = w.end()
+	}
+	if err != nil {
+		_ = t.Close() // what is lost with it is lost
+		return nil, nil, err
+	}
+	return t, areas, nil
 }
 
 // Names are what the sheet calls the columns, empty where it does not.

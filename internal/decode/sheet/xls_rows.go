@@ -29,24 +29,24 @@ type xlsReader struct {
 
 // read reads the cells of a sheet twice: first where they stand, because some programs write them in the
 // order in which they came to them.
-func (b *xlsBook) read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error {
+func (b *xlsBook) read(ctx context.Context, sheet int, hidden *merged, fn func(row int, cells []cell) error) ([]area, error) {
 	if b.starts[sheet] >= b.data.Size() {
-		return input.Refuse("invalid-workbook", "the workbook is cut: the sheet %d begins behind its end", sheet+1)
+		return nil, input.Refuse("invalid-workbook", "the workbook is cut: the sheet %d begins behind its end", sheet+1)
 	}
 	order, err := b.survey(ctx, b.starts[sheet])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r := &xlsReader{biffReader: newBiffReader(b.data, b.starts[sheet]), book: b, fn: fn, row: -1, merged: newMerged(order.merged)}
+	r := &xlsReader{biffReader: newBiffReader(b.data, b.starts[sheet]), book: b, fn: fn, row: -1, merged: hidden}
 	if order.sorted {
 		err = eachCell(ctx, r.biffReader, r.record)
 	} else {
 		err = r.inOrder(ctx, order.places)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.flush()
 	}
-	return r.flush()
+	return order.merged, err
 }
 
 // eachCell gives all records of a sheet to fn but those of charts that are embedded in it.

@@ -26,13 +26,17 @@ type xlsxBook struct {
 // relation is how a part names another.
 type relation struct{ kind, target string }
 
-func openXLSX(ctx context.Context, data input.Source) (*xlsxBook, error) {
+// openXLSX opens a workbook in Office Open XML, or in the binary records that can stand in its place.
+func openXLSX(ctx context.Context, data input.Source) (book, error) {
 	parts, err := openArchive(data)
 	if err != nil {
 		return nil, err
 	}
 	b := &xlsxBook{parts: parts, size: data.Size(), ranges: make(map[string]area)}
 	workbook := "xl/workbook.xml"
+	if parts.has("xl/workbook.bin") {
+		workbook = "xl/workbook.bin"
+	}
 	root, err := b.relations(ctx, "")
 	if err != nil {
 		return nil, err
@@ -49,6 +53,9 @@ func openXLSX(ctx context.Context, data input.Source) (*xlsxBook, error) {
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasSuffix(strings.ToLower(workbook), ".bin") {
+		return openXLSB(ctx, xlsbBook{b}, workbook, others)
+	}
 	if err := b.readWorkbook(ctx, workbook, others); err != nil {
 		return nil, err
 	}
@@ -63,7 +70,7 @@ func openXLSX(ctx context.Context, data input.Source) (*xlsxBook, error) {
 			return nil, err
 		}
 	}
-	return b, b.readTables(ctx)
+	return b, b.eachTable(ctx, b.readTable)
 }
 
 func (b *xlsxBook) sheets() []feedmill.Sheet { return b.list }
@@ -176,32 +183,35 @@ func (b *xlsxBook) parseArea(text string) (area, bool) {
 	return area{}, false
 }
 
-// readTables finds the tables of all sheets.
-func (b *xlsxBook) readTables(ctx context.Context) error {
+// eachTable calls fn for the parts of the tables of all sheets.
+func (b *xlsxBook) eachTable(ctx context.Context, fn func(ctx context.Context, sheet int, part string) error) error {
 	for i, part := range b.paths {
 		others, err := b.relations(ctx, part)
 		if err != nil {
 			return err
 		}
 		for _, r := range others {
-			if !strings.HasSuffix(r.kind, "/table") || !b.parts.has(r.target) {
-				continue
-			}
-			err := b.parts.read(ctx, r.target, maxSmall, func(r *xml.Reader) error {
-				return elements(r, func(local string) error {
-					if within, err := parseRange(string(attribute(r, "ref"))); local == "table" && err == nil {
-						within.sheet = i
-						b.ranges[strings.ToLower(string(attribute(r, "displayName")))] = within
-					}
-					return nil
-				})
-			})
-			if err != nil {
-				return err
+			if strings.HasSuffix(r.kind, "/table") && b.parts.has(r.target) {
+				if err := fn(ctx, i, r.target); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// readTable reads where a table is and what it is called.
+func (b *xlsxBook) readTable(ctx context.Context, sheet int, part string) error {
+	return b.parts.read(ctx, part, maxSmall, func(r *xml.Reader) error {
+		return elements(r, func(local string) error {
+			if within, err := parseRange(string(attribute(r, "ref"))); local == "table" && err == nil {
+				within.sheet = sheet
+				b.ranges[strings.ToLower(string(attribute(r, "displayName")))] = within
+			}
+			return nil
+		})
+	})
 }
 
 // readStyles finds what the numbers of each cell format are.

@@ -16,21 +16,28 @@ type xlsxReader struct {
 	book *xlsxBook
 	fn   func(row int, cells []cell) error
 
-	row   int
-	cells []cell
-	texts []byte
+	row    int
+	cells  []cell
+	texts  []byte
+	merged *merged
 }
 
-func (b *xlsxBook) read(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error {
-	return b.parts.read(ctx, b.paths[sheet], maxPart, func(x *xml.Reader) error {
-		r := &xlsxReader{Reader: x, book: b, fn: fn}
+func (b *xlsxBook) read(ctx context.Context, sheet int, hidden *merged, fn func(row int, cells []cell) error) (areas []area, err error) {
+	err = b.parts.read(ctx, b.paths[sheet], maxPart, func(x *xml.Reader) error {
+		r := &xlsxReader{Reader: x, book: b, fn: fn, merged: hidden}
 		return elements(x, func(local string) error {
-			if local != "row" {
-				return nil
+			switch local {
+			case "row":
+				return r.readRow()
+			case "mergeCell":
+				if a, err := parseRange(string(attribute(x, "ref"))); err == nil && len(areas) < maxMerged {
+					areas = append(areas, a)
+				}
 			}
-			return r.readRow()
+			return nil
 		})
 	})
+	return areas, err
 }
 
 // readRow reads a row whose tag was read. One that does not say its number follows the last.
@@ -44,6 +51,9 @@ func (r *xlsxReader) readRow() error {
 		number = n
 	}
 	r.row, r.cells, r.texts = number, r.cells[:0], r.texts[:0]
+	if err := r.merged.row(number - 1); err != nil {
+		return err
+	}
 	column := 0
 	for inside := r.Depth(); r.Depth() >= inside; {
 		kind, err := r.Next()
@@ -113,7 +123,7 @@ func (r *xlsxReader) readCell(column int) (int, error) {
 			return 0, err
 		}
 	}
-	if found {
+	if found && !r.merged.covers(column) {
 		r.add(column, typ, style, start)
 	}
 	return column + 1, checkRow(r.Reader, r.texts)

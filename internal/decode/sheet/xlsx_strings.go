@@ -32,6 +32,14 @@ func (t *stringTable) at(i int) ([]byte, bool) {
 	return t.texts[start:t.ends[i]:t.ends[i]], true
 }
 
+// check refuses texts that take more memory than those of a workbook of some size can.
+func (t *stringTable) check(size int64) error {
+	if most := maxStrings(size); int64(len(t.texts)+16*len(t.ends)) > most {
+		return input.Refuse("invalid-workbook", "the texts that cells of the workbook share take more than %d bytes", most)
+	}
+	return nil
+}
+
 // readStrings reads the shared texts.
 func (b *xlsxBook) readStrings(ctx context.Context, part string) (*stringTable, error) {
 	t := new(stringTable)
@@ -47,10 +55,7 @@ func (b *xlsxBook) readStrings(ctx context.Context, part string) (*stringTable, 
 				return err
 			}
 			t.ends = append(t.ends, uint32(len(t.texts)))
-			if most := maxStrings(b.size); int64(len(t.texts)+16*len(t.ends)) > most {
-				return input.Refuse("invalid-workbook", "the texts that cells of the workbook share take more than %d bytes", most)
-			}
-			return nil
+			return t.check(b.size)
 		})
 	})
 }

@@ -15,7 +15,7 @@ import (
 var pageFormats = decode.PageFormats()
 
 // readable names them for people.
-const readable = "JSON, NDJSON, CSV, TSV, XML, a spreadsheet (xlsx, xlsm, xls, ods), Parquet or Arrow"
+const readable = "JSON, NDJSON, CSV, TSV, XML, a spreadsheet (xlsx, xlsm, xlsb, xls, ods), Parquet or Arrow"
 
 // headBytes is how much of a page its format is recognised by.
 const headBytes = 64 << 10
