@@ -28,7 +28,7 @@ type Manifest struct {
 	// Settings are what a connection says, in their order.
 	Settings []Setting
 	// SignIn is how a person connects, nil for a service that needs none.
-	SignIn *SignIn
+	SignIn *feedmill.Provider
 	Views  []View
 
 	doc strictjson.Value
@@ -42,14 +42,6 @@ type Setting struct {
 	// connection must.
 	Default  string
 	Required bool
-}
-
-// SignIn is where and for what a person signs in, by authorization code.
-type SignIn struct {
-	AuthorizeURL, TokenURL, RevokeURL string
-	Scopes                            []string
-	// Parameters are sent along to the authorization.
-	Parameters map[string]string
 }
 
 // View is a list of records of the API.

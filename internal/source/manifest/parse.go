@@ -187,7 +187,7 @@ func (r *reading) signIn(f strictjson.Field) {
 	}
 	o, _ := f.Object()
 	o.Know("kind")
-	s := &SignIn{RevokeURL: r.text(o, "revokeUrl")}
+	s := &feedmill.Provider{RevokeURL: r.text(o, "revokeUrl"), Issuer: r.text(o, "issuer")}
 	for name, into := range map[string]*string{"authorizeUrl": &s.AuthorizeURL, "tokenUrl": &s.TokenURL} {
 		if f, ok := o.Need(name); ok {
 			if *into, ok = f.Text(); ok && !strings.HasPrefix(*into, "https://") && !strings.HasPrefix(*into, "http://") && !strings.HasPrefix(*into, "{{config.") {

@@ -34,6 +34,7 @@ func Run(t *testing.T, e Engine) {
 			{"workspaces", workspaceCases},
 			{"keys", keyCases},
 			{"sessions", sessionCases},
+			{"sign-ins", signInCases},
 			{"once", onceCases},
 			{"audit", auditCases},
 			{"vault", vaultCases},

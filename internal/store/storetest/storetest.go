@@ -57,6 +57,15 @@ type Store interface {
 	// how many.
 	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
 
+	CreateSignIn(context.Context, feedmill.SignIn) error
+	SignInByLink(ctx context.Context, link []byte) (feedmill.SignIn, error)
+	SignInByVisit(ctx context.Context, visit []byte) (feedmill.SignIn, error)
+	// ChangeSignIn changes a sign-in, alone with it. An error of change leaves it as
+	// it was.
+	ChangeSignIn(ctx context.Context, link []byte, change func(*feedmill.SignIn) error) (feedmill.SignIn, error)
+	// ForgetSignIns removes up to limit sign-ins that ended before a time.
+	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
+
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 

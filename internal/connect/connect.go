@@ -1,0 +1,246 @@
+// Package connect says what it means that a person connects a service: a link that
+// is good once, the sign-in at the provider by authorization code, and what the
+// provider granted. The link is the credential; whoever has used it holds a visit,
+// which no link and no other browser gets at.
+package connect
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Store is what is needed of the store.
+type Store interface {
+	CreateSignIn(context.Context, feedmill.SignIn) error
+	SignInByLink(ctx context.Context, link []byte) (feedmill.SignIn, error)
+	SignInByVisit(ctx context.Context, visit []byte) (feedmill.SignIn, error)
+	ChangeSignIn(ctx context.Context, link []byte, change func(*feedmill.SignIn) error) (feedmill.SignIn, error)
+}
+
+// Vault seals what must not stand in the store as plain text.
+type Vault interface {
+	Seal(plain []byte, record string) ([]byte, error)
+	Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error)
+}
+
+// Client is what the operator registered at a provider.
+type Client struct{ ID, Secret string }
+
+// Options are the parts that connecting stands on.
+type Options struct {
+	Store Store
+	Vault Vault
+	// Provider finds where a service is signed in to; false where there is no such
+	// service, and nil for one that needs no person.
+	Provider func(service string) (*feedmill.Provider, bool)
+	// Clients are those of the services that the operator has configured.
+	Clients map[string]Client
+	// PublicURL is what links begin with, and Redirects are the origins that
+	// browsers may be sent to in the end.
+	PublicURL string
+	Redirects []string
+	// HTTP makes requests by the egress policy.
+	HTTP *http.Client
+}
+
+// Connect makes links and signs people in.
+type Connect struct{ Options }
+
+// New makes a Connect.
+func New(o Options) *Connect { return &Connect{o} }
+
+// LinkPath and CallbackPath are where the pages are.
+const (
+	LinkPath     = "/ui/connect/"
+	CallbackPath = "/ui/connect/callback"
+)
+
+// Link is a link that was made.
+type Link struct {
+	Service   string
+	URL       string
+	ExpiresAt time.Time
+}
+
+// now is the present as records keep it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func conflict(kind, detail string) error {
+	return &feedmill.Error{Kind: feedmill.ErrConflict, Type: kind, Detail: detail}
+}
+
+// Offer makes a link with which somebody connects a service for a workspace.
+func (c *Connect) Offer(ctx context.Context, workspace feedmill.ID, service string, connection feedmill.ID, redirect string) (Link, error) {
+	provider, known := c.Provider(service)
+	switch {
+	case !known:
+		return Link{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "There is no service of this name. GET /query_builder/services lists them."})
+	case provider == nil:
+		return Link{}, conflict("no-personal-service", "The service "+service+" needs no person. Make a connection, and generate the feed with POST /data_feeds.")
+	}
+	if _, ok := c.Clients[service]; !ok {
+		return Link{}, conflict("service-not-configured", "The operator has not configured "+service+" yet: it needs an entry in serviceClients with the client's id and secret.")
+	}
+	if err := c.checkRedirect(redirect); err != nil {
+		return Link{}, err
+	}
+	token, hash := feedmill.NewToken()
+	in := feedmill.SignIn{
+		Link: hash, Workspace: workspace, Service: service, Connection: connection, RedirectURI: redirect,
+		State: feedmill.SignInOffered, CreatedAt: now(), ExpiresAt: now().Add(feedmill.SignInOffer),
+	}
+	if err := c.Store.CreateSignIn(ctx, in); err != nil {
+		return Link{}, err
+	}
+	return Link{service, strings.TrimSuffix(c.PublicURL, "/") + LinkPath + token, in.ExpiresAt}, nil
+}
+
+// checkRedirect lets browsers go to allowed origins only.
+func (c *Connect) checkRedirect(text string) error {
+	if text == "" {
+		return nil
+	}
+	refuse := func(detail string) error {
+		return feedmill.Invalid("", feedmill.Fault{Parameter: "redirectUri", Detail: detail})
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" || len(text) > 2048 || strings.ContainsAny(text, "\\\r\n\t "):
+		return refuse("This must be an absolute URL of at most 2,048 bytes, without a user and a fragment.")
+	case !slices.Contains(c.Redirects, u.Scheme+"://"+u.Host):
+		return refuse("The operator allows no redirect to this origin; it has to stand in connectRedirects.")
+	}
+	return nil
+}
+
+// Offered is the sign-in of a link that has not been used.
+func (c *Connect) Offered(ctx context.Context, token string) (feedmill.SignIn, error) {
+	in, err := c.Store.SignInByLink(ctx, feedmill.HashToken(token))
+	if err != nil {
+		return feedmill.SignIn{}, err
+	}
+	return in, checkOffered(in)
+}
+
+func checkOffered(in feedmill.SignIn) error {
+	switch {
+	case in.State != feedmill.SignInOffered:
+		return conflict("link-used", "This link has been used. A link is good once; ask for another one.")
+	case !now().Before(in.ExpiresAt):
+		return conflict("link-expired", "This link has expired. A link is good for 15 minutes; ask for another one.")
+	}
+	return nil
+}
+
+// held is what the provider is held to, and then what it granted.
+type held struct {
+	State    string `json:"state,omitempty"`
+	Verifier string `json:"verifier,omitempty"`
+	Nonce    string `json:"nonce,omitempty"`
+
+	RefreshToken string `json:"refreshToken,omitempty"`
+}
+
+// Begin uses a link up. It returns what the browser holds from now on, and where at
+// the provider it goes.
+func (c *Connect) Begin(ctx context.Context, token string) (visit string, to string, err error) {
+	visit, visitHash := feedmill.NewToken()
+	h := held{}
+	h.State, _ = feedmill.NewToken()
+	h.Verifier, _ = feedmill.NewToken()
+	h.Nonce, _ = feedmill.NewToken()
+	in, err := c.Store.ChangeSignIn(ctx, feedmill.HashToken(token), func(in *feedmill.SignIn) error {
+		if err := checkOffered(*in); err != nil {
+			return err
+		}
+		in.State, in.Visit, in.ExpiresAt = feedmill.SignInBegun, visitHash, now().Add(feedmill.SignInVisit)
+		return c.seal(in, h)
+	})
+	if err != nil {
+		return "", "", err
+	}
+	provider, client, err := c.provider(in.Service)
+	if err != nil {
+		return "", "", err
+	}
+	u, err := url.Parse(provider.AuthorizeURL)
+	if err != nil {
+		return "", "", fmt.Errorf("the authorization of %s: %w", in.Service, err)
+	}
+	q := u.Query()
+	for name, value := range provider.Parameters {
+		q.Set(name, value)
+	}
+	for name, value := range map[string]string{
+		"response_type": "code", "client_id": client.ID, "redirect_uri": c.callback(), "scope": strings.Join(provider.Scopes, " "),
+		"state": h.State, "nonce": h.Nonce, "code_challenge": challenge(h.Verifier), "code_challenge_method": "S256",
+	} {
+		q.Set(name, value)
+	}
+	u.RawQuery = q.Encode()
+	return visit, u.String(), nil
+}
+
+func (c *Connect) callback() string { return strings.TrimSuffix(c.PublicURL, "/") + CallbackPath }
+
+// provider is where a service is signed in to, with the operator's client.
+func (c *Connect) provider(service string) (*feedmill.Provider, Client, error) {
+	provider, _ := c.Provider(service)
+	client, ok := c.Clients[service]
+	if provider == nil || !ok {
+		return nil, Client{}, conflict("service-not-configured", "The service "+service+" cannot be connected any more; ask the operator.")
+	}
+	return provider, client, nil
+}
+
+func (c *Connect) seal(in *feedmill.SignIn, h held) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	in.Secrets, err = c.Vault.Seal(text, in.Record())
+	return err
+}
+
+func (c *Connect) unseal(ctx context.Context, in feedmill.SignIn) (h held, err error) {
+	text, err := c.Vault.Unseal(ctx, in.Secrets, in.Record())
+	if err != nil {
+		return held{}, err
+	}
+	return h, json.Unmarshal(text, &h)
+}
+
+// visited is the sign-in of a browser, which must be in a state.
+func (c *Connect) visited(ctx context.Context, visit string, state feedmill.SignInState) (feedmill.SignIn, held, error) {
+	in, err := c.Store.SignInByVisit(ctx, feedmill.HashToken(visit))
+	if err != nil {
+		return feedmill.SignIn{}, held{}, err
+	}
+	if err := checkVisited(in, state); err != nil {
+		return in, held{}, err
+	}
+	h, err := c.unseal(ctx, in)
+	return in, h, err
+}
+
+func checkVisited(in feedmill.SignIn, state feedmill.SignInState) error {
+	switch {
+	case !now().Before(in.ExpiresAt):
+		return conflict("link-expired", "This took longer than 30 minutes, and what was granted is forgotten. Ask for another link.")
+	case in.State != state:
+		return conflict("sign-in-over", "This step is over. Ask for another link to connect the service again.")
+	}
+	return nil
+}
+
+// same compares what must not be found out letter by letter.
+func same(a, b string) bool { return a != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -1,0 +1,196 @@
+package connect
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// challenge is what the provider is shown of a verifier (RFC 7636).
+func challenge(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Answer is what the provider sends the browser back with.
+type Answer struct {
+	State, Code, Issuer string
+	// Error is why there is no code, such as access_denied.
+	Error string
+}
+
+// Return takes the provider's answer, and has the code redeemed. Whatever is wrong
+// ends the sign-in: a code is never tried twice.
+func (c *Connect) Return(ctx context.Context, visit string, a Answer) (feedmill.SignIn, error) {
+	in, h, err := c.visited(ctx, visit, feedmill.SignInBegun)
+	if err != nil {
+		return in, err
+	}
+	// The answer belongs to this browser, or nothing happens.
+	if !same(h.State, a.State) {
+		return in, conflict("sign-in-refused", "The provider's answer does not belong to this sign-in. Ask for another link.")
+	}
+	granted, wrong := c.redeem(ctx, in.Service, h, a)
+	in, err = c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
+		if err := checkVisited(*in, feedmill.SignInBegun); err != nil {
+			return err
+		}
+		if in.State = feedmill.SignInGranted; wrong != nil {
+			in.State = feedmill.SignInDone
+		}
+		return c.seal(in, granted)
+	})
+	if wrong != nil {
+		return in, wrong
+	}
+	return in, err
+}
+
+// redeem exchanges a code for what was granted.
+func (c *Connect) redeem(ctx context.Context, service string, h held, a Answer) (held, error) {
+	provider, client, err := c.provider(service)
+	if err != nil {
+		return held{}, err
+	}
+	refused := func(format string, args ...any) error {
+		return conflict("sign-in-refused", fmt.Sprintf(format, args...)+" Nothing was connected. Ask for another link to try again.")
+	}
+	switch {
+	case a.Error == "access_denied":
+		return held{}, refused("The access was not granted.")
+	case a.Error != "":
+		return held{}, refused("The provider answered with the error %q.", printable(a.Error))
+	case a.Code == "":
+		return held{}, refused("The provider sent no code.")
+	case provider.Issuer != "" && a.Issuer != "" && a.Issuer != provider.Issuer:
+		return held{}, refused("The answer is from another provider.")
+	}
+	got, err := c.ask(ctx, provider.TokenURL, url.Values{
+		"grant_type": {"authorization_code"}, "code": {a.Code}, "redirect_uri": {c.callback()}, "code_verifier": {h.Verifier},
+		"client_id": {client.ID}, "client_secret": {client.Secret},
+	})
+	switch {
+	case err != nil:
+		return held{}, refused("The provider could not be asked for the grant: %s.", err)
+	case got.Error != "":
+		return held{}, refused("The provider refused the code with the error %q.", printable(got.Error))
+	case got.IDToken != "" && !same(h.Nonce, nonceOf(got.IDToken)):
+		return held{}, refused("The provider's answer belongs to another sign-in.")
+	case got.RefreshToken == "":
+		return held{}, refused("The provider granted no access that lasts (it sent no refresh token).")
+	}
+	return held{RefreshToken: got.RefreshToken}, nil
+}
+
+// tokens is what a token endpoint answers.
+type tokens struct {
+	RefreshToken string `json:"refresh_token"`
+	IDToken      string `json:"id_token"`
+	Error        string `json:"error"`
+}
+
+// maxTokens is how many bytes of it are read.
+const maxTokens = 1 << 20
+
+// ask asks a token endpoint. An error of it has no secret.
+func (c *Connect) ask(ctx context.Context, address string, form url.Values) (t tokens, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		return t, errors.New("its address is wrong")
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Accept", "application/json")
+	resp, err := c.HTTP.Do(r)
+	if err != nil {
+		return t, errors.New("it cannot be reached")
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokens))
+	if err != nil {
+		return t, errors.New("its answer was cut off")
+	}
+	if err := json.Unmarshal(body, &t); err != nil || resp.StatusCode != http.StatusOK && t.Error == "" {
+		return t, fmt.Errorf("it answered %d", resp.StatusCode)
+	}
+	return t, nil
+}
+
+// nonceOf is the nonce of an ID token. It came straight from the provider over TLS,
+// so that its signature says nothing more.
+func nonceOf(token string) string {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var claims struct {
+		Nonce string `json:"nonce"`
+	}
+	if err != nil || json.Unmarshal(text, &claims) != nil {
+		return ""
+	}
+	return claims.Nonce
+}
+
+// printable is the beginning of a word of the provider's, without what could be
+// taken for something else.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, text[:min(len(text), 100)])
+}
+
+// Granted is the sign-in of a browser that the provider has said yes to, with the
+// config that its connection needs for that.
+func (c *Connect) Granted(ctx context.Context, visit string) (feedmill.SignIn, map[string]string, error) {
+	in, h, err := c.visited(ctx, visit, feedmill.SignInGranted)
+	if err != nil {
+		return in, nil, err
+	}
+	_, client, err := c.provider(in.Service)
+	return in, map[string]string{"clientId": client.ID, "clientSecret": client.Secret, "refreshToken": h.RefreshToken}, err
+}
+
+// Done ends a sign-in: its grant is forgotten here, and lives on in the connection.
+func (c *Connect) Done(ctx context.Context, in feedmill.SignIn) error {
+	_, err := c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
+		in.State = feedmill.SignInDone
+		return c.seal(in, held{})
+	})
+	return err
+}
+
+// Revoke gives a grant back, where the provider takes it.
+func (c *Connect) Revoke(ctx context.Context, service, refreshToken string) error {
+	provider, client, err := c.provider(service)
+	if err != nil || provider.RevokeURL == "" {
+		return err
+	}
+	form := url.Values{"token": {refreshToken}, "token_type_hint": {"refresh_token"}, "client_id": {client.ID}, "client_secret": {client.Secret}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, provider.RevokeURL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := c.HTTP.Do(r)
+	if err != nil {
+		return errors.New("the provider cannot be reached")
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("the provider answered %d", resp.StatusCode)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+var signInCases = []testCase{
+	{name: "found by link and by visit, changed, and forgotten", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		_, link := feedmill.NewToken()
+		_, other := feedmill.NewToken()
+		_, visit := feedmill.NewToken()
+		in := feedmill.SignIn{
+			Link: link, Workspace: newWorkspace(t, s).ID, Service: "hubspot", RedirectURI: "https://app.example/done", State: feedmill.SignInOffered,
+			CreatedAt: now(), ExpiresAt: now().Add(feedmill.SignInOffer),
+		}
+		must(t, s.CreateSignIn(ctx, in))
+		must(t, s.CreateSignIn(ctx, feedmill.SignIn{Link: other, Workspace: in.Workspace, Service: "hubspot", State: feedmill.SignInOffered, CreatedAt: now(), ExpiresAt: now().Add(-time.Minute)}))
+		got, err := s.SignInByLink(ctx, link)
+		must(t, err)
+		if diff := cmp.Diff(in, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		_, err = s.SignInByVisit(ctx, visit)
+		want(t, err, feedmill.ErrNotFound)
+		in.Visit, in.State, in.Secrets, in.ExpiresAt = visit, feedmill.SignInBegun, []byte("sealed"), now().Add(time.Hour)
+		_, err = s.ChangeSignIn(ctx, link, func(c *feedmill.SignIn) error {
+			c.Visit, c.State, c.Secrets, c.ExpiresAt = in.Visit, in.State, in.Secrets, in.ExpiresAt
+			return nil
+		})
+		must(t, err)
+		refused := errors.New("no")
+		_, err = s.ChangeSignIn(ctx, link, func(c *feedmill.SignIn) error { c.State = feedmill.SignInDone; return refused })
+		want(t, err, refused)
+		got, err = s.SignInByVisit(ctx, visit)
+		must(t, err)
+		if diff := cmp.Diff(in, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		n, err := s.ForgetSignIns(ctx, now(), 10)
+		must(t, err)
+		if _, err := s.SignInByLink(ctx, other); n != 1 || !errors.Is(err, feedmill.ErrNotFound) {
+			t.Errorf("%d are forgotten, and the one that ended is found: %v", n, err)
+		}
+	}},
+}
