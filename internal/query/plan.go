@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/feedmill/feedmill"
 )
 
 // Database is a table of a database that a statement selects from: its dialect,
@@ -108,6 +110,17 @@ func (p *Plan) At(e Expression) int {
 	return slices.IndexFunc(p.Fetched, func(f Expression) bool {
 		return f.Column.Index == e.Column.Index && f.Aggregate == e.Aggregate
 	})
+}
+
+// Columns are the columns of the statement's rows, by the names that they have in
+// the table.
+func (p *Plan) Columns() []feedmill.Column {
+	columns := make([]feedmill.Column, len(p.Fetched))
+	for i, e := range p.Fetched {
+		columns[i] = e.Type()
+		columns[i].Name = e.Column.Name
+	}
+	return columns
 }
 
 // columnsOf are the columns of a predicate, each once.

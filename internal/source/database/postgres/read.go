@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -27,11 +28,7 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 }
 
 func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out database.Rows) (database.Done, error) {
-	columns := make([]feedmill.Column, len(plan.Fetched))
-	for i, e := range plan.Fetched {
-		columns[i] = e.Type()
-		columns[i].Name = e.Column.Name
-	}
+	columns := plan.Columns()
 	warnings, err := t.measure(ctx, conn, plan, columns)
 	if err != nil {
 		return database.Done{}, err
@@ -40,51 +37,32 @@ func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out d
 	if err := finish.Columns(ctx, columns); err != nil {
 		return database.Done{}, err
 	}
-	builders, err := t.fetch(ctx, conn, plan, columns, finish)
-	if err != nil {
+	batch := database.NewBatch(columns)
+	if err := t.fetch(ctx, conn, plan, columns, batch, finish); err != nil {
 		return database.Done{}, err
 	}
 	done, err := finish.End(ctx)
-	done.Warnings = warnings
-	for i, b := range builders {
-		done.Warnings = append(done.Warnings, b.Warnings(columns[i].Name)...)
-	}
+	done.Warnings = append(warnings, batch.Warnings()...)
 	return done, err
 }
 
 // fetch runs the statement and hands on its rows.
-func (t *table) fetch(ctx context.Context, conn *pgx.Conn, plan *query.Plan, columns []feedmill.Column, to *database.Finish) ([]*database.Builder, error) {
+func (t *table) fetch(ctx context.Context, conn *pgx.Conn, plan *query.Plan, columns []feedmill.Column, batch *database.Batch, to *database.Finish) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	result := conn.PgConn().ExecParams(running, plan.SQL, parameters(plan.Args), nil, nil, binaryFormat)
-	builders := make([]*database.Builder, len(columns))
-	readers := make([]reader, len(columns))
-	for i, description := range result.FieldDescriptions() {
-		read, ok := newReader(columns[i].Type, description.DataTypeOID)
-		if !ok {
-			cancel()
-			_, _ = result.Close()
-			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The column %q of %q has another type than when the view was described.", columns[i].Name, t.view), nil)
-		}
-		readers[i], builders[i] = read, database.NewBuilder(columns[i])
-	}
-	var stopped error
-	rows := 0
+	readers, stopped := t.readers(columns, result.FieldDescriptions())
 	for stopped == nil && result.NextRow() {
-		full := false
 		for i, value := range result.Values() {
-			b := builders[i]
 			if value == nil {
-				b.Null()
-			} else if err := readers[i](b, value); err != nil {
+				batch.Columns[i].Null()
+			} else if err := readers[i](batch.Columns[i], value); err != nil {
 				stopped = fmt.Errorf("the column %q: %w", columns[i].Name, err)
 				break
 			}
-			full = full || b.Full()
 		}
-		rows++
-		if full && stopped == nil {
-			stopped, rows = to.Rows(ctx, take(builders)), 0
+		if stopped == nil {
+			stopped = batch.Hand(ctx, to)
 		}
 	}
 	if stopped != nil {
@@ -93,18 +71,26 @@ func (t *table) fetch(ctx context.Context, conn *pgx.Conn, plan *query.Plan, col
 	_, err := result.Close()
 	switch {
 	case errors.Is(stopped, database.ErrEnough):
-		return builders, nil
+		return nil
 	case stopped != nil:
-		return nil, stopped
+		return stopped
 	case err != nil:
-		return nil, t.failure(ctx, err, t.view)
+		return t.failure(ctx, err, t.view)
 	}
-	if rows > 0 {
-		if err := to.Rows(ctx, take(builders)); err != nil && !errors.Is(err, database.ErrEnough) {
-			return nil, err
+	return batch.End(ctx, to)
+}
+
+// readers are those of the types that the server says the columns have.
+func (t *table) readers(columns []feedmill.Column, described []pgconn.FieldDescription) ([]reader, error) {
+	readers := make([]reader, len(described))
+	for i, d := range described {
+		read, ok := newReader(columns[i].Type, d.DataTypeOID)
+		if !ok {
+			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The column %q of %q has another type than when the view was described.", columns[i].Name, t.view), nil)
 		}
+		readers[i] = read
 	}
-	return builders, nil
+	return readers, nil
 }
 
 var binaryFormat = []int16{1}
@@ -116,14 +102,6 @@ func parameters(args []string) [][]byte {
 		values[i] = []byte(text)
 	}
 	return values
-}
-
-func take(builders []*database.Builder) []columnar.Vector {
-	run := make([]columnar.Vector, len(builders))
-	for i, b := range builders {
-		run[i] = b.Take()
-	}
-	return run
 }
 
 // measure finds how many digits the decimals have that the database does not

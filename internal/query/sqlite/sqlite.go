@@ -1,0 +1,195 @@
+// Package sqlite is the dialect of SQLite. What SQLite lacks are functions that the
+// connector registers: their names are the constants here.
+package sqlite
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// The functions that a connection must have.
+const (
+	// Match (op, text, want, caseSensitive) tests a text as package query does.
+	Match = "feedmill_match"
+	// Micros is the time that a text stands for, in microseconds since 1970, or
+	// null. Real is the number that a text stands for.
+	Micros = "feedmill_micros"
+	Real   = "feedmill_real"
+	// Sum adds up whole numbers of any size, as a text that sorts as the sums do,
+	// and Average (n, scale) is the average of n divided by ten to the scale.
+	Sum     = "feedmill_sum"
+	Average = "feedmill_avg"
+	// Collation compares by code points in databases that are not UTF-8.
+	Collation = "feedmill"
+)
+
+// Table is a table of SQLite as statements select from it.
+type Table struct {
+	Name    string
+	Columns []Column
+	// UTF16 says that texts are not UTF-8 in the file.
+	UTF16 bool
+}
+
+// Column is what a column is in the table. Its type is that of the query's column.
+type Column struct {
+	Name string
+	// Mixed says that the values of a text column need not be texts, and Blob that
+	// all are bytes, whose text is base64.
+	Mixed, Blob bool
+}
+
+// Quote quotes a name.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// From is the table, as t.
+func (t *Table) From() string { return Quote("main") + "." + Quote(t.Name) + " AS t" }
+
+// Name is a column by its name. A quoted name without its table would be a text
+// to SQLite where there is no such column.
+func Name(column string) string { return "t." + Quote(column) }
+
+// Column is a column as it is compared.
+func (t *Table) Column(c query.Column) string {
+	of := t.Columns[c.Index]
+	name := Name(of.Name)
+	switch c.Type {
+	case columnar.TypeText, columnar.TypeJSON:
+		if of.Mixed {
+			name = "CAST(" + name + " AS TEXT)"
+		}
+		return name + t.collate()
+	case columnar.TypeTimestamp:
+		return Micros + "(" + name + ")"
+	case columnar.TypeNumber:
+		return "CAST(" + name + " AS REAL)"
+	}
+	return name
+}
+
+// bare is a column as it is read: as it is. The sign keeps the driver from making
+// something of it by its declared type.
+func (t *Table) bare(c query.Column) string { return "+" + Name(t.Columns[c.Index].Name) }
+
+func (t *Table) collate() string {
+	if t.UTF16 {
+		return " COLLATE " + Collation
+	}
+	return " COLLATE BINARY"
+}
+
+// Fetched is a column as it is read.
+func (t *Table) Fetched(c query.Column) string { return t.bare(c) }
+
+// Key is an expression as it is grouped and sorted by.
+func (t *Table) Key(e query.Expression) string {
+	sql := t.Column(e.Column)
+	switch e.Aggregate {
+	case "":
+		switch e.Column.Type {
+		case columnar.TypeBoolean, columnar.TypeDate, columnar.TypeInteger, columnar.TypeDecimal:
+			return t.bare(e.Column)
+		}
+		return sql
+	case feedmill.AggregateSum, feedmill.AggregateAvg:
+		if e.Column.Type == columnar.TypeNumber {
+			break
+		}
+		scale := 0
+		if e.Column.Type == columnar.TypeDecimal {
+			scale = e.Column.Scale
+			sql = "CAST(round(" + sql + " * 1e" + strconv.Itoa(scale) + ") AS INTEGER)"
+		}
+		if e.Aggregate == feedmill.AggregateSum {
+			return Sum + "(" + sql + ")"
+		}
+		return Average + "(" + sql + ", " + strconv.Itoa(scale) + ")"
+	}
+	return t.Aggregate(e.Aggregate, sql)
+}
+
+// Can is true of all tests but those of bytes, whose text SQLite does not know,
+// and of empty JSON.
+func (t *Table) Can(p query.Predicate) bool {
+	switch p := p.(type) {
+	case query.Compare:
+		return !t.Columns[p.Column.Index].Blob
+	case query.Match:
+		return !t.Columns[p.Column.Index].Blob
+	case query.IsEmpty:
+		return p.Column.Type != columnar.TypeJSON
+	}
+	return true
+}
+
+// Placeholder is a numbered parameter.
+func (*Table) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
+
+// Value makes a value of the column's type.
+func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) string {
+	switch v := v.(type) {
+	case string:
+		return bind(v)
+	case bool:
+		if v {
+			return "1"
+		}
+		return "0"
+	case float64:
+		return Real + "(" + bind(strconv.FormatFloat(v, 'g', -1, 64)) + ")"
+	case *big.Rat:
+		if of.Type == columnar.TypeInteger {
+			return "CAST(" + bind(v.FloatString(0)) + " AS INTEGER)"
+		}
+		return Real + "(" + bind(query.DecimalText(v)) + ")"
+	case time.Time:
+		if of.Type == columnar.TypeDate {
+			return bind(day(v))
+		}
+		return "CAST(" + bind(strconv.FormatInt(v.UnixMicro(), 10)) + " AS INTEGER)"
+	}
+	panic(fmt.Sprintf("sqlite: no value %T", v))
+}
+
+// day is a day as text, which sorts among those of the years 1 to 9999.
+func day(t time.Time) string {
+	switch year := t.Year(); {
+	case year < 1:
+		return ""
+	case year > 9999:
+		return ":"
+	}
+	return t.Format(time.DateOnly)
+}
+
+// IsEmpty is true of null and of an empty text.
+func (*Table) IsEmpty(of query.Column, column string) string {
+	if of.Type == columnar.TypeText {
+		return column + " IS NULL OR " + column + " = ''"
+	}
+	return column + " IS NULL"
+}
+
+// Match tests a text.
+func (*Table) Match(op feedmill.FilterOp, column, text string, caseSensitive bool) string {
+	sensitive := "0"
+	if caseSensitive {
+		sensitive = "1"
+	}
+	return Match + "('" + string(op) + "', " + column + ", " + text + ", " + sensitive + ")"
+}
+
+// Aggregate calls the function of an aggregate.
+func (*Table) Aggregate(fn feedmill.Aggregate, column string) string {
+	if fn == feedmill.AggregateCountDistinct {
+		return "count(DISTINCT " + column + ")"
+	}
+	return string(fn) + "(" + column + ")"
+}

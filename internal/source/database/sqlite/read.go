@@ -1,0 +1,235 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// Read runs the statement of a tree, and does the rest.
+func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (done database.Done, err error) {
+	plan := query.NewPlan(tree, &t.sql)
+	err = t.read(ctx, t.view, func(bounded context.Context, conn *sqlite3.SQLiteConn) error {
+		done, err = t.run(ctx, bounded, conn, plan, out)
+		return err
+	})
+	return done, err
+}
+
+func (t *table) run(ctx, bounded context.Context, conn *sqlite3.SQLiteConn, plan *query.Plan, out database.Rows) (database.Done, error) {
+	columns := plan.Columns()
+	finish := database.NewFinish(plan, out)
+	if err := finish.Columns(ctx, columns); err != nil {
+		return database.Done{}, err
+	}
+	batch := database.NewBatch(columns)
+	readers := make([]reader, len(columns))
+	for i, e := range plan.Fetched {
+		readers[i] = t.newReader(e, columns[i])
+	}
+	var handed error // what taking the rows failed with
+	err := each(bounded, conn, plan.SQL, plan.Args, func(row []driver.Value) error {
+		for i, value := range row {
+			if value == nil {
+				batch.Columns[i].Null()
+			} else if err := readers[i](batch.Columns[i], value); err != nil {
+				return err
+			}
+		}
+		handed = batch.Hand(ctx, finish)
+		return handed
+	})
+	switch {
+	case errors.Is(handed, database.ErrEnough):
+	case handed != nil:
+		return database.Done{}, handed
+	case err != nil:
+		if e, ok := errors.AsType[sqlite3.Error](err); ok && e.Code == sqlite3.ErrError {
+			err = t.changed(bounded, conn, err)
+		}
+		return database.Done{}, err
+	default:
+		if err := batch.End(ctx, finish); err != nil {
+			return database.Done{}, err
+		}
+	}
+	done, err := finish.End(ctx)
+	done.Warnings = append(t.warningsOf(plan), batch.Warnings()...)
+	return done, err
+}
+
+// warningsOf are those about columns that are fetched.
+func (t *table) warningsOf(plan *query.Plan) (all []feedmill.Warning) {
+	for _, w := range t.warnings {
+		for _, e := range plan.Fetched {
+			if e.Column.Name == w.Column {
+				all = append(all, w)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// reader adds a value that is not null.
+type reader func(*database.Builder, driver.Value) error
+
+func (t *table) newReader(e query.Expression, c feedmill.Column) reader {
+	switch c.Type {
+	case columnar.TypeText:
+		if t.sql.Columns[e.Column.Index].Blob {
+			return readBlob
+		}
+		return readText
+	case columnar.TypeJSON:
+		return readJSON
+	case columnar.TypeNumber:
+		return readNumber
+	case columnar.TypeDecimal:
+		if e.Aggregate == feedmill.AggregateSum {
+			return readDigits
+		}
+		return readDecimal
+	case columnar.TypeDate:
+		return readDate
+	case columnar.TypeTimestamp:
+		return readTimestamp
+	case columnar.TypeBoolean:
+		return readBoolean
+	}
+	return readInteger
+}
+
+// bytesOf is any value as text.
+func bytesOf(value driver.Value) []byte {
+	switch v := value.(type) {
+	case string:
+		return []byte(v)
+	case []byte:
+		return v
+	case int64:
+		return strconv.AppendInt(nil, v, 10)
+	case float64:
+		return strconv.AppendFloat(nil, v, 'g', 15, 64)
+	}
+	return fmt.Append(nil, value)
+}
+
+func readText(b *database.Builder, value driver.Value) error {
+	b.Text(bytesOf(value))
+	return nil
+}
+
+func readBlob(b *database.Builder, value driver.Value) error {
+	if data, ok := value.([]byte); ok {
+		b.Base64(data)
+	} else {
+		b.Misfit(bytesOf(value))
+	}
+	return nil
+}
+
+func readJSON(b *database.Builder, value driver.Value) error {
+	b.JSON(bytesOf(value))
+	return nil
+}
+
+func readInteger(b *database.Builder, value driver.Value) error {
+	if n, ok := value.(int64); ok {
+		b.Int(n)
+	} else {
+		b.Misfit(bytesOf(value))
+	}
+	return nil
+}
+
+func readBoolean(b *database.Builder, value driver.Value) error {
+	if n, ok := value.(int64); ok && (n == 0 || n == 1) {
+		b.Int(n)
+	} else {
+		b.Misfit(bytesOf(value))
+	}
+	return nil
+}
+
+func readNumber(b *database.Builder, value driver.Value) error {
+	switch n := value.(type) {
+	case float64:
+		b.Float(n)
+	case int64:
+		b.Float(float64(n))
+	default:
+		b.Misfit(bytesOf(value))
+	}
+	return nil
+}
+
+// readDecimal takes the shortest digits that mean the number.
+func readDecimal(b *database.Builder, value driver.Value) error {
+	var text string
+	switch n := value.(type) {
+	case float64:
+		text = strconv.FormatFloat(n, 'f', -1, 64)
+	case int64:
+		text = strconv.FormatInt(n, 10)
+	}
+	precision, scale := b.Digits()
+	n, ok := new(big.Rat).SetString(text)
+	if ok {
+		n.Mul(n, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)))
+	}
+	if !ok || !n.IsInt() || len(n.Num().String()) > precision+1 {
+		b.Misfit(bytesOf(value))
+		return nil
+	}
+	wide, _ := database.Int128(n.Num())
+	b.Wide(wide)
+	return nil
+}
+
+// readDigits takes a sum.
+func readDigits(b *database.Builder, value driver.Value) error {
+	n, ok := readSum(text(value))
+	if !ok {
+		return fmt.Errorf("a sum is %T", value)
+	}
+	wide, ok := database.Int128(n)
+	if !ok {
+		return database.TooManyDigits(b.Name())
+	}
+	b.Wide(wide)
+	return nil
+}
+
+func readDate(b *database.Builder, value driver.Value) error {
+	day, err := time.Parse(time.DateOnly, text(value))
+	if err != nil {
+		b.Misfit(bytesOf(value))
+		return nil
+	}
+	b.Date(day.Unix() / (24 * 3600))
+	return nil
+}
+
+// readTimestamp takes a text, or microseconds where it was sorted or grouped by.
+func readTimestamp(b *database.Builder, value driver.Value) error {
+	if n, ok := value.(int64); ok {
+		b.Timestamp(n)
+	} else if n, ok := micros(value); ok {
+		b.Timestamp(n)
+	} else {
+		b.Misfit(bytesOf(value))
+	}
+	return nil
+}

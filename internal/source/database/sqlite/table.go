@@ -1,0 +1,133 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"github.com/mattn/go-sqlite3"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/query"
+	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// table is a view as it was described.
+type table struct {
+	*file
+	view   string
+	sql    dialect.Table
+	fields []database.Field
+	// warnings are about columns whose values are not of their declared type.
+	warnings []feedmill.Warning
+}
+
+const selectColumns = `SELECT x.name, x.type, x."notnull" OR x.pk > 0 AND upper(x.type) = 'INTEGER' AND
+       (SELECT count(*) FROM pragma_table_xinfo(?1, 'main') WHERE pk > 0) = 1,
+       x.pk > 0 AND upper(x.type) = 'INTEGER' AND (SELECT count(*) FROM pragma_table_xinfo(?1, 'main') WHERE pk > 0) = 1,
+       (SELECT strict FROM pragma_table_list WHERE schema = 'main' AND name = ?1), (SELECT encoding <> 'UTF-8' FROM pragma_encoding)
+FROM pragma_table_xinfo(?1, 'main') x WHERE x.hidden <> 1 ORDER BY x.cid`
+
+// describe finds the columns, and types that hold all of their values.
+func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
+	t.sql.Name = t.view
+	var columns []*candidate
+	err := each(ctx, conn, selectColumns, []string{t.view}, func(row []driver.Value) error {
+		c := newCandidate(text(row[0]), text(row[1]))
+		c.notNull = row[2] == int64(1)
+		// A row's number is an integer, and so is what a strict table says is one.
+		c.sure = row[3] == int64(1) || row[4] == int64(1)
+		t.sql.UTF16 = row[5] == int64(1)
+		columns = append(columns, c)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(columns) == 0 {
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no columns that can be read.", t.view), nil)
+	}
+	if err := t.look(ctx, conn, columns); err != nil {
+		return err
+	}
+	for _, c := range columns {
+		field, column := c.decide()
+		t.fields = append(t.fields, field)
+		t.sql.Columns = append(t.sql.Columns, column)
+		if c.warning != "" {
+			t.warnings = append(t.warnings, feedmill.Warning{Code: feedmill.WarnMisfit, Column: c.name, Count: c.others, Detail: c.warning})
+		}
+	}
+	for i := range t.fields {
+		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
+	}
+	return nil
+}
+
+// look counts which kinds of values the columns have that need it.
+func (t *table) look(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
+	var asked []string
+	var looked []*candidate
+	for _, c := range columns {
+		if tests := c.tests(); len(tests) > 0 {
+			asked = append(asked, tests...)
+			looked = append(looked, c)
+		}
+	}
+	if len(looked) == 0 {
+		return nil
+	}
+	// Many columns take several passes: a statement may have 2,000 results.
+	const most = 200
+	for len(looked) > 0 {
+		n := min(most, len(looked))
+		statement := "SELECT " + join(asked[:n*testsEach]) + " FROM " + t.sql.From()
+		err := each(ctx, conn, statement, nil, func(row []driver.Value) error {
+			for i, c := range looked[:n] {
+				c.counted(row[i*testsEach:])
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		asked, looked = asked[n*testsEach:], looked[n:]
+	}
+	return nil
+}
+
+// Fields are the columns.
+func (t *table) Fields() []database.Field { return t.fields }
+
+// Explain is the statement.
+func (t *table) Explain(tree *query.Tree) database.Explanation {
+	return database.Explain(query.NewPlan(tree, &t.sql))
+}
+
+// changed says what became of the view where a statement on it failed: SQLite has
+// no code for that.
+func (t *table) changed(ctx context.Context, conn *sqlite3.SQLiteConn, cause error) error {
+	there := make(map[string]bool)
+	err := each(ctx, conn, "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1", []string{t.view}, func(row []driver.Value) error {
+		there[text(row[0])] = true
+		return nil
+	})
+	if err != nil {
+		return cause
+	}
+	if len(there) == 0 {
+		return database.Fail(database.ProblemView, fmt.Sprintf("There is no view %q any more.", t.view), cause)
+	}
+	var gone []string
+	for _, c := range t.sql.Columns {
+		if !there[c.Name] {
+			gone = append(gone, `"`+c.Name+`"`)
+		}
+	}
+	if len(gone) == 0 {
+		return cause
+	}
+	return database.Fail(database.ProblemField, fmt.Sprintf("The view %q has no column %s any more.", t.view, strings.Join(gone, ", ")), cause)
+}
