@@ -59,7 +59,7 @@ type Store interface {
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
 	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
-	EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error)
+	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
 
 	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
@@ -87,6 +87,8 @@ type Dispatcher interface {
 	Changed(subscription feedmill.ID)
 	// InFlight reports whether an attempt of the delivery is under way.
 	InFlight(delivery feedmill.ID) bool
+	// UnderWay are the deliveries of a subscription of which an attempt is.
+	UnderWay(subscription feedmill.ID) []feedmill.ID
 	// Breaker is the state of a subscription's breaker.
 	Breaker(subscription feedmill.ID) feedmill.BreakerState
 	// Offer hands over deliveries that are due.

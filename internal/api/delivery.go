@@ -64,7 +64,42 @@ func (s *Server) listDeliveries(c *call) (answer, error) {
 	if filtered {
 		q.States = []feedmill.DeliveryState{feedmill.DeliveryState(state)}
 	}
+	if state == string(feedmill.DeliveryDelivering) {
+		return s.listDelivering(c, q)
+	}
 	return s.deliveryList(c, q, s.subscription)
+}
+
+// listDelivering lists the deliveries of a subscription that have an attempt under
+// way: what the dispatcher has, and not what the store would have to be searched for.
+func (s *Server) listDelivering(c *call, q feedmill.DeliveryQuery) (answer, error) {
+	fetch := func(p feedmill.Page) (found []feedmill.Delivery, err error) {
+		sub, err := s.subscription(c)
+		if err != nil {
+			return nil, err
+		}
+		ids := s.Dispatcher.UnderWay(sub.ID)
+		slices.SortFunc(ids, func(a, b feedmill.ID) int { return strings.Compare(string(b), string(a)) })
+		since := feedmill.FirstID(feedmill.PrefixDelivery, q.Since)
+		for _, id := range ids {
+			if len(found) == p.Limit || id < since {
+				break
+			}
+			if p.Before != "" && id >= p.Before {
+				continue
+			}
+			d, err := s.Store.Delivery(c.ctx(), c.who.Workspace, id)
+			switch {
+			case errors.Is(err, feedmill.ErrNotFound):
+			case err != nil:
+				return nil, err
+			case s.stateNow(id, d.State) == feedmill.DeliveryDelivering && (q.Type == "" || d.Type == q.Type):
+				found = append(found, d)
+			}
+		}
+		return found, nil
+	}
+	return listAnswer(c, feedmill.PrefixDelivery, fetch, func(d feedmill.Delivery) feedmill.ID { return d.ID }, s.viewDelivery)
 }
 
 // listUndelivered lists, over all subscriptions, what ended without success.
@@ -76,9 +111,6 @@ func (s *Server) listUndelivered(c *call) (answer, error) {
 // deliveryList lists deliveries of a subscription, or of all where that has no id.
 func (s *Server) deliveryList(c *call, q feedmill.DeliveryQuery, of func(*call) (feedmill.Subscription, error)) (answer, error) {
 	wanted := q.States
-	if slices.Contains(wanted, feedmill.DeliveryDelivering) {
-		q.States = []feedmill.DeliveryState{feedmill.DeliveryPending, feedmill.DeliveryRetrying}
-	}
 	// fetch goes on where records that the store found are in another state
 	// at this moment.
 	fetch := func(p feedmill.Page) (found []feedmill.Delivery, err error) {

@@ -205,11 +205,9 @@ func (s *Server) listEvents(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	views := make([]eventView, min(q.Fit(events), p.Limit))
-	for i := range views {
-		if views[i], err = s.routedEvent(c, events[i], maxListedRoutes); err != nil {
-			return answer{}, err
-		}
+	views, err := s.routedEvents(c, events[:min(q.Fit(events), p.Limit)], maxListedRoutes)
+	if err != nil {
+		return answer{}, err
 	}
 	a := jsonAnswer(http.StatusOK, views)
 	if len(views) < len(events) {
@@ -228,25 +226,32 @@ const (
 	maxListedRoutes = 10
 )
 
-// routedEvent is an event with the first of its deliveries.
-func (s *Server) routedEvent(c *call, e feedmill.Event, most int) (eventView, error) {
-	routes, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, e.ID, most)
+// routedEvents are events, each with the first of its deliveries.
+func (s *Server) routedEvents(c *call, events []feedmill.Event, most int) ([]eventView, error) {
+	views := make([]eventView, len(events))
+	ids := make([]feedmill.ID, len(events))
+	for i, e := range events {
+		views[i], ids[i] = viewEvent(e), e.ID
+	}
+	routes, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, ids, most)
 	if err != nil {
-		return eventView{}, err
+		return nil, err
 	}
-	view := viewEvent(e)
-	making, err := s.Store.Fanouts(c.ctx(), c.who.Workspace, []feedmill.ID{e.ID})
+	making, err := s.Store.Fanouts(c.ctx(), c.who.Workspace, ids)
 	if err != nil {
-		return eventView{}, err
+		return nil, err
 	}
-	if made, ok := making[e.ID]; ok {
-		view.FanOut = &fanOutView{"making", made}
+	for i := range views {
+		v := &views[i]
+		if made, ok := making[v.ID]; ok {
+			v.FanOut = &fanOutView{"making", made}
+		}
+		v.Deliveries = make([]routeView, len(routes[v.ID]))
+		for i, r := range routes[v.ID] {
+			v.Deliveries[i] = routeView{r.Delivery, r.Subscription, s.stateNow(r.Delivery, r.State)}
+		}
 	}
-	view.Deliveries = make([]routeView, len(routes))
-	for i, r := range routes {
-		view.Deliveries[i] = routeView{r.Delivery, r.Subscription, s.stateNow(r.Delivery, r.State)}
-	}
-	return view, nil
+	return views, nil
 }
 
 func (s *Server) getEvent(c *call) (answer, error) {
@@ -258,9 +263,9 @@ func (s *Server) getEvent(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	view, err := s.routedEvent(c, e, maxRoutes)
+	views, err := s.routedEvents(c, []feedmill.Event{e}, maxRoutes)
 	if err != nil {
 		return answer{}, err
 	}
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/events/" + string(id)}, view}), nil
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/events/" + string(id)}, views[0]}), nil
 }

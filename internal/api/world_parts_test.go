@@ -75,7 +75,15 @@ func (d *notedDispatcher) Changed(id feedmill.ID) {
 	defer d.mu.Unlock()
 	d.changed = append(d.changed, id)
 }
-func (d *notedDispatcher) InFlight(id feedmill.ID) bool              { return d.inFlight[id] }
+func (d *notedDispatcher) InFlight(id feedmill.ID) bool { return d.inFlight[id] }
+func (d *notedDispatcher) UnderWay(feedmill.ID) (ids []feedmill.ID) {
+	for id, flies := range d.inFlight {
+		if flies {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
 func (d *notedDispatcher) Offer(due []feedmill.DueDelivery)          { d.offered = append(d.offered, due...) }
 func (d *notedDispatcher) Wake()                                     { d.woken++ }
 func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState { return feedmill.BreakerClosed }

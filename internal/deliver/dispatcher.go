@@ -289,6 +289,21 @@ func (d *Dispatcher) InFlight(delivery feedmill.ID) bool {
 	return ok
 }
 
+// UnderWay are the deliveries of a subscription of which an attempt is under way
+// here.
+func (d *Dispatcher) UnderWay(subscription feedmill.ID) (ids []feedmill.ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if l, ok := d.lanes[subscription]; ok {
+		for id := range l.backlog.known {
+			if _, ok := d.sending[id]; ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
 // Wake makes the dispatcher poll the store now.
 func (d *Dispatcher) Wake() {
 	signal(d.pollNow)

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -36,7 +37,7 @@ func newCounters(reg prometheus.Registerer, d *Dispatcher) *counters {
 			Name: "feedmill_delivery_delivered_seconds", Help: "Time from acceptance to delivery.", Buckets: buckets,
 		}),
 		open: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "feedmill_deliveries_open", Help: "Deliveries in the store that are pending or to be retried.",
+			Name: "feedmill_deliveries_open", Help: fmt.Sprintf("Deliveries in the store that are pending or to be retried, counted as far as %d.", feedmill.MaxCountedBacklog),
 		}),
 		oldestDue: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "feedmill_delivery_oldest_due_seconds", Help: "How long the oldest due delivery has been due.",

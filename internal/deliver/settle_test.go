@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -89,20 +90,20 @@ func TestAFewOutcomesWaitForATransactionUnderWay(t *testing.T) {
 // A store that comes back gets every outcome, and nothing is sent again.
 func TestOutcomesWaitForAStoreThatIsAway(t *testing.T) {
 	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
-		h.subscribe(feedmill.DeliverySettings{})
+		sub := h.subscribe(feedmill.DeliverySettings{})
 		h.store.settleAway.Store(true)
 		due := h.accept(20, "")
 		h.dispatcher.Offer(due)
 		time.Sleep(time.Minute)
-		if !h.dispatcher.InFlight(due[0].ID) {
-			h.Error("a delivery whose outcome is not written is not called under way")
+		if under := h.dispatcher.UnderWay(sub); !h.dispatcher.InFlight(due[0].ID) || !slices.Contains(under, due[0].ID) || len(under) > 20 {
+			h.Errorf("a delivery whose outcome is not written is not called under way; %d are", len(under))
 		}
 		h.store.settleAway.Store(false)
 		time.Sleep(3 * time.Second) // it is asked every two
 		if n, open := h.sentSince(time.Time{}), h.open(); n != 20 || open != 0 {
 			h.Errorf("%d attempts were made, %d deliveries are open", n, open)
 		}
-		if h.dispatcher.InFlight(due[0].ID) {
+		if h.dispatcher.InFlight(due[0].ID) || len(h.dispatcher.UnderWay(sub)) > 0 {
 			h.Error("a delivery that has ended is called under way")
 		}
 	})

@@ -46,8 +46,13 @@ func TestEventRoutesOfManyEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var ids []feedmill.ID
+	for _, e := range events {
+		ids = append(ids, e.ID)
+	}
+	of, err := db.EventRoutes(t.Context(), sub.Workspace, ids, 99)
 	for i, e := range events {
-		routes, err := db.EventRoutes(t.Context(), sub.Workspace, e.ID, 99)
+		routes := of[e.ID]
 		if err != nil || len(routes) != 6 {
 			t.Fatalf("event %d has %d routes (%v), want five and that of the replay", i, len(routes), err)
 		}

@@ -119,10 +119,11 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	return db.withPayloads(ctx, due[:min(len(due), q.Limit)], q)
 }
 
-// OpenWork counts open deliveries and finds the oldest due time among them;
-// zero where there are none.
+// OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and finds
+// the oldest due time among these, which are the oldest; zero where there are none.
 func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue time.Time, err error) {
 	var oldest *time.Time
-	err = db.pool.QueryRow(ctx, `SELECT count(*), min(due_at) FROM open_deliveries`).Scan(&open, &oldest)
+	err = db.pool.QueryRow(ctx, `SELECT count(*), min(due_at) FROM (SELECT due_at FROM open_deliveries ORDER BY id LIMIT $1) oldest`,
+		feedmill.MaxCountedBacklog).Scan(&open, &oldest)
 	return open, orZero(oldest), translate(err)
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -96,26 +95,30 @@ func (db *DB) eventsPart(ctx context.Context, workspace feedmill.ID, q feedmill.
 	return all(rows, err, scanEvent)
 }
 
-// EventRoutes are the first limit deliveries of an event, oldest first.
-func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error) {
-	var first, last string
-	err := db.pool.QueryRow(ctx, `SELECT coalesce(first_delivery, ''), coalesce(last_delivery, '') FROM events
-		WHERE workspace_id = $1 AND id = $2`, workspace, event).Scan(&first, &last)
-	if err := translate(err); err != nil && !errors.Is(err, feedmill.ErrNotFound) {
-		return nil, err
+// EventRoutes are the first limit deliveries of each event, oldest first.
+func (db *DB) EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error) {
+	since := make([]string, len(events))
+	for i, e := range events {
+		// No delivery is older than its event, but for the clocks of two replicas.
+		since[i] = string(feedmill.FirstID(feedmill.PrefixDelivery, e.Time().Add(-aDay)))
 	}
-	// No delivery is older than its event, but for the clocks of two replicas.
-	since := feedmill.FirstID(feedmill.PrefixDelivery, event.Time().Add(-aDay))
 	var parts []string
 	for _, table := range []string{"open_deliveries", "ended_deliveries"} {
-		for _, found := range []string{`apart AND id >= $5`, `NOT apart AND id BETWEEN $3 AND $4`} {
-			parts = append(parts, `(SELECT id, subscription_id, state FROM `+table+`
-				WHERE event_id = $2 AND workspace_id = $1 AND `+found+` ORDER BY id LIMIT $6)`)
+		for _, found := range []string{`d.apart AND d.id >= w.since`, `NOT d.apart AND d.id BETWEEN e.first_delivery AND e.last_delivery`} {
+			parts = append(parts, `(SELECT d.id, d.subscription_id, d.state FROM `+table+` d
+				WHERE d.event_id = w.event AND d.workspace_id = $1 AND `+found+` ORDER BY d.id LIMIT $4)`)
 		}
 	}
-	rows, err := db.rows(ctx, strings.Join(parts, ` UNION ALL `)+` ORDER BY id LIMIT $6`, workspace, event, first, last, since, limit)
-	return all(rows, err, func(row record.Row) (r feedmill.EventRoute, err error) {
-		err = row.Scan(&r.Delivery, &r.Subscription, &r.State)
-		return r, translate(err)
+	rows, err := db.rows(ctx, `SELECT w.event, d.id, d.subscription_id, d.state FROM unnest($2::text[], $3::text[]) AS w (event, since)
+		LEFT JOIN LATERAL (SELECT first_delivery, last_delivery FROM events WHERE workspace_id = $1 AND id = w.event) e ON true
+		CROSS JOIN LATERAL (`+strings.Join(parts, ` UNION ALL `)+` ORDER BY id LIMIT $4) d ORDER BY d.id`, workspace, events, since, limit)
+	routes := make(map[feedmill.ID][]feedmill.EventRoute)
+	_, err = all(rows, err, func(row record.Row) (struct{}, error) {
+		var event feedmill.ID
+		var r feedmill.EventRoute
+		err := row.Scan(&event, &r.Delivery, &r.Subscription, &r.State)
+		routes[event] = append(routes[event], r)
+		return struct{}{}, err
 	})
+	return routes, err
 }

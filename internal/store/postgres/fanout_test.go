@@ -69,7 +69,7 @@ func TestChangesWhileEventsArePromised(t *testing.T) {
 			if _, worked, err := db.StepFanout(ctx, time.Now(), 10); err != nil || !worked {
 				t.Fatal(worked, err)
 			}
-			if routes, err := db.EventRoutes(ctx, e.Workspace, e.ID, 10); err != nil || len(routes) != 1 {
+			if routes, err := db.EventRoutes(ctx, e.Workspace, []feedmill.ID{e.ID}, 10); err != nil || len(routes[e.ID]) != 1 {
 				t.Errorf("the event has %d deliveries, want 1 (%v)", len(routes), err)
 			}
 		})

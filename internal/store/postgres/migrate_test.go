@@ -113,8 +113,8 @@ func TestDeliveriesOfAnOlderRelease(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s delivery (-want +got):\n%s", state, diff)
 		}
-		routes, err := db.EventRoutes(ctx, sub.Workspace, want.Event, 9)
-		if err != nil || !slices.Equal(routes, []feedmill.EventRoute{{Delivery: want.ID, Subscription: sub.ID, State: state}}) {
+		routes, err := db.EventRoutes(ctx, sub.Workspace, []feedmill.ID{want.Event}, 9)
+		if err != nil || !slices.Equal(routes[want.Event], []feedmill.EventRoute{{Delivery: want.ID, Subscription: sub.ID, State: state}}) {
 			t.Errorf("%s delivery: routes are %v, %v", state, routes, err)
 		}
 		attempts, err := db.DeliveryAttempts(ctx, want.ID)

@@ -24,13 +24,14 @@ const (
 			FROM waiting WHERE waiting.id IS NOT NULL)
 		SELECT id FROM waiting WHERE id IS NOT NULL`
 
-	withRetries = `WITH RECURSIVE waiting (id) AS (
+	withAnyRetries = `WITH RECURSIVE waiting (id) AS (
 			SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id > ?1
 			UNION ALL
 			SELECT (SELECT min(subscription_id) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id > waiting.id)
 			FROM waiting WHERE waiting.id IS NOT NULL)
-		SELECT id FROM waiting WHERE id IS NOT NULL
-		AND (SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = waiting.id) <= ?2`
+		SELECT id FROM waiting WHERE id IS NOT NULL`
+
+	withRetries = withAnyRetries + ` AND (SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = waiting.id) <= ?2`
 )
 
 // DueSubscriptions are up to limit subscriptions, in the given slots and after
@@ -193,13 +194,16 @@ func (d *direct) appendDue(due []feedmill.DueDelivery, maxBytes int, query strin
 	return due, errors.Join(err, damaged)
 }
 
-// OpenWork counts open deliveries and finds the oldest due time among them. It
-// reads all of the indexes of open deliveries, and nothing else.
+// OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and finds
+// the oldest due time among them, going from one subscription to the next.
 func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue time.Time, err error) {
 	var first, oldest sql.NullInt64
-	err = db.row(ctx, `SELECT p.n + r.n, p.first, r.oldest FROM
-		(SELECT count(*) AS n, min(seq) AS first FROM deliveries INDEXED BY deliveries_pending WHERE state = 2) p,
-		(SELECT count(*) AS n, min(at) AS oldest FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4) r`).Scan(&open, &first, &oldest)
+	err = db.row(ctx, `SELECT (SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 LIMIT ?2))
+		+ (SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 LIMIT ?2)),
+		(SELECT min((SELECT min(seq) FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 AND subscription_id = p.id)) FROM (`+withPending+`) p),
+		(SELECT min((SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = r.id)) FROM (`+withAnyRetries+`) r)`,
+		"", feedmill.MaxCountedBacklog).Scan(&open, &first, &oldest)
+	open = min(open, feedmill.MaxCountedBacklog)
 	if err != nil || !first.Valid {
 		return open, fromMillis(oldest), translate(err)
 	}

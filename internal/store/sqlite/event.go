@@ -2,6 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
@@ -43,14 +47,27 @@ func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.Even
 	return events, translate(rows.Err())
 }
 
-// EventRoutes are the first limit deliveries of an event, oldest first.
-func (db *DB) EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error) {
-	rows, err := db.rows(ctx, `SELECT id, subscription_id, state FROM deliveries
-		WHERE event_seq = (SELECT seq FROM events WHERE workspace_id = ? AND id = ?) ORDER BY seq LIMIT ?`, workspace, event, limit)
-	return all(rows, err, func(row record.Row) (r feedmill.EventRoute, err error) {
-		err = row.Scan(&r.Delivery, &r.Subscription, (*storedState)(&r.State))
-		return r, err
+// EventRoutes are the first limit deliveries of each event, oldest first.
+func (db *DB) EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error) {
+	ids, err := json.Marshal(events)
+	if err != nil {
+		return nil, err
+	}
+	routes := make(map[feedmill.ID][]feedmill.EventRoute)
+	rows, err := db.rows(ctx, `SELECT json_each.value, d.id, d.subscription_id, d.state FROM json_each(?1)
+		CROSS JOIN events e ON e.workspace_id = ?2 AND e.id = json_each.value
+		CROSS JOIN deliveries d ON d.seq IN (SELECT seq FROM deliveries WHERE event_seq = e.seq ORDER BY seq LIMIT ?3)`, string(ids), workspace, limit)
+	_, err = all(rows, err, func(row record.Row) (struct{}, error) {
+		var event feedmill.ID
+		var r feedmill.EventRoute
+		err := row.Scan(&event, &r.Delivery, &r.Subscription, (*storedState)(&r.State))
+		routes[event] = append(routes[event], r)
+		return struct{}{}, err
 	})
+	for _, of := range routes {
+		slices.SortFunc(of, func(a, b feedmill.EventRoute) int { return strings.Compare(string(a.Delivery), string(b.Delivery)) })
+	}
+	return routes, err
 }
 
 // before is the id that a page ends before; past all ids where it is the first

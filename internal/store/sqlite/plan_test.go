@@ -274,7 +274,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	}
 	_, err = db.Event(ctx, w.ID, due[0].Event)
 	check(err)
-	_, err = db.EventRoutes(ctx, w.ID, due[0].Event, 9)
+	_, err = db.EventRoutes(ctx, w.ID, []feedmill.ID{due[0].Event}, 9)
 	check(err)
 	_, err = db.Delivery(ctx, w.ID, due[0].ID)
 	check(err)

@@ -85,26 +85,26 @@ var eventCases = []testCase{
 		_, err := s.Event(ctx, b.ID, one.ID)
 		want(t, err, feedmill.ErrNotFound)
 
-		routes, err := s.EventRoutes(ctx, a.ID, one.ID, 9)
-		must(t, err)
+		routesOf := func(w feedmill.ID, limit int, events ...feedmill.ID) map[feedmill.ID][]feedmill.EventRoute {
+			t.Helper()
+			routes, err := s.EventRoutes(ctx, w, events, limit)
+			must(t, err)
+			return routes
+		}
 		var wanted []feedmill.EventRoute
 		for _, d := range due {
 			wanted = append(wanted, feedmill.EventRoute{Delivery: d.ID, Subscription: d.Subscription, State: feedmill.DeliveryPending})
 		}
-		equal(t, "routes", wanted, routes)
+		equal(t, "routes", map[feedmill.ID][]feedmill.EventRoute{one.ID: wanted}, routesOf(a.ID, 9, two.ID, one.ID, three.ID))
 		var routed []feedmill.ID
-		for _, r := range routes {
+		for _, r := range wanted {
 			routed = append(routed, r.Subscription)
 		}
 		slices.Sort(routed)
 		equal(t, "routed to", subs, routed)
-		routes, err = s.EventRoutes(ctx, a.ID, one.ID, 2)
-		must(t, err)
-		equal(t, "first routes", wanted[:2], routes)
+		equal(t, "first routes", wanted[:2], routesOf(a.ID, 2, one.ID)[one.ID])
 		for w, e := range map[feedmill.ID]feedmill.Event{b.ID: one, a.ID: three} {
-			routes, err = s.EventRoutes(ctx, w, e.ID, 9)
-			must(t, err)
-			equal(t, "no routes", nil, routes)
+			equal(t, "no routes", nil, routesOf(w, 9, e.ID))
 		}
 	}},
 	{name: "a known key is a duplicate, in one call and over several", run: func(t *testing.T, open func(*testing.T) Store) {

@@ -126,9 +126,9 @@ var fanoutCases = []testCase{
 		making, err = s.Fanouts(ctx, w.ID, []feedmill.ID{e.ID})
 		must(t, err)
 		equal(t, "making", nil, making)
-		routes, err := s.EventRoutes(ctx, w.ID, e.ID, 200)
+		routes, err := s.EventRoutes(ctx, w.ID, []feedmill.ID{e.ID}, 200)
 		must(t, err)
-		equal(t, "routes", 100, len(routes))
+		equal(t, "routes", 100, len(routes[e.ID]))
 	}},
 	{name: "what an ordered subscription hears of keeps its place behind what is promised", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()

@@ -293,7 +293,7 @@ var replayCases = []testCase{
 			must(t, s.CreateReplay(ctx, r, nil))
 		}
 		for i := range 6 {
-			_, _, err := s.StepReplay(ctx, now().Add(time.Duration(i)*time.Minute), maxAttempts, 2)
+			_, _, err := s.StepReplay(ctx, now().Add(time.Duration(i+1)*time.Minute), maxAttempts, 2)
 			must(t, err)
 		}
 		equal(t, "made in half of six steps", 6, foundReplay(t, s, making).Made)

@@ -228,8 +228,8 @@ type Store interface {
 	// Events lists events, newest first, with their payloads.
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
-	// EventRoutes are the first limit deliveries of an event, oldest first.
-	EventRoutes(ctx context.Context, workspace, event feedmill.ID, limit int) ([]feedmill.EventRoute, error)
+	// EventRoutes are the first limit deliveries of each event, oldest first.
+	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
 
 	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
@@ -294,8 +294,9 @@ type Store interface {
 	// accepted before their subscription became ordered. It reports whether
 	// there may be more.
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
-	// OpenWork counts open deliveries and finds the oldest due time among
-	// them, for metrics; zero where there are none.
+	// OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and
+	// finds the oldest due time among them, for metrics; zero where there are
+	// none.
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 
 	// CreateReplay begins a replay of what feedmill.NewReplay made, as far as it
