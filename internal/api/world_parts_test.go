@@ -84,6 +84,7 @@ func (d *notedDispatcher) UnderWay(feedmill.ID) (ids []feedmill.ID) {
 	}
 	return ids
 }
+
 func (d *notedDispatcher) Offer(due []feedmill.DueDelivery)          { d.offered = append(d.offered, due...) }
 func (d *notedDispatcher) Wake()                                     { d.woken++ }
 func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState { return feedmill.BreakerClosed }

@@ -64,15 +64,21 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 	}
 }
 
-// sweep takes steps until there is nothing more to remove.
+// sweep takes steps until there is nothing more to remove. After each it rests for
+// as long as it took: those who publish come before it.
 func (a *App) sweep(ctx context.Context, what string, step func(now time.Time) (more bool, err error)) {
 	for ctx.Err() == nil {
-		more, err := step(time.Now())
+		began := time.Now()
+		more, err := step(began)
 		if err != nil && ctx.Err() == nil {
 			a.log.Warn("removing what has expired", "what", what, "error", err)
 		}
 		if err != nil || !more {
 			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Since(began)):
 		}
 	}
 }

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// sweepStep is how many events of a day that must stay are looked at in
-	// one call of Prune.
-	sweepStep = 1000
+	// sweepEvents is how many events of a day that must stay are looked at in
+	// one call of Prune, and sweepRows how many deliveries it removes of them.
+	sweepEvents = 250
+	sweepRows   = 1000
 	// dropPatience is how long to wait for those who use a partition. It is
 	// less than the time after which PostgreSQL looks for deadlocks, so that
 	// pruning gives way before anybody else has to.
@@ -82,11 +83,12 @@ func (db *DB) Prune(ctx context.Context, now, before time.Time) (more bool, err 
 // pruneDay drops a day, or deletes the next events of one that must stay. It
 // reports whether the day is done.
 func (db *DB) pruneDay(ctx context.Context, day time.Time, reached *eventKey) (done bool, err error) {
+	gone := false
 	err = db.write(ctx, func(tx tx) error {
 		// Another replica that is at the same day goes first.
 		n, err := tx.exec(ctx, `SELECT day FROM partition_days WHERE day = $1 FOR UPDATE`, day)
 		if err != nil || n == 0 {
-			done = true
+			done, gone = true, true
 			return err
 		}
 		open, err := tx.hasOpen(ctx, day)
@@ -94,13 +96,15 @@ func (db *DB) pruneDay(ctx context.Context, day time.Time, reached *eventKey) (d
 			return err
 		}
 		if !open {
-			done = true
+			done, gone = true, true
 			return tx.dropDay(ctx, day)
 		}
 		done, err = tx.sweepDay(ctx, day, reached)
 		return err
 	})
-	db.days.forget()
+	if gone {
+		db.days.forget()
+	}
 	return done && err == nil, err
 }
 
@@ -137,71 +141,100 @@ func (t tx) dropDay(ctx context.Context, day time.Time) error {
 }
 
 // sweepDay deletes, of the next events of a day, those that nothing open refers
-// to. It reports whether it came to the end.
+// to, or some of their deliveries where they have many: the events go with the
+// last of these. It reports whether it came to the end.
 func (t tx) sweepDay(ctx context.Context, day time.Time, reached *eventKey) (end bool, err error) {
 	events := partitionName("events", day)
 	rows, err := t.Query(ctx, `SELECT workspace_id, id FROM `+events+` WHERE (workspace_id, id) > ($1, $2)
-		ORDER BY workspace_id, id LIMIT $3`, reached.workspace, reached.id, sweepStep)
+		ORDER BY workspace_id, id LIMIT $3`, reached.workspace, reached.id, sweepEvents)
 	scanned, err := all(rows, translate(err), scanEventKey)
 	if err != nil || len(scanned) == 0 {
 		return true, err
 	}
+	unused, err := t.lockUnused(ctx, events, scanned)
+	if err != nil {
+		return false, err
+	}
+	n, err := t.deleteEnded(ctx, day, unused)
+	if err != nil || n == sweepRows {
+		return false, err
+	}
+	workspaces, ids := columns(keysOf(unused))
+	if _, err := t.exec(ctx, `DELETE FROM `+events+` WHERE (workspace_id, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`, workspaces, ids); err != nil {
+		return false, err
+	}
 	*reached = scanned[len(scanned)-1]
-	// An event that is being opened again is locked, and stays.
-	const unused = ` JOIN unnest($1::text[], $2::text[]) AS k (workspace_id, id) USING (workspace_id, id)
-		WHERE NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.apart AND o.event_id = e.id)
-		AND NOT EXISTS (SELECT 1 FROM fanouts f WHERE f.event_id = e.id)
-		AND NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.id BETWEEN e.first_delivery AND e.last_delivery AND o.event_id = e.id)`
-	workspaces, ids := columns(scanned)
-	rows, err = t.Query(ctx, `SELECT workspace_id, id FROM `+events+` e`+unused+` FOR UPDATE OF e SKIP LOCKED`, workspaces, ids)
-	locked, err := all(rows, translate(err), scanEventKey)
-	if err != nil {
-		return false, err
-	}
-	workspaces, ids = columns(locked)
-	rows, err = t.Query(ctx, `DELETE FROM `+events+` WHERE (workspace_id, id) IN
-		(SELECT workspace_id, id FROM `+events+` e`+unused+`) RETURNING id, first_delivery, last_delivery`, workspaces, ids)
-	gone, err := all(rows, translate(err), scanSpan)
-	if err != nil {
-		return false, err
-	}
-	ended, err := t.deleteEnded(ctx, day, gone)
-	if err != nil {
-		return false, err
-	}
-	for _, table := range []string{"attempts", "attempt_bodies"} {
-		if _, err := t.exec(ctx, `DELETE FROM `+table+` WHERE delivery_id = ANY($1::text[])`, ended); err != nil {
-			return false, err
+	return len(scanned) < sweepEvents, nil
+}
+
+// lockUnused locks those of some events that nothing open refers to. One that is
+// being opened again is locked, and stays; what was opened before it could be
+// locked here is seen by looking once more.
+func (t tx) lockUnused(ctx context.Context, events string, some []eventKey) (unused []span, err error) {
+	for _, lock := range []string{` FOR UPDATE OF e SKIP LOCKED`, ``} {
+		workspaces, ids := columns(some)
+		rows, err := t.Query(ctx, `SELECT workspace_id, id, first_delivery, last_delivery FROM `+events+` e
+			JOIN unnest($1::text[], $2::text[]) AS k (workspace_id, id) USING (workspace_id, id)
+			WHERE NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.apart AND o.event_id = e.id)
+			AND NOT EXISTS (SELECT 1 FROM fanouts f WHERE f.event_id = e.id)
+			AND NOT EXISTS (SELECT 1 FROM open_deliveries o WHERE o.id BETWEEN e.first_delivery AND e.last_delivery AND o.event_id = e.id)`+lock,
+			workspaces, ids)
+		if unused, err = all(rows, translate(err), scanSpan); err != nil {
+			return nil, err
 		}
+		some = keysOf(unused)
 	}
-	return len(scanned) < sweepStep, nil
+	return unused, nil
+}
+
+func keysOf(spans []span) []eventKey {
+	keys := make([]eventKey, len(spans))
+	for i, s := range spans {
+		keys[i] = s.eventKey
+	}
+	return keys
 }
 
 // span is an event and the first and the last of the deliveries that it had
 // when it was accepted; nil where it had none.
 type span struct {
-	event       string
+	eventKey
 	first, last *string
 }
 
-func scanSpan(row record.Row) (s span, err error) { return s, row.Scan(&s.event, &s.first, &s.last) }
+func scanSpan(row record.Row) (s span, err error) {
+	return s, row.Scan(&s.workspace, &s.id, &s.first, &s.last)
+}
 
-// deleteEnded deletes the deliveries of events of a day and returns their ids.
-func (t tx) deleteEnded(ctx context.Context, day time.Time, events []span) ([]string, error) {
+// deleteEnded deletes up to sweepRows deliveries of events of a day, with their
+// attempts, and returns how many.
+func (t tx) deleteEnded(ctx context.Context, day time.Time, events []span) (int, error) {
 	ids, first, last := make([]string, len(events)), make([]*string, len(events)), make([]*string, len(events))
 	for i, s := range events {
-		ids[i], first[i], last[i] = s.event, s.first, s.last
+		ids[i], first[i], last[i] = s.id, s.first, s.last
 	}
-	rows, err := t.Query(ctx, `DELETE FROM ended_deliveries WHERE apart AND event_id = ANY($1::text[]) RETURNING id`, ids)
+	rows, err := t.Query(ctx, `SELECT id FROM ended_deliveries WHERE apart AND event_id = ANY($1::text[]) LIMIT $2`, ids, sweepRows)
 	ended, err := all(rows, translate(err), scanText)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	rows, err = t.Query(ctx, `DELETE FROM `+partitionName("ended_deliveries", day)+` d
-		USING unnest($1::text[], $2::text[], $3::text[]) AS e (id, first, last)
-		WHERE d.id BETWEEN e.first AND e.last AND d.event_id = e.id RETURNING d.id`, ids, first, last)
+	rows, err = t.Query(ctx, `SELECT d.id FROM unnest($1::text[], $2::text[], $3::text[]) AS e (id, first, last)
+		CROSS JOIN LATERAL (SELECT d.id FROM `+partitionName("ended_deliveries", day)+` d
+			WHERE NOT d.apart AND d.id BETWEEN e.first AND e.last AND d.event_id = e.id LIMIT $4) d LIMIT $4`, ids, first, last, sweepRows-len(ended))
 	more, err := all(rows, translate(err), scanText)
-	return append(ended, more...), err
+	if err != nil {
+		return 0, err
+	}
+	ended = append(ended, more...)
+	if len(ended) == 0 {
+		return 0, nil
+	}
+	for _, delivery := range []string{"attempts WHERE delivery_id", "attempt_bodies WHERE delivery_id", "ended_deliveries WHERE id"} {
+		if _, err := t.exec(ctx, `DELETE FROM `+delivery+` = ANY($1::text[])`, ended); err != nil {
+			return 0, err
+		}
+	}
+	return len(ended), nil
 }
 
 func scanText(row record.Row) (s string, err error) { return s, row.Scan(&s) }

@@ -137,3 +137,56 @@ func TestADeliveryCanOutliveItsEvent(t *testing.T) {
 		t.Errorf("%d deliveries are open (%v), want none of an event that is gone", n, err)
 	}
 }
+
+// A day that must stay loses its deliveries a bounded number at a time, and an
+// event goes with the last of its own.
+func TestAHeldDayIsPrunedInSteps(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	published(t, db, sub) // which holds the day
+	const each = sweepRows + 100
+	for _, apart := range []bool{true, false} {
+		old := newEvent(sub)
+		old.Type = "tag.created"
+		if _, _, err := db.Accept(t.Context(), []feedmill.Event{old}, 10, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.pool.Exec(t.Context(), `WITH made AS (
+				INSERT INTO ended_deliveries (`+commonColumns+`, ended_at, apart)
+				SELECT left($2, 24) || lpad(n::text, 6, '0'), $3, $4, $1, n, 'tag.created', '', 'discarded', '', 0, 10, now(), $5 FROM generate_series(1, $6) n
+				RETURNING id), tried AS (
+				INSERT INTO attempts (`+attemptColumns+`) SELECT id, 'att_1', 1, now(), 500, '', NULL, 0, 0, 0, 0, 0 FROM made)
+			UPDATE events SET (first_delivery, last_delivery) = (SELECT min(id), max(id) FROM made) WHERE id = $1 AND NOT $5::boolean`,
+			old.ID, feedmill.NewID(feedmill.PrefixDelivery), sub.Workspace, sub.ID, apart, each); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func() (events, deliveries, attempts int) {
+		t.Helper()
+		err := db.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM ended_deliveries), (SELECT count(*) FROM attempts)`).
+			Scan(&events, &deliveries, &attempts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return events, deliveries, attempts
+	}
+	at := time.Now().AddDate(0, 0, 60)
+	_, left, _ := count()
+	if left != 2*each {
+		t.Fatalf("there are %d deliveries", left)
+	}
+	for more := true; more; {
+		var err error
+		if more, err = db.Prune(t.Context(), at, at.AddDate(0, 0, -30)); err != nil {
+			t.Fatal(err)
+		}
+		_, deliveries, attempts := count()
+		if left-deliveries > sweepRows || attempts != deliveries {
+			t.Fatalf("%d deliveries were removed at once; %d have %d attempts", left-deliveries, deliveries, attempts)
+		}
+		left = deliveries
+	}
+	if events, deliveries, _ := count(); events != 1 || deliveries != 0 {
+		t.Errorf("%d events and %d deliveries are left, want the one that is open", events, deliveries)
+	}
+}
