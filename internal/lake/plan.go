@@ -39,11 +39,17 @@ func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *
 	s := &statement{tree: tree, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
 	request.SQL = s.selectRows(scan(path, len(v.Columns)), after)
 	request.Args = s.Args()
-	for _, o := range tree.Outputs {
+	for i, o := range tree.Outputs {
 		request.Names = append(request.Names, o.Name)
+		if o.Aggregate == "" && o.Column.Format == percentFormat {
+			request.Percents = append(request.Percents, i)
+		}
 	}
 	return request, nil
 }
+
+// percentFormat is the format of columns that are percentages.
+const percentFormat = "percent"
 
 // statement writes the SQL of one query.
 type statement struct {

@@ -114,7 +114,15 @@ func (r *odsReader) readCell(column int, covered bool) (int, error) {
 	}
 	switch string(attribute(r.Reader, "value-type")) {
 	case "float", "currency":
-		kind = r.number(kindNumber)
+		// LibreOffice writes the booleans of other workbooks so.
+		switch string(attribute(r.Reader, "formula")) {
+		case "of:=TRUE()":
+			kind = columnar.CellTrue
+		case "of:=FALSE()":
+			kind = columnar.CellFalse
+		default:
+			kind = r.number(kindNumber)
+		}
 	case "percentage":
 		kind = r.number(kindPercent)
 	case "boolean":

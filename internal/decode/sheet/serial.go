@@ -19,6 +19,9 @@ func appendNumber(to []byte, n float64) []byte {
 // appendPercent appends a share as percentage points with a sign: 0.125 is 12.5%. Three digits
 // after the point could be taken for a group of thousands, so they become four.
 func appendPercent(to []byte, n float64) []byte {
+	if n == 0 {
+		return append(to, "0%"...)
+	}
 	digits := strconv.AppendFloat(nil, math.Abs(n), 'e', -1, 64)
 	exponent := 0
 	for i, c := range digits {

@@ -73,6 +73,8 @@ type Request struct {
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`
 	Format Format   `json:"format"`
+	// Percents are the places of the columns that are percentages, which a workbook shows as such.
+	Percents []int `json:"percents,omitempty"`
 	// Files are the files that the query reads, by the names that it has for
 	// them. The server puts them before the worker and takes them away after it.
 	Files map[string]string `json:"-"`

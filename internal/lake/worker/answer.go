@@ -38,7 +38,7 @@ func (d *database) answer(out *sender, request wire.Request) (wire.End, error) {
 	for i := range shown {
 		shown[i] = &r.columns[i]
 	}
-	w, err := newRows(request.Format, request.Names, shown)
+	w, err := newRows(request, shown)
 	if err != nil {
 		return wire.End{}, err
 	}
@@ -55,7 +55,8 @@ type rows interface {
 	end(dst []byte) ([]byte, error)
 }
 
-func newRows(format wire.Format, names []string, columns []*column) (rows, error) {
+func newRows(request wire.Request, columns []*column) (rows, error) {
+	names, format := request.Names, request.Format
 	switch format {
 	case wire.FormatJSON, wire.FormatNDJSON:
 		return newJSON(names, columns, format == wire.FormatJSON), nil
@@ -66,7 +67,7 @@ func newRows(format wire.Format, names []string, columns []*column) (rows, error
 	case wire.FormatParquet:
 		return newParquet(names, columns)
 	case wire.FormatXLSX:
-		return newXLSX(names, columns)
+		return newXLSX(names, columns, request.Percents)
 	}
 	return nil, fmt.Errorf("no format %q", format)
 }

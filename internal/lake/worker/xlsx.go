@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,7 +33,6 @@ const (
 // always give the same bytes.
 type xlsxRows struct {
 	columns []sheetColumn
-	scales  []int
 	out     bytes.Buffer
 	zip     *zip.Writer
 	// sheets are the names of the sheets so far, and part is the last of them,
@@ -47,7 +47,7 @@ type xlsxRows struct {
 	long longCells
 }
 
-func newXLSX(names []string, columns []*column) (*xlsxRows, error) {
+func newXLSX(names []string, columns []*column, percents []int) (*xlsxRows, error) {
 	if len(columns) > wire.MaxSheetColumns {
 		return nil, fmt.Errorf("write xlsx: a sheet cannot have %d columns", len(columns))
 	}
@@ -56,11 +56,11 @@ func newXLSX(names []string, columns []*column) (*xlsxRows, error) {
 	w.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(out, flate.BestSpeed)
 	})
-	w.scales = scalesOf(columns)
+	styles := stylesOf(columns, percents)
 	for i, c := range columns {
-		w.columns = append(w.columns, newSheetColumn(i, names[i], c, w.scales))
+		w.columns = append(w.columns, newSheetColumn(i, names[i], c, styles, slices.Contains(percents, i)))
 	}
-	for _, p := range []packagePart{{"_rels/.rels", packageRelations}, {"xl/styles.xml", styleSheet(w.scales)}} {
+	for _, p := range []packagePart{{"_rels/.rels", packageRelations}, {"xl/styles.xml", styles.sheet()}} {
 		if err := w.put(p); err != nil {
 			return nil, err
 		}

@@ -15,15 +15,19 @@ type sheetColumn struct {
 	// head is how each of its cells begins, up to the number of the row.
 	head  string
 	style int
+	// percent says that its numbers are percentages, of which a spreadsheet has the hundredth.
+	percent bool
 	// width is how many characters its longest cell has, of those that were measured.
 	width   int
 	scratch []byte
 }
 
-func newSheetColumn(place int, name string, c *column, scales []int) sheetColumn {
+func newSheetColumn(place int, name string, c *column, styles numberStyles, percent bool) sheetColumn {
 	letters := columnLetters(place)
 	s := sheetColumn{column: c, name: name, letters: letters, head: `<c r="` + letters, width: lineWidth([]byte(name)) + 1}
 	switch {
+	case percent && c.isExact():
+		s.style, s.percent = styles.percent(c.scale), true
 	case c.kind == kindText:
 		s.style = styleText
 	case c.kind == kindDate:
@@ -33,7 +37,7 @@ func newSheetColumn(place int, name string, c *column, scales []int) sheetColumn
 	case c.kind == kindBoolean, c.kind == kindFloat, c.kind == kindDouble, c.scale > maxShownScale:
 		s.style = stylePlain
 	case c.scale > 0:
-		s.style = styleDecimal + slices.Index(scales, c.scale)
+		s.style = styles.decimal(c.scale)
 	default:
 		s.style = styleInteger
 	}
@@ -113,7 +117,23 @@ func (c *sheetColumn) appendCell(dst []byte, i int) (cell []byte, width, length 
 			return appendTextCell(dst, styleText, c.scratch), width, 0
 		}
 	}
+	if c.percent {
+		c.scratch = hundredth(c.scratch, c.scale)
+		width++
+	}
 	return appendNumberCell(dst, style, c.scratch), width, 0
+}
+
+// hundredth moves the point of a number with so many digits behind it by two.
+func hundredth(number []byte, scale int) []byte {
+	begin := 0
+	if number[0] == '-' {
+		begin = 1
+	}
+	if point := slices.Index(number, '.'); point >= 0 {
+		number = slices.Delete(number, point, point+1)
+	}
+	return placePoint(number, begin, scale+2)
 }
 
 func appendNumberCell(dst []byte, style int, number []byte) []byte {

@@ -7,7 +7,7 @@ import (
 )
 
 // The styles of cells, by their places in the style sheet. Those of decimals
-// come after them, one for each scale.
+// come after them, one for each scale, and then those of percentages.
 const (
 	stylePlain = iota
 	styleHeader
@@ -30,23 +30,48 @@ const (
 // maxShownScale is how many digits after the point a format can show.
 const maxShownScale = 30
 
-// scalesOf are the scales of the decimals among columns, each once.
-func scalesOf(columns []*column) []int {
-	var scales []int
-	for _, c := range columns {
-		if c.scale > 0 && c.scale <= maxShownScale && !slices.Contains(scales, c.scale) {
-			scales = append(scales, c.scale)
+// numberStyles are the scales of the decimals and of the percentages among columns, each once.
+type numberStyles struct{ decimals, percents []int }
+
+func stylesOf(columns []*column, percents []int) (s numberStyles) {
+	for i, c := range columns {
+		switch {
+		case slices.Contains(percents, i):
+			if c.isExact() && !slices.Contains(s.percents, c.scale) {
+				s.percents = append(s.percents, c.scale)
+			}
+		case c.scale > 0 && c.scale <= maxShownScale && !slices.Contains(s.decimals, c.scale):
+			s.decimals = append(s.decimals, c.scale)
 		}
 	}
-	return scales
+	return s
 }
 
-// styleSheet describes the styles. A decimal is shown with all of its digits,
+// isExact reports whether a column is of integers or decimals that a format can show.
+func (c *column) isExact() bool {
+	switch c.kind {
+	case kindText, kindDate, kindTimestamp, kindBoolean, kindFloat, kindDouble:
+		return false
+	}
+	return c.scale <= maxShownScale
+}
+
+// decimal and percent are the styles of their scales.
+func (s numberStyles) decimal(scale int) int { return styleDecimal + slices.Index(s.decimals, scale) }
+
+func (s numberStyles) percent(scale int) int {
+	return styleDecimal + len(s.decimals) + slices.Index(s.percents, scale)
+}
+
+// sheet describes the styles. A decimal is shown with all of its digits,
 // and what is text stays text when somebody edits it.
-func styleSheet(scales []int) string {
+func (s numberStyles) sheet() string {
 	own := []string{"yyyy\\-mm\\-dd", "yyyy\\-mm\\-dd\\ hh:mm:ss", "yyyy\\-mm\\-dd\\ hh:mm:ss.000"}
-	for _, scale := range scales {
+	for _, scale := range s.decimals {
 		own = append(own, "0."+strings.Repeat("0", scale))
+	}
+	for _, scale := range s.percents {
+		own = append(own, strings.TrimSuffix("0."+strings.Repeat("0", scale), ".")+"%")
 	}
 	formats := []int{stylePlain: formatGeneral, styleHeader: formatGeneral, styleText: formatText, styleInteger: formatInteger}
 	for i := range own {
