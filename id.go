@@ -29,6 +29,7 @@ const (
 	PrefixAudit        = "aud"
 	// PrefixSession is only in the audit log.
 	PrefixSession = "ses"
+	PrefixLink    = "lnk"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -301,6 +301,24 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"ChangeColumns": func(ctx context.Context) error {
 			return second(c.ChangeColumns(ctx, feed.ID, []client.ColumnChange{{ID: "c1", Description: client.To("changed")}}))
 		},
+		"CreateLink": func(ctx context.Context) error {
+			return second(c.CreateLink(ctx, feed.ID, client.NewLink{Name: "a link"}))
+		},
+		"ReadLink": func(ctx context.Context) error {
+			l, err := c.CreateLink(ctx, feed.ID, client.NewLink{})
+			if err != nil {
+				return err
+			}
+			return allOf(c.ReadLink(ctx, l.URL, client.RowQuery{Format: "csv", Limit: 1}))
+		},
+		"Links": func(ctx context.Context) error { return firstOf(c.Links(ctx, feed.ID)) },
+		"DeleteLink": func(ctx context.Context) error {
+			l, err := c.CreateLink(ctx, feed.ID, client.NewLink{})
+			if err != nil {
+				return err
+			}
+			return c.DeleteLink(ctx, feed.ID, l.ID)
+		},
 		"ReplaceData": func(ctx context.Context) error { return second(c.ReplaceData(ctx, feed.ID, orders())) },
 		"ReadData": func(ctx context.Context) error {
 			return allOf(c.ReadData(ctx, feed.ID, client.RowQuery{Format: "csv"}))

@@ -61,6 +61,12 @@ type Store interface {
 	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
 	EventRoutes(ctx context.Context, workspace feedmill.ID, events []feedmill.ID, limit int) (map[feedmill.ID][]feedmill.EventRoute, error)
 
+	CreateLink(ctx context.Context, l feedmill.Link, response *feedmill.IdempotentResponse) error
+	Links(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Link, error)
+	LinkByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Link, error)
+	DeleteLink(ctx context.Context, workspace, feed, id feedmill.ID) error
+	CountLink(ctx context.Context, l feedmill.Link, at time.Time) error
+
 	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
@@ -171,19 +177,23 @@ type Options struct {
 	// zero means any number. RateBurst is how many it may make at once.
 	RateLimit float64
 	RateBurst int
+	// PublicURL is what links begin with; empty for what the client has reached.
+	PublicURL string
 }
 
 // Server answers the API's requests. It is an [http.Handler].
 type Server struct {
 	Options
-	mux      *http.ServeMux
-	methods  []string
-	limits   *limiter
-	inFlight inFlight
-	seen     *seen
-	shares   shares
-	paths    pathWords
-	uploads  uploadFormats
+	mux     *http.ServeMux
+	methods []string
+	limits  *limiter
+	// linkLimits are those of links, which anybody may have.
+	linkLimits *limiter
+	inFlight   inFlight
+	seen       *seen
+	shares     shares
+	paths      pathWords
+	uploads    uploadFormats
 	// stopped is closed when nothing may go on and on any more.
 	stopped chan struct{}
 	stop    sync.Once
@@ -197,7 +207,7 @@ func New(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{})}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}

@@ -30,6 +30,11 @@ const (
 
 // readFeedData answers the rows of a feed, as its query parameters ask for them.
 func (s *Server) readFeedData(c *call) (answer, error) {
+	return s.answerRows(c, func() (feedmill.Feed, error) { return s.feed(c) })
+}
+
+// answerRows answers the rows of a feed that is found once the parameters are right.
+func (s *Server) answerRows(c *call, find func() (feedmill.Feed, error)) (answer, error) {
 	q := c.readQueryParameters()
 	format, refusal := c.outputFormat()
 	number := c.versionNumber()
@@ -42,7 +47,11 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 	if _, given := c.query["limit"]; !given && format.paged {
 		q.Limit = defaultRows
 	}
-	f, v, err := s.feedVersion(c, number)
+	f, err := find()
+	if err != nil {
+		return answer{}, err
+	}
+	v, err := s.versionOf(c, f, number)
 	if err != nil {
 		return answer{}, err
 	}
@@ -136,17 +145,23 @@ func (s *Server) feedVersion(c *call, number int64) (feedmill.Feed, feedmill.Fee
 	if err != nil {
 		return f, feedmill.FeedVersion{}, err
 	}
+	v, err := s.versionOf(c, f, number)
+	return f, v, err
+}
+
+// versionOf finds a version of a feed; 0 is the current one.
+func (s *Server) versionOf(c *call, f feedmill.Feed, number int64) (feedmill.FeedVersion, error) {
 	if number == 0 {
 		number = f.Version
 	}
 	if number == 0 {
-		return f, feedmill.FeedVersion{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-data", Detail: "The feed has no data yet."}
+		return feedmill.FeedVersion{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-data", Detail: "The feed has no data yet."}
 	}
 	v, err := s.Store.FeedVersion(c.ctx(), c.who.Workspace, f.ID, number)
 	if errors.Is(err, feedmill.ErrNotFound) {
 		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-version", Detail: "There is no such version of this feed, or it is not kept any more."}
 	}
-	return f, v, err
+	return v, err
 }
 
 // rowsTag is the same for the same bytes: it is of the version and what its

@@ -100,6 +100,10 @@ func (s *Server) routes() []route {
 		{method: "DELETE", path: "/data_feeds/{id}/refreshes/{rid}", scope: feedmill.ScopeWrite, action: "refresh.cancel", handle: s.cancelRefresh},
 		{method: "GET", path: "/data_feeds/{id}/refreshes/{rid}/rejects", scope: feedmill.ScopeRead, query: paged, long: true, handle: s.listRejects},
 
+		{method: "POST", path: "/data_feeds/{id}/links", scope: feedmill.ScopeWrite, action: "link.create", body: smallBody, handle: s.createLink},
+		{method: "GET", path: "/data_feeds/{id}/links", scope: feedmill.ScopeRead, query: paged, handle: s.listLinks},
+		{method: "DELETE", path: "/data_feeds/{id}/links/{lnk}", scope: feedmill.ScopeWrite, action: "link.delete", handle: s.deleteLink},
+
 		{method: "GET", path: "/events/deliveries/{id}", scope: feedmill.ScopeRead, handle: s.getDelivery},
 		{method: "POST", path: "/events/deliveries/{id}/retry", scope: feedmill.ScopeWrite, action: "delivery.retry", handle: s.retryDelivery},
 		{method: "GET", path: "/events/undelivered", scope: feedmill.ScopeRead, query: paged, handle: s.listUndelivered},

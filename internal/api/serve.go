@@ -40,6 +40,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	c := &call{requestID: requestID(r)}
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Referrer-Policy", "no-referrer")
 	ctx, span := s.startSpan(r, rt)
 	defer span.End()
 	sent := &watchedBody{ReadCloser: r.Body}
@@ -109,7 +110,7 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			a = problemOf(err, c.r.URL.Path, c.requestID).answer()
+			a = problemOf(err, instance(c.r, rt), c.requestID).answer()
 		}
 	}()
 	a, err := s.run(c, w, rt)
@@ -121,12 +122,21 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 		err = fmt.Errorf("%w: %w", errTooSlow, err)
 	}
 	if err != nil {
-		a = problemOf(err, c.r.URL.Path, c.requestID).answer()
+		a = problemOf(err, instance(c.r, rt), c.requestID).answer()
 	}
 	if c.challenge != "" {
 		a.set("WWW-Authenticate", c.challenge)
 	}
 	return a
+}
+
+// instance is the path of a request as a problem document may have it: without the
+// secret of a link.
+func instance(r *http.Request, rt route) string {
+	if rt.path == linkPath {
+		return "/links/***"
+	}
+	return r.URL.Path
 }
 
 // errTooSlow says that the time for the work on a request was over before the

@@ -54,6 +54,8 @@ var specials = map[string]special{
 	"previewDataFeed": {data: true, fixed: ofUpload, undrawn: append([]string{"path", "explode", "sheet", "entry", "columns"}, feedmill.ReadingOptionNames...), allow: []int{422}},
 	"replaceDataFeed": {data: true, undrawn: append([]string{"path", "explode", "sheet", "entry", "columns", "mode", "key"}, feedmill.ReadingOptionNames...), allow: []int{422}},
 	"changeDataFeed":  {examplesOnly: true},
+	"createLink":      {examplesOnly: true},
+	"readLink":        {undrawn: []string{"csv", "version"}},
 	"changeColumns":   {examplesOnly: true, allow: []int{422}},
 	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version", "csv"}},
 	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version", "csv"}},

@@ -44,6 +44,7 @@ type Config struct {
 	RateLimit      float64
 	RateBurst      int
 	TracesEndpoint string
+	PublicURL      string
 
 	RetrySchedule    []time.Duration
 	EventRetention   time.Duration
@@ -91,6 +92,7 @@ var Settings = []Setting{
 	{Name: "rateLimit", Default: "0", Help: "requests a second for each credential; 0 means no limit", field: func(c *Config) any { return &c.RateLimit }},
 	{Name: "rateBurst", Default: "0", Help: "requests that a credential may make at once; by default those of one second", field: func(c *Config) any { return &c.RateBurst }},
 	{Name: "tracesEndpoint", Help: "OTLP/HTTP endpoint for traces, such as http://127.0.0.1:4318", field: func(c *Config) any { return &c.TracesEndpoint }},
+	{Name: "publicUrl", Help: "what links to feeds begin with, such as https://feeds.example.com; by default the address that a client has reached", field: func(c *Config) any { return &c.PublicURL }},
 	{Name: "retrySchedule", Default: "5s,5m,30m,2h,5h,10h,14h,20h,24h", Help: "waits before each further attempt of a delivery, separated by commas", field: func(c *Config) any { return &c.RetrySchedule }},
 	{Name: "eventRetention", Default: "30d", Help: "how long events and their delivery log are kept", field: func(c *Config) any { return &c.EventRetention }},
 	{Name: "eventFamilies", Help: "event families to turn on that are not available by default, such as goal.*, separated by commas", field: func(c *Config) any { return &c.EventFamilies }},
@@ -290,6 +292,9 @@ func (c *Config) validate() error {
 	}
 	if u, err := url.Parse(c.TracesEndpoint); c.TracesEndpoint != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 		fail("tracesEndpoint", "write it as http://host:4318")
+	}
+	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
+		fail("publicUrl", "write it as https://feeds.example.com")
 	}
 	if c.EventRetention < 24*time.Hour {
 		fail("eventRetention", "keep events for at least 1d")

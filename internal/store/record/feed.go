@@ -117,6 +117,7 @@ func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at tim
 		return events, tx.Send(ctx, append(
 			Audited(ctx, s.d, workspace, id),
 			Statement{deleteUnusedSource, []any{workspace, source}},
+			Statement{`DELETE FROM links WHERE workspace_id = ?1 AND feed_id = ?2`, []any{workspace, id}},
 			Statement{supersede, []any{workspace, id, last}},
 			Statement{
 				`UPDATE feed_versions SET stale_at = ?1 WHERE workspace_id = ?2 AND feed_id = ?3 AND (stale_at IS NULL OR stale_at > ?1)`,

@@ -40,6 +40,7 @@ func Run(t *testing.T, e Engine) {
 			{"vault", vaultCases},
 			{"feeds", feedCases},
 			{"versions", versionCases},
+			{"links", linkCases},
 			{"refreshes", refreshCases},
 			{"sources", sourceCases},
 			{"source changes", sourceChangeCases},

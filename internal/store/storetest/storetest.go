@@ -138,6 +138,18 @@ type Store interface {
 	// for longer than an upload can take does this say that it is an orphan.
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
 
+	// CreateLink adds a link to a feed, and keeps the response of the request in
+	// the same transaction. A feed that is not there is feedmill.ErrNotFound.
+	CreateLink(ctx context.Context, l feedmill.Link, response *feedmill.IdempotentResponse) error
+	// Links lists the links of a feed, newest first.
+	Links(ctx context.Context, workspace, feed feedmill.ID, p feedmill.Page) ([]feedmill.Link, error)
+	// LinkByHash finds a link, expired or not. It goes with its feed.
+	LinkByHash(ctx context.Context, hash feedmill.KeyHash) (feedmill.Link, error)
+	// DeleteLink revokes a link of a feed.
+	DeleteLink(ctx context.Context, workspace, feed, id feedmill.ID) error
+	// CountLink counts a reading of a link. One that is not there is no error.
+	CountLink(ctx context.Context, l feedmill.Link, at time.Time) error
+
 	// Source finds a source. Uploads have none.
 	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
 	// ChangeSource changes a source and its feeds, alone with them, and writes

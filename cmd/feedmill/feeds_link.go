@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+func newFeedsLink() *cobra.Command {
+	cmd := oneFeed("link", "Make a URL that reads a feed without a key, list those that there are, or revoke one")
+	f := cmd.Flags()
+	name := f.String("name", "", "what the link is called; by default as the feed is")
+	format := f.String("format", "", "json, ndjson, csv, xlsx, parquet or arrow; by default what the reader wants")
+	fields := f.StringSlice("fields", nil, "columns, separated by commas; by default all that are not hidden")
+	filters := f.StringArray("filter", nil, "condition such as status:eq:paid; may be given several times")
+	expires := f.String("expires", "", "when the link ends by itself: a time span such as 30d, or a time such as 2027-01-01T00:00:00Z; by default never")
+	listed := f.Bool("list", false, "list the links of the feed")
+	revoke := f.String("revoke", "", "id of a link that is to end now")
+	completeFlag(cmd, "format", completeOf("json", "ndjson", "csv", "xlsx", "parquet", "arrow"))
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		switch {
+		case *revoke != "":
+			if err := c.DeleteLink(ctx, args[0], *revoke); err != nil {
+				return err
+			}
+			return p.say("revoked %s\n", strings.TrimSpace(*revoke))
+		case *listed:
+			header := []string{"ID", "NAME", "FORMAT", "COLUMNS", "FILTER", "READ", "LAST READ", "EXPIRES"}
+			return list(p, c.Links(ctx, args[0]), 0, header, func(l client.Link) []cell {
+				return []cell{
+					text(l.ID), text(l.Name), orDash(l.Format), orDash(strings.Join(l.Fields, ", ")), orDash(strings.Join(l.Filter, " ")),
+					count(l.Uses), text(momentOrNone(l.LastUsedAt)), text(momentOrNone(l.ExpiresAt)),
+				}
+			})
+		}
+		link := client.NewLink{Name: *name, Format: *format, Fields: *fields, Filter: *filters}
+		var err error
+		if link.ExpiresAt, err = readExpiry(*expires); err != nil {
+			return err
+		}
+		made, err := c.CreateLink(ctx, args[0], link)
+		return shown(p, made, err, func(p *printer, l client.Link) error {
+			var t table
+			t.fields("Link", l.ID, "Name", l.Name, "URL", l.URL, "Expires", momentOrNone(l.ExpiresAt))
+			return p.table(t)
+		})
+	})
+}
+
+// readExpiry is a time that is given as such, or as a time span from now on.
+func readExpiry(given string) (time.Time, error) {
+	if given == "" {
+		return time.Time{}, nil
+	}
+	if span, err := feedmill.ParseDuration(given); err == nil {
+		return time.Now().Add(span), nil
+	}
+	at, err := time.Parse(time.RFC3339, given)
+	if err != nil {
+		return at, usagef("--expires: write a time span such as 30d, or a time such as 2027-01-01T00:00:00Z")
+	}
+	return at, nil
+}

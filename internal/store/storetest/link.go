@@ -1,0 +1,79 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+func newLink(f feedmill.Feed) feedmill.Link {
+	return feedmill.Link{
+		ID: feedmill.NewID(feedmill.PrefixLink), Workspace: f.Workspace, Feed: f.ID, Name: "For Excel ü", Format: "csv",
+		Fields:  []feedmill.LinkColumn{{ID: "c1", Name: "order no"}},
+		Filters: []feedmill.LinkFilter{{Column: feedmill.LinkColumn{ID: "c2", Name: "price"}, Text: "price:gt:7"}},
+		Hash:    feedmill.HashKey(feedmill.NewLinkSecret()), CreatedAt: now(), ExpiresAt: now().Add(time.Hour),
+	}
+}
+
+var linkCases = []testCase{
+	{name: "links are found by their hashes, counted, and end with their feed", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		f, first, refresh := newFeed(w.ID)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
+		must(t, err)
+		one, two := newLink(f), newLink(f)
+		two.ExpiresAt, two.Fields, two.Filters = time.Time{}, nil, nil
+		response := newOnce(w.ID, "k1")
+		must(t, s.CreateLink(ctx, one, &response))
+		must(t, s.CreateLink(ctx, two, nil))
+		_, err = s.KeptResponse(ctx, w.ID, owner, "k1", now())
+		must(t, err)
+		for _, want := range []feedmill.Link{one, two} {
+			got, err := s.LinkByHash(ctx, want.Hash)
+			must(t, err)
+			equal(t, "a link", want, got)
+		}
+		at := now().Add(time.Minute)
+		must(t, s.CountLink(ctx, two, at))
+		must(t, s.CountLink(ctx, two, at))
+		two.Uses, two.LastUsedAt = 2, at
+		all, err := s.Links(ctx, w.ID, f.ID, feedmill.Page{Limit: 10})
+		must(t, err)
+		equal(t, "links", []feedmill.Link{two, one}, all)
+		must(t, s.DeleteLink(ctx, w.ID, f.ID, one.ID))
+		if err := s.DeleteLink(ctx, w.ID, f.ID, one.ID); !errors.Is(err, feedmill.ErrNotFound) {
+			t.Errorf("a second time: %v", err)
+		}
+		must(t, s.CountLink(ctx, one, at))
+		_, err = s.DeleteFeed(ctx, w.ID, f.ID, now(), nil, maxAttempts)
+		must(t, err)
+		for _, gone := range []feedmill.Link{one, two} {
+			if _, err := s.LinkByHash(ctx, gone.Hash); !errors.Is(err, feedmill.ErrNotFound) {
+				t.Errorf("a link that is gone: %v", err)
+			}
+		}
+		if err := s.CreateLink(ctx, newLink(f), nil); !errors.Is(err, feedmill.ErrNotFound) {
+			t.Errorf("a link to a feed that is gone: %v", err)
+		}
+	}},
+	{name: "links of other workspaces are not there", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w, other := newWorkspace(t, s), newWorkspace(t, s)
+		f, first, refresh := newFeed(w.ID)
+		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &first, Refresh: &refresh}, nil, maxAttempts, nil)
+		must(t, err)
+		l := newLink(f)
+		must(t, s.CreateLink(ctx, l, nil))
+		if err := s.DeleteLink(ctx, other.ID, f.ID, l.ID); !errors.Is(err, feedmill.ErrNotFound) {
+			t.Errorf("got %v", err)
+		}
+		all, err := s.Links(ctx, other.ID, f.ID, feedmill.Page{Limit: 10})
+		must(t, err)
+		if len(all) != 0 {
+			t.Errorf("got %v", all)
+		}
+	}},
+}
