@@ -26,6 +26,8 @@ type Query struct {
 	Sort  []Sort
 	// Limit is how many rows are wanted at most; zero means all.
 	Limit int64
+	// Offset is how many rows are passed over first.
+	Offset int64
 	// Zone is where days begin, UTC where it is nil, and WeekStart the day on
 	// which weeks do; users who do not say mean Monday, which is not the zero
 	// value. Now is the time from which "last" and the like count.

@@ -29,6 +29,10 @@ type RowQuery struct {
 	Limit int64
 	// Cursor is the Next of the page before.
 	Cursor string
+	// Offset is how many rows are passed over first, in place of a cursor.
+	Offset int64
+	// Count asks for how many rows the filters leave, as [Rows].Total.
+	Count bool
 	// Version is 0 for the current one.
 	Version int64
 }
@@ -43,6 +47,8 @@ type Rows struct {
 	ETag string
 	// Next is the cursor of the next page, and empty on the last.
 	Next string
+	// Total is how many rows the filters leave, where that was asked for.
+	Total int64
 }
 
 // ReadData reads the rows of a feed.
@@ -58,6 +64,12 @@ func (c *Client) ReadData(ctx context.Context, feed string, q RowQuery) (*Rows, 
 	}
 	if q.Limit > 0 {
 		values.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Offset > 0 {
+		values.Set("offset", strconv.FormatInt(q.Offset, 10))
+	}
+	if q.Count {
+		values.Set("count", "true")
 	}
 	return c.rows(ctx, request{method: http.MethodGet, path: feedPath(feed) + "/data?" + values.Encode()})
 }
@@ -163,6 +175,7 @@ func (c *Client) rows(ctx context.Context, r request) (rows *Rows, err error) {
 			return err
 		}
 		rows = &Rows{ReadCloser: resp.Body, ContentType: resp.Header.Get("Content-Type"), ETag: resp.Header.Get("ETag")}
+		rows.Total, _ = strconv.ParseInt(resp.Header.Get("X-Total-Count"), 10, 64)
 		if m := nextLink.FindStringSubmatch(resp.Header.Get("Link")); m != nil {
 			if next, err := url.Parse(m[1]); err == nil {
 				rows.Next = next.Query().Get("cursor")

@@ -37,7 +37,7 @@ func (s *Server) readFeedData(c *call) (answer, error) {
 func (s *Server) answerRows(c *call, find func() (feedmill.Feed, error)) (answer, error) {
 	q := c.readQueryParameters()
 	format, refusal := c.outputFormat()
-	number := c.versionNumber()
+	number, counted := c.versionNumber(), c.boolParameter("count")
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
@@ -71,6 +71,13 @@ func (s *Server) answerRows(c *call, find func() (feedmill.Feed, error)) (answer
 	if format.extension != "" {
 		a.set("Content-Disposition", attachment(f.Name, format.extension))
 	}
+	if counted {
+		total, err := s.Feeds.CountRows(c.ctx(), v, q)
+		if err != nil {
+			return answer{}, inSentences(err)
+		}
+		a.set("X-Total-Count", strconv.FormatInt(total, 10))
+	}
 	a.coded(coding)
 	if c.r.Method == http.MethodHead {
 		// Rows that are streamed have no length, which is not a length of 0.
@@ -89,6 +96,7 @@ func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.
 	if rows.Next != "" {
 		next := c.r.URL.Query()
 		next.Set("cursor", rows.Next)
+		next.Del("offset")
 		next.Set("version", strconv.FormatInt(v.Number, 10))
 		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), next.Encode()))
 	}
@@ -175,7 +183,7 @@ func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, limit int64)
 		c := &v.Columns[i]
 		fmt.Fprintf(h, " %q %s %t %d", c.Name, c.Type, c.Hidden, c.Position)
 	}
-	for _, name := range []string{"fields", "sort", "cursor"} {
+	for _, name := range []string{"fields", "sort", "cursor", "offset", "count"} {
 		fmt.Fprintf(h, " %q", c.query[name])
 	}
 	for _, filter := range c.repeated["filter"] {

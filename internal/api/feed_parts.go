@@ -50,6 +50,8 @@ type Feeds interface {
 	CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
 	// Rows begins to read a version. Whatever is wrong with the query or
 	// keeps it from running is said before there are rows.
+	// CountRows counts the rows that a query would give without its limit.
+	CountRows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query) (int64, error)
 	Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error)
 	// Rejects opens the rows that a refresh did not store, an object a line.
 	Rejects(context.Context, feedmill.Refresh) (io.ReadCloser, error)

@@ -11,7 +11,7 @@ import (
 )
 
 // rowParameters are the query parameters that say which rows are wanted.
-var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "version", "format", "csv"}
+var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "offset", "count", "version", "format", "csv"}
 
 // readQueryParameters reads the query of a GET: fields, filters, sorting and limit.
 func (c *call) readQueryParameters() feedmill.Query {
@@ -36,6 +36,16 @@ func (c *call) readQueryParameters() feedmill.Query {
 			c.fault(feedmill.Fault{Parameter: "limit", Detail: fmt.Sprintf("This must be a whole number from 1 to %d.", int64(feedmill.MaxQueryRows))})
 		}
 		q.Limit = n
+	}
+	if text, given := c.query["offset"]; given {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 || n > feedmill.MaxQueryRows {
+			c.fault(feedmill.Fault{Parameter: "offset", Detail: fmt.Sprintf("This must be a whole number from 0 to %d.", int64(feedmill.MaxQueryRows))})
+		}
+		if _, both := c.query["cursor"]; both {
+			c.fault(feedmill.Fault{Parameter: "offset", Detail: "A cursor says already where to begin; give one of the two."})
+		}
+		q.Offset = n
 	}
 	return q
 }

@@ -41,6 +41,18 @@ func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Quer
 	return stream(ctx, read)
 }
 
+// CountRows counts the rows that a query of a version would give, whatever its
+// limit.
+func (m *Mill) CountRows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query) (int64, error) {
+	if len(q.Where) == 0 {
+		return v.Rows, nil
+	}
+	if err := m.refuseNumericText(ctx, v, q); err != nil {
+		return 0, err
+	}
+	return m.Reader.Count(ctx, lakeVersion(v), q)
+}
+
 type readRows = func(ctx context.Context, out io.Writer) (lake.Page, error)
 
 // stream reads rows as somebody takes them. It returns once the first of them

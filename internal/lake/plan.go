@@ -36,7 +36,7 @@ func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *
 		request.SQL = "SELECT 0 AS rn WHERE false"
 		return request, nil
 	}
-	s := &statement{tree: tree, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
+	s := &statement{tree: tree, offset: q.Offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
 	request.SQL = s.selectRows(scan(path, len(v.Columns)), after)
 	request.Args = s.Args()
 	for i, o := range tree.Outputs {
@@ -51,10 +51,24 @@ func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *
 // percentFormat is the format of columns that are percentages.
 const percentFormat = "percent"
 
+// PlanCount turns a query over a version into a request for how many rows it
+// would give, as the column "count".
+func PlanCount(v *Version, path string, q feedmill.Query) (wire.Request, error) {
+	q.Sort, q.Limit, q.Offset = nil, 0, 0
+	request, err := Plan(v, path, q, wire.FormatNDJSON, nil)
+	if err != nil {
+		return request, err
+	}
+	request.SQL = "SELECT CAST(count(*) AS BIGINT) AS f0, CAST(0 AS BIGINT) AS rn FROM (" + request.SQL + ")"
+	request.Names, request.Percents = []string{"count"}, nil
+	return request, nil
+}
+
 // statement writes the SQL of one query.
 type statement struct {
 	*query.Writer
-	tree *query.Tree
+	tree   *query.Tree
+	offset int64
 }
 
 // columnName is what SQL calls a column, as scan has it.
@@ -73,13 +87,22 @@ func (s *statement) selectRows(from string, after *Cursor) string {
 	inner := s.selectAll(from)
 	names := append(numbered("f", len(s.tree.Outputs)), numbered("s", len(s.tree.Sort))...)
 	sql := "SELECT " + strings.Join(append(names, "rn"), ", ") + " FROM (" + inner + ")"
-	if after != nil {
+	// Rows in the order of the file are known by their numbers, so that nothing
+	// before the offset is read.
+	inOrder := len(s.tree.Where) == 0 && len(s.tree.Sort) == 0 && !s.tree.Grouped()
+	switch {
+	case after != nil:
 		sql += " WHERE " + s.after(after)
+	case s.offset > 0 && inOrder:
+		sql += " WHERE rn >= " + strconv.FormatInt(s.offset, 10)
 	}
 	sql += s.orderBy()
 	if s.tree.Limit > 0 {
 		// One more than wanted tells whether there is a next page.
 		sql += " LIMIT " + strconv.FormatInt(s.tree.Limit+1, 10)
+	}
+	if s.offset > 0 && !inOrder {
+		sql += " OFFSET " + strconv.FormatInt(s.offset, 10)
 	}
 	return sql
 }

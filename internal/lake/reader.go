@@ -1,7 +1,9 @@
 package lake
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +57,30 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 		page.Next = &next
 	}
 	return page, nil
+}
+
+// Count counts the rows that a query would give.
+func (r *Reader) Count(ctx context.Context, v *Version, q feedmill.Query) (int64, error) {
+	name, path, err := r.file(ctx, v)
+	if err != nil {
+		return 0, fmt.Errorf("count rows: %w", err)
+	}
+	request, err := PlanCount(v, name, q)
+	if err != nil {
+		return 0, fmt.Errorf("count rows: %w", err)
+	}
+	request.Files = map[string]string{name: path}
+	var out bytes.Buffer
+	if _, err := r.runRequest(ctx, request, &out); err != nil {
+		return 0, fmt.Errorf("count rows: %w", err)
+	}
+	var answer struct {
+		Count int64 `json:"count"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
+		return 0, fmt.Errorf("count rows: %w", err)
+	}
+	return answer.Count, nil
 }
 
 // file is what a worker calls the file of a version, always the same, and where it

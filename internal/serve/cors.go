@@ -20,7 +20,7 @@ func NewCORS(origins []string) (*cors.Middleware, error) {
 			// The attributes of a CloudEvent in its binary mode.
 			"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time", "ce-datacontenttype", "ce-dataschema",
 		},
-		ResponseHeaders: []string{"Link", "Location", "ETag", "X-Request-Id", "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"},
+		ResponseHeaders: []string{"Link", "Location", "ETag", "X-Request-Id", "Retry-After", "X-Total-Count", "X-Counts", "RateLimit", "RateLimit-Policy", "WWW-Authenticate"},
 		MaxAgeInSeconds: 600,
 	})
 }
