@@ -3,10 +3,15 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/feedmill/feedmill/client"
 )
 
 // functions are what templates call.
@@ -21,6 +26,9 @@ func functions(a *assets) template.FuncMap {
 		"exact":    exact,
 		"iso":      func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") },
 		"took":     took,
+		"tookMs":   func(ms client.Milliseconds) string { return took(float64(ms)) },
+		"schedule": scheduleWords,
+		"pairs":    pairs,
 		"short":    short,
 		"plural":   func(n any, thing string) string { return plural(whole(n), thing) },
 		"percent":  percent,
@@ -169,6 +177,20 @@ func short(id string) string {
 func percent(share float64) string {
 	text := strconv.FormatFloat(share*100, 'f', 2, 64)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + thin + "%"
+}
+
+// pair is a name and a value of a query.
+type pair struct{ Name, Value string }
+
+// pairs are those of a query, for the hidden fields of a form.
+func pairs(query string) (all []pair) {
+	values, _ := url.ParseQuery(query)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, value := range values[name] {
+			all = append(all, pair{name, value})
+		}
+	}
+	return all
 }
 
 // dict makes a map of names and values, for a partial.

@@ -60,6 +60,19 @@ func (s *Server) routes() {
 		"GET /ui/{$}":       func(v *visit) error { return v.redirect("/ui/feeds") },
 		"POST /ui/sign-out": signOut,
 		"GET /ui/feeds":     showFeeds,
+
+		"GET /ui/feeds/{id}":           showFeed,
+		"GET /ui/feeds/{id}/refreshes": showFeedRefreshes,
+		"GET /ui/feeds/{id}/settings":  showFeedSettings,
+		"POST /ui/feeds/{id}/settings": changeFeedSettings,
+		"GET /ui/feeds/{id}/use":       showFeedUse,
+		"POST /ui/feeds/{id}/refresh":  act(refreshFeed, feedPagePath, "refreshing"),
+		"POST /ui/feeds/{id}/pause":    act(pauseFeed, feedPagePath, "paused"),
+		"POST /ui/feeds/{id}/resume":   act(resumeFeed, feedPagePath, "resumed"),
+		"POST /ui/feeds/{id}/delete":   act(deleteFeed, toFeeds, "deleted"),
+
+		"GET /ui/feeds/{id}/refreshes/{rid}":         showRefresh,
+		"POST /ui/feeds/{id}/refreshes/{rid}/cancel": cancelRefresh,
 	} {
 		s.mux.HandleFunc(pattern, s.signedIn(handle))
 	}

@@ -176,4 +176,6 @@ func (v *visit) fail(err error) {
 }
 
 // did are the sentences that say what a form has done.
-var did = map[string]string{}
+var did = map[string]string{
+	"refreshing": "Refresh started", "paused": "Paused", "resumed": "Resumed", "deleted": "Deleted", "saved": "Saved", "cancelled": "Cancelled",
+}

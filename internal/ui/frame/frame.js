@@ -105,6 +105,7 @@ if (said) {
   here.searchParams.delete('did');
   history.replaceState(null, '', here);
 }
+for (const tab of document.querySelectorAll('.code [role="tab"][aria-selected="true"]')) choose(tab);
 showTimes();
 setInterval(showTimes, 15000);
 document.querySelector('[data-wrong] input, [data-wrong] select, [data-wrong] textarea')?.focus();

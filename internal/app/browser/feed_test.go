@@ -1,0 +1,107 @@
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+func TestFeedTable(t *testing.T) {
+	c, key := workspace(t)
+	var data strings.Builder
+	data.WriteString("n,status,note,big\n")
+	for i := range 30_000 {
+		fmt.Fprintf(&data, "%d,%s,\"row, %d\",%d0000000000000001\n", i, []string{"paid", "open", ""}[i%3], i, i+1)
+	}
+	f := upload(t, c, "Shop orders", "orders.csv", data.String())
+	b := signedIn(t, key)
+	b.visit("/ui/feeds/" + f.ID)
+	b.wait(`document.querySelector('.grid td bdi')?.textContent === '0'`)
+	b.accessible("feed")
+	// The digits are those of the data, and null is no text.
+	b.wait(`document.querySelector('.grid tbody tr:nth-child(3)').innerText.includes('30000000000000001') && document.querySelector('.grid tbody tr:nth-child(3) i')`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.grid-box').scrollTop = 1e9; undefined`))
+	b.wait(`document.querySelector('.grid').innerText.includes('row, 29999')`)
+	if rows := run(b, chromedp.Evaluate[int](`document.querySelectorAll('.grid tbody tr').length`)); rows > 60 {
+		t.Errorf("the table has %d rows in memory", rows)
+	}
+	// By keys alone: to the top, and a selection.
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.grid-box').focus(); undefined`), chromedp.KeyEvent("\uE010"))
+	b.visit("/ui/feeds/" + f.ID + "?sort=-n&filter=status:eq:paid")
+	b.wait(`document.querySelector('.grid td bdi')?.textContent === '29997'`)
+	b.sees("10\u202f000 of 30\u202f000 rows")
+	b.do(chromedp.Click(".chip.boxed"))
+	b.sees("30\u202f000 rows")
+	b.do(chromedp.Click(".add-filter summary"), chromedp.SetValue("#f-column", "note"), chromedp.SetValue("#f-op", "contains"), chromedp.SetValue("#f-value", "row, 1234"), chromedp.Click(".filter-form button"))
+	b.sees("note contains row, 1234")
+	b.sees("11 of 30\u202f000 rows")
+	for _, tab := range []string{"refreshes", "settings", "use"} {
+		b.visit("/ui/feeds/" + f.ID + "/" + tab)
+		b.accessible("feed-" + tab)
+	}
+	b.visit("/ui/feeds/" + f.ID + "/settings")
+	b.do(chromedp.SetValue("#name", "Orders of the shop"), chromedp.Click(".settings .primary"))
+	b.sees("Saved")
+	b.do(chromedp.Click("section.settings summary"), chromedp.Click(".danger.sure"))
+	b.sees("Make your first feed")
+}
+
+func TestRestFeedPages(t *testing.T) {
+	c, key := workspace(t)
+	broken := false
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken {
+			http.Error(w, `{"error":"<b>the shop is closed</b>"}`, http.StatusNotFound)
+			return
+		}
+		fmt.Fprint(w, `[{"id":1,"name":"Ann"},{"id":2,"name":"Bob"}]`)
+	}))
+	defer source.Close()
+	f, err := c.CreateRestFeed(t.Context(), client.RestFeed{Spec: []byte(`{"name":"Shop","request":{"url":"` + source.URL + `/orders"},"schedule":{"every":"15m"},"retry":{"maxAttempts":1}}`), Wait: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := signedIn(t, key)
+	b.visit("/ui/feeds/" + f.ID)
+	b.sees("every 15m")
+	broken = true
+	b.do(chromedp.Click(".actions .primary"))
+	b.sees("Refresh started")
+	b.wait(`(document.body.innerText.includes('the shop is closed') || (setTimeout(() => location.reload(), 200), false))`)
+	b.visit("/ui/feeds/" + f.ID + "/refreshes")
+	b.do(chromedp.Click("tbody tr a"))
+	b.sees("Requests")
+	b.accessible("refresh")
+	b.visit("/ui/feeds/" + f.ID + "/settings")
+	b.sees("The next five")
+	b.do(chromedp.SetValue("[name=every]", "1s"), chromedp.Click(".settings .primary"))
+	b.expected = []string{"422"}
+	b.wait(`document.querySelector('fieldset.wrong .message')`)
+	b.accessible("feed-settings-wrong")
+}
+
+// What strangers wrote is text, in every place.
+func TestHostileRows(t *testing.T) {
+	c, key := workspace(t)
+	evil := `<script>console.error('ran')</script><img src=x onerror=console.error('ran')>`
+	f := upload(t, c, evil, "hostile.csv", "\"<img src=x onerror=console.error(1)>\",\u202eevil,emoji\n\""+evil+"\",\u202etxt.exe,👩‍👩‍👧‍👧\n"+strings.Repeat("x", 1<<20)+",javascript:alert(1),=cmd()\n")
+	b := signedIn(t, key)
+	for _, page := range []string{"", "/settings", "/use", "/refreshes"} {
+		b.visit("/ui/feeds/" + f.ID + page)
+		b.sees("<script>console.error")
+	}
+	b.visit("/ui/feeds/" + f.ID)
+	b.wait(`document.querySelector('.grid').innerText.includes('javascript:alert(1)')`)
+	if n := run(b, chromedp.Evaluate[int](`document.querySelectorAll('main img, main script').length`)); n != 0 {
+		t.Errorf("%d elements came out of the data", n)
+	}
+	if n := run(b, chromedp.Evaluate[int](`document.documentElement.outerHTML.length`)); n > 200_000 {
+		t.Errorf("a page of a long text has %d characters", n)
+	}
+}

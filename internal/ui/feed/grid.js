@@ -1,0 +1,256 @@
+// The table of a feed: it shows the rows at the place that is scrolled to, of
+// however many there are, and keeps only those around it.
+const rowHeight = 32;
+const chunk = 200;
+const keptChunks = 30;
+// Browsers bound how high something can be.
+const maxHeight = 8_000_000;
+
+const frame = document.querySelector('[data-grid]');
+if (frame) start();
+
+function start() {
+  const box = frame.querySelector('.grid-box');
+  const space = frame.querySelector('.grid-space');
+  const table = frame.querySelector('table');
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells].slice(1);
+  const numeric = heads.map((h) => h.classList.contains('n'));
+  const total = Number(frame.dataset.total);
+  const chunks = new Map();
+  let top = Number(frame.dataset.offset);
+  let shown = 0;
+  let active = null;
+  let anchor = null;
+  let placed = -1;
+
+  frame.classList.add('live');
+  for (const link of frame.querySelectorAll('.grid-bar a')) link.remove();
+  freezeWidths();
+  layOut();
+  addEventListener('resize', layOut);
+  box.addEventListener('scroll', () => {
+    if (box.scrollTop === placed) return; // by go, which has drawn
+    placed = -1;
+    top = rowAt(box.scrollTop);
+    draw();
+  });
+  box.addEventListener('wheel', (e) => {
+    if (e.deltaY === 0 || !scaled()) return;
+    e.preventDefault();
+    go(top + Math.sign(e.deltaY) * Math.max(1, Math.round(Math.abs(e.deltaY) / rowHeight)));
+  }, { passive: false });
+  box.addEventListener('keydown', onKey);
+  body.addEventListener('mousedown', (e) => {
+    const cell = e.target.closest('td');
+    if (!cell) return;
+    active = { row: top + cell.parentNode.sectionRowIndex, column: cell.cellIndex - 1 };
+    if (!e.shiftKey) anchor = active;
+    draw();
+  });
+  body.addEventListener('mousemove', (e) => {
+    const cell = e.target.closest('td');
+    if (!cell || !(e.buttons & 1) || !anchor) return;
+    active = { row: top + cell.parentNode.sectionRowIndex, column: cell.cellIndex - 1 };
+    draw();
+  });
+  document.addEventListener('copy', (e) => {
+    if (!active || document.activeElement !== box || String(getSelection())) return;
+    e.clipboardData.setData('text/plain', chosen().map((r) => r.map((c) => c ?? '').join('\t')).join('\n'));
+    e.preventDefault();
+  });
+
+  function freezeWidths() {
+    const widths = [...table.tHead.rows[0].cells].map((c) => Math.min(c.offsetWidth, 360));
+    table.tHead.rows[0].cells[0].style.minWidth = `${String(total).length * 9 + 28}px`;
+    for (const [i, c] of [...table.tHead.rows[0].cells].entries()) if (i) c.style.minWidth = `${Math.max(widths[i], 80)}px`;
+  }
+
+  function height() { return Math.min(total * rowHeight, maxHeight); }
+  function scaled() { return total * rowHeight > maxHeight; }
+  function last() { return Math.max(0, total - Math.max(1, shown - 2)); }
+  function rowAt(scrolled) {
+    const room = Math.max(1, space.offsetHeight - box.clientHeight);
+    return scaled() ? Math.round(Math.min(1, scrolled / room) * last()) : Math.min(last(), Math.floor(scrolled / rowHeight));
+  }
+
+  function layOut() {
+    shown = Math.min(total, Math.max(1, Math.ceil((box.clientHeight - table.tHead.offsetHeight) / rowHeight) + 1));
+    space.style.height = `${height() + table.tHead.offsetHeight + rowHeight}px`;
+    while (body.rows.length > shown) body.lastElementChild.remove();
+    while (body.rows.length < shown) addRow();
+    go(top);
+  }
+
+  function addRow() {
+    const row = body.insertRow();
+    const nr = document.createElement('th');
+    nr.className = 'nr';
+    nr.scope = 'row';
+    row.append(nr);
+    for (const n of numeric) { const cell = row.insertCell(); if (n) cell.className = 'n'; }
+  }
+
+  function go(to) {
+    top = Math.max(0, Math.min(last(), to));
+    const room = Math.max(1, space.offsetHeight - box.clientHeight);
+    const at = scaled() ? (top / Math.max(1, last())) * room : top * rowHeight;
+    if (Math.abs(box.scrollTop - at) > 1) { box.scrollTop = at; placed = box.scrollTop; }
+    draw();
+  }
+
+  function rowOf(n) { return chunks.get(Math.floor(n / chunk))?.rows?.[n % chunk]; }
+
+  function draw() {
+    for (let i = 0; i < body.rows.length; i++) {
+      const n = top + i;
+      const row = body.rows[i];
+      row.hidden = n >= total;
+      row.cells[0].textContent = group(n + 1);
+      const values = rowOf(n);
+      for (let c = 0; c < numeric.length; c++) {
+        const cell = row.cells[c + 1];
+        const value = values?.[c];
+        cell.replaceChildren();
+        cell.classList.toggle('coming', !values);
+        if (values) {
+          const inner = document.createElement(value === null ? 'i' : 'bdi');
+          inner.textContent = value === null ? 'null' : value.length > 400 ? `${value.slice(0, 400)}…` : value;
+          cell.append(inner);
+          cell.title = value && value.length > 30 ? value.slice(0, 2000) : '';
+        }
+        const range = selection();
+        cell.classList.toggle('chosen', !!range && n >= range.top && n <= range.bottom && c >= range.left && c <= range.right);
+        cell.classList.toggle('active', !!active && active.row === n && active.column === c);
+      }
+    }
+    frame.querySelector('.place').textContent = total ? `Rows ${group(top + 1)} to ${group(Math.min(total, top + shown))}` : 'No rows';
+    sums();
+    fetchAround();
+  }
+
+  function fetchAround() {
+    const first = Math.floor(top / chunk);
+    const until = Math.floor((top + shown + chunk / 2) / chunk);
+    for (const [n, c] of chunks) if (c.abort && (n < first - 1 || n > until + 1)) { c.abort.abort(); chunks.delete(n); }
+    for (let n = first; n <= until && n * chunk < total; n++) load(n);
+    for (const n of chunks.keys()) {
+      if (chunks.size <= keptChunks) break;
+      if (n < first || n > until) chunks.delete(n);
+    }
+  }
+
+  async function load(n) {
+    if (chunks.has(n)) return;
+    const abort = new AbortController();
+    chunks.set(n, { abort });
+    try {
+      const answer = await fetch(`${frame.dataset.grid}&format=csv&limit=${chunk}&offset=${n * chunk}`, { signal: abort.signal });
+      if (answer.status === 401) return location.reload();
+      if (!answer.ok) throw new Error(answer.status);
+      chunks.set(n, { rows: parseCSV(await answer.text()).slice(1) });
+      draw();
+    } catch (e) {
+      if (e.name === 'AbortError') return;
+      frame.querySelector('.cells').textContent = 'The rows could not be read. They are tried again.';
+      setTimeout(() => { chunks.delete(n); fetchAround(); }, 2000);
+    }
+  }
+
+  function selection() {
+    if (!active || !anchor) return null;
+    return {
+      top: Math.min(active.row, anchor.row), bottom: Math.max(active.row, anchor.row),
+      left: Math.min(active.column, anchor.column), right: Math.max(active.column, anchor.column),
+    };
+  }
+
+  function chosen() {
+    const range = selection();
+    const rows = [];
+    if (!range) return rows;
+    for (let n = range.top; n <= range.bottom; n++) { const r = rowOf(n); if (r) rows.push(r.slice(range.left, range.right + 1)); }
+    return rows;
+  }
+
+  function sums() {
+    const range = selection();
+    const at = frame.querySelector('.cells');
+    if (!range) { at.textContent = ''; return; }
+    const cells = chosen().flat();
+    let words = `${cells.length} cell${cells.length === 1 ? '' : 's'}`;
+    if (range.left === range.right && numeric[range.left] && cells.length > 1) {
+      const total = exactSum(cells.filter((c) => c !== null));
+      if (total !== null) words += `, sum ${total}`;
+    }
+    at.textContent = words;
+  }
+
+  function onKey(e) {
+    const page = Math.max(1, shown - 2);
+    const steps = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [page, 0], PageUp: [-page, 0] };
+    if (e.key === 'Escape') { active = anchor = null; return draw(); }
+    const ends = { Home: 0, End: total - 1 };
+    let to = null;
+    if (steps[e.key]) to = active ? { row: active.row + steps[e.key][0], column: active.column + steps[e.key][1] } : { row: top, column: 0 };
+    else if (e.key in ends) to = { row: ends[e.key], column: active?.column ?? 0 };
+    if (!to) return;
+    e.preventDefault();
+    active = { row: Math.max(0, Math.min(total - 1, to.row)), column: Math.max(0, Math.min(numeric.length - 1, to.column)) };
+    if (!e.shiftKey) anchor = active;
+    if (active.row < top) go(active.row);
+    else if (active.row > top + shown - 3) go(active.row - shown + 3);
+    else draw();
+    body.rows[active.row - top]?.cells[active.column + 1]?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }
+}
+
+function group(n) { return String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f'); }
+
+// exactSum adds decimals as they are written; null where one is in another form.
+function exactSum(texts) {
+  let scale = 0;
+  for (const t of texts) {
+    if (!/^-?\d+(\.\d+)?$/.test(t)) return null;
+    scale = Math.max(scale, t.split('.')[1]?.length ?? 0);
+  }
+  let sum = 0n;
+  for (const t of texts) {
+    const [whole, part = ''] = t.replace('-', '').split('.');
+    const value = BigInt(whole + part.padEnd(scale, '0'));
+    sum += t.startsWith('-') ? -value : value;
+  }
+  const digits = String(sum < 0n ? -sum : sum).padStart(scale + 1, '0');
+  const text = scale ? `${digits.slice(0, -scale)}.${digits.slice(-scale)}` : digits;
+  return sum < 0n ? `-${text}` : text;
+}
+
+// parseCSV reads rows of texts; null is nothing, and an empty text is in quotes.
+export function parseCSV(text) {
+  const rows = [];
+  let row = [];
+  let i = 0;
+  while (i < text.length) {
+    let value = null;
+    if (text[i] === '"') {
+      let end = i + 1;
+      for (;;) {
+        end = text.indexOf('"', end);
+        if (text[end + 1] !== '"') break;
+        end += 2;
+      }
+      value = text.slice(i + 1, end).replaceAll('""', '"');
+      i = end + 1;
+    } else {
+      let end = i;
+      while (end < text.length && text[end] !== ',' && text[end] !== '\n' && text[end] !== '\r') end++;
+      if (end > i) value = text.slice(i, end);
+      i = end;
+    }
+    row.push(value);
+    if (text[i] === ',') { i++; if (i === text.length) row.push(null); if (text[i] === '\n' || text[i] === '\r') { row.push(null); } else continue; }
+    if (text[i] === '\r') i++;
+    if (text[i] === '\n' || i >= text.length) { i++; rows.push(row); row = []; }
+  }
+  return rows;
+}
