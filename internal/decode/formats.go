@@ -58,7 +58,7 @@ var (
 
 // documentOptions are the parameters of formats whose records lie somewhere in a
 // document.
-var documentOptions = append([]string{"path", "explode"}, valueOptions...)
+var documentOptions = append([]string{"path", "explode", "encoding"}, valueOptions...)
 
 // formats is the table of formats, in the order in which they are listed to
 // people.
@@ -221,7 +221,7 @@ func addPageCSV(delimiter byte) func(context.Context, pageReader, pageData) (pag
 // xmlOptions are the options of an XML document, whose records stay where they
 // were found before.
 func (o Options) xmlOptions() xml.Options {
-	out := xml.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp}
+	out := xml.Options{Path: o.Path, Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
 	if before := o.Before.Path; o.Path == "" && before.By == feedmill.ByFound && strings.HasPrefix(before.Value, "/") {
 		out.Path, out.Remembered = before.Value, true
 	}
@@ -229,7 +229,7 @@ func (o Options) xmlOptions() xml.Options {
 }
 
 func (o Options) jsonOptions() json.Options {
-	out := json.Options{Path: o.Path, Explode: o.Explode, Temp: o.Temp}
+	out := json.Options{Path: o.Path, Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
 	if o.Before.Path.By == feedmill.ByFound && strings.HasPrefix(o.Before.Path.Value, "$") {
 		out.Before = o.Before.Path.Value
 	}

@@ -178,3 +178,43 @@ func momentText(v *columnar.Vector, row int) string {
 	}
 	return time.UnixMicro(v.Ints[row]).UTC().Format(time.RFC3339Nano)
 }
+
+// texts reads every cell as the text that it is.
+func (c *officeCase) texts(t *testing.T) (rows [][]string, err error) {
+	table, err := decode.Open(t.Context(), c.format, strings.NewReader(c.data), decode.Options{Temp: t.TempDir()})
+	if err != nil {
+		return nil, err
+	}
+	found, err := inferTable(t.Context(), table, feedmill.Reading{Format: c.format, Text: true})
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for run, err := range found.schema.Load(t.Context(), found, model.Loading{}).Runs {
+		if err != nil {
+			return nil, err
+		}
+		for row := range run[0].Len {
+			var cells []string
+			for i := range run {
+				cells = append(cells, string(run[i].Text(row)))
+			}
+			rows = append(rows, cells)
+		}
+	}
+	return rows, nil
+}
+
+// counted is how many columns and rows there are, with all that the warnings say.
+func (c *officeCase) counted(t *testing.T) (columns int, rows int64, warnings []feedmill.Warning, err error) {
+	table, err := decode.Open(t.Context(), c.format, strings.NewReader(c.data), decode.Options{Temp: t.TempDir()})
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	found, err := inferTable(t.Context(), table, feedmill.Reading{Format: c.format})
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	defer found.Close()
+	return len(found.schema.Columns), table.Rows(), found.warnings, nil
+}

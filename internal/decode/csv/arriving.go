@@ -40,7 +40,7 @@ func OpenArriving(src input.Arriving, options Options) (*Table, error) {
 	if options.Encoding != "" {
 		return nil, input.ErrArriving
 	}
-	if wrapsLines(head, false, options) {
+	if wrapsLines(head, false, options) || findPrinted(head, options) != nil {
 		return nil, input.ErrArriving
 	}
 	found := findDialect(head, false, options)

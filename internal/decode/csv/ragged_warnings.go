@@ -27,7 +27,7 @@ func (r *raggedness) warnings(c *Table) (out []feedmill.Warning, err error) {
 		{r.blanks, feedmill.WarnBlankLines, "blank lines, the first of which is line %d, are no rows"},
 		{r.repeats, feedmill.WarnRepeatedHeader, "the header stands again, first in line %d, and is no row there"},
 	} {
-		if odd.count == 0 {
+		if odd.count == 0 || odd.code == feedmill.WarnBlankLines && odd.count <= c.rules {
 			continue
 		}
 		at, err := c.position(odd.first)

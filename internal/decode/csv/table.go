@@ -34,6 +34,8 @@ type Table struct {
 	// header is the lines of the header, which may stand again in the data.
 	header   [][]byte
 	warnings []feedmill.Warning
+	// rules is how many lines were rules, which are blank now.
+	rules int64
 
 	// arriving is the source of a text that was not there in full at first.
 	arriving input.Arriving
@@ -112,6 +114,13 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	}
 	if err := c.unwrapLines(ctx, options, spool); err != nil {
 		return nil, err
+	}
+	delimiter, err := c.reprint(ctx, options, spool)
+	if err != nil {
+		return nil, err
+	}
+	if delimiter != 0 {
+		options.Delimiter = delimiter
 	}
 	found, place, first, err := c.findTable(ctx, options)
 	if err != nil {

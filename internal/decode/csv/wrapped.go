@@ -45,14 +45,8 @@ func (c *Table) unwrapLines(ctx context.Context, options Options, spool *input.S
 	if err != nil {
 		return err
 	}
-	text, err := input.OpenText(ctx, written, string(input.UTF8), c.limits.chunk, spool)
-	if err != nil {
-		return err
-	}
-	text.Encoding, text.Assumed, text.Warnings = c.text.Encoding, c.text.Assumed, c.text.Warnings
-	c.text, c.end = text, text.Size()
 	c.warnings = append(c.warnings, feedmill.Warning{Code: feedmill.WarnLines, Count: 1, Detail: "every line is in quotes as if it were one field; they were taken off"})
-	return c.trimEnd()
+	return c.rewritten(ctx, written, spool)
 }
 
 // readLine reads a line with its end, or the beginning of one that is longer than a

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 )
@@ -52,8 +53,9 @@ func OpenText(ctx context.Context, src Source, named string, chunk int64, spool 
 		return nil, Refuse("not-text", "the data begins like %s at byte 0 and is not text", format)
 	}
 	encoding, mark := EncodingOf(head)
-	if known, ok := EncodingNamed(named); ok && known != UTF8 {
-		encoding = known
+	known, set := EncodingNamed(named)
+	if set && !(mark > 0 && strings.HasPrefix(string(known), "utf-16") && encoding != UTF8) {
+		encoding = known // but a mark says which UTF-16 it is
 	}
 	body := io.NewSectionReader(src, int64(mark), src.Size()-int64(mark))
 	if encoding != UTF8 {
@@ -63,6 +65,15 @@ func OpenText(ctx context.Context, src Source, named string, chunk int64, spool 
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("survey the text: %w", err)
+	case found.NUL >= 0 && !set:
+		wide, ok, err := wideEncoding(ctx, body)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return rewrite(ctx, body, wide, int64(mark), chunk, spool)
+		}
+		fallthrough
 	case found.NUL >= 0:
 		return nil, Refuse("not-text", "the data has a zero byte at byte %d and is not text", found.NUL+int64(mark))
 	case found.Invalid < 0:
@@ -72,8 +83,12 @@ func OpenText(ctx context.Context, src Source, named string, chunk int64, spool 
 	if found, err = surveyText(ctx, body, chunk, true); err != nil {
 		return nil, fmt.Errorf("survey the text: %w", err)
 	}
-	if good, bad := found.Characters, found.Bad; good >= goodForBad*bad {
-		return repair(ctx, body, invalid+int64(mark), bad, chunk, spool)
+	if good, bad := found.Characters, found.Bad; set || good >= goodForBad*bad {
+		why := "almost all of the text is UTF-8"
+		if set {
+			why = "the text was said to be UTF-8"
+		}
+		return repair(ctx, body, invalid+int64(mark), bad, chunk, why, spool)
 	}
 	if mark > 0 {
 		return nil, Refuse("invalid-encoding", "the data begins with the mark of UTF-8, and byte %d is not UTF-8", invalid+int64(mark))
@@ -112,14 +127,14 @@ const (
 
 // repair is the text of src with the mark of replacement for each byte that is not
 // UTF-8.
-func repair(ctx context.Context, src Source, first, bad, chunk int64, spool *Spool) (*Text, error) {
+func repair(ctx context.Context, src Source, first, bad, chunk int64, why string, spool *Spool) (*Text, error) {
 	text, err := rewrite(ctx, src, UTF8, 0, chunk, spool)
 	if err != nil {
 		return nil, err
 	}
 	text.Warnings = append(text.Warnings, feedmill.Warning{
 		Code: feedmill.WarnBytes, Count: bad,
-		Detail: fmt.Sprintf("bytes that are not UTF-8, the first at byte %d, became \ufffd: almost all of the text is UTF-8", first),
+		Detail: fmt.Sprintf("bytes that are not UTF-8, the first at byte %d, became \ufffd: %s", first, why),
 	})
 	return text, nil
 }

@@ -19,6 +19,7 @@ import (
 
 func TestOpenText(t *testing.T) {
 	const table = "name;city\nZoë;Łódź\n"
+	prose := strings.Repeat("吾輩は猫である。名前はまだ無い。", 300) + strings.Repeat("\n"+strings.Repeat("猫", 60)+",1", 200)
 	crossing := strings.Repeat("a", ChunkSize-2) + "€" + strings.Repeat("ö", ChunkSize)
 	for _, test := range []struct {
 		name     string
@@ -37,6 +38,7 @@ func TestOpenText(t *testing.T) {
 		{"utf-16 le by pattern", string(decodetest.InUTF16(binary.LittleEndian, table)), UTF16LE, table, ""},
 		{"utf-16 be by pattern", string(decodetest.InUTF16(binary.BigEndian, table)), UTF16BE, table, ""},
 		{"utf-16 with other zeros by pattern", string(decodetest.InUTF16(binary.LittleEndian, table+"😀")), UTF16LE, table + "😀", ""},
+		{"utf-16 by the pattern of the whole", string(decodetest.InUTF16(binary.BigEndian, prose)), UTF16BE, prose, ""},
 		{"windows-1252", "name,price\nZo\xeb,5 \x80\n", Windows1252, "name,price\nZoë,5 €\n", feedmill.WarnEncoding},
 		{"windows-1252 at the very end", strings.Repeat("x\n", ChunkSize/2) + "\xe9", Windows1252, strings.Repeat("x\n", ChunkSize/2) + "é", feedmill.WarnEncoding},
 		{"windows-1252 where a chunk begins", strings.Repeat("x", ChunkSize) + "\x80y", Windows1252, strings.Repeat("x", ChunkSize) + "€y", feedmill.WarnEncoding},
@@ -68,10 +70,26 @@ func TestOpenText(t *testing.T) {
 	}
 }
 
+// Who says that a text is UTF-8 has its bad bytes replaced, however many there are, and
+// is not told that it is another encoding.
+func TestOpenTextThatIsSaidToBeUTF8(t *testing.T) {
+	spool := NewSpool(t.TempDir())
+	defer spool.Close()
+	text, err := OpenText(t.Context(), strings.NewReader("name\nZo\xeb\nJos\xe9\n"), "utf-8", ChunkSize, spool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(io.NewSectionReader(text, 0, text.Size()))
+	if err != nil || string(got) != "name\nZo\ufffd\nJos\ufffd\n" || len(text.Warnings) != 1 || text.Warnings[0].Code != feedmill.WarnBytes || text.Warnings[0].Count != 2 {
+		t.Errorf("%q %+v %v", got, text.Warnings, err)
+	}
+}
+
 func TestOpenTextRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name, in, problem, detail string
 	}{
+		{"two zero bytes", strings.Repeat("a,b\n1,2\n", 100) + "\x001\x00,2\n", "not-text", "byte 800"},
 		{"a zero byte", "a,b\n1,\x002\n", "not-text", "byte 6"},
 		{"a zero byte far in", strings.Repeat("a,b\n", ChunkSize) + "\x00", "not-text", fmt.Sprintf("byte %d", 4*ChunkSize)},
 		{"a zero byte behind a mark", "\ufeffa\x00", "not-text", "byte 4"},
@@ -81,7 +99,7 @@ func TestOpenTextRefuses(t *testing.T) {
 		{"a false mark", "\ufeffZo\xeb", "invalid-encoding", "byte 5"},
 		{"a workbook", "PK\x03\x04rest", "not-text", "xlsx"},
 		{"an old workbook", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "not-text", "xls"},
-		{"gzip that nobody announced", "\x1f\x8b\x08", "not-text", "Content-Encoding"},
+		{"gzip that nobody announced", "\x1f\x8b\x08", "not-text", "gzip"},
 		{"parquet", "PAR1", "not-text", "Parquet"},
 		{"utf-32", "\xff\xfe\x00\x00a\x00\x00\x00", "not-text", "UTF-32"},
 		{"garbage", "\x93\x02\x88abc\x07", "not-text", "control character at byte 1"},

@@ -15,6 +15,9 @@ func (j *Table) Found() (f feedmill.Findings) {
 		steps = j.shaped
 	}
 	f.Path = pathFinding(j.path, steps, j.lines)
+	if j.encoding != "" {
+		f.Encoding = feedmill.Finding{Value: string(j.encoding), By: feedmill.BySet}
+	}
 	return f
 }
 

@@ -28,6 +28,7 @@ type Pages struct {
 	opening byte
 	// superseded counts those of all pages.
 	superseded int
+	encoding   input.Encoding
 }
 
 // NewPages begins a table. Pages that are not UTF-8 are written again to the
@@ -40,7 +41,7 @@ func NewPages(options Options, list bool, spool *input.Spool) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pages{spool: spool, list: list, path: parsed.path, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool)}, nil
+	return &Pages{spool: spool, list: list, path: parsed.path, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool), encoding: parsed.encoding}, nil
 }
 
 // Names are what the pages call the columns, in the order in which they first
@@ -68,6 +69,9 @@ func (p *Pages) Found() (f feedmill.Findings) {
 		f.Path = pathFinding(nil, p.place.steps, false)
 	case p.before != nil:
 		f.Path = feedmill.Found(p.before.String(), true)
+	}
+	if p.encoding != "" {
+		f.Encoding = feedmill.Finding{Value: string(p.encoding), By: feedmill.BySet}
 	}
 	return f
 }
@@ -129,7 +133,7 @@ func (p *Pages) open(ctx context.Context, data input.Source, lines bool, first, 
 			limits:     &usual,
 		},
 		lines: lines, path: p.path, explode: p.explode, columns: p.columns, readers: p.readers,
-		base: first, bytesBefore: before, before: p.before, spool: p.spool,
+		base: first, bytesBefore: before, before: p.before, spool: p.spool, encoding: p.encoding,
 	}
 	if err := j.read(ctx, data); err != nil {
 		return nil, j.refusal(err)

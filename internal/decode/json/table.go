@@ -63,6 +63,8 @@ type Table struct {
 	again sync.Pool
 	// spool has the text where it was not UTF-8, or the table in another shape.
 	spool *input.Spool
+	// encoding is the one that somebody has set, empty where it is found.
+	encoding input.Encoding
 	// before is where the records were in the data before this, shaped is where
 	// those are that were written as objects, and others are other records.
 	before *jsonpath.Path
@@ -88,7 +90,10 @@ type Options struct {
 	// rows, with the other members of the record repeated for each. A record
 	// without such elements is one row.
 	Explode string
-	// Temp is the folder for a temporary file, which data in UTF-16 takes;
+	// Encoding is a name of the WHATWG; empty where the data is UTF-8 or UTF-16, as
+	// JSON has to be.
+	Encoding string
+	// Temp is the folder for a temporary file, which data takes that is not UTF-8;
 	// empty is that of the system.
 	Temp string
 
@@ -132,6 +137,7 @@ func newTable(options Options) (*Table, error) {
 		limits:     cmp.Or(options.limits, &usual),
 	}}
 	var err error
+	j.encoding, _ = input.EncodingNamed(options.Encoding)
 	if options.Path != "" {
 		if j.path, err = jsonpath.Parse(options.Path); err != nil {
 			return nil, invalidParameter("path", "%v", err)
@@ -163,6 +169,9 @@ func (j *Table) read(ctx context.Context, src input.Source) error {
 		return fmt.Errorf("read the head of the JSON: %w", err)
 	}
 	encoding, mark := encodingOf(head)
+	if j.encoding != "" && !(mark > 0 && encoding != input.UTF8) {
+		encoding = j.encoding
+	}
 	j.start = int64(mark)
 	if encoding != input.UTF8 {
 		if size, err = input.AwaitSize(src, math.MaxInt64); err != nil {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -180,7 +181,11 @@ func isUnit(text string) bool {
 		return !LooksTyped(text[1 : n-1])
 	}
 	for part := range strings.SplitSeq(text, "/") {
-		if !units[strings.TrimSpace(part)] {
+		words := strings.Fields(part)
+		if len(words) > 1 && (words[0] == "1000" || words[0] == "1.000" || words[0] == "1,000") {
+			words = words[1:]
+		}
+		if len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return !units[word] }) {
 			return false
 		}
 	}
@@ -191,7 +196,7 @@ var units = func() map[string]bool {
 	set := make(map[string]bool)
 	for unit := range strings.FieldsSeq(`m cm mm km µm um nm m2 m² m3 m³ km2 km² ha kg g mg µg t lb lbs oz s sec secs ms µs ns min mins h hr hrs d day days
 		yr year °C °F C F K % ‰ ppm ppb EUR USD GBP CHF JPY CNY € $ £ ¥ kEUR TEUR T€ Mio. V mV kV A mA W kW MW GW Wh kWh MWh GWh VA kVA var Hz kHz MHz GHz
-		Pa hPa kPa MPa bar mbar psi N kN Nm J kJ MJ kcal cal l L ml mL cl dl gal mph kph kmh rpm U dB dBm mol mmol Stk Stk. pcs pc ea qty count units # deg rad
+		Pa hPa kPa MPa bar mbar psi N kN Nm J kJ MJ kcal cal l L ml mL cl dl gal mph kph kmh rpm U dB dBm mol mmol Stk Stk. Stück Anzahl number Number Prozent percent Tsd. Mill. Mrd. thousand million pcs pc ea qty count units # deg rad
 		MB GB kB TB bytes bit lx lm cd ft in inch yd mi °`) {
 		set[unit] = true
 	}

@@ -97,7 +97,7 @@ func looksLikeNote(text string) bool {
 	if colon := strings.IndexByte(text, ':'); colon > 0 && colon < len(text)-1 && (text[colon+1] == ' ' || len(strings.Fields(text)) > 1) {
 		return true
 	}
-	if strings.HasSuffix(text, ":") {
+	if strings.HasSuffix(text, ":") || len(text) > 2 && strings.Trim(text, "_-=*.~") == "" {
 		return true
 	}
 	first, _, _ := strings.Cut(strings.ToLower(text), " ")

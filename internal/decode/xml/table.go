@@ -34,6 +34,8 @@ type Table struct {
 	spool      *input.Spool
 	// transcoded says that the data was not UTF-8.
 	transcoded bool
+	// encoding is the one that somebody has set, empty where the document says it.
+	encoding input.Encoding
 	// plainLines says that it has no carriage returns.
 	plainLines bool
 	path       string
@@ -64,6 +66,8 @@ type Options struct {
 	Explode string
 	// Remembered says that the path is where the records were found before.
 	Remembered bool
+	// Encoding is a name of the WHATWG; empty where the document says what it is.
+	Encoding string
 	// Temp is the folder for a temporary file, which data takes that is not UTF-8; empty
 	// is that of the system.
 	Temp string
@@ -102,7 +106,7 @@ func (t *Table) open(ctx context.Context, options Options) error {
 			return err
 		}
 	}
-	if err := t.decode(ctx); err != nil {
+	if err := t.decode(ctx, options.Encoding); err != nil {
 		return err
 	}
 	xml := NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))
@@ -137,7 +141,7 @@ func (t *Table) open(ctx context.Context, options Options) error {
 }
 
 // decode makes the data UTF-8.
-func (t *Table) decode(ctx context.Context) error {
+func (t *Table) decode(ctx context.Context, set string) error {
 	head := make([]byte, min(t.src.Size(), HeadBytes))
 	if err := input.ReadFull(t.src, head, 0); err != nil {
 		return fmt.Errorf("read the head of the XML: %w", err)
@@ -146,6 +150,9 @@ func (t *Table) decode(ctx context.Context) error {
 		return input.ErrNoData
 	}
 	encoding, err := FindEncoding(head)
+	if known, ok := input.EncodingNamed(set); ok && !strings.HasPrefix(encoding.Name, "utf-16") {
+		encoding.Name, err, t.transcoded, t.encoding = string(known), nil, true, known
+	}
 	if err != nil {
 		return err
 	}
@@ -175,6 +182,9 @@ func (t *Table) Found() (f feedmill.Findings) {
 	case len(t.records) == 1:
 		// Where there is but one record it could be something around it, or in it.
 		f.Path = feedmill.Found(t.records[0].path(), t.records[0].repeats())
+	}
+	if t.encoding != "" {
+		f.Encoding = feedmill.Finding{Value: string(t.encoding), By: feedmill.BySet}
 	}
 	return f
 }

@@ -1,0 +1,40 @@
+package decode
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
+)
+
+// JSON and XML can be in an encoding that neither they nor their standards allow, where
+// somebody says so.
+func TestEncodingOfDocuments(t *testing.T) {
+	for _, test := range []struct{ format, encoding, data string }{
+		{"json", "windows-1252", "[{\"a\":\"Jos\xe9\"}]"},
+		{"ndjson", "windows-1252", "{\"a\":\"Jos\xe9\"}\n"},
+		{"json", "utf-8", "[{\"a\":\"José\"}]"},
+		{"json", "windows-1252", "\xff\xfe[\x00{\x00\"\x00a\x00\"\x00:\x00\"\x00J\x00o\x00s\x00\xe9\x00\"\x00}\x00]\x00"},
+		{"xml", "windows-1252", "<r><o><a>Jos\xe9</a></o></r>"},
+		{"xml", "windows-1252", "<?xml version=\"1.0\" encoding=\"utf-8\"?><r><o><a>Jos\xe9</a></o></r>"},
+		{"xml", "utf-8", "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><r><o><a>José</a></o></r>"},
+	} {
+		options := Options{ReadingOptions: feedmill.ReadingOptions{Encoding: test.encoding}, Temp: t.TempDir()}
+		table, err := Open(t.Context(), test.format, strings.NewReader(test.data), options)
+		if err != nil {
+			t.Errorf("%s in %s: %v", test.format, test.encoding, err)
+			continue
+		}
+		if rows := decodetest.Rows(t, table); len(rows) != 1 || rows[0][0] != "José" || table.Found().Encoding.By != feedmill.BySet {
+			t.Errorf("%s in %s: %q %+v", test.format, test.encoding, rows, table.Found().Encoding)
+		}
+		_ = table.Close()
+		pages := NewPages(options, func(*columnar.Cells) error { return nil })
+		if rows, err := pages.Add(t.Context(), test.format, strings.NewReader(test.data)); err != nil || rows != 1 {
+			t.Errorf("a page of %s in %s: %d rows, %v", test.format, test.encoding, rows, err)
+		}
+		_ = pages.Close()
+	}
+}
