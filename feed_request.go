@@ -65,6 +65,8 @@ type FeedPreview struct {
 	// what was asked for, which is nothing for an upload.
 	Spec  []byte
 	Trace []TracedRequest
+	// Plan is what a query came to, nil where there was none.
+	Plan *QueryPlan
 }
 
 // FeedRows are rows in the format that was asked for. They must be closed.

@@ -161,6 +161,11 @@ type Fetched struct {
 	// Again says for each of the feeds which rows can have come that it has
 	// already. It is nil where none can.
 	Again []FetchedAgain
+	// Warnings are about rows whose columns have types already, and Plan is what a
+	// query came to, nil where there was none. Both are there also where a fetch
+	// was broken off.
+	Warnings []Warning
+	Plan     *QueryPlan
 }
 
 // FetchedAgain is how many of the last rows of a feed, and how many of the first

@@ -18,6 +18,7 @@ type ID string
 const (
 	PrefixWorkspace    = "ws"
 	PrefixKey          = "key"
+	PrefixConnection   = "con"
 	PrefixDataSource   = "ds"
 	PrefixDataFeed     = "df"
 	PrefixRefresh      = "rfr"

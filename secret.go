@@ -20,6 +20,9 @@ func (s Subscription) URLRecord() string { return "sub/" + string(s.ID) + "/url"
 // SecretsRecord is the record of a source's secrets.
 func (s Source) SecretsRecord() string { return string(s.ID) }
 
+// SecretsRecord is the record of a connection's secrets.
+func (c Connection) SecretsRecord() string { return "con/" + string(c.ID) + "/secrets" }
+
 // Record is the record of a kept response.
 func (r IdempotentResponse) Record() string {
 	if r.Owner == "" { // it was kept before answers had owners

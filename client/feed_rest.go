@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -31,19 +30,7 @@ func (c *Client) CreateRestFeed(ctx context.Context, f RestFeed, opts ...CallOpt
 	if f.SourceOf != "" {
 		query.Set("sourceOf", f.SourceOf)
 	}
-	r := request{method: http.MethodPost, path: "/data_feeds?" + query.Encode(), body: f.Spec, contentType: specType(f.Spec)}
-	if f.Wait <= 0 {
-		var out one[DataFeed]
-		_, err := c.exchange(ctx, r, &out, opts...)
-		return out.Data, err
-	}
-	r.header = map[string]string{"Prefer": fmt.Sprintf("wait=%d", int64((f.Wait+time.Second-1)/time.Second))}
-	var out one[DataFeed]
-	if _, err := c.unhurried().exchange(ctx, r, &out, opts...); err != nil {
-		return DataFeed{}, err
-	}
-	// The answer tells of the feed as it was made, so that it can be repeated.
-	return c.DataFeed(ctx, out.Data.ID)
+	return c.createFetched(ctx, query, f.Spec, f.Wait, opts...)
 }
 
 // specType is the media type of a definition: JSON where it begins like an object,

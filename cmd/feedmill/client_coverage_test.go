@@ -160,7 +160,8 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 	hourAgo := client.ReplayRange{Since: time.Now().Add(-time.Hour)}
 	const cloudEvent = `{"specversion":"1.0","id":"1","source":"/shop","type":"tag.created"}`
 
-	return map[string]func(context.Context) error{
+	calls := queryCalls(t, c, feed.ID)
+	maps.Copy(calls, map[string]func(context.Context) error{
 		"CreateWorkspace": func(ctx context.Context) error { return second(c.CreateWorkspace(ctx, "acme")) },
 		"Workspaces":      func(ctx context.Context) error { return firstOf(c.Workspaces(ctx)) },
 		"CreateKey":       func(ctx context.Context) error { return second(newKey(ctx)) },
@@ -365,7 +366,8 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"RestFeedSchema": func(ctx context.Context) error { return second(c.RestFeedSchema(ctx)) },
 
 		"OpenAPI": func(ctx context.Context) error { return second(c.OpenAPI(ctx)) },
-	}
+	})
+	return calls
 }
 
 // retrying waits for the delivery of a subscription that has failed once.

@@ -42,6 +42,9 @@ type Store interface {
 
 	Audit(ctx context.Context, workspace feedmill.ID, q feedmill.AuditQuery) ([]feedmill.AuditEntry, error)
 
+	Connection(ctx context.Context, workspace, id feedmill.ID) (feedmill.Connection, error)
+	Connections(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Connection, error)
+
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
@@ -129,6 +132,22 @@ type Subscriptions interface {
 	Listen(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func(feedmill.IssuedSubscription) (*feedmill.IdempotentResponse, error)) (feedmill.IssuedSubscription, error)
 }
 
+// Connections makes and changes connections, and knows what there is behind them.
+// What is wrong with a body is noted with the faults that were found before.
+type Connections interface {
+	Create(ctx context.Context, workspace feedmill.ID, body *strictjson.Object, faults *feedmill.Faults, keep func(feedmill.Connection) (*feedmill.IdempotentResponse, error)) (feedmill.Connection, error)
+	Change(ctx context.Context, workspace, id feedmill.ID, body *strictjson.Object, faults *feedmill.Faults) (feedmill.Connection, error)
+	// Delete deletes one that no feed uses.
+	Delete(ctx context.Context, workspace, id feedmill.ID) error
+	// Test tries one. That it does not work is no error.
+	Test(ctx context.Context, workspace, id feedmill.ID) (feedmill.ConnectionTest, error)
+	Services(ctx context.Context, workspace feedmill.ID) ([]feedmill.Service, error)
+	// Views and Fields answer what was found a short time before, unless it is to
+	// be looked for anew. Views come by name.
+	Views(ctx context.Context, workspace feedmill.ID, service string, anew bool) ([]feedmill.ServiceView, error)
+	Fields(ctx context.Context, workspace feedmill.ID, service, view string, anew bool) ([]feedmill.ServiceField, error)
+}
+
 // Authenticator knows who makes a request.
 type Authenticator interface {
 	// Authenticate verifies the value of an Authorization header.
@@ -156,6 +175,7 @@ type Options struct {
 
 	Publisher     Publisher
 	Subscriptions Subscriptions
+	Connections   Connections
 	Dispatcher    Dispatcher
 	Listeners     Listeners
 	Catalogue     *feedmill.Catalogue

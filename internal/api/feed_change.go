@@ -9,13 +9,10 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// maxDescription is how many characters the description of a feed may have.
-const maxDescription = 2000
-
 // fetchMembers are the members of a feed that fetches its data which can be
 // changed, beside its name and description.
 var fetchMembers = []string{
-	"request", "auth", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "mode", "key",
+	"serviceName", "viewName", "query", "request", "auth", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "mode", "key",
 }
 
 func (s *Server) changeFeed(c *call) (answer, error) {
@@ -98,8 +95,8 @@ func readDescription(f strictjson.Field) *string {
 		return nil
 	}
 	switch n := len([]rune(text)); {
-	case n > maxDescription:
-		f.Fault(fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
+	case n > feedmill.MaxDescription:
+		f.Fault(fmt.Sprintf("This may have at most %d characters; it has %d.", feedmill.MaxDescription, n))
 	case slices.Contains([]byte(text), 0):
 		f.Fault("This must not hold the character U+0000.")
 	}

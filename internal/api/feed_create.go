@@ -10,7 +10,7 @@ import (
 )
 
 // feedTypes are the types of feeds that can be made.
-const feedTypes = "dataUpload (the body is the data) and rest (the body says where it is fetched); queryBuilder cannot be made yet"
+const feedTypes = "dataUpload (the body is the data), rest (the body says where it is fetched) and queryBuilder (the body is a query)"
 
 // feedType reads the type of feed that is wanted. One that cannot be made is
 // refused with all that is wrong with the parameters: what the body must be
@@ -18,12 +18,10 @@ const feedTypes = "dataUpload (the body is the data) and rest (the body says whe
 func (s *Server) feedType(c *call) (feedmill.FeedType, error) {
 	t := feedmill.FeedType(c.query["type"])
 	switch t {
-	case feedmill.FeedUpload, feedmill.FeedREST:
+	case feedmill.FeedUpload, feedmill.FeedREST, feedmill.FeedQuery:
 		return t, nil
 	case "":
 		c.fault(feedmill.Fault{Parameter: "type", Detail: "This parameter is required: " + feedTypes + "."})
-	case feedmill.FeedQuery:
-		c.fault(feedmill.Fault{Parameter: "type", Detail: "Feeds of this type cannot be made yet; there are dataUpload and rest."})
 	default:
 		c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such type; there are " + feedTypes + "."})
 	}
@@ -34,7 +32,7 @@ func (s *Server) feedType(c *call) (feedmill.FeedType, error) {
 
 func (s *Server) createFeed(c *call) (answer, error) {
 	var u feedmill.Upload
-	if c.query["type"] != string(feedmill.FeedREST) {
+	if !feedmill.FeedType(c.query["type"]).HasSource() {
 		u.Mode, u.Key = c.readMode(feedmill.Feed{Mode: feedmill.ModeReplace})
 	}
 	t, err := s.feedType(c)

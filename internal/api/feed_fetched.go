@@ -66,6 +66,10 @@ func (s *Server) sourceOf(c *call, t feedmill.FeedType) (feedmill.ID, error) {
 	if !given {
 		return "", nil
 	}
+	if t != feedmill.FeedREST {
+		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "This is for type=rest; a query is fetched for one feed."})
+		return "", nil
+	}
 	id, err := feedmill.ParseID(feedmill.PrefixDataFeed, text)
 	if err != nil {
 		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "This must be the id of a feed, such as df_…."})

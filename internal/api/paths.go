@@ -22,7 +22,7 @@ func (p pathWords) add(path string) {
 // idPrefixes are those of the ids that stand in paths.
 var idPrefixes = []string{
 	feedmill.PrefixWorkspace, feedmill.PrefixKey, feedmill.PrefixDataFeed, feedmill.PrefixRefresh, feedmill.PrefixSubscription,
-	feedmill.PrefixEvent, feedmill.PrefixDelivery, feedmill.PrefixAttempt, feedmill.PrefixReplay, feedmill.PrefixLink,
+	feedmill.PrefixEvent, feedmill.PrefixDelivery, feedmill.PrefixAttempt, feedmill.PrefixReplay, feedmill.PrefixLink, feedmill.PrefixConnection,
 }
 
 // logged is a path as the log may have it: of known words and ids. Anything

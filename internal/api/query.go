@@ -89,7 +89,10 @@ func listAnswer[T, V any](c *call, prefix string, fetch func(feedmill.Page) ([]T
 }
 
 // linkNext links to the page behind the last record of this one.
-func (c *call) linkNext(a *answer, last feedmill.ID) {
+func (c *call) linkNext(a *answer, last feedmill.ID) { c.linkAfter(a, string(last)) }
+
+// linkAfter links to the page behind what has a name that the list goes by.
+func (c *call) linkAfter(a *answer, last string) {
 	q := c.r.URL.Query()
 	q.Set("cursor", base64.RawURLEncoding.EncodeToString([]byte(last)))
 	a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), q.Encode()))

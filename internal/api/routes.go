@@ -82,6 +82,18 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/events/listeners/{id}/answers", scope: feedmill.ScopeWrite, body: smallBody, handle: s.answerListener},
 		{method: "DELETE", path: "/events/listeners/{id}", scope: feedmill.ScopeWrite, action: "listener.delete", handle: s.deleteListener},
 
+		{method: "POST", path: "/connections", scope: feedmill.ScopeWrite, action: "connection.create", body: smallBody, handle: s.createConnection},
+		{method: "GET", path: "/connections", scope: feedmill.ScopeRead, query: paged, handle: s.listConnections},
+		{method: "GET", path: "/connections/{id}", scope: feedmill.ScopeRead, handle: s.getConnection},
+		{method: "PATCH", path: "/connections/{id}", scope: feedmill.ScopeWrite, action: "connection.update", body: smallBody, handle: s.changeConnection},
+		{method: "DELETE", path: "/connections/{id}", scope: feedmill.ScopeWrite, action: "connection.delete", handle: s.deleteConnection},
+		{method: "POST", path: "/connections/{id}/test", scope: feedmill.ScopeWrite, reads: true, handle: s.testConnection},
+
+		{method: "GET", path: "/query_builder/services", scope: feedmill.ScopeRead, handle: s.listServices},
+		{method: "GET", path: "/query_builder/services/{serviceName}/views", scope: feedmill.ScopeRead, query: append([]string{"q", "refresh"}, paged...), handle: s.listViews},
+		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields", scope: feedmill.ScopeRead, query: []string{"refresh"}, handle: s.listFields},
+		{method: "POST", path: "/query_builder/preview", scope: feedmill.ScopeWrite, reads: true, body: smallBody, formats: definitionTypes, long: true, handle: s.previewQuery},
+
 		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},
 		{method: "GET", path: "/data_feeds", scope: feedmill.ScopeRead, query: paged, handle: s.listFeeds},
 		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, reads: true, query: append([]string{"type", "name"}, s.uploads.parameters...), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.previewFeed},

@@ -17,6 +17,7 @@ import (
 	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/refresh"
+	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/rest"
 )
 
@@ -33,9 +34,10 @@ const (
 // feeds are the feeds and what they stand on.
 type feeds struct {
 	*feed.Feeds
-	engine *refresh.Engine
-	pool   *lake.Pool
-	blobs  *blob.Folder
+	engine      *refresh.Engine
+	pool        *lake.Pool
+	blobs       *blob.Folder
+	connections *database.Connections
 }
 
 // newFeeds opens the files of feeds. No worker is started before one is needed.
@@ -60,6 +62,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
 	}
 	var mill *feed.Mill
+	connections := a.newConnections(data, func() *feed.Mill { return mill })
 	mill = feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
@@ -73,6 +76,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 					return mill.FeedRows(ctx, workspace, id, fields)
 				},
 			}),
+			feedmill.FeedQuery: database.Source{Connections: connections},
 		},
 	})
 	events, attempts := feed.Events(publish.SourceEvents), feedmill.RetrySchedule(a.config.RetrySchedule).Attempts()
@@ -80,11 +84,12 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		Store: a.store, Runner: mill, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
 	})
 	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
-	return &feeds{made, engine, pool, blobs}, nil
+	return &feeds{made, engine, pool, blobs, connections}, nil
 }
 
 // close ends the workers and gives the files up.
 func (f *feeds) close() error {
+	f.connections.Close()
 	f.pool.Close()
 	return f.blobs.Close()
 }

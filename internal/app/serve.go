@@ -67,7 +67,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	}
 	defer func() { err = errors.Join(err, feeds.close()) }()
 	options := a.apiOptions(events, metrics)
-	options.Feeds = feeds
+	options.Feeds, options.Connections = feeds, feeds.connections
 	options.Auth, options.Sessions, options.Tracer = who, who, traces.tracer
 	endpoints := api.New(options)
 	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)

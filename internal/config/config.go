@@ -15,6 +15,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,7 @@ type Config struct {
 	MaxStoredBytes   Bytes
 	MinFreeDisk      Bytes
 	QueryTimeout     time.Duration
+	DatabaseDirs     []string
 
 	origin map[string]string
 }
@@ -103,6 +105,7 @@ var Settings = []Setting{
 	{Name: "maxStoredBytes", Default: "0", Help: "how many bytes the feeds of a workspace may take on disk, such as 50GiB; 0 means any number", field: func(c *Config) any { return &c.MaxStoredBytes }},
 	{Name: "minFreeDisk", Default: "256MiB", Help: "how much of the disk stays free: below it uploads are refused and deliveries go on", field: func(c *Config) any { return &c.MinFreeDisk }},
 	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s sets no limit but the 15m in which any answer must begin", field: func(c *Config) any { return &c.QueryTimeout }},
+	{Name: "databaseDirs", Help: "folders of SQLite and DuckDB files that connections may read, separated by commas; none by default", field: func(c *Config) any { return &c.DatabaseDirs }},
 }
 
 // Env is the setting's name in the environment.
@@ -295,6 +298,11 @@ func (c *Config) validate() error {
 	}
 	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
 		fail("publicUrl", "write it as https://feeds.example.com")
+	}
+	for _, folder := range c.DatabaseDirs {
+		if !filepath.IsAbs(folder) {
+			fail("databaseDirs", "write whole paths, beginning with a slash")
+		}
 	}
 	if c.EventRetention < 24*time.Hour {
 		fail("eventRetention", "keep events for at least 1d")

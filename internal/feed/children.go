@@ -29,7 +29,11 @@ func (m *Mill) parentOf(t feedmill.FeedType, spec []byte) feedmill.ID {
 // feed itself, in however many steps. The id is empty for a new feed.
 func (f *Feeds) checkParent(ctx context.Context, workspace, id, source feedmill.ID, t feedmill.FeedType, spec []byte) error {
 	refuse := func(detail string) error {
-		return feedmill.Invalid("", feedmill.Fault{Pointer: "/each/in/feedId", Detail: detail})
+		place := "/each/in/feedId"
+		if t == feedmill.FeedQuery {
+			place = "/viewName"
+		}
+		return feedmill.Invalid("", feedmill.Fault{Pointer: place, Detail: detail})
 	}
 	seen := make(map[feedmill.ID]bool)
 	for parent := f.parentOf(t, spec); parent != ""; {

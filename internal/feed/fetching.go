@@ -199,6 +199,13 @@ func (f *fetching) counts(t *fetchedTable) feedmill.Refresh {
 	return r
 }
 
+// warn adds what is to be said of rows that have types already.
+func (t *fetchedTable) warn(of []feedmill.Warning) {
+	if t.typed != nil {
+		t.typed.warnings = append(t.typed.warnings, of...)
+	}
+}
+
 // rows is how many have come.
 func (t *fetchedTable) rows() int64 {
 	switch {

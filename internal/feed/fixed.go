@@ -62,6 +62,9 @@ func fitTyped(l *loading, columns []feedmill.Column, rows int64) ([]feedmill.Col
 	var changes []feedmill.Warning
 	if l.before.Version > 0 {
 		fitting := model.Fit(l.before.Columns, columns, rows)
+		if l.before.Type == feedmill.FeedQuery && len(l.before.Position) == 0 {
+			fitting.DropMissing() // somebody asks another query
+		}
 		columns, changes = fitting.Columns, fitting.Changes
 	}
 	columns, err := feedmill.ChangeColumns(columns, l.columns)

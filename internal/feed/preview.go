@@ -92,6 +92,9 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 		return feedmill.FeedPreview{}, err
 	}
 	def, err := source.Define(n.Body)
+	if err == nil {
+		def, err = check(ctx, source, workspace, def)
+	}
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
@@ -100,8 +103,9 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	defer m.remove(table.version.File)
 	f := &fetching{mill: m, slots: m.previews, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
+	var fetched feedmill.Fetched
 	err = takeTurn(ctx, m.fetches, func() error {
-		_, err := f.fetch(ctx, n.Type, feedmill.Fetch{
+		fetched, err = f.fetch(ctx, n.Type, feedmill.Fetch{
 			Source: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace,
 			Spec: def.Source.Spec, Secrets: def.Source.Secrets, Enough: previewRows,
 		}, firstRows{f})
@@ -110,8 +114,9 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err != nil && !errors.Is(err, errEnough) {
 		return feedmill.FeedPreview{}, previewFailure(err, f.trace.list())
 	}
+	table.warn(fetched.Warnings)
 	p, err = m.showFetched(ctx, table)
-	p.Trace, p.Spec = f.trace.list(), def.Spec
+	p.Trace, p.Spec, p.Plan = f.trace.list(), def.Spec, fetched.Plan
 	return p, err
 }
 

@@ -41,6 +41,7 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 			if !fetched.NotModified {
 				o.Position = fetched.Positions[i]
 			}
+			t.warn(fetched.Warnings)
 			if fetched.Again != nil {
 				t.again = fetched.Again[i]
 			}

@@ -24,3 +24,19 @@ type Source interface {
 	// failed with, what ctx ended with, or a fault of the service itself.
 	Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error)
 }
+
+// rooted is a source whose definitions name what there is in a workspace.
+type rooted interface {
+	// Check looks at what a definition names in a workspace, and completes it by
+	// that. What is wrong is a [*feedmill.Error] with pointers into its spec.
+	Check(ctx context.Context, workspace feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error)
+}
+
+// check completes a definition by what it names in a workspace, where it names
+// anything.
+func check(ctx context.Context, s Source, workspace feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error) {
+	if s, ok := s.(rooted); ok {
+		return s.Check(ctx, workspace, def)
+	}
+	return def, nil
+}

@@ -31,12 +31,16 @@ func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *
 	if err := faults.Err(); err != nil {
 		return wire.Request{}, err
 	}
-	request := wire.Request{Format: format, Limit: q.Limit}
 	if len(v.Columns) == 0 {
-		request.SQL = "SELECT 0 AS rn WHERE false"
-		return request, nil
+		return wire.Request{Format: format, Limit: q.Limit, SQL: "SELECT 0 AS rn WHERE false"}, nil
 	}
-	s := &statement{tree: tree, offset: q.Offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
+	return planTree(v, path, tree, q.Offset, format, after), nil
+}
+
+// planTree is [Plan] for a query that has been found to be right.
+func planTree(v *Version, path string, tree *query.Tree, offset int64, format wire.Format, after *Cursor) wire.Request {
+	request := wire.Request{Format: format, Limit: tree.Limit}
+	s := &statement{tree: tree, offset: offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
 	request.SQL = s.selectRows(scan(path, len(v.Columns)), after)
 	request.Args = s.Args()
 	for i, o := range tree.Outputs {
@@ -45,7 +49,7 @@ func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *
 			request.Percents = append(request.Percents, i)
 		}
 	}
-	return request, nil
+	return request
 }
 
 // percentFormat is the format of columns that are percentages.

@@ -67,6 +67,20 @@ func (f *Fitting) add(c feedmill.Column, from int) {
 	f.Columns, f.From = append(f.Columns, c), append(f.From, from)
 }
 
+// DropMissing takes out the columns that the data does not have, and the warnings
+// of them, for data that is another table.
+func (f *Fitting) DropMissing() {
+	var columns []feedmill.Column
+	var from []int
+	for i, at := range f.From {
+		if at >= 0 {
+			columns, from = append(columns, f.Columns[i]), append(from, at)
+		}
+	}
+	f.Columns, f.From = columns, from
+	f.Changes = slices.DeleteFunc(f.Changes, func(w feedmill.Warning) bool { return w.Code == feedmill.WarnMissing })
+}
+
 func (f *Fitting) warn(code, column string, count int64, detail string) {
 	f.Changes = append(f.Changes, feedmill.Warning{Code: code, Column: column, Count: count, Detail: detail})
 }

@@ -1,10 +1,8 @@
 package rest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
@@ -15,9 +13,7 @@ import (
 
 // Limits of definitions.
 const (
-	maxDescription = 2_000
-	maxKey         = 50
-	maxSheet       = 1 << 16
+	maxSheet = 1 << 16
 	// DefaultMaxBytes is how many bytes of pages a fetch may bring where the
 	// definition does not say.
 	DefaultMaxBytes = 1 << 30
@@ -95,7 +91,7 @@ func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading
 	r.unwrap(&plain)
 	o = r.document(&plain)
 	d.Spec = readSpec(o, maxBytes)
-	d.Schedule = readSchedule(o)
+	d.Schedule = feedmill.ReadSchedule(o.Object)
 	d.readFeed(o, d.Spec.incremental != nil)
 	o.RefuseUnknown()
 	return d, r
@@ -114,45 +110,9 @@ func (d *Definition) readFeed(o *object, incremental bool) {
 	if f, ok := o.Given("name"); ok {
 		d.Name = f.Name(feedmill.MaxNameLen)
 	}
-	d.Description, _ = o.text("description")
-	if n := utf8.RuneCountInString(d.Description); n > maxDescription {
-		o.Fault("description", fmt.Sprintf("This may have at most %d characters; it has %d.", maxDescription, n))
-	}
-	if strings.ContainsRune(d.Description, 0) {
-		o.Fault("description", "This must not hold the character U+0000.")
-	}
+	d.Description = feedmill.ReadDescription(o.Object)
 	d.Response = readResponse(o)
-	d.readMode(o, incremental)
-}
-
-// readMode reads mode and key. With a key each value of it has one row, the last
-// that came, in every mode: a source may give a record twice.
-func (d *Definition) readMode(o *object, incremental bool) {
-	for _, f := range o.elements("key", maxKey) {
-		name, ok := f.Text()
-		switch {
-		case !ok:
-		case name == "":
-			f.Fault("The name of a column must not be empty.")
-		case slices.Contains(d.Key, name):
-			f.Fault("This column is named more than once.")
-		default:
-			d.Key = append(d.Key, name)
-		}
-	}
-	// What is fetched from a cursor on is only what is new: it adds to what is
-	// there, whatever the mode is said to be.
-	adding := feedmill.ModeAppend
-	if len(d.Key) > 0 {
-		adding = feedmill.ModeMerge
-	}
-	d.Mode = feedmill.FeedMode(o.choice("mode", string(feedmill.ModeReplace), string(feedmill.ModeReplace), string(feedmill.ModeAppend), string(feedmill.ModeMerge)))
-	switch {
-	case d.Mode == feedmill.ModeMerge && len(d.Key) == 0:
-		o.Fault("key", "The mode merge needs the names of the columns that rows are merged by.")
-	case incremental && d.Mode == feedmill.ModeReplace:
-		d.Mode = adding
-	}
+	d.Mode, d.Key = feedmill.ReadMode(o.Object, incremental)
 }
 
 func readResponse(o *object) Response {

@@ -49,6 +49,9 @@ func (s Store) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feed
 				return nil, err
 			}
 		}
+		if err := s.useConnection(ctx, tx, n.Source); err != nil {
+			return nil, err
+		}
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return nil, err
 		}

@@ -66,6 +66,24 @@ func ChangingSource(s *feedmill.Source, k Kinds) []any {
 	return []any{&s.Host, k.Time(&s.DueAt), &s.Run, k.Time(&s.LeasedUntil), schedule{&s.Schedule}, &s.Spec, &s.Secrets, k.Time(&s.UpdatedAt)}
 }
 
+// ConnectionColumns are the columns of Connection, and ConnectionChanging those of
+// ChangingConnection.
+const (
+	ConnectionColumns  = `workspace_id, id, connector, created_at, ` + ConnectionChanging
+	ConnectionChanging = `service_name, config, secrets, updated_at`
+)
+
+// Connection lists the fields of a connection.
+func Connection(c *feedmill.Connection, k Kinds) []any {
+	return append([]any{&c.Workspace, &c.ID, &c.Connector, k.Time(&c.CreatedAt)}, ChangingConnection(c, k)...)
+}
+
+// ChangingConnection lists those of the fields that are written again with a
+// change.
+func ChangingConnection(c *feedmill.Connection, k Kinds) []any {
+	return []any{&c.ServiceName, &c.Config, &c.Secrets, k.Time(&c.UpdatedAt)}
+}
+
 // DueSourceColumns are the columns of DueSource.
 const DueSourceColumns = `workspace_id, id, host, due_at`
 

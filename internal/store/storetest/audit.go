@@ -40,7 +40,7 @@ var auditCases = []testCase{
 		sub, listener := newSubscription(w.ID), newSubscription(w.ID)
 		listener.URL, listener.ListenUntil = "", now().Add(time.Hour)
 		f, v, r := newFeed(w.ID)
-		key := newKey(w.ID)
+		key, connection := newKey(w.ID), newConnection(w.ID, "warehouse")
 		change := func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) { return nil, nil, nil }
 		for _, c := range []struct {
 			action   string
@@ -68,6 +68,17 @@ var auditCases = []testCase{
 				return s.CreateSubscriptions(ctx, []feedmill.Subscription{listener}, 0, nil)
 			}},
 			{"listener.delete", listener.ID, func(ctx context.Context) error { return s.DeleteListener(ctx, w.ID, listener.ID, now()) }},
+			{"connection.create", connection.ID, func(ctx context.Context) error {
+				return s.CreateConnection(ctx, connection, manyConnections, nil)
+			}},
+			{"connection.update", connection.ID, func(ctx context.Context) error {
+				_, err := s.ChangeConnection(ctx, w.ID, connection.ID, func(*feedmill.Connection, []feedmill.FeedReference) error { return nil })
+				return err
+			}},
+			{"connection.delete", connection.ID, func(ctx context.Context) error {
+				_, err := s.DeleteConnection(ctx, w.ID, connection.ID)
+				return err
+			}},
 			{"feed.create", f.ID, func(ctx context.Context) error {
 				_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, 1, nil)
 				return err

@@ -47,6 +47,7 @@ func Run(t *testing.T, e Engine) {
 			{"source changes at once", sourceAloneCases},
 			{"due sources", dueSourceCases},
 			{"traces", traceCases},
+			{"connections", connectionCases},
 			{"subscriptions", subscriptionCases},
 			{"quotas", quotaCases},
 			{"listeners", listenerCases},

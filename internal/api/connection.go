@@ -1,0 +1,115 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/feedmill/feedmill"
+)
+
+// connectionView is a connection as clients see it: with *** for its secrets.
+type connectionView struct {
+	ID          feedmill.ID    `json:"id"`
+	ServiceName string         `json:"serviceName"`
+	Connector   string         `json:"connector"`
+	Config      jsontext.Value `json:"config"`
+	CreatedAt   timestamp      `json:"createdAt"`
+	UpdatedAt   timestamp      `json:"updatedAt"`
+}
+
+func viewConnection(c feedmill.Connection) connectionView {
+	return connectionView{c.ID, c.ServiceName, c.Connector, c.Config, timestamp(c.CreatedAt), timestamp(c.UpdatedAt)}
+}
+
+func connectionURL(id feedmill.ID) string { return "/connections/" + string(id) }
+
+func createdConnection(c feedmill.Connection) answer {
+	return created(connectionURL(c.ID), viewConnection(c))
+}
+
+func foundConnection(c feedmill.Connection) answer {
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{connectionURL(c.ID)}, viewConnection(c)})
+}
+
+func (s *Server) createConnection(c *call) (answer, error) {
+	body, err := c.readObject()
+	if err != nil {
+		return answer{}, err
+	}
+	made, err := s.Connections.Create(c.ctx(), c.who.Workspace, body, &c.faults, keepWith(c, createdConnection))
+	if err != nil {
+		return answer{}, err
+	}
+	return createdConnection(made), nil
+}
+
+func (s *Server) listConnections(c *call) (answer, error) {
+	fetch := func(p feedmill.Page) ([]feedmill.Connection, error) {
+		return s.Store.Connections(c.ctx(), c.who.Workspace, p)
+	}
+	return listAnswer(c, feedmill.PrefixConnection, fetch, func(c feedmill.Connection) feedmill.ID { return c.ID }, viewConnection)
+}
+
+// connectionID is the one that the path names.
+func (c *call) connectionID() (feedmill.ID, error) {
+	return feedmill.ParseID(feedmill.PrefixConnection, c.r.PathValue("id"))
+}
+
+func (s *Server) getConnection(c *call) (answer, error) {
+	id, err := c.connectionID()
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := s.Store.Connection(c.ctx(), c.who.Workspace, id)
+	if err != nil {
+		return answer{}, err
+	}
+	return foundConnection(found), nil
+}
+
+func (s *Server) changeConnection(c *call) (answer, error) {
+	id, err := c.connectionID()
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := c.readObject()
+	if err != nil {
+		return answer{}, err
+	}
+	changed, err := s.Connections.Change(c.ctx(), c.who.Workspace, id, body, &c.faults)
+	if err != nil {
+		return answer{}, err
+	}
+	return foundConnection(changed), nil
+}
+
+func (s *Server) deleteConnection(c *call) (answer, error) {
+	id, err := c.connectionID()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := s.Connections.Delete(c.ctx(), c.who.Workspace, id); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusNoContent}, nil
+}
+
+// connectionTestView is what came of trying a connection.
+type connectionTestView struct {
+	OK       bool         `json:"ok"`
+	Detail   string       `json:"detail"`
+	Duration milliseconds `json:"durationMs"`
+}
+
+func (s *Server) testConnection(c *call) (answer, error) {
+	id, err := c.connectionID()
+	if err != nil {
+		return answer{}, err
+	}
+	t, err := s.Connections.Test(c.ctx(), c.who.Workspace, id)
+	if err != nil {
+		return answer{}, err
+	}
+	return jsonAnswer(http.StatusOK, connectionTestView{t.OK, sentence(t.Detail), milliseconds(float64(t.Duration.Microseconds()) / 1000)}), nil
+}

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+type serviceView struct {
+	ServiceName string                 `json:"serviceName"`
+	Title       string                 `json:"title"`
+	Connector   string                 `json:"connector"`
+	Status      feedmill.ServiceStatus `json:"status"`
+}
+
+func (s *Server) listServices(c *call) (answer, error) {
+	services, err := s.Connections.Services(c.ctx(), c.who.Workspace)
+	if err != nil {
+		return answer{}, err
+	}
+	views := make([]serviceView, len(services))
+	for i, of := range services {
+		views[i] = serviceView{of.Name, of.Title, of.Connector, of.Status}
+	}
+	return jsonAnswer(http.StatusOK, views), nil
+}
+
+// viewView is something of a service that can be read.
+type viewView struct {
+	Name        string `json:"name"`
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Kind        string `json:"kind"`
+	RowEstimate *int64 `json:"rowEstimate"`
+}
+
+// listViews answers a page of the views of a service, in the order of their names,
+// which is also where the next page begins.
+func (s *Server) listViews(c *call) (answer, error) {
+	anew := c.boolParameter("refresh")
+	limit := c.pageLimit()
+	after := c.nameCursor()
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
+	views, err := s.Connections.Views(c.ctx(), c.who.Workspace, c.r.PathValue("serviceName"), anew)
+	if err != nil {
+		return answer{}, err
+	}
+	page, more := pickViews(views, c.query["q"], after, limit)
+	a := jsonAnswer(http.StatusOK, page)
+	if more {
+		c.linkAfter(&a, page[len(page)-1].Name)
+	}
+	return a, nil
+}
+
+// pickViews picks the next views whose name, label or description has a text in it,
+// however it is written, and says whether there are more.
+func pickViews(views []feedmill.ServiceView, q, after string, limit int) (page []viewView, more bool) {
+	page = []viewView{}
+	from, _ := slices.BinarySearchFunc(views, after, func(v feedmill.ServiceView, name string) int { return strings.Compare(v.Name, name) })
+	q = strings.ToLower(q)
+	for _, v := range views[from:] {
+		if v.Name == after && after != "" {
+			continue
+		}
+		if q != "" && !strings.Contains(strings.ToLower(v.Name+"\x00"+v.Label+"\x00"+v.Description), q) {
+			continue
+		}
+		if len(page) == limit {
+			return page, true
+		}
+		view := viewView{Name: v.Name, Label: v.Label, Description: v.Description, Kind: v.Kind}
+		if view.Label == "" {
+			view.Label = v.Name
+		}
+		if v.RowEstimate >= 0 {
+			view.RowEstimate = &v.RowEstimate
+		}
+		page = append(page, view)
+	}
+	return page, false
+}
+
+// nameCursor reads the cursor of a list that goes by names.
+func (c *call) nameCursor() string {
+	text, given := c.query["cursor"]
+	if !given {
+		return ""
+	}
+	name, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(name) == 0 {
+		c.fault(feedmill.Fault{Parameter: "cursor", Detail: "This is no cursor of this list; take it from the Link header of the page before."})
+	}
+	return string(name)
+}
+
+// fieldView is a column of a view.
+type fieldView struct {
+	Name       string              `json:"name"`
+	Label      string              `json:"label"`
+	Type       columnar.Type       `json:"type"`
+	Nullable   bool                `json:"nullable"`
+	Filterable bool                `json:"filterable"`
+	Operators  []feedmill.FilterOp `json:"operators"`
+	Pushdown   []feedmill.FilterOp `json:"pushdown"`
+}
+
+func (s *Server) listFields(c *call) (answer, error) {
+	anew := c.boolParameter("refresh")
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
+	fields, err := s.Connections.Fields(c.ctx(), c.who.Workspace, c.r.PathValue("serviceName"), c.r.PathValue("viewName"), anew)
+	if err != nil {
+		return answer{}, err
+	}
+	views := make([]fieldView, len(fields))
+	for i, f := range fields {
+		views[i] = fieldView{
+			Name: f.Name, Label: f.Label, Type: f.Type, Nullable: f.Nullable, Filterable: len(f.Operators) > 0,
+			Operators: slices.Concat([]feedmill.FilterOp{}, f.Operators), Pushdown: slices.Concat([]feedmill.FilterOp{}, f.Pushdown),
+		}
+		if f.Label == "" {
+			views[i].Label = f.Name
+		}
+	}
+	return jsonAnswer(http.StatusOK, views), nil
+}
+
+// queryPreviewView is what a query would bring.
+type queryPreviewView struct {
+	Columns    []columnView   `json:"columns"`
+	Rows       jsontext.Value `json:"rows"`
+	Warnings   []warningView  `json:"warnings"`
+	SQL        string         `json:"sql"`
+	Parameters []string       `json:"parameters"`
+	Bounds     []boundsView   `json:"bounds"`
+	Requests   []tracedView   `json:"requests"`
+	Duration   milliseconds   `json:"durationMs"`
+}
+
+type boundsView struct {
+	Field string            `json:"field"`
+	Op    feedmill.FilterOp `json:"op"`
+	From  string            `json:"from"`
+	To    string            `json:"to"`
+}
+
+// previewQuery answers the first rows of a query and how they were asked for.
+func (s *Server) previewQuery(c *call) (answer, error) {
+	n, err := s.readFetched(c, feedmill.FeedQuery)
+	if err != nil {
+		return answer{}, err
+	}
+	began := time.Now()
+	p, err := s.Feeds.PreviewFetched(c.ctx(), c.who.Workspace, n)
+	if err != nil {
+		return answer{}, inSentences(err)
+	}
+	view := queryPreviewView{
+		Columns: viewColumns(p.Columns), Rows: p.Rows, Warnings: viewWarnings(p.Warnings), Parameters: []string{}, Bounds: []boundsView{},
+		Requests: viewTrace(p.Trace), Duration: milliseconds(float64(time.Since(began).Microseconds()) / 1000),
+	}
+	if plan := p.Plan; plan != nil {
+		view.SQL, view.Parameters = plan.SQL, append(view.Parameters, plan.Parameters...)
+		for _, b := range plan.Bounds {
+			view.Bounds = append(view.Bounds, boundsView{b.Field, b.Op, b.From, b.To})
+		}
+	}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/query_builder/preview"}, view}), nil
+}

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"iter"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/egress"
+	"github.com/feedmill/feedmill/internal/feed"
+	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/source/database"
+	"github.com/feedmill/feedmill/internal/source/database/postgres"
+	"github.com/feedmill/feedmill/internal/source/database/sqlite"
+)
+
+// newConnections makes the connections to databases, of which the feeds of a
+// workspace are one. The mill is there once something is asked of them.
+func (a *App) newConnections(data string, mill func() *feed.Mill) *database.Connections {
+	return database.New(database.Options{
+		Store: a.store, Vault: a.vault, Feeds: ownFeeds{a.store, mill},
+		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
+		Folders:    database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
+		Connectors: map[string]database.Connector{"postgres": postgres.Connector{}, "sqlite": sqlite.Connector{}},
+	})
+}
+
+// ownFeeds are the feeds of workspaces as a database.
+type ownFeeds struct {
+	store
+	mill func() *feed.Mill
+}
+
+func (f ownFeeds) Select(ctx context.Context, of feedmill.Feed, t *query.Tree) iter.Seq2[[]columnar.Vector, error] {
+	return f.mill().Select(ctx, of, t)
+}
+
+func (f ownFeeds) Explain(of feedmill.Feed, t *query.Tree) (sql string, args []string) {
+	return f.mill().Explain(of, t)
+}

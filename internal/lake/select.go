@@ -1,0 +1,82 @@
+package lake
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/query/duckdb"
+)
+
+// Select reads what a tree asks for that was resolved over the columns of a
+// version, as runs of a vector for each output.
+func (r *Reader) Select(ctx context.Context, v *Version, t *query.Tree) iter.Seq2[[]columnar.Vector, error] {
+	return func(yield func([]columnar.Vector, error) bool) {
+		if len(v.Columns) == 0 {
+			return
+		}
+		name, path, err := r.file(ctx, v)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		request := planTree(v, name, t, 0, wire.FormatArrow, nil)
+		request.Files = map[string]string{name: path}
+		columns := t.Columns()
+		for batch, err := range r.batches(ctx, request) {
+			var run []columnar.Vector
+			if err == nil {
+				run, err = vectors(batch, columns, nil)
+			}
+			if !yield(run, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Explain is the statement that a tree comes to, for people: the table and its
+// columns go by their names, which they do not in what a worker is sent. With it
+// are the values of its parameters.
+func Explain(table string, t *query.Tree) (sql string, args []string) {
+	w := query.NewWriter(duckdb.Dialect{}, func(c query.Column) string { return quoteName(c.Name) })
+	var selected, groups, order []string
+	for _, o := range t.Outputs {
+		expression := w.Expression(o.Expression)
+		if o.Aggregate == "" {
+			groups = append(groups, expression)
+		}
+		if name := quoteName(o.Name); name != expression {
+			expression += " AS " + name
+		}
+		selected = append(selected, expression)
+	}
+	sql = "SELECT " + strings.Join(selected, ", ") + " FROM " + quoteName(table)
+	if len(t.Where) > 0 {
+		sql += " WHERE " + w.Predicate(t.Where)
+	}
+	if t.Grouped() && len(groups) > 0 {
+		sql += " GROUP BY " + strings.Join(groups, ", ")
+	}
+	for _, k := range t.Sort {
+		direction := " ASC NULLS LAST"
+		if k.Descending {
+			direction = " DESC NULLS LAST"
+		}
+		order = append(order, w.Expression(k.Expression)+direction)
+	}
+	if len(order) > 0 {
+		sql += " ORDER BY " + strings.Join(order, ", ")
+	}
+	if t.Limit > 0 {
+		sql += " LIMIT " + strconv.FormatInt(t.Limit, 10)
+	}
+	return sql, w.Args()
+}
+
+// quoteName is a name as SQL has it.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

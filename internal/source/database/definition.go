@@ -1,0 +1,125 @@
+package database
+
+import (
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/strictjson"
+)
+
+// definition is a feed of a query, as a user wrote it.
+type definition struct {
+	name, description string
+	service, view     string
+	query             feedmill.Query
+	incremental       bool
+	schedule          feedmill.Schedule
+	mode              feedmill.FeedMode
+	key               []string
+	doc               strictjson.Value
+}
+
+var (
+	// sourceMembers are the members of a definition that say what is fetched, and
+	// feedMembers those that say what becomes of it.
+	sourceMembers = []string{"serviceName", "viewName", "query", "incremental", "schedule"}
+	feedMembers   = []string{"mode", "key"}
+)
+
+// maxFaults is how many faults are listed. Past it nobody reads them.
+const maxFaults = 200
+
+// parse reads a definition, as far as it can be understood without a look at what
+// it names. Periods count from now.
+func parse(body []byte, now time.Time) (*definition, error) {
+	faults := feedmill.Faults{Max: maxFaults}
+	doc, ok := strictjson.Read(body, strictjson.Part{}, faults.Note)
+	if !ok || len(faults.List) > 0 {
+		return nil, feedmill.Invalid("The body is no valid JSON, or has a key twice.", faults.List...)
+	}
+	d := &definition{doc: doc}
+	if doc.Kind != '{' {
+		return nil, feedmill.Invalid("", feedmill.Fault{Detail: "The body must be an object."})
+	}
+	d.read(strictjson.NewObject(&d.doc, "", faults.Note), now)
+	return d, faults.Refusal()
+}
+
+func (d *definition) read(o *strictjson.Object, now time.Time) {
+	d.service, d.view = needName(o, "serviceName"), needName(o, "viewName")
+	if f, ok := o.Given("name"); ok {
+		d.name = f.Name(feedmill.MaxNameLen)
+	}
+	d.description = feedmill.ReadDescription(o)
+	if f, ok := o.Need("query"); ok {
+		if q, ok := f.Object(); ok {
+			q.Need("fields")
+			d.query = query.Read(q, now)
+			q.RefuseUnknown()
+		}
+	}
+	d.readIncremental(o)
+	d.schedule = feedmill.ReadSchedule(o)
+	d.mode, d.key = feedmill.ReadMode(o, d.incremental)
+	o.RefuseUnknown()
+}
+
+// needName reads the name of a service or of a view.
+func needName(o *strictjson.Object, name string) string {
+	const longest = 1000
+	f, ok := o.Need(name)
+	if !ok {
+		return ""
+	}
+	text, _ := f.Label(longest)
+	return text
+}
+
+// readIncremental reads how a feed fetches only what is new.
+func (d *definition) readIncremental(o *strictjson.Object) {
+	f, ok := o.Given("incremental")
+	if !ok {
+		return
+	}
+	in, ok := f.Object()
+	if !ok {
+		return
+	}
+	d.incremental = true
+	d.query.Since = &feedmill.Since{Field: needName(in, "field"), Place: feedmill.Fault{Pointer: in.Pointer}}
+	if f, ok := in.Given("lookback"); ok {
+		if text, ok := f.Text(); ok {
+			lookback, err := feedmill.ParseDuration(text)
+			if err != nil {
+				f.Fault("This must be a duration such as 1h.")
+			}
+			d.query.Since.Lookback = lookback
+		}
+	}
+	in.RefuseUnknown()
+	if d.query.Limit > 0 {
+		o.Fault("incremental", "A query with a limit is not fetched in parts: what is past the limit would never come. Leave one of them out.")
+	}
+}
+
+// part is some members of the definition, as JSON text.
+func (d *definition) part(names ...[]string) []byte {
+	part := strictjson.Value{Kind: '{'}
+	for _, list := range names {
+		for _, name := range list {
+			if v := d.doc.Member(name); v != nil && v.Kind != 'n' {
+				part.Set(name, *v)
+			}
+		}
+	}
+	return part.Append(nil)
+}
+
+// split is the definition in the parts that are kept.
+func (d *definition) split() feedmill.FeedDefinition {
+	return feedmill.FeedDefinition{
+		Name: d.name, Description: d.description, Mode: d.mode, Key: d.key, Spec: d.part(sourceMembers, feedMembers),
+		Source: feedmill.SourceDefinition{Host: d.service, Schedule: d.schedule, Spec: d.part(sourceMembers), Secrets: []byte("{}")},
+	}
+}

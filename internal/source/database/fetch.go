@@ -1,0 +1,131 @@
+package database
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// position is how far the fetches of a query have come.
+type position struct {
+	// Latest is the greatest value of the field of incremental.
+	Latest string `json:"latest,omitempty"`
+}
+
+// Fetch runs the query of a feed.
+func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error) {
+	d, err := parse(f.Spec, f.Now)
+	if err != nil {
+		return feedmill.Fetched{}, fmt.Errorf("restore a query: %w", err)
+	}
+	d.key = nil
+	of, err := s.service(ctx, f.Workspace, d.service)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return feedmill.Fetched{}, Fail(ProblemUnreachable, "The service "+d.service+" is not there any more. Give the feed another one, or make a connection of this name.", nil)
+	}
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
+	if f.Enough > 0 && (d.query.Limit == 0 || d.query.Limit > f.Enough) {
+		d.query.Limit = f.Enough
+	}
+	var before position
+	if len(f.Feeds) > 0 && len(f.Feeds[0].Position) > 0 {
+		if err := json.Unmarshal(f.Feeds[0].Position, &before); err != nil {
+			return feedmill.Fetched{}, fmt.Errorf("read the position of a query: %w", err)
+		}
+	}
+	if d.query.Since != nil {
+		d.query.Since.From = before.Latest
+	}
+	var fetched feedmill.Fetched
+	err = s.withService(ctx, of, func(db Database) error {
+		fetched, err = d.fetch(ctx, db, f, sink, before)
+		return err
+	})
+	return fetched, err
+}
+
+// fetch reads what the query asks for, and tells of it.
+func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, sink feedmill.FetchSink, before position) (fetched feedmill.Fetched, err error) {
+	began := time.Now()
+	traced := feedmill.TracedRequest{Method: "SQL", URL: d.service + "/" + d.view, At: now(), Page: 1, Attempt: 1}
+	defer func() {
+		traced.DurationMS = float64(time.Since(began).Microseconds()) / 1000
+		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
+			traced.Error = failure.Detail
+		}
+		f.Trace(traced)
+	}()
+	table, err := db.Table(ctx, d.view)
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
+	tree, err := d.resolve(table)
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
+		return feedmill.Fetched{}, changed(refusal)
+	}
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
+	explained := table.Explain(tree)
+	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds)}
+	done, err := table.Read(ctx, tree, sink)
+	fetched.Warnings = done.Warnings
+	traced.Rows = done.Rows
+	if err != nil {
+		return fetched, err
+	}
+	after := position{Latest: done.Latest}
+	if after.Latest == "" {
+		after.Latest = before.Latest
+	}
+	text, err := json.Marshal(after)
+	if err != nil {
+		return fetched, fmt.Errorf("keep the position of a query: %w", err)
+	}
+	fetched.Positions = [][]byte{text}
+	if d.incremental {
+		// What has the greatest value, or is in the time that is looked back on, comes
+		// again; what is new is not the same as anything that is there.
+		fetched.Again = []feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}
+	}
+	return fetched, nil
+}
+
+// changed is the failure of a query that was right for a view as it once was.
+func changed(refusal *feedmill.Error) error {
+	var details []string
+	for _, f := range refusal.Faults {
+		details = append(details, f.Detail)
+	}
+	return Fail(ProblemField, "The query does not fit the view any more. "+strings.Join(details, " "), nil)
+}
+
+func bounds(all []query.Bound) []feedmill.QueryBounds {
+	shown := make([]feedmill.QueryBounds, len(all))
+	for i, b := range all {
+		shown[i] = feedmill.QueryBounds{Field: b.Field, Op: b.Op, From: b.From, To: b.To}
+	}
+	return shown
+}
+
+// sentence makes a sentence of what is wrong.
+func sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	text = strings.ToUpper(string(first)) + text[size:]
+	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,80 @@
+package database
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Folders are where the files of databases may be.
+type Folders struct {
+	// Allowed are those that the operator allows.
+	Allowed []string
+	// Never is a folder that no file may be in, whatever is allowed: that of the
+	// service's own data.
+	Never string
+}
+
+var (
+	errNoFolders = errors.New("The operator has allowed no folder for the files of databases (databaseDirs).")
+	errRelative  = errors.New("This must be the whole path of a file, beginning with a slash.")
+	// errOutside says the same of what is there and of what is not: nobody learns
+	// from it which files there are elsewhere.
+	errOutside = errors.New("There is no such file in a folder that the operator allows (databaseDirs).")
+)
+
+// Resolve is the file that a path leads to, with symbolic links followed. It is a
+// regular file in one of the folders; what else the path is, is an error that
+// can be shown.
+func (f Folders) Resolve(path string) (string, error) {
+	switch {
+	case len(f.Allowed) == 0:
+		return "", errNoFolders
+	case !filepath.IsAbs(path):
+		return "", errRelative
+	case !f.inside(filepath.Clean(path), false):
+		return "", errOutside
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || !f.inside(real, true) || f.never(real) {
+		return "", errOutside
+	}
+	info, err := os.Stat(real)
+	if err != nil || info.Mode()&fs.ModeType != 0 {
+		return "", errOutside
+	}
+	return real, nil
+}
+
+// inside reports whether a path lies below a folder that is allowed, as the folder
+// is written or as it really is.
+func (f Folders) inside(path string, really bool) bool {
+	for _, folder := range f.Allowed {
+		folder, err := filepath.Abs(folder)
+		if err != nil {
+			continue
+		}
+		if !really && below(folder, path) {
+			return true
+		}
+		if real, err := filepath.EvalSymlinks(folder); err == nil && below(real, path) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f Folders) never(path string) bool {
+	if f.Never == "" {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(f.Never)
+	return err != nil || below(real, path)
+}
+
+func below(folder, path string) bool {
+	rest, err := filepath.Rel(folder, path)
+	return err == nil && rest != ".." && rest != "." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,199 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// opened are the databases that are open. Each stays so for a while after it was
+// used, so that its connections are used again.
+type opened struct {
+	mu sync.Mutex
+	by map[feedmill.ID]*openDatabase
+}
+
+// openDatabase is a database that is open, for one state of its connection.
+type openDatabase struct {
+	Database
+	of      time.Time   // when the connection was changed
+	file    fs.FileInfo // that of a file, nil for a server
+	users   int
+	retired bool // another is there in its place
+	idle    *time.Timer
+}
+
+// keepIdle is how long a database stays open that nobody uses.
+const keepIdle = time.Minute
+
+// with has something done with the database of a connection.
+func (c *Connections) with(ctx context.Context, of feedmill.Connection, do func(Database) error) error {
+	d, err := c.use(ctx, of)
+	if err != nil {
+		return err
+	}
+	defer c.open.leave(of.ID, d)
+	return do(d)
+}
+
+// use opens the database of a connection, or takes the one that is open.
+func (c *Connections) use(ctx context.Context, of feedmill.Connection) (*openDatabase, error) {
+	config, err := c.config(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	kind, known := feedmill.FindConnector(of.Connector)
+	connector, there := c.Connectors[of.Connector]
+	if !known || !there {
+		return nil, Fail(ProblemUnreachable, "There is no connector "+of.Connector+" here.", nil)
+	}
+	settings, err := c.settings(kind, config)
+	if err != nil {
+		return nil, err
+	}
+	var file fs.FileInfo
+	if settings.Path != "" {
+		if file, err = os.Stat(settings.Path); err != nil {
+			return nil, Fail(ProblemUnreachable, errOutside.Error(), err)
+		}
+	}
+	if d := c.open.find(of, file); d != nil {
+		return d, nil
+	}
+	db, err := connector.Open(ctx, settings)
+	if err != nil {
+		return nil, err
+	}
+	return c.open.add(of, file, db), nil
+}
+
+// settings are what a connector is told.
+func (c *Connections) settings(kind feedmill.Connector, config feedmill.ConnectionConfig) (Config, error) {
+	say := func(name string) string { return kind.Setting(config, name) }
+	s := Config{Host: say("host"), Database: say("database"), User: say("user"), Password: say("password"), TLS: say("sslmode") + say("tls"), Dial: c.Dial}
+	if port := say("port"); port != "" {
+		n, err := strconv.Atoi(port)
+		if err != nil {
+			return s, fmt.Errorf("the port of a connection: %w", err)
+		}
+		s.Port = n
+	}
+	for name, into := range map[string]*time.Duration{"connectTimeout": &s.ConnectTimeout, "statementTimeout": &s.StatementTimeout} {
+		if text := say(name); text != "" {
+			d, err := feedmill.ParseDuration(text)
+			if err != nil {
+				return s, fmt.Errorf("the %s of a connection: %w", name, err)
+			}
+			*into = d
+		}
+	}
+	if path := say("path"); path != "" {
+		// The folders may have changed since, and so may what a link leads to.
+		file, err := c.Folders.Resolve(path)
+		if err != nil {
+			return s, Fail(ProblemUnreachable, err.Error(), nil)
+		}
+		s.Path = file
+	}
+	return s, nil
+}
+
+// find is the database that is open for the present state of a connection. A file
+// that another was put in the place of is not it.
+func (o *opened) find(of feedmill.Connection, file fs.FileInfo) *openDatabase {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	d := o.by[of.ID]
+	if d == nil || !d.isFor(of, file) {
+		return nil
+	}
+	d.users++
+	return d
+}
+
+// add keeps a database open. Where another is open for the same state, that one is
+// used; one for another state is closed when nobody uses it any more.
+func (o *opened) add(of feedmill.Connection, file fs.FileInfo, db Database) *openDatabase {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by == nil {
+		o.by = make(map[feedmill.ID]*openDatabase)
+	}
+	if d := o.by[of.ID]; d != nil {
+		if d.isFor(of, file) {
+			_ = db.Close() // nothing was done with it
+			d.users++
+			return d
+		}
+		d.retire()
+	}
+	d := &openDatabase{Database: db, of: of.UpdatedAt, file: file, users: 1}
+	o.by[of.ID] = d
+	return d
+}
+
+func (d *openDatabase) isFor(of feedmill.Connection, file fs.FileInfo) bool {
+	return d.of.Equal(of.UpdatedAt) && (file == nil || os.SameFile(file, d.file))
+}
+
+// retire closes a database now or when nobody uses it.
+func (d *openDatabase) retire() {
+	d.retired = true
+	if d.users == 0 {
+		_ = d.Close() // what was read is read
+	}
+}
+
+// leave says that a database is not used any more.
+func (o *opened) leave(id feedmill.ID, d *openDatabase) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	d.users--
+	switch {
+	case d.users > 0:
+	case d.retired:
+		_ = d.Close() // what was read is read
+	case d.idle == nil:
+		d.idle = time.AfterFunc(keepIdle, func() { o.closeIdle(id, d) })
+	default:
+		d.idle.Reset(keepIdle)
+	}
+}
+
+func (o *opened) closeIdle(id feedmill.ID, d *openDatabase) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if d.users == 0 && !d.retired && o.by[id] == d {
+		delete(o.by, id)
+		d.retire()
+	}
+}
+
+// forget closes the database of a connection that is gone.
+func (o *opened) forget(id feedmill.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if d := o.by[id]; d != nil {
+		delete(o.by, id)
+		d.retire()
+	}
+}
+
+// close closes all of them.
+func (o *opened) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, d := range o.by {
+		delete(o.by, id)
+		if d.idle != nil {
+			d.idle.Stop()
+		}
+		d.retire()
+	}
+}

@@ -1,0 +1,114 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// Services lists what the queries of a workspace run on: its feeds, and then its
+// connections by their names.
+func (c *Connections) Services(ctx context.Context, workspace feedmill.ID) ([]feedmill.Service, error) {
+	all, err := c.Store.Connections(ctx, workspace, feedmill.Page{Limit: feedmill.MaxConnections})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b feedmill.Connection) int { return strings.Compare(a.ServiceName, b.ServiceName) })
+	services := []feedmill.Service{{Name: feedmill.ServiceFeeds, Title: "Data feeds", Connector: feedmill.ServiceFeeds, Status: feedmill.ServiceConnected}}
+	for _, of := range all {
+		services = append(services, feedmill.Service{Name: of.ServiceName, Title: of.ServiceName, Connector: of.Connector, Status: feedmill.ServiceConnected})
+	}
+	return services, nil
+}
+
+// Views lists what can be read of a service, by name. A service that is not there
+// is [feedmill.ErrNotFound]. What was found a short time before is answered again,
+// unless it is to be looked for anew.
+func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service string, anew bool) ([]feedmill.ServiceView, error) {
+	of, err := c.service(ctx, workspace, service)
+	if err != nil {
+		return nil, err
+	}
+	if views, ok := c.seen.views(of); ok && !anew {
+		return views, nil
+	}
+	var views []feedmill.ServiceView
+	err = c.look(ctx, lookTimeout, func(ctx context.Context) error {
+		return c.withService(ctx, of, func(db Database) error {
+			found, err := db.Views(ctx)
+			for _, v := range found {
+				views = append(views, feedmill.ServiceView{Name: v.Name, Label: v.Label, Description: v.Description, Kind: string(v.Kind), RowEstimate: v.RowEstimate})
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, refusal(err)
+	}
+	slices.SortStableFunc(views, func(a, b feedmill.ServiceView) int { return strings.Compare(a.Name, b.Name) })
+	c.seen.keepViews(of, views)
+	return views, nil
+}
+
+// Fields lists the columns of a view. A view that is not there is
+// [feedmill.ErrNotFound].
+func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service, view string, anew bool) ([]feedmill.ServiceField, error) {
+	of, err := c.service(ctx, workspace, service)
+	if err != nil {
+		return nil, err
+	}
+	if fields, ok := c.seen.fields(of, view); ok && !anew {
+		return fields, nil
+	}
+	var fields []feedmill.ServiceField
+	err = c.look(ctx, lookTimeout, func(ctx context.Context) error {
+		return c.withService(ctx, of, func(db Database) error {
+			table, err := db.Table(ctx, view)
+			if err != nil {
+				return err
+			}
+			for _, f := range table.Fields() {
+				fields = append(fields, feedmill.ServiceField{Column: f.Column, Label: f.Label, Operators: query.Operators(f.Type), Pushdown: f.Pushdown})
+			}
+			return nil
+		})
+	})
+	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && failure.Type == ProblemView {
+		return nil, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: ProblemView, Detail: failure.Detail}
+	}
+	if err != nil {
+		return nil, refusal(err)
+	}
+	c.seen.keepFields(of, view, fields)
+	return fields, nil
+}
+
+// service finds the connection of a service. That of the feeds of a workspace is
+// none of the store's, and has no id.
+func (c *Connections) service(ctx context.Context, workspace feedmill.ID, name string) (feedmill.Connection, error) {
+	if name == feedmill.ServiceFeeds {
+		return feedmill.Connection{Workspace: workspace, ServiceName: name, Connector: feedmill.ServiceFeeds}, nil
+	}
+	return c.Store.ConnectionOf(ctx, workspace, name)
+}
+
+// withService is with for any service.
+func (c *Connections) withService(ctx context.Context, of feedmill.Connection, do func(Database) error) error {
+	if of.ID == "" {
+		return do(&feedDatabase{c.Feeds, of.Workspace})
+	}
+	return c.with(ctx, of, do)
+}
+
+// refusal is a failure of a database as whoever waits for the answer is told.
+func refusal(err error) error {
+	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
+	if !ok {
+		return err
+	}
+	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Detail: failure.Detail}
+}

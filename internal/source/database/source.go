@@ -1,0 +1,165 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/strictjson"
+	"github.com/feedmill/feedmill/internal/suggest"
+)
+
+// Source is databases as places that feeds have their data from. Goroutines may
+// share it.
+type Source struct{ *Connections }
+
+// Define checks the definition of a feed and its source. What it names is looked
+// at by Check.
+func (s Source) Define(body []byte) (feedmill.FeedDefinition, error) {
+	d, err := parse(body, now())
+	if err != nil {
+		return feedmill.FeedDefinition{}, err
+	}
+	return d.split(), nil
+}
+
+// DefineFeed refuses one more feed of a source: a query has the rows of one.
+func (s Source) DefineFeed([]byte, []byte) (feedmill.FeedDefinition, error) {
+	return feedmill.FeedDefinition{}, feedmill.Invalid("", feedmill.Fault{Parameter: "sourceOf", Detail: "A query is fetched for one feed; leave this out."})
+}
+
+// Redefine changes a definition: a member of the patch takes the place of the
+// whole old one, and null takes it away.
+func (s Source) Redefine(feedSpec, _, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error) {
+	var faults feedmill.Faults
+	change, ok := strictjson.Read(patch, strictjson.Part{}, faults.Note)
+	old, known := strictjson.Read(feedSpec, strictjson.Part{}, faults.Note)
+	if !ok || !known {
+		return feedmill.FeedDefinition{}, 0, feedmill.Invalid("The body is no valid JSON.", faults.List...)
+	}
+	again := feedmill.FetchAsPlanned
+	for _, m := range change.Members {
+		if slices.Contains(sourceMembers, m.Name) && m.Name != "schedule" {
+			again = feedmill.FetchAnew
+		}
+		if m.Value.Kind == 'n' {
+			old.Remove(m.Name)
+		} else {
+			old.Set(m.Name, m.Value)
+		}
+	}
+	d, err := parse(old.Append(nil), now())
+	if err != nil {
+		return feedmill.FeedDefinition{}, 0, err
+	}
+	return d.split(), again, nil
+}
+
+// Describe is the spec of a feed whose source has another one now, which is its
+// own.
+func (s Source) Describe(feedSpec, _ []byte) ([]byte, error) { return feedSpec, nil }
+
+// Parent is the feed that a definition queries, empty for none.
+func (s Source) Parent(spec []byte) feedmill.ID {
+	d, err := parse(spec, now())
+	if err != nil || d.service != feedmill.ServiceFeeds || !feedmill.IsID(feedmill.PrefixDataFeed, d.view) {
+		return ""
+	}
+	return feedmill.ID(d.view)
+}
+
+// Check looks at what a definition names in a workspace: the service, the view and
+// its fields. A database that cannot be asked is no fault of the definition: the
+// first refresh tells of it.
+func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error) {
+	d, err := parse(def.Spec, now())
+	if err != nil {
+		return def, err
+	}
+	of, err := s.service(ctx, workspace, d.service)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return def, s.unknownService(ctx, workspace, d.service)
+	}
+	if err != nil {
+		return def, err
+	}
+	def.Source.Host = string(of.ID)
+	if of.ID == "" {
+		def.Source.Host = feedmill.ServiceFeeds
+	}
+	if def.Name == "" {
+		def.Name = cutName(d.view)
+	}
+	err = s.look(ctx, lookTimeout, func(ctx context.Context) error {
+		return s.withService(ctx, of, func(db Database) error {
+			table, err := db.Table(ctx, d.view)
+			if err != nil {
+				return err
+			}
+			if feed, ok := table.(*feedTable); ok && def.Name == cutName(d.view) {
+				def.Name = feed.feed.Name
+			}
+			_, err = d.resolve(table)
+			return err
+		})
+	})
+	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
+		if failure.Type == ProblemView {
+			return def, feedmill.Invalid("", feedmill.Fault{Pointer: "/viewName", Detail: failure.Detail})
+		}
+		return def, nil
+	}
+	return def, err
+}
+
+// cutName is a name that is not too long for a feed.
+func cutName(name string) string {
+	if runes := []rune(name); len(runes) > feedmill.MaxNameLen {
+		return string(runes[:feedmill.MaxNameLen])
+	}
+	return name
+}
+
+func (s Source) unknownService(ctx context.Context, workspace feedmill.ID, name string) error {
+	all, err := s.Services(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, service := range all {
+		names = append(names, service.Name)
+	}
+	detail := "There is no such service in this workspace; GET /query_builder/services lists them."
+	if near := suggest.Nearest(name, names); len(near) > 0 {
+		detail = "There is no such service in this workspace. Did you mean " + near[0] + "?"
+	}
+	return feedmill.Invalid("", feedmill.Fault{Pointer: "/serviceName", Detail: detail})
+}
+
+// resolve checks the query of a definition against the columns of a table.
+func (d *definition) resolve(table Table) (*query.Tree, error) {
+	q := d.query
+	q.Fields, q.Sort, q.Where = slices.Clone(q.Fields), slices.Clone(q.Sort), slices.Clone(q.Where)
+	tree, faults := query.Resolve(q, Columns(table.Fields()))
+	for i, name := range d.key {
+		if !slices.ContainsFunc(tree.Outputs, func(o query.Output) bool { return o.Name == name }) {
+			faults.Add(feedmill.Fault{Pointer: fmt.Sprintf("/key/%d", i)}, fmt.Sprintf("the query has no column %q", name))
+		}
+	}
+	if latest := tree.Latest; latest != nil && !slices.ContainsFunc(tree.Outputs, func(o query.Output) bool { return o.Column.Index == latest.Index && o.Aggregate == "" }) {
+		faults.Add(feedmill.Fault{Pointer: "/incremental/field"}, "the field must be one of those of the query: rows that differ in nothing else could not be told apart")
+	}
+	err := faults.Err()
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
+		for i := range refusal.Faults {
+			refusal.Faults[i].Detail = sentence(refusal.Faults[i].Detail)
+		}
+		if refusal.Type == "" {
+			refusal.Detail = "The query does not fit the columns of this view."
+		}
+	}
+	return tree, err
+}

@@ -1,0 +1,53 @@
+package feedmill
+
+// Service is something that queries run on.
+type Service struct {
+	Name      string
+	Title     string
+	Connector string
+	Status    ServiceStatus
+}
+
+// ServiceStatus says whether a service can be asked.
+type ServiceStatus string
+
+// The states of a service.
+const (
+	ServiceConnected     ServiceStatus = "connected"
+	ServiceNotConfigured ServiceStatus = "notConfigured"
+	ServicePersonal      ServiceStatus = "personal"
+)
+
+// ServiceView is something of a service that can be read, such as a table.
+type ServiceView struct {
+	Name               string
+	Label, Description string
+	Kind               string
+	// RowEstimate is about how many rows there are, -1 where nobody knows.
+	RowEstimate int64
+}
+
+// ServiceField is a column of a view.
+type ServiceField struct {
+	Column
+	Label string
+	// Operators are those that the field can be filtered with, and Pushdown those
+	// of them that run in the source.
+	Operators, Pushdown []FilterOp
+}
+
+// QueryPlan is what a query comes to in its source.
+type QueryPlan struct {
+	// SQL is the statement, and Parameters are the values that are bound to it.
+	SQL        string
+	Parameters []string
+	Bounds     []QueryBounds
+}
+
+// QueryBounds is the time that a filter of a query came to: from and including
+// From, up to and not including To.
+type QueryBounds struct {
+	Field    string
+	Op       FilterOp
+	From, To string
+}
