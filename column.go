@@ -110,6 +110,7 @@ const (
 	WarnBadText    = "invalid-text" // bytes in a text that are not UTF-8
 	WarnBadJSON    = "invalid-json" // JSON that is none, kept as a string
 	WarnNoEnd      = "no-end-mark"  // a stream that may have been cut
+	WarnTruth      = "other-truths" // numbers other than 0 and 1 that are booleans
 )
 
 // Warning is something about the data that was noticed and put right, or left

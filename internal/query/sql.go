@@ -3,8 +3,10 @@ package query
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Dialect is what the SQL of one database has of its own. Arguments that are
@@ -93,7 +95,7 @@ func (w *Writer) Predicate(p Predicate) string {
 	case Compare:
 		return w.compare(p.Column, p.Comparison, p.Value)
 	case Range:
-		return w.compare(p.Column, GreaterOrEqual, p.From) + " AND " + w.compare(p.Column, Less, p.To)
+		return "(" + w.compare(p.Column, GreaterOrEqual, p.From) + ") AND (" + w.compare(p.Column, Less, p.To) + ")"
 	case Match:
 		text := p.Text
 		if d, ok := w.dialect.(Matcher); ok {
@@ -105,6 +107,19 @@ func (w *Writer) Predicate(p Predicate) string {
 }
 
 func (w *Writer) compare(c Column, comparison Comparison, v Value) string {
+	if t, ok := v.(time.Time); ok {
+		if c.Type != columnar.TypeDate {
+			t = t.UTC()
+		}
+		// A column has the years 1 to 9999, and a database need not have others.
+		after := comparison == Greater || comparison == GreaterOrEqual
+		switch year := t.Year(); {
+		case year < 1 && after, year > 9999 && !after && comparison != Equal:
+			return w.Predicate(Not{IsNull{c}})
+		case year < 1, year > 9999:
+			return w.Predicate(Any{})
+		}
+	}
 	value := w.dialect.Value(c, v, w.Bind)
 	if d, ok := w.dialect.(Comparer); ok {
 		return d.Compare(c, w.column(c), comparison, value)

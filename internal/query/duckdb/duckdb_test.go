@@ -59,7 +59,7 @@ func TestPredicates(t *testing.T) {
 		{"boolean", feedmill.Filter{Op: feedmill.OpIsFalse}, "c4 = false", nil},
 		{"boolean", feedmill.Filter{Op: feedmill.OpEq, Values: values("true")}, "c4 = true", nil},
 		{"date", feedmill.Filter{Op: feedmill.OpGte, Values: values("2024-02-29")}, "c5 >= CAST($1 AS DATE)", []string{"2024-02-29"}},
-		{"date", feedmill.Filter{Op: feedmill.OpLast, Values: day}, "c5 >= CAST($1 AS DATE) AND c5 < CAST($2 AS DATE)", []string{"2024-02-28", "2024-02-29"}},
+		{"date", feedmill.Filter{Op: feedmill.OpLast, Values: day}, "(c5 >= CAST($1 AS DATE)) AND (c5 < CAST($2 AS DATE))", []string{"2024-02-28", "2024-02-29"}},
 		{"timestamp", feedmill.Filter{Op: feedmill.OpLt, Values: values("1970-01-01T00:00:01Z")}, "c6 < " + instant, []string{"1000000"}},
 		{"timestamp", feedmill.Filter{Op: feedmill.OpBetween, Values: values("1970-01-01", "1970-01-01")}, "(c6 >= " + instant + ") AND (c6 < make_timestamptz(CAST($2 AS BIGINT)))", []string{"0", "86400000000"}},
 	} {

@@ -117,6 +117,9 @@ func (*Table) NoNUL() {}
 // Placeholder is the parameter of a prepared statement.
 func (*Table) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
 
+// micros is how a time is written.
+const micros = "2006-01-02 15:04:05.000000"
+
 // Value makes a value of the column's type.
 func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) string {
 	switch v := v.(type) {
@@ -134,31 +137,13 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 	case time.Time:
 		switch t.Columns[of.Index].Kind {
 		case Date:
-			return "CAST(" + bind(day(v)) + " AS date)"
+			return "CAST(" + bind(v.Format(time.DateOnly)) + " AS date)"
 		case Timestamp:
-			return "CAST(" + bind(instant(v.UTC(), "")) + " AS timestamp)"
+			return "CAST(" + bind(v.UTC().Format(micros)) + " AS timestamp)"
 		}
-		return "CAST(" + bind(instant(v.UTC(), "Z")) + " AS timestamptz)"
+		return "CAST(" + bind(v.UTC().Format(micros+"Z")) + " AS timestamptz)"
 	}
 	panic(fmt.Sprintf("postgres: no value %T", v))
-}
-
-// day writes a day; there is no year 0 in PostgreSQL, whose years before 1 have a
-// mark of their own.
-func day(t time.Time) string {
-	if t.Year() < 1 {
-		return fmt.Sprintf("%04d-%02d-%02d BC", 1-t.Year(), t.Month(), t.Day())
-	}
-	return fmt.Sprintf("%04d-%02d-%02d", t.Year(), t.Month(), t.Day())
-}
-
-// instant writes a time, to the microsecond.
-func instant(t time.Time, zone string) string {
-	date, before, _ := strings.Cut(day(t), " ")
-	if before != "" {
-		before = " " + before
-	}
-	return date + " " + t.Format("15:04:05.000000") + zone + before
 }
 
 // bounds are the least value that a column can hold and the first beyond, as SQL,

@@ -151,22 +151,11 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 		return Real + "(" + bind(query.DecimalText(v)) + ")"
 	case time.Time:
 		if of.Type == columnar.TypeDate {
-			return bind(day(v))
+			return bind(v.Format(time.DateOnly))
 		}
 		return "CAST(" + bind(strconv.FormatInt(v.UnixMicro(), 10)) + " AS INTEGER)"
 	}
 	panic(fmt.Sprintf("sqlite: no value %T", v))
-}
-
-// day is a day as text, which sorts among those of the years 1 to 9999.
-func day(t time.Time) string {
-	switch year := t.Year(); {
-	case year < 1:
-		return ""
-	case year > 9999:
-		return ":"
-	}
-	return t.Format(time.DateOnly)
 }
 
 // IsEmpty is true of null and of an empty text.

@@ -14,7 +14,7 @@ import (
 var Columns = []feedmill.Column{
 	{Name: "id", Type: columnar.TypeInteger},
 	{Name: "name", Type: columnar.TypeText, Nullable: true},
-	{Name: `Odd "name" of 'it' [x]; -- `, Type: columnar.TypeText, Nullable: true},
+	{Name: "Odd \"name\" `of` 'it' [x]; -- y", Type: columnar.TypeText, Nullable: true},
 	{Name: "count", Type: columnar.TypeInteger, Nullable: true},
 	{Name: "amount", Type: columnar.TypeDecimal, Precision: 12, Scale: 3, Nullable: true},
 	{Name: "ratio", Type: columnar.TypeNumber, Nullable: true},

@@ -1,0 +1,223 @@
+// Package mysql is the dialect of MySQL and MariaDB.
+package mysql
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// Table is a table of MySQL as statements select from it.
+type Table struct {
+	Schema, Name string
+	Columns      []Column
+}
+
+// Column is what a column is in the table.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Kind is how a type is compared and read.
+type Kind int
+
+// The kinds of types.
+const (
+	// Text is text in any character set. Cast is a type that is read as text, Bytes
+	// is one whose text is base64, and Geometry one whose text is WKT.
+	Text Kind = iota
+	Cast
+	Bytes
+	Geometry
+	Integer
+	Boolean // any number, of which 0 is false
+	Bits    // a number as bytes
+	Float
+	Decimal
+	// LongDecimal is one of more digits than a column has.
+	LongDecimal
+	Date
+	Datetime
+	JSON
+)
+
+// Quote quotes a name.
+func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// From is the table, with its schema.
+func (t *Table) From() string { return Quote(t.Schema) + "." + Quote(t.Name) }
+
+// Column is a column as it is compared: texts as their bytes in UTF-8, whose order
+// is that of the code points and in which spaces at the end count.
+func (t *Table) Column(c query.Column) string {
+	name := Quote(t.Columns[c.Index].Name)
+	switch t.Columns[c.Index].Kind {
+	case Text, JSON:
+		return "CAST(CONVERT(" + name + " USING utf8mb4) AS BINARY)"
+	case Cast:
+		return "CAST(CONVERT(CAST(" + name + " AS CHAR) USING utf8mb4) AS BINARY)"
+	case Bytes:
+		return "CAST(REPLACE(TO_BASE64(" + name + "), CHAR(10), '') AS BINARY)"
+	case Geometry:
+		return "CAST(ST_AsText(" + name + ") AS BINARY)"
+	case Boolean:
+		return "(" + name + " <> 0)"
+	case Bits:
+		return "(" + name + " + 0)"
+	case Float:
+		return "(" + name + " + 0e0)"
+	}
+	return name
+}
+
+// Fetched is a column as it is read.
+func (t *Table) Fetched(c query.Column) string {
+	switch t.Columns[c.Index].Kind {
+	case Cast, Geometry, Bits:
+		return t.Column(c)
+	}
+	return Quote(t.Columns[c.Index].Name)
+}
+
+// Key is an expression as it is grouped and sorted by.
+func (t *Table) Key(e query.Expression) string {
+	sql := t.Column(e.Column)
+	switch t.Columns[e.Column.Index].Kind {
+	case Date, Datetime:
+		sql = "CASE WHEN " + valid(sql) + " THEN " + sql + " END"
+	}
+	if e.Aggregate == "" {
+		return sql
+	}
+	return t.Aggregate(e.Aggregate, sql)
+}
+
+// valid is true of the days that a calendar has: there can be others, such as
+// 2024-00-00.
+func valid(column string) string {
+	return column + " >= '0001-01-01' AND DAYOFMONTH(" + column + ") BETWEEN 1 AND DAYOFMONTH(LAST_DAY(" + column + "))"
+}
+
+// Can is true of all tests but patterns, which are not RE2's, those of empty JSON,
+// and of numbers that MySQL would cut.
+func (t *Table) Can(p query.Predicate) bool {
+	switch p := p.(type) {
+	case query.Match:
+		return p.Op != feedmill.OpMatches && (p.CaseSensitive || t.Columns[p.Column.Index].Kind != Bytes)
+	case query.IsEmpty:
+		return p.Column.Type != columnar.TypeJSON
+	case query.Compare:
+		return t.Columns[p.Column.Index].Kind != LongDecimal
+	}
+	return true
+}
+
+// Placeholder is the parameter of a prepared statement.
+func (*Table) Placeholder(int) string { return "?" }
+
+// Value makes a value of the column's type.
+func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) string {
+	switch v := v.(type) {
+	case string:
+		return "CAST(" + bind(v) + " AS BINARY)"
+	case bool:
+		return strings.ToUpper(strconv.FormatBool(v))
+	case float64:
+		return "CAST(" + bind(strconv.FormatFloat(v, 'g', -1, 64)) + " AS DOUBLE)"
+	case *big.Rat:
+		if of.Type == columnar.TypeInteger {
+			return "CAST(" + bind(v.FloatString(0)) + " AS SIGNED)"
+		}
+		return "CAST(" + bind(v.FloatString(of.Scale)) + " AS DECIMAL(65," + strconv.Itoa(of.Scale) + "))"
+	case time.Time:
+		if of.Type == columnar.TypeDate {
+			return "CAST(" + bind(v.Format(time.DateOnly)) + " AS DATE)"
+		}
+		return "CAST(" + bind(v.UTC().Format("2006-01-02 15:04:05.000000")) + " AS DATETIME(6))"
+	}
+	panic(fmt.Sprintf("mysql: no value %T", v))
+}
+
+// Compare does not let days pass that are null once they are read.
+func (t *Table) Compare(of query.Column, column string, comparison query.Comparison, value string) string {
+	sql := column + " " + string(comparison) + " " + value
+	switch t.Columns[of.Index].Kind {
+	case Date, Datetime:
+		sql += " AND " + valid(column)
+	}
+	return sql
+}
+
+// IsNull is true of what is null once it is read.
+func (t *Table) IsNull(of query.Column, column string) string {
+	switch t.Columns[of.Index].Kind {
+	case Date, Datetime:
+		return "(" + valid(column) + ") IS NOT TRUE"
+	}
+	return column + " IS NULL"
+}
+
+// IsEmpty is true of null and of an empty text.
+func (t *Table) IsEmpty(of query.Column, column string) string {
+	if of.Type == columnar.TypeText {
+		return column + " IS NULL OR " + column + " = ''"
+	}
+	return t.IsNull(of, column)
+}
+
+// MatchText is a pattern: of LIKE, or, where case does not matter, a regular
+// expression that names every form of a letter. It has no repetitions, so that
+// neither of the two libraries can give up on it.
+func (*Table) MatchText(m query.Match) string {
+	if m.CaseSensitive {
+		text := strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(m.Text)
+		switch m.Op {
+		case feedmill.OpStartsWith:
+			return text + "%"
+		case feedmill.OpEndsWith:
+			return "%" + text
+		}
+		return "%" + text + "%"
+	}
+	var pattern strings.Builder
+	if m.Op == feedmill.OpStartsWith || m.Text == "" {
+		pattern.WriteString(`\A`)
+	}
+	for _, forms := range query.Folded(m.Text) {
+		pattern.WriteByte('[')
+		for _, r := range forms {
+			fmt.Fprintf(&pattern, `\x{%x}`, r)
+		}
+		pattern.WriteByte(']')
+	}
+	if m.Op == feedmill.OpEndsWith && m.Text != "" {
+		pattern.WriteString(`\z`)
+	}
+	return pattern.String()
+}
+
+// Match tests a text.
+func (*Table) Match(_ feedmill.FilterOp, column, text string, caseSensitive bool) string {
+	if caseSensitive {
+		return column + " LIKE CAST(" + text + " AS BINARY) ESCAPE '|'"
+	}
+	return "CONVERT(" + column + " USING utf8mb4) COLLATE utf8mb4_bin REGEXP " + text
+}
+
+// Aggregate calls the function of an aggregate. An average is a number.
+func (*Table) Aggregate(fn feedmill.Aggregate, column string) string {
+	switch fn {
+	case feedmill.AggregateCountDistinct:
+		return "COUNT(DISTINCT " + column + ")"
+	case feedmill.AggregateAvg:
+		return "CAST(SUM(" + column + ") AS DOUBLE) / COUNT(" + column + ")"
+	}
+	return string(fn) + "(" + column + ")"
+}

@@ -1,0 +1,78 @@
+// Package mysql reads MySQL and MariaDB.
+//
+// Every query runs in a transaction that may only read, in UTC and with a bound on
+// its time. Rows come in the binary protocol and become vectors as they come. When
+// nobody wants them any more the server is told to kill the query.
+package mysql
+
+import (
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"net"
+	"strconv"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// Connector opens databases of MySQL and MariaDB.
+type Connector struct{}
+
+// defaultPort is that of MySQL.
+const defaultPort = 3306
+
+// Open makes a pool of connections.
+func (Connector) Open(_ context.Context, c database.Config) (database.Database, error) {
+	c = c.WithDefaults()
+	if c.Port == 0 {
+		c.Port = defaultPort
+	}
+	config := driver.NewConfig()
+	config.Net, config.Addr = "tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
+	config.DBName, config.User, config.Passwd = c.Database, c.User, c.Password
+	config.Timeout = c.ConnectTimeout
+	config.DialFunc = c.Dial
+	config.Logger = silence{}
+	config.ConnectionAttributes = "program_name:feedmill"
+	config.Params = map[string]string{
+		"time_zone": "'+00:00'",
+		// Without modes, nothing is refused that is only read.
+		"sql_mode":          "''",
+		"max_sort_length":   "65536",
+		"net_write_timeout": "600",
+	}
+	if err := protect(config, c); err != nil {
+		return nil, err
+	}
+	connector, err := driver.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(c.MaxConns)
+	pool.SetConnMaxIdleTime(time.Minute)
+	return &server{pool: pool, connector: connector, address: config.Addr, user: c.User, name: c.Database, timeout: c.StatementTimeout}, nil
+}
+
+// protect sets TLS.
+func protect(config *driver.Config, c database.Config) error {
+	switch c.TLS {
+	case "off":
+	case "", "on":
+		config.TLS = &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
+	case "skipVerify":
+		config.TLS = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
+	default:
+		return feedmill.Invalid("The connection is not right.", feedmill.Fault{Pointer: "/tls", Detail: "must be one of off, on and skipVerify"})
+	}
+	return nil
+}
+
+// silence is for what the driver would write to the log; its errors say it too.
+type silence struct{}
+
+func (silence) Print(...any) {}

@@ -1,0 +1,153 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+	dialect "github.com/feedmill/feedmill/internal/query/mysql"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// table is a view as it was described.
+type table struct {
+	*server
+	view   string
+	sql    dialect.Table
+	fields []database.Field
+}
+
+const selectTable = "SELECT TABLE_SCHEMA, TABLE_NAME, " + viewName + ` FROM information_schema.TABLES
+WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') AND ` + viewName + ` = ?
+ORDER BY COALESCE(TABLE_SCHEMA <> DATABASE(), TRUE)`
+
+const selectColumns = `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COALESCE(NUMERIC_PRECISION, 0), COALESCE(NUMERIC_SCALE, 0), COALESCE(COLUMN_COMMENT, ''),
+PRIVILEGES FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION`
+
+// selectJSON finds the columns that MariaDB calls JSON: texts with a check.
+const selectJSON = `SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ?`
+
+// describe asks for the columns. There are none where there is no such view.
+func (t *table) describe(ctx context.Context, c *session) error {
+	err := c.each(ctx, selectTable, []string{t.view}, func(row []driver.Value) error {
+		// The catalogue compares names without their case.
+		if t.sql.Name == "" && text(row[2]) == t.view {
+			t.sql.Schema, t.sql.Name = text(row[0]), text(row[1])
+		}
+		return nil
+	})
+	if err != nil || t.sql.Name == "" {
+		return err
+	}
+	of := []string{t.sql.Schema, t.sql.Name}
+	json := make(map[string]bool)
+	if c.mariaDB {
+		err := c.each(ctx, selectJSON, of, func(row []driver.Value) error {
+			json[text(row[0])] = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	err = c.each(ctx, selectColumns, of, func(row []driver.Value) error {
+		n := native{name: text(row[0]), kind: strings.ToLower(text(row[1])), full: strings.ToLower(text(row[2])), comment: text(row[6])}
+		n.nullable = text(row[3]) == "YES"
+		n.precision, _ = integer(row[4])
+		n.scale, _ = integer(row[5])
+		n.json = json["json_valid("+dialect.Quote(n.name)+")"]
+		if strings.Contains(strings.ToLower(text(row[7])), "select") {
+			t.add(n)
+		}
+		return nil
+	})
+	if err == nil && len(t.fields) == 0 {
+		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q may read no column of %q, or it is a view that may not be read.", t.user, t.view), nil)
+	}
+	for i := range t.fields {
+		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
+	}
+	return err
+}
+
+// native is a column as the catalogue has it.
+type native struct {
+	name, kind, full, comment string
+	nullable, json            bool
+	precision, scale          int64
+}
+
+// add adds a column of the type that stands for its own.
+//
+//	tinyint(1), bit(1)                         boolean: all but 0 is true
+//	integers, year, bits up to 63              integer
+//	bigint unsigned, bit(64)                   decimal(20, 0)
+//	decimal(p, s)                              decimal
+//	decimal of more than 38 digits             decimal where the values have no more, else number
+//	float, double                              number
+//	date                                       date
+//	datetime, taken for UTC, and timestamp     timestamp
+//	json                                       json
+//	binary, varbinary, blobs                   text in base64
+//	everything else                            text, as MySQL writes it
+func (t *table) add(n native) {
+	f := database.Field{Native: n.full, Label: database.FirstLine(n.comment)}
+	f.Name, f.SourceName, f.Description, f.Nullable = n.name, n.name, n.comment, n.nullable
+	unsigned := strings.Contains(n.full, "unsigned")
+	kind := dialect.Cast
+	f.Type = columnar.TypeText
+	switch n.kind {
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set":
+		kind = dialect.Text
+		if n.json {
+			kind, f.Type = dialect.JSON, columnar.TypeJSON
+		}
+	case "json":
+		kind, f.Type = dialect.JSON, columnar.TypeJSON
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		kind, f.Format = dialect.Bytes, "base64"
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
+		kind, f.Type = dialect.Integer, columnar.TypeInteger
+		switch {
+		case n.full == "tinyint(1)":
+			kind, f.Type = dialect.Boolean, columnar.TypeBoolean
+		case n.kind == "bigint" && unsigned:
+			kind, f.Type, f.Precision = dialect.Decimal, columnar.TypeDecimal, 20
+		}
+	case "bit":
+		kind, f.Type = dialect.Bits, columnar.TypeInteger
+		switch n.precision {
+		case 1:
+			kind, f.Type = dialect.Boolean, columnar.TypeBoolean
+		case 64:
+			f.Type, f.Precision = columnar.TypeDecimal, 20
+		}
+	case "float", "double":
+		kind, f.Type = dialect.Float, columnar.TypeNumber
+	case "decimal":
+		kind, f.Type = dialect.Decimal, columnar.TypeDecimal
+		f.Precision, f.Scale = int(n.precision), int(n.scale)
+		if f.Precision > columnar.WideDigits {
+			kind, f.Precision = dialect.LongDecimal, 0
+		}
+	case "date":
+		kind, f.Type = dialect.Date, columnar.TypeDate
+	case "datetime", "timestamp":
+		kind, f.Type = dialect.Datetime, columnar.TypeTimestamp
+	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection":
+		kind = dialect.Geometry
+	}
+	t.fields = append(t.fields, f)
+	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: n.name, Kind: kind})
+}
+
+// Fields are the columns.
+func (t *table) Fields() []database.Field { return t.fields }
+
+// Explain is the statement.
+func (t *table) Explain(tree *query.Tree) database.Explanation {
+	return database.Explain(query.NewPlan(tree, &t.sql))
+}
