@@ -69,6 +69,8 @@ type Options struct {
 	// PollEvery is how often the store is polled for work that nobody in this
 	// process knows of.
 	PollEvery time.Duration
+	// LeaseTime is how long a slot stays with a replica that is not heard of.
+	LeaseTime time.Duration
 }
 
 const (
@@ -79,6 +81,7 @@ const (
 	// connection whose other end is gone, is given up and tried again.
 	storeTimeout     = 30 * time.Second
 	defaultPollEvery = time.Second
+	defaultLeaseTime = 15 * time.Second
 	// retryRead is how long to wait after the store could not be read.
 	retryRead        = time.Second
 	defaultTargetAge = 5 * time.Second
@@ -140,6 +143,9 @@ func New(o Options) *Dispatcher {
 	if o.PollEvery == 0 {
 		o.PollEvery = defaultPollEvery
 	}
+	if o.LeaseTime == 0 {
+		o.LeaseTime = defaultLeaseTime
+	}
 	if o.TargetAge == 0 {
 		o.TargetAge = defaultTargetAge
 	}
@@ -188,7 +194,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	}
 	loops.Go(func() { d.runReplays(ctx) })
 	loops.Go(func() { d.runFanouts(ctx) })
-	loops.Go(func() { d.count.watch(ctx, d.Store) })
+	loops.Go(func() { d.count.watch(ctx, d.Store, max(watchEvery, watchPolls*d.PollEvery)) })
 	for ctx.Err() == nil {
 		select {
 		case <-d.workers.spawn:

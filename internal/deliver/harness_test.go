@@ -20,6 +20,12 @@ import (
 	"github.com/feedmill/feedmill/internal/store/sqlite"
 )
 
+const (
+	leaseTime   = defaultLeaseTime
+	leaseEvery  = leaseTime / leaseRenewals
+	leaseBefore = leaseTime / leaseMargin // its end
+)
+
 // harness is a dispatcher on a real store, whose endpoints and whose faults a test
 // decides.
 type harness struct {

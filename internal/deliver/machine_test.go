@@ -27,6 +27,7 @@ import (
 func TestMachine(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { newMachine(t, seed).play() })
 		})
 	}
@@ -168,7 +169,7 @@ func (m *machine) start() {
 	m.faulty = &faultyStore{DB: m.store}
 	m.dispatcher = New(Options{
 		Store: m.faulty, Vault: plainVault{}, Sender: m.world, Log: slog.New(slog.DiscardHandler),
-		Metrics: prometheus.NewRegistry(), Replica: "one", MaxQueued: 20, MaxLane: 8, PollEvery: time.Minute,
+		Metrics: prometheus.NewRegistry(), Replica: "one", MaxQueued: 20, MaxLane: 8, PollEvery: time.Minute, LeaseTime: time.Hour,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stop, m.done = cancel, make(chan struct{})
@@ -257,14 +258,15 @@ func (m *machine) play() {
 		time.Sleep(time.Duration(m.random.IntN(int(5 * time.Second))))
 		checkInvariants(m.T, m.dispatcher)
 	}
-	// Everything gets well, and there is time enough for all of it.
+	// Everything gets well, and there is time enough for all of it: the longest wait
+	// is a day.
 	m.world.mu.Lock()
 	m.world.healthy = true
 	m.world.mu.Unlock()
 	for _, id := range m.subs {
 		m.set(id, feedmill.SubscriptionActive)
 	}
-	time.Sleep(8 * 24 * time.Hour)
+	time.Sleep(3 * 24 * time.Hour)
 	checkInvariants(m.T, m.dispatcher)
 	m.check()
 	m.stop()

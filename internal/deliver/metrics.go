@@ -86,9 +86,16 @@ func (c *counters) attempt(r Result, o feedmill.Outcome, accepted, now time.Time
 	}
 }
 
+// What only the store knows is measured every watchEvery, and not more often than
+// after watchPolls polls.
+const (
+	watchEvery = time.Minute
+	watchPolls = 20
+)
+
 // watch measures now and then what only the store knows.
-func (c *counters) watch(ctx context.Context, s Store) {
-	tick := time.NewTicker(time.Minute)
+func (c *counters) watch(ctx context.Context, s Store, every time.Duration) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		now := time.Now()

@@ -8,19 +8,17 @@ import (
 )
 
 const (
-	// leaseTime is how long a slot stays with a replica that is not heard of.
-	leaseTime = 15 * time.Second
-	// leaseEvery is how often the lease is renewed.
-	leaseEvery = 5 * time.Second
+	// leaseRenewals is how often a lease is renewed in its time.
+	leaseRenewals = 3
 	// leaseAgain is how soon it is tried again after that has failed.
 	leaseAgain = time.Second
 	// takeEvery is how often a replica with less than its share asks for more:
 	// nobody sends for a slot between the one who gave it back and the next.
 	takeEvery = 200 * time.Millisecond
-	// leaseMargin is how long before its end a lease that could not be
-	// renewed is taken for lost, so that two replicas never both believe
-	// that they hold it.
-	leaseMargin = 3 * time.Second
+	// leaseMargin is the part of its time by which a lease that could not be
+	// renewed is taken for lost before its end, so that two replicas never both
+	// believe that they hold it.
+	leaseMargin = 5
 )
 
 // slotSet is some of the slots.
@@ -42,7 +40,7 @@ func (s *slotSet) list() []int {
 // have. A lease that cannot be renewed is taken for lost in time, even where the
 // call that renews it hangs.
 func (d *Dispatcher) keepSlots(ctx context.Context) {
-	fence := time.AfterFunc(leaseTime-leaseMargin, d.endLeases)
+	fence := time.AfterFunc(d.trustedTime(), d.endLeases)
 	defer fence.Stop()
 	next := time.Now() // when to lease
 	for {
@@ -56,10 +54,10 @@ func (d *Dispatcher) keepSlots(ctx context.Context) {
 			next = time.Now()
 		case <-timer.C:
 		}
-		call, cancel := context.WithTimeout(ctx, leaseEvery)
+		call, cancel := context.WithTimeout(ctx, d.LeaseTime/leaseRenewals)
 		if began := time.Now(); !began.Before(next) {
 			if d.lease(call) {
-				fence.Reset(leaseTime - leaseMargin - time.Since(began))
+				fence.Reset(d.trustedTime() - time.Since(began))
 			}
 			next = began.Add(d.leaseAfter())
 		}
@@ -90,13 +88,16 @@ func (d *Dispatcher) leaseAfter() time.Duration {
 	case d.short:
 		return takeEvery
 	}
-	return leaseEvery
+	return d.LeaseTime / leaseRenewals
 }
+
+// trustedTime is how long a lease is relied on.
+func (d *Dispatcher) trustedTime() time.Duration { return d.LeaseTime - d.LeaseTime/leaseMargin }
 
 // lease renews what this replica holds and takes what it may.
 func (d *Dispatcher) lease(ctx context.Context) bool {
 	began := time.Now()
-	held, share, err := d.Store.LeaseSlots(ctx, d.Replica, leaseTime)
+	held, share, err := d.Store.LeaseSlots(ctx, d.Replica, d.LeaseTime)
 	d.mu.Lock()
 	d.leaseFailed = err != nil
 	d.mu.Unlock()
@@ -106,7 +107,7 @@ func (d *Dispatcher) lease(ctx context.Context) bool {
 		}
 		return false
 	}
-	d.setSlots(held, share, began.Add(leaseTime-leaseMargin))
+	d.setSlots(held, share, began.Add(d.trustedTime()))
 	return true
 }
 

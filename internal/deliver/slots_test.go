@@ -223,7 +223,7 @@ func TestOrderedAttemptsAreBrokenOffWithTheirLease(t *testing.T) {
 		h.store.leaseHangs.Store(true)
 		time.Sleep(leaseTime + leaseEvery)
 		synctest.Wait()
-		if took := ended.Sub(h.began); took <= 0 || took >= leaseTime+leaseEvery-leaseMargin {
+		if took := ended.Sub(h.began); took <= 0 || took >= leaseTime+leaseEvery-leaseBefore {
 			h.Errorf("it ended after %s", took)
 		}
 		h.store.noSlots.Store(true)

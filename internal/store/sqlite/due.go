@@ -197,20 +197,26 @@ func (d *direct) appendDue(due []feedmill.DueDelivery, maxBytes int, query strin
 // OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and finds
 // the oldest due time among them, going from one subscription to the next.
 func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue time.Time, err error) {
-	var first, oldest sql.NullInt64
-	err = db.row(ctx, `SELECT (SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 LIMIT ?2))
-		+ (SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 LIMIT ?2)),
-		(SELECT min((SELECT min(seq) FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 AND subscription_id = p.id)) FROM (`+withPending+`) p),
-		(SELECT min((SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = r.id)) FROM (`+withAnyRetries+`) r)`,
-		"", feedmill.MaxCountedBacklog).Scan(&open, &first, &oldest)
-	open = min(open, feedmill.MaxCountedBacklog)
-	if err != nil || !first.Valid {
-		return open, fromMillis(oldest), translate(err)
+	for _, counted := range []string{`deliveries_pending WHERE state = 2`, `deliveries_retrying WHERE state = 4`} {
+		var n int64
+		err := db.row(ctx, `SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY `+counted+` LIMIT ?)`, feedmill.MaxCountedBacklog-open).Scan(&n)
+		if err != nil {
+			return 0, time.Time{}, translate(err)
+		}
+		open += n
 	}
-	var due sql.NullInt64
-	err = db.row(ctx, `SELECT at FROM deliveries WHERE seq = ?`, first.Int64).Scan(&due)
-	if err == nil && (!oldest.Valid || due.Int64 < oldest.Int64) {
-		oldest = due
+	for _, oldest := range []string{
+		`SELECT (SELECT at FROM deliveries WHERE seq = (
+			SELECT min((SELECT min(seq) FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 AND subscription_id = w.id)) FROM (` + withPending + `) w))`,
+		`SELECT min((SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = w.id)) FROM (` + withAnyRetries + `) w`,
+	} {
+		var at sql.NullInt64
+		if err := db.row(ctx, oldest, "").Scan(&at); err != nil {
+			return 0, time.Time{}, translate(err)
+		}
+		if due := fromMillis(at); at.Valid && (oldestDue.IsZero() || due.Before(oldestDue)) {
+			oldestDue = due
+		}
 	}
-	return open, fromMillis(oldest), translate(err)
+	return open, oldestDue, nil
 }
