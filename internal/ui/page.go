@@ -16,7 +16,7 @@ type page struct {
 
 // sections says which entry of the rail pages belong to that are not called like
 // it.
-var sections = map[string]string{"feed": "feeds"}
+var sections = map[string]string{"feed": "feeds", "upload": "feeds"}
 
 // hasPage reports whether there are pages of a name.
 func hasPage(folder string) bool {

@@ -61,6 +61,12 @@ func (s *Server) routes() {
 		"POST /ui/sign-out": signOut,
 		"GET /ui/feeds":     showFeeds,
 
+		"GET /ui/feeds/new":          showNewFeed,
+		"GET /ui/feeds/new/upload":   showUpload,
+		"POST /ui/feeds/new/upload":  receiveUpload,
+		"GET /ui/feeds/{id}/upload":  showUploadAgain,
+		"POST /ui/feeds/{id}/upload": receiveUploadAgain,
+
 		"GET /ui/feeds/{id}":           showFeed,
 		"GET /ui/feeds/{id}/refreshes": showFeedRefreshes,
 		"GET /ui/feeds/{id}/settings":  showFeedSettings,

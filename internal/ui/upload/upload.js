@@ -1,0 +1,229 @@
+// Shows what becomes of a file before anything is kept, and makes the feed.
+import { toast } from './frame.js';
+
+const $ = (id) => document.getElementById(id);
+const form = document.querySelector('.drop');
+const feed = form.dataset.feed;
+const types = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'timestamp', 'json'];
+let file = null;
+let options = {};
+let retyped = {};
+let turn = 0;
+
+function formatOf(name) {
+  const ext = name.toLowerCase().replace(/\.(gz|zst)$/, '').split('.').pop();
+  if (ext === 'zip') return '';
+  if (ext === 'jsonl') return 'ndjson';
+  if (ext === 'tab') return 'tsv';
+  return ['tsv', 'xlsx', 'xlsm', 'xlsb', 'xls', 'ods', 'json', 'ndjson', 'xml', 'parquet', 'arrow'].includes(ext) ? ext : 'csv';
+}
+
+function query(more) {
+  const q = new URLSearchParams(more);
+  const format = options.format ?? formatOf(file.name);
+  if (format) q.set('format', format);
+  for (const [name, value] of Object.entries(options)) if (value !== '' && name !== 'format') q.set(name, value);
+  const columns = Object.entries(retyped).map(([sourceName, type]) => ({ sourceName, type }));
+  if (columns.length) q.set('columns', JSON.stringify(columns));
+  return q;
+}
+
+// send sends the file, and says how much of it has gone.
+function send(method, url) {
+  return new Promise((resolve, reject) => {
+    const r = new XMLHttpRequest();
+    r.open(method, url);
+    r.setRequestHeader('Content-Type', formatOf(file.name) === '' ? 'application/zip' : 'application/octet-stream');
+    r.setRequestHeader('Content-Disposition', `attachment; filename*=utf-8''${encodeURIComponent(file.name)}`);
+    r.upload.onprogress = (e) => { $('sent').hidden = e.loaded === e.total; if (e.lengthComputable) $('sent').value = e.loaded / e.total; };
+    r.onload = () => { $('sent').hidden = true; resolve(r); };
+    r.onerror = () => { $('sent').hidden = true; reject(new Error('The connection broke. Nothing was kept; try again.')); };
+    r.send(file);
+  });
+}
+
+// exactly reads JSON and keeps the digits of numbers, where the browser tells them.
+function exactly(text) {
+  return JSON.parse(text, (_, value, context) => (typeof value === 'number' && context?.source ? new Number_(context.source) : value));
+}
+class Number_ { constructor(text) { this.text = text; } valueOf() { return Number(this.text); } toString() { return this.text; } }
+
+function fail(problem) {
+  const box = $('upload-error');
+  box.hidden = !problem;
+  if (!problem) return;
+  const faults = (problem.errors ?? []).map((e) => `${e.parameter ? `${e.parameter}: ` : ''}${e.detail}`);
+  box.lastElementChild.textContent = [faults.length ? '' : problem.detail, ...faults].join(' ').trim() + (problem.requestId ? ` Request id ${problem.requestId}.` : '');
+}
+
+function problemOf(r) {
+  try { return JSON.parse(r.responseText); } catch { return { detail: `The server answered ${r.status}.` }; }
+}
+
+async function preview() {
+  const mine = ++turn;
+  $('upload-file').textContent = `${file.name}, ${size(file.size)}. Reading…`;
+  try {
+    const r = await send('POST', `/data_feeds/preview?${query({ type: 'dataUpload' })}`);
+    if (mine !== turn) return;
+    if (r.status !== 200) {
+      if (r.status === 401) return location.reload();
+      $('upload-file').textContent = `${file.name}, ${size(file.size)}.`;
+      return fail(problemOf(r));
+    }
+    fail(null);
+    show(exactly(r.responseText).data);
+  } catch (e) {
+    if (mine === turn) fail({ detail: e.message });
+  }
+}
+
+function size(n) {
+  for (const unit of ['B', 'kB', 'MB', 'GB']) { if (n < 1000 || unit === 'GB') return `${unit === 'B' ? n : n.toFixed(1)}\u202f${unit}`; n /= 1000; }
+}
+
+function element(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [k, v] of Object.entries(attributes)) if (v !== undefined && v !== false) e.setAttribute(k, v === true ? '' : v);
+  e.append(...children);
+  return e;
+}
+
+function show(data) {
+  const first = $('wizard').hidden;
+  form.hidden = true;
+  $('wizard').hidden = $('upload-actions').hidden = false;
+  if (!feed) $('upload-title').textContent = 'Check the columns';
+  if (first && $('feed-name')) $('feed-name').value = file.name.replace(/\.[a-z0-9]+$/i, '').replaceAll('_', ' ');
+  const notes = data.warnings.length;
+  $('upload-sum').textContent = `${Number(data.rowCount)} rows, ${data.columns.length} columns${notes ? `, ${notes} note${notes === 1 ? '' : 's'}` : ''}`;
+  $('upload-file').textContent = `${file.name}, ${size(file.size)}. All of it was read; nothing is kept until you make the feed.`;
+  $('preview-hint').textContent = `First ${data.rows.length} of ${Number(data.rowCount)} rows, as the feed will have them. Types follow from every row, not from these.`;
+  showRows(data);
+  showNotes(data.warnings);
+  showReading(data.source.reading ?? {}, data.source);
+  if (first) $('make').focus();
+}
+
+function showRows({ columns, rows }) {
+  const head = element('tr', {}, element('th', { class: 'nr' }, element('span', { class: 'unseen' }, 'Row')));
+  for (const c of columns) {
+    const pick = element('select', { 'aria-label': `Type of ${c.name}` }, ...types.map((t) => element('option', { selected: t === c.type }, t)));
+    pick.onchange = () => { retyped[c.sourceName] = pick.value; preview(); };
+    head.append(element('th', {}, c.name, element('br'), pick, element('small', {}, c.format ?? '\u00a0')));
+  }
+  const body = element('tbody');
+  rows.forEach((row, i) => {
+    const tr = element('tr', {}, element('th', { class: 'nr', scope: 'row' }, String(i + 1)));
+    for (const c of columns) {
+      const value = row[c.name];
+      const numeric = value instanceof Number_ || typeof value === 'number';
+      const text = value !== null && typeof value === 'object' && !numeric ? JSON.stringify(value) : String(value).slice(0, 400);
+      tr.append(element('td', { class: numeric ? 'n' : undefined }, value === null || value === undefined ? element('i', {}, 'null') : element('bdi', {}, text)));
+    }
+    body.append(tr);
+  });
+  $('preview').replaceChildren(element('table', { class: 'grid' }, element('thead', {}, head), body));
+}
+
+function showNotes(warnings) {
+  $('notes').hidden = !warnings.length;
+  $('notes-list').replaceChildren(...warnings.map((w) => {
+    const title = element('h3', {});
+    if (w.column) title.append(element('code', {}, w.column));
+    title.append(element('span', {}, w.code.replaceAll('-', ' ')), element('span', { class: 'hint mono' }, w.code));
+    const box = element('div', { class: 'notice' }, title, element('p', {}, w.detail));
+    if (w.examples.length) {
+      const rows = w.examples.slice(0, 3).map((e) => element('tr', {}, element('td', {}, e.row ? String(e.row) : `line ${e.line ?? ''}`), element('td', {}, element('bdi', {}, String(e.value).slice(0, 200)))));
+      box.append(element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'Row'), element('th', {}, 'In the file'))), element('tbody', {}, ...rows)));
+    }
+    if (w.code === 'ambiguous-date') {
+      const ask = element('p', {});
+      for (const [value, words] of [['dmy', 'Day first'], ['mdy', 'Month first']]) {
+        const b = element('button', { class: 'button small', type: 'button' }, words);
+        b.onclick = () => { options.dates = value; preview(); };
+        ask.append(b, ' ');
+      }
+      box.append(ask);
+    }
+    return box;
+  }));
+}
+
+const known = {
+  delimiter: ['Delimiter', [',', ';', 'tab', '|']], quote: ['Quote', ['"', "'", 'none']], header: ['Header row', null],
+  encoding: ['Encoding', null], decimal: ['Decimal mark', ['.', ',']], dates: ['Order of dates', ['ymd', 'dmy', 'mdy']],
+  nulls: ['Null tokens', null], timezone: ['Time zone of times without one', null], path: ['Where the records are', null],
+};
+
+function showReading(reading, source) {
+  const fields = [];
+  if (reading.sheets) {
+    const pick = element('select', { id: 'r-sheet' }, ...reading.sheets.map((s) => element('option', { value: Number(s.index), selected: Number(s.index) === Number(options.sheet ?? source.sheet ?? 1) }, `${Number(s.index)}. ${s.name}${s.hidden ? ' (hidden)' : ''}`)));
+    pick.onchange = () => { options.sheet = pick.value; preview(); };
+    fields.push(element('div', { class: 'field' }, element('label', { for: 'r-sheet' }, 'Sheet'), pick));
+  }
+  for (const [name, [words, choices]] of Object.entries(known)) {
+    const found = reading[name];
+    if (!found && name !== 'timezone') continue;
+    const value = options[name] ?? String(found?.value ?? '');
+    const label = element('label', { for: `r-${name}` }, words, ' ', element('small', {}, found?.by ?? 'assumed'));
+    let control;
+    if (choices) {
+      const all = choices.includes(value) || value === '' ? choices : [value, ...choices];
+      control = element('select', { id: `r-${name}` }, ...all.map((c) => element('option', { selected: c === value }, c)));
+    } else {
+      control = element('input', { type: 'text', id: `r-${name}`, value: name === 'nulls' && found?.by !== 'set' ? '' : value, placeholder: name === 'nulls' ? 'the usual ones; or such as n/a,-' : name === 'timezone' ? 'UTC' : '' });
+    }
+    control.onchange = () => { options[name] = control.value; preview(); };
+    fields.push(element('div', { class: 'field' }, label, control));
+  }
+  const text = element('input', { type: 'checkbox', id: 'r-types', checked: options.types === 'text' });
+  text.onchange = () => { options.types = text.checked ? 'text' : ''; preview(); };
+  fields.push(element('label', { class: 'check' }, text, 'Everything text, as it stands'));
+  const had = document.activeElement?.id;
+  $('reading').replaceChildren(...fields);
+  if (had?.startsWith('r-')) $(had)?.focus();
+}
+
+function take(chosen) {
+  if (!chosen) return;
+  file = chosen;
+  options = {};
+  retyped = {};
+  preview();
+}
+
+form.addEventListener('dragover', (e) => { e.preventDefault(); form.classList.add('over'); });
+form.addEventListener('dragleave', () => form.classList.remove('over'));
+form.addEventListener('drop', (e) => { e.preventDefault(); form.classList.remove('over'); take(e.dataTransfer.files[0]); });
+form.addEventListener('submit', (e) => e.preventDefault());
+$('file').addEventListener('change', () => take($('file').files[0]));
+$('reading').addEventListener('submit', (e) => e.preventDefault());
+$('as-found').addEventListener('click', () => { options = {}; retyped = {}; preview(); });
+$('other').addEventListener('click', () => location.reload());
+$('make').addEventListener('click', async () => {
+  const button = $('make');
+  const was = button.textContent;
+  button.disabled = true;
+  button.textContent = feed ? 'Uploading' : 'Making';
+  const more = {};
+  if ($('mode').value) more.mode = $('mode').value;
+  const keys = $('key').value.split(',').map((k) => k.trim()).filter(Boolean);
+  if (keys.length) more.key = keys.map((k) => `"${k.replaceAll('"', '""')}"`).join(',');
+  if (!feed && $('feed-name').value.trim()) more.name = $('feed-name').value.trim();
+  try {
+    const r = feed ? await send('PUT', `/data_feeds/${feed}/data?${query(more)}`) : await send('POST', `/data_feeds?${query({ type: 'dataUpload', ...more })}`);
+    if (r.status < 300) {
+      toast('Done');
+      location.href = `/ui/feeds/${JSON.parse(r.responseText).data.id}?did=${feed ? 'uploaded' : 'made'}`;
+      return;
+    }
+    fail(problemOf(r));
+  } catch (e) {
+    fail({ detail: e.message });
+  }
+  button.disabled = false;
+  button.textContent = was;
+  $('upload-error').scrollIntoView({ block: 'nearest' });
+});
