@@ -67,6 +67,8 @@ type Feed struct {
 	Mode FeedMode
 	// Key names the columns that rows are merged by.
 	Key []string
+	// Keep says which versions stay.
+	Keep Keep
 	// Spec is the JSON text of how the data is fetched and read, without
 	// secrets: for an upload its parameters.
 	Spec []byte
@@ -105,41 +107,6 @@ type NewFeed struct {
 	Refresh *Refresh
 }
 
-// FeedVersion is the data of a feed as it was from one moment on. It never
-// changes.
-//
-// Its files are on disk before the version is written, and go only after it is
-// gone: so what a crash leaves behind is at worst a file that no version names.
-type FeedVersion struct {
-	Feed ID
-	// Number counts from 1, without gaps.
-	Number      int64
-	Columns     []Column
-	Rows        int64
-	Bytes       int64
-	ContentHash string
-	Warnings    []Warning
-	// Found is how the data that came is written.
-	Found Findings
-	// File is the name of the blob with the rows. It is made anew for every
-	// try, never of the number: of two that try the same number one loses,
-	// and its file must not be the winner's.
-	File string
-	// Original is the name of the blob with the upload as it came, empty
-	// where there is none. Several versions can be made of one original.
-	Original  string
-	CreatedAt time.Time
-}
-
-// How long versions are kept: the newest KeepVersions of a feed, and all that
-// were made in the last KeepVersionsFor. Those of a deleted feed stay for
-// KeepDeletedFor, so that whoever reads them can finish.
-const (
-	KeepVersions    = 10
-	KeepVersionsFor = 7 * 24 * time.Hour
-	KeepDeletedFor  = time.Hour
-)
-
 // FeedError says why a refresh failed, in the words of a problem.
 type FeedError struct {
 	Type   string    `json:"type"`
@@ -153,10 +120,15 @@ type FeedError struct {
 
 // Switch makes v, which r brought, the current version.
 func (f *Feed) Switch(v FeedVersion, r Refresh) {
+	f.adopt(v)
+	f.Record(r)
+}
+
+// adopt makes v the current version.
+func (f *Feed) adopt(v FeedVersion) {
 	f.Version, f.RowCount, f.ByteSize = v.Number, v.Rows, v.Bytes
 	f.Columns = f.label(v.Columns)
 	f.ContentHash, f.Warnings, f.Found, f.UpdatedAt = v.ContentHash, v.Warnings, v.Found, v.CreatedAt
-	f.Record(r)
 }
 
 // label is columns of a new version with what somebody may have said of them while

@@ -40,11 +40,15 @@ type FetchedFeed struct {
 	// SourceOf is a feed on whose source this one is made, empty for a source
 	// of its own.
 	SourceOf ID
+	// Keep says which versions of the feed stay.
+	Keep Keep
 }
 
 // FeedPatch is what is to be different about a feed. What is nil stays.
 type FeedPatch struct {
 	Name, Description *string
+	// Keep says which versions stay.
+	Keep *Keep
 	// Spec is a JSON object with the members of the body of a feed that
 	// fetches its data which are to be replaced.
 	Spec []byte

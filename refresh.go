@@ -39,6 +39,8 @@ type Refresh struct {
 	Rejects string
 	// Version is the one that the refresh made, 0 where it made none.
 	Version int64
+	// Changes are what is different in that version from the one before.
+	Changes VersionChanges
 	// Unchanged says that the refresh succeeded and found what was there before.
 	Unchanged bool
 	Warnings  []Warning

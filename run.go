@@ -30,6 +30,8 @@ type FeedOutcome struct {
 	// Version is what the run made, nil where it failed or found nothing new.
 	// It is the next one after that which the feed had when the run began.
 	Version *FeedVersion
+	// Files are those that the run wrote for the version.
+	Files []string
 	// Reshaped says that the columns are not those of the version before.
 	Reshaped bool
 	// Position is how far the feed has come with this run, nil to leave what
@@ -208,7 +210,8 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 	if v.Feed != f.ID || v.Number != f.Version+1 {
 		return nil, fmt.Errorf("version %d of a feed that has %d: %w", v.Number, f.Version, ErrConflict)
 	}
-	r.Version = v.Number
+	r.Version, r.Changes = v.Number, v.Changes
+	v.Refresh, v.Position = r.ID, f.Position
 	c.Versions = append(c.Versions, v)
 	c.record(f, r)
 	f.Switch(v, r)

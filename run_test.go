@@ -161,7 +161,9 @@ func TestFinish(t *testing.T) {
 			}
 			var versions []FeedVersion
 			if o.Version != nil {
-				want.Version, versions = 4, []FeedVersion{*next}
+				made := *next
+				made.Refresh, made.Position = id, o.Position
+				want.Version, versions = 4, []FeedVersion{made}
 			}
 			wantEqual(t, "the refresh", r, want)
 			wantEqual(t, "what is written", []any{c.Refreshes, c.Versions, c.Traces}, []any{

@@ -27,6 +27,8 @@ type DataFeed struct {
 	ContentHash string            `json:"contentHash"`
 	Mode        feedmill.FeedMode `json:"mode"`
 	Key         []string          `json:"key"`
+	// Keep says which versions stay.
+	Keep Keep `json:"keep"`
 	// Schedule says when the data is fetched, nil for a feed that does not by
 	// itself, and NextRefreshAt when the next time is.
 	Schedule      *Schedule          `json:"schedule"`
@@ -56,6 +58,8 @@ type Schedule struct {
 type DataFeedChange struct {
 	Name        Field[string] `json:"name,omitzero"`
 	Description Field[string] `json:"description,omitzero"`
+	// Keep is null for the usual rule.
+	Keep Field[Keep] `json:"keep,omitzero"`
 	// The rest is of feeds that fetch their data. Each takes the place of what
 	// was there, whole; the API's document says what stands in them.
 	Request     Field[json.RawMessage] `json:"request,omitzero"`

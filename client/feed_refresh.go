@@ -30,6 +30,9 @@ type Refresh struct {
 	PartsDone int64 `json:"partsDone"`
 	// Version is the one that it made, 0 where it made none.
 	Version int64 `json:"version"`
+	// Rows is what is different in it from the version before, nil where the rows
+	// have no key.
+	Rows *RowChanges `json:"rows"`
 	// Outcome is "changed" or "unchanged" for one that succeeded.
 	Outcome  string             `json:"outcome"`
 	Warnings []feedmill.Warning `json:"warnings"`

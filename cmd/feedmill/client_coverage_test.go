@@ -328,9 +328,13 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			query := client.DataQuery{Fields: []client.QueryField{{Field: "total", Aggregate: "sum"}}}
 			return allOf(c.QueryData(ctx, feed.ID, query, client.RowQuery{}))
 		},
-		"Refreshes": func(ctx context.Context) error { return firstOf(c.Refreshes(ctx, feed.ID)) },
-		"Refresh":   func(ctx context.Context) error { return second(c.Refresh(ctx, feed.ID, feed.LastRefresh.ID)) },
-		"Rejects":   func(ctx context.Context) error { return allOf(c.Rejects(ctx, feed.ID, feed.LastRefresh.ID)) },
+		"FeedVersions":   func(ctx context.Context) error { return firstOf(c.FeedVersions(ctx, feed.ID)) },
+		"FeedVersion":    func(ctx context.Context) error { return second(c.FeedVersion(ctx, feed.ID, 1)) },
+		"PinVersion":     func(ctx context.Context) error { return second(c.PinVersion(ctx, feed.ID, 1, true)) },
+		"RestoreVersion": func(ctx context.Context) error { return second(c.RestoreVersion(ctx, feed.ID, 1)) },
+		"Refreshes":      func(ctx context.Context) error { return firstOf(c.Refreshes(ctx, feed.ID)) },
+		"Refresh":        func(ctx context.Context) error { return second(c.Refresh(ctx, feed.ID, feed.LastRefresh.ID)) },
+		"Rejects":        func(ctx context.Context) error { return allOf(c.Rejects(ctx, feed.ID, feed.LastRefresh.ID)) },
 		"CreateRestFeed": func(ctx context.Context) error {
 			return second(c.CreateRestFeed(ctx, client.RestFeed{Spec: json.RawMessage(`{"name":"Others"}`), SourceOf: fetched.ID}))
 		},

@@ -16,7 +16,7 @@ func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
 	parent.AddCommand(
 		newFeedsUpload(), newFeedsCreate(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
-		newFeedsColumns(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
+		newFeedsColumns(), newFeedsVersions(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent
 }
@@ -143,6 +143,9 @@ func newFeedsUpdate() *cobra.Command {
 	file := specFlag(cmd)
 	name := cmd.Flags().String("name", "", "what the feed is called")
 	description := cmd.Flags().String("description", "", "what is to be said of it")
+	var keep client.Keep
+	cmd.Flags().IntVar(&keep.Versions, "keep-versions", 0, "how many of the newest versions stay")
+	cmd.Flags().IntVar(&keep.Days, "keep-days", 0, "for how many days versions stay")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		var change client.DataFeedChange
 		if cmd.Flags().Changed("name") {
@@ -151,9 +154,12 @@ func newFeedsUpdate() *cobra.Command {
 		if cmd.Flags().Changed("description") {
 			change.Description = client.To(*description)
 		}
-		named := !change.Name.IsZero() || !change.Description.IsZero()
+		if cmd.Flags().Changed("keep-versions") || cmd.Flags().Changed("keep-days") {
+			change.Keep = client.To(keep)
+		}
+		named := !change.Name.IsZero() || !change.Description.IsZero() || !change.Keep.IsZero()
 		if !named && *file == "" {
-			return usagef("say what is to be different with --file, --name or --description")
+			return usagef("say what is to be different with --file, --name, --description, --keep-versions or --keep-days")
 		}
 		var f client.DataFeed
 		if *file != "" {

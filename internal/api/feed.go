@@ -26,6 +26,7 @@ type feedView struct {
 	ContentHash   string             `json:"contentHash"`
 	Mode          feedmill.FeedMode  `json:"mode"`
 	Key           []string           `json:"key"`
+	Keep          keepView           `json:"keep"`
 	Schedule      *scheduleView      `json:"schedule"`
 	NextRefreshAt timestamp          `json:"nextRefreshAt"`
 	LastRefresh   *refreshView       `json:"lastRefresh"`
@@ -97,7 +98,7 @@ func viewFeed(f feedmill.Feed) feedView {
 	v := feedView{
 		ID: f.ID, Name: f.Name, Description: f.Description, Type: f.Type, State: f.State,
 		Columns: viewColumns(f.Columns), RowCount: f.RowCount, ByteSize: f.ByteSize, Version: f.Version, ContentHash: f.ContentHash,
-		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), Schedule: viewSchedule(f.Schedule), NextRefreshAt: timestamp(f.NextRefreshAt),
+		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), Keep: viewKeep(f.Keep), Schedule: viewSchedule(f.Schedule), NextRefreshAt: timestamp(f.NextRefreshAt),
 		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: viewSource(f.Spec, f.Found),
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
 	}

@@ -37,6 +37,9 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	if v, ok := body.Get("description"); ok {
 		patch.Description = readDescription(v)
 	}
+	if v, ok := body.Get("keep"); ok {
+		patch.Keep = new(readKeep(v))
+	}
 	patch.Spec = pickMembers(body, fetchMembers)
 	if patch.Spec != nil {
 		if err := s.wantFetching(c, body); err != nil {
@@ -64,7 +67,7 @@ func (s *Server) wantFetching(c *call, body *strictjson.Object) error {
 	}
 	for name, f := range body.All() {
 		if slices.Contains(fetchMembers, name) {
-			f.Fault("This feed is an upload, which fetches nothing; only its name and description can be changed.")
+			f.Fault("This feed is an upload, which fetches nothing; only its name, its description and what it keeps can be changed.")
 		}
 	}
 	return nil

@@ -166,8 +166,8 @@ func (s *Server) versionOf(c *call, f feedmill.Feed, number int64) (feedmill.Fee
 		return feedmill.FeedVersion{}, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-data", Detail: "The feed has no data yet."}
 	}
 	v, err := s.Store.FeedVersion(c.ctx(), c.who.Workspace, f.ID, number)
-	if errors.Is(err, feedmill.ErrNotFound) {
-		err = &feedmill.Error{Kind: feedmill.ErrNotFound, Type: "no-version", Detail: "There is no such version of this feed, or it is not kept any more."}
+	if errors.Is(err, feedmill.ErrNotFound) || err == nil && !v.Kept(now()) {
+		err = noVersion()
 	}
 	return v, err
 }

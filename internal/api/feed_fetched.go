@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // createFetched makes a feed that fetches its data. Where the client prefers to
@@ -56,7 +57,13 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 	if v.Kind != '{' {
 		return feedmill.FetchedFeed{}, c.malformed("", "The body must be an object.")
 	}
-	return feedmill.FetchedFeed{Type: t, Body: v.Append(nil), SourceOf: sourceOf}, c.refusal()
+	n := feedmill.FetchedFeed{Type: t, SourceOf: sourceOf}
+	if keep, ok := strictjson.NewObject(&v, "", c.faults.Note).Get("keep"); ok {
+		n.Keep = readKeep(keep)
+		v.Remove("keep")
+	}
+	n.Body = v.Append(nil)
+	return n, c.refusal()
 }
 
 // sourceOf reads the feed whose source is to have another feed of a type, and

@@ -46,6 +46,9 @@ type Feeds interface {
 	Pause(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)
 	Resume(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.FeedResponse) (feedmill.Feed, error)
 
+	// Restore gives a feed a new version with the rows of an older one.
+	Restore(ctx context.Context, workspace, feed feedmill.ID, number int64, keep feedmill.FeedResponse) (feedmill.Feed, error)
+
 	// CheckQuery says what is wrong with a query of a version.
 	CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
 	// Rows begins to read a version. Whatever is wrong with the query or

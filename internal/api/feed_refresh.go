@@ -23,6 +23,7 @@ type refreshView struct {
 	Parts        *int64                `json:"parts"`
 	PartsDone    *int64                `json:"partsDone"`
 	Version      *int64                `json:"version"`
+	Rows         *changeView           `json:"rows"`
 	Outcome      *string               `json:"outcome"`
 	Warnings     []warningView         `json:"warnings"`
 	Error        *feedErrorView        `json:"error"`
@@ -32,7 +33,7 @@ func viewRefresh(r feedmill.Refresh) refreshView {
 	v := refreshView{
 		ID: r.ID, State: r.State, StartedAt: timestamp(r.StartedAt), EndedAt: timestamp(r.EndedAt),
 		Requests: r.Requests, Pages: r.Pages, BytesIn: r.BytesIn, RowsIn: r.RowsIn, RowsStored: r.RowsStored, RowsRejected: r.RowsRejected,
-		Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
+		Rows: viewChanges(r.Changes.Rows), Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
 	}
 	if !r.EndedAt.IsZero() {
 		v.Duration = new(inMilliseconds(max(r.EndedAt.Sub(r.StartedAt), time.Duration(0))))

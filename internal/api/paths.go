@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -32,6 +33,9 @@ func (p pathWords) logged(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		prefix, _, _ := strings.Cut(segment, "_")
+		if _, err := strconv.ParseUint(segment, 10, 31); err == nil {
+			continue // the number of a version
+		}
 		if !p[segment] && !(slices.Contains(idPrefixes, prefix) && feedmill.IsID(prefix, segment)) {
 			segments[i] = "***"
 		}

@@ -52,12 +52,14 @@ func (c *call) page(prefix string) (feedmill.Page, error) {
 	if text, ok := c.query["cursor"]; ok {
 		id, err := base64.RawURLEncoding.Strict().DecodeString(text)
 		if err != nil || !feedmill.IsID(prefix, string(id)) {
-			c.fault(feedmill.Fault{Parameter: "cursor", Detail: "This is no cursor of this list; take it from the Link header of the page before."})
+			c.fault(feedmill.Fault{Parameter: "cursor", Detail: noCursorOfList})
 		}
 		p.Before = feedmill.ID(id)
 	}
 	return p, c.refusal()
 }
+
+const noCursorOfList = "This is no cursor of this list; take it from the Link header of the page before."
 
 // listAnswer renders the page of a list that is asked for and, where there may be
 // more, the link to the next. fetch is asked for one record more than the page

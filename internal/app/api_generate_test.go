@@ -384,6 +384,9 @@ func (r *resources) forget(path string) {
 
 // freshID is an id like the given one that no resource has.
 func freshID(like string) string {
-	prefix, _, _ := strings.Cut(like, "_")
+	prefix, _, isID := strings.Cut(like, "_")
+	if !isID {
+		return like // the number of a version
+	}
 	return string(feedmill.NewID(prefix))
 }

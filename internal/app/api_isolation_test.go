@@ -176,9 +176,10 @@ func (n *tenant) probe(t *testing.T, template string, params map[string]string, 
 	return ""
 }
 
-// idsByPrefix is the newest of the known ids of each kind.
+// idsByPrefix is the newest of the known ids of each kind, and the number of a
+// version.
 func (n *tenant) idsByPrefix() []string {
-	newest := make(map[string]string)
+	newest := map[string]string{"": "1"}
 	for _, id := range n.known.ids {
 		prefix, _, _ := strings.Cut(id, "_")
 		newest[prefix] = id

@@ -68,15 +68,14 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 	if err := takeTurn(ctx, f.modelling, func() error { return f.remodel(ctx, l) }); err != nil {
 		return feedmill.Feed{}, f.drop(l, err)
 	}
-	l.version.CreatedAt = now()
-	l.refresh.State, l.refresh.EndedAt, l.refresh.Version = feedmill.RefreshSucceeded, l.version.CreatedAt, l.version.Number
-	feed, due, err := f.Store.SwitchVersion(ctx, before.Workspace, l.version, l.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	f.finish(l)
+	feed, due, err := f.settle(ctx, before.Workspace, l, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if err := relabel(feed); err != nil {
 			return nil, nil, err
 		}
 		events, err := f.Events.tell(*feed, feedmill.SourceNews{Kind: feedmill.NewsRefreshed}, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: []string{"columns"}})
 		return nil, events, err
-	}, f.MaxAttempts)
+	})
 	if errors.Is(err, feedmill.ErrConflict) {
 		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Detail: "The feed has got other data at the same time; look at it and try again."}
 	}
@@ -163,7 +162,7 @@ func (m *Mill) retypeStored(ctx context.Context, l *loading, v feedmill.FeedVers
 	if err != nil {
 		return err
 	}
-	fresh, columns, err := m.convert(ctx, l.version.File, lakeVersion(v), columns, options, found)
+	fresh, columns, err := m.convert(ctx, l.file, lakeVersion(v), columns, options, found)
 	if err != nil {
 		return l.blame(err)
 	}

@@ -64,15 +64,34 @@ func eventData(feed feedmill.Feed, kind string) map[string]any {
 	case newsCreated:
 		data["name"], data["type"] = feed.Name, string(feed.Type)
 	case feedmill.NewsRefreshed:
-		data["refreshId"], data["version"], data["rowCount"] = string(feed.LastRefresh.ID), feed.Version, feed.RowCount
-		data["outcome"] = "changed"
-		if feed.LastRefresh.Unchanged {
-			data["outcome"] = "unchanged"
-		}
+		refreshed(data, feed)
 	case feedmill.NewsFailed, feedmill.NewsAuthRequired:
 		data["refreshId"], data["error"], data["detail"] = string(feed.LastRefresh.ID), feed.LastRefresh.Error.Type, feed.LastRefresh.Error.Detail
 	default:
 		data["name"] = feed.Name
 	}
 	return data
+}
+
+// refreshed says what a refresh that succeeded has changed.
+func refreshed(data map[string]any, feed feedmill.Feed) {
+	r := feed.LastRefresh
+	data["refreshId"], data["version"], data["rowCount"] = string(r.ID), feed.Version, feed.RowCount
+	data["outcome"], data["changed"] = "changed", true
+	changes, before := r.Changes, feed.Version-1
+	if r.Unchanged {
+		data["outcome"], data["changed"] = "unchanged", false
+		before = feed.Version
+		changes.Columns = feedmill.CompareColumns(nil, nil)
+		if len(feed.Key) > 0 {
+			changes.Rows = new(feedmill.RowChanges)
+		}
+	}
+	data["columns"], data["rows"], data["previousVersion"] = changes.Columns, nil, nil
+	if changes.Rows != nil {
+		data["rows"] = changes.Rows
+	}
+	if before > 0 {
+		data["previousVersion"] = before
+	}
 }

@@ -97,6 +97,9 @@ func rename(feed *feedmill.Feed, patch feedmill.FeedPatch) {
 	if patch.Description != nil {
 		feed.Description = *patch.Description
 	}
+	if patch.Keep != nil {
+		feed.Keep = *patch.Keep
+	}
 	feed.UpdatedAt = now()
 }
 

@@ -37,7 +37,7 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err := f.defineSource(&c.Source, def.Source, at); err != nil {
 		return feedmill.Feed{}, err
 	}
-	feed, err := f.addFeed(&c, newFetched(def, at), respond)
+	feed, err := f.addFeed(&c, newFetched(def, n.Keep, at), respond)
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -65,7 +65,7 @@ func (f *Feeds) addFetched(ctx context.Context, workspace feedmill.ID, source So
 		if def.Name == "" {
 			def.Name = other.Name
 		}
-		feed, err = f.addFeed(c, newFetched(def, at), respond)
+		feed, err = f.addFeed(c, newFetched(def, n.Keep, at), respond)
 		return nil, err
 	})
 	if err != nil {
@@ -82,10 +82,10 @@ func (f *Feeds) defineSource(s *feedmill.Source, def feedmill.SourceDefinition, 
 	return err
 }
 
-func newFetched(def feedmill.FeedDefinition, at time.Time) feedmill.Feed {
+func newFetched(def feedmill.FeedDefinition, keep feedmill.Keep, at time.Time) feedmill.Feed {
 	return feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Name: def.Name, Description: def.Description, State: feedmill.FeedPending,
-		Mode: def.Mode, Key: def.Key, Spec: def.Spec, CreatedAt: at, UpdatedAt: at,
+		Mode: def.Mode, Key: def.Key, Keep: keep, Spec: def.Spec, CreatedAt: at, UpdatedAt: at,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // newMisfits begins to gather what does not fit the types that were set.
 func (m *Mill) newMisfits(l *loading) *misfits {
-	return &misfits{blobs: m.Blobs, name: strings.TrimSuffix(l.version.File, ".parquet") + ".rejects"}
+	return &misfits{blobs: m.Blobs, name: strings.TrimSuffix(l.file, ".parquet") + ".rejects"}
 }
 
 // fitSchema makes a schema that of the feed's next version: with the columns that the
@@ -87,9 +87,9 @@ func (m *Mill) convertFresh(ctx context.Context, l *loading, fresh lake.Version,
 	if err != nil {
 		return lake.Version{}, nil, err
 	}
-	defer m.remove(fresh.Blob)
-	l.version.File = strings.TrimSuffix(fresh.Blob, ".parquet") + "-typed.parquet"
-	return m.convert(ctx, l.version.File, &fresh, columns, options, found)
+	defer m.remove(l.file)
+	l.file = strings.TrimSuffix(l.file, ".parquet") + "-typed.parquet"
+	return m.convert(ctx, l.file, &fresh, columns, options, found)
 }
 
 // convertKept is convertFresh for the rows that a feed has.
@@ -98,7 +98,7 @@ func (m *Mill) convertKept(ctx context.Context, l *loading, old *lake.Version, c
 	if err != nil {
 		return lake.Version{}, nil, err
 	}
-	return m.convert(ctx, strings.TrimSuffix(l.version.File, ".parquet")+"-kept.parquet", old, columns, options, found)
+	return m.convert(ctx, strings.TrimSuffix(l.file, ".parquet")+"-kept.parquet", old, columns, options, found)
 }
 
 // keyColumns names the columns of a key, which may be given by what the data calls

@@ -65,7 +65,7 @@ func (m *Mill) show(ctx context.Context, l *loading, schema *model.Schema, warni
 	} else {
 		typed.Runs = firstRuns(typed.Runs)
 	}
-	v, err := lake.Write(ctx, m.Blobs, l.version.File, typed)
+	v, err := lake.Write(ctx, m.Blobs, l.file, typed)
 	if err != nil {
 		return feedmill.FeedPreview{}, l.blame(err)
 	}
@@ -98,9 +98,9 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	feed := newFetched(def, now())
-	table := &fetchedTable{loading: &loading{before: feed, version: feedmill.FeedVersion{File: string(feed.ID) + "/preview.parquet"}}}
-	defer m.remove(table.version.File)
+	feed := newFetched(def, n.Keep, now())
+	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/preview.parquet"}}
+	defer m.remove(table.file)
 	f := &fetching{mill: m, slots: m.previews, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
 	var fetched feedmill.Fetched

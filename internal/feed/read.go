@@ -18,7 +18,7 @@ func (m *Mill) CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmil
 	if err != nil {
 		return err
 	}
-	_, err = lake.Plan(lakeVersion(v), v.File, q, wire.Format(format), after)
+	_, err = lake.Plan(lakeVersion(v), "", q, wire.Format(format), after)
 	return err
 }
 

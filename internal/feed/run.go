@@ -115,7 +115,8 @@ func (f *fetching) asked() (outcomes []feedmill.FeedOutcome) {
 func runLoading(feed feedmill.Feed, run int64) *loading {
 	l := &loading{
 		before: feed, mode: feed.Mode, key: feed.Key,
-		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, File: fmt.Sprintf("%s/%s-%d.parquet", feed.ID, feed.LastRefresh.ID, run)},
+		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1},
+		file:    fmt.Sprintf("%s/%s-%d.parquet", feed.ID, feed.LastRefresh.ID, run),
 	}
 	if len(feed.Position) == 0 {
 		l.mode = feedmill.ModeReplace // everything is fetched
@@ -126,8 +127,8 @@ func runLoading(feed feedmill.Feed, run int64) *loading {
 // Drop removes the files of outcomes that were not committed.
 func (m *Mill) Drop(outcomes []feedmill.FeedOutcome) {
 	for _, o := range outcomes {
-		if o.Version != nil {
-			m.remove(o.Version.File)
+		for _, name := range o.Files {
+			m.remove(name)
 		}
 		if o.Refresh.Rejects != "" {
 			m.remove(o.Refresh.Rejects)
@@ -161,12 +162,12 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 		return err
 	}
 	o.Refresh = t.refresh
-	if has && !t.reshaped && t.version.ContentHash == t.before.ContentHash {
-		m.remove(t.version.File)
+	if t.unchanged {
+		m.dropWritten(t.loading)
 		return nil
 	}
 	t.version.CreatedAt = now()
-	o.Version, o.Reshaped = &t.version, t.reshaped
+	o.Version, o.Reshaped, o.Files = &t.version, t.reshaped, t.files()
 	return nil
 }
 

@@ -4,16 +4,19 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // keepRefreshes is how long it is known what a refresh did.
 const keepRefreshes = 90 * 24 * time.Hour
 
 // ForgetVersions removes versions that need not be kept, a few at a time: first
-// from the store, and then their files.
+// from the store, and then their files. They go a while after they cannot be read
+// any more, so that whoever began to can finish.
 func (f *Feeds) ForgetVersions(ctx context.Context, now time.Time) (more bool, err error) {
 	const step = 50
-	files, more, err := f.Store.ForgetVersions(ctx, now, step)
+	files, more, err := f.Store.ForgetVersions(ctx, now.Add(-feedmill.KeepDeletedFor), step)
 	if err != nil {
 		return false, err
 	}

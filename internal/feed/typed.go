@@ -34,7 +34,7 @@ func (m *Mill) beginTyped(ctx context.Context, l *loading, columns []feedmill.Co
 	ctx, t.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(t.written)
-		t.version, t.fault = lake.Write(ctx, m.Blobs, l.version.File, feedmill.TypedTable{Columns: t.columns, Runs: t.each})
+		t.version, t.fault = lake.Write(ctx, m.Blobs, l.file, feedmill.TypedTable{Columns: t.columns, Runs: t.each})
 	}()
 	return t
 }
@@ -105,7 +105,7 @@ func (m *Mill) completeTyped(ctx context.Context, l *loading, fresh lake.Version
 	rows := fresh.Rows
 	columns, changes, err := fitTyped(l, columns, rows)
 	if err != nil {
-		m.remove(fresh.Blob)
+		m.remove(l.file)
 		return err
 	}
 	if mustConvert(fresh.Columns, columns) {

@@ -21,7 +21,7 @@ func (m *Mill) writeTypedUpload(ctx context.Context, l *loading, data decode.Sou
 	}
 	defer table.Close()
 	columns, warnings := nameTyped(l, table.Columns())
-	fresh, err := lake.Write(ctx, m.Blobs, l.version.File, feedmill.TypedTable{Columns: columns, Runs: table.Runs(ctx)})
+	fresh, err := lake.Write(ctx, m.Blobs, l.file, feedmill.TypedTable{Columns: columns, Runs: table.Runs(ctx)})
 	if err != nil {
 		return err
 	}
@@ -42,15 +42,18 @@ func (m *Mill) showTypedUpload(ctx context.Context, l *loading, data *incoming) 
 	defer table.Close()
 	columns, warnings := nameTyped(l, table.Columns())
 	first := &firstOfAll{runs: table.Runs(ctx)}
-	v, err := lake.Write(ctx, m.Blobs, l.version.File, feedmill.TypedTable{Columns: columns, Runs: first.each})
+	v, err := lake.Write(ctx, m.Blobs, l.file, feedmill.TypedTable{Columns: columns, Runs: first.each})
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
 	if data.reading.Text {
-		if v, err = m.combine(ctx, &loading{}, v, asText(columns), nil); err != nil {
+		text := &loading{file: l.file}
+		combined, err := m.combine(ctx, text, v, asText(columns), nil)
+		defer m.dropWritten(text)
+		if err != nil {
 			return feedmill.FeedPreview{}, err
 		}
-		defer m.remove(v.Blob)
+		v = combined.Version
 	}
 	found := m.newMisfits(l)
 	defer found.close()

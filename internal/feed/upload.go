@@ -51,10 +51,10 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 	if err := f.load(ctx, l, u); err != nil {
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))
 	}
-	feed, due, err := f.Store.SwitchVersion(ctx, workspace, l.version, l.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+	change := func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		feed.Spec = uploadSpec(u)
 		news := []feedmill.SourceNews{{Kind: feedmill.NewsRefreshed}}
-		if l.reshaped {
+		if l.reshaped && !l.unchanged {
 			news = append(news, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: []string{"columns"}})
 		}
 		feed.Columns = l.labelled(feed.Columns)
@@ -64,7 +64,8 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 		}
 		response, err := respond(*feed)
 		return response, events, err
-	}, f.MaxAttempts)
+	}
+	feed, due, err := f.settle(ctx, workspace, l, change)
 	if errors.Is(err, feedmill.ErrConflict) {
 		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-upload", Detail: "Another upload to this feed was faster, and its data stays. Look at it, and send yours again if it is newer."}
 	}
@@ -72,8 +73,23 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("replace the data of a feed: %w", err))
 	}
 	f.Queue.Offer(due)
-	f.followed(workspace, feed.ID)
+	if !l.unchanged {
+		f.followed(workspace, feed.ID)
+	}
 	return feed, nil
+}
+
+// settle writes what an upload has become: a version, or that there is nothing new.
+func (f *Feeds) settle(ctx context.Context, workspace feedmill.ID, l *loading, change change) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	if !l.unchanged {
+		return f.Store.SwitchVersion(ctx, workspace, l.version, l.refresh, change, f.MaxAttempts)
+	}
+	return f.Store.RecordRefresh(ctx, workspace, l.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+		if feed.Version != l.before.Version {
+			return nil, nil, feedmill.ErrConflict // it is like a version that is not the last any more
+		}
+		return change(feed)
+	}, f.MaxAttempts)
 }
 
 // newLoading begins a try to give a feed its next version. The files are named
@@ -83,7 +99,8 @@ func newLoading(feed feedmill.Feed, u feedmill.Upload) *loading {
 	name := string(feed.ID) + "/" + string(id)
 	return &loading{
 		before: feed, mode: u.Mode, key: u.Key, columns: u.Columns, reading: u.Reading,
-		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, File: name + ".parquet", Original: name + ".original"},
+		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, Original: name + ".original", Refresh: id},
+		file:    name + ".parquet",
 		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, StartedAt: now()},
 	}
 }
@@ -116,9 +133,24 @@ func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 	if err != nil {
 		return m.drop(l, err)
 	}
-	l.version.CreatedAt = now()
-	l.refresh.State, l.refresh.EndedAt, l.refresh.Version = feedmill.RefreshSucceeded, l.version.CreatedAt, l.version.Number
+	m.finish(l)
 	return nil
+}
+
+// finish ends a refresh that succeeded. Nothing is left of one that found nothing new,
+// but for the rows that it rejected.
+func (m *Mill) finish(l *loading) {
+	l.version.CreatedAt = now()
+	l.refresh.State, l.refresh.EndedAt = feedmill.RefreshSucceeded, l.version.CreatedAt
+	if !l.unchanged {
+		l.refresh.Version, l.refresh.Changes = l.version.Number, l.version.Changes
+		return
+	}
+	l.refresh.Unchanged = true
+	m.dropWritten(l)
+	if l.version.Original != "" && !l.shared {
+		m.remove(l.version.Original)
+	}
 }
 
 // versionOf makes a version of data that was received, whichever door it comes by.

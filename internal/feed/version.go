@@ -23,6 +23,10 @@ type loading struct {
 	key     []string
 	again   feedmill.FetchedAgain
 	version feedmill.FeedVersion
+	// file is the name of the file that fresh rows are written to, and written
+	// are further files that were written for the version.
+	file    string
+	written []string
 	refresh feedmill.Refresh
 	// reshaped says that the columns are not those of the version before.
 	reshaped bool
@@ -31,6 +35,8 @@ type loading struct {
 	reading feedmill.Reading
 	// shared says that the original is another version's as well.
 	shared bool
+	// unchanged says that the version would be the one that is there.
+	unchanged bool
 }
 
 // write makes a version of cells whose types are known. If it fails, nothing is
@@ -46,7 +52,7 @@ func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warn
 	if slices.ContainsFunc(schema.Columns, func(c feedmill.Column) bool { return c.Fixed }) {
 		loading.Misfit = found.add
 	}
-	fresh, err := lake.Write(ctx, m.Blobs, l.version.File, found.watch(schema.Load(ctx, table, loading), schema.Columns))
+	fresh, err := lake.Write(ctx, m.Blobs, l.file, found.watch(schema.Load(ctx, table, loading), schema.Columns))
 	if err != nil {
 		return l.blame(err)
 	}
@@ -63,59 +69,93 @@ func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, col
 		return l.blame(err)
 	}
 	if err := found.keep(ctx, &l.refresh); err != nil {
-		m.remove(v.Blob)
+		m.dropWritten(l)
 		return err
 	}
 	warnings = append(warnings, found.warnings()...)
-	l.version.File = v.Blob
-	l.version.Columns, l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Columns, v.Rows, v.Bytes, v.ContentHash
+	l.version.Files, l.version.Columns = v.Files, v.Columns
+	l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Rows, v.Bytes, v.ContentHash
 	l.version.Warnings = warnings
 	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = rows, max(rows-l.refresh.RowsRejected, 0), warnings
-	return nil
+	return m.compareWithLast(ctx, l, v)
 }
 
 // combine puts fresh rows together with those that the feed keeps. The file of
-// the fresh ones goes, unless it is all that there is.
-func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, found *misfits) (lake.Version, error) {
+// the fresh ones goes, unless the version has it.
+func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, columns []feedmill.Column, found *misfits) (lake.Combined, error) {
 	keeps := l.adds()
 	if !keeps && len(l.key) == 0 && slices.Equal(fresh.Columns, columns) {
-		return fresh, nil
+		return lake.Combined{Version: fresh, Added: fresh.Rows}, nil
 	}
 	c := lake.Combination{New: &fresh, Columns: columns, Key: keyColumns(l.key, columns)}
 	if keeps {
 		old, err := m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
 		if err != nil {
-			m.remove(fresh.Blob)
-			return lake.Version{}, fmt.Errorf("the version before: %w", err)
+			m.dropWritten(l)
+			return lake.Combined{}, fmt.Errorf("the version before: %w", err)
 		}
 		c.Old = lakeVersion(old)
 		if mustConvert(c.Old.Columns, columns) {
 			converted, fixed, err := m.convertKept(ctx, l, c.Old, columns, found)
 			if err != nil {
-				m.remove(fresh.Blob)
-				return lake.Version{}, err
+				m.dropWritten(l)
+				return lake.Combined{}, err
 			}
-			defer m.remove(converted.Blob)
+			l.written = append(l.written, converted.Name)
 			c.Old, c.Columns = &converted, fixed
 		}
 		if l.again.Came > 0 {
 			c.Overlap = &lake.Overlap{OldFrom: max(old.Rows-l.again.Kept, 0), NewTo: l.again.Came}
 		}
 	}
-	v, err := m.Reader.Combine(ctx, strings.TrimSuffix(fresh.Blob, ".parquet")+"-combined.parquet", c)
-	if err != nil || v.Blob != fresh.Blob {
-		m.remove(fresh.Blob)
+	v, err := m.Reader.Combine(ctx, strings.TrimSuffix(l.file, ".parquet")+"-combined.parquet", c)
+	if err != nil {
+		m.dropWritten(l)
+		return lake.Combined{}, err
 	}
-	return v, err
+	made := append(l.files(), v.Written...)
+	l.written = nil
+	for _, name := range made {
+		if slices.ContainsFunc(v.Files, func(f feedmill.VersionFile) bool { return f.Name == name }) {
+			l.written = append(l.written, name)
+		} else {
+			m.remove(name)
+		}
+	}
+	return v, nil
 }
 
 func lakeVersion(v feedmill.FeedVersion) *lake.Version {
-	return &lake.Version{Blob: v.File, Columns: v.Columns, Rows: v.Rows, Bytes: v.Bytes, ContentHash: v.ContentHash}
+	return &lake.Version{
+		Name: fmt.Sprintf("%s/%d", v.Feed, v.Number), Files: v.Files, Columns: v.Columns, Rows: v.Rows, Bytes: v.Bytes, ContentHash: v.ContentHash,
+	}
+}
+
+// columnIDs are the ids of columns that have some names, all of them or none.
+func columnIDs(columns []feedmill.Column, names []string) (ids []string) {
+	for _, name := range names {
+		at := slices.IndexFunc(columns, func(c feedmill.Column) bool { return c.Name == name })
+		if at < 0 {
+			return nil
+		}
+		ids = append(ids, columns[at].ID)
+	}
+	return ids
+}
+
+// files are those that are written for a version.
+func (l *loading) files() []string { return append([]string{l.file}, l.written...) }
+
+// dropWritten removes the files that were written for a version.
+func (m *Mill) dropWritten(l *loading) {
+	for _, name := range l.files() {
+		m.remove(name)
+	}
 }
 
 // drop removes the files of a loading that failed, and returns the failure.
 func (m *Mill) drop(l *loading, cause error) error {
-	m.remove(l.version.File)
+	m.dropWritten(l)
 	if l.version.Original != "" && !l.shared {
 		m.remove(l.version.Original)
 	}

@@ -65,3 +65,27 @@ func (b bitmap) without(from int64, n int) []int {
 	}
 	return kept
 }
+
+// count is how many rows are in the set.
+func (b bitmap) count() (n int64) {
+	for _, word := range b {
+		n += int64(bits.OnesCount64(word))
+	}
+	return n
+}
+
+// between is how many rows from one on and before another are in the set.
+func (b bitmap) between(from, to int64) (n int64) {
+	for row := from; row < to && int(row>>6) < len(b); {
+		if row&63 == 0 && row+64 <= to {
+			n += int64(bits.OnesCount64(b[row>>6]))
+			row += 64
+			continue
+		}
+		if b.has(row) {
+			n++
+		}
+		row++
+	}
+	return n
+}

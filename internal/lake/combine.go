@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Combination is rows that a feed has and rows that come to them.
@@ -33,60 +31,71 @@ type Combination struct {
 	Overlap *Overlap
 }
 
-// Combine writes a version with the rows of both: first those that stay of the
-// old one, then those of the new one, each in their order. Where the new version
-// is the result as it is, it is answered and nothing is written.
+// Combine makes a version with the rows of both: first those that stay of the old
+// one, then those of the new one, each in their order. Files all of whose rows stay
+// are taken as they are; what is left of the others is written to files whose names
+// begin with name.
 //
 // Rows are read and written as a stream. What is held of them is a bit for each;
 // the keys are compared by a worker, which puts on disk what does not fit into
 // its memory.
-func (r *Reader) Combine(ctx context.Context, name string, c Combination) (Version, error) {
+func (r *Reader) Combine(ctx context.Context, name string, c Combination) (Combined, error) {
 	v, err := r.combine(ctx, name, &c)
 	if err != nil {
-		return Version{}, fmt.Errorf("combine versions: %w", err)
+		return Combined{}, fmt.Errorf("combine versions: %w", err)
 	}
 	return v, nil
 }
 
-func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Version, error) {
+// Combined is what became of a combination.
+type Combined struct {
+	Version
+	// Written are the names of files that were written for it.
+	Written []string
+	// Replaced is how many rows of the old version another one has taken the
+	// place of, and Added how many rows there are of the new one.
+	Replaced, Added int64
+}
+
+func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Combined, error) {
 	if c.Old == nil || c.Old.Rows == 0 {
 		c.Old = &Version{}
 	}
 	fresh, err := r.side(ctx, c.New, c.Columns)
 	if err != nil {
-		return Version{}, err
+		return Combined{}, err
+	}
+	if len(c.Key) == 0 && c.Overlap == nil && c.Old.reads(c.Columns) {
+		return r.assemble(ctx, name, c, &side{version: c.Old}, fresh) // no rows are looked at
 	}
 	old, err := r.side(ctx, c.Old, c.Columns)
 	if err != nil {
-		return Version{}, err
+		return Combined{}, err
 	}
 	if len(c.Key) > 0 {
 		if err := r.match(ctx, c, old, fresh); err != nil {
-			return Version{}, err
+			return Combined{}, err
 		}
 	} else if c.Overlap != nil {
 		if err := r.matchOverlap(ctx, *c.Overlap, old, fresh); err != nil {
-			return Version{}, err
+			return Combined{}, err
 		}
 	}
-	if c.Old.Rows == 0 && len(fresh.omitted) == 0 && slices.Equal(c.New.Columns, c.Columns) {
-		return *c.New, nil
-	}
-	return Write(ctx, r.blobs, name, feedmill.TypedTable{
-		Columns: c.Columns, Runs: concat(r.rows(ctx, old, c.Columns), r.rows(ctx, fresh, c.Columns)),
-	})
+	return r.assemble(ctx, name, c, old, fresh)
 }
 
-// side is one of the versions that are combined.
+// side is one of the versions that are combined, or a part of it.
 type side struct {
 	version *Version
+	// first is the number of the first row.
+	first int64
 	// from is what SQL selects its rows from, and columns what it has for each
 	// column of the result, empty where there is none.
 	from    string
 	columns []string
-	// name is what SQL calls its file, and path where that is.
-	name, path string
-	// omitted are the rows that are left out.
+	// files are what SQL calls its files, and where they are.
+	files map[string]string
+	// omitted are the rows that are left out, by their numbers in the version.
 	omitted bitmap
 }
 
@@ -96,12 +105,12 @@ func (r *Reader) side(ctx context.Context, v *Version, columns []feedmill.Column
 	if v.Rows == 0 {
 		return s, nil
 	}
-	name, path, err := r.file(ctx, v)
+	files, err := r.files(ctx, v.Files)
 	if err != nil {
 		return nil, err
 	}
-	s.name, s.path = name, path
-	s.from = scan(name, len(v.Columns))
+	s.files = files
+	s.from = v.scan("", 0)
 	for i := range columns {
 		at := slices.IndexFunc(v.Columns, func(c feedmill.Column) bool { return c.ID == columns[i].ID })
 		if at < 0 {
@@ -198,19 +207,6 @@ func replaced(old, fresh *side, keys []int) (sql string, any bool) {
 	}
 	return "SELECT o.nr FROM (SELECT " + strings.Join(olds, ", ") + ", nr FROM " + old.from + ") AS o SEMI JOIN (SELECT " +
 		strings.Join(news, ", ") + " FROM " + fresh.from + ") AS n ON " + strings.Join(equal, " AND "), true
-}
-
-// concat is the blocks of one sequence, then those of another.
-func concat(first, second iter.Seq2[[]columnar.Vector, error]) iter.Seq2[[]columnar.Vector, error] {
-	return func(yield func([]columnar.Vector, error) bool) {
-		for _, blocks := range []iter.Seq2[[]columnar.Vector, error]{first, second} {
-			for block, err := range blocks {
-				if !yield(block, err) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // tooLarge says of a failure for want of memory what it was that failed.

@@ -16,7 +16,7 @@ import (
 
 // Cursor is where a page ended: the keys of its last row.
 type Cursor struct {
-	// Version is the blob of the version that the pages are of, so that all of
+	// Version is the name of the version that the pages are of, so that all of
 	// them are of the same.
 	Version string `json:"v"`
 	// Query tells queries apart.
@@ -27,7 +27,7 @@ type Cursor struct {
 
 // NextPage is the cursor after a page of a query, whose last row had the given keys.
 func NextPage(v *Version, q *feedmill.Query, keys []*string) Cursor {
-	return Cursor{Version: v.Blob, Query: fingerprint(q), Keys: keys}
+	return Cursor{Version: v.Name, Query: fingerprint(q), Keys: keys}
 }
 
 // String is the cursor as clients carry it, which is not for them to read.
@@ -60,9 +60,15 @@ func ParseCursor(text string) (*Cursor, error) {
 	return c, nil
 }
 
+// row is the number of the last row of the page.
+func (c *Cursor) row() int64 {
+	n, _ := strconv.ParseInt(*c.Keys[len(c.Keys)-1], 10, 64) // ParseCursor has looked
+	return n
+}
+
 // fits reports whether the cursor is of a page of this query.
 func (c *Cursor) fits(v *Version, q *feedmill.Query, keys int) bool {
-	return c.Version == v.Blob && c.Query == fingerprint(q) && len(c.Keys) == keys+1
+	return c.Version == v.Name && c.Query == fingerprint(q) && len(c.Keys) == keys+1
 }
 
 // fingerprint is the same for queries that give the same rows in the same

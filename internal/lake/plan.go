@@ -11,8 +11,8 @@ import (
 	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
-// Plan turns a query over a version into a request to a worker. path is where
-// the version's file is, from the folder of the workers on: DuckDB takes a path
+// Plan turns a query over a version into a request to a worker. folder is where
+// the version's files are, from the folder of the workers on: DuckDB takes a path
 // for a pattern, and this way it does not depend on what that folder is called.
 // after is where the page before ended; nil means from the beginning.
 //
@@ -20,7 +20,7 @@ import (
 // so that pages neither overlap nor leave anything out. The bounds of row groups
 // and the numbers of rows tell the worker which parts of the file to read. All
 // faults of the query are in one [feedmill.Error].
-func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *Cursor) (wire.Request, error) {
+func Plan(v *Version, folder string, q feedmill.Query, format wire.Format, after *Cursor) (wire.Request, error) {
 	tree, faults := query.Resolve(q, v.Columns)
 	if format == wire.FormatXLSX && len(tree.Outputs) > wire.MaxSheetColumns {
 		faults.Add(feedmill.Fault{Parameter: "format"}, fmt.Sprintf("a sheet has at most %d columns; name fewer fields, or another format", wire.MaxSheetColumns))
@@ -34,14 +34,18 @@ func Plan(v *Version, path string, q feedmill.Query, format wire.Format, after *
 	if len(v.Columns) == 0 {
 		return wire.Request{Format: format, Limit: q.Limit, SQL: "SELECT 0 AS rn WHERE false"}, nil
 	}
-	return planTree(v, path, tree, q.Offset, format, after), nil
+	return planTree(v, folder, tree, q.Offset, format, after), nil
 }
 
 // planTree is [Plan] for a query that has been found to be right.
-func planTree(v *Version, path string, tree *query.Tree, offset int64, format wire.Format, after *Cursor) wire.Request {
+func planTree(v *Version, folder string, tree *query.Tree, offset int64, format wire.Format, after *Cursor) wire.Request {
 	request := wire.Request{Format: format, Limit: tree.Limit}
 	s := &statement{tree: tree, offset: offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
-	request.SQL = s.selectRows(scan(path, len(v.Columns)), after)
+	from := int64(0)
+	if after != nil && len(tree.Sort) == 0 && !tree.Grouped() {
+		from = after.row() + 1
+	}
+	request.SQL = s.selectRows(v.scan(folder, from), after)
 	request.Args = s.Args()
 	for i, o := range tree.Outputs {
 		request.Names = append(request.Names, o.Name)
@@ -57,9 +61,9 @@ const percentFormat = "percent"
 
 // PlanCount turns a query over a version into a request for how many rows it
 // would give, as the column "count".
-func PlanCount(v *Version, path string, q feedmill.Query) (wire.Request, error) {
+func PlanCount(v *Version, folder string, q feedmill.Query) (wire.Request, error) {
 	q.Sort, q.Limit, q.Offset = nil, 0, 0
-	request, err := Plan(v, path, q, wire.FormatNDJSON, nil)
+	request, err := Plan(v, folder, q, wire.FormatNDJSON, nil)
 	if err != nil {
 		return request, err
 	}
@@ -77,13 +81,6 @@ type statement struct {
 
 // columnName is what SQL calls a column, as scan has it.
 func columnName(c query.Column) string { return "c" + strconv.Itoa(c.Index) }
-
-// scan is what SQL selects the rows of a version from: the columns c0, c1 and so
-// on, and nr, the number of the row. Columns are named by their place, whatever
-// the file calls them: names that differ in their case alone are the same to SQL.
-func scan(path string, columns int) string {
-	return "read_parquet(" + quote(path) + ", file_row_number = true) AS t(" + strings.Join(append(numbered("c", columns), "nr"), ", ") + ")"
-}
 
 // selectRows selects the outputs, f0 and so on, then the keys of a row: what it is
 // sorted by, s0 and so on, and its number.

@@ -11,7 +11,7 @@ import (
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
-var orders = &Version{Blob: "v1", Columns: []feedmill.Column{
+var orders = &Version{Name: "v1", Files: []feedmill.VersionFile{{Name: "it's.parquet"}}, Columns: []feedmill.Column{
 	{Name: "status", Type: columnar.TypeText},
 	{Name: "amount", Type: columnar.TypeDecimal, Precision: 10, Scale: 2},
 	{Name: "items", Type: columnar.TypeInteger},
@@ -44,7 +44,7 @@ func TestPlan(t *testing.T) {
 	}
 	key := "41"
 	after := NextPage(orders, &q, []*string{&key})
-	got, err := Plan(orders, "a/it's.parquet", q, wire.FormatCSV, &after)
+	got, err := Plan(orders, "a/", q, wire.FormatCSV, &after)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestCursor(t *testing.T) {
 		"another query": func() error { _, err := Plan(orders, "x", other, wire.FormatCSV, back); return err },
 		"another version": func() error {
 			v := *orders
-			v.Blob = "v2"
+			v.Name = "v2"
 			_, err := Plan(&v, "x", q, wire.FormatCSV, back)
 			return err
 		},

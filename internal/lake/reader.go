@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -38,15 +37,13 @@ type Page struct {
 // where the page before ended, or nil. Nothing is written before the query has
 // been found to be right and has given its first rows.
 func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format wire.Format, after *Cursor, out io.Writer) (Page, error) {
-	name, path, err := r.file(ctx, v)
+	request, err := Plan(v, "", q, format, after)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
-	request, err := Plan(v, name, q, format, after)
-	if err != nil {
+	if request.Files, err = r.files(ctx, v.Files); err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
 	}
-	request.Files = map[string]string{name: path}
 	end, err := r.runRequest(ctx, request, out)
 	if err != nil {
 		return Page{}, fmt.Errorf("read version: %w", err)
@@ -61,15 +58,13 @@ func (r *Reader) Read(ctx context.Context, v *Version, q feedmill.Query, format 
 
 // Count counts the rows that a query would give.
 func (r *Reader) Count(ctx context.Context, v *Version, q feedmill.Query) (int64, error) {
-	name, path, err := r.file(ctx, v)
+	request, err := PlanCount(v, "", q)
 	if err != nil {
 		return 0, fmt.Errorf("count rows: %w", err)
 	}
-	request, err := PlanCount(v, name, q)
-	if err != nil {
+	if request.Files, err = r.files(ctx, v.Files); err != nil {
 		return 0, fmt.Errorf("count rows: %w", err)
 	}
-	request.Files = map[string]string{name: path}
 	var out bytes.Buffer
 	if _, err := r.runRequest(ctx, request, &out); err != nil {
 		return 0, fmt.Errorf("count rows: %w", err)
@@ -83,11 +78,17 @@ func (r *Reader) Count(ctx context.Context, v *Version, q feedmill.Query) (int64
 	return answer.Count, nil
 }
 
-// file is what a worker calls the file of a version, always the same, and where it
-// is.
-func (r *Reader) file(ctx context.Context, v *Version) (name, path string, err error) {
-	path, err = r.blobs.Path(ctx, v.Blob)
-	return strings.ReplaceAll(v.Blob, "/", "-"), path, err
+// files are what a worker calls files, and where they are.
+func (r *Reader) files(ctx context.Context, of []feedmill.VersionFile) (map[string]string, error) {
+	files := make(map[string]string, len(of))
+	for i := range of {
+		path, err := r.blobs.Path(ctx, of[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		files[lentName(of[i].Name)] = path
+	}
+	return files, nil
 }
 
 // spoolMemory is how many bytes wait in memory for a client, before they wait on disk.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 		if s.version.Rows == 0 {
 			return
 		}
-		request := wire.Request{Format: wire.FormatArrow, Files: filesOf(s)}
+		request := wire.Request{Format: wire.FormatArrow, Files: s.files}
 		var selected []string
 		for i, sql := range s.columns {
 			if sql == "" {
@@ -46,7 +47,7 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 				yield(nil, err)
 				return
 			}
-			kept := s.omitted.without(row, int(batch.NumRows()))
+			kept := s.omitted.without(s.first+row, int(batch.NumRows()))
 			row += batch.NumRows()
 			if kept != nil && len(kept) == 0 {
 				continue
@@ -90,9 +91,7 @@ func (r *Reader) number(ctx context.Context, sql string, of *side) (int64, error
 func filesOf(sides ...*side) map[string]string {
 	files := make(map[string]string)
 	for _, s := range sides {
-		if s.name != "" {
-			files[s.name] = s.path
-		}
+		maps.Copy(files, s.files)
 	}
 	return files
 }

@@ -19,13 +19,13 @@ func (r *Reader) Select(ctx context.Context, v *Version, t *query.Tree) iter.Seq
 		if len(v.Columns) == 0 {
 			return
 		}
-		name, path, err := r.file(ctx, v)
+		files, err := r.files(ctx, v.Files)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		request := planTree(v, name, t, 0, wire.FormatArrow, nil)
-		request.Files = map[string]string{name: path}
+		request := planTree(v, "", t, 0, wire.FormatArrow, nil)
+		request.Files = files
 		columns := t.Columns()
 		for batch, err := range r.batches(ctx, request) {
 			var run []columnar.Vector

@@ -2,10 +2,7 @@ package lake
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 
 	"github.com/feedmill/feedmill"
@@ -20,10 +17,12 @@ type Blobs interface {
 	Path(ctx context.Context, name string) (string, error)
 }
 
-// Version is what is known of a table that was written. It never changes.
+// Version is what is known of a table that was written. Its rows never change.
 type Version struct {
-	// Blob is the name of its file.
-	Blob    string
+	// Name is what cursors know the version by.
+	Name string
+	// Files have the rows, one behind the other.
+	Files   []feedmill.VersionFile
 	Columns []feedmill.Column
 	Rows    int64
 	Bytes   int64
@@ -32,12 +31,31 @@ type Version struct {
 	ContentHash string
 }
 
-// Write writes a version of a table. If the table ends with an error, nothing is
-// kept.
+// Write writes a table as a version of one file. If the table ends with an error,
+// nothing is kept.
 func Write(ctx context.Context, blobs Blobs, name string, table feedmill.TypedTable) (Version, error) {
-	v := Version{Blob: name, Columns: table.Columns}
+	file, err := writeFile(ctx, blobs, name, table)
+	if err != nil {
+		return Version{}, fmt.Errorf("write version: %w", err)
+	}
+	return versionOf(name, table.Columns, []feedmill.VersionFile{file}), nil
+}
+
+// versionOf is a version with some columns whose rows lie in files.
+func versionOf(name string, columns []feedmill.Column, files []feedmill.VersionFile) Version {
+	v := Version{Name: name, Columns: columns, Files: files, ContentHash: contentHash(columns, files)}
+	for _, file := range files {
+		v.Rows += file.Rows
+		v.Bytes += file.Bytes
+	}
+	return v
+}
+
+func writeFile(ctx context.Context, blobs Blobs, name string, table feedmill.TypedTable) (feedmill.VersionFile, error) {
+	file := feedmill.VersionFile{Name: name}
+	sum := newSummer(table.Columns)
 	err := blobs.Put(ctx, name, func(w io.Writer) error {
-		counted := counter{w: w, hash: sha256.New()}
+		counted := counter{w: w}
 		writer, err := parquet.NewWriter(&counted, table.Columns, parquet.Options{})
 		if err != nil {
 			return err
@@ -50,33 +68,25 @@ func Write(ctx context.Context, blobs Blobs, name string, table feedmill.TypedTa
 			if err := writer.Append(ctx, run); err != nil {
 				return err
 			}
-			if len(run) > 0 {
-				v.Rows += int64(run[0].Len)
-			}
+			sum.add(run)
 		}
 		if err := writer.Close(ctx); err != nil {
 			return err
 		}
-		v.Bytes = counted.n
-		v.ContentHash = "sha256:" + hex.EncodeToString(counted.hash.Sum(nil))
+		file.Rows, file.Bytes, file.Sum = sum.rows, counted.n, sum.String()
 		return nil
 	})
-	if err != nil {
-		return Version{}, fmt.Errorf("write version: %w", err)
-	}
-	return v, nil
+	return file, err
 }
 
-// counter counts and hashes what is written through it.
+// counter counts what is written through it.
 type counter struct {
-	w    io.Writer
-	n    int64
-	hash hash.Hash
+	w io.Writer
+	n int64
 }
 
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
-	c.hash.Write(p[:n])
 	return n, err
 }

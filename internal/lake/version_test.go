@@ -44,7 +44,7 @@ func TestVersionSaysWhatWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Blob != "a" || v.Rows != 3 || v.Bytes != int64(len(blobs["a"])) {
+	if v.Files[0].Name != "a" || v.Rows != 3 || v.Bytes != int64(len(blobs["a"])) {
 		t.Errorf("%+v of %d bytes", v, len(blobs["a"]))
 	}
 	same, err := Write(t.Context(), blobs, "b", feedmill.TypedTable{Columns: oneColumn, Runs: numbers([]int64{1}, []int64{2, 3})})

@@ -180,7 +180,7 @@ func versions(c feedmill.Claim) (r []feedmill.FeedOutcome) {
 		r = append(r, feedmill.FeedOutcome{
 			Feed: f.ID, Position: fmt.Appendf(nil, "%d", c.Source.Run), Refresh: feedmill.Refresh{RowsIn: 1, RowsStored: 1}, Trace: []feedmill.TracedRequest{{Method: "GET", URL: "https://h/"}},
 			Version: &feedmill.FeedVersion{
-				Feed: f.ID, Number: f.Version + 1, Rows: 1, ContentHash: fmt.Sprint(f.Version + 1), File: string(feedmill.NewID("x")), CreatedAt: moment(),
+				Feed: f.ID, Number: f.Version + 1, Rows: 1, ContentHash: fmt.Sprint(f.Version + 1), Files: []feedmill.VersionFile{{Name: string(feedmill.NewID("x"))}}, CreatedAt: moment(),
 			},
 		})
 	}

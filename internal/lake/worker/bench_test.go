@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,7 +115,7 @@ func BenchmarkPage(b *testing.B) {
 			c := lake.NextPage(v, &test.query, test.keys)
 			after = &c
 		}
-		request, err := lake.Plan(v, filepath.Join(string(store), v.Blob), test.query, wire.FormatNDJSON, after)
+		request, err := lake.Plan(v, string(store)+"/", test.query, wire.FormatNDJSON, after)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -99,7 +99,7 @@ func TestCombinedVersionsAreLikeOthers(outer *testing.T) {
 		}
 		if whole := want.write(t, store, name("want")); got.Rows != whole.Rows || got.ContentHash != whole.ContentHash {
 			t.Fatalf("%d rows, want %d:\n%s\nwant\n%s", got.Rows, whole.Rows,
-				read(t, r, &got, feedmill.Query{}, wire.FormatCSV), read(t, r, whole, feedmill.Query{}, wire.FormatCSV))
+				read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV), read(t, r, whole, feedmill.Query{}, wire.FormatCSV))
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestCombiningWidens(t *testing.T) {
 			t.Errorf("%s to %s: %v", test.from.Type, test.to.Type, err)
 			continue
 		}
-		csv := strings.TrimSuffix(read(t, r, &got, feedmill.Query{}, wire.FormatCSV), "\r\n")
+		csv := strings.TrimSuffix(read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV), "\r\n")
 		if rows := strings.ReplaceAll(strings.TrimPrefix(csv, "a\r\n"), "\r\n", ","); rows != test.want {
 			t.Errorf("%s to %s: %s, want %s", test.from.Type, test.to.Type, rows, test.want)
 		}
@@ -209,7 +209,7 @@ func TestMergingIntoNothing(t *testing.T) {
 	distinct, repeated := one(t, store, "distinct", text, "x", "y"), one(t, store, "repeated", text, "x", "y", "x")
 	for _, old := range []*lake.Version{nil, one(t, store, "none", text), {}} {
 		c := lake.Combination{Old: old, New: distinct, Columns: []feedmill.Column{text}, Key: []string{"a"}}
-		if got, err := r.Combine(t.Context(), "unused", c); err != nil || got.Blob != "distinct" {
+		if got, err := r.Combine(t.Context(), "unused", c); err != nil || got.Files[0].Name != "distinct" {
 			t.Errorf("%+v, %v, want the version itself", got, err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestMergingIntoNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := read(t, r, &got, feedmill.Query{}, wire.FormatCSV); rows != "a\r\ny\r\nx\r\n" {
+	if rows := read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV); rows != "a\r\ny\r\nx\r\n" {
 		t.Errorf("rows %q", rows)
 	}
 }
@@ -231,7 +231,7 @@ func TestCombiningOtherColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := read(t, r, &got, feedmill.Query{}, wire.FormatCSV); rows != "a,b\r\nx,\r\n,y\r\n" {
+	if rows := read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV); rows != "a,b\r\nx,\r\n,y\r\n" {
 		t.Errorf("rows %q", rows)
 	}
 	// A key that the old rows do not have replaces none of them.
@@ -250,7 +250,7 @@ func TestMergingByAWidenedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := read(t, r, &got, feedmill.Query{}, wire.FormatCSV); rows != "a\r\n1\r\n2\r\n02\r\n" {
+	if rows := read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV); rows != "a\r\n1\r\n2\r\n02\r\n" {
 		t.Errorf("rows %q", rows)
 	}
 }
@@ -261,13 +261,13 @@ func TestCombiningFails(t *testing.T) {
 	text := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
 	there := one(t, store, "there", text, "x")
 	gone := *there
-	gone.Blob = "gone"
-	if _, err := r.Combine(t.Context(), "both", lake.Combination{Old: &gone, New: there, Columns: []feedmill.Column{text}}); err == nil {
+	gone.Files = []feedmill.VersionFile{{Name: "gone", Rows: 1}}
+	if _, err := r.Combine(t.Context(), "both", lake.Combination{Old: &gone, New: there, Columns: []feedmill.Column{text}, Key: []string{"a"}}); err == nil {
 		t.Error("combined with a file that is not there")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Combine(ctx, "both", lake.Combination{Old: there, New: there, Columns: []feedmill.Column{text}}); !errors.Is(err, context.Canceled) {
+	if _, err := r.Combine(ctx, "both", lake.Combination{Old: there, New: there, Columns: []feedmill.Column{text}, Key: []string{"a"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if path, _ := store.Path(ctx, "both"); fileExists(path) {

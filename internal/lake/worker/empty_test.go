@@ -60,7 +60,7 @@ func TestCombiningWithAVersionWithoutColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v.ContentHash != words.ContentHash {
-			t.Errorf("rows %q", read(t, r, &v, feedmill.Query{}, wire.FormatCSV))
+			t.Errorf("rows %q", read(t, r, &v.Version, feedmill.Query{}, wire.FormatCSV))
 		}
 	}
 }

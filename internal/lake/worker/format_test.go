@@ -225,15 +225,15 @@ func TestParquetOfParquet(t *testing.T) {
 		n++
 		v := in.write(t, store, fmt.Sprintf("t%d.parquet", n))
 		again := *v
-		again.Blob = fmt.Sprintf("again%d.parquet", n)
+		again.Files = []feedmill.VersionFile{{Name: fmt.Sprintf("again%d.parquet", n), Rows: v.Rows}}
 		copied := read(t, r, v, feedmill.Query{}, wire.FormatParquet)
-		if err := os.WriteFile(filepath.Join(string(store), again.Blob), []byte(copied), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(string(store), again.Files[0].Name), []byte(copied), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := read(t, r, &again, feedmill.Query{}, wire.FormatNDJSON), read(t, r, v, feedmill.Query{}, wire.FormatNDJSON); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
-		if original, err := os.ReadFile(filepath.Join(string(store), v.Blob)); err != nil || copied != string(original) {
+		if original, err := os.ReadFile(filepath.Join(string(store), v.Files[0].Name)); err != nil || copied != string(original) {
 			t.Fatalf("the same rows have other bytes, %v", err)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 func (db *DB) ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit, `DELETE FROM feed_versions WHERE (workspace_id, feed_id, number) IN (
 		SELECT workspace_id, feed_id, number FROM feed_versions WHERE stale_at <= $1 ORDER BY stale_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-		RETURNING file, original`, now)
+		RETURNING files, original`, now)
 }
 
 // ForgetRefreshes removes refreshes that began before the time given, but for
@@ -26,18 +26,24 @@ func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) 
 		SELECT workspace_id, feed_id, id FROM refreshes r WHERE superseded AND id < $1
 			AND (state NOT IN ('pending', 'running') OR NOT EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = r.workspace_id AND f.id = r.feed_id))
 			ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-		RETURNING rejects, ''`, feedmill.FirstID(feedmill.PrefixRefresh, before))
+		RETURNING '[]', rejects`, feedmill.FirstID(feedmill.PrefixRefresh, before))
 }
 
-// forgetRows runs remove, which returns the two files of each row, with the
+// forgotten is the files of a version or a refresh that was removed.
+type forgotten struct {
+	files []feedmill.VersionFile
+	other string
+}
+
+// forgetRows runs remove, which returns the files of each row, a list and one more, with the
 // arguments bound and limit, and returns those files that no row has any more.
 // Where two replicas each remove one of two rows with the same file, neither
 // returns it.
 func (db *DB) forgetRows(ctx context.Context, limit int, remove string, bound any) (files []string, more bool, err error) {
 	err = db.write(ctx, func(tx tx) error {
 		rows, err := tx.Query(ctx, remove, bound, limit)
-		removed, err := all(rows, translate(err), func(row record.Row) (files [2]string, err error) {
-			return files, row.Scan(&files[0], &files[1])
+		removed, err := all(rows, translate(err), func(row record.Row) (f forgotten, err error) {
+			return f, row.Scan(record.Files{Of: &f.files}, &f.other)
 		})
 		if err != nil || len(removed) == 0 {
 			return err
@@ -45,7 +51,10 @@ func (db *DB) forgetRows(ctx context.Context, limit int, remove string, bound an
 		more = len(removed) == limit
 		var named []string
 		for _, f := range removed {
-			named = append(named, f[:]...)
+			named = append(named, f.other)
+			for _, file := range f.files {
+				named = append(named, file.Name)
+			}
 		}
 		slices.Sort(named)
 		unused, err := tx.Query(ctx, unusedFiles, slices.Compact(named))
@@ -60,7 +69,7 @@ func (db *DB) forgetRows(ctx context.Context, limit int, remove string, bound an
 
 // unusedFiles are the names that no version and no refresh has.
 const unusedFiles = `SELECT n.name FROM unnest($1::text[]) WITH ORDINALITY AS n (name, number) WHERE n.name <> ''
-	AND NOT EXISTS (SELECT 1 FROM feed_versions WHERE file = n.name)
+	AND NOT EXISTS (SELECT 1 FROM version_files WHERE file = n.name)
 	AND NOT EXISTS (SELECT 1 FROM feed_versions WHERE original = n.name)
 	AND NOT EXISTS (SELECT 1 FROM refreshes WHERE rejects = n.name) ORDER BY n.number`
 

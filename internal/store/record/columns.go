@@ -25,9 +25,9 @@ type column struct {
 
 // Value makes the text.
 func (t columns) Value() (driver.Value, error) {
-	kept := make([]column, len(*t.of))
-	for i, c := range *t.of {
-		kept[i] = column{c, c.Hidden, c.Precision, c.Scale, c.Position, c.Fixed, c.Retype, c.OnMisfit}
+	kept := keptColumns(*t.of)
+	if kept == nil {
+		kept = []column{}
 	}
 	return JSON(&kept).Value()
 }
@@ -38,12 +38,28 @@ func (t columns) Scan(from any) error {
 	if err := JSON(&kept).Scan(from); err != nil {
 		return err
 	}
-	*t.of = make([]feedmill.Column, len(kept))
-	for i, c := range kept {
-		of := &(*t.of)[i]
-		*of = c.Column
-		of.Hidden, of.Precision, of.Scale, of.Position = c.Hidden, c.Precision, c.Scale, c.Position
-		of.Fixed, of.Retype, of.OnMisfit = c.Fixed, c.Retype, c.OnMisfit
+	*t.of = readColumns(kept)
+	if *t.of == nil {
+		*t.of = []feedmill.Column{}
 	}
 	return nil
+}
+
+// keptColumns are columns as their text has them, and readColumns the reverse; nil
+// stays nil.
+func keptColumns(of []feedmill.Column) (kept []column) {
+	for _, c := range of {
+		kept = append(kept, column{c, c.Hidden, c.Precision, c.Scale, c.Position, c.Fixed, c.Retype, c.OnMisfit})
+	}
+	return kept
+}
+
+func readColumns(kept []column) (of []feedmill.Column) {
+	for _, c := range kept {
+		one := c.Column
+		one.Hidden, one.Precision, one.Scale, one.Position = c.Hidden, c.Precision, c.Scale, c.Position
+		one.Fixed, one.Retype, one.OnMisfit = c.Fixed, c.Retype, c.OnMisfit
+		of = append(of, one)
+	}
+	return of
 }

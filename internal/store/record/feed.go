@@ -65,7 +65,7 @@ func (s Store) insertNewFeed(n feedmill.NewFeed) (all []Statement) {
 	}
 	all = append(all, s.insertFeed(n.Feed))
 	if n.Version != nil {
-		all = append(all, s.insertVersion(n.Feed.Workspace, *n.Version)...)
+		all = append(all, s.insertVersion(&n.Feed, *n.Version)...)
 	}
 	if n.Refresh != nil {
 		all = append(all, s.putRefresh(n.Feed.Workspace, *n.Refresh, false))

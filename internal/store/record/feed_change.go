@@ -20,7 +20,7 @@ func (s Store) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedm
 		if f.Version != v.Number-1 {
 			return nil, feedmill.ErrConflict
 		}
-		first := append(s.insertVersion(workspace, v), s.replaceRefresh(*f, r)...)
+		first := append(s.insertVersion(f, v), s.replaceRefresh(*f, r)...)
 		f.Switch(v, r)
 		return first, nil
 	}, change, maxAttempts)
@@ -58,7 +58,7 @@ func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first 
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return nil, err
 		}
-		write = append(write, s.updateFeed(f))
+		write = append(append(write, s.updateFeed(f)), s.keepOthers(&was, &f)...)
 		return events, tx.Send(ctx, append(write, Audited(ctx, s.d, workspace, id)...)...)
 	})
 	if err != nil {

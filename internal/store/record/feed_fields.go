@@ -6,7 +6,7 @@ import "github.com/feedmill/feedmill"
 const (
 	FeedColumns  = `workspace_id, id, source_id, type, created_at, ` + FeedChanging
 	FeedChanging = `name, description, state, version, columns, row_count, byte_size, content_hash, warnings, mode, key,
-		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at`
+		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at, keep`
 )
 
 // Feed lists the fields of a feed but for its last refresh.
@@ -22,7 +22,7 @@ func ChangingFeed(f *feedmill.Feed, k Kinds) []any {
 		&f.RowCount, &f.ByteSize, &f.ContentHash, JSON(&f.Warnings), &f.Mode, JSON(&f.Key),
 		&f.Spec, JSON(&f.Found),
 		schedule{&f.Schedule},
-		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt),
+		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt), JSON(&f.Keep),
 	}
 }
 
@@ -52,18 +52,24 @@ func KeepFeed(f *feedmill.Feed, was feedmill.Feed) {
 }
 
 // VersionColumns are the columns of Version.
-const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, found, file, original, created_at`
+const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, found, files, original, created_at,
+	position, refresh_id, changes, keyed, pinned, stale_at`
 
 // Version lists the fields of a version.
 func Version(v *feedmill.FeedVersion, k Kinds) []any {
 	return []any{
-		&v.Feed, &v.Number, columns{&v.Columns}, &v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), JSON(&v.Found), &v.File, &v.Original, k.Time(&v.CreatedAt),
+		&v.Feed, &v.Number,
+		columns{&v.Columns},
+		&v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), JSON(&v.Found),
+		Files{&v.Files},
+		&v.Original, k.Time(&v.CreatedAt),
+		&v.Position, &v.Refresh, JSON(&v.Changes), JSON(&v.Keyed), &v.Pinned, k.Time(&v.StaleAt),
 	}
 }
 
 // RefreshColumns are the columns of Refresh.
 const RefreshColumns = `feed_id, id, state, started_at, ended_at, requests, pages, bytes_in, rows_in, rows_stored,
-	rows_rejected, rejects, version, unchanged, warnings, error, parts, parts_done`
+	rows_rejected, rejects, version, unchanged, warnings, error, parts, parts_done, changes`
 
 // Refresh lists the fields of a refresh, all of which may be NULL: a feed is
 // read with its last one, and may have none.
@@ -72,6 +78,6 @@ func Refresh(r *feedmill.Refresh, k Kinds) []any {
 		nullable(&r.Feed), nullable(&r.ID), nullable(&r.State), k.Time(&r.StartedAt), k.Time(&r.EndedAt), nullable(&r.Requests), nullable(&r.Pages),
 		nullable(&r.BytesIn), nullable(&r.RowsIn), nullable(&r.RowsStored), nullable(&r.RowsRejected), nullable(&r.Rejects),
 		nullable(&r.Version), nullable(&r.Unchanged), JSON(&r.Warnings), JSON(&r.Error),
-		nullable(&r.Parts), nullable(&r.PartsDone),
+		nullable(&r.Parts), nullable(&r.PartsDone), JSON(&r.Changes),
 	}
 }

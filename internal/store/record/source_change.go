@@ -30,7 +30,7 @@ func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chan
 		if err := tx.KeepResponse(ctx, c.IdempotentResponse); err != nil {
 			return nil, err
 		}
-		return c.Events, tx.Send(ctx, append(s.writeSource(c, write), Audited(ctx, s.d, workspace, write.made())...)...)
+		return c.Events, tx.Send(ctx, append(s.writeSource(before, c, write), Audited(ctx, s.d, workspace, write.made())...)...)
 	})
 	if errors.Is(err, errRefused) {
 		return nil, refusal
@@ -51,17 +51,17 @@ func (s Store) sourceChange(ctx context.Context, tx Tx, workspace, id feedmill.I
 	return c, err
 }
 
-func (s Store) writeSource(c feedmill.SourceChange, w SourceWrite) []Statement {
+func (s Store) writeSource(before NotedSource, c feedmill.SourceChange, w SourceWrite) []Statement {
 	workspace := c.Source.Workspace
 	all := []Statement{update("sources", SourceChanging, ChangingSource(&c.Source, s.d), workspace, c.Source.ID)}
-	for _, f := range w.There {
-		all = append(all, s.updateFeed(f))
+	for i, f := range w.There {
+		all = append(append(all, s.updateFeed(f)), s.keepOthers(&before.feeds[i].feed, &f)...)
 	}
 	for _, f := range w.Added {
 		all = append(all, s.insertFeed(f))
 	}
 	for _, v := range c.Versions {
-		all = append(all, s.insertVersion(workspace, v)...)
+		all = append(all, s.insertVersion(c.Feed(v.Feed), v)...)
 	}
 	for _, r := range w.Replaced {
 		all = append(all, Statement{supersede, []any{workspace, r.Feed, r.ID}})

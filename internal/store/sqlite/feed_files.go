@@ -13,7 +13,7 @@ import (
 // the files that nothing has any more.
 func (db *DB) ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit,
-		`SELECT rowid, file, original FROM feed_versions INDEXED BY feed_versions_stale WHERE stale_at IS NOT NULL AND stale_at <= ? ORDER BY stale_at LIMIT ?`,
+		`SELECT rowid, files, original FROM feed_versions INDEXED BY feed_versions_stale WHERE stale_at IS NOT NULL AND stale_at <= ? ORDER BY stale_at LIMIT ?`,
 		toMillis(now), `DELETE FROM feed_versions WHERE rowid = ?`)
 }
 
@@ -22,7 +22,7 @@ func (db *DB) ForgetVersions(ctx context.Context, now time.Time, limit int) (fil
 // that nothing has any more.
 func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error) {
 	return db.forgetRows(ctx, limit,
-		`SELECT rowid, rejects, '' FROM refreshes r INDEXED BY refreshes_superseded WHERE superseded = 1 AND id < ?
+		`SELECT rowid, '[]', rejects FROM refreshes r INDEXED BY refreshes_superseded WHERE superseded = 1 AND id < ?
 			AND (state NOT IN ('pending', 'running') OR NOT EXISTS (SELECT 1 FROM feeds f WHERE f.workspace_id = r.workspace_id AND f.id = r.feed_id))
 			ORDER BY id LIMIT ?`,
 		feedmill.FirstID(feedmill.PrefixRefresh, before), `DELETE FROM refreshes WHERE rowid = ?`)
@@ -31,7 +31,8 @@ func (db *DB) ForgetRefreshes(ctx context.Context, before time.Time, limit int) 
 // forgotten is a version or a refresh to remove, with the files that it has.
 type forgotten struct {
 	row   int64
-	files [2]string
+	files []feedmill.VersionFile
+	other string
 }
 
 // forgetRows removes the rows that find finds with the arguments bound and limit,
@@ -45,7 +46,7 @@ func (db *DB) forgetRows(ctx context.Context, limit int, find string, bound any,
 	err = db.write(ctx, func(tx *tx) error {
 		rows, err := tx.rows(find, bound, limit)
 		old, err := all(rows, err, func(row record.Row) (f forgotten, err error) {
-			err = row.Scan(&f.row, &f.files[0], &f.files[1])
+			err = row.Scan(&f.row, record.Files{Of: &f.files}, &f.other)
 			return f, err
 		})
 		if err != nil {
@@ -56,7 +57,10 @@ func (db *DB) forgetRows(ctx context.Context, limit int, find string, bound any,
 			if _, err := tx.exec(remove, f.row); err != nil {
 				return err
 			}
-			named = append(named, f.files[:]...)
+			named = append(named, f.other)
+			for _, file := range f.files {
+				named = append(named, file.Name)
+			}
 		}
 		slices.Sort(named)
 		for _, name := range slices.Compact(named) {
@@ -78,7 +82,7 @@ func (db *DB) forgetRows(ctx context.Context, limit int, find string, bound any,
 }
 
 // usesFile says whether a version or a refresh has a file.
-const usesFile = `SELECT EXISTS (SELECT 1 FROM feed_versions WHERE file = ?1)
+const usesFile = `SELECT EXISTS (SELECT 1 FROM version_files WHERE file = ?1)
 	OR EXISTS (SELECT 1 FROM feed_versions WHERE original = ?1) OR EXISTS (SELECT 1 FROM refreshes WHERE rejects = ?1)`
 
 // UnusedFiles are those of the names that no version and no refresh has.

@@ -172,22 +172,25 @@ func exerciseFeeds(t *testing.T, db *DB, w feedmill.ID) {
 	ctx, at := t.Context(), time.Now()
 	f := feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, CreatedAt: at, UpdatedAt: at}
 	r := feedmill.Refresh{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, StartedAt: at, State: feedmill.RefreshSucceeded}
-	v := feedmill.FeedVersion{Feed: f.ID, Number: 1, File: "1", CreatedAt: at}
+	v := feedmill.FeedVersion{Feed: f.ID, Number: 1, Files: []feedmill.VersionFile{{Name: "1"}}, CreatedAt: at}
 	f.Switch(v, r)
 	_, createErr := db.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, 1, nil)
 	nothing := func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) { return nil, nil, nil }
-	r.ID, v.Number, v.File = feedmill.NewID(feedmill.PrefixRefresh), 2, "2"
+	r.ID, v.Number, v.Files = feedmill.NewID(feedmill.PrefixRefresh), 2, []feedmill.VersionFile{{Name: "2"}}
 	_, _, switchErr := db.SwitchVersion(ctx, w, v, r, nothing, 1)
 	_, _, recordErr := db.RecordRefresh(ctx, w, r, nothing, 1)
 	_, feedErr := db.Feed(ctx, w, f.ID)
 	_, feedsErr := db.Feeds(ctx, w, feedmill.Page{Limit: 1})
 	_, sourceErr := db.FeedSource(ctx, w, f.ID)
 	_, versionErr := db.FeedVersion(ctx, w, f.ID, 1)
-	_, versionsErr := db.FeedVersions(ctx, w, f.ID, 0, 1)
+	_, versionsErr := db.FeedVersions(ctx, w, f.ID, at, 0, 1)
+	_, pinErr := db.PinVersion(ctx, w, f.ID, 1, true, at)
+	_, crowdedErr := db.CrowdedVersions(ctx, 1)
+	joinErr := db.JoinFiles(ctx, feedmill.VersionRef{Workspace: w, Feed: f.ID, Number: 2}, []string{"2"}, feedmill.VersionFile{Name: "3"}, func(feedmill.FeedVersion, *feedmill.VersionFile) bool { return true })
 	_, refreshErr := db.Refresh(ctx, w, f.ID, r.ID)
 	_, refreshesErr := db.Refreshes(ctx, w, f.ID, feedmill.Page{Limit: 1})
 	_, deleteErr := db.DeleteFeed(ctx, w, f.ID, at, nil, 1)
-	if err := errors.Join(createErr, switchErr, recordErr, feedErr, feedsErr, sourceErr, versionErr, versionsErr, refreshErr, refreshesErr, deleteErr); err != nil {
+	if err := errors.Join(pinErr, crowdedErr, joinErr, createErr, switchErr, recordErr, feedErr, feedsErr, sourceErr, versionErr, versionsErr, refreshErr, refreshesErr, deleteErr); err != nil {
 		t.Fatal(err)
 	}
 	if files, _, err := db.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor), 10); err != nil || len(files) != 2 {

@@ -19,7 +19,7 @@ func newFeed(w feedmill.ID) (feedmill.Feed, feedmill.FeedVersion, feedmill.Refre
 	f := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, Source: feedmill.NewID(feedmill.PrefixDataSource),
 		Name: "Orders ü", Description: "a feed", Type: feedmill.FeedUpload, State: feedmill.FeedPending,
-		Mode: feedmill.ModeMerge, Key: []string{"order no", "line"}, Spec: []byte(`{"format":"csv"}`),
+		Mode: feedmill.ModeMerge, Keep: feedmill.DefaultKeep, Key: []string{"order no", "line"}, Spec: []byte(`{"format":"csv"}`),
 		Schedule: feedmill.Schedule{Cron: "5 * * * *", Timezone: "Europe/Berlin"}, NextRefreshAt: at.Add(time.Hour), Failures: 3, Position: []byte(`{"cursor":7}`),
 		CreatedAt: at, UpdatedAt: at,
 	}
@@ -39,8 +39,15 @@ func nextVersion(f feedmill.Feed) (feedmill.FeedVersion, feedmill.Refresh) {
 			{ID: "c1", Name: "order no", SourceName: "Order\x00 \"No\"", Type: columnar.TypeText, Nullable: true},
 			{ID: "c2", Name: "price", Type: columnar.TypeDecimal, Format: "EUR", Precision: 38, Scale: 2},
 		},
-		Warnings: r.Warnings, File: string(f.ID) + "/" + string(r.ID) + ".parquet", Original: string(f.ID) + "/" + string(r.ID) + ".csv",
+		Warnings: r.Warnings, Refresh: r.ID, Original: string(f.ID) + "/" + string(r.ID) + ".csv",
 	}
+	v.Files = []feedmill.VersionFile{
+		{Name: string(f.ID) + "/" + string(r.ID) + ".parquet", Rows: 1<<40 - 1, Bytes: 1<<41 - 1, Sum: "a5"},
+		{Name: string(f.ID) + "/" + string(r.ID) + "-2.parquet", Rows: 1, Bytes: 1, Columns: v.Columns[1:]},
+	}
+	v.Keyed, v.Position = []string{"c1"}, []byte(`{"cursor":8}`)
+	v.Changes = feedmill.VersionChanges{Rows: &feedmill.RowChanges{Inserted: 1 << 40, Updated: 2, Deleted: 3}, Columns: feedmill.ColumnChanges{Added: []string{"price"}}}
+	r.Changes = v.Changes
 	return v, r
 }
 
@@ -103,7 +110,7 @@ func noFeed(t *testing.T, s Store, w feedmill.ID, f feedmill.Feed) {
 	want(t, err, feedmill.ErrNotFound)
 	feeds, err := s.Feeds(ctx, w, feedmill.Page{Limit: 10})
 	must(t, err)
-	versions, err := s.FeedVersions(ctx, w, f.ID, 0, 10)
+	versions, err := s.FeedVersions(ctx, w, f.ID, now(), 0, 10)
 	must(t, err)
 	refreshes, err := s.Refreshes(ctx, w, f.ID, feedmill.Page{Limit: 10})
 	must(t, err)
@@ -193,9 +200,9 @@ var feedCases = []testCase{
 		_, err = s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &second, Refresh: &r}, events, maxAttempts, &response)
 		want(t, err, feedmill.ErrConflict)
 		noFeed(t, s, w.ID, f)
-		unused, err := s.UnusedFiles(ctx, []string{v.File, v.Original, r.Rejects})
+		unused, err := s.UnusedFiles(ctx, []string{v.Files[0].Name, v.Original, r.Rejects})
 		must(t, err)
-		equal(t, "unused", []string{v.File, v.Original, r.Rejects}, unused)
+		equal(t, "unused", []string{v.Files[0].Name, v.Original, r.Rejects}, unused)
 
 		again := f
 		again.ID = there.ID

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,9 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 )
+
+// keepFor is how long a version is kept for its age.
+var keepFor = feedmill.DefaultKeep.For()
 
 // switchTo makes a version made at a time the feed's next one and returns both.
 func switchTo(t *testing.T, s Store, f feedmill.Feed, at time.Time) (feedmill.Feed, feedmill.FeedVersion) {
@@ -28,8 +32,8 @@ func forgets(t *testing.T, s Store, at time.Time, versions ...feedmill.FeedVersi
 	t.Helper()
 	var wanted []string
 	for _, v := range versions {
-		wanted = append(wanted, v.File, v.Original)
-		unused, err := s.UnusedFiles(t.Context(), []string{v.File, v.Original})
+		wanted = append(append(wanted, v.FileNames()...), v.Original)
+		unused, err := s.UnusedFiles(t.Context(), append(v.FileNames(), v.Original))
 		must(t, err)
 		equal(t, "unused before", nil, unused)
 	}
@@ -49,7 +53,7 @@ func forgets(t *testing.T, s Store, at time.Time, versions ...feedmill.FeedVersi
 // kept holds which versions of a feed there are, by their numbers.
 func kept(t *testing.T, s Store, f feedmill.Feed, numbers ...int64) {
 	t.Helper()
-	versions, err := s.FeedVersions(t.Context(), f.Workspace, f.ID, 0, 100)
+	versions, err := s.FeedVersions(t.Context(), f.Workspace, f.ID, time.UnixMilli(1), 0, 100)
 	must(t, err)
 	var got []int64
 	for _, v := range versions {
@@ -88,10 +92,10 @@ var versionCases = []testCase{
 			must(t, err)
 			equal(t, "a version", v, got)
 		}
-		versions, err := s.FeedVersions(ctx, w.ID, f.ID, 0, 1)
+		versions, err := s.FeedVersions(ctx, w.ID, f.ID, now(), 0, 1)
 		must(t, err)
 		equal(t, "newest", []feedmill.FeedVersion{v}, versions)
-		versions, err = s.FeedVersions(ctx, w.ID, f.ID, 2, 10)
+		versions, err = s.FeedVersions(ctx, w.ID, f.ID, now(), 2, 10)
 		must(t, err)
 		equal(t, "older", []feedmill.FeedVersion{first}, versions)
 	}},
@@ -115,7 +119,7 @@ var versionCases = []testCase{
 				t.Errorf("version %d has %+v", number, v.Columns)
 			}
 		}
-		versions, err := s.FeedVersions(ctx, w.ID, f.ID, 0, 10)
+		versions, err := s.FeedVersions(ctx, w.ID, f.ID, now(), 0, 10)
 		must(t, err)
 		if len(versions) != 2 || versions[1].Columns[0].Name != "renamed" {
 			t.Errorf("versions %+v", versions)
@@ -197,7 +201,7 @@ var versionCases = []testCase{
 		must(t, err)
 		made := []feedmill.FeedVersion{first}
 		for i := range 13 {
-			age := []time.Duration{20 * 24 * time.Hour, feedmill.KeepVersionsFor - time.Minute, time.Hour}[min(i, 2)]
+			age := []time.Duration{20 * 24 * time.Hour, keepFor - time.Minute, time.Hour}[min(i, 2)]
 			var v feedmill.FeedVersion
 			f, v = switchTo(t, s, f, at.Add(-age))
 			made = append(made, v)
@@ -219,14 +223,14 @@ var versionCases = []testCase{
 		s, ctx, at := open(t), t.Context(), now()
 		w := newWorkspace(t, s)
 		f := makeFeed(t, s, w.ID)
-		for range feedmill.KeepVersions + 2 {
+		for range feedmill.DefaultKeep.Versions + 2 {
 			f, _ = switchTo(t, s, f, at)
 		}
-		later := at.Add(feedmill.KeepVersionsFor + time.Hour)
+		later := at.Add(keepFor + time.Hour)
 		for _, c := range []struct {
 			files int
 			more  bool
-		}{{4, true}, {2, false}, {0, false}} {
+		}{{6, true}, {3, false}, {0, false}} {
 			files, more, err := s.ForgetVersions(ctx, later, 2)
 			must(t, err)
 			if len(files) != c.files || more != c.more {
@@ -244,11 +248,11 @@ var versionCases = []testCase{
 		v.Original = first.Original
 		f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("updated"), maxAttempts)
 		must(t, err)
-		for range feedmill.KeepVersions {
+		for range feedmill.DefaultKeep.Versions {
 			f, _ = switchTo(t, s, f, at)
 		}
-		later := at.Add(feedmill.KeepVersionsFor + time.Hour)
-		for _, wanted := range [][]string{{first.File}, {first.Original, v.File}} {
+		later := at.Add(keepFor + time.Hour)
+		for _, wanted := range [][]string{first.FileNames(), append(v.FileNames(), first.Original)} {
 			files, _, err := s.ForgetVersions(ctx, later, 1)
 			must(t, err)
 			slices.Sort(files)
@@ -288,7 +292,7 @@ var versionCases = []testCase{
 		stores(w.ID, first.Bytes, first.Original)
 		for i, original := range []string{first.Original, ""} {
 			v, r := nextVersion(f)
-			v.Original, v.Bytes = original, int64(i+1)
+			v.Original, v.Files = original, append(first.Files, feedmill.VersionFile{Name: original + fmt.Sprint(i), Bytes: int64(i + 1)})
 			f, _, err = s.SwitchVersion(ctx, w.ID, v, r, telling("refreshed"), maxAttempts)
 			must(t, err)
 		}
@@ -311,7 +315,7 @@ var versionCases = []testCase{
 		v.Original = ""
 		_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
 		must(t, err)
-		unused, err := s.UnusedFiles(ctx, []string{"b", v.File, "a", r.Rejects})
+		unused, err := s.UnusedFiles(ctx, []string{"b", v.Files[1].Name, "a", r.Rejects})
 		must(t, err)
 		equal(t, "unused", []string{"b", "a"}, unused)
 		unused, err = s.UnusedFiles(ctx, nil)

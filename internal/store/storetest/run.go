@@ -40,6 +40,8 @@ func Run(t *testing.T, e Engine) {
 			{"vault", vaultCases},
 			{"feeds", feedCases},
 			{"versions", versionCases},
+			{"versions that are kept", keepCases},
+			{"files of versions", filesCases},
 			{"links", linkCases},
 			{"refreshes", refreshCases},
 			{"sources", sourceCases},

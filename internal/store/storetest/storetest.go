@@ -108,12 +108,23 @@ type Store interface {
 	// it, and with it the lease of a run that is under way.
 	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
 
-	// FeedVersion finds a version of a feed that is kept.
+	// FeedVersion finds a version of a feed that is there, kept or not.
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
-	// FeedVersions lists up to limit versions that are kept, newest first,
-	// with numbers below before; 0 means from the newest on. Of a feed that is
-	// not there it lists none.
-	FeedVersions(ctx context.Context, workspace, feed feedmill.ID, before int64, limit int) ([]feedmill.FeedVersion, error)
+	// FeedVersions lists up to limit versions that are kept at a time, newest
+	// first, with numbers below before; 0 means from the newest on. Of a feed
+	// that is not there it lists none.
+	FeedVersions(ctx context.Context, workspace, feed feedmill.ID, at time.Time, before int64, limit int) ([]feedmill.FeedVersion, error)
+	// PinVersion pins a version that is kept at a time, so that it is not
+	// forgotten, or lets it go.
+	PinVersion(ctx context.Context, workspace, feed feedmill.ID, number int64, pinned bool, at time.Time) (feedmill.FeedVersion, error)
+	// CrowdedVersions lists up to limit versions, the current ones of their
+	// feeds, that have more than feedmill.CrowdedFiles files.
+	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
+	// JoinFiles puts a file in the place of those of which it has the rows, in
+	// the version of a number and in later ones where take allows it. Versions
+	// that do not have all of them, one behind the other, stay as they are, and
+	// it is feedmill.ErrConflict where that is so for all.
+	JoinFiles(ctx context.Context, of feedmill.VersionRef, files []string, joined feedmill.VersionFile, take func(feedmill.FeedVersion, *feedmill.VersionFile) bool) error
 	// Refresh finds a refresh of a feed.
 	Refresh(ctx context.Context, workspace, feed, id feedmill.ID) (feedmill.Refresh, error)
 	// Refreshes lists the refreshes of a feed, newest first. Of a feed that is

@@ -1,0 +1,108 @@
+package lake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query/duckdb"
+)
+
+// lentName is what a worker calls a file, always the same.
+func lentName(file string) string { return strings.ReplaceAll(file, "/", "-") }
+
+// scan is what SQL selects the rows of a version from: the columns c0, c1 and so
+// on, and nr, the number of the row in the version. Columns are named by their
+// place, whatever the files call them: names that differ in their case alone are
+// the same to SQL. Files all of whose rows are before a number are left out.
+func (v *Version) scan(folder string, from int64) string {
+	end := int64(0)
+	return v.scanSome(folder, func(file *feedmill.VersionFile) bool {
+		end += file.Rows
+		return end > from || end == v.Rows
+	})
+}
+
+// scanSome is scan with those files alone that are wanted.
+func (v *Version) scanSome(folder string, wanted func(*feedmill.VersionFile) bool) string {
+	if len(v.Files) == 1 && v.Files[0].Columns == nil {
+		return scanFile(folder, &v.Files[0], len(v.Columns))
+	}
+	var parts []string
+	first := int64(0)
+	for i := range v.Files {
+		file := &v.Files[i]
+		if wanted(file) {
+			parts = append(parts, "SELECT "+v.selected(file, first)+" FROM "+scanFile(folder, file, len(v.physical(file))))
+		}
+		first += file.Rows
+	}
+	return "(" + strings.Join(parts, " UNION ALL ") + ") AS t(" + strings.Join(append(numbered("c", len(v.Columns)), "nr"), ", ") + ")"
+}
+
+// physical are the columns that a file of the version has.
+func (v *Version) physical(file *feedmill.VersionFile) []feedmill.Column {
+	if file.Columns == nil {
+		return v.Columns
+	}
+	return file.Columns
+}
+
+func scanFile(folder string, file *feedmill.VersionFile, columns int) string {
+	return "read_parquet(" + quote(folder+lentName(file.Name)) + ", file_row_number = true) AS t(" + strings.Join(append(numbered("c", columns), "nr"), ", ") + ")"
+}
+
+// selected are the columns of the version in a file, and the number of the row,
+// where the first row of the file has one.
+func (v *Version) selected(file *feedmill.VersionFile, first int64) string {
+	has := v.physical(file)
+	all := make([]string, 0, len(v.Columns)+1)
+	for i := range v.Columns {
+		at := slices.IndexFunc(has, func(c feedmill.Column) bool { return c.ID == v.Columns[i].ID })
+		sql := "CAST(NULL AS " + duckdb.ColumnType(&v.Columns[i]) + ")"
+		if at >= 0 {
+			sql, _ = widened(&has[at], &v.Columns[i], fmt.Sprintf("c%d", at))
+		}
+		all = append(all, sql)
+	}
+	return strings.Join(append(all, fmt.Sprintf("nr + %d", first)), ", ")
+}
+
+// reads reports whether rows of a file with some columns can be read as rows with
+// others as they lie: without any column too many, and with no other conversion
+// than that of a number to one that may have more digits.
+func reads(has, columns []feedmill.Column) bool {
+	for i := range has {
+		at := slices.IndexFunc(columns, func(c feedmill.Column) bool { return c.ID == has[i].ID })
+		if at < 0 || !readsColumn(&has[i], &columns[at]) {
+			return false
+		}
+	}
+	return true
+}
+
+func readsColumn(has, as *feedmill.Column) bool {
+	exact := has.Type == columnar.TypeInteger || has.Type == columnar.TypeDecimal
+	_, lossless := widened(has, as, "")
+	return lossless && (has.Type == as.Type || exact && as.Type == columnar.TypeDecimal)
+}
+
+// as is a file as one of a version with other columns, which must be able to read
+// it.
+func (v *Version) as(file feedmill.VersionFile, columns []feedmill.Column) feedmill.VersionFile {
+	file.Columns = v.physical(&file)
+	if sameLayout(file.Columns, columns) {
+		file.Columns = nil
+	}
+	return file
+}
+
+// sameLayout reports whether columns are the same in a file, but for what is said of
+// them.
+func sameLayout(a, b []feedmill.Column) bool {
+	return slices.EqualFunc(a, b, func(a, b feedmill.Column) bool {
+		return a.ID == b.ID && a.Type == b.Type && a.Precision == b.Precision && a.Scale == b.Scale
+	})
+}

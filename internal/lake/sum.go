@@ -1,0 +1,233 @@
+package lake
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+// rowSum stands for rows in their order: different rows have different sums but
+// for one case in 2^122. The sum of rows that follow others can be made of both
+// sums, so that it does not depend on how rows are divided into files. Nulls add
+// nothing to it, and numbers add their value whatever type they have, so that it
+// does not depend on columns that rows do not have yet, nor on how many digits
+// are allowed.
+//
+// It is a polynomial in two bases, whose coefficients are the rows. It does not
+// keep anybody from making up rows with the sum of others, which would deceive
+// nobody but himself.
+type rowSum struct {
+	rows int64
+	sums [2]uint64
+}
+
+// sumPrime is 2^61-1, and sumBases are what is multiplied with for each row.
+const sumPrime = 1<<61 - 1
+
+var sumBases = [2]uint64{0x1a3f9d2c4b7e6085, 0x0c95e7f13d284ab7}
+
+func addSum(a, b uint64) uint64 {
+	s := a + b
+	if s >= sumPrime {
+		s -= sumPrime
+	}
+	return s
+}
+
+func mulSum(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return addSum(lo&sumPrime, (hi<<3|lo>>61)%sumPrime)
+}
+
+// then is the sum of rows and of others behind them.
+func (s rowSum) then(next rowSum) rowSum {
+	for i, base := range sumBases {
+		power, n := uint64(1), next.rows
+		for square := base; n > 0; n >>= 1 {
+			if n&1 == 1 {
+				power = mulSum(power, square)
+			}
+			square = mulSum(square, square)
+		}
+		s.sums[i] = addSum(mulSum(s.sums[i], power), next.sums[i])
+	}
+	s.rows += next.rows
+	return s
+}
+
+// String is the sum as a file's record has it.
+func (s rowSum) String() string {
+	var raw [16]byte
+	binary.BigEndian.PutUint64(raw[:], s.sums[0])
+	binary.BigEndian.PutUint64(raw[8:], s.sums[1])
+	return hex.EncodeToString(raw[:])
+}
+
+// fileSum is the sum of the rows of a file; false where it is not known.
+func fileSum(f *feedmill.VersionFile) (s rowSum, ok bool) {
+	raw, err := hex.DecodeString(f.Sum)
+	if err != nil || len(raw) != 16 {
+		return s, false
+	}
+	return rowSum{f.Rows, [2]uint64{binary.BigEndian.Uint64(raw), binary.BigEndian.Uint64(raw[8:])}}, true
+}
+
+// summer adds up rows with some columns.
+type summer struct {
+	rowSum
+	seeds []uint64
+	lanes [2][]uint64
+}
+
+func newSummer(columns []feedmill.Column) *summer {
+	s := new(summer)
+	for i := range columns {
+		s.seeds = append(s.seeds, xxh3.HashString(columns[i].ID))
+	}
+	return s
+}
+
+// add adds rows behind those that there are.
+func (s *summer) add(run []columnar.Vector) {
+	if len(run) == 0 {
+		return
+	}
+	n := run[0].Len
+	for lane := range s.lanes {
+		s.lanes[lane] = append(s.lanes[lane][:0], make([]uint64, n)...)
+	}
+	for i := range run {
+		s.column(&run[i], s.seeds[i])
+	}
+	for lane, base := range sumBases {
+		sum := s.sums[lane]
+		for _, row := range s.lanes[lane] {
+			sum = addSum(mulSum(sum, base), row%sumPrime)
+		}
+		s.sums[lane] = sum
+	}
+	s.rows += int64(n)
+}
+
+// kinds of values, so that a text is no number.
+const (
+	sumExact = 1 + iota
+	sumBoolean
+	sumDate
+	sumTimestamp
+	sumNumber
+	sumText
+	sumJSON
+)
+
+var sumKinds = map[columnar.Type]byte{
+	columnar.TypeInteger: sumExact, columnar.TypeDecimal: sumExact, columnar.TypeBoolean: sumBoolean, columnar.TypeDate: sumDate,
+	columnar.TypeTimestamp: sumTimestamp, columnar.TypeNumber: sumNumber, columnar.TypeText: sumText, columnar.TypeJSON: sumJSON,
+}
+
+// column adds the values of a column to the rows.
+func (s *summer) column(v *columnar.Vector, seed uint64) {
+	kind := sumKinds[v.Type]
+	put := func(i int, h xxh3.Uint128) {
+		s.lanes[0][i] += h.Lo
+		s.lanes[1][i] += h.Hi
+	}
+	var raw [18]byte
+	raw[0] = kind
+	for i := range v.Len {
+		if v.Null(i) {
+			continue
+		}
+		switch {
+		case v.Offsets != nil:
+			put(i, xxh3.Hash128Seed(v.Bytes[v.Offsets[i]:v.Offsets[i+1]], seed+uint64(kind)))
+			continue
+		case v.Floats != nil:
+			binary.LittleEndian.PutUint64(raw[1:], math.Float64bits(v.Floats[i]))
+		case kind == sumExact:
+			n, scale := withoutZeros(exactAt(v, i), v.Scale)
+			binary.LittleEndian.PutUint64(raw[1:], n.Lo)
+			binary.LittleEndian.PutUint64(raw[9:], uint64(n.Hi))
+			raw[17] = byte(scale)
+			put(i, xxh3.Hash128Seed(raw[:18], seed))
+			continue
+		default:
+			binary.LittleEndian.PutUint64(raw[1:], uint64(v.Ints[i]))
+		}
+		put(i, xxh3.Hash128Seed(raw[:9], seed))
+	}
+}
+
+func exactAt(v *columnar.Vector, i int) columnar.Int128 {
+	if v.Wide != nil {
+		return v.Wide[i]
+	}
+	return columnar.Int128{Hi: v.Ints[i] >> 63, Lo: uint64(v.Ints[i])}
+}
+
+// withoutZeros is a number of so many digits behind the point without zeros at
+// their end.
+func withoutZeros(n columnar.Int128, scale int) (columnar.Int128, int) {
+	for scale > 0 {
+		q, r := divideByTen(n)
+		if r != 0 {
+			break
+		}
+		n, scale = q, scale-1
+	}
+	return n, scale
+}
+
+// divideByTen is the quotient and whether there is a rest.
+func divideByTen(n columnar.Int128) (columnar.Int128, uint64) {
+	if n.Hi == int64(n.Lo)>>63 {
+		q := int64(n.Lo) / 10
+		return columnar.Int128{Hi: q >> 63, Lo: uint64(q)}, uint64(int64(n.Lo) - q*10)
+	}
+	hi, lo, negative := uint64(n.Hi), n.Lo, n.Hi < 0
+	if negative {
+		var borrow uint64
+		lo, borrow = bits.Sub64(0, lo, 0)
+		hi, _ = bits.Sub64(0, hi, borrow)
+	}
+	high, rest := hi/10, hi%10
+	low, rest := bits.Div64(rest, lo, 10)
+	if negative {
+		var borrow uint64
+		low, borrow = bits.Sub64(0, low, 0)
+		high, _ = bits.Sub64(0, high, borrow)
+	}
+	return columnar.Int128{Hi: int64(high), Lo: low}, rest
+}
+
+// contentHash is the same for versions with the same columns and rows, in the same
+// order, whatever files they lie in and whatever people call the columns. It is empty where the rows of a file are not
+// known.
+func contentHash(columns []feedmill.Column, files []feedmill.VersionFile) string {
+	var all rowSum
+	for i := range files {
+		sum, ok := fileSum(&files[i])
+		if !ok {
+			return ""
+		}
+		all = all.then(sum)
+	}
+	return hashOf(columns, all)
+}
+
+func hashOf(columns []feedmill.Column, rows rowSum) string {
+	h := sha256.New()
+	for _, c := range columns {
+		fmt.Fprintf(h, "%q %q %s %d %d\n", c.ID, c.SourceName, c.Type, c.Precision, c.Scale)
+	}
+	fmt.Fprintf(h, "%d %s\n", rows.rows, rows)
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}

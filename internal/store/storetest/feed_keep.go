@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// makeVersions makes a feed of so many versions, all made at a time.
+func makeVersions(t *testing.T, s Store, at time.Time, n int) feedmill.Feed {
+	t.Helper()
+	f := makeFeed(t, s, newWorkspace(t, s).ID)
+	for range n - 1 {
+		f, _ = switchTo(t, s, f, at)
+	}
+	return f
+}
+
+// keeps holds which versions of a feed are kept at a time.
+func keeps(t *testing.T, s Store, f feedmill.Feed, at time.Time, numbers ...int64) {
+	t.Helper()
+	versions, err := s.FeedVersions(t.Context(), f.Workspace, f.ID, at, 0, 100)
+	must(t, err)
+	var got []int64
+	for _, v := range versions {
+		got = append(got, v.Number)
+	}
+	equal(t, "versions that are kept", numbers, got)
+}
+
+var keepCases = []testCase{
+	{name: "a feed's own rule says which versions are kept, for those that there are too", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now().Add(time.Minute)
+		f := makeVersions(t, s, at, 4)
+		keep := func(k feedmill.Keep) {
+			t.Helper()
+			var err error
+			f, _, err = s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+				f.Keep, f.UpdatedAt = k, at
+				return nil, nil, nil
+			}, maxAttempts)
+			must(t, err)
+			equal(t, "the rule", k, f.Keep)
+		}
+		keep(feedmill.Keep{Versions: 2, Days: 1})
+		keeps(t, s, f, at.Add(23*time.Hour), 4, 3, 2, 1)
+		keeps(t, s, f, at.Add(25*time.Hour), 4, 3)
+		keep(feedmill.Keep{Versions: 3})
+		keeps(t, s, f, at, 4, 3, 2)
+		keep(feedmill.Keep{Versions: 1, Days: 30})
+		// What is not kept any more stays so.
+		keeps(t, s, f, at, 4, 3, 2)
+		keep(feedmill.Keep{Versions: 3})
+		f, _ = switchTo(t, s, f, at)
+		keeps(t, s, f, at, 5, 4, 3)
+		files, _, err := s.ForgetVersions(ctx, at, 10)
+		must(t, err)
+		equal(t, "files of two versions", 2*3, len(files))
+		kept(t, s, f, 5, 4, 3)
+	}},
+	{name: "a pinned version is kept until it is let go", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now().Add(time.Minute)
+		f := makeVersions(t, s, at, 3)
+		later := at.Add(365 * 24 * time.Hour)
+		v, err := s.PinVersion(ctx, f.Workspace, f.ID, 2, true, at)
+		must(t, err)
+		if v.Number != 2 || !v.Pinned {
+			t.Errorf("pinned is %+v", v)
+		}
+		for range 12 {
+			f, _ = switchTo(t, s, f, at)
+		}
+		keeps(t, s, f, later, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 2)
+		_, _, err = s.ForgetVersions(ctx, later, 100)
+		must(t, err)
+		kept(t, s, f, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 2)
+		v, err = s.PinVersion(ctx, f.Workspace, f.ID, 2, false, later)
+		must(t, err)
+		equal(t, "kept until", later, v.StaleAt.UTC())
+		keeps(t, s, f, later, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6)
+		for _, number := range []int64{1, 2, 99} {
+			_, err = s.PinVersion(ctx, f.Workspace, f.ID, number, true, later)
+			want(t, err, feedmill.ErrNotFound)
+		}
+		_, err = s.PinVersion(ctx, newWorkspace(t, s).ID, f.ID, 15, true, later)
+		want(t, err, feedmill.ErrNotFound)
+	}},
+	{name: "a file stays while a version has it", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now().Add(time.Minute)
+		f := makeVersions(t, s, at, 1)
+		first, err := s.FeedVersion(ctx, f.Workspace, f.ID, 1)
+		must(t, err)
+		v, r := nextVersion(f)
+		v.Files, v.Original = append(v.Files[:1:1], first.Files...), ""
+		f, _, err = s.SwitchVersion(ctx, f.Workspace, v, r, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+			f.Keep, f.UpdatedAt = feedmill.Keep{Versions: 1}, at
+			return nil, nil, nil
+		}, maxAttempts)
+		must(t, err)
+		files, _, err := s.ForgetVersions(ctx, at, 10)
+		must(t, err)
+		equal(t, "files of the first alone", []string{first.Original}, files)
+		unused, err := s.UnusedFiles(ctx, append(first.FileNames(), first.Original))
+		must(t, err)
+		equal(t, "unused", []string{first.Original}, unused)
+	}},
+}

@@ -1,0 +1,162 @@
+package feedmill
+
+import (
+	"slices"
+	"time"
+)
+
+// FeedVersion is the data of a feed as it was from one moment on. Its rows never
+// change; which files they lie in may.
+//
+// Its files are on disk before the version is written, and go only after it is
+// gone: so what a crash leaves behind is at worst a file that no version names.
+type FeedVersion struct {
+	Feed ID
+	// Number counts from 1, without gaps.
+	Number      int64
+	Columns     []Column
+	Rows        int64
+	Bytes       int64
+	ContentHash string
+	Warnings    []Warning
+	// Found is how the data that came is written.
+	Found Findings
+	// Files have the rows, those of the first before those of the second and so
+	// on. Versions share them. The name of a file is made anew for every try,
+	// never of the number: of two that try the same number one loses, and its
+	// file must not be the winner's.
+	Files []VersionFile
+	// Original is the name of the blob with the upload as it came, empty
+	// where there is none. Several versions can be made of one original.
+	Original string
+	// Position is that of the feed with this version; see [Feed.Position].
+	Position []byte
+	// Refresh is what brought the version.
+	Refresh ID
+	// Changes are what is different from the version before.
+	Changes VersionChanges
+	// Keyed are the ids of the columns of which each row is known to have other
+	// values than all other rows, and none that is null.
+	Keyed []string
+	// Pinned versions are kept whatever [Keep] says.
+	Pinned    bool
+	CreatedAt time.Time
+	// StaleAt is when the version need not be kept any more, zero while that is
+	// not known.
+	StaleAt time.Time
+}
+
+// VersionFile is a file with rows of versions. It never changes.
+type VersionFile struct {
+	// Name is that of the blob.
+	Name  string
+	Rows  int64
+	Bytes int64
+	// Sum stands for the rows, in their order; see package lake. Files of old
+	// releases have none.
+	Sum string
+	// Columns are those of the file where they are not those of the version:
+	// one that is not there is null, and numbers may be of a narrower type. Nil
+	// means that they are the same.
+	Columns []Column
+}
+
+// VersionRef names a version.
+type VersionRef struct {
+	Workspace, Feed ID
+	Number          int64
+}
+
+// CrowdedFiles is how many files a version may have before they are joined.
+const CrowdedFiles = 8
+
+// FileNames are the names of the files of the version.
+func (v *FeedVersion) FileNames() []string {
+	names := make([]string, len(v.Files))
+	for i := range v.Files {
+		names[i] = v.Files[i].Name
+	}
+	return names
+}
+
+// Kept reports whether the version can be read at a time. It is removed a while
+// after it cannot, so that whoever reads it can finish.
+func (v *FeedVersion) Kept(at time.Time) bool { return v.StaleAt.IsZero() || v.StaleAt.After(at) }
+
+// VersionChanges are what is different between a version and the one before.
+type VersionChanges struct {
+	// Rows is nil where the rows have no key.
+	Rows    *RowChanges   `json:"rows"`
+	Columns ColumnChanges `json:"columns"`
+}
+
+// RowChanges counts the rows that a version has and the one before had not, those
+// with the same key and other values, and those that are gone.
+type RowChanges struct {
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"`
+	Deleted  int64 `json:"deleted"`
+}
+
+// ColumnChanges name the columns that came, that went, and whose type is another.
+type ColumnChanges struct {
+	Added   []string `json:"added"`
+	Removed []string `json:"removed"`
+	Widened []string `json:"widened"`
+}
+
+// CompareColumns finds what is different between the columns of a version and
+// those of the next.
+func CompareColumns(before, after []Column) ColumnChanges {
+	c := ColumnChanges{Added: []string{}, Removed: []string{}, Widened: []string{}}
+	find := func(columns []Column, id string) int {
+		return slices.IndexFunc(columns, func(c Column) bool { return c.ID == id })
+	}
+	for _, column := range after {
+		switch at := find(before, column.ID); {
+		case at < 0:
+			c.Added = append(c.Added, column.Name)
+		case before[at].Type != column.Type:
+			c.Widened = append(c.Widened, column.Name)
+		}
+	}
+	for _, column := range before {
+		if find(after, column.ID) < 0 {
+			c.Removed = append(c.Removed, column.Name)
+		}
+	}
+	return c
+}
+
+// Keep says which versions of a feed are kept: the newest so many, and all that
+// were made in the last so many days. The current one and those that are pinned
+// always are. The zero value is [DefaultKeep].
+type Keep struct {
+	Versions int `json:"versions"`
+	Days     int `json:"days"`
+}
+
+// DefaultKeep is what is kept of a feed that does not say.
+var DefaultKeep = Keep{Versions: 10, Days: 7}
+
+// The most that a feed can keep.
+const (
+	MaxKeepVersions = 10_000
+	MaxKeepDays     = 3650
+)
+
+// Rule is what is kept.
+func (k Keep) Rule() Keep {
+	if k == (Keep{}) {
+		return DefaultKeep
+	}
+	k.Versions = max(k.Versions, 1)
+	return k
+}
+
+// For is how long versions are kept for their age.
+func (k Keep) For() time.Duration { return time.Duration(k.Rule().Days) * 24 * time.Hour }
+
+// KeepDeletedFor is how long the versions of a deleted feed stay, and any version
+// that is not kept any more, so that whoever reads it can finish.
+const KeepDeletedFor = time.Hour
