@@ -10,6 +10,7 @@ import (
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/source/database"
+	"github.com/feedmill/feedmill/internal/source/database/mysql"
 	"github.com/feedmill/feedmill/internal/source/database/postgres"
 	"github.com/feedmill/feedmill/internal/source/database/sqlite"
 )
@@ -21,7 +22,7 @@ func (a *App) newConnections(data string, mill func() *feed.Mill) *database.Conn
 		Store: a.store, Vault: a.vault, Feeds: ownFeeds{a.store, mill},
 		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
 		Folders:    database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
-		Connectors: map[string]database.Connector{"postgres": postgres.Connector{}, "sqlite": sqlite.Connector{}},
+		Connectors: map[string]database.Connector{"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{}},
 	})
 }
 

@@ -27,8 +27,8 @@ type Config struct {
 	Port                     int
 	Database, User, Password string
 	// TLS is how the connection is protected, in the words of the connector:
-	// postgres has disable, prefer (the default), require, verify-ca and
-	// verify-full, and mysql off, on (the default) and skipVerify.
+	// postgres has disable, prefer, require, verify-ca and verify-full, and mysql
+	// off, on and skipVerify.
 	TLS string
 	// Path is the file of a sqlite or duckdb database. The caller has checked that
 	// it lies in a folder that is allowed, with symbolic links followed.
