@@ -169,6 +169,13 @@ type QuotaError struct {
 
 func (e *QuotaError) Error() string { return fmt.Sprintf("there may be only %d more", e.Left) }
 
+// URLChange is how the URL of a subscription is written in the store, and how it
+// shall be.
+type URLChange struct {
+	Subscription ID
+	From, To     string
+}
+
 // SigningSecrets are the secrets that sign a subscription's deliveries. During
 // a rotation's overlap there are two.
 type SigningSecrets struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"compress/gzip"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	_ "github.com/jackc/pgx/v5/stdlib"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/feedmill/feedmill/client"
@@ -25,7 +27,8 @@ import (
 func TestStoreOfARelease(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		openRelease(t, unpack(t, "testdata/store-1-sqlite.tar.gz"))
+		folder := unpack(t, "testdata/store-1-sqlite.tar.gz")
+		openRelease(t, folder, "sqlite3", filepath.Join(folder, "data", "feedmill.db"))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -38,7 +41,7 @@ func TestStoreOfARelease(t *testing.T) {
 		if err := changeDatabase(t.Context(), url, string(dump)); err != nil {
 			t.Fatal(err)
 		}
-		openRelease(t, folder, "FEEDMILL_DATABASE_URL="+url)
+		openRelease(t, folder, "pgx", url, "FEEDMILL_DATABASE_URL="+url)
 	})
 }
 
@@ -104,7 +107,9 @@ func within(then, now any) any {
 	return now
 }
 
-func openRelease(t *testing.T, folder string, env ...string) {
+// openRelease starts the program on a release's folder. The database is asked
+// besides, where its own word is not enough.
+func openRelease(t *testing.T, folder string, driver, database string, env ...string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "released.json"))
 	if err != nil {
@@ -140,7 +145,26 @@ func openRelease(t *testing.T, folder string, env ...string) {
 	}
 	deliveriesGoOn(t, p, out, has)
 	feedsGoOn(t, p, out, has)
+	urlsAreSealed(t, driver, database)
 	p.mustStop(t)
+}
+
+// urlsAreSealed holds the URLs of the release's subscriptions, deleted ones too,
+// not to stand in the store as anybody can read them.
+func urlsAreSealed(t *testing.T, driver, database string) {
+	t.Helper()
+	db, err := sql.Open(driver, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	eventually(t, "every URL is sealed", func() bool {
+		var plain int
+		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM subscriptions WHERE url LIKE 'http%'`).Scan(&plain); err != nil {
+			t.Fatal(err)
+		}
+		return plain == 0
+	})
 }
 
 // deliveriesGoOn holds what was not delivered to come, and what is published

@@ -45,6 +45,7 @@ type store interface {
 	feed.Store
 	refresh.Store
 	subscribe.Store
+	subscribe.StoredURLs
 	database.Store
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)

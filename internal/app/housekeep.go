@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/subscribe"
 )
 
 const (
@@ -14,9 +15,10 @@ const (
 	sweepFilesEvery = time.Hour
 )
 
-// housekeep removes what is past its time: a little at a time, so that nobody
-// waits for it, and at once, so that a store has room for the days to come. The
-// process began to serve at the given time.
+// housekeep removes what is past its time, and seals what former releases did
+// not: a little at a time, so that nobody waits for it, and at once, so that a
+// store has room for the days to come. The process began to serve at the given
+// time.
 func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 	const every = time.Minute
 	tick := time.NewTicker(every)
@@ -26,6 +28,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 	const clockStep = 20 * time.Millisecond
 	var swept time.Time
 	orphans := began.Add(-clockStep)
+	sealer := subscribe.NewSealer(a.store, a.vault)
 	for {
 		if now := time.Now(); now.Sub(swept) >= sweepFilesEvery {
 			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.SweepFiles(ctx, orphans) })
@@ -56,6 +59,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "events", func(now time.Time) (bool, error) {
 			return a.store.Prune(ctx, now, now.Add(-a.config.EventRetention))
 		})
+		a.sweep(ctx, "URLs that are not sealed", func(time.Time) (bool, error) { return sealer.Step(ctx) })
 		select {
 		case <-ctx.Done():
 			return
@@ -71,7 +75,7 @@ func (a *App) sweep(ctx context.Context, what string, step func(now time.Time) (
 		began := time.Now()
 		more, err := step(began)
 		if err != nil && ctx.Err() == nil {
-			a.log.Warn("removing what has expired", "what", what, "error", err)
+			a.log.Warn("keeping house; it is tried again in a minute", "what", what, "error", err)
 		}
 		if err != nil || !more {
 			return

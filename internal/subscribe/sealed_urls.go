@@ -20,7 +20,7 @@ type SubscriptionStore interface {
 
 // SealedURLs is a store in which the URLs of subscriptions are sealed: many are
 // secrets, as whoever knows one can post to it. Those that were stored before
-// they were sealed are read as they are, and sealed with the next change.
+// they were sealed are read as they are, until a [Sealer] or a change comes to them.
 type SealedURLs struct {
 	Store SubscriptionStore
 	Vault Vault

@@ -98,6 +98,24 @@ func (s Store) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedm
 		workspace, before(p, feedmill.PrefixSubscription), p.Limit)
 }
 
+// StoredSubscriptions are up to limit of all workspaces, deleted ones and listeners
+// among them, behind an id and in the order of their ids.
+func (s Store) StoredSubscriptions(ctx context.Context, after feedmill.ID, limit int) ([]feedmill.Subscription, error) {
+	return list(ctx, s.db, s, Subscription, s.subscriptions(`id > ?1 ORDER BY id LIMIT ?2`), after, limit)
+}
+
+// ReplaceURLs writes URLs in another form, where they are what they were. The
+// changes are in the order of their ids, as everybody locks subscriptions.
+func (s Store) ReplaceURLs(ctx context.Context, changes []feedmill.URLChange) error {
+	return s.db.Write(ctx, func(tx Tx) error {
+		statements := make([]Statement, len(changes))
+		for i, c := range changes {
+			statements[i] = Statement{`UPDATE subscriptions SET url = ?1 WHERE id = ?2 AND url = ?3`, []any{c.To, c.Subscription, c.From}}
+		}
+		return tx.Send(ctx, statements...)
+	})
+}
+
 // ChangeSubscription changes one that is not deleted, alone with it. An error
 // of change leaves everything as it was. One that becomes disabled has the
 // first of its open deliveries discarded with it.

@@ -227,6 +227,12 @@ type Store interface {
 	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 	// SubscriptionForDelivery finds one in any workspace, deleted or not.
 	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
+	// StoredSubscriptions are up to limit of all workspaces, deleted ones and
+	// listeners among them, behind an id and in the order of their ids.
+	StoredSubscriptions(ctx context.Context, after feedmill.ID, limit int) ([]feedmill.Subscription, error)
+	// ReplaceURLs writes URLs in another form, where they are what they were, and
+	// changes nothing else.
+	ReplaceURLs(ctx context.Context, changes []feedmill.URLChange) error
 
 	// Listener finds one that is not deleted. A listener is a subscription
 	// that no other method for subscriptions finds, changes, counts or

@@ -41,6 +41,26 @@ func setState(t *testing.T, s Store, sub feedmill.Subscription, state feedmill.S
 }
 
 var subscriptionCases = []testCase{
+	{name: "all that are stored, and their URLs in another form", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		a, b := newWorkspace(t, s), newWorkspace(t, s)
+		subs := []feedmill.Subscription{subscribe(t, s, a.ID, "metric.*"), subscribe(t, s, b.ID, "tag.*"), subscribe(t, s, a.ID, "tag.*")}
+		deleted := now()
+		must(t, s.DeleteSubscription(ctx, b.ID, subs[1].ID, deleted))
+		subs[1].DeletedAt = deleted
+		var changes []feedmill.URLChange
+		for i := range subs {
+			changes = append(changes, feedmill.URLChange{Subscription: subs[i].ID, From: subs[i].URL, To: "written otherwise"})
+		}
+		changes[2].From = "https://example.com/before" // somebody was faster
+		must(t, s.ReplaceURLs(ctx, changes))
+		subs[0].URL, subs[1].URL = "written otherwise", "written otherwise"
+		first, err := s.StoredSubscriptions(ctx, "", 2)
+		must(t, err)
+		rest, err := s.StoredSubscriptions(ctx, first[1].ID, 2)
+		must(t, err)
+		equal(t, "stored", subs, append(first, rest...))
+	}},
 	{name: "created, found and counted, each in its workspace", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		a, b := newWorkspace(t, s), newWorkspace(t, s)
