@@ -108,6 +108,9 @@ func (c Connector) Read(o *strictjson.Object, before ConnectionConfig) Connectio
 			}
 			if s.Secret && config[s.Name] == Hidden {
 				config[s.Name] = before[s.Name]
+				if before[s.Name] == "" {
+					f.Fault("This stands for a secret that is kept, and none is; write the secret itself, or leave this out.")
+				}
 			}
 		case !given && before[s.Name] != "":
 			config[s.Name] = before[s.Name]

@@ -28,6 +28,9 @@ type Error struct {
 	// Type is the stable name of the problem, such as "duplicate-field".
 	// Empty means the general problem of its kind.
 	Type string
+	// Title is the short text of the problem, the same for all of its Type. Empty
+	// means that of its kind.
+	Title string
 	// Detail says in a sentence what is wrong and what to do. It holds no
 	// value of a field that can hold a secret.
 	Detail string

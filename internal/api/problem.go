@@ -94,6 +94,9 @@ func (p *problem) refine(e *feedmill.Error) {
 	if e.Type != "" {
 		p.Type = "/problems/" + e.Type
 	}
+	if e.Title != "" {
+		p.Title = e.Title
+	}
 	if e.Detail != "" {
 		p.Detail = e.Detail
 	}

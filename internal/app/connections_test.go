@@ -62,6 +62,15 @@ func TestConnections(t *testing.T) {
 	if test.status != 200 || !strings.HasPrefix(test.body, `{"ok":false,"detail":"`) || strings.Contains(test.body, "127.0.0.1") || strings.Contains(test.body, "::1") {
 		t.Errorf("%d %s", test.status, test.body)
 	}
+	for _, q := range []request{
+		{method: "GET", path: "/query_builder/services/shop/views"},
+		{method: "POST", path: "/query_builder/preview", body: `{"serviceName":"shop","viewName":"t","query":{"fields":[{"field":"id"}]}}`},
+	} {
+		got := s.send(t, q)
+		if got.status != 422 || !strings.HasPrefix(got.body, `{"type":"/problems/database-unreachable","title":"The database cannot be reached","status":422,"detail":"Connecting to the database \"other\" at localhost:2 failed: connection refused.",`) {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
 	var actions []string
 	for _, entry := range s.audit(t, "", "?limit=500") {
 		if strings.HasPrefix(entry.Action, "connection.") && entry.Resource == c.ID {
@@ -113,6 +122,7 @@ func TestConnectionFaults(t *testing.T) {
 		`{"serviceName":"x","connector":"postgres","config":{"host":"10.0.0.1","database":"d","user":"u"}}`:                                   "pointer /config/host",
 		`{"serviceName":"x","connector":"mysql","config":{"host":"/run/mysqld.sock","database":"d","user":"u","tls":"yes"}}`:                  "pointer /config/tls, pointer /config/host",
 		`{"serviceName":"x","connector":"mysql","config":{"host":"db.example:3306","database":"d","user":"u","statementTimeout":"2d"}}`:       "pointer /config/statementTimeout, pointer /config/host",
+		`{"serviceName":"x","connector":"mysql","config":{"host":"db.example","database":"d","user":"u","password":"***"}}`:                   "pointer /config/password",
 		`{"serviceName":"x","connector":"sqlite","config":{}}`:                                                                                "pointer /config/path",
 		`{"serviceName":"x","connector":"sqlite","config":{"path":"inside.db"}}`:                                                              "pointer /config/path",
 		`{"serviceName":"x","connector":"sqlite","config":{"path":"` + outside + `"}}`:                                                        "pointer /config/path",

@@ -152,6 +152,14 @@ func queryDatabase(t *testing.T, s *service, db *realDatabase, service string) {
 	if _, r = s.refreshed(t, f.ID); r.RowsIn != 1 || r.Outcome == nil || *r.Outcome != "unchanged" {
 		t.Errorf("%+v", r)
 	}
+	if db.connector == "mysql" {
+		// A test is not made over connections that are open from before.
+		db.do(t, "ALTER USER reader@'%' IDENTIFIED BY 'an0ther'")
+		if got := s.send(t, request{method: "POST", path: "/connections/" + c.ID + "/test"}); !strings.HasPrefix(got.body, `{"ok":false,"detail":"The server at 127.0.0.1:`) || !strings.Contains(got.body, "refused the user") {
+			t.Error(got.body)
+		}
+		db.do(t, "ALTER USER reader@'%' IDENTIFIED BY 'r3ader'")
+	}
 	if got := s.send(t, request{method: "DELETE", path: "/connections/" + c.ID}); got.status != 409 || got.problem(t).Type != "/problems/in-use" || !strings.Contains(got.body, f.ID) {
 		t.Errorf("%d %s", got.status, got.body)
 	}

@@ -168,7 +168,7 @@ func previewFailure(err error, trace []feedmill.TracedRequest) error {
 	if !ok {
 		return err
 	}
-	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Detail: failure.Detail, Said: failure.Said, Trace: trace}
+	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Title: failure.Title, Detail: failure.Detail, Said: failure.Said, Trace: trace}
 }
 
 // firstRuns ends once there are as many rows as a preview shows.

@@ -127,7 +127,7 @@ func (c *Connections) Test(ctx context.Context, workspace, id feedmill.ID) (t fe
 	}
 	err = c.look(ctx, testTimeout, func(ctx context.Context) error {
 		began := time.Now()
-		err := c.with(ctx, of, func(db Database) error { return db.Ping(ctx) })
+		err := c.afresh(ctx, of, func(db Database) error { return db.Ping(ctx) })
 		t.Duration = time.Since(began)
 		return err
 	})

@@ -17,6 +17,9 @@ import (
 type opened struct {
 	mu sync.Mutex
 	by map[feedmill.ID]*openDatabase
+	// closing are those that are being closed. A server that does not answer holds
+	// that up, which nobody else is to wait for.
+	closing sync.WaitGroup
 }
 
 // openDatabase is a database that is open, for one state of its connection.
@@ -32,6 +35,9 @@ type openDatabase struct {
 // keepIdle is how long a database stays open that nobody uses.
 const keepIdle = time.Minute
 
+// longestClose is how long the end of the service waits for servers.
+const longestClose = 5 * time.Second
+
 // with has something done with the database of a connection.
 func (c *Connections) with(ctx context.Context, of feedmill.Connection, do func(Database) error) error {
 	d, err := c.use(ctx, of)
@@ -42,18 +48,39 @@ func (c *Connections) with(ctx context.Context, of feedmill.Connection, do func(
 	return do(d)
 }
 
-// use opens the database of a connection, or takes the one that is open.
-func (c *Connections) use(ctx context.Context, of feedmill.Connection) (*openDatabase, error) {
+// afresh has something done with the database of a connection over connections of
+// its own: those that are open may be from before a password was changed.
+func (c *Connections) afresh(ctx context.Context, of feedmill.Connection, do func(Database) error) error {
+	connector, settings, err := c.find(ctx, of)
+	if err != nil {
+		return err
+	}
+	db, err := connector.Open(ctx, settings)
+	if err != nil {
+		return err
+	}
+	defer c.open.giveUp(db)
+	return do(db)
+}
+
+// find is what opens the database of a connection, and what it is told.
+func (c *Connections) find(ctx context.Context, of feedmill.Connection) (Connector, Config, error) {
 	config, err := c.config(ctx, of)
 	if err != nil {
-		return nil, err
+		return nil, Config{}, err
 	}
 	kind, known := feedmill.FindConnector(of.Connector)
 	connector, there := c.Connectors[of.Connector]
 	if !known || !there {
-		return nil, Fail(ProblemUnreachable, "There is no connector "+of.Connector+" here.", nil)
+		return nil, Config{}, Fail(ProblemUnreachable, "There is no connector "+of.Connector+" here.", nil)
 	}
 	settings, err := c.settings(kind, config)
+	return connector, settings, err
+}
+
+// use opens the database of a connection, or takes the one that is open.
+func (c *Connections) use(ctx context.Context, of feedmill.Connection) (*openDatabase, error) {
+	connector, settings, err := c.find(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +154,11 @@ func (o *opened) add(of feedmill.Connection, file fs.FileInfo, db Database) *ope
 	}
 	if d := o.by[of.ID]; d != nil {
 		if d.isFor(of, file) {
-			_ = db.Close() // nothing was done with it
+			o.giveUp(db)
 			d.users++
 			return d
 		}
-		d.retire()
+		o.retire(d)
 	}
 	d := &openDatabase{Database: db, of: of.UpdatedAt, file: file, users: 1}
 	o.by[of.ID] = d
@@ -143,11 +170,16 @@ func (d *openDatabase) isFor(of feedmill.Connection, file fs.FileInfo) bool {
 }
 
 // retire closes a database now or when nobody uses it.
-func (d *openDatabase) retire() {
+func (o *opened) retire(d *openDatabase) {
 	d.retired = true
 	if d.users == 0 {
-		_ = d.Close() // what was read is read
+		o.giveUp(d.Database)
 	}
+}
+
+// giveUp closes a database while others go on.
+func (o *opened) giveUp(db Database) {
+	o.closing.Go(func() { _ = db.Close() }) // what was read is read
 }
 
 // leave says that a database is not used any more.
@@ -158,7 +190,7 @@ func (o *opened) leave(id feedmill.ID, d *openDatabase) {
 	switch {
 	case d.users > 0:
 	case d.retired:
-		_ = d.Close() // what was read is read
+		o.giveUp(d.Database)
 	case d.idle == nil:
 		d.idle = time.AfterFunc(keepIdle, func() { o.closeIdle(id, d) })
 	default:
@@ -171,7 +203,7 @@ func (o *opened) closeIdle(id feedmill.ID, d *openDatabase) {
 	defer o.mu.Unlock()
 	if d.users == 0 && !d.retired && o.by[id] == d {
 		delete(o.by, id)
-		d.retire()
+		o.retire(d)
 	}
 }
 
@@ -181,19 +213,29 @@ func (o *opened) forget(id feedmill.ID) {
 	defer o.mu.Unlock()
 	if d := o.by[id]; d != nil {
 		delete(o.by, id)
-		d.retire()
+		o.retire(d)
 	}
 }
 
-// close closes all of them.
+// close closes all of them. It does not wait for long: what a server does not
+// answer to is gone with the process.
 func (o *opened) close() {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	for id, d := range o.by {
 		delete(o.by, id)
 		if d.idle != nil {
 			d.idle.Stop()
 		}
-		d.retire()
+		o.retire(d)
+	}
+	o.mu.Unlock()
+	closed := make(chan struct{})
+	go func() {
+		o.closing.Wait()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(longestClose):
 	}
 }

@@ -78,7 +78,7 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 		})
 	})
 	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && failure.Type == ProblemView {
-		return nil, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: ProblemView, Detail: failure.Detail}
+		return nil, &feedmill.Error{Kind: feedmill.ErrNotFound, Type: ProblemView, Title: failure.Title, Detail: failure.Detail}
 	}
 	if err != nil {
 		return nil, refusal(err)
@@ -110,5 +110,5 @@ func refusal(err error) error {
 	if !ok {
 		return err
 	}
-	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Detail: failure.Detail}
+	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: failure.Type, Title: failure.Title, Detail: failure.Detail}
 }

@@ -34,9 +34,15 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 }
 
 // reason is the innermost error, which says what happened and to nobody's secret.
+// Of several tries it is that of the last.
 func reason(err error) string {
 	for {
 		inner := errors.Unwrap(err)
+		if tries, ok := err.(interface{ Unwrap() []error }); ok {
+			if all := tries.Unwrap(); len(all) > 0 {
+				inner = all[len(all)-1]
+			}
+		}
 		if inner == nil {
 			return err.Error()
 		}
