@@ -84,6 +84,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		Store: a.store, Runner: mill, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
 	})
 	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
+	connections.Reconnected = made.Reconnected
 	return &feeds{made, engine, pool, blobs, connections}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/json"
 	"github.com/feedmill/feedmill/internal/decode/sheet"
+	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
 // actualBytes is how much of data is looked at to see that it is what it is said
@@ -31,7 +32,7 @@ func actualFormat(said string, data Source, options Options) (string, error) {
 	}
 	if isPage(text) && said != "xml" {
 		return "", input.Refuse("web-page", "the data is a web page (HTML) and not %s: it begins with %q; it may be the page of a login or of an error, or a table that a "+
-			"program has saved as a page: save it as CSV", said, excerpt(text))
+			"program has saved as a page: format=xls reads the tables of a page", said, excerpt(text))
 	}
 	if input.BinaryFormat(head) != "" {
 		if kind := sheet.Kind(data); kind != "" {
@@ -48,14 +49,14 @@ func actualFormat(said string, data Source, options Options) (string, error) {
 			return "ndjson", nil
 		case json.Recognise(text, whole) && isJSON(text, whole):
 			return "json", nil
-		case bytes.HasPrefix(text, []byte("<?xml")):
+		case bytes.HasPrefix(text, []byte("<?xml")) || whole && isElement(text):
 			return "xml", nil
 		}
 	case "json", "ndjson":
 		if options.Path == "" && options.Explode == "" && looksSeparated(text) {
 			return "csv", nil
 		}
-		if bytes.HasPrefix(text, []byte("<?xml")) {
+		if xml.Recognise(text, whole) {
 			return "xml", nil
 		}
 	}
@@ -102,6 +103,20 @@ func isJSON(text []byte, whole bool) bool {
 		return rest[0] == '"' || rest[0] == '}'
 	}
 	return strings.IndexByte("{[]", rest[0]) >= 0 || whole && rest[len(rest)-1] == ']'
+}
+
+// isElement reports whether a text is an element of XML from its beginning to its
+// end. Some programs write the names of columns as <DATE>,<CLOSE>.
+func isElement(text []byte) bool {
+	if !xml.Recognise(text, true) {
+		return false
+	}
+	name := text[1:]
+	if end := bytes.IndexAny(name, " \t\r\n/>"); end >= 0 {
+		name = name[:end]
+	}
+	last, closed := bytes.CutPrefix(text[max(bytes.LastIndexByte(text, '<'), 0):], []byte("</"))
+	return closed && bytes.Equal(bytes.TrimRight(last, "> \t\r\n"), name)
 }
 
 // looksSeparated reports whether a text that was said to be JSON is a table of

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -57,6 +58,45 @@ func (f *Feeds) Pause(ctx context.Context, workspace, id feedmill.ID, respond fe
 // Resume lets a feed fetch again.
 func (f *Feeds) Resume(ctx context.Context, workspace, id feedmill.ID, respond feedmill.FeedResponse) (feedmill.Feed, error) {
 	return f.control(ctx, workspace, id, respond, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) { return c.Resume(id, now()) })
+}
+
+// Reconnected has the feeds of a connection tried again whose source refused the
+// credential: it has another one now.
+func (f *Feeds) Reconnected(ctx context.Context, workspace, connection feedmill.ID) error {
+	const step = 500
+	for page := (feedmill.Page{Limit: step}); ; {
+		feeds, err := f.Store.Feeds(ctx, workspace, page)
+		if err != nil {
+			return err
+		}
+		for _, feed := range feeds {
+			page.Before = feed.ID
+			if feed.State != feedmill.FeedAuthRequired || feed.Source == "" {
+				continue
+			}
+			if err := f.reconnected(ctx, feed, connection); err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+				return err
+			}
+		}
+		if len(feeds) < step {
+			return nil
+		}
+	}
+}
+
+func (f *Feeds) reconnected(ctx context.Context, feed feedmill.Feed, connection feedmill.ID) error {
+	// The host of a source that has a connection is its connection.
+	source, err := f.Store.Source(ctx, feed.Workspace, feed.Source)
+	if err != nil || source.Host != string(connection) {
+		return err
+	}
+	_, err = f.control(ctx, feed.Workspace, feed.ID, noResponse, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
+		if kept := c.Feed(feed.ID); kept != nil && kept.State != feedmill.FeedAuthRequired {
+			return nil, nil // somebody paused or resumed it meanwhile
+		}
+		return c.Resume(feed.ID, now())
+	})
+	return err
 }
 
 // RefreshFeed has a feed fetch its data now.

@@ -139,7 +139,7 @@ func (d *decision) texts(c *column, n int64) {
 		}
 	}
 	if c.numeric == n {
-		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "all values are numbers that the source says are text; a column can be made one of numbers")
+		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "all values are numbers that the source says are text; columns can give it the type integer, decimal or number")
 		return
 	}
 	d.misfits(c, n)

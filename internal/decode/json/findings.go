@@ -54,6 +54,8 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 		detail := "there are no records"
 		if j.path != nil {
 			detail = fmt.Sprintf("the path %s selects nothing", j.path)
+		} else if len(j.steps) > 1 {
+			detail = fmt.Sprintf("there are no records at %s; path=$ makes the document one", jsonpath.Text(j.steps))
 		}
 		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: detail})
 	}

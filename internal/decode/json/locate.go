@@ -23,9 +23,10 @@ type recordPlace struct {
 	others []string
 	// hollow says that there are no steps, but an empty array.
 	hollow bool
-	// listless says that an empty array has the name of a list, so that the
-	// document is what stands around no records rather than a record.
-	listless bool
+	// list leads to the records that there would be: an empty array has the name of
+	// a list, so that the document is what stands around no records rather than a
+	// record. It is nil where there is none.
+	list []jsonpath.Step
 }
 
 // locateRecords finds the records of a document: the elements of the root array;
@@ -72,8 +73,9 @@ type locator struct {
 	keyed       candidate
 	repeated    bool
 	hollow      bool
-	listless    bool
 	firstObject bool
+	// lists are the paths of empty arrays that have the name of a list.
+	lists [][]jsonpath.Step
 }
 
 // candidate is an array or object that may hold the records.
@@ -101,9 +103,13 @@ type locatorFrame struct {
 	// the arrays in it have others in them.
 	array, filled, deep bool
 	names               map[string]struct{}
-	// found is how many candidates there were when it was opened.
-	found int
+	// found and lists are how many candidates and empty lists there were when it
+	// was opened.
+	found, lists int
 }
+
+// maxLists is how many empty lists are remembered.
+const maxLists = 16
 
 // maxNoted is how much memory names take that are held to see whether one of
 // them is repeated. In documents with more it is taken for possible.
@@ -166,7 +172,7 @@ func (l *locator) visit() bool {
 		_, ok := l.skip(0)
 		return ok
 	}
-	l.open = append(l.open, locatorFrame{step: l.step(), start: l.base + int64(l.i), array: l.data[l.i] == '[', found: len(l.found)})
+	l.open = append(l.open, locatorFrame{step: l.step(), start: l.base + int64(l.i), array: l.data[l.i] == '[', found: len(l.found), lists: len(l.lists)})
 	return l.enter()
 }
 
@@ -229,8 +235,10 @@ func (l *locator) close() {
 	frame := &l.open[top]
 	c := candidate{bytes: l.base + int64(l.i) - frame.start, count: frame.objects + frame.arrays}
 	if frame.array && !frame.filled {
-		name, _ := frame.step.Name()
-		l.hollow, l.listless = true, l.listless || listNames[strings.ToLower(name)]
+		l.hollow = true
+		if name, _ := frame.step.Name(); listNames[strings.ToLower(name)] && len(l.lists) < maxLists {
+			l.lists = append(l.lists, append(l.path(), jsonpath.AllStep()))
+		}
 	}
 	switch {
 	case frame.array && frame.others == 0 && !frame.deep && (frame.objects > 0) != (frame.arrays > 0):
@@ -247,6 +255,14 @@ func (l *locator) close() {
 				l.found[i].invoice = true
 			}
 		}
+		// An invoice without lines is an invoice.
+		kept := l.lists[:frame.lists]
+		for _, list := range l.lists[frame.lists:] {
+			if len(list) != top+2 {
+				kept = append(kept, list)
+			}
+		}
+		l.lists = kept
 	}
 	l.open = l.open[:top]
 }
@@ -279,7 +295,11 @@ func (l *locator) choose() recordPlace {
 		place.steps, place.shape = append(l.keyed.path, jsonpath.AllStep()), shapeKeyed
 		return place
 	default:
-		return recordPlace{hollow: l.hollow, listless: l.listless}
+		place = recordPlace{hollow: l.hollow}
+		if len(l.lists) > 0 {
+			place.list = l.lists[0]
+		}
+		return place
 	}
 	c := &l.found[best]
 	place.steps = append(c.path[:len(c.path):len(c.path)], jsonpath.AllStep())

@@ -181,7 +181,9 @@ func (p *Pages) discover(ctx context.Context, j *Table) error {
 	if p.before != nil && jsonpath.Text(place.steps) != p.before.String() && (p.place == nil || p.place.shape == shapeObjects) {
 		return j.stay(ctx, place)
 	}
-	if place.hollow && (p.list || place.listless) {
+	if place.list != nil {
+		place.steps = place.list
+	} else if place.hollow && p.list {
 		place.steps = []jsonpath.Step{jsonpath.IndexStep(-1)}
 	} else if len(place.steps) > 0 && p.place == nil {
 		p.place, p.opening = &place, j.opening

@@ -214,6 +214,9 @@ func (j *Table) locate(ctx context.Context) error {
 		if j.before != nil && jsonpath.Text(place.steps) != j.before.String() {
 			return j.stay(ctx, place)
 		}
+		if place.list != nil {
+			place.steps = place.list
+		}
 		return j.settle(ctx, place)
 	}
 	steps, ok := j.path.Steps()

@@ -230,6 +230,26 @@ func TestJSONTables(t *testing.T) {
 			"a\n1\n2\n",
 		},
 		{
+			"a list without records", "json", `{"total":0,"data":[]}`,
+			Options{},
+			"\n! no-rows \"\" 1 times from row 0: there are no records at $.data[*]; path=$ makes the document one\n",
+		},
+		{
+			"a list without records, deep", "json", `{"id":1,"page":2,"size":3,"result":{"id":"x","items":[]}}`,
+			Options{},
+			"\n! no-rows \"\" 1 times from row 0: there are no records at $.result.items[*]; path=$ makes the document one\n",
+		},
+		{
+			"an invoice without lines", "json", `{"id":7,"date":"2026-01-01","customer":"x","items":[]}`,
+			Options{},
+			"id | date | customer | items\n7 \"2026-01-01\" \"x\" []\n",
+		},
+		{
+			"an empty array that is no list", "json", `{"name":"x","tags":[]}`,
+			Options{},
+			"name | tags\n\"x\" []\n",
+		},
+		{
 			"path to nothing", "json", `{"data":[]}`,
 			Options{Path: "$.items[*]"},
 			"\n! no-rows \"\" 1 times from row 0: the path $.items[*] selects nothing\n",

@@ -62,6 +62,9 @@ func (f *finder) judge(i, begin int) verdict {
 		return isTitle
 	}
 	if !f.names(i) {
+		if f.periodsAbove(i, lower) {
+			return isUpper
+		}
 		if f.headerFollows(i) {
 			return isTitle
 		}
@@ -164,6 +167,25 @@ func (f *finder) isUpper(upper, lower int) bool {
 		last = j
 	}
 	return between || under
+}
+
+// periodsAbove reports whether a row is nothing but years, months or days that name
+// groups of the columns below: 2023 | | 2024 | | over Sales | Cost | Sales | Cost
+func (f *finder) periodsAbove(upper, lower int) bool {
+	if lower != upper+1 || lower >= len(f.rows) || !f.hasTyped() {
+		return false
+	}
+	var periods []int
+	for j, cell := range f.rows[upper].Cells {
+		if cell == "" {
+			continue
+		}
+		if _, ok := periodKey(cell); !ok {
+			return false
+		}
+		periods = append(periods, j)
+	}
+	return f.names(lower) && f.inOrder(upper, periods) && f.isUpper(upper, lower)
 }
 
 // join puts the names of several rows together.

@@ -46,6 +46,9 @@ type Options struct {
 	Forbidden error
 	// Folders knows where the files of databases may be.
 	Folders Folders
+	// Reconnected is told of a connection that was changed, so that its feeds whose
+	// credential was refused are tried again; nil where nobody wants to know.
+	Reconnected func(ctx context.Context, workspace, connection feedmill.ID) error
 }
 
 // Connections makes and changes connections, and knows what there is behind them.

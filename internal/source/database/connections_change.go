@@ -45,6 +45,9 @@ func (c *Connections) Change(ctx context.Context, workspace, id feedmill.ID, bod
 			err = nameTaken(changed.ServiceName)
 		}
 	}
+	if err == nil && c.Reconnected != nil {
+		err = c.Reconnected(ctx, workspace, id)
+	}
 	return after, err
 }
 

@@ -253,6 +253,26 @@ func TestClientSecretInBody(t *testing.T) {
 	})
 }
 
+// A limit that the source of tokens sets for a while refuses no credential.
+func TestTokenLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		asked := 0
+		l.serve("id.test", func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked == 1 {
+				w.Header().Set("Retry-After", "2")
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			respond(w, `{"access_token":"t0ken"}`)
+		})
+		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) { respond(w, "[]") })
+		if _, _, err := l.fetch(oauthDefinition); err != nil || asked != 2 {
+			t.Errorf("%d requests for a token, %v", asked, err)
+		}
+	})
+}
+
 func TestCredentialRefused(t *testing.T) {
 	for _, test := range []struct {
 		name, definition string

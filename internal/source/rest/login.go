@@ -138,8 +138,10 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 		},
 		receive: func(response *http.Response, body io.Reader) (o outcome) {
 			data, err := io.ReadAll(io.LimitReader(body, maxTokenAnswer))
-			switch status := response.StatusCode; {
-			case status == http.StatusBadRequest, status == http.StatusUnauthorized, status == http.StatusForbidden:
+			status := response.StatusCode
+			_, wait := retryAfter(status, response.Header)
+			switch {
+			case status == http.StatusBadRequest, status == http.StatusUnauthorized, status == http.StatusForbidden && !wait:
 				o.err = tokenRefused(status, data)
 				o.head = data
 			case status < 200 || status > 299:

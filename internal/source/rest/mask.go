@@ -166,7 +166,14 @@ func (m *mask) text(s string) string {
 func (m *mask) url(u *url.URL) string {
 	shown := *u
 	shown.User, shown.Fragment, shown.RawFragment = nil, "", ""
-	pairs := strings.Split(u.RawQuery, "&")
+	shown.RawQuery = m.pairs(u.RawQuery)
+	return m.text(shown.String())
+}
+
+// pairs are the names and values of a query or a form with *** for each value that is
+// a secret by its name. Those that are too short to be looked for are found by it, too.
+func (m *mask) pairs(raw string) string {
+	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
 		rawName, rawValue, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(rawName)
@@ -174,8 +181,7 @@ func (m *mask) url(u *url.URL) string {
 			pairs[i] = rawName + "=" + hidden
 		}
 	}
-	shown.RawQuery = strings.Join(pairs, "&")
-	return m.text(shown.String())
+	return strings.Join(pairs, "&")
 }
 
 // failure hides the secrets in a failure.

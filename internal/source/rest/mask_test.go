@@ -49,3 +49,16 @@ func TestEchoedSecrets(t *testing.T) {
 		}
 	})
 }
+
+// What is a secret by its name in a form is not shown, however short it is.
+func TestFormsAreMasked(t *testing.T) {
+	m := newMask(&Spec{auth: auth{kind: authOAuth, username: "me", password: "b"}})
+	request, err := http.NewRequest("POST", "https://api.test/token", strings.NewReader("client_id=me&client_secret=b&grant_type=client_credentials"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if shown := m.request(request).Body; shown != "client_id=me&client_secret=***&grant_type=client_credentials" {
+		t.Error(shown)
+	}
+}

@@ -30,6 +30,9 @@ func (m *mask) request(request *http.Request) feedmill.SourceRequest {
 	if request.GetBody != nil {
 		if body, err := request.GetBody(); err == nil {
 			text, _ := io.ReadAll(io.LimitReader(body, maxHead))
+			if strings.HasPrefix(request.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+				text = []byte(m.pairs(string(text)))
+			}
 			shown.Body = m.excerpt(text)
 		}
 	}

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
 
-// template is a text with tokens in it, such as {{today-7d|2006-01-02}}, that
+// template is a text with tokens in it, such as {{today-7d|YYYYMMDD}}, that
 // are replaced when a request is made.
 type template struct {
 	text  string
@@ -29,8 +28,11 @@ type templatePart struct {
 type token struct {
 	name   string        // today, yesterday, now, cursor or to
 	offset time.Duration // of the first three
-	format string
-	set    bool // whether this is a token at all
+	// written is how the first three are written, and layout the same in the words
+	// of Go, where that is what was given.
+	written timeFormat
+	layout  string
+	set     bool // whether this is a token at all
 	// variable says that it is of a row or a job.
 	variable bool
 }
@@ -59,7 +61,7 @@ func (m moment) with(name, value string) moment {
 }
 
 const tokenForms = "a token is {{today}}, {{yesterday}}, {{now}}, {{cursor}} or, with incremental.step, {{to}}; the first three can be moved, as in {{today-7d}}, " +
-	"and written in another layout, as in {{now-1h|2006-01-02T15:04}}, {{now|unix}} or {{now|unixms}}"
+	"and written in another format, as in {{now-1h|YYYY-MM-DDTHH:mm}}, {{today|YYYYMMDD}}, {{now|unix}} or {{now|unixMs}}"
 
 // parseTemplate finds the tokens of a text. The error says how to write one
 // and repeats nothing of the text.
@@ -90,7 +92,7 @@ func parseTemplate(text string) (template, error) {
 func parseToken(text string) (token, error) {
 	body, format, formatted := strings.Cut(text, "|")
 	body = strings.TrimSpace(body)
-	t := token{set: true, format: strings.TrimSpace(format)}
+	t := token{set: true}
 	if sign := strings.IndexAny(body, "+-"); sign >= 0 && isTimeWord(body[:sign]) {
 		d, err := feedmill.ParseDuration(strings.TrimSpace(body[sign+1:]))
 		if err != nil {
@@ -106,9 +108,10 @@ func parseToken(text string) (token, error) {
 		t.variable = true
 		return t, nil
 	}
+	if formatted && !t.format(strings.TrimSpace(format)) {
+		return t, errors.New("what stands behind the | of a token is no format; " + tokenForms)
+	}
 	switch {
-	case formatted && t.format == "":
-		return t, errors.New("the layout of a token is empty; " + tokenForms)
 	case t.name == "yesterday":
 		t.name, t.offset = "today", t.offset-day
 		return t, nil
@@ -118,6 +121,23 @@ func parseToken(text string) (token, error) {
 		return t, nil
 	}
 	return t, errors.New("this is no token that is known; " + tokenForms)
+}
+
+// format has the token written in a format: one that incremental.format knows,
+// or a layout of Go, as in 2006-01-02. It reports whether the text is one.
+func (t *token) format(text string) bool {
+	if strings.EqualFold(text, "unixms") {
+		text = "unixMs"
+	}
+	// Two times that are written alike are not written at all.
+	first, second := time.Date(2001, 2, 3, 4, 5, 6, 7e8, time.UTC), time.Date(2019, 11, 28, 19, 47, 58, 123e6, time.FixedZone("", 7200))
+	if _, named := namedFormats[text]; !named && first.Format(text) != second.Format(text) {
+		t.layout = text
+		return true
+	}
+	written, err := parseTimeFormat(text)
+	t.written = written
+	return err == nil
 }
 
 func isTimeWord(text string) bool { return slices.Contains(timeWords, strings.TrimSpace(text)) }
@@ -175,13 +195,11 @@ func (t *token) value(m moment) string {
 	default:
 		at = at.Add(t.offset)
 	}
-	switch t.format {
-	case "":
-		return at.Format(layout)
-	case "unix":
-		return strconv.FormatInt(at.Unix(), 10)
-	case "unixms":
-		return strconv.FormatInt(at.UnixMilli(), 10)
+	switch {
+	case t.layout != "":
+		return at.Format(t.layout)
+	case t.written.unit > 0:
+		return t.written.write(at)
 	}
-	return at.Format(t.format)
+	return at.Format(layout)
 }

@@ -23,6 +23,11 @@ func TestTemplate(t *testing.T) {
 		"{{now}}":                                "2026-03-30T01:30:15+02:00",
 		"{{now-1h30m|15:04}}":                    "00:00",
 		"{{now|unix}}-{{now|unixms}}":            "1774827015-1774827015000",
+		"{{now|unixMs}}":                         "1774827015000",
+		"{{today-1d|YYYYMMDD}}":                  "20260329",
+		"{{now | YYYY-MM-DDTHH:mm:ssZ}}":         "2026-03-30T01:30:15+02:00",
+		"{{now|rfc3339}} {{now|date}}":           "2026-03-30T01:30:15+02:00 2026-03-30",
+		"{{today|2 Jan 2006}}":                   "30 Mar 2026",
 		"x{{cursor}}y":                           "xa b/c?y",
 	} {
 		tmpl, err := parseTemplate(text)
@@ -32,7 +37,7 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
-	for _, text := range []string{"{{", "{{}}", "{{x|y}}", "{{today-}}", "{{today-1y}}", "{{today|}}", "{{cursor-1d}}", "{{cursor|x}}"} {
+	for _, text := range []string{"{{", "{{}}", "{{x|y}}", "{{today-}}", "{{today-1y}}", "{{today|}}", "{{cursor-1d}}", "{{cursor|x}}", "{{now|iso}}", "{{today|yyyymmdd}}", "{{today|}}"} {
 		if _, err := parseTemplate(text); err == nil {
 			t.Errorf("%s is taken", text)
 		}
