@@ -61,6 +61,31 @@ func (c *Client) Event(ctx context.Context, id string) (Event, error) {
 	return ask[Event](ctx, c, http.MethodGet, "/events/"+url.PathEscape(id), nil)
 }
 
+// EventStream goes through events as they happen, until the connection ends, with an
+// error. After is the id of the last one that came before, where there was one. Of the
+// query, Type and ResourceID count. [Client.Listen] is sure to bring every event; this
+// shows what goes on.
+func (c *Client) EventStream(ctx context.Context, q EventQuery, after string) iter.Seq2[Event, error] {
+	values := make(url.Values)
+	for name, value := range map[string]string{"type": q.Type, "resourceId": q.ResourceID} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	r := request{method: http.MethodGet, path: "/events/stream"}
+	if len(values) > 0 {
+		r.path += "?" + values.Encode()
+	}
+	if after != "" {
+		r.header = map[string]string{"Last-Event-ID": after}
+	}
+	return func(yield func(Event, error) bool) {
+		if err := watch(ctx, c, r, func(e Event) bool { return e.ID == "" || yield(e, nil) }); err != nil {
+			yield(Event{}, err)
+		}
+	}
+}
+
 // EventType is a kind of event that there is.
 type EventType struct {
 	Name string `json:"name"`

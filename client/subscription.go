@@ -31,7 +31,11 @@ type Subscription struct {
 	SigningSecret string `json:"signingSecret,omitzero"`
 	// OverlapUntil is when a rotated secret alone signs.
 	OverlapUntil time.Time `json:"overlapUntil,omitzero"`
-	// Health is in the answer of [Client.Subscription] only.
+	// What follows is in the answer of [Client.Subscription] only. LastSuccessAt is when
+	// something last got through, DisablingAt when it will be disabled if failures go on.
+	LastSuccessAt time.Time `json:"lastSuccessAt,omitzero"`
+	DisablingAt   time.Time `json:"disablingAt,omitzero"`
+
 	Health *SubscriptionHealth `json:"health,omitzero"`
 }
 

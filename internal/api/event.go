@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -205,7 +206,7 @@ func (s *Server) listEvents(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	views, err := s.routedEvents(c, events[:min(q.Fit(events), p.Limit)], maxListedRoutes)
+	views, err := s.routedEvents(c.ctx(), c.who.Workspace, events[:min(q.Fit(events), p.Limit)], maxListedRoutes)
 	if err != nil {
 		return answer{}, err
 	}
@@ -227,17 +228,17 @@ const (
 )
 
 // routedEvents are events, each with the first of its deliveries.
-func (s *Server) routedEvents(c *call, events []feedmill.Event, most int) ([]eventView, error) {
+func (s *Server) routedEvents(ctx context.Context, workspace feedmill.ID, events []feedmill.Event, most int) ([]eventView, error) {
 	views := make([]eventView, len(events))
 	ids := make([]feedmill.ID, len(events))
 	for i, e := range events {
 		views[i], ids[i] = viewEvent(e), e.ID
 	}
-	routes, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, ids, most)
+	routes, err := s.Store.EventRoutes(ctx, workspace, ids, most)
 	if err != nil {
 		return nil, err
 	}
-	making, err := s.Store.Fanouts(c.ctx(), c.who.Workspace, ids)
+	making, err := s.Store.Fanouts(ctx, workspace, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +264,7 @@ func (s *Server) getEvent(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	views, err := s.routedEvents(c, []feedmill.Event{e}, maxRoutes)
+	views, err := s.routedEvents(c.ctx(), c.who.Workspace, []feedmill.Event{e}, maxRoutes)
 	if err != nil {
 		return answer{}, err
 	}

@@ -24,8 +24,11 @@ type subscriptionView struct {
 	// nowhere else; OverlapUntil is when a rotated one takes over.
 	SigningSecret string    `json:"signingSecret,omitzero"`
 	OverlapUntil  timestamp `json:"overlapUntil,omitzero"`
-	// Health is in the answer about one subscription only.
-	Health *subscriptionHealthView `json:"health,omitzero"`
+	// What follows is in the answer about one subscription only. DisablingAt is when
+	// it will be disabled unless something gets through.
+	LastSuccessAt timestamp               `json:"lastSuccessAt,omitzero"`
+	DisablingAt   timestamp               `json:"disablingAt,omitzero"`
+	Health        *subscriptionHealthView `json:"health,omitzero"`
 }
 
 type filtersView struct {
@@ -143,6 +146,10 @@ func (s *Server) getSubscription(c *call) (answer, error) {
 	}
 	view := s.viewSubscription(sub)
 	view.Health = viewHealth(health, s.Dispatcher.Breaker(sub.ID))
+	view.LastSuccessAt, view.DisablingAt = timestamp(sub.LastSuccessAt), disablingAt(sub)
+	if view.OverlapUntil, err = s.overlapUntil(c, sub); err != nil {
+		return answer{}, err
+	}
 	return subscriptionAnswer(view), nil
 }
 

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/feedmill/feedmill"
@@ -24,6 +26,32 @@ func viewHealth(h feedmill.SubscriptionHealth, breaker feedmill.BreakerState) *s
 		v.SuccessShare = new(float64(h.Delivered) / float64(h.Tried))
 	}
 	return v
+}
+
+// disablingAt is when failures disable a subscription that go on; zero where none do.
+func disablingAt(sub feedmill.Subscription) timestamp {
+	patience, ends := sub.Delivery.Patience()
+	if !ends || sub.FailingSince.IsZero() || sub.State != feedmill.SubscriptionActive {
+		return timestamp{}
+	}
+	return timestamp(sub.FailingSince.Add(patience))
+}
+
+// overlapUntil is when a rotation's new secret alone signs; zero where none is under
+// way.
+func (s *Server) overlapUntil(c *call, sub feedmill.Subscription) (timestamp, error) {
+	plain, err := s.Vault.Unseal(c.ctx(), sub.Secrets, sub.SecretsRecord())
+	if err != nil {
+		return timestamp{}, err
+	}
+	var secrets feedmill.SigningSecrets
+	if err := json.Unmarshal(plain, &secrets); err != nil {
+		return timestamp{}, fmt.Errorf("the secrets of %s: %w", sub.ID, err)
+	}
+	if secrets = secrets.At(now()); secrets.Next == "" {
+		return timestamp{}, nil
+	}
+	return timestamp(secrets.SwitchAt), nil
 }
 
 // hastenStep is how many deliveries are made due in one transaction.

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"maps"
 	"math"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -39,6 +40,10 @@ func functions(a *assets) template.FuncMap {
 		"join":     strings.Join,
 		"add":      func(a, b int) int { return a + b },
 		"sentence": sentence,
+
+		"spans":      func() any { return spans },
+		"statusText": http.StatusText,
+		"bytes64":    func(n int) string { return byteSize(int64(n)) },
 	}
 }
 

@@ -3,7 +3,10 @@ package ui
 import (
 	"bytes"
 	"io"
+	"iter"
 	"net/http"
+	"net/url"
+	"regexp"
 	"sync"
 
 	"github.com/feedmill/feedmill/client"
@@ -23,6 +26,55 @@ type transport struct {
 	cookies []string
 	// requestID is that of the newest answer.
 	requestID string
+	// one is the page of a list that is wanted, where it is one; see [pageOf].
+	one *listPage
+}
+
+// listPage is one page of a list: from is the cursor that it begins at, and next
+// that of the page after it.
+type listPage struct{ from, next string }
+
+var nextCursor = regexp.MustCompile(`[?&]cursor=([^&>]+)[^>]*>; *rel="next"`)
+
+// ask is a request for the page rather than for the list.
+func (p *listPage) ask(r *http.Request) {
+	if p == nil || p.from == "" {
+		return
+	}
+	u := *r.URL
+	q := u.Query()
+	q.Set("cursor", p.from)
+	u.RawQuery = q.Encode()
+	r.URL = &u
+}
+
+// keep takes the way to the next page out of an answer, so that the list ends here.
+func (p *listPage) keep(header http.Header) {
+	if p == nil {
+		return
+	}
+	if m := nextCursor.FindStringSubmatch(header.Get("Link")); m != nil {
+		p.next, _ = url.QueryUnescape(m[1])
+	}
+	header.Del("Link")
+}
+
+// pageOf reads the page of a list that the visitor asks for, and returns the address of
+// the one after it.
+func pageOf[T any](v *visit, size int, list func() iter.Seq2[T, error]) (found []T, older string, err error) {
+	v.api.PageSize = size
+	v.over.one = &listPage{from: v.r.URL.Query().Get("cursor")}
+	defer func() { v.over.one = nil }()
+	for item, err := range list() {
+		if err != nil {
+			return nil, "", err
+		}
+		found = append(found, item)
+	}
+	if next := v.over.one.next; next != "" {
+		older = with(v.r.URL, "cursor", next)
+	}
+	return found, older, nil
 }
 
 // client makes the client of a visit. A request is not tried again: the person
@@ -45,12 +97,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if cookie, err := t.outer.Cookie(sessionCookie); err == nil {
 		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: cookie.Value})
 	}
+	t.one.ask(r)
 	r.RequestURI, r.RemoteAddr, r.TLS = r.URL.RequestURI(), t.outer.RemoteAddr, t.outer.TLS
 	if proto := t.outer.Header.Get("X-Forwarded-Proto"); proto != "" {
 		r.Header.Set("X-Forwarded-Proto", proto)
 	}
 	a := &answer{header: make(http.Header), status: http.StatusOK}
 	t.api.ServeHTTP(a, r)
+	t.one.keep(a.header)
 	t.mu.Lock()
 	t.cookies = append(t.cookies, a.header.Values("Set-Cookie")...)
 	t.requestID = a.header.Get("X-Request-Id")

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+
+	"github.com/feedmill/feedmill"
 )
 
 // Options are what the pages stand on.
@@ -79,6 +81,28 @@ func (s *Server) routes() {
 
 		"GET /ui/feeds/{id}/refreshes/{rid}":         showRefresh,
 		"POST /ui/feeds/{id}/refreshes/{rid}/cancel": cancelRefresh,
+
+		"GET /ui/subscriptions":                showSubscriptions,
+		"GET /ui/subscriptions/new":            showNewSubscription,
+		"POST /ui/subscriptions/new":           createSubscription,
+		"GET /ui/subscriptions/{id}":           showSubscription,
+		"GET /ui/subscriptions/{id}/edit":      showEditSubscription,
+		"POST /ui/subscriptions/{id}/edit":     changeSubscription,
+		"POST /ui/subscriptions/{id}/test":     testSubscription,
+		"GET /ui/subscriptions/{id}/rotate":    showRotate,
+		"POST /ui/subscriptions/{id}/rotate":   rotateSecret,
+		"GET /ui/subscriptions/{id}/replay":    showReplayForm,
+		"POST /ui/subscriptions/{id}/replay":   startReplay,
+		"POST /ui/subscriptions/{id}/pause":    act(setState(feedmill.SubscriptionPaused), subscriptionPagePath, "paused"),
+		"POST /ui/subscriptions/{id}/activate": act(setState(feedmill.SubscriptionActive), subscriptionPagePath, "activated"),
+		"POST /ui/subscriptions/{id}/retry":    act(retrySubscription, subscriptionPagePath, "retrying"),
+		"POST /ui/subscriptions/{id}/delete":   act(deleteSubscription, toSubscriptions, "deleted"),
+
+		"GET /ui/subscriptions/{id}/replays/{rid}":         showReplay,
+		"POST /ui/subscriptions/{id}/replays/{rid}/cancel": cancelReplay,
+
+		"GET /ui/deliveries/{id}":        showDelivery,
+		"POST /ui/deliveries/{id}/retry": act(retryDelivery, deliveryPagePath, "retrying"),
 	} {
 		s.mux.HandleFunc(pattern, s.signedIn(handle))
 	}

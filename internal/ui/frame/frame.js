@@ -98,6 +98,9 @@ document.addEventListener('submit', (e) => {
 });
 addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); });
 
+// What is chosen in a filter counts at once.
+document.addEventListener('change', (e) => { if (e.target.matches('[data-submit]')) e.target.form.requestSubmit(); });
+
 const said = document.querySelector('.toast');
 if (said) {
   setTimeout(() => said.remove(), 6000);

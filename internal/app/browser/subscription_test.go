@@ -1,0 +1,133 @@
+package browser
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// endpoint is a receiver that keeps the headers of the last request and answers as it
+// is told to.
+type endpoint struct {
+	*httptest.Server
+	status atomic.Int64
+	last   atomic.Pointer[http.Header]
+}
+
+func newEndpoint(t *testing.T) *endpoint {
+	e := new(endpoint)
+	e.status.Store(http.StatusNoContent)
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.last.Store(&r.Header)
+		if status := int(e.status.Load()); status != http.StatusNoContent {
+			http.Error(w, `{"error":"<script>console.error('ran')</script>"}`, status)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+// TestSubscribeToDelivery subscribes an endpoint, by keys and forms alone, and follows an
+// event to it.
+func TestSubscribeToDelivery(t *testing.T) {
+	c, key := workspace(t)
+	to := newEndpoint(t)
+	b := signedIn(t, key)
+	b.visit("/ui/subscriptions")
+	b.sees("Tell a URL when something happens")
+	b.accessible("subscriptions-empty")
+	b.do(chromedp.KeyEvent("n"))
+	b.wait(`document.querySelector('#url')`)
+	b.expected = []string{"422"}
+	b.do(chromedp.SetValue("#name", "Billing sync"), chromedp.SetValue("#url", "ftp://nowhere"), chromedp.Click("[value='metric.*']"), chromedp.Click("form .primary"))
+	b.wait(`document.activeElement.id === 'url' && document.querySelector('.field.wrong .message')`)
+	b.accessible("subscription-form-wrong")
+	b.do(chromedp.SetValue("#url", to.URL+"/hook"), chromedp.Click("form .primary"))
+	b.wait(`document.querySelector('#secret-0')?.innerText.startsWith('whsec_')`)
+	secret := b.text("#secret-0")
+	b.accessible("subscription-secret")
+	b.do(chromedp.Click(".row-end .primary"))
+	b.sees("Billing sync")
+	b.sees("No deliveries")
+	page := b.path()
+
+	b.do(chromedp.Click(".actions .primary"))
+	b.sees("The endpoint took the test: 204")
+	to.status.Store(http.StatusServiceUnavailable)
+	b.do(chromedp.Click(".actions .primary"))
+	b.sees("The endpoint answered 503")
+
+	// An event that fails, its attempt in full, and its retry.
+	if _, err := c.Publish(t.Context(), client.NewEvent{Type: "metric.updated", ResourceID: "m_1", Data: map[string]any{"note": "<img src=x onerror=console.error(1)>"}}); err != nil {
+		t.Fatal(err)
+	}
+	b.visit(page)
+	b.wait(`document.body.innerText.includes('Retrying') && document.querySelector('tbody tr') || (setTimeout(() => location.reload(), 300), false)`)
+	b.accessible("subscription")
+	b.do(chromedp.Click("tbody tr a"))
+	b.sees("503")
+	b.sees("<script>console.error")
+	b.do(chromedp.SetValue("#secret", secret), chromedp.Click("#sign"))
+	b.sees((*to.last.Load()).Get("X-Service-Signature"))
+	b.sees((*to.last.Load()).Get("Webhook-Signature"))
+	b.accessible("delivery")
+	to.status.Store(http.StatusNoContent)
+	b.do(chromedp.KeyEvent("r"))
+	b.sees("Due now")
+	b.wait(`document.querySelector('.head .badge').innerText === 'Delivered' || (setTimeout(() => location.reload(), 300), false)`)
+
+	b.visit("/ui/subscriptions")
+	b.sees("Billing sync")
+	b.accessible("subscriptions")
+}
+
+func TestRotateAndReplay(t *testing.T) {
+	c, key := workspace(t)
+	to := newEndpoint(t)
+	if _, err := c.Publish(t.Context(), client.NewEvent{Type: "tag.created", ResourceID: "t_1"}); err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.CreateSubscription(t.Context(), client.NewSubscription{Name: "Tags", URL: to.URL, Events: []string{"tag.*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := signedIn(t, key)
+	page := "/ui/subscriptions/" + made.Created[0].ID
+	b.visit(page + "/rotate")
+	b.accessible("subscription-rotate")
+	b.do(chromedp.Click("form .primary"))
+	b.sees("the old one signs too")
+	if got := b.text("#secret-0"); !strings.HasPrefix(got, "whsec_") || got == made.Created[0].SigningSecret {
+		t.Errorf("the new secret is %q", got)
+	}
+	b.do(chromedp.Click(".row-end .primary"))
+	b.sees("Two secrets sign until")
+
+	b.visit(page + "/replay")
+	b.do(chromedp.SetValue("#state", "missing"), chromedp.Click("form .primary"))
+	b.sees("1 delivery")
+	b.accessible("replay")
+	b.do(chromedp.Click("[name=go]"))
+	b.wait(`document.querySelector('.head .badge')?.innerText === 'Done'`)
+	b.accessible("replay-done")
+	b.visit(page)
+	b.wait(`document.querySelector('tbody tr')?.innerText.includes('Delivered') || (setTimeout(() => location.reload(), 300), false)`)
+
+	b.visit(page + "/edit")
+	b.wait(`document.querySelector('[value="tag.*"]').checked`)
+	b.accessible("subscription-form")
+	b.do(chromedp.SetValue("#name", "Labels"), chromedp.Click("form .primary"))
+	b.sees("Saved")
+	b.do(chromedp.Click(".actions form .quiet"))
+	b.wait(`document.querySelector('.head .badge').innerText === 'Paused'`)
+	b.do(chromedp.Click("section.settings summary"), chromedp.Click(".danger.sure"))
+	b.sees("Tell a URL when something happens")
+}

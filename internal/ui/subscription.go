@@ -1,0 +1,149 @@
+package ui
+
+import (
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
+)
+
+// subscriptionPage is a subscription with its deliveries.
+type subscriptionPage struct {
+	client.Subscription
+	Title      string
+	Limits     string
+	Deliveries []client.Delivery
+	Older      string
+	// Want are the filters of the list, and the others the choices that there are.
+	Want   struct{ State, Type, Since string }
+	States []stateLink
+	Types  []string
+	Ping   *client.Ping
+}
+
+type stateLink struct{ State, To string }
+
+// spans are the times that lists can be narrowed to.
+var spans = []struct {
+	Name, Words string
+	length      time.Duration
+}{
+	{"1h", "Last hour", time.Hour},
+	{"24h", "Last 24 hours", 24 * time.Hour},
+	{"7d", "Last 7 days", 7 * 24 * time.Hour},
+}
+
+// sinceOf is the beginning of a span that ends now; zero for one that is not known.
+func sinceOf(name string) time.Time {
+	for _, s := range spans {
+		if s.Name == name {
+			return time.Now().Add(-s.length)
+		}
+	}
+	return time.Time{}
+}
+
+func showSubscription(v *visit) error { return subscriptionWith(v, nil) }
+
+// subscriptionWith shows a subscription, with what a test brought where one was made.
+func subscriptionWith(v *visit, ping *client.Ping) error {
+	s, err := v.api.Subscription(v.r.Context(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	here := &url.URL{Path: subscriptionPagePath(s.ID), RawQuery: v.r.URL.RawQuery}
+	q := here.Query()
+	p := subscriptionPage{Subscription: s, Title: nameOf(s), Limits: limitsOf(s.Delivery), Ping: ping}
+	p.Want.State, p.Want.Type, p.Want.Since = q.Get("state"), q.Get("type"), q.Get("since")
+	for _, state := range feedmill.DeliveryStates {
+		p.States = append(p.States, stateLink{string(state), with(here, "state", string(state), "cursor", "")})
+	}
+	types, err := v.api.EventTypes(v.r.Context())
+	if err != nil {
+		return err
+	}
+	for _, t := range types {
+		if t.Status == "available" && picks(s.Events, t) {
+			p.Types = append(p.Types, t.Name)
+		}
+	}
+	p.Deliveries, p.Older, err = pageOf(v, listedRecords, func() iter.Seq2[client.Delivery, error] {
+		return v.api.Deliveries(v.r.Context(), s.ID, client.DeliveryQuery{State: feedmill.DeliveryState(p.Want.State), Type: p.Want.Type, Since: sinceOf(p.Want.Since)})
+	})
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "subscription", p.Title, p)
+}
+
+// picks reports whether names of events have a type among them.
+func picks(names []string, t client.EventType) bool {
+	for _, n := range names {
+		if n == t.Name || n == t.Family {
+			return true
+		}
+	}
+	return false
+}
+
+// limitsOf says how a subscription is delivered to.
+func limitsOf(d client.DeliverySettings) string {
+	words := []string{d.Timeout.String(), plural(d.Concurrency, "request") + " at once"}
+	if d.RateLimit != nil {
+		words = append(words, number(d.RateLimit.Requests)+" in "+d.RateLimit.Per.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+func subscriptionPagePath(id string) string { return "/ui/subscriptions/" + id }
+
+func toSubscriptions(string) string { return "/ui/subscriptions" }
+
+func testSubscription(v *visit) error {
+	ping, err := v.api.TestSubscription(v.r.Context(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return subscriptionWith(v, &ping)
+}
+
+// setState is an action that pauses or activates a subscription.
+func setState(state feedmill.SubscriptionState) func(*visit, string) error {
+	return func(v *visit, id string) error {
+		_, err := v.api.ChangeSubscription(v.r.Context(), id, client.SubscriptionChange{State: state})
+		return err
+	}
+}
+
+func retrySubscription(v *visit, id string) error {
+	_, err := v.api.RetrySubscription(v.r.Context(), id)
+	return err
+}
+
+func deleteSubscription(v *visit, id string) error {
+	return v.api.DeleteSubscription(v.r.Context(), id)
+}
+
+func showRotate(v *visit) error {
+	s, err := v.api.Subscription(v.r.Context(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "subscription_rotate", "Rotate the secret", s)
+}
+
+func rotateSecret(v *visit) error {
+	overlap, err := feedmill.ParseDuration(v.r.PostFormValue("overlap"))
+	if err != nil {
+		overlap = 24 * time.Hour
+	}
+	s, err := v.api.RotateSecret(v.r.Context(), v.r.PathValue("id"), overlap)
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "subscription_secret", "The new signing secret", secretPage{Made: []client.Subscription{s}, Rotated: true, Snippets: verifySnippets})
+}

@@ -1,0 +1,38 @@
+package ui
+
+import (
+	"cmp"
+	"iter"
+	"net/http"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// listedRecords is how many records a page of a list has.
+const listedRecords = 50
+
+// subscriptionList is the page of all subscriptions, each with its health.
+type subscriptionList struct {
+	Subscriptions []client.Subscription
+	Older         string
+}
+
+func showSubscriptions(v *visit) error {
+	found, older, err := pageOf(v, listedRecords, func() iter.Seq2[client.Subscription, error] { return v.api.Subscriptions(v.r.Context()) })
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return v.render(http.StatusOK, "subscriptions_empty", "Subscriptions", nil)
+	}
+	for i, s := range found {
+		// The list has no health. One that was deleted meanwhile stays as it was listed.
+		if one, err := v.api.Subscription(v.r.Context(), s.ID); err == nil {
+			found[i] = one
+		}
+	}
+	return v.render(http.StatusOK, "subscriptions", "Subscriptions", subscriptionList{found, older})
+}
+
+// nameOf is what people call a subscription.
+func nameOf(s client.Subscription) string { return cmp.Or(s.Name, s.URL) }
