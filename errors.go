@@ -12,6 +12,7 @@ var (
 	ErrUnauthenticated = errors.New("unauthenticated")
 	ErrForbidden       = errors.New("forbidden")
 	ErrNotFound        = errors.New("not found")
+	ErrGone            = errors.New("gone")
 	ErrConflict        = errors.New("conflict")
 	ErrTooLarge        = errors.New("too large")
 	ErrUnsupported     = errors.New("unsupported format")

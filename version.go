@@ -38,6 +38,9 @@ type FeedVersion struct {
 	// Keyed are the ids of the columns of which each row is known to have other
 	// values than all other rows, and none that is null.
 	Keyed []string
+	// Since is nil, or the version whose differences from this one are read in place
+	// of the rows. No store keeps it.
+	Since *FeedVersion
 	// Pinned versions are kept whatever [Keep] says.
 	Pinned    bool
 	CreatedAt time.Time

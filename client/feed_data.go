@@ -53,6 +53,11 @@ type Rows struct {
 
 // ReadData reads the rows of a feed.
 func (c *Client) ReadData(ctx context.Context, feed string, q RowQuery) (*Rows, error) {
+	return c.rows(ctx, request{method: http.MethodGet, path: feedPath(feed) + "/data?" + q.parameters().Encode()})
+}
+
+// parameters are all that the query says, for a URL.
+func (q RowQuery) parameters() url.Values {
 	values := q.values()
 	for name, value := range map[string]string{"fields": q.Fields, "sort": q.Sort} {
 		if value != "" {
@@ -71,7 +76,7 @@ func (c *Client) ReadData(ctx context.Context, feed string, q RowQuery) (*Rows, 
 	if q.Count {
 		values.Set("count", "true")
 	}
-	return c.rows(ctx, request{method: http.MethodGet, path: feedPath(feed) + "/data?" + values.Encode()})
+	return values
 }
 
 func (q RowQuery) values() url.Values {

@@ -54,6 +54,20 @@ func (c *Client) PinVersion(ctx context.Context, feed string, number int64, pinn
 	return ask[FeedVersion](ctx, c, http.MethodPatch, versionPath(feed, number), map[string]bool{"pinned": pinned})
 }
 
+// FeedChanges reads the rows in which two versions of a feed differ; 0 is the current one.
+// Each says in _change whether it is an insert, an update or a delete, and an update has the
+// old row in _before. A version that is not kept any more is a [*Problem] with the status
+// 410. The Version of the query does not count.
+func (c *Client) FeedChanges(ctx context.Context, feed string, from, to int64, q RowQuery) (*Rows, error) {
+	q.Version = 0
+	values := q.parameters()
+	values.Set("from", strconv.FormatInt(from, 10))
+	if to > 0 {
+		values.Set("to", strconv.FormatInt(to, 10))
+	}
+	return c.rows(ctx, request{method: http.MethodGet, path: feedPath(feed) + "/changes?" + values.Encode()})
+}
+
 // RestoreVersion gives a feed a new version with the rows of an older one. One that
 // replaces its rows on a schedule is paused.
 func (c *Client) RestoreVersion(ctx context.Context, feed string, number int64, opts ...CallOption) (DataFeed, error) {

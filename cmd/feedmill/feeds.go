@@ -16,7 +16,7 @@ func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
 	parent.AddCommand(
 		newFeedsUpload(), newFeedsCreate(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
-		newFeedsColumns(), newFeedsVersions(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
+		newFeedsColumns(), newFeedsVersions(), newFeedsDiff(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent
 }

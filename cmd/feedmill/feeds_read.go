@@ -25,13 +25,18 @@ type rowFlags struct {
 }
 
 func (r *rowFlags) add(cmd *cobra.Command, limit int) {
+	r.addQuery(cmd, limit)
+	cmd.Flags().Int64Var(&r.version, "version", 0, "number of a version; by default the current one")
+}
+
+// addQuery is add without the version.
+func (r *rowFlags) addQuery(cmd *cobra.Command, limit int) {
 	f := cmd.Flags()
 	f.StringVar(&r.fields, "fields", "", "columns, separated by commas; by default all")
 	f.StringArrayVar(&r.filters, "filter", nil, "condition such as total:gt:100, status:eq:paid,open or '!name:isNull'; may be given several times")
 	f.StringVar(&r.sort, "sort", "", "columns to sort by, separated by commas, with - before those that descend")
 	r.limit = limit
 	f.Var((*limitValue)(&r.limit), "limit", "how many rows at most; 0 means all")
-	f.Int64Var(&r.version, "version", 0, "number of a version; by default the current one")
 }
 
 // everyRow is a limit that no feed reaches.

@@ -30,14 +30,15 @@ const (
 
 // readFeedData answers the rows of a feed, as its query parameters ask for them.
 func (s *Server) readFeedData(c *call) (answer, error) {
-	return s.answerRows(c, func() (feedmill.Feed, error) { return s.feed(c) })
+	number := c.versionNumber("version")
+	return s.answerRows(c, func() (feedmill.Feed, feedmill.FeedVersion, error) { return s.feedVersion(c, number) })
 }
 
-// answerRows answers the rows of a feed that is found once the parameters are right.
-func (s *Server) answerRows(c *call, find func() (feedmill.Feed, error)) (answer, error) {
+// answerRows answers the rows of a version that is found once the parameters are right.
+func (s *Server) answerRows(c *call, find func() (feedmill.Feed, feedmill.FeedVersion, error)) (answer, error) {
 	q := c.readQueryParameters()
 	format, refusal := c.outputFormat()
-	number, counted := c.versionNumber(), c.boolParameter("count")
+	counted := c.boolParameter("count")
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
@@ -47,11 +48,7 @@ func (s *Server) answerRows(c *call, find func() (feedmill.Feed, error)) (answer
 	if _, given := c.query["limit"]; !given && format.paged {
 		q.Limit = defaultRows
 	}
-	f, err := find()
-	if err != nil {
-		return answer{}, err
-	}
-	v, err := s.versionOf(c, f, number)
+	f, v, err := find()
 	if err != nil {
 		return answer{}, err
 	}
@@ -97,7 +94,11 @@ func (s *Server) sendRows(c *call, a answer, v feedmill.FeedVersion, q feedmill.
 		next := c.r.URL.Query()
 		next.Set("cursor", rows.Next)
 		next.Del("offset")
-		next.Set("version", strconv.FormatInt(v.Number, 10))
+		if v.Since == nil {
+			next.Set("version", strconv.FormatInt(v.Number, 10))
+		} else {
+			next.Set("to", strconv.FormatInt(v.Number, 10))
+		}
 		a.set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", c.r.URL.EscapedPath(), next.Encode()))
 	}
 	a.stream = func(_ context.Context, w http.ResponseWriter) { s.streamRows(c, rows, w, coding) }
@@ -134,15 +135,15 @@ func (s *Server) streamRows(c *call, rows feedmill.FeedRows, w http.ResponseWrit
 	}
 }
 
-// versionNumber reads which version is asked for; 0 is the current one.
-func (c *call) versionNumber() int64 {
-	text, given := c.query["version"]
+// versionNumber reads which version a parameter asks for; 0 where it does not.
+func (c *call) versionNumber(parameter string) int64 {
+	text, given := c.query[parameter]
 	if !given {
 		return 0
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		c.fault(feedmill.Fault{Parameter: "version", Detail: "This must be the number of a version, 1 or more."})
+		c.fault(feedmill.Fault{Parameter: parameter, Detail: "This must be the number of a version, 1 or more."})
 	}
 	return n
 }
@@ -182,6 +183,12 @@ func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, limit int64)
 	for i := range v.Columns {
 		c := &v.Columns[i]
 		fmt.Fprintf(h, " %q %s %t %d", c.Name, c.Type, c.Hidden, c.Position)
+	}
+	if old := v.Since; old != nil {
+		fmt.Fprintf(h, " since %d %s", old.Number, old.ContentHash)
+		for i := range old.Columns {
+			fmt.Fprintf(h, " %q", old.Columns[i].Name)
+		}
 	}
 	for _, name := range []string{"fields", "sort", "cursor", "offset", "count"} {
 		fmt.Fprintf(h, " %q", c.query[name])

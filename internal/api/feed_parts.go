@@ -53,6 +53,8 @@ type Feeds interface {
 	CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
 	// Rows begins to read a version. Whatever is wrong with the query or
 	// keeps it from running is said before there are rows.
+	// Changes are a version as what is different from another, for the methods above.
+	Changes(ctx context.Context, from, to feedmill.FeedVersion) (feedmill.FeedVersion, error)
 	// CountRows counts the rows that a query would give without its limit.
 	CountRows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query) (int64, error)
 	Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error)

@@ -9,7 +9,7 @@ import (
 // queryFeed answers the rows that a query in the body asks for.
 func (s *Server) queryFeed(c *call) (answer, error) {
 	format, refusal := c.outputFormat()
-	number := c.versionNumber()
+	number := c.versionNumber("version")
 	body, err := c.readObject()
 	if err != nil {
 		return answer{}, err

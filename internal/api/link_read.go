@@ -33,7 +33,7 @@ func (s *Server) readLink(c *call) (answer, error) {
 func (s *Server) readLinked(c *call) (answer, error) {
 	c.readQueryParameters()
 	c.outputFormat()
-	c.versionNumber()
+	number := c.versionNumber("version")
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
@@ -57,7 +57,10 @@ func (s *Server) readLinked(c *call) (answer, error) {
 	if err := c.bindLinked(l, f); err != nil {
 		return answer{}, err
 	}
-	a, err := s.answerRows(c, func() (feedmill.Feed, error) { return f, nil })
+	a, err := s.answerRows(c, func() (feedmill.Feed, feedmill.FeedVersion, error) {
+		v, err := s.versionOf(c, f, number)
+		return f, v, err
+	})
 	if err != nil || a.status >= http.StatusBadRequest || c.r.Method == http.MethodHead {
 		return a, err
 	}

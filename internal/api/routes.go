@@ -105,6 +105,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
 		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat(modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},
 		{method: "POST", path: "/data_feeds/{id}/query", scope: feedmill.ScopeRead, reads: true, query: []string{"cursor", "version", "format", "csv"}, body: smallBody, long: true, handle: s.queryFeed},
+		{method: "GET", path: "/data_feeds/{id}/changes", scope: feedmill.ScopeRead, query: changeParameters, repeats: []string{"filter"}, long: true, handle: s.readChanges},
 		{method: "GET", path: "/data_feeds/{id}/versions", scope: feedmill.ScopeRead, query: paged, handle: s.listVersions},
 		{method: "GET", path: "/data_feeds/{id}/versions/{version}", scope: feedmill.ScopeRead, handle: s.getVersion},
 		{method: "PATCH", path: "/data_feeds/{id}/versions/{version}", scope: feedmill.ScopeWrite, action: "version.update", body: smallBody, handle: s.changeVersion},

@@ -62,6 +62,7 @@ var specials = map[string]special{
 	"readLink":        {undrawn: []string{"csv", "version"}},
 	"changeColumns":   {examplesOnly: true, allow: []int{422}},
 	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version", "csv"}},
+	"readChanges":     {undrawn: []string{"fields", "filter", "sort", "csv"}},
 	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version", "csv"}},
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/feed"
+	"github.com/feedmill/feedmill/internal/lake"
 )
 
 // feeds opens the files of a server a second time, to sweep them when a test
@@ -27,7 +28,9 @@ func (s *service) feeds(t *testing.T) *feed.Feeds {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return feed.New(feed.NewMill(feed.Parts{Blobs: blobs, Log: s.app.log}), feed.Options{Store: s.app.store})
+	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir()})
+	t.Cleanup(pool.Close)
+	return feed.New(feed.NewMill(feed.Parts{Blobs: blobs, Log: s.app.log, Reader: lake.NewReader(blobs, pool)}), feed.Options{Store: s.app.store})
 }
 
 // TestClientThatStops holds that an upload whose client goes away in the middle

@@ -35,6 +35,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 			swept, orphans = now, now
 		}
 		a.sweep(ctx, "versions", func(now time.Time) (bool, error) { return feeds.ForgetVersions(ctx, now) })
+		a.sweep(ctx, "crowds of files", func(time.Time) (bool, error) { return feeds.JoinFiles(ctx) })
 		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.ForgetRefreshes(ctx, now) })
 		a.sweep(ctx, "idempotency keys", func(now time.Time) (bool, error) {
 			const step = 500

@@ -19,6 +19,8 @@ type Store interface {
 	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
+	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
+	JoinFiles(ctx context.Context, of feedmill.VersionRef, files []string, joined feedmill.VersionFile, take func(feedmill.FeedVersion, *feedmill.VersionFile) bool) error
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
 	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)

@@ -18,7 +18,11 @@ func (m *Mill) CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmil
 	if err != nil {
 		return err
 	}
-	_, err = lake.Plan(lakeVersion(v), "", q, wire.Format(format), after)
+	table, err := m.table(ctx, v)
+	if err != nil {
+		return err
+	}
+	_, err = lake.Plan(table, "", q, wire.Format(format), after)
 	return err
 }
 
@@ -32,10 +36,14 @@ func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Quer
 	if err := m.refuseNumericText(ctx, v, q); err != nil {
 		return feedmill.FeedRows{}, err
 	}
-	read := func(ctx context.Context, out io.Writer) (lake.Page, error) {
-		return m.Reader.Read(ctx, lakeVersion(v), q, wire.Format(format), after, out)
+	table, err := m.table(ctx, v)
+	if err != nil {
+		return feedmill.FeedRows{}, err
 	}
-	if q.Limit > 0 && q.Limit < v.Rows {
+	read := func(ctx context.Context, out io.Writer) (lake.Page, error) {
+		return m.Reader.Read(ctx, table, q, wire.Format(format), after, out)
+	}
+	if q.Limit > 0 && q.Limit < table.Rows {
 		return m.page(ctx, v, read)
 	}
 	return stream(ctx, read)
@@ -44,13 +52,17 @@ func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Quer
 // CountRows counts the rows that a query of a version would give, whatever its
 // limit.
 func (m *Mill) CountRows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query) (int64, error) {
-	if len(q.Where) == 0 {
+	if len(q.Where) == 0 && v.Since == nil {
 		return v.Rows, nil
 	}
 	if err := m.refuseNumericText(ctx, v, q); err != nil {
 		return 0, err
 	}
-	return m.Reader.Count(ctx, lakeVersion(v), q)
+	table, err := m.table(ctx, v)
+	if err != nil {
+		return 0, err
+	}
+	return m.Reader.Count(ctx, table, q)
 }
 
 type readRows = func(ctx context.Context, out io.Writer) (lake.Page, error)

@@ -32,14 +32,18 @@ const (
 )
 
 // Columns are those of the changes: what happened, the columns of both versions,
-// and the old row of one that was updated, as a JSON object. A column that a
-// version lacks is null in its rows; one that has another type in each version is
-// of the type that can hold both.
+// and the old row of one that was updated, as a JSON object of the columns that are
+// not hidden. A column that a version lacks is null in its rows; one that has another
+// type in each version is of the type that can hold both.
 func (c *Comparison) Columns() []feedmill.Column {
+	common := c.common()
+	for at, i := range feedmill.ShownOrder(common) {
+		common[i].Position = at + 2
+	}
 	return slices.Concat(
-		[]feedmill.Column{{ID: ChangeColumn, Name: ChangeColumn, SourceName: ChangeColumn, Type: columnar.TypeText}},
-		c.common(),
-		[]feedmill.Column{{ID: BeforeColumn, Name: BeforeColumn, SourceName: BeforeColumn, Type: columnar.TypeJSON, Nullable: true}},
+		[]feedmill.Column{{ID: ChangeColumn, Name: ChangeColumn, SourceName: ChangeColumn, Type: columnar.TypeText, Position: 1}},
+		common,
+		[]feedmill.Column{{ID: BeforeColumn, Name: BeforeColumn, SourceName: BeforeColumn, Type: columnar.TypeJSON, Nullable: true, Position: len(common) + 2}},
 	)
 }
 
@@ -142,46 +146,40 @@ func (r *Reader) CountChanges(ctx context.Context, c Comparison) (n feedmill.Row
 	return n, nil
 }
 
-// Changes writes the rows that are different as a version of its own, with
-// [Comparison.Columns]: first those that are gone, in the order of the old version,
-// and then those that are new or other ones, in the order of the new version.
+// Changes are the rows that are different, as a version that can be read like any
+// other, with [Comparison.Columns]: first those that are gone, in the order of the old
+// version, and then those that are new or other ones, in the order of the new version.
+// They are found whenever they are read, so nothing has to be kept. Rows is how many they
+// are at most.
 func (r *Reader) Changes(ctx context.Context, name string, c Comparison) (Version, error) {
 	d, err := r.compare(ctx, &c)
 	if err != nil {
 		return Version{}, fmt.Errorf("compare versions: %w", err)
 	}
 	columns := c.Columns()
-	request := wire.Request{SQL: d.rows(), Names: numbered("f", len(columns)), Format: wire.FormatArrow, Files: d.files}
-	v, err := Write(ctx, r.blobs, name, feedmill.TypedTable{Columns: columns, Runs: func(yield func([]columnar.Vector, error) bool) {
-		for batch, err := range r.batches(ctx, request) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			block, err := vectors(batch, columns, nil)
-			if !yield(block, err) || err != nil {
-				return
-			}
-		}
-	}})
-	if err != nil {
-		return Version{}, fmt.Errorf("compare versions: %w", err)
-	}
-	return v, nil
+	return Version{
+		Name: name, Columns: columns, Rows: d.old.version.Rows + d.new.version.Rows,
+		Files: slices.Concat(d.old.version.Files, d.new.version.Files),
+		source: "(SELECT *, row_number() OVER () - 1 FROM (" + d.rows() + ")) AS t(" +
+			strings.Join(append(numbered("c", len(columns)), "nr"), ", ") + ")",
+	}, nil
 }
 
 // beforeObject is a row as a JSON object in SQL.
 func beforeObject(columns []feedmill.Column, values []string) string {
 	json := feedmill.Column{Type: columnar.TypeJSON}
 	parts := make([]string, 0, len(columns))
-	for i := range columns {
+	for _, i := range feedmill.ShownOrder(columns) {
+		if columns[i].Hidden {
+			continue
+		}
 		sql := "'null'"
 		if values[i] != "" {
 			text, _ := widened(&columns[i], &json, values[i])
 			if columns[i].Type == columnar.TypeNumber {
 				text = "CASE WHEN isfinite(" + values[i] + ") THEN " + asText(&columns[i], values[i]) + " END"
 			}
-			sql = "coalesce(" + text + ", 'null')"
+			sql = "coalesce(CAST(" + text + " AS VARCHAR), 'null')"
 		}
 		parts = append(parts, quote(jsonText(columns[i].Name)+":")+" || "+sql)
 	}

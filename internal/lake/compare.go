@@ -103,7 +103,7 @@ func (d *difference) rows() string {
 		selected = append(selected, fmt.Sprintf("CASE WHEN d.n IS NULL THEN a.v%d ELSE b.v%d END AS f%d", i, i, i+1))
 		values[i] = fmt.Sprintf("a.v%d", i)
 	}
-	selected = append(selected, fmt.Sprintf("CASE WHEN d.o IS NOT NULL AND d.n IS NOT NULL THEN %s END AS f%d", beforeObject(d.columns, values), len(d.columns)+1))
+	selected = append(selected, fmt.Sprintf("CASE WHEN d.o IS NOT NULL AND d.n IS NOT NULL THEN CAST(%s AS JSON) END AS f%d", beforeObject(d.columns, values), len(d.columns)+1))
 	// What a join looks through is at its left; what it holds is at its right.
 	some := func(s *side, nr string) string {
 		return "(SELECT r.* FROM " + d.rowsOf(s) + " AS r SEMI JOIN d ON r.nr = d." + nr + ")"
@@ -118,15 +118,15 @@ func (d *difference) multiset() string {
 	names := numbered("v", len(d.columns))
 	all := strings.Join(names, ", ")
 	if len(d.columns) == 0 {
-		return "SELECT 'insert' AS f0, CAST(NULL AS VARCHAR) AS f1 WHERE false"
+		return "SELECT 'insert' AS f0, CAST(NULL AS JSON) AS f1 WHERE false"
 	}
-	counted := "SELECT " + all + ", sum(step) AS times, min(nr) AS nr FROM (SELECT *, 1 AS step FROM " + d.rowsOf(d.new) + " UNION ALL SELECT *, -1 FROM " + d.rowsOf(d.old) +
+	counted := "SELECT " + all + ", sum(step) AS times, CASE WHEN sum(step) > 0 THEN min(nr) FILTER (WHERE step > 0) ELSE min(nr) FILTER (WHERE step < 0) END AS nr FROM (SELECT *, 1 AS step FROM " + d.rowsOf(d.new) + " UNION ALL SELECT *, -1 FROM " + d.rowsOf(d.old) +
 		") GROUP BY " + all + " HAVING sum(step) <> 0"
 	selected := []string{"CASE WHEN times > 0 THEN 'insert' ELSE 'delete' END AS f0"}
 	for i, name := range names {
 		selected = append(selected, fmt.Sprintf("%s AS f%d", name, i+1))
 	}
-	selected = append(selected, fmt.Sprintf("CAST(NULL AS VARCHAR) AS f%d", len(names)+1))
+	selected = append(selected, fmt.Sprintf("CAST(NULL AS JSON) AS f%d", len(names)+1))
 	return "SELECT " + strings.Join(selected, ", ") + " FROM (SELECT *, unnest(range(CAST(abs(times) AS BIGINT))) FROM (" + counted + ")) ORDER BY times > 0, nr"
 }
 

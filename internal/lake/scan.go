@@ -18,6 +18,9 @@ func lentName(file string) string { return strings.ReplaceAll(file, "/", "-") }
 // place, whatever the files call them: names that differ in their case alone are
 // the same to SQL. Files all of whose rows are before a number are left out.
 func (v *Version) scan(folder string, from int64) string {
+	if v.source != "" {
+		return v.source
+	}
 	end := int64(0)
 	return v.scanSome(folder, func(file *feedmill.VersionFile) bool {
 		end += file.Rows

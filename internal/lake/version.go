@@ -29,6 +29,9 @@ type Version struct {
 	// ContentHash is the same for versions with the same columns and rows, in
 	// the same order.
 	ContentHash string
+	// source is what SQL selects the rows from where that is not the files as
+	// they are.
+	source string
 }
 
 // Write writes a table as a version of one file. If the table ends with an error,
