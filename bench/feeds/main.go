@@ -69,6 +69,8 @@ func figures(o options) []figure {
 		{name: "wide", kind: table.Wide, mb: o.size, measure: against},
 		{name: "numeric", kind: table.Numeric, mb: o.size, measure: against},
 		{name: "ndjson", kind: table.Objects, mb: o.size, measure: against},
+		{name: "xml", kind: table.Elements, mb: o.size, measure: func(ctx context.Context, r *rig.Rig, f figure, d data) error { return elements(ctx, r, f, d, o.rounds) }},
+		{name: "parquet", kind: table.Mixed, mb: o.size, measure: func(ctx context.Context, r *rig.Rig, f figure, d data) error { return parquet(ctx, r, f, d, o.rounds) }},
 		{name: "big", kind: table.Mixed, mb: o.big, measure: against},
 		{name: "memory", kind: table.Mixed, mb: o.big, measure: memory},
 	}

@@ -278,7 +278,9 @@ func openSheet(format string) func(context.Context, Source, Options) (Table, err
 func addPageSheet(format string) func(context.Context, pageReader, pageData) (page, []feedmill.Warning, error) {
 	return func(ctx context.Context, pages pageReader, in pageData) (page, []feedmill.Warning, error) {
 		p := pages.(*tablePages)
-		table, err := sheet.Open(ctx, cmp.Or(sheet.Kind(in.data), format), in.data, p.options.sheetOptions())
+		options := p.options.sheetOptions()
+		options.Page = true
+		table, err := sheet.Open(ctx, cmp.Or(sheet.Kind(in.data), format), in.data, options)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -2,9 +2,9 @@ package model
 
 import (
 	"bytes"
-	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // The formats of columns whose values are written with more than digits. Amounts
@@ -91,7 +91,7 @@ func (a *amount) dash() bool {
 	}
 	before := bytes.HasPrefix(trim(a.text), rest)
 	apart := !before && !bytes.HasSuffix(a.text, append([]byte("-"), rest...)) || before && !bytes.HasPrefix(a.text, append(rest[:len(rest):len(rest)], '-'))
-	if a.unit = string(rest); !isCurrency(a.unit, apart) {
+	if a.unit = string(rest); !columnar.IsCurrency(a.unit, apart) {
 		return false
 	}
 	a.text = []byte("0")
@@ -154,45 +154,11 @@ func (a *amount) takeUnit() bool {
 		a.unit = formatPercent
 		return true
 	}
-	return isCurrency(a.unit, len(unit) < len(side))
+	return columnar.IsCurrency(a.unit, len(unit) < len(side))
 }
 
 // pointedCurrencies are currencies before a number that are written with a point.
 var pointedCurrencies = []string{"Fr.", "SFr.", "Rs.", "kr."}
-
-// writtenCurrencies are those of letters that are no code.
-var writtenCurrencies = wordSet("kr kr. Kr Kr. Kč zł Ft Fr Fr. SFr SFr. Rs Rs. lei TL RM руб руб. р. лв лв. грн din")
-
-// isCurrency reports whether a text is the sign of a currency, perhaps with the
-// letters of a country, such as $ or US$, or a code of three letters. A code
-// stands apart from the number: CAD100 may be the name of a thing.
-func isCurrency(text string, apart bool) bool {
-	if writtenCurrencies[text] {
-		return apart
-	}
-	letters, signs := 0, 0
-	for _, r := range text {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			letters++
-		case unicode.Is(unicode.Sc, r):
-			signs++
-		default:
-			return false
-		}
-	}
-	if signs == 0 {
-		return apart && letters == 3 && strings.Contains(currencies, text)
-	}
-	return signs == 1 && letters <= 3
-}
-
-// currencies are the codes of ISO 4217 that are in use.
-const currencies = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP CRC " +
-	"CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES " +
-	"KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR " +
-	"PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD " +
-	"TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG"
 
 // trim takes spaces off both sides, of the widths that stand in numbers.
 func trim(text []byte) []byte {

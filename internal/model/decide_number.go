@@ -106,6 +106,18 @@ func (d *decision) exact(c *column, whole bool) {
 	}
 }
 
+// formatted gives a column of numbers the format that the source says that all of them have. Amounts of
+// money are decimals, as they are where they are written.
+func (d *decision) formatted(c *column, format string) {
+	if format == "" || d.column.Type != columnar.TypeInteger && d.column.Type != columnar.TypeDecimal {
+		return
+	}
+	if columnar.IsCurrency(format, true) {
+		d.exact(c, false)
+	}
+	d.column.Format = format
+}
+
 // float makes the column one of floats, where no value loses digits by it.
 func (d *decision) float(c *column) {
 	special := c.tallies[shapeGrouped].count + c.tallies[shapeAmount].count

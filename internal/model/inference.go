@@ -45,6 +45,8 @@ type Options struct {
 type Inference struct {
 	options Options
 	nulls   nullTokens
+	// formats are those that the source gives to columns of numbers.
+	formats []string
 
 	mu   sync.Mutex
 	free []*partial // those that no goroutine works with
@@ -173,6 +175,9 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 	s := &Schema{Rows: all.rows, options: f.options, location: f.options.Location, nulls: f.nulls, text: f.options.Text}
 	for i, c := range all.columns {
 		d := c.decide(f.options.Text, e)
+		if i < len(f.formats) {
+			d.formatted(c, f.formats[i])
+		}
 		d.column.ID = columnID(i)
 		d.column.Name, d.column.SourceName = unique[i], names[i]
 		for _, w := range d.warnings {

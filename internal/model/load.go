@@ -50,6 +50,9 @@ func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if with, ok := table.(interface{ Formats() []string }); ok {
+		f.formats = with.Formats()
+	}
 	schema, more := f.Decide(table.Names(), table.Found())
 	if with, ok := table.(interface{ Units() []string }); ok {
 		for i, unit := range with.Units() {

@@ -22,6 +22,12 @@ func OwnTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// OwnPeak is the largest that this process has been in memory, in bytes.
+func OwnPeak() int {
+	_, peak := memory(os.Getpid())
+	return peak
+}
+
 // familyTime is the processors' time of a process and of all that it has started.
 func familyTime(root int) (total time.Duration) {
 	for _, used := range family(root) {

@@ -103,6 +103,33 @@ var Objects = Kind{
 	},
 }
 
+// Elements is the same table as XML.
+var Elements = Kind{
+	Name: "xml", Format: "xml",
+	Check:  orderCheck,
+	header: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<orders>\n", footer: "</orders>\n",
+	row: func(dst []byte, random *rand.Rand, id int64) []byte {
+		o := newOrder(random, id)
+		dst = strconv.AppendInt(append(dst, "  <order>\n    <id>"...), o.id, 10)
+		dst = strconv.AppendInt(append(dst, "</id>\n    <customer>customer-"...), int64(o.customer), 10)
+		dst = appendPadded(append(dst, "</customer>\n    <zip>"...), o.zip, 5)
+		dst = appendCents(append(dst, "</zip>\n    <amount>"...), o.cents)
+		dst = strconv.AppendInt(append(dst, "</amount>\n    <quantity>"...), int64(o.quantity), 10)
+		dst = strconv.AppendBool(append(dst, "</quantity>\n    <paid>"...), o.paid)
+		dst = appendDay(append(dst, "</paid>\n    <day>"...), o.day)
+		dst = appendTime(append(dst, "</day>\n    <placed_at>"...), o.day, o.second)
+		dst = append(append(dst, "</placed_at>\n    <city>"...), o.city...)
+		dst = append(append(dst, "</city>\n    <note>"...), o.note...)
+		dst = append(dst, "</note>\n    <weight>"...)
+		if o.weight > 0 {
+			dst = appendTenths(dst, o.weight)
+		}
+		dst = append(append(dst, "</weight>\n    <code>"...), 'A'+byte(o.code%26))
+		dst = strconv.AppendInt(dst, int64(o.code/26), 10)
+		return append(dst, "</code>\n  </order>\n"...)
+	},
+}
+
 // orderCheck sums up what both sides must have read alike. Leading zeros are
 // not in it: DuckDB takes a column of such digits for numbers.
 const orderCheck = "count(*)::BIGINT, sum(id)::BIGINT, sum(CAST(amount * 100 AS BIGINT))::BIGINT, count(weight)::BIGINT, " +

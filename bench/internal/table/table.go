@@ -12,13 +12,14 @@ import (
 // Kind is a kind of table.
 type Kind struct {
 	Name string
-	// Format is csv or ndjson.
+	// Format is csv, ndjson or xml.
 	Format string
 	// Check is what SQL selects of the table, which has to be the same whoever
 	// has read it: numbers of 64 bits, of which the first counts the rows.
-	Check  string
-	header string
-	row    func(dst []byte, random *rand.Rand, id int64) []byte
+	Check string
+	// header and footer stand before the rows and behind them.
+	header, footer string
+	row            func(dst []byte, random *rand.Rand, id int64) []byte
 }
 
 // Amount is how much to make: what is reached first counts, and zero does not.
@@ -44,5 +45,7 @@ func (k Kind) Write(path string, want Amount) (made Amount, err error) {
 		}
 		made.Rows++
 	}
-	return made, out.Flush()
+	n, err := out.WriteString(k.footer)
+	made.Bytes += int64(n)
+	return made, errors.Join(err, out.Flush())
 }

@@ -31,6 +31,9 @@ type Options struct {
 	// Header is the row with the names of the columns, 0 where it is to be found
 	// and -1 where there is none.
 	Header int64
+	// Page says that the sheet is one of several that make one table, so that what a cell is must not
+	// depend on the others of its column.
+	Page bool
 	// Temp is the folder for a temporary file; empty is that of the system.
 	Temp string
 }
@@ -40,6 +43,8 @@ type cell struct {
 	column int // from 0
 	kind   columnar.CellKind
 	text   []byte
+	// unit is the currency of a number, and that of seconds where the text is a duration.
+	unit string
 	// start and end are where the text is among those of its row, while that is read.
 	start, end int
 }

@@ -1,6 +1,11 @@
 package sheet
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+)
 
 // numberKind is what the numbers of a cell are, by its number format.
 type numberKind uint8
@@ -34,54 +39,92 @@ func builtinKind(id int) numberKind {
 	return kindNumber
 }
 
-// kindOfFormat is what the numbers of a format code are. Only the first section counts, which
+// numberFormat is what a number format says of its numbers: what they are, and of amounts of money
+// their currency as it is written.
+type numberFormat struct {
+	kind numberKind
+	unit string
+}
+
+// unitSeconds is the unit of durations.
+const unitSeconds = "s"
+
+// builtinFormat is the format that every workbook has by its number. Those of money are none: what their
+// currency is depends on the machine that shows them.
+func builtinFormat(id int) numberFormat { return withUnit(builtinKind(id), "") }
+
+func withUnit(kind numberKind, currency string) numberFormat {
+	switch kind {
+	case kindDuration:
+		return numberFormat{kind, unitSeconds}
+	case kindNumber:
+		return numberFormat{kind, currency}
+	}
+	return numberFormat{kind: kind}
+}
+
+// formatOf is what a format code says. Only the first section counts, which
 // is that of positive numbers. What stands in quotes, behind a backslash, an underscore or a star
-// is text, and what stands in brackets a colour, a locale, a condition or an elapsed time.
-func kindOfFormat(code string) numberKind {
+// is text, and what stands in brackets a colour, a currency, a locale, a condition or an elapsed time.
+func formatOf(code string) numberFormat {
 	var days, clock, elapsed, percent, digits bool
 	month := false // an m that is a month unless a time stands beside it
-	lower := strings.ToLower(code)
-	for i := 0; i < len(lower); i++ {
-		switch c := lower[i]; c {
+	var text literals
+	for i := 0; i < len(code); i++ {
+		lower := func(word string) bool {
+			return len(code)-i >= len(word) && strings.EqualFold(code[i:i+len(word)], word)
+		}
+		c := code[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		switch c {
 		case ';':
-			i = len(lower)
+			i = len(code)
+			continue
 		case '"':
-			if end := strings.IndexByte(lower[i+1:], '"'); end >= 0 {
-				i += end + 1
-			} else {
-				i = len(lower)
-			}
+			inside, _, _ := strings.Cut(code[i+1:], `"`)
+			text.add(inside)
+			i += len(inside) + 1
+			continue
 		case '\\', '_', '*':
-			i++
-		case '[':
-			end := strings.IndexByte(lower[i:], ']')
-			if end < 0 {
-				i = len(lower)
-				break
+			_, size := utf8.DecodeRuneInString(code[i+1:])
+			if c == '\\' {
+				text.add(code[i+1 : i+1+size])
+			} else {
+				text.end()
 			}
-			if inside := lower[i+1 : i+end]; inside != "" && strings.Trim(inside, inside[:1]) == "" && strings.Contains("hms", inside[:1]) {
+			i += size
+			continue
+		case '[':
+			inside, _, _ := strings.Cut(code[i+1:], "]")
+			if symbol, ok := strings.CutPrefix(inside, "$"); ok {
+				symbol, _, _ = strings.Cut(symbol, "-")
+				text.add(symbol)
+			} else if letters := strings.ToLower(inside); letters != "" && strings.Trim(letters, letters[:1]) == "" && strings.Contains("hms", letters[:1]) {
 				elapsed = true
 			}
-			i += end
+			i += len(inside) + 1
+			continue
 		case 'g':
-			if strings.HasPrefix(lower[i:], "general") {
+			if lower("general") {
 				i += len("general") - 1
 			} else {
 				days = true // an era
 			}
 		case 'a':
-			if strings.HasPrefix(lower[i:], "am/pm") {
+			if lower("am/pm") {
 				clock = true
 				i += len("am/pm") - 1
-			} else if strings.HasPrefix(lower[i:], "a/p") {
+			} else if lower("a/p") {
 				clock = true
 				i += len("a/p") - 1
-			} else if strings.HasPrefix(lower[i:], "aaa") {
+			} else if lower("aaa") {
 				days = true
 				i += 2
 			}
 		case 'y', 'd', 'e', 'b':
-			if c == 'e' && i+1 < len(lower) && (lower[i+1] == '+' || lower[i+1] == '-') {
+			if c == 'e' && i+1 < len(code) && (code[i+1] == '+' || code[i+1] == '-') {
 				digits = true
 				break
 			}
@@ -94,19 +137,52 @@ func kindOfFormat(code string) numberKind {
 			percent = true
 		case '0', '#', '?':
 			digits = true
+		default:
+			if c == '$' || c == ' ' || c >= utf8.RuneSelf {
+				text.add(code[i : i+1])
+				continue
+			}
 		}
+		text.end()
 	}
+	kind := kindNumber
 	switch {
 	case elapsed:
-		return kindDuration
+		kind = kindDuration
 	case days && clock:
-		return kindDateTime
+		kind = kindDateTime
 	case clock:
-		return kindTime
+		kind = kindTime
 	case days, month && !digits:
-		return kindDate
+		kind = kindDate
 	case percent:
-		return kindPercent
+		kind = kindPercent
 	}
-	return kindNumber
+	return withUnit(kind, text.currency())
+}
+
+// literals are the texts of a format code that are shown as they are.
+type literals struct {
+	last string
+	unit string
+	// several says that there are two currencies, so that none is that of the number.
+	several bool
+}
+
+func (l *literals) add(text string) { l.last += text }
+
+// end ends a text.
+func (l *literals) end() {
+	if text := strings.Trim(l.last, " \u00a0\u202f"); columnar.IsCurrency(text, true) {
+		l.several = l.several || l.unit != "" && l.unit != text
+		l.unit = text
+	}
+	l.last = ""
+}
+
+func (l *literals) currency() string {
+	if l.end(); l.several {
+		return ""
+	}
+	return l.unit
 }

@@ -28,7 +28,7 @@ func show(t *testing.T, table *Table) string {
 	for _, w := range table.warnings {
 		fmt.Fprintf(&out, "! %s %d: %s\n", w.Code, w.Count, w.Detail)
 	}
-	fmt.Fprintf(&out, "%q %d\n", table.Names(), table.Rows())
+	fmt.Fprintf(&out, "%q %d%s\n", table.Names(), table.Rows(), shownFormats(table))
 	err := table.Read(t.Context(), 0, table.Blocks(), func(c *columnar.Cells) error {
 		for row := range c.Rows {
 			if number := c.First + int64(row); number >= 8 && number < table.Rows()-2 {
@@ -47,6 +47,14 @@ func show(t *testing.T, table *Table) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// shownFormats are the formats of a table, where it has any.
+func shownFormats(table *Table) string {
+	if formats := table.Formats(); strings.Join(formats, "") != "" {
+		return fmt.Sprintf(" %q", formats)
+	}
+	return ""
 }
 
 // readxl are the workbooks of a format that the package readxl is tested with, each of which has a trap in it.

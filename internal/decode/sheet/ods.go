@@ -15,6 +15,8 @@ type odsBook struct {
 	parts  archive
 	list   []feedmill.Sheet
 	ranges map[string]area
+	// elapsed are the styles of cells whose times are durations.
+	elapsed map[string]bool
 }
 
 const odsContent = "content.xml"
@@ -49,8 +51,18 @@ func (b *odsBook) survey(ctx context.Context) error {
 	hidden := make(map[string]bool) // styles
 	style := ""
 	var names [][2]string
+	cells := odsStyles{elapsed: make(map[string]bool), times: make(map[string]bool)}
+	if b.parts.has("styles.xml") {
+		err := b.parts.read(ctx, "styles.xml", maxSmall, func(r *xml.Reader) error {
+			return elements(r, func(local string) error { cells.element(r, local); return nil })
+		})
+		if err != nil {
+			return err
+		}
+	}
 	err := b.parts.read(ctx, odsContent, maxPart, func(r *xml.Reader) error {
 		return elements(r, func(local string) error {
+			cells.element(r, local)
 			switch local {
 			case "style":
 				style = string(attribute(r, "name"))
@@ -70,6 +82,7 @@ func (b *odsBook) survey(ctx context.Context) error {
 			return nil
 		})
 	})
+	b.elapsed = cells.elapsed
 	if err == nil {
 		err = checkSheets(b.list)
 	}
@@ -82,6 +95,25 @@ func (b *odsBook) survey(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// odsStyles tells the styles of cells whose times are durations.
+type odsStyles struct {
+	elapsed map[string]bool
+	// times are the formats of durations, which stand before the styles that have them.
+	times map[string]bool
+}
+
+// element takes the element that starts.
+func (s *odsStyles) element(r *xml.Reader, local string) {
+	switch local {
+	case "time-style":
+		s.times[string(attribute(r, "name"))] = string(attribute(r, "truncate-on-overflow")) == "false"
+	case "style":
+		if s.times[string(attribute(r, "data-style-name"))] || s.elapsed[string(attribute(r, "parent-style-name"))] && attribute(r, "data-style-name") == nil {
+			s.elapsed[string(attribute(r, "name"))] = true
+		}
+	}
 }
 
 // isTable reports whether the element that starts is a sheet, and no table in something else.
@@ -132,7 +164,7 @@ func (b *odsBook) read(ctx context.Context, sheet int, _ *merged, fn func(row in
 			if at++; at <= sheet {
 				return x.Skip()
 			}
-			r := &odsReader{Reader: x, fn: fn}
+			r := &odsReader{Reader: x, fn: fn, elapsed: b.elapsed}
 			if err := r.readTable(); err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,10 @@ type odsReader struct {
 	row   int
 	cells []cell
 	texts []byte
+	// elapsed are the styles whose times are durations, and columns those whose cells have such a
+	// style where they say nothing else.
+	elapsed map[string]bool
+	columns []bool
 }
 
 // readTable reads a sheet whose tag was read. Rows may stand in groups.
@@ -33,7 +38,9 @@ func (r *odsReader) readTable() error {
 		switch r.Name().Local {
 		case "table-row":
 			err = r.readRow()
-		case "table-header-rows", "table-rows", "table-row-group":
+		case "table-column":
+			err = r.readColumn()
+		case "table-header-rows", "table-rows", "table-row-group", "table-columns", "table-header-columns", "table-column-group":
 		default:
 			err = r.Skip()
 		}
@@ -42,6 +49,27 @@ func (r *odsReader) readTable() error {
 		}
 	}
 	return nil
+}
+
+// readColumn reads the style of a column, or of several.
+func (r *odsReader) readColumn() error {
+	times, err := r.repeated("number-columns-repeated", maxColumn+1-len(r.columns))
+	if err != nil {
+		return err
+	}
+	elapsed := r.elapsed[string(attribute(r.Reader, "default-cell-style-name"))]
+	for range times {
+		r.columns = append(r.columns, elapsed)
+	}
+	return r.Skip()
+}
+
+// isElapsed reports whether the time of the cell that starts is a duration.
+func (r *odsReader) isElapsed(column int) bool {
+	if style := attribute(r.Reader, "style-name"); style != nil {
+		return r.elapsed[string(style)]
+	}
+	return column < len(r.columns) && r.columns[column]
 }
 
 // repeated is how often the element that starts stands there.
@@ -104,7 +132,7 @@ func (r *odsReader) readCell(column int, covered bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	kind := columnar.CellMissing
+	kind, unit := columnar.CellMissing, ""
 	start := len(r.texts)
 	isText, isError := false, false
 	for _, a := range r.Attributes() {
@@ -122,6 +150,9 @@ func (r *odsReader) readCell(column int, covered bool) (int, error) {
 			kind = columnar.CellFalse
 		default:
 			kind = r.number(kindNumber)
+			if currency := string(attribute(r.Reader, "currency")); kind == columnar.CellNumber && columnar.IsCurrency(currency, true) {
+				unit = currency
+			}
 		}
 	case "percentage":
 		kind = r.number(kindPercent)
@@ -135,7 +166,10 @@ func (r *odsReader) readCell(column int, covered bool) (int, error) {
 		r.texts = append(r.texts, attribute(r.Reader, "date-value")...)
 	case "time":
 		kind = columnar.CellString
-		r.texts = appendPeriod(r.texts, attribute(r.Reader, "time-value"))
+		elapsed := r.isElapsed(column)
+		if r.texts, elapsed = appendPeriod(r.texts, attribute(r.Reader, "time-value"), elapsed); elapsed {
+			unit = unitSeconds
+		}
 	case "string":
 		kind = columnar.CellString
 		if text := attribute(r.Reader, "string-value"); text != nil {
@@ -156,7 +190,7 @@ func (r *odsReader) readCell(column int, covered bool) (int, error) {
 		return column + times, nil
 	}
 	for i := range times {
-		r.cells = append(r.cells, cell{column: column + i, kind: kind, start: start, end: len(r.texts)})
+		r.cells = append(r.cells, cell{column: column + i, kind: kind, unit: unit, start: start, end: len(r.texts)})
 	}
 	return column + times, checkRow(r.Reader, r.texts)
 }
@@ -164,11 +198,11 @@ func (r *odsReader) readCell(column int, covered bool) (int, error) {
 // number appends the value of the cell that starts.
 func (r *odsReader) number(of numberKind) columnar.CellKind {
 	n, err := strconv.ParseFloat(string(attribute(r.Reader, "value")), 64)
-	if err != nil {
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return columnar.CellMissing
 	}
 	var kind columnar.CellKind
-	r.texts, kind = appendValue(r.texts, n, of, false)
+	r.texts, kind, _ = appendValue(r.texts, n, numberFormat{kind: of}, false)
 	return kind
 }
 
@@ -226,9 +260,10 @@ func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
 }
 
 // appendPeriod appends a period such as PT26H03M04.5S as hours, minutes and seconds, and what is
-// none as it is.
-func appendPeriod(to, period []byte) []byte {
-	rest, ok := bytes.CutPrefix(period, []byte("PT"))
+// none as it is. It reports whether it is a duration, which everything of a day or more is.
+func appendPeriod(to, period []byte, elapsed bool) ([]byte, bool) {
+	rest, negative := bytes.CutPrefix(period, []byte("-"))
+	rest, ok := bytes.CutPrefix(rest, []byte("PT"))
 	var parts [3]float64
 	for i, unit := range "HMS" {
 		if at := bytes.IndexRune(rest, unit); at >= 0 && ok {
@@ -236,13 +271,16 @@ func appendPeriod(to, period []byte) []byte {
 			parts[i], ok, rest = n, err == nil, rest[at+1:]
 		}
 	}
-	if !ok || len(rest) > 0 {
-		return append(to, period...)
-	}
 	days := (parts[0]*3600 + parts[1]*60 + parts[2]) / (24 * 3600)
-	if days < 1 {
-		text, _ := appendSerial(to, days, kindTime, false)
-		return text
+	if !ok || len(rest) > 0 || !(days < maxDays) {
+		return append(to, period...), false
 	}
-	return appendDuration(to, days)
+	if negative {
+		days = -days
+	}
+	if days >= 0 && days < 1 && !elapsed {
+		text, _ := appendSerial(to, days, kindTime, false)
+		return text, false
+	}
+	return appendDuration(to, days), true
 }

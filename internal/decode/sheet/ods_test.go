@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ func document(t testing.TB, sheets, more string) []byte {
 		"META-INF/manifest.xml": `<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>`,
 		"content.xml": `<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" ` +
 			`xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0">` +
-			`<office:automatic-styles><style:style style:name="ta1"><style:table-properties table:display="true"/></style:style><style:style style:name="ta2"><style:table-properties table:display="false"/></style:style></office:automatic-styles>` +
+			`<office:automatic-styles><number:time-style xmlns:number="urn:oasis:names:tc:opendocument:xmlns:datastyle:1.0" style:name="N1" number:truncate-on-overflow="false"/><style:style style:name="ce1" style:data-style-name="N1"/><style:style style:name="ta1"><style:table-properties table:display="true"/></style:style><style:style style:name="ta2"><style:table-properties table:display="false"/></style:style></office:automatic-styles>` +
 			`<office:body><office:spreadsheet>` + sheets + more + `</office:spreadsheet></office:body></office:document-content>`,
 	})
 }
@@ -28,14 +29,20 @@ func TestODSCells(t *testing.T) {
 		{"a day", `office:value-type="date" office:date-value="2026-11-15"><text:p>15.11.26</text:p>`, "@2026-11-15"},
 		{"a day and a time", `office:value-type="date" office:date-value="2026-11-15T12:00:00"><text:p>15.11.26</text:p>`, "@2026-11-15T12:00:00"},
 		{"a time of day", `office:value-type="time" office:time-value="PT18H00M00S"><text:p>18:00</text:p>`, "'18:00:00"},
-		{"a duration", `office:value-type="time" office:time-value="PT27H30M00S"><text:p>27:30</text:p>`, "'27:30:00"},
+		{"a duration", `office:value-type="time" office:time-value="PT27H30M00S"><text:p>27:30</text:p>`, "99000"},
+		{"a short duration", `table:style-name="ce1" office:value-type="time" office:time-value="PT00H30M00.5S"><text:p>0:30</text:p>`, "1800.5"},
+		{"a negative duration", `office:value-type="time" office:time-value="-PT00H30M00S"><text:p>-0:30</text:p>`, "-1800"},
 		{"a truth value", `office:value-type="boolean" office:boolean-value="true"><text:p>WAHR</text:p>`, "TRUE"},
 		{"an error", `table:formula="of:=1/0" office:value-type="string" office:string-value="" calcext:value-type="error"><text:p>#DIV/0!</text:p>`, "!#DIV/0!"},
 		{"a text of paragraphs", `office:value-type="string"><text:p>a<text:s text:c="2"/><text:span>b</text:span><text:tab/></text:p><text:p>c</text:p>`, `'a  b\tc`},
 		{"a text with a note", `office:value-type="string"><office:annotation><text:p>no</text:p></office:annotation><text:p>007</text:p>`, "'007"},
 	} {
 		data := document(t, `<table:table table:name="One">`+odsHead+`<table:table-row><table:table-cell `+test.cell+`</table:table-cell><table:table-cell office:value-type="float" office:value="0"/></table:table-row></table:table>`, "")
-		want := "[\"h\" \"i\"] 1\n  " + strings.Replace(test.want, `\tc`, `\t\nc`, 1) + " | 0\n"
+		formats := ""
+		if unit := map[bool]string{strings.HasSuffix(test.name, "duration"): "s", test.name == "an amount": "EUR"}[true]; unit != "" {
+			formats = fmt.Sprintf(` [%q ""]`, unit)
+		}
+		want := "[\"h\" \"i\"] 1" + formats + "\n  " + strings.Replace(test.want, `\tc`, `\t\nc`, 1) + " | 0\n"
 		if got := shownTable(t, "ods", data, Options{}); got != want {
 			t.Errorf("%s is %q, want %q", test.name, got, want)
 		}

@@ -72,9 +72,6 @@ const msPerDay = 24 * 3600 * 1000
 // appendSerial appends a day and a time that is a number of days, in the calendar that
 // begins in 1900, with its 29th of February, or in 1904. What is less than a day is a time of day.
 func appendSerial(to []byte, n float64, kind numberKind, from1904 bool) ([]byte, columnar.CellKind) {
-	if kind == kindDuration {
-		return appendDuration(to, n), columnar.CellString
-	}
 	ms := int64(math.Round(n * msPerDay))
 	day, rest := ms/msPerDay, ms%msPerDay
 	last := int64(2958465) // the last day of 9999
@@ -108,6 +105,9 @@ func clock(ms int64) string {
 	}
 	return "15:04:05.000"
 }
+
+// maxDays is how many days a duration can have, which are more than a calendar has.
+const maxDays = 1e9
 
 // appendDuration appends a number of days as hours, minutes and seconds.
 func appendDuration(to []byte, n float64) []byte {

@@ -24,6 +24,8 @@ type Table struct {
 	spool    *input.Spool
 	warnings []feedmill.Warning
 	found    feedmill.Findings
+	// formats are those of the columns of the sheet, where cells have any.
+	formats []columnFormat
 }
 
 // block is a run of rows in the file: the texts, and the cells behind them.
@@ -73,7 +75,7 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 // readTable reads a sheet without the cells that are hidden, and returns the areas that are merged, too.
 func readTable(ctx context.Context, b book, sheet int, within area, hidden *merged, size int64, o Options) (*Table, []area, error) {
 	t := &Table{spool: input.NewSpool(o.Temp)}
-	w := &tableWriter{table: t, within: within, header: o.Header, size: size}
+	w := &tableWriter{table: t, within: within, page: o.Page, header: o.Header, size: size}
 	areas, err := b.read(ctx, sheet, hidden, w.row)
 	if err == nil {
 		err = w.end()
@@ -93,6 +95,26 @@ func (t *Table) Rows() int64 { return t.rows }
 
 // Units are those of the columns, where a row below their names gives them.
 func (t *Table) Units() []string { return t.units }
+
+// Formats are those of the columns that are numbers of one unit: a currency as it is written, or seconds.
+func (t *Table) Formats() []string {
+	if t.formats == nil {
+		return nil
+	}
+	formats := make([]string, len(t.names))
+	for i := range formats {
+		formats[i] = t.formatOf(i).common()
+	}
+	return formats
+}
+
+// formatOf is the format of a column of the table.
+func (t *Table) formatOf(column int) columnFormat {
+	if at := t.first + column; at < len(t.formats) {
+		return t.formats[at]
+	}
+	return columnFormat{}
+}
 
 // Found is how the sheet was read.
 func (t *Table) Found() feedmill.Findings { return t.found }
@@ -134,6 +156,9 @@ func (t *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 				run.Cell[i] = columnar.Cell(binary.LittleEndian.Uint64(cells))
 				cells = cells[8:]
 			}
+		}
+		if t.formats != nil {
+			t.resolve(&run)
 		}
 		if err := fn(&run); err != nil {
 			return err

@@ -29,6 +29,7 @@ const (
 type tableWriter struct {
 	table  *Table
 	within area
+	page   bool
 	header int64
 	size   int64 // of the workbook
 	texts  int64 // bytes that were written
@@ -219,6 +220,7 @@ func (w *tableWriter) end() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
+	t.forget()
 	if w.repeated.Count > 0 {
 		t.warnings = append(t.warnings, w.repeated)
 	}
@@ -300,9 +302,9 @@ func (w *tableWriter) add(r *row) error {
 	if r != nil {
 		for _, c := range r.cells {
 			from := len(run.Data)
-			run.Data = append(run.Data, c.text...)
-			run.Cell[start+c.column-w.table.first] = columnar.NewCell(c.kind, from, len(run.Data))
-			if c.kind == columnar.CellError {
+			kind := w.append(c)
+			run.Cell[start+c.column-w.table.first] = columnar.NewCell(kind, from, len(run.Data))
+			if kind == columnar.CellError {
 				run.Errors++
 			}
 		}

@@ -18,7 +18,7 @@ type xlsBook struct {
 	position []int   // of each sheet of the workbook among the worksheets, or -1
 	ranges   map[string]area
 	from1904 bool
-	kinds    []numberKind
+	formats  []numberFormat
 	strings  *stringTable
 }
 
@@ -104,7 +104,7 @@ func (b *xlsBook) readGlobals(ctx context.Context, size int64) error {
 	if binary.LittleEndian.Uint16(r.data) != biff8 {
 		return errOlder
 	}
-	g := globals{book: b, formats: make(map[int]numberKind)}
+	g := globals{book: b, formats: make(map[int]numberFormat)}
 	for r.next() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -126,7 +126,7 @@ func (b *xlsBook) readGlobals(ctx context.Context, size int64) error {
 // globals is what is known while the records before the sheets are read.
 type globals struct {
 	book    *xlsBook
-	formats map[int]numberKind
+	formats map[int]numberFormat
 	xfs     []int // the numbers of their formats
 	self    []bool
 	// locations are the sheets that formulas name.
@@ -204,7 +204,7 @@ func (g *globals) format(r *biffReader) error {
 	}
 	code, err := t.rich(nil)
 	if err == nil {
-		g.formats[id] = kindOfFormat(string(code))
+		g.formats[id] = formatOf(string(code))
 	}
 	return err
 }
@@ -254,11 +254,11 @@ func (g *globals) name(r *biffReader) error {
 func (g *globals) finish() {
 	b := g.book
 	for _, id := range g.xfs {
-		kind, known := g.formats[id]
+		format, known := g.formats[id]
 		if !known {
-			kind = builtinKind(id)
+			format = builtinFormat(id)
 		}
-		b.kinds = append(b.kinds, kind)
+		b.formats = append(b.formats, format)
 	}
 	for _, n := range g.names {
 		if within, ok := g.areaOf(n.formula); ok {
@@ -299,12 +299,12 @@ func (b *xlsBook) named(name string) (area, bool) {
 	return a, ok
 }
 
-// kindOf is what the numbers of a cell format are.
-func (b *xlsBook) kindOf(xf uint16) numberKind {
-	if int(xf) >= len(b.kinds) {
-		return kindNumber
+// formatOf is the number format of a cell format.
+func (b *xlsBook) formatOf(xf uint16) numberFormat {
+	if int(xf) >= len(b.formats) {
+		return numberFormat{}
 	}
-	return b.kinds[xf]
+	return b.formats[xf]
 }
 
 func floatAt(p []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(p)) }

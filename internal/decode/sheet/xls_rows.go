@@ -296,7 +296,7 @@ func (r *xlsReader) addText(row, column, from int) error {
 			return err
 		}
 	}
-	return r.keep(column, columnar.CellString, at)
+	return r.keep(column, columnar.CellString, "", at)
 }
 
 func (r *xlsReader) addNumber(row, column int, xf uint16, n float64) error {
@@ -306,11 +306,12 @@ func (r *xlsReader) addNumber(row, column int, xf uint16, n float64) error {
 	}
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		r.texts = append(r.texts, "#NUM!"...)
-		return r.keep(column, columnar.CellError, at)
+		return r.keep(column, columnar.CellError, "", at)
 	}
 	var kind columnar.CellKind
-	r.texts, kind = appendValue(r.texts, n, r.book.kindOf(xf), r.book.from1904)
-	return r.keep(column, kind, at)
+	var unit string
+	r.texts, kind, unit = appendValue(r.texts, n, r.book.formatOf(xf), r.book.from1904)
+	return r.keep(column, kind, unit, at)
 }
 
 func (r *xlsReader) add(row, column int, kind columnar.CellKind, text []byte) error {
@@ -319,7 +320,7 @@ func (r *xlsReader) add(row, column int, kind columnar.CellKind, text []byte) er
 		return err
 	}
 	r.texts = append(r.texts, text...)
-	return r.keep(column, kind, at)
+	return r.keep(column, kind, "", at)
 }
 
 // begin begins a cell and returns where its text does. A cell of another row ends the one before.
@@ -340,7 +341,7 @@ func (r *xlsReader) begin(row, column int) (int, error) {
 }
 
 // keep keeps a cell whose text is there. Of two in one place the last counts.
-func (r *xlsReader) keep(column int, kind columnar.CellKind, start int) error {
+func (r *xlsReader) keep(column int, kind columnar.CellKind, unit string, start int) error {
 	if len(r.texts) > input.MaxRecordBytes {
 		return r.wrong("the texts of its row are too long")
 	}
@@ -353,7 +354,7 @@ func (r *xlsReader) keep(column int, kind columnar.CellKind, start int) error {
 	if r.merged.covers(column) {
 		return nil
 	}
-	r.cells = append(r.cells, cell{column: column, kind: kind, start: start, end: len(r.texts)})
+	r.cells = append(r.cells, cell{column: column, kind: kind, unit: unit, start: start, end: len(r.texts)})
 	return nil
 }
 

@@ -185,7 +185,7 @@ func (b xlsbBook) readStyles(ctx context.Context, part string) error {
 	if !b.parts.has(part) {
 		return nil
 	}
-	custom := make(map[int]numberKind)
+	custom := make(map[int]numberFormat)
 	inside := false
 	return b.parts.readBinary(ctx, part, maxSmall, func(r *binaryReader) error {
 		switch r.id {
@@ -197,21 +197,21 @@ func (b xlsbBook) readStyles(ctx context.Context, part string) error {
 			if err != nil {
 				return err
 			}
-			custom[r.uint16(0)] = kindOfFormat(string(code))
+			custom[r.uint16(0)] = formatOf(string(code))
 		case brtBeginCellXFs, brtEndCellXFs:
 			inside = r.id == brtBeginCellXFs
 		case brtXF:
 			if err := r.need(4); err != nil {
 				return err
 			}
-			if !inside || len(b.kinds) >= maxXFs {
+			if !inside || len(b.formats) >= maxXFs {
 				return nil
 			}
-			kind, known := custom[r.uint16(2)]
+			format, known := custom[r.uint16(2)]
 			if !known {
-				kind = builtinKind(r.uint16(2))
+				format = builtinFormat(r.uint16(2))
 			}
-			b.kinds = append(b.kinds, kind)
+			b.formats = append(b.formats, format)
 		}
 		return nil
 	})

@@ -103,13 +103,13 @@ func (r *xlsbReader) cell(in *binaryReader) error {
 	}
 	style := in.uint32(4) & 0xffffff
 	start := len(r.texts)
-	kind := columnar.CellString
+	kind, unit := columnar.CellString, ""
 	var err error
 	switch in.id {
 	case brtCellRK:
-		kind = r.number(rkNumber(binary.LittleEndian.Uint32(in.data[8:])), style)
+		kind, unit = r.number(rkNumber(binary.LittleEndian.Uint32(in.data[8:])), style)
 	case brtCellReal, brtFormulaNumber:
-		kind = r.number(floatAt(in.data[8:]), style)
+		kind, unit = r.number(floatAt(in.data[8:]), style)
 	case brtCellError, brtFormulaError:
 		kind, r.texts = columnar.CellError, append(r.texts, errorName(in.data[8])...)
 	case brtCellBool, brtFormulaBool:
@@ -136,15 +136,15 @@ func (r *xlsbReader) cell(in *binaryReader) error {
 	if r.merged.covers(column) {
 		return nil
 	}
-	r.cells = append(r.cells, cell{column: column, kind: kind, start: start, end: len(r.texts)})
+	r.cells = append(r.cells, cell{column: column, kind: kind, unit: unit, start: start, end: len(r.texts)})
 	return nil
 }
 
-func (r *xlsbReader) number(n float64, style int) (kind columnar.CellKind) {
+func (r *xlsbReader) number(n float64, style int) (kind columnar.CellKind, unit string) {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		r.texts = append(r.texts, "#NUM!"...)
-		return columnar.CellError
+		return columnar.CellError, ""
 	}
-	r.texts, kind = appendValue(r.texts, n, r.book.kindOf(style), r.book.from1904)
-	return kind
+	r.texts, kind, unit = appendValue(r.texts, n, r.book.formatOf(style), r.book.from1904)
+	return kind, unit
 }

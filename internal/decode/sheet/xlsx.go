@@ -18,8 +18,8 @@ type xlsxBook struct {
 	paths    []string
 	ranges   map[string]area
 	from1904 bool
-	// kinds are what the numbers of the cell formats are.
-	kinds   []numberKind
+	// formats are the number formats of the cell formats.
+	formats []numberFormat
 	strings *stringTable
 }
 
@@ -219,14 +219,14 @@ func (b *xlsxBook) readStyles(ctx context.Context, part string) error {
 	if !b.parts.has(part) {
 		return nil
 	}
-	custom := make(map[int]numberKind)
+	custom := make(map[int]numberFormat)
 	inside := false
 	return b.parts.read(ctx, part, maxSmall, func(r *xml.Reader) error {
 		return elements(r, func(local string) error {
 			switch local {
 			case "numFmt":
 				if id, err := strconv.Atoi(string(attribute(r, "numFmtId"))); err == nil && !inside {
-					custom[id] = kindOfFormat(string(attribute(r, "formatCode")))
+					custom[id] = formatOf(string(attribute(r, "formatCode")))
 				}
 			case "cellStyleXfs", "dxfs", "cellStyles":
 				inside = local == "dxfs"
@@ -240,11 +240,11 @@ func (b *xlsxBook) readStyles(ctx context.Context, part string) error {
 				if err != nil {
 					id = 0
 				}
-				kind, known := custom[id]
+				format, known := custom[id]
 				if !known {
-					kind = builtinKind(id)
+					format = builtinFormat(id)
 				}
-				b.kinds = append(b.kinds, kind)
+				b.formats = append(b.formats, format)
 			}
 			return nil
 		})

@@ -3,6 +3,7 @@ package sheet
 import (
 	"bytes"
 	"context"
+	"math"
 	"strconv"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -170,6 +171,7 @@ func typeOf(text []byte) byte {
 func (r *xlsxReader) add(column int, typ byte, style, start int) {
 	text := r.texts[start:]
 	kind := columnar.CellString
+	unit := ""
 	switch typ {
 	case typeShared:
 		i, err := strconv.Atoi(string(bytes.TrimSpace(text)))
@@ -192,30 +194,36 @@ func (r *xlsxReader) add(column int, typ byte, style, start int) {
 		kind = columnar.CellDate
 	case typeNumber:
 		n, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
-		if err == nil {
-			r.texts, kind = appendValue(r.texts[:start], n, r.book.kindOf(style), r.book.from1904)
+		if err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+			r.texts, kind, unit = appendValue(r.texts[:start], n, r.book.formatOf(style), r.book.from1904)
 		} else if len(bytes.TrimSpace(text)) == 0 {
 			r.texts, kind = r.texts[:start], columnar.CellMissing
 		}
 	}
-	r.cells = append(r.cells, cell{column: column, kind: kind, start: start, end: len(r.texts)})
+	r.cells = append(r.cells, cell{column: column, kind: kind, unit: unit, start: start, end: len(r.texts)})
 }
 
-// kindOf is what the numbers of a cell format are.
-func (b *xlsxBook) kindOf(style int) numberKind {
-	if style < 0 || style >= len(b.kinds) {
-		return kindNumber
+// formatOf is the number format of a cell format.
+func (b *xlsxBook) formatOf(style int) numberFormat {
+	if style < 0 || style >= len(b.formats) {
+		return numberFormat{}
 	}
-	return b.kinds[style]
+	return b.formats[style]
 }
 
-// appendValue appends a number as what it is.
-func appendValue(to []byte, n float64, kind numberKind, from1904 bool) ([]byte, columnar.CellKind) {
-	switch kind {
+// appendValue appends a number as what it is, and returns its unit, too.
+func appendValue(to []byte, n float64, format numberFormat, from1904 bool) (text []byte, kind columnar.CellKind, unit string) {
+	switch format.kind {
 	case kindNumber:
-		return appendNumber(to, n), columnar.CellNumber
+		return appendNumber(to, n), columnar.CellNumber, format.unit
 	case kindPercent:
-		return appendPercent(to, n), columnar.CellPlain
+		return appendPercent(to, n), columnar.CellPlain, ""
+	case kindDuration:
+		if math.Abs(n) < maxDays {
+			return appendDuration(to, n), columnar.CellString, format.unit
+		}
+		return appendNumber(to, n), columnar.CellNumber, ""
 	}
-	return appendSerial(to, n, kind, from1904)
+	text, kind = appendSerial(to, n, format.kind, from1904)
+	return text, kind, ""
 }
