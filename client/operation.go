@@ -31,6 +31,13 @@ func (c *Client) RestFeedSchema(ctx context.Context) (json.RawMessage, error) {
 	return out, err
 }
 
+// ServiceSchema reads the JSON Schema of the manifests of services.
+func (c *Client) ServiceSchema(ctx context.Context) (json.RawMessage, error) {
+	var out json.RawMessage
+	_, err := c.call(ctx, http.MethodGet, "/schemas/service.json", nil, &out)
+	return out, err
+}
+
 // OpenAPI reads the OpenAPI document of the API.
 func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	var out json.RawMessage

@@ -232,6 +232,9 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return second(c.CancelReplay(ctx, id, replay.ID))
 		},
+		"SubscriptionStats": func(ctx context.Context) error {
+			return second(c.SubscriptionStats(ctx, sub, time.Now().Add(-time.Hour)))
+		},
 		"RetrySubscription": func(ctx context.Context) error { return second(c.RetrySubscription(ctx, sub)) },
 		"Deliveries": func(ctx context.Context) error {
 			return firstOf(c.Deliveries(ctx, sub, client.DeliveryQuery{Type: "metric.created"}))
@@ -368,6 +371,7 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"UpdateRestFeed": func(ctx context.Context) error {
 			return second(c.UpdateRestFeed(ctx, fetched.ID, []byte("schedule: {every: 1h}")))
 		},
+		"ServiceSchema":  func(ctx context.Context) error { return second(c.ServiceSchema(ctx)) },
 		"RestFeedSchema": func(ctx context.Context) error { return second(c.RestFeedSchema(ctx)) },
 
 		"OpenAPI": func(ctx context.Context) error { return second(c.OpenAPI(ctx)) },

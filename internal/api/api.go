@@ -102,6 +102,8 @@ type Dispatcher interface {
 	UnderWay(subscription feedmill.ID) []feedmill.ID
 	// Breaker is the state of a subscription's breaker.
 	Breaker(subscription feedmill.ID) feedmill.BreakerState
+	// Counts are what came of a subscription's attempts since a time.
+	Counts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
 	// Offer hands over deliveries that are due.
 	Offer([]feedmill.DueDelivery)
 	// Wake says that the store has new work.

@@ -76,6 +76,7 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/events/subscriptions/{id}/replay", scope: feedmill.ScopeWrite, action: "subscription.replay", body: smallBody, handle: s.replaySubscription},
 		{method: "GET", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeRead, handle: s.getReplay},
 		{method: "DELETE", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeWrite, action: "replay.cancel", handle: s.cancelReplay},
+		{method: "GET", path: "/events/subscriptions/{id}/stats", scope: feedmill.ScopeRead, query: []string{"since"}, handle: s.subscriptionStats},
 		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since"}, paged...), handle: s.listDeliveries},
 
 		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, action: "listener.create", body: smallBody, handle: s.createListener},

@@ -53,3 +53,36 @@ func TestRetrySubscription(t *testing.T) {
 		t.Errorf("of a disabled one it is answered %d", a.Code)
 	}
 }
+
+// Statistics have a bucket for each step, with or without anything in it.
+func TestSubscriptionStats(t *testing.T) {
+	w := newWorld(t)
+	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	path := "/events/subscriptions/" + string(id) + "/stats"
+	var got struct {
+		Delivered, Failed, Exhausted      int
+		DeliveredShare, FirstAttemptShare float64
+		P99Ms                             float64
+		Buckets                           []struct {
+			From      time.Time
+			Delivered int
+			P50Ms     *float64
+		}
+	}
+	for query, buckets := range map[string]int{"": 97, "?since=2020-01-01T00:00:00Z": 289, "?since=" + now().UTC().Format(time.RFC3339): 1} {
+		must(t, json.Unmarshal(w.do(t, "GET", path+query, "").Body.Bytes(), &got))
+		last := got.Buckets[len(got.Buckets)-1]
+		if got.Delivered != 3 || got.Exhausted != 1 || got.DeliveredShare != 0.75 || got.FirstAttemptShare != 2.0/3 || got.P99Ms != 1 {
+			t.Errorf("%s: %+v", query, got)
+		}
+		// One more where a step ends between the two looks at the clock.
+		if n := len(got.Buckets); n < buckets-1 || n > buckets+1 || last.Delivered != 3 || n > 1 && got.Buckets[0].P50Ms != nil {
+			t.Errorf("%s: %d buckets, want %d; the last is %+v", query, n, buckets, last)
+		}
+	}
+	for query, status := range map[string]int{"?since=soon": 400, "?since=2999-01-01T00:00:00Z": 400, "?until=now": 400} {
+		if a := w.do(t, "GET", path+query, ""); a.Code != status {
+			t.Errorf("%s is answered %d: %s", query, a.Code, a.Body)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
@@ -85,8 +86,12 @@ func (d *notedDispatcher) UnderWay(feedmill.ID) (ids []feedmill.ID) {
 	return ids
 }
 
-func (d *notedDispatcher) Offer(due []feedmill.DueDelivery)          { d.offered = append(d.offered, due...) }
-func (d *notedDispatcher) Wake()                                     { d.woken++ }
+func (d *notedDispatcher) Offer(due []feedmill.DueDelivery) { d.offered = append(d.offered, due...) }
+func (d *notedDispatcher) Wake()                            { d.woken++ }
+func (d *notedDispatcher) Counts(_ context.Context, id feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error) {
+	return []feedmill.DeliveryCount{{Subscription: id, From: now().UTC().Truncate(feedmill.CountStep), Delivered: 3, First: 2, Failed: 2, Exhausted: 1, Times: feedmill.AnswerTimes{4}}}, nil
+}
+
 func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState { return feedmill.BreakerClosed }
 
 func (d *notedDispatcher) Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error) {

@@ -174,6 +174,7 @@ type problem struct {
 	Type, Title, Detail, Instance, RequestID string
 	Status                                   int
 	Errors                                   []fault
+	Source, Trace                            json.RawMessage // of a preview whose fetch failed
 }
 
 type fault struct {

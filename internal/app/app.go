@@ -53,6 +53,7 @@ type store interface {
 	ForgetResponses(ctx context.Context, now time.Time, limit int) (int64, error)
 	ForgetSessions(ctx context.Context, before time.Time, limit int) (int64, error)
 	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
+	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
 	StoredFiles(ctx context.Context, workspace feedmill.ID) (bytes int64, originals []string, err error)
 	Close() error
 }

@@ -56,7 +56,7 @@ func TestReplacedData(t *testing.T) {
 	if one.ID != all[1].ID || one.RowsStored != 1 {
 		t.Errorf("%+v", one)
 	}
-	if got := s.send(t, request{method: "GET", path: path + "/refreshes/" + all[1].ID + "/rejects"}); got.status != 200 || got.body != "" {
+	if got := s.send(t, request{method: "GET", path: path + "/refreshes/" + all[1].ID + "/rejects"}); got.status != 200 || got.body != "[]" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	// Good data makes it ready again, and no rows at all are good data.

@@ -164,7 +164,7 @@ func TestBadUploadsKeepNothing(t *testing.T) {
 		{name: "no body", mediaType: "application/json", status: 400, place: "pointer "},
 		{name: "type missing", query: "-", mediaType: "text/csv", data: "a\n1\n", status: 400, place: "parameter type", says: "dataUpload"},
 		{name: "type unknown", query: "-?type=magic", mediaType: "text/csv", data: "a\n1\n", status: 400, place: "parameter type", says: "rest"},
-		{name: "type to come", query: "-?type=queryBuilder", mediaType: "text/csv", data: "a\n1\n", status: 400, place: "parameter type", says: "yet"},
+		{name: "data for a query", query: "-?type=queryBuilder", mediaType: "text/csv", data: "a\n1\n", status: 415, place: "header Content-Type", says: "application/yaml"},
 		{name: "unknown content type", mediaType: "image/png", data: "a", status: 415, place: "header Content-Type"},
 		{name: "no parquet", mediaType: "application/vnd.apache.parquet", data: "PAR1", status: 422, says: "only 4 bytes"},
 		{name: "octet-stream", mediaType: "application/octet-stream", data: "a\n1\n", status: 400, place: "parameter format"},

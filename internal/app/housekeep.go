@@ -52,6 +52,11 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 			n, err := a.store.ForgetAudit(ctx, now.Add(-feedmill.AuditRetention), step)
 			return n == step, err
 		})
+		a.sweep(ctx, "counts of deliveries", func(now time.Time) (bool, error) {
+			const step = 500
+			n, err := a.store.ForgetDeliveryCounts(ctx, now.Add(-feedmill.CountRetention), step)
+			return n == step, err
+		})
 		a.sweep(ctx, "listeners", func(now time.Time) (bool, error) {
 			const step = 50
 			n, err := a.store.ExpireListeners(ctx, now, step)

@@ -24,6 +24,8 @@ type Store interface {
 	HoldOpen(ctx context.Context, subscription feedmill.ID, limit int) (int, error)
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
+	WriteDeliveryCounts(context.Context, []feedmill.DeliveryCount) error
+	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
 	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
 	StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
@@ -97,6 +99,7 @@ const (
 type Dispatcher struct {
 	Options
 	count *counters
+	tally *tally
 
 	mu      sync.Mutex
 	lanes   map[feedmill.ID]*lane
@@ -162,7 +165,7 @@ func New(o Options) *Dispatcher {
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
 		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), fanoutNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
 		tellNow: make(chan struct{}, 1), toTell: make(map[feedmill.Signal]map[feedmill.ID]struct{}),
-		outcomes: make(chan settling, 1024),
+		outcomes: make(chan settling, 1024), tally: newTally(),
 	}
 	d.work = sync.NewCond(&d.mu)
 	d.count = newCounters(o.Metrics, d)
@@ -194,6 +197,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	}
 	loops.Go(func() { d.runReplays(ctx) })
 	loops.Go(func() { d.runFanouts(ctx) })
+	loops.Go(func() { d.writeTally(ctx) })
 	loops.Go(func() { d.count.watch(ctx, d.Store, max(watchEvery, watchPolls*d.PollEvery)) })
 	for ctx.Err() == nil {
 		select {
@@ -222,6 +226,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrites)
 	defer cancel()
+	d.flushTally(release)
 	if err := d.Store.ReleaseSlots(release, d.Replica, nil); err != nil {
 		d.Log.Warn("giving delivery slots back", "error", err)
 	}

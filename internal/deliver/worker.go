@@ -150,6 +150,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t task) {
 	}
 	o := d.decide(t, m, r, now)
 	d.count.attempt(r, o, t.due.createdAt(), now)
+	d.tally.count(o, r, m.Attempt, now)
 	d.finished(t, m, r, now, true)
 	d.outcomes <- settling{outcome: o, lane: t.lane, resource: t.due.event.resource}
 }

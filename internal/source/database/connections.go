@@ -156,8 +156,8 @@ func (c *Connections) checkPlace(kind feedmill.Connector, config feedmill.Connec
 		}
 	}
 	if path, ok := config["path"]; ok {
-		if _, err := c.Folders.Resolve(path); err != nil {
-			o.Fault("path", err.Error())
+		if _, fault := c.Folders.Resolve(path); fault != "" {
+			o.Fault("path", fault)
 		}
 	}
 }

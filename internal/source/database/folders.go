@@ -1,7 +1,6 @@
 package database
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,35 +16,35 @@ type Folders struct {
 	Never string
 }
 
-var (
-	errNoFolders = errors.New("The operator has allowed no folder for the files of databases (databaseDirs).")
-	errRelative  = errors.New("This must be the whole path of a file, beginning with a slash.")
-	// errOutside says the same of what is there and of what is not: nobody learns
+const (
+	noFolders = "The operator has allowed no folder for the files of databases (databaseDirs)."
+	relative  = "This must be the whole path of a file, beginning with a slash."
+	// outside says the same of what is there and of what is not: nobody learns
 	// from it which files there are elsewhere.
-	errOutside = errors.New("There is no such file in a folder that the operator allows (databaseDirs).")
+	outside = "There is no such file in a folder that the operator allows (databaseDirs)."
 )
 
 // Resolve is the file that a path leads to, with symbolic links followed. It is a
-// regular file in one of the folders; what else the path is, is an error that
-// can be shown.
-func (f Folders) Resolve(path string) (string, error) {
+// regular file in one of the folders; fault says what is wrong with any other
+// path, and is empty where nothing is.
+func (f Folders) Resolve(path string) (file, fault string) {
 	switch {
 	case len(f.Allowed) == 0:
-		return "", errNoFolders
+		return "", noFolders
 	case !filepath.IsAbs(path):
-		return "", errRelative
+		return "", relative
 	case !f.inside(filepath.Clean(path), false):
-		return "", errOutside
+		return "", outside
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil || !f.inside(real, true) || f.never(real) {
-		return "", errOutside
+		return "", outside
 	}
 	info, err := os.Stat(real)
 	if err != nil || info.Mode()&fs.ModeType != 0 {
-		return "", errOutside
+		return "", outside
 	}
-	return real, nil
+	return real, ""
 }
 
 // inside reports whether a path lies below a folder that is allowed, as the folder

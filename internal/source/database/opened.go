@@ -87,7 +87,7 @@ func (c *Connections) use(ctx context.Context, of feedmill.Connection) (*openDat
 	var file fs.FileInfo
 	if settings.Path != "" {
 		if file, err = os.Stat(settings.Path); err != nil {
-			return nil, Fail(ProblemUnreachable, errOutside.Error(), err)
+			return nil, Fail(ProblemUnreachable, outside, err)
 		}
 	}
 	if d := c.open.find(of, file); d != nil {
@@ -122,9 +122,9 @@ func (c *Connections) settings(kind feedmill.Connector, config feedmill.Connecti
 	}
 	if path := say("path"); path != "" {
 		// The folders may have changed since, and so may what a link leads to.
-		file, err := c.Folders.Resolve(path)
-		if err != nil {
-			return s, Fail(ProblemUnreachable, err.Error(), nil)
+		file, fault := c.Folders.Resolve(path)
+		if fault != "" {
+			return s, Fail(ProblemUnreachable, fault, nil)
 		}
 		s.Path = file
 	}

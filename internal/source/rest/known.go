@@ -36,8 +36,8 @@ func (r *run) reached(done plan) position {
 	for i := range done.parents {
 		key := done.parents[i].key
 		there[key] = true
-		if p.Known {
-			p.Parents[key] = p.Parents[key]
+		if _, kept := p.Parents[key]; p.Known && !kept {
+			p.Parents[key] = "" // it is known, without a newest value
 		}
 	}
 	p.forget(there)

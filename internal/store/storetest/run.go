@@ -57,6 +57,7 @@ func Run(t *testing.T, e Engine) {
 			{"events", eventCases},
 			{"fan-outs", slices.Concat(fanoutCases, manyMatchCases, fanoutTurnCases)},
 			{"deliveries", deliveryCases},
+			{"counts of deliveries", deliveryCountCases},
 			{"due", dueCases},
 			{"settle", settleCases},
 			{"retries", retryCases},

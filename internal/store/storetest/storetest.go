@@ -66,6 +66,13 @@ type Store interface {
 	// ForgetSignIns removes up to limit sign-ins that ended before a time.
 	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
 
+	// WriteDeliveryCounts writes counts, in place of what their writers wrote of the
+	// same before, and DeliveryCounts are those of a subscription from the stretch
+	// of time on that a time is in.
+	WriteDeliveryCounts(context.Context, []feedmill.DeliveryCount) error
+	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
+	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
+
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 

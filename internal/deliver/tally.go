@@ -1,0 +1,197 @@
+package deliver
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+const (
+	// tallyEvery is how often counts are written. What was counted since then is
+	// lost with a process that is killed; the log of deliveries has it all.
+	tallyEvery = time.Minute
+	// maxTallied bounds the subscriptions that are counted for in memory.
+	maxTallied = 50_000
+	// tallyStep is how many counts share a transaction.
+	tallyStep = 500
+)
+
+// tally counts attempts by subscription, in the present stretch of time.
+type tally struct {
+	mu     sync.Mutex
+	writer string
+	from   time.Time
+	counts map[feedmill.ID]*tallied
+	// past are counts of former stretches that are still to be written.
+	past []feedmill.DeliveryCount
+}
+
+type tallied struct {
+	feedmill.DeliveryCount
+	changed bool // since it was written
+}
+
+func newTally() *tally {
+	return &tally{writer: string(feedmill.NewID("w")), counts: make(map[feedmill.ID]*tallied)}
+}
+
+// count counts an attempt.
+func (t *tally) count(o feedmill.Outcome, r Result, attempt int, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if from := now.UTC().Truncate(feedmill.CountStep); from.After(t.from) {
+		t.turn()
+		t.from = from
+	}
+	c := t.counts[o.Subscription]
+	if c == nil {
+		if len(t.counts) >= maxTallied {
+			// Others have their turn, and those that come again are counted
+			// beside what was written of them.
+			t.turn()
+			t.writer = string(feedmill.NewID("w"))
+		}
+		c = &tallied{DeliveryCount: feedmill.DeliveryCount{Subscription: o.Subscription, From: t.from, Writer: t.writer}}
+		t.counts[o.Subscription] = c
+	}
+	c.changed = true
+	if r.Status != 0 {
+		c.Times.Count(r.Timing.Total)
+	}
+	switch {
+	case o.State == feedmill.DeliveryDelivered:
+		c.Delivered++
+		if attempt == 1 {
+			c.First++
+		}
+		return
+	case o.State == feedmill.DeliveryExhausted:
+		c.Exhausted++
+	}
+	c.Failed++
+}
+
+// turn sets aside what is not written yet, and begins anew.
+func (t *tally) turn() {
+	for _, c := range t.counts {
+		if c.changed && len(t.past) < 2*maxTallied {
+			t.past = append(t.past, c.DeliveryCount)
+		}
+	}
+	clear(t.counts)
+}
+
+// take takes up to limit counts that are to be written.
+func (t *tally) take(limit int) (all []feedmill.DeliveryCount) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := min(limit, len(t.past))
+	all = append(all, t.past[:n]...)
+	t.past = slices.Delete(t.past, 0, n)
+	for _, c := range t.counts {
+		if len(all) == limit {
+			break
+		}
+		if c.changed {
+			all = append(all, c.copy())
+			c.changed = false
+		}
+	}
+	return all
+}
+
+// putBack has counts written later. Those that went on are there anyway.
+func (t *tally) putBack(all []feedmill.DeliveryCount) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, was := range all {
+		if c := t.counts[was.Subscription]; c != nil && c.From.Equal(was.From) && c.Writer == was.Writer {
+			c.changed = true
+		} else if len(t.past) < 2*maxTallied {
+			t.past = append(t.past, was)
+		}
+	}
+}
+
+// of is what is in memory of a subscription.
+func (t *tally) of(subscription feedmill.ID) (all []feedmill.DeliveryCount) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.past {
+		if c.Subscription == subscription {
+			all = append(all, c)
+		}
+	}
+	if c := t.counts[subscription]; c != nil {
+		all = append(all, c.copy())
+	}
+	return all
+}
+
+func (c *tallied) copy() feedmill.DeliveryCount {
+	is := c.DeliveryCount
+	is.Times = slices.Clone(is.Times)
+	return is
+}
+
+// writeTally writes counts now and then, and what is left at the end.
+func (d *Dispatcher) writeTally(ctx context.Context) {
+	tick := time.NewTicker(tallyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			d.flushTally(ctx)
+		}
+	}
+}
+
+func (d *Dispatcher) flushTally(ctx context.Context) {
+	for {
+		all := d.tally.take(tallyStep)
+		if len(all) == 0 {
+			return
+		}
+		if err := d.Store.WriteDeliveryCounts(ctx, all); err != nil {
+			d.tally.putBack(all)
+			if ctx.Err() == nil {
+				d.Log.Warn("counts of deliveries are written later", "error", err)
+			}
+			return
+		}
+	}
+}
+
+// Counts are what came of the attempts of a subscription since a time, by
+// stretches of time, oldest first. What other replicas counted in the last
+// minute may be missing.
+func (d *Dispatcher) Counts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error) {
+	stored, err := d.Store.DeliveryCounts(ctx, subscription, since)
+	if err != nil {
+		return nil, err
+	}
+	all := d.tally.of(subscription)
+	for _, s := range stored {
+		newer := func(c feedmill.DeliveryCount) bool { return c.Writer == s.Writer && c.From.Equal(s.From) }
+		if !slices.ContainsFunc(all, newer) {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b feedmill.DeliveryCount) int { return a.From.Compare(b.From) })
+	merged := all[:0]
+	for _, c := range all {
+		switch n := len(merged); {
+		case c.From.Before(since.Truncate(feedmill.CountStep)):
+		case n > 0 && merged[n-1].From.Equal(c.From):
+			merged[n-1].Add(c)
+		default:
+			merged = append(merged, c)
+		}
+	}
+	return merged, nil
+}

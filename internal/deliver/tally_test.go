@@ -1,0 +1,76 @@
+package deliver
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/sqlite"
+	"github.com/feedmill/feedmill/internal/store/sqlitetest"
+)
+
+// uncountable is a store that refuses counts for a while.
+type uncountable struct {
+	*sqlite.DB
+	refuses bool
+}
+
+func (s *uncountable) WriteDeliveryCounts(ctx context.Context, all []feedmill.DeliveryCount) error {
+	if s.refuses {
+		return feedmill.ErrUnavailable
+	}
+	return s.DB.WriteDeliveryCounts(ctx, all)
+}
+
+// Counts are the same whether they are in memory, written, or both, and what
+// could not be written is written later.
+func TestTally(t *testing.T) {
+	store := &uncountable{DB: sqlitetest.New(t)}
+	d := &Dispatcher{Options: Options{Store: store, Log: slog.New(slog.DiscardHandler)}, tally: newTally()}
+	sub := feedmill.NewID(feedmill.PrefixSubscription)
+	start := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	count := func(state feedmill.DeliveryState, attempt int, at time.Time) {
+		r := Result{Status: 200, Timing: feedmill.Timing{Total: 80 * time.Millisecond}}
+		d.tally.count(feedmill.Outcome{Subscription: sub, State: state}, r, attempt, at)
+	}
+	check := func(when string, want ...[4]int64) {
+		t.Helper()
+		got, err := d.Counts(t.Context(), sub, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d stretches, want %d: %+v", when, len(got), len(want), got)
+		}
+		for i, w := range want {
+			if c := got[i]; [4]int64{c.Delivered, c.First, c.Failed, c.Exhausted} != w {
+				t.Errorf("%s: %+v, want %v", when, c, w)
+			}
+			if p := got[i].Times.Quantile(0.5); p < 80*time.Millisecond || p > 96*time.Millisecond {
+				t.Errorf("%s: p50 %v", when, p)
+			}
+		}
+	}
+	count(feedmill.DeliveryDelivered, 1, start)
+	count(feedmill.DeliveryRetrying, 1, start.Add(time.Minute))
+	count(feedmill.DeliveryDelivered, 2, start.Add(2*time.Minute))
+	check("in memory", [4]int64{2, 1, 1, 0})
+	d.flushTally(t.Context())
+	check("written", [4]int64{2, 1, 1, 0})
+	store.refuses = true
+	count(feedmill.DeliveryExhausted, 3, start.Add(3*time.Minute))
+	d.flushTally(t.Context())
+	check("not written", [4]int64{2, 1, 2, 1})
+	count(feedmill.DeliveryDelivered, 1, start.Add(feedmill.CountStep))
+	d.flushTally(t.Context())
+	check("in the next stretch", [4]int64{2, 1, 2, 1}, [4]int64{1, 1, 0, 0})
+	store.refuses = false
+	d.flushTally(t.Context())
+	d.tally = newTally() // another process
+	check("after a restart", [4]int64{2, 1, 2, 1}, [4]int64{1, 1, 0, 0})
+	count(feedmill.DeliveryDelivered, 1, start.Add(feedmill.CountStep))
+	d.flushTally(t.Context())
+	check("of two processes", [4]int64{2, 1, 2, 1}, [4]int64{2, 2, 0, 0})
+}

@@ -1,0 +1,39 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/feedmill/feedmill"
+)
+
+var deliveryCountCases = []testCase{
+	{name: "written again by their writers, read from a time on, and forgotten", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		sub, other := feedmill.NewID(feedmill.PrefixSubscription), feedmill.NewID(feedmill.PrefixSubscription)
+		from := now().Truncate(feedmill.CountStep)
+		count := func(sub feedmill.ID, from time.Time, writer string, delivered int64) feedmill.DeliveryCount {
+			return feedmill.DeliveryCount{
+				Subscription: sub, From: from, Writer: writer, Delivered: delivered, First: 1, Failed: 2, Exhausted: 3, Times: feedmill.AnswerTimes{0, 4, 1},
+			}
+		}
+		must(t, s.WriteDeliveryCounts(ctx, []feedmill.DeliveryCount{
+			count(sub, from, "a", 1), count(sub, from, "b", 10), count(other, from, "a", 100), count(sub, from.Add(-feedmill.CountStep), "a", 1000),
+		}))
+		must(t, s.WriteDeliveryCounts(ctx, []feedmill.DeliveryCount{count(sub, from, "a", 2)}))
+		got, err := s.DeliveryCounts(ctx, sub, from.Add(time.Minute))
+		must(t, err)
+		if diff := cmp.Diff([]feedmill.DeliveryCount{count(sub, from, "a", 2), count(sub, from, "b", 10)}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		n, err := s.ForgetDeliveryCounts(ctx, from, 10)
+		must(t, err)
+		got, err = s.DeliveryCounts(ctx, sub, time.Time{})
+		must(t, err)
+		if n != 1 || len(got) != 2 {
+			t.Errorf("forgot %d, %d are left", n, len(got))
+		}
+	}},
+}
