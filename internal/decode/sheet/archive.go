@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/flate"
+
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
@@ -35,6 +37,8 @@ func openArchive(data input.Source) (archive, error) {
 	if err != nil {
 		return nil, input.Refuse("invalid-workbook", "the data is no workbook, or is cut: it is no zip file (%v)", err)
 	}
+	// The faster one of two decompressors.
+	files.RegisterDecompressor(zip.Deflate, func(r io.Reader) io.ReadCloser { return flate.NewReader(r) })
 	if len(files.File) > maxParts {
 		return nil, input.Refuse("invalid-workbook", "the workbook has %d parts, and at most %d are read", len(files.File), maxParts)
 	}
@@ -98,7 +102,7 @@ func partError(name string, err error) error {
 	if fault, ok := errors.AsType[*xml.Fault](err); ok {
 		return input.Refuse("invalid-workbook", "the part %s of the workbook is wrong at line %d, column %d: %s", name, fault.Line, fault.Column, fault.Detail)
 	}
-	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, ok := errors.AsType[flate.CorruptInputError](err); ok || errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return input.Refuse("invalid-workbook", "the part %s of the workbook is damaged: %v", name, err)
 	}
 	return err

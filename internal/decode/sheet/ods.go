@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -10,13 +9,12 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
-// odsBook is a workbook in OpenDocument, all of whose sheets are in one part.
+// odsBook is a workbook in OpenDocument, all of whose sheets are in one part. What they are called is known once that was
+// read, which is done once where the sheet has a number.
 type odsBook struct {
 	parts  archive
 	list   []feedmill.Sheet
 	ranges map[string]area
-	// elapsed are the styles of cells whose times are durations.
-	elapsed map[string]bool
 }
 
 const odsContent = "content.xml"
@@ -43,14 +41,16 @@ func openODS(ctx context.Context, data input.Source) (*odsBook, error) {
 	if !parts.has(odsContent) {
 		return nil, input.Refuse("invalid-workbook", "the data is a zip file and no workbook: it lacks %s", odsContent)
 	}
-	return b, b.survey(ctx)
+	return b, nil
 }
 
-// survey finds the sheets and the ranges that have names.
-func (b *odsBook) survey(ctx context.Context) error {
+// survey finds the sheets and the ranges that have names, and gives the rows of one sheet to fn on the way, unless
+// it is nil.
+func (b *odsBook) survey(ctx context.Context, sheet int, fn func(row int, cells []cell) error) error {
 	hidden := make(map[string]bool) // styles
 	style := ""
 	var names [][2]string
+	var list []feedmill.Sheet
 	cells := odsStyles{elapsed: make(map[string]bool), times: make(map[string]bool)}
 	if b.parts.has("styles.xml") {
 		err := b.parts.read(ctx, "styles.xml", maxSmall, func(r *xml.Reader) error {
@@ -72,8 +72,11 @@ func (b *odsBook) survey(ctx context.Context) error {
 				if !isTable(r) {
 					return nil
 				}
-				b.list = append(b.list, feedmill.Sheet{Index: len(b.list) + 1, Name: string(attribute(r, "name")), Hidden: hidden[string(attribute(r, "style-name"))]})
-				return r.Skip()
+				list = append(list, feedmill.Sheet{Index: len(list) + 1, Name: string(attribute(r, "name")), Hidden: hidden[string(attribute(r, "style-name"))]})
+				if fn == nil || len(list) != sheet+1 {
+					return r.Skip()
+				}
+				return (&odsReader{Reader: r, fn: fn, elapsed: cells.elapsed}).readTable()
 			case "named-range":
 				names = append(names, [2]string{string(attribute(r, "name")), string(attribute(r, "cell-range-address"))})
 			case "database-range":
@@ -82,8 +85,7 @@ func (b *odsBook) survey(ctx context.Context) error {
 			return nil
 		})
 	})
-	b.elapsed = cells.elapsed
-	if err == nil {
+	if b.list = list; err == nil {
 		err = checkSheets(b.list)
 	}
 	if err == nil && len(b.list) == 0 {
@@ -155,27 +157,5 @@ func (b *odsBook) parseArea(text string) (area, bool) {
 }
 
 func (b *odsBook) read(ctx context.Context, sheet int, _ *merged, fn func(row int, cells []cell) error) ([]area, error) {
-	return nil, b.parts.read(ctx, odsContent, maxPart, func(x *xml.Reader) error {
-		at := 0
-		err := elements(x, func(local string) error {
-			if local != "table" || !isTable(x) {
-				return nil
-			}
-			if at++; at <= sheet {
-				return x.Skip()
-			}
-			r := &odsReader{Reader: x, fn: fn, elapsed: b.elapsed}
-			if err := r.readTable(); err != nil {
-				return err
-			}
-			return errDone
-		})
-		if err == errDone {
-			return nil
-		}
-		return err
-	})
+	return nil, b.survey(ctx, sheet, fn)
 }
-
-// errDone ends the reading of a part early.
-var errDone = io.ErrNoProgress

@@ -128,76 +128,108 @@ func (r *odsReader) readRow() error {
 // readCell reads a cell whose tag was read, and returns the column behind it. A covered one is
 // part of the cell that it is merged with.
 func (r *odsReader) readCell(column int, covered bool) (int, error) {
-	times, err := r.repeated("number-columns-repeated", maxColumn+1-column)
+	v, err := r.values(maxColumn + 1 - column)
 	if err != nil {
 		return 0, err
 	}
 	kind, unit := columnar.CellMissing, ""
 	start := len(r.texts)
-	isText, isError := false, false
-	for _, a := range r.Attributes() {
-		if a.Name.Local == "value-type" && string(a.Value) == "error" {
-			isError = true
-		}
-	}
-	switch string(attribute(r.Reader, "value-type")) {
+	isText := false
+	switch string(v.kind) {
 	case "float", "currency":
 		// LibreOffice writes the booleans of other workbooks so.
-		switch string(attribute(r.Reader, "formula")) {
+		switch string(v.formula) {
 		case "of:=TRUE()":
 			kind = columnar.CellTrue
 		case "of:=FALSE()":
 			kind = columnar.CellFalse
 		default:
-			kind = r.number(kindNumber)
-			if currency := string(attribute(r.Reader, "currency")); kind == columnar.CellNumber && columnar.IsCurrency(currency, true) {
-				unit = currency
+			kind = r.number(kindNumber, v.value)
+			if kind == columnar.CellNumber && v.currency != nil && columnar.IsCurrency(string(v.currency), true) {
+				unit = string(v.currency)
 			}
 		}
 	case "percentage":
-		kind = r.number(kindPercent)
+		kind = r.number(kindPercent, v.value)
 	case "boolean":
 		kind = columnar.CellFalse
-		if isTrue(attribute(r.Reader, "boolean-value")) {
+		if isTrue(v.value) {
 			kind = columnar.CellTrue
 		}
 	case "date":
 		kind = columnar.CellDate
-		r.texts = append(r.texts, attribute(r.Reader, "date-value")...)
+		r.texts = append(r.texts, v.value...)
 	case "time":
 		kind = columnar.CellString
 		elapsed := r.isElapsed(column)
-		if r.texts, elapsed = appendPeriod(r.texts, attribute(r.Reader, "time-value"), elapsed); elapsed {
+		if r.texts, elapsed = appendPeriod(r.texts, v.value, elapsed); elapsed {
 			unit = unitSeconds
 		}
 	case "string":
 		kind = columnar.CellString
-		if text := attribute(r.Reader, "string-value"); text != nil {
-			r.texts = append(r.texts, text...)
+		if v.value != nil {
+			r.texts = append(r.texts, v.value...)
 		} else {
 			isText = true
 		}
+	case "error":
+		kind = columnar.CellError
 	}
-	paragraphs, err := r.readParagraphs(isText || isError)
+	paragraphs, err := r.readParagraphs(isText || kind == columnar.CellError)
 	if err != nil {
 		return 0, err
 	}
-	if isError {
-		kind = columnar.CellError
-	}
 	if kind == columnar.CellMissing || covered || isText && paragraphs == 0 {
 		r.texts = r.texts[:start]
-		return column + times, nil
+		return column + v.times, nil
 	}
-	for i := range times {
+	for i := range v.times {
 		r.cells = append(r.cells, cell{column: column + i, kind: kind, unit: unit, start: start, end: len(r.texts)})
 	}
-	return column + times, checkRow(r.Reader, r.texts)
+	return column + v.times, checkRow(r.Reader, r.texts)
+}
+
+// odsValues is what the attributes of a cell say. An error is one by the attribute of LibreOffice, which
+// comes beside another type.
+type odsValues struct {
+	kind, value, formula, currency []byte
+	times                          int
+}
+
+// values reads the attributes of the cell that starts, which stands there so many times at the most.
+func (r *odsReader) values(most int) (v odsValues, err error) {
+	v.times = 1
+	failed := false
+	for _, a := range r.Attributes() {
+		switch a.Name.Local {
+		case "value-type":
+			failed = failed || string(a.Value) == "error"
+			v.kind = a.Value
+		case "value", "boolean-value", "date-value", "time-value", "string-value":
+			v.value = a.Value
+		case "formula":
+			v.formula = a.Value
+		case "currency":
+			v.currency = a.Value
+		case "number-columns-repeated":
+			if v.times, err = r.repeated(a.Name.Local, most); err != nil {
+				return v, err
+			}
+		}
+	}
+	if failed {
+		v.kind, v.value = []byte("error"), nil
+	}
+	return v, nil
 }
 
 // number appends the value of the cell that starts.
-func (r *odsReader) number(of numberKind) columnar.CellKind {
-	n, err := strconv.ParseFloat(string(attribute(r.Reader, "value")), 64)
+func (r *odsReader) number(of numberKind, value []byte) columnar.CellKind {
+	if of == kindNumber && isShortest(value) {
+		r.texts = append(r.texts, value...)
+		return columnar.CellNumber
+	}
+	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return columnar.CellMissing
 	}
@@ -206,9 +238,12 @@ func (r *odsReader) number(of numberKind) columnar.CellKind {
 	return kind
 }
 
-// readParagraphs reads what is in a cell up to its end, keeps its text where it counts, and returns
-// how many paragraphs there are. Notes of a cell are not part of it.
+// readParagraphs reads what is in a cell up to its end, and keeps its text where it counts: it returns
+// how many paragraphs of it there are. Notes of a cell are not part of it.
 func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
+	if !keep {
+		return 0, r.Skip()
+	}
 	start, depth := len(r.texts), 0
 	for inside := r.Depth(); r.Depth() >= inside; {
 		kind, err := r.Next()
@@ -223,38 +258,32 @@ func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
 					return 0, err
 				}
 			case "p":
-				if paragraphs++; paragraphs > 1 && keep {
+				if paragraphs++; paragraphs > 1 {
 					r.texts = append(r.texts, '\n')
 				}
 				depth = r.Depth()
+				if text, ok := r.TextOnly(); ok {
+					r.texts = append(r.texts, text...)
+				}
 			case "s":
-				if keep {
-					n, err := r.repeated("c", 1<<16)
-					if err != nil {
-						return 0, err
-					}
-					r.texts = append(r.texts, strings.Repeat(" ", n)...)
+				n, err := r.repeated("c", 1<<16)
+				if err != nil {
+					return 0, err
 				}
+				r.texts = append(r.texts, strings.Repeat(" ", n)...)
 			case "tab":
-				if keep {
-					r.texts = append(r.texts, '\t')
-				}
+				r.texts = append(r.texts, '\t')
 			case "line-break":
-				if keep {
-					r.texts = append(r.texts, '\n')
-				}
+				r.texts = append(r.texts, '\n')
 			}
 		case xml.Text:
-			if keep && depth > 0 && r.Depth() >= depth {
+			if depth > 0 && r.Depth() >= depth {
 				r.texts = append(r.texts, r.Text()...)
 			}
 		}
 		if len(r.texts)-start > input.MaxFieldBytes {
 			return 0, tooLong(r.Reader)
 		}
-	}
-	if !keep {
-		r.texts = r.texts[:start]
 	}
 	return paragraphs, nil
 }

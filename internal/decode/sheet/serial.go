@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"time"
@@ -14,6 +15,33 @@ func appendNumber(to []byte, n float64) []byte {
 		return strconv.AppendFloat(to, n, 'e', -1, 64)
 	}
 	return strconv.AppendFloat(to, n, 'f', -1, 64)
+}
+
+// isShortest reports whether a text is a number as [appendNumber] writes it, which is known of many without
+// reading them: floats tell all decimals of 15 digits apart, so that there is no shorter one for the same float.
+func isShortest(text []byte) bool {
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	point := bytes.IndexByte(digits, '.')
+	count := len(digits)
+	for i, c := range digits {
+		if (c < '0' || c > '9') && i != point {
+			return false
+		}
+	}
+	if point >= 0 {
+		count--
+	}
+	switch {
+	case count == 0 || count > 15:
+		return false
+	case point < 0:
+		return digits[0] != '0' || count == 1 && !negative
+	case point == 0 || point == count || digits[count] == '0':
+		return false
+	case digits[0] == '0': // what is less than 1e-7 has an exponent
+		return point == 1 && len(bytes.Trim(digits[2:min(count+1, 9)], "0")) > 0
+	}
+	return true
 }
 
 // appendPercent appends a share as percentage points with a sign: 0.125 is 12.5%. Three digits

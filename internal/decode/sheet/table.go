@@ -3,6 +3,7 @@ package sheet
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,13 +40,25 @@ type block struct {
 
 // newTable reads a sheet to its end.
 func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error) {
-	chosen, within, err := choose(b, o)
-	if err != nil {
-		return nil, err
+	chosen, within := max(o.Sheet, 1)-1, everything
+	ods, isODS := b.(*odsBook)
+	if isODS && o.Path != "" {
+		if err := ods.survey(ctx, 0, nil); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if !isODS || o.Path != "" {
+		if chosen, within, err = choose(b, o); err != nil {
+			return nil, err
+		}
 	}
 	t, areas, err := readTable(ctx, b, chosen, within, newMerged(nil), size, o)
 	if err != nil {
 		return nil, err
+	}
+	if _, _, err := choose(b, o); err != nil {
+		return nil, errors.Join(err, t.Close())
 	}
 	if hides, err := hidesValues(ctx, b, chosen, areas); hides || err != nil {
 		_ = t.Close() // what is lost with it is lost
@@ -138,6 +151,7 @@ func (t *Table) Each(ctx context.Context, workers int, fn func(*columnar.Cells) 
 // Read gives the rows of the blocks [from, to) to fn, in order.
 func (t *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells) error) error {
 	var text []byte
+	var all []columnar.Cell
 	for _, b := range t.blocks[from:to] {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -149,7 +163,11 @@ func (t *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 		run := b.run
 		before := b.first - t.first // columns that only later rows have
 		run.Columns += before
-		run.Data, run.Cell = text[:b.texts:b.texts], make([]columnar.Cell, run.Rows*run.Columns)
+		all = slices.Grow(all[:0], run.Rows*run.Columns)[:run.Rows*run.Columns]
+		if before > 0 {
+			clear(all)
+		}
+		run.Data, run.Cell = text[:b.texts:b.texts], all
 		cells := text[b.texts:]
 		for row := range run.Rows {
 			for i := row*run.Columns + before; i < (row+1)*run.Columns; i++ {

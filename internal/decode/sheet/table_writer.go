@@ -42,8 +42,9 @@ type tableWriter struct {
 	named, names  int // the first column that has a name, and how many have one
 	repeated      feedmill.Warning
 
-	run  columnar.Cells
-	last int // the number of the row that came last
+	run     columnar.Cells
+	encoded []byte // its cells, as they are written
+	last    int    // the number of the row that came last
 }
 
 // row is a row that waits.
@@ -106,12 +107,16 @@ func (w *tableWriter) keep(number int, cells []cell) (*row, error) {
 	return r, nil
 }
 
+// elsewhere is the start of a text that is not among those of its row.
+const elsewhere = -1
+
 // placeTexts gives cells their texts once all texts of a row are there, because they may move while
 // they grow.
 func placeTexts(cells []cell, texts []byte) {
 	for i := range cells {
-		c := &cells[i]
-		c.text = texts[c.start:c.end:c.end]
+		if c := &cells[i]; c.start != elsewhere {
+			c.text = texts[c.start:c.end:c.end]
+		}
 	}
 }
 
@@ -327,7 +332,8 @@ func (w *tableWriter) flush() error {
 	if run.Rows == 0 {
 		return nil
 	}
-	cells := make([]byte, 8*len(run.Cell))
+	w.encoded = slices.Grow(w.encoded[:0], 8*len(run.Cell))[:8*len(run.Cell)]
+	cells := w.encoded
 	for i, c := range run.Cell {
 		binary.LittleEndian.PutUint64(cells[8*i:], uint64(c))
 	}

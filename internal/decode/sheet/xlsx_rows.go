@@ -179,7 +179,9 @@ func (r *xlsxReader) add(column int, typ byte, style, start int) {
 		if err != nil || !ok {
 			kind, shared = columnar.CellError, []byte("#REF!") // a text that the workbook does not have
 		}
-		r.texts = append(r.texts[:start], shared...)
+		r.texts = r.texts[:start]
+		r.cells = append(r.cells, cell{column: column, kind: kind, text: shared, start: elsewhere})
+		return
 	case typeFormulaText:
 		r.texts = unescape(r.texts, start)
 	case typeBoolean:
@@ -193,9 +195,14 @@ func (r *xlsxReader) add(column int, typ byte, style, start int) {
 	case typeDate:
 		kind = columnar.CellDate
 	case typeNumber:
+		format := r.book.formatOf(style)
+		if format.kind == kindNumber && isShortest(text) {
+			kind, unit = columnar.CellNumber, format.unit
+			break
+		}
 		n, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
 		if err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
-			r.texts, kind, unit = appendValue(r.texts[:start], n, r.book.formatOf(style), r.book.from1904)
+			r.texts, kind, unit = appendValue(r.texts[:start], n, format, r.book.from1904)
 		} else if len(bytes.TrimSpace(text)) == 0 {
 			r.texts, kind = r.texts[:start], columnar.CellMissing
 		}

@@ -289,6 +289,34 @@ func TestSharedBlowUps(t *testing.T) {
 	}
 }
 
+// TestDamaged changes bytes of a workbook one at a time. What is read then is refused as the workbook that it is,
+// or is read in full.
+func TestDamaged(t *testing.T) {
+	var rows strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&rows, `<row><c><v>%d</v></c><c t="inlineStr"><is><t>text %d</t></is></c></row>`, i*7919, i*31)
+	}
+	for format, data := range map[string][]byte{"xlsx": workbook(t, rows.String(), nil), "ods": document(t, strings.ReplaceAll(`<table:table table:name="One">`+odsHead+`</table:table>`, "\n", ""), "")} {
+		refused := 0
+		for at := 0; at < len(data); at += 13 {
+			changed := bytes.Clone(data)
+			changed[at] ^= 0x55
+			table, err := open(format, changed, Options{Temp: t.TempDir()})
+			if err == nil {
+				table.Close()
+				continue
+			}
+			refused++
+			if text := err.Error(); !strings.Contains(text, "workbook") && !strings.Contains(text, "document") {
+				t.Errorf("%s with another byte %d: %v", format, at, err)
+			}
+		}
+		if refused < 20 {
+			t.Errorf("%s: only %d are refused", format, refused)
+		}
+	}
+}
+
 func FuzzXLSX(f *testing.F) {
 	f.Add(workbook(f, `<row r="1"><c r="A1"><v>1</v></c></row>`, nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
