@@ -91,10 +91,18 @@ func (p *printer) modelled(columns []feedmill.Column, warnings []feedmill.Warnin
 		t.add(text(c.Name), text(string(c.Type)), orDash(c.Format), text(nulls))
 	}
 	p.printf("\n")
-	if err := p.table(t); len(warnings) == 0 {
+	if err := p.table(t); err != nil {
 		return err
 	}
-	t = table{header: []string{"WARNING", "COLUMN", "COUNT", "FIRST ROW", "DETAIL"}}
+	return p.warnings(warnings)
+}
+
+// warnings prints what is to be known of data, where there is anything.
+func (p *printer) warnings(warnings []feedmill.Warning) error {
+	if len(warnings) == 0 {
+		return nil
+	}
+	t := table{header: []string{"WARNING", "COLUMN", "COUNT", "FIRST ROW", "DETAIL"}}
 	for _, w := range warnings {
 		row := "-"
 		if w.FirstRow > 0 {

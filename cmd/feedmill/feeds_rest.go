@@ -17,7 +17,7 @@ import (
 
 func newFeedsCreate() *cobra.Command {
 	parent := &cobra.Command{Use: "create", Short: "Make a feed that fetches its data"}
-	parent.AddCommand(newFeedsCreateRest())
+	parent.AddCommand(newFeedsCreateRest(), newFeedsCreateQuery())
 	onlyHelps(parent)
 	return parent
 }
@@ -44,20 +44,27 @@ refresh begins at once; --watch shows how far it is and waits for its end.`,
 		if err != nil {
 			return err
 		}
-		var first client.Refresh
-		if *watch && f.LastRefresh != nil {
-			if first, err = p.watch(ctx, c, f.ID, f.LastRefresh.ID); err != nil {
-				return err
-			}
-			if f, err = c.DataFeed(ctx, f.ID); err != nil {
-				return err
-			}
-		}
-		if err := shown(p, f, nil, (*printer).feed); err != nil {
+		return p.made(ctx, c, f, *watch)
+	})
+}
+
+// made prints a feed that was just made, after its first refresh where somebody
+// wants to watch that.
+func (p *printer) made(ctx context.Context, c *client.Client, f client.DataFeed, watch bool) error {
+	var first client.Refresh
+	if watch && f.LastRefresh != nil {
+		var err error
+		if first, err = p.watch(ctx, c, f.ID, f.LastRefresh.ID); err != nil {
 			return err
 		}
-		return refreshFailed(first)
-	})
+		if f, err = c.DataFeed(ctx, f.ID); err != nil {
+			return err
+		}
+	}
+	if err := shown(p, f, nil, (*printer).feed); err != nil {
+		return err
+	}
+	return refreshFailed(first)
 }
 
 func specFlag(cmd *cobra.Command) *string {
@@ -108,8 +115,11 @@ func (p *printer) tryRest(ctx context.Context, c *client.Client, spec []byte) er
 	return shown(p, preview, nil, func(p *printer, preview client.DataPreview) error {
 		p.trace(preview.Trace)
 		p.printf("\n%d rows\n", preview.RowCount)
-		if err := p.previewRows(preview.Columns, preview.Rows); err != nil {
-			return err
+		if len(preview.Rows) > 0 {
+			p.printf("\n")
+			if err := p.previewRows(preview.Columns, preview.Rows, shownRows); err != nil {
+				return err
+			}
 		}
 		return p.modelled(preview.Columns, preview.Warnings)
 	})
@@ -136,15 +146,12 @@ func (p *printer) previewFailed(err error) error {
 const shownRows = 20
 
 // previewRows prints the first rows of a preview.
-func (p *printer) previewRows(columns []feedmill.Column, rows []json.RawMessage) error {
-	if len(rows) == 0 {
-		return nil
-	}
+func (p *printer) previewRows(columns []feedmill.Column, rows []json.RawMessage, most int) error {
 	t := table{}
 	for _, c := range columns {
 		t.header = append(t.header, c.Name)
 	}
-	for _, row := range rows[:min(len(rows), shownRows)] {
+	for _, row := range rows[:min(len(rows), most)] {
 		var values map[string]json.RawMessage
 		if err := json.Unmarshal(row, &values); err != nil {
 			return err
@@ -155,7 +162,6 @@ func (p *printer) previewRows(columns []feedmill.Column, rows []json.RawMessage)
 		}
 		t.add(cells...)
 	}
-	p.printf("\n")
 	return p.table(t)
 }
 

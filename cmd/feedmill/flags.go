@@ -147,27 +147,27 @@ func rateText(r *client.RateLimit) string {
 	return fmt.Sprintf("%d/%s", r.Requests, per)
 }
 
-// headerPairs reads headers of the form name=value. A value of the form @file
-// is what the file holds, which keeps it off the command line, where everybody
-// on the machine can read it.
-func headerPairs(pairs []string) (map[string]string, error) {
-	var headers map[string]string
+// namedValues reads what a flag was given of the form name=value. A value of the
+// form @file is what the file holds, which keeps it off the command line, where
+// everybody on the machine can read it.
+func namedValues(flag string, pairs []string) (map[string]string, error) {
+	var values map[string]string
 	for _, pair := range pairs {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, usagef("--header: write name=value, or name=@file")
+			return nil, usagef("%s: write name=value, or name=@file", flag)
 		}
 		if file, ok := strings.CutPrefix(value, "@"); ok {
 			text, err := os.ReadFile(file)
 			if err != nil {
-				return nil, fmt.Errorf("--header: %w", err)
+				return nil, fmt.Errorf("%s: %w", flag, err)
 			}
 			value = strings.TrimRight(string(text), "\r\n")
 		}
-		if headers == nil {
-			headers = make(map[string]string)
+		if values == nil {
+			values = make(map[string]string)
 		}
-		headers[name] = value
+		values[name] = value
 	}
-	return headers, nil
+	return values, nil
 }

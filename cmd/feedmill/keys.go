@@ -71,12 +71,15 @@ workspace "default", while no server runs on the same data folder).`,
 }
 
 // oneArg wants one argument, and says what is missing where there is none.
-func oneArg(missing string) cobra.PositionalArgs {
+func oneArg(missing string) cobra.PositionalArgs { return needArgs(missing, 1) }
+
+// needArgs wants as many arguments, and says what is missing where there are fewer.
+func needArgs(missing string, n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		if len(args) < n {
 			return fmt.Errorf("%s: %s %s", missing, cmd.Parent().CommandPath(), cmd.Use)
 		}
-		return cobra.ExactArgs(1)(cmd, args)
+		return cobra.ExactArgs(n)(cmd, args)
 	}
 }
 

@@ -34,7 +34,7 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "feedmill",
 		Short: "Data feeds, and webhooks that tell what happened",
-		Long: `Feedmill makes data feeds of files and HTTP APIs, and delivers events as signed
+		Long: `Feedmill makes data feeds of files, databases and HTTP APIs, and delivers events as signed
 webhooks. "feedmill serve" is the service; the other commands work with it.
 
 Exit codes: 0 it worked, 1 it did not, 2 the command line is wrong, 3 there is
@@ -45,7 +45,7 @@ no such thing, 4 the credential is missing or does not allow it.`,
 	}
 	root.AddCommand(
 		newServe(), newConfig(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(),
-		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newServices(), newWorker(),
+		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newConnections(), newQuery(), newServices(), newWorker(),
 	)
 	onlyHelps(root)
 	root.InitDefaultHelpCmd()

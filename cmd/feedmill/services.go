@@ -13,8 +13,8 @@ import (
 )
 
 func newServices() *cobra.Command {
-	parent := &cobra.Command{Use: "services", Short: "Make services of HTTP APIs with manifests"}
-	parent.AddCommand(newServicesValidate(), newServicesTry())
+	parent := &cobra.Command{Use: "services", Short: "See what queries run on, and make services of HTTP APIs with manifests"}
+	parent.AddCommand(newServicesList(), newServicesViews(), newServicesFields(), newServicesValidate(), newServicesTry())
 	return parent
 }
 
@@ -57,12 +57,7 @@ func readManifest(name string) (*manifest.Manifest, error) {
 func newServicesTry() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "try FILE VIEW", Short: "Fetch the first rows of a view from its API: every request, the rows, and nothing kept",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("say which file and which view of it")
-			}
-			return nil
-		},
+		Args: needArgs("say which file and which view of it", 2),
 	}
 	settings := cmd.Flags().StringArray("config", nil, "a setting of the connection, as NAME=VALUE, or NAME=@FILE for what a file holds")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -92,20 +87,9 @@ func newServicesTry() *cobra.Command {
 
 // readSettings reads the settings of a connection, and says which are missing.
 func readSettings(m *manifest.Manifest, given []string) (map[string]string, error) {
-	config := map[string]string{}
-	for _, setting := range given {
-		name, value, ok := strings.Cut(setting, "=")
-		if !ok {
-			return nil, usagef("a setting is NAME=VALUE")
-		}
-		if file, ok := strings.CutPrefix(value, "@"); ok {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				return nil, err
-			}
-			value = strings.TrimSpace(string(data))
-		}
-		config[name] = value
+	config, err := namedValues("--config", given)
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range m.Settings {
 		if _, ok := config[s.Name]; !ok && s.Required {

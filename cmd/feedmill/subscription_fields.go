@@ -60,7 +60,7 @@ and the exit code is 1.`,
 		if f.url == "" || len(f.events) == 0 {
 			return usagef("say where to deliver and what, with --url and --events")
 		}
-		headers, err := headerPairs(f.headers)
+		headers, err := namedValues("--header", f.headers)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (f *subscriptionFields) deliveryChange() (*client.DeliveryChange, error) {
 		}
 		d.DisableAfter = client.To(patience)
 	}
-	headers, err := headerPairs(f.headers)
+	headers, err := namedValues("--header", f.headers)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,10 @@ func (c *call) readMode(feed feedmill.Feed) (mode feedmill.FeedMode, key []strin
 	}
 	items := c.listParameter("key", "")
 	for _, item := range items {
-		if slices.Contains(key, item.text) {
+		if slices.Contains(key, item.Text) {
 			c.fault(feedmill.Fault{Parameter: "key", Detail: "A column is named twice; name each once."})
 		}
-		key = append(key, item.text)
+		key = append(key, item.Text)
 	}
 	_, given := c.query["key"]
 	switch {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -17,17 +16,18 @@ var rowParameters = []string{"fields", "filter", "sort", "limit", "cursor", "off
 func (c *call) readQueryParameters() feedmill.Query {
 	q := feedmill.Query{WeekStart: time.Monday, Now: now()}
 	for _, item := range c.listParameter("fields", "") {
-		q.Fields = append(q.Fields, feedmill.Field{Name: item.text, Place: feedmill.Fault{Parameter: "fields"}})
+		q.Fields = append(q.Fields, feedmill.Field{Name: item.Text, Place: feedmill.Fault{Parameter: "fields"}})
 	}
 	for _, item := range c.listParameter("sort", "-") {
-		q.Sort = append(q.Sort, feedmill.Sort{Name: item.text, Descending: item.signed, Place: feedmill.Fault{Parameter: "sort"}})
+		q.Sort = append(q.Sort, feedmill.Sort{Name: item.Text, Descending: item.Signed, Place: feedmill.Fault{Parameter: "sort"}})
 	}
 	for _, text := range c.repeated["filter"] {
-		condition, err := parseFilter(text)
+		condition, err := feedmill.ParseFilter(text)
 		if err != nil {
 			c.fault(feedmill.Fault{Parameter: "filter", Detail: sentence(err.Error())})
 			continue
 		}
+		condition.Place = feedmill.Fault{Parameter: "filter"}
 		q.Where = append(q.Where, condition)
 	}
 	if text, given := c.query["limit"]; given {
@@ -51,18 +51,18 @@ func (c *call) readQueryParameters() feedmill.Query {
 }
 
 // listParameter reads the names of columns out of a parameter.
-func (c *call) listParameter(name, sign string) []listItem {
+func (c *call) listParameter(name, sign string) []feedmill.ListItem {
 	text, given := c.query[name]
 	if !given {
 		return nil
 	}
-	items, err := parseList(text, sign)
+	items, err := feedmill.ParseList(text, sign)
 	switch {
 	case err == nil && len(items) > feedmill.MaxQueryFields:
 		err = fmt.Errorf("at most %d columns can be named", feedmill.MaxQueryFields)
 	case err == nil:
 		for _, item := range items {
-			if item.text == "" {
+			if item.Text == "" {
 				err = errors.New("name columns, separated by commas; put a name with a comma or a colon in quotes")
 			}
 		}
@@ -72,88 +72,4 @@ func (c *call) listParameter(name, sign string) []listItem {
 		return nil
 	}
 	return items
-}
-
-// parseFilter reads a filter of the form field:op:value,value. The field, after
-// a "!" where the filter is inverted, and the values may be in quotes, as in
-// CSV. As there, nothing at all is null, and "" is the empty text.
-func parseFilter(text string) (feedmill.Condition, error) {
-	f := feedmill.Filter{}
-	text, f.Inverted = strings.CutPrefix(text, "!")
-	field, rest, err := scanItem(text, ":")
-	if err != nil {
-		return feedmill.Condition{}, err
-	}
-	if field.text == "" || !strings.HasPrefix(rest, ":") {
-		return feedmill.Condition{}, errors.New("write a filter as field:op:value,value, such as total:gt:100")
-	}
-	op, values, hasValues := strings.Cut(rest[1:], ":")
-	f.Op = feedmill.FilterOp(op)
-	if hasValues {
-		items, err := parseList(values, "")
-		if err != nil {
-			return feedmill.Condition{}, err
-		}
-		for _, item := range items {
-			f.Values = append(f.Values, feedmill.FilterValue{Text: item.text, Null: item.text == "" && !item.quoted})
-		}
-	}
-	return feedmill.Condition{Name: field.text, Filters: []feedmill.Filter{f}, Place: feedmill.Fault{Parameter: "filter"}}, nil
-}
-
-// listItem is one of several texts that are separated by commas.
-type listItem struct {
-	text           string
-	quoted, signed bool
-}
-
-// parseList reads texts that are separated by commas, each of which may be in
-// quotes and, where there is a sign, begin with it.
-func parseList(text, sign string) ([]listItem, error) {
-	var items []listItem
-	for {
-		rest, signed := text, false
-		if sign != "" {
-			rest, signed = strings.CutPrefix(text, sign)
-		}
-		item, rest, err := scanItem(rest, ",")
-		if err != nil {
-			return nil, err
-		}
-		item.signed = signed
-		items = append(items, item)
-		if rest == "" {
-			return items, nil
-		}
-		text = rest[1:]
-	}
-}
-
-// scanItem reads a text up to a separator, or to its closing quote, inside of
-// which a quote stands twice.
-func scanItem(text, separator string) (item listItem, rest string, err error) {
-	if !strings.HasPrefix(text, `"`) {
-		at := strings.Index(text, separator)
-		if at < 0 {
-			at = len(text)
-		}
-		return listItem{text: text[:at]}, text[at:], nil
-	}
-	var b strings.Builder
-	for rest = text[1:]; ; {
-		part, after, closed := strings.Cut(rest, `"`)
-		b.WriteString(part)
-		if !closed {
-			return item, "", errors.New("a quote is not closed")
-		}
-		if rest = after; !strings.HasPrefix(rest, `"`) {
-			break
-		}
-		b.WriteByte('"')
-		rest = rest[1:]
-	}
-	if rest != "" && !strings.HasPrefix(rest, separator) {
-		return item, "", fmt.Errorf("after a closing quote there must be %q or nothing", separator)
-	}
-	return listItem{text: b.String(), quoted: true}, rest, nil
 }

@@ -27,7 +27,7 @@ func TestFilterIsReadAsWritten(t *testing.T) {
 		for _, v := range values {
 			quoted = append(quoted, inQuotes(v))
 		}
-		got, err := parseFilter(text + strings.Join(quoted, ","))
+		got, err := feedmill.ParseFilter(text + strings.Join(quoted, ","))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,10 +49,10 @@ func FuzzFilter(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if c, err := parseFilter(text); err == nil && (c.Name == "" || len(c.Filters) != 1 || !strings.Contains(text, ":")) {
+		if c, err := feedmill.ParseFilter(text); err == nil && (c.Name == "" || len(c.Filters) != 1 || !strings.Contains(text, ":")) {
 			t.Errorf("%q is read as %+v", text, c)
 		}
-		items, err := parseList(text, "-")
+		items, err := feedmill.ParseList(text, "-")
 		if err == nil && len(items) == 0 {
 			t.Errorf("%q has no items", text)
 		}

@@ -50,7 +50,7 @@ func filterText(f feedmill.LinkFilter, columns []feedmill.Column) string {
 		return f.Text
 	}
 	text, inverted := strings.CutPrefix(f.Text, "!")
-	_, rest, err := scanItem(text, ":")
+	_, rest, err := feedmill.ScanItem(text, ":")
 	if err != nil {
 		return f.Text
 	}
@@ -125,20 +125,20 @@ type linkQuery struct {
 // readLinkQuery reads fields and filter, each a list or one text.
 func readLinkQuery(body *strictjson.Object) (q linkQuery) {
 	for f, text := range listedTexts(body, "fields", feedmill.MaxQueryFields) {
-		items := []listItem{{text: text}}
+		items := []feedmill.ListItem{{Text: text}}
 		if f.Whole {
 			var err error
-			if items, err = parseList(text, ""); err != nil {
+			if items, err = feedmill.ParseList(text, ""); err != nil {
 				f.Fault(sentence(err.Error()))
 				continue
 			}
 		}
 		for _, item := range items {
-			q.Fields = append(q.Fields, feedmill.Field{Name: item.text, Place: feedmill.Fault{Pointer: f.Pointer()}})
+			q.Fields = append(q.Fields, feedmill.Field{Name: item.Text, Place: feedmill.Fault{Pointer: f.Pointer()}})
 		}
 	}
 	for f, text := range listedTexts(body, "filter", maxLinkFilters) {
-		condition, err := parseFilter(text)
+		condition, err := feedmill.ParseFilter(text)
 		if err != nil {
 			f.Fault(sentence(err.Error()))
 			continue
