@@ -72,3 +72,17 @@ func TestWindowsOfLaterParents(t *testing.T) {
 		t.Errorf("asked\n%s", strings.Join(asked, "\n"))
 	}
 }
+
+// Data that was fetched whole and is of no use is not kept for the next refresh, which
+// asks the source again.
+func TestUselessWindowsAreFetchedAgain(t *testing.T) {
+	s, shop := start(t, webhooks), newShop(t, `[{"id":null}]`)
+	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"incremental":{"step":"1d","start":"{{today-2d}}","format":"date","param":{"name":"from"}},"key":["id"],"mode":"merge"}`)
+	if f.State != "failed" {
+		t.Fatalf("%+v", f)
+	}
+	shop.set(200, `[{"id":1}]`)
+	if f, _ = s.refreshed(t, f.ID); f.State != "ready" || f.RowCount != 1 {
+		t.Errorf("%+v %+v", f, f.LastError)
+	}
+}

@@ -54,6 +54,11 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 		if fault != nil {
 			o = failed(o, fault)
 		}
+		if fault != nil && err == nil {
+			// All of it was fetched and no version can be made of it: the next run
+			// asks the source again.
+			m.forgetStage(claim.Source.ID)
+		}
 		outcomes = append(outcomes, o)
 	}
 	return outcomes, nil

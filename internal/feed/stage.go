@@ -42,10 +42,17 @@ func (m *Mill) Committed(claim feedmill.Claim, outcomes []feedmill.FeedOutcome) 
 			return
 		}
 	}
-	if folder := m.stageOf(source); folder != "" {
-		if err := os.RemoveAll(folder); err != nil {
-			m.Log.Warn("what was staged for a run is left to be swept", "source", source, "error", err)
-		}
+	m.forgetStage(source)
+}
+
+// forgetStage removes what was staged for a run.
+func (m *Mill) forgetStage(source feedmill.ID) {
+	folder := m.stageOf(source)
+	if folder == "" {
+		return
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		m.Log.Warn("what was staged for a run is left to be swept", "source", source, "error", err)
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,36 +33,26 @@ const keyName = "_key"
 // reshape writes the rows of a table in another shape as objects, and makes those
 // what is read. It reports false where there is no such table.
 func (j *Table) reshape(ctx context.Context, place recordPlace) (bool, error) {
-	size := j.src.Size() - j.start
-	if size > int64(j.limits.tree) {
-		j.notes = append(j.notes, place.tooLarge(j.limits.tree))
-		return false, nil
-	}
 	// What is copied without a close look must be sound.
 	if err := firstFault(ctx, j.source, nil); err != (*dataFault)(nil) {
 		return false, err
 	}
-	data := make([]byte, size+textPadding)
-	if err := input.ReadFull(j.src, data[:size], j.start); err != nil {
-		return false, fmt.Errorf("read JSON: %w", err)
-	}
-	t := &reshaper{ctx: ctx, data: data, size: int(size), left: maxReshaped(size)}
-	at, ok := t.follow(skipSpace(data, 0), place.steps[:len(place.steps)-1])
-	if !ok {
-		return false, nil
-	}
+	size := j.src.Size() - j.start
+	t := &reshaper{ctx: ctx, left: maxReshaped(size), most: maxReshaped(size)}
 	var write func()
-	switch place.shape {
-	case shapeArrays:
-		around := -1
-		if last := len(place.steps) - 2; last >= 0 {
-			around, _ = t.follow(skipSpace(data, 0), place.steps[:last])
+	if size <= int64(j.limits.tree) {
+		data := make([]byte, size+textPadding)
+		if err := input.ReadFull(j.src, data[:size], j.start); err != nil {
+			return false, fmt.Errorf("read JSON: %w", err)
 		}
-		write = t.arrays(at, around)
-	case shapeKeyed:
-		write = t.keyed(at)
+		write = t.held(data, place)
+	} else if write = t.streamed(j.source, place); t.unheld {
+		j.notes = append(j.notes, place.tooLarge(j.limits.tree))
 	}
-	if write == nil || ctx.Err() != nil {
+	switch {
+	case t.fault != nil:
+		return false, t.fault
+	case write == nil || ctx.Err() != nil:
 		return false, ctx.Err()
 	}
 	written, err := j.spool.Write(func(w io.Writer) error {
@@ -87,9 +74,33 @@ func (j *Table) reshape(ctx context.Context, place recordPlace) (bool, error) {
 	return true, nil
 }
 
+// held returns what writes the rows of a document that is in memory, with padding
+// behind it; nil where they are no table.
+func (t *reshaper) held(data []byte, place recordPlace) func() {
+	t.data, t.size = data, len(data)-textPadding
+	at, ok := t.follow(skipSpace(data, 0), place.steps[:len(place.steps)-1])
+	if !ok {
+		return nil
+	}
+	rows := func(fn func(name []byte, start, end int) bool) bool { return t.children(at, fn) }
+	if place.shape == shapeKeyed {
+		return t.keyed(rows, true)
+	}
+	around := -1
+	if last := len(place.steps) - 2; last >= 0 {
+		around, _ = t.follow(skipSpace(data, 0), place.steps[:last])
+	}
+	return t.arrays(rows, &reshaper{data: data, size: t.size}, around)
+}
+
+// tableRows goes through the rows of a table, with the name of each where it has one,
+// until fn returns false. It reports whether all were visited. What fn is given is in the
+// data of the reshaper until it returns.
+type tableRows func(fn func(name []byte, start, end int) bool) bool
+
 // maxReshaped is how many bytes the rows of a document can come to when they are
 // written as objects: each of them has all names.
-func maxReshaped(size int64) int64 { return 16*size + 64<<20 }
+func maxReshaped(size int64) int64 { return min(16*size+64<<20, 8<<30) }
 
 // tooLarge says that a table in another shape is left as it is.
 func (p *recordPlace) tooLarge(limit int) feedmill.Warning {
@@ -112,11 +123,14 @@ type reshaper struct {
 	warnings []feedmill.Warning
 
 	out *bufio.Writer
-	// begun says that the row has a member, left is how many bytes may still be
-	// written, and fault why no more are.
-	begun bool
-	left  int64
-	fault error
+	// begun says that the row has a member, left is how many bytes of the most may
+	// still be written, and fault why no more are.
+	begun      bool
+	left, most int64
+	fault      error
+	// unheld says that there is a table which could be written if its document were
+	// in memory.
+	unheld bool
 }
 
 func skipSpace(data []byte, i int) int {
@@ -196,12 +210,12 @@ func (t *reshaper) follow(i int, steps []jsonpath.Step) (int, bool) {
 }
 
 // arrays returns what writes rows that are arrays, nil where they are no table.
-// Around is the object that the array of them is in, or -1.
-func (t *reshaper) arrays(at, around int) func() {
-	width, rows, fine := 0, 0, true
+// Beside has the object that the array of them is in, at around, which is -1 for none.
+func (t *reshaper) arrays(each tableRows, beside *reshaper, around int) func() {
+	width, rows := 0, 0
 	var first []string
 	header := true
-	fine = t.children(at, func(_ []byte, start, end int) bool {
+	fine := each(func(_ []byte, start, _ int) bool {
 		if t.data[start] != '[' {
 			return t.data[start] == 'n'
 		}
@@ -222,7 +236,7 @@ func (t *reshaper) arrays(at, around int) func() {
 	if !fine || rows == 0 || width == 0 {
 		return nil
 	}
-	names, keys := t.besides(around, width, rows)
+	names, keys := beside.besides(around, width, rows)
 	skip := 0
 	if names == nil {
 		if header = header && len(first) > 0 && rows > 1; header {
@@ -236,13 +250,13 @@ func (t *reshaper) arrays(at, around int) func() {
 	quoted := quotedNames(uniqueNames(names, width))
 	return func() {
 		row := 0
-		t.children(at, func(_ []byte, start, _ int) bool {
+		each(func(_ []byte, start, _ int) bool {
 			if row++; row <= skip {
 				return true
 			}
 			t.open(row - skip)
 			if number := row - 1 - skip; number < len(keys) {
-				t.member(quotedKey, t.data[keys[number]:t.end(int(keys[number]))])
+				t.member(quotedKey, beside.data[keys[number]:beside.end(int(keys[number]))])
 			}
 			column := 0
 			if t.data[start] == '[' {
@@ -301,87 +315,8 @@ func (t *reshaper) member(name, value []byte) {
 // write writes a text. An error stays with the writer until its end.
 func (t *reshaper) write(text string) {
 	if t.left -= int64(len(text)); t.left < 0 {
-		t.fault = input.Refuse("document-too-large", "with their names the rows come to more than %d bytes; have the source write shorter names", maxReshaped(int64(t.size)))
+		t.fault = input.Refuse("document-too-large", "with their names the rows come to more than %d bytes; have the source write shorter names", t.most)
 		return
 	}
 	_, _ = t.out.WriteString(text)
-}
-
-// besides are the names of the columns that stand beside the rows, and where the keys
-// of the rows are, where there are any but their numbers.
-func (t *reshaper) besides(around, width, rows int) (names []string, keys []int32) {
-	if around < 0 || t.data[around] != '{' {
-		return nil, nil
-	}
-	t.children(around, func(name []byte, start, _ int) bool {
-		key, _ := text(name)
-		switch strings.ToLower(key) {
-		case "columns", "cols", "fields", "header", "headers", "names", "column_names", "columnnames", "columnheaders":
-			if list := t.listed(start); len(list) >= width {
-				names = list
-			}
-		case "index":
-			var list []int32
-			counting := true
-			t.children(start, func(_ []byte, s, e int) bool {
-				counting = counting && string(t.data[s:e]) == strconv.Itoa(len(list))
-				list = append(list, int32(s))
-				return len(list) <= rows
-			})
-			if len(list) == rows && !counting {
-				keys = list
-			}
-		}
-		return true
-	})
-	return names, keys
-}
-
-// listed are the names in an array of them, or of objects that have one each.
-func (t *reshaper) listed(at int) (names []string) {
-	if t.data[at] != '[' {
-		return nil
-	}
-	fine := t.children(at, func(_ []byte, start, end int) bool {
-		name, ok := text(t.data[start:end])
-		if t.data[start] == '{' {
-			t.children(start, func(key []byte, s, e int) bool {
-				if key, _ := text(key); slices.Contains([]string{"name", "id", "field", "label", "title", "key"}, strings.ToLower(key)) && !ok {
-					name, ok = text(t.data[s:e])
-				}
-				return true
-			})
-		}
-		names = append(names, name)
-		return ok && len(names) <= input.MaxColumns
-	})
-	if !fine {
-		return nil
-	}
-	return names
-}
-
-// uniqueNames are names for so many columns, none of which stands twice: one
-// object cannot have two members of a name.
-func uniqueNames(names []string, width int) []string {
-	out := make([]string, 0, width)
-	used := make(map[string]bool, width)
-	for i := range max(width, len(names)) {
-		name := ""
-		if i < len(names) {
-			name = names[i]
-		} else if len(names) > 0 {
-			name = "_extra_" + strconv.Itoa(i+1-len(names))
-		}
-		if name == "" {
-			name = "column_" + strconv.Itoa(i+1)
-		}
-		free := name
-		for n := 2; used[free]; n++ {
-			free = name + "_" + strconv.Itoa(n)
-		}
-		used[free] = true
-		out = append(out, free)
-	}
-	return out
 }

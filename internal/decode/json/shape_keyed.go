@@ -7,108 +7,112 @@ import (
 	"github.com/feedmill/feedmill/internal/jstext"
 )
 
-// keyedMember is a member of an object of objects: where its name is, and its value.
-type keyedMember struct{ name, value int32 }
+// keyedShape is what is known of an object of objects.
+type keyedShape struct {
+	// members are counted, of which nulls have nothing but their names, and rows is
+	// how many names the largest has.
+	members, nulls, rows int
+	// counting says that the names in all of them count from 0 on.
+	counting bool
+	// known counts the names in them; many says that there are too many.
+	known map[string]int
+	many  bool
+}
+
+// add looks at the value of one more member.
+func (k *keyedShape) add(t *reshaper, at int) bool {
+	k.members++
+	if t.data[at] != '{' {
+		k.nulls++
+		return t.data[at] == 'n'
+	}
+	n := 0
+	all := t.children(at, func(inner []byte, _, _ int) bool {
+		if k.counting || !k.many {
+			word, _ := text(inner)
+			k.counting = k.counting && word == strconv.Itoa(n)
+			if !k.many {
+				k.known[word]++
+				k.many = len(k.known) > input.MaxColumns
+			}
+		}
+		n++
+		return true
+	})
+	k.rows = max(k.rows, n)
+	return all
+}
+
+// shared reports whether each name in the members stands in at least half of the
+// objects, and one in several.
+func (k *keyedShape) shared() (shared bool) {
+	for _, count := range k.known {
+		if count*2 < k.members-k.nulls {
+			return false
+		}
+		shared = shared || count > 1
+	}
+	return shared && !k.many
+}
 
 // keyed returns what writes an object of objects: each member is a row, with its name in
 // a column of its own, or a column where the names in it count the rows. It is nil where
-// the members have nothing in common.
-func (t *reshaper) keyed(at int) func() {
-	var members []keyedMember
-	counting := true
-	rows, nulls := 0, 0
-	fine := t.children(at, func(name []byte, start, _ int) bool {
-		members = append(members, keyedMember{int32(cap(t.data) - cap(name)), int32(start)})
-		if t.data[start] != '{' {
-			nulls++
-			return t.data[start] == 'n' // a row of nothing but its name
-		}
-		n := 0
-		all := t.children(start, func(inner []byte, _, _ int) bool {
-			if counting {
-				word, _ := text(inner)
-				counting = word == strconv.Itoa(n)
-			}
-			n++
-			return true
-		})
-		rows = max(rows, n)
-		return all
-	})
+// the members have nothing in common, and where they are columns of a document that is
+// not held.
+func (t *reshaper) keyed(each tableRows, held bool) func() {
+	k := keyedShape{counting: true, known: make(map[string]int)}
+	fine := each(func(_ []byte, start, _ int) bool { return k.add(t, start) })
 	switch {
-	case !fine || len(members)-nulls < 2 || rows == 0:
+	case !fine || k.members-k.nulls < 2 || k.rows == 0:
 		return nil
-	case counting && len(members) <= input.MaxColumns:
-		return func() { t.columns(members, rows) }
-	}
-	known, shared := t.inner(members, len(members)-nulls)
-	if !shared {
+	case k.counting && k.members <= input.MaxColumns:
+		if t.unheld = !held; t.unheld {
+			return nil
+		}
+		return func() { t.columns(each, k.rows) }
+	case !k.shared():
 		return nil
 	}
 	key := keyName
-	if known[keyName] > 0 {
+	if k.known[keyName] > 0 {
 		key = keyName + "_2"
 	}
 	quoted := jstext.AppendString(nil, key)
 	return func() {
-		for row, m := range members {
-			t.open(row + 1)
-			name, _ := text(t.data[m.name:t.end(int(m.name))])
-			t.member(quoted, jstext.AppendString(nil, name))
-			if t.data[m.value] == '{' {
-				t.children(int(m.value), func(inner []byte, s, e int) bool {
+		row := 0
+		each(func(name []byte, start, _ int) bool {
+			row++
+			t.open(row)
+			word, _ := text(name)
+			t.member(quoted, jstext.AppendString(nil, word))
+			if t.data[start] == '{' {
+				t.children(start, func(inner []byte, s, e int) bool {
 					t.member(inner, t.data[s:e])
 					return true
 				})
 			}
-			if !t.shut() {
-				return
-			}
-		}
+			return t.shut()
+		})
 		t.write("]")
 	}
 }
 
-// inner counts the names in members, and reports whether each stands in at least half
-// of the objects, and one in several.
-func (t *reshaper) inner(members []keyedMember, objects int) (known map[string]int, shared bool) {
-	known = make(map[string]int)
-	for _, m := range members {
-		if t.data[m.value] != '{' {
-			continue
-		}
-		few := t.children(int(m.value), func(inner []byte, _, _ int) bool {
-			word, _ := text(inner)
-			known[word]++
-			return len(known) <= input.MaxColumns
-		})
-		if !few {
-			return nil, false
-		}
-	}
-	for _, count := range known {
-		if count*2 < objects {
-			return nil, false
-		}
-		shared = shared || count > 1
-	}
-	return known, shared
-}
-
 // columns writes members that are columns, whose names count the rows.
-func (t *reshaper) columns(members []keyedMember, rows int) {
-	cells := make([][]int32, len(members))
-	names := make([]string, len(members))
-	for i, m := range members {
-		names[i], _ = text(t.data[m.name:t.end(int(m.name))])
-		if t.data[m.value] != '{' {
-			continue
+func (t *reshaper) columns(each tableRows, rows int) {
+	var cells [][]int32
+	var names []string
+	each(func(name []byte, start, _ int) bool {
+		word, _ := text(name)
+		var column []int32
+		if t.data[start] == '{' {
+			t.children(start, func(_ []byte, s, _ int) bool {
+				column = append(column, int32(s))
+				return true
+			})
 		}
-		t.children(int(m.value), func(_ []byte, s, _ int) bool {
-			cells[i] = append(cells[i], int32(s))
-			return true
-		})
-	}
+		names, cells = append(names, word), append(cells, column)
+		return true
+	})
 	quoted := quotedNames(uniqueNames(names, len(names)))
 	for row := range rows {
 		t.open(row + 1)

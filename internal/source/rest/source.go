@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -154,7 +155,9 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	_, _ = fmt.Fprintf(print, "%s\n", f.Spec)
 	var positions [][]byte
 	for i, feed := range f.Feeds {
-		_, _ = fmt.Fprintf(print, "%s\n%s\n%s\n", feed.ID, feed.Spec, feed.Position)
+		// A position can come again, where somebody restores a version or has all
+		// fetched anew. The number of the version does not.
+		_, _ = fmt.Fprintf(print, "%s\n%d\n%s\n%s\n", feed.ID, feed.Version, feed.Spec, feed.Position)
 		response, err := ResponseOf(feed.Spec)
 		if err != nil {
 			return feedmill.Fetched{}, err
@@ -181,6 +184,9 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		return feedmill.Fetched{}, err
 	}
 	if column, ok := spec.CursorColumn(); ok && result.Records > 0 && cursor.Newest() == "" && !result.SawCursor {
+		if f.Stage != "" {
+			_ = os.RemoveAll(f.Stage) // else the same records would come again; what is left is swept
+		}
 		return feedmill.Fetched{}, fail("no-cursor", nil,
 			"None of the %d records has a value at incremental.cursorPath, the column %q, so everything would be fetched and kept again the next time. Correct the path.", result.Records, column)
 	}
