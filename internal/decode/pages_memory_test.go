@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
 )
 
 // What is kept of a page does not grow with what is in it.
 func TestPagesAreForgotten(t *testing.T) {
-	const pages, perPage = 1000, 2 << 10
+	const perPage = 2 << 10
+	pages := decodetest.LongOr(200, 1000)
 	var members, fields []string
 	for i := range 50 {
 		members = append(members, fmt.Sprintf(`"a_rather_long_name_%d":%d`, i, i))

@@ -76,7 +76,7 @@ func TestJSONLimits(t *testing.T) {
 		{"depth in memory", nested(1000), nested(1001), "json", Options{Path: "$..x"}, "(byte 1000): more than 1000"},
 		{"columns", record(input.MaxColumns), record(input.MaxColumns + 1), "ndjson", Options{}, "more than 10000 columns"},
 		{"length of a name", `{"a":{` + text(1022) + `:1}}`, `{"a":{` + text(1023) + `:1}}`, "ndjson", Options{}, "(byte 6): the name of the column is 1025 bytes long, more than 1024"},
-		{"values in memory", "[1]", elements(jsonpath.MaxNodes), "json", Options{Path: "$..x"}, "there are more than 2097152"},
+		{"values in memory", elements(small.nodes() - 1), elements(small.nodes()), "json", Options{Path: "$..x", limits: &small}, "there are more than 2097152"},
 		{"exploded values", `{"a":` + elements(explodes) + `}`, `{"a":` + elements(input.MaxExploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "too many to explode"},
 		{"empty cells", record(1000) + strings.Repeat("\n{}", 1000), record(1000) + strings.Repeat("\n{}", 3000), "ndjson", Options{limits: &small}, "almost all cells are empty or repeated"},
 		{"repeated names on the way", "{" + strings.Repeat(`"a":1,`, maxSuperseded) + `"a":[{}]}`, "{" + strings.Repeat(`"a":1,`, maxSuperseded+1) + `"a":[{}]}`, "json", Options{Path: "$.a[*]"}, "more than 65536 times"},

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
 )
 
 // sample is a batch with columns of several kinds.
@@ -105,7 +106,7 @@ func TestBrokenData(t *testing.T) {
 		if name == "parquet" {
 			open = OpenParquetBytes
 		}
-		for range 3000 {
+		for range decodetest.LongOr(500, 3000) {
 			broken := bytes.Clone(data)
 			for range 1 + random.IntN(3) {
 				at := random.IntN(len(broken))
