@@ -100,6 +100,7 @@ const (
 	WarnAssumedOrder   = "assumed-date-order" // other dates tell whether the day comes first
 	WarnWrapped        = "unwrapped-text"     // texts that Excel has written as formulas
 	WarnNumericText    = "numeric-text"       // numbers that the source says are text
+	WarnNothingFound   = "nothing-found"      // the path of a column finds nothing in any record
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit
 

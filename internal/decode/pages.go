@@ -41,7 +41,9 @@ type Pages struct {
 	rows     int64
 	bytes    int64
 	warnings JoinedWarnings
-	failed   error
+	// notes are more warnings, about how the pages were made; nil for none.
+	notes  func() []feedmill.Warning
+	failed error
 }
 
 // pageReader is what the pages of one family have in common.
@@ -205,8 +207,14 @@ func (p *Pages) Warnings() ([]feedmill.Warning, error) {
 	if p.rows == 0 {
 		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "there are no records"})
 	}
+	if p.notes != nil {
+		out = append(out, p.notes()...)
+	}
 	return out, nil
 }
+
+// Note has the warnings be more by what notes says, after the last page.
+func (p *Pages) Note(notes func() []feedmill.Warning) { p.notes = notes }
 
 // Found is how the pages are written.
 func (p *Pages) Found() feedmill.Findings {

@@ -13,7 +13,7 @@ import (
 // and would be left out.
 
 const tellApart = "Rows that are fetched again are known by their values here, so a new row of one parent could be taken for a stored one of another and be lost. " +
-	"Give key, or name in each.include what tells the parents apart; a list of values then has objects, such as {\"name\": \"a\"}."
+	"Give key, or name in each.include what tells the parents apart; for a list of values that are no objects this is the word of each.as."
 
 // comparesRows reports whether rows that come again are known by their values alone.
 func comparesRows(mode feedmill.FeedMode, key []string) bool {

@@ -40,6 +40,10 @@ func TestEach(t *testing.T) {
 			asked: []string{"/a%20b?x=a+b", "/2?x=2"},
 		},
 		{
+			name: "values that are included", each: `{"in":{"values":["a b",2]},"as":"repo","include":["repo"]}`, url: "https://api.test/{{repo}}",
+			asked: []string{"/a%20b", "/2"}, with: `repo="a b" repo=2`,
+		},
+		{
 			name: "objects", each: `{"in":{"values":[{"owner":{"login":"ada"},"id":1},{"owner":{"login":"max"},"id":2}]},"as":"repo","include":["id","owner.login"]}`,
 			url: "https://api.test/{{repo.owner.login}}", asked: []string{"/ada", "/max"}, with: `repo.owner.login="ada" repo.id=1 repo.owner.login="max" repo.id=2`,
 		},

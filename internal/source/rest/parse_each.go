@@ -47,6 +47,7 @@ func readEach(o *object, s *Spec, maxBytes int64) *each {
 	} else if !in.Has("in") {
 		in.Fault("in", `Say what the request is repeated for: {"feedId": "df_…"}, {"values": […]} or {"request": {…}, "path": "$…"}.`)
 	}
+	e.includeValues(in)
 	in.RefuseUnknown()
 	for _, used := range o.r.used {
 		name, isRow := strings.CutPrefix(used, e.as+".")
@@ -66,6 +67,21 @@ func readEach(o *object, s *Spec, maxBytes int64) *each {
 		in.Fault("as", "No token such as {{"+e.as+".name}} stands in the request, so it would be the same for every row.")
 	}
 	return e
+}
+
+// includeValues has a value itself included where the list is one of values that are no
+// objects: it goes by the name of the row.
+func (e *each) includeValues(in *object) {
+	if len(e.values) == 0 || slices.ContainsFunc(e.values, func(v strictjson.Value) bool { return v.Kind == '{' }) {
+		return
+	}
+	for i, name := range e.include {
+		if name != e.as {
+			in.Fault("include", "The values are no objects, so they have no columns: give "+e.as+" here to have the value itself, or make objects of the values.")
+			return
+		}
+		e.include[i] = ""
+	}
 }
 
 // readIn reads where the rows come from.

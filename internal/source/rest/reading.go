@@ -46,7 +46,7 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (fee
 	if strings.HasPrefix(r.Path, "$") {
 		r.Path = "" // The reshaper follows it.
 	}
-	r.Columns = response.Shape.tabular()
+	r.Columns, r.Notes = response.Shape.tabular(), reshaper.notes
 	r.Reshape = func(ctx context.Context, p feedmill.FetchedPage, out io.Writer) (bool, error) {
 		if p.Format == "json" || p.Format == "ndjson" {
 			return true, reshaper.page(ctx, p, out)

@@ -56,6 +56,11 @@ type reshaper struct {
 	pages *decodejson.Pages
 	spool *input.Spool
 	row   rowMaker
+	// seen is how many records there were, and found in how many of them the path of
+	// each column found something.
+	seen   int64
+	finds  []int64
+	zipped map[string]int
 }
 
 // newReshaper makes rows of pages that are parts of a list, where list says so, with
@@ -241,6 +246,8 @@ func (r *reshaper) found(ctx context.Context, raw []byte, names []string) error 
 		return err
 	}
 	defer record.giveBack()
+	r.seen++
+	r.claim()
 	at := 0
 	for _, path := range r.shape.values {
 		nodes, err := record.find(ctx, path)
@@ -254,27 +261,72 @@ func (r *reshaper) found(ctx context.Context, raw []byte, names []string) error 
 			} else {
 				name = "column_" + strconv.Itoa(at)
 			}
+			if of, claimed := r.zipped[name]; claimed {
+				if err := r.pick(of, record.text(node)); err != nil {
+					return err
+				}
+				continue
+			}
 			w.set(name, record.text(node))
 		}
 	}
-	for _, c := range r.shape.columns {
+	for i, c := range r.shape.columns {
 		nodes, err := record.find(ctx, c.path)
 		if err != nil {
 			return err
 		}
-		value := []byte("null")
 		if len(nodes) > 0 {
-			value = record.text(nodes[0])
+			err = r.pick(i, record.text(nodes[0]))
+		} else if !w.taken[c.name] {
+			w.set(c.name, []byte("null"))
 		}
-		if value, err = c.value(value); err != nil {
-			return fmt.Errorf("the column %q %w", c.name, err)
+		if err != nil {
+			return err
 		}
-		w.set(c.name, value)
 		if c.own != "" {
 			w.taken[c.own] = true
 		}
 	}
 	return nil
+}
+
+// claim has the columns whose path is a single name take what is zipped to that name.
+func (r *reshaper) claim() {
+	if r.finds != nil || len(r.shape.columns) == 0 {
+		return
+	}
+	r.finds = make([]int64, len(r.shape.columns))
+	r.zipped = make(map[string]int)
+	for i, c := range r.shape.columns {
+		if c.own != "" && len(r.shape.values) > 0 {
+			r.zipped[c.own] = i
+		}
+	}
+}
+
+// pick adds a value of a column.
+func (r *reshaper) pick(column int, raw []byte) error {
+	c := &r.shape.columns[column]
+	value, err := c.value(raw)
+	if err != nil {
+		return fmt.Errorf("the column %q %w", c.name, err)
+	}
+	r.finds[column]++
+	r.row.set(c.name, value)
+	return nil
+}
+
+// notes are warnings of columns whose path has found nothing in all records.
+func (r *reshaper) notes() (notes []feedmill.Warning) {
+	for i, finds := range r.finds {
+		if c := r.shape.columns[i]; finds == 0 && r.seen > 0 {
+			notes = append(notes, feedmill.Warning{
+				Code: feedmill.WarnNothingFound, Column: c.name, Count: r.seen,
+				Detail: fmt.Sprintf("the path %s finds nothing in any of %d records, so the column is empty; correct it, or leave the column out", c.path, r.seen),
+			})
+		}
+	}
+	return notes
 }
 
 // rowMaker writes rows, an object a line.

@@ -40,6 +40,11 @@ func TestReshape(t *testing.T) {
 			`{"date":"20260101","users":"5"}`, "",
 		},
 		{
+			"columns of what was zipped", `"response":{"path":"$.rows[*]","names":["$.h[*]"],"values":["$.v[*]"]},"columns":[{"name":"day","path":"$.date","type":"date","format":"YYYYMMDD"},{"name":"users","path":"$.users","type":"integer"},{"name":"kind","path":"$.kind"}]`,
+			`{"h":["date","users","rate"],"rows":[{"kind":"x","v":["20260101","5","0.5"]},{"v":["20260102","6"]}]}`,
+			`{"day":"2026-01-01","users":5,"rate":"0.5","kind":"x"} {"day":"2026-01-02","users":6,"kind":null}`, "",
+		},
+		{
 			"arrays of arrays", `"response":{"path":"$.values[1:]","names":["$.values[0][*]"],"values":["$[*]"]}`,
 			`{"range":"A1:B3","values":[["a","b"],["1","2"],["3"]]}`, `{"a":"1","b":"2"} {"a":"3"}`, "",
 		},
@@ -85,6 +90,27 @@ func TestReshape(t *testing.T) {
 		if text := strings.Join(strings.Fields(strings.ReplaceAll(got.String(), " ", "_")), " "); failureOf(err) != test.failure || err == nil && text != test.want {
 			t.Errorf("%s: %s, %v", test.name, got.String(), err)
 		}
+	}
+}
+
+// A column whose path finds nothing in any record is told of.
+func TestNothingFound(t *testing.T) {
+	d, err := Parse([]byte(`{"request":{"url":"https://api.test/"},"columns":[{"name":"n","path":"$.n"},{"name":"who","path":"$.user.nmae"}]}`), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Response.newReshaper(false, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{`[{"n":1,"user":{"name":"ada"}}]`, `[{"user":{"name":"max"}},{"n":null}]`} {
+		body := io.NewSectionReader(strings.NewReader(page), 0, int64(len(page)))
+		if err := r.page(t.Context(), feedmill.FetchedPage{Number: 1, Format: "json", Body: body}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if notes := r.notes(); len(notes) != 1 || notes[0].Column != "who" || notes[0].Count != 3 || !strings.Contains(notes[0].Detail, "$.user.nmae") {
+		t.Errorf("%+v", notes)
 	}
 }
 
