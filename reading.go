@@ -19,6 +19,9 @@ type Reading struct {
 	// Text leaves every column text.
 	Text bool
 	ReadingOptions
+	// Charset is the encoding that the media type of the data names, empty for none. It
+	// decides where the data does not tell.
+	Charset string
 	// Before is what was found in the data that the feed has. It decides where
 	// the new data proves nothing.
 	Before Findings

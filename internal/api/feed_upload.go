@@ -25,6 +25,7 @@ func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context,
 	if err != nil && given == "" {
 		return answer{}, err
 	}
+	u.Charset = charsetOf(c.r.Header.Get("Content-Type"))
 	isForm := mediaType == "multipart/form-data"
 	if !isForm && (given != "" || !isWrapper(mediaType)) {
 		if u.Format, err = s.uploads.pick(given, mediaType); err != nil {
@@ -115,6 +116,7 @@ func (s *Server) readForm(c *call, body io.Reader, u feedmill.Upload, given stri
 		return answer{}, formError(err)
 	}
 	disposition := part.Header.Get("Content-Disposition")
+	u.Charset = charsetOf(part.Header.Get("Content-Type"))
 	wrapped := given == "" && s.uploads.isWrapped(part)
 	if !wrapped {
 		if u.Format, err = s.uploads.ofPart(given, part); err != nil {

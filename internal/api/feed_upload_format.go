@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/encoding/htmlindex"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -154,11 +156,25 @@ func (f *uploadFormats) unsupported(mediaType string) error {
 }
 
 // knownCharset reports whether text in this encoding can be read. Which one it
-// truly is the data tells: of CSV and XML all of these are found, and JSON is UTF-8.
+// truly is the data tells, as far as it does: CSV and XML can be in any that the WHATWG has a
+// name for, and JSON is UTF-8.
 func knownCharset(mediaType, charset string) bool {
-	known := []string{"utf-8", "utf8", "us-ascii"}
-	if strings.HasPrefix(mediaType, "text/") && mediaType != "text/json" || strings.HasSuffix(mediaType, "xml") {
-		known = append(known, "utf-16", "utf-16le", "utf-16be", "windows-1252", "iso-8859-1", "latin1")
+	switch strings.ToLower(charset) {
+	case "utf-8", "utf8", "us-ascii":
+		return true
 	}
-	return slices.Contains(known, strings.ToLower(charset))
+	if strings.HasPrefix(mediaType, "text/") && mediaType != "text/json" || strings.HasSuffix(mediaType, "xml") || strings.HasSuffix(mediaType, "csv") {
+		_, err := htmlindex.Get(charset)
+		return err == nil
+	}
+	return false
+}
+
+// charsetOf is the encoding that a media type names, empty for none.
+func charsetOf(mediaType string) string {
+	_, params, err := mime.ParseMediaType(mediaType)
+	if err != nil {
+		return ""
+	}
+	return params["charset"]
 }

@@ -98,6 +98,8 @@ type Options struct {
 	// Sheet is that of [sheet.Options].
 	Sheet int
 	feedmill.ReadingOptions
+	// Charset is the encoding that was said by the way, empty for none.
+	Charset string
 	// Before is what was found in the data before this, which decides where this
 	// proves nothing.
 	Before feedmill.Findings

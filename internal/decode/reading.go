@@ -50,7 +50,7 @@ func CheckReading(o feedmill.ReadingOptions) (faults []feedmill.Fault) {
 
 // csvOptions are the options of a table of separated fields.
 func (o Options) csvOptions(delimiter byte) csv.Options {
-	out := csv.Options{Delimiter: delimiter, Encoding: o.Encoding, Temp: o.Temp, Before: o.Before}
+	out := csv.Options{Delimiter: delimiter, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp, Before: o.Before}
 	if given, _ := delimiterOf(o.Delimiter); given != 0 {
 		out.Delimiter, out.DelimiterSet = given, true
 	}

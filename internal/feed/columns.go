@@ -99,7 +99,9 @@ func readingOf(feed feedmill.Feed) feedmill.Reading {
 	if err := json.Unmarshal(feed.Spec, &spec); err != nil {
 		return feedmill.Reading{}
 	}
-	return rememberingUpload(feedmill.Reading{Format: spec.Format, Text: spec.Types == "text", Path: spec.Path, Explode: spec.Explode, Sheet: spec.Sheet}, feed)
+	r := rememberingUpload(feedmill.Reading{Format: spec.Format, Text: spec.Types == "text", Path: spec.Path, Explode: spec.Explode, Sheet: spec.Sheet}, feed)
+	r.Charset = r.Before.Encoding.Value // the same data is read as it was
+	return r
 }
 
 // errPartial says that an original has not all rows of its version.

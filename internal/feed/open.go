@@ -37,7 +37,7 @@ func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) *de
 }
 
 func (m *Mill) decodeOptions(r feedmill.Reading) decode.Options {
-	return decode.Options{Path: r.Path, Explode: r.Explode, Sheet: r.Sheet, ReadingOptions: r.ReadingOptions, Before: r.Before, Temp: m.Temp}
+	return decode.Options{Path: r.Path, Explode: r.Explode, Sheet: r.Sheet, ReadingOptions: r.ReadingOptions, Charset: r.Charset, Before: r.Before, Temp: m.Temp}
 }
 
 // modelOptions are how the values of data are read.

@@ -74,6 +74,13 @@ func TestTypedCells(t *testing.T) {
 			"text", strings.Repeat(`["7"] `, 20) + `["2026-11-15"]`,
 			[]string{`mixed-types 1 21 values that are not numbers like the others, 1 of 21; mend them, or name them in nulls where they mean that there is no value; the column is text`},
 		},
+		{
+			"texts most of which are numbers",
+			[]string{"string 12", "string 7", "string 12.5", "string n.v."},
+			"text", `["12"] ["7"] ["12.5"] ["n.v."]`,
+			[]string{`numeric-text 4 1 most values are numbers that the source says are text, 3 of 4; columns can give it a type once the others are mended`},
+		},
+		{"texts some of which are numbers", []string{"string 12", "string x", "string y"}, "text", `["12"] ["x"] ["y"]`, nil},
 		{"dates and texts", []string{"date 2026-11-15", "string x", "date 2026-11-15T10:00:00"}, "text", `["2026-11-15"] ["x"] ["2026-11-15T10:00:00"]`, nil},
 		{"dates and JSON", []string{"date 2026-11-15", "json [1]"}, "json", `["2026-11-15"] [[1]]`, nil},
 		{"a date that is none", []string{"date 15/11/2026", "date 15/11/2026"}, "text", `["15/11/2026"] ["15/11/2026"]`, nil},

@@ -74,7 +74,7 @@ func (c *Table) reprint(ctx context.Context, options Options, spool *input.Spool
 
 // rewritten makes a text that was written anew what is read.
 func (c *Table) rewritten(ctx context.Context, written input.Source, spool *input.Spool) error {
-	text, err := input.OpenText(ctx, written, string(input.UTF8), c.limits.chunk, spool)
+	text, err := input.OpenText(ctx, written, string(input.UTF8), "", c.limits.chunk, spool)
 	if err != nil {
 		return err
 	}

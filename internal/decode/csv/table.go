@@ -59,8 +59,9 @@ type Options struct {
 	// Quote is the character around fields, 0 where it is to be found, and
 	// NoQuote where there is none.
 	Quote byte
-	// Encoding is a name of the WHATWG; empty where it is to be found.
-	Encoding string
+	// Encoding is a name of the WHATWG; empty where it is to be found. Charset is one that
+	// was said by the way, which decides where nothing is found.
+	Encoding, Charset string
 	// Header is the line of the header from 1, 0 where it is to be found, and
 	// NoHeader where there is none.
 	Header int64
@@ -101,7 +102,7 @@ func Open(ctx context.Context, data input.Source, options Options) (*Table, erro
 // open is Open with a spool that may be there for other tables as well.
 func open(ctx context.Context, data input.Source, options Options, spool *input.Spool) (*Table, error) {
 	limits := options.limitsOrUsual()
-	text, err := input.OpenText(ctx, data, options.Encoding, limits.chunk, spool)
+	text, err := input.OpenText(ctx, data, options.Encoding, options.Charset, limits.chunk, spool)
 	if err != nil {
 		return nil, err
 	}

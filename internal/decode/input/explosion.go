@@ -12,8 +12,8 @@ type Explosion struct {
 	levels []explosionLevel
 	// at is the level that values now belong to; 0 is the record.
 	at int
-	// size counts the cells and elements of all levels.
-	size int
+	// size counts the cells and elements of all levels, of which there can be most.
+	size, most int
 }
 
 type explosionLevel struct {
@@ -35,9 +35,10 @@ type explodedElement struct {
 
 type indexRange struct{ start, end int }
 
-// NewExplosion returns one for records with so many lists in each other.
-func NewExplosion(lists int) *Explosion {
-	return &Explosion{levels: make([]explosionLevel, lists+1)}
+// NewExplosion returns one for records with so many lists in each other, and with so many
+// values at most, which is [MaxExploded] outside of tests.
+func NewExplosion(lists, most int) *Explosion {
+	return &Explosion{levels: make([]explosionLevel, lists+1), most: most}
 }
 
 // Begin empties the explosion for another record.
@@ -73,7 +74,7 @@ func (e *Explosion) Level() int { return e.at }
 // Enter begins an element of a level, and returns the level that it stands in. It
 // reports false where the record has too many values.
 func (e *Explosion) Enter(level int) (around int, ok bool) {
-	if e.size++; e.size > MaxExploded {
+	if e.size++; e.size > e.most {
 		return 0, false
 	}
 	e.open(level)
@@ -92,7 +93,7 @@ func (e *Explosion) Leave(around int) {
 // Put adds a cell to the element that was entered last. It reports false where the
 // record has too many values.
 func (e *Explosion) Put(column int, cell columnar.Cell) bool {
-	if e.size++; e.size > MaxExploded {
+	if e.size++; e.size > e.most {
 		return false
 	}
 	e.Replace(column, cell)

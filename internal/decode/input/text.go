@@ -41,10 +41,11 @@ func (t *Text) Found() feedmill.Finding { return feedmill.Found(string(t.Encodin
 // the encoding that its letters speak for, with a warning. Data that is not text, because it has zero
 // bytes or begins like a known binary format, is refused.
 //
-// An encoding that is named is not looked for. UTF-8 is read where it stands.
+// An encoding that is named is not looked for, and one that is said is taken where the
+// data is not UTF-8 and nothing proves another. UTF-8 is read where it stands.
 // Everything else is written again to the spool, which must not be closed before
 // the last reading.
-func OpenText(ctx context.Context, src Source, named string, chunk int64, spool *Spool) (*Text, error) {
+func OpenText(ctx context.Context, src Source, named, said string, chunk int64, spool *Spool) (*Text, error) {
 	head := make([]byte, min(src.Size(), HeadBytes))
 	if err := ReadFull(src, head, 0); err != nil {
 		return nil, fmt.Errorf("read the head of the text: %w", err)
@@ -95,6 +96,14 @@ func OpenText(ctx context.Context, src Source, named string, chunk int64, spool 
 	}
 	if found.Control >= 0 {
 		return nil, Refuse("not-text", "the data is not UTF-8 (byte %d) and has a control character at byte %d: it is not text", invalid, found.Control)
+	}
+	if legacy, ok := EncodingNamed(said); ok && legacy != UTF8 && !strings.HasPrefix(string(legacy), "utf-16") && legacy != Windows1252 {
+		// What programs say by default, which is Windows-1252, says nothing.
+		if text, err := rewrite(ctx, body, legacy, 0, chunk, spool); err == nil {
+			return text, nil
+		} else if _, refused := errors.AsType[*feedmill.Error](err); !refused {
+			return nil, err
+		}
 	}
 	part := make([]byte, min(body.Size()-max(0, invalid-legacyBytes/4), legacyBytes))
 	if err := ReadFull(body, part, max(0, invalid-legacyBytes/4)); err != nil {

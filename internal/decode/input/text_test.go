@@ -46,7 +46,7 @@ func TestOpenText(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			folder := t.TempDir()
 			spool := NewSpool(folder)
-			text, err := OpenText(t.Context(), strings.NewReader(test.in), "", ChunkSize, spool)
+			text, err := OpenText(t.Context(), strings.NewReader(test.in), "", "", ChunkSize, spool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,13 +75,40 @@ func TestOpenText(t *testing.T) {
 func TestOpenTextThatIsSaidToBeUTF8(t *testing.T) {
 	spool := NewSpool(t.TempDir())
 	defer spool.Close()
-	text, err := OpenText(t.Context(), strings.NewReader("name\nZo\xeb\nJos\xe9\n"), "utf-8", ChunkSize, spool)
+	text, err := OpenText(t.Context(), strings.NewReader("name\nZo\xeb\nJos\xe9\n"), "utf-8", "", ChunkSize, spool)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := io.ReadAll(io.NewSectionReader(text, 0, text.Size()))
 	if err != nil || string(got) != "name\nZo\ufffd\nJos\ufffd\n" || len(text.Warnings) != 1 || text.Warnings[0].Code != feedmill.WarnBytes || text.Warnings[0].Count != 2 {
 		t.Errorf("%q %+v %v", got, text.Warnings, err)
+	}
+}
+
+// An encoding that the sender names by the way counts where the data does not tell: not
+// where it is UTF-8, and not where it is what programs say by default.
+func TestOpenTextThatIsSaidToBe(t *testing.T) {
+	for _, test := range []struct {
+		in, said, want string
+		warnings       int
+	}{
+		{"name\n\xc4\xe0\n", "windows-1251", "name\nДа\n", 0},
+		{"name\nJos\x8e\n", "macintosh", "name\nJosé\n", 0},
+		{"name\nJosé\n", "windows-1251", "name\nJosé\n", 0},
+		{"name\nJos\xe9\n", "iso-8859-1", "name\nJosé\n", 1},
+		{"name\nJos\xe9\n", "klingon", "name\nJosé\n", 1},
+		{"name\nJos\xe9\n", "shift_jis", "name\nJosé\n", 1},
+	} {
+		spool := NewSpool(t.TempDir())
+		text, err := OpenText(t.Context(), strings.NewReader(test.in), "", test.said, ChunkSize, spool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(io.NewSectionReader(text, 0, text.Size()))
+		if err != nil || string(got) != test.want || len(text.Warnings) != test.warnings {
+			t.Errorf("%q said to be %s is %q, %+v %v", test.in, test.said, got, text.Warnings, err)
+		}
+		spool.Close()
 	}
 }
 
@@ -107,7 +134,7 @@ func TestOpenTextRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			spool := NewSpool(t.TempDir())
 			defer spool.Close()
-			_, err := OpenText(t.Context(), strings.NewReader(test.in), "", ChunkSize, spool)
+			_, err := OpenText(t.Context(), strings.NewReader(test.in), "", "", ChunkSize, spool)
 			refusal, ok := errors.AsType[*feedmill.Error](err)
 			if !ok || refusal.Kind != feedmill.ErrUnprocessable || refusal.Type != test.problem || !strings.Contains(refusal.Detail, test.detail) {
 				t.Errorf("got %v", err)

@@ -70,7 +70,7 @@ func (j *Table) newReader(ctx context.Context, turn *input.Turns) *recordReader 
 	if r == nil {
 		r = &recordReader{root: &nameNode{column: -1, explode: j.explode}}
 		if j.explode != nil {
-			r.explosion = input.NewExplosion(j.explode[len(j.explode)-1].level)
+			r.explosion = input.NewExplosion(j.explode[len(j.explode)-1].level, j.limits.exploded)
 		}
 	}
 	r.table, r.turn, r.maxField = j, turn, j.limits.field

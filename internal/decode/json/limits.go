@@ -44,6 +44,8 @@ type limits struct {
 	// emptyCells is how many cells there can be besides those that the size of
 	// the data allows.
 	emptyCells int64
+	// exploded is how many values a record can have that is exploded.
+	exploded int
 }
 
 // nodes is how many values such a document can have.
@@ -51,5 +53,5 @@ func (l *limits) nodes() int { return max(l.tree/16, 1<<10) }
 
 // usual are the limits outside of tests.
 var usual = limits{
-	field: input.MaxFieldBytes, record: input.MaxRecordBytes, tree: 32 << 20, emptyCells: input.MaxEmptyCells,
+	field: input.MaxFieldBytes, record: input.MaxRecordBytes, tree: 32 << 20, emptyCells: input.MaxEmptyCells, exploded: input.MaxExploded,
 }

@@ -50,7 +50,7 @@ func limitCases(l *limits) []limitCase {
 }
 
 // small are limits that are reached quickly.
-var small = limits{field: usual.field / 64, record: usual.record / 64, tree: usual.tree / 64, emptyCells: 1 << 20}
+var small = limits{field: usual.field / 64, record: usual.record / 64, tree: usual.tree / 64, emptyCells: 1 << 20, exploded: 1 << 12}
 
 func TestJSONLimits(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
@@ -64,10 +64,6 @@ func TestJSONLimits(t *testing.T) {
 	}
 	text := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 	elements := func(n int) string { return "[" + strings.Repeat("1,", n-1) + "1]" }
-	explodes := 1000
-	if decodetest.Long() {
-		explodes = input.MaxExploded / 2
-	}
 	cases := append(limitCases(&small), []limitCase{
 		{"depth of a line", nested(1000), nested(1001), "ndjson", Options{}, "(byte 1000): more than 1000 arrays and objects stand in each other"},
 		{"depth of objects", objects(1000), objects(1001), "ndjson", Options{}, "(byte 4000): more than 1000"},
@@ -77,12 +73,13 @@ func TestJSONLimits(t *testing.T) {
 		{"columns", record(input.MaxColumns), record(input.MaxColumns + 1), "ndjson", Options{}, "more than 10000 columns"},
 		{"length of a name", `{"a":{` + text(1022) + `:1}}`, `{"a":{` + text(1023) + `:1}}`, "ndjson", Options{}, "(byte 6): the name of the column is 1025 bytes long, more than 1024"},
 		{"values in memory", elements(small.nodes() - 1), elements(small.nodes()), "json", Options{Path: "$..x", limits: &small}, "there are more than 2097152"},
-		{"exploded values", `{"a":` + elements(explodes) + `}`, `{"a":` + elements(input.MaxExploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "too many to explode"},
+		{"exploded values", `{"a":` + elements(small.exploded/2) + `}`, `{"a":` + elements(small.exploded/2+1) + `}`, "ndjson", Options{Explode: "a", limits: &small}, "too many to explode"},
 		{"empty cells", record(1000) + strings.Repeat("\n{}", 1000), record(1000) + strings.Repeat("\n{}", 3000), "ndjson", Options{limits: &small}, "almost all cells are empty or repeated"},
 		{"repeated names on the way", "{" + strings.Repeat(`"a":1,`, maxSuperseded) + `"a":[{}]}`, "{" + strings.Repeat(`"a":1,`, maxSuperseded+1) + `"a":[{}]}`, "json", Options{Path: "$.a[*]"}, "more than 65536 times"},
 	}...)
 	if decodetest.Long() {
 		cases = append(cases, limitCases(&usual)...)
+		cases = append(cases, limitCase{"exploded values, just", `{"a":` + elements(usual.exploded/2) + `}`, `{"a":` + elements(usual.exploded/2+1) + `}`, "ndjson", Options{Explode: "a"}, "too many to explode"})
 		cases = append(cases, limitCase{"values in memory, just", elements(jsonpath.MaxNodes - 1), elements(jsonpath.MaxNodes), "json", Options{Path: "$..x"}, "there are more than 2097152"})
 	}
 	for _, test := range cases {
@@ -97,7 +94,7 @@ func TestJSONLimits(t *testing.T) {
 
 // The usual limits are what the refusals of the API say.
 func TestUsualLimits(t *testing.T) {
-	want := limits{field: 16 << 20, record: 32 << 20, tree: 32 << 20, emptyCells: 1 << 25}
+	want := limits{field: 16 << 20, record: 32 << 20, tree: 32 << 20, emptyCells: 1 << 25, exploded: 1 << 21}
 	if usual != want {
 		t.Errorf("%+v, want %+v", usual, want)
 	}

@@ -16,9 +16,6 @@ const maxBeside = 8 << 20
 // are gone through once to see what they are, and once more to be written. It is nil
 // where they are no table, or none that can be written row by row.
 func (t *reshaper) streamed(in source, place recordPlace) func() {
-	if t.unheld = place.repeated; t.unheld {
-		return nil
-	}
 	around := []byte("{")
 	beside := func(name string, raw []byte) {
 		if len(around) > 1 {
@@ -37,8 +34,9 @@ func (t *reshaper) streamed(in source, place recordPlace) func() {
 		if r.err != nil && t.fault == nil {
 			t.fault = r.err
 		}
-		t.unheld = t.unheld || r.fault != nil // a row, or what stands beside them, is too long
-		beside = nil                          // it is known after the first time
+		// A row, or what stands beside them, is too long, or there are rows twice.
+		t.unheld = t.unheld || r.fault != nil || r.twice
+		beside = nil // it is known after the first time
 		return done
 	}
 	if place.shape == shapeKeyed {
@@ -67,6 +65,9 @@ type rowStream struct {
 	// beside the rows and may name the columns.
 	row    func(name []byte, start int) bool
 	beside func(name string, raw []byte)
+	// twice says that a name on the way stands in its object again, which is not gone
+	// on with: the last one counts, and it is known too late that it was not the last.
+	twice bool
 }
 
 // descend goes into the value that comes, which is so many steps on the way. It reports
@@ -91,6 +92,9 @@ func (r *rowStream) descend(depth int) bool {
 		name, named := r.steps[depth].Name()
 		switch {
 		case named && frame.object && string(r.name) == name, !named && !frame.object && r.steps[depth].Element(frame.count-1):
+			if r.twice = found; r.twice {
+				return false
+			}
 			if found = r.descend(depth + 1); !found {
 				return false
 			}

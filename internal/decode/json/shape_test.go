@@ -1,6 +1,7 @@
 package json
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestShapes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) { test.check(t, nil) })
 		if test.name != "pandas columns" { // rows that stand in columns have to be held
 			t.Run(test.name+", not held", func(t *testing.T) {
-				test.check(t, &limits{field: usual.field, record: usual.record, tree: 1, emptyCells: usual.emptyCells})
+				test.check(t, &limits{field: usual.field, record: usual.record, tree: 1, emptyCells: usual.emptyCells, exploded: usual.exploded})
 			})
 		}
 	}
@@ -98,6 +99,22 @@ func TestRecordsStay(t *testing.T) {
 		if decodetest.Rows(t, table); table.Rows() != test.rows || table.Found().Path.Value != "$.items[*]" {
 			t.Errorf("%s has %d rows at %s", test.data, table.Rows(), table.Found().Path.Value)
 		}
+	}
+}
+
+// An object of very many objects is a table, too.
+func TestManyMembersAreRows(t *testing.T) {
+	var b strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&b, `,"key %d":{"a":%d}`, i, i)
+	}
+	table, err := Open(t.Context(), strings.NewReader("{"+b.String()[1:]+"}"), Options{Temp: t.TempDir(), limits: &small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if rows := decodetest.Rows(t, table); len(rows) != 40_000 || strings.Join(rows[39_999], "|") != "key 39999|39999" {
+		t.Errorf("%d rows", len(rows))
 	}
 }
 

@@ -129,7 +129,7 @@ func (t *Table) newReader() *recordReader {
 	r.xml.AnyEncoding, r.xml.DropBlank, r.xml.Trusted = t.transcoded, !t.shape.mixed, t.plainLines
 	r.follow.off = t.tagByTag
 	if t.shape.lists > 0 {
-		r.explosion = input.NewExplosion(t.shape.lists)
+		r.explosion = input.NewExplosion(t.shape.lists, t.exploded)
 	}
 	return r
 }

@@ -40,6 +40,7 @@ type Table struct {
 	plainLines bool
 	path       string
 	emptyCells int64
+	exploded   int
 	tagByTag   bool
 
 	survey  *survey
@@ -75,6 +76,8 @@ type Options struct {
 	// blockBytes is for tests that want many small blocks, and emptyCells for those that want a
 	// lower limit.
 	blockBytes, emptyCells int64
+	// exploded is for tests that want fewer values of a record to be too many.
+	exploded int
 	// tagByTag is for tests that want nothing to be passed at once.
 	tagByTag bool
 }
@@ -84,7 +87,7 @@ const usualBlockBytes = 1 << 20
 
 // Open reads a document and finds its records.
 func Open(ctx context.Context, src input.Source, options Options) (*Table, error) {
-	t := &Table{src: src, path: options.Path, remembered: options.Remembered, spool: input.NewSpool(options.Temp), tagByTag: options.tagByTag, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells)}
+	t := &Table{src: src, path: options.Path, remembered: options.Remembered, spool: input.NewSpool(options.Temp), tagByTag: options.tagByTag, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells), exploded: cmp.Or(options.exploded, input.MaxExploded)}
 	if err := t.open(ctx, options); err != nil {
 		_ = t.Close() // what is lost with it is lost
 		return nil, t.refusal(err)

@@ -49,7 +49,7 @@ func TestTableRefuses(t *testing.T) {
 		{"a cell far away", book(`<Cell ss:Index="10001"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell must be a whole number from 1 to 10000"},
 		{"a cell nowhere", book(`<Cell ss:Index="B"/>`), Options{}, feedmill.ErrUnprocessable, "the Index of this cell"},
 		{"a cell over less than none", book(`<Cell ss:MergeAcross="-1"/>`), Options{}, feedmill.ErrUnprocessable, "the MergeAcross of this cell must be a whole number from 0"},
-		{"many values to explode", "<r><o>" + strings.Repeat("<l/>", input.MaxExploded/2+1) + "</o></r>", Options{Path: "/r/o", Explode: "l"}, feedmill.ErrUnprocessable, "too many to explode"},
+		{"many values to explode", "<r><o>" + strings.Repeat("<l/>", 1<<11+1) + "</o></r>", Options{Path: "/r/o", Explode: "l", exploded: 1 << 12}, feedmill.ErrUnprocessable, "too many to explode"},
 	})
 }
 
