@@ -103,6 +103,7 @@ const (
 	WarnNothingFound   = "nothing-found"      // the path of a column finds nothing in any record
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit
+	WarnPart           = "part-of-the-data"   // a preview of a service's records that has not looked at all of them
 
 	// About data whose columns have types.
 	WarnTimeDigits = "cut-times"    // times that are finer than microseconds

@@ -33,6 +33,8 @@ type ConnectorSetting struct {
 	// Place says that it is where the secrets are sent: who changes it must know
 	// them.
 	Place bool
+	// Granted says that a person's sign-in gives it, and nobody else.
+	Granted bool
 }
 
 // Connectors are those that there are.
@@ -66,18 +68,18 @@ func FindConnector(name string) (Connector, bool) {
 	return Connectors[i], true
 }
 
-// ReadConnector reads the name of the connector of a new connection.
-func ReadConnector(f strictjson.Field) (Connector, bool) {
+// ReadConnector reads the name of the connector of a new connection, which is one
+// of those that there are always or one of some more.
+func ReadConnector(f strictjson.Field, more []Connector) (Connector, bool) {
 	name, ok := f.Text()
 	if !ok {
 		return Connector{}, false
 	}
-	c, ok := FindConnector(name)
-	if ok {
-		return c, true
-	}
 	var names []string
-	for _, c := range Connectors {
+	for _, c := range slices.Concat(Connectors, more) {
+		if c.Name == name {
+			return c, true
+		}
 		names = append(names, c.Name)
 	}
 	detail := "There is no such connector; there are " + strings.Join(names, ", ") + "."
@@ -102,6 +104,8 @@ func (c Connector) Read(o *strictjson.Object, before ConnectionConfig) Connectio
 	for _, s := range c.Settings {
 		f, given := o.Get(s.Name)
 		switch {
+		case given && s.Granted && (f.Kind != '"' || f.Value.Text() != Hidden):
+			f.Fault("This comes of a sign-in. Connect the service again with a link of GET /data_feeds/creation_url.")
 		case given && f.Kind != 'n':
 			if text, ok := s.read(f); ok {
 				config[s.Name] = text

@@ -8,6 +8,7 @@ import (
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/serve"
+	"github.com/feedmill/feedmill/internal/source/manifest"
 )
 
 // Check says what is wrong with a configuration as far as that can be told
@@ -35,5 +36,7 @@ func Check(c *config.Config) error {
 		_, err = feedmill.NewCatalogue(c.EventTypes, c.EventFamilies)
 		check("eventFamilies", err)
 	}
+	_, err = manifest.NewRegistry(c.ServicesDir, nil)
+	check("servicesDir", err)
 	return errors.Join(errs...)
 }

@@ -13,17 +13,24 @@ import (
 	"github.com/feedmill/feedmill/internal/source/database/mysql"
 	"github.com/feedmill/feedmill/internal/source/database/postgres"
 	"github.com/feedmill/feedmill/internal/source/database/sqlite"
+	"github.com/feedmill/feedmill/internal/source/manifest"
 )
 
 // newConnections makes the connections to databases, of which the feeds of a
-// workspace are one. The mill is there once something is asked of them.
-func (a *App) newConnections(data string, mill func() *feed.Mill) *database.Connections {
+// workspace are one, and the APIs that manifests describe. The mill is there once
+// something is asked of them.
+func (a *App) newConnections(data string, mill func() *feed.Mill) (*database.Connections, error) {
+	registry, err := manifest.NewRegistry(a.config.ServicesDir, a.log)
+	if err != nil {
+		return nil, a.config.Wrong("servicesDir", err)
+	}
 	return database.New(database.Options{
 		Store: a.store, Vault: a.vault, Feeds: ownFeeds{a.store, mill},
 		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
 		Folders:    database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
 		Connectors: map[string]database.Connector{"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{}},
-	})
+		APIs:       &manifest.Services{Registry: registry, Tables: func() manifest.Tables { return mill() }},
+	}), nil
 }
 
 // ownFeeds are the feeds of workspaces as a database.

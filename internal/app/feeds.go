@@ -62,7 +62,10 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
 	}
 	var mill *feed.Mill
-	connections := a.newConnections(data, func() *feed.Mill { return mill })
+	connections, err := a.newConnections(data, func() *feed.Mill { return mill })
+	if err != nil {
+		return nil, err
+	}
 	mill = feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,

@@ -29,6 +29,13 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 	var swept time.Time
 	orphans := began.Add(-clockStep)
 	sealer := subscribe.NewSealer(a.store, a.vault)
+	forget := func(what string, age time.Duration, do func(context.Context, time.Time, int) (int64, error)) {
+		const step = 500
+		a.sweep(ctx, what, func(now time.Time) (bool, error) {
+			n, err := do(ctx, now.Add(-age), step)
+			return n == step, err
+		})
+	}
 	for {
 		if now := time.Now(); now.Sub(swept) >= sweepFilesEvery {
 			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.SweepFiles(ctx, orphans) })
@@ -37,26 +44,10 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "versions", func(now time.Time) (bool, error) { return feeds.ForgetVersions(ctx, now) })
 		a.sweep(ctx, "crowds of files", func(time.Time) (bool, error) { return feeds.JoinFiles(ctx) })
 		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.ForgetRefreshes(ctx, now) })
-		a.sweep(ctx, "idempotency keys", func(now time.Time) (bool, error) {
-			const step = 500
-			n, err := a.store.ForgetResponses(ctx, now, step)
-			return n == step, err
-		})
-		a.sweep(ctx, "sessions", func(now time.Time) (bool, error) {
-			const step = 500
-			n, err := a.store.ForgetSessions(ctx, now.Add(-feedmill.SessionAge), step)
-			return n == step, err
-		})
-		a.sweep(ctx, "audit log", func(now time.Time) (bool, error) {
-			const step = 500
-			n, err := a.store.ForgetAudit(ctx, now.Add(-feedmill.AuditRetention), step)
-			return n == step, err
-		})
-		a.sweep(ctx, "counts of deliveries", func(now time.Time) (bool, error) {
-			const step = 500
-			n, err := a.store.ForgetDeliveryCounts(ctx, now.Add(-feedmill.CountRetention), step)
-			return n == step, err
-		})
+		forget("idempotency keys", 0, a.store.ForgetResponses)
+		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
+		forget("audit log", feedmill.AuditRetention, a.store.ForgetAudit)
+		forget("counts of deliveries", feedmill.CountRetention, a.store.ForgetDeliveryCounts)
 		a.sweep(ctx, "listeners", func(now time.Time) (bool, error) {
 			const step = 50
 			n, err := a.store.ExpireListeners(ctx, now, step)

@@ -58,6 +58,7 @@ type Config struct {
 	MinFreeDisk      Bytes
 	QueryTimeout     time.Duration
 	DatabaseDirs     []string
+	ServicesDir      string
 
 	origin map[string]string
 }
@@ -106,6 +107,7 @@ var Settings = []Setting{
 	{Name: "minFreeDisk", Default: "256MiB", Help: "how much of the disk stays free: below it uploads are refused and deliveries go on", field: func(c *Config) any { return &c.MinFreeDisk }},
 	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s sets no limit but the 15m in which any answer must begin", field: func(c *Config) any { return &c.QueryTimeout }},
 	{Name: "databaseDirs", Help: "folders of SQLite and DuckDB files that connections may read, separated by commas; none by default", field: func(c *Config) any { return &c.DatabaseDirs }},
+	{Name: "servicesDir", Help: "folder of service manifests (*.yaml) besides those that come with the program; read again when it changes", field: func(c *Config) any { return &c.ServicesDir }},
 }
 
 // Env is the setting's name in the environment.

@@ -22,6 +22,8 @@ type fetching struct {
 	tables []*fetchedTable
 	trace  trace
 	report func(feedmill.Refresh)
+	// also is told of every request, besides the trace; it may be nil.
+	also func(feedmill.TracedRequest)
 	// counted is what all refreshes of the fetch have in common.
 	counted feedmill.Refresh
 	spool   *os.File
@@ -177,6 +179,9 @@ func (f *fetching) progressed(done, all int64) { f.counted.PartsDone, f.counted.
 // traced notes a request, and tells how far the refreshes have come.
 func (f *fetching) traced(t feedmill.TracedRequest) {
 	f.trace.add(t)
+	if f.also != nil {
+		f.also(t)
+	}
 	f.counted.Requests++
 	f.counted.BytesIn += t.Bytes
 	if t.Rows > 0 {

@@ -49,6 +49,8 @@ type Options struct {
 	// Reconnected is told of a connection that was changed, so that its feeds whose
 	// credential was refused are tried again; nil where nobody wants to know.
 	Reconnected func(ctx context.Context, workspace, connection feedmill.ID) error
+	// APIs are the HTTP APIs that are services; it may be nil.
+	APIs APIs
 }
 
 // Connections makes and changes connections, and knows what there is behind them.
@@ -96,8 +98,12 @@ func (c *Connections) Create(ctx context.Context, workspace feedmill.ID, body *s
 	var kind feedmill.Connector
 	if given {
 		var known bool
-		kind, known = feedmill.ReadConnector(f)
+		kind, known = feedmill.ReadConnector(f, c.apiConnectors())
 		made.Connector, given = kind.Name, known
+		if a, ok := c.api(kind.Name); ok && a.Personal {
+			f.Fault("Only a person can connect " + a.Title + ": GET /data_feeds/creation_url gives the link.")
+			given = false
+		}
 	}
 	var settings feedmill.ConnectionConfig
 	if o, ok := object(config, configured); ok && given {

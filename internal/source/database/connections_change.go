@@ -68,7 +68,7 @@ func (c *Connections) changed(ctx context.Context, of feedmill.Connection, body 
 		of.UpdatedAt = later(of.UpdatedAt)
 		return of, nil
 	}
-	kind, known := feedmill.FindConnector(of.Connector)
+	kind, known := c.connector(of.Connector)
 	if !known {
 		return of, fmt.Errorf("a connection has the connector %q", of.Connector)
 	}
@@ -130,7 +130,14 @@ func (c *Connections) Test(ctx context.Context, workspace, id feedmill.ID) (t fe
 	}
 	err = c.look(ctx, testTimeout, func(ctx context.Context) error {
 		began := time.Now()
-		err := c.afresh(ctx, of, func(db Database) error { return db.Ping(ctx) })
+		ping := func(db Database) error { return db.Ping(ctx) }
+		with := c.afresh
+		if a, ok := c.api(of.Connector); ok {
+			with = func(ctx context.Context, of feedmill.Connection, do func(Database) error) error {
+				return c.withAPI(ctx, a, of, feedmill.Fetch{Workspace: workspace}, do)
+			}
+		}
+		err := with(ctx, of, ping)
 		t.Duration = time.Since(began)
 		return err
 	})

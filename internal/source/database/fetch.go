@@ -46,23 +46,29 @@ func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetch
 		d.query.Since.From = before.Latest
 	}
 	var fetched feedmill.Fetched
-	err = s.withService(ctx, of, func(db Database) error {
+	err = s.withService(ctx, of, f, func(db Database) error {
 		fetched, err = d.fetch(ctx, db, f, sink, before)
 		return err
 	})
 	return fetched, err
 }
 
+// requester is a database that tells of the requests that it makes.
+type requester interface{ TellsRequests() }
+
 // fetch reads what the query asks for, and tells of it.
 func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, sink feedmill.FetchSink, before position) (fetched feedmill.Fetched, err error) {
 	began := time.Now()
+	_, asksItself := db.(requester)
 	traced := feedmill.TracedRequest{Method: "SQL", URL: d.service + "/" + d.view, At: now(), Page: 1, Attempt: 1}
 	defer func() {
 		traced.DurationMS = float64(time.Since(began).Microseconds()) / 1000
 		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
 			traced.Error = failure.Detail
 		}
-		f.Trace(traced)
+		if !asksItself {
+			f.Trace(traced)
+		}
 	}()
 	table, err := db.Table(ctx, d.view)
 	if err != nil {

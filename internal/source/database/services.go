@@ -22,7 +22,7 @@ func (c *Connections) Services(ctx context.Context, workspace feedmill.ID) ([]fe
 	for _, of := range all {
 		services = append(services, feedmill.Service{Name: of.ServiceName, Title: of.ServiceName, Connector: of.Connector, Status: feedmill.ServiceConnected})
 	}
-	return services, nil
+	return append(services, c.unconnected(services)...), nil
 }
 
 // Views lists what can be read of a service, by name. A service that is not there
@@ -38,7 +38,7 @@ func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service 
 	}
 	var views []feedmill.ServiceView
 	err = c.look(ctx, lookTimeout, func(ctx context.Context) error {
-		return c.withService(ctx, of, func(db Database) error {
+		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			found, err := db.Views(ctx)
 			for _, v := range found {
 				views = append(views, feedmill.ServiceView{Name: v.Name, Label: v.Label, Description: v.Description, Kind: string(v.Kind), RowEstimate: v.RowEstimate})
@@ -50,7 +50,9 @@ func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service 
 		return nil, refusal(err)
 	}
 	slices.SortStableFunc(views, func(a, b feedmill.ServiceView) int { return strings.Compare(a.Name, b.Name) })
-	c.seen.keepViews(of, views)
+	if _, api := c.api(of.Connector); !api { // whose manifest may change, and is here
+		c.seen.keepViews(of, views)
+	}
 	return views, nil
 }
 
@@ -66,7 +68,7 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 	}
 	var fields []feedmill.ServiceField
 	err = c.look(ctx, lookTimeout, func(ctx context.Context) error {
-		return c.withService(ctx, of, func(db Database) error {
+		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			table, err := db.Table(ctx, view)
 			if err != nil {
 				return err
@@ -83,21 +85,33 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 	if err != nil {
 		return nil, refusal(err)
 	}
-	c.seen.keepFields(of, view, fields)
+	if _, api := c.api(of.Connector); !api {
+		c.seen.keepFields(of, view, fields)
+	}
 	return fields, nil
 }
 
-// service finds the connection of a service. That of the feeds of a workspace is
-// none of the store's, and has no id.
+// service finds the connection of a service. That of the feeds of a workspace, and
+// that of an API which no connection is made to, is none of the store's, and has no
+// id.
 func (c *Connections) service(ctx context.Context, workspace feedmill.ID, name string) (feedmill.Connection, error) {
 	if name == feedmill.ServiceFeeds {
 		return feedmill.Connection{Workspace: workspace, ServiceName: name, Connector: feedmill.ServiceFeeds}, nil
 	}
-	return c.Store.ConnectionOf(ctx, workspace, name)
+	of, err := c.Store.ConnectionOf(ctx, workspace, name)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		if _, known := c.api(name); known {
+			return feedmill.Connection{Workspace: workspace, ServiceName: name, Connector: name}, nil
+		}
+	}
+	return of, err
 }
 
-// withService is with for any service.
-func (c *Connections) withService(ctx context.Context, of feedmill.Connection, do func(Database) error) error {
+// withService is with for any service, and anything that is fetched of it.
+func (c *Connections) withService(ctx context.Context, of feedmill.Connection, fetch feedmill.Fetch, do func(Database) error) error {
+	if a, ok := c.api(of.Connector); ok {
+		return c.withAPI(ctx, a, of, fetch, do)
+	}
 	if of.ID == "" {
 		return do(&feedDatabase{c.Feeds, of.Workspace})
 	}

@@ -88,13 +88,18 @@ func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.F
 	}
 	def.Source.Host = string(of.ID)
 	if of.ID == "" {
-		def.Source.Host = feedmill.ServiceFeeds
+		def.Source.Host = of.Connector
+		if a, ok := s.api(of.Connector); ok {
+			if err := a.unready(); err != nil {
+				return def, err
+			}
+		}
 	}
 	if def.Name == "" {
 		def.Name = cutName(d.view)
 	}
 	err = s.look(ctx, lookTimeout, func(ctx context.Context) error {
-		return s.withService(ctx, of, func(db Database) error {
+		return s.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			table, err := db.Table(ctx, d.view)
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -144,7 +145,11 @@ func columnsOf(fields []*Field) strictjson.Value {
 		c := strictjson.Value{Kind: '{'}
 		c.Set("name", strictjson.String(f.Name))
 		c.Set("path", strictjson.String(f.Path))
-		c.Set("type", strictjson.String(string(f.Type)))
+		as := f.Type
+		if as == columnar.TypeJSON {
+			as = columnar.TypeText // an object would become a column for each of its members
+		}
+		c.Set("type", strictjson.String(string(as)))
 		if f.Written != "" {
 			c.Set("format", strictjson.String(f.Written))
 		}

@@ -90,6 +90,9 @@ func (r *reading) manifest(o *strictjson.Object) {
 		if m.Service, ok = f.Text(); ok && !serviceName.MatchString(m.Service) {
 			f.Fault("This must be a name of small letters, digits, - and _, which begins with a letter and has at most 50 characters.")
 		}
+		if _, taken := feedmill.FindConnector(m.Service); taken || m.Service == feedmill.ServiceFeeds {
+			f.Fault("This is the name of a connector that is always there; choose another.")
+		}
 	}
 	m.Title, m.Description = r.words(o)
 	if m.Title == "" {

@@ -1,0 +1,135 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/model"
+	"github.com/feedmill/feedmill/internal/query"
+	"github.com/feedmill/feedmill/internal/share"
+)
+
+// SelectFetched fetches what a definition of a REST feed asks for into a table that
+// is gone afterwards, and answers a tree over it. The tree was resolved over the
+// columns, which the table has and no others, in their types: a value that is none of
+// its column's is left out, which a warning says. Give is handed the columns of the
+// result once, with the digits that decimals turned out to have, and then its rows.
+// Where most is positive no more records are fetched once there are so many.
+func (m *Mill) SelectFetched(ctx context.Context, job feedmill.Fetch, definition []byte, columns []feedmill.Column, t *query.Tree, most int64, give func([]feedmill.Column, []columnar.Vector) error) (warnings []feedmill.Warning, err error) {
+	rest, err := m.source(feedmill.FeedREST)
+	if err != nil {
+		return nil, err
+	}
+	def, err := rest.Define(definition)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	feed := newFetched(def, feedmill.Keep{}, now())
+	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/fetched.parquet"}}
+	defer m.remove(table.file)
+	f := &fetching{mill: m, slots: m.slotsFor(job), tables: []*fetchedTable{table}, also: job.Trace}
+	defer func() { err = errors.Join(err, f.close()) }()
+	job.Spec, job.Secrets, job.Feeds, job.Stage = def.Source.Spec, def.Source.Secrets, nil, ""
+	_, err = f.fetch(ctx, feedmill.FeedREST, job, someRows{f, most})
+	cut := errors.Is(err, errEnough)
+	if err != nil && !cut {
+		return nil, err
+	}
+	v, warnings, err := m.tabulate(ctx, f, table, columns)
+	if err != nil {
+		return nil, err
+	}
+	if cut && (len(t.Where) > 0 || len(t.Sort) > 0 || t.Grouped()) {
+		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnPart, Count: table.rows(), Detail: fmt.Sprintf("only the first %d records were looked at, of more that there are", table.rows())})
+	}
+	t = t.Over(v.Columns)
+	if err := give(t.Columns(), nil); err != nil {
+		return nil, err
+	}
+	for run, err := range m.Reader.Select(ctx, &v, t) {
+		if err == nil {
+			err = give(nil, run)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return warnings, nil
+}
+
+// slotsFor are the places in which the pages of a fetch are modelled: somebody waits
+// for a preview.
+func (m *Mill) slotsFor(job feedmill.Fetch) *share.Slots {
+	if job.Enough > 0 {
+		return m.previews
+	}
+	return m.modelling
+}
+
+// tabulate makes a table of what was fetched, with some columns.
+func (m *Mill) tabulate(ctx context.Context, f *fetching, t *fetchedTable, columns []feedmill.Column) (v lake.Version, warnings []feedmill.Warning, err error) {
+	if t.failed != nil {
+		return v, nil, t.failed
+	}
+	if t.typed != nil {
+		return v, nil, &feedmill.SourceFailure{Type: "unsupported-format", Title: "The answer cannot be read", Detail: "The answer has types of its own, and a service needs one that is read by its fields."}
+	}
+	schema, found, err := t.inference.Schema(t.pages)
+	if err != nil {
+		return v, nil, err
+	}
+	columns = slices.Clone(columns)
+	for i := range columns {
+		columns[i].Fixed, columns[i].OnMisfit = true, feedmill.MisfitsNull
+	}
+	schema.Fit(columns) // that a field is nowhere to be found is usual
+	schema.Columns = schema.Columns[:len(columns):len(columns)]
+	for _, w := range found {
+		if w.Column == "" {
+			warnings = append(warnings, w)
+		}
+	}
+	misfits := m.newMisfits(t.loading)
+	defer misfits.close()
+	err = takeTurn(ctx, f.slots, func() error {
+		if _, err := schema.Retype(ctx, t.pages); err != nil {
+			return err
+		}
+		v, err = lake.Write(ctx, m.Blobs, t.file, misfits.watch(schema.Load(ctx, t.pages, model.Loading{Misfit: misfits.add}), schema.Columns))
+		return err
+	})
+	return v, append(warnings, misfits.warnings()...), err
+}
+
+// someRows takes as many records of a fetch as are wanted.
+type someRows struct {
+	*fetching
+	most int64
+}
+
+func (r someRows) Page(ctx context.Context, page feedmill.FetchedPage) ([]int64, error) {
+	rows, err := r.fetching.Page(ctx, page)
+	if err == nil && r.most > 0 && r.tables[0].rows() >= r.most {
+		err = errEnough
+	}
+	return rows, err
+}
+
+// unusable is the failure of a definition that nobody wrote, but that was put
+// together.
+func unusable(err error) error {
+	refusal, ok := errors.AsType[*feedmill.Error](err)
+	if !ok {
+		return err
+	}
+	detail := refusal.Detail
+	for _, f := range refusal.Faults {
+		detail += " " + f.Pointer + ": " + f.Detail
+	}
+	return &feedmill.SourceFailure{Type: "unusable-service", Title: "The service cannot be used", Detail: "What the service and its connection say makes no request that can be sent. " + detail}
+}

@@ -1,0 +1,85 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Over is the tree over columns that stand where those do that it was resolved
+// over, of which more is known now, such as the digits of decimals.
+func (t *Tree) Over(columns []feedmill.Column) *Tree {
+	over := *t
+	o := others(columns)
+	over.Outputs = make([]Output, len(t.Outputs))
+	for i, out := range t.Outputs {
+		over.Outputs[i] = Output{o.expression(out.Expression), out.Name}
+	}
+	over.Sort = make([]Key, len(t.Sort))
+	for i, k := range t.Sort {
+		over.Sort[i] = Key{o.expression(k.Expression), k.Descending}
+	}
+	over.Where = o.all(t.Where)
+	if t.Latest != nil {
+		latest := o.column(*t.Latest)
+		over.Latest = &latest
+	}
+	return &over
+}
+
+// others are columns that take the places of others.
+type others []feedmill.Column
+
+func (o others) column(c Column) Column { return Column{&o[c.Index], c.Index} }
+
+func (o others) expression(e Expression) Expression {
+	return Expression{o.column(e.Column), e.Aggregate}
+}
+
+func (o others) all(parts []Predicate) []Predicate {
+	all := make([]Predicate, len(parts))
+	for i, p := range parts {
+		all[i] = o.predicate(p)
+	}
+	return all
+}
+
+func (o others) predicate(p Predicate) Predicate {
+	switch p := p.(type) {
+	case All:
+		return All(o.all(p))
+	case Any:
+		return Any(o.all(p))
+	case Not:
+		return Not{o.predicate(p.Predicate)}
+	case IsNull:
+		p.Column = o.column(p.Column)
+		return p
+	case IsEmpty:
+		p.Column = o.column(p.Column)
+		return p
+	case Compare:
+		p.Column = o.column(p.Column)
+		return p
+	case Range:
+		p.Column = o.column(p.Column)
+		return p
+	case Match:
+		p.Column = o.column(p.Column)
+		return p
+	}
+	return p
+}
+
+// Tests reports whether a filter is about a column of the table.
+func (t *Tree) Tests(index int) bool {
+	return slices.ContainsFunc(columnsOf(t.Where), func(c Column) bool { return c.Index == index })
+}
+
+// Gives reports whether a column of the table is needed for the result, besides
+// filters.
+func (t *Tree) Gives(index int) bool {
+	return t.Latest != nil && t.Latest.Index == index ||
+		slices.ContainsFunc(t.Outputs, func(o Output) bool { return o.Column.Index == index }) ||
+		slices.ContainsFunc(t.Sort, func(k Key) bool { return k.Column.Index == index })
+}

@@ -1,0 +1,155 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// APIs are the HTTP APIs that are services, as manifests describe them.
+type APIs interface {
+	// All are those that there are, by their names.
+	All() []API
+}
+
+// API is an HTTP API as a service.
+type API struct {
+	// Connector has its name and what a connection to it says.
+	Connector feedmill.Connector
+	Title     string
+	// Personal says that only a person can connect it.
+	Personal bool
+	// Open makes ready to ask it.
+	Open func(APIUse) Database
+}
+
+// APIUse is what an API is asked with.
+type APIUse struct {
+	// Connection is that of the service, without an id where it needs none, and
+	// Config is what it says.
+	Connection feedmill.Connection
+	Config     feedmill.ConnectionConfig
+	// Fetch is what the data is fetched for, as far as anything is.
+	Fetch feedmill.Fetch
+	// Keep puts another text in the place of one of the config's, unless somebody
+	// has done so already.
+	Keep func(ctx context.Context, setting, before, after string) error
+}
+
+// NeedsConnection reports whether there is a setting that only a connection has.
+func (a API) NeedsConnection() bool {
+	return a.Personal || slices.ContainsFunc(a.Connector.Settings, func(s feedmill.ConnectorSetting) bool { return s.Required })
+}
+
+// api finds an API by its name.
+func (c *Connections) api(name string) (API, bool) {
+	if c.APIs == nil {
+		return API{}, false
+	}
+	all := c.APIs.All()
+	i := slices.IndexFunc(all, func(a API) bool { return a.Connector.Name == name })
+	if i < 0 {
+		return API{}, false
+	}
+	return all[i], true
+}
+
+// apiConnectors are the connectors of all APIs that somebody can make a connection
+// to.
+func (c *Connections) apiConnectors() (connectors []feedmill.Connector) {
+	if c.APIs == nil {
+		return nil
+	}
+	for _, a := range c.APIs.All() {
+		connectors = append(connectors, a.Connector)
+	}
+	return connectors
+}
+
+// connector finds the connector of a connection.
+func (c *Connections) connector(name string) (feedmill.Connector, bool) {
+	if kind, ok := feedmill.FindConnector(name); ok {
+		return kind, true
+	}
+	a, ok := c.api(name)
+	return a.Connector, ok
+}
+
+// unconnected are the services of APIs that no connection has the name of.
+func (c *Connections) unconnected(taken []feedmill.Service) (services []feedmill.Service) {
+	if c.APIs == nil {
+		return nil
+	}
+	for _, a := range c.APIs.All() {
+		name := a.Connector.Name
+		if slices.ContainsFunc(taken, func(s feedmill.Service) bool { return s.Name == name }) {
+			continue
+		}
+		service := feedmill.Service{Name: name, Title: a.Title, Connector: name, Status: feedmill.ServiceConnected}
+		switch {
+		case a.Personal:
+			service.Status = feedmill.ServicePersonal
+		case a.NeedsConnection():
+			service.Status = feedmill.ServiceNotConfigured
+		}
+		services = append(services, service)
+	}
+	return services
+}
+
+// withAPI has something done with an API. What it says of itself it says without a
+// connection, too.
+func (c *Connections) withAPI(ctx context.Context, a API, of feedmill.Connection, fetch feedmill.Fetch, do func(Database) error) error {
+	use := APIUse{Connection: of, Fetch: fetch}
+	if of.ID != "" {
+		config, err := c.config(ctx, of)
+		if err != nil {
+			return err
+		}
+		use.Config = config
+		use.Keep = func(ctx context.Context, setting, before, after string) error {
+			return c.keepSetting(ctx, of, setting, before, after)
+		}
+	}
+	db := a.Open(use)
+	defer db.Close()
+	return do(db)
+}
+
+// keepSetting puts another text in the place of a setting of a connection.
+func (c *Connections) keepSetting(ctx context.Context, of feedmill.Connection, setting, before, after string) error {
+	kind, known := c.connector(of.Connector)
+	if !known {
+		return fmt.Errorf("a connection has the connector %q", of.Connector)
+	}
+	_, err := c.Store.ChangeConnection(ctx, of.Workspace, of.ID, func(kept *feedmill.Connection, _ []feedmill.FeedReference) error {
+		config, err := c.config(ctx, *kept)
+		if err != nil || config[setting] != before {
+			return err
+		}
+		config[setting] = after
+		return c.keep(kept, kind, config)
+	})
+	return err
+}
+
+// unready says why a query cannot run on an API without a connection, nil where it
+// can.
+func (a API) unready() error {
+	if !a.NeedsConnection() {
+		return nil
+	}
+	var needed []string
+	for _, s := range a.Connector.Settings {
+		if s.Required {
+			needed = append(needed, s.Name)
+		}
+	}
+	return feedmill.Invalid("", feedmill.Fault{
+		Pointer: "/serviceName",
+		Detail:  fmt.Sprintf("%s needs a connection: make one with POST /connections, with the connector %s and the config %s, and name it here.", a.Title, a.Connector.Name, strings.Join(needed, ", ")),
+	})
+}
