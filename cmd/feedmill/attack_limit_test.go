@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,7 +31,13 @@ func newMemoryGroup(t *testing.T) memoryGroup {
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}
-		if os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(attackMemory)), 0o644) != nil {
+		// In a folder that is no group the file would only be made.
+		limit, err := os.OpenFile(filepath.Join(group, file), os.O_WRONLY, 0)
+		if err == nil {
+			_, err = limit.WriteString(strconv.Itoa(attackMemory))
+			err = errors.Join(err, limit.Close())
+		}
+		if err != nil {
 			os.Remove(group)
 			continue
 		}

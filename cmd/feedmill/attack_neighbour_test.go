@@ -17,8 +17,9 @@ import (
 type neighbour struct {
 	url, key     string
 	upload, rest string // its feeds
-	delivered    atomic.Int64
 	rounds       atomic.Int64
+	published    atomic.Int64
+	delivered    sync.Map // ids of deliveries
 }
 
 // newNeighbour makes a workspace with a feed of each kind and a subscription.
@@ -28,7 +29,9 @@ func newNeighbour(t *testing.T, p *process) *neighbour {
 	workspace := must(t, http.StatusCreated, sharedFirstKey, p.url+"/workspaces", `{"name":"quiet"}`)
 	n.key = must(t, http.StatusCreated, sharedFirstKey, p.url+"/keys",
 		fmt.Sprintf(`{"name":"k","scopes":["api:read","api:write","events:publish"],"workspaceId":%q}`, workspace["id"]))["key"].(string)
-	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { n.delivered.Add(1) }))
+	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		n.delivered.Store(r.Header.Get("x-service-delivery"), true)
+	}))
 	t.Cleanup(sink.Close)
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `[{"id":1,"at":%d}]`, n.rounds.Load())
@@ -76,7 +79,23 @@ func (n *neighbour) day(ctx context.Context) error {
 			return fmt.Errorf("%s %s: %d %s", step.method, step.path, status, answer)
 		}
 	}
+	n.published.Add(1)
 	return nil
+}
+
+// awaitDelivered waits until everything that was published has arrived, and
+// nothing else has.
+func (n *neighbour) awaitDelivered(t *testing.T) {
+	t.Helper()
+	var arrived, published int64
+	eventually(t, "everything of the neighbour is delivered", func() bool {
+		arrived, published = 0, n.published.Load()
+		n.delivered.Range(func(any, any) bool { arrived++; return true })
+		return arrived >= published
+	})
+	if arrived != published {
+		t.Errorf("%d deliveries arrived of %d events", arrived, published)
+	}
 }
 
 // request makes a request with any body.
@@ -112,4 +131,5 @@ func (n *neighbour) beside(t *testing.T, attack func(ctx context.Context)) {
 	attack(ctx)
 	cancel()
 	living.Wait()
+	n.awaitDelivered(t)
 }

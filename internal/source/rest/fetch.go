@@ -195,7 +195,11 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 // sent is the cursor as it is sent: the kept one less the look-back, or the start.
 func (inc *incremental) sent(kept string, m moment, zone *time.Location) (string, error) {
 	if kept == "" || inc.step > 0 {
+		m = m.within(maxAddress)
 		start := inc.start.expand(m, nil)
+		if err := m.tooLong("incremental.start", maxAddress); err != nil {
+			return "", err
+		}
 		if at, ok := timeOf(start, zone); ok && inc.format.unit > 0 {
 			return inc.format.write(at), nil
 		}

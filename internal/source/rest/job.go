@@ -153,7 +153,11 @@ func (s *sequence) resultOf(m moment, found []value, from *url.URL) (step, error
 		}
 		to = text
 	case j.resultURL.text != "":
+		m = m.within(maxAddress)
 		to = j.resultURL.expand(m, escapeInURL)
+		if err := m.tooLong("the address of the job's result", maxAddress); err != nil {
+			return step{}, err
+		}
 	}
 	u, err := from.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -179,12 +183,16 @@ func (s *sequence) plain(ctx context.Context, q *request, m moment) (*http.Reque
 		return nil, err
 	}
 	if sameOrigin(target, s.spec.request.origin) {
-		s.spec.request.setHeaders(request, m)
+		if err := s.spec.request.setHeaders(request, m); err != nil {
+			return nil, err
+		}
 		if body == "" {
 			request.Header.Del("Content-Type")
 		}
 	}
-	q.setHeaders(request, m)
+	if err := q.setHeaders(request, m); err != nil {
+		return nil, err
+	}
 	s.f.identify(request)
 	return request, nil
 }

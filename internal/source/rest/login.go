@@ -56,8 +56,7 @@ func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (rece
 		if err != nil {
 			return nil, err
 		}
-		q.setHeaders(request, r.at)
-		return request, nil
+		return request, q.setHeaders(request, r.at)
 	}
 	a := &r.spec.auth
 	if a.tokenPath != nil {

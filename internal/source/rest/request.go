@@ -25,7 +25,11 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 			return nil, err
 		}
 	} else {
-		target, home = spec.completed(target, r.at), sameOrigin(target, spec.origin)
+		var err error
+		home = sameOrigin(target, spec.origin)
+		if target, err = spec.completed(target, r.at); err != nil {
+			return nil, err
+		}
 	}
 	for _, e := range sent {
 		// The address of a next page says all that its query needs.
@@ -48,7 +52,9 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 		return nil, err
 	}
 	if home {
-		spec.setHeaders(request, r.at)
+		if err := spec.setHeaders(request, r.at); err != nil {
+			return nil, err
+		}
 	}
 	for _, e := range sent {
 		if e.in == inHeader && home {
@@ -156,6 +162,7 @@ func (r *sequence) extras(s step) (extras []extra) {
 
 // address is the URL with its query.
 func (q *request) address(m moment) (*url.URL, error) {
+	m = m.within(maxAddress)
 	u, err := url.Parse(q.url.expand(m, escapeInURL))
 	if err != nil {
 		return nil, fail("fetch-failed", nil, "With its tokens replaced, the URL is none.")
@@ -166,16 +173,20 @@ func (q *request) address(m moment) (*url.URL, error) {
 			u.RawQuery = addQuery(u.RawQuery, p.name, v.expand(m, nil))
 		}
 	}
+	if err := m.tooLong("the URL of the request", maxAddress); err != nil {
+		return nil, err
+	}
 	return u, nil
 }
 
 // completed is the address of a next page with the secrets of the query that
 // it lacks, where it is of the same origin.
-func (q *request) completed(next *url.URL, m moment) *url.URL {
+func (q *request) completed(next *url.URL, m moment) (*url.URL, error) {
 	u := *next
 	if !sameOrigin(next, q.origin) {
-		return &u
+		return &u, nil
 	}
+	m = m.within(maxAddress)
 	names := queryNames(next)
 	for _, p := range q.query {
 		if !p.secret || slices.Contains(names, p.name) {
@@ -185,16 +196,18 @@ func (q *request) completed(next *url.URL, m moment) *url.URL {
 			u.RawQuery = addQuery(u.RawQuery, p.name, v.expand(m, nil))
 		}
 	}
-	return &u
+	return &u, m.tooLong("the URL of the request", maxAddress)
 }
 
 // setHeaders sets the headers.
-func (q *request) setHeaders(request *http.Request, m moment) {
+func (q *request) setHeaders(request *http.Request, m moment) error {
+	m = m.within(maxHeaders)
 	for _, p := range q.headers {
 		for _, v := range p.values {
 			request.Header.Set(p.name, v.expand(m, nil))
 		}
 	}
+	return m.tooLong("the header of the request", maxHeaders)
 }
 
 // payload is the body with its tokens replaced and the parameters in it.
@@ -203,6 +216,12 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 	if q.body == nil && len(inside) == 0 {
 		return "", "", nil
 	}
+	m = m.within(maxBody)
+	defer func() {
+		if err == nil {
+			err = m.tooLong("the body of the request", maxBody)
+		}
+	}()
 	b := q.body
 	if b == nil {
 		b = &body{kind: bodyJSON, json: strictjson.Value{Kind: '{'}}

@@ -47,6 +47,45 @@ type moment struct {
 	to     string // the end of the window
 	// values are what tokens of rows and jobs stand for.
 	values map[string]string
+	// room is how many more bytes templates may become, below zero where they
+	// would have become more, and nil where there is no bound.
+	room *int
+}
+
+// A long value may stand in a template very often, so what a request becomes is
+// bounded: its address, its headers and its body.
+const (
+	maxAddress = 64 << 10
+	maxHeaders = 64 << 10
+	maxBody    = 8 << 20
+)
+
+// within is the moment for templates that may become so many bytes together. What
+// becomes more is cut off, and tooLong says so in the end.
+func (m moment) within(most int) moment {
+	m.room = &most
+	return m
+}
+
+// take takes room for a text, and reports whether there was any.
+func (m moment) take(text string) bool {
+	if m.room == nil {
+		return true
+	}
+	if *m.room < len(text) {
+		*m.room = -1
+		return false
+	}
+	*m.room -= len(text)
+	return true
+}
+
+// tooLong is the failure of templates that would have become too long.
+func (m moment) tooLong(what string, most int) error {
+	if *m.room >= 0 {
+		return nil
+	}
+	return fail("fetch-failed", nil, "With its tokens replaced, %s has more than %d bytes. Use shorter values, or fewer tokens.", what, most)
 }
 
 // with is the moment with one more value.
@@ -163,14 +202,17 @@ func (t *template) expand(m moment, escape func(before, value string) string) st
 	}
 	var b strings.Builder
 	for _, p := range t.parts {
-		switch {
-		case !p.token.set:
-			b.WriteString(p.literal)
-		case escape == nil:
-			b.WriteString(p.token.value(m))
-		default:
-			b.WriteString(escape(b.String(), p.token.value(m)))
+		text := p.literal
+		if p.token.set {
+			text = p.token.value(m)
 		}
+		if !m.take(text) {
+			break
+		}
+		if p.token.set && escape != nil {
+			text = escape(b.String(), text)
+		}
+		b.WriteString(text)
 	}
 	return b.String()
 }
