@@ -30,6 +30,7 @@ type Store interface {
 	StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
+	LeaveReplicas(ctx context.Context, replica string) error
 }
 
 // Vault opens the secrets of subscriptions.
@@ -216,6 +217,9 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	// The last outcomes have a moment to be written; what is not is sent
 	// again. Workers may wait for the settler, so its time ends in any case.
 	last := time.AfterFunc(grace+lastWrites, endSettle)
+	leaving, left := context.WithCancel(context.WithoutCancel(ctx))
+	var leaver sync.WaitGroup
+	leaver.Go(func() { d.leave(leaving) })
 	workers.Wait()
 	timer.Stop()
 	close(d.outcomes)
@@ -223,6 +227,8 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	settler.Wait()
 	d.heldUp.Wait()
 	last.Stop()
+	left()
+	leaver.Wait()
 
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrites)
 	defer cancel()

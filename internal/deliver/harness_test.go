@@ -52,11 +52,27 @@ type troubledStore struct {
 	readTakes, targetTakes, settleTakes                      time.Duration
 
 	// noSlots says that this replica may have none. given are those that it
-	// gave back since.
+	// gave back since, and left that it has left the replicas.
 	slotsMu sync.Mutex
 	// lockedSub is the subscription whose deliveries somebody has locked.
 	lockedSub atomic.Value
 	given     slotSet
+	left      atomic.Bool
+}
+
+func (s *troubledStore) LeaveReplicas(context.Context, string) error {
+	s.left.Store(true)
+	return nil
+}
+
+// givenBack is how many slots were given back.
+func (s *troubledStore) givenBack() (n int) {
+	s.slotsMu.Lock()
+	defer s.slotsMu.Unlock()
+	for _, given := range s.given {
+		n += count(given)
+	}
+	return n
 }
 
 func (s *troubledStore) LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error) {

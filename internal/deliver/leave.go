@@ -3,6 +3,8 @@ package deliver
 import (
 	"context"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // A slot that another replica shall have is given back when nothing of it is
@@ -77,6 +79,33 @@ func (d *Dispatcher) handOver(ctx context.Context) {
 		}
 	}
 	d.mu.Unlock()
+}
+
+// leave gives all slots back, each as soon as nothing of it is under way, until ctx
+// ends: what a few slow endpoints hold up at a shutdown is not what the others wait
+// for.
+func (d *Dispatcher) leave(ctx context.Context) {
+	if err := d.Store.LeaveReplicas(ctx, d.Replica); err != nil {
+		if ctx.Err() == nil {
+			d.Log.Warn("leaving the replicas", "error", err)
+		}
+		return // all slots are given back in the end
+	}
+	d.mu.Lock()
+	for slot, until := range d.until {
+		d.leaving[slot] = !until.IsZero()
+	}
+	d.mu.Unlock()
+	if d.Signals != nil {
+		d.Signals.Tell(ctx, feedmill.SignalSlots, nil) // else they see it later
+	}
+	for ctx.Err() == nil {
+		d.handOver(ctx)
+		select {
+		case <-ctx.Done():
+		case <-time.After(leaveStep):
+		}
+	}
 }
 
 // stepLeaving stops the slots that leave and returns those of which nothing is

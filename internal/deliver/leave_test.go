@@ -30,6 +30,36 @@ func TestAChangeWhileASlotIsStopped(t *testing.T) {
 	})
 }
 
+// At a shutdown a slow endpoint holds up its own slot and no other.
+func TestAShutdownGivesSlotsBackAtOnce(t *testing.T) {
+	const slowly = 5 * time.Second
+	var slowOne feedmill.ID
+	to := func(_ context.Context, t Target, _ Message) Result {
+		if t.Subscription == slowOne {
+			time.Sleep(slowly)
+		}
+		return Result{Status: 200}
+	}
+	runDispatcher(t, Options{}, to, func(h *harness) {
+		slowOne = h.subscribe(feedmill.DeliverySettings{})
+		for range 20 {
+			h.subscribe(feedmill.DeliverySettings{})
+		}
+		due := h.accept(1, "m")
+		h.dispatcher.Offer(due)
+		time.Sleep(time.Second)
+		h.stop()
+		time.Sleep(3 * leaveStep)
+		if n := h.store.givenBack(); n != feedmill.Slots-1 || !h.store.left.Load() {
+			h.Errorf("%d slots are given back while an attempt is under way, want all but one", n)
+		}
+		time.Sleep(slowly)
+		if n := h.store.releasedAll.Load(); n != 1 || h.open() != 0 {
+			h.Errorf("given back in the end %d times, %d are open", n, h.open())
+		}
+	})
+}
+
 // An attempt that was broken off with its lease is made again under the next one,
 // although the store was read while it was ending.
 func TestAnAttemptThatIsGivenBackIsMadeAgain(t *testing.T) {

@@ -71,6 +71,15 @@ func (t tx) fairShare(ctx context.Context, replica string, ttl time.Duration) (s
 
 func scanSlot(row record.Row) (slot int, err error) { return slot, row.Scan(&slot) }
 
+// LeaveReplicas takes a replica out of those that have a share, so that the others
+// take the slots that it gives back. Those that it holds still stay its own.
+func (db *DB) LeaveReplicas(ctx context.Context, replica string) error {
+	return db.write(ctx, func(tx tx) error {
+		_, err := tx.exec(ctx, `DELETE FROM replicas WHERE id = $1`, replica)
+		return err
+	})
+}
+
 // ReleaseSlots gives slots back; nil means all that the replica holds, and that
 // it goes away.
 func (db *DB) ReleaseSlots(ctx context.Context, replica string, slots []int) error {

@@ -17,5 +17,8 @@ func (db *DB) LeaseSlots(context.Context, string, time.Duration) (held []int, sh
 	return held, len(held), nil
 }
 
+// LeaveReplicas does nothing: there are no others.
+func (db *DB) LeaveReplicas(context.Context, string) error { return nil }
+
 // ReleaseSlots does nothing: there is nobody to give slots to.
 func (db *DB) ReleaseSlots(context.Context, string, []int) error { return nil }

@@ -58,6 +58,23 @@ var slotCases = []testCase{
 		slices.Sort(all)
 		equal(t, "held by all", allSlots(), all)
 	}},
+	{name: "who leaves gives back one by one", shared: true, run: func(t *testing.T, open func(*testing.T) Store) {
+		a, b := open(t), open(t)
+		for range 3 {
+			lease(t, a, "a")
+			lease(t, b, "b")
+		}
+		left, own := lease(t, a, "a"), len(lease(t, b, "b"))
+		if len(left)+own != len(allSlots()) || own != len(left) {
+			t.Fatalf("they have %d and %d", len(left), own)
+		}
+		must(t, a.LeaveReplicas(t.Context(), "a"))
+		equal(t, "before it gives back any", own, len(lease(t, b, "b")))
+		must(t, a.ReleaseSlots(t.Context(), "a", left[:10]))
+		equal(t, "after ten", own+10, len(lease(t, b, "b")))
+		must(t, a.ReleaseSlots(t.Context(), "a", nil))
+		equal(t, "in the end", allSlots(), lease(t, b, "b"))
+	}},
 	{name: "what a replica leaves behind is taken over", shared: true, run: func(t *testing.T, open func(*testing.T) Store) {
 		a, b := open(t), open(t)
 		// This lease has ended by the time it is given.

@@ -379,6 +379,9 @@ type Store interface {
 	// them and that share. What it holds beyond it is to be given back.
 	// A store that has one process at a time gives it all of them.
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
+	// LeaveReplicas takes a replica out of those that have a share, so that the
+	// others may have what it gives back. What it holds still stays its own.
+	LeaveReplicas(ctx context.Context, replica string) error
 	// ReleaseSlots gives slots back; nil means all that the replica holds, and
 	// that it goes away.
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
