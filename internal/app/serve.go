@@ -114,6 +114,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error { return who.Run(parts) })
 	g.Go(func() error { return events.dispatcher.Run(ctx) })
 	g.Go(func() error { return feeds.engine.Run(ctx) })
+	g.Go(func() error { machine.CollectAround(parts, events.dispatcher.HeldBytes); return nil })
 	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
 	g.Go(func() error {
 		defer endParts()

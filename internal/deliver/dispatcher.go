@@ -321,6 +321,13 @@ func (d *Dispatcher) UnderWay(subscription feedmill.ID) (ids []feedmill.ID) {
 	return ids
 }
 
+// HeldBytes is about how much memory deliveries take that wait or are under way.
+func (d *Dispatcher) HeldBytes() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.memory.bytes() + d.share.bytes
+}
+
 // Wake makes the dispatcher poll the store now.
 func (d *Dispatcher) Wake() {
 	signal(d.pollNow)

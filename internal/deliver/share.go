@@ -33,7 +33,7 @@ type portion struct {
 }
 
 // maxUnderWayBytes bounds the payloads that are under way.
-const maxUnderWayBytes = 64 << 20
+const maxUnderWayBytes = 48 << 20
 
 // laneShare is how many of a workspace's free attempts there must be for each
 // that one lane has under way.
