@@ -8,8 +8,10 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
+	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/source/database"
+	"github.com/feedmill/feedmill/internal/source/database/duckdb"
 	"github.com/feedmill/feedmill/internal/source/database/mysql"
 	"github.com/feedmill/feedmill/internal/source/database/postgres"
 	"github.com/feedmill/feedmill/internal/source/database/sqlite"
@@ -19,7 +21,7 @@ import (
 // newConnections makes the connections to databases, of which the feeds of a
 // workspace are one, and the APIs that manifests describe. The mill is there once
 // something is asked of them.
-func (a *App) newConnections(data string, mill func() *feed.Mill) (*database.Connections, error) {
+func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mill) (*database.Connections, error) {
 	registry, err := manifest.NewRegistry(a.config.ServicesDir, a.log)
 	if err != nil {
 		return nil, a.config.Wrong("servicesDir", err)
@@ -27,9 +29,12 @@ func (a *App) newConnections(data string, mill func() *feed.Mill) (*database.Con
 	return database.New(database.Options{
 		Store: a.store, Vault: a.vault, Feeds: ownFeeds{a.store, mill},
 		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
-		Folders:    database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
-		Connectors: map[string]database.Connector{"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{}},
-		APIs:       &manifest.Services{Registry: registry, Tables: func() manifest.Tables { return mill() }},
+		Folders: database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
+		Connectors: map[string]database.Connector{
+			"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{},
+			"duckdb": duckdb.Connector{Engine: lake.NewDatabases(pool)},
+		},
+		APIs: &manifest.Services{Registry: registry, Tables: func() manifest.Tables { return mill() }},
 	}), nil
 }
 

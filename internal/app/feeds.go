@@ -62,7 +62,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
 	}
 	var mill *feed.Mill
-	connections, err := a.newConnections(data, func() *feed.Mill { return mill })
+	connections, err := a.newConnections(data, pool, func() *feed.Mill { return mill })
 	if err != nil {
 		return nil, err
 	}

@@ -25,10 +25,15 @@ type realDatabase struct {
 	*sql.DB
 	connector string
 	config    map[string]any
+	path      string // of a file of DuckDB, which has no connection of its owner's
 }
 
 func (d *realDatabase) do(t testing.TB, statements ...string) {
 	t.Helper()
+	if d.path != "" {
+		databasetest.WriteDuckDB(t, d.path, statements...)()
+		return
+	}
 	for _, s := range statements {
 		if _, err := d.ExecContext(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)
@@ -43,7 +48,7 @@ func openDatabase(t testing.TB, driver, address, connector string, config map[st
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return &realDatabase{db, connector, config}
+	return &realDatabase{DB: db, connector: connector, config: config}
 }
 
 func realPostgres(t testing.TB) *realDatabase {
@@ -78,6 +83,13 @@ func realSQLite(t testing.TB, folder string) *realDatabase {
 	return openDatabase(t, "sqlite3", name, "sqlite", map[string]any{"path": name})
 }
 
+func realDuckDB(t testing.TB, folder string) *realDatabase {
+	t.Helper()
+	name := filepath.Join(folder, "shop.duckdb")
+	databasetest.WriteDuckDB(t, name)()
+	return &realDatabase{connector: "duckdb", config: map[string]any{"path": name}, path: name}
+}
+
 // connectTo makes a connection to a database under the name of a service.
 func (s *service) connectTo(t testing.TB, db *realDatabase, service string) shownConnection {
 	t.Helper()
@@ -98,6 +110,7 @@ func TestQueriesOfDatabases(t *testing.T) {
 		{"postgres", realPostgres},
 		{"mysql", realMariaDB},
 		{"sqlite", func(t testing.TB) *realDatabase { return realSQLite(t, folder) }},
+		{"duckdb", func(t testing.TB) *realDatabase { return realDuckDB(t, folder) }},
 	} {
 		t.Run(test.name, func(t *testing.T) { queryDatabase(t, s, test.open(t), test.name) })
 	}

@@ -16,6 +16,10 @@ const (
 	cageEnv   = "FEEDMILL_CAGE"
 	cageFiles = "files"
 	cageSpill = "spill"
+
+	// These name the files besides that it may read: a database, and its log.
+	cageDatabase    = "FEEDMILL_CAGE_DATABASE"
+	cageDatabaseLog = "FEEDMILL_CAGE_DATABASE_LOG"
 )
 
 // makeCage makes the folder of a worker.

@@ -62,13 +62,17 @@ type PoolConfig struct {
 type Pool struct {
 	config PoolConfig
 	slots  *share.Slots
-	spools *share.Budget
-	reaper sync.WaitGroup
+	// databases are places for workers that read a file of somebody's database.
+	databases *share.Slots
+	spools    *share.Budget
+	reaper    sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
 	idle   []*process
-	busy   map[*process]bool
+	// idleDatabases are those that read a file of a database, the last used last.
+	idleDatabases []*process
+	busy          map[*process]bool
 }
 
 // NewPool makes a pool; no worker is started yet.
@@ -103,7 +107,7 @@ func NewPool(c PoolConfig) *Pool {
 	if err := emptyTemp(c.Temp); err != nil {
 		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
 	}
-	return &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
+	return &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(databaseWorkers, 1, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
 }
 
 // emptyTemp makes the folder, and removes what an earlier pool has left there.
@@ -140,7 +144,11 @@ var errTooManyQueries = &feedmill.Error{
 // before it had answered; one that matches [feedmill.ErrUnprocessable] says that
 // the query needs more memory than a worker may have.
 func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
-	giveBack, err := p.slots.Take(ctx)
+	return p.run(ctx, p.slots, nil, request, out)
+}
+
+func (p *Pool) run(ctx context.Context, slots *share.Slots, database *databaseFile, request wire.Request, out io.Writer) (wire.End, error) {
+	giveBack, err := slots.Take(ctx)
 	if errors.Is(err, share.ErrCrowded) {
 		return wire.End{}, errTooManyQueries
 	}
@@ -148,10 +156,10 @@ func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wi
 		return wire.End{}, fmt.Errorf("read: %w", err)
 	}
 	defer giveBack()
-	end, err := p.runOnce(ctx, request, out)
+	end, err := p.runOnce(ctx, database, request, out)
 	if _, unsent := errors.AsType[*sendError](err); unsent && ctx.Err() == nil {
 		// The worker had died unnoticed. The next one is fresh.
-		end, err = p.runOnce(ctx, request, out)
+		end, err = p.runOnce(ctx, database, request, out)
 	}
 	if err != nil {
 		return end, fmt.Errorf("read: %w", err)
@@ -159,11 +167,11 @@ func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wi
 	return end, nil
 }
 
-func (p *Pool) runOnce(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
+func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire.Request, out io.Writer) (wire.End, error) {
 	if err := context.Cause(ctx); err != nil {
 		return wire.End{}, err
 	}
-	w, err := p.acquire()
+	w, err := p.acquire(database)
 	if err != nil {
 		return wire.End{}, err
 	}
@@ -213,18 +221,12 @@ func translate(err error) error {
 }
 
 // acquire returns a worker that is idle, or a new one.
-func (p *Pool) acquire() (*process, error) {
+func (p *Pool) acquire(database *databaseFile) (*process, error) {
 	p.mu.Lock()
-	for len(p.idle) > 0 && !p.closed {
-		last := len(p.idle) - 1
-		w := p.idle[last]
-		p.idle = p.idle[:last]
-		if w.alive() {
-			p.busy[w] = true
-			p.mu.Unlock()
-			return w, nil
-		}
-		_ = w.conn.Close()
+	if w := p.takeIdle(database); w != nil {
+		p.busy[w] = true
+		p.mu.Unlock()
+		return w, nil
 	}
 	closed := p.closed
 	if !closed {
@@ -235,7 +237,7 @@ func (p *Pool) acquire() (*process, error) {
 	if closed {
 		return nil, errClosed
 	}
-	w, err := start(&p.config, &p.reaper)
+	w, err := start(&p.config, database, &p.reaper)
 	if err != nil {
 		return nil, fmt.Errorf("%w: start a worker: %w", feedmill.ErrUnavailable, err)
 	}
@@ -249,6 +251,23 @@ func (p *Pool) acquire() (*process, error) {
 	return w, nil
 }
 
+// takeIdle is a worker that is idle and can read a file, if one is named.
+func (p *Pool) takeIdle(database *databaseFile) *process {
+	if database != nil {
+		return p.takeIdleFor(database)
+	}
+	for len(p.idle) > 0 && !p.closed {
+		last := len(p.idle) - 1
+		w := p.idle[last]
+		p.idle = p.idle[:last]
+		if w.alive() {
+			return w
+		}
+		_ = w.conn.Close()
+	}
+	return nil
+}
+
 var errClosed = fmt.Errorf("%w: the pool of workers is closed", feedmill.ErrUnavailable)
 
 // release takes a worker back, for the next request or, if it is not to be kept, to end it.
@@ -256,6 +275,10 @@ func (p *Pool) release(w *process, keep bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.busy, w)
+	if keep && !p.closed && w.database != nil {
+		p.keepIdleFor(w)
+		return
+	}
 	if keep && !p.closed {
 		p.idle = append(p.idle, w)
 		return
@@ -270,7 +293,10 @@ func (p *Pool) Close() {
 	for _, w := range p.idle {
 		w.kill()
 	}
-	p.idle = nil
+	for _, w := range p.idleDatabases {
+		w.kill()
+	}
+	p.idle, p.idleDatabases = nil, nil
 	for w := range p.busy {
 		w.kill()
 	}

@@ -28,15 +28,18 @@ type process struct {
 	// folder is the worker's own, with its files and what it spills.
 	folder  string
 	queries int
+	// database is the file of a database that the worker reads, if any.
+	database *databaseFile
 	// dead is closed once the process has ended and left nothing behind.
 	dead   chan struct{}
 	stderr tail
 	buf    []byte
 }
 
-// start starts a worker and waits until it is ready. The reaper waits for its end.
-func start(c *PoolConfig, reaper *sync.WaitGroup) (*process, error) {
-	p := &process{dead: make(chan struct{})}
+// start starts a worker and waits until it is ready. Where a file of a database is
+// named, the worker reads that one. The reaper waits for its end.
+func start(c *PoolConfig, database *databaseFile, reaper *sync.WaitGroup) (*process, error) {
+	p := &process{dead: make(chan struct{}), database: database}
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -52,6 +55,9 @@ func start(c *PoolConfig, reaper *sync.WaitGroup) (*process, error) {
 	p.cmd = exec.Command(program)
 	p.cmd.Args = c.Args
 	p.cmd.Env = []string{cageEnv + "=" + p.folder} // and nothing of the server's, such as its secrets
+	if database != nil {
+		p.cmd.Env = append(p.cmd.Env, cageDatabase+"="+database.path, cageDatabaseLog+"="+database.logPath)
+	}
 	p.cmd.Dir = filepath.Join(p.folder, cageFiles)
 	p.cmd.Stderr = &p.stderr
 	p.cmd.ExtraFiles = []*os.File{theirs}
@@ -98,6 +104,10 @@ func (p *process) greet(c *PoolConfig) error {
 	hello := wire.Hello{
 		Folder: filepath.Join(p.folder, cageFiles), TempBytes: c.TempBytes,
 		Memory: c.Memory, AddressSpace: c.AddressSpace, Threads: c.Threads,
+	}
+	if p.database != nil {
+		hello.Database, hello.DatabaseLog = p.database.path, p.database.logPath
+		hello.Memory /= databaseShare
 	}
 	if c.Temp != "" {
 		hello.Temp = filepath.Join(p.folder, cageSpill)

@@ -100,12 +100,21 @@ func filesOf(sides ...*side) map[string]string {
 // next one. It is for making versions, which may take its time.
 func (r *Reader) batches(ctx context.Context, request wire.Request) iter.Seq2[arrow.RecordBatch, error] {
 	ctx = share.InBackground(ctx, share.Holder(ctx))
+	return batches(func(out io.Writer) error {
+		_, err := r.pool.Run(ctx, request, out)
+		return tooLarge(err)
+	})
+}
+
+// batches yields the batches of the Arrow stream that a function writes. A batch
+// is gone with the next one.
+func batches(run func(io.Writer) error) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
 		from, to := io.Pipe()
 		var running sync.WaitGroup
 		var failure error
 		running.Go(func() {
-			_, failure = r.pool.Run(ctx, request, to)
+			failure = run(to)
 			to.CloseWithError(failure)
 		})
 		enough, err := readBatches(from, yield)
@@ -115,7 +124,7 @@ func (r *Reader) batches(ctx context.Context, request wire.Request) iter.Seq2[ar
 		switch {
 		case enough:
 		case failure != nil && !errors.Is(failure, errEnough):
-			yield(nil, tooLarge(failure))
+			yield(nil, failure)
 		case err != nil:
 			yield(nil, fmt.Errorf("read arrow: %w", err))
 		}

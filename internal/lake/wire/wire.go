@@ -43,6 +43,10 @@ type Hello struct {
 	Memory       int64 `json:"memory"`
 	AddressSpace int64 `json:"addressSpace"`
 	Threads      int   `json:"threads"`
+	// Database is a file of DuckDB that all requests read, and none can write;
+	// empty means none. DatabaseLog is that of the log which may belong to it.
+	Database    string `json:"database,omitempty"`
+	DatabaseLog string `json:"databaseLog,omitempty"`
 }
 
 // Format is the form in which rows are answered.
@@ -69,6 +73,10 @@ type Request struct {
 	SQL string `json:"sql"`
 	// Args are the values of the parameters $1, $2 and so on, as text.
 	Args []string `json:"args"`
+	// Guard is a query of one text, which must be GuardText for the request to be
+	// answered; empty means none.
+	Guard     string `json:"guard,omitempty"`
+	GuardText string `json:"guardText,omitempty"`
 	// Names are the names of the first columns of the result, in order. What
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`
@@ -97,9 +105,23 @@ type Failure struct {
 	Message string `json:"message"`
 	// Memory says that it needed more memory than it may use.
 	Memory bool `json:"memory"`
+	// Stage is what failed, where it was not the query itself.
+	Stage Stage `json:"stage,omitempty"`
 }
 
+// Stage is a part of answering.
+type Stage string
+
+// The stages that fail before a query begins.
+const (
+	StageOpen  Stage = "open"  // the file of [Hello.Database]
+	StageGuard Stage = "guard" // the guard of the request
+)
+
 func (f *Failure) Error() string { return f.Message }
+
+// FailedAt says which stage failed, if it was not the query itself.
+func (f *Failure) FailedAt() string { return string(f.Stage) }
 
 // Write writes a frame.
 func Write(w io.Writer, kind Kind, body []byte) error {

@@ -25,7 +25,20 @@ func (d *database) serve(conn io.Writer, request wire.Request) error {
 	return wire.WriteMessage(conn, wire.KindEnd, end)
 }
 
-func (d *database) answer(out *sender, request wire.Request) (wire.End, error) {
+func (d *database) answer(out *sender, request wire.Request) (end wire.End, err error) {
+	if d.file != "" {
+		if err := d.attach(); err != nil {
+			return wire.End{}, err
+		}
+		defer func() {
+			if failed := d.detach(); failed != nil {
+				err = failed
+			}
+		}()
+	}
+	if err := d.guard(request); err != nil {
+		return wire.End{}, err
+	}
 	r, err := d.query(request.SQL, request.Args)
 	if err != nil {
 		return wire.End{}, err
@@ -46,6 +59,29 @@ func (d *database) answer(out *sender, request wire.Request) (wire.End, error) {
 		defer c.Close()
 	}
 	return out.send(r, w, r.columns[len(shown):], request.Limit)
+}
+
+// guard makes sure of what a request takes for granted.
+func (d *database) guard(request wire.Request) error {
+	if request.Guard == "" {
+		return nil
+	}
+	failed := &wire.Failure{Message: "it is not what it was", Stage: wire.StageGuard}
+	r, err := d.query(request.Guard, nil)
+	if err != nil {
+		failed.Message = err.Error()
+		return failed
+	}
+	defer r.close()
+	n, err := r.next()
+	if err != nil {
+		failed.Message = err.Error()
+		return failed
+	}
+	if n != 1 || len(r.columns) != 1 || r.columns[0].kind != kindText || r.columns[0].null(0) || string(r.columns[0].text(0)) != request.GuardText {
+		return failed
+	}
+	return nil
 }
 
 // rows renders rows of the chunk at hand.

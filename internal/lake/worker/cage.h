@@ -7,6 +7,11 @@
 #define CAGE_CLOSED 1
 #define CAGE_WITHOUT_LANDLOCK 2
 
+// CAGE_DATABASE and CAGE_DATABASE_LOG name the files besides that it may read: a
+// database, and the log that may belong to it.
+#define CAGE_DATABASE "FEEDMILL_CAGE_DATABASE"
+#define CAGE_DATABASE_LOG "FEEDMILL_CAGE_DATABASE_LOG"
+
 int cage_state(void);
 
 // cage_statm is a file that says how much memory the process has, or -1.

@@ -51,10 +51,10 @@ static int statm = -1;
 int cage_state(void) { return state; }
 int cage_statm(void) { return statm; }
 
-static int allow(int ruleset, const char *folder, const char *part, uint64_t rights)
+static int allow(int ruleset, const char *begin, const char *rest, uint64_t rights)
 {
 	char path[PATH_MAX];
-	if (snprintf(path, sizeof path, "%s/%s", folder, part) >= (int)sizeof path)
+	if (snprintf(path, sizeof path, "%s%s", begin, rest) >= (int)sizeof path)
 		return -ENAMETOOLONG;
 	struct path_rule rule = {rights, open(path, O_PATH | O_CLOEXEC)};
 	if (rule.parent < 0)
@@ -91,14 +91,19 @@ static int close_cage(const char *folder)
 	int ruleset = syscall(__NR_landlock_create_ruleset, &all, size, 0);
 	if (ruleset < 0)
 		return -errno;
-	int failed = allow(ruleset, folder, "files", READ_FILE | READ_DIR);
+	int failed = allow(ruleset, folder, "/files", READ_FILE | READ_DIR);
 	if (!failed)
-		failed = allow(ruleset, folder, "spill",
+		failed = allow(ruleset, folder, "/spill",
 			       all.fs & (READ_FILE | WRITE_FILE | READ_DIR | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | TRUNCATE));
 	// The database asks how much memory there is, and does not expect to be
 	// refused. Where there is no such file it is not.
-	allow(ruleset, "/proc/self", "cgroup", READ_FILE);
-	allow(ruleset, "/sys/fs", "cgroup", READ_FILE);
+	allow(ruleset, "/proc/self", "/cgroup", READ_FILE);
+	allow(ruleset, "/sys/fs", "/cgroup", READ_FILE);
+	// Where one of these is not there, opening it will say so.
+	if (!failed && getenv(CAGE_DATABASE))
+		allow(ruleset, getenv(CAGE_DATABASE), "", READ_FILE);
+	if (!failed && getenv(CAGE_DATABASE_LOG))
+		allow(ruleset, getenv(CAGE_DATABASE_LOG), "", READ_FILE);
 	if (!failed && syscall(__NR_landlock_restrict_self, ruleset, 0))
 		failed = -errno;
 	close(ruleset);

@@ -9,12 +9,15 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	dialect "github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
 // database is one DuckDB in memory, without anything in it.
 type database struct {
 	db   duckdb.Database
 	conn duckdb.Connection
+	// file is another database that requests read, empty for none.
+	file string
 }
 
 // open opens a database that does what the server allows and nothing else.
@@ -58,7 +61,25 @@ func openFree(hello wire.Hello) (*database, error) {
 		d.close()
 		return nil, errors.New("open database: no connection")
 	}
+	d.file = hello.Database
 	return d, nil
+}
+
+// attach opens the file of the worker for one request: whoever keeps it can write
+// it in between.
+func (d *database) attach() error {
+	if err := d.exec("ATTACH " + quote(d.file) + " AS " + dialect.Attached + " (TYPE duckdb, READ_ONLY)"); err != nil {
+		return &wire.Failure{Message: err.Error(), Stage: wire.StageOpen}
+	}
+	return nil
+}
+
+// detach closes it again. A worker that cannot is of no more use.
+func (d *database) detach() error {
+	if err := d.exec("DETACH " + dialect.Attached); err != nil {
+		return brokenError{err}
+	}
+	return nil
 }
 
 // cage takes away what a query does not need. The last setting forbids to
@@ -72,6 +93,9 @@ func (d *database) cage(hello wire.Hello) error {
 	}
 	if hello.Temp != "" {
 		settings = append(settings, fmt.Sprintf("SET max_temp_directory_size = '%dB'", hello.TempBytes))
+	}
+	if hello.Database != "" {
+		settings = append(settings, "SET allowed_paths = ["+quote(hello.Database)+", "+quote(hello.DatabaseLog)+"]")
 	}
 	settings = append(settings,
 		"SET allowed_directories = ["+quote(strings.TrimSuffix(hello.Folder, "/")+"/")+"]",

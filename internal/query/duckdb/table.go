@@ -1,0 +1,177 @@
+package duckdb
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// Table is a table or view of a file as statements select from it.
+type Table struct {
+	Dialect
+	Schema, Name string
+	// Columns are what the columns of the query are in the table.
+	Columns []Column
+}
+
+// Column is what a column is in the table.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Kind is how a type is compared and read.
+type Kind int
+
+// The kinds of types.
+const (
+	// Text is text of every length. Cast is a type that is read as text, and Bytes is
+	// one whose text is base64.
+	Text Kind = iota
+	Cast
+	Bytes
+	Boolean
+	Integer
+	Huge // whole numbers of more than 64 bits
+	Decimal
+	Float
+	Date
+	Timestamp   // of microseconds and without a time zone, taken for UTC
+	OtherTime   // of other units
+	TimestampTZ // a point in time
+	// JSON is text that is JSON, and ToJSON is a type that is made JSON of.
+	JSON
+	ToJSON
+)
+
+// Quote quotes a name.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// From is the table, with its schema.
+func (t *Table) From() string { return Attached + "." + Quote(t.Schema) + "." + Quote(t.Name) }
+
+// Column is a column as it is compared.
+func (t *Table) Column(c query.Column) string {
+	of := t.Columns[c.Index]
+	name := Quote(of.Name)
+	switch of.Kind {
+	case Text:
+		return name + ` COLLATE "C"` // whatever the column is declared with
+	case Cast, JSON:
+		return "CAST(" + name + " AS VARCHAR)"
+	case Bytes:
+		return "to_base64(" + name + ")"
+	case ToJSON:
+		return "CAST(to_json(" + name + ") AS VARCHAR)"
+	case Huge, OtherTime:
+		return "CAST(" + name + " AS " + t.typeOf(c) + ")"
+	}
+	return name
+}
+
+// typeOf is the type that a column is read as.
+func (t *Table) typeOf(c query.Column) string {
+	switch t.Columns[c.Index].Kind {
+	case Timestamp, OtherTime:
+		return "TIMESTAMP"
+	case JSON, ToJSON:
+		return "VARCHAR"
+	}
+	return ColumnType(c.Column)
+}
+
+// Fetched is a column as it is read.
+func (t *Table) Fetched(c query.Column) string {
+	switch t.Columns[c.Index].Kind {
+	case Integer, Float:
+		return "CAST(" + Quote(t.Columns[c.Index].Name) + " AS " + t.typeOf(c) + ")"
+	}
+	return t.Column(c)
+}
+
+// Key is an expression as it is grouped and sorted by.
+func (t *Table) Key(e query.Expression) string {
+	sql := t.Fetched(e.Column)
+	if low, high := bounds(t.Columns[e.Column.Index].Kind); high != "" {
+		sql = "CASE WHEN " + sql + " " + low + " AND " + sql + " " + high + " THEN " + sql + " END"
+	}
+	if e.Aggregate == "" {
+		return sql
+	}
+	return t.Aggregate(e.Aggregate, sql)
+}
+
+// Can is true of everything.
+func (*Table) Can(query.Predicate) bool { return true }
+
+// Value makes a value of the column's type. A time is bound as a number, which no
+// setting of the database reads in another time zone.
+func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) string {
+	switch v := v.(type) {
+	case time.Time:
+		switch t.Columns[of.Index].Kind {
+		case Timestamp, OtherTime:
+			return "make_timestamp(CAST(" + bind(strconv.FormatInt(v.UnixMicro(), 10)) + " AS BIGINT))"
+		}
+	case *big.Rat:
+		if t.Columns[of.Index].Kind == Huge {
+			return "CAST(" + bind(v.FloatString(0)) + " AS DECIMAL(38,0))"
+		}
+	}
+	return t.Dialect.Value(of, v, bind)
+}
+
+// bounds are the least value that a column can hold and the first beyond, as SQL,
+// with the comparison.
+func bounds(k Kind) (low, high string) {
+	switch k {
+	case Date:
+		return ">= DATE '0001-01-01'", "< DATE '10000-01-01'"
+	case Timestamp, OtherTime:
+		return ">= TIMESTAMP '0001-01-01 00:00:00'", "< TIMESTAMP '10000-01-01 00:00:00'"
+	case TimestampTZ:
+		return ">= make_timestamptz(-62135596800000000)", "< make_timestamptz(253402300800000000)"
+	}
+	return "", ""
+}
+
+// Compare does not let values pass that are null once they are read.
+func (t *Table) Compare(of query.Column, column string, comparison query.Comparison, value string) string {
+	sql := column + " " + string(comparison) + " " + value
+	low, high := bounds(t.Columns[of.Index].Kind)
+	switch comparison {
+	case query.Greater, query.GreaterOrEqual:
+		if high != "" {
+			sql += " AND " + column + " " + high
+		}
+	case query.Less, query.LessOrEqual:
+		if low != "" {
+			sql += " AND " + column + " " + low
+		}
+	}
+	return sql
+}
+
+// IsNull is true of what is null once it is read.
+func (t *Table) IsNull(of query.Column, column string) string {
+	low, high := bounds(t.Columns[of.Index].Kind)
+	if high == "" {
+		return column + " IS NULL"
+	}
+	return "(" + column + " " + low + " AND " + column + " " + high + ") IS NOT TRUE"
+}
+
+// IsEmpty is true of null, and of an empty text, list and object.
+func (t *Table) IsEmpty(of query.Column, column string) string {
+	switch of.Type {
+	case columnar.TypeText:
+		return column + " IS NULL OR " + column + " = ''"
+	case columnar.TypeJSON:
+		return column + " IS NULL OR regexp_full_match(" + column + `, '\s*(""|\[\s*\]|\{\s*\})\s*')`
+	}
+	return t.IsNull(of, column)
+}

@@ -1,0 +1,131 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+	dialect "github.com/feedmill/feedmill/internal/query/duckdb"
+	"github.com/feedmill/feedmill/internal/source/database"
+)
+
+// table is a view as it was described.
+type table struct {
+	*file
+	view   string
+	sql    dialect.Table
+	fields []database.Field
+	// guardText is what the guard says while the columns are the same.
+	guardText string
+	warnings  []feedmill.Warning
+}
+
+// describeFrom is a view's columns as they are now: what a view was declared with
+// says nothing of the tables below it.
+func (t *table) describeFrom() string { return "(DESCRIBE " + t.sql.From() + ")" }
+
+// guard is a query for the columns in one text.
+func (t *table) guard() string {
+	return "SELECT string_agg(column_name || ' ' || column_type, chr(10)) FROM " + t.describeFrom()
+}
+
+// describe finds the columns.
+func (t *table) describe(ctx context.Context) error {
+	rows, err := t.texts(ctx, t.view, `SELECT d.column_name, d.column_type, CAST(coalesce(c.is_nullable, true) AS VARCHAR), coalesce(c.comment, '')
+FROM (SELECT *, row_number() OVER () AS nr FROM `+t.describeFrom()+`) d LEFT JOIN (SELECT * FROM duckdb_columns() WHERE database_name = '`+dialect.Attached+`' AND schema_name = $1 AND table_name = $2) c
+ON c.column_name = d.column_name ORDER BY d.nr`, 4, t.sql.Schema, t.sql.Name)
+	if err != nil {
+		return err
+	}
+	var described []string
+	for _, row := range rows {
+		t.add(row[0], row[1], row[2] == "true", row[3])
+		described = append(described, row[0]+" "+row[1])
+	}
+	if len(t.fields) == 0 {
+		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no columns that can be read.", t.view), nil)
+	}
+	t.guardText = strings.Join(described, "\n")
+	for i := range t.fields {
+		t.fields[i].Pushdown = database.Pushdown(&t.sql, query.Column{Column: &t.fields[i].Column, Index: i})
+	}
+	return nil
+}
+
+// add takes a column.
+func (t *table) add(name, native string, nullable bool, comment string) {
+	f := database.Field{Native: native, Label: database.FirstLine(comment)}
+	f.Name, f.SourceName, f.Nullable, f.Description = name, name, nullable, comment
+	var kind dialect.Kind
+	f.Type, kind = typeOf(native)
+	switch {
+	case kind == dialect.Decimal:
+		found := decimal.FindStringSubmatch(native)
+		f.Precision, _ = strconv.Atoi(found[1])
+		f.Scale, _ = strconv.Atoi(found[2])
+	case kind == dialect.Huge:
+		f.Precision = columnar.WideDigits
+		if native == "UBIGINT" {
+			f.Precision = 20
+		}
+	case kind == dialect.Bytes:
+		f.Format = "base64"
+	case native == "TIMESTAMP_NS":
+		t.warnings = append(t.warnings, feedmill.Warning{
+			Code: feedmill.WarnDigits, Column: name, Count: 1,
+			Detail: "the column is of nanoseconds, of which a timestamp keeps microseconds; the digits beyond are left off",
+		})
+	}
+	t.fields = append(t.fields, f)
+	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: name, Kind: kind})
+}
+
+var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
+
+var kinds = map[string]struct {
+	columnar.Type
+	dialect.Kind
+}{
+	"BOOLEAN": {columnar.TypeBoolean, dialect.Boolean},
+	"TINYINT": {columnar.TypeInteger, dialect.Integer}, "SMALLINT": {columnar.TypeInteger, dialect.Integer},
+	"INTEGER": {columnar.TypeInteger, dialect.Integer}, "BIGINT": {columnar.TypeInteger, dialect.Integer},
+	"UTINYINT": {columnar.TypeInteger, dialect.Integer}, "USMALLINT": {columnar.TypeInteger, dialect.Integer},
+	"UINTEGER": {columnar.TypeInteger, dialect.Integer},
+	"UBIGINT":  {columnar.TypeDecimal, dialect.Huge}, "HUGEINT": {columnar.TypeDecimal, dialect.Huge}, "UHUGEINT": {columnar.TypeDecimal, dialect.Huge},
+	"FLOAT": {columnar.TypeNumber, dialect.Float}, "DOUBLE": {columnar.TypeNumber, dialect.Float},
+	"VARCHAR": {columnar.TypeText, dialect.Text}, "BLOB": {columnar.TypeText, dialect.Bytes}, "JSON": {columnar.TypeJSON, dialect.JSON},
+	"DATE": {columnar.TypeDate, dialect.Date}, "TIMESTAMP": {columnar.TypeTimestamp, dialect.Timestamp},
+	"TIMESTAMP_S": {columnar.TypeTimestamp, dialect.OtherTime}, "TIMESTAMP_MS": {columnar.TypeTimestamp, dialect.OtherTime},
+	"TIMESTAMP_NS":             {columnar.TypeTimestamp, dialect.OtherTime},
+	"TIMESTAMP WITH TIME ZONE": {columnar.TypeTimestamp, dialect.TimestampTZ},
+}
+
+// typeOf is the type of a column that DuckDB calls so. What has parts is JSON, and
+// what there is no type for is text, as DuckDB writes it.
+func typeOf(native string) (columnar.Type, dialect.Kind) {
+	if k, ok := kinds[native]; ok {
+		return k.Type, k.Kind
+	}
+	switch {
+	case decimal.MatchString(native):
+		return columnar.TypeDecimal, dialect.Decimal
+	case strings.HasSuffix(native, "]"), strings.HasPrefix(native, "STRUCT("), strings.HasPrefix(native, "MAP("), strings.HasPrefix(native, "UNION("):
+		return columnar.TypeJSON, dialect.ToJSON
+	case strings.HasPrefix(native, "VARCHAR"):
+		return columnar.TypeText, dialect.Text
+	}
+	return columnar.TypeText, dialect.Cast
+}
+
+// Fields are the columns.
+func (t *table) Fields() []database.Field { return t.fields }
+
+// Explain is the statement.
+func (t *table) Explain(tree *query.Tree) database.Explanation {
+	return database.Explain(query.NewPlan(tree, &t.sql))
+}
