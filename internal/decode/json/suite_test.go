@@ -16,7 +16,7 @@ import (
 func TestJSONSuite(t *testing.T) {
 	corpora := os.Getenv("FEEDMILL_CORPORA")
 	if corpora == "" {
-		corpora = "../../../shared/corpora"
+		corpora = "../../../../shared/corpora"
 	}
 	files, err := filepath.Glob(filepath.Join(corpora, "json-test-suite", "*.json"))
 	if err != nil {
