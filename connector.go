@@ -18,7 +18,10 @@ type Connector struct {
 
 // ConnectorSetting is a member of the config of a connection.
 type ConnectorSetting struct {
-	Name     string
+	Name string
+	// Title and Description are for people, empty where the name says enough.
+	Title, Description string
+
 	Required bool
 	// Default is what counts where nothing is said.
 	Default string

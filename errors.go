@@ -37,6 +37,8 @@ type Error struct {
 	Detail string
 	// Faults are the single places at fault, all of them.
 	Faults []Fault
+	// CreationURL is where a person does what the client cannot, empty for nowhere.
+	CreationURL string
 	// RetryAfter, where positive, is when to try again.
 	RetryAfter time.Duration
 	// Said and Trace are what a source said that data was fetched from and what

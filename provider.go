@@ -13,3 +13,6 @@ type Provider struct {
 	// Parameters are sent along to the authorization.
 	Parameters map[string]string
 }
+
+// OAuthClient is what the operator has registered at a provider.
+type OAuthClient struct{ ID, Secret string }

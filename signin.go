@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"time"
 )
 
@@ -60,4 +61,64 @@ func NewToken() (token string, hash []byte) {
 func HashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
+}
+
+// SignInLink is a link with which somebody connects a service.
+type SignInLink struct {
+	Service   string
+	URL       string
+	ExpiresAt time.Time
+}
+
+// SignInAsk is what somebody is asked for who holds a link or a visit.
+type SignInAsk struct {
+	SignIn
+	// Title is that of the service, and WorkspaceName the name of who asks.
+	Title, WorkspaceName string
+	// Scopes are what the provider will ask to allow, and Authorize is where.
+	Scopes    []string
+	Authorize string
+	// ServiceName is that of the connection, once there is one.
+	ServiceName string
+}
+
+// SignInAnswer is what the provider sends the browser back with.
+type SignInAnswer struct {
+	// Service is the one that the browser was sent back for, by the address that only
+	// its provider was given.
+	Service             string
+	State, Code, Issuer string
+	// Error is why there is no code, such as access_denied.
+	Error string
+}
+
+// SignInChoice is what somebody shares of a service.
+type SignInChoice struct {
+	// Settings are those of the connection that only the person knows.
+	Settings map[string]string
+	View     string
+	Fields   []string
+	Filters  []SignInFilter
+	// Name is that of the feed, and Every how often it is fetched, empty for once.
+	Name, Every string
+}
+
+// SignInFilter is a condition of a choice. Values are separated by commas.
+type SignInFilter struct{ Field, Op, Value string }
+
+// SignInOffering is what somebody can choose of who has signed in.
+type SignInOffering struct {
+	SignInAsk
+	// Settings are those that only the person knows, and Config what they are.
+	Settings []ConnectorSetting
+	Config   ConnectionConfig
+	Views    []ServiceView
+	// Fields are those of the view that is chosen.
+	View   string
+	Fields []ServiceField
+}
+
+// Lacks reports whether a setting is not known yet.
+func (o SignInOffering) Lacks() bool {
+	return slices.ContainsFunc(o.Settings, func(s ConnectorSetting) bool { return o.Config[s.Name] == "" })
 }

@@ -22,6 +22,8 @@ type Problem struct {
 	Instance  string  `json:"instance"`
 	RequestID string  `json:"requestId,omitzero"`
 	Errors    []Fault `json:"errors,omitzero"`
+	// CreationURL is where a person connects a service that nobody else can.
+	CreationURL string `json:"creationUrl,omitzero"`
 	// Source is what the source said, and Trace what it was asked for, of a
 	// preview whose fetch failed.
 	Source *feedmill.SourceAnswer `json:"source,omitzero"`

@@ -77,6 +77,26 @@ func (c *Client) Services(ctx context.Context) ([]Service, error) {
 	return out, err
 }
 
+// CreationLink is a link with which a person connects a service and makes a feed of it,
+// once and until it expires.
+type CreationLink struct {
+	ServiceName string    `json:"serviceName"`
+	URL         string    `json:"url"`
+	ExpiresAt   time.Time `json:"expiresAt"`
+}
+
+// CreationURL makes the link with which a person connects a service. They are sent to
+// redirect afterwards, where one is given.
+func (c *Client) CreationURL(ctx context.Context, service, redirect string) (CreationLink, error) {
+	query := url.Values{"serviceName": {service}}
+	if redirect != "" {
+		query.Set("redirectUri", redirect)
+	}
+	var out one[CreationLink]
+	_, err := c.call(ctx, http.MethodGet, "/data_feeds/creation_url?"+query.Encode(), nil, &out)
+	return out.Data, err
+}
+
 func viewsPath(service string) string {
 	return "/query_builder/services/" + url.PathEscape(service) + "/views"
 }

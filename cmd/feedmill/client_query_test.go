@@ -42,6 +42,13 @@ func queryCalls(t *testing.T, c *client.Client, feed string) map[string]func(con
 			return err
 		},
 		"Services": func(ctx context.Context) error { return second(c.Services(ctx)) },
+		"CreationURL": func(ctx context.Context) error {
+			_, err := c.CreationURL(ctx, "hubspot", "")
+			if p, ok := errors.AsType[*client.Problem](err); ok && p.Type == "/problems/service-not-configured" {
+				return nil // which takes a client at the provider
+			}
+			return errors.Join(errors.New("a link to a service that is not configured"), err)
+		},
 		"Views": func(ctx context.Context) error {
 			return firstOf(c.Views(ctx, "feeds", client.ViewQuery{Refresh: true}))
 		},

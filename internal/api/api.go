@@ -180,6 +180,7 @@ type Options struct {
 	Publisher     Publisher
 	Subscriptions Subscriptions
 	Connections   Connections
+	SignIns       SignIns
 	Dispatcher    Dispatcher
 	Listeners     Listeners
 	Catalogue     *feedmill.Catalogue

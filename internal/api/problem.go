@@ -44,6 +44,8 @@ type problem struct {
 	Instance  string         `json:"instance"`
 	RequestID string         `json:"requestId,omitzero"`
 	Errors    []problemFault `json:"errors,omitzero"`
+	// CreationURL is where a person connects a service that nobody else can.
+	CreationURL string `json:"creationUrl,omitzero"`
 	// Source and Trace are of a preview whose fetch failed.
 	Source *sourceAnswerView `json:"source,omitzero"`
 	Trace  []tracedView      `json:"trace,omitzero"`
@@ -104,6 +106,7 @@ func (p *problem) refine(e *feedmill.Error) {
 	if e.RetryAfter > 0 {
 		p.retryAfter = int(math.Ceil(e.RetryAfter.Seconds()))
 	}
+	p.CreationURL = e.CreationURL
 	p.Source = viewSourceAnswer(e.Said)
 	if e.Trace != nil {
 		p.Trace = viewTrace(e.Trace)

@@ -91,6 +91,7 @@ func (s *Server) routes() []route {
 		{method: "DELETE", path: "/connections/{id}", scope: feedmill.ScopeWrite, action: "connection.delete", handle: s.deleteConnection},
 		{method: "POST", path: "/connections/{id}/test", scope: feedmill.ScopeWrite, reads: true, handle: s.testConnection},
 
+		{method: "GET", path: "/data_feeds/creation_url", scope: feedmill.ScopeWrite, query: []string{"serviceName", "redirectUri"}, handle: s.creationURL},
 		{method: "GET", path: "/query_builder/services", scope: feedmill.ScopeRead, handle: s.listServices},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views", scope: feedmill.ScopeRead, query: append([]string{"q", "refresh"}, paged...), handle: s.listViews},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields", scope: feedmill.ScopeRead, query: []string{"refresh"}, handle: s.listFields},

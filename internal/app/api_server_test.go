@@ -172,6 +172,7 @@ func (s *service) try(q request) (reply, error) {
 // problem is the body of an error as a client reads it.
 type problem struct {
 	Type, Title, Detail, Instance, RequestID string
+	CreationURL                              string
 	Status                                   int
 	Errors                                   []fault
 	Source, Trace                            json.RawMessage // of a preview whose fetch failed

@@ -20,6 +20,7 @@ import (
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/auth"
 	"github.com/feedmill/feedmill/internal/config"
+	"github.com/feedmill/feedmill/internal/connect"
 	"github.com/feedmill/feedmill/internal/deliver"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
@@ -47,6 +48,8 @@ type store interface {
 	subscribe.Store
 	subscribe.StoredURLs
 	database.Store
+	connect.Store
+	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
 	ExpireListeners(ctx context.Context, now time.Time, limit int) (int, error)
 	Prune(ctx context.Context, now, before time.Time) (more bool, err error)
 	Bootstrap(ctx context.Context, w feedmill.Workspace, k feedmill.Key, onlyFirst bool) (added bool, err error)

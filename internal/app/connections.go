@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/connect"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/lake"
@@ -21,12 +22,22 @@ import (
 // newConnections makes the connections to databases, of which the feeds of a
 // workspace are one, and the APIs that manifests describe. The mill is there once
 // something is asked of them.
-func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mill) (*database.Connections, error) {
+func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mill) (*database.Connections, *connect.Connect, error) {
 	registry, err := manifest.NewRegistry(a.config.ServicesDir, a.log)
 	if err != nil {
-		return nil, a.config.Wrong("servicesDir", err)
+		return nil, nil, a.config.Wrong("servicesDir", err)
 	}
-	return database.New(database.Options{
+	clients, err := a.config.Clients()
+	if err != nil {
+		return nil, nil, err
+	}
+	services := &manifest.Services{Registry: registry, Tables: func() manifest.Tables { return mill() }, Clients: clients}
+	people := connect.New(connect.Options{
+		Store: a.store, Vault: a.vault, Provider: services.Provider, Clients: clients, HTTP: a.egress.HTTPClient(issuerTimeout),
+		PublicURL: a.config.PublicURL, Redirects: a.config.ConnectRedirects,
+	})
+	services.Revoke = people.Revoke
+	connections := database.New(database.Options{
 		Store: a.store, Vault: a.vault, Feeds: ownFeeds{a.store, mill},
 		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
 		Folders: database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
@@ -34,8 +45,13 @@ func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mil
 			"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{},
 			"duckdb": duckdb.Connector{Engine: lake.NewDatabases(pool)},
 		},
-		APIs: &manifest.Services{Registry: registry, Tables: func() manifest.Tables { return mill() }},
-	}), nil
+		APIs: services, Log: a.log,
+		Offer: func(ctx context.Context, workspace feedmill.ID, service string) (feedmill.SignInLink, error) {
+			return people.Offer(ctx, workspace, service, "")
+		},
+	})
+	people.Services = connections
+	return connections, people, nil
 }
 
 // ownFeeds are the feeds of workspaces as a database.

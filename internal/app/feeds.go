@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/blob"
+	"github.com/feedmill/feedmill/internal/connect"
 	"github.com/feedmill/feedmill/internal/egress"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/lake"
@@ -38,6 +39,7 @@ type feeds struct {
 	pool        *lake.Pool
 	blobs       *blob.Folder
 	connections *database.Connections
+	people      *connect.Connect
 }
 
 // newFeeds opens the files of feeds. No worker is started before one is needed.
@@ -62,7 +64,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")
 	}
 	var mill *feed.Mill
-	connections, err := a.newConnections(data, pool, func() *feed.Mill { return mill })
+	connections, people, err := a.newConnections(data, pool, func() *feed.Mill { return mill })
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +89,8 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		Store: a.store, Runner: mill, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
 	})
 	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
-	connections.Reconnected = made.Reconnected
-	return &feeds{made, engine, pool, blobs, connections}, nil
+	connections.Reconnected, people.Feeds = made.Reconnected, made
+	return &feeds{made, engine, pool, blobs, connections, people}, nil
 }
 
 // close ends the workers and gives the files up.

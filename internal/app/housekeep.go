@@ -46,6 +46,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.ForgetRefreshes(ctx, now) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
+		forget("sign-ins", feedmill.SignInVisit, a.store.ForgetSignIns)
 		forget("audit log", feedmill.AuditRetention, a.store.ForgetAudit)
 		forget("counts of deliveries", feedmill.CountRetention, a.store.ForgetDeliveryCounts)
 		a.sweep(ctx, "listeners", func(now time.Time) (bool, error) {

@@ -67,14 +67,14 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	}
 	defer func() { err = errors.Join(err, feeds.close()) }()
 	options := a.apiOptions(events, metrics)
-	options.Feeds, options.Connections = feeds, feeds.connections
+	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
 	options.Auth, options.Sessions, options.Tracer = who, who, traces.tracer
 	endpoints := api.New(options)
 	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)
 	if err != nil {
 		return a.config.Wrong("corsOrigins", err)
 	}
-	handler = ui.New(ui.Options{API: endpoints, Version: version, Log: a.log}).Beside(handler)
+	handler = ui.New(ui.Options{API: endpoints, People: feeds.people, Version: version, Log: a.log}).Beside(handler)
 	var cert *serve.Certificate
 	if a.config.TLSCert != "" {
 		if cert, err = serve.NewCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {
@@ -99,11 +99,11 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	// Else it would wait for them.
 	server.RegisterOnShutdown(events.listeners.Close)
 	server.RegisterOnShutdown(endpoints.Stop)
-	hello := greeting{version: version, url: address, data: a.config.Data, key: made}
+	hello := serve.Greeting{Version: version, URL: address, Data: a.config.Data, Key: made}
 	if made != "" {
-		hello.link = who.NewLink(first)
+		hello.Link = who.NewLink(first)
 	}
-	hello.print(out)
+	hello.Print(out)
 
 	// The server and the dispatcher stop first, then what they stand on.
 	ctx, stop := context.WithCancel(ctx)
@@ -136,32 +136,4 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ConnState: conns.Observe, ConnContext: conns.Begin,
 	}
-}
-
-// greeting is what the operator reads at the start. There is a key, and a link
-// that signs in with it once, at the first one.
-type greeting struct{ version, url, data, key, link string }
-
-func (g greeting) print(out io.Writer) {
-	fmt.Fprintf(out, "Feedmill %s is listening on %s (data in %s)\n", g.version, g.url, g.data)
-	if g.key == "" {
-		fmt.Fprintf(out, "Open %s/ui/ in a browser.\n", g.url)
-		return
-	}
-	fmt.Fprintf(out, `
-Your admin key, shown this once:
-
-  %s
-
-Open this in a browser; it signs you in, once:
-
-  %s/ui/first?link=%s
-
-Three more things to try:
-
-  export FEEDMILL_API_KEY=%s
-  curl -H "Authorization: Bearer $FEEDMILL_API_KEY" %s/keys
-  curl %s/readyz          # and open %s/docs in a browser
-
-`, g.key, g.url, g.link, g.key, g.url, g.url, g.url)
 }

@@ -59,6 +59,8 @@ type Config struct {
 	QueryTimeout     time.Duration
 	DatabaseDirs     []string
 	ServicesDir      string
+	ServiceClients   []string
+	ConnectRedirects []string
 
 	origin map[string]string
 }
@@ -108,6 +110,8 @@ var Settings = []Setting{
 	{Name: "queryTimeout", Default: "30s", Help: "how long a query may work; 0s sets no limit but the 15m in which any answer must begin", field: func(c *Config) any { return &c.QueryTimeout }},
 	{Name: "databaseDirs", Help: "folders of SQLite and DuckDB files that connections may read, separated by commas; none by default", field: func(c *Config) any { return &c.DatabaseDirs }},
 	{Name: "servicesDir", Help: "folder of service manifests (*.yaml) besides those that come with the program; read again when it changes", field: func(c *Config) any { return &c.ServicesDir }},
+	{Name: "serviceClients", Secret: true, Help: "clients registered at the providers of services that people connect, as service=id:secret, separated by commas", field: func(c *Config) any { return &c.ServiceClients }},
+	{Name: "connectRedirects", Help: "origins that people may be sent to after they have connected a service, such as https://app.example.com, separated by commas", field: func(c *Config) any { return &c.ConnectRedirects }},
 }
 
 // Env is the setting's name in the environment.
@@ -306,6 +310,14 @@ func (c *Config) validate() error {
 			fail("databaseDirs", "write whole paths, beginning with a slash")
 		}
 	}
+	if _, err := c.Clients(); err != nil {
+		fail("serviceClients", "%w", err)
+	}
+	for _, origin := range c.ConnectRedirects {
+		if u, err := url.Parse(origin); err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+			fail("connectRedirects", "write origins, such as https://app.example.com, without a path")
+		}
+	}
 	if c.EventRetention < 24*time.Hour {
 		fail("eventRetention", "keep events for at least 1d")
 	}
@@ -336,6 +348,9 @@ func (s Setting) text(c *Config) string {
 		}
 		return strconv.Quote(*p)
 	case *[]string:
+		if s.Secret && len(*p) > 0 {
+			return `["***"]`
+		}
 		return listText(*p, strconv.Quote)
 	case *[]feedmill.EventType:
 		return listText(*p, func(t feedmill.EventType) string { return strconv.Quote(t.Name) })

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,6 +25,8 @@ type Store interface {
 	SignInByLink(ctx context.Context, link []byte) (feedmill.SignIn, error)
 	SignInByVisit(ctx context.Context, visit []byte) (feedmill.SignIn, error)
 	ChangeSignIn(ctx context.Context, link []byte, change func(*feedmill.SignIn) error) (feedmill.SignIn, error)
+	ConnectionOf(ctx context.Context, workspace feedmill.ID, service string) (feedmill.Connection, error)
+	WorkspaceByID(ctx context.Context, id feedmill.ID) (feedmill.Workspace, error)
 }
 
 // Vault seals what must not stand in the store as plain text.
@@ -32,18 +35,36 @@ type Vault interface {
 	Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error)
 }
 
-// Client is what the operator registered at a provider.
-type Client struct{ ID, Secret string }
+// Services are the connections that are made of grants, and what there is behind
+// them.
+type Services interface {
+	Grant(ctx context.Context, workspace feedmill.ID, service, token string) (feedmill.Connection, error)
+	Regrant(ctx context.Context, workspace, id feedmill.ID, token string) error
+	Configure(ctx context.Context, workspace, id feedmill.ID, settings map[string]string) (feedmill.Connection, error)
+	Asked(ctx context.Context, workspace, id feedmill.ID) (feedmill.Connection, []feedmill.ConnectorSetting, feedmill.ConnectionConfig, error)
+	Delete(ctx context.Context, workspace, id feedmill.ID) error
+	Views(ctx context.Context, workspace feedmill.ID, service string, anew bool) ([]feedmill.ServiceView, error)
+	Fields(ctx context.Context, workspace feedmill.ID, service, view string, anew bool) ([]feedmill.ServiceField, error)
+}
+
+// Feeds makes feeds.
+type Feeds interface {
+	PreviewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (feedmill.FeedPreview, error)
+	CreateFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed, respond feedmill.FeedResponse) (feedmill.Feed, error)
+}
 
 // Options are the parts that connecting stands on.
 type Options struct {
 	Store Store
 	Vault Vault
-	// Provider finds where a service is signed in to; false where there is no such
-	// service, and nil for one that needs no person.
-	Provider func(service string) (*feedmill.Provider, bool)
+	// Provider finds where a service is signed in to, and its title; false where there
+	// is no such service, and nil for one that needs no person.
+	Provider func(service string) (provider *feedmill.Provider, title string, known bool)
 	// Clients are those of the services that the operator has configured.
-	Clients map[string]Client
+	Clients map[string]feedmill.OAuthClient
+	// Services and Feeds are there once somebody signs in.
+	Services Services
+	Feeds    Feeds
 	// PublicURL is what links begin with, and Redirects are the origins that
 	// browsers may be sent to in the end.
 	PublicURL string
@@ -61,15 +82,8 @@ func New(o Options) *Connect { return &Connect{o} }
 // LinkPath and CallbackPath are where the pages are.
 const (
 	LinkPath     = "/ui/connect/"
-	CallbackPath = "/ui/connect/callback"
+	CallbackPath = "/ui/connect/callback/"
 )
-
-// Link is a link that was made.
-type Link struct {
-	Service   string
-	URL       string
-	ExpiresAt time.Time
-}
 
 // now is the present as records keep it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
@@ -78,20 +92,31 @@ func conflict(kind, detail string) error {
 	return &feedmill.Error{Kind: feedmill.ErrConflict, Type: kind, Detail: detail}
 }
 
-// Offer makes a link with which somebody connects a service for a workspace.
-func (c *Connect) Offer(ctx context.Context, workspace feedmill.ID, service string, connection feedmill.ID, redirect string) (Link, error) {
-	provider, known := c.Provider(service)
+// Offer makes a link with which somebody connects a service for a workspace, or, where
+// the name is that of a connection that somebody has made, connects that again.
+func (c *Connect) Offer(ctx context.Context, workspace feedmill.ID, name, redirect string) (feedmill.SignInLink, error) {
+	service, connection := name, feedmill.ID("")
+	of, err := c.Store.ConnectionOf(ctx, workspace, name)
 	switch {
-	case !known:
-		return Link{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "There is no service of this name. GET /query_builder/services lists them."})
+	case err == nil:
+		service, connection = of.Connector, of.ID
+	case !errors.Is(err, feedmill.ErrNotFound):
+		return feedmill.SignInLink{}, err
+	}
+	provider, title, known := c.Provider(service)
+	switch {
+	case !known && connection == "":
+		return feedmill.SignInLink{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "There is no service of this name. GET /query_builder/services lists them."})
 	case provider == nil:
-		return Link{}, conflict("no-personal-service", "The service "+service+" needs no person. Make a connection, and generate the feed with POST /data_feeds.")
+		return feedmill.SignInLink{}, conflict("no-personal-service", "The service "+name+" needs no person. Make a connection where it needs one, and generate the feed with POST /data_feeds.")
+	case c.PublicURL == "":
+		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+" yet: it needs publicUrl, where people come back from their sign-in.")
 	}
 	if _, ok := c.Clients[service]; !ok {
-		return Link{}, conflict("service-not-configured", "The operator has not configured "+service+" yet: it needs an entry in serviceClients with the client's id and secret.")
+		return feedmill.SignInLink{}, conflict("service-not-configured", "The operator has not configured "+title+" yet: it needs an entry in serviceClients with the client's id and secret.")
 	}
 	if err := c.checkRedirect(redirect); err != nil {
-		return Link{}, err
+		return feedmill.SignInLink{}, err
 	}
 	token, hash := feedmill.NewToken()
 	in := feedmill.SignIn{
@@ -99,9 +124,9 @@ func (c *Connect) Offer(ctx context.Context, workspace feedmill.ID, service stri
 		State: feedmill.SignInOffered, CreatedAt: now(), ExpiresAt: now().Add(feedmill.SignInOffer),
 	}
 	if err := c.Store.CreateSignIn(ctx, in); err != nil {
-		return Link{}, err
+		return feedmill.SignInLink{}, err
 	}
-	return Link{service, strings.TrimSuffix(c.PublicURL, "/") + LinkPath + token, in.ExpiresAt}, nil
+	return feedmill.SignInLink{Service: name, URL: strings.TrimSuffix(c.PublicURL, "/") + LinkPath + token, ExpiresAt: in.ExpiresAt}, nil
 }
 
 // checkRedirect lets browsers go to allowed origins only.
@@ -122,13 +147,30 @@ func (c *Connect) checkRedirect(text string) error {
 	return nil
 }
 
-// Offered is the sign-in of a link that has not been used.
-func (c *Connect) Offered(ctx context.Context, token string) (feedmill.SignIn, error) {
+// Offered is what the holder of a link is asked for that has not been used.
+func (c *Connect) Offered(ctx context.Context, token string) (feedmill.SignInAsk, error) {
 	in, err := c.Store.SignInByLink(ctx, feedmill.HashToken(token))
-	if err != nil {
-		return feedmill.SignIn{}, err
+	if err == nil {
+		err = checkOffered(in)
 	}
-	return in, checkOffered(in)
+	if err != nil {
+		return feedmill.SignInAsk{}, err
+	}
+	return c.ask(ctx, in)
+}
+
+// ask says what a sign-in is for.
+func (c *Connect) ask(ctx context.Context, in feedmill.SignIn) (feedmill.SignInAsk, error) {
+	provider, _, err := c.provider(in.Service)
+	if err != nil {
+		return feedmill.SignInAsk{}, err
+	}
+	w, err := c.Store.WorkspaceByID(ctx, in.Workspace)
+	if err != nil {
+		return feedmill.SignInAsk{}, err
+	}
+	_, title, _ := c.Provider(in.Service)
+	return feedmill.SignInAsk{SignIn: in, Title: title, WorkspaceName: w.Name, Scopes: provider.Scopes, Authorize: provider.AuthorizeURL}, nil
 }
 
 func checkOffered(in feedmill.SignIn) error {
@@ -141,13 +183,11 @@ func checkOffered(in feedmill.SignIn) error {
 	return nil
 }
 
-// held is what the provider is held to, and then what it granted.
+// held is what the provider is held to.
 type held struct {
 	State    string `json:"state,omitempty"`
 	Verifier string `json:"verifier,omitempty"`
 	Nonce    string `json:"nonce,omitempty"`
-
-	RefreshToken string `json:"refreshToken,omitempty"`
 }
 
 // Begin uses a link up. It returns what the browser holds from now on, and where at
@@ -181,7 +221,7 @@ func (c *Connect) Begin(ctx context.Context, token string) (visit string, to str
 		q.Set(name, value)
 	}
 	for name, value := range map[string]string{
-		"response_type": "code", "client_id": client.ID, "redirect_uri": c.callback(), "scope": strings.Join(provider.Scopes, " "),
+		"response_type": "code", "client_id": client.ID, "redirect_uri": c.callback(in.Service), "scope": strings.Join(provider.Scopes, " "),
 		"state": h.State, "nonce": h.Nonce, "code_challenge": challenge(h.Verifier), "code_challenge_method": "S256",
 	} {
 		q.Set(name, value)
@@ -190,14 +230,19 @@ func (c *Connect) Begin(ctx context.Context, token string) (visit string, to str
 	return visit, u.String(), nil
 }
 
-func (c *Connect) callback() string { return strings.TrimSuffix(c.PublicURL, "/") + CallbackPath }
+// callback is where the provider of a service sends people back to. Each service has
+// an address of its own, so that the answer of one provider is never taken for that of
+// another (RFC 9207 is what some providers have for this, and not all).
+func (c *Connect) callback(service string) string {
+	return strings.TrimSuffix(c.PublicURL, "/") + CallbackPath + service
+}
 
 // provider is where a service is signed in to, with the operator's client.
-func (c *Connect) provider(service string) (*feedmill.Provider, Client, error) {
-	provider, _ := c.Provider(service)
+func (c *Connect) provider(service string) (*feedmill.Provider, feedmill.OAuthClient, error) {
+	provider, _, _ := c.Provider(service)
 	client, ok := c.Clients[service]
 	if provider == nil || !ok {
-		return nil, Client{}, conflict("service-not-configured", "The service "+service+" cannot be connected any more; ask the operator.")
+		return nil, feedmill.OAuthClient{}, conflict("service-not-configured", "The service "+service+" cannot be connected any more; ask the operator.")
 	}
 	return provider, client, nil
 }

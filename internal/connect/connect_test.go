@@ -41,7 +41,7 @@ func newProvider(t *testing.T) *provider {
 }
 
 // consent is what the browser of somebody who says yes is sent back with.
-func (p *provider) consent(t *testing.T, to string) Answer {
+func (p *provider) consent(t *testing.T, to string) feedmill.SignInAnswer {
 	t.Helper()
 	u, err := url.Parse(to)
 	if err != nil {
@@ -49,14 +49,14 @@ func (p *provider) consent(t *testing.T, to string) Answer {
 	}
 	q := u.Query()
 	if q.Get("response_type") != "code" || q.Get("client_id") != "our-client" || q.Get("code_challenge_method") != "S256" || q.Get("state") == "" || q.Get("scope") != "read offline" ||
-		q.Get("redirect_uri") != "https://feeds.example/ui/connect/callback" || q.Get("prompt") != "consent" {
+		q.Get("redirect_uri") != "https://feeds.example/ui/connect/callback/crm" || q.Get("prompt") != "consent" {
 		t.Fatalf("the provider is asked with %s", to)
 	}
 	code, _ := feedmill.NewToken()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.codes[code] = q
-	return Answer{State: q.Get("state"), Code: code}
+	return feedmill.SignInAnswer{Service: "crm", State: q.Get("state"), Code: code}
 }
 
 func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
@@ -107,6 +107,37 @@ func (plainVault) Unseal(_ context.Context, sealed []byte, record string) ([]byt
 	return []byte(text), nil
 }
 
+// services takes what is granted, and has nothing behind it.
+type services struct {
+	Services
+	token   string
+	made    feedmill.Connection
+	deleted bool
+}
+
+func (s *services) Grant(_ context.Context, workspace feedmill.ID, service, token string) (feedmill.Connection, error) {
+	s.token = token
+	s.made = feedmill.Connection{ID: feedmill.NewID(feedmill.PrefixConnection), Workspace: workspace, ServiceName: service + "-1", Connector: service}
+	return s.made, nil
+}
+
+func (s *services) Asked(context.Context, feedmill.ID, feedmill.ID) (feedmill.Connection, []feedmill.ConnectorSetting, feedmill.ConnectionConfig, error) {
+	return s.made, nil, nil, nil
+}
+
+func (s *services) Views(context.Context, feedmill.ID, string, bool) ([]feedmill.ServiceView, error) {
+	return []feedmill.ServiceView{{Name: "contacts"}}, nil
+}
+
+func (s *services) Fields(context.Context, feedmill.ID, string, string, bool) ([]feedmill.ServiceField, error) {
+	return nil, nil
+}
+
+func (s *services) Delete(context.Context, feedmill.ID, feedmill.ID) error {
+	s.deleted = true
+	return nil
+}
+
 func newConnect(t *testing.T, p *provider) (*Connect, feedmill.ID) {
 	t.Helper()
 	store, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "f.db"))
@@ -114,22 +145,28 @@ func newConnect(t *testing.T, p *provider) (*Connect, feedmill.ID) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return New(Options{
+	c := New(Options{
 		Store: store, Vault: plainVault{}, HTTP: http.DefaultClient, PublicURL: "https://feeds.example/", Redirects: []string{"https://app.example"},
-		Clients: map[string]Client{"crm": {"our-client", "our-secret"}},
-		Provider: func(service string) (*feedmill.Provider, bool) {
+		Clients: map[string]feedmill.OAuthClient{"crm": {ID: "our-client", Secret: "our-secret"}},
+		Provider: func(service string) (*feedmill.Provider, string, bool) {
 			switch service {
 			case "crm", "unconfigured":
 				return &feedmill.Provider{
 					AuthorizeURL: p.URL + "/authorize?audience=x", TokenURL: p.URL + "/token", RevokeURL: p.URL + "/revoke", Issuer: "https://provider.example",
 					Scopes: []string{"read", "offline"}, Parameters: map[string]string{"prompt": "consent"},
-				}, true
+				}, "A CRM", true
 			case "plain":
-				return nil, true
+				return nil, "Plain", true
 			}
-			return nil, false
+			return nil, "", false
 		},
-	}), feedmill.NewID(feedmill.PrefixWorkspace)
+	})
+	c.Services = &services{}
+	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "north", CreatedAt: now()}
+	if err := store.CreateWorkspace(context.Background(), w, nil); err != nil {
+		t.Fatal(err)
+	}
+	return c, w.ID
 }
 
 // wantType holds an error to the type of its problem.
@@ -142,7 +179,7 @@ func wantType(t *testing.T, err error, kind string) {
 
 func offered(t *testing.T, c *Connect, ws feedmill.ID) string {
 	t.Helper()
-	link, err := c.Offer(t.Context(), ws, "crm", "", "https://app.example/done?x=1")
+	link, err := c.Offer(t.Context(), ws, "crm", "https://app.example/done?x=1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +196,7 @@ func TestSignIn(t *testing.T) {
 	c, ws := newConnect(t, p)
 	token := offered(t, c, ws)
 	for range 2 { // looking at it does not use it up
-		if in, err := c.Offered(t.Context(), token); err != nil || in.Workspace != ws || in.Service != "crm" {
+		if in, err := c.Offered(t.Context(), token); err != nil || in.Workspace != ws || in.Service != "crm" || in.WorkspaceName != "north" || in.Title != "A CRM" {
 			t.Fatal(in, err)
 		}
 	}
@@ -171,7 +208,7 @@ func TestSignIn(t *testing.T) {
 	wantType(t, err, "link-used")
 	_, _, err = c.Begin(t.Context(), token)
 	wantType(t, err, "link-used")
-	_, _, err = c.Granted(t.Context(), visit)
+	_, err = c.Granted(t.Context(), visit, "")
 	wantType(t, err, "sign-in-over")
 
 	answer := p.consent(t, to)
@@ -180,18 +217,19 @@ func TestSignIn(t *testing.T) {
 	}
 	_, err = c.Return(t.Context(), visit, answer)
 	wantType(t, err, "sign-in-over")
-	in, config, err := c.Granted(t.Context(), visit)
-	if err != nil || config["refreshToken"] != "rt-1" || config["clientSecret"] != "our-secret" || in.RedirectURI != "https://app.example/done?x=1" {
-		t.Fatal(in, config, err)
+	o, err := c.Granted(t.Context(), visit, "")
+	made := c.Services.(*services)
+	if err != nil || made.token != "rt-1" || o.Connection != made.made.ID || o.RedirectURI != "https://app.example/done?x=1" {
+		t.Fatal(o, err)
 	}
-	if err := c.Done(t.Context(), in); err != nil {
+	if kept, _ := c.Store.SignInByVisit(t.Context(), feedmill.HashToken(visit)); strings.Contains(string(kept.Secrets), "rt-1") {
+		t.Error("what was granted is kept besides the connection")
+	}
+	if err := c.Cancel(t.Context(), o); err != nil || !made.deleted {
 		t.Fatal(err)
 	}
-	_, _, err = c.Granted(t.Context(), visit)
+	_, err = c.Granted(t.Context(), visit, "")
 	wantType(t, err, "sign-in-over")
-	if kept, _ := c.Store.SignInByVisit(t.Context(), feedmill.HashToken(visit)); strings.Contains(string(kept.Secrets), "rt-1") {
-		t.Error("what was granted is kept after the end")
-	}
 	if err := c.Revoke(t.Context(), "crm", "rt-1"); err != nil || len(p.revoked) != 1 {
 		t.Error(p.revoked, err)
 	}
@@ -199,18 +237,18 @@ func TestSignIn(t *testing.T) {
 
 func TestOffersThatAreRefused(t *testing.T) {
 	c, ws := newConnect(t, newProvider(t))
-	_, err := c.Offer(t.Context(), ws, "plain", "", "")
+	_, err := c.Offer(t.Context(), ws, "plain", "")
 	wantType(t, err, "no-personal-service")
-	_, err = c.Offer(t.Context(), ws, "unconfigured", "", "")
+	_, err = c.Offer(t.Context(), ws, "unconfigured", "")
 	wantType(t, err, "service-not-configured")
-	if _, err := c.Offer(t.Context(), ws, "nothing", "", ""); !errors.Is(err, feedmill.ErrInvalid) {
+	if _, err := c.Offer(t.Context(), ws, "nothing", ""); !errors.Is(err, feedmill.ErrInvalid) {
 		t.Error(err)
 	}
 	for _, redirect := range []string{
 		"https://evil.example/", "https://app.example.evil.example/", "https://app.example@evil.example/", "//app.example/", "/ui/", "javascript:alert(1)", "https://app.example\\@evil.example",
 		"http://app.example/", "https://app.example:444/", "https://app.example/#x", "https://user:x@app.example/",
 	} {
-		if _, err := c.Offer(t.Context(), ws, "crm", "", redirect); !errors.Is(err, feedmill.ErrInvalid) {
+		if _, err := c.Offer(t.Context(), ws, "crm", redirect); !errors.Is(err, feedmill.ErrInvalid) {
 			t.Errorf("%s is let through: %v", redirect, err)
 		}
 	}
@@ -220,25 +258,28 @@ func TestOffersThatAreRefused(t *testing.T) {
 func TestAttacksOnASignIn(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		spoil func(p *provider, a *Answer)
+		spoil func(p *provider, a *feedmill.SignInAnswer)
 	}{
-		{"another state", func(_ *provider, a *Answer) { a.State, _ = feedmill.NewToken() }},
-		{"no state", func(_ *provider, a *Answer) { a.State = "" }},
-		{"a code that was given to somebody else", func(p *provider, a *Answer) {
+		{"another state", func(_ *provider, a *feedmill.SignInAnswer) { a.State, _ = feedmill.NewToken() }},
+		{"no state", func(_ *provider, a *feedmill.SignInAnswer) { a.State = "" }},
+		{"a code that was given to somebody else", func(p *provider, a *feedmill.SignInAnswer) {
 			a.Code = "stolen"
-			p.codes["stolen"] = url.Values{"redirect_uri": {"https://feeds.example/ui/connect/callback"}, "code_challenge": {challenge("another verifier")}}
+			p.codes["stolen"] = url.Values{"redirect_uri": {"https://feeds.example/ui/connect/callback/crm"}, "code_challenge": {challenge("another verifier")}}
 		}},
-		{"no code", func(_ *provider, a *Answer) { a.Code = "" }},
-		{"consent denied", func(_ *provider, a *Answer) { a.Code, a.Error = "", "access_denied" }},
-		{"an error of the provider", func(_ *provider, a *Answer) { a.Code, a.Error = "", "server_error<script>" }},
-		{"an answer of another provider", func(_ *provider, a *Answer) { a.Issuer = "https://other.example" }},
-		{"an ID token of another sign-in", func(p *provider, _ *Answer) {
+		{"no code", func(_ *provider, a *feedmill.SignInAnswer) { a.Code = "" }},
+		{"consent denied", func(_ *provider, a *feedmill.SignInAnswer) { a.Code, a.Error = "", "access_denied" }},
+		{"an error of the provider", func(_ *provider, a *feedmill.SignInAnswer) { a.Code, a.Error = "", "server_error<script>" }},
+		{"an answer of another provider", func(_ *provider, a *feedmill.SignInAnswer) { a.Issuer = "https://other.example" }},
+		{"an answer at the address of another provider", func(_ *provider, a *feedmill.SignInAnswer) { a.Service = "other" }},
+		{"an ID token of another sign-in", func(p *provider, _ *feedmill.SignInAnswer) {
 			p.answer = func(said map[string]any) {
 				said["id_token"] = "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"nonce":"x"}`)) + ".s"
 			}
 		}},
-		{"no refresh token", func(p *provider, _ *Answer) { p.answer = func(said map[string]any) { delete(said, "refresh_token") } }},
-		{"the token endpoint is down", func(p *provider, _ *Answer) { p.status = http.StatusServiceUnavailable }},
+		{"no refresh token", func(p *provider, _ *feedmill.SignInAnswer) {
+			p.answer = func(said map[string]any) { delete(said, "refresh_token") }
+		}},
+		{"the token endpoint is down", func(p *provider, _ *feedmill.SignInAnswer) { p.status = http.StatusServiceUnavailable }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProvider(t)
@@ -254,7 +295,7 @@ func TestAttacksOnASignIn(t *testing.T) {
 			if err != nil && strings.ContainsAny(err.Error(), "\x00\x1b") {
 				t.Errorf("%q", err)
 			}
-			if _, _, err := c.Granted(t.Context(), visit); err == nil {
+			if _, err := c.Granted(t.Context(), visit, ""); err == nil || c.Services.(*services).token != "" {
 				t.Error("it is granted all the same")
 			}
 		})
@@ -291,7 +332,7 @@ func TestLinksEnd(t *testing.T) {
 		_, _, err = c.Begin(t.Context(), token)
 		wantType(t, err, "link-expired")
 		time.Sleep(feedmill.SignInVisit)
-		_, err = c.Return(t.Context(), visit, Answer{State: "x"})
+		_, err = c.Return(t.Context(), visit, feedmill.SignInAnswer{State: "x"})
 		wantType(t, err, "link-expired")
 	})
 }

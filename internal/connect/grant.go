@@ -21,78 +21,83 @@ func challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Answer is what the provider sends the browser back with.
-type Answer struct {
-	State, Code, Issuer string
-	// Error is why there is no code, such as access_denied.
-	Error string
-}
-
-// Return takes the provider's answer, and has the code redeemed. Whatever is wrong
-// ends the sign-in: a code is never tried twice.
-func (c *Connect) Return(ctx context.Context, visit string, a Answer) (feedmill.SignIn, error) {
+// Return takes the provider's answer, has the code redeemed, and makes the connection
+// of what was granted. Whatever is wrong ends the sign-in: a code is never tried twice.
+func (c *Connect) Return(ctx context.Context, visit string, a feedmill.SignInAnswer) (feedmill.SignIn, error) {
 	in, h, err := c.visited(ctx, visit, feedmill.SignInBegun)
 	if err != nil {
 		return in, err
 	}
-	// The answer belongs to this browser, or nothing happens.
-	if !same(h.State, a.State) {
+	// The answer belongs to this browser and to this provider, or nothing happens.
+	if !same(h.State, a.State) || in.Service != a.Service {
 		return in, conflict("sign-in-refused", "The provider's answer does not belong to this sign-in. Ask for another link.")
 	}
-	granted, wrong := c.redeem(ctx, in.Service, h, a)
+	// From here on the code is used up, whoever else may send it.
 	in, err = c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
 		if err := checkVisited(*in, feedmill.SignInBegun); err != nil {
 			return err
 		}
-		if in.State = feedmill.SignInGranted; wrong != nil {
-			in.State = feedmill.SignInDone
-		}
-		return c.seal(in, granted)
+		in.State = feedmill.SignInDone
+		return c.seal(in, held{})
 	})
-	if wrong != nil {
-		return in, wrong
+	if err != nil {
+		return in, err
 	}
-	return in, err
+	token, err := c.redeem(ctx, in.Service, h, a)
+	if err != nil {
+		return in, err
+	}
+	if in.Connection != "" {
+		return in, c.Services.Regrant(ctx, in.Workspace, in.Connection, token)
+	}
+	made, err := c.Services.Grant(ctx, in.Workspace, in.Service, token)
+	if err != nil {
+		return in, errors.Join(err, c.Revoke(ctx, in.Service, token))
+	}
+	return c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
+		in.State, in.Connection = feedmill.SignInGranted, made.ID
+		return nil
+	})
 }
 
 // redeem exchanges a code for what was granted.
-func (c *Connect) redeem(ctx context.Context, service string, h held, a Answer) (held, error) {
+func (c *Connect) redeem(ctx context.Context, service string, h held, a feedmill.SignInAnswer) (refreshToken string, err error) {
 	provider, client, err := c.provider(service)
 	if err != nil {
-		return held{}, err
+		return "", err
 	}
 	refused := func(format string, args ...any) error {
 		return conflict("sign-in-refused", fmt.Sprintf(format, args...)+" Nothing was connected. Ask for another link to try again.")
 	}
 	switch {
 	case a.Error == "access_denied":
-		return held{}, refused("The access was not granted.")
+		return "", refused("The access was not granted.")
 	case a.Error != "":
-		return held{}, refused("The provider answered with the error %q.", printable(a.Error))
+		return "", refused("The provider answered with the error %q.", printable(a.Error))
 	case a.Code == "":
-		return held{}, refused("The provider sent no code.")
+		return "", refused("The provider sent no code.")
 	case provider.Issuer != "" && a.Issuer != "" && a.Issuer != provider.Issuer:
-		return held{}, refused("The answer is from another provider.")
+		return "", refused("The answer is from another provider.")
 	}
-	got, err := c.ask(ctx, provider.TokenURL, url.Values{
-		"grant_type": {"authorization_code"}, "code": {a.Code}, "redirect_uri": {c.callback()}, "code_verifier": {h.Verifier},
+	got, err := c.tokens(ctx, provider.TokenURL, url.Values{
+		"grant_type": {"authorization_code"}, "code": {a.Code}, "redirect_uri": {c.callback(service)}, "code_verifier": {h.Verifier},
 		"client_id": {client.ID}, "client_secret": {client.Secret},
 	})
 	switch {
 	case err != nil:
-		return held{}, refused("The provider could not be asked for the grant: %s.", err)
+		return "", refused("The provider could not be asked for the grant: %s.", err)
 	case got.Error != "":
-		return held{}, refused("The provider refused the code with the error %q.", printable(got.Error))
+		return "", refused("The provider refused the code with the error %q.", printable(got.Error))
 	case got.IDToken != "" && !same(h.Nonce, nonceOf(got.IDToken)):
-		return held{}, refused("The provider's answer belongs to another sign-in.")
+		return "", refused("The provider's answer belongs to another sign-in.")
 	case got.RefreshToken == "":
-		return held{}, refused("The provider granted no access that lasts (it sent no refresh token).")
+		return "", refused("The provider granted no access that lasts (it sent no refresh token).")
 	}
-	return held{RefreshToken: got.RefreshToken}, nil
+	return got.RefreshToken, nil
 }
 
-// tokens is what a token endpoint answers.
-type tokens struct {
+// received is what a token endpoint answers.
+type received struct {
 	RefreshToken string `json:"refresh_token"`
 	IDToken      string `json:"id_token"`
 	Error        string `json:"error"`
@@ -101,8 +106,8 @@ type tokens struct {
 // maxTokens is how many bytes of it are read.
 const maxTokens = 1 << 20
 
-// ask asks a token endpoint. An error of it has no secret.
-func (c *Connect) ask(ctx context.Context, address string, form url.Values) (t tokens, err error) {
+// tokens asks a token endpoint. An error of it has no secret.
+func (c *Connect) tokens(ctx context.Context, address string, form url.Values) (t received, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		return t, errors.New("its address is wrong")
@@ -150,26 +155,6 @@ func printable(text string) string {
 		}
 		return r
 	}, text[:min(len(text), 100)])
-}
-
-// Granted is the sign-in of a browser that the provider has said yes to, with the
-// config that its connection needs for that.
-func (c *Connect) Granted(ctx context.Context, visit string) (feedmill.SignIn, map[string]string, error) {
-	in, h, err := c.visited(ctx, visit, feedmill.SignInGranted)
-	if err != nil {
-		return in, nil, err
-	}
-	_, client, err := c.provider(in.Service)
-	return in, map[string]string{"clientId": client.ID, "clientSecret": client.Secret, "refreshToken": h.RefreshToken}, err
-}
-
-// Done ends a sign-in: its grant is forgotten here, and lives on in the connection.
-func (c *Connect) Done(ctx context.Context, in feedmill.SignIn) error {
-	_, err := c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
-		in.State = feedmill.SignInDone
-		return c.seal(in, held{})
-	})
-	return err
 }
 
 // Revoke gives a grant back, where the provider takes it.

@@ -12,6 +12,8 @@ import (
 type Options struct {
 	// API answers the requests of the pages, and those of their scripts.
 	API http.Handler
+	// People signs people in who connect a service; nil where nobody can.
+	People People
 	// Version is that of the program.
 	Version string
 	Log     *slog.Logger
@@ -31,6 +33,7 @@ func New(o Options) *Server {
 	s.pages = parsePages(s.assets)
 	s.mux.Handle("GET /ui/assets/{set}/{name}", s.assets)
 	s.routes()
+	s.connectRoutes()
 	s.mux.HandleFunc("/ui/", s.open(func(v *visit) error {
 		return v.render(http.StatusNotFound, "problem", "Nothing here", failure{Status: http.StatusNotFound, What: "There is no such page.", Next: "Check the address, or begin at the list of feeds."})
 	}))

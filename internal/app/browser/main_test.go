@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,12 +25,17 @@ import (
 	"github.com/feedmill/feedmill/client"
 	"github.com/feedmill/feedmill/internal/app"
 	"github.com/feedmill/feedmill/internal/config"
+	"github.com/feedmill/feedmill/internal/connect/connecttest"
 	"github.com/feedmill/feedmill/internal/lake/worker"
 )
 
 // server is what all tests use.
 var server struct {
 	url, key, link string
+	// provider is where people sign in for the service ledgerly, and app the
+	// application that they come back to.
+	provider *connecttest.Provider
+	app      *httptest.Server
 	// browser is the context of the browser.
 	browser context.Context
 }
@@ -80,8 +88,25 @@ func startServer() (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	endProvider := startProvider()
+	services := filepath.Join(data, "services")
+	if err := os.Mkdir(services, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(services, "ledgerly.yaml"), []byte(server.provider.Manifest("ledgerly")), 0o600); err != nil {
+		return nil, err
+	}
+	// The provider is told where people come back to, so that is known before.
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	listener.Close()
 	c, err := config.Load("", []string{
-		"FEEDMILL_LISTEN=127.0.0.1:0", "FEEDMILL_DATA=" + data, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_RETRY_SCHEDULE=24h",
+		"FEEDMILL_LISTEN=" + address, "FEEDMILL_DATA=" + data, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_RETRY_SCHEDULE=24h",
+		"FEEDMILL_PUBLIC_URL=http://" + address, "FEEDMILL_SERVICES_DIR=" + services, "FEEDMILL_CONNECT_REDIRECTS=" + server.app.URL,
+		"FEEDMILL_SERVICE_CLIENTS=ledgerly=" + connecttest.ClientID + ":" + connecttest.ClientSecret,
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -101,6 +126,7 @@ func startServer() (stop func(), err error) {
 	stop = func() {
 		cancel()
 		<-ended
+		endProvider()
 		os.RemoveAll(data)
 	}
 	lines := bufio.NewScanner(read)

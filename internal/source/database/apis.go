@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -24,6 +25,8 @@ type API struct {
 	Personal bool
 	// Open makes ready to ask it.
 	Open func(APIUse) Database
+	// Revoke gives back what a person has granted; nil where nothing is.
+	Revoke func(ctx context.Context, config feedmill.ConnectionConfig) error
 }
 
 // APIUse is what an API is asked with.
@@ -119,28 +122,32 @@ func (c *Connections) withAPI(ctx context.Context, a API, of feedmill.Connection
 	return do(db)
 }
 
-// keepSetting puts another text in the place of a setting of a connection.
+// keepSetting puts another text in the place of a setting of a connection, unless
+// somebody has done so already.
 func (c *Connections) keepSetting(ctx context.Context, of feedmill.Connection, setting, before, after string) error {
-	kind, known := c.connector(of.Connector)
-	if !known {
-		return fmt.Errorf("a connection has the connector %q", of.Connector)
-	}
-	_, err := c.Store.ChangeConnection(ctx, of.Workspace, of.ID, func(kept *feedmill.Connection, _ []feedmill.FeedReference) error {
-		config, err := c.config(ctx, *kept)
-		if err != nil || config[setting] != before {
-			return err
+	_, err := c.changeConfig(ctx, of.Workspace, of.ID, func(config feedmill.ConnectionConfig) {
+		if config[setting] == before {
+			config[setting] = after
 		}
-		config[setting] = after
-		return c.keep(kept, kind, config)
 	})
 	return err
 }
 
-// unready says why a query cannot run on an API without a connection, nil where it
-// can.
-func (a API) unready() error {
-	if !a.NeedsConnection() {
+// ready says why a query cannot run on an API without a connection, nil where it
+// can. Where only a person can make one, the error has the link for that.
+func (c *Connections) ready(ctx context.Context, workspace feedmill.ID, a API) error {
+	switch {
+	case !a.NeedsConnection():
 		return nil
+	case a.Personal && c.Offer != nil:
+		link, err := c.Offer(ctx, workspace, a.Connector.Name)
+		if err != nil {
+			return err
+		}
+		return &feedmill.Error{
+			Kind: feedmill.ErrConflict, Type: "personal-service", Title: "Only a person can connect this service", CreationURL: link.URL,
+			Detail: fmt.Sprintf("%s is connected by the person whose data it is. Send them to creationUrl: they sign in, choose what to share, and the feed is made. It is good once, until %s.", a.Title, link.ExpiresAt.Format(time.RFC3339)),
+		}
 	}
 	var needed []string
 	for _, s := range a.Connector.Settings {

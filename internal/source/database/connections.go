@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ type Options struct {
 	Reconnected func(ctx context.Context, workspace, connection feedmill.ID) error
 	// APIs are the HTTP APIs that are services; it may be nil.
 	APIs APIs
+	// Offer makes the link with which a person connects a service.
+	Offer func(ctx context.Context, workspace feedmill.ID, service string) (feedmill.SignInLink, error)
+	Log   *slog.Logger
 }
 
 // Connections makes and changes connections, and knows what there is behind them.

@@ -111,6 +111,10 @@ func inUse(what string, users []feedmill.FeedReference) error {
 
 // Delete deletes a connection that no feed uses.
 func (c *Connections) Delete(ctx context.Context, workspace, id feedmill.ID) error {
+	revoke, err := c.revocation(ctx, workspace, id)
+	if err != nil {
+		return err
+	}
 	users, err := c.Store.DeleteConnection(ctx, workspace, id)
 	if errors.Is(err, feedmill.ErrConflict) && len(users) > 0 {
 		return inUse("Feeds are made of this connection", users)
@@ -118,6 +122,7 @@ func (c *Connections) Delete(ctx context.Context, workspace, id feedmill.ID) err
 	if err == nil {
 		c.open.forget(id)
 		c.seen.forget(id)
+		revoke()
 	}
 	return err
 }

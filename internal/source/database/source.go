@@ -90,7 +90,7 @@ func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.F
 	if of.ID == "" {
 		def.Source.Host = of.Connector
 		if a, ok := s.api(of.Connector); ok {
-			if err := a.unready(); err != nil {
+			if err := s.ready(ctx, workspace, a); err != nil {
 				return def, err
 			}
 		}

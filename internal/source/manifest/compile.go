@@ -113,7 +113,10 @@ func (m *Manifest) grant() strictjson.Value {
 
 // grantSettings are what the connection of a personal service has besides the
 // settings of the manifest.
-var grantSettings = []string{"clientId", "clientSecret", "refreshToken"}
+var grantSettings = []string{"clientId", "clientSecret", refreshToken}
+
+// refreshToken is the setting that a sign-in gives.
+const refreshToken = "refreshToken"
 
 // joined is the members of two objects; of those that both have, objects are
 // joined and the later of others stays.

@@ -2,6 +2,9 @@ package manifest
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -108,6 +111,9 @@ func (t *apiTable) Read(ctx context.Context, tree *query.Tree, out database.Rows
 	for _, o := range tree.Outputs {
 		plan.Fetched = append(plan.Fetched, o.Expression)
 	}
+	if err := t.complete(); err != nil {
+		return database.Done{}, err
+	}
 	definition, err := t.manifest.Definition(t.view, t.use.Config, t.needed(tree), t.view.parameters(tree))
 	if err != nil {
 		return database.Done{}, database.Fail(database.ProblemStatement, "The service cannot be asked: "+err.Error()+".", nil)
@@ -154,7 +160,32 @@ func (t *apiTable) job() feedmill.Fetch {
 	if job.Source == "" {
 		job.Source = feedmill.NewID(feedmill.PrefixDataSource)
 	}
+	if before := t.use.Config[refreshToken]; before != "" && t.use.Keep != nil {
+		job.KeepSecrets = func(ctx context.Context, secrets []byte) error {
+			var all map[string]any
+			if err := json.Unmarshal(secrets, &all); err != nil {
+				return fmt.Errorf("the secrets of a service: %w", err)
+			}
+			after, ok := all["/auth/refreshToken"].(string)
+			if !ok {
+				return errors.New("the secrets of a service have no refresh token")
+			}
+			err := t.use.Keep(ctx, refreshToken, before, after)
+			before = after
+			return err
+		}
+	}
 	return job
+}
+
+// complete refuses a connection that lacks a setting.
+func (t *apiTable) complete() error {
+	for _, s := range t.manifest.Settings {
+		if _, ok := t.use.Config[s.Name]; !ok && s.Required {
+			return database.Fail(database.ProblemStatement, "The connection of this service lacks the setting "+s.Name+".", nil)
+		}
+	}
+	return nil
 }
 
 // textAt is the text at a place of a document, empty where there is none.

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -24,6 +25,11 @@ type Services struct {
 	Registry *Registry
 	// Tables is there once something is asked.
 	Tables func() Tables
+	// Clients are what the operator has registered at the providers of services that
+	// people connect, by the names of the services.
+	Clients map[string]feedmill.OAuthClient
+	// Revoke gives back what a person has granted.
+	Revoke func(ctx context.Context, service, refreshToken string) error
 }
 
 // All are the services that there are.
@@ -33,10 +39,39 @@ func (s *Services) All() []database.API {
 	for i, m := range manifests {
 		all[i] = database.API{
 			Connector: m.connector(), Title: m.Title, Personal: m.SignIn != nil,
-			Open: func(use database.APIUse) database.Database { return &api{m, use, s} },
+			Open: func(use database.APIUse) database.Database { return &api{m, s.withClient(m, use), s} },
+		}
+		if m.SignIn != nil && s.Revoke != nil {
+			all[i].Revoke = func(ctx context.Context, config feedmill.ConnectionConfig) error {
+				return s.Revoke(ctx, m.Service, config[refreshToken])
+			}
 		}
 	}
 	return all
+}
+
+// withClient adds the operator's client to the config of a connection that a person
+// has made.
+func (s *Services) withClient(m *Manifest, use database.APIUse) database.APIUse {
+	if m.SignIn == nil {
+		return use
+	}
+	client := s.Clients[m.Service]
+	use.Config = maps.Clone(use.Config)
+	if use.Config == nil {
+		use.Config = feedmill.ConnectionConfig{}
+	}
+	use.Config["clientId"], use.Config["clientSecret"] = client.ID, client.Secret
+	return use
+}
+
+// Provider finds where a service is signed in to; nil for one that needs no person.
+func (s *Services) Provider(service string) (provider *feedmill.Provider, title string, known bool) {
+	m, ok := s.Registry.Find(service)
+	if !ok {
+		return nil, "", false
+	}
+	return m.SignIn, m.Title, true
 }
 
 // connector says what a connection to the service says.
@@ -44,8 +79,11 @@ func (m *Manifest) connector() feedmill.Connector {
 	c := feedmill.Connector{Name: m.Service}
 	for _, s := range m.Settings {
 		c.Settings = append(c.Settings, feedmill.ConnectorSetting{
-			Name: s.Name, Required: s.Required, Default: s.Default, Secret: s.Secret, Place: m.leadsTo(s.Name),
+			Name: s.Name, Title: s.Title, Description: s.Description, Required: s.Required, Default: s.Default, Secret: s.Secret, Place: m.leadsTo(s.Name),
 		})
+	}
+	if m.SignIn != nil {
+		c.Settings = append(c.Settings, feedmill.ConnectorSetting{Name: refreshToken, Secret: true, Granted: true})
 	}
 	return c
 }

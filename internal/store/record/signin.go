@@ -39,8 +39,8 @@ func (s Store) ChangeSignIn(ctx context.Context, link []byte, change func(*feedm
 		if err := change(&in); err != nil {
 			return err
 		}
-		_, err := tx.Run(ctx, `UPDATE sign_ins SET visit = ?1, state = ?2, secrets = ?3, expires_at = ?4 WHERE link = ?5`,
-			in.Visit, in.State, in.Secrets, s.time(in.ExpiresAt), link)
+		_, err := tx.Run(ctx, `UPDATE sign_ins SET visit = ?1, connection_id = ?2, state = ?3, secrets = ?4, expires_at = ?5 WHERE link = ?6`,
+			in.Visit, in.Connection, in.State, in.Secrets, s.time(in.ExpiresAt), link)
 		return err
 	})
 	return in, err

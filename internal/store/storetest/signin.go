@@ -30,8 +30,9 @@ var signInCases = []testCase{
 		_, err = s.SignInByVisit(ctx, visit)
 		want(t, err, feedmill.ErrNotFound)
 		in.Visit, in.State, in.Secrets, in.ExpiresAt = visit, feedmill.SignInBegun, []byte("sealed"), now().Add(time.Hour)
+		in.Connection = feedmill.NewID(feedmill.PrefixConnection)
 		_, err = s.ChangeSignIn(ctx, link, func(c *feedmill.SignIn) error {
-			c.Visit, c.State, c.Secrets, c.ExpiresAt = in.Visit, in.State, in.Secrets, in.ExpiresAt
+			c.Visit, c.Connection, c.State, c.Secrets, c.ExpiresAt = in.Visit, in.Connection, in.State, in.Secrets, in.ExpiresAt
 			return nil
 		})
 		must(t, err)

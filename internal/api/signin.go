@@ -1,0 +1,37 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/feedmill/feedmill"
+)
+
+// SignIns makes links with which people connect services.
+type SignIns interface {
+	Offer(ctx context.Context, workspace feedmill.ID, service, redirect string) (feedmill.SignInLink, error)
+}
+
+type signInLinkView struct {
+	ServiceName string    `json:"serviceName"`
+	URL         string    `json:"url"`
+	ExpiresAt   timestamp `json:"expiresAt"`
+}
+
+// creationURL makes the link with which a person connects a service and makes a feed
+// of it.
+func (s *Server) creationURL(c *call) (answer, error) {
+	service, given := c.query["serviceName"]
+	if !given || service == "" {
+		c.fault(feedmill.Fault{Parameter: "serviceName", Detail: "Say which service is to be connected; GET /query_builder/services lists those that are personal."})
+	}
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
+	link, err := s.SignIns.Offer(c.ctx(), c.who.Workspace, service, c.query["redirectUri"])
+	if err != nil {
+		return answer{}, err
+	}
+	view := signInLinkView{link.Service, link.URL, timestamp(link.ExpiresAt)}
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/creation_url"}, view}).withSecret(), nil
+}

@@ -1,0 +1,35 @@
+package serve
+
+import (
+	"fmt"
+	"io"
+)
+
+// Greeting is what the operator reads at the start. There is a key, and a link
+// that signs in with it once, at the first one.
+type Greeting struct{ Version, URL, Data, Key, Link string }
+
+// Print writes it.
+func (g Greeting) Print(out io.Writer) {
+	fmt.Fprintf(out, "Feedmill %s is listening on %s (data in %s)\n", g.Version, g.URL, g.Data)
+	if g.Key == "" {
+		fmt.Fprintf(out, "Open %s/ui/ in a browser.\n", g.URL)
+		return
+	}
+	fmt.Fprintf(out, `
+Your admin key, shown this once:
+
+  %s
+
+Open this in a browser; it signs you in, once:
+
+  %s/ui/first?link=%s
+
+Three more things to try:
+
+  export FEEDMILL_API_KEY=%s
+  curl -H "Authorization: Bearer $FEEDMILL_API_KEY" %s/keys
+  curl %s/readyz          # and open %s/docs in a browser
+
+`, g.Key, g.URL, g.Link, g.Key, g.URL, g.URL, g.URL)
+}
