@@ -54,3 +54,11 @@ func (h *SubscriptionHealth) Sample(newestFirst []Delivery) {
 
 // SampledStates are those of deliveries that were tried.
 var SampledStates = []DeliveryState{DeliveryDelivered, DeliveryRetrying, DeliveryExhausted}
+
+// OpenBreaker is an endpoint that is left alone because it gives no answer.
+type OpenBreaker struct {
+	Subscription, Workspace ID
+	State                   BreakerState
+	// ProbeAt is when it is tried again.
+	ProbeAt time.Time
+}

@@ -173,6 +173,7 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			}
 			return firstOf(c.KeysOf(ctx, client.KeyQuery{WorkspaceID: k.WorkspaceID}))
 		},
+		"Operate": func(ctx context.Context) error { return second(c.Operate(ctx)) },
 		"Audit": func(ctx context.Context) error {
 			return firstOf(c.Audit(ctx, client.AuditQuery{Action: "subscription.create", Since: time.Now().Add(-time.Hour)}))
 		},
@@ -191,7 +192,13 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"Events": func(ctx context.Context) error {
 			return firstOf(c.Events(ctx, client.EventQuery{Type: "metric.created", Since: time.Now().Add(-time.Hour)}))
 		},
-		"Event":              func(ctx context.Context) error { return second(c.Event(ctx, published.ID)) },
+		"Event": func(ctx context.Context) error { return second(c.Event(ctx, published.ID)) },
+		"EventStream": func(ctx context.Context) error {
+			if _, err := c.Publish(ctx, event); err != nil {
+				return err
+			}
+			return firstOf(c.EventStream(ctx, client.EventQuery{Type: event.Type}, published.ID))
+		},
 		"EventTypes":         func(ctx context.Context) error { return second(c.EventTypes(ctx)) },
 		"CreateSubscription": func(ctx context.Context) error { return second(newSub(ctx)) },
 		"Subscriptions":      func(ctx context.Context) error { return firstOf(c.Subscriptions(ctx)) },

@@ -104,6 +104,8 @@ type Dispatcher interface {
 	Breaker(subscription feedmill.ID) feedmill.BreakerState
 	// Counts are what came of a subscription's attempts since a time.
 	Counts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
+	// OpenBreakers are those that are open or probe.
+	OpenBreakers() []feedmill.OpenBreaker
 	// Offer hands over deliveries that are due.
 	Offer([]feedmill.DueDelivery)
 	// Wake says that the store has new work.
@@ -204,6 +206,8 @@ type Options struct {
 	RateBurst int
 	// PublicURL is what links begin with; empty for what the client has reached.
 	PublicURL string
+	// Version is that of the program.
+	Version string
 }
 
 // Server answers the API's requests. It is an [http.Handler].
@@ -219,6 +223,8 @@ type Server struct {
 	shares     shares
 	paths      pathWords
 	uploads    uploadFormats
+	series     series
+	started    time.Time
 	// stopped is closed when nothing may go on and on any more.
 	stopped chan struct{}
 	stop    sync.Once
@@ -232,7 +238,7 @@ func New(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now()}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}

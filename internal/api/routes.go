@@ -57,6 +57,7 @@ func (s *Server) routes() []route {
 		{method: "DELETE", path: "/sessions/current", scope: anyScope, action: "session.delete", handle: s.endSession},
 		{method: "GET", path: "/me", scope: anyScope, handle: s.getMe},
 
+		{method: "GET", path: "/operate", scope: feedmill.ScopeAdmin, handle: s.operate},
 		{method: "GET", path: "/audit", scope: feedmill.ScopeAdmin, query: append([]string{"actor", "action", "resource", "since", "workspaceId"}, paged...), handle: s.listAudit},
 
 		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},

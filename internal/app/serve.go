@@ -68,7 +68,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	defer func() { err = errors.Join(err, feeds.close()) }()
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
-	options.Auth, options.Sessions, options.Tracer = who, who, traces.tracer
+	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version
 	endpoints := api.New(options)
 	handler, err := serve.WithCORS(endpoints, a.config.CORSOrigins)
 	if err != nil {
@@ -115,6 +115,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error { return events.dispatcher.Run(ctx) })
 	g.Go(func() error { return feeds.engine.Run(ctx) })
 	g.Go(func() error { machine.CollectAround(parts, events.dispatcher.HeldBytes); return nil })
+	g.Go(func() error { return endpoints.Observe(parts) })
 	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
 	g.Go(func() error {
 		defer endParts()

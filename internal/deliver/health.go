@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,6 +25,26 @@ func (d *Dispatcher) Breaker(subscription feedmill.ID) feedmill.BreakerState {
 		return feedmill.BreakerOpen
 	}
 	return feedmill.BreakerHalfOpen
+}
+
+// OpenBreakers are the breakers of this replica that are open or probe, those first
+// that are tried first.
+func (d *Dispatcher) OpenBreakers() []feedmill.OpenBreaker {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []feedmill.OpenBreaker
+	for id, l := range d.lanes {
+		if !l.pace.isOpen() {
+			continue
+		}
+		b := feedmill.OpenBreaker{Subscription: id, Workspace: l.workspace, State: feedmill.BreakerHalfOpen, ProbeAt: l.pace.until}
+		if l.pace.wait(time.Now()) > 0 {
+			b.State = feedmill.BreakerOpen
+		}
+		all = append(all, b)
+	}
+	slices.SortFunc(all, func(a, b feedmill.OpenBreaker) int { return a.ProbeAt.Compare(b.ProbeAt) })
+	return all
 }
 
 // healths are what the subscriptions are counted by in the metrics.

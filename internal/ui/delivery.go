@@ -65,11 +65,8 @@ func showDelivery(v *visit) error {
 		CanRetry: d.State != feedmill.DeliveryPending && d.State != feedmill.DeliveryDelivering && s.State != feedmill.SubscriptionDisabled,
 	}
 	if e, err := v.api.Event(v.r.Context(), d.EventID); err == nil {
-		body, err := feedmill.RenderPayload(feedmill.Event{ID: feedmill.ID(e.ID), Type: e.Type, Timestamp: e.Timestamp, ResourceID: e.ResourceID}, e.Data)
-		if err != nil {
-			return err
-		}
-		p.Body, p.Pretty = string(body), laidOut(string(body))
+		p.Body = string(bodyOf(e))
+		p.Pretty = laidOut(p.Body)
 	}
 	chosen, _ := strconv.Atoi(v.r.URL.Query().Get("attempt"))
 	for i, a := range d.Attempts {

@@ -23,10 +23,7 @@ func showFeedUse(v *visit) error {
 	if err != nil {
 		return err
 	}
-	base := "http://" + v.r.Host
-	if v.r.TLS != nil || v.r.Header.Get("X-Forwarded-Proto") == "https" {
-		base = "https://" + v.r.Host
-	}
+	base := baseOf(v.r)
 	data := base + "/data_feeds/" + head.ID + "/data"
 	use := feedUse{Head: head, Snippets: []snippet{
 		{"use-curl", "curl", "curl \"" + data + "?format=csv\" \\\n  -H \"Authorization: Bearer $FEEDMILL_API_KEY\""},
@@ -45,6 +42,14 @@ func showFeedUse(v *visit) error {
 		}
 	}
 	return v.render(http.StatusOK, "feed_use", head.Name, use)
+}
+
+// baseOf is where the visitor has found the server.
+func baseOf(r *http.Request) string {
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // hears reports whether a subscription is told of what happens to a feed.

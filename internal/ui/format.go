@@ -21,7 +21,7 @@ func functions(a *assets) template.FuncMap {
 		"has":      hasPage,
 		"asset":    func(name string) string { return a.path + name },
 		"number":   func(n any) string { return number(whole(n)) },
-		"bytes":    byteSize,
+		"bytes":    func(n any) string { return byteSize(whole(n)) },
 		"ago":      ago,
 		"until":    until,
 		"exact":    exact,
@@ -41,9 +41,12 @@ func functions(a *assets) template.FuncMap {
 		"add":      func(a, b int) int { return a + b },
 		"sentence": sentence,
 
+		"resourcePage": pageOfResource,
+		"whereOf":      whereOf,
+		"amount":       amount,
+
 		"spans":      func() any { return spans },
 		"statusText": http.StatusText,
-		"bytes64":    func(n int) string { return byteSize(int64(n)) },
 	}
 }
 
@@ -56,6 +59,8 @@ func whole(n any) int64 {
 		return n
 	case *int:
 		return int64(*n)
+	case *int64:
+		return *n
 	}
 	return 0
 }

@@ -43,7 +43,7 @@ func signInFirst(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.redirect("/ui/")
+	return v.redirect("/ui/start")
 }
 
 func signOut(v *visit) error {

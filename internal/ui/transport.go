@@ -98,6 +98,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: cookie.Value})
 	}
 	t.one.ask(r)
+	r.Host = t.outer.Host // what answers name, such as links, is where the visitor is
 	r.RequestURI, r.RemoteAddr, r.TLS = r.URL.RequestURI(), t.outer.RemoteAddr, t.outer.TLS
 	if proto := t.outer.Header.Get("X-Forwarded-Proto"); proto != "" {
 		r.Header.Set("X-Forwarded-Proto", proto)

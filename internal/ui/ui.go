@@ -82,6 +82,11 @@ func (s *Server) routes() {
 		"POST /ui/feeds/{id}/resume":   act(resumeFeed, feedPagePath, "resumed"),
 		"POST /ui/feeds/{id}/delete":   act(deleteFeed, toFeeds, "deleted"),
 
+		"GET /ui/feeds/{id}/versions":                showFeedVersions,
+		"POST /ui/feeds/{id}/versions/{version}":     changeVersion,
+		"GET /ui/feeds/{id}/links":                   showFeedLinks,
+		"POST /ui/feeds/{id}/links":                  createLink,
+		"POST /ui/feeds/{id}/links/{lnk}/revoke":     revokeLink,
 		"GET /ui/feeds/{id}/refreshes/{rid}":         showRefresh,
 		"POST /ui/feeds/{id}/refreshes/{rid}/cancel": cancelRefresh,
 
@@ -103,6 +108,37 @@ func (s *Server) routes() {
 
 		"GET /ui/subscriptions/{id}/replays/{rid}":         showReplay,
 		"POST /ui/subscriptions/{id}/replays/{rid}/cancel": cancelReplay,
+
+		"GET /ui/feeds/new/rest":   showRest,
+		"POST /ui/feeds/new/rest":  receiveRest,
+		"GET /ui/feeds/new/query":  showQuery,
+		"POST /ui/feeds/new/query": makeQueryFeed,
+
+		"GET /ui/connections":              showConnections,
+		"GET /ui/connections/new":          showNewConnection,
+		"POST /ui/connections/new":         createConnection,
+		"GET /ui/connections/{id}":         showConnection,
+		"POST /ui/connections/{id}":        changeConnection,
+		"POST /ui/connections/{id}/test":   testConnection,
+		"POST /ui/connections/{id}/delete": act(deleteConnection, toConnections, "deleted"),
+
+		"GET /ui/start":         showStart,
+		"POST /ui/start/sample": makeSample,
+
+		"GET /ui/keys":              showKeys,
+		"POST /ui/keys":             createKey,
+		"POST /ui/keys/{id}/revoke": act(revokeKey, toKeys, "revoked"),
+		"GET /ui/audit":             showAudit,
+		"GET /ui/workspaces":        showWorkspaces,
+		"POST /ui/workspaces":       createWorkspace,
+		"POST /ui/workspaces/{id}":  switchWorkspace,
+		"GET /ui/keyboard":          showKeyboard,
+		"GET /ui/operate":           showOperate,
+
+		"GET /ui/events":          showEvents,
+		"GET /ui/events/{id}":     showEvent,
+		"GET /ui/events/publish":  showPublish,
+		"POST /ui/events/publish": publishEvent,
 
 		"GET /ui/deliveries/{id}":        showDelivery,
 		"POST /ui/deliveries/{id}/retry": act(retryDelivery, deliveryPagePath, "retrying"),

@@ -41,10 +41,24 @@ func TestFeedTable(t *testing.T) {
 	b.do(chromedp.Click(".add-filter summary"), chromedp.SetValue("#f-column", "note"), chromedp.SetValue("#f-op", "contains"), chromedp.SetValue("#f-value", "row, 1234"), chromedp.Click(".filter-form button"))
 	b.sees("note contains row, 1234")
 	b.sees("11 of 30\u202f000 rows")
-	for _, tab := range []string{"refreshes", "settings", "use"} {
+	for _, tab := range []string{"refreshes", "versions", "links", "settings", "use"} {
 		b.visit("/ui/feeds/" + f.ID + "/" + tab)
 		b.accessible("feed-" + tab)
 	}
+	b.visit("/ui/feeds/" + f.ID + "/versions")
+	b.do(chromedp.Click("[value=pin]"))
+	b.sees("pinned")
+	b.visit("/ui/feeds/" + f.ID + "/links")
+	b.do(chromedp.SetValue("#name", "Dashboard"), chromedp.SetValue("#format", "csv"), chromedp.Click("section .primary"))
+	b.wait(`document.querySelector('#made-link')`)
+	if got := run(b, chromedp.Evaluate[string](`fetch(document.querySelector('#made-link').innerText, {credentials: 'omit'}).then(r => r.text()).then(t => t.slice(0, 17))`, chromedp.EvalAwaitPromise)); got != "n,status,note,big" {
+		t.Errorf("the link reads %q", got)
+	}
+	b.accessible("feed-links-made")
+	b.do(chromedp.Click(".made-key .primary"))
+	b.wait(`!document.querySelector('#made-link')`)
+	b.do(chromedp.Click("tbody .danger"))
+	b.sees("No links yet")
 	b.visit("/ui/feeds/" + f.ID + "/settings")
 	b.do(chromedp.SetValue("#name", "Orders of the shop"), chromedp.Click(".settings .primary"))
 	b.sees("Saved")

@@ -13,7 +13,7 @@ import (
 func TestFirstLinkSignsInOnce(t *testing.T) {
 	b := open(t)
 	b.visit(server.link)
-	if got := b.path(); got != "/ui/feeds" {
+	if got := b.path(); got != "/ui/start" {
 		t.Fatalf("the link leads to %s", got)
 	}
 	again := open(t)

@@ -1,5 +1,6 @@
 // What every page does: times in the visitor's zone, copying, the menu, keys.
 import { keys } from './keys.js';
+import { tables } from './tables.js';
 
 document.documentElement.classList.add('scripted');
 
@@ -98,8 +99,23 @@ document.addEventListener('submit', (e) => {
 });
 addEventListener('pageshow', (e) => { if (e.persisted) location.reload(); });
 
+// What a choice makes needless is not shown.
+function switched() {
+  for (const part of document.querySelectorAll('[data-when]')) {
+    const [name, ...values] = part.dataset.when.split(' ');
+    const field = document.querySelector(`[name="${name}"][data-switch]`);
+    part.hidden = !field || !values.includes(field.value);
+  }
+}
+document.addEventListener('change', switched);
+document.addEventListener('switch', switched);
+
 // What is chosen in a filter counts at once.
-document.addEventListener('change', (e) => { if (e.target.matches('[data-submit]')) e.target.form.requestSubmit(); });
+document.addEventListener('change', (e) => {
+  if (e.target.matches('[data-submit]')) e.target.form.requestSubmit();
+  // A choice on which the rest of a form depends: the page comes again with what was filled in.
+  if (e.target.matches('[data-get]')) location.search = new URLSearchParams(new FormData(e.target.form));
+});
 
 const said = document.querySelector('.toast');
 if (said) {
@@ -112,4 +128,6 @@ for (const tab of document.querySelectorAll('.code [role="tab"][aria-selected="t
 showTimes();
 setInterval(showTimes, 15000);
 document.querySelector('[data-wrong] input, [data-wrong] select, [data-wrong] textarea')?.focus();
-keys();
+switched();
+tables(toast);
+keys(toast);

@@ -1,4 +1,7 @@
 // The keyboard. Nothing of it works inside a field, but for Escape.
+import { palette } from './palette.js';
+import { copyTable } from './tables.js';
+
 let going = false;
 
 function typing(e) {
@@ -15,8 +18,9 @@ function step(by) {
   next.querySelector('a')?.focus();
 }
 
-export function keys() {
+export function keys(say) {
   document.addEventListener('keydown', (e) => {
+    if (e.key === 'k' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); return palette(); }
     if (e.key === 'Escape') {
       document.querySelector('details.menu-box[open]')?.removeAttribute('open');
       if (e.target.matches?.('input[type="search"]')) e.target.blur();
@@ -39,6 +43,7 @@ export function keys() {
       case 'r': press('[data-key="r"]'); break;
       case '[': press('[data-key="older"]'); break;
       case ']': press('[data-key="newer"]'); break;
+      case 'Y': copyTable(document.querySelector('main table.rows'), say); break;
       case 'y': press('[data-key="y"]'); break;
       case '?': press('[data-keys]'); break;
     }

@@ -1,0 +1,68 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// Operation is how a service does, over all workspaces, as the process knows that
+// answers.
+type Operation struct {
+	// Series has a point for each minute of the last day, oldest first.
+	Series   []OperationPoint `json:"series"`
+	Breakers []OpenBreaker    `json:"breakers"`
+	Stores   []StoreState     `json:"stores"`
+	Replicas []Replica        `json:"replicas"`
+}
+
+// OperationPoint is how a service did in a minute. Accepted events, and attempts that were
+// Delivered or Failed, are for each second.
+type OperationPoint struct {
+	At        time.Time `json:"at"`
+	Accepted  float64   `json:"accepted"`
+	Delivered float64   `json:"delivered"`
+	Failed    float64   `json:"failed"`
+	Open      float64   `json:"open"`
+	OldestDue float64   `json:"oldestDueSeconds"`
+	InFlight  float64   `json:"inFlight"`
+	Refreshes float64   `json:"refreshes"`
+}
+
+// OpenBreaker is an endpoint that gives no answer and is tried again at ProbeAt.
+type OpenBreaker struct {
+	SubscriptionID string                `json:"subscriptionId"`
+	WorkspaceID    string                `json:"workspaceId"`
+	Name           string                `json:"name"`
+	State          feedmill.BreakerState `json:"state"`
+	ProbeAt        time.Time             `json:"probeAt"`
+}
+
+// StoreState is how a store does: "records", or the "disk" with FreeBytes.
+type StoreState struct {
+	Name      string       `json:"name"`
+	State     string       `json:"state"`
+	Latency   Milliseconds `json:"latencyMs"`
+	FreeBytes *int64       `json:"freeBytes,omitzero"`
+}
+
+// Replica is a process of the service.
+type Replica struct {
+	Name        string    `json:"name"`
+	Version     string    `json:"version"`
+	StartedAt   time.Time `json:"startedAt"`
+	Slots       int       `json:"slots"`
+	InFlight    int       `json:"inFlight"`
+	Queued      int       `json:"queued"`
+	Refreshes   int       `json:"refreshes"`
+	MemoryBytes int64     `json:"memoryBytes"`
+}
+
+// Operate says how the service does. It is for an admin of the workspace "default".
+func (c *Client) Operate(ctx context.Context) (Operation, error) {
+	var out Operation
+	_, err := c.call(ctx, http.MethodGet, "/operate", nil, &out)
+	return out, err
+}

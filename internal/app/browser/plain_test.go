@@ -1,0 +1,169 @@
+package browser
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// plainVisitor is somebody whose browser runs no scripts, and who has signed in.
+type plainVisitor struct {
+	t    *testing.T
+	http *http.Client
+}
+
+func plainly(t *testing.T, key string) *plainVisitor {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &plainVisitor{t, &http.Client{Jar: jar}}
+	v.send("/ui/sign-in", url.Values{"key": {key}})
+	return v
+}
+
+func (v *plainVisitor) read(resp *http.Response, err error) string {
+	v.t.Helper()
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		v.t.Errorf("%s is answered %d: %s", resp.Request.URL.Path, resp.StatusCode, text)
+	}
+	return string(text)
+}
+
+func (v *plainVisitor) see(path string) string {
+	v.t.Helper()
+	return v.read(v.http.Get(server.url + path))
+}
+
+func (v *plainVisitor) send(path string, form url.Values) string {
+	v.t.Helper()
+	return v.read(v.http.PostForm(server.url+path, form))
+}
+
+// TestWithoutScripts reads every page and sends plain forms as a browser without scripts
+// does.
+func TestWithoutScripts(t *testing.T) {
+	c, key := workspace(t)
+	to := newEndpoint(t)
+	f := upload(t, c, "Shop orders", "orders.csv", orders)
+	v := plainly(t, key)
+	if text := v.send("/ui/subscriptions/new", url.Values{"name": {"Plain"}, "url": {to.URL}, "httpOperation": {"POST"}, "events": {"metric.*", "tag.created"}}); !strings.Contains(text, "whsec_") {
+		t.Error("no secret is shown")
+	}
+	if text := v.send("/ui/events/publish", url.Values{"type": {"metric.created"}, "data": {`{"value":1}`}}); !strings.Contains(text, "Plain") {
+		t.Error("the event does not say where it went")
+	}
+	if text := v.send("/ui/keys", url.Values{"name": {"Plain"}, "scopes": {"api:read"}}); !strings.Contains(text, "fm_") {
+		t.Error("no key is shown")
+	}
+	var sub, event string
+	for s, err := range c.Subscriptions(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub = s.ID
+	}
+	for e, err := range c.Events(t.Context(), client.EventQuery{Type: "metric.created"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		event = e.ID
+	}
+	for path, want := range map[string]string{
+		"/ui/feeds":                            "Shop orders",
+		"/ui/feeds/new":                        "Upload a file",
+		"/ui/feeds/new/upload":                 "Make feed",
+		"/ui/feeds/new/rest":                   "Definition",
+		"/ui/feeds/new/query?service=feeds":    "Shop orders",
+		"/ui/feeds/" + f.ID:                    "98765",
+		"/ui/feeds/" + f.ID + "/versions":      "current",
+		"/ui/feeds/" + f.ID + "/links":         "New link",
+		"/ui/feeds/" + f.ID + "/use":           "DuckDB",
+		"/ui/connections":                      "feeds",
+		"/ui/connections/new":                  "PostgreSQL",
+		"/ui/events":                           "metric.created",
+		"/ui/events/" + event:                  "&#34;value&#34;: 1",
+		"/ui/subscriptions":                    "Plain",
+		"/ui/subscriptions/" + sub:             "metric.created",
+		"/ui/subscriptions/" + sub + "/replay": "Count",
+		"/ui/keys":                             "Plain",
+		"/ui/audit":                            "subscription.create",
+		"/ui/start":                            "From a file to a webhook",
+		"/ui/keyboard":                         "search this page",
+	} {
+		if text := v.see(path); !strings.Contains(text, want) {
+			t.Errorf("%s does not have %q", path, want)
+		}
+	}
+}
+
+// TestFirstPageIsLight holds what a browser loads for its first page against what was
+// promised, as it goes over the wire.
+func TestFirstPageIsLight(t *testing.T) {
+	c, key := workspace(t)
+	upload(t, c, "Shop orders", "orders.csv", orders)
+	v := plainly(t, key)
+	total := 0
+	load := func(path string) string {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept-Encoding", "gzip")
+		resp, err := v.http.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		sent, err := io.ReadAll(resp.Body)
+		if err != nil || resp.Header.Get("Content-Encoding") != "gzip" {
+			t.Fatalf("%s comes as %q (%v)", path, resp.Header.Get("Content-Encoding"), err)
+		}
+		total += len(sent)
+		zip, err := gzip.NewReader(strings.NewReader(string(sent)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(zip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	page := load("/ui/feeds")
+	seen := make(map[string]bool)
+	var follow func(path string)
+	follow = func(path string) {
+		if seen[path] {
+			return
+		}
+		seen[path] = true
+		text := load(path)
+		for _, m := range regexp.MustCompile(`from '\./([a-z]+\.js)'`).FindAllStringSubmatch(text, -1) {
+			follow(path[:strings.LastIndexByte(path, '/')+1] + m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`"(/ui/assets/[^"]+)"`).FindAllStringSubmatch(page, -1) {
+		follow(m[1])
+	}
+	if len(seen) < 5 || total > 80_000 {
+		t.Errorf("the first page is %d bytes in %d files", total, len(seen)+1)
+	}
+	t.Logf("the first page is %d bytes in %d files", total, len(seen)+1)
+}

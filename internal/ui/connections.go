@@ -1,0 +1,174 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// connectionList is the databases of a workspace and the services behind them.
+type connectionList struct {
+	Connections []client.Connection
+	Older       string
+	Services    []client.Service
+}
+
+func showConnections(v *visit) (err error) {
+	var l connectionList
+	if l.Services, err = v.api.Services(v.r.Context()); err != nil {
+		return err
+	}
+	l.Connections, l.Older, err = pageOf(v, listedRecords, func() iter.Seq2[client.Connection, error] { return v.api.Connections(v.r.Context()) })
+	if err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "connections", "Connections", l)
+}
+
+// connectionForm makes or changes a connection. Config has the settings as they were
+// sent or are; secrets are never among those that are.
+type connectionForm struct {
+	ID, ServiceName, Connector string
+	Config                     map[string]string
+	Connectors                 []connectorChoice
+	Faults                     map[string]string
+	Test                       *client.ConnectionTest
+}
+
+type connectorChoice struct{ Name, Words string }
+
+// connectors are those that a form has fields for.
+var connectors = []connectorChoice{{"postgres", "PostgreSQL"}, {"mysql", "MySQL or MariaDB"}, {"sqlite", "SQLite file"}, {"duckdb", "DuckDB file"}}
+
+// connectionSettings are the settings of each connector, with the name of their field.
+var connectionSettings = map[string][]string{
+	"postgres": {"host", "port", "database", "user", "password", "sslmode"},
+	"mysql":    {"host", "port", "database", "user", "password", "tls"},
+	"sqlite":   {"path"},
+	"duckdb":   {"path"},
+}
+
+func (f *connectionForm) show(v *visit, status int) error {
+	f.Connectors = connectors
+	title := "New connection"
+	if f.ID != "" {
+		title = f.ServiceName
+	}
+	return v.render(status, "connection", title, f)
+}
+
+func showNewConnection(v *visit) error {
+	return (&connectionForm{Connector: "postgres"}).show(v, http.StatusOK)
+}
+
+// connectionOf is the form of a connection that there is.
+func connectionOf(v *visit) (*connectionForm, error) {
+	c, err := v.api.Connection(v.r.Context(), v.r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	f := &connectionForm{ID: c.ID, ServiceName: c.ServiceName, Connector: c.Connector, Config: make(map[string]string)}
+	var config map[string]any
+	_ = json.Unmarshal(c.Config, &config)
+	for name, value := range config {
+		if value != nil && name != "password" {
+			f.Config[name] = fmt.Sprint(value)
+		}
+	}
+	return f, nil
+}
+
+func showConnection(v *visit) error {
+	f, err := connectionOf(v)
+	if err != nil {
+		return err
+	}
+	return f.show(v, http.StatusOK)
+}
+
+// readConnection reads what was sent, with the settings that belong to the connector.
+func readConnection(v *visit, connector string) (*connectionForm, map[string]any) {
+	f := &connectionForm{ServiceName: strings.TrimSpace(v.r.PostFormValue("serviceName")), Connector: connector, Config: make(map[string]string)}
+	config := make(map[string]any)
+	for _, name := range connectionSettings[connector] {
+		value := strings.TrimSpace(v.r.PostFormValue(name))
+		if name == "password" {
+			value = v.r.PostFormValue(name)
+		} else {
+			f.Config[name] = value
+		}
+		if value == "" {
+			continue
+		}
+		config[name] = value
+		if n, err := strconv.Atoi(value); err == nil && name == "port" {
+			config[name] = n
+		}
+	}
+	return f, config
+}
+
+// connectionFields are the parts of a connection that the form has fields for.
+var connectionFields = []string{
+	"serviceName", "connector", "config/host", "config/port", "config/database", "config/user", "config/password", "config/sslmode", "config/tls", "config/path",
+}
+
+func createConnection(v *visit) error {
+	f, config := readConnection(v, v.r.PostFormValue("connector"))
+	c, err := v.api.CreateConnection(v.r.Context(), client.NewConnection{ServiceName: f.ServiceName, Connector: f.Connector, Config: config})
+	if err != nil {
+		return f.refuse(v, err)
+	}
+	return v.redirect("/ui/connections/" + c.ID + "?did=saved")
+}
+
+func changeConnection(v *visit) error {
+	old, err := connectionOf(v)
+	if err != nil {
+		return err
+	}
+	f, config := readConnection(v, old.Connector)
+	f.ID = old.ID
+	for name := range old.Config { // what was emptied is taken away
+		if _, ok := config[name]; !ok {
+			config[name] = nil
+		}
+	}
+	if _, err := v.api.ChangeConnection(v.r.Context(), f.ID, client.ConnectionChange{ServiceName: f.ServiceName, Config: config}); err != nil {
+		return f.refuse(v, err)
+	}
+	return v.redirect("/ui/connections/" + f.ID + "?did=saved")
+}
+
+func (f *connectionForm) refuse(v *visit, err error) error {
+	faults, ok := faultsOf(err, connectionFields...)
+	if !ok {
+		return err
+	}
+	f.Faults = faults
+	return f.show(v, http.StatusUnprocessableEntity)
+}
+
+func testConnection(v *visit) error {
+	f, err := connectionOf(v)
+	if err != nil {
+		return err
+	}
+	test, err := v.api.TestConnection(v.r.Context(), f.ID)
+	if err != nil {
+		return err
+	}
+	f.Test = &test
+	return f.show(v, http.StatusOK)
+}
+
+func deleteConnection(v *visit, id string) error {
+	return v.api.DeleteConnection(v.r.Context(), id)
+}
+
+func toConnections(string) string { return "/ui/connections" }

@@ -1,0 +1,63 @@
+// Follows events as they happen. The server renders the rows; when something new has
+// happened, or something on its way may have arrived, they are fetched anew.
+import { showTimes } from './frame.js';
+
+const $ = (id) => document.getElementById(id);
+const tail = $('tail');
+let held = false;
+let waiting = 0;
+let fetching = false;
+let again = false;
+
+function say(state, words) {
+  $('live').innerHTML = '';
+  const badge = document.createElement('span');
+  badge.className = `badge ${state}`;
+  badge.textContent = words;
+  $('live').append(badge);
+}
+
+async function fresh() {
+  if (fetching) { again = true; return; }
+  fetching = true;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('tail');
+    if (page && !held) {
+      const at = tail.contains(document.activeElement) && document.activeElement.closest('tr')?.dataset.href;
+      tail.replaceChildren(...page.childNodes);
+      if (at) tail.querySelector(`tr[data-href="${CSS.escape(at)}"] a`)?.focus();
+      showTimes(tail);
+    }
+  } catch { /* the stream says that the server is gone */ }
+  setTimeout(() => { fetching = false; if (again && !held) { again = false; fresh(); } }, 400);
+}
+
+function hold(on) {
+  held = on;
+  $('hold').setAttribute('aria-pressed', on);
+  $('hold').firstChild.textContent = on ? 'Follow ' : 'Hold ';
+  $('held').hidden = !on;
+  $('waiting').textContent = '';
+  if (!on) { waiting = 0; fresh(); }
+  say(on ? 'quiet' : 'running', on ? 'Held' : 'Live');
+}
+
+const events = new EventSource($('live').dataset.stream);
+events.onopen = () => say(held ? 'quiet' : 'running', held ? 'Held' : 'Live');
+events.onerror = () => say('warn', 'Connecting');
+events.addEventListener('event', () => {
+  if (!held) return fresh();
+  waiting += 1;
+  $('waiting').textContent = `${waiting} newer ${waiting === 1 ? 'event waits' : 'events wait'}.`;
+});
+setInterval(() => { if (!held && !document.hidden && tail.querySelector('.badge.running, .badge.warn')) fresh(); }, 3000);
+$('hold').addEventListener('click', () => hold(!held));
+$('follow').addEventListener('click', () => hold(false));
+document.addEventListener('keydown', (e) => {
+  if (e.target.closest('input,select,textarea,button,a')) { if (e.key === 'Escape' && held) hold(false); return; }
+  if (e.key === ' ') { e.preventDefault(); hold(!held); }
+  if (e.key === 'Escape' && held) hold(false);
+});
+addEventListener('scroll', () => { if (scrollY > 200 && !held) hold(true); }, { passive: true });
+addEventListener('pagehide', () => events.close());
