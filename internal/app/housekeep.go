@@ -8,12 +8,10 @@ import (
 	"github.com/feedmill/feedmill/internal/subscribe"
 )
 
-const (
-	// sweepFilesEvery is how often all files are searched for those that no
-	// version has and that were there the time before. It is longer than any
-	// upload takes from its last byte to its commit.
-	sweepFilesEvery = time.Hour
-)
+// sweepFilesEvery is how often all files are searched for those that no version has
+// and that were there the time before. It is longer than any upload takes from its
+// last byte to its commit.
+const sweepFilesEvery = time.Hour
 
 // housekeep removes what is past its time, and seals what former releases did
 // not: a little at a time, so that nobody waits for it, and at once, so that a
@@ -44,6 +42,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "versions", func(now time.Time) (bool, error) { return feeds.ForgetVersions(ctx, now) })
 		a.sweep(ctx, "crowds of files", func(time.Time) (bool, error) { return feeds.JoinFiles(ctx) })
 		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.ForgetRefreshes(ctx, now) })
+		a.sweep(ctx, "feeds behind their parents", func(time.Time) (bool, error) { return false, feeds.CatchUp(ctx) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
 		forget("sign-ins", feedmill.SignInVisit, a.store.ForgetSignIns)

@@ -64,6 +64,11 @@ type children struct {
 	forgotten map[feedmill.ID]int
 	// missed are children whose parent had a new version while they ran.
 	missed map[feedmill.ID]bool
+	// unsure are the workspaces of feeds that had new versions of late: another
+	// process may have made children meanwhile, or have run them.
+	unsure map[feedmill.ID]bool
+	// swept says that all workspaces were looked at once.
+	swept bool
 }
 
 // family are the children of a workspace's feeds.
@@ -113,24 +118,16 @@ func (f *Feeds) childrenOf(ctx context.Context, workspace, parent feedmill.ID) (
 		return known.childrenOf(parent), nil
 	}
 	found := family{at: time.Now(), of: make(map[feedmill.ID][]child), parents: make(map[feedmill.ID]feedmill.ID)}
-	const step = 500
-	for page := (feedmill.Page{Limit: step}); ; {
-		feeds, err := f.Store.Feeds(ctx, workspace, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, feed := range feeds {
-			if of := f.parentOf(feed.Type, feed.Spec); of != "" {
-				found.parents[feed.ID] = of
-				if feed.Schedule.IsZero() {
-					found.of[of] = append(found.of[of], child{feed.ID, feed.Source})
-				}
+	err := f.each(ctx, workspace, func(feed feedmill.Feed) {
+		if of := f.parentOf(feed.Type, feed.Spec); of != "" {
+			found.parents[feed.ID] = of
+			if feed.Schedule.IsZero() {
+				found.of[of] = append(found.of[of], child{feed.ID, feed.Source})
 			}
-			page.Before = feed.ID
 		}
-		if len(feeds) < step {
-			break
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,9 +147,11 @@ func (f *family) childrenOf(parent feedmill.ID) []child {
 	return slices.DeleteFunc(slices.Clone(f.of[parent]), func(c child) bool { return f.above(c.feed, parent) })
 }
 
-// followed has the children of a feed fetched that has a new version.
+// followed has the children of a feed fetched that has a new version, or is gone,
+// which they are to tell of.
 func (f *Feeds) followed(workspace, parent feedmill.ID) {
 	const longest = 30 * time.Second
+	f.children.doubt(workspace)
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
 	all, err := f.childrenOf(ctx, workspace, parent)

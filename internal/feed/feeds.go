@@ -17,6 +17,7 @@ type Store interface {
 	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
+	Workspaces(ctx context.Context, p feedmill.Page) ([]feedmill.Workspace, error)
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
 	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
@@ -123,5 +124,6 @@ func (f *Feeds) Delete(ctx context.Context, workspace, id feedmill.ID) error {
 	if feed.Type.HasSource() {
 		f.cancelLastRun(ctx, feed)
 	}
+	f.followed(workspace, id)
 	return nil
 }

@@ -17,6 +17,18 @@ import (
 type position struct {
 	// Latest is the greatest value of the field of incremental.
 	Latest string `json:"latest,omitempty"`
+	// Parent is the version of the feed that was asked, where it was one.
+	Parent int64 `json:"parent,omitempty"`
+}
+
+// Seen is the version of the parent that the rows of a feed are made of, 0 where it
+// is not known.
+func (s Source) Seen(text []byte) int64 {
+	var p position
+	if json.Unmarshal(text, &p) != nil {
+		return 0 // there is none
+	}
+	return p.Parent
 }
 
 // Fetch runs the query of a feed.
@@ -92,6 +104,9 @@ func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, s
 	after := position{Latest: done.Latest}
 	if after.Latest == "" {
 		after.Latest = before.Latest
+	}
+	if parent, ok := table.(*feedTable); ok {
+		after.Parent = parent.feed.Version
 	}
 	text, err := json.Marshal(after)
 	if err != nil {

@@ -25,8 +25,13 @@ import (
 // Connector opens databases of PostgreSQL.
 type Connector struct{}
 
-// defaultPort is that of PostgreSQL.
-const defaultPort = 5432
+const (
+	// defaultPort is that of PostgreSQL.
+	defaultPort = 5432
+	// maxMessage is how many bytes a row may have. Memory is taken for what a server
+	// announces, whoever it is.
+	maxMessage = 64 << 20
+)
 
 // Open makes a pool of connections.
 func (Connector) Open(ctx context.Context, c database.Config) (database.Database, error) {
@@ -47,6 +52,7 @@ func (Connector) Open(ctx context.Context, c database.Config) (database.Database
 	}
 	conn.RuntimeParams = map[string]string{"application_name": "feedmill", "client_encoding": "UTF8"}
 	conn.ConnectTimeout = c.ConnectTimeout
+	conn.MaxProtocolMessageBodyLen = maxMessage
 	conn.DialFunc = c.Dial
 	conn.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
 	conn.Fallbacks = nil
