@@ -48,9 +48,12 @@ var specials = map[string]special{
 	"replaySubscription": {examplesOnly: true},
 	"createListener":     {examplesOnly: true},
 	"createConnection":   {examplesOnly: true},
-	"changeConnection":   {examplesOnly: true},
+	// Which settings there are depends on the connector.
+	"changeConnection": {examplesOnly: true, allow: []int{400}},
 	// There is nothing behind the connections of the examples.
 	"previewQuery": {examplesOnly: true, allow: []int{400, 422}},
+	// No service is called by a name that is drawn.
+	"creationUrl": {allow: []int{400}},
 	// The key of the example is none.
 	"createSession": {examplesOnly: true, allow: []int{401}},
 	// What is read as another format than it is can turn out to be no data.
@@ -62,7 +65,7 @@ var specials = map[string]special{
 	"readLink":        {undrawn: []string{"csv", "version"}},
 	"changeColumns":   {examplesOnly: true, allow: []int{422}},
 	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version", "csv"}},
-	"readChanges":     {undrawn: []string{"fields", "filter", "sort", "csv"}},
+	"readChanges":     {fixed: map[string]string{"from": "1"}, undrawn: []string{"fields", "filter", "sort", "csv"}},
 	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version", "csv"}},
 }
 
