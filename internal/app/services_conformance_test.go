@@ -3,12 +3,15 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/feedmill/feedmill/internal/connect/connecttest"
 	"github.com/feedmill/feedmill/internal/decode/decodetest"
 )
 
@@ -47,6 +50,40 @@ func TestServicesConform(t *testing.T) {
 			c.config["apiUrl"] = fake.URL + c.apiURL
 			s.connected(t, toJSON(map[string]any{"serviceName": service + " of a test", "connector": service, "config": c.config}))
 			s.conforms(t, service+" of a test", c, fake)
+		})
+	}
+}
+
+// TestPersonalServicesConform is TestServicesConform for services that people connect:
+// their manifests, with the addresses of a provider and an API of the test.
+func TestPersonalServicesConform(t *testing.T) {
+	provider := connecttest.New()
+	t.Cleanup(provider.Close)
+	fakes, manifests := map[string]*fakeAPI{}, map[string]string{}
+	for service, c := range personalConformances {
+		text, err := os.ReadFile("../source/manifest/builtin/" + service + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fakes[service] = c.fake(t)
+		own := regexp.MustCompile(`(?m)^  (authorize|token|revoke)Url: .*$`).ReplaceAllString(string(text), "  ${1}Url: "+provider.URL+"/$1")
+		own = regexp.MustCompile(`(apiUrl: .*default: )"[^"]*"`).ReplaceAllString(own, "${1}"+fakes[service].URL)
+		// The pages are smaller here, and nobody has to wait between requests.
+		manifests[service] = strings.NewReplacer("size: 10000", "size: 20", "rateLimit: {requests: 4, per: 1s}", "").Replace(own)
+	}
+	s := connectable(t, manifests, "")
+	for service, c := range personalConformances {
+		t.Run(service, func(t *testing.T) {
+			p := newPerson(t, s)
+			p.send(p.goes(s.creationLink(t, "", "serviceName="+service)), nil)
+			settings := url.Values{"do": {"preview"}}
+			for name, text := range c.config {
+				settings.Set("setting."+name, fmt.Sprint(text))
+			}
+			if chosen := p.send("/ui/connect/choose", settings); chosen.status != 200 {
+				t.Fatalf("%d %s", chosen.status, chosen.body)
+			}
+			s.conforms(t, service+"-1", c, fakes[service])
 		})
 	}
 }
