@@ -97,8 +97,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	}
 	server := newServer(handler, a.log)
 	// Else it would wait for them.
-	server.RegisterOnShutdown(events.listeners.Close)
-	server.RegisterOnShutdown(endpoints.Stop)
+	server.RegisterOnShutdown(func() { events.listeners.Close(); endpoints.Stop() })
 	hello := serve.Greeting{Version: version, URL: address, Data: a.config.Data, Key: made}
 	if made != "" {
 		hello.Link = who.NewLink(first)

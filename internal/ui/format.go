@@ -44,6 +44,7 @@ func functions(a *assets) template.FuncMap {
 		"resourcePage": pageOfResource,
 		"whereOf":      whereOf,
 		"amount":       amount,
+		"isNumeric":    func(t any) bool { return numeric(fmt.Sprint(t)) },
 
 		"spans":      func() any { return spans },
 		"statusText": http.StatusText,

@@ -23,6 +23,10 @@ type subscriptionPage struct {
 	States []stateLink
 	Types  []string
 	Ping   *client.Ping
+
+	// Stats are of the last 24 hours.
+	Stats client.SubscriptionStats
+	Plots []plot
 }
 
 type stateLink struct{ State, To string }
@@ -62,6 +66,12 @@ func subscriptionWith(v *visit, ping *client.Ping) error {
 	for _, state := range feedmill.DeliveryStates {
 		p.States = append(p.States, stateLink{string(state), with(here, "state", string(state), "cursor", "")})
 	}
+	if p.Stats, err = v.api.SubscriptionStats(v.r.Context(), s.ID, time.Time{}); err != nil {
+		return err
+	}
+	if p.Stats.Delivered+p.Stats.Failed > 0 {
+		p.Plots = statsPlots(p.Stats, time.Now())
+	}
 	types, err := v.api.EventTypes(v.r.Context())
 	if err != nil {
 		return err
@@ -78,6 +88,34 @@ func subscriptionWith(v *visit, ping *client.Ping) error {
 		return err
 	}
 	return v.render(http.StatusOK, "subscription", p.Title, p)
+}
+
+// statsPlots draws the attempts and the latencies of a day, its empty quarters of an hour
+// included.
+func statsPlots(s client.SubscriptionStats, now time.Time) []plot {
+	attempts := plot{Title: "Attempts", Unit: "in 15 min", Bars: true}
+	latency := plot{Title: "Answer time", Unit: "ms"}
+	delivered, failed := plotSeries{Name: "delivered", Class: "bar"}, plotSeries{Name: "failed", Class: "bad"}
+	p50, p99 := plotSeries{Name: "p50", Class: "quiet"}, plotSeries{Name: "p99", Class: "accent"}
+	buckets := make(map[int64]client.StatsBucket)
+	for _, b := range s.Buckets {
+		buckets[b.From.Unix()] = b
+	}
+	ms := func(m *float64) float64 {
+		if m == nil {
+			return 0
+		}
+		return *m
+	}
+	step := max(time.Duration(s.Step), time.Minute)
+	for at := s.Since.Truncate(step); !at.After(now); at = at.Add(step) {
+		b := buckets[at.Unix()]
+		attempts.At, latency.At = append(attempts.At, at), append(latency.At, at)
+		delivered.Values, failed.Values = append(delivered.Values, float64(b.Delivered)), append(failed.Values, float64(b.Failed))
+		p50.Values, p99.Values = append(p50.Values, ms(b.P50)), append(p99.Values, ms(b.P99))
+	}
+	attempts.Series, latency.Series = []plotSeries{delivered, failed}, []plotSeries{p50, p99}
+	return []plot{attempts, latency}
 }
 
 // picks reports whether names of events have a type among them.

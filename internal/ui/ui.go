@@ -84,6 +84,7 @@ func (s *Server) routes() {
 
 		"GET /ui/feeds/{id}/versions":                showFeedVersions,
 		"POST /ui/feeds/{id}/versions/{version}":     changeVersion,
+		"GET /ui/feeds/{id}/compare":                 showCompare,
 		"GET /ui/feeds/{id}/links":                   showFeedLinks,
 		"POST /ui/feeds/{id}/links":                  createLink,
 		"POST /ui/feeds/{id}/links/{lnk}/revoke":     revokeLink,

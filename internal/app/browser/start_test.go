@@ -21,6 +21,14 @@ func TestFirstRun(t *testing.T) {
 	b.sees("signature verified, answered 204")
 	b.wait(`document.querySelector('#got').innerText.includes('"inserted": 1') && document.querySelector('#version').innerText === '2'`)
 	b.accessible("start-done")
+	b.do(chromedp.Click("#sample a"))
+	b.wait(`document.querySelector('.tabs')`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.tabs [href$="/versions"]').click(); undefined`))
+	b.wait(`document.querySelector('[href*="/compare"]')`)
+	b.do(chromedp.Click("[href*='/compare']"))
+	b.sees("2 rows differ")
+	b.wait(`document.querySelector('td.changed')?.innerText.replace(/\s+/g, ' ') === 'open paid' && document.body.innerText.includes('+ inserted')`)
+	b.accessible("compare")
 }
 
 func TestKeysAuditAndWorkspaces(t *testing.T) {

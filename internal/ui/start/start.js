@@ -70,8 +70,8 @@ $('change').addEventListener('submit', async (e) => {
   button.disabled = true;
   const answer = await fetch('/ui/start/sample', { method: 'POST' });
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  const version = page.getElementById('version');
-  if (version) $('version').textContent = version.textContent;
+  const sample = page.getElementById('sample');
+  if (sample) $('sample').replaceWith(sample);
   button.disabled = false;
 });
 addEventListener('pagehide', () => { if (listener) fetch(`/events/listeners/${listener.id}`, { method: 'DELETE', keepalive: true }); });
