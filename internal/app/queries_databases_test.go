@@ -16,6 +16,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
+	"github.com/feedmill/feedmill/internal/source/database/databasetest/duckdbtest"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
@@ -31,7 +32,7 @@ type realDatabase struct {
 func (d *realDatabase) do(t testing.TB, statements ...string) {
 	t.Helper()
 	if d.path != "" {
-		databasetest.WriteDuckDB(t, d.path, statements...)()
+		duckdbtest.Write(t, d.path, statements...)()
 		return
 	}
 	for _, s := range statements {
@@ -86,7 +87,7 @@ func realSQLite(t testing.TB, folder string) *realDatabase {
 func realDuckDB(t testing.TB, folder string) *realDatabase {
 	t.Helper()
 	name := filepath.Join(folder, "shop.duckdb")
-	databasetest.WriteDuckDB(t, name)()
+	duckdbtest.Write(t, name)()
 	return &realDatabase{connector: "duckdb", config: map[string]any{"path": name}, path: name}
 }
 

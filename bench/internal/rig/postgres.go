@@ -98,6 +98,17 @@ func (s *server) awaitReady(ctx context.Context) (err error) {
 	return fmt.Errorf("it does not start: %w: %s", err, said)
 }
 
+// SourceDatabase makes an empty database on a private server, to read from, and
+// returns its URL.
+func (r *Rig) SourceDatabase(ctx context.Context) (url string, err error) {
+	if r.source == nil {
+		if r.source, err = newServer(ctx, ""); err != nil {
+			return "", fmt.Errorf("PostgreSQL: %w", err)
+		}
+	}
+	return r.source.create(ctx, "source")
+}
+
 // create makes an empty database and returns its URL.
 func (s *server) create(ctx context.Context, name string) (string, error) {
 	if err := s.exec(ctx, `CREATE DATABASE `+ours(name)+` TEMPLATE template0`); err != nil {

@@ -91,6 +91,8 @@ type Rig struct {
 	Log    *os.File
 	folder string
 	server *server
+	// source is the server of a database that is measured itself.
+	source *server
 	// feedmills counts those that were started.
 	feedmills int
 }
@@ -156,6 +158,9 @@ func (r *Rig) Close() error {
 	var err error
 	if r.server != nil {
 		err = r.server.close()
+	}
+	if r.source != nil {
+		err = errors.Join(err, r.source.close())
 	}
 	return errors.Join(err, os.RemoveAll(r.folder))
 }

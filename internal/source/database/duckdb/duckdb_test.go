@@ -15,6 +15,7 @@ import (
 	"github.com/feedmill/feedmill/internal/lake/worker"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
+	"github.com/feedmill/feedmill/internal/source/database/databasetest/duckdbtest"
 	"github.com/feedmill/feedmill/internal/source/database/duckdb"
 )
 
@@ -102,7 +103,7 @@ func TestSuite(t *testing.T) {
 	}
 	for _, types := range others {
 		path := newPath(t)
-		databasetest.WriteDuckDB(t, path, things("things", types)...)()
+		duckdbtest.Write(t, path, things("things", types)...)()
 		databasetest.Run(t, open(t, path), "things")
 	}
 }

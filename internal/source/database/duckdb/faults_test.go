@@ -15,6 +15,7 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
+	"github.com/feedmill/feedmill/internal/source/database/databasetest/duckdbtest"
 )
 
 // Every type of DuckDB is read as one that holds its values.
@@ -146,7 +147,7 @@ func TestChanges(t *testing.T) {
 	if got, err := read(); got != "1" || err != nil {
 		t.Error(got, err)
 	}
-	hold := databasetest.WriteDuckDB(t, path, "SET checkpoint_threshold = '1GB'", "INSERT INTO t VALUES (2, 'y')")
+	hold := duckdbtest.Write(t, path, "SET checkpoint_threshold = '1GB'", "INSERT INTO t VALUES (2, 'y')")
 	if _, err := read(); problem(err) != database.ProblemUnreachable || !strings.Contains(err.Error(), "being written") {
 		t.Error(err)
 	}
@@ -200,7 +201,7 @@ func TestChanges(t *testing.T) {
 // write runs statements on a file, and closes it.
 func write(t *testing.T, path string, statements ...string) {
 	t.Helper()
-	databasetest.WriteDuckDB(t, path, statements...)()
+	duckdbtest.Write(t, path, statements...)()
 }
 
 func logOf(path string) string { return strings.Replace(path, "?", ".wal?", 1) }

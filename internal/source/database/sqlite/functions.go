@@ -79,12 +79,38 @@ func micros(v any) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
+	if n, ok := plainMicros(s); ok {
+		return n, true
+	}
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UnixMicro(), true
 		}
 	}
 	return 0, false
+}
+
+// plainMicros is micros of a time as SQLite itself writes them, 2006-01-02 15:04:05,
+// which most are.
+func plainMicros(s string) (int64, bool) {
+	if len(s) != len(time.DateTime) || s[4] != '-' || s[7] != '-' || s[10] != ' ' && s[10] != 'T' || s[13] != ':' || s[16] != ':' {
+		return 0, false
+	}
+	var parts [6]int
+	for i, at := range [6][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}} {
+		for _, c := range []byte(s[at[0]:at[1]]) {
+			if c < '0' || c > '9' {
+				return 0, false
+			}
+			parts[i] = 10*parts[i] + int(c-'0')
+		}
+	}
+	month := time.Month(parts[1])
+	t := time.Date(parts[0], month, parts[2], parts[3], parts[4], parts[5], 0, time.UTC)
+	if t.Month() != month || t.Day() != parts[2] || parts[3] > 23 || parts[4] > 59 || parts[5] > 59 {
+		return 0, false // no calendar has it
+	}
+	return t.UnixMicro(), true
 }
 
 // offset makes sums positive, so that their texts of one length sort as they do.

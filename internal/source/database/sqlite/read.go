@@ -1,11 +1,11 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math/big"
 	"strconv"
 	"time"
 
@@ -177,25 +177,56 @@ func readNumber(b *database.Builder, value driver.Value) error {
 
 // readDecimal takes the shortest digits that mean the number.
 func readDecimal(b *database.Builder, value driver.Value) error {
-	var text string
+	precision, scale := b.Digits()
+	var text []byte
+	var room [400]byte
 	switch n := value.(type) {
 	case float64:
-		text = strconv.FormatFloat(n, 'f', -1, 64)
+		text = strconv.AppendFloat(room[:0], n, 'f', -1, 64)
 	case int64:
-		text = strconv.FormatInt(n, 10)
+		text = strconv.AppendInt(room[:0], n, 10)
 	}
-	precision, scale := b.Digits()
-	n, ok := new(big.Rat).SetString(text)
-	if ok {
-		n.Mul(n, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)))
-	}
-	if !ok || !n.IsInt() || len(n.Num().String()) > precision+1 {
+	if n, ok := withoutPoint(text, precision, scale); ok {
+		b.Int(n)
+	} else {
 		b.Misfit(bytesOf(value))
-		return nil
 	}
-	wide, _ := database.Int128(n.Num())
-	b.Wide(wide)
 	return nil
+}
+
+// withoutPoint is a number of so many digits, of which scale stand after the point,
+// without its point. It has at most [exactDigits].
+func withoutPoint(text []byte, precision, scale int) (n int64, ok bool) {
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	whole, fraction, _ := bytes.Cut(text, []byte("."))
+	if len(whole) == 0 || len(fraction) > scale || len(whole) > max(precision-scale, 1) {
+		return 0, false
+	}
+	for _, part := range [][]byte{whole, fraction} {
+		for _, c := range part {
+			if c < '0' || c > '9' {
+				return 0, false // infinite, or none at all
+			}
+			n = 10*n + int64(c-'0')
+		}
+	}
+	for range scale - len(fraction) {
+		n *= 10
+	}
+	most := int64(1)
+	for range precision {
+		most *= 10
+	}
+	if n >= most {
+		return 0, false
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
 }
 
 // readDigits takes a sum.

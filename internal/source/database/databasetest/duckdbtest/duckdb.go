@@ -1,4 +1,6 @@
-package databasetest
+// Package duckdbtest writes files of DuckDB for tests. It is apart from package
+// databasetest because whatever imports it has all of DuckDB in it.
+package duckdbtest
 
 import (
 	"testing"
@@ -6,9 +8,9 @@ import (
 	duckdb "github.com/duckdb/duckdb-go-bindings"
 )
 
-// WriteDuckDB runs statements on a file of DuckDB, which it makes where there is
+// Write runs statements on a file of DuckDB, which it makes where there is
 // none. Nobody else can read the file before it is closed.
-func WriteDuckDB(t testing.TB, path string, statements ...string) (closeIt func()) {
+func Write(t testing.TB, path string, statements ...string) (closeIt func()) {
 	t.Helper()
 	var db duckdb.Database
 	if duckdb.Open(path, &db) == duckdb.StateError {
