@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -93,37 +94,38 @@ func selected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subsc
 // selectedEvents finds the next events that match the subscription and have no
 // delivery for it, or no open one.
 func selectedEvents(ctx context.Context, q querier, r storedReplay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
-	bound := r.Bound
-	rows, err := q.Query(ctx, `SELECT event_id FROM fanouts WHERE workspace_id = $1 ORDER BY event_id LIMIT 1`, r.Workspace)
-	promised, err := all(rows, translate(err), func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
-	if err != nil {
-		return replayPart{}, err
-	}
-	if len(promised) > 0 {
-		bound = min(bound, promised[0])
-	}
-	rows, err = q.Query(ctx, `SELECT id, type, resource_id, source_id FROM events WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4`,
-		r.Workspace, after, bound, scanSteps*limit)
+	rows, err := q.Query(ctx, `SELECT id, type, resource_id, source_id FROM events WHERE workspace_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4`,
+		r.Workspace, after, r.Bound, scanSteps*limit)
 	events, err := all(rows, translate(err), func(row record.Row) (e feedmill.Event, err error) {
 		return e, row.Scan(&e.ID, &e.Type, &e.ResourceID, &e.Source)
 	})
 	if err != nil {
 		return replayPart{}, err
 	}
+	// Promises are read after the events: that of an event that is seen is seen, or
+	// kept.
+	rows, err = q.Query(ctx, `SELECT event_id FROM fanouts WHERE workspace_id = $1 AND event_id > $2 AND event_id < $3 ORDER BY event_id LIMIT 1`,
+		r.Workspace, after, r.Bound)
+	promised, err := all(rows, translate(err), func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) })
+	if err != nil {
+		return replayPart{}, err
+	}
 	part := replayPart{reached: after, end: len(events) < scanSteps*limit}
+	if len(promised) > 0 {
+		part.blocked = part.end || promised[0] <= events[len(events)-1].ID
+		part.end = part.end && !part.blocked
+		events = slices.DeleteFunc(events, func(e feedmill.Event) bool { return e.ID >= promised[0] })
+	}
 	var matching []feedmill.Event
 	for _, e := range events {
 		if len(matching) == limit {
-			part.end = false
+			part.end, part.blocked = false, false
 			break
 		}
 		part.reached = e.ID
 		if sub.Selects(e) {
 			matching = append(matching, e)
 		}
-	}
-	if part.end && bound != r.Bound {
-		part.end, part.blocked = false, true
 	}
 	there, err := haveDeliveries(ctx, q, sub, matching, r.Selection == feedmill.ReplayAll)
 	for _, e := range matching {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -110,16 +111,8 @@ func (db *DB) selected(ctx context.Context, r feedmill.Replay, sub feedmill.Subs
 // selectedEvents finds the next events that match the subscription and have no
 // delivery for it, or no open one.
 func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmill.Subscription, after feedmill.ID, limit int) (replayPart, error) {
-	var promised sql.NullString
-	if err := db.row(ctx, `SELECT min(event_id) FROM fanouts WHERE workspace_id = ?`, r.Workspace).Scan(&promised); err != nil {
-		return replayPart{}, translate(err)
-	}
-	bound := r.Bound
-	if promised.Valid {
-		bound = min(bound, feedmill.ID(promised.String))
-	}
 	rows, err := db.rows(ctx, `SELECT seq, id, type, resource_id, source_id FROM events INDEXED BY events_by_id
-		WHERE workspace_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ?`, r.Workspace, after, bound, scanSteps*limit)
+		WHERE workspace_id = ? AND id > ? AND id < ? ORDER BY id LIMIT ?`, r.Workspace, after, r.Bound, scanSteps*limit)
 	type scanned struct {
 		seq int64
 		feedmill.Event
@@ -130,14 +123,26 @@ func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmil
 	if err != nil {
 		return replayPart{}, err
 	}
+	// Promises are read after the events: that of an event that is seen is seen, or
+	// kept.
+	var promised sql.NullString
+	if err := db.row(ctx, `SELECT min(event_id) FROM fanouts WHERE workspace_id = ? AND event_id > ? AND event_id < ?`, r.Workspace, after, r.Bound).Scan(&promised); err != nil {
+		return replayPart{}, translate(err)
+	}
 	states := ``
 	if r.Selection == feedmill.ReplayAll {
 		states = ` AND (state = 2 OR state = 4)`
 	}
 	part := replayPart{reached: after, end: len(events) < scanSteps*limit}
+	if promised.Valid {
+		first := feedmill.ID(promised.String)
+		part.blocked = part.end || first <= events[len(events)-1].ID
+		part.end = part.end && !part.blocked
+		events = slices.DeleteFunc(events, func(e scanned) bool { return e.ID >= first })
+	}
 	for _, e := range events {
 		if len(part.events) == limit {
-			part.end = false
+			part.end, part.blocked = false, false
 			break
 		}
 		part.reached = e.ID
@@ -151,9 +156,6 @@ func (db *DB) selectedEvents(ctx context.Context, r feedmill.Replay, sub feedmil
 		if !there {
 			part.events = append(part.events, replayedEvent{e.seq, e.Type, e.ResourceID})
 		}
-	}
-	if part.end && bound != r.Bound {
-		part.end, part.blocked = false, true
 	}
 	return part, nil
 }
