@@ -225,6 +225,8 @@ func (f *Feed) Relabel(changes []ColumnChange) error {
 		return err
 	}
 	f.Key = rename(f.Key, f.Columns, columns)
+	f.Expects.Rows.NotNull = rename(f.Expects.Rows.NotNull, f.Columns, columns)
+	f.Expects.Rows.Unique = rename(f.Expects.Rows.Unique, f.Columns, columns)
 	f.Columns = columns
 	return nil
 }

@@ -69,6 +69,13 @@ type Feed struct {
 	Key []string
 	// Keep says which versions stay.
 	Keep Keep
+	// Expects is what the owner of the feed expects of its data.
+	Expects Expectations
+	// SucceededAt is when the feed last got data or was found to have it, and StaleAt
+	// when it is stale unless that happens again; zero where it never is. Stale says
+	// that it is.
+	SucceededAt, StaleAt time.Time
+	Stale                bool
 	// Spec is the JSON text of how the data is fetched and read, without
 	// secrets: for an upload its parameters.
 	Spec []byte
@@ -149,10 +156,14 @@ func (f *Feed) label(columns []Column) []Column {
 // paused feed stays paused, whatever comes of a refresh that was under way.
 func (f *Feed) Record(r Refresh) {
 	f.LastRefresh = &r
+	if !r.Open() {
+		f.Expects.Accept = false
+	}
 	state := FeedRefreshing
 	switch r.State {
 	case RefreshSucceeded:
 		state, f.LastError = FeedReady, nil
+		f.fresh(r.EndedAt)
 	case RefreshFailed:
 		state, f.LastError = FeedFailed, r.Error
 	}

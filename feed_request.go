@@ -1,6 +1,9 @@
 package feedmill
 
-import "io"
+import (
+	"io"
+	"time"
+)
 
 // Upload is data that is to become a table.
 type Upload struct {
@@ -19,6 +22,8 @@ type Upload struct {
 	Key  []string
 	// Columns are changes to what is found.
 	Columns []ColumnChange
+	// Accept takes rows that are not what is expected of them.
+	Accept bool
 }
 
 // Unwrapped is data without the file around it that it came in. It must be closed.
@@ -40,8 +45,8 @@ type FetchedFeed struct {
 	// SourceOf is a feed on whose source this one is made, empty for a source
 	// of its own.
 	SourceOf ID
-	// Keep says which versions of the feed stay.
-	Keep Keep
+	// Policy is what the feed keeps and what is expected of its data.
+	Policy FeedPatch
 }
 
 // FeedPatch is what is to be different about a feed. What is nil stays.
@@ -49,6 +54,11 @@ type FeedPatch struct {
 	Name, Description *string
 	// Keep says which versions stay.
 	Keep *Keep
+	// Schema, ExpectEvery and Expect are what is expected of the data; see
+	// [Expectations].
+	Schema      *SchemaPolicy
+	ExpectEvery *time.Duration
+	Expect      *ExpectedRows
 	// Spec is a JSON object with the members of the body of a feed that
 	// fetches its data which are to be replaced.
 	Spec []byte

@@ -78,6 +78,7 @@ const (
 	NewsPaused       = internalFamily + ".paused"
 	NewsResumed      = internalFamily + ".resumed"
 	NewsUpdated      = internalFamily + ".updated"
+	NewsStale        = internalFamily + ".stale"
 )
 
 // Active reports whether runs of its source bring the feed new data.

@@ -9,14 +9,23 @@ import (
 // one that is waiting or under way, where there is one. A feed whose source
 // refused the credential is tried again; a paused one is a conflict.
 func (c *SourceChange) Request(feed ID, now time.Time) (Refresh, error) {
+	return c.RequestAccepting(feed, false, now)
+}
+
+// RequestAccepting is Request for a refresh that may bring what is not expected of the
+// rows.
+func (c *SourceChange) RequestAccepting(feed ID, accept bool, now time.Time) (Refresh, error) {
 	f, err := c.feed(feed)
 	switch {
 	case err != nil:
 		return Refresh{}, err
 	case f.State == FeedPaused:
 		return Refresh{}, &Error{Kind: ErrConflict, Type: "feed-paused", Detail: "The feed is paused; resume it first."}
+	case accept && f.Awaits() && f.LastRefresh.State == RefreshRunning:
+		return Refresh{}, &Error{Kind: ErrConflict, Type: "refresh-running", Detail: "A refresh is running, with what was expected when it began; ask for one that accepts everything when it has ended."}
 	}
 	c.request(f, now)
+	f.Expects.Accept = f.Expects.Accept || accept
 	return *f.LastRefresh, nil
 }
 

@@ -27,8 +27,17 @@ type DataFeed struct {
 	ContentHash string            `json:"contentHash"`
 	Mode        feedmill.FeedMode `json:"mode"`
 	Key         []string          `json:"key"`
+	// SchemaPolicy is widen or freeze: whether data may give the feed new columns and
+	// wider types.
+	SchemaPolicy string `json:"schemaPolicy"`
 	// Keep says which versions stay.
 	Keep Keep `json:"keep"`
+	// ExpectEvery is how long the feed may go without new data, such as 1d, and Stale
+	// says that it went longer.
+	ExpectEvery string `json:"expectEvery"`
+	Stale       bool   `json:"stale"`
+	// Expect is what the rows of a new version must be like, nil for anything.
+	Expect *Expect `json:"expect"`
 	// Schedule says when the data is fetched, nil for a feed that does not by
 	// itself, and NextRefreshAt when the next time is.
 	Schedule      *Schedule          `json:"schedule"`
@@ -60,6 +69,11 @@ type DataFeedChange struct {
 	Description Field[string] `json:"description,omitzero"`
 	// Keep is null for the usual rule.
 	Keep Field[Keep] `json:"keep,omitzero"`
+	// SchemaPolicy, ExpectEvery and Expect are as the feed has them; null expects
+	// nothing.
+	SchemaPolicy Field[string] `json:"schemaPolicy,omitzero"`
+	ExpectEvery  Field[string] `json:"expectEvery,omitzero"`
+	Expect       Field[Expect] `json:"expect,omitzero"`
 	// The rest is of feeds that fetch their data. Each takes the place of what
 	// was there, whole; the API's document says what stands in them.
 	Request     Field[json.RawMessage] `json:"request,omitzero"`
@@ -79,6 +93,9 @@ type DataFeedChange struct {
 	Mode         Field[feedmill.FeedMode] `json:"mode,omitzero"`
 	Key          Field[[]string]          `json:"key,omitzero"`
 }
+
+// Expect is what the rows of a new version must be like.
+type Expect = feedmill.ExpectedRows
 
 func feedPath(id string) string { return "/data_feeds/" + url.PathEscape(id) }
 

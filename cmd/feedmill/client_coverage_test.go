@@ -340,6 +340,7 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		},
 		"FeedVersions":   func(ctx context.Context) error { return firstOf(c.FeedVersions(ctx, feed.ID)) },
 		"FeedChanges":    func(ctx context.Context) error { return allOf(c.FeedChanges(ctx, feed.ID, 1, 0, client.RowQuery{})) },
+		"FeedProfile":    func(ctx context.Context) error { return second(c.FeedProfile(ctx, feed.ID, client.RowQuery{})) },
 		"FeedVersion":    func(ctx context.Context) error { return second(c.FeedVersion(ctx, feed.ID, 1)) },
 		"PinVersion":     func(ctx context.Context) error { return second(c.PinVersion(ctx, feed.ID, 1, true)) },
 		"RestoreVersion": func(ctx context.Context) error { return second(c.RestoreVersion(ctx, feed.ID, 1)) },

@@ -16,7 +16,7 @@ func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
 	parent.AddCommand(
 		newFeedsUpload(), newFeedsCreate(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
-		newFeedsColumns(), newFeedsVersions(), newFeedsDiff(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
+		newFeedsColumns(), newFeedsVersions(), newFeedsDiff(), newFeedsProfile(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent
 }
@@ -154,6 +154,8 @@ func newFeedsUpdate() *cobra.Command {
 	var keep client.Keep
 	cmd.Flags().IntVar(&keep.Versions, "keep-versions", 0, "how many of the newest versions stay")
 	cmd.Flags().IntVar(&keep.Days, "keep-days", 0, "for how many days versions stay")
+	var expected expectFlags
+	expected.add(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		var change client.DataFeedChange
 		if cmd.Flags().Changed("name") {
@@ -165,9 +167,12 @@ func newFeedsUpdate() *cobra.Command {
 		if cmd.Flags().Changed("keep-versions") || cmd.Flags().Changed("keep-days") {
 			change.Keep = client.To(keep)
 		}
-		named := !change.Name.IsZero() || !change.Description.IsZero() || !change.Keep.IsZero()
+		if err := expected.into(cmd, &change); err != nil {
+			return err
+		}
+		named := !change.Name.IsZero() || !change.Description.IsZero() || !change.Keep.IsZero() || expected.given(cmd)
 		if !named && *file == "" {
-			return usagef("say what is to be different with --file, --name, --description, --keep-versions or --keep-days")
+			return usagef("say what is to be different with --file, --name, --description, --keep-versions, --keep-days, --schema-policy, --expect or --expect-every")
 		}
 		var f client.DataFeed
 		if *file != "" {

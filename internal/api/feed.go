@@ -19,6 +19,7 @@ type feedView struct {
 	Description   string             `json:"description"`
 	Type          feedmill.FeedType  `json:"type"`
 	State         feedmill.FeedState `json:"state"`
+	Stale         bool               `json:"stale"`
 	Columns       []columnView       `json:"columns"`
 	RowCount      int64              `json:"rowCount"`
 	ByteSize      int64              `json:"byteSize"`
@@ -26,8 +27,11 @@ type feedView struct {
 	ContentHash   string             `json:"contentHash"`
 	Mode          feedmill.FeedMode  `json:"mode"`
 	Key           []string           `json:"key"`
+	SchemaPolicy  string             `json:"schemaPolicy"`
 	Keep          keepView           `json:"keep"`
 	Schedule      *scheduleView      `json:"schedule"`
+	ExpectEvery   *string            `json:"expectEvery"`
+	Expect        *expectView        `json:"expect"`
 	NextRefreshAt timestamp          `json:"nextRefreshAt"`
 	LastRefresh   *refreshView       `json:"lastRefresh"`
 	LastError     *feedErrorView     `json:"lastError"`
@@ -96,9 +100,10 @@ func viewSourceRequest(r *feedmill.SourceRequest) *sourceRequestView {
 
 func viewFeed(f feedmill.Feed) feedView {
 	v := feedView{
-		ID: f.ID, Name: f.Name, Description: f.Description, Type: f.Type, State: f.State,
+		ID: f.ID, Name: f.Name, Description: f.Description, Type: f.Type, State: f.State, Stale: f.Stale,
 		Columns: viewColumns(f.Columns), RowCount: f.RowCount, ByteSize: f.ByteSize, Version: f.Version, ContentHash: f.ContentHash,
 		Mode: f.Mode, Key: slices.Concat([]string{}, f.Key), Keep: viewKeep(f.Keep), Schedule: viewSchedule(f.Schedule), NextRefreshAt: timestamp(f.NextRefreshAt),
+		SchemaPolicy: string(cmp.Or(f.Expects.Schema, feedmill.SchemaWiden)), ExpectEvery: viewEvery(f.Expects.Every), Expect: viewExpect(f.Expects.Rows),
 		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: viewSource(f.Spec, f.Found),
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
 	}

@@ -37,9 +37,7 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	if v, ok := body.Get("description"); ok {
 		patch.Description = readDescription(v)
 	}
-	if v, ok := body.Get("keep"); ok {
-		patch.Keep = new(readKeep(v))
-	}
+	readPolicy(body, &patch)
 	patch.Spec = pickMembers(body, fetchMembers)
 	if patch.Spec != nil {
 		if err := s.wantFetching(c, body); err != nil {
@@ -67,7 +65,7 @@ func (s *Server) wantFetching(c *call, body *strictjson.Object) error {
 	}
 	for name, f := range body.All() {
 		if slices.Contains(fetchMembers, name) {
-			f.Fault("This feed is an upload, which fetches nothing; only its name, its description and what it keeps can be changed.")
+			f.Fault("This feed is an upload, which fetches nothing; only its name, its description, what it keeps and what is expected of it can be changed.")
 		}
 	}
 	return nil

@@ -68,6 +68,7 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 	}
 	u := feedmill.Upload{Entry: rememberedEntry(f)}
 	u.Mode, u.Key = c.readMode(f)
+	u.Accept = c.boolParameter("accept")
 	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, keepWith(c, foundFeed))
 		if err != nil {

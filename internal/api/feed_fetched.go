@@ -58,9 +58,9 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 		return feedmill.FetchedFeed{}, c.malformed("", "The body must be an object.")
 	}
 	n := feedmill.FetchedFeed{Type: t, SourceOf: sourceOf}
-	if keep, ok := strictjson.NewObject(&v, "", c.faults.Note).Get("keep"); ok {
-		n.Keep = readKeep(keep)
-		v.Remove("keep")
+	readPolicy(strictjson.NewObject(&v, "", c.faults.Note), &n.Policy)
+	for _, name := range policyMembers {
+		v.Remove(name)
 	}
 	n.Body = v.Append(nil)
 	return n, c.refusal()

@@ -38,7 +38,7 @@ type Feeds interface {
 	Await(ctx context.Context, workspace, feed feedmill.ID) (feedmill.Feed, error)
 	// RefreshFeed has a feed fetch its data now. It answers the refresh that
 	// waits or runs already, where there is one.
-	RefreshFeed(ctx context.Context, workspace, feed feedmill.ID, keep feedmill.RefreshResponse) (feedmill.Refresh, error)
+	RefreshFeed(ctx context.Context, workspace, feed feedmill.ID, accept bool, keep feedmill.RefreshResponse) (feedmill.Refresh, error)
 	// CancelRefresh ends a refresh that waits or runs. One that has ended is
 	// [feedmill.ErrConflict].
 	CancelRefresh(ctx context.Context, workspace, feed, refresh feedmill.ID) (feedmill.Refresh, error)
@@ -53,11 +53,13 @@ type Feeds interface {
 	CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
 	// Rows begins to read a version. Whatever is wrong with the query or
 	// keeps it from running is said before there are rows.
+	Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error)
 	// Changes are a version as what is different from another, for the methods above.
 	Changes(ctx context.Context, from, to feedmill.FeedVersion) (feedmill.FeedVersion, error)
+	// Profile says what the values of a version are like that a query leaves.
+	Profile(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, q feedmill.Query) (feedmill.FeedProfile, error)
 	// CountRows counts the rows that a query would give without its limit.
 	CountRows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query) (int64, error)
-	Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error)
 	// Rejects opens the rows that a refresh did not store, an object a line.
 	Rejects(context.Context, feedmill.Refresh) (io.ReadCloser, error)
 }

@@ -23,6 +23,10 @@ func (s *Server) fetchingFeed(c *call) (feedmill.Feed, error) {
 
 // refreshFeed has a feed fetch its data now.
 func (s *Server) refreshFeed(c *call) (answer, error) {
+	accept := c.boolParameter("accept")
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
 	f, err := s.fetchingFeed(c)
 	if err != nil {
 		return answer{}, err
@@ -32,7 +36,7 @@ func (s *Server) refreshFeed(c *call) (answer, error) {
 		a.set("Location", refreshURL(r))
 		return a
 	}
-	r, err := s.Feeds.RefreshFeed(c.ctx(), c.who.Workspace, f.ID, keepWith(c, render))
+	r, err := s.Feeds.RefreshFeed(c.ctx(), c.who.Workspace, f.ID, accept, keepWith(c, render))
 	if err != nil {
 		return answer{}, inSentences(err)
 	}

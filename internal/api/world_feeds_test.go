@@ -108,9 +108,9 @@ func (n *notedFeeds) change(ctx context.Context, workspace, id feedmill.ID, chan
 	return n.db.Feed(ctx, workspace, id)
 }
 
-func (n *notedFeeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, keep feedmill.RefreshResponse) (r feedmill.Refresh, err error) {
+func (n *notedFeeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, accept bool, keep feedmill.RefreshResponse) (r feedmill.Refresh, err error) {
 	_, err = n.change(ctx, workspace, id, func(c *feedmill.SourceChange) (err error) {
-		if r, err = c.Request(id, now()); err == nil {
+		if r, err = c.RequestAccepting(id, accept, now()); err == nil {
 			c.IdempotentResponse, err = keep(r)
 		}
 		return err

@@ -65,6 +65,7 @@ var specials = map[string]special{
 	"readLink":        {undrawn: []string{"csv", "version"}},
 	"changeColumns":   {examplesOnly: true, allow: []int{422}},
 	"readDataFeed":    {undrawn: []string{"fields", "filter", "sort", "version", "csv"}},
+	"readProfile":     {undrawn: []string{"filter", "version"}},
 	"readChanges":     {fixed: map[string]string{"from": "1"}, undrawn: []string{"fields", "filter", "sort", "csv"}},
 	"queryDataFeed":   {examplesOnly: true, undrawn: []string{"version", "csv"}},
 }

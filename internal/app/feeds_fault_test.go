@@ -14,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/feed"
 	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/publish"
 )
 
 // feeds opens the files of a server a second time, to sweep them when a test
@@ -30,8 +32,13 @@ func (s *service) feeds(t *testing.T) *feed.Feeds {
 	t.Cleanup(func() { blobs.Close() })
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir()})
 	t.Cleanup(pool.Close)
-	return feed.New(feed.NewMill(feed.Parts{Blobs: blobs, Log: s.app.log, Reader: lake.NewReader(blobs, pool)}), feed.Options{Store: s.app.store})
+	return feed.New(feed.NewMill(feed.Parts{Blobs: blobs, Log: s.app.log, Reader: lake.NewReader(blobs, pool)}), feed.Options{Store: s.app.store, Events: publish.SourceEvents, Queue: noQueue{}, MaxAttempts: 1})
 }
+
+// noQueue leaves deliveries to whoever looks for them.
+type noQueue struct{}
+
+func (noQueue) Offer([]feedmill.DueDelivery) {}
 
 // TestClientThatStops holds that an upload whose client goes away in the middle
 // leaves nothing behind.

@@ -39,9 +39,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 			a.sweep(ctx, "files", func(time.Time) (bool, error) { return false, feeds.SweepFiles(ctx, orphans) })
 			swept, orphans = now, now
 		}
-		a.sweep(ctx, "versions", func(now time.Time) (bool, error) { return feeds.ForgetVersions(ctx, now) })
-		a.sweep(ctx, "crowds of files", func(time.Time) (bool, error) { return feeds.JoinFiles(ctx) })
-		a.sweep(ctx, "refreshes", func(now time.Time) (bool, error) { return feeds.ForgetRefreshes(ctx, now) })
+		a.sweep(ctx, "versions and refreshes", func(now time.Time) (bool, error) { return feeds.Tend(ctx, now) })
 		a.sweep(ctx, "feeds behind their parents", func(time.Time) (bool, error) { return false, feeds.CatchUp(ctx) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)

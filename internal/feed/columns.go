@@ -61,7 +61,7 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 		return feedmill.Feed{}, err
 	}
 	l := newLoading(before, feedmill.Upload{Columns: changes, Reading: readingOf(before), Mode: feedmill.ModeReplace})
-	l.shared = true
+	l.shared, l.version.Spec = true, before.Spec
 	if before.Mode == feedmill.ModeMerge {
 		l.key = before.Key
 	}

@@ -99,11 +99,12 @@ func (f *Feeds) reconnected(ctx context.Context, feed feedmill.Feed, connection 
 	return err
 }
 
-// RefreshFeed has a feed fetch its data now.
-func (f *Feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, respond feedmill.RefreshResponse) (feedmill.Refresh, error) {
+// RefreshFeed has a feed fetch its data now, and take it whatever is expected of it
+// where that is accepted.
+func (f *Feeds) RefreshFeed(ctx context.Context, workspace, id feedmill.ID, accept bool, respond feedmill.RefreshResponse) (feedmill.Refresh, error) {
 	feed, err := f.control(ctx, workspace, id, func(feed feedmill.Feed) (*feedmill.IdempotentResponse, error) { return respond(*feed.LastRefresh) },
 		func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {
-			_, err := c.Request(id, now())
+			_, err := c.RequestAccepting(id, accept, now())
 			return nil, err
 		})
 	if err != nil {

@@ -67,6 +67,11 @@ func eventData(feed feedmill.Feed, kind string) map[string]any {
 		refreshed(data, feed)
 	case feedmill.NewsFailed, feedmill.NewsAuthRequired:
 		data["refreshId"], data["error"], data["detail"] = string(feed.LastRefresh.ID), feed.LastRefresh.Error.Type, feed.LastRefresh.Error.Detail
+	case feedmill.NewsStale:
+		data["expectEvery"], data["lastSuccessAt"] = feedmill.FormatDuration(feed.Expects.Every), nil
+		if !feed.SucceededAt.IsZero() {
+			data["lastSuccessAt"] = feed.SucceededAt.UTC().Format(feedmill.TimestampFormat)
+		}
 	default:
 		data["name"] = feed.Name
 	}

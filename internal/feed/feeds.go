@@ -22,6 +22,9 @@ type Store interface {
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
 	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
 	JoinFiles(ctx context.Context, of feedmill.VersionRef, files []string, joined feedmill.VersionFile, take func(feedmill.FeedVersion, *feedmill.VersionFile) bool) error
+	StaleFeeds(ctx context.Context, at time.Time, limit int) ([]feedmill.Feed, error)
+	VersionProfile(ctx context.Context, of feedmill.VersionRef) ([]byte, error)
+	KeepProfile(ctx context.Context, of feedmill.VersionRef, profile []byte) error
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
 	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
@@ -81,7 +84,9 @@ func (f *Feeds) Change(ctx context.Context, workspace, id feedmill.ID, patch fee
 		return f.changeFetched(ctx, before, patch)
 	}
 	feed, due, err := f.Store.ChangeFeed(ctx, workspace, id, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
-		rename(feed, patch)
+		if err := rename(feed, patch); err != nil {
+			return nil, nil, err
+		}
 		events, err := f.Events.tell(*feed, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: patch.Fields})
 		return nil, events, err
 	}, f.MaxAttempts)
@@ -92,8 +97,8 @@ func (f *Feeds) Change(ctx context.Context, workspace, id feedmill.ID, patch fee
 	return feed, nil
 }
 
-// rename changes what people call a feed.
-func rename(feed *feedmill.Feed, patch feedmill.FeedPatch) {
+// rename changes what people call a feed, what it keeps and what they expect of it.
+func rename(feed *feedmill.Feed, patch feedmill.FeedPatch) error {
 	if patch.Name != nil {
 		feed.Name = *patch.Name
 	}
@@ -103,7 +108,19 @@ func rename(feed *feedmill.Feed, patch feedmill.FeedPatch) {
 	if patch.Keep != nil {
 		feed.Keep = *patch.Keep
 	}
+	if patch.Schema != nil {
+		feed.Expects.Schema = *patch.Schema
+	}
 	feed.UpdatedAt = now()
+	if patch.ExpectEvery != nil {
+		feed.Expects.Every = *patch.ExpectEvery
+		feed.Watch()
+	}
+	if patch.Expect != nil {
+		feed.Expects.Rows = *patch.Expect
+		return checkExpected(feed, *patch.Expect)
+	}
+	return nil
 }
 
 // Delete deletes a feed. Its files are swept later.

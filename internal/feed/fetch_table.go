@@ -29,7 +29,7 @@ func (m *Mill) SelectFetched(ctx context.Context, job feedmill.Fetch, definition
 	if err != nil {
 		return nil, unusable(err)
 	}
-	feed := newFetched(def, feedmill.Keep{}, now())
+	feed := newFetched(def, feedmill.FeedPatch{}, now())
 	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/fetched.parquet"}}
 	defer m.remove(table.file)
 	f := &fetching{mill: m, slots: m.slotsFor(job), tables: []*fetchedTable{table}, also: job.Trace}

@@ -37,7 +37,7 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err := f.defineSource(&c.Source, def.Source, at); err != nil {
 		return feedmill.Feed{}, err
 	}
-	feed, err := f.addFeed(&c, newFetched(def, n.Keep, at), respond)
+	feed, err := f.addFeed(&c, newFetched(def, n.Policy, at), respond)
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -65,7 +65,7 @@ func (f *Feeds) addFetched(ctx context.Context, workspace feedmill.ID, source So
 		if def.Name == "" {
 			def.Name = other.Name
 		}
-		feed, err = f.addFeed(c, newFetched(def, n.Keep, at), respond)
+		feed, err = f.addFeed(c, newFetched(def, n.Policy, at), respond)
 		return nil, err
 	})
 	if err != nil {
@@ -82,11 +82,14 @@ func (f *Feeds) defineSource(s *feedmill.Source, def feedmill.SourceDefinition, 
 	return err
 }
 
-func newFetched(def feedmill.FeedDefinition, keep feedmill.Keep, at time.Time) feedmill.Feed {
-	return feedmill.Feed{
+func newFetched(def feedmill.FeedDefinition, policy feedmill.FeedPatch, at time.Time) feedmill.Feed {
+	feed := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Name: def.Name, Description: def.Description, State: feedmill.FeedPending,
-		Mode: def.Mode, Key: def.Key, Keep: keep, Spec: def.Spec, CreatedAt: at, UpdatedAt: at,
+		Mode: def.Mode, Key: def.Key, Spec: def.Spec, CreatedAt: at,
 	}
+	_ = rename(&feed, policy) // what is expected of columns cannot be wrong before there are any
+	feed.UpdatedAt = at
+	return feed
 }
 
 // addFeed adds a feed to a source, with its first refresh asked for.
@@ -122,7 +125,9 @@ func (f *Feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch f
 		if feed == nil {
 			return nil, feedmill.ErrNotFound
 		}
-		rename(feed, patch)
+		if err := rename(feed, patch); err != nil {
+			return nil, err
+		}
 		news, err := redefine(c)
 		run = c.Source.Run
 		return news, err

@@ -35,6 +35,9 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 	if err != nil {
 		return nil, err
 	}
+	if err := l.wantFrozen(schema.Columns); err != nil {
+		return nil, err
+	}
 	l.reshaped = l.before.Version > 0 && !slices.Equal(schema.Columns, l.before.Columns)
 	said := make([]feedmill.Warning, 0, len(warnings))
 	for _, w := range warnings {
@@ -78,7 +81,7 @@ func fitTyped(l *loading, columns []feedmill.Column, rows int64) ([]feedmill.Col
 		}
 	}
 	l.reshaped = l.before.Version > 0 && !slices.Equal(columns, l.before.Columns)
-	return columns, changes, nil
+	return columns, changes, l.wantFrozen(columns)
 }
 
 // convertFresh makes rows that have types already those of the types that were set.

@@ -98,7 +98,7 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	feed := newFetched(def, n.Keep, now())
+	feed := newFetched(def, feedmill.FeedPatch{}, now())
 	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/preview.parquet"}}
 	defer m.remove(table.file)
 	f := &fetching{mill: m, slots: m.previews, tables: []*fetchedTable{table}}

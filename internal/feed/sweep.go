@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,18 @@ import (
 
 // keepRefreshes is how long it is known what a refresh did.
 const keepRefreshes = 90 * 24 * time.Hour
+
+// Tend does for feeds what has to be done now and then, a little of each: it makes those
+// stale that had no new data, joins small files, and forgets what need not be kept. What
+// fails keeps nothing else from being done.
+func (f *Feeds) Tend(ctx context.Context, now time.Time) (more bool, err error) {
+	join := func(ctx context.Context, _ time.Time) (bool, error) { return f.JoinFiles(ctx) }
+	for _, step := range []func(context.Context, time.Time) (bool, error){f.GoStale, f.ForgetVersions, f.ForgetRefreshes, join} {
+		again, failure := step(ctx, now)
+		more, err = more || again, errors.Join(err, failure)
+	}
+	return more, err
+}
 
 // ForgetVersions removes versions that need not be kept, a few at a time: first
 // from the store, and then their files. They go a while after they cannot be read

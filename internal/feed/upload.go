@@ -20,6 +20,7 @@ func (f *Feeds) Create(ctx context.Context, workspace feedmill.ID, u feedmill.Up
 		CreatedAt: now(),
 	}
 	l := newLoading(feed, u)
+	l.version.Spec = feed.Spec
 	if err := f.load(ctx, l, u); err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -48,6 +49,7 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 	}
 	u.Reading = rememberingUpload(u.Reading, before)
 	l := newLoading(before, u)
+	l.version.Spec = uploadSpec(u)
 	if err := f.load(ctx, l, u); err != nil {
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))
 	}
@@ -98,7 +100,7 @@ func newLoading(feed feedmill.Feed, u feedmill.Upload) *loading {
 	id := feedmill.NewID(feedmill.PrefixRefresh)
 	name := string(feed.ID) + "/" + string(id)
 	return &loading{
-		before: feed, mode: u.Mode, key: u.Key, columns: u.Columns, reading: u.Reading,
+		before: feed, mode: u.Mode, key: u.Key, columns: u.Columns, reading: u.Reading, accept: u.Accept,
 		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, Original: name + ".original", Refresh: id},
 		file:    name + ".parquet",
 		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, StartedAt: now()},

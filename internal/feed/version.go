@@ -35,6 +35,8 @@ type loading struct {
 	reading feedmill.Reading
 	// shared says that the original is another version's as well.
 	shared bool
+	// accept takes rows that are not what is expected of them.
+	accept bool
 	// unchanged says that the version would be the one that is there.
 	unchanged bool
 }
@@ -67,6 +69,10 @@ func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, col
 	v, err := m.combine(ctx, l, fresh, columns, found)
 	if err != nil {
 		return l.blame(err)
+	}
+	if err := m.wantExpected(ctx, l, &v.Version); err != nil {
+		m.dropWritten(l)
+		return err
 	}
 	if err := found.keep(ctx, &l.refresh); err != nil {
 		m.dropWritten(l)

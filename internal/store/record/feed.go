@@ -92,6 +92,12 @@ func (s Store) Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page
 		workspace, before(p, feedmill.PrefixDataFeed), p.Limit)
 }
 
+// StaleFeeds lists feeds of all workspaces that are stale from a time on, those that
+// were it first before others.
+func (s Store) StaleFeeds(ctx context.Context, at time.Time, limit int) ([]feedmill.Feed, error) {
+	return s.listFeeds(ctx, s.db, `WHERE f.stale_at <= ?1 ORDER BY f.stale_at LIMIT ?2`, s.time(at), limit)
+}
+
 const feedSource = `SELECT source_id FROM feeds WHERE workspace_id = ?1 AND id = ?2`
 
 // FeedSource finds the source behind a feed of the workspace.

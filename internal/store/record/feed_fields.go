@@ -6,7 +6,8 @@ import "github.com/feedmill/feedmill"
 const (
 	FeedColumns  = `workspace_id, id, source_id, type, created_at, ` + FeedChanging
 	FeedChanging = `name, description, state, version, columns, row_count, byte_size, content_hash, warnings, mode, key,
-		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at, keep`
+		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at, keep,
+		expect, last_success_at, stale_at, stale`
 )
 
 // Feed lists the fields of a feed but for its last refresh.
@@ -23,6 +24,7 @@ func ChangingFeed(f *feedmill.Feed, k Kinds) []any {
 		&f.Spec, JSON(&f.Found),
 		schedule{&f.Schedule},
 		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt), JSON(&f.Keep),
+		JSON(&f.Expects), k.Time(&f.SucceededAt), k.Time(&f.StaleAt), &f.Stale,
 	}
 }
 
@@ -53,7 +55,7 @@ func KeepFeed(f *feedmill.Feed, was feedmill.Feed) {
 
 // VersionColumns are the columns of Version.
 const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, found, files, original, created_at,
-	position, refresh_id, changes, keyed, pinned, stale_at`
+	position, refresh_id, changes, keyed, pinned, stale_at, spec`
 
 // Version lists the fields of a version.
 func Version(v *feedmill.FeedVersion, k Kinds) []any {
@@ -63,7 +65,7 @@ func Version(v *feedmill.FeedVersion, k Kinds) []any {
 		&v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), JSON(&v.Found),
 		Files{&v.Files},
 		&v.Original, k.Time(&v.CreatedAt),
-		&v.Position, &v.Refresh, JSON(&v.Changes), JSON(&v.Keyed), &v.Pinned, k.Time(&v.StaleAt),
+		&v.Position, &v.Refresh, JSON(&v.Changes), JSON(&v.Keyed), &v.Pinned, k.Time(&v.StaleAt), &v.Spec,
 	}
 }
 

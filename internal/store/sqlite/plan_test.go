@@ -187,10 +187,13 @@ func exerciseFeeds(t *testing.T, db *DB, w feedmill.ID) {
 	_, pinErr := db.PinVersion(ctx, w, f.ID, 1, true, at)
 	_, crowdedErr := db.CrowdedVersions(ctx, 1)
 	joinErr := db.JoinFiles(ctx, feedmill.VersionRef{Workspace: w, Feed: f.ID, Number: 2}, []string{"2"}, feedmill.VersionFile{Name: "3"}, func(feedmill.FeedVersion, *feedmill.VersionFile) bool { return true })
+	_, staleErr := db.StaleFeeds(ctx, at, 1)
+	profileErr := db.KeepProfile(ctx, feedmill.VersionRef{Workspace: w, Feed: f.ID, Number: 2}, nil)
+	_, profiledErr := db.VersionProfile(ctx, feedmill.VersionRef{Workspace: w, Feed: f.ID, Number: 2})
 	_, refreshErr := db.Refresh(ctx, w, f.ID, r.ID)
 	_, refreshesErr := db.Refreshes(ctx, w, f.ID, feedmill.Page{Limit: 1})
 	_, deleteErr := db.DeleteFeed(ctx, w, f.ID, at, nil, 1)
-	if err := errors.Join(pinErr, crowdedErr, joinErr, createErr, switchErr, recordErr, feedErr, feedsErr, sourceErr, versionErr, versionsErr, refreshErr, refreshesErr, deleteErr); err != nil {
+	if err := errors.Join(staleErr, profileErr, profiledErr, pinErr, crowdedErr, joinErr, createErr, switchErr, recordErr, feedErr, feedsErr, sourceErr, versionErr, versionsErr, refreshErr, refreshesErr, deleteErr); err != nil {
 		t.Fatal(err)
 	}
 	if files, _, err := db.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor), 10); err != nil || len(files) != 2 {

@@ -19,7 +19,9 @@ func newFeed(w feedmill.ID) (feedmill.Feed, feedmill.FeedVersion, feedmill.Refre
 	f := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: w, Source: feedmill.NewID(feedmill.PrefixDataSource),
 		Name: "Orders ü", Description: "a feed", Type: feedmill.FeedUpload, State: feedmill.FeedPending,
-		Mode: feedmill.ModeMerge, Keep: feedmill.DefaultKeep, Key: []string{"order no", "line"}, Spec: []byte(`{"format":"csv"}`),
+		Mode: feedmill.ModeMerge, Keep: feedmill.DefaultKeep, Expects: feedmill.Expectations{
+			Schema: feedmill.SchemaFreeze, Every: time.Hour, Rows: feedmill.ExpectedRows{MinRows: 1, MaxDrop: new(0.5), NotNull: []string{"line"}, Unique: []string{"line"}},
+		}, Key: []string{"order no", "line"}, Spec: []byte(`{"format":"csv"}`),
 		Schedule: feedmill.Schedule{Cron: "5 * * * *", Timezone: "Europe/Berlin"}, NextRefreshAt: at.Add(time.Hour), Failures: 3, Position: []byte(`{"cursor":7}`),
 		CreatedAt: at, UpdatedAt: at,
 	}

@@ -1,11 +1,23 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Tended is what a store does for those who tend feeds.
+type Tended interface {
+	// StaleFeeds lists up to limit feeds of all workspaces that are to be stale at a
+	// time, those first that were to be it first.
+	StaleFeeds(ctx context.Context, at time.Time, limit int) ([]feedmill.Feed, error)
+	// VersionProfile finds the profile of a version, nil where none is kept, and
+	// KeepProfile keeps it, as long as the version.
+	VersionProfile(ctx context.Context, of feedmill.VersionRef) ([]byte, error)
+	KeepProfile(ctx context.Context, of feedmill.VersionRef, profile []byte) error
+}
 
 // makeVersions makes a feed of so many versions, all made at a time.
 func makeVersions(t *testing.T, s Store, at time.Time, n int) feedmill.Feed {
@@ -104,5 +116,41 @@ var keepCases = []testCase{
 		unused, err := s.UnusedFiles(ctx, append(first.FileNames(), first.Original))
 		must(t, err)
 		equal(t, "unused", []string{first.Original}, unused)
+	}},
+	{name: "feeds are found that are to be stale, and profiles are kept", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now()
+		f := makeVersions(t, s, at, 1)
+		change := func(change func(*feedmill.Feed)) {
+			var err error
+			f, _, err = s.ChangeFeed(ctx, f.Workspace, f.ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+				change(f)
+				return nil, nil, nil
+			}, maxAttempts)
+			must(t, err)
+		}
+		change(func(f *feedmill.Feed) { f.Expects.Every, f.SucceededAt = time.Hour, at; f.Watch() })
+		for after, wanted := range map[time.Duration]int{59 * time.Minute: 0, time.Hour: 1} {
+			found, err := s.StaleFeeds(ctx, at.Add(after), 10)
+			must(t, err)
+			equal(t, "stale after "+after.String(), wanted, len(found))
+		}
+		change(func(f *feedmill.Feed) { f.GoStale(at.Add(time.Hour)) })
+		found, err := s.StaleFeeds(ctx, at.Add(2*time.Hour), 10)
+		must(t, err)
+		equal(t, "stale once", 0, len(found))
+		got, err := s.Feed(ctx, f.Workspace, f.ID)
+		must(t, err)
+		equal(t, "stale", true, got.Stale)
+
+		of := feedmill.VersionRef{Workspace: f.Workspace, Feed: f.ID, Number: 1}
+		none, err := s.VersionProfile(ctx, of)
+		must(t, err)
+		equal(t, "profile", 0, len(none))
+		must(t, s.KeepProfile(ctx, of, []byte("{}")))
+		kept, err := s.VersionProfile(ctx, of)
+		must(t, err)
+		equal(t, "profile", "{}", string(kept))
+		of.Number = 9
+		want(t, s.KeepProfile(ctx, of, []byte("{}")), feedmill.ErrNotFound)
 	}},
 }

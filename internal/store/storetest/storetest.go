@@ -124,6 +124,7 @@ type Store interface {
 	// PinVersion pins a version that is kept at a time, so that it is not
 	// forgotten, or lets it go.
 	PinVersion(ctx context.Context, workspace, feed feedmill.ID, number int64, pinned bool, at time.Time) (feedmill.FeedVersion, error)
+	Tended
 	// CrowdedVersions lists up to limit versions, the current ones of their
 	// feeds, that have more than feedmill.CrowdedFiles files.
 	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
