@@ -1,6 +1,7 @@
 package feedmill_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestAnswerTimes(t *testing.T) {
 		a.Add(b)
 		slices.Sort(durations)
 		for _, share := range []float64{0.5, 0.99, 1} {
-			rank := max(int(share*float64(len(durations))+0.999999), 1)
+			rank := max(int(math.Ceil(share*float64(len(durations)))), 1)
 			exact, got := time.Duration(durations[rank-1]), a.Times.Quantile(share)
 			if got < exact-time.Millisecond || float64(got) > float64(exact)*1.21+float64(time.Millisecond) {
 				t.Fatalf("quantile %v of %v is %v, exactly %v", share, durations, got, exact)
