@@ -23,7 +23,7 @@ func TestBuiltInTypes(t *testing.T) {
 		"dashboard.*":       {"created", "updated", "deleted", "shared"},
 		"tag.*":             {"created", "updated", "deleted"},
 		"goal.*":            {"created", "updated", "deleted", "achieved", "missed"},
-		"datafeed.source.*": {"created", "updated", "refreshed", "refresh_failed", "paused", "resumed", "auth_required", "deleted"},
+		"datafeed.source.*": {"created", "updated", "refreshed", "refresh_failed", "paused", "stale", "resumed", "auth_required", "deleted"},
 		"subscription.*":    {"disabling_soon", "disabled"},
 	}
 	var order []string

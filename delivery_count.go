@@ -43,7 +43,7 @@ type AnswerTimes []uint32
 const (
 	timesGrowth = 1.2
 	// timesClasses reach beyond two minutes, which no attempt takes.
-	timesClasses = 65
+	timesClasses = 67
 )
 
 var logGrowth = math.Log(timesGrowth)

@@ -30,7 +30,6 @@ type feedModel struct {
 	id       string
 	random   *rand.Rand
 	versions [][]modelRow // the first is that before the first version
-	columns  map[string]bool
 	renames  int
 	// spelled says that a column of numbers was text: what stays where in a merge is then a
 	// question of how it was written.

@@ -95,6 +95,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if cert != nil {
 		address, listener = "https://"+listener.Addr().String(), cert.OverTLS(listener)
 	}
+	feeds.people.ListensAt(address)
 	server := newServer(handler, a.log)
 	// Else it would wait for them.
 	server.RegisterOnShutdown(func() { events.listeners.Close(); endpoints.Stop() })

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,7 +66,7 @@ type Options struct {
 	// Services and Feeds are there once somebody signs in.
 	Services Services
 	Feeds    Feeds
-	// PublicURL is what links begin with, and Redirects are the origins that
+	// PublicURL is what links begin with, else where the server listens, and Redirects are the origins that
 	// browsers may be sent to in the end.
 	PublicURL string
 	Redirects []string
@@ -228,6 +229,14 @@ func (c *Connect) Begin(ctx context.Context, token string) (visit string, to str
 	}
 	u.RawQuery = q.Encode()
 	return visit, u.String(), nil
+}
+
+// ListensAt says at which URL the server listens, before it serves. Links begin with it
+// where the operator has set no other and it is one that a browser can open.
+func (c *Connect) ListensAt(address string) {
+	if u, err := url.Parse(address); c.PublicURL == "" && err == nil && !net.ParseIP(u.Hostname()).IsUnspecified() {
+		c.PublicURL = address
+	}
 }
 
 // callback is where the provider of a service sends people back to. Each service has
