@@ -47,7 +47,7 @@ func TestFeedIsAwaited(t *testing.T) {
 	}
 	check := func(t *testing.T, a *httptest.ResponseRecorder, state feedmill.FeedState, applied string) {
 		t.Helper()
-		if a.Code != 201 || !strings.Contains(a.Body.String(), `"state":"`+string(state)+`","columns"`) || a.Header().Get("Preference-Applied") != applied {
+		if a.Code != 201 || !strings.Contains(a.Body.String(), `"state":"`+string(state)+`","stale"`) || a.Header().Get("Preference-Applied") != applied {
 			t.Errorf("%d %v %s", a.Code, a.Header(), a.Body)
 		}
 	}

@@ -161,7 +161,7 @@ func (s *service) try(q request) (reply, error) {
 		return reply{}, err
 	}
 	defer answer.Body.Close()
-	if strings.HasSuffix(r.URL.Path, "/stream") && answer.StatusCode == http.StatusOK {
+	if strings.HasSuffix(r.URL.Path, "/stream") && r.Method != http.MethodHead && answer.StatusCode == http.StatusOK {
 		line, err := bufio.NewReader(answer.Body).ReadString('\n') // it has no end
 		return reply{answer.StatusCode, answer.Header, line}, err
 	}

@@ -16,13 +16,18 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// JSON is the whole document.
-var JSON = sync.OnceValue(func() []byte {
+// document is the whole document, which nobody changes.
+var document = sync.OnceValue(func() map[string]any {
 	doc, err := merge(files)
 	if err != nil {
 		panic(err) // the files are part of the program
 	}
-	text, err := json.Marshal(doc)
+	return doc
+})
+
+// JSON is the whole document.
+var JSON = sync.OnceValue(func() []byte {
+	text, err := json.Marshal(document())
 	if err != nil {
 		panic(err)
 	}

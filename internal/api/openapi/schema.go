@@ -8,11 +8,7 @@ import (
 // Schema is one of the document's schemas as a JSON Schema of its own, with those
 // that it refers to.
 func Schema(name string) []byte {
-	doc, err := merge(files)
-	if err != nil {
-		panic(err) // the files are part of the program
-	}
-	components := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	components := document()["components"].(map[string]any)["schemas"].(map[string]any)
 	needed := map[string]any{}
 	root := standalone(components[name], components, needed).(map[string]any)
 	root["$schema"], root["title"], root["$defs"] = "https://json-schema.org/draft/2020-12/schema", "A REST feed of Feedmill", needed

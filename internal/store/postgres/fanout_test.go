@@ -86,8 +86,9 @@ func waitsOrEnds(ctx context.Context, tx tx, ended chan error) error {
 			return nil
 		default:
 		}
+		// pg_stat_activity would stay as the transaction first saw it.
 		var waiting bool
-		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)))`).Scan(&waiting)
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))`).Scan(&waiting)
 		if err != nil || waiting {
 			return err
 		}

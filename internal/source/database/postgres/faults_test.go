@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -148,18 +148,29 @@ func TestConnectionsThatBreak(t *testing.T) {
 	conn := connect(t, address)
 	exec(t, conn, `CREATE VIEW long AS SELECT n AS id, repeat('x', 100) AS x FROM generate_series(1, 400000) n`)
 	c := config(t, address)
-	// A connection that ends is followed by one that cancels its statement.
-	var last atomic.Pointer[net.Conn]
+	// There are more than one: what ends is followed by one that cancels its statement.
+	var mu sync.Mutex
+	var dialled []net.Conn
 	c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		last.Store(&conn)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			dialled = append(dialled, conn)
+		}
 		return conn, err
 	}
 	db := open(t, c)
 	table := databasetest.Describe(t, db, "long")
 	tree, _ := query.Resolve(feedmill.Query{}, database.Columns(table.Fields()))
 	for name, then := range map[string]func(){
-		"dropped": func() { (*last.Load()).Close() },
+		"dropped": func() {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, conn := range dialled {
+				conn.Close()
+			}
+		},
 		"ended by the server": func() {
 			exec(t, conn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'feedmill' AND query LIKE '%long%'")
 		},
