@@ -97,7 +97,14 @@ func (b *tab) visit(path string) {
 	if !strings.HasPrefix(path, "http") {
 		path = server.url + path
 	}
-	b.do(chromedp.Navigate(path))
+	// A page that a form has just led to may still be on its way, and wins once.
+	err := chromedp.Do(b.ctx, chromedp.Navigate(path))
+	if err != nil && strings.Contains(err.Error(), "net::ERR_ABORTED") {
+		err = chromedp.Do(b.ctx, chromedp.Navigate(path))
+	}
+	if err != nil {
+		b.t.Fatalf("%v, on the way to %s; the console: %q", err, path, b.console)
+	}
 }
 
 // path is where the tab is.
