@@ -16,7 +16,8 @@ const (
 	// are committed together, and by several replicas.
 	tailLate = 3 * time.Second
 	// tailPage is how many events are read at once, and tailMost how many one look
-	// brings. Of more, the newest come, after a word that some were skipped.
+	// brings, or maxListBytes of payloads. Of more, the newest come first, after a
+	// word that some were skipped.
 	tailPage = 500
 	tailMost = 5000
 )
@@ -48,10 +49,18 @@ func (s *Server) streamEvents(c *call) (answer, error) {
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
+	giveBack := func() {}
+	if c.r.Method != http.MethodHead { // which streams nothing
+		var err error
+		if giveBack, err = s.shares.takeStream(c.ctx()); err != nil {
+			return answer{}, err
+		}
+	}
 	a := answer{status: http.StatusOK, contentType: "text/event-stream"}
 	a.set("Cache-Control", "no-store")
 	a.set("X-Accel-Buffering", "no") // proxies pass on each event as it comes
 	a.stream = func(ctx context.Context, w http.ResponseWriter) {
+		defer giveBack()
 		ctx, stop := s.whileAdmitted(ctx, c, feedmill.ScopeRead)
 		defer stop()
 		s.tailEvents(ctx, c, t, liveWriter{w, http.NewResponseController(w)})
@@ -100,8 +109,8 @@ func (s *Server) newEvents(ctx context.Context, c *call, t *eventTail) (_ []even
 	ctx, cancel := context.WithTimeout(ctx, watchPatience)
 	defer cancel()
 	q := t.query
-	q.Limit, q.Since = tailPage, t.after.Time()
-	began := now()
+	q.Limit, q.MaxBytes, q.Since = tailPage, maxListBytes, t.after.Time()
+	began, bytes := now(), 0
 	var events []feedmill.Event
 	for {
 		page, err := s.Store.Events(ctx, c.who.Workspace, q)
@@ -111,9 +120,12 @@ func (s *Server) newEvents(ctx context.Context, c *call, t *eventTail) (_ []even
 		for _, e := range page {
 			if _, sent := t.sent[e.ID]; !sent && e.ID >= t.after {
 				events = append(events, e)
+				bytes += len(e.Payload)
 			}
 		}
-		if skipped = len(events) >= tailMost; skipped || len(page) < q.Limit {
+		skipped = len(events) >= tailMost || bytes >= maxListBytes
+		whole := q.Fit(page) == len(page) // and not cut at its bytes
+		if skipped || whole && len(page) < q.Limit {
 			break
 		}
 		q.Before = page[len(page)-1].ID

@@ -21,15 +21,19 @@ const (
 	largeBody             = 64 << 10
 	maxBodies, bodiesEach = 64, 16
 	bodiesWaiting         = 256
+	// maxStreams is how many streams of events may be open, and streamsEach how
+	// many of one workspace: each looks at the store twice a second.
+	maxStreams, streamsEach = 512, 32
 )
 
 // shares are the places that requests take, by workspace.
-type shares struct{ uploads, bodies *share.Slots }
+type shares struct{ uploads, bodies, streams *share.Slots }
 
 func newShares() shares {
 	return shares{
 		uploads: share.NewSlots(maxUploads, uploadsEach, 0),
 		bodies:  share.NewSlots(maxBodies, bodiesEach, bodiesWaiting),
+		streams: share.NewSlots(maxStreams, streamsEach, 0),
 	}
 }
 
@@ -46,6 +50,18 @@ func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrTooMany, Type: "too-many-uploads", RetryAfter: 5 * time.Second,
 			Detail: fmt.Sprintf("A workspace may send %d uploads at once. Send this one again after the time in the Retry-After header.", uploadsEach),
+		}
+	}
+	return giveBack, nil
+}
+
+// takeStream takes a place for a stream of events.
+func (s *shares) takeStream(ctx context.Context) (giveBack func(), err error) {
+	giveBack, ok := s.streams.Try(ctx)
+	if !ok {
+		return nil, &feedmill.Error{
+			Kind: feedmill.ErrTooMany, Type: "too-many-streams", RetryAfter: 5 * time.Second,
+			Detail: fmt.Sprintf("A workspace may have %d streams of events open on a server, and all have %d. Close one, or try again after the time in the Retry-After header.", streamsEach, maxStreams),
 		}
 	}
 	return giveBack, nil

@@ -22,7 +22,7 @@ type conformance struct {
 	config map[string]any // besides the address of the API
 	apiURL string         // what follows the address of the fake
 	// more makes a further record of a view for the next fetch of what is new.
-	more map[string]func(i int) record1
+	more map[string]func(i int) apiRecord
 	// counts are those of views whose rows are not one for each record.
 	counts map[string]int64
 }
@@ -30,7 +30,7 @@ type conformance struct {
 var conformances = map[string]conformance{
 	"github":      {fake: fakeGitHub, config: map[string]any{"repository": "acme/shop", "token": "ghp_secret"}, more: githubRecords},
 	"stripe":      {fake: fakeStripe, config: map[string]any{"secretKey": "sk_test"}, apiURL: "/v1", more: stripeRecords},
-	"frankfurter": {fake: fakeFrankfurter, config: map[string]any{}, apiURL: "/v1", more: map[string]func(int) record1{"rates": rateOf}, counts: map[string]int64{"latest": 1}},
+	"frankfurter": {fake: fakeFrankfurter, config: map[string]any{}, apiURL: "/v1", more: map[string]func(int) apiRecord{"rates": rateOf}, counts: map[string]int64{"latest": 1}},
 }
 
 // serviceField is a field as it is listed.

@@ -10,14 +10,14 @@ import (
 )
 
 var personalConformances = map[string]conformance{
-	"hubspot":          {fake: fakeHubSpot, more: map[string]func(int) record1{"contacts": hubspotRecord, "companies": hubspotRecord, "deals": hubspotRecord}},
-	"google_analytics": {fake: fakeAnalytics, config: map[string]any{"property": "123"}, more: map[string]func(int) record1{"daily": dayRecord, "channels": dayRecord, "pages": dayRecord, "countries": dayRecord}},
+	"hubspot":          {fake: fakeHubSpot, more: map[string]func(int) apiRecord{"contacts": hubspotRecord, "companies": hubspotRecord, "deals": hubspotRecord}},
+	"google_analytics": {fake: fakeAnalytics, config: map[string]any{"property": "123"}, more: map[string]func(int) apiRecord{"daily": dayRecord, "channels": dayRecord, "pages": dayRecord, "countries": dayRecord}},
 	"google_sheets":    {fake: fakeSheets, config: map[string]any{"spreadsheet": "sheet-id"}},
 }
 
 // fakeHubSpot answers as the search of https://developers.hubspot.com/docs/api/crm does.
 func fakeHubSpot(t testing.TB) *fakeAPI {
-	records := map[string][]record1{}
+	records := map[string][]apiRecord{}
 	for _, view := range []string{"contacts", "companies", "deals"} {
 		for i := 1; i <= 130; i++ {
 			records[view] = append(records[view], hubspotRecord(i))
@@ -38,7 +38,7 @@ func fakeHubSpot(t testing.TB) *fakeAPI {
 			fmt.Fprint(w, `{"status":"error","category":"VALIDATION_ERROR"}`)
 			return
 		}
-		all := pickRecords(f.records[view], func(r record1) bool {
+		all := pickRecords(f.records[view], func(r apiRecord) bool {
 			for _, filter := range asked.FilterGroups[0].Filters {
 				at, _ := time.Parse(time.RFC3339, said(r["updatedAt"]))
 				if filter.Operator != "GTE" || !strings.HasSuffix(filter.PropertyName, "lastmodifieddate") || at.UnixMilli() < int64(number(filter.Value)) {
@@ -49,24 +49,24 @@ func fakeHubSpot(t testing.TB) *fakeAPI {
 		})
 		from := number(asked.After)
 		to := min(from+asked.Limit, len(all))
-		answer := record1{"total": len(all), "results": all[from:to]}
+		answer := apiRecord{"total": len(all), "results": all[from:to]}
 		if to < len(all) {
-			answer["paging"] = record1{"next": record1{"after": fmt.Sprint(to)}}
+			answer["paging"] = apiRecord{"next": apiRecord{"after": fmt.Sprint(to)}}
 		}
 		writeJSON(w, answer)
 	})
 }
 
-func hubspotRecord(i int) record1 {
-	return record1{
+func hubspotRecord(i int) apiRecord {
+	return apiRecord{
 		"id": fmt.Sprint(i), "createdAt": stamp(i - 1), "updatedAt": stamp(i), "archived": false,
-		"properties": record1{"email": fmt.Sprintf("c%d@example.com", i), "firstname": "Ada", "name": fmt.Sprint("Company ", i), "numberofemployees": fmt.Sprint(i), "amount": fmt.Sprintf("%d.50", i), "closedate": stamp(i), "dealname": "Deal", "phone": nil},
+		"properties": apiRecord{"email": fmt.Sprintf("c%d@example.com", i), "firstname": "Ada", "name": fmt.Sprint("Company ", i), "numberofemployees": fmt.Sprint(i), "amount": fmt.Sprintf("%d.50", i), "closedate": stamp(i), "dealname": "Deal", "phone": nil},
 	}
 }
 
 // fakeAnalytics answers as runReport of the Data API of Google Analytics does.
 func fakeAnalytics(t testing.TB) *fakeAPI {
-	records := map[string][]record1{}
+	records := map[string][]apiRecord{}
 	for _, view := range []string{"daily", "channels", "pages", "countries"} {
 		for i := range 50 {
 			records[view] = append(records[view], dayRecord(i))
@@ -98,25 +98,25 @@ func fakeAnalytics(t testing.TB) *fakeAPI {
 		for _, d := range asked.Dimensions {
 			names = append(names, d.Name)
 		}
-		all := pickRecords(f.records[views[strings.Join(names, ",")]], func(r record1) bool {
+		all := pickRecords(f.records[views[strings.Join(names, ",")]], func(r apiRecord) bool {
 			return said(r["day"]) >= day(asked.DateRanges[0].StartDate) && said(r["day"]) <= day(asked.DateRanges[0].EndDate)
 		})
 		limit, offset := number(asked.Limit.String()), number(asked.Offset.String())
-		answer := record1{"rowCount": len(all), "kind": "analyticsData#runReport"}
-		var rows []record1
+		answer := apiRecord{"rowCount": len(all), "kind": "analyticsData#runReport"}
+		var rows []apiRecord
 		for _, r := range all[min(offset, len(all)):min(offset+limit, len(all))] {
-			var dimensions, metrics []record1
+			var dimensions, metrics []apiRecord
 			for _, name := range names {
 				value := name + " of " + said(r["day"])
 				if name == "date" {
 					value = strings.ReplaceAll(said(r["day"]), "-", "")
 				}
-				dimensions = append(dimensions, record1{"value": value})
+				dimensions = append(dimensions, apiRecord{"value": value})
 			}
 			for range asked.Metrics {
-				metrics = append(metrics, record1{"value": "12"})
+				metrics = append(metrics, apiRecord{"value": "12"})
 			}
-			rows = append(rows, record1{"dimensionValues": dimensions, "metricValues": metrics})
+			rows = append(rows, apiRecord{"dimensionValues": dimensions, "metricValues": metrics})
 		}
 		if len(rows) > 0 {
 			answer["rows"] = rows
@@ -125,29 +125,29 @@ func fakeAnalytics(t testing.TB) *fakeAPI {
 	})
 }
 
-func dayRecord(i int) record1 {
-	return record1{"day": fakeDay.AddDate(0, 0, i).Format(time.DateOnly)}
+func dayRecord(i int) apiRecord {
+	return apiRecord{"day": fakeDay.AddDate(0, 0, i).Format(time.DateOnly)}
 }
 
 // fakeSheets answers as https://developers.google.com/workspace/sheets/api does.
 func fakeSheets(t testing.TB) *fakeAPI {
-	records := map[string][]record1{}
+	records := map[string][]apiRecord{}
 	for i := range 130 {
-		records["rows"] = append(records["rows"], record1{"cells": []string{fmt.Sprint("name ", i), fmt.Sprint(i)}[:1+i%2]})
+		records["rows"] = append(records["rows"], apiRecord{"cells": []string{fmt.Sprint("name ", i), fmt.Sprint(i)}[:1+i%2]})
 	}
 	for i := range 3 {
-		records["tabs"] = append(records["tabs"], record1{"properties": record1{"sheetId": i, "title": fmt.Sprint("Sheet", i), "index": i, "sheetType": "GRID", "gridProperties": record1{"rowCount": 1000, "columnCount": 26}}})
+		records["tabs"] = append(records["tabs"], apiRecord{"properties": apiRecord{"sheetId": i, "title": fmt.Sprint("Sheet", i), "index": i, "sheetType": "GRID", "gridProperties": apiRecord{"rowCount": 1000, "columnCount": 26}}})
 	}
 	return newFakeAPI(t, records, func(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/spreadsheets/sheet-id":
-			writeJSON(w, record1{"sheets": f.records["tabs"]})
+			writeJSON(w, apiRecord{"sheets": f.records["tabs"]})
 		case "/spreadsheets/sheet-id/values/A:Z":
 			var values [][]string
 			for _, r := range f.records["rows"] {
 				values = append(values, r["cells"].([]string))
 			}
-			writeJSON(w, record1{"range": "Sheet0!A1:Z1000", "majorDimension": "ROWS", "values": values})
+			writeJSON(w, apiRecord{"range": "Sheet0!A1:Z1000", "majorDimension": "ROWS", "values": values})
 		default:
 			w.WriteHeader(http.StatusNotFound)
 			fmt.Fprint(w, `{"error":{"code":404,"status":"NOT_FOUND"}}`)

@@ -19,17 +19,17 @@ import (
 type fakeAPI struct {
 	*httptest.Server
 	mu      sync.Mutex
-	records map[string][]record1
+	records map[string][]apiRecord
 	refuse  bool
 	busy    int // how many requests are still answered with 429
 	asked   []string
 	serve   func(f *fakeAPI, w http.ResponseWriter, r *http.Request)
 }
 
-// record1 is a record of a fake API.
-type record1 = map[string]any
+// apiRecord is a record of a fake API.
+type apiRecord = map[string]any
 
-func newFakeAPI(t testing.TB, records map[string][]record1, serve func(*fakeAPI, http.ResponseWriter, *http.Request)) *fakeAPI {
+func newFakeAPI(t testing.TB, records map[string][]apiRecord, serve func(*fakeAPI, http.ResponseWriter, *http.Request)) *fakeAPI {
 	f := &fakeAPI{records: records, serve: serve}
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(f.Close)
@@ -56,7 +56,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // add adds records to a view.
-func (f *fakeAPI) add(view string, more ...record1) {
+func (f *fakeAPI) add(view string, more ...apiRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.records[view] = append(f.records[view], more...)
@@ -78,8 +78,8 @@ func (f *fakeAPI) requests() []string {
 func writeJSON(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
 
 // pickRecords are the records for which a test holds.
-func pickRecords(all []record1, keep func(record1) bool) []record1 {
-	kept := []record1{}
+func pickRecords(all []apiRecord, keep func(apiRecord) bool) []apiRecord {
+	kept := []apiRecord{}
 	for _, r := range all {
 		if keep(r) {
 			kept = append(kept, r)
@@ -89,10 +89,10 @@ func pickRecords(all []record1, keep func(record1) bool) []record1 {
 }
 
 // dig is what a record has at a path of members.
-func dig(r record1, path ...string) any {
+func dig(r apiRecord, path ...string) any {
 	var v any = r
 	for _, name := range path {
-		m, _ := v.(record1)
+		m, _ := v.(apiRecord)
 		v = m[name]
 	}
 	return v
@@ -110,7 +110,7 @@ var fakeDay = time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -60)
 
 // fakeGitHub answers as https://docs.github.com/rest does for a repository.
 func fakeGitHub(t testing.TB) *fakeAPI {
-	records := map[string][]record1{}
+	records := map[string][]apiRecord{}
 	for i := 1; i <= 130; i++ {
 		for view, make := range githubRecords {
 			records[view] = append(records[view], make(i))
@@ -121,44 +121,44 @@ func fakeGitHub(t testing.TB) *fakeAPI {
 
 func stamp(i int) string { return fakeDay.Add(time.Duration(i) * 5 * time.Hour).Format(time.RFC3339) }
 
-var githubRecords = map[string]func(i int) record1{
-	"issues": func(i int) record1 {
-		r := record1{
+var githubRecords = map[string]func(i int) apiRecord{
+	"issues": func(i int) apiRecord {
+		r := apiRecord{
 			"id": 1_000_000_000_000 + i, "number": i, "title": fmt.Sprint("Issue ", i), "state": []string{"open", "closed"}[i%2], "state_reason": nil,
-			"user": record1{"login": []string{"ada", "grace", "linus"}[i%3]}, "assignee": nil, "labels": []record1{{"name": "bug"}}, "milestone": nil,
+			"user": apiRecord{"login": []string{"ada", "grace", "linus"}[i%3]}, "assignee": nil, "labels": []apiRecord{{"name": "bug"}}, "milestone": nil,
 			"comments": i % 7, "locked": false, "created_at": stamp(i - 1), "updated_at": stamp(i), "closed_at": nil, "html_url": "https://github.example/" + fmt.Sprint(i), "body": "text",
 		}
 		if i%5 == 0 {
-			r["pull_request"] = record1{"url": "https://github.example/pull"}
-			r["assignee"] = record1{"login": "ada"}
+			r["pull_request"] = apiRecord{"url": "https://github.example/pull"}
+			r["assignee"] = apiRecord{"login": "ada"}
 		}
 		return r
 	},
-	"pulls": func(i int) record1 {
-		return record1{
+	"pulls": func(i int) apiRecord {
+		return apiRecord{
 			"id": 2_000_000 + i, "number": i, "title": fmt.Sprint("Pull ", i), "state": []string{"open", "closed"}[i%2], "draft": i%4 == 0,
-			"user": record1{"login": "ada"}, "base": record1{"ref": []string{"main", "next"}[i%2]}, "head": record1{"ref": "topic"}, "labels": []record1{},
+			"user": apiRecord{"login": "ada"}, "base": apiRecord{"ref": []string{"main", "next"}[i%2]}, "head": apiRecord{"ref": "topic"}, "labels": []apiRecord{},
 			"created_at": stamp(i), "updated_at": stamp(i), "closed_at": nil, "merged_at": nil, "html_url": "https://github.example/",
 		}
 	},
-	"commits": func(i int) record1 {
-		return record1{
-			"sha": fmt.Sprintf("%040x", i), "author": nil, "html_url": "https://github.example/", "commit": record1{
-				"message": fmt.Sprint("Change ", i), "author": record1{"name": "Ada", "email": "ada@example.com", "date": stamp(i - 1)},
-				"committer": record1{"name": "Ada", "date": stamp(i)}, "verification": record1{"verified": i%2 == 0},
+	"commits": func(i int) apiRecord {
+		return apiRecord{
+			"sha": fmt.Sprintf("%040x", i), "author": nil, "html_url": "https://github.example/", "commit": apiRecord{
+				"message": fmt.Sprint("Change ", i), "author": apiRecord{"name": "Ada", "email": "ada@example.com", "date": stamp(i - 1)},
+				"committer": apiRecord{"name": "Ada", "date": stamp(i)}, "verification": apiRecord{"verified": i%2 == 0},
 			},
 		}
 	},
-	"releases": func(i int) record1 {
-		return record1{
+	"releases": func(i int) apiRecord {
+		return apiRecord{
 			"id": 3_000_000 + i, "tag_name": fmt.Sprint("v", i), "name": fmt.Sprint("Release ", i), "draft": false, "prerelease": i%3 == 0,
-			"author": record1{"login": "ada"}, "created_at": stamp(i), "published_at": stamp(i), "assets": []record1{}, "html_url": "https://github.example/", "body": "notes",
+			"author": apiRecord{"login": "ada"}, "created_at": stamp(i), "published_at": stamp(i), "assets": []apiRecord{}, "html_url": "https://github.example/", "body": "notes",
 		}
 	},
-	"workflow_runs": func(i int) record1 {
-		return record1{
+	"workflow_runs": func(i int) apiRecord {
+		return apiRecord{
 			"id": 4_000_000 + i, "name": "CI", "display_title": fmt.Sprint("Run ", i), "run_number": i, "run_attempt": 1, "event": []string{"push", "schedule"}[i%2],
-			"status": "completed", "conclusion": "success", "head_branch": []string{"main", "next", "topic"}[i%3], "head_sha": fmt.Sprintf("%040x", i%10), "actor": record1{"login": []string{"ada", "grace"}[i%2]},
+			"status": "completed", "conclusion": "success", "head_branch": []string{"main", "next", "topic"}[i%3], "head_sha": fmt.Sprintf("%040x", i%10), "actor": apiRecord{"login": []string{"ada", "grace"}[i%2]},
 			"created_at": stamp(i), "run_started_at": stamp(i), "updated_at": stamp(i), "html_url": "https://github.example/",
 		}
 	},
@@ -172,20 +172,20 @@ func serveGitHub(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	is := func(parameter string, at ...string) func(record1) bool {
-		return func(r record1) bool { return !q.Has(parameter) || said(dig(r, at...)) == q.Get(parameter) }
+	is := func(parameter string, at ...string) func(apiRecord) bool {
+		return func(r apiRecord) bool { return !q.Has(parameter) || said(dig(r, at...)) == q.Get(parameter) }
 	}
-	after := func(parameter string, at ...string) func(record1) bool {
-		return func(r record1) bool { return !q.Has(parameter) || said(dig(r, at...)) >= q.Get(parameter) }
+	after := func(parameter string, at ...string) func(apiRecord) bool {
+		return func(r apiRecord) bool { return !q.Has(parameter) || said(dig(r, at...)) >= q.Get(parameter) }
 	}
-	before := func(parameter string, at ...string) func(record1) bool {
-		return func(r record1) bool { return !q.Has(parameter) || said(dig(r, at...)) <= q.Get(parameter) }
+	before := func(parameter string, at ...string) func(apiRecord) bool {
+		return func(r apiRecord) bool { return !q.Has(parameter) || said(dig(r, at...)) <= q.Get(parameter) }
 	}
-	state := func(r record1) bool {
+	state := func(r apiRecord) bool {
 		wanted := cmp.Or(q.Get("state"), "open")
 		return wanted == "all" || r["state"] == wanted
 	}
-	tests := map[string][]func(record1) bool{
+	tests := map[string][]func(apiRecord) bool{
 		"issues":       {state, is("creator", "user", "login"), after("since", "updated_at")},
 		"pulls":        {state, is("base", "base", "ref")},
 		"commits":      {after("since", "commit", "committer", "date"), before("until", "commit", "committer", "date")},
@@ -196,8 +196,8 @@ func serveGitHub(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 	if path == "actions/runs" {
 		view = "workflow_runs"
 	}
-	all := pickRecords(f.records[view], func(r record1) bool {
-		return !slices.ContainsFunc(tests[path], func(test func(record1) bool) bool { return !test(r) })
+	all := pickRecords(f.records[view], func(r apiRecord) bool {
+		return !slices.ContainsFunc(tests[path], func(test func(apiRecord) bool) bool { return !test(r) })
 	})
 	size, page := min(max(number(q.Get("per_page")), 1), 100), max(number(q.Get("page")), 1)
 	rest := all[min((page-1)*size, len(all)):]
@@ -209,7 +209,7 @@ func serveGitHub(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Link", fmt.Sprintf(`<%s%s>; rel="next"`, f.URL, next.String()))
 	}
 	if view == "workflow_runs" {
-		writeJSON(w, record1{"total_count": len(all), "workflow_runs": rest})
+		writeJSON(w, apiRecord{"total_count": len(all), "workflow_runs": rest})
 		return
 	}
 	writeJSON(w, rest)
@@ -217,7 +217,7 @@ func serveGitHub(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 
 // fakeStripe answers as https://docs.stripe.com/api does: newest first, by cursors.
 func fakeStripe(t testing.TB) *fakeAPI {
-	records := map[string][]record1{}
+	records := map[string][]apiRecord{}
 	for i := 1; i <= 130; i++ {
 		for view, make := range stripeRecords {
 			records[view] = append(records[view], make(i))
@@ -228,31 +228,31 @@ func fakeStripe(t testing.TB) *fakeAPI {
 
 func unix(i int) int64 { return fakeDay.Add(time.Duration(i) * 5 * time.Hour).Unix() }
 
-var stripeRecords = map[string]func(i int) record1{
-	"charges": func(i int) record1 {
-		return record1{
+var stripeRecords = map[string]func(i int) apiRecord{
+	"charges": func(i int) apiRecord {
+		return apiRecord{
 			"id": fmt.Sprint("ch_", i), "object": "charge", "amount": i * 100, "amount_refunded": 0, "currency": "eur", "status": "succeeded", "paid": true, "refunded": false, "disputed": false,
 			"customer": fmt.Sprint("cus_", i%5), "payment_intent": fmt.Sprint("pi_", i), "description": nil, "failure_code": nil, "receipt_email": nil, "created": unix(i), "livemode": false,
-			"metadata": record1{"order": fmt.Sprint(i)},
+			"metadata": apiRecord{"order": fmt.Sprint(i)},
 		}
 	},
-	"customers": func(i int) record1 {
-		return record1{
+	"customers": func(i int) apiRecord {
+		return apiRecord{
 			"id": fmt.Sprint("cus_", i), "object": "customer", "name": fmt.Sprint("Customer ", i), "email": fmt.Sprint("c", i%9, "@example.com"), "phone": nil, "description": nil, "currency": "eur",
-			"balance": 0, "delinquent": false, "address": record1{"country": "FR"}, "created": unix(i), "livemode": false, "metadata": record1{},
+			"balance": 0, "delinquent": false, "address": apiRecord{"country": "FR"}, "created": unix(i), "livemode": false, "metadata": apiRecord{},
 		}
 	},
-	"invoices": func(i int) record1 {
-		return record1{
+	"invoices": func(i int) apiRecord {
+		return apiRecord{
 			"id": fmt.Sprint("in_", i), "object": "invoice", "number": fmt.Sprint("A-", i), "customer": fmt.Sprint("cus_", i%5), "status": []string{"paid", "open", "draft"}[i%3], "currency": "eur",
 			"total": i, "subtotal": i, "amount_due": i, "amount_paid": i, "amount_remaining": 0, "due_date": nil, "period_start": unix(i), "period_end": unix(i + 1), "created": unix(i),
-			"hosted_invoice_url": "https://invoice.example", "metadata": record1{},
+			"hosted_invoice_url": "https://invoice.example", "metadata": apiRecord{},
 		}
 	},
-	"subscriptions": func(i int) record1 {
-		return record1{
+	"subscriptions": func(i int) apiRecord {
+		return apiRecord{
 			"id": fmt.Sprint("sub_", i), "object": "subscription", "customer": fmt.Sprint("cus_", i%5), "status": []string{"active", "canceled", "trialing"}[i%3], "currency": "eur",
-			"cancel_at_period_end": false, "start_date": unix(i), "canceled_at": nil, "ended_at": nil, "trial_end": nil, "created": unix(i), "items": record1{"object": "list", "data": []record1{{"id": "si_1"}}}, "metadata": record1{},
+			"cancel_at_period_end": false, "start_date": unix(i), "canceled_at": nil, "ended_at": nil, "trial_end": nil, "created": unix(i), "items": apiRecord{"object": "list", "data": []apiRecord{{"id": "si_1"}}}, "metadata": apiRecord{},
 		}
 	},
 }
@@ -266,7 +266,7 @@ func serveStripe(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	all = pickRecords(all, func(r record1) bool {
+	all = pickRecords(all, func(r apiRecord) bool {
 		for _, parameter := range []string{"customer", "payment_intent", "email", "status"} {
 			wanted := q.Get(parameter)
 			if view == "subscriptions" && parameter == "status" && (wanted == "all" || wanted == "" && r["status"] != "canceled") {
@@ -281,27 +281,27 @@ func serveStripe(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 	})
 	slices.Reverse(all)
 	if after := q.Get("starting_after"); after != "" {
-		i := slices.IndexFunc(all, func(r record1) bool { return r["id"] == after })
+		i := slices.IndexFunc(all, func(r apiRecord) bool { return r["id"] == after })
 		all = all[i+1:]
 	}
 	size := min(max(number(cmp.Or(q.Get("limit"), "10")), 1), 100)
-	writeJSON(w, record1{"object": "list", "url": r.URL.Path, "has_more": len(all) > size, "data": all[:min(size, len(all))]})
+	writeJSON(w, apiRecord{"object": "list", "url": r.URL.Path, "has_more": len(all) > size, "data": all[:min(size, len(all))]})
 }
 
 // fakeFrankfurter answers as https://frankfurter.dev does: for a range of days, of
 // which only working days have rates, and for the latest.
 func fakeFrankfurter(t testing.TB) *fakeAPI {
-	var days []record1
+	var days []apiRecord
 	for i := range 55 {
 		days = append(days, rateOf(i))
 	}
-	return newFakeAPI(t, map[string][]record1{"rates": days}, func(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
+	return newFakeAPI(t, map[string][]apiRecord{"rates": days}, func(f *fakeAPI, w http.ResponseWriter, r *http.Request) {
 		base := cmp.Or(r.URL.Query().Get("base"), "EUR")
 		span := strings.TrimPrefix(r.URL.Path, "/v1/")
 		all := f.records["rates"]
 		last := all[len(all)-1]
 		if span == "latest" {
-			writeJSON(w, record1{"amount": 1.0, "base": base, "date": last["date"], "rates": last["rates"]})
+			writeJSON(w, apiRecord{"amount": 1.0, "base": base, "date": last["date"], "rates": last["rates"]})
 			return
 		}
 		from, to, ok := strings.Cut(span, "..")
@@ -310,17 +310,17 @@ func fakeFrankfurter(t testing.TB) *fakeAPI {
 			fmt.Fprint(w, `{"message":"not found"}`)
 			return
 		}
-		rates := record1{}
+		rates := apiRecord{}
 		for _, day := range all {
 			if date := said(day["date"]); date >= from && (to == "" || date <= to) {
 				rates[date] = day["rates"]
 			}
 		}
-		writeJSON(w, record1{"amount": 1.0, "base": base, "start_date": from, "end_date": to, "rates": rates})
+		writeJSON(w, apiRecord{"amount": 1.0, "base": base, "start_date": from, "end_date": to, "rates": rates})
 	})
 }
 
-func rateOf(i int) record1 {
+func rateOf(i int) apiRecord {
 	day := fakeDay.AddDate(0, 0, i)
-	return record1{"date": day.Format(time.DateOnly), "rates": record1{"USD": 1.05 + float64(i)/1000, "CHF": 0.94, "JPY": 160 + i}}
+	return apiRecord{"date": day.Format(time.DateOnly), "rates": apiRecord{"USD": 1.05 + float64(i)/1000, "CHF": 0.94, "JPY": 160 + i}}
 }

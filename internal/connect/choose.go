@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -62,12 +63,16 @@ func (c *Connect) Preview(ctx context.Context, o feedmill.SignInOffering, choice
 // goes: empty for nowhere.
 func (c *Connect) Make(ctx context.Context, o feedmill.SignInOffering, choice feedmill.SignInChoice) (feed feedmill.Feed, to string, err error) {
 	ctx = share.For(ctx, string(o.Workspace))
-	n := feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: spec(o, choice)}
-	feed, err = c.Feeds.CreateFetched(ctx, o.Workspace, n, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil })
-	if err != nil {
+	// It ends first, so that a form that is sent twice makes one feed.
+	if _, err := c.move(ctx, o.SignIn, feedmill.SignInGranted, feedmill.SignInDone); err != nil {
 		return feed, "", err
 	}
-	if _, err := c.end(ctx, o.SignIn); err != nil {
+	n := feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: spec(o, choice)}
+	feed, err = c.Feeds.CreateFetched(ctx, o.Workspace, n, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil })
+	if err != nil { // something else may be chosen
+		if _, undone := c.move(context.WithoutCancel(ctx), o.SignIn, feedmill.SignInDone, feedmill.SignInGranted); undone != nil {
+			err = errors.Join(err, undone)
+		}
 		return feed, "", err
 	}
 	if o.RedirectURI == "" {
@@ -83,20 +88,20 @@ func (c *Connect) Make(ctx context.Context, o feedmill.SignInOffering, choice fe
 	return feed, u.String(), nil
 }
 
-// end ends a sign-in. Nobody else may have.
-func (c *Connect) end(ctx context.Context, in feedmill.SignIn) (feedmill.SignIn, error) {
+// move takes a sign-in from one state to another. Nobody else may have.
+func (c *Connect) move(ctx context.Context, in feedmill.SignIn, from, to feedmill.SignInState) (feedmill.SignIn, error) {
 	return c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
-		if err := checkVisited(*in, feedmill.SignInGranted); err != nil {
+		if err := checkVisited(*in, from); err != nil {
 			return err
 		}
-		in.State = feedmill.SignInDone
+		in.State = to
 		return nil
 	})
 }
 
 // Cancel ends a sign-in without a feed: what was granted is given back.
 func (c *Connect) Cancel(ctx context.Context, o feedmill.SignInOffering) error {
-	if _, err := c.end(ctx, o.SignIn); err != nil {
+	if _, err := c.move(ctx, o.SignIn, feedmill.SignInGranted, feedmill.SignInDone); err != nil {
 		return err
 	}
 	return c.Services.Delete(ctx, o.Workspace, o.Connection)
