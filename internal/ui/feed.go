@@ -37,11 +37,13 @@ type feedPage struct {
 	// Data is where the script reads rows, and Older and Newer are the pages before
 	// and after this one, for those without a script.
 	Data, Older, Newer string
+	// Heads is where the script finds the pictures in the heads of columns.
+	Heads string
 }
 
 type feedColumn struct {
 	feedmill.Column
-	Numeric bool
+	Numeric, Key bool
 	// Warned has what was noticed about the column.
 	Warned string
 	// SortBy is the next way to sort by it, and Sorted the present one.
@@ -103,6 +105,7 @@ func showFeed(v *visit) error {
 	p.Filters = chips(v.r.URL)
 	p.Head.Query = url.Values{"sort": onlyOf(p.Sort), "filter": q["filter"]}.Encode()
 	p.Data = "/data_feeds/" + head.ID + "/data?" + p.Head.Query
+	p.Heads = feedPagePath(head.ID) + "/heads?" + url.Values{"filter": q["filter"]}.Encode()
 	p.Columns = columnsOf(head.DataFeed, p.Sort, v.r.URL)
 	if head.Version > 0 {
 		if err := p.read(v, q["filter"]); err != nil {
@@ -197,7 +200,7 @@ func columnsOf(f client.DataFeed, sort string, u *url.URL) []feedColumn {
 		if c.Hidden {
 			continue
 		}
-		column := feedColumn{Column: c, Numeric: numeric(string(c.Type)), SortBy: with(u, "sort", quoteName(c.Name), "offset", "")}
+		column := feedColumn{Column: c, Numeric: numeric(string(c.Type)), Key: slices.Contains(f.Key, c.Name), SortBy: with(u, "sort", quoteName(c.Name), "offset", "")}
 		switch name := quoteName(c.Name); sort {
 		case name:
 			column.Sorted, column.SortBy = "ascending", with(u, "sort", "-"+name, "offset", "")

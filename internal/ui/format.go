@@ -33,6 +33,8 @@ func functions(a *assets) template.FuncMap {
 		"short":    short,
 		"plural":   func(n any, thing string) string { return plural(whole(n), thing) },
 		"percent":  percent,
+		"share":    share,
+		"day":      func(text string) string { day, _, _ := strings.Cut(text, " "); return day },
 		"badge":    badgeOf,
 		"icon":     icon,
 		"dict":     dict,
@@ -188,6 +190,19 @@ func short(id string) string {
 func percent(share float64) string {
 	text := strconv.FormatFloat(share*100, 'f', 2, 64)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + thin + "%"
+}
+
+// share writes a share with as many digits as a glance needs.
+func share(of float64) string {
+	switch {
+	case of > 0 && of < .001:
+		return "<" + thin + "0.1" + thin + "%"
+	case of > .999 && of < 1:
+		return ">" + thin + "99.9" + thin + "%"
+	case of < .1:
+		return strings.TrimSuffix(strconv.FormatFloat(of*100, 'f', 1, 64), ".0") + thin + "%"
+	}
+	return strconv.FormatFloat(of*100, 'f', 0, 64) + thin + "%"
 }
 
 // pair is a name and a value of a query.

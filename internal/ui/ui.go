@@ -73,6 +73,8 @@ func (s *Server) routes() {
 		"POST /ui/feeds/{id}/upload": receiveUploadAgain,
 
 		"GET /ui/feeds/{id}":           showFeed,
+		"GET /ui/feeds/{id}/profile":   showProfile,
+		"GET /ui/feeds/{id}/heads":     showHeads,
 		"GET /ui/feeds/{id}/refreshes": showFeedRefreshes,
 		"GET /ui/feeds/{id}/settings":  showFeedSettings,
 		"POST /ui/feeds/{id}/settings": changeFeedSettings,

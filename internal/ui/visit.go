@@ -111,12 +111,21 @@ type frame struct {
 // render writes a page.
 func (v *visit) render(status int, name, title string, data any) error {
 	p := v.s.pages[name]
-	f := frame{
+	return v.write(status, p, "page", frame{
 		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: v.s.assets.path,
 		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Data: data,
-	}
+	})
+}
+
+// part writes what a script puts into a page that is shown already: a page without its
+// frame.
+func (v *visit) part(name string, data any) error {
+	return v.write(http.StatusOK, v.s.pages[name], "main", frame{Me: v.me, Data: data})
+}
+
+func (v *visit) write(status int, p *page, name string, f frame) error {
 	var b bytes.Buffer
-	if err := p.ExecuteTemplate(&b, "page", f); err != nil {
+	if err := p.ExecuteTemplate(&b, name, f); err != nil {
 		return err
 	}
 	v.passCookies()

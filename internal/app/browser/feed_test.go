@@ -23,6 +23,8 @@ func TestFeedTable(t *testing.T) {
 	b := signedIn(t, key)
 	b.visit("/ui/feeds/" + f.ID)
 	b.wait(`document.querySelector('.grid td bdi')?.textContent === '0'`)
+	// What the columns are like stands in their heads.
+	b.wait(`document.querySelectorAll('[data-picture=n] .hist rect').length === 20 && document.querySelector('[data-picture=status]').innerText.includes('33\u202f% null')`)
 	b.accessible("feed")
 	// The digits are those of the data, and null is no text.
 	b.wait(`document.querySelector('.grid tbody tr:nth-child(3)').innerText.includes('30000000000000001') && document.querySelector('.grid tbody tr:nth-child(3) i')`)
@@ -36,12 +38,13 @@ func TestFeedTable(t *testing.T) {
 	b.visit("/ui/feeds/" + f.ID + "?sort=-n&filter=status:eq:paid")
 	b.wait(`document.querySelector('.grid td bdi')?.textContent === '29997'`)
 	b.sees("10\u202f000 of 30\u202f000 rows")
+	b.wait(`document.querySelectorAll('[data-picture=n] .hist rect.left').length === 20 && [...document.querySelectorAll('[data-picture=status] .left')].map((r) => r.getAttribute('width')).sort().join() === '0.0,50.0'`)
 	b.do(chromedp.Click(".chip.boxed"))
 	b.sees("30\u202f000 rows")
 	b.do(chromedp.Click(".add-filter summary"), chromedp.SetValue("#f-column", "note"), chromedp.SetValue("#f-op", "contains"), chromedp.SetValue("#f-value", "row, 1234"), chromedp.Click(".filter-form button"))
 	b.sees("note contains row, 1234")
 	b.sees("11 of 30\u202f000 rows")
-	for _, tab := range []string{"refreshes", "versions", "links", "settings", "use"} {
+	for _, tab := range []string{"profile", "refreshes", "versions", "links", "settings", "use"} {
 		b.visit("/ui/feeds/" + f.ID + "/" + tab)
 		b.accessible("feed-" + tab)
 	}
@@ -106,12 +109,13 @@ func TestHostileRows(t *testing.T) {
 	evil := `<script>console.error('ran')</script><img src=x onerror=console.error('ran')>`
 	f := upload(t, c, evil, "hostile.csv", "\"<img src=x onerror=console.error(1)>\",\u202eevil,emoji\n\""+evil+"\",\u202etxt.exe,👩‍👩‍👧‍👧\n"+strings.Repeat("x", 1<<20)+",javascript:alert(1),=cmd()\n")
 	b := signedIn(t, key)
-	for _, page := range []string{"", "/settings", "/use", "/refreshes"} {
+	for _, page := range []string{"", "/profile", "/settings", "/use", "/refreshes"} {
 		b.visit("/ui/feeds/" + f.ID + page)
 		b.sees("<script>console.error")
 	}
 	b.visit("/ui/feeds/" + f.ID)
 	b.wait(`document.querySelector('.grid').innerText.includes('javascript:alert(1)')`)
+	b.wait(`document.querySelector('[data-picture] .pic')`)
 	if n := run(b, chromedp.Evaluate[int](`document.querySelectorAll('main img, main script').length`)); n != 0 {
 		t.Errorf("%d elements came out of the data", n)
 	}

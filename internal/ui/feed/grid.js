@@ -28,6 +28,7 @@ function start() {
   for (const link of frame.querySelectorAll('.grid-bar a')) link.remove();
   freezeWidths();
   layOut();
+  picture();
   addEventListener('resize', layOut);
   box.addEventListener('scroll', () => {
     if (box.scrollTop === placed) return; // by go, which has drawn
@@ -59,6 +60,20 @@ function start() {
     e.clipboardData.setData('text/plain', chosen().map((r) => r.map((c) => c ?? '').join('\t')).join('\n'));
     e.preventDefault();
   });
+
+  // The pictures in the heads come after the rows: those of new data are made first.
+  async function picture() {
+    try {
+      const answer = await fetch(frame.dataset.heads);
+      if (!answer.ok || answer.redirected) throw new Error(answer.status);
+      const parts = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const found = new Map([...parts.querySelectorAll('[data-column]')].map((p) => [p.dataset.column, p]));
+      for (const place of table.querySelectorAll('[data-picture]')) place.replaceChildren(...(found.get(place.dataset.picture)?.childNodes ?? []));
+    } catch {
+      frame.classList.add('plain');
+    }
+    layOut();
+  }
 
   function freezeWidths() {
     const widths = [...table.tHead.rows[0].cells].map((c) => Math.min(c.offsetWidth, 360));
