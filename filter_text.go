@@ -3,6 +3,7 @@ package feedmill
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -31,6 +32,27 @@ func ParseFilter(text string) (Condition, error) {
 		}
 	}
 	return Condition{Name: field.Text, Filters: []Filter{f}}, nil
+}
+
+// ParsePeriod reads a period such as "7 days" or "month".
+func ParsePeriod(text string) (Period, error) {
+	p := Period{N: 1}
+	words := strings.Fields(text)
+	wrong := errors.New(`write the time as "7 days" or "month"`)
+	if len(words) == 2 {
+		n, err := strconv.Atoi(words[0])
+		if err != nil || n < 1 {
+			return p, wrong
+		}
+		p.N, words = n, words[1:]
+	}
+	for _, unit := range PeriodUnits {
+		if len(words) == 1 && strings.TrimSuffix(words[0], "s") == string(unit) {
+			p.Unit = unit
+			return p, nil
+		}
+	}
+	return p, wrong
 }
 
 // ListItem is one of several texts that are separated by commas.

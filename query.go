@@ -150,6 +150,11 @@ const (
 	OpToDate     FilterOp = "toDate"
 )
 
+// TakesPeriod reports whether the value of an operator is a period.
+func (op FilterOp) TakesPeriod() bool {
+	return op == OpLast || op == OpNext || op == OpCurrent || op == OpToDate
+}
+
 // FilterValue is what a filter compares with: null, a period, or a text that
 // is read as the type of the column.
 type FilterValue struct {

@@ -25,6 +25,10 @@ type ServiceView struct {
 	Kind               string
 	// RowEstimate is about how many rows there are, -1 where nobody knows.
 	RowEstimate int64
+	// Cursor is the field by which only what is new can be fetched, and Key are those
+	// that tell rows apart, where the service says so.
+	Cursor string
+	Key    []string
 }
 
 // ServiceField is a column of a view.

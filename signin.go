@@ -101,9 +101,12 @@ type SignInChoice struct {
 	Filters  []SignInFilter
 	// Name is that of the feed, and Every how often it is fetched, empty for once.
 	Name, Every string
+	// OnlyNew says that only what is new is fetched, by the cursor of the view.
+	OnlyNew bool
 }
 
-// SignInFilter is a condition of a choice. Values are separated by commas.
+// SignInFilter is a condition of a choice. Values are separated by commas, and a period
+// is a text such as "7 days".
 type SignInFilter struct{ Field, Op, Value string }
 
 // SignInOffering is what somebody can choose of who has signed in.
@@ -116,6 +119,16 @@ type SignInOffering struct {
 	// Fields are those of the view that is chosen.
 	View   string
 	Fields []ServiceField
+}
+
+// ChosenView is the view that is chosen.
+func (o SignInOffering) ChosenView() ServiceView {
+	for _, v := range o.Views {
+		if v.Name == o.View {
+			return v
+		}
+	}
+	return ServiceView{}
 }
 
 // Lacks reports whether a setting is not known yet.

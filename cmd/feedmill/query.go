@@ -279,28 +279,12 @@ func (q *queryBody) addFilter(text string) error {
 // filterValue is a value as the service takes it. That of last, next, current and
 // toDate is a time such as "7 days" or "month".
 func filterValue(op feedmill.FilterOp, v feedmill.FilterValue) (any, error) {
-	switch op {
-	case feedmill.OpLast, feedmill.OpNext, feedmill.OpCurrent, feedmill.OpToDate:
-	default:
-		if v.Null {
-			return nil, nil
-		}
-		return v.Text, nil
+	if op.TakesPeriod() {
+		p, err := feedmill.ParsePeriod(v.Text)
+		return map[string]any{"n": p.N, "unit": p.Unit}, err
 	}
-	period := map[string]any{}
-	words := strings.Fields(v.Text)
-	if len(words) == 2 {
-		period["n"] = json.Number(words[0])
-		words = words[1:]
+	if v.Null {
+		return nil, nil
 	}
-	for _, unit := range feedmill.PeriodUnits {
-		if len(words) == 1 && strings.TrimSuffix(words[0], "s") == string(unit) {
-			period["unit"] = unit
-			if n, ok := period["n"].(json.Number); ok && !json.Valid([]byte(n)) {
-				break
-			}
-			return period, nil
-		}
-	}
-	return nil, errors.New(`write the time as "7 days" or "month"`)
+	return v.Text, nil
 }

@@ -43,6 +43,7 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 		a.sweep(ctx, "feeds behind their parents", func(time.Time) (bool, error) { return false, feeds.CatchUp(ctx) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
+		forget("grants that nothing was made of", 0, feeds.people.GiveBack)
 		forget("sign-ins", feedmill.SignInVisit, a.store.ForgetSignIns)
 		forget("audit log", feedmill.AuditRetention, a.store.ForgetAudit)
 		forget("counts of deliveries", feedmill.CountRetention, a.store.ForgetDeliveryCounts)

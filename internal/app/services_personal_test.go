@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/connect/connecttest"
@@ -359,6 +361,52 @@ func TestAttacksOnPages(t *testing.T) {
 	to.RawQuery = q.Encode()
 	if got := newPerson(t, s).send(to.String(), nil); got.status != 400 {
 		t.Errorf("the provider of the tests takes requests without PKCE: %d", got.status)
+	}
+}
+
+// TestChoices is what the form of a choice can say, and that it makes one feed however
+// often it is sent.
+func TestChoices(t *testing.T) {
+	s, _ := personal(t)
+	p := newPerson(t, s)
+	p.send(p.goes(s.creationLink(t, "", "serviceName=ledgerly")), nil)
+	choice := func(more ...string) url.Values {
+		form := url.Values{"view": {"contacts"}, "shown": {"contacts"}, "field": {"id", "since"}, "setting.team": {"north"}, "every": {"1h"}}
+		for i := 0; i < len(more); i += 2 {
+			form.Add(more[i], more[i+1])
+		}
+		return form
+	}
+	for value, want := range map[string]string{"9999 days": "The first 5 rows", "1 day": "The first 0 rows", "some time": "cannot be read"} {
+		op := "last"
+		if value == "1 day" {
+			op = "next"
+		}
+		if page := p.send("/ui/connect/choose", choice("filterField", "since", "filterOp", op, "filterValue", value)); !strings.Contains(page.body, want) {
+			t.Errorf("%s %s: %d %s", op, value, page.status, page.body)
+		}
+	}
+	var sent sync.WaitGroup
+	var made atomic.Int32
+	for range 4 {
+		sent.Go(func() {
+			if page := p.send("/ui/connect/choose", choice("do", "make", "onlyNew", "yes", "name", "Once")); page.status == http.StatusOK {
+				made.Add(1)
+			}
+		})
+	}
+	sent.Wait()
+	list := s.send(t, request{method: "GET", path: "/data_feeds"})
+	var feeds []struct {
+		Mode   string
+		Key    []string
+		Source struct{ Incremental map[string]string }
+	}
+	if err := json.Unmarshal([]byte(list.body), &feeds); err != nil || len(feeds) != 1 || made.Load() != 1 {
+		t.Fatalf("%d forms of 4 made a feed: %v %s", made.Load(), err, list.body)
+	}
+	if f := feeds[0]; f.Mode != "merge" || !slices.Equal(f.Key, []string{"id"}) || f.Source.Incremental["field"] != "since" {
+		t.Errorf("%s", list.body)
 	}
 }
 

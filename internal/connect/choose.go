@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/share"
@@ -56,21 +58,33 @@ func (c *Connect) Configure(ctx context.Context, o feedmill.SignInOffering, sett
 // Preview fetches the first rows of a choice.
 func (c *Connect) Preview(ctx context.Context, o feedmill.SignInOffering, choice feedmill.SignInChoice) (feedmill.FeedPreview, error) {
 	ctx = share.For(ctx, string(o.Workspace))
-	return c.Feeds.PreviewFetched(ctx, o.Workspace, feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: spec(o, choice)})
+	body, err := spec(o, choice)
+	if err != nil {
+		return feedmill.FeedPreview{}, err
+	}
+	return c.Feeds.PreviewFetched(ctx, o.Workspace, feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: body})
 }
 
 // Make makes the feed of a choice, which ends the sign-in, and says where the browser
 // goes: empty for nowhere.
 func (c *Connect) Make(ctx context.Context, o feedmill.SignInOffering, choice feedmill.SignInChoice) (feed feedmill.Feed, to string, err error) {
 	ctx = share.For(ctx, string(o.Workspace))
+	body, err := spec(o, choice)
+	if err != nil {
+		return feed, "", err
+	}
 	// It ends first, so that a form that is sent twice makes one feed.
 	if _, err := c.move(ctx, o.SignIn, feedmill.SignInGranted, feedmill.SignInDone); err != nil {
 		return feed, "", err
 	}
-	n := feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: spec(o, choice)}
+	n := feedmill.FetchedFeed{Type: feedmill.FeedQuery, Body: body}
 	feed, err = c.Feeds.CreateFetched(ctx, o.Workspace, n, func(feedmill.Feed) (*feedmill.IdempotentResponse, error) { return nil, nil })
 	if err != nil { // something else may be chosen
-		if _, undone := c.move(context.WithoutCancel(ctx), o.SignIn, feedmill.SignInDone, feedmill.SignInGranted); undone != nil {
+		_, undone := c.Store.ChangeSignIn(context.WithoutCancel(ctx), o.Link, func(in *feedmill.SignIn) error {
+			in.State = feedmill.SignInGranted
+			return nil
+		})
+		if undone != nil {
 			err = errors.Join(err, undone)
 		}
 		return feed, "", err
@@ -107,12 +121,48 @@ func (c *Connect) Cancel(ctx context.Context, o feedmill.SignInOffering) error {
 	return c.Services.Delete(ctx, o.Workspace, o.Connection)
 }
 
+// GiveBack gives back what people granted who have gone away since without making a
+// feed, up to limit of them, and reports how many there were.
+func (c *Connect) GiveBack(ctx context.Context, at time.Time, limit int) (int64, error) {
+	gone, err := c.Store.GrantedSignIns(ctx, at, limit)
+	if err != nil {
+		return 0, err
+	}
+	for _, in := range gone {
+		// The connection goes first: whoever is stopped in between begins again. One that
+		// somebody else has made a feed of stays.
+		err := c.Services.Delete(ctx, in.Workspace, in.Connection)
+		if err != nil && !errors.Is(err, feedmill.ErrNotFound) && !errors.Is(err, feedmill.ErrConflict) {
+			return 0, err
+		}
+		_, err = c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
+			in.State = feedmill.SignInDone
+			return nil
+		})
+		if err != nil && !errors.Is(err, feedmill.ErrNotFound) {
+			return 0, err
+		}
+	}
+	return int64(len(gone)), nil
+}
+
 // spec is the definition of the feed of a choice.
-func spec(o feedmill.SignInOffering, choice feedmill.SignInChoice) []byte {
+func spec(o feedmill.SignInOffering, choice feedmill.SignInChoice) ([]byte, error) {
 	set := func(v *strictjson.Value, name string, text string) {
 		if text != "" {
 			v.Set(name, strictjson.String(text))
 		}
+	}
+	names := func(all []string) strictjson.Value {
+		list := strictjson.Value{Kind: '['}
+		for _, name := range all {
+			list.Items = append(list.Items, strictjson.String(name))
+		}
+		return list
+	}
+	filters, err := filtersOf(choice)
+	if err != nil {
+		return nil, err
 	}
 	list := strictjson.Value{Kind: '['}
 	add := func(name string, selected bool) {
@@ -121,7 +171,7 @@ func spec(o feedmill.SignInOffering, choice feedmill.SignInChoice) []byte {
 		if !selected {
 			field.Set("select", strictjson.Value{Kind: 'f', Raw: []byte("false")})
 		}
-		if filters := filtersOf(choice, name); len(filters.Items) > 0 {
+		if filters := filters[name]; len(filters.Items) > 0 {
 			field.Set("filters", filters)
 		}
 		list.Items = append(list.Items, field)
@@ -149,14 +199,23 @@ func spec(o feedmill.SignInOffering, choice feedmill.SignInChoice) []byte {
 		set(&schedule, "every", choice.Every)
 		def.Set("schedule", schedule)
 	}
-	return def.Append(nil)
+	if view := o.ChosenView(); choice.OnlyNew && view.Cursor != "" {
+		incremental := strictjson.Value{Kind: '{'}
+		set(&incremental, "field", view.Cursor)
+		def.Set("incremental", incremental)
+		if len(view.Key) > 0 {
+			set(&def, "mode", string(feedmill.ModeMerge))
+			def.Set("key", names(view.Key))
+		}
+	}
+	return def.Append(nil), nil
 }
 
-// filtersOf are the conditions of a choice on a field.
-func filtersOf(choice feedmill.SignInChoice, field string) strictjson.Value {
-	filters := strictjson.Value{Kind: '['}
+// filtersOf are the conditions of a choice, by their fields.
+func filtersOf(choice feedmill.SignInChoice) (map[string]strictjson.Value, error) {
+	of := make(map[string]strictjson.Value)
 	for _, f := range choice.Filters {
-		if f.Field != field || f.Op == "" {
+		if f.Field == "" || f.Op == "" {
 			continue
 		}
 		filter := strictjson.Value{Kind: '{'}
@@ -164,13 +223,35 @@ func filtersOf(choice feedmill.SignInChoice, field string) strictjson.Value {
 		values := strictjson.Value{Kind: '['}
 		for value := range strings.SplitSeq(f.Value, ",") {
 			if value = strings.TrimSpace(value); value != "" {
-				values.Items = append(values.Items, strictjson.String(value))
+				item, err := filterValue(f, value)
+				if err != nil {
+					return nil, err
+				}
+				values.Items = append(values.Items, item)
 			}
 		}
 		if len(values.Items) > 0 {
 			filter.Set("values", values)
 		}
-		filters.Items = append(filters.Items, filter)
+		list := of[f.Field]
+		list.Kind = '['
+		list.Items = append(list.Items, filter)
+		of[f.Field] = list
 	}
-	return filters
+	return of, nil
+}
+
+// filterValue is a value of a condition.
+func filterValue(f feedmill.SignInFilter, text string) (strictjson.Value, error) {
+	if !feedmill.FilterOp(f.Op).TakesPeriod() {
+		return strictjson.String(text), nil
+	}
+	p, err := feedmill.ParsePeriod(text)
+	if err != nil {
+		return strictjson.Value{}, feedmill.Invalid("The time of the condition on " + f.Field + " cannot be read: " + err.Error() + ".")
+	}
+	period := strictjson.Value{Kind: '{'}
+	period.Set("n", strictjson.Value{Kind: '0', Raw: strconv.AppendInt(nil, int64(p.N), 10)})
+	period.Set("unit", strictjson.String(string(p.Unit)))
+	return period, nil
 }

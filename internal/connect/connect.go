@@ -25,6 +25,7 @@ type Store interface {
 	CreateSignIn(context.Context, feedmill.SignIn) error
 	SignInByLink(ctx context.Context, link []byte) (feedmill.SignIn, error)
 	SignInByVisit(ctx context.Context, visit []byte) (feedmill.SignIn, error)
+	GrantedSignIns(ctx context.Context, before time.Time, limit int) ([]feedmill.SignIn, error)
 	ChangeSignIn(ctx context.Context, link []byte, change func(*feedmill.SignIn) error) (feedmill.SignIn, error)
 	ConnectionOf(ctx context.Context, workspace feedmill.ID, service string) (feedmill.Connection, error)
 	WorkspaceByID(ctx context.Context, id feedmill.ID) (feedmill.Workspace, error)

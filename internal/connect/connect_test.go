@@ -107,6 +107,30 @@ func (plainVault) Unseal(_ context.Context, sealed []byte, record string) ([]byt
 	return []byte(text), nil
 }
 
+// TestLeavingGivesBack is somebody who signs in, and goes away before a feed is made.
+func TestLeavingGivesBack(t *testing.T) {
+	p := newProvider(t)
+	c, ws := newConnect(t, p)
+	visit, to, err := c.Begin(t.Context(), offered(t, c, ws))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Return(t.Context(), visit, p.consent(t, to)); err != nil {
+		t.Fatal(err)
+	}
+	made := c.Services.(*services)
+	if n, err := c.GiveBack(t.Context(), now(), 10); n != 0 || err != nil || made.deleted {
+		t.Fatalf("%d are given back while there is time to choose: %v", n, err)
+	}
+	for _, want := range []int64{1, 0} {
+		if n, err := c.GiveBack(t.Context(), now().Add(feedmill.SignInVisit+time.Second), 10); n != want || err != nil || !made.deleted {
+			t.Fatalf("%d are given back, want %d: %v", n, want, err)
+		}
+	}
+	_, err = c.Granted(t.Context(), visit, "")
+	wantType(t, err, "sign-in-over")
+}
+
 // services takes what is granted, and has nothing behind it.
 type services struct {
 	Services

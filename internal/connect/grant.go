@@ -54,10 +54,14 @@ func (c *Connect) Return(ctx context.Context, visit string, a feedmill.SignInAns
 	if err != nil {
 		return in, errors.Join(err, c.Revoke(ctx, in.Service, token))
 	}
-	return c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
+	granted, err := c.Store.ChangeSignIn(ctx, in.Link, func(in *feedmill.SignIn) error {
 		in.State, in.Connection = feedmill.SignInGranted, made.ID
 		return nil
 	})
+	if err != nil { // nobody could choose anything of it
+		return in, errors.Join(err, c.Services.Delete(context.WithoutCancel(ctx), in.Workspace, made.ID))
+	}
+	return granted, nil
 }
 
 // redeem exchanges a code for what was granted.

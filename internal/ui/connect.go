@@ -231,7 +231,7 @@ func choose(v *visit) error {
 
 // readChoice reads the form. The fields of another view are none of this one.
 func readChoice(form url.Values, o feedmill.SignInOffering) feedmill.SignInChoice {
-	c := feedmill.SignInChoice{View: o.View, Fields: form["field"], Name: form.Get("name"), Every: form.Get("every"), Settings: map[string]string{}}
+	c := feedmill.SignInChoice{View: o.View, Fields: form["field"], Name: form.Get("name"), Every: form.Get("every"), OnlyNew: form.Get("onlyNew") != "", Settings: map[string]string{}}
 	for _, s := range o.Settings {
 		c.Settings[s.Name] = form.Get("setting." + s.Name)
 	}
@@ -257,7 +257,7 @@ func (v *visit) showChoice(status int, p choicePage) error {
 	p.Filters = append(slices.Clone(p.Choice.Filters), make([]feedmill.SignInFilter, max(0, filterRows-len(p.Choice.Filters)))...)
 	for _, f := range p.Fields {
 		for _, op := range f.Operators {
-			if !slices.Contains(p.Ops, op) && !slices.Contains([]feedmill.FilterOp{feedmill.OpLast, feedmill.OpNext, feedmill.OpCurrent, feedmill.OpToDate}, op) {
+			if !slices.Contains(p.Ops, op) {
 				p.Ops = append(p.Ops, op)
 			}
 		}

@@ -75,6 +75,7 @@ views:
     description: People and companies.
     request: {path: contacts}
     key: [id]
+    incremental: {field: since}
     fields:
       id: {type: integer}
       name: {}

@@ -95,6 +95,10 @@ type View struct {
 	Kind               ViewKind
 	// RowEstimate is about how many rows there are, -1 where nobody knows.
 	RowEstimate int64
+	// Cursor is the field by which only what is new can be fetched, and Key are those
+	// that tell rows apart, where the service says so.
+	Cursor string
+	Key    []string
 }
 
 // ViewKind is what a view is in its database.

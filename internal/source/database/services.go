@@ -41,7 +41,7 @@ func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service 
 		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			found, err := db.Views(ctx)
 			for _, v := range found {
-				views = append(views, feedmill.ServiceView{Name: v.Name, Label: v.Label, Description: v.Description, Kind: string(v.Kind), RowEstimate: v.RowEstimate})
+				views = append(views, feedmill.ServiceView{Name: v.Name, Label: v.Label, Description: v.Description, Kind: string(v.Kind), RowEstimate: v.RowEstimate, Cursor: v.Cursor, Key: v.Key})
 			}
 			return err
 		})

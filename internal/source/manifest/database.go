@@ -50,7 +50,7 @@ func (nowhere) Rows(context.Context, []columnar.Vector) error { return nil }
 func (a *api) Views(context.Context) ([]database.View, error) {
 	views := make([]database.View, len(a.manifest.Views))
 	for i, v := range a.manifest.Views {
-		views[i] = database.View{Name: v.Name, Label: v.Title, Description: v.Description, Kind: database.KindView, RowEstimate: -1}
+		views[i] = database.View{Name: v.Name, Label: v.Title, Description: v.Description, Kind: database.KindView, RowEstimate: -1, Cursor: v.Cursor, Key: v.Key}
 	}
 	return views, nil
 }

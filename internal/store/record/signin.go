@@ -46,11 +46,19 @@ func (s Store) ChangeSignIn(ctx context.Context, link []byte, change func(*feedm
 	return in, err
 }
 
+// GrantedSignIns lists up to limit sign-ins that ended before a time after the provider
+// had said yes and before a feed was made.
+func (s Store) GrantedSignIns(ctx context.Context, before time.Time, limit int) ([]feedmill.SignIn, error) {
+	return list(ctx, s.db, s, SignIn, `SELECT `+SignInColumns+` FROM sign_ins WHERE expires_at < ?1 AND state = ?2 ORDER BY expires_at LIMIT ?3`,
+		s.time(before), feedmill.SignInGranted, limit)
+}
+
 // ForgetSignIns removes up to limit sign-ins that ended before a time, and reports
-// how many.
+// how many. Those stay whose grant has not been given back.
 func (s Store) ForgetSignIns(ctx context.Context, before time.Time, limit int) (n int64, err error) {
 	err = s.db.Write(ctx, func(tx Tx) (err error) {
-		n, err = tx.Run(ctx, `DELETE FROM sign_ins WHERE link IN (SELECT link FROM sign_ins WHERE expires_at < ?1 ORDER BY expires_at LIMIT ?2`+s.d.SkipLocked+`)`, s.time(before), limit)
+		n, err = tx.Run(ctx, `DELETE FROM sign_ins WHERE link IN (SELECT link FROM sign_ins WHERE expires_at < ?1 AND state <> ?2 ORDER BY expires_at LIMIT ?3`+s.d.SkipLocked+`)`,
+			s.time(before), feedmill.SignInGranted, limit)
 		return err
 	})
 	return n, err

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,6 +10,22 @@ import (
 
 	"github.com/feedmill/feedmill"
 )
+
+// SignIns are what a store does with sign-ins.
+type SignIns interface {
+	CreateSignIn(context.Context, feedmill.SignIn) error
+	SignInByLink(ctx context.Context, link []byte) (feedmill.SignIn, error)
+	SignInByVisit(ctx context.Context, visit []byte) (feedmill.SignIn, error)
+	// ChangeSignIn changes a sign-in, alone with it. An error of change leaves it as
+	// it was.
+	ChangeSignIn(ctx context.Context, link []byte, change func(*feedmill.SignIn) error) (feedmill.SignIn, error)
+	// GrantedSignIns lists up to limit sign-ins that ended before a time, whose grant
+	// nothing was made of.
+	GrantedSignIns(ctx context.Context, before time.Time, limit int) ([]feedmill.SignIn, error)
+	// ForgetSignIns removes up to limit sign-ins that ended before a time. Those stay
+	// whose grant has not been given back.
+	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
+}
 
 var signInCases = []testCase{
 	{name: "found by link and by visit, changed, and forgotten", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -44,7 +61,16 @@ var signInCases = []testCase{
 		if diff := cmp.Diff(in, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
+		_, granted := feedmill.NewToken()
+		must(t, s.CreateSignIn(ctx, feedmill.SignIn{Link: granted, Workspace: in.Workspace, Service: "hubspot", State: feedmill.SignInGranted, CreatedAt: now(), ExpiresAt: now().Add(-time.Minute)}))
+		left, err := s.GrantedSignIns(ctx, now(), 10)
+		must(t, err)
+		if len(left) != 1 || string(left[0].Link) != string(granted) {
+			t.Errorf("%+v are to be given back", left)
+		}
 		n, err := s.ForgetSignIns(ctx, now(), 10)
+		must(t, err)
+		_, err = s.SignInByLink(ctx, granted)
 		must(t, err)
 		if _, err := s.SignInByLink(ctx, other); n != 1 || !errors.Is(err, feedmill.ErrNotFound) {
 			t.Errorf("%d are forgotten, and the one that ended is found: %v", n, err)

@@ -57,14 +57,7 @@ type Store interface {
 	// how many.
 	ForgetAudit(ctx context.Context, before time.Time, limit int) (int64, error)
 
-	CreateSignIn(context.Context, feedmill.SignIn) error
-	SignInByLink(ctx context.Context, link []byte) (feedmill.SignIn, error)
-	SignInByVisit(ctx context.Context, visit []byte) (feedmill.SignIn, error)
-	// ChangeSignIn changes a sign-in, alone with it. An error of change leaves it as
-	// it was.
-	ChangeSignIn(ctx context.Context, link []byte, change func(*feedmill.SignIn) error) (feedmill.SignIn, error)
-	// ForgetSignIns removes up to limit sign-ins that ended before a time.
-	ForgetSignIns(ctx context.Context, before time.Time, limit int) (int64, error)
+	SignIns
 
 	// WriteDeliveryCounts writes counts, in place of what their writers wrote of the
 	// same before, and DeliveryCounts are those of a subscription from the stretch

@@ -16,7 +16,7 @@ form.addEventListener("change", async () => {
   }
   if (mine !== turn || !page.getElementById("preview")) return;
   const now = page.querySelector("[name=shown]").value;
-  const parts = now === shown ? ["preview"] : ["preview", "fields", "filters"];
+  const parts = now === shown ? ["preview"] : ["preview", "fields", "filters", "only-new"];
   for (const id of parts) document.getElementById(id).replaceWith(document.adoptNode(page.getElementById(id)));
   form.elements.shown.value = now;
 });
