@@ -84,6 +84,7 @@ const (
 	WarnNoHeader       = "no-header"          // the first record is data, so the columns are numbered
 	WarnKeys           = "duplicate-key"      // an object has a key twice; the last one counts
 	WarnShape          = "unshaped-table"     // a table whose rows are no objects, in a document that is too long to make objects of them
+	WarnColumnArrays   = "column-arrays"      // the members of an object are few values each, and are taken for columns
 	WarnRecords        = "other-records"      // there are records elsewhere in the document, too
 	WarnCell           = "error-cell"         // a spreadsheet's error value, which is null
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden

@@ -38,3 +38,22 @@ func TestEncodingOfDocuments(t *testing.T) {
 		_ = pages.Close()
 	}
 }
+
+// TestCharsetOfXML is what a media type says of a document that says nothing itself.
+func TestCharsetOfXML(t *testing.T) {
+	for _, test := range []struct{ charset, data string }{
+		{"iso-8859-1", "<r><o><a>Jos\xe9</a></o></r>"},
+		{"iso-8859-2", "<r><o><a>José</a></o></r>"},
+		{"utf-8", "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><r><o><a>Jos\xe9</a></o></r>"},
+	} {
+		table, err := Open(t.Context(), "xml", strings.NewReader(test.data), Options{Charset: test.charset, Temp: t.TempDir()})
+		if err != nil {
+			t.Errorf("%q: %v", test.data, err)
+			continue
+		}
+		if rows := decodetest.Rows(t, table); len(rows) != 1 || rows[0][0] != "José" {
+			t.Errorf("%q: %q", test.data, rows)
+		}
+		_ = table.Close()
+	}
+}

@@ -221,7 +221,7 @@ func addPageCSV(delimiter byte) func(context.Context, pageReader, pageData) (pag
 // xmlOptions are the options of an XML document, whose records stay where they
 // were found before.
 func (o Options) xmlOptions() xml.Options {
-	out := xml.Options{Path: o.Path, Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
+	out := xml.Options{Path: o.Path, Explode: o.Explode, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp}
 	if before := o.Before.Path; o.Path == "" && before.By == feedmill.ByFound && strings.HasPrefix(before.Value, "/") {
 		out.Path, out.Remembered = before.Value, true
 	}

@@ -60,6 +60,12 @@ func surveyText(ctx context.Context, src Source, chunk int64, guess bool) (*Surv
 	return s, err
 }
 
+// IsUTF8 reports whether all of a text is UTF-8.
+func IsUTF8(ctx context.Context, src Source) (bool, error) {
+	found, err := surveyText(ctx, src, ChunkSize, false)
+	return err == nil && found.Invalid < 0, err
+}
+
 // scan surveys a chunk.
 func (s *Survey) scan(k int, base int64, before, chunk []byte, last bool) {
 	s.Quotes[k] = uint32(bytes.Count(chunk, []byte{'"'}))

@@ -10,24 +10,28 @@ import (
 
 // Found is where the records are.
 func (j *Table) Found() (f feedmill.Findings) {
-	steps := j.steps
-	if j.shaped != nil {
-		steps = j.shaped
-	}
-	f.Path = pathFinding(j.path, steps, j.lines)
+	f.Path = pathFinding(j.path, j.taken(), j.lines || j.nothing)
 	if j.encoding != "" {
 		f.Encoding = feedmill.Finding{Value: string(j.encoding), By: feedmill.BySet}
 	}
 	return f
 }
 
+// taken are the steps to the records in the data, whatever shape they have there.
+func (j *Table) taken() []jsonpath.Step {
+	if j.shaped != nil {
+		return j.shaped
+	}
+	return j.steps
+}
+
 // pathFinding is where records are: at a path that was set, or where steps lead to.
-// Lines are no document, and have none.
-func pathFinding(set *jsonpath.Path, steps []jsonpath.Step, lines bool) feedmill.Finding {
+// Lines are no document, and have none, and neither has null.
+func pathFinding(set *jsonpath.Path, steps []jsonpath.Step, none bool) feedmill.Finding {
 	switch {
 	case set != nil:
 		return feedmill.Finding{Value: set.String(), By: feedmill.BySet}
-	case lines:
+	case none:
 		return feedmill.Finding{}
 	}
 	return feedmill.Found(jsonpath.Text(steps), true)
@@ -47,7 +51,7 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 		const listed = 5
 		out = append(out, feedmill.Warning{
 			Code: feedmill.WarnRecords, Count: int64(len(j.others)),
-			Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", jsonpath.Text(j.steps), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
+			Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", jsonpath.Text(j.taken()), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
 		})
 	}
 	if j.whole && j.Rows() == 0 {

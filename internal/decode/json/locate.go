@@ -27,15 +27,21 @@ type recordPlace struct {
 	// a list, so that the document is what stands around no records rather than a
 	// record. It is nil where there is none.
 	list []jsonpath.Step
+	// columns leads to the members of an object that are columns, for where an object
+	// of objects turns out to be no table.
+	columns []jsonpath.Step
+	// nothing says that the document is null.
+	nothing bool
 }
 
 // locateRecords finds the records of a document: the elements of the root array;
 // else those of the array of objects that is the most bytes, but the object around
 // a short one where that has an id and more values of its own; else the rows of a
 // table in another shape; else the root itself is the only one. What stands beside
-// records, such as errors and links, counts only where there is nothing else.
-func locateRecords(ctx context.Context, in source) (recordPlace, error) {
-	l := &locator{walker: newWalker(in)}
+// records, such as errors and links, counts only where there is nothing else. Expected
+// is the path at which records were before, empty where there were none.
+func locateRecords(ctx context.Context, in source, expected string) (recordPlace, error) {
+	l := &locator{walker: newWalker(in), expected: expected}
 	l.sequence, l.interrupted = true, ctx.Err
 	place := l.locate()
 	switch {
@@ -76,6 +82,9 @@ type locator struct {
 	firstObject bool
 	// lists are the paths of empty arrays that have the name of a list.
 	lists [][]jsonpath.Step
+	// columns are objects of columns, and expected is where records were before.
+	columns  []candidate
+	expected string
 }
 
 // candidate is an array or object that may hold the records.
@@ -106,6 +115,7 @@ type locatorFrame struct {
 	// found and lists are how many candidates and empty lists there were when it
 	// was opened.
 	found, lists int
+	columnCount
 }
 
 // maxLists is how many empty lists are remembered.
@@ -127,6 +137,9 @@ func (l *locator) locate() recordPlace {
 					return recordPlace{sequence: true}
 				case l.data[l.i] == '[':
 					return l.rootArray()
+				case l.data[l.i] == 'n':
+					// Programs write null where they have no list.
+					return l.nothing()
 				case l.data[l.i] != '{':
 					return recordPlace{}
 				}
@@ -184,6 +197,7 @@ func (l *locator) count() {
 	}
 	frame := &l.open[top]
 	frame.filled = true
+	frame.length++
 	if l.frames[top].object {
 		l.noteName(frame)
 	}
@@ -194,6 +208,7 @@ func (l *locator) count() {
 		frame.arrays++
 		frame.deep = frame.deep || l.nests()
 	case 'n':
+		l.noteNull(top)
 	default:
 		frame.others++
 		frame.id = frame.id || l.frames[top].object && isID(l.name)
@@ -249,6 +264,7 @@ func (l *locator) close() {
 		c.path = l.path()
 		l.keyed = c
 	}
+	l.closeColumns(frame, c.bytes)
 	if !frame.array && frame.id && frame.others > 2 {
 		for i := frame.found; i < len(l.found); i++ {
 			if len(l.found[i].path) == top+1 {
@@ -282,7 +298,11 @@ const fewElements = 100
 // choose picks the records.
 func (l *locator) choose() recordPlace {
 	place := recordPlace{repeated: l.repeated}
+	if c := l.expectedColumns(); c != nil {
+		return l.columnsPlace(c)
+	}
 	l.markNames()
+	columns := l.largestColumns()
 	best := -1
 	for i := range l.found {
 		if best < 0 || l.found[best].sideCar() && !l.found[i].sideCar() || l.found[best].sideCar() == l.found[i].sideCar() && l.found[i].bytes > l.found[best].bytes {
@@ -293,7 +313,12 @@ func (l *locator) choose() recordPlace {
 	case best >= 0:
 	case l.keyed.count > 0:
 		place.steps, place.shape = append(l.keyed.path, jsonpath.AllStep()), shapeKeyed
+		if columns != nil {
+			place.columns = columns.members()
+		}
 		return place
+	case columns != nil:
+		return l.columnsPlace(columns)
 	default:
 		place = recordPlace{hollow: l.hollow}
 		if len(l.lists) > 0 {
@@ -302,7 +327,7 @@ func (l *locator) choose() recordPlace {
 		return place
 	}
 	c := &l.found[best]
-	place.steps = append(c.path[:len(c.path):len(c.path)], jsonpath.AllStep())
+	place.steps = c.members()
 	if c.arrays {
 		place.shape = shapeArrays
 	}
@@ -311,14 +336,33 @@ func (l *locator) choose() recordPlace {
 		return place
 	}
 	for i := range l.found {
-		if other := &l.found[i]; i != best && !other.sideCar() && !other.arrays && !c.arrays {
-			path := jsonpath.Text(append(other.path[:len(other.path):len(other.path)], jsonpath.AllStep()))
-			if path != jsonpath.Text(place.steps) && !slices.Contains(place.others, path) {
-				place.others = append(place.others, path)
-			}
+		if other := &l.found[i]; i != best && !other.sideCar() && c.rivals(other) {
+			place.other(other)
 		}
 	}
+	if columns != nil && columns.bytes > c.bytes {
+		place.other(columns)
+	}
 	return place
+}
+
+// rivals reports whether another array may be what is wanted. Arrays of arrays beside
+// records are often coordinates, and are told of where they are more than those are.
+func (c *candidate) rivals(other *candidate) bool {
+	return c.arrays == other.arrays || other.arrays && other.bytes > c.bytes
+}
+
+// other notes the path of other records.
+func (p *recordPlace) other(c *candidate) {
+	path := jsonpath.Text(c.members())
+	if path != jsonpath.Text(p.steps) && !slices.Contains(p.others, path) {
+		p.others = append(p.others, path)
+	}
+}
+
+// members lead to what is in a candidate.
+func (c *candidate) members() []jsonpath.Step {
+	return append(c.path[:len(c.path):len(c.path)], jsonpath.AllStep())
 }
 
 // markNames marks the arrays that describe the columns of rows beside them.
@@ -351,10 +395,4 @@ func (c *candidate) sideCar() bool {
 		}
 	}
 	return false
-}
-
-// listNames are what APIs call the array of their records.
-var listNames = map[string]bool{
-	"data": true, "items": true, "results": true, "result": true, "records": true, "rows": true, "value": true, "values": true, "list": true,
-	"entries": true, "hits": true, "content": true, "elements": true, "objects": true, "nodes": true, "edges": true, "documents": true, "docs": true, "response": true,
 }

@@ -174,7 +174,11 @@ func (p *Pages) count(j *Table) error {
 
 // discover looks for the records of a page by itself.
 func (p *Pages) discover(ctx context.Context, j *Table) error {
-	place, err := locateRecords(ctx, j.source)
+	expected := j.expected()
+	if p.place != nil {
+		expected = jsonpath.Text(p.place.steps)
+	}
+	place, err := locateRecords(ctx, j.source, expected)
 	if err != nil {
 		return err
 	}
@@ -185,7 +189,7 @@ func (p *Pages) discover(ctx context.Context, j *Table) error {
 		place.steps = place.list
 	} else if place.hollow && p.list {
 		place.steps = []jsonpath.Step{jsonpath.IndexStep(-1)}
-	} else if len(place.steps) > 0 && p.place == nil {
+	} else if len(place.steps) > 0 && !place.nothing && p.place == nil {
 		p.place, p.opening = &place, j.opening
 	}
 	return j.settle(ctx, place)

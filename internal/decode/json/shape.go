@@ -25,6 +25,8 @@ const (
 	shapeArrays
 	// shapeKeyed has a member for each row, or for each column.
 	shapeKeyed
+	// shapeColumns has an array for each column.
+	shapeColumns
 )
 
 // keyName is the column of the names of members that are rows.
@@ -69,7 +71,7 @@ func (j *Table) reshape(ctx context.Context, place recordPlace) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	j.src, j.start, j.shaped, j.notes = written, 0, place.steps, t.warnings
+	j.src, j.start, j.shaped, j.others, j.notes = written, 0, place.steps, place.others, t.warnings
 	j.steps = []jsonpath.Step{jsonpath.AllStep()}
 	return true, nil
 }
@@ -83,8 +85,11 @@ func (t *reshaper) held(data []byte, place recordPlace) func() {
 		return nil
 	}
 	rows := func(fn func(name []byte, start, end int) bool) bool { return t.children(at, fn) }
-	if place.shape == shapeKeyed {
+	switch place.shape {
+	case shapeKeyed:
 		return t.keyed(rows, true)
+	case shapeColumns:
+		return t.columnArrays(rows)
 	}
 	around := -1
 	if last := len(place.steps) - 2; last >= 0 {
@@ -105,8 +110,11 @@ func maxReshaped(size int64) int64 { return min(16*size+64<<20, 8<<30) }
 // tooLarge says that a table in another shape is left as it is.
 func (p *recordPlace) tooLarge(limit int) feedmill.Warning {
 	what, instead := "the rows are arrays", "they are read as JSON in one column"
-	if p.shape == shapeKeyed {
+	switch p.shape {
+	case shapeKeyed:
 		what, instead = "the document is an object of objects", "it is read as one record"
+	case shapeColumns:
+		what, instead = "the document has an array for each column", "it is read as one record"
 	}
 	return feedmill.Warning{
 		Code: feedmill.WarnShape, Count: 1,
@@ -239,7 +247,7 @@ func (t *reshaper) arrays(each tableRows, beside *reshaper, around int) func() {
 	names, keys := beside.besides(around, width, rows)
 	skip := 0
 	if names == nil {
-		if header = header && len(first) > 0 && rows > 1; header {
+		if header = header && len(first) > 0; header {
 			names, skip = first, 1
 		} else {
 			t.warnings = append(t.warnings, feedmill.Warning{
@@ -268,7 +276,7 @@ func (t *reshaper) arrays(each tableRows, beside *reshaper, around int) func() {
 			}
 			return t.shut()
 		})
-		t.write("]")
+		t.finish(row - skip)
 	}
 }
 
@@ -290,6 +298,14 @@ func (t *reshaper) open(row int) {
 	}
 	t.write(before)
 	t.begun = false
+}
+
+// finish ends the table, which has so many rows.
+func (t *reshaper) finish(rows int) {
+	if rows == 0 {
+		t.write("[")
+	}
+	t.write("]")
 }
 
 // shut ends a row, and reports whether there can be another.

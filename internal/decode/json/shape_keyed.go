@@ -113,6 +113,11 @@ func (t *reshaper) columns(each tableRows, rows int) {
 		names, cells = append(names, word), append(cells, column)
 		return true
 	})
+	t.rowsOf(names, cells, rows)
+}
+
+// rowsOf writes columns row by row; cells are where the values of each begin.
+func (t *reshaper) rowsOf(names []string, cells [][]int32, rows int) {
 	quoted := quotedNames(uniqueNames(names, len(names)))
 	for row := range rows {
 		t.open(row + 1)
@@ -126,5 +131,5 @@ func (t *reshaper) columns(each tableRows, rows int) {
 			return
 		}
 	}
-	t.write("]")
+	t.finish(rows)
 }

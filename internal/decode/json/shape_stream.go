@@ -16,6 +16,10 @@ const maxBeside = 8 << 20
 // are gone through once to see what they are, and once more to be written. It is nil
 // where they are no table, or none that can be written row by row.
 func (t *reshaper) streamed(in source, place recordPlace) func() {
+	if place.shape == shapeColumns {
+		t.unheld = true // its first row ends with the document
+		return nil
+	}
 	around := []byte("{")
 	beside := func(name string, raw []byte) {
 		if len(around) > 1 {

@@ -70,7 +70,9 @@ type Table struct {
 	before *jsonpath.Path
 	shaped []jsonpath.Step
 	others []string
-	notes  []feedmill.Warning
+	// nothing says that the document is null.
+	nothing bool
+	notes   []feedmill.Warning
 
 	// What the first reading finds.
 	whole   bool // it came to its end
@@ -207,7 +209,7 @@ func (j *Table) refuseBlank() error {
 // locate finds where the records are in a document.
 func (j *Table) locate(ctx context.Context) error {
 	if j.path == nil {
-		place, err := locateRecords(ctx, j.source)
+		place, err := locateRecords(ctx, j.source, j.expected())
 		if err != nil {
 			return err
 		}
@@ -230,20 +232,37 @@ func (j *Table) locate(ctx context.Context) error {
 	if last := len(steps) - 1; last >= 0 && steps[last].Filters() {
 		j.filter = &steps[last]
 	}
+	if place, ok, err := j.columnsAt(ctx, steps); ok || err != nil {
+		return cmp.Or(err, j.settle(ctx, place))
+	}
 	return j.follow(ctx, steps)
+}
+
+// expected is the path at which the records were before.
+func (j *Table) expected() string {
+	if j.before == nil {
+		return ""
+	}
+	return j.before.String()
 }
 
 // settle makes the records those of a place that was found.
 func (j *Table) settle(ctx context.Context, place recordPlace) (err error) {
+	if place.shape == shapeColumns && j.explode != nil {
+		place = recordPlace{repeated: place.repeated} // one of the arrays is to be rows
+	}
 	if place.shape != shapeObjects {
 		if reshaped, err := j.reshape(ctx, place); reshaped || err != nil {
 			return err
 		}
-		if place.shape == shapeKeyed {
+		switch {
+		case place.columns != nil:
+			return j.settle(ctx, recordPlace{steps: place.columns, shape: shapeColumns, repeated: place.repeated})
+		case place.shape != shapeArrays:
 			place.steps = nil
 		}
 	}
-	j.steps, j.sequence, j.others = place.steps, place.sequence, place.others
+	j.steps, j.sequence, j.others, j.nothing = place.steps, place.sequence, place.others, place.nothing
 	if place.repeated {
 		j.superseded, err = locateSuperseded(ctx, j.source, j.steps)
 	}

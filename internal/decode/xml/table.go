@@ -67,8 +67,10 @@ type Options struct {
 	Explode string
 	// Remembered says that the path is where the records were found before.
 	Remembered bool
-	// Encoding is a name of the WHATWG; empty where the document says what it is.
-	Encoding string
+	// Encoding is a name of the WHATWG; empty where the document says what it is. Charset
+	// is one that was said by the way, and counts where the document says nothing and is
+	// not UTF-8.
+	Encoding, Charset string
 	// Temp is the folder for a temporary file, which data takes that is not UTF-8; empty
 	// is that of the system.
 	Temp string
@@ -109,7 +111,7 @@ func (t *Table) open(ctx context.Context, options Options) error {
 			return err
 		}
 	}
-	if err := t.decode(ctx, options.Encoding); err != nil {
+	if err := t.decode(ctx, options.Encoding, options.Charset); err != nil {
 		return err
 	}
 	xml := NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))
@@ -144,7 +146,7 @@ func (t *Table) open(ctx context.Context, options Options) error {
 }
 
 // decode makes the data UTF-8.
-func (t *Table) decode(ctx context.Context, set string) error {
+func (t *Table) decode(ctx context.Context, set, said string) error {
 	head := make([]byte, min(t.src.Size(), HeadBytes))
 	if err := input.ReadFull(t.src, head, 0); err != nil {
 		return fmt.Errorf("read the head of the XML: %w", err)
@@ -158,6 +160,15 @@ func (t *Table) decode(ctx context.Context, set string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if known, ok := input.EncodingNamed(said); ok && set == "" && encoding == (Encoding{Name: string(input.UTF8)}) && known != input.UTF8 {
+		valid, err := input.IsUTF8(ctx, t.src)
+		if err != nil {
+			return fmt.Errorf("survey the XML: %w", err)
+		}
+		if !valid {
+			encoding.Name = string(known)
+		}
 	}
 	if encoding.Name == string(input.UTF8) {
 		return nil

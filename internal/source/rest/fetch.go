@@ -78,8 +78,9 @@ type Job struct {
 	Close        *[]io.Closer
 	// CompareRows says that rows that come again are known by their values alone.
 	CompareRows bool
-	// Entry is which file of a zip archive is meant, empty for the only one.
-	Entry string
+	// Entry is which file of a zip archive is meant, empty for the only one, and
+	// Encoding that of the pages, empty where they say what it is.
+	Entry, Encoding string
 	// Progress is told how many units are done; it may be nil.
 	Progress func(done, all int64)
 	// Count counts the records of a page where rows are made of parts of them, nil

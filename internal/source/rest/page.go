@@ -111,6 +111,9 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 			o = r.unwrap(a, o)
 		}
 		if o.err == nil {
+			o = r.recode(a, o)
+		}
+		if o.err == nil {
 			o = r.wantWhole(a, o)
 		}
 		if o.err != nil {

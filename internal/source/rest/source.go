@@ -170,7 +170,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 			return feedmill.Fetched{}, err
 		}
 		if i == 0 {
-			job.Entry, job.Format = response.Entry, r.Format
+			job.Entry, job.Format, job.Encoding = response.Entry, r.Format, r.Encoding
 		}
 		positions = append(positions, feed.Position)
 	}
