@@ -92,6 +92,9 @@ type Feed struct {
 	// with a version, or where there was nothing new for one. Where it is empty
 	// everything is fetched, and takes the place of what the feed has.
 	Position []byte
+	// Recent are the last refreshes that ended, oldest first, a letter each; see
+	// [Feed.RecentRefreshes].
+	Recent string
 	// LastRefresh is the newest one, nil where there was none.
 	LastRefresh *Refresh
 	// LastError says why the feed does not have newer data, nil where it
@@ -155,7 +158,7 @@ func (f *Feed) label(columns []Column) []Column {
 // Record makes r the last refresh and moves the state to what it means. A
 // paused feed stays paused, whatever comes of a refresh that was under way.
 func (f *Feed) Record(r Refresh) {
-	f.LastRefresh = &r
+	f.last(r)
 	if !r.Open() {
 		f.Expects.Accept = false
 	}

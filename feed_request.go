@@ -10,8 +10,9 @@ type Upload struct {
 	// Body is the data itself, with its Content-Encoding undone. It is read
 	// to its end, where it can still turn out to be at fault.
 	Body io.Reader
-	// Name is what the feed is called.
-	Name string
+	// Name is what the feed is called, and File what the file with the data is,
+	// where there was one.
+	Name, File string
 	// Entry is the file of a zip archive that was asked for.
 	Entry string
 	Reading

@@ -30,7 +30,7 @@ func TestFeedSwitch(t *testing.T) {
 	f.Switch(v, r)
 	want := feedmill.Feed{
 		ID: "df_1", Name: "n", State: feedmill.FeedReady, Version: 2, RowCount: 3, ByteSize: 4, ContentHash: "h",
-		Columns: v.Columns, Warnings: v.Warnings, LastRefresh: &r, CreatedAt: at, UpdatedAt: v.CreatedAt,
+		Columns: v.Columns, Warnings: v.Warnings, LastRefresh: &r, Recent: "c", CreatedAt: at, UpdatedAt: v.CreatedAt,
 	}
 	if diff := cmp.Diff(want, f); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

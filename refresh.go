@@ -1,6 +1,9 @@
 package feedmill
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // RefreshState is how far a refresh has come.
 type RefreshState string
@@ -14,12 +17,49 @@ const (
 	RefreshFailed    RefreshState = "failed"
 )
 
+// RefreshStage is what is being done in a refresh that runs.
+type RefreshStage string
+
+// The stages of a refresh.
+const (
+	StageWaiting   RefreshStage = "waiting"
+	StageFetching  RefreshStage = "fetching"
+	StageModelling RefreshStage = "modelling"
+	StageStoring   RefreshStage = "storing"
+)
+
+// What asks for a refresh where nobody does.
+const (
+	TriggerSchedule = "schedule"
+	TriggerRetry    = "retry"
+)
+
+type triggerKey struct{}
+
+// WithTrigger says who asks for the refreshes that are begun under the context: the
+// id of a key or of a feed, or the subject of a token. It travels beside them
+// because no rule of a refresh depends on it.
+func WithTrigger(ctx context.Context, who string) context.Context {
+	return context.WithValue(ctx, triggerKey{}, who)
+}
+
+// TriggerOf is who asks for refreshes under the context, empty where nobody does.
+func TriggerOf(ctx context.Context) string {
+	who, _ := ctx.Value(triggerKey{}).(string)
+	return who
+}
+
 // Refresh is one try to bring a feed new data: a fetch, or an upload. What was
 // read is accounted for: RowsIn is RowsStored and RowsRejected together.
 type Refresh struct {
-	ID        ID
-	Feed      ID
-	State     RefreshState
+	ID    ID
+	Feed  ID
+	State RefreshState
+	// Trigger is who asked for it: the key, the feed that it is made of, the
+	// schedule, or the failure of the one before; empty where that is not known.
+	Trigger string
+	// Stage is what is being done while it runs.
+	Stage     RefreshStage
 	StartedAt time.Time
 	// EndedAt is zero while the refresh runs.
 	EndedAt time.Time

@@ -31,7 +31,7 @@ func (c *SourceChange) Restore(feed ID, v *FeedVersion, position []byte, r Refre
 	}
 	c.Refreshes = append(c.Refreshes, r)
 	if !f.Awaits() {
-		f.LastRefresh = &r
+		f.last(r)
 	}
 	if pauses {
 		f.State, f.UpdatedAt = FeedPaused, now

@@ -125,9 +125,12 @@ func (c *SourceChange) Begin(now, until time.Time) ([]SourceNews, error) {
 
 // begun is the feed's refresh that begins now.
 func (f *Feed) begun(now time.Time) Refresh {
-	r := Refresh{ID: NewID(PrefixRefresh), Feed: f.ID, State: RefreshRunning, StartedAt: now}
-	if f.Awaits() {
-		r.ID = f.LastRefresh.ID
+	r := Refresh{ID: NewID(PrefixRefresh), Feed: f.ID, State: RefreshRunning, Trigger: TriggerSchedule, Stage: StageFetching, StartedAt: now}
+	switch {
+	case f.Awaits():
+		r.ID, r.Trigger = f.LastRefresh.ID, f.LastRefresh.Trigger
+	case f.Failures > 0:
+		r.Trigger = TriggerRetry
 	}
 	return r
 }
@@ -189,6 +192,7 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 	r := o.Refresh
 	r.ID, r.Feed, r.StartedAt, r.EndedAt = f.LastRefresh.ID, f.ID, f.LastRefresh.StartedAt, now
 	r.State, r.Version, r.Unchanged, r.Error = RefreshSucceeded, 0, false, nil
+	r.Trigger, r.Stage = f.LastRefresh.Trigger, ""
 	if o.Trace != nil {
 		c.Traces = append(c.Traces, Trace{Refresh: r.ID, Feed: f.ID, Requests: o.Trace})
 	}
@@ -255,7 +259,7 @@ func (c *SourceChange) Release(run int64) error {
 	c.Source.LeasedUntil = time.Time{}
 	for i := range c.Feeds {
 		if f := &c.Feeds[i]; f.Awaits() {
-			c.record(f, Refresh{ID: f.LastRefresh.ID, Feed: f.ID, State: RefreshPending, StartedAt: f.LastRefresh.StartedAt})
+			c.record(f, Refresh{ID: f.LastRefresh.ID, Feed: f.ID, State: RefreshPending, Trigger: f.LastRefresh.Trigger, StartedAt: f.LastRefresh.StartedAt})
 		}
 	}
 	return nil

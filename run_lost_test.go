@@ -48,7 +48,7 @@ func TestReleasedRefresh(t *testing.T) {
 	if err := c.Release(1); err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "the refresh", c.Refreshes, []Refresh{{ID: before.ID, Feed: "df_1", State: RefreshPending, StartedAt: before.StartedAt}})
+	wantEqual(t, "the refresh", c.Refreshes, []Refresh{{ID: before.ID, Feed: "df_1", State: RefreshPending, Trigger: TriggerSchedule, StartedAt: before.StartedAt}})
 }
 
 // A source waits for as long as the feed that fares best does.

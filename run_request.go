@@ -32,7 +32,7 @@ func (c *SourceChange) RequestAccepting(feed ID, accept bool, now time.Time) (Re
 // request gives a feed a refresh that waits, unless one waits or runs already.
 func (c *SourceChange) request(f *Feed, now time.Time) {
 	if !f.Awaits() {
-		c.record(f, Refresh{ID: NewID(PrefixRefresh), Feed: f.ID, State: RefreshPending, StartedAt: now})
+		c.record(f, Refresh{ID: NewID(PrefixRefresh), Feed: f.ID, State: RefreshPending, Trigger: c.By, StartedAt: now})
 		c.Plan(now)
 	}
 }
@@ -135,7 +135,7 @@ func (c *SourceChange) Redo(feeds []ID, now time.Time) (news []SourceNews, err e
 // cancel ends a feed's refresh that has not ended.
 func (c *SourceChange) cancel(f *Feed, now time.Time) SourceNews {
 	r := *f.LastRefresh
-	r.State, r.EndedAt, r.RowsIn = RefreshFailed, now, 0
+	r.State, r.EndedAt, r.RowsIn, r.Stage = RefreshFailed, now, 0, ""
 	r.Error = &FeedError{
 		Type: "/problems/cancelled", Title: "The refresh was cancelled",
 		Detail: "It was ended before it was done; the data that the feed had stays.", At: now,

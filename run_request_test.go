@@ -33,11 +33,12 @@ func TestRefusedRequestsSayWhy(t *testing.T) {
 
 func TestRequestedRefresh(t *testing.T) {
 	c := hourly(FeedReady)
+	c.By = "key_1"
 	r, err := c.Request("df_1", runAt)
 	if err != nil || !IsID(PrefixRefresh, string(r.ID)) {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	want := Refresh{ID: r.ID, Feed: "df_1", State: RefreshPending, StartedAt: runAt}
+	want := Refresh{ID: r.ID, Feed: "df_1", State: RefreshPending, Trigger: "key_1", StartedAt: runAt}
 	wantEqual(t, "the refresh", r, want)
 	wantEqual(t, "what is written", c.Refreshes, []Refresh{want})
 

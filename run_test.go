@@ -66,7 +66,7 @@ func wantEqual(t *testing.T, what string, got, want any) {
 func TestBegin(t *testing.T) {
 	until := runAt.Add(30 * time.Second)
 	c := hourly(FeedReady, FeedPaused, FeedAuthRequired, FeedFailed, FeedRefreshing, FeedPaused)
-	c.Feeds[4].LastRefresh = &Refresh{ID: "rfr_old", Feed: "df_5", State: RefreshPending, StartedAt: runAt.Add(-time.Hour)}
+	c.Feeds[4].LastRefresh = &Refresh{ID: "rfr_old", Feed: "df_5", State: RefreshPending, Trigger: "key_1", StartedAt: runAt.Add(-time.Hour)}
 	c.Feeds[5].LastRefresh = &Refresh{ID: "rfr_cut", Feed: "df_6", State: RefreshRunning}
 	news, err := c.Begin(runAt, until)
 	if err != nil {
@@ -75,7 +75,7 @@ func TestBegin(t *testing.T) {
 	wantEqual(t, "states", states(c), []FeedState{FeedRefreshing, FeedPaused, FeedAuthRequired, FeedRefreshing, FeedRefreshing, FeedPaused})
 	wantEqual(t, "refreshes", refreshes(c), []RefreshState{RefreshRunning, "", "", RefreshRunning, RefreshRunning, RefreshFailed})
 	wantEqual(t, "news", news, []SourceNews{{Feed: "df_6", Kind: NewsFailed}})
-	wantEqual(t, "the refresh that was asked for", *c.Feeds[4].LastRefresh, Refresh{ID: "rfr_old", Feed: "df_5", State: RefreshRunning, StartedAt: runAt})
+	wantEqual(t, "the refresh that was asked for", *c.Feeds[4].LastRefresh, Refresh{ID: "rfr_old", Feed: "df_5", State: RefreshRunning, Trigger: "key_1", Stage: StageFetching, StartedAt: runAt})
 	if s := c.Source; s.Run != 1 || !s.LeasedUntil.Equal(until) || !s.DueAt.Equal(runAt.Add(-time.Second)) || len(c.Refreshes) != 4 {
 		t.Errorf("the source is %+v, and %d refreshes are written", s, len(c.Refreshes))
 	}
@@ -155,7 +155,7 @@ func TestFinish(t *testing.T) {
 				t.Errorf("the feed is %+v at %s", *f, f.Position)
 			}
 			r := *f.LastRefresh
-			want := Refresh{ID: id, Feed: f.ID, State: RefreshSucceeded, StartedAt: runAt, EndedAt: now, RowsIn: 9, Pages: 2, Unchanged: o.Version == nil}
+			want := Refresh{ID: id, Feed: f.ID, State: RefreshSucceeded, Trigger: TriggerSchedule, StartedAt: runAt, EndedAt: now, RowsIn: 9, Pages: 2, Unchanged: o.Version == nil}
 			if o.Error != nil {
 				want.State, want.Error, want.Unchanged, want.RowsIn = RefreshFailed, broken, false, 0
 			}

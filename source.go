@@ -46,6 +46,8 @@ type DueSource struct {
 type SourceChange struct {
 	Source Source
 	Feeds  []Feed
+	// By is who asks for the refreshes of the change, empty where nobody does.
+	By string
 
 	// Versions are new ones of these feeds. Each must be the next of its feed.
 	Versions []FeedVersion

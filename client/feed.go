@@ -40,15 +40,26 @@ type DataFeed struct {
 	Expect *Expect `json:"expect"`
 	// Schedule says when the data is fetched, nil for a feed that does not by
 	// itself, and NextRefreshAt when the next time is.
-	Schedule      *Schedule          `json:"schedule"`
-	NextRefreshAt time.Time          `json:"nextRefreshAt"`
-	LastRefresh   *Refresh           `json:"lastRefresh"`
-	LastError     *FeedError         `json:"lastError"`
-	Warnings      []feedmill.Warning `json:"warnings"`
+	Schedule      *Schedule `json:"schedule"`
+	NextRefreshAt time.Time `json:"nextRefreshAt"`
+	LastRefresh   *Refresh  `json:"lastRefresh"`
+	// LastSuccessAt is when a refresh or an upload last succeeded, and Failures how many
+	// refreshes failed since.
+	LastSuccessAt time.Time `json:"lastSuccessAt"`
+	Failures      int       `json:"failures"`
+	// PausedReason is user or failures for a feed that is paused.
+	PausedReason string `json:"pausedReason"`
+	// RecentRefreshes are what came of up to 30 refreshes, oldest first: changed,
+	// unchanged, failed or running.
+	RecentRefreshes []string           `json:"recentRefreshes"`
+	LastError       *FeedError         `json:"lastError"`
+	Warnings        []feedmill.Warning `json:"warnings"`
 	// Source says how the data is read, or fetched. No secret is in it.
-	Source    json.RawMessage `json:"source"`
-	CreatedAt time.Time       `json:"createdAt"`
-	UpdatedAt time.Time       `json:"updatedAt"`
+	Source json.RawMessage `json:"source"`
+	// SourceLabel says in short where the data comes from.
+	SourceLabel string    `json:"sourceLabel"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
 // FeedError says why a refresh failed.

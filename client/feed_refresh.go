@@ -12,11 +12,17 @@ import (
 
 // Refresh is one try to bring a feed new data; an upload is one too.
 type Refresh struct {
-	ID        string                `json:"id"`
-	State     feedmill.RefreshState `json:"state"`
-	StartedAt time.Time             `json:"startedAt"`
-	EndedAt   time.Time             `json:"endedAt"`
-	Duration  Milliseconds          `json:"durationMs"`
+	ID    string                `json:"id"`
+	State feedmill.RefreshState `json:"state"`
+	// Trigger is what asked for it: schedule, retry, a key_… or a df_…, and Stage what
+	// is being done while it waits or runs.
+	Trigger string                `json:"trigger"`
+	Stage   feedmill.RefreshStage `json:"stage"`
+	// Progress is the share that is done, nil where nobody knows.
+	Progress  *float64     `json:"progress"`
+	StartedAt time.Time    `json:"startedAt"`
+	EndedAt   time.Time    `json:"endedAt"`
+	Duration  Milliseconds `json:"durationMs"`
 	// Requests and Pages are what was asked for, and what of it was data.
 	Requests     int64 `json:"requests"`
 	Pages        int64 `json:"pages"`

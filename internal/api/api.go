@@ -46,7 +46,7 @@ type Store interface {
 	Connections(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Connection, error)
 
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
-	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
+	SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (feedmill.FeedsFound, error)
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
 	FeedVersions(ctx context.Context, workspace, feed feedmill.ID, at time.Time, before int64, limit int) ([]feedmill.FeedVersion, error)
 	PinVersion(ctx context.Context, workspace, feed feedmill.ID, number int64, pinned bool, at time.Time) (feedmill.FeedVersion, error)

@@ -188,7 +188,7 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
 	}
 	known(c.ctx())
-	c.r = c.r.WithContext(share.For(c.ctx(), string(c.who.Workspace)))
+	c.r = c.r.WithContext(feedmill.WithTrigger(share.For(c.ctx(), string(c.who.Workspace)), c.who.Subject))
 	return s.limits.take(c.who.Subject, w.Header())
 }
 

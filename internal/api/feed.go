@@ -34,11 +34,17 @@ type feedView struct {
 	Expect        *expectView        `json:"expect"`
 	NextRefreshAt timestamp          `json:"nextRefreshAt"`
 	LastRefresh   *refreshView       `json:"lastRefresh"`
-	LastError     *feedErrorView     `json:"lastError"`
-	Warnings      []warningView      `json:"warnings"`
-	Source        jsontext.Value     `json:"source"`
-	CreatedAt     timestamp          `json:"createdAt"`
-	UpdatedAt     timestamp          `json:"updatedAt"`
+	LastSuccessAt timestamp          `json:"lastSuccessAt"`
+	// Failures are those in a row.
+	Failures        int            `json:"failures"`
+	PausedReason    *string        `json:"pausedReason"`
+	RecentRefreshes []string       `json:"recentRefreshes"`
+	LastError       *feedErrorView `json:"lastError"`
+	Warnings        []warningView  `json:"warnings"`
+	Source          jsontext.Value `json:"source"`
+	SourceLabel     *string        `json:"sourceLabel"`
+	CreatedAt       timestamp      `json:"createdAt"`
+	UpdatedAt       timestamp      `json:"updatedAt"`
 }
 
 // scheduleView is when a feed is refreshed: at an interval, or by a cron
@@ -106,9 +112,15 @@ func viewFeed(f feedmill.Feed) feedView {
 		SchemaPolicy: string(cmp.Or(f.Expects.Schema, feedmill.SchemaWiden)), ExpectEvery: viewEvery(f.Expects.Every), Expect: viewExpect(f.Expects.Rows),
 		LastError: viewFeedError(f.LastError), Warnings: viewWarnings(f.Warnings), Source: viewSource(f.Spec, f.Found),
 		CreatedAt: timestamp(f.CreatedAt), UpdatedAt: timestamp(f.UpdatedAt),
+		LastSuccessAt: timestamp(f.SucceededAt), Failures: f.Failures, PausedReason: orNull(f.PausedReason()), RecentRefreshes: f.RecentRefreshes(),
+		SourceLabel: orNull(f.SourceLabel()),
 	}
 	if f.LastRefresh != nil {
 		r := viewRefresh(*f.LastRefresh)
+		if f.LastRefresh.State == feedmill.RefreshRunning && r.Progress == nil && f.RowCount > 0 && f.Mode == feedmill.ModeReplace {
+			// It is as long as the one before, until it proves to be longer.
+			r.Progress = new(min(float64(f.LastRefresh.RowsIn)/float64(f.RowCount), mostEstimated))
+		}
 		v.LastRefresh = &r
 	}
 	return v
@@ -199,11 +211,6 @@ func (s *Server) feed(c *call) (feedmill.Feed, error) {
 		return feedmill.Feed{}, err
 	}
 	return s.Store.Feed(c.ctx(), c.who.Workspace, id)
-}
-
-func (s *Server) listFeeds(c *call) (answer, error) {
-	fetch := func(p feedmill.Page) ([]feedmill.Feed, error) { return s.Store.Feeds(c.ctx(), c.who.Workspace, p) }
-	return listAnswer(c, feedmill.PrefixDataFeed, fetch, func(f feedmill.Feed) feedmill.ID { return f.ID }, viewFeed)
 }
 
 func (s *Server) getFeed(c *call) (answer, error) {

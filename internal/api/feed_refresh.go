@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -9,37 +10,54 @@ import (
 
 // refreshView is one try to bring a feed new data.
 type refreshView struct {
-	ID           feedmill.ID           `json:"id"`
-	State        feedmill.RefreshState `json:"state"`
-	StartedAt    timestamp             `json:"startedAt"`
-	EndedAt      timestamp             `json:"endedAt"`
-	Duration     *milliseconds         `json:"durationMs"`
-	Requests     int64                 `json:"requests"`
-	Pages        int64                 `json:"pages"`
-	BytesIn      int64                 `json:"bytesIn"`
-	RowsIn       int64                 `json:"rowsIn"`
-	RowsStored   int64                 `json:"rowsStored"`
-	RowsRejected int64                 `json:"rowsRejected"`
-	Parts        *int64                `json:"parts"`
-	PartsDone    *int64                `json:"partsDone"`
-	Version      *int64                `json:"version"`
-	Rows         *changeView           `json:"rows"`
-	Outcome      *string               `json:"outcome"`
-	Warnings     []warningView         `json:"warnings"`
-	Error        *feedErrorView        `json:"error"`
+	ID      feedmill.ID            `json:"id"`
+	State   feedmill.RefreshState  `json:"state"`
+	Trigger *string                `json:"trigger"`
+	Stage   *feedmill.RefreshStage `json:"stage"`
+	// Progress is the share that is done, as far as one knows.
+	Progress     *float64       `json:"progress"`
+	StartedAt    timestamp      `json:"startedAt"`
+	EndedAt      timestamp      `json:"endedAt"`
+	Duration     *milliseconds  `json:"durationMs"`
+	Requests     int64          `json:"requests"`
+	Pages        int64          `json:"pages"`
+	BytesIn      int64          `json:"bytesIn"`
+	RowsIn       int64          `json:"rowsIn"`
+	RowsStored   int64          `json:"rowsStored"`
+	RowsRejected int64          `json:"rowsRejected"`
+	Parts        *int64         `json:"parts"`
+	PartsDone    *int64         `json:"partsDone"`
+	Version      *int64         `json:"version"`
+	Rows         *changeView    `json:"rows"`
+	Outcome      *string        `json:"outcome"`
+	Warnings     []warningView  `json:"warnings"`
+	Error        *feedErrorView `json:"error"`
 }
+
+// mostEstimated is the largest share that is told of a refresh of which nobody knows
+// how long it is.
+const mostEstimated = 0.99
 
 func viewRefresh(r feedmill.Refresh) refreshView {
 	v := refreshView{
-		ID: r.ID, State: r.State, StartedAt: timestamp(r.StartedAt), EndedAt: timestamp(r.EndedAt),
+		ID: r.ID, State: r.State, Trigger: orNull(r.Trigger), StartedAt: timestamp(r.StartedAt), EndedAt: timestamp(r.EndedAt),
 		Requests: r.Requests, Pages: r.Pages, BytesIn: r.BytesIn, RowsIn: r.RowsIn, RowsStored: r.RowsStored, RowsRejected: r.RowsRejected,
 		Rows: viewChanges(r.Changes.Rows), Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
 	}
 	if !r.EndedAt.IsZero() {
 		v.Duration = new(inMilliseconds(max(r.EndedAt.Sub(r.StartedAt), time.Duration(0))))
 	}
+	switch r.State {
+	case feedmill.RefreshPending:
+		v.Stage = new(feedmill.StageWaiting)
+	case feedmill.RefreshRunning:
+		v.Stage = new(cmp.Or(r.Stage, feedmill.StageFetching))
+	}
 	if r.Parts > 0 {
 		v.Parts, v.PartsDone = &r.Parts, &r.PartsDone
+		if r.State == feedmill.RefreshRunning {
+			v.Progress = new(float64(r.PartsDone) / float64(r.Parts))
+		}
 	}
 	if r.Version > 0 {
 		v.Version = &r.Version

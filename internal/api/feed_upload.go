@@ -50,7 +50,7 @@ func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context,
 	if isForm {
 		return s.readForm(c, &whole, u, given, do)
 	}
-	u.Name = uploadName(c, c.r.Header.Get("Content-Disposition"))
+	u.Name, u.File = uploadName(c, c.r.Header.Get("Content-Disposition")), fileName(c.r.Header.Get("Content-Disposition"))
 	u.Body = &whole
 	if err := c.refusal(); err != nil {
 		return answer{}, err
@@ -124,7 +124,7 @@ func (s *Server) readForm(c *call, body io.Reader, u feedmill.Upload, given stri
 		}
 		s.uploads.checkParameters(c, u.Format)
 	}
-	u.Name = uploadName(c, disposition)
+	u.Name, u.File = uploadName(c, disposition), fileName(disposition)
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}

@@ -179,6 +179,7 @@ func (f *Feeds) follow(ctx context.Context, workspace feedmill.ID, child child) 
 			f.children.missed[child.feed] = true
 			return nil, nil
 		}
+		c.By = string(f.parentOf(feed.Type, feed.Spec))
 		_, err := c.Request(child.feed, now())
 		return nil, err
 	})

@@ -60,7 +60,7 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 	if _, err := f.checkStored(ctx, before.Workspace, feedmill.ErrConflict); err != nil {
 		return feedmill.Feed{}, err
 	}
-	l := newLoading(before, feedmill.Upload{Columns: changes, Reading: readingOf(before), Mode: feedmill.ModeReplace})
+	l := newLoading(ctx, before, feedmill.Upload{Columns: changes, Reading: readingOf(before), Mode: feedmill.ModeReplace})
 	l.shared, l.version.Spec = true, before.Spec
 	if before.Mode == feedmill.ModeMerge {
 		l.key = before.Key

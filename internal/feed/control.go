@@ -11,6 +11,7 @@ import (
 // changeSource changes a source and its feeds and tells of what is news.
 func (f *Feeds) changeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
 	due, err := f.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
+		c.By = feedmill.TriggerOf(ctx)
 		news, err := change(c)
 		if err != nil {
 			return err

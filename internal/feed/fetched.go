@@ -33,7 +33,7 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 	}
 	defer f.children.forget(workspace)
 	at := now()
-	c := feedmill.SourceChange{Source: feedmill.Source{ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace, Type: n.Type, CreatedAt: at}}
+	c := feedmill.SourceChange{By: feedmill.TriggerOf(ctx), Source: feedmill.Source{ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace, Type: n.Type, CreatedAt: at}}
 	if err := f.defineSource(&c.Source, def.Source, at); err != nil {
 		return feedmill.Feed{}, err
 	}

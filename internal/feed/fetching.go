@@ -48,6 +48,8 @@ type fetchedTable struct {
 	named  []feedmill.Warning
 	joined decode.JoinedWarnings
 	failed error
+	// stage is told what is being done to make a version of it.
+	stage func(feedmill.RefreshStage)
 	// notModified says that the source has nothing new.
 	notModified bool
 }
@@ -187,6 +189,17 @@ func (f *fetching) traced(t feedmill.TracedRequest) {
 	if t.Rows > 0 {
 		f.counted.Pages++
 	}
+	f.tell()
+}
+
+// reach notes what is being done.
+func (f *fetching) reach(stage feedmill.RefreshStage) {
+	f.counted.Stage = stage
+	f.tell()
+}
+
+// tell reports how far the refreshes have come.
+func (f *fetching) tell() {
 	if f.report == nil {
 		return
 	}

@@ -21,7 +21,7 @@ const previewRows = 100
 // Preview says what would become of an upload. All of the data is modelled, and
 // its first rows go the way that all rows would.
 func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedPreview, err error) {
-	l := newLoading(feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed)}, u)
+	l := newLoading(ctx, feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed)}, u)
 	data, err := m.receive(ctx, l.version.Original, u, false)
 	if err != nil {
 		return feedmill.FeedPreview{}, err

@@ -57,7 +57,7 @@ func (f *Feeds) restoring(ctx context.Context, feed feedmill.Feed, number int64)
 	at := now()
 	l := &loading{before: feed, version: old, unchanged: old.ContentHash == last.ContentHash}
 	l.refresh = feedmill.Refresh{
-		ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: feed.ID, State: feedmill.RefreshSucceeded, StartedAt: at, EndedAt: at, Unchanged: l.unchanged,
+		ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: feed.ID, State: feedmill.RefreshSucceeded, Trigger: feedmill.TriggerOf(ctx), StartedAt: at, EndedAt: at, Unchanged: l.unchanged,
 	}
 	if l.unchanged {
 		return l, nil

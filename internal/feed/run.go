@@ -67,8 +67,9 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 // fetchFor fetches a source for the feeds of a claim.
 func (m *Mill) fetchFor(ctx context.Context, f *fetching, claim *feedmill.Claim, secrets []byte) (feedmill.Fetched, error) {
 	for _, feed := range claim.Feeds {
-		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run)})
+		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run), stage: f.reach})
 	}
+	f.reach(feedmill.StageFetching)
 	return f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
 		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets,
 		Stage:       m.stageOf(claim.Source.ID),
@@ -189,11 +190,14 @@ func (m *Mill) retypeFetched(ctx context.Context, t *fetchedTable) error {
 // writeFetched writes what was fetched, whichever way it came.
 func (m *Mill) writeFetched(ctx context.Context, t *fetchedTable) error {
 	if t.typed != nil {
+		t.stage(feedmill.StageStoring)
 		return takeTurn(ctx, m.modelling, func() error { return m.writeTyped(ctx, t.loading, t.typed) })
 	}
+	t.stage(feedmill.StageModelling)
 	schema, warnings, err := t.inference.Schema(t.pages)
 	if err != nil {
 		return err
 	}
+	t.stage(feedmill.StageStoring)
 	return takeTurn(ctx, m.modelling, func() error { return m.write(ctx, t.loading, schema, warnings, t.pages) })
 }

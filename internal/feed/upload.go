@@ -19,7 +19,7 @@ func (f *Feeds) Create(ctx context.Context, workspace feedmill.ID, u feedmill.Up
 		Name: u.Name, Type: feedmill.FeedUpload, State: feedmill.FeedPending, Mode: u.Mode, Key: u.Key, Spec: uploadSpec(u),
 		CreatedAt: now(),
 	}
-	l := newLoading(feed, u)
+	l := newLoading(ctx, feed, u)
 	l.version.Spec = feed.Spec
 	if err := f.load(ctx, l, u); err != nil {
 		return feedmill.Feed{}, err
@@ -48,7 +48,7 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 		return feedmill.Feed{}, err
 	}
 	u.Reading = rememberingUpload(u.Reading, before)
-	l := newLoading(before, u)
+	l := newLoading(ctx, before, u)
 	l.version.Spec = uploadSpec(u)
 	if err := f.load(ctx, l, u); err != nil {
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))
@@ -96,14 +96,14 @@ func (f *Feeds) settle(ctx context.Context, workspace feedmill.ID, l *loading, c
 
 // newLoading begins a try to give a feed its next version. The files are named
 // after the try, so that two at the same time have nothing in common.
-func newLoading(feed feedmill.Feed, u feedmill.Upload) *loading {
+func newLoading(ctx context.Context, feed feedmill.Feed, u feedmill.Upload) *loading {
 	id := feedmill.NewID(feedmill.PrefixRefresh)
 	name := string(feed.ID) + "/" + string(id)
 	return &loading{
 		before: feed, mode: u.Mode, key: u.Key, columns: u.Columns, reading: u.Reading, accept: u.Accept,
 		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, Original: name + ".original", Refresh: id},
 		file:    name + ".parquet",
-		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, StartedAt: now()},
+		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, Trigger: feedmill.TriggerOf(ctx), StartedAt: now()},
 	}
 }
 
@@ -205,7 +205,8 @@ func uploadSpec(u feedmill.Upload) []byte {
 		Explode string `json:"explode,omitzero"`
 		Sheet   int    `json:"sheet,omitzero"`
 		Entry   string `json:"entry,omitzero"`
-	}{u.Format, types, u.Path, u.Explode, u.Sheet, u.Entry})
+		File    string `json:"file,omitzero"`
+	}{u.Format, types, u.Path, u.Explode, u.Sheet, u.Entry, u.File})
 	if err != nil {
 		panic(err) // parameters are valid UTF-8
 	}

@@ -15,7 +15,10 @@ type progress struct {
 }
 
 // counts are what is told of a refresh that runs.
-type counts struct{ requests, pages, bytes, rows, parts int64 }
+type counts struct {
+	requests, pages, bytes, rows, parts int64
+	stage                               feedmill.RefreshStage
+}
 
 func newProgress() *progress {
 	return &progress{latest: make(map[feedmill.ID]counts), fresh: make(map[feedmill.ID]feedmill.Refresh)}
@@ -25,7 +28,7 @@ func newProgress() *progress {
 func (p *progress) report(r feedmill.Refresh) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := (counts{r.Requests, r.Pages, r.BytesIn, r.RowsIn, r.PartsDone}); p.latest[r.ID] != now {
+	if now := (counts{r.Requests, r.Pages, r.BytesIn, r.RowsIn, r.PartsDone, r.Stage}); p.latest[r.ID] != now {
 		p.latest[r.ID] = now
 		p.fresh[r.ID] = r
 	}

@@ -74,11 +74,11 @@ func (s Store) insertNewFeed(n feedmill.NewFeed) (all []Statement) {
 }
 
 func (s Store) insertFeed(f feedmill.Feed) Statement {
-	return insert("feeds", FeedColumns+`, last_refresh_id`, append(Feed(&f, s.d), LastRefresh(f))...)
+	return insert("feeds", FeedColumns+`, last_refresh_id, search`, append(Feed(&f, s.d), LastRefresh(f), f.SearchText())...)
 }
 
 func (s Store) updateFeed(f feedmill.Feed) Statement {
-	return update("feeds", FeedChanging+`, last_refresh_id`, append(ChangingFeed(&f, s.d), LastRefresh(f)), f.Workspace, f.ID)
+	return update("feeds", FeedChanging+`, last_refresh_id, search`, append(ChangingFeed(&f, s.d), LastRefresh(f), f.SearchText()), f.Workspace, f.ID)
 }
 
 // Feed finds a feed, with its last refresh.

@@ -7,7 +7,7 @@ const (
 	FeedColumns  = `workspace_id, id, source_id, type, created_at, ` + FeedChanging
 	FeedChanging = `name, description, state, version, columns, row_count, byte_size, content_hash, warnings, mode, key,
 		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at, keep,
-		expect, last_success_at, stale_at, stale`
+		expect, last_success_at, stale_at, stale, recent`
 )
 
 // Feed lists the fields of a feed but for its last refresh.
@@ -24,7 +24,7 @@ func ChangingFeed(f *feedmill.Feed, k Kinds) []any {
 		&f.Spec, JSON(&f.Found),
 		schedule{&f.Schedule},
 		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt), JSON(&f.Keep),
-		JSON(&f.Expects), k.Time(&f.SucceededAt), k.Time(&f.StaleAt), &f.Stale,
+		JSON(&f.Expects), k.Time(&f.SucceededAt), k.Time(&f.StaleAt), &f.Stale, &f.Recent,
 	}
 }
 
@@ -71,7 +71,7 @@ func Version(v *feedmill.FeedVersion, k Kinds) []any {
 
 // RefreshColumns are the columns of Refresh.
 const RefreshColumns = `feed_id, id, state, started_at, ended_at, requests, pages, bytes_in, rows_in, rows_stored,
-	rows_rejected, rejects, version, unchanged, warnings, error, parts, parts_done, changes`
+	rows_rejected, rejects, version, unchanged, warnings, error, parts, parts_done, changes, triggered_by, stage`
 
 // Refresh lists the fields of a refresh, all of which may be NULL: a feed is
 // read with its last one, and may have none.
@@ -80,6 +80,6 @@ func Refresh(r *feedmill.Refresh, k Kinds) []any {
 		nullable(&r.Feed), nullable(&r.ID), nullable(&r.State), k.Time(&r.StartedAt), k.Time(&r.EndedAt), nullable(&r.Requests), nullable(&r.Pages),
 		nullable(&r.BytesIn), nullable(&r.RowsIn), nullable(&r.RowsStored), nullable(&r.RowsRejected), nullable(&r.Rejects),
 		nullable(&r.Version), nullable(&r.Unchanged), JSON(&r.Warnings), JSON(&r.Error),
-		nullable(&r.Parts), nullable(&r.PartsDone), JSON(&r.Changes),
+		nullable(&r.Parts), nullable(&r.PartsDone), JSON(&r.Changes), nullable(&r.Trigger), nullable(&r.Stage),
 	}
 }

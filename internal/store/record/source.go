@@ -41,9 +41,9 @@ func (s Store) RenewSource(ctx context.Context, workspace, id feedmill.ID, run i
 		var note []Statement
 		for _, r := range progress {
 			note = append(note, Statement{
-				`UPDATE refreshes SET requests = ?1, pages = ?2, bytes_in = ?3, rows_in = ?4, parts = ?8, parts_done = ?9
+				`UPDATE refreshes SET requests = ?1, pages = ?2, bytes_in = ?3, rows_in = ?4, parts = ?8, parts_done = ?9, stage = ?10
 				WHERE workspace_id = ?5 AND feed_id = ?6 AND id = ?7 AND state = 'running'`,
-				[]any{r.Requests, r.Pages, r.BytesIn, r.RowsIn, workspace, r.Feed, r.ID, r.Parts, r.PartsDone},
+				[]any{r.Requests, r.Pages, r.BytesIn, r.RowsIn, workspace, r.Feed, r.ID, r.Parts, r.PartsDone, r.Stage},
 			})
 		}
 		return tx.Send(ctx, note...)

@@ -39,6 +39,7 @@ func Run(t *testing.T, e Engine) {
 			{"audit", auditCases},
 			{"vault", vaultCases},
 			{"feeds", feedCases},
+			{"lists of feeds", feedLists},
 			{"versions", versionCases},
 			{"versions that are kept", keepCases},
 			{"files of versions", filesCases},

@@ -81,6 +81,10 @@ type Store interface {
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	// Feeds lists feeds, newest first.
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
+	// SearchFeeds finds a part of the feeds of a workspace, with how many there are. A
+	// place stays where it is when feeds are made, changed and deleted: whatever has
+	// not changed is found once by whoever goes from part to part.
+	SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (feedmill.FeedsFound, error)
 	// FeedSource finds the source behind a feed of the workspace.
 	FeedSource(ctx context.Context, workspace, feed feedmill.ID) (source feedmill.ID, err error)
 	// ChangeFeed changes a feed, alone with it, and accepts the events of the

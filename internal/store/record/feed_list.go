@@ -1,0 +1,177 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// feedSorts are the columns that lists of feeds go by; each has an index that also
+// has what lists are filtered by.
+var feedSorts = map[feedmill.FeedSort]string{
+	feedmill.SortFeedCreated: "id",
+	feedmill.SortFeedName:    "search",
+	feedmill.SortFeedUpdated: "updated_at",
+	feedmill.SortFeedRows:    "row_count",
+	feedmill.SortFeedBytes:   "byte_size",
+}
+
+// SearchFeeds finds a part of the feeds of a workspace. The feeds of the part are
+// found by an index alone before they are read, because a record can be large.
+func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (found feedmill.FeedsFound, err error) {
+	w := feedWhere{args: []any{workspace}}
+	w.contains(q.Text)
+	if q.CountStates {
+		if found.ByState, err = s.feedStates(ctx, w); err != nil {
+			return feedmill.FeedsFound{}, err
+		}
+	}
+	w.states(q.States)
+	if err := s.db.One(ctx, `SELECT count(*) FROM feeds WHERE workspace_id = ?1`+w.and, w.args, &found.Total); err != nil {
+		return feedmill.FeedsFound{}, err
+	}
+	column, ok := feedSorts[q.Sort]
+	if !ok {
+		return feedmill.FeedsFound{}, fmt.Errorf("feeds by %q: %w", q.Sort, feedmill.ErrInvalid)
+	}
+	if err := s.after(&w, q, column); err != nil {
+		return feedmill.FeedsFound{}, err
+	}
+	direction := ""
+	if q.Descending {
+		direction = " DESC"
+	}
+	order := ` ORDER BY ` + column + direction + `, id` + direction
+	if column == "id" {
+		order = ` ORDER BY id` + direction
+	}
+	page := `SELECT id FROM feeds WHERE workspace_id = ?1` + w.and + order + ` LIMIT ` + w.value(q.Limit+1)
+	// The value that the list goes by is read as it is kept.
+	var last string
+	err = s.db.Each(ctx, func(row Row) error {
+		f, search, err := scanFoundFeed(row, s.d)
+		if err == nil && len(found.Feeds) == q.Limit {
+			found.Next = placeOf(found.Feeds[q.Limit-1], q.Sort, last)
+			return nil
+		}
+		found.Feeds, last = append(found.Feeds, f), search
+		return err
+	}, `SELECT f.search, `+strings.TrimPrefix(selectFeeds, `SELECT `)+`WHERE f.workspace_id = ?1 AND f.id IN (`+page+`)`+of("f", order), w.args...)
+	if err != nil {
+		return feedmill.FeedsFound{}, err
+	}
+	return found, nil
+}
+
+// of puts an alias before the columns of an order.
+func of(alias, order string) string {
+	order = strings.Replace(order, ` ORDER BY `, ` ORDER BY `+alias+`.`, 1)
+	return strings.Replace(order, `, id`, `, `+alias+`.id`, 1)
+}
+
+func scanFoundFeed(row Row, k Kinds) (f feedmill.Feed, search string, err error) {
+	f, err = scanFeed(behind{row, &search}, k)
+	return f, search, err
+}
+
+// behind is a row whose first column is read apart.
+type behind struct {
+	Row
+	first *string
+}
+
+// Scan reads all columns.
+func (b behind) Scan(into ...any) error { return b.Row.Scan(append([]any{b.first}, into...)...) }
+
+func placeOf(f feedmill.Feed, sort feedmill.FeedSort, search string) *feedmill.FeedPlace {
+	p := feedmill.FeedPlace{ID: f.ID}
+	switch sort {
+	case feedmill.SortFeedName:
+		p.Value = search
+	case feedmill.SortFeedUpdated:
+		p.Value = feedmill.PlaceTime(f.UpdatedAt)
+	case feedmill.SortFeedRows:
+		p.Value = strconv.FormatInt(f.RowCount, 10)
+	case feedmill.SortFeedBytes:
+		p.Value = strconv.FormatInt(f.ByteSize, 10)
+	}
+	return &p
+}
+
+// feedStates counts feeds by their states.
+func (s Store) feedStates(ctx context.Context, w feedWhere) (map[feedmill.FeedState]int64, error) {
+	counts := make(map[feedmill.FeedState]int64)
+	err := s.db.Each(ctx, func(row Row) error {
+		var state feedmill.FeedState
+		var n int64
+		err := row.Scan(&state, &n)
+		counts[state] = n
+		return err
+	}, `SELECT state, count(*) FROM feeds WHERE workspace_id = ?1`+w.and+` GROUP BY state`, w.args...)
+	return counts, err
+}
+
+// feedWhere gathers what a list of feeds is held to.
+type feedWhere struct {
+	and  string
+	args []any
+}
+
+// value is the place of one more value.
+func (w *feedWhere) value(v any) string {
+	w.args = append(w.args, v)
+	return "?" + strconv.Itoa(len(w.args))
+}
+
+var likeLiterally = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+func (w *feedWhere) contains(text string) {
+	if text != "" {
+		w.and += ` AND search LIKE ` + w.value("%"+likeLiterally.Replace(strings.ToLower(text))+"%") + ` ESCAPE '\'`
+	}
+}
+
+func (w *feedWhere) states(states []feedmill.FeedState) {
+	var places []string
+	for _, state := range states {
+		places = append(places, w.value(string(state)))
+	}
+	if len(places) > 0 {
+		w.and += ` AND state IN (` + strings.Join(places, ", ") + `)`
+	}
+}
+
+// after leaves out what the parts before had.
+func (s Store) after(w *feedWhere, q feedmill.FeedSearch, column string) error {
+	if q.After == nil {
+		return nil
+	}
+	is := ` > `
+	if q.Descending {
+		is = ` < `
+	}
+	if column == "id" {
+		w.and += ` AND id` + is + w.value(q.After.ID)
+		return nil
+	}
+	var value any = q.After.Value
+	switch q.Sort {
+	case feedmill.SortFeedUpdated:
+		at, err := feedmill.TimeOfPlace(q.After.Value)
+		if err != nil {
+			return fmt.Errorf("%w: %w", feedmill.ErrInvalid, err)
+		}
+		value = s.time(at)
+	case feedmill.SortFeedRows, feedmill.SortFeedBytes:
+		n, err := strconv.ParseInt(q.After.Value, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%w: %w", feedmill.ErrInvalid, err)
+		}
+		value = n
+	}
+	w.and += ` AND (` + column + `, id)` + is + `(` + w.value(value) + `, ` + w.value(q.After.ID) + `)`
+	return nil
+}

@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// feedLists are the cases of lists of feeds.
+var feedLists = []testCase{
+	{name: "lists of feeds go by what they are asked to, in parts that fit together", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		makeFeed(t, s, newWorkspace(t, s).ID) // of somebody else
+		var all []feedmill.Feed
+		at := now()
+		for i, name := range []string{"Orders", "orders", "50% off_now", "Äpfel", "back\\slash", "orders", "Zebra"} {
+			f, v, r := newFeed(w.ID)
+			f.Name, f.Spec, f.RowCount, f.ByteSize = name, fmt.Appendf(nil, `{"file":"Part%d.CSV"}`, i%3), int64(i%3), int64(100-i)
+			f.State, f.UpdatedAt = feedmill.FeedStates[2+i%2], at.Add(-time.Duration(i%4)*time.Second)
+			_, err := s.CreateFeed(ctx, feedmill.NewFeed{Feed: f, Version: &v, Refresh: &r}, nil, maxAttempts, nil)
+			must(t, err)
+			all = append(all, f)
+		}
+		less := map[feedmill.FeedSort]func(a, b feedmill.Feed) int{
+			feedmill.SortFeedCreated: func(feedmill.Feed, feedmill.Feed) int { return 0 },
+			feedmill.SortFeedName:    func(a, b feedmill.Feed) int { return cmp.Compare(a.SearchText(), b.SearchText()) },
+			feedmill.SortFeedUpdated: func(a, b feedmill.Feed) int { return a.UpdatedAt.Compare(b.UpdatedAt) },
+			feedmill.SortFeedRows:    func(a, b feedmill.Feed) int { return cmp.Compare(a.RowCount, b.RowCount) },
+			feedmill.SortFeedBytes:   func(a, b feedmill.Feed) int { return cmp.Compare(a.ByteSize, b.ByteSize) },
+		}
+		for _, sort := range feedmill.FeedSorts {
+			for _, down := range []bool{false, true} {
+				for _, states := range [][]feedmill.FeedState{nil, {feedmill.FeedReady}, {feedmill.FeedFailed, feedmill.FeedPaused}} {
+					for _, text := range []string{"", "ORD", "part1.csv", "0%", "f_n", "äpf", "k\\s", "zebra\n", "none"} {
+						wanted := slices.DeleteFunc(slices.Clone(all), func(f feedmill.Feed) bool {
+							return len(states) > 0 && !slices.Contains(states, f.State) || !strings.Contains(f.SearchText(), strings.ToLower(text))
+						})
+						slices.SortFunc(wanted, func(a, b feedmill.Feed) int {
+							order := cmp.Or(less[sort](a, b), cmp.Compare(a.ID, b.ID))
+							if down {
+								order = -order
+							}
+							return order
+						})
+						q := feedmill.FeedSearch{States: states, Text: text, Sort: sort, Descending: down, Limit: 2, CountStates: true}
+						equal(t, fmt.Sprintf("%+v", q), ids(wanted), ids(searchAll(t, s, w.ID, q, int64(len(wanted)))))
+					}
+				}
+			}
+		}
+	}},
+	{name: "what has not changed is found once, whatever else happens between two parts", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		var all []feedmill.Feed
+		for range 4 {
+			all = append(all, makeFeed(t, s, w.ID))
+		}
+		slices.SortFunc(all, func(a, b feedmill.Feed) int { return cmp.Compare(a.ID, b.ID) })
+		q := feedmill.FeedSearch{Sort: feedmill.SortFeedName, Limit: 2}
+		first, err := s.SearchFeeds(ctx, w.ID, q)
+		must(t, err)
+		equal(t, "the first part", ids(all[:2]), ids(first.Feeds))
+		_, err = s.DeleteFeed(ctx, w.ID, all[1].ID, now(), nil, maxAttempts) // the place is of it
+		must(t, err)
+		_, _, err = s.ChangeFeed(ctx, w.ID, all[0].ID, func(f *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
+			f.Name = "zzz"
+			return nil, nil, nil
+		}, maxAttempts)
+		must(t, err)
+		q.After = first.Next
+		second, err := s.SearchFeeds(ctx, w.ID, q)
+		must(t, err)
+		equal(t, "the second part", ids(all[2:]), ids(second.Feeds))
+		equal(t, "in all", int64(3), second.Total)
+	}},
+}
+
+func ids(feeds []feedmill.Feed) (all []feedmill.ID) {
+	for _, f := range feeds {
+		all = append(all, f.ID)
+	}
+	return all
+}
+
+// searchAll goes through all parts of a list.
+func searchAll(t *testing.T, s Store, workspace feedmill.ID, q feedmill.FeedSearch, total int64) (all []feedmill.Feed) {
+	t.Helper()
+	for {
+		found, err := s.SearchFeeds(t.Context(), workspace, q)
+		must(t, err)
+		equal(t, "total", total, found.Total)
+		counted := found.ByState[feedmill.FeedReady] + found.ByState[feedmill.FeedFailed]
+		if len(q.States) == 0 {
+			equal(t, "by state", total, counted)
+		}
+		all = append(all, found.Feeds...)
+		if q.After = found.Next; q.After == nil {
+			return all
+		}
+	}
+}
