@@ -89,6 +89,18 @@ func TestChangesOfRowsWithoutAKey(t *testing.T) {
 	if got := s.versions(t, f.ID); got != "2: 4, 1: 4" {
 		t.Error(got)
 	}
+
+	// A merge leaves alone what others have added twice, so its rows have no key.
+	f = s.upload(t, "&mode=merge&key=a", "text/csv", "a,b\n1,x\n2,y\n")
+	s.put(t, f.ID, "?mode=append", "a,b\n1,z\n")
+	s.put(t, f.ID, "", "a,b\n2,w\n")
+	s.put(t, f.ID, "?mode=replace", "a,b\n1,u\n2,w\n")
+	if got := s.changes(t, f.ID, "from=3&to=4"); got != `{"_change":"delete","a":1,"b":"x","_before":null}
+{"_change":"delete","a":1,"b":"z","_before":null}
+{"_change":"insert","a":1,"b":"u","_before":null}
+` {
+		t.Error(got)
+	}
 }
 
 // Many small files become few, and nobody sees a difference.

@@ -17,7 +17,18 @@ func (m *Mill) compareWithLast(ctx context.Context, l *loading, made lake.Combin
 	if len(key) == 0 && l.mode == feedmill.ModeReplace {
 		key = l.before.Key // in this upload's data nobody has made sure of it
 	}
-	keyed, err := m.keyedBy(ctx, &made.Version, columnIDs(l.version.Columns, key), len(l.key) > 0)
+	ids := columnIDs(l.version.Columns, key)
+	// Rows that were merged have the key if those had it that they were merged into.
+	sure := len(l.key) > 0
+	var last feedmill.FeedVersion
+	var err error
+	if l.before.Version > 0 {
+		if last, err = m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version); err != nil {
+			return m.drop(l, fmt.Errorf("the version before: %w", err))
+		}
+		sure = sure && (!l.adds() || last.Rows == 0 || slices.Equal(last.Keyed, ids))
+	}
+	keyed, err := m.keyedBy(ctx, &made.Version, ids, sure)
 	if err != nil {
 		return m.drop(l, err)
 	}
@@ -27,10 +38,6 @@ func (m *Mill) compareWithLast(ctx context.Context, l *loading, made lake.Combin
 			l.version.Changes.Rows = &feedmill.RowChanges{Inserted: made.Rows}
 		}
 		return nil
-	}
-	last, err := m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
-	if err != nil {
-		return m.drop(l, fmt.Errorf("the version before: %w", err))
 	}
 	if l.unchanged, err = m.same(ctx, last, made.Version); err != nil || l.unchanged {
 		if err != nil {
