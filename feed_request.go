@@ -91,6 +91,13 @@ type FeedRows struct {
 	Next string
 }
 
+// FeedFile is the rows of a feed as a file, of which parts can be read.
+type FeedFile = interface {
+	io.ReaderAt
+	io.ReadSeekCloser
+	Size() int64
+}
+
 // FeedResponse makes the response that is kept of a request about a feed. It is
 // called inside the transaction of what the request does.
 type FeedResponse = func(Feed) (*IdempotentResponse, error)

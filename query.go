@@ -1,6 +1,9 @@
 package feedmill
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The limits of a query.
 const (
@@ -36,6 +39,15 @@ type Query struct {
 	Now       time.Time
 	// Since asks for what is new only, nil for everything.
 	Since *Since
+}
+
+// Relative reports whether the rows of a query depend on when it is asked.
+func (q *Query) Relative() bool {
+	return slices.ContainsFunc(q.Where, func(c Condition) bool {
+		return slices.ContainsFunc(c.Filters, func(f Filter) bool {
+			return slices.Contains([]FilterOp{OpLast, OpNext, OpCurrent, OpToDate}, f.Op)
+		})
+	})
 }
 
 // Since asks for the rows whose value of a field is at least that of the last row

@@ -72,6 +72,10 @@ type VersionRef struct {
 	Number          int64
 }
 
+// ExportSuffix is how the names of files end that have the result of a query and are kept
+// with a version.
+const ExportSuffix = "-export.parquet"
+
 // CrowdedFiles is how many files a version may have before they are joined.
 const CrowdedFiles = 8
 

@@ -216,15 +216,16 @@ type Server struct {
 	mux     *http.ServeMux
 	methods []string
 	limits  *limiter
-	// linkLimits are those of links, which anybody may have.
-	linkLimits *limiter
-	inFlight   inFlight
-	seen       *seen
-	shares     shares
-	paths      pathWords
-	uploads    uploadFormats
-	series     series
-	started    time.Time
+	// linkLimits are those of links, which anybody may have, and partLimits those of parts
+	// of their files.
+	linkLimits, partLimits *limiter
+	inFlight               inFlight
+	seen                   *seen
+	shares                 shares
+	paths                  pathWords
+	uploads                uploadFormats
+	series                 series
+	started                time.Time
 	// stopped is closed when nothing may go on and on any more.
 	stopped chan struct{}
 	stop    sync.Once
@@ -238,7 +239,7 @@ func New(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now()}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), partLimits: newLimiter(partsPerSecond, partsBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now()}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}

@@ -43,6 +43,8 @@ type call struct {
 	giveBack func()
 	// challenge says more of a credential that does not do than [challenge].
 	challenge string
+	// inside says that the answer is a part of a file without its end.
+	inside bool
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }

@@ -57,7 +57,7 @@ func (s *Server) answerRows(c *call, find func() (feedmill.Feed, feedmill.FeedVe
 	}
 	a := answer{status: http.StatusOK, contentType: format.contentType}
 	coding := c.coding(format)
-	etag := c.rowsTag(v, format, q.Limit)
+	etag := c.rowsTag(v, format, q)
 	a.set("ETag", etag)
 	a.set("Vary", "Accept")
 	a.set("Cache-Control", "private, no-cache")
@@ -74,6 +74,16 @@ func (s *Server) answerRows(c *call, find func() (feedmill.Feed, feedmill.FeedVe
 			return answer{}, inSentences(err)
 		}
 		a.set("X-Total-Count", strconv.FormatInt(total, 10))
+	}
+	if c.wholeFile(v, q, format) {
+		a.set("Accept-Ranges", "bytes")
+		file, err := s.Feeds.ParquetFile(c.ctx(), c.who.Workspace, v, q, strings.Trim(etag, `"`), c.wantsParts())
+		if err != nil {
+			return answer{}, inSentences(err)
+		}
+		if file != nil {
+			return c.answerFile(a, file, etag)
+		}
 	}
 	a.coded(coding)
 	if c.r.Method == http.MethodHead {
@@ -174,12 +184,13 @@ func (s *Server) versionOf(c *call, f feedmill.Feed, number int64) (feedmill.Fee
 }
 
 // rowsTag is the same for the same bytes: it is of the version and what its
-// columns are called, the format and all that was asked for. It is the same in every
+// columns are called, the format and all that was asked for, and for a query that depends on
+// the time of the minute. It is the same in every
 // content coding: parts of rows that are coded are not to be had, so nobody can put
 // together what does not belong together.
-func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, limit int64) string {
+func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, q feedmill.Query) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %d %s %s %d", v.Feed, v.Number, v.ContentHash, format.name, limit)
+	fmt.Fprintf(h, "%s %d %s %s %d", v.Feed, v.Number, v.ContentHash, format.name, q.Limit)
 	for i := range v.Columns {
 		c := &v.Columns[i]
 		fmt.Fprintf(h, " %q %s %t %d", c.Name, c.Type, c.Hidden, c.Position)
@@ -189,6 +200,13 @@ func (c *call) rowsTag(v feedmill.FeedVersion, format outputFormat, limit int64)
 		for i := range old.Columns {
 			fmt.Fprintf(h, " %q", old.Columns[i].Name)
 		}
+	}
+	if format.name == "parquet" {
+		// The bytes of a file depend on how the rows lie.
+		fmt.Fprintf(h, " %q", v.FileNames())
+	}
+	if q.Relative() {
+		fmt.Fprintf(h, " %d", now().Unix()/60)
 	}
 	for _, name := range []string{"fields", "sort", "cursor", "offset", "count"} {
 		fmt.Fprintf(h, " %q", c.query[name])

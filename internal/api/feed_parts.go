@@ -54,6 +54,9 @@ type Feeds interface {
 	// Rows begins to read a version. Whatever is wrong with the query or
 	// keeps it from running is said before there are rows.
 	Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error)
+	// ParquetFile opens the result of a query as a file, and may write it first; tag
+	// stands for the query and the version. It is nil where there is none.
+	ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, q feedmill.Query, tag string, write bool) (feedmill.FeedFile, error)
 	// Changes are a version as what is different from another, for the methods above.
 	Changes(ctx context.Context, from, to feedmill.FeedVersion) (feedmill.FeedVersion, error)
 	// Profile says what the values of a version are like that a query leaves.

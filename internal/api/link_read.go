@@ -10,7 +10,11 @@ import (
 )
 
 // How often a link may be read: so many times a second, and so many at once.
-const linksPerSecond, linksBurst = 2, 60
+// Parts of a file are read by the dozen, and cost little.
+const (
+	linksPerSecond, linksBurst = 2, 60
+	partsPerSecond, partsBurst = 100, 2000
+)
 
 // linkPath is where links are read.
 const linkPath = "/links/{token}"
@@ -32,7 +36,7 @@ func (s *Server) readLink(c *call) (answer, error) {
 
 func (s *Server) readLinked(c *call) (answer, error) {
 	c.readQueryParameters()
-	c.outputFormat()
+	format, _ := c.outputFormat()
 	number := c.versionNumber("version")
 	if err := c.refusal(); err != nil {
 		return answer{}, err
@@ -47,7 +51,11 @@ func (s *Server) readLinked(c *call) (answer, error) {
 	c.who = feedmill.Principal{Workspace: l.Workspace, Subject: string(l.ID), Name: l.Name}
 	known(c.ctx())
 	c.r = c.r.WithContext(share.For(c.ctx(), string(l.Workspace)))
-	if err := s.linkLimits.take(string(l.ID), make(http.Header)); err != nil {
+	limits := s.linkLimits
+	if (format.name == "parquet" || l.Format == "parquet") && c.wantsParts() {
+		limits = s.partLimits
+	}
+	if err := limits.take(string(l.ID), make(http.Header)); err != nil {
 		return answer{}, err
 	}
 	f, err := s.Store.Feed(c.ctx(), l.Workspace, l.Feed)
@@ -61,7 +69,7 @@ func (s *Server) readLinked(c *call) (answer, error) {
 		v, err := s.versionOf(c, f, number)
 		return f, v, err
 	})
-	if err != nil || a.status >= http.StatusBadRequest || c.r.Method == http.MethodHead {
+	if err != nil || a.status >= http.StatusBadRequest || c.r.Method == http.MethodHead || c.inside {
 		return a, err
 	}
 	return a, s.Store.CountLink(c.ctx(), l, now())

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake"
 )
 
@@ -37,8 +38,4 @@ type Draft = interface {
 }
 
 // Blob is a blob that is open for reading, also after it was deleted.
-type Blob = interface {
-	io.ReaderAt
-	io.ReadSeekCloser
-	Size() int64
-}
+type Blob = feedmill.FeedFile

@@ -25,6 +25,7 @@ type Store interface {
 	StaleFeeds(ctx context.Context, at time.Time, limit int) ([]feedmill.Feed, error)
 	VersionProfile(ctx context.Context, of feedmill.VersionRef) ([]byte, error)
 	KeepProfile(ctx context.Context, of feedmill.VersionRef, profile []byte) error
+	KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, most int) (dropped []string, err error)
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
 	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
@@ -62,6 +63,7 @@ type Feeds struct {
 	*Mill
 	Options
 	children children
+	exports  exports
 }
 
 // New makes feeds of what a mill makes.

@@ -57,16 +57,7 @@ func appendFooter(dst []byte, columns []feedmill.Column, groups []rowGroup) []by
 	for _, g := range groups {
 		rows += int64(g.rows)
 	}
-	t.begin()
-	t.i32(1, 2) // version
-	t.list(2, thriftStruct, len(columns)+1)
-	t.begin()
-	t.binary(4, []byte("schema"))
-	t.i32(5, len(columns))
-	t.end()
-	for i := range columns {
-		writeColumn(t, &columns[i], i+1)
-	}
+	writeSchema(t, columns)
 	t.i64(3, rows)
 	t.list(4, thriftStruct, len(groups))
 	for i := range groups {
@@ -82,6 +73,20 @@ func appendFooter(dst []byte, columns []feedmill.Column, groups []rowGroup) []by
 	t.end()
 	t.buf = binary.LittleEndian.AppendUint32(t.buf, uint32(len(t.buf)-begin))
 	return append(t.buf, magic...)
+}
+
+// writeSchema begins the metadata: with the columns.
+func writeSchema(t *thrift, columns []feedmill.Column) {
+	t.begin()
+	t.i32(1, 2) // version
+	t.list(2, thriftStruct, len(columns)+1)
+	t.begin()
+	t.binary(4, []byte("schema"))
+	t.i32(5, len(columns))
+	t.end()
+	for i := range columns {
+		writeColumn(t, &columns[i], i+1)
+	}
 }
 
 func writeColumn(t *thrift, c *feedmill.Column, id int) {

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +19,10 @@ type Tended interface {
 	// KeepProfile keeps it, as long as the version.
 	VersionProfile(ctx context.Context, of feedmill.VersionRef) ([]byte, error)
 	KeepProfile(ctx context.Context, of feedmill.VersionRef, profile []byte) error
+	// KeepExport keeps a file with a version, of which it has at most so many then,
+	// and returns the names of those that it has no more. It goes with the version, and when
+	// JoinFiles changes the version.
+	KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, most int) (dropped []string, err error)
 }
 
 // makeVersions makes a feed of so many versions, all made at a time.
@@ -116,6 +122,42 @@ var keepCases = []testCase{
 		unused, err := s.UnusedFiles(ctx, append(first.FileNames(), first.Original))
 		must(t, err)
 		equal(t, "unused", []string{first.Original}, unused)
+	}},
+	{name: "a few results of queries are kept with a version", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now().Add(time.Minute)
+		f := makeVersions(t, s, at, 1)
+		of := feedmill.VersionRef{Workspace: f.Workspace, Feed: f.ID, Number: 1}
+		before, _, err := s.StoredFiles(ctx, f.Workspace)
+		must(t, err)
+		var names, dropped []string
+		for _, name := range []string{"a", "b", "b", "c"} {
+			name += feedmill.ExportSuffix
+			gone, err := s.KeepExport(ctx, of, feedmill.VersionFile{Name: name, Bytes: 10}, 2)
+			must(t, err)
+			names, dropped = append(names, name), append(dropped, gone...)
+		}
+		equal(t, "too many", 1, len(dropped))
+		names = slices.Compact(names)
+		unused, err := s.UnusedFiles(ctx, names)
+		must(t, err)
+		equal(t, "unused", dropped, unused)
+		after, _, err := s.StoredFiles(ctx, f.Workspace)
+		must(t, err)
+		equal(t, "bytes", before+20, after)
+		v, err := s.FeedVersion(ctx, f.Workspace, f.ID, 1)
+		must(t, err)
+		if slices.ContainsFunc(v.Files, func(f feedmill.VersionFile) bool { return strings.HasSuffix(f.Name, feedmill.ExportSuffix) }) {
+			t.Errorf("a result is among the files of the version: %v", v.Files)
+		}
+		_, err = s.KeepExport(ctx, feedmill.VersionRef{Workspace: newWorkspace(t, s).ID, Feed: f.ID, Number: 1}, feedmill.VersionFile{Name: "d"}, 2)
+		want(t, err, feedmill.ErrNotFound)
+		_, err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil, maxAttempts)
+		must(t, err)
+		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor+time.Hour), 100)
+		must(t, err)
+		unused, err = s.UnusedFiles(ctx, names)
+		must(t, err)
+		equal(t, "unused with the feed", names, unused)
 	}},
 	{name: "feeds are found that are to be stale, and profiles are kept", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx, at := open(t), t.Context(), now()

@@ -1,0 +1,167 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/lake/wire"
+)
+
+const (
+	// keepExports is how many files with results of queries a version has at most.
+	keepExports = 4
+	// exportTime is how long it may take to write one.
+	exportTime = 15 * time.Minute
+)
+
+// ParquetFile opens the result of a query as a Parquet file, of which parts can be read: that of the
+// version where it is the same, else one that was written for that and is kept
+// with the version. It returns nil where there is none, and writes one first if it may. tag
+// stands for the query and the version.
+func (f *Feeds) ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, q feedmill.Query, tag string, write bool) (feedmill.FeedFile, error) {
+	table := lakeVersion(v)
+	if stored, err := f.storedFile(ctx, table, q); err != nil || stored != nil {
+		return stored, err
+	}
+	name := fmt.Sprintf("%s/%d-%s%s", v.Feed, v.Number, tag, feedmill.ExportSuffix)
+	file, err := f.Blobs.Open(ctx, name)
+	if err == nil {
+		return file, nil
+	}
+	if !errors.Is(err, feedmill.ErrNotFound) || !write {
+		return nil, orFound(err)
+	}
+	if err := f.refuseNumericText(ctx, v, q); err != nil {
+		return nil, err
+	}
+	err = f.exports.do(ctx, name, func(ctx context.Context) error {
+		return f.export(ctx, name, feedmill.VersionRef{Workspace: workspace, Feed: v.Feed, Number: v.Number}, table, q)
+	})
+	if errors.Is(err, errNoExport) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if file, err = f.Blobs.Open(ctx, name); err != nil {
+		return nil, orFound(err)
+	}
+	return file, nil
+}
+
+// orFound is an error but for that of what is not there.
+func orFound(err error) error {
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// storedFile opens the file of a version where that is the result of a query, else it
+// returns nil.
+func (m *Mill) storedFile(ctx context.Context, table *lake.Version, q feedmill.Query) (feedmill.FeedFile, error) {
+	name := table.Stored()
+	if name == "" {
+		return nil, nil
+	}
+	file, err := m.Blobs.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if is, err := table.IsResult(q, file, file.Size()); err != nil || !is {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// errNoExport says that there is no room for a file.
+var errNoExport = errors.New("there is no room for the result of a query")
+
+// export writes the result of a query to a file and keeps it with the version. Whatever
+// ends this in between leaves a file that no version has, which is swept.
+func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef, table *lake.Version, q feedmill.Query) error {
+	if file, err := f.Blobs.Open(ctx, name); err == nil {
+		return file.Close() // somebody was quicker
+	}
+	if f.Room.checkDisk() != nil {
+		return errNoExport
+	}
+	if _, err := f.checkStored(ctx, of.Workspace, errNoExport); err != nil {
+		return err
+	}
+	err := f.Blobs.Put(ctx, name, func(w io.Writer) error {
+		_, err := f.Reader.Read(ctx, table, q, wire.FormatParquet, nil, w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	file, err := f.Blobs.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	made := feedmill.VersionFile{Name: name, Bytes: file.Size()}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	dropped, err := f.Store.KeepExport(ctx, of, made, keepExports)
+	if err != nil {
+		f.dropJoined(name, err)
+		return err
+	}
+	for _, name := range dropped {
+		f.remove(name)
+	}
+	return nil
+}
+
+// exports are those that are being written. Many ask for the same at once, and some
+// do not wait long enough: it is written once, and to its end.
+type exports struct {
+	mu      sync.Mutex
+	under   map[string]*exporting
+	running sync.WaitGroup
+}
+
+type exporting struct {
+	done chan struct{}
+	err  error
+}
+
+// do has a file written, or waits for whoever does it already.
+func (e *exports) do(ctx context.Context, name string, write func(context.Context) error) error {
+	e.mu.Lock()
+	one, ok := e.under[name]
+	if !ok {
+		one = &exporting{done: make(chan struct{})}
+		if e.under == nil {
+			e.under = make(map[string]*exporting)
+		}
+		e.under[name] = one
+		e.running.Go(func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
+			defer cancel()
+			one.err = write(ctx)
+			e.mu.Lock()
+			delete(e.under, name)
+			e.mu.Unlock()
+			close(one.done)
+		})
+	}
+	e.mu.Unlock()
+	select {
+	case <-one.done:
+		return one.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// WaitForExports waits for files that are being written.
+func (f *Feeds) WaitForExports() { f.exports.running.Wait() }
