@@ -25,6 +25,9 @@ type Connection struct {
 	UpdatedAt time.Time
 }
 
+// ReceivedRecord is the record of what was received for a refresh token.
+func (c Connection) ReceivedRecord() string { return "connection/" + string(c.ID) + "/received" }
+
 // ServiceFeeds is the service that every workspace has: queries over its own
 // feeds.
 const ServiceFeeds = "feeds"

@@ -133,6 +133,19 @@ type Fetch struct {
 	// KeepSecrets keeps other secrets from now on, before it returns. It is nil
 	// where nothing is kept.
 	KeepSecrets func(ctx context.Context, secrets []byte) error
+	// Renew has a refresh token exchanged that others may have, too, while nobody else
+	// does, in any process. What it returns is kept before Renew does. It is nil where
+	// the token is the source's own.
+	Renew func(ctx context.Context, exchange func(ctx context.Context, kept Renewal) (Renewal, error)) error
+}
+
+// Renewal is a refresh token, and the last access token that was received for it.
+type Renewal struct {
+	RefreshToken string
+	// AccessToken is empty where there is none that is known, and Until is when it
+	// ends, zero where nobody knows.
+	AccessToken string
+	Until       time.Time
 }
 
 // FetchSink takes what a fetch brings: pages whose records are modelled, or rows

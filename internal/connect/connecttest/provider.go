@@ -36,6 +36,9 @@ type Provider struct {
 	// their end, and Renewed counts those that were exchanged.
 	Revoked, Reused []string
 	Renewed         int
+	// Hold, where it is there, is what the API waits for before it answers, and Asked is
+	// told then that it has been asked.
+	Hold, Asked chan struct{}
 	// Down has the token endpoint answer 503, and Gone refuse every grant.
 	Down, Gone bool
 }
@@ -168,7 +171,10 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	case "refresh_token":
 		old := r.PostFormValue("refresh_token")
 		if !p.Refresh[old] {
+			// Whoever sends a token again may have stolen it: the whole grant ends.
 			p.Reused = append(p.Reused, old)
+			clear(p.Refresh)
+			clear(p.access)
 			refuse(http.StatusBadRequest, "invalid_grant")
 			return
 		}
@@ -211,8 +217,21 @@ func (p *Provider) Good() (all []string) {
 func (p *Provider) contacts(w http.ResponseWriter, r *http.Request) {
 	p.Lock()
 	defer p.Unlock()
+	good := p.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	if hold, asked := p.Hold, p.Asked; hold != nil && good {
+		p.Unlock()
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+		}
+		p.Lock()
+	}
 	w.Header().Set("Content-Type", "application/json")
-	if !p.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
+	if !good {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprint(w, `{"error":"expired"}`)
 		return

@@ -37,9 +37,8 @@ type APIUse struct {
 	Config     feedmill.ConnectionConfig
 	// Fetch is what the data is fetched for, as far as anything is.
 	Fetch feedmill.Fetch
-	// Keep puts another text in the place of one of the config's, unless somebody
-	// has done so already.
-	Keep func(ctx context.Context, setting, before, after string) error
+	// Renew has the refresh token of the connection exchanged; nil where it has none.
+	Renew func(ctx context.Context, exchange func(context.Context, feedmill.Renewal) (feedmill.Renewal, error)) error
 }
 
 // NeedsConnection reports whether there is a setting that only a connection has.
@@ -113,8 +112,10 @@ func (c *Connections) withAPI(ctx context.Context, a API, of feedmill.Connection
 			return err
 		}
 		use.Config = config
-		use.Keep = func(ctx context.Context, setting, before, after string) error {
-			return c.keepSetting(ctx, of, setting, before, after)
+		if config[refreshToken] != "" {
+			use.Renew = func(ctx context.Context, exchange func(context.Context, feedmill.Renewal) (feedmill.Renewal, error)) error {
+				return c.renew(ctx, of, exchange)
+			}
 		}
 	}
 	db := a.Open(use)

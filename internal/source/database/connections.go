@@ -22,6 +22,8 @@ type Store interface {
 	ConnectionOf(ctx context.Context, workspace feedmill.ID, service string) (feedmill.Connection, error)
 	Connections(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Connection, error)
 	ChangeConnection(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Connection, []feedmill.FeedReference) error) (feedmill.Connection, error)
+	TakeRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, at, until time.Time) (taken bool, received []byte, err error)
+	EndRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, received []byte) error
 	DeleteConnection(ctx context.Context, workspace, id feedmill.ID) (users []feedmill.FeedReference, err error)
 }
 

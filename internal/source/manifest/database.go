@@ -2,9 +2,6 @@ package manifest
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -160,21 +157,7 @@ func (t *apiTable) job() feedmill.Fetch {
 	if job.Source == "" {
 		job.Source = feedmill.NewID(feedmill.PrefixDataSource)
 	}
-	if before := t.use.Config[refreshToken]; before != "" && t.use.Keep != nil {
-		job.KeepSecrets = func(ctx context.Context, secrets []byte) error {
-			var all map[string]any
-			if err := json.Unmarshal(secrets, &all); err != nil {
-				return fmt.Errorf("the secrets of a service: %w", err)
-			}
-			after, ok := all["/auth/refreshToken"].(string)
-			if !ok {
-				return errors.New("the secrets of a service have no refresh token")
-			}
-			err := t.use.Keep(ctx, refreshToken, before, after)
-			before = after
-			return err
-		}
-	}
+	job.Renew = t.use.Renew
 	return job
 }
 

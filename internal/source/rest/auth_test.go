@@ -360,7 +360,7 @@ func TestTokenWaitEnds(t *testing.T) {
 		begun := make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, err := all.get(ctx, "k", func(ctx context.Context, _ *tokenSlot) (receivedToken, error) {
+			_, _, err := all.get(ctx, "k", func(ctx context.Context, _ *tokenSlot) (receivedToken, error) {
 				close(begun)
 				<-ctx.Done()
 				return receivedToken{}, ctx.Err()
@@ -371,7 +371,7 @@ func TestTokenWaitEnds(t *testing.T) {
 		})
 		<-begun
 		wg.Go(func() {
-			got, err := all.get(t.Context(), "k", func(context.Context, *tokenSlot) (receivedToken, error) {
+			got, _, err := all.get(t.Context(), "k", func(context.Context, *tokenSlot) (receivedToken, error) {
 				return receivedToken{text: "new"}, nil
 			})
 			if got != "new" || err != nil {

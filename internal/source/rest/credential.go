@@ -21,6 +21,9 @@ type credential struct {
 	// works like that; then it can be received again.
 	token     string
 	renewable bool
+	// borrowed says that another has received it, who may have been told since that it
+	// is not good any more.
+	borrowed bool
 }
 
 // sign puts the credential into a request.
@@ -79,12 +82,12 @@ func (r *run) credential(ctx context.Context, traced *[]feedmill.TracedRequest) 
 	case authLogin:
 		receive = func(ctx context.Context, _ *tokenSlot) (receivedToken, error) { return r.login(ctx, traced) }
 	}
-	text, err := r.f.tokens.get(ctx, r.tokenKey(), receive)
+	text, borrowed, err := r.f.tokens.get(ctx, r.tokenKey(), receive)
 	if err != nil {
 		return c, err
 	}
 	r.mask.add(text)
-	c.token, c.renewable = text, true
+	c.token, c.renewable, c.borrowed = text, true, borrowed
 	return c, nil
 }
 

@@ -72,7 +72,7 @@ func (e *exchange) do(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case o.refused && c.renewable && !renewed:
-			renewed = true
+			renewed = !c.borrowed // that one is yet to be received
 			if err := e.f.tokens.drop(ctx, e.tokenKey(), c.token); err != nil {
 				return err
 			}

@@ -92,6 +92,8 @@ type Job struct {
 	// may be nil.
 	Secrets     []byte
 	KeepSecrets func(ctx context.Context, secrets []byte) error
+	// Renew has a refresh token exchanged that is not the source's alone; it may be nil.
+	Renew func(ctx context.Context, exchange func(context.Context, feedmill.Renewal) (feedmill.Renewal, error)) error
 	// Trace is told of every request, in order and from one goroutine. It
 	// may be nil.
 	Trace func(feedmill.TracedRequest)

@@ -20,6 +20,9 @@ const refreshTokenPointer = "/auth/refreshToken"
 // another for the next time, and then takes the old one no more: so that is kept
 // before anything else is done.
 func (r *run) renew(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest) (receivedToken, error) {
+	if r.job.Renew != nil {
+		return r.renewShared(ctx, slot, traced)
+	}
 	key := r.spec.credentialHash()
 	old := r.f.rotated.newest(key, r.spec.auth.value)
 	r.mask.add(old)
@@ -30,6 +33,39 @@ func (r *run) renew(ctx context.Context, slot *tokenSlot, traced *[]feedmill.Tra
 	r.mask.add(t.rotated)
 	r.f.rotated.keep(key, old, t.rotated)
 	return t, r.keepToken(ctx, t.rotated)
+}
+
+// leastLeft is for how long an access token has to be good that another has received.
+const leastLeft = time.Minute
+
+// renewShared is renew with a token that others have, too. What one of them has
+// received in the meantime is taken, unless it is what was refused.
+func (r *run) renewShared(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest) (t receivedToken, err error) {
+	err = r.job.Renew(ctx, func(ctx context.Context, kept feedmill.Renewal) (feedmill.Renewal, error) {
+		r.mask.add(kept.RefreshToken)
+		left := time.Until(kept.Until)
+		if kept.AccessToken != "" && kept.AccessToken != slot.refused && (kept.Until.IsZero() || left > leastLeft) {
+			t = receivedToken{text: kept.AccessToken, borrowed: true}
+			if !kept.Until.IsZero() {
+				t.lives = left
+			}
+			return kept, nil
+		}
+		t, err = r.clientToken(ctx, slot, traced, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {kept.RefreshToken}})
+		if err != nil {
+			return kept, err
+		}
+		after := feedmill.Renewal{RefreshToken: kept.RefreshToken, AccessToken: t.text}
+		if t.rotated != "" {
+			r.mask.add(t.rotated)
+			after.RefreshToken = t.rotated
+		}
+		if t.lives > 0 {
+			after.Until = time.Now().Add(t.lives).UTC()
+		}
+		return after, nil
+	})
+	return t, err
 }
 
 // keepToken keeps a token in place of the one of the definition.

@@ -148,7 +148,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if f.Enough > 0 {
 		spec.pagination.maxBytes = min(spec.pagination.maxBytes, s.fetcher.options.MaxBytes)
 	}
-	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets}
+	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets, Renew: f.Renew}
 	var cursor Cursor
 	job.Cursor, job.Stage, job.Close, job.Progress = &cursor, f.Stage, f.Close, f.Progress
 	print := sha256.New()

@@ -13,6 +13,8 @@ type receivedToken struct {
 	lives time.Duration
 	// rotated is what is to be given the next time, empty where it stays.
 	rotated string
+	// borrowed says that it is another's, who has received it before.
+	borrowed bool
 }
 
 // tokens are those received, for as long as they are good.
@@ -27,6 +29,10 @@ type tokenSlot struct {
 	// and the others wait for it.
 	turn chan struct{}
 	text string
+	// borrowed says that another has received it.
+	borrowed bool
+	// refused is the last that the source did not take.
+	refused string
 	// until is when the token is to be renewed, zero for when it is refused.
 	until time.Time
 	used  time.Time // guarded by the mutex of tokens
@@ -34,27 +40,27 @@ type tokenSlot struct {
 	inBody bool
 }
 
-// get gives the token of a key. Only one asks for it at a time; one whose ctx
-// ends leaves the turn to the next.
-func (t *tokens) get(ctx context.Context, key string, receive func(context.Context, *tokenSlot) (receivedToken, error)) (string, error) {
+// get gives the token of a key, and says whether it is borrowed. Only one asks for it
+// at a time; one whose ctx ends leaves the turn to the next.
+func (t *tokens) get(ctx context.Context, key string, receive func(context.Context, *tokenSlot) (receivedToken, error)) (text string, borrowed bool, err error) {
 	slot, err := t.slot(ctx, key)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	defer slot.leave()
 	if slot.text != "" && (slot.until.IsZero() || time.Now().Before(slot.until)) {
-		return slot.text, nil
+		return slot.text, slot.borrowed, nil
 	}
 	received, err := receive(ctx, slot)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	slot.text, slot.until = received.text, time.Time{}
+	slot.text, slot.borrowed, slot.until = received.text, received.borrowed, time.Time{}
 	if received.lives > 0 {
 		// It is renewed before it ends, by a tenth of its life or half a minute.
 		slot.until = time.Now().Add(received.lives - min(received.lives/10, 30*time.Second))
 	}
-	return slot.text, nil
+	return slot.text, slot.borrowed, nil
 }
 
 // drop forgets a token that was refused, unless another has taken its place.
@@ -65,7 +71,7 @@ func (t *tokens) drop(ctx context.Context, key, text string) error {
 	}
 	defer slot.leave()
 	if slot.text == text {
-		slot.text = ""
+		slot.text, slot.refused = "", text
 	}
 	return nil
 }

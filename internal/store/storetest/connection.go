@@ -1,11 +1,40 @@
 package storetest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// Connections are what a store does with connections.
+type Connections interface {
+	// CreateConnection adds a connection. A name of a service that is taken in
+	// the workspace is feedmill.ErrConflict. With most connections there are no
+	// more; one too many is a feedmill.QuotaError.
+	CreateConnection(ctx context.Context, c feedmill.Connection, most int, response *feedmill.IdempotentResponse) error
+	Connection(ctx context.Context, workspace, id feedmill.ID) (feedmill.Connection, error)
+	// ConnectionOf finds the connection of a service.
+	ConnectionOf(ctx context.Context, workspace feedmill.ID, service string) (feedmill.Connection, error)
+	// Connections lists connections, newest first.
+	Connections(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Connection, error)
+	// ChangeConnection changes a connection, alone with it: its name, config,
+	// secrets and UpdatedAt. The change is told up to 100 feeds that use it: those of
+	// type queryBuilder whose source's host is its id. An error of change leaves
+	// everything as it was.
+	ChangeConnection(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Connection, []feedmill.FeedReference) error) (feedmill.Connection, error)
+	// DeleteConnection deletes a connection that no feed uses; those that do come
+	// with feedmill.ErrConflict. CreateFeed with a source of one that is gone is
+	// feedmill.ErrConflict too.
+	DeleteConnection(ctx context.Context, workspace, id feedmill.ID) (users []feedmill.FeedReference, err error)
+	// TakeRenewal lets a holder exchange the refresh token of a connection until a time,
+	// where nobody else does, and EndRenewal says that it is done.
+	TakeRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, at, until time.Time) (taken bool, received []byte, err error)
+	EndRenewal(ctx context.Context, workspace, id feedmill.ID, holder string, received []byte) error
+}
 
 // newConnection is a connection with every field set.
 func newConnection(w feedmill.ID, service string) feedmill.Connection {
@@ -28,6 +57,39 @@ func queried(c feedmill.Connection) feedmill.NewFeed {
 const manyConnections = 100
 
 var connectionCases = []testCase{
+	{name: "one at a time exchanges the token of a connection", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		c := newConnection(newWorkspace(t, s).ID, "crm")
+		must(t, s.CreateConnection(ctx, c, manyConnections, nil))
+		at := now()
+		take := func(holder string, at time.Time) (bool, string) {
+			t.Helper()
+			taken, received, err := s.TakeRenewal(ctx, c.Workspace, c.ID, holder, at, at.Add(time.Minute))
+			must(t, err)
+			return taken, string(received)
+		}
+		for _, step := range []struct {
+			holder string
+			at     time.Time
+			taken  bool
+		}{{"a", at, true}, {"b", at, false}, {"a", at.Add(time.Second), true}, {"b", at.Add(time.Minute), false}, {"b", at.Add(2 * time.Minute), true}, {"a", at, false}} {
+			if taken, _ := take(step.holder, step.at); taken != step.taken {
+				t.Errorf("%s at %s: %v", step.holder, step.at.Sub(at), taken)
+			}
+		}
+		must(t, s.EndRenewal(ctx, c.Workspace, c.ID, "a", []byte("too late")))
+		must(t, s.EndRenewal(ctx, c.Workspace, c.ID, "b", []byte("sealed")))
+		for range 2 {
+			taken, received := take("c", at)
+			equal(t, "received", "true sealed", fmt.Sprint(taken, " ", received))
+			must(t, s.EndRenewal(ctx, c.Workspace, c.ID, "c", nil))
+		}
+		_, _, err := s.TakeRenewal(ctx, c.Workspace, feedmill.NewID(feedmill.PrefixConnection), "a", at, at)
+		want(t, err, feedmill.ErrNotFound)
+		got, err := s.Connection(ctx, c.Workspace, c.ID)
+		must(t, err)
+		equal(t, "the connection itself", c, got)
+	}},
 	{name: "created, found and listed, in its workspace alone", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w, other := newWorkspace(t, s), newWorkspace(t, s)

@@ -193,24 +193,7 @@ type Store interface {
 	// nothing was.
 	RefreshTrace(ctx context.Context, workspace, feed, id feedmill.ID) ([]feedmill.TracedRequest, error)
 
-	// CreateConnection adds a connection. A name of a service that is taken in
-	// the workspace is feedmill.ErrConflict. With most connections there are no
-	// more; one too many is a feedmill.QuotaError.
-	CreateConnection(ctx context.Context, c feedmill.Connection, most int, response *feedmill.IdempotentResponse) error
-	Connection(ctx context.Context, workspace, id feedmill.ID) (feedmill.Connection, error)
-	// ConnectionOf finds the connection of a service.
-	ConnectionOf(ctx context.Context, workspace feedmill.ID, service string) (feedmill.Connection, error)
-	// Connections lists connections, newest first.
-	Connections(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Connection, error)
-	// ChangeConnection changes a connection, alone with it: its name, config,
-	// secrets and UpdatedAt. The change is told up to 100 feeds that use it: those of
-	// type queryBuilder whose source's host is its id. An error of change leaves
-	// everything as it was.
-	ChangeConnection(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Connection, []feedmill.FeedReference) error) (feedmill.Connection, error)
-	// DeleteConnection deletes a connection that no feed uses; those that do come
-	// with feedmill.ErrConflict. CreateFeed with a source of one that is gone is
-	// feedmill.ErrConflict too.
-	DeleteConnection(ctx context.Context, workspace, id feedmill.ID) (users []feedmill.FeedReference, err error)
+	Connections
 
 	// CreateSubscriptions adds all of them or none. With most, which is for
 	// subscriptions or for listeners and not for both together, their
