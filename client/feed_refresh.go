@@ -89,3 +89,20 @@ func (c *Client) PauseDataFeed(ctx context.Context, feed string, opts ...CallOpt
 func (c *Client) ResumeDataFeed(ctx context.Context, feed string, opts ...CallOption) (DataFeed, error) {
 	return ask[DataFeed](ctx, c, http.MethodPost, feedPath(feed)+"/resume", nil, opts...)
 }
+
+// Reject is a row that a refresh did not store: the record of the source, the page that it
+// was on where there were pages, and the first value that did not fit.
+type Reject struct {
+	Record int64             `json:"record"`
+	Page   *int              `json:"page"`
+	Column string            `json:"column"`
+	Value  string            `json:"value"`
+	Reason string            `json:"reason"`
+	Raw    map[string]string `json:"raw"`
+}
+
+// RejectedRows goes through the rows that a refresh did not store. [Client.Rejects] reads
+// all of them as lines.
+func (c *Client) RejectedRows(ctx context.Context, feed, refresh string) iter.Seq2[Reject, error] {
+	return list[Reject](ctx, c, refreshPath(feed, refresh)+"/rejects", nil)
+}

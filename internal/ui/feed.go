@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -187,11 +186,13 @@ func markEmpty(text string) string {
 // cellCharacters is how much of a cell a page has; the rest is in the data.
 const cellCharacters = 400
 
-func clip(text string) string {
-	if len(text) <= cellCharacters {
+func clip(text string) string { return clipAt(text, cellCharacters) }
+
+func clipAt(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:cellCharacters], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func columnsOf(f client.DataFeed, sort string, u *url.URL) []feedColumn {
@@ -314,29 +315,6 @@ func scheduleWords(s *client.Schedule) string {
 		return "every " + s.Every
 	}
 	return s.Cron + " " + s.Timezone
-}
-
-// nextRuns are the next times of a schedule.
-func nextRuns(f client.DataFeed) []time.Time {
-	if f.Schedule == nil {
-		return nil
-	}
-	s := feedmill.Schedule{Cron: f.Schedule.Cron, Timezone: f.Schedule.Timezone}
-	s.Every, _ = feedmill.ParseDuration(f.Schedule.Every)
-	at := f.NextRefreshAt
-	if at.IsZero() {
-		at = s.Next(time.Now(), time.Now(), "")
-	}
-	runs := []time.Time{at}
-	for len(runs) < 5 && !at.IsZero() {
-		if s.Every > 0 {
-			at = at.Add(s.Every)
-		} else {
-			at = s.Next(at, at, "")
-		}
-		runs = append(runs, at)
-	}
-	return runs
 }
 
 // numeric reports whether the values of a type stand at the right.

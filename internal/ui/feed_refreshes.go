@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"encoding/json"
 	"fmt"
 	"html/template"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,7 +45,33 @@ type refreshPage struct {
 	client.Refresh
 	Feed  client.DataFeed
 	Trace []traced
+	// Rejects are the first rows that were not stored, or a page of them, and More is
+	// where the others are.
+	Rejects []reject
+	More    string
 }
+
+// StoredPart and RejectedPart are of a line of a thousand; what was rejected is seen however
+// little it is.
+func (p refreshPage) StoredPart() int64 { return 1000 - p.RejectedPart() }
+
+// RejectedPart is the rest of the line.
+func (p refreshPage) RejectedPart() int64 {
+	if p.RowsRejected == 0 {
+		return 0
+	}
+	return max(p.RowsRejected*1000/max(p.RowsIn, 1), 4)
+}
+
+// reject is a row that was not stored.
+type reject struct {
+	client.Reject
+	Whole string
+}
+
+// shownRejects is how many rejected rows the page of a refresh has, and listedRejects how
+// many a page of them has.
+const shownRejects, listedRejects = 9, 100
 
 // traced is a request of the trace with its bar in the waterfall.
 type traced struct {
@@ -67,8 +95,58 @@ func showRefresh(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.render(http.StatusOK, "refresh", "Refresh of "+f.Name, refreshPage{r, f, waterfall(r.Trace)})
+	p := refreshPage{Refresh: r, Feed: f, Trace: waterfall(r.Trace)}
+	if r.RowsRejected > 0 && r.Ended() {
+		if err := p.reject(v, shownRejects); err != nil {
+			return err
+		}
+	}
+	return v.render(http.StatusOK, "refresh", "Refresh of "+f.Name, p)
 }
+
+// showRejects is all rows that a refresh did not store, page by page.
+func showRejects(v *visit) error {
+	ctx, id := v.r.Context(), v.r.PathValue("id")
+	f, err := v.api.DataFeed(ctx, id)
+	if err != nil {
+		return err
+	}
+	r, err := v.api.Refresh(ctx, id, v.r.PathValue("rid"))
+	if err != nil {
+		return err
+	}
+	p := refreshPage{Refresh: r, Feed: f}
+	if err := p.reject(v, listedRejects); err != nil {
+		return err
+	}
+	return v.render(http.StatusOK, "rejects", "Rejected rows of "+f.Name, p)
+}
+
+// reject reads a page of the rows that were not stored.
+func (p *refreshPage) reject(v *visit, size int) error {
+	rows, more, err := pageOf(v, size, func() iter.Seq2[client.Reject, error] {
+		return v.api.RejectedRows(v.r.Context(), p.Feed.ID, p.ID)
+	})
+	if err != nil {
+		return err
+	}
+	p.More = more
+	for _, row := range rows {
+		var whole strings.Builder
+		out := json.NewEncoder(&whole)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		if err := out.Encode(row.Raw); err != nil {
+			return err
+		}
+		row.Value = clip(row.Value)
+		p.Rejects = append(p.Rejects, reject{row, clipAt(whole.String(), wholeCharacters)})
+	}
+	return nil
+}
+
+// wholeCharacters is how much of a rejected row a page has; all of it is in the download.
+const wholeCharacters = 4000
 
 func cancelRefresh(v *visit) error {
 	id, rid := v.r.PathValue("id"), v.r.PathValue("rid")

@@ -12,10 +12,10 @@ import (
 type feedSettings struct {
 	Head feedHead
 	// The fields, as they were sent or as they are.
-	Name, Description, When, Every, Cron, Timezone string
+	Name, Description string
+	Plan              schedulePlan
 
 	Faults map[string]string
-	Runs   []time.Time
 }
 
 func showFeedSettings(v *visit) error {
@@ -23,13 +23,7 @@ func showFeedSettings(v *visit) error {
 	if err != nil {
 		return err
 	}
-	s := feedSettings{Head: head, Name: head.Name, Description: head.Description, When: "none", Every: "1h", Cron: "0 6 * * 1-5", Timezone: "UTC", Runs: nextRuns(head.DataFeed)}
-	if head.Schedule != nil {
-		s.When, s.Every, s.Cron, s.Timezone = "cron", "1h", head.Schedule.Cron, head.Schedule.Timezone
-		if head.Schedule.Every != "" {
-			s.When, s.Every, s.Cron, s.Timezone = "every", head.Schedule.Every, "0 6 * * 1-5", "UTC"
-		}
-	}
+	s := feedSettings{Head: head, Name: head.Name, Description: head.Description, Plan: planOf(head.DataFeed)}
 	return v.render(http.StatusOK, "feed_settings", head.Name, s)
 }
 
@@ -39,17 +33,13 @@ func changeFeedSettings(v *visit) error {
 		return err
 	}
 	form := func(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
-	s := feedSettings{Head: head, Name: form("name"), Description: form("description"), When: form("when"), Every: form("every"), Cron: form("cron"), Timezone: form("timezone"), Runs: nextRuns(head.DataFeed)}
+	s := feedSettings{Head: head, Name: form("name"), Description: form("description"), Plan: readPlan(form, time.Now())}
+	if form("do") == "show" { // only what the schedule comes to
+		return v.render(http.StatusOK, "feed_settings", head.Name, s)
+	}
 	change := client.DataFeedChange{Name: client.To(s.Name), Description: client.To(s.Description)}
 	if head.Type.HasSource() {
-		switch s.When {
-		case "every":
-			change.Schedule = client.To(client.Schedule{Every: s.Every})
-		case "cron":
-			change.Schedule = client.To(client.Schedule{Cron: s.Cron, Timezone: s.Timezone})
-		default:
-			change.Schedule = client.Reset[client.Schedule]()
-		}
+		change.Schedule = s.Plan.change()
 	}
 	if _, err := v.api.ChangeDataFeed(v.r.Context(), head.ID, change); err != nil {
 		faults, ok := faultsOf(err, "name", "description", "schedule")
@@ -57,7 +47,14 @@ func changeFeedSettings(v *visit) error {
 			return err
 		}
 		s.Faults = faults
+		s.Plan.Wrong = faults["schedule"]
 		return v.render(http.StatusUnprocessableEntity, "feed_settings", head.Name, s)
 	}
 	return v.redirect(feedPagePath(head.ID) + "/settings?did=saved")
+}
+
+// showPlan says what a schedule comes to while somebody writes it.
+func showPlan(v *visit) error {
+	q := v.r.URL.Query()
+	return v.part("plan", readPlan(func(name string) string { return strings.TrimSpace(q.Get(name)) }, time.Now()))
 }

@@ -20,12 +20,17 @@ type feedVersions struct {
 	Plot     plot
 }
 
+// Pauses reports whether a restore pauses the feed: the next refresh would replace its rows.
+func (p feedVersions) Pauses() bool {
+	return p.Head.Schedule != nil && p.Head.Mode == feedmill.ModeReplace
+}
+
 func showFeedVersions(v *visit) error {
 	head, err := headOf(v, "versions")
 	if err != nil {
 		return err
 	}
-	p := feedVersions{Head: head, Plot: plot{Title: "Rows in each version"}}
+	p := feedVersions{Head: head, Plot: plot{Title: "Rows in each version", Near: true}}
 	p.Versions, p.Older, err = pageOf(v, listedRecords, func() iter.Seq2[client.FeedVersion, error] { return v.api.FeedVersions(v.r.Context(), head.ID) })
 	if err != nil {
 		return err
@@ -36,6 +41,7 @@ func showFeedVersions(v *visit) error {
 		rows.Values = append(rows.Values, float64(version.RowCount))
 	}
 	p.Plot.Series = []plotSeries{rows}
+	p.Plot = p.Plot.thinned()
 	return v.render(http.StatusOK, "feed_versions", head.Name, p)
 }
 

@@ -13,7 +13,9 @@ import (
 type plot struct {
 	Title, Unit string
 	// Bars are drawn as bars, and all other series as lines.
-	Bars   bool
+	Bars bool
+	// Near lets the axis begin where the values do.
+	Near   bool
 	Series []plotSeries
 	At     []time.Time
 }
@@ -33,7 +35,7 @@ func (p plot) thinned() plot {
 		return p
 	}
 	size := (len(p.At) + plotBuckets - 1) / plotBuckets
-	thin := plot{Title: p.Title, Unit: p.Unit, Bars: p.Bars, Series: make([]plotSeries, len(p.Series))}
+	thin := plot{Title: p.Title, Unit: p.Unit, Bars: p.Bars, Near: p.Near, Series: make([]plotSeries, len(p.Series))}
 	for i := 0; i < len(p.At); i += size {
 		thin.At = append(thin.At, p.At[i])
 	}
@@ -66,49 +68,102 @@ func amount(value float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", value), "0"), ".")
 }
 
-// The measures of a plot, in its own units.
-const (
-	plotWidth, plotHeight = 400.0, 96.0
-	plotLeft, plotBottom  = 44.0, 18.0
-)
+// The measures of what a plot draws, in its own units; it is as wide as its place, and what is
+// written stands beside it, so that letters keep their size.
+const plotWidth, plotHeight = 1000.0, 72.0
 
 // SVG draws the plot. What it shows stands in the table below it.
 func (p plot) SVG() template.HTML {
-	top := p.top()
+	low, top := p.ends()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="plot" viewBox="0 0 %.0f %.0f" aria-hidden="true">`, plotWidth, plotHeight)
-	height := plotHeight - plotBottom - 6
-	y := func(value float64) float64 { return 6 + height*(1-value/top) }
-	for i := range 3 {
-		value := top * float64(i) / 2
-		fmt.Fprintf(&b, `<line class="%s" x1="%.0f" x2="%.0f" y1="%.1f" y2="%.1f"/><text x="%.0f" y="%.1f" text-anchor="end">%s</text>`,
-			map[bool]string{true: "axis", false: "rule"}[i == 0], plotLeft, plotWidth, y(value), y(value), plotLeft-6, y(value)+4, amount(value))
+	fmt.Fprintf(&b, `<svg class="plot" viewBox="0 0 %.0f %.0f" preserveAspectRatio="none" aria-hidden="true">`, plotWidth, plotHeight)
+	y := func(value float64) float64 { return plotHeight * (1 - (value-low)/(top-low)) }
+	for i := range plotRules {
+		at := plotHeight * (1 - float64(i)/(plotRules-1))
+		fmt.Fprintf(&b, `<line class="%s" x1="0" x2="%.0f" y1="%.1f" y2="%.1f"/>`, map[bool]string{true: "axis", false: "rule"}[i == 0], plotWidth, at, at)
 	}
-	width := (plotWidth - plotLeft) / float64(max(len(p.At), 1))
+	width := plotWidth / float64(max(len(p.At), 1))
 	base := make([]float64, len(p.At))
 	for _, s := range p.Series {
 		if !p.Bars {
 			var line strings.Builder
 			for i, value := range s.Values {
-				fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], plotLeft+width*(float64(i)+.5), y(value))
+				fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], plotWidth*float64(i)/float64(max(len(s.Values)-1, 1)), y(value))
+			}
+			if len(s.Values) == 1 { // a line of one point would not be seen
+				fmt.Fprintf(&line, "L%.1f %.1f", plotWidth, y(s.Values[0]))
 			}
 			fmt.Fprintf(&b, `<path class="line-%s" d="%s"/>`, s.Class, line.String())
 			continue
 		}
 		for i, value := range s.Values {
 			if value > 0 {
-				fmt.Fprintf(&b, `<rect class="fill-%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, s.Class, plotLeft+width*float64(i), y(base[i]+value), max(width-1, 1), max(height*value/top, 1))
+				fmt.Fprintf(&b, `<rect class="fill-%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, s.Class, width*float64(i), y(base[i]+value), max(width*.85, 1), max(plotHeight*value/top, 1))
 				base[i] += value
 			}
 		}
 	}
-	if n := len(p.At); n > 0 {
-		for _, i := range []int{0, n / 2} {
-			fmt.Fprintf(&b, `<text x="%.0f" y="%.0f">%s</text>`, plotLeft+width*float64(i), plotHeight-3, p.At[i].UTC().Format("15:04"))
-		}
-		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" text-anchor="end">now</text>`, plotWidth, plotHeight-3)
-	}
 	return template.HTML(b.String() + `</svg>`)
+}
+
+// plotRules is how many lines lie behind a plot.
+const plotRules = 3
+
+// Ticks are the numbers beside the rules, from the top.
+func (p plot) Ticks() []string {
+	low, top := p.ends()
+	ticks := make([]string, plotRules)
+	for i := range ticks {
+		ticks[i] = amount(top - (top-low)*float64(i)/(plotRules-1))
+	}
+	return ticks
+}
+
+// Times stand below the plot: where it begins, and its middle.
+func (p plot) Times() []template.HTML {
+	if len(p.At) == 0 {
+		return nil
+	}
+	begin, middle := p.At[0], p.At[len(p.At)/2]
+	kind, layout := "clock", "15:04"
+	if time.Since(begin) > 36*time.Hour {
+		kind, layout = "day", "2 Jan"
+	}
+	times := []template.HTML{timeElement(begin, begin.UTC().Format(layout), kind)}
+	if text := middle.UTC().Format(layout); text != begin.UTC().Format(layout) {
+		times = append(times, timeElement(middle, text, kind))
+	}
+	return times
+}
+
+// Begins says where the axis begins, where that is not 0.
+func (p plot) Begins() string {
+	if low, _ := p.ends(); low > 0 {
+		return amount(low)
+	}
+	return ""
+}
+
+// ends are the numbers at the bottom and at the top: 0, unless the values are so near to each
+// other that nothing would be seen and the plot allows it.
+func (p plot) ends() (low, top float64) {
+	least, most := math.Inf(1), 0.0
+	for _, s := range p.Series {
+		for _, value := range s.Values {
+			least, most = min(least, value), max(most, value)
+		}
+	}
+	if !p.Near || p.Bars || most <= least || most-least > most/5 {
+		return 0, p.top()
+	}
+	step := math.Pow(10, math.Floor(math.Log10(most-least)))
+	low = math.Floor(least/step) * step
+	for _, times := range []float64{2, 4, 6, 10, 12, 20, 24} {
+		if low+step*times >= most {
+			return low, low + step*times
+		}
+	}
+	return 0, p.top()
 }
 
 // top is a round number that no value passes.

@@ -76,6 +76,7 @@ func (s *Server) routes() {
 		"GET /ui/feeds/{id}/profile":   showProfile,
 		"GET /ui/feeds/{id}/heads":     showHeads,
 		"GET /ui/feeds/{id}/refreshes": showFeedRefreshes,
+		"GET /ui/plan":                 showPlan,
 		"GET /ui/feeds/{id}/settings":  showFeedSettings,
 		"POST /ui/feeds/{id}/settings": changeFeedSettings,
 		"GET /ui/feeds/{id}/use":       showFeedUse,
@@ -91,6 +92,7 @@ func (s *Server) routes() {
 		"POST /ui/feeds/{id}/links":                  createLink,
 		"POST /ui/feeds/{id}/links/{lnk}/revoke":     revokeLink,
 		"GET /ui/feeds/{id}/refreshes/{rid}":         showRefresh,
+		"GET /ui/feeds/{id}/refreshes/{rid}/rejects": showRejects,
 		"POST /ui/feeds/{id}/refreshes/{rid}/cancel": cancelRefresh,
 
 		"GET /ui/subscriptions":                showSubscriptions,

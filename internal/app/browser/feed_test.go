@@ -60,7 +60,7 @@ func TestFeedTable(t *testing.T) {
 	b.accessible("feed-links-made")
 	b.do(chromedp.Click(".made-key .primary"))
 	b.wait(`!document.querySelector('#made-link')`)
-	b.do(chromedp.Click("tbody .danger"))
+	b.do(chromedp.Click("tbody .sure-box summary"), chromedp.Click("tbody .danger.sure"))
 	b.sees("No links yet")
 	b.visit("/ui/feeds/" + f.ID + "/settings")
 	b.do(chromedp.SetValue("#name", "Orders of the shop"), chromedp.Click(".settings .primary"))
@@ -96,11 +96,49 @@ func TestRestFeedPages(t *testing.T) {
 	b.sees("Requests")
 	b.accessible("refresh")
 	b.visit("/ui/feeds/" + f.ID + "/settings")
-	b.sees("The next five")
-	b.do(chromedp.SetValue("[name=every]", "1s"), chromedp.Click(".settings .primary"))
+	b.wait(`document.querySelectorAll('.runs li').length === 5`)
+	// While it is written, the form says what a schedule comes to.
+	b.do(chromedp.SetValue("[name=cron]", "0 6 * * 1-5"), chromedp.Clear("[name=timezone]"), chromedp.SendKeys("[name=timezone]", "Europe/Paris"))
+	b.wait(`document.querySelector('[name=when][value=cron]').checked && document.querySelector('.plan').innerText.includes('in Europe/Paris') &&
+		new Set([...document.querySelectorAll('.runs > li > time')].map((t) => t.innerText)).size === 5 && document.querySelector('.runs time').innerText.endsWith('06:00')`)
+	b.do(chromedp.SendKeys("[name=timezone]", "x"))
+	b.sees("No time zone of this name is known")
+	b.do(chromedp.Clear("[name=every]"), chromedp.SendKeys("[name=every]", "1s"))
+	b.wait(`document.querySelector('.schedule.wrong .message')?.innerText.includes('between')`)
+	b.do(chromedp.Click(".settings .primary"))
 	b.expected = []string{"422"}
 	b.wait(`document.querySelector('fieldset.wrong .message')`)
 	b.accessible("feed-settings-wrong")
+}
+
+// TestRejects shows the rows that were not stored, on the page of their refresh and on their own.
+func TestRejects(t *testing.T) {
+	c, key := workspace(t)
+	var data strings.Builder
+	data.WriteString("id,spend\n")
+	for i := range 240 {
+		fmt.Fprintf(&data, "%d,%s\n", i, []string{"1.50", "<b>12.4O</b>"}[i%2])
+	}
+	f, err := c.CreateDataFeed(t.Context(), client.Upload{
+		Name: "Ad spend", Data: strings.NewReader(data.String()), Format: "csv", FileName: "spend.csv",
+		Columns: []client.ColumnChange{{SourceName: "spend", Type: client.To("decimal"), OnMisfit: client.To("reject")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := signedIn(t, key)
+	b.visit("/ui/feeds/" + f.ID + "/refreshes")
+	b.do(chromedp.Click("tbody tr a"))
+	b.sees("9 of 120")
+	b.sees("<b>12.4O</b>")
+	b.accessible("refresh-rejects")
+	b.do(chromedp.Click("section .title .end"))
+	b.wait(`document.querySelector('h1').innerText === 'Rejected rows' && document.querySelectorAll('.rejects tbody tr').length === 100`)
+	b.do(chromedp.Click(".whole summary"))
+	b.sees(`"spend": "<b>12.4O</b>"`)
+	b.accessible("rejects")
+	b.do(chromedp.KeyEvent("["))
+	b.wait(`document.querySelectorAll('.rejects tbody tr').length === 20`)
 }
 
 // What strangers wrote is text, in every place.

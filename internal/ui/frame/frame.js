@@ -9,6 +9,8 @@ export function showTimes(root = document) {
     const at = new Date(t.dateTime);
     t.title = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) + ', ' + t.dateTime;
     if (t.dataset.time === 'exact') t.textContent = local(at);
+    else if (t.dataset.time === 'clock') t.textContent = `${two(at.getHours())}:${two(at.getMinutes())}`;
+    else if (t.dataset.time === 'day') t.textContent = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
     else t.textContent = relative(at, t.dataset.time);
   }
 }
