@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // request is one call of the API, which may take several tries.
@@ -36,6 +37,18 @@ type CallOption func(*request)
 // no second effect, whichever process makes it. Without this option a call has
 // a key of its own; with an empty key it has none, and is made once.
 func IdempotencyKey(key string) CallOption { return func(r *request) { r.once = key } }
+
+// AcceptUnexpected has a refresh or an upload take rows that are not what is expected of the
+// feed, this once.
+func AcceptUnexpected() CallOption {
+	return func(r *request) {
+		separator := "?"
+		if strings.Contains(r.path, "?") {
+			separator = "&"
+		}
+		r.path += separator + "accept=true"
+	}
+}
 
 // call makes a request with in as JSON, where it is not nil, and decodes the
 // answer into out, where that is not nil.

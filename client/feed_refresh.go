@@ -70,7 +70,8 @@ func (c *Client) Refresh(ctx context.Context, feed, id string) (Refresh, error) 
 }
 
 // RefreshDataFeed has a feed fetch its data now. It returns the refresh that
-// waits or runs already, where there is one; [Client.WatchRefresh] follows it.
+// waits or runs already, where there is one; [Client.WatchRefresh] follows it. With
+// [AcceptUnexpected] it takes rows that are not what is expected of the feed.
 func (c *Client) RefreshDataFeed(ctx context.Context, feed string, opts ...CallOption) (Refresh, error) {
 	return ask[Refresh](ctx, c, http.MethodPost, feedPath(feed)+"/refresh", nil, opts...)
 }

@@ -79,7 +79,8 @@ func (c *Client) PreviewDataFeed(ctx context.Context, u Upload, opts ...CallOpti
 }
 
 // ReplaceData gives a feed new data, in place of what it has unless Mode or the
-// feed says otherwise. Name and FileName do not count.
+// feed says otherwise. Name and FileName do not count. With [AcceptUnexpected] it takes rows that
+// are not what is expected of the feed.
 func (c *Client) ReplaceData(ctx context.Context, feed string, u Upload, opts ...CallOption) (DataFeed, error) {
 	var out one[DataFeed]
 	u.Name, u.FileName = "", ""

@@ -15,7 +15,7 @@ import (
 func newFeeds() *cobra.Command {
 	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
 	parent.AddCommand(
-		newFeedsUpload(), newFeedsCreate(), newFeedsCreationURL(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsExport(),
+		newFeedsUpload(), newFeedsCreate(), newFeedsCreationURL(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsQuery(), newFeedsExport(),
 		newFeedsColumns(), newFeedsVersions(), newFeedsDiff(), newFeedsProfile(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
 	)
 	return parent

@@ -44,7 +44,7 @@ const everyRow = 1_000_000_000_000
 
 func (r *rowFlags) query(format string) client.RowQuery {
 	q := client.RowQuery{Format: format, Fields: r.fields, Filters: r.filters, Sort: r.sort, Limit: int64(r.limit), Version: r.version}
-	if q.Limit == 0 {
+	if q.Limit == 0 && format == "json" { // of the others all come anyway, as a file
 		q.Limit = everyRow
 	}
 	return q

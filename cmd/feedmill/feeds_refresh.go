@@ -13,8 +13,9 @@ import (
 func newFeedsRefresh() *cobra.Command {
 	cmd := oneFeed("refresh", "Have a feed fetch its data now")
 	watch := watchFlag(cmd)
+	accept := acceptFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		r, err := c.RefreshDataFeed(ctx, args[0])
+		r, err := c.RefreshDataFeed(ctx, args[0], accept()...)
 		if err != nil {
 			return err
 		}
@@ -30,6 +31,17 @@ func newFeedsRefresh() *cobra.Command {
 		}
 		return refreshFailed(r)
 	})
+}
+
+// acceptFlag lets rows through, once, that are not what is expected of a feed.
+func acceptFlag(cmd *cobra.Command) func() []client.CallOption {
+	accept := cmd.Flags().Bool("accept", false, "take rows that are not what is expected of the feed, this once")
+	return func() []client.CallOption {
+		if !*accept {
+			return nil
+		}
+		return []client.CallOption{client.AcceptUnexpected()}
+	}
 }
 
 func newFeedsPause() *cobra.Command {

@@ -118,6 +118,7 @@ noticed about them are printed.`,
 	replace := cmd.Flags().String("replace", "", "id of a feed that gets the data, in place of what it has unless --mode says otherwise")
 	mode := cmd.Flags().String("mode", "", "what becomes of the rows that are there: replace, append or merge; by default as the feed was made, else replace")
 	key := cmd.Flags().StringSlice("key", nil, "columns that rows are merged by, with --mode merge")
+	accept := acceptFlag(cmd)
 	completeFlag(cmd, "replace", completeFeeds)
 	completeFlag(cmd, "mode", completeOf("replace", "append", "merge"))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -129,9 +130,12 @@ noticed about them are printed.`,
 		data.Data = p.progress(data.Data)
 		data.Mode, data.Key = feedmill.FeedMode(*mode), *key
 		var f client.DataFeed
-		if *replace != "" {
-			f, err = c.ReplaceData(ctx, *replace, data)
-		} else {
+		switch again := accept(); {
+		case *replace != "":
+			f, err = c.ReplaceData(ctx, *replace, data, again...)
+		case again != nil:
+			return usagef("--accept is for the data of a feed that there is: say which with --replace")
+		default:
 			f, err = c.CreateDataFeed(ctx, data)
 		}
 		return shown(p, f, err, (*printer).feed)

@@ -118,12 +118,18 @@ type queryFlags struct {
 	lookback        string
 }
 
-func (q *queryFlags) add(cmd *cobra.Command) {
+// addQuery adds those flags that say what is asked for.
+func (q *queryFlags) addQuery(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&q.fields, "field", nil, "field that is wanted, such as status, placed_at=day or total:sum=revenue; may be given several times")
 	f.StringArrayVar(&q.filters, "filter", nil, "condition such as total:gt:100, status:eq:paid,open, '!name:isNull' or 'placed_at:last:7 days'; may be given several times, and all must hold")
 	f.StringVar(&q.sort, "sort", "", "columns to sort by, separated by commas, with - before those that descend")
 	f.StringVar(&q.timezone, "timezone", "", "where days begin, such as Europe/Paris; by default UTC")
+}
+
+func (q *queryFlags) add(cmd *cobra.Command) {
+	q.addQuery(cmd)
+	f := cmd.Flags()
 	f.StringVar(&q.feed.Name, "create", "", "make a feed of this name")
 	f.StringVar(&q.every, "every", "", "how often the feed is refreshed, such as 1h")
 	f.StringVar(&q.cron, "cron", "", "when the feed is refreshed, such as '0 6 * * 1-5'")
@@ -180,39 +186,57 @@ type queryFilter struct {
 // the view.
 func (q *queryFlags) spec(ctx context.Context, c *client.Client, service, view string) (querySpec, error) {
 	s := q.feed
-	s.ServiceName, s.ViewName, s.Query.Timezone = service, view, q.timezone
-	for _, text := range q.fields {
-		if err := s.Query.addField(text); err != nil {
-			return s, usagef("--field %s: %w", text, err)
-		}
-	}
-	if len(q.fields) == 0 {
+	s.ServiceName, s.ViewName = service, view
+	var err error
+	s.Query, err = q.body(func() (names []string, err error) {
 		fields, err := c.Fields(ctx, service, view)
-		if err != nil {
-			return s, err
+		for _, f := range fields {
+			names = append(names, f.Name)
 		}
-		for _, f := range fields[:min(len(fields), feedmill.MaxQueryFields)] {
-			s.Query.Fields = append(s.Query.Fields, queryField{Field: f.Name})
-		}
-	}
-	for _, text := range q.filters {
-		if err := s.Query.addFilter(text); err != nil {
-			return s, usagef("--filter %s: %w", text, err)
-		}
-	}
-	if q.sort != "" {
-		items, err := feedmill.ParseList(q.sort, "-")
-		if err != nil {
-			return s, usagef("--sort: %w", err)
-		}
-		for _, item := range items {
-			order := map[bool]string{false: "asc", true: "desc"}[item.Signed]
-			s.Query.Sort = append(s.Query.Sort, map[string]string{"field": item.Text, "order": order})
-		}
+		return names, err
+	})
+	if err != nil {
+		return s, err
 	}
 	s.Schedule = named("every", q.every, "cron", q.cron)
 	s.Incremental = named("field", q.incremental, "lookback", q.lookback)
 	return s, nil
+}
+
+// body is what is asked for. Where the flags name no field, it has those that there are.
+func (q *queryFlags) body(all func() ([]string, error)) (queryBody, error) {
+	b := queryBody{Timezone: q.timezone}
+	for _, text := range q.fields {
+		if err := b.addField(text); err != nil {
+			return b, usagef("--field %s: %w", text, err)
+		}
+	}
+	if len(q.fields) == 0 {
+		names, err := all()
+		if err != nil {
+			return b, err
+		}
+		for _, name := range names[:min(len(names), feedmill.MaxQueryFields)] {
+			b.Fields = append(b.Fields, queryField{Field: name})
+		}
+	}
+	for _, text := range q.filters {
+		if err := b.addFilter(text); err != nil {
+			return b, usagef("--filter %s: %w", text, err)
+		}
+	}
+	if q.sort == "" {
+		return b, nil
+	}
+	items, err := feedmill.ParseList(q.sort, "-")
+	if err != nil {
+		return b, usagef("--sort: %w", err)
+	}
+	for _, item := range items {
+		order := map[bool]string{false: "asc", true: "desc"}[item.Signed]
+		b.Sort = append(b.Sort, map[string]string{"field": item.Text, "order": order})
+	}
+	return b, nil
 }
 
 // named are names and values, in turns, without those that are empty; nil where

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+func newFeedsQuery() *cobra.Command {
+	cmd := oneFeed("query", "Print what a query of a feed gives: groups, sums and counts")
+	cmd.Long = `Print what a query of a feed gives. Without --field that are all columns; with it those, in order:
+a name, NAME=ALIAS, or NAME:AGGREGATE with one of sum, avg, min, max, count and
+countDistinct, such as total:sum=revenue; the fields without one group. A name that has a colon, an equals
+sign or a comma in it stands in quotes.`
+	cmd.Example = `  feedmill feeds query df_… --field shop --field total:sum=revenue --filter 'day:last:30 days' --sort=-revenue`
+	var q queryFlags
+	q.addQuery(cmd)
+	limit := 50
+	cmd.Flags().Var((*limitValue)(&limit), "limit", "how many rows at most; 0 means all")
+	version := cmd.Flags().Int64("version", 0, "number of a version; by default the current one")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		body, err := q.body(func() ([]string, error) { return shownColumns(ctx, c, args[0]) })
+		if err != nil {
+			return err
+		}
+		query := body.dataQuery()
+		if query.Limit = int64(limit); limit == 0 {
+			query.Limit = everyRow
+		}
+		format := "csv"
+		if p.json {
+			format = "json"
+		}
+		rows, err := c.QueryData(ctx, args[0], query, client.RowQuery{Format: format, Version: *version})
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if p.json {
+			return p.show(nil)
+		}
+		return p.rows(rows)
+	})
+}
+
+// shownColumns are the names of the columns of a feed, but for those that are hidden.
+func shownColumns(ctx context.Context, c *client.Client, feed string) (names []string, err error) {
+	f, err := c.DataFeed(ctx, feed)
+	for _, column := range f.Columns {
+		if !column.Hidden {
+			names = append(names, column.Name)
+		}
+	}
+	return names, err
+}
+
+// dataQuery is a query as the client has it.
+func (q *queryBody) dataQuery() client.DataQuery {
+	out := client.DataQuery{Timezone: q.Timezone}
+	for _, f := range q.Fields {
+		field := client.QueryField{Field: f.Field, As: f.As, Select: f.Select}
+		for _, a := range f.Aggregate {
+			field.Aggregates = append(field.Aggregates, client.QueryAggregate(a))
+		}
+		for _, filter := range f.Filters {
+			field.Filters = append(field.Filters, client.QueryFilter{Op: string(filter.Op), Values: filter.Values, Inverted: filter.Inverted})
+		}
+		out.Fields = append(out.Fields, field)
+	}
+	for _, s := range q.Sort {
+		out.Sort = append(out.Sort, client.QuerySort{Field: s["field"], Order: s["order"]})
+	}
+	return out
+}
