@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -52,6 +53,18 @@ func writePacket(conn net.Conn, sequence byte, data string) {
 	io.WriteString(conn, string([]byte{byte(len(data)), byte(len(data) >> 8), 0, sequence})+data)
 }
 
+// greet is the beginning of a connection to MySQL: whoever comes is let in.
+func greet(conn net.Conn) (sequence byte) {
+	const salt = "12345678\x00"
+	capabilities := "\x80\x82" + "\x21" + "\x02\x00" + "\x08\x00" // of protocol 4.1, with plugins and local files
+	writePacket(conn, 0, "\x0a8.0.0\x00\x01\x00\x00\x00"+salt+capabilities+"\x15"+strings.Repeat("\x00", 10)+"123456789012\x00mysql_native_password\x00")
+	_, sequence, err := readPacket(conn)
+	if err == nil {
+		writePacket(conn, sequence+1, "\x00\x00\x00\x02\x00\x00\x00")
+	}
+	return sequence
+}
+
 // A server of MySQL can ask for a file of the client instead of answering. It gets
 // none, whatever it asks for.
 func TestServersGetNoFiles(t *testing.T) {
@@ -60,12 +73,7 @@ func TestServersGetNoFiles(t *testing.T) {
 	var got []byte
 	asked := 0
 	port := hostileServer(t, func(conn net.Conn) {
-		const salt = "12345678\x00"
-		capabilities := "\x80\x82" + "\x21" + "\x02\x00" + "\x08\x00" // of protocol 4.1, with plugins and local files
-		writePacket(conn, 0, "\x0a8.0.0\x00\x01\x00\x00\x00"+salt+capabilities+"\x15"+strings.Repeat("\x00", 10)+"123456789012\x00mysql_native_password\x00")
-		if _, sequence, err := readPacket(conn); err == nil {
-			writePacket(conn, sequence+1, "\x00\x00\x00\x02\x00\x00\x00")
-		}
+		greet(conn)
 		for {
 			command, sequence, err := readPacket(conn)
 			if err != nil || len(command) == 0 || command[0] == 1 {
@@ -92,6 +100,35 @@ func TestServersGetNoFiles(t *testing.T) {
 	defer mu.Unlock()
 	if asked == 0 || len(got) > 0 {
 		t.Errorf("asked %d times, it got %q", asked, got)
+	}
+}
+
+// A server of MySQL can send a packet that never ends. It is not collected.
+func TestServersSendNoEndlessPackets(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	port := hostileServer(t, func(conn net.Conn) {
+		sequence := greet(conn)
+		if _, at, err := readPacket(conn); err == nil {
+			sequence = at
+		}
+		part := make([]byte, 4+1<<24-1)
+		for i := 0; ; i++ {
+			copy(part, []byte{0xff, 0xff, 0xff, sequence + 1 + byte(i)})
+			n, err := conn.Write(part)
+			if sent.Add(int64(n)); err != nil {
+				return
+			}
+		}
+	})
+	s := start(t, webhooks)
+	c := s.connected(t, toJSON(map[string]any{"serviceName": "hostile", "connector": "mysql", "config": map[string]any{"host": "127.0.0.1", "port": port, "database": "d", "user": "u"}}))
+	if answer := s.send(t, request{method: "POST", path: "/connections/" + c.ID + "/test"}); !strings.HasPrefix(answer.body, `{"ok":false,`) {
+		t.Error(answer.body)
+	}
+	// What is on its way in the end is more than what was read.
+	if n := sent.Load(); n < 16<<20 || n > 128<<20 {
+		t.Errorf("the server sent %d bytes", n)
 	}
 }
 

@@ -20,8 +20,11 @@ import (
 type MariaDB struct {
 	Port   int
 	folder string
-	server *exec.Cmd
-	ended  chan struct{}
+	// command is the program with its options, and as who runs it.
+	command []string
+	as      *syscall.SysProcAttr
+	server  *exec.Cmd
+	ended   chan struct{}
 }
 
 // errNoMariaDB says that this machine has no server to start.
@@ -61,16 +64,23 @@ func StartMariaDB(options ...string) (_ *MariaDB, err error) {
 	}
 	m.Port = free.Addr().(*net.TCPAddr).Port
 	free.Close()
-	m.server = exec.Command(server, append([]string{
-		"--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.Port), "--socket=" + filepath.Join(folder, "s"),
+	m.as = as
+	m.command = append([]string{
+		server, "--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.Port), "--socket=" + filepath.Join(folder, "s"),
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M", "--skip-log-bin", "--pid-file=" + filepath.Join(folder, "pid"),
 		"--character-set-server=latin1", "--general-log-file=" + m.Log(), "--default-time-zone=+03:00",
-	}, options...)...)
-	m.server.SysProcAttr = as
+	}, options...)
+	return m, m.Start()
+}
+
+// Start starts the server again, after its end, with the data that it had.
+func (m *MariaDB) Start() error {
+	m.server = exec.Command(m.command[0], m.command[1:]...)
+	m.server.SysProcAttr = m.as
 	var said bytes.Buffer
 	m.server.Stderr = &said
 	if err := m.server.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	m.ended = make(chan struct{})
 	go func() {
@@ -81,11 +91,11 @@ func StartMariaDB(options ...string) (_ *MariaDB, err error) {
 		conn, err := net.Dial("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(m.Port)))
 		if err == nil {
 			conn.Close()
-			return m, nil
+			return nil
 		}
 		select {
 		case <-m.ended:
-			return nil, fmt.Errorf("mariadbd ended: %s", said.String())
+			return fmt.Errorf("mariadbd ended: %s", said.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -35,7 +35,7 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 	config.Net, config.Addr = "tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
 	config.DBName, config.User, config.Passwd = c.Database, c.User, c.Password
 	config.Timeout = c.ConnectTimeout
-	config.DialFunc = c.Dial
+	config.DialFunc = withMeter(c.Dial)
 	config.Logger = silence{}
 	config.ConnectionAttributes = "program_name:feedmill"
 	config.Params = map[string]string{
@@ -48,10 +48,11 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 	if err := protect(config, c); err != nil {
 		return nil, err
 	}
-	connector, err := driver.NewConnector(config)
+	inner, err := driver.NewConnector(config)
 	if err != nil {
 		return nil, err
 	}
+	connector := &metered{Connector: inner}
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(c.MaxConns)
 	pool.SetConnMaxIdleTime(time.Minute)

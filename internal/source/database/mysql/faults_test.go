@@ -212,8 +212,36 @@ func (b breaking) Rows(context.Context, []columnar.Vector) error {
 	return nil
 }
 
-func TestConnectionsThatBreak(t *testing.T) {
+// A row that is larger than what is collected of one is refused. The next ones are not.
+func TestRowsAreBounded(t *testing.T) {
 	writer, config := create(t, server(t))
+	var before int64
+	if err := writer.QueryRow("SELECT @@GLOBAL.max_allowed_packet").Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, writer, "SET GLOBAL max_allowed_packet = 1073741824")
+	defer exec(t, writer, fmt.Sprint("SET GLOBAL max_allowed_packet = ", before))
+	exec(t, writer, "CREATE VIEW wide AS SELECT 1 AS id, REPEAT('x', 70 * 1024 * 1024) AS huge, REPEAT('x', 20 * 1024 * 1024) AS large")
+	db := open(t, config)
+	table := databasetest.Describe(t, db, "wide")
+	_, _, err := databasetest.Read(t.Context(), table, feedmill.Query{})
+	wantProblem(t, err, database.ProblemStatement, "more than 64 MiB")
+	got, _, err := databasetest.Read(t.Context(), table, feedmill.Query{Fields: []feedmill.Field{{Name: "large"}}})
+	if err != nil || len(got.Rows) != 1 || len(got.Rows[0][0]) != 20<<20 {
+		t.Errorf("%v", err)
+	}
+	// What many rows have together is no matter.
+	exec(t, writer, "CREATE VIEW many AS SELECT seq AS id, REPEAT('x', 1024 * 1024) AS x FROM seq_1_to_70")
+	tree, _ := query.Resolve(feedmill.Query{}, database.Columns(databasetest.Describe(t, db, "many").Fields()))
+	done, err := databasetest.Describe(t, db, "many").Read(t.Context(), tree, breaking{func() {}})
+	if err != nil || done.Rows != 70 {
+		t.Errorf("%d rows: %v", done.Rows, err)
+	}
+}
+
+func TestConnectionsThatBreak(t *testing.T) {
+	server := server(t)
+	writer, config := create(t, server)
 	exec(t, writer, "CREATE VIEW long_one AS SELECT seq AS id, REPEAT('x', 100) AS x FROM seq_1_to_400000")
 	var last net.Conn
 	config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -238,5 +266,21 @@ func TestConnectionsThatBreak(t *testing.T) {
 		if err := db.Ping(t.Context()); err != nil {
 			t.Errorf("%s: no new connection: %v", name, err)
 		}
+	}
+	// The server is killed in the middle, and started again.
+	killed := false
+	_, err := table.Read(t.Context(), tree, breaking{func() {
+		if !killed {
+			killed = true
+			server.Kill()
+		}
+	}})
+	wantProblem(t, err, database.ProblemUnreachable, "connection")
+	wantProblem(t, db.Ping(t.Context()), database.ProblemUnreachable, "refused")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := table.Read(t.Context(), tree, breaking{func() {}}); err != nil || done.Rows != 400_000 {
+		t.Errorf("the server is there again, and %d rows are read: %v", done.Rows, err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // server is a database with its connections.
 type server struct {
 	pool      *sql.DB
-	connector driver.Connector
+	connector *metered
 	address   string
 	user      string
 	name      string
@@ -31,6 +31,7 @@ func (s *server) Close() error { return s.pool.Close() }
 type session struct {
 	*sql.Conn
 	mariaDB bool
+	meterOf func(conn any) *meter
 }
 
 // read calls a function with a session. When ctx ends, the server stops to work
@@ -41,7 +42,7 @@ func (s *server) read(ctx context.Context, view string, fn func(*session) error)
 		return s.failure(ctx, err, view)
 	}
 	defer conn.Close()
-	c := &session{Conn: conn}
+	c := &session{Conn: conn, meterOf: s.connector.of}
 	id, err := s.begin(ctx, c)
 	if err != nil {
 		return s.failure(ctx, err, view)
@@ -105,7 +106,14 @@ func (s *server) kill(id uint64) {
 // each runs a statement in the binary protocol and calls a function for every row,
 // whose values are gone with the next one.
 func (c *session) each(ctx context.Context, statement string, args []string, fn func([]driver.Value) error) error {
-	return c.Raw(func(raw any) error {
+	return c.Raw(func(raw any) (err error) {
+		m := c.meterOf(raw)
+		m.restart()
+		defer func() {
+			if err != nil && m.over() {
+				err = tooLarge()
+			}
+		}()
 		prepared, err := raw.(driver.ConnPrepareContext).PrepareContext(ctx, statement)
 		if err != nil {
 			return err
@@ -123,6 +131,7 @@ func (c *session) each(ctx context.Context, statement string, args []string, fn 
 		for {
 			err := rows.Next(row)
 			if err == nil {
+				m.restart()
 				err = fn(row)
 			}
 			switch {
