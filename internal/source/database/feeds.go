@@ -31,6 +31,11 @@ type feedDatabase struct {
 	workspace feedmill.ID
 }
 
+// NewFeedDatabase is the feeds of a workspace as a database.
+func NewFeedDatabase(feeds Feeds, workspace feedmill.ID) Database {
+	return &feedDatabase{feeds, workspace}
+}
+
 func (d *feedDatabase) Ping(context.Context) error { return nil }
 
 func (d *feedDatabase) Close() error { return nil }

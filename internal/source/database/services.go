@@ -113,7 +113,7 @@ func (c *Connections) withService(ctx context.Context, of feedmill.Connection, f
 		return c.withAPI(ctx, a, of, fetch, do)
 	}
 	if of.ID == "" {
-		return do(&feedDatabase{c.Feeds, of.Workspace})
+		return do(NewFeedDatabase(c.Feeds, of.Workspace))
 	}
 	return c.with(ctx, of, do)
 }

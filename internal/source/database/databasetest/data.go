@@ -3,6 +3,10 @@ package databasetest
 import (
 	"fmt"
 	"math/big"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -51,10 +55,68 @@ var times = []any{
 
 var documents = []any{nil, `""`, `[]`, `{}`, `{"a": 1}`, `[1, 2]`, `"x"`, `1`, `true`}
 
-// Rows are those of the table, in the order of id. A value is nil, a string for
-// text and JSON, a *big.Rat for an integer or decimal, a float64, a bool, or a
-// time.Time, which of a date is its midnight in UTC.
-func Rows() [][]any {
+// Rows are those of the table, in the order of id: some that are chosen, and as many
+// that chance has made. A value is nil, a string for text and JSON, a *big.Rat for an
+// integer or decimal, a float64, a bool, or a time.Time, which of a date is its
+// midnight in UTC.
+var Rows = sync.OnceValue(func() [][]any {
+	rows := chosenRows()
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range len(rows) {
+		rows = append(rows, randomRow(r, len(rows)+1))
+	}
+	return rows
+})
+
+// seed is what chance begins with. FEEDMILL_SEED repeats what a test has logged.
+var seed = func() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("FEEDMILL_SEED"), 10, 64); err == nil {
+		return n
+	}
+	return rand.Uint64()
+}()
+
+// letters have what folding, collations, padding, patterns and quoting stumble over.
+var letters = []rune("aAbäÄßẞſsSKk\u212aiIİıΣσςéÉe\u0301ǅǆǄ%_\\'\"`;- \t\n09🙂日\u00a0")
+
+func randomText(r *rand.Rand) string {
+	text := make([]rune, r.IntN(7))
+	for i := range text {
+		text[i] = letters[r.IntN(len(letters))]
+	}
+	return string(text)
+}
+
+// randomRow makes up a row. Numbers are positive and exact in binary, so that the order
+// in which they are added up is of no importance.
+func randomRow(r *rand.Rand, id int) []any {
+	some := func(make func() any) any {
+		if r.IntN(5) == 0 {
+			return nil
+		}
+		return make()
+	}
+	at := func() time.Time {
+		first, end := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+		if r.IntN(2) == 0 { // near what relative dates are about
+			first, end = Now.AddDate(0, -4, 0).Unix(), Now.AddDate(0, 4, 0).Unix()
+		}
+		return time.Unix(first+r.Int64N(end-first), r.Int64N(1_000_000)*1000).UTC()
+	}
+	text := func() any { return randomText(r) }
+	return []any{
+		rational(strconv.Itoa(id)), some(text), some(text),
+		some(func() any { return new(big.Rat).SetInt64(int64(r.Uint64()) >> r.IntN(64)) }),
+		some(func() any { return big.NewRat(r.Int64N(2e12-1)-(1e12-1), 1000) }),
+		some(func() any { return float64(r.IntN(1<<23)) / 8 }),
+		some(func() any { return r.IntN(2) == 0 }),
+		some(func() any { return at().Truncate(24 * time.Hour) }),
+		some(func() any { return at() }),
+		documents[r.IntN(len(documents))],
+	}
+}
+
+func chosenRows() [][]any {
 	rows := make([][]any, 120)
 	pick := func(list []any, i, step int) any { return list[(i*step)%len(list)] }
 	for i := range rows {

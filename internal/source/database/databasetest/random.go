@@ -3,9 +3,12 @@ package databasetest
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -15,11 +18,9 @@ import (
 // randomQueries is how many queries are made up.
 const randomQueries = 60
 
-// testRandom asks queries that chance has made of the filters, with aggregates,
-// sorting and limits.
+// testRandom asks queries that chance has made, of the filters and of others, with
+// aggregates, sorting and limits.
 func testRandom(t *testing.T, table database.Table) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range randomQueries {
 		check(t, table, randomQuery(r))
@@ -47,7 +48,11 @@ func randomQuery(r *rand.Rand) string {
 		if own := filtersOf(c.Name); len(own) > 0 {
 			var chosen []string
 			for range r.IntN(3) {
-				chosen = append(chosen, fmt.Sprintf(`{%s,"inverted":%v}`, own[r.IntN(len(own))], r.IntN(2) == 0))
+				filter := own[r.IntN(len(own))]
+				if r.IntN(2) == 0 {
+					filter = randomFilter(r, i)
+				}
+				chosen = append(chosen, fmt.Sprintf(`{%s,"inverted":%v}`, filter, r.IntN(2) == 0))
 			}
 			parts = append(parts, `"filters":[`+strings.Join(chosen, ",")+`]`, fmt.Sprintf(`"filterOption":"%s"`, []string{"all", "any"}[r.IntN(2)]))
 		}
@@ -62,6 +67,59 @@ func randomQuery(r *rand.Rand) string {
 		}
 	}
 	return text + fmt.Sprintf(`,"timezone":"%s"}`, []string{"UTC", "Europe/Paris", "Asia/Kathmandu", "America/Los_Angeles"}[r.IntN(4)])
+}
+
+// randomFilter makes up a filter on a column, mostly with values that some rows have.
+func randomFilter(r *rand.Rand, column int) string {
+	some := func() string {
+		for range 20 {
+			if v := Rows()[r.IntN(len(Rows()))][column]; v != nil {
+				return literalOf(v, &Columns[column])
+			}
+		}
+		return "null"
+	}
+	switch Columns[column].Type {
+	case columnar.TypeJSON:
+		return []string{`"op":"isNull"`, `"op":"isEmpty"`}[r.IntN(2)]
+	case columnar.TypeBoolean:
+		return []string{`"op":"isTrue"`, `"op":"isFalse"`, `"op":"eq","values":[` + some() + `]`}[r.IntN(3)]
+	case columnar.TypeText:
+		if r.IntN(2) == 0 {
+			op := []string{"contains", "startsWith", "endsWith"}[r.IntN(3)]
+			return fmt.Sprintf(`"op":"%s","values":[%s,%s],"caseSensitive":%v`, op, quote(randomText(r)), quote(randomText(r)), r.IntN(2) == 0)
+		}
+	}
+	one, other := some(), some()
+	if one == "null" || other == "null" {
+		return `"op":"isNull"`
+	}
+	op := []string{"eq", "gt", "gte", "lt", "lte", "between"}[r.IntN(6)]
+	switch op {
+	case "eq":
+		return fmt.Sprintf(`"op":"eq","values":[%s,%s,%s]`, one, other, []string{"null", one}[r.IntN(2)])
+	case "between":
+		return fmt.Sprintf(`"op":"between","values":[%s,%s]`, one, other)
+	}
+	return fmt.Sprintf(`"op":"%s","values":[%s]`, op, one)
+}
+
+// literalOf is a value as a filter has it.
+func literalOf(v any, c *feedmill.Column) string {
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case *big.Rat:
+		return quote(v.FloatString(c.Scale))
+	case float64:
+		return quote(strconv.FormatFloat(v, 'g', -1, 64))
+	case time.Time:
+		if c.Type == columnar.TypeDate {
+			return quote(v.Format(time.DateOnly))
+		}
+		return quote(v.Format(time.RFC3339Nano))
+	}
+	return fmt.Sprint(v)
 }
 
 func filtersOf(column string) (own []string) {
@@ -87,7 +145,7 @@ func randomAggregate(r *rand.Rand, t columnar.Type) string {
 // testSince asks for what is new.
 func testSince(t *testing.T, table database.Table) {
 	for _, column := range []string{"id", "at", "day", "amount", "name", "count"} {
-		q := Parse(t, `{"fields":[{"field":"paid"}]}`)
+		q := Parse(t, `{"fields":[{"field":"paid"},{"field":"`+column+`"}]}`)
 		q.Since = &feedmill.Since{Field: column}
 		_, done, err := Read(t.Context(), table, q)
 		if err != nil || done.Rows != int64(len(Rows())) || done.Latest == "" {
@@ -102,7 +160,7 @@ func testSince(t *testing.T, table database.Table) {
 		}
 		q.Since.From = done.Latest
 		got, again, err := Read(t.Context(), table, q)
-		if err != nil || len(got.Rows) != want || again.Latest != done.Latest || len(got.Columns) != 1 {
+		if err != nil || len(got.Rows) != want || again.Latest != done.Latest || len(got.Columns) != 2 {
 			t.Errorf("%s: %d rows from %s on, want %d: %+v %v", column, len(got.Rows), done.Latest, want, again, err)
 		}
 	}

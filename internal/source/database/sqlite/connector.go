@@ -41,13 +41,39 @@ func (o opener) Connect(context.Context) (driver.Conn, error) { return o.driver.
 func (o opener) Driver() driver.Driver                        { return o.driver }
 
 // prepare makes a connection ready: nothing else can be opened by it, what a
-// schema brings along is not trusted, and the functions of the dialect are there.
+// schema brings along is not trusted, the functions of the dialect are there, and no
+// statement is compiled that does anything but read.
 func prepare(conn *sqlite3.SQLiteConn) error {
 	conn.SetLimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
 	if _, err := conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY", nil); err != nil {
 		return err
 	}
-	return register(conn)
+	if err := register(conn); err != nil {
+		return err
+	}
+	conn.RegisterAuthorizer(func(op int, first, second, _ string) int { return authorize(op, first, second) })
+	return nil
+}
+
+// authorize says whether SQLite may do what a statement asks for, while it compiles it.
+var authorize = mayOnlyRead
+
+// recursive is the code of a common table expression that refers to itself, as views
+// have them.
+const recursive = 33
+
+// mayOnlyRead lets statements select, and ask what there is.
+func mayOnlyRead(op int, first, _ string) int {
+	switch op {
+	case sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, recursive:
+		return sqlite3.SQLITE_OK
+	case sqlite3.SQLITE_PRAGMA:
+		switch first {
+		case "table_list", "table_info", "table_xinfo", "encoding", "data_version":
+			return sqlite3.SQLITE_OK
+		}
+	}
+	return sqlite3.SQLITE_DENY
 }
 
 // file is a database.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3"
+	driver "github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/source/database"
@@ -83,7 +83,28 @@ func load(t *testing.T, db *sql.DB, name string) {
 	}
 }
 
+// TestSuite also reads what SQLite itself says that it was asked to do: nothing but to
+// read the table and to say what there is, whatever the queries say.
 func TestSuite(t *testing.T) {
+	reads := 0
+	stop := sqlite.Watch(func(op int, first, second string, answer int) {
+		if op == driver.SQLITE_READ && first == "things" {
+			reads++
+		} else if answer != driver.SQLITE_OK || op == driver.SQLITE_READ && !strings.HasPrefix(first, "pragma_") && first != "sqlite_master" {
+			t.Errorf("SQLite is asked for %d %q %q", op, first, second)
+		}
+	})
+	defer func() {
+		stop()
+		if reads < 1000 {
+			t.Errorf("%d reads are seen", reads)
+		}
+	}()
+	for op, first := range map[int]string{driver.SQLITE_DELETE: "things", driver.SQLITE_ATTACH: "file", driver.SQLITE_PRAGMA: "writable_schema"} {
+		if sqlite.MayOnlyRead(op, first, "") == driver.SQLITE_OK {
+			t.Errorf("%d is let through", op)
+		}
+	}
 	for _, encoding := range []string{"UTF-8", "UTF-16le"} {
 		t.Run(encoding, func(t *testing.T) {
 			writer, db := create(t, encoding)
