@@ -88,6 +88,7 @@ const (
 	WarnRecords        = "other-records"      // there are records elsewhere in the document, too
 	WarnCell           = "error-cell"         // a spreadsheet's error value, which is null
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden
+	WarnHiddenRows     = "hidden-rows"        // rows of the sheet are hidden, and are read all the same
 	WarnWidened        = "widened-column"     // a later version has values that the old type cannot hold
 	WarnMissing        = "missing-column"     // a later version lacks the column
 	WarnAdded          = "added-column"       // a later version has one more

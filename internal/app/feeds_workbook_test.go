@@ -27,8 +27,8 @@ func TestWorkbooksForLibreOffice(t *testing.T) {
 	if again.types() != original.types() || s.read(t, again.ID, "") != want || len(again.Warnings) != 0 {
 		t.Errorf("it is read as %s, %v:\n%s\nwant %s:\n%s", again.types(), again.Warnings, s.read(t, again.ID, ""), original.types(), want)
 	}
-	if got := s.send(t, request{method: "GET", path: "/data_feeds/" + again.ID}); !strings.Contains(got.body, `"format":"percent"`) {
-		t.Errorf("the percentages are none: %s", got.body)
+	if got := s.send(t, request{method: "GET", path: "/data_feeds/" + again.ID}); !strings.Contains(got.body, `"format":"percent"`) || !strings.Contains(got.body, `"format":"€"`) {
+		t.Errorf("the percentages or amounts are none: %s", got.body)
 	}
 	soffice, err := exec.LookPath("soffice")
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/query/duckdb"
@@ -49,11 +50,25 @@ func planTree(v *Version, folder string, tree *query.Tree, offset int64, format 
 	request.Args = s.Args()
 	for i, o := range tree.Outputs {
 		request.Names = append(request.Names, o.Name)
-		if o.Aggregate == "" && o.Column.Format == percentFormat {
-			request.Percents = append(request.Percents, i)
+		if unit := unitOf(o); unit != "" {
+			request.Units = append(request.Units, make([]string, i+1-len(request.Units))...)
+			request.Units[i] = unit
 		}
 	}
 	return request
+}
+
+// unitOf is what a workbook shows with the numbers of a column.
+func unitOf(o query.Output) string {
+	switch {
+	case o.Aggregate != "":
+		return ""
+	case o.Column.Format == percentFormat:
+		return wire.Percent
+	case columnar.IsCurrency(o.Column.Format, true):
+		return o.Column.Format
+	}
+	return ""
 }
 
 // percentFormat is the format of columns that are percentages.
@@ -68,7 +83,7 @@ func PlanCount(v *Version, folder string, q feedmill.Query) (wire.Request, error
 		return request, err
 	}
 	request.SQL = "SELECT CAST(count(*) AS BIGINT) AS f0, CAST(0 AS BIGINT) AS rn FROM (" + request.SQL + ")"
-	request.Names, request.Percents = []string{"count"}, nil
+	request.Names, request.Units = []string{"count"}, nil
 	return request, nil
 }
 

@@ -25,6 +25,7 @@ const (
 	recordRString     = 0x00d6
 	recordXF          = 0x00e0
 	recordMerged      = 0x00e5
+	recordRow         = 0x0208
 	recordSST         = 0x00fc
 	recordLabelSST    = 0x00fd
 	recordSupBook     = 0x01ae

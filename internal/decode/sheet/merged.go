@@ -13,7 +13,7 @@ import (
 const maxMerged = 1 << 16
 
 // merged tells which cells are merged with the one at the upper left of their area. What such a cell holds
-// is shown nowhere. The rows must be asked for in order.
+// is shown nowhere. The rows must be asked for in order. It tells of the row that is read, too, whether it is hidden.
 type merged struct {
 	areas  []area // by their first rows
 	next   int
@@ -22,6 +22,8 @@ type merged struct {
 	// began says that an area begins in the row, so that the next one has more of it.
 	began   bool
 	covered [(maxColumn + 64) / 64]uint64 // the columns of the row
+	// hidden says that nobody sees the row, because somebody or a filter has hidden it.
+	hidden bool
 }
 
 func newMerged(areas []area) *merged {

@@ -16,9 +16,10 @@ type odsReader struct {
 	*xml.Reader
 	fn func(row int, cells []cell) error
 
-	row   int
-	cells []cell
-	texts []byte
+	row    int
+	cells  []cell
+	texts  []byte
+	merged *merged
 	// elapsed are the styles whose times are durations, and columns those whose cells have such a
 	// style where they say nothing else.
 	elapsed map[string]bool
@@ -92,6 +93,7 @@ func (r *odsReader) readRow() error {
 		return err
 	}
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
+	r.merged.hidden = attribute(r.Reader, "visibility") != nil && string(attribute(r.Reader, "visibility")) != "visible"
 	column := 0
 	for inside := r.Depth(); r.Depth() >= inside; {
 		kind, err := r.Next()

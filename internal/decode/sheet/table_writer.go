@@ -28,6 +28,7 @@ const (
 // tableWriter takes the rows of a sheet as they come.
 type tableWriter struct {
 	table  *Table
+	merged *merged
 	within area
 	page   bool
 	header int64
@@ -41,6 +42,7 @@ type tableWriter struct {
 	found         bool
 	named, names  int // the first column that has a name, and how many have one
 	repeated      feedmill.Warning
+	hidden        feedmill.Warning
 
 	run     columnar.Cells
 	encoded []byte // its cells, as they are written
@@ -52,6 +54,7 @@ type row struct {
 	number int
 	cells  []cell
 	texts  []byte
+	hidden bool
 }
 
 // row takes the next row of the sheet.
@@ -90,7 +93,7 @@ func (w *tableWriter) keep(number int, cells []cell) (*row, error) {
 	if n := len(w.free); n > 0 {
 		r, w.free = w.free[n-1], w.free[:n-1]
 	}
-	r.number, r.cells, r.texts = number, r.cells[:0], r.texts[:0]
+	r.number, r.cells, r.texts, r.hidden = number, r.cells[:0], r.texts[:0], w.merged.hidden
 	for _, c := range cells {
 		if c.column < w.within.firstColumn || c.column > w.within.lastColumn || c.kind == columnar.CellMissing {
 			continue
@@ -226,8 +229,10 @@ func (w *tableWriter) end() error {
 		return err
 	}
 	t.forget()
-	if w.repeated.Count > 0 {
-		t.warnings = append(t.warnings, w.repeated)
+	for _, warning := range []feedmill.Warning{w.repeated, w.hidden} {
+		if warning.Count > 0 {
+			t.warnings = append(t.warnings, warning)
+		}
 	}
 	// Columns that no name stands above have none, at the left of the others too.
 	before := make([]string, w.named-t.first)
@@ -285,6 +290,14 @@ func (w *tableWriter) repeats(r *row) bool {
 	return true
 }
 
+// noteHidden counts a row of the table that nobody sees who opens the workbook.
+func (w *tableWriter) noteHidden(number int) {
+	if w.hidden.Count++; w.hidden.Count == 1 {
+		w.hidden.Code, w.hidden.FirstRow = feedmill.WarnHiddenRows, w.table.rows
+		w.hidden.Detail = fmt.Sprintf("rows are hidden in the sheet, by hand or by a filter, row %d of it first, and are read like the others; filter what is read, or delete them in the workbook, where they are not wanted", number)
+	}
+}
+
 const (
 	runTexts = 1 << 20
 	runCells = 1 << 18
@@ -316,6 +329,9 @@ func (w *tableWriter) add(r *row) error {
 	}
 	run.Rows++
 	t.rows++
+	if r != nil && r.hidden {
+		w.noteHidden(r.number)
+	}
 	if most := maxTexts(w.size); w.texts+int64(len(run.Data)) > most {
 		return input.Refuse("too-long", "the first %d rows of the sheet have more than %d bytes of text, which a workbook of %d bytes can have only where the same text stands in very many cells", t.rows, most, w.size)
 	}

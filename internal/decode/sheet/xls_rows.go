@@ -20,6 +20,7 @@ type xlsReader struct {
 	cells  []cell
 	texts  []byte
 	merged *merged
+	hidden map[int]bool
 	// wanted is a cell whose text is in a record of its own behind it.
 	wanted struct {
 		is          bool
@@ -37,7 +38,7 @@ func (b *xlsBook) read(ctx context.Context, sheet int, hidden *merged, fn func(r
 	if err != nil {
 		return nil, err
 	}
-	r := &xlsReader{biffReader: newBiffReader(b.data, b.starts[sheet]), book: b, fn: fn, row: -1, merged: hidden}
+	r := &xlsReader{biffReader: newBiffReader(b.data, b.starts[sheet]), book: b, fn: fn, row: -1, merged: hidden, hidden: order.hidden}
 	if order.sorted {
 		err = eachCell(ctx, r.biffReader, r.record)
 	} else {
@@ -81,6 +82,7 @@ func eachCell(ctx context.Context, r *biffReader, fn func() error) error {
 type cellOrder struct {
 	sorted bool
 	merged []area
+	hidden map[int]bool // rows, from 0
 	// places are the cells where they are not sorted: the row, the column and the place of the
 	// record, in one number that sorts so.
 	places []uint64
@@ -102,6 +104,13 @@ func (b *xlsBook) survey(ctx context.Context, start int64) (o cellOrder, err err
 		switch r.id {
 		case recordMerged:
 			o.merged = appendMerged(o.merged, r.data)
+		case recordRow:
+			if len(r.data) >= 13 && r.data[12]&0x20 != 0 {
+				if o.hidden == nil {
+					o.hidden = make(map[int]bool)
+				}
+				o.hidden[int(binary.LittleEndian.Uint16(r.data))] = true
+			}
 		case recordFormula, recordMulRK, recordRString, recordLabelSST, recordNumber, recordLabel, recordBoolErr, recordRK:
 			if len(r.data) < 6 {
 				return r.wrong("it is too short")
@@ -365,6 +374,7 @@ func (r *xlsReader) flush() error {
 		return nil
 	}
 	placeTexts(r.cells, r.texts)
+	r.merged.hidden = r.hidden[r.row]
 	err := r.fn(r.row+1, r.cells)
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
 	return err

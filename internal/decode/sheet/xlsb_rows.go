@@ -16,6 +16,7 @@ type xlsbReader struct {
 
 	inside bool
 	row    int // from 0, or -1
+	hidden bool
 	cells  []cell
 	texts  []byte
 	merged *merged
@@ -71,6 +72,7 @@ func (r *xlsbReader) begin(in *binaryReader) error {
 		return in.wrong("the number of this row must be greater than that of the row before, and at most 1048575")
 	}
 	r.row = row
+	r.hidden = len(in.data) > 11 && in.data[11]&0x10 != 0
 	return r.merged.row(row)
 }
 
@@ -80,6 +82,7 @@ func (r *xlsbReader) flush() error {
 		return nil
 	}
 	placeTexts(r.cells, r.texts)
+	r.merged.hidden = r.hidden
 	err := r.fn(r.row+1, r.cells)
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
 	return err

@@ -52,6 +52,7 @@ func (r *xlsxReader) readRow() error {
 		number = n
 	}
 	r.row, r.cells, r.texts = number, r.cells[:0], r.texts[:0]
+	hidden := isTrue(attribute(r.Reader, "hidden"))
 	if err := r.merged.row(number - 1); err != nil {
 		return err
 	}
@@ -75,6 +76,7 @@ func (r *xlsxReader) readRow() error {
 		}
 	}
 	placeTexts(r.cells, r.texts)
+	r.merged.hidden = hidden
 	return r.fn(number, r.cells)
 }
 

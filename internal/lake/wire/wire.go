@@ -81,8 +81,9 @@ type Request struct {
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`
 	Format Format   `json:"format"`
-	// Percents are the places of the columns that are percentages, which a workbook shows as such.
-	Percents []int `json:"percents,omitempty"`
+	// Units are what a workbook shows with the numbers of the columns, in their order: [Percent], a currency, or
+	// nothing. It is empty where none has any.
+	Units []string `json:"units,omitempty"`
 	// Files are the files that the query reads, by the names that it has for
 	// them. The server puts them before the worker and takes them away after it.
 	Files map[string]string `json:"-"`
@@ -90,6 +91,9 @@ type Request struct {
 	// with more rows than that has its [End.Next].
 	Limit int64 `json:"limit"`
 }
+
+// Percent is the unit of columns that are percentages.
+const Percent = "%"
 
 // End says that all rows were sent.
 type End struct {

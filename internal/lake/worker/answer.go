@@ -103,7 +103,7 @@ func newRows(request wire.Request, columns []*column) (rows, error) {
 	case wire.FormatParquet:
 		return newParquet(names, columns)
 	case wire.FormatXLSX:
-		return newXLSX(names, columns, request.Percents)
+		return newXLSX(names, columns, request.Units)
 	}
 	return nil, fmt.Errorf("no format %q", format)
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
@@ -47,7 +46,7 @@ type xlsxRows struct {
 	long longCells
 }
 
-func newXLSX(names []string, columns []*column, percents []int) (*xlsxRows, error) {
+func newXLSX(names []string, columns []*column, units []string) (*xlsxRows, error) {
 	if len(columns) > wire.MaxSheetColumns {
 		return nil, fmt.Errorf("write xlsx: a sheet cannot have %d columns", len(columns))
 	}
@@ -56,9 +55,10 @@ func newXLSX(names []string, columns []*column, percents []int) (*xlsxRows, erro
 	w.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(out, flate.BestSpeed)
 	})
-	styles := stylesOf(columns, percents)
+	units = append(units, make([]string, len(columns)-len(units))...)
+	styles := stylesOf(columns, units)
 	for i, c := range columns {
-		w.columns = append(w.columns, newSheetColumn(i, names[i], c, styles, slices.Contains(percents, i)))
+		w.columns = append(w.columns, newSheetColumn(i, names[i], c, styles, units[i]))
 	}
 	for _, p := range []packagePart{{"_rels/.rels", packageRelations}, {"xl/styles.xml", styles.sheet()}} {
 		if err := w.put(p); err != nil {

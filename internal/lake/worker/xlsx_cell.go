@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 // sheetColumn is a column of a sheet.
@@ -22,12 +24,12 @@ type sheetColumn struct {
 	scratch []byte
 }
 
-func newSheetColumn(place int, name string, c *column, styles numberStyles, percent bool) sheetColumn {
+func newSheetColumn(place int, name string, c *column, styles numberStyles, unit string) sheetColumn {
 	letters := columnLetters(place)
 	s := sheetColumn{column: c, name: name, letters: letters, head: `<c r="` + letters, width: lineWidth([]byte(name)) + 1}
 	switch {
-	case percent && c.isExact():
-		s.style, s.percent = styles.percent(c.scale), true
+	case unit != "" && c.isExact():
+		s.style, s.percent = styles.unit(unit, c.scale), unit == wire.Percent
 	case c.kind == kindText:
 		s.style = styleText
 	case c.kind == kindDate:

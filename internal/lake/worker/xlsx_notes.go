@@ -27,7 +27,7 @@ func (w *xlsxRows) putNotes() error {
 	if more := w.long.count - len(notes); more > 0 {
 		notes = append(notes, fmt.Sprintf("And %d more.", more))
 	}
-	column := newSheetColumn(0, fmt.Sprintf("A cell holds %d characters at most", maxCellUnits), &column{kind: kindText}, numberStyles{}, false)
+	column := newSheetColumn(0, fmt.Sprintf("A cell holds %d characters at most", maxCellUnits), &column{kind: kindText}, numberStyles{}, "")
 	column.width = len(notes[0])
 	xml := sheetHead([]sheetColumn{column}, false)
 	for i, text := range append([]string{column.name}, notes...) {

@@ -2,12 +2,15 @@ package worker
 
 import (
 	"fmt"
+	"html"
 	"slices"
 	"strings"
+
+	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 // The styles of cells, by their places in the style sheet. Those of decimals
-// come after them, one for each scale, and then those of percentages.
+// come after them, one for each scale, and then those of numbers with a unit.
 const (
 	stylePlain = iota
 	styleHeader
@@ -30,15 +33,24 @@ const (
 // maxShownScale is how many digits after the point a format can show.
 const maxShownScale = 30
 
-// numberStyles are the scales of the decimals and of the percentages among columns, each once.
-type numberStyles struct{ decimals, percents []int }
+// numberStyles are the scales of the decimals among columns, and the scales of numbers with a unit, each once.
+type numberStyles struct {
+	decimals []int
+	units    []unitStyle
+}
 
-func stylesOf(columns []*column, percents []int) (s numberStyles) {
+// unitStyle is a number of a scale with a unit.
+type unitStyle struct {
+	unit  string
+	scale int
+}
+
+func stylesOf(columns []*column, units []string) (s numberStyles) {
 	for i, c := range columns {
 		switch {
-		case slices.Contains(percents, i):
-			if c.isExact() && !slices.Contains(s.percents, c.scale) {
-				s.percents = append(s.percents, c.scale)
+		case units[i] != "" && c.isExact():
+			if style := (unitStyle{units[i], c.scale}); !slices.Contains(s.units, style) {
+				s.units = append(s.units, style)
 			}
 		case c.scale > 0 && c.scale <= maxShownScale && !slices.Contains(s.decimals, c.scale):
 			s.decimals = append(s.decimals, c.scale)
@@ -56,11 +68,21 @@ func (c *column) isExact() bool {
 	return c.scale <= maxShownScale
 }
 
-// decimal and percent are the styles of their scales.
+// decimal and unit are the styles of their scales.
 func (s numberStyles) decimal(scale int) int { return styleDecimal + slices.Index(s.decimals, scale) }
 
-func (s numberStyles) percent(scale int) int {
-	return styleDecimal + len(s.decimals) + slices.Index(s.percents, scale)
+func (s numberStyles) unit(unit string, scale int) int {
+	return styleDecimal + len(s.decimals) + slices.Index(s.units, unitStyle{unit, scale})
+}
+
+// code is the format code of a number with a unit. A currency stands before it, wherever it was written: in
+// brackets, which all programs take for one.
+func (u unitStyle) code() string {
+	number := strings.TrimSuffix("0."+strings.Repeat("0", u.scale), ".")
+	if u.unit == wire.Percent {
+		return number + wire.Percent
+	}
+	return "[$" + html.EscapeString(strings.NewReplacer("]", "", "-", "").Replace(u.unit)) + `]\ ` + number
 }
 
 // sheet describes the styles. A decimal is shown with all of its digits,
@@ -70,8 +92,8 @@ func (s numberStyles) sheet() string {
 	for _, scale := range s.decimals {
 		own = append(own, "0."+strings.Repeat("0", scale))
 	}
-	for _, scale := range s.percents {
-		own = append(own, strings.TrimSuffix("0."+strings.Repeat("0", scale), ".")+"%")
+	for _, style := range s.units {
+		own = append(own, style.code())
 	}
 	formats := []int{stylePlain: formatGeneral, styleHeader: formatGeneral, styleText: formatText, styleInteger: formatInteger}
 	for i := range own {
