@@ -116,6 +116,9 @@ type Fetch struct {
 	Feeds []Feed
 	// Enough is how many records are wanted at least, 0 for all.
 	Enough int64
+	// Once says that a request that fails is not made again: somebody waits for
+	// what came of it.
+	Once bool
 	// Now is the time that the definition can refer to.
 	Now time.Time
 	// Spool is an empty file for the pages. The caller removes it.

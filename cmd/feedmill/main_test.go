@@ -21,6 +21,8 @@ const (
 	leashEnv = "TEST_LEASH"
 	// umaskEnv is the file mode mask that it starts with.
 	umaskEnv = "TEST_UMASK"
+	// raceEnv is for the race detector in it.
+	raceEnv = "GORACE"
 )
 
 // atOnce is how many tests run at the same time unless -parallel says otherwise:
@@ -33,6 +35,11 @@ const atOnce = "6"
 // watches the program too.
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", atOnce)
+	// The race detector lets a process sleep for a second before it ends, unless
+	// it is told otherwise; the tests start some hundreds.
+	if os.Getenv(raceEnv) == "" {
+		os.Setenv(raceEnv, "atexit_sleep_ms=10")
+	}
 	testscript.Main(m, map[string]func(){program: func() {
 		if os.Getenv(leashEnv) != "" {
 			go func() {

@@ -27,6 +27,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", Cmds: scriptCommands, RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Values[serversKey] = make(map[string]*process)
+			e.Setenv(raceEnv, os.Getenv(raceEnv))
 			return nil
 		},
 	})

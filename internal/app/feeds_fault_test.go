@@ -117,7 +117,7 @@ func workers(t *testing.T) (pids []int) {
 // breaks off so that the client sees it, and the next one is whole.
 func TestWorkerThatDies(t *testing.T) {
 	s := start(t, setup{})
-	const rows = 300_000
+	const rows = 100_000
 	data := bigCSV(rows, strings.Repeat("long ", 20))
 	f := s.upload(t, "", "text/csv", data)
 	r, err := http.NewRequest("GET", s.url+"/data_feeds/"+f.ID+"/data?format=csv&sort=-word", nil)

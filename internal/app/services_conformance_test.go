@@ -48,7 +48,13 @@ func TestServicesConform(t *testing.T) {
 		t.Run(service, func(t *testing.T) {
 			fake := c.fake(t)
 			c.config["apiUrl"] = fake.URL + c.apiURL
-			s.connected(t, toJSON(map[string]any{"serviceName": service + " of a test", "connector": service, "config": c.config}))
+			connection := s.connected(t, toJSON(map[string]any{"serviceName": service + " of a test", "connector": service, "config": c.config}))
+			fake.set(false, 10)
+			test := s.send(t, request{method: "POST", path: "/connections/" + connection.ID + "/test"})
+			if asked := fake.requests(); !strings.HasPrefix(test.body, `{"ok":false`) || len(asked) != 1 {
+				t.Errorf("a test of a busy service asked %q: %s", asked, test.body)
+			}
+			fake.set(false, 0)
 			s.conforms(t, service+" of a test", c, fake)
 		})
 	}

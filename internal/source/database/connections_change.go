@@ -139,7 +139,7 @@ func (c *Connections) Test(ctx context.Context, workspace, id feedmill.ID) (t fe
 		with := c.afresh
 		if a, ok := c.api(of.Connector); ok {
 			with = func(ctx context.Context, of feedmill.Connection, do func(Database) error) error {
-				return c.withAPI(ctx, a, of, feedmill.Fetch{Workspace: workspace}, do)
+				return c.withAPI(ctx, a, of, feedmill.Fetch{Workspace: workspace, Once: true}, do)
 			}
 		}
 		err := with(ctx, of, ping)
