@@ -92,7 +92,7 @@ func wentTo(routes []client.EventRoute) (counts []stateCount) {
 			}
 		}
 		if n > 0 {
-			counts = append(counts, stateCount{string(state), n})
+			counts = append(counts, stateCount{string(state), int64(n)})
 		}
 	}
 	return counts

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"iter"
 	"net/http"
@@ -26,6 +28,8 @@ type transport struct {
 	cookies []string
 	// requestID is that of the newest answer.
 	requestID string
+	// once names the form that is sent, so that one that is sent twice acts once.
+	once string
 	// one is the page of a list that is wanted, where it is one; see [pageOf].
 	one *listPage
 }
@@ -98,6 +102,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: cookie.Value})
 	}
 	t.one.ask(r)
+	t.act(r)
 	r.Host = t.outer.Host // what answers name, such as links, is where the visitor is
 	r.RequestURI, r.RemoteAddr, r.TLS = r.URL.RequestURI(), t.outer.RemoteAddr, t.outer.TLS
 	if proto := t.outer.Header.Get("X-Forwarded-Proto"); proto != "" {
@@ -114,6 +119,22 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: a.header, Body: io.NopCloser(&a.body), ContentLength: int64(a.body.Len()), Request: r,
 	}, nil
+}
+
+// act names what a form has the API make, by the form and what it asks for: the same form
+// again makes nothing more, and one that was changed since is another.
+func (t *transport) act(r *http.Request) {
+	if t.once == "" || r.Method != http.MethodPost {
+		return
+	}
+	hash := sha256.New()
+	io.WriteString(hash, t.once+"\n"+r.URL.RequestURI()+"\n")
+	if r.GetBody != nil {
+		if body, err := r.GetBody(); err == nil {
+			io.Copy(hash, body)
+		}
+	}
+	r.Header.Set("Idempotency-Key", "form-"+hex.EncodeToString(hash.Sum(nil)))
 }
 
 // answer keeps what the API answers.

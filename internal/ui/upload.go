@@ -36,7 +36,7 @@ func showUploadAgain(v *visit) error {
 // receiveUpload makes a feed of a file that a form sends. The file goes through as
 // it comes.
 func receiveUpload(v *visit) error {
-	u, err := readUpload(v.r)
+	u, err := readUpload(v)
 	if err == nil {
 		var f client.DataFeed
 		if f, err = v.api.CreateDataFeed(v.r.Context(), u); err == nil {
@@ -56,7 +56,7 @@ func receiveUploadAgain(v *visit) error {
 	if err != nil {
 		return err
 	}
-	u, err := readUpload(v.r)
+	u, err := readUpload(v)
 	if err == nil {
 		if _, err = v.api.ReplaceData(v.r.Context(), id, u); err == nil {
 			return v.redirect(feedPagePath(id) + "?did=uploaded")
@@ -72,9 +72,9 @@ func receiveUploadAgain(v *visit) error {
 var errNoFile = &client.Problem{Status: http.StatusBadRequest, Detail: "Choose a file first."}
 
 // readUpload reads a form up to its file, which is its last field.
-func readUpload(r *http.Request) (client.Upload, error) {
+func readUpload(v *visit) (client.Upload, error) {
 	var u client.Upload
-	parts, err := r.MultipartReader()
+	parts, err := v.r.MultipartReader()
 	if err != nil {
 		return u, errNoFile
 	}
@@ -94,6 +94,8 @@ func readUpload(r *http.Request) (client.Upload, error) {
 			return u, err
 		}
 		switch value := strings.TrimSpace(string(text)); part.FormName() {
+		case "once":
+			v.over.once = value
 		case "name":
 			u.Name = value
 		case "mode":

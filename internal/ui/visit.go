@@ -45,6 +45,9 @@ func (s *Server) open(handle func(*visit) error) http.HandlerFunc {
 		}
 		deadlines.SetWriteDeadline(time.Now().Add(limit))
 		over := &transport{api: s.API, outer: r}
+		if r.Method == http.MethodPost && limit == pageTimeout {
+			over.once = r.PostFormValue("once")
+		}
 		v := &visit{s: s, w: w, r: r, api: over.client(), over: over, nonce: rand.Text()}
 		v.secure()
 		if err := handle(v); err != nil {
@@ -103,6 +106,8 @@ func (v *visit) redirect(to string) error {
 type frame struct {
 	Title, Section, Nonce, Theme, Path, Assets, Version string
 
+	// Once is what a form sends that must act once.
+	Once string
 	Me   *client.Me
 	Did  string
 	Data any
@@ -113,7 +118,7 @@ func (v *visit) render(status int, name, title string, data any) error {
 	p := v.s.pages[name]
 	return v.write(status, p, "page", frame{
 		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: v.s.assets.path,
-		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Data: data,
+		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data,
 	})
 }
 

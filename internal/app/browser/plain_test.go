@@ -1,8 +1,11 @@
 package browser
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
+	"maps"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -111,6 +114,63 @@ func TestWithoutScripts(t *testing.T) {
 			t.Errorf("%s does not have %q", path, want)
 		}
 	}
+}
+
+// field is the value of a hidden field of a page.
+func field(t *testing.T, page, name string) string {
+	t.Helper()
+	m := regexp.MustCompile(`name="` + name + `" value="([^"]+)"`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatalf("the page has no field %s", name)
+	}
+	return m[1]
+}
+
+// TestFormSentTwice sends forms as somebody does who is not patient: one thing comes of each,
+// and a second one of a form that was changed.
+func TestFormSentTwice(t *testing.T) {
+	c, key := workspace(t)
+	f := upload(t, c, "Shop orders", "orders.csv", orders)
+	v := plainly(t, key)
+	rest := url.Values{"name": {"Fetched"}, "method": {"GET"}, "url": {server.url + "/healthz"}, "auth": {"none"}, "paging": {"none"}, "mode": {"replace"}, "do": {"make"}, "once": {field(t, v.see("/ui/feeds/new/rest"), "once")}}
+	query := url.Values{"service": {"feeds"}, "view": {f.ID}, "chosen": {"yes"}, "field": {"id"}, "name": {"Asked"}, "once": {field(t, v.see("/ui/feeds/new/query?service=feeds&view="+f.ID), "once")}}
+	for range 2 {
+		v.send("/ui/feeds/new/rest", rest)
+		v.send("/ui/feeds/new/query", query)
+		v.uploadPlainly(field(t, v.see("/ui/feeds/new/upload"), "once"), "Sent")
+	}
+	again := field(t, v.see("/ui/feeds/new/upload"), "once")
+	v.uploadPlainly(again, "Sent again")
+	v.uploadPlainly(again, "Sent again")
+	query.Set("name", "Asked otherwise")
+	v.send("/ui/feeds/new/query", query)
+	counts := make(map[string]int)
+	for f, err := range c.DataFeeds(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[f.Name]++
+	}
+	want := map[string]int{"Shop orders": 1, "Fetched": 1, "Asked": 1, "Asked otherwise": 1, "Sent": 2, "Sent again": 1}
+	if !maps.Equal(counts, want) {
+		t.Errorf("the forms made %v", counts)
+	}
+}
+
+// uploadPlainly sends a file as a form does.
+func (v *plainVisitor) uploadPlainly(once, name string) {
+	v.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	form.WriteField("once", once)
+	form.WriteField("name", name)
+	part, err := form.CreateFormFile("file", "orders.csv")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	io.WriteString(part, orders)
+	form.Close()
+	v.read(v.http.Post(server.url+"/ui/feeds/new/upload", form.FormDataContentType(), &body))
 }
 
 // TestFirstPageIsLight holds what a browser loads for its first page against what was

@@ -9,6 +9,7 @@ let file = null;
 let options = {};
 let retyped = {};
 let turn = 0;
+let made = {};
 
 function formatOf(name) {
   const ext = name.toLowerCase().replace(/\.(gz|zst)$/, '').split('.').pop();
@@ -29,12 +30,13 @@ function query(more) {
 }
 
 // send sends the file, and says how much of it has gone.
-function send(method, url) {
+function send(method, url, once) {
   return new Promise((resolve, reject) => {
     const r = new XMLHttpRequest();
     r.open(method, url);
     r.setRequestHeader('Content-Type', formatOf(file.name) === '' ? 'application/zip' : 'application/octet-stream');
     r.setRequestHeader('Content-Disposition', `attachment; filename*=utf-8''${encodeURIComponent(file.name)}`);
+    if (once) r.setRequestHeader('Idempotency-Key', once);
     r.upload.onprogress = (e) => { $('sent').hidden = e.loaded === e.total; if (e.lengthComputable) $('sent').value = e.loaded / e.total; };
     r.onload = () => { $('sent').hidden = true; resolve(r); };
     r.onerror = () => { $('sent').hidden = true; reject(new Error('The connection broke. Nothing was kept; try again.')); };
@@ -212,8 +214,11 @@ $('make').addEventListener('click', async () => {
   const keys = $('key').value.split(',').map((k) => k.trim()).filter(Boolean);
   if (keys.length) more.key = keys.map((k) => `"${k.replaceAll('"', '""')}"`).join(',');
   if (!feed && $('feed-name').value.trim()) more.name = $('feed-name').value.trim();
+  // The same once more, such as after a connection that broke, makes nothing more.
+  const asked = query({ type: 'dataUpload', ...more });
+  if (made.as !== String(asked)) made = { as: String(asked), once: crypto.getRandomValues(new Uint32Array(4)).join('-') };
   try {
-    const r = feed ? await send('PUT', `/data_feeds/${feed}/data?${query(more)}`) : await send('POST', `/data_feeds?${query({ type: 'dataUpload', ...more })}`);
+    const r = feed ? await send('PUT', `/data_feeds/${feed}/data?${query(more)}`) : await send('POST', `/data_feeds?${asked}`, made.once);
     if (r.status < 300) {
       toast('Done');
       location.href = `/ui/feeds/${JSON.parse(r.responseText).data.id}?did=${feed ? 'uploaded' : 'made'}`;
