@@ -101,6 +101,9 @@ func findPrinted(head []byte, options Options) *printed {
 			}
 			continue
 		}
+		if bars := bytes.Count(above, []byte("|")); bars > 2 && bars == bytes.Count(below, []byte("|")) && isFramed(above) && isFramed(below) {
+			return &printed{delimiter: '|', framed: true} // the rules of SAP have no bars
+		}
 		if p := linedUp(lines[i-1:]); p != nil {
 			return p
 		}
