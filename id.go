@@ -31,6 +31,7 @@ const (
 	// PrefixSession is only in the audit log.
 	PrefixSession = "ses"
 	PrefixLink    = "lnk"
+	PrefixPreview = "prv"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

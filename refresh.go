@@ -84,6 +84,9 @@ type Refresh struct {
 	// Unchanged says that the refresh succeeded and found what was there before.
 	Unchanged bool
 	Warnings  []Warning
+	// Trace is what was asked for so far, where progress is told; it is kept apart from
+	// the refresh.
+	Trace []TracedRequest
 	// Error says why the refresh failed.
 	Error *FeedError
 }

@@ -90,6 +90,9 @@ type TracedRequest struct {
 	// from 1; both are 0 where it was none, such as that of a token.
 	Rows int64 `json:"rows"`
 	Page int   `json:"page"`
+	// WaitedMS is how long it was waited before the request was made, and WaitedFor why.
+	WaitedMS  float64 `json:"waitedMs,omitzero"`
+	WaitedFor string  `json:"waitedFor,omitzero"`
 	// Attempt counts the tries of the same request, from 1.
 	Attempt int    `json:"attempt"`
 	Error   string `json:"error,omitzero"`
@@ -98,6 +101,13 @@ type TracedRequest struct {
 	Request *SourceRequest `json:"request,omitzero"`
 	Excerpt string         `json:"excerpt,omitzero"`
 }
+
+// Why it was waited before a request.
+const (
+	WaitRateLimit  = "rateLimit"  // of the feed's own
+	WaitRetryAfter = "retryAfter" // the source asked for it
+	WaitBackOff    = "backOff"    // the try before failed
+)
 
 // SourceRequest is a request to a source as it may be shown: of the headers only
 // the names, and with *** for every secret.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -45,8 +46,17 @@ type Upload struct {
 	Key  []string
 	// Columns are changes to the columns that are found, by their SourceName.
 	Columns []ColumnChange
+	// Preview is the id of a handle, in place of Data: what was previewed is not sent
+	// again. All other fields count as if it were.
+	Preview string
 	// ContentEncoding says how Data is compressed: gzip or zstd.
 	ContentEncoding string
+}
+
+// PreviewHandle stands for the data of a preview until it expires.
+type PreviewHandle struct {
+	ID        string    `json:"id"`
+	ExpiresAt time.Time `json:"expiresAt"`
 }
 
 // DataPreview is what would become of data.
@@ -60,6 +70,9 @@ type DataPreview struct {
 	Rows []json.RawMessage `json:"rows"`
 	// Trace is what was asked for, of data that was fetched.
 	Trace []TracedRequest `json:"trace"`
+	// Handle stands for data that was sent, as the Preview of an Upload; nil where it is
+	// not held.
+	Handle *PreviewHandle `json:"handle"`
 }
 
 // CreateDataFeed makes a feed of data.
@@ -91,7 +104,7 @@ func (c *Client) ReplaceData(ctx context.Context, feed string, u Upload, opts ..
 // upload sends data. It may take as long as it takes; the context ends it.
 func (c *Client) upload(ctx context.Context, method, path string, query url.Values, u Upload, out any, opts ...CallOption) error {
 	for name, value := range map[string]string{
-		"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode, "entry": u.Entry, "mode": string(u.Mode), "key": columnList(u.Key),
+		"format": u.Format, "name": u.Name, "path": u.Path, "explode": u.Explode, "entry": u.Entry, "mode": string(u.Mode), "preview": u.Preview, "key": columnList(u.Key),
 	} {
 		if value != "" {
 			query.Set(name, value)
@@ -126,6 +139,9 @@ func (c *Client) upload(ctx context.Context, method, path string, query url.Valu
 	}
 	if u.ContentEncoding != "" {
 		r.header["Content-Encoding"] = u.ContentEncoding
+	}
+	if u.Preview != "" {
+		u.Data, r.contentType, r.header = strings.NewReader(""), "", nil
 	}
 	if err := r.sendFrom(u.Data); err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -41,6 +42,8 @@ type call struct {
 	// the call has taken.
 	bodies   *share.Slots
 	giveBack func()
+	// copyTo, where it is set, gets what is read of the data of an upload.
+	copyTo io.Writer
 	// challenge says more of a credential that does not do than [challenge].
 	challenge string
 	// inside says that the answer is a part of a file without its end.

@@ -45,11 +45,12 @@ func (s *Server) createFeed(c *call) (answer, error) {
 	if _, given := c.query["sourceOf"]; given {
 		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for type=rest."})
 	}
-	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
+	return s.readHeld(c, u, func(ctx context.Context, u feedmill.Upload, held feedmill.HeldBody) (answer, error) {
 		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, keepWith(c, createdFeed))
 		if err != nil {
 			return answer{}, err
 		}
+		s.Feeds.LetGo(held) // it has been used
 		return createdFeed(f), nil
 	})
 }
@@ -85,12 +86,14 @@ type previewView struct {
 	Warnings []warningView  `json:"warnings"`
 	Source   jsontext.Value `json:"source"`
 	Trace    []tracedView   `json:"trace"`
+	// Handle is that of the data, for requests that follow; null where it is not held.
+	Handle *heldView `json:"handle"`
 }
 
-func previewAnswer(p feedmill.FeedPreview) answer {
+func previewAnswer(p feedmill.FeedPreview, handle *heldView) answer {
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
 		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
-		Warnings: viewWarnings(p.Warnings), Source: viewSource(p.Spec, p.Found), Trace: viewTrace(p.Trace),
+		Warnings: viewWarnings(p.Warnings), Source: viewSource(p.Spec, p.Found), Trace: viewTrace(p.Trace), Handle: handle,
 	}})
 }
 
@@ -102,11 +105,5 @@ func (s *Server) previewFeed(c *call) (answer, error) {
 	if t.HasSource() {
 		return s.previewFetched(c, t)
 	}
-	return s.readUpload(c, feedmill.Upload{}, func(ctx context.Context, u feedmill.Upload) (answer, error) {
-		p, err := s.Feeds.Preview(ctx, u)
-		if err != nil {
-			return answer{}, err
-		}
-		return previewAnswer(p), nil
-	})
+	return s.previewUpload(c)
 }

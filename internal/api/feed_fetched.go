@@ -32,14 +32,14 @@ func (s *Server) previewFetched(c *call, t feedmill.FeedType) (answer, error) {
 	if err != nil {
 		return answer{}, inSentences(err)
 	}
-	return previewAnswer(p), nil
+	return previewAnswer(p, nil), nil
 }
 
 // readFetched reads a feed that is to fetch its data. What the object in the
 // body says is not looked at here, only that it is one.
 func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed, error) {
 	c.accepts = definitionTypes
-	for _, name := range slices.Concat([]string{"name"}, modeParameters, s.uploads.parameters) {
+	for _, name := range slices.Concat([]string{"name", "preview"}, modeParameters, s.uploads.parameters) {
 		if _, given := c.query[name]; given {
 			c.fault(feedmill.Fault{Parameter: name, Detail: "This is for uploads; a feed that fetches its data is described in the body."})
 		}

@@ -88,7 +88,10 @@ type tracedView struct {
 	Rows     int64        `json:"rows"`
 	Page     *int         `json:"page"`
 	Attempt  int          `json:"attempt"`
-	Error    *string      `json:"error"`
+	// WaitedMS and WaitedFor are of the time before the request.
+	WaitedMS  milliseconds `json:"waitedMs"`
+	WaitedFor *string      `json:"waitedFor"`
+	Error     *string      `json:"error"`
 	// Request and Excerpt are of one that failed.
 	Request *sourceRequestView `json:"request"`
 	Excerpt *string            `json:"excerpt"`
@@ -99,7 +102,7 @@ func viewTrace(requests []feedmill.TracedRequest) []tracedView {
 	for i, r := range requests {
 		views[i] = tracedView{
 			Method: r.Method, URL: valid(r.URL), At: timestamp(r.At), Status: orNull(r.Status), Bytes: r.Bytes, Duration: milliseconds(r.DurationMS),
-			Rows: r.Rows, Page: orNull(r.Page), Attempt: r.Attempt, Error: orNull(valid(r.Error)),
+			Rows: r.Rows, Page: orNull(r.Page), Attempt: r.Attempt, WaitedMS: milliseconds(r.WaitedMS), WaitedFor: orNull(r.WaitedFor), Error: orNull(valid(r.Error)),
 			Request: viewSourceRequest(r.Request), Excerpt: orNull(valid(r.Excerpt)),
 		}
 	}

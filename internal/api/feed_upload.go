@@ -46,7 +46,7 @@ func (s *Server) readUpload(c *call, u feedmill.Upload, do func(context.Context,
 		return answer{}, inSentences(dataError(err))
 	}
 	defer body.Close()
-	whole := wholeBody{c: c, plain: body}
+	whole := wholeBody{c: c, plain: c.copied(body)}
 	if isForm {
 		return s.readForm(c, &whole, u, given, do)
 	}

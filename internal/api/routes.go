@@ -98,9 +98,9 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields", scope: feedmill.ScopeRead, query: []string{"refresh"}, handle: s.listFields},
 		{method: "POST", path: "/query_builder/preview", scope: feedmill.ScopeWrite, reads: true, body: smallBody, formats: definitionTypes, long: true, handle: s.previewQuery},
 
-		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},
+		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},
 		{method: "GET", path: "/data_feeds", scope: feedmill.ScopeRead, query: append([]string{"state", "q", "sort", "counts"}, paged...), handle: s.listFeeds},
-		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, reads: true, query: append([]string{"type", "name"}, s.uploads.parameters...), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.previewFeed},
+		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, reads: true, query: append([]string{"type", "name", "preview"}, s.uploads.parameters...), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.previewFeed},
 		{method: "GET", path: "/data_feeds/{id}", scope: feedmill.ScopeRead, handle: s.getFeed},
 		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.update", body: smallBody, handle: s.changeFeed},
 		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", handle: s.deleteFeed},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -21,7 +22,9 @@ type fetching struct {
 	slots  *share.Slots
 	tables []*fetchedTable
 	trace  trace
-	report func(feedmill.Refresh)
+	// traceTold is when it was told of.
+	traceTold time.Time
+	report    func(feedmill.Refresh)
 	// also is told of every request, besides the trace; it may be nil.
 	also func(feedmill.TracedRequest)
 	// counted is what all refreshes of the fetch have in common.
@@ -203,11 +206,29 @@ func (f *fetching) tell() {
 	if f.report == nil {
 		return
 	}
+	trace := f.traceSoFar()
 	for _, table := range f.tables {
 		r := f.counts(table)
+		r.Trace = trace
 		r.ID, r.Feed = table.before.LastRefresh.ID, table.before.ID
 		f.report(r)
 	}
+}
+
+const (
+	// smallTrace is how many requests are told of each time, and traceEvery how often
+	// the trace of more of them is.
+	smallTrace = 50
+	traceEvery = time.Second
+)
+
+// traceSoFar is what was asked for, nil where that was told a moment ago.
+func (f *fetching) traceSoFar() []feedmill.TracedRequest {
+	if len(f.trace.first) > smallTrace && time.Since(f.traceTold) < traceEvery {
+		return nil
+	}
+	f.traceTold = time.Now()
+	return f.trace.list()
 }
 
 // counts are what was counted of a table's refresh.

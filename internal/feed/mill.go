@@ -69,6 +69,7 @@ type Mill struct {
 	// early has a place for each upload that is modelled while it arrives. A
 	// slow one keeps its place for long, so the others do without.
 	early *share.Slots
+	held  heldBodies
 	// arriving are the uploads under way.
 	arriving arriving
 }

@@ -29,6 +29,9 @@ func (p *progress) report(r feedmill.Refresh) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := (counts{r.Requests, r.Pages, r.BytesIn, r.RowsIn, r.PartsDone, r.Stage}); p.latest[r.ID] != now {
+		if r.Trace == nil {
+			r.Trace = p.fresh[r.ID].Trace // which is not written yet
+		}
 		p.latest[r.ID] = now
 		p.fresh[r.ID] = r
 	}

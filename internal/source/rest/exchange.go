@@ -36,6 +36,9 @@ type exchange struct {
 	receive func(response *http.Response, body io.Reader) outcome
 	limit   int64
 	traced  *[]feedmill.TracedRequest
+	// waited is how long it was waited before the next try, and waitedFor mostly why.
+	waited    time.Duration
+	waitedFor string
 }
 
 // outcome is what came of one try; without an error it is done.
@@ -61,8 +64,12 @@ func (e *exchange) do(ctx context.Context) error {
 			if c, err = e.credential(ctx, e.traced); err != nil {
 				return err
 			}
+			began := time.Now()
 			if err := e.f.paces.wait(ctx, e.place, e.spec.rate); err != nil {
 				return err
+			}
+			if e.spec.rate != nil {
+				e.wait(time.Since(began), feedmill.WaitRateLimit)
 			}
 		}
 		o := e.try(ctx, attempt, c)
@@ -90,8 +97,24 @@ func (e *exchange) do(ctx context.Context) error {
 		if err := sleep(ctx, max(pause, o.after)); err != nil {
 			return err
 		}
+		if o.after > pause {
+			e.wait(o.after, feedmill.WaitRetryAfter)
+		} else {
+			e.wait(pause, feedmill.WaitBackOff)
+		}
 		tries++
 	}
+}
+
+// wait notes a wait before the next try. The longest of them says why.
+func (e *exchange) wait(d time.Duration, reason string) {
+	if d < time.Millisecond {
+		return
+	}
+	if d > e.waited {
+		e.waitedFor = reason
+	}
+	e.waited += d
 }
 
 // gaveUp says of a failure how often it was tried to get around it.
@@ -118,6 +141,8 @@ func (e *exchange) try(ctx context.Context, attempt int, c credential) outcome {
 			c.sign(request)
 		}
 		traced := feedmill.TracedRequest{Method: request.Method, URL: e.mask.url(request.URL), At: time.Now().UTC(), Page: e.page, Attempt: attempt}
+		traced.WaitedMS, traced.WaitedFor = float64(e.waited.Microseconds())/1000, e.waitedFor
+		e.waited, e.waitedFor = 0, ""
 		o, next := e.send(request, &traced)
 		if o.err == nil && next != nil && hops == maxRedirects {
 			o, next = outcome{err: fail("redirect", nil, "The source redirects more than %d times.", maxRedirects)}, nil

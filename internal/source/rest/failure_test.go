@@ -200,7 +200,13 @@ func TestFailures(t *testing.T) {
 				if took := time.Since(begun); took < test.least || took > test.least+3*time.Second {
 					t.Errorf("it took %s", took)
 				}
+				traced := l.traced
 				l.wantTrace(test.trace...)
+				if n := len(traced); n > 1 && strings.Contains(test.name, "Retry-After") {
+					if last := traced[n-1]; last.WaitedFor != feedmill.WaitRetryAfter || last.WaitedMS < float64(test.least.Milliseconds()) || traced[0].WaitedMS != 0 {
+						t.Errorf("it waited %v ms for %q, and before the first %v ms", last.WaitedMS, last.WaitedFor, traced[0].WaitedMS)
+					}
+				}
 			})
 		})
 	}

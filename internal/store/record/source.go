@@ -40,12 +40,26 @@ func (s Store) RenewSource(ctx context.Context, workspace, id feedmill.ID, run i
 		}
 		var note []Statement
 		for _, r := range progress {
-			note = append(note, Statement{
-				`UPDATE refreshes SET requests = ?1, pages = ?2, bytes_in = ?3, rows_in = ?4, parts = ?8, parts_done = ?9, stage = ?10
+			n, err := tx.Run(ctx, `UPDATE refreshes SET requests = ?1, pages = ?2, bytes_in = ?3, rows_in = ?4, parts = ?8, parts_done = ?9, stage = ?10
 				WHERE workspace_id = ?5 AND feed_id = ?6 AND id = ?7 AND state = 'running'`,
-				[]any{r.Requests, r.Pages, r.BytesIn, r.RowsIn, workspace, r.Feed, r.ID, r.Parts, r.PartsDone, r.Stage},
-			})
+				r.Requests, r.Pages, r.BytesIn, r.RowsIn, workspace, r.Feed, r.ID, r.Parts, r.PartsDone, r.Stage)
+			if err != nil {
+				return err
+			}
+			if n > 0 && r.Trace != nil {
+				note = append(note, putTrace(workspace, feedmill.Trace{Refresh: r.ID, Feed: r.Feed, Requests: r.Trace}))
+			}
 		}
 		return tx.Send(ctx, note...)
 	})
+}
+
+// putTrace writes what was asked for in a refresh, in place of what was written of it
+// before.
+func putTrace(workspace feedmill.ID, t feedmill.Trace) Statement {
+	return Statement{
+		`INSERT INTO refresh_traces (workspace_id, feed_id, refresh_id, trace) VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (workspace_id, feed_id, refresh_id) DO UPDATE SET trace = excluded.trace`,
+		[]any{workspace, t.Feed, t.Refresh, PackedJSON(&t.Requests)},
+	}
 }

@@ -70,11 +70,7 @@ func (s Store) writeSource(before NotedSource, c feedmill.SourceChange, w Source
 		all = append(all, s.putRefresh(workspace, r, w.Superseded[i]))
 	}
 	for _, trace := range c.Traces {
-		all = append(all, Statement{
-			`INSERT INTO refresh_traces (workspace_id, feed_id, refresh_id, trace) VALUES (?1, ?2, ?3, ?4)
-			ON CONFLICT (workspace_id, feed_id, refresh_id) DO UPDATE SET trace = excluded.trace`,
-			[]any{workspace, trace.Feed, trace.Refresh, PackedJSON(&trace.Requests)},
-		})
+		all = append(all, putTrace(workspace, trace))
 	}
 	return all
 }

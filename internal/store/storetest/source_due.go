@@ -101,20 +101,23 @@ var dueSourceCases = []testCase{
 		claimed := claim(t, s, source)
 		until := now().Add(time.Hour)
 		progress := []feedmill.Refresh{
-			{ID: claimed.Refreshes[0].ID, Feed: claimed.Feeds[0].ID, Requests: 5, Pages: 4, BytesIn: 1 << 40, RowsIn: 3, RowsStored: 9, Version: 9, State: feedmill.RefreshFailed},
+			{ID: claimed.Refreshes[0].ID, Feed: claimed.Feeds[0].ID, Requests: 5, Pages: 4, BytesIn: 1 << 40, RowsIn: 3, RowsStored: 9, Version: 9, State: feedmill.RefreshFailed, Stage: feedmill.StageModelling, Trace: []feedmill.TracedRequest{{Method: "GET", URL: "/1"}}},
 			{ID: claimed.Refreshes[1].ID, Feed: claimed.Feeds[1].ID, Requests: 6},
-			{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: claimed.Feeds[1].ID, Requests: 6},
+			{ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: claimed.Feeds[1].ID, Requests: 6, Trace: []feedmill.TracedRequest{{Method: "GET"}}},
 		}
 		must(t, s.RenewSource(ctx, source.Workspace, source.ID, claimed.Source.Run, until, progress))
 		claimed.Source.LeasedUntil = until
 		foundSource(t, s, claimed.Source)
 		first := claimed.Feeds[0].LastRefresh
-		first.Requests, first.Pages, first.BytesIn, first.RowsIn = 5, 4, 1<<40, 3
+		first.Requests, first.Pages, first.BytesIn, first.RowsIn, first.Stage = 5, 4, 1<<40, 3, feedmill.StageModelling
 		claimed.Feeds[1].LastRefresh.Requests = 6
 		for _, f := range claimed.Feeds {
 			found(t, s, f)
 		}
-		_, err := s.Refresh(ctx, source.Workspace, claimed.Feeds[1].ID, progress[2].ID)
+		trace, err := s.RefreshTrace(ctx, source.Workspace, claimed.Feeds[0].ID, first.ID)
+		must(t, err)
+		equal(t, "the trace so far", progress[0].Trace, trace)
+		_, err = s.Refresh(ctx, source.Workspace, claimed.Feeds[1].ID, progress[2].ID)
 		want(t, err, feedmill.ErrNotFound)
 		must(t, s.RenewSource(ctx, source.Workspace, source.ID, claimed.Source.Run, until.Add(time.Hour), nil))
 	}},
