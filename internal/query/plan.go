@@ -206,7 +206,11 @@ func (s *selection) groupBy(p *Plan) string {
 	return " GROUP BY " + strings.Join(keys, ", ")
 }
 
-// orderBy sorts with nulls last, which not every database has words for.
+// sortsNulls is a database that has words for where nulls are sorted.
+type sortsNulls interface{ SortsNulls() }
+
+// orderBy sorts with nulls last, which not every database has words for. A column
+// without nulls is sorted by as it is, so that an index can help.
 func (s *selection) orderBy(t *Tree) string {
 	var order []string
 	for _, k := range t.Sort {
@@ -215,7 +219,15 @@ func (s *selection) orderBy(t *Tree) string {
 		if k.Descending {
 			direction = " DESC"
 		}
-		order = append(order, sql+" IS NULL", sql+direction)
+		_, words := s.database.(sortsNulls)
+		switch {
+		case k.Aggregate == "" && !k.Column.Nullable && sql == s.database.Column(k.Column):
+			order = append(order, sql+direction)
+		case words:
+			order = append(order, sql+direction+" NULLS LAST")
+		default:
+			order = append(order, sql+" IS NULL", sql+direction)
+		}
 	}
 	return strings.Join(order, ", ")
 }

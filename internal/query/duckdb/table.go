@@ -105,6 +105,9 @@ func (t *Table) Key(e query.Expression) string {
 	return t.Aggregate(e.Aggregate, sql)
 }
 
+// SortsNulls is true of DuckDB.
+func (*Table) SortsNulls() {}
+
 // Can is true of everything.
 func (*Table) Can(query.Predicate) bool { return true }
 

@@ -114,6 +114,9 @@ func (t *Table) Can(p query.Predicate) bool {
 // NoNUL is true of the texts of PostgreSQL.
 func (*Table) NoNUL() {}
 
+// SortsNulls is true of PostgreSQL.
+func (*Table) SortsNulls() {}
+
 // Placeholder is the parameter of a prepared statement.
 func (*Table) Placeholder(n int) string { return "$" + strconv.Itoa(n) }
 

@@ -129,6 +129,9 @@ func (t *Table) Can(p query.Predicate) bool {
 	return true
 }
 
+// SortsNulls is true of SQLite.
+func (*Table) SortsNulls() {}
+
 // Placeholder is a numbered parameter.
 func (*Table) Placeholder(n int) string { return "?" + strconv.Itoa(n) }
 

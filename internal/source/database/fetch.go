@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
 )
 
@@ -65,6 +66,20 @@ func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetch
 	return fetched, err
 }
 
+// counting counts the rows that come, of those that are not wanted to the end, too.
+type counting struct {
+	feedmill.FetchSink
+	rows *int64
+}
+
+// Rows takes rows.
+func (c counting) Rows(ctx context.Context, run []columnar.Vector) error {
+	if len(run) > 0 {
+		*c.rows += int64(run[0].Len)
+	}
+	return c.FetchSink.Rows(ctx, run)
+}
+
 // requester is a database that tells of the requests that it makes.
 type requester interface{ TellsRequests() }
 
@@ -95,9 +110,8 @@ func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, s
 	}
 	explained := table.Explain(tree)
 	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds)}
-	done, err := table.Read(ctx, tree, sink)
+	done, err := table.Read(ctx, tree, counting{sink, &traced.Rows})
 	fetched.Warnings = done.Warnings
-	traced.Rows = done.Rows
 	if err != nil {
 		return fetched, err
 	}
