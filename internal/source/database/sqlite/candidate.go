@@ -70,9 +70,6 @@ func newCandidate(name, declared string) *candidate {
 	return c
 }
 
-// testsEach is how many numbers are asked for of a column.
-const testsEach = 5
-
 // tests are what has to be known of the values, as SQL: none for texts, which hold
 // everything, and for columns that are sure.
 func (c *candidate) tests() []string {
@@ -80,22 +77,38 @@ func (c *candidate) tests() []string {
 		return nil
 	}
 	name := dialect.Name(c.name)
-	misfit := "0"
+	class := func(of string) string { return "total(typeof(" + name + ") = '" + of + "')" }
+	classes, misfit := c.misfit(name)
+	return []string{class("integer"), class("real"), class("text"), class("blob"), "total(typeof(" + name + ") IN (" + classes + ") AND (" + misfit + "))"}
+}
+
+// misfit is a test of values of some classes that the kind cannot hold.
+func (c *candidate) misfit(name string) (classes, sql string) {
 	switch c.kind {
 	case columnar.TypeBoolean:
-		misfit = "total(typeof(" + name + ") = 'integer' AND " + name + " NOT IN (0, 1))"
+		return "'integer'", name + " NOT IN (0, 1)"
 	case columnar.TypeDate:
-		misfit = "total(typeof(" + name + ") = 'text' AND date(" + name + ") IS NOT " + name + ")"
+		return "'text'", "date(" + name + ") IS NOT " + name
 	case columnar.TypeTimestamp:
-		misfit = "total(typeof(" + name + ") = 'text' AND (" + name + " NOT GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' OR julianday(" + name + ") IS NULL OR date(substr(" + name + ", 1, 10)) IS NOT substr(" + name + ", 1, 10)))"
+		return "'text'", name + " NOT GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' OR julianday(" + name + ") IS NULL OR date(substr(" + name + ", 1, 10)) IS NOT substr(" + name + ", 1, 10)"
 	case columnar.TypeDecimal:
-		misfit = fmt.Sprintf("total(typeof(%s) IN ('integer', 'real') AND (round(%s, %d) <> %s OR abs(%s) >= 1e%d))", name, name, c.scale, name, name, c.precision-c.scale)
-	default:
-		// A whole number that no float holds, where there are floats beside it.
-		misfit = "total(typeof(" + name + ") = 'integer' AND (" + name + " > 9007199254740992 OR " + name + " < -9007199254740992))"
+		return "'integer', 'real'", fmt.Sprintf("round(%s, %d) <> %s OR abs(%s) >= 1e%d", name, c.scale, name, name, c.precision-c.scale)
 	}
-	class := func(of string) string { return "total(typeof(" + name + ") = '" + of + "')" }
-	return []string{class("integer"), class("real"), class("text"), class("blob"), misfit}
+	// A whole number that no float holds, where there are floats beside it.
+	return "'integer'", name + " > 9007199254740992 OR " + name + " < -9007199254740992"
+}
+
+// strays is true of the values that keep the column from its kind, as SQL.
+func (c *candidate) strays() string {
+	name := dialect.Name(c.name)
+	if c.kind == columnar.TypeInteger {
+		return "typeof(" + name + ") NOT IN ('integer', 'null')"
+	}
+	classes, misfit := c.misfit(name)
+	if c.kind == columnar.TypeNumber {
+		return "typeof(" + name + ") NOT IN ('real', 'null') AND (typeof(" + name + ") <> 'integer' OR " + misfit + ")"
+	}
+	return name + " IS NOT NULL AND (typeof(" + name + ") NOT IN (" + classes + ") OR " + misfit + ")"
 }
 
 // counted takes the answers to the tests.

@@ -24,6 +24,7 @@ type Connector struct{}
 // Open makes ready to read a file.
 func (Connector) Open(_ context.Context, c database.Config) (database.Database, error) {
 	c = c.WithDefaults()
+	learnHandles()
 	address := "file:" + (&url.URL{Path: c.Path}).EscapedPath() + "?mode=ro&_query_only=true&_busy_timeout=5000"
 	pool := sql.OpenDB(opener{address: address, driver: &sqlite3.SQLiteDriver{ConnectHook: prepare}})
 	pool.SetMaxOpenConns(c.MaxConns)
@@ -81,6 +82,7 @@ type file struct {
 	pool    *sql.DB
 	path    string
 	timeout time.Duration
+	known   known
 }
 
 // Close closes the file.
@@ -151,6 +153,10 @@ func (f *file) Views(ctx context.Context) ([]database.View, error) {
 
 // Table describes a view, for which its values are looked at.
 func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
+	before, stamp := f.known.find(f, view)
+	if before != nil {
+		return before, nil
+	}
 	views, err := f.Views(ctx)
 	if err != nil {
 		return nil, err
@@ -161,6 +167,9 @@ func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
 		if names[i] == view {
 			t := &table{file: f, view: view}
 			err := f.read(ctx, view, t.describe)
+			if err == nil && stamp != "" {
+				f.known.keep(t, stamp)
+			}
 			return t, err
 		}
 	}

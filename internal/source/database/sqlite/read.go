@@ -34,17 +34,23 @@ func (t *table) run(ctx, bounded context.Context, conn *sqlite3.SQLiteConn, plan
 		return database.Done{}, err
 	}
 	batch := database.NewBatch(columns)
-	readers := make([]reader, len(columns))
+	readers, fast := make([]reader, len(columns)), make([]fastReader, len(columns))
 	for i, e := range plan.Fetched {
 		readers[i] = t.newReader(e, columns[i])
+		if e.Aggregate != feedmill.AggregateSum && !t.sql.Columns[e.Column.Index].Blob {
+			fast[i] = newFastReader(columns[i])
+		}
 	}
 	var handed error // what taking the rows failed with
-	err := each(bounded, conn, plan.SQL, plan.Args, func(row []driver.Value) error {
-		for i, value := range row {
-			if value == nil {
-				batch.Columns[i].Null()
-			} else if err := readers[i](batch.Columns[i], value); err != nil {
-				return err
+	err := many(bounded, conn, plan.SQL, plan.Args, func(row []cell) error {
+		for i := range row {
+			c, b := &row[i], batch.Columns[i]
+			if c.class == classNull {
+				b.Null()
+			} else if fast[i] == nil || !fast[i](b, c) {
+				if err := readers[i](b, c.value()); err != nil {
+					return err
+				}
 			}
 		}
 		handed = batch.Hand(ctx, finish)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-sqlite3"
@@ -68,32 +69,48 @@ func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
 
 // look counts which kinds of values the columns have that need it.
 func (t *table) look(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
-	var asked []string
-	var looked []*candidate
+	// Mostly all values are what is declared, which takes one test of each. Where some
+	// are not, or nothing is declared, it has to be known what they are.
+	var declared, open []*candidate
 	for _, c := range columns {
-		if tests := c.tests(); len(tests) > 0 {
-			asked = append(asked, tests...)
-			looked = append(looked, c)
+		switch {
+		case len(c.tests()) == 0:
+		case c.kind == "":
+			open = append(open, c)
+		default:
+			declared = append(declared, c)
 		}
 	}
-	if len(looked) == 0 {
-		return nil
+	err := t.ask(ctx, conn, declared, func(c *candidate) []string { return []string{"total(" + c.strays() + ")"} }, func(c *candidate, row []driver.Value) {
+		if n, ok := row[0].(float64); !ok || n > 0 {
+			open = append(open, c)
+		}
+	})
+	if err != nil {
+		return err
 	}
+	return t.ask(ctx, conn, open, (*candidate).tests, (*candidate).counted)
+}
+
+// ask has a look at all values of some columns.
+func (t *table) ask(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate, tests func(*candidate) []string, answer func(*candidate, []driver.Value)) error {
 	// Many columns take several passes: a statement may have 2,000 results.
 	const most = 200
-	for len(looked) > 0 {
-		n := min(most, len(looked))
-		statement := "SELECT " + join(asked[:n*testsEach]) + " FROM " + t.sql.From()
-		err := each(ctx, conn, statement, nil, func(row []driver.Value) error {
-			for i, c := range looked[:n] {
-				c.counted(row[i*testsEach:])
+	for some := range slices.Chunk(columns, most) {
+		var asked []string
+		for _, c := range some {
+			asked = append(asked, tests(c)...)
+		}
+		err := each(ctx, conn, "SELECT "+join(asked)+" FROM "+t.sql.From(), nil, func(row []driver.Value) error {
+			each := len(row) / len(some)
+			for i, c := range some {
+				answer(c, row[i*each:(i+1)*each])
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		asked, looked = asked[n*testsEach:], looked[n:]
 	}
 	return nil
 }

@@ -1,0 +1,137 @@
+#include "rows.h"
+
+#include <string.h>
+
+// The library itself comes with its driver. Weak, it need not be there while
+// this file alone is looked at.
+#define LIBRARY __attribute__((weak)) extern
+
+typedef struct sqlite3_context sqlite3_context;
+typedef struct sqlite3_value sqlite3_value;
+
+LIBRARY int sqlite3_auto_extension(void (*)(void));
+LIBRARY int sqlite3_create_function_v2(sqlite3 *, const char *, int, int, void *, void (*)(sqlite3_context *, int, sqlite3_value **), void *, void *, void *);
+LIBRARY sqlite3 *sqlite3_context_db_handle(sqlite3_context *);
+LIBRARY void sqlite3_result_int64(sqlite3_context *, int64_t);
+LIBRARY int sqlite3_prepare_v2(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
+LIBRARY int sqlite3_bind_text(sqlite3_stmt *, int, const char *, int, void (*)(void *));
+LIBRARY int sqlite3_step(sqlite3_stmt *);
+LIBRARY int sqlite3_finalize(sqlite3_stmt *);
+LIBRARY void sqlite3_interrupt(sqlite3 *);
+LIBRARY int sqlite3_column_count(sqlite3_stmt *);
+LIBRARY int sqlite3_data_count(sqlite3_stmt *);
+LIBRARY int sqlite3_column_type(sqlite3_stmt *, int);
+LIBRARY int64_t sqlite3_column_int64(sqlite3_stmt *, int);
+LIBRARY double sqlite3_column_double(sqlite3_stmt *, int);
+LIBRARY const unsigned char *sqlite3_column_text(sqlite3_stmt *, int);
+LIBRARY const void *sqlite3_column_blob(sqlite3_stmt *, int);
+LIBRARY int sqlite3_column_bytes(sqlite3_stmt *, int);
+
+// As in sqlite3.h.
+enum { UTF8 = 1, DIRECTONLY = 0x80000, NOMEM = 7, ROW = 100 };
+enum { TYPE_INTEGER = 1, TYPE_FLOAT, TYPE_TEXT, TYPE_BLOB, TYPE_NULL };
+#define TRANSIENT ((void (*)(void *)) - 1)
+
+static void handle(sqlite3_context *c, int n, sqlite3_value **args) {
+	(void)n, (void)args;
+	sqlite3_result_int64(c, (int64_t)(intptr_t)sqlite3_context_db_handle(c));
+}
+
+static int teach(sqlite3 *db, char **message, const void *api) {
+	(void)message, (void)api;
+	return sqlite3_create_function_v2(db, "rows_handle", 0, UTF8 | DIRECTONLY, NULL, handle, NULL, NULL, NULL);
+}
+
+void rows_init(void) {
+	if (sqlite3_auto_extension) {
+		sqlite3_auto_extension((void (*)(void))teach);
+	}
+}
+
+int rows_prepare(sqlite3 *db, const char *sql, int length, sqlite3_stmt **stmt) {
+	return sqlite3_prepare_v2(db, sql, length, stmt, NULL);
+}
+
+int rows_bind(sqlite3_stmt *stmt, int at, const char *text, int length) {
+	return sqlite3_bind_text(stmt, at, length ? text : "", length, TRANSIENT);
+}
+
+int rows_columns(sqlite3_stmt *stmt) { return sqlite3_column_count(stmt); }
+
+void rows_end(sqlite3_stmt *stmt) { sqlite3_finalize(stmt); }
+
+void rows_interrupt(sqlite3 *db) { sqlite3_interrupt(db); }
+
+// write writes the row that the statement stands at. It returns how many bytes that
+// are, of which it wrote none past the end, and 0 where there was no memory.
+static size_t write(sqlite3_stmt *stmt, uint8_t *buffer, size_t room) {
+	size_t at = 0;
+	int columns = sqlite3_data_count(stmt);
+	for (int i = 0; i < columns; i++) {
+		int type = sqlite3_column_type(stmt, i);
+		if (at < room) {
+			buffer[at] = (uint8_t)type;
+		}
+		at++;
+		int64_t n;
+		double d;
+		switch (type) {
+		case TYPE_INTEGER:
+			n = sqlite3_column_int64(stmt, i);
+			if (at + sizeof n <= room) {
+				memcpy(buffer + at, &n, sizeof n);
+			}
+			at += sizeof n;
+			break;
+		case TYPE_FLOAT:
+			d = sqlite3_column_double(stmt, i);
+			if (at + sizeof d <= room) {
+				memcpy(buffer + at, &d, sizeof d);
+			}
+			at += sizeof d;
+			break;
+		case TYPE_TEXT:
+		case TYPE_BLOB: {
+			// The text first: it may have to be made of another encoding, and is then as long as
+			// it says.
+			const void *data = type == TYPE_TEXT ? (const void *)sqlite3_column_text(stmt, i) : sqlite3_column_blob(stmt, i);
+			uint32_t length = (uint32_t)sqlite3_column_bytes(stmt, i);
+			if (!data && (length || type == TYPE_TEXT)) {
+				return 0;
+			}
+			if (at + sizeof length + length <= room) {
+				memcpy(buffer + at, &length, sizeof length);
+				if (length) {
+					memcpy(buffer + at + sizeof length, data, length);
+				}
+			}
+			at += sizeof length + length;
+		}
+		}
+	}
+	return at;
+}
+
+int rows_next(sqlite3_stmt *stmt, uint8_t *buffer, size_t room, rows_result *result) {
+	result->used = 0;
+	result->rows = 0;
+	for (;;) {
+		if (!result->pending) {
+			int rc = sqlite3_step(stmt);
+			if (rc != ROW) {
+				return rc;
+			}
+		}
+		size_t size = write(stmt, buffer + result->used, room - result->used);
+		if (!size) {
+			return NOMEM;
+		}
+		result->pending = size > room - result->used;
+		if (result->pending) {
+			result->need = size;
+			return ROW;
+		}
+		result->used += size;
+		result->rows++;
+	}
+}

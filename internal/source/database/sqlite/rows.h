@@ -1,0 +1,31 @@
+#ifndef ROWS_H
+#define ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sqlite3 sqlite3;
+typedef struct sqlite3_stmt sqlite3_stmt;
+
+// What came of a call of rows_next.
+typedef struct {
+	size_t used;  // bytes that were written
+	int rows;     // how many rows they are
+	int pending;  // whether a row waits that did not fit
+	size_t need;  // how many bytes it wants
+} rows_result;
+
+// rows_init has every connection that is opened from now on know its own handle.
+void rows_init(void);
+
+int rows_prepare(sqlite3 *db, const char *sql, int length, sqlite3_stmt **stmt);
+int rows_bind(sqlite3_stmt *stmt, int at, const char *text, int length);
+int rows_columns(sqlite3_stmt *stmt);
+void rows_end(sqlite3_stmt *stmt);
+void rows_interrupt(sqlite3 *db);
+
+// rows_next writes rows into a buffer, as many as fit. It returns 100 where there may
+// be more, 101 at the end, and else the code of an error.
+int rows_next(sqlite3_stmt *stmt, uint8_t *buffer, size_t room, rows_result *result);
+
+#endif
