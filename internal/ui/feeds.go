@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -119,7 +120,17 @@ func (l feedList) Sorted(column string) string {
 // kinds are what people call the types of feeds.
 var kinds = map[feedmill.FeedType]string{feedmill.FeedUpload: "Upload", feedmill.FeedREST: "REST", feedmill.FeedQuery: "Query"}
 
+// labelOf says where the data comes from: the format, where data came without a name.
+func labelOf(f client.DataFeed) string {
+	var source struct {
+		Format string `json:"format"`
+	}
+	_ = json.Unmarshal(f.Source, &source)
+	return cmp.Or(f.SourceLabel, source.Format)
+}
+
 func rowOf(f client.DataFeed) feedRow {
+	f.SourceLabel = labelOf(f)
 	return feedRow{DataFeed: f, Kind: kinds[f.Type], Ticks: ticks(f.RecentRefreshes), Trouble: troubleOf(f)}
 }
 

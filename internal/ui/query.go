@@ -33,6 +33,38 @@ type queryPage struct {
 type queryField struct {
 	client.ViewField
 	Chosen bool
+	// Aggregate is what becomes of the values of all rows of a group, empty where the
+	// field is a part of what groups them.
+	Aggregate string
+}
+
+// aggregates are those that every field has, and numberAggregates those of numbers besides.
+var (
+	numberAggregates = []operator{{"sum", "sum"}, {"avg", "average"}}
+	aggregates       = []operator{{"min", "least"}, {"max", "greatest"}, {"count", "count"}, {"countDistinct", "distinct"}}
+)
+
+// Aggregates are those that the field can have.
+func (f queryField) Aggregates() []operator {
+	if numeric(f.Type) {
+		return slices.Concat(numberAggregates, aggregates)
+	}
+	return aggregates
+}
+
+// Aggregated reports whether rows are grouped.
+func (p queryPage) Aggregated() bool {
+	return slices.ContainsFunc(p.Fields, func(f queryField) bool { return f.Chosen && f.Aggregate != "" })
+}
+
+// ChosenCount is how many fields are chosen.
+func (p queryPage) ChosenCount() (n int) {
+	for _, f := range p.Fields {
+		if f.Chosen {
+			n++
+		}
+	}
+	return n
 }
 
 // queryFilter is a row of the form of filters.
@@ -116,7 +148,7 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	}
 	chosen, said := q["field"], q.Get("chosen") != ""
 	for i, f := range fields {
-		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !said && i < 50})
+		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !said && i < 50, q.Get("agg." + f.Name)})
 	}
 	for i, name := range q["f.field"] {
 		f := queryFilter{Field: name, Op: at(q["f.op"], i), Value: at(q["f.value"], i)}
@@ -179,6 +211,8 @@ func (p *queryPage) spec() map[string]any {
 		field := map[string]any{"field": f.Name}
 		if !f.Chosen {
 			field["select"] = false
+		} else if f.Aggregate != "" {
+			field["aggregate"] = f.Aggregate
 		}
 		if filters[f.Name] != nil {
 			field["filters"] = filters[f.Name]

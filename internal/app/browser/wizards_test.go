@@ -73,6 +73,12 @@ func TestQueryWizard(t *testing.T) {
 		chromedp.SetValue(".filter-row + .filter-row [name='f.value']", "50"), chromedp.Click("#query .button"))
 	b.wait(`document.querySelector('.proof .grid tbody')?.rows.length === 1 && document.querySelector('.parameters')?.innerText.includes('50')`)
 	b.accessible("query")
+	// Numbers of groups of rows: by status, and the sum of amounts.
+	b.do(chromedp.SetValue("[name='agg.amount']", "sum"))
+	b.sees("those without an aggregate group the rows")
+	b.wait(`document.querySelector('#sql')?.innerText.toLowerCase().includes('sum(')`)
+	b.do(chromedp.SetValue("[name='agg.amount']", ""))
+	b.wait(`document.querySelector('#sql') && !document.querySelector('#sql').innerText.toLowerCase().includes('sum(')`)
 	b.do(chromedp.Click("input[value=id]"))
 	b.wait(`!document.querySelector('.proof .grid thead').innerText.includes('id\n')`)
 	b.do(chromedp.Click(".actions .primary"))
