@@ -3,7 +3,9 @@ package pgtest
 import (
 	"context"
 	"errors"
+	"net/url"
 	"os"
+	"path"
 	"sync"
 	"testing"
 	"time"
@@ -22,11 +24,27 @@ var shared = sync.OnceValues(func() (*Server, error) { return launch(Options{}) 
 // on the server that all tests of the binary share.
 func New(t testing.TB) string {
 	t.Helper()
+	return newLike(t, emptyDatabase)
+}
+
+// Copy is New for a database that has what another of New has, which nobody is
+// connected to.
+func Copy(t testing.TB, other string) string {
+	t.Helper()
+	u, err := url.Parse(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newLike(t, path.Base(u.Path))
+}
+
+func newLike(t testing.TB, template string) string {
+	t.Helper()
 	s, err := shared()
 	if err != nil {
 		giveUp(t, err)
 	}
-	name := s.create(t)
+	name := s.create(t, template)
 	t.Cleanup(func() {
 		// A connection that the test left open must not keep the
 		// database, and is for the test's own checks to find.

@@ -42,7 +42,7 @@ func (s *Server) URL() string { return s.url("postgres") }
 // NewDatabase returns the URL of a new and empty database on the server.
 func (s *Server) NewDatabase(t testing.TB) string {
 	t.Helper()
-	return s.url(s.create(t))
+	return s.url(s.create(t, emptyDatabase))
 }
 
 // Stop stops the server and waits until it is gone.
@@ -62,12 +62,14 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-func (s *Server) create(t testing.TB) string {
+// emptyDatabase is what empty databases are made from: nobody ever connects to
+// it, so that they can be at any time, several at once.
+const emptyDatabase = "template0"
+
+func (s *Server) create(t testing.TB, template string) string {
 	t.Helper()
 	name := fmt.Sprintf("test%d", s.databases.Add(1))
-	// Nobody ever connects to template0, so that databases can be made from
-	// it at any time, several at once.
-	if err := s.exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+	if err := s.exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatalf("create a database: %v", err)
 	}
 	return name

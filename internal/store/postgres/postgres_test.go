@@ -11,11 +11,20 @@ import (
 )
 
 func TestContract(t *testing.T) {
+	// The tables are made once, which takes longer than most cases.
+	migrated := pgtest.New(t)
+	db, err := Open(t.Context(), migrated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 	storetest.Run(t, storetest.Engine{
 		Name:   "postgres",
 		Shared: true,
 		Make: func(t *testing.T) func(*testing.T) storetest.Store {
-			url := pgtest.New(t)
+			url := pgtest.Copy(t, migrated)
 			return func(t *testing.T) storetest.Store { return open(t, url) }
 		},
 	})
