@@ -19,7 +19,7 @@ func keyed(rows int, key func(row int) int) iter.Seq2[[]columnar.Vector, error] 
 		for from := 0; from < rows; from += step {
 			texts, numbers := columnar.Vector{Type: columnar.TypeText, Offsets: []uint32{0}}, columnar.Vector{Type: columnar.TypeInteger}
 			for row := from; row < min(from+step, rows); row++ {
-				texts.Bytes = fmt.Appendf(texts.Bytes, "the key of a row that is rather long: %012d", key(row))
+				texts.Bytes = fmt.Appendf(texts.Bytes, "the key of a row that is rather long: %0200d", key(row))
 				texts.Offsets = append(texts.Offsets, uint32(len(texts.Bytes)))
 				numbers.Ints = append(numbers.Ints, int64(key(row)))
 			}
@@ -34,7 +34,7 @@ func keyed(rows int, key func(row int) int) iter.Seq2[[]columnar.Vector, error] 
 // Keys that do not fit into the memory of a worker are merged on disk, and rows
 // keep their order.
 func TestMergingMoreThanMemory(t *testing.T) {
-	const rows = 1_000_000
+	const rows = 250_000
 	r, store := reader(t, func(c *lake.PoolConfig) {
 		c.Memory, c.Threads, c.Temp, c.TempBytes = 64<<20, 2, t.TempDir(), 4<<30
 	})

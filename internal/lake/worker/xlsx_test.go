@@ -138,7 +138,7 @@ func sheetValue(c *feedmill.Column, value cell) string {
 // The same rows are the same bytes, however many threads find them and however
 // few of them each finds.
 func TestWorkbookIsTheSameAgain(t *testing.T) {
-	const rows = 300_000
+	const rows = 150_000
 	alone, store := reader(t, func(c *lake.PoolConfig) { c.Threads = 1 })
 	several, _ := pool(t, func(c *lake.PoolConfig) { c.Temp, c.Threads = string(store), 4 })
 	block := []columnar.Vector{{Type: columnar.TypeInteger, Len: rows}}
@@ -158,7 +158,7 @@ func TestWorkbookIsTheSameAgain(t *testing.T) {
 	}
 	// The same rows once more, but in chunks of other sizes.
 	p, _ := pool(t)
-	request := wire.Request{SQL: "SELECT i FROM range(300000) t(i) WHERE i >= 200", Names: []string{"n"}, Format: wire.FormatXLSX}
+	request := wire.Request{SQL: "SELECT i FROM range(150000) t(i) WHERE i >= 200", Names: []string{"n"}, Format: wire.FormatXLSX}
 	var out strings.Builder
 	if _, err := p.Run(t.Context(), request, &out); err != nil || out.String() != first {
 		t.Errorf("the same rows from elsewhere have other bytes, or %v", err)
