@@ -72,15 +72,15 @@ func openMariaDB(ctx context.Context, _ *rig.Rig, rows int) (*source, error) {
 	err = do(ctx, "mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", server.Port), "CREATE DATABASE shop", fmt.Sprintf(`CREATE TABLE shop.orders AS SELECT CAST(seq AS SIGNED) AS id,
 		CAST(seq * 7919 %% 50000 AS SIGNED) AS customer, ELT(seq %% 4 + 1, 'paid', 'open', 'sent', 'returned') AS status, CONCAT('Customer ', seq %% 50000) AS name,
 		IF(seq %% 3 > 0, MD5(seq), NULL) AS note, CAST(seq %% 1000000 / 100 AS DECIMAL(12,2)) AS amount, CAST(seq / 7 AS DOUBLE) AS price, seq %% 2 AS paid,
-		DATE_ADD('2020-01-01', INTERVAL seq %% 2000 DAY) AS day, DATE_ADD(TIMESTAMP '2020-01-01 00:00:00', INTERVAL seq SECOND) AS placed FROM seq_1_to_%d`, rows),
-		"ALTER TABLE shop.orders MODIFY paid TINYINT(1)")
+		DATE_ADD('2020-01-01', INTERVAL seq %% 2000 DAY) AS day, DATE_ADD(TIMESTAMP '2020-01-01 00:00:00', INTERVAL seq SECOND) AS placed FROM shop.seq_1_to_%d`, rows),
+		"ALTER TABLE shop.orders MODIFY paid TINYINT(1)", "CREATE USER reader@'%' IDENTIFIED BY 'none'", "GRANT SELECT ON shop.* TO reader@'%'")
 	if err != nil {
 		server.Close()
 		return nil, err
 	}
 	return &source{
 		connector: "mysql",
-		config:    map[string]any{"host": "127.0.0.1", "port": server.Port, "database": "shop", "user": "root", "password": "none", "tls": "off"},
+		config:    map[string]any{"host": "127.0.0.1", "port": server.Port, "database": "shop", "user": "reader", "password": "none", "tls": "off"},
 		export: func(ctx context.Context, file string) *exec.Cmd {
 			return exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("mariadb --no-defaults -h127.0.0.1 -P%d -uroot --batch --quick shop -e 'SELECT * FROM orders' > %s", server.Port, file))
 		},

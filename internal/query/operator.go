@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -91,25 +92,36 @@ func findOperator(t columnar.Type, name feedmill.FilterOp) (operator, error) {
 			return op, nil
 		}
 	}
-	return operator{}, fmt.Errorf("a column of type %s has no operator %q; it has %s", t, name, list(Operators(t)))
+	return operator{}, &memberError{"op", fmt.Sprintf("a column of type %s has no operator %q; it has %s", t, name, list(Operators(t)))}
 }
 
 // check refuses values that are too few, too many or of another kind.
 func (op *operator) check(values []feedmill.FilterValue) error {
 	switch n := len(values); {
 	case n < op.least && op.most == many:
-		return fmt.Errorf("%s needs a value", op.name)
+		return fmt.Errorf("the operator %s needs a value", op.name)
 	case n < op.least || n > op.most:
-		return fmt.Errorf("%s has %d values, not %d", op.name, op.least, n)
+		takes := fmt.Sprintf("%d values", op.least)
+		switch op.least {
+		case 0:
+			takes = "no values"
+		case 1:
+			takes = "1 value"
+		}
+		wrong := fmt.Sprintf("the operator %s takes %s, not %d", op.name, takes, n)
+		if n == 0 { // there is no member to point to
+			return errors.New(wrong)
+		}
+		return &memberError{"values", wrong}
 	}
 	for i, v := range values {
 		switch {
 		case v.Null && op.nulls != nullIfListed:
-			return &valueError{i, "must not be null; use isNull"}
+			return &valueError{i, "this must not be null; use isNull"}
 		case op.period && v.Period == nil:
-			return &valueError{i, `must be a period such as {"n": 7, "unit": "day"}`}
+			return &valueError{i, `this must be a period such as {"n": 7, "unit": "day"}`}
 		case !op.period && v.Period != nil:
-			return &valueError{i, "must be one value"}
+			return &valueError{i, "this must be one value"}
 		}
 	}
 	return nil

@@ -85,10 +85,17 @@ func (r *resolver) addFilterFault(place feedmill.Fault, filter int, err error) {
 		place.Pointer += "/filters/" + strconv.Itoa(filter)
 		if e, ok := errors.AsType[*valueError](err); ok {
 			place.Pointer += "/values/" + strconv.Itoa(e.value)
+		} else if e, ok := errors.AsType[*memberError](err); ok {
+			place.Pointer += "/" + e.member
 		}
 	}
 	r.faults.Add(place, err.Error())
 }
+
+// memberError is a fault of a member of a filter.
+type memberError struct{ member, detail string }
+
+func (e *memberError) Error() string { return e.detail }
 
 // valueError is a fault of one value of a filter, by its place.
 type valueError struct {
