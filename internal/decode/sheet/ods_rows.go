@@ -20,6 +20,8 @@ type odsReader struct {
 	cells  []cell
 	texts  []byte
 	merged *merged
+	// paragraphs says that there was one, so that the prefix of their names is known.
+	paragraphs bool
 	// elapsed are the styles whose times are durations, and columns those whose cells have such a
 	// style where they say nothing else.
 	elapsed map[string]bool
@@ -243,6 +245,9 @@ func (r *odsReader) number(of numberKind, value []byte) columnar.CellKind {
 // readParagraphs reads what is in a cell up to its end, and keeps its text where it counts: it returns
 // how many paragraphs of it there are. Notes of a cell are not part of it.
 func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
+	if r.usualParagraph(keep) {
+		paragraphs++
+	}
 	if !keep {
 		return 0, r.Skip()
 	}
@@ -263,7 +268,7 @@ func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
 				if paragraphs++; paragraphs > 1 {
 					r.texts = append(r.texts, '\n')
 				}
-				depth = r.Depth()
+				depth, r.paragraphs = r.Depth(), true
 				if text, ok := r.TextOnly(); ok {
 					r.texts = append(r.texts, text...)
 				}
@@ -288,6 +293,30 @@ func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
 		}
 	}
 	return paragraphs, nil
+}
+
+var (
+	paragraphStart = []byte("<text:p>")
+	paragraphEnd   = []byte("</text:p>")
+)
+
+// usualParagraph reads a paragraph that begins with what comes and is nothing but text, as almost all are, in one piece. It
+// reports false where there is none.
+func (r *odsReader) usualParagraph(keep bool) bool {
+	ahead := r.Ahead()
+	if !r.paragraphs || !bytes.HasPrefix(ahead, paragraphStart) {
+		return false
+	}
+	ahead = ahead[len(paragraphStart):]
+	end := bytes.IndexByte(ahead, '<')
+	if end < 0 || end > input.MaxFieldBytes || !bytes.HasPrefix(ahead[end:], paragraphEnd) || bytes.IndexByte(ahead[:end], '&') >= 0 || bytes.IndexByte(ahead[:end], ']') >= 0 {
+		return false
+	}
+	if keep {
+		r.texts = append(r.texts, ahead[:end]...)
+	}
+	r.Advance(len(paragraphStart) + end + len(paragraphEnd))
+	return true
 }
 
 // appendPeriod appends a period such as PT26H03M04.5S as hours, minutes and seconds, and what is

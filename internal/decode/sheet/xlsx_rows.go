@@ -58,6 +58,7 @@ func (r *xlsxReader) readRow() error {
 	}
 	column := 0
 	for inside := r.Depth(); r.Depth() >= inside; {
+		column = r.usualCells(column)
 		kind, err := r.Next()
 		if err != nil {
 			return noEnd(err)

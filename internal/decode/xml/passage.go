@@ -111,3 +111,16 @@ func (r *Reader) PassText(p *Passage) (text []byte, only, passed bool) {
 	r.i, r.kind, r.expected = end, StartElement, &leaf.symbol.child
 	return nil, false, true
 }
+
+// Ahead is what of the document is in memory behind the token, for a caller who knows how it usually goes on and
+// reads that faster than token by token. It is empty where something is under way. What was read is passed over
+// with [Reader.Advance]; it must be whole elements, and well-formed.
+func (r *Reader) Ahead() []byte {
+	if !r.plain {
+		return nil
+	}
+	return r.buf[r.i:r.size]
+}
+
+// Advance passes over so many bytes of what is ahead.
+func (r *Reader) Advance(n int) { r.i += n }
