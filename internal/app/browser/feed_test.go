@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/feedmill/feedmill/client"
 )
@@ -34,7 +35,8 @@ func TestFeedTable(t *testing.T) {
 		t.Errorf("the table has %d rows in memory", rows)
 	}
 	// By keys alone: to the top, and a selection.
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.grid-box').focus(); undefined`), chromedp.KeyEvent("\uE010"))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.grid-box').focus(); undefined`), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowDown, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	b.wait(`document.querySelectorAll('td.chosen').length === 2 && document.querySelector('.cells').innerText === '2 cells, sum 1'`)
 	b.visit("/ui/feeds/" + f.ID + "?sort=-n&filter=status:eq:paid")
 	b.wait(`document.querySelector('.grid td bdi')?.textContent === '29997'`)
 	b.sees("10\u202f000 of 30\u202f000 rows")

@@ -109,11 +109,61 @@ func TestWithoutScripts(t *testing.T) {
 		"/ui/audit":                            "subscription.create",
 		"/ui/start":                            "From a file to a webhook",
 		"/ui/keyboard":                         "search this page",
+		"/ui/feeds/" + f.ID + "/profile":       "98765",
+		"/ui/feeds/" + f.ID + "/settings":      "Delete feed",
+		"/ui/feeds/" + f.ID + "/upload":        "Upload again",
+		"/ui/feeds/" + f.ID + "/refreshes":     "Succeeded",
+		"/ui/feeds/" + f.ID + "/refreshes/" + f.LastRefresh.ID:              "rows in",
+		"/ui/feeds/" + f.ID + "/refreshes/" + f.LastRefresh.ID + "/rejects": "No row was rejected",
+		"/ui/events/publish":                   "metric.created",
+		"/ui/subscriptions/" + sub + "/edit":   "metric.*",
+		"/ui/subscriptions/" + sub + "/rotate": "Rotate",
 	} {
 		if text := v.see(path); !strings.Contains(text, want) {
 			t.Errorf("%s does not have %q", path, want)
 		}
 	}
+	// Every plain form, and what it leads to; the last ones take away what the others made.
+	rest := v.send("/ui/feeds/new/rest", url.Values{"name": {"Fetched"}, "method": {"GET"}, "url": {server.url + "/healthz"}, "auth": {"none"}, "paging": {"none"}, "mode": {"replace"}, "do": {"make"}})
+	fetched := regexp.MustCompile(`/ui/feeds/(df_\w+)/settings`).FindStringSubmatch(rest)
+	if fetched == nil {
+		t.Fatal("the form made no feed")
+	}
+	schedule := url.Values{"name": {"Fetched"}, "when": {"cron"}, "cron": {"0 6 * * 1-5"}, "timezone": {"Europe/Paris"}}
+	for _, form := range []struct {
+		path string
+		form url.Values
+		want string
+	}{
+		{"/ui/feeds/" + fetched[1] + "/settings", with(schedule, "do", "show"), "The next five, in Europe/Paris"},
+		{"/ui/feeds/" + fetched[1] + "/settings", schedule, "Saved"},
+		{"/ui/feeds/" + fetched[1] + "/pause", nil, "Paused"},
+		{"/ui/feeds/" + fetched[1] + "/resume", nil, "Resumed"},
+		{"/ui/feeds/" + fetched[1] + "/refresh", nil, "Refresh started"},
+		{"/ui/feeds/" + f.ID + "/versions/1", url.Values{"do": {"pin"}}, "pinned"},
+		{"/ui/feeds/" + f.ID + "/links", url.Values{"name": {"Plain link"}}, "/links/"},
+		{"/ui/subscriptions/" + sub + "/test", nil, "The endpoint took the test"},
+		{"/ui/subscriptions/" + sub + "/edit", url.Values{"name": {"Plainer"}, "url": {to.URL}, "httpOperation": {"POST"}, "events": {"metric.*"}}, "Plainer"},
+		{"/ui/subscriptions/" + sub + "/rotate", url.Values{"overlap": {"24h"}}, "whsec_"},
+		{"/ui/subscriptions/" + sub + "/replay", url.Values{"state": {"all"}}, "deliver"},
+		{"/ui/subscriptions/" + sub + "/pause", nil, "Paused"},
+		{"/ui/subscriptions/" + sub + "/activate", nil, "Activated"},
+		{"/ui/theme", url.Values{"theme": {"dark"}, "back": {"/ui/feeds"}}, `data-theme="dark"`},
+		{"/ui/connections/new", url.Values{"serviceName": {"warehouse"}, "connector": {"postgres"}, "host": {"127.0.0.1"}, "port": {"1"}, "database": {"shop"}, "user": {"reader"}, "password": {"s3cret"}}, "warehouse"},
+		{"/ui/subscriptions/" + sub + "/delete", nil, "Deleted"},
+		{"/ui/feeds/" + f.ID + "/delete", nil, "Deleted"},
+	} {
+		if text := v.send(form.path, form.form); !strings.Contains(text, form.want) {
+			t.Errorf("%s leads to a page without %q", form.path, form.want)
+		}
+	}
+}
+
+// with is a form with another value.
+func with(form url.Values, name, value string) url.Values {
+	other := maps.Clone(form)
+	other.Set(name, value)
+	return other
 }
 
 // field is the value of a hidden field of a page.

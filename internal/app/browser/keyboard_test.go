@@ -1,0 +1,148 @@
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// press sends keys to whatever has the focus, when the page knows what they mean.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	b.wait(`document.documentElement.classList.contains('scripted') && document.readyState === 'complete'`)
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// reach goes on with Tab until something has the focus, which must then be seen to have it.
+func (b *tab) reach(selector string) {
+	b.t.Helper()
+	b.wait(`document.querySelector(` + quote(selector) + `)`)
+	for range 150 {
+		switch run(b, chromedp.Evaluate[string](`(() => { const e = document.activeElement; if (!e?.matches(`+quote(selector)+`)) return 'no';
+			const s = getComputedStyle(e); return s.outlineStyle === 'none' || s.outlineWidth === '0px' ? 'unseen' : 'yes'; })()`)) {
+		case "yes":
+			return
+		case "unseen":
+			b.t.Fatalf("%s has the focus, and nothing shows it", selector)
+		}
+		b.press("\t")
+	}
+	b.t.Fatalf("no number of tabs leads to %s at %s", selector, b.path())
+}
+
+// enter reaches something and opens it.
+func (b *tab) enter(selector string) {
+	b.t.Helper()
+	b.reach(selector)
+	b.press("\r")
+}
+
+// write reaches a field and writes into it, over what is there.
+func (b *tab) write(selector, text string) {
+	b.t.Helper()
+	b.reach(selector)
+	b.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent(text))
+}
+
+// TestKeyboardOnly finishes what people come for without a mouse.
+func TestKeyboardOnly(t *testing.T) {
+	c, key := workspace(t)
+	upload(t, c, "Shop orders", "orders.csv", orders)
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, `[{"id":1,"name":"Ann"},{"id":2,"name":"Bob"}]`)
+	}))
+	defer source.Close()
+	to := newEndpoint(t)
+	b := open(t)
+	b.visit("/ui/sign-in")
+	b.write("#key", key)
+	b.press("\r")
+
+	// A fetch: tried, and made. A select is chosen from by its letters.
+	b.sees("Shop orders")
+	b.press("n")
+	b.enter("[href='/ui/feeds/new/rest']")
+	b.write("#name", "Fetched")
+	b.write("#url", source.URL)
+	b.press("\r") // tries, and makes nothing
+	b.sees("2 records")
+	b.reach("#every")
+	b.press("every 1h")
+	b.enter("[value=make]")
+	b.sees("Feed made")
+	b.sees("every 1h")
+
+	// A query, from the service to the feed.
+	b.press("gf")
+	b.wait(`document.querySelectorAll('tr[data-href]').length === 2`)
+	b.press("n")
+	b.enter("[href='/ui/feeds/new/query']")
+	b.enter(".picks a[href*='service=feeds']")
+	b.enter(".picks.mono a")
+	b.sees("What runs")
+	b.reach("[name='f.field']")
+	b.press("id")
+	b.write("[name='f.value']", "1")
+	b.press("\r") // runs, and makes nothing
+	b.wait(`document.querySelector('.proof .grid tbody')?.rows.length === 1`)
+	b.write("#name", "Asked")
+	b.enter("[formaction='/ui/feeds/new/query']")
+	b.sees("Feed made")
+
+	// A feed: to the end of its rows, a filter, its settings, and away with it after a question.
+	b.press("gf")
+	b.wait(`document.querySelectorAll('tr[data-href]').length === 3`)
+	b.press("jj")
+	b.wait(`document.activeElement.innerText === 'Fetched'`)
+	b.press("\r")
+	b.wait(`document.querySelector('.grid td bdi')?.textContent === '1'`)
+	b.reach(".grid-box")
+	b.press(kb.End)
+	b.wait(`document.querySelector('td.active')?.innerText === '2'`)
+	b.enter(".add-filter summary")
+	b.reach("#f-column")
+	b.press("name")
+	b.write("#f-value", "Bob")
+	b.press("\r")
+	b.sees("1 of 2 rows")
+	b.enter(".tabs [href$='/settings']")
+	b.enter("section.settings summary")
+	b.enter(".danger.sure")
+	b.wait(`document.querySelectorAll('tr[data-href]').length === 2`)
+
+	// A subscription, its secret and a test; an event and where it went.
+	b.press("gs")
+	b.sees("Tell a URL when something happens")
+	b.press("n")
+	b.write("#name", "By keys")
+	b.write("#url", to.URL)
+	b.reach("[value='metric.*']")
+	b.press(" ")
+	b.enter("form.settings .primary")
+	b.sees("whsec_")
+	b.enter(".row-end .primary")
+	b.enter(".actions .primary")
+	b.sees("The endpoint took the test: 204")
+	b.press("ge")
+	b.wait(`location.pathname === '/ui/events' && document.querySelector('[data-key=n]')`)
+	b.press("n")
+	b.enter("form.publish .primary")
+	b.sees("By keys")
+
+	// A key, made and revoked.
+	b.press("gk")
+	b.write("#name", "Nightly")
+	b.press("\r")
+	b.wait(`document.querySelector('#made-key')`)
+	b.enter(".made-key .primary")
+	b.wait(`!document.querySelector('#made-key')`)
+	b.enter("tbody tr summary")
+	b.enter("tbody tr .sure")
+	b.sees("Revoked")
+	b.enter(".rail-out button")
+	b.wait(`location.pathname === '/ui/sign-in'`)
+}
