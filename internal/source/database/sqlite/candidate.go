@@ -98,19 +98,6 @@ func (c *candidate) misfit(name string) (classes, sql string) {
 	return "'integer'", name + " > 9007199254740992 OR " + name + " < -9007199254740992"
 }
 
-// strays is true of the values that keep the column from its kind, as SQL.
-func (c *candidate) strays() string {
-	name := dialect.Name(c.name)
-	if c.kind == columnar.TypeInteger {
-		return "typeof(" + name + ") NOT IN ('integer', 'null')"
-	}
-	classes, misfit := c.misfit(name)
-	if c.kind == columnar.TypeNumber {
-		return "typeof(" + name + ") NOT IN ('real', 'null') AND (typeof(" + name + ") <> 'integer' OR " + misfit + ")"
-	}
-	return name + " IS NOT NULL AND (typeof(" + name + ") NOT IN (" + classes + ") OR " + misfit + ")"
-}
-
 // counted takes the answers to the tests.
 func (c *candidate) counted(row []driver.Value) {
 	for i, to := range []*int64{&c.integers, &c.reals, &c.texts, &c.blobs, &c.misfits} {

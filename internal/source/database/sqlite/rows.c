@@ -1,5 +1,6 @@
 #include "rows.h"
 
+#include <math.h>
 #include <string.h>
 
 // The library itself comes with its driver. Weak, it need not be there while
@@ -133,5 +134,93 @@ int rows_next(sqlite3_stmt *stmt, uint8_t *buffer, size_t room, rows_result *res
 		}
 		result->used += size;
 		result->rows++;
+	}
+}
+
+// two reads two digits, or returns a number that nothing has.
+static int two(const unsigned char *text) {
+	if (text[0] < '0' || text[0] > '9' || text[1] < '0' || text[1] > '9') {
+		return 1000000;
+	}
+	return 10 * (text[0] - '0') + (text[1] - '0');
+}
+
+// day reports whether there is a 2006-01-02 that the calendar has.
+static int day(const unsigned char *text) {
+	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int year = 100 * two(text) + two(text + 2), month = two(text + 5), at = two(text + 8);
+	if (year > 9999 || text[4] != '-' || text[7] != '-' || month < 1 || month > 12) {
+		return 0;
+	}
+	int leap = month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+	return at >= 1 && at <= days[month - 1] + leap;
+}
+
+// moment reports whether it is a 2006-01-02 15:04:05, with or without a fraction and a zone.
+static int moment(const unsigned char *text, int length) {
+	if (length < 19 || !day(text) || (text[10] != ' ' && text[10] != 'T') || text[13] != ':' || text[16] != ':' ||
+		two(text + 11) > 23 || two(text + 14) > 59 || two(text + 17) > 59) {
+		return 0;
+	}
+	int at = 19;
+	if (at < length && text[at] == '.') {
+		int digits = at + 1;
+		for (at = digits; at < length && text[at] >= '0' && text[at] <= '9'; at++) {
+		}
+		if (at == digits || at - digits > 9) {
+			return 0;
+		}
+	}
+	if (at == length || (length == at + 1 && text[at] == 'Z')) {
+		return 1;
+	}
+	return length == at + 6 && (text[at] == '+' || text[at] == '-') && text[at + 3] == ':' && two(text + at + 1) <= 12 && two(text + at + 4) <= 59;
+}
+
+// certain reports whether a value is certainly of the kind of its column.
+static int certain(sqlite3_stmt *stmt, int i, const rows_column *c) {
+	int type = sqlite3_column_type(stmt, i);
+	if (type == TYPE_NULL) {
+		return 1;
+	}
+	const int64_t exact = 9007199254740992; // up to which every whole number is a float
+	switch (c->kind) {
+	case KIND_INTEGER:
+		return type == TYPE_INTEGER;
+	case KIND_BOOLEAN:
+		return type == TYPE_INTEGER && (uint64_t)sqlite3_column_int64(stmt, i) <= 1;
+	case KIND_NUMBER:
+		if (type == TYPE_INTEGER) {
+			int64_t n = sqlite3_column_int64(stmt, i);
+			return n >= -exact && n <= exact;
+		}
+		return type == TYPE_FLOAT;
+	case KIND_DECIMAL:
+		if (type == TYPE_INTEGER || type == TYPE_FLOAT) {
+			double f = sqlite3_column_double(stmt, i), n = round(f * c->by);
+			return n / c->by == f && fabs(n) < c->most;
+		}
+		return 0;
+	}
+	if (type != TYPE_TEXT) {
+		return 0;
+	}
+	const unsigned char *text = sqlite3_column_text(stmt, i);
+	int length = sqlite3_column_bytes(stmt, i);
+	if (!text) {
+		return 0;
+	}
+	return c->kind == KIND_DATE ? length == 10 && day(text) : moment(text, length);
+}
+
+int rows_doubts(sqlite3_stmt *stmt, rows_column *columns, int count) {
+	for (;;) {
+		int rc = sqlite3_step(stmt);
+		if (rc != ROW) {
+			return rc;
+		}
+		for (int i = 0; i < count; i++) {
+			columns[i].doubts += !certain(stmt, i, &columns[i]);
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 /*
+#cgo LDFLAGS: -lm
 #include <stdlib.h>
 #include "rows.h"
 */
@@ -18,6 +19,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
@@ -73,6 +75,48 @@ const (
 // rows a crossing into C: the driver crosses over several times for every value, which
 // takes longer than what SQLite does for it. Cells are gone with the next call.
 func many(ctx context.Context, conn *sqlite3.SQLiteConn, statement string, args []string, fn func([]cell) error) error {
+	given := false
+	return compiled(ctx, conn, statement, args, func(stmt *C.sqlite3_stmt) (int, bool, error) {
+		r := rowsOf{stmt: stmt, buffer: make([]byte, rowsRoom), cells: make([]cell, int(C.rows_columns(stmt)))}
+		for {
+			rc := r.next()
+			if err := r.each(fn, &given); err != nil {
+				return rc, given, err
+			}
+			if rc != stepRow || ctx.Err() != nil {
+				return rc, given, nil
+			}
+			if r.result.pending != 0 && r.result.need > maxRow {
+				return rc, given, database.Fail(database.ProblemStatement, fmt.Sprintf("A row has more than %d MiB, which is the most. Leave the field out that is so large.", maxRow>>20), nil)
+			}
+		}
+	})
+}
+
+// doubts counts the values of some columns that may not be what the columns are declared
+// as, in one pass and without a crossing for each.
+func doubts(ctx context.Context, conn *sqlite3.SQLiteConn, statement string, columns []*candidate) ([]int64, error) {
+	kinds := map[columnar.Type]C.int{
+		columnar.TypeInteger: C.KIND_INTEGER, columnar.TypeNumber: C.KIND_NUMBER, columnar.TypeBoolean: C.KIND_BOOLEAN,
+		columnar.TypeDecimal: C.KIND_DECIMAL, columnar.TypeDate: C.KIND_DATE, columnar.TypeTimestamp: C.KIND_TIMESTAMP,
+	}
+	asked := make([]C.rows_column, len(columns))
+	for i, c := range columns {
+		asked[i] = C.rows_column{kind: kinds[c.kind], by: C.double(math.Pow10(c.scale)), most: C.double(math.Pow10(c.precision))}
+	}
+	err := compiled(ctx, conn, statement, nil, func(stmt *C.sqlite3_stmt) (int, bool, error) {
+		return int(C.rows_doubts(stmt, &asked[0], C.int(len(asked)))), false, nil
+	})
+	counts := make([]int64, len(asked))
+	for i := range asked {
+		counts[i] = int64(asked[i].doubts)
+	}
+	return counts, err
+}
+
+// compiled compiles a statement and has it run. The function returns the last code of
+// SQLite, and whether somebody has been given rows.
+func compiled(ctx context.Context, conn *sqlite3.SQLiteConn, statement string, args []string, run func(*C.sqlite3_stmt) (code int, given bool, err error)) error {
 	var db *C.sqlite3
 	err := each(ctx, conn, "SELECT rows_handle()", nil, func(row []driver.Value) error {
 		handle, _ := row[0].(int64)
@@ -97,26 +141,18 @@ func many(ctx context.Context, conn *sqlite3.SQLiteConn, statement string, args 
 			<-interrupted // or it would be that of whoever uses the connection next
 		}
 	}()
-	r := rowsOf{stmt: stmt, buffer: make([]byte, rowsRoom), cells: make([]cell, int(C.rows_columns(stmt)))}
-	given := false
-	for {
-		rc := r.next()
-		if err := r.each(fn, &given); err != nil {
-			return err
-		}
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case rc == stepDone:
-			return nil
-		case rc == stepRow && r.result.need > maxRow && r.result.pending != 0:
-			return database.Fail(database.ProblemStatement, fmt.Sprintf("A row has more than %d MiB, which is the most. Leave the field out that is so large.", maxRow>>20), nil)
-		case rc != stepRow && given:
-			return sqlite3.Error{Code: sqlite3.ErrNo(rc & 0xff), ExtendedCode: sqlite3.ErrNoExtended(rc)}
-		case rc != stepRow:
-			return said(ctx, conn, statement, args, rc)
-		}
+	code, given, err := run(stmt)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case code == stepDone:
+		return nil
+	case given:
+		return sqlite3.Error{Code: sqlite3.ErrNo(code & 0xff), ExtendedCode: sqlite3.ErrNoExtended(code)}
 	}
+	return said(ctx, conn, statement, args, code)
 }
 
 // said is the error of a statement in the words of SQLite, which the driver knows.

@@ -28,4 +28,18 @@ void rows_interrupt(sqlite3 *db);
 // be more, 101 at the end, and else the code of an error.
 int rows_next(sqlite3_stmt *stmt, uint8_t *buffer, size_t room, rows_result *result);
 
+// The kinds of columns that rows_doubts knows.
+enum { KIND_INTEGER = 1, KIND_NUMBER, KIND_BOOLEAN, KIND_DECIMAL, KIND_DATE, KIND_TIMESTAMP };
+
+// What a column is declared as. Doubts counts the values that may be something else.
+typedef struct {
+	int kind;
+	double by, most; // of a decimal: ten to its scale, and to its digits
+	int64_t doubts;
+} rows_column;
+
+// rows_doubts steps through all rows of a statement. It returns 101 at the end, and else
+// the code of an error.
+int rows_doubts(sqlite3_stmt *stmt, rows_column *columns, int count);
+
 #endif

@@ -69,8 +69,8 @@ func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
 
 // look counts which kinds of values the columns have that need it.
 func (t *table) look(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
-	// Mostly all values are what is declared, which takes one test of each. Where some
-	// are not, or nothing is declared, it has to be known what they are.
+	// Mostly all values are what is declared, which one pass finds out. Where some may
+	// not be, or nothing is declared, it has to be known what they are.
 	var declared, open []*candidate
 	for _, c := range columns {
 		switch {
@@ -81,30 +81,37 @@ func (t *table) look(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*c
 			declared = append(declared, c)
 		}
 	}
-	err := t.ask(ctx, conn, declared, func(c *candidate) []string { return []string{"total(" + c.strays() + ")"} }, func(c *candidate, row []driver.Value) {
-		if n, ok := row[0].(float64); !ok || n > 0 {
-			open = append(open, c)
+	if len(declared) > 0 {
+		var names []string
+		for _, c := range declared {
+			names = append(names, dialect.Name(c.name))
 		}
-	})
-	if err != nil {
-		return err
+		counts, err := doubts(ctx, conn, "SELECT "+join(names)+" FROM "+t.sql.From(), declared)
+		if err != nil {
+			return err
+		}
+		for i, c := range declared {
+			if counts[i] > 0 {
+				open = append(open, c)
+			}
+		}
 	}
-	return t.ask(ctx, conn, open, (*candidate).tests, (*candidate).counted)
+	return t.ask(ctx, conn, open)
 }
 
-// ask has a look at all values of some columns.
-func (t *table) ask(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate, tests func(*candidate) []string, answer func(*candidate, []driver.Value)) error {
+// ask counts what the values of some columns are.
+func (t *table) ask(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
 	// Many columns take several passes: a statement may have 2,000 results.
 	const most = 200
 	for some := range slices.Chunk(columns, most) {
 		var asked []string
 		for _, c := range some {
-			asked = append(asked, tests(c)...)
+			asked = append(asked, c.tests()...)
 		}
 		err := each(ctx, conn, "SELECT "+join(asked)+" FROM "+t.sql.From(), nil, func(row []driver.Value) error {
 			each := len(row) / len(some)
 			for i, c := range some {
-				answer(c, row[i*each:(i+1)*each])
+				c.counted(row[i*each : (i+1)*each])
 			}
 			return nil
 		})
