@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -49,7 +50,11 @@ func (f *versionedFeed) step(ctx context.Context, p *process, key string) (made 
 	c := p.client(key)
 	c.Tries = 1
 	upload := func(mode feedmill.FeedMode, rows []string) (client.DataFeed, error) {
-		return c.ReplaceData(ctx, f.id, client.Upload{Data: strings.NewReader(csvOf(rows)), Format: "csv", Mode: mode, Key: []string{"id"}})
+		u := client.Upload{Data: strings.NewReader(csvOf(rows)), Format: "csv", Mode: mode}
+		if mode == feedmill.ModeMerge {
+			u.Key = []string{"id"}
+		}
+		return c.ReplaceData(ctx, f.id, u)
 	}
 	f.kind = []string{"append", "append", "merge", "restore", "retype", "parts"}[rand.IntN(6)]
 	f.may = f.last()
@@ -147,6 +152,9 @@ func TestVersionsOutliveKills(t *testing.T) {
 		working.Go(func() {
 			for {
 				made, err := f.step(ctx, p, key)
+				if refused, ok := errors.AsType[*client.Problem](err); ok {
+					t.Errorf("%s: %v", f.kind, refused)
+				}
 				if err != nil {
 					return
 				}

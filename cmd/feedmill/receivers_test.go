@@ -39,7 +39,7 @@ func TestReceiversOfTheDocumentation(t *testing.T) {
 		{"node-json", "receiver.mjs", true, interpreted("node")},
 		{"python", "receiver.py", false, interpreted("python3")},
 	}
-	texts := documentedReceivers(t)
+	texts := documentedReceivers(t, webhooksPage)
 	if names := slices.Sorted(maps.Keys(texts)); len(names) != len(receivers) {
 		t.Errorf("the documentation has the receivers %q; some of them are not tested", names)
 	}
@@ -65,10 +65,10 @@ func TestReceiversOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// documentedReceivers are the texts of the receivers, by name.
-func documentedReceivers(t *testing.T) map[string]string {
+// documentedReceivers are the texts of the receivers of a page, by name.
+func documentedReceivers(t *testing.T, name string) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile(webhooksPage)
+	page, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
