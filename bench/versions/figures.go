@@ -80,7 +80,7 @@ func (b *bench) merges(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("  %-10s Feedmill %v, %d MB; DuckDB %v\n", "merge", ours, seen.Total>>20, duckdb)
+		fmt.Printf("  %-10s Feedmill %v, %d MB, %d of which are mapped files; DuckDB %v\n", "merge", ours, seen.Total>>20, seen.File>>20, duckdb)
 		r.add(ours, duckdb)
 		if err := errors.Join(os.Remove(to), b.goBack(ctx)); err != nil {
 			return err

@@ -121,8 +121,8 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 	return nil
 }
 
-// exports are those that are being written. Many ask for the same at once, and some
-// do not wait long enough: it is written once, and to its end.
+// exports are files, and profiles, that are being made. Many ask for the same at once, and some
+// do not wait long enough: it is made once, and to its end.
 type exports struct {
 	mu      sync.Mutex
 	under   map[string]*exporting

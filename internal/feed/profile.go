@@ -3,10 +3,10 @@ package feed
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Profile says what the values of a version are like. That of all rows is made once and
@@ -19,23 +19,34 @@ func (f *Feeds) Profile(ctx context.Context, workspace feedmill.ID, v feedmill.F
 		return f.Reader.Profile(ctx, lakeVersion(v), q)
 	}
 	of := feedmill.VersionRef{Workspace: workspace, Feed: v.Feed, Number: v.Number}
-	kept, err := f.Store.VersionProfile(ctx, of)
-	var p feedmill.FeedProfile
-	if err == nil && kept != nil && json.Unmarshal(kept, &p) == nil {
-		return p, nil
+	if p, kept, err := f.keptProfile(ctx, of); err != nil || kept {
+		return p, err
 	}
+	// It is made once for all who ask, and to its end: who did not wait for it finds it.
+	err := f.exports.do(ctx, fmt.Sprintf("%s/%d/profile", v.Feed, v.Number), func(ctx context.Context) error {
+		p, err := f.Reader.Profile(share.InBackground(ctx, share.Holder(ctx)), lakeVersion(v), q)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			return fmt.Errorf("keep a profile: %w", err)
+		}
+		return f.Store.KeepProfile(ctx, of, text)
+	})
 	if err != nil {
-		return p, err
+		return feedmill.FeedProfile{}, err
 	}
-	if p, err = f.Reader.Profile(ctx, lakeVersion(v), q); err != nil {
-		return p, err
+	p, kept, err := f.keptProfile(ctx, of)
+	if err == nil && !kept {
+		err = feedmill.ErrNotFound // the version went meanwhile
 	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		return p, fmt.Errorf("keep a profile: %w", err)
-	}
-	if err := f.Store.KeepProfile(ctx, of, text); err != nil && !errors.Is(err, feedmill.ErrNotFound) {
-		return p, err
-	}
-	return p, nil
+	return p, err
+}
+
+// keptProfile finds the profile of a version, and reports whether there is one.
+func (f *Feeds) keptProfile(ctx context.Context, of feedmill.VersionRef) (p feedmill.FeedProfile, kept bool, err error) {
+	text, err := f.Store.VersionProfile(ctx, of)
+	kept = err == nil && text != nil && json.Unmarshal(text, &p) == nil
+	return p, kept, err
 }

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 // Overlap is rows that can be in both versions because they were fetched again: the
@@ -55,23 +59,46 @@ func (r *Reader) matchOverlap(ctx context.Context, o Overlap, old, fresh *side) 
 }
 
 // keepUnchanged has old rows stay where they are whose new row is the same, so that
-// an order that the source has changed is no change of the data.
+// an order that the source has changed is no change of the data. What other rows have the key
+// of is found by the keys alone, and whole rows are looked at once: there may be millions.
 func (r *Reader) keepUnchanged(ctx context.Context, old, fresh *side, keys []int) error {
-	var names, equal []string
-	for _, key := range keys {
-		names = append(names, fmt.Sprintf("v%d", key))
-		equal = append(equal, fmt.Sprintf("a.v%d = b.v%d", key, key))
-	}
-	key := strings.Join(names, ", ")
-	winners := "(SELECT * FROM " + fresh.values("") + " QUALIFY nr = max(nr) OVER (PARTITION BY " + key + "))"
-	matched := "(SELECT a.* FROM " + old.values("") + " AS a SEMI JOIN " + fresh.values("") + " AS b ON " + strings.Join(equal, " AND ") + ")"
-	only := "(SELECT * FROM " + matched + " QUALIFY count(*) OVER (PARTITION BY " + key + ") = 1)"
-	same := " FROM " + only + " AS o JOIN " + winners + " AS n ON " + fresh.equal("o", "n")
-	stay, err := r.numbers(ctx, "SELECT o.nr"+same, old, fresh)
-	if err != nil || stay.first() < 0 {
+	several, err := r.several(ctx, old, fresh, keys)
+	if err != nil {
 		return err
 	}
-	left, err := r.numbers(ctx, "SELECT n.nr"+same, old, fresh)
+	var stay, left bitmap
+	same := "SELECT o.nr, n.nr FROM " + old.values("") + " AS o JOIN " + fresh.values("") + " AS n ON " + fresh.equal("o", "n")
+	for batch, err := range r.batches(ctx, wire.Request{SQL: same, Names: []string{"o", "n"}, Format: wire.FormatArrow, Files: filesOf(old, fresh)}) {
+		if err != nil {
+			return err
+		}
+		olds, isOld := batch.Column(0).(*array.Int64)
+		news, isNew := batch.Column(1).(*array.Int64)
+		if !isOld || !isNew {
+			return fmt.Errorf("numbers of rows are %s and %s", batch.Column(0).DataType(), batch.Column(1).DataType())
+		}
+		for i, row := range news.Int64Values() {
+			if fresh.omitted.has(row) || several.has(olds.Value(i)) {
+				continue // another row has its key
+			}
+			stay.set(olds.Value(i))
+			left.set(row)
+		}
+	}
 	old.omitted, fresh.omitted = old.omitted.minus(stay), fresh.omitted.and(left)
-	return err
+	return nil
+}
+
+// several are the old rows that share their key with others, of those whose key a new row has.
+func (r *Reader) several(ctx context.Context, old, fresh *side, keys []int) (bitmap, error) {
+	var olds, news, names, equal []string
+	for i, key := range keys {
+		olds = append(olds, fmt.Sprintf("%s AS k%d", old.columns[key], i))
+		news = append(news, fmt.Sprintf("%s AS k%d", fresh.columns[key], i))
+		names = append(names, fmt.Sprintf("k%d", i))
+		equal = append(equal, fmt.Sprintf("a.k%d = b.k%d", i, i))
+	}
+	matched := "(SELECT a.* FROM (SELECT " + strings.Join(olds, ", ") + ", nr FROM " + old.from + ") AS a SEMI JOIN (SELECT " + strings.Join(news, ", ") +
+		" FROM " + fresh.from + ") AS b ON " + strings.Join(equal, " AND ") + ")"
+	return r.numbers(ctx, "SELECT nr FROM "+matched+" QUALIFY count(*) OVER (PARTITION BY "+strings.Join(names, ", ")+") > 1", old, fresh)
 }
