@@ -1,8 +1,11 @@
 package main
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -10,6 +13,24 @@ import (
 	"github.com/feedmill/feedmill/internal/connect/connecttest"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
+
+// reachable is what a connection says of a database.
+func reachable(t *testing.T, address string) map[string]any {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := map[string]any{"host": u.Hostname(), "port": port, "database": strings.TrimPrefix(u.Path, "/"), "user": u.User.Username()}
+	if password, ok := u.User.Password(); ok {
+		config["password"] = password
+	}
+	return config
+}
 
 // TestReplicasRenewOnce has two replicas use what one person has granted, at a provider
 // that ends the grant when a refresh token is sent a second time, and kills one of them
@@ -22,7 +43,8 @@ func TestReplicasRenewOnce(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "ledgerly.yaml"), []byte(provider.Manifest("ledgerly")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := append(onPostgres(pgtest.New(t)), onLoopback...)
+	address := pgtest.New(t)
+	env := append(onPostgres(address), onLoopback...)
 	env = append(env, "FEEDMILL_SERVICES_DIR="+folder, "FEEDMILL_SERVICE_CLIENTS=ledgerly="+connecttest.ClientID+":"+connecttest.ClientSecret)
 	first, second := serve(t, t.TempDir(), env...), serve(t, t.TempDir(), env...)
 	one, other := first.client(sharedFirstKey), second.client(sharedFirstKey)
@@ -44,6 +66,16 @@ func TestReplicasRenewOnce(t *testing.T) {
 		}
 		feeds = append(feeds, f.ID)
 	}
+	// A database is connected at the one, and the other makes a feed of it.
+	if _, err := one.CreateConnection(t.Context(), client.NewConnection{ServiceName: "store", Connector: "postgres", Config: reachable(t, address)}); err != nil {
+		t.Fatal(err)
+	}
+	const tables = `{"serviceName":"store","viewName":"workspaces","query":{"fields":[{"field":"id"}]}}`
+	workspaces, err := other.CreateQueryFeed(t.Context(), client.QueryFeed{Spec: []byte(tables)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feeds = append(feeds, workspaces.ID)
 	settled := func(c *client.Client, feeds []string) {
 		t.Helper()
 		for _, id := range feeds {
