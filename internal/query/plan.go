@@ -209,6 +209,10 @@ func (s *selection) groupBy(p *Plan) string {
 // sortsNulls is a database that has words for where nulls are sorted.
 type sortsNulls interface{ SortsNulls() }
 
+// sortsOtherwise is a database that sorts rows, but not groups, by something else than
+// the key that it groups by.
+type sortsOtherwise interface{ SortKey(c Column) string }
+
 // orderBy sorts with nulls last, which not every database has words for. A column
 // without nulls is sorted by as it is, so that an index can help.
 func (s *selection) orderBy(t *Tree) string {
@@ -218,6 +222,9 @@ func (s *selection) orderBy(t *Tree) string {
 		direction := ""
 		if k.Descending {
 			direction = " DESC"
+		}
+		if other, ok := s.database.(sortsOtherwise); ok && !t.Grouped() {
+			sql = other.SortKey(k.Column)
 		}
 		_, words := s.database.(sortsNulls)
 		switch {

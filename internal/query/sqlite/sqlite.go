@@ -115,6 +115,10 @@ func (t *Table) Key(e query.Expression) string {
 	return t.Aggregate(e.Aggregate, sql)
 }
 
+// SortKey is a column as rows are sorted by, which is as it is compared: nothing of it is
+// read, so that it needs no sign, with which no index would be used.
+func (t *Table) SortKey(c query.Column) string { return t.Column(c) }
+
 // Can is true of all tests but those of bytes, whose text SQLite does not know,
 // and of empty JSON.
 func (t *Table) Can(p query.Predicate) bool {
