@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -27,8 +28,43 @@ type Delivery struct {
 	CreatedAt     time.Time `json:"createdAt"`
 	// EndedAt is zero where it has not ended.
 	EndedAt time.Time `json:"endedAt,omitzero"`
-	// Attempts are in the answer of [Client.Delivery] only.
-	Attempts []Attempt `json:"attempts,omitzero"`
+	// LastAttempt is nil where none was made.
+	LastAttempt *LastAttempt `json:"lastAttempt,omitzero"`
+	// What follows is in the answer of [Client.Delivery] only. PlannedAttempts are when
+	// those that are left will be made if each of them fails, and Payload is the text that
+	// is sent, empty where the event is not kept any more.
+	Attempts        []Attempt     `json:"attempts,omitzero"`
+	PlannedAttempts []time.Time   `json:"plannedAttempts,omitzero"`
+	WaitsFor        *DeliveryWait `json:"waitsFor,omitzero"`
+	Payload         string        `json:"payload,omitzero"`
+}
+
+// LastAttempt is the last request of a delivery, in short.
+type LastAttempt struct {
+	At time.Time `json:"at"`
+	// Status is zero where no answer came, and Error says what went wrong.
+	Status   int          `json:"status"`
+	Error    string       `json:"error"`
+	Duration Milliseconds `json:"durationMs"`
+}
+
+// DeliveryWait is what an open delivery waits for.
+type DeliveryWait struct {
+	// Reason is paused, breaker, order, time or turn.
+	Reason string `json:"reason"`
+	// DeliveryID is the one that comes before it, with order.
+	DeliveryID string    `json:"deliveryId,omitzero"`
+	Until      time.Time `json:"until,omitzero"`
+}
+
+// SentRequest is what an attempt sent; its body is the payload of the delivery. What is
+// secret is hidden in it.
+type SentRequest struct {
+	Method  string         `json:"method"`
+	URL     string         `json:"url"`
+	Headers []AnswerHeader `json:"headers"`
+	// ChangedSince says that the subscription was changed since then.
+	ChangedSince bool `json:"changedSince"`
 }
 
 // Attempt is one request of a delivery.
@@ -36,6 +72,8 @@ type Attempt struct {
 	ID string `json:"id"`
 	// Number counts from 1.
 	Number int `json:"number"`
+	// Request is nil where the subscription is gone.
+	Request *SentRequest `json:"request"`
 	Exchange
 }
 
@@ -72,15 +110,43 @@ type Timing struct {
 // DeliveryQuery says which deliveries are wanted; its zero value says all.
 type DeliveryQuery struct {
 	State feedmill.DeliveryState
-	Type  string
-	Since time.Time
+	// States are further ones that are wanted.
+	States []feedmill.DeliveryState
+	Type   string
+	Since  time.Time
+	// Until is when those that are wanted were made before; zero for any time.
+	Until time.Time
+}
+
+// values are the parameters of the query.
+func (q DeliveryQuery) values() map[string]string {
+	var states []string
+	for _, state := range append([]feedmill.DeliveryState{q.State}, q.States...) {
+		if state != "" {
+			states = append(states, string(state))
+		}
+	}
+	return map[string]string{"state": strings.Join(states, ","), "type": q.Type, "since": sinceParameter(q.Since), "until": sinceParameter(q.Until)}
+}
+
+// CountDeliveries counts the deliveries of a subscription by state, up to 1,000 of each.
+func (c *Client) CountDeliveries(ctx context.Context, subscriptionID string, q DeliveryQuery) (map[feedmill.DeliveryState]int64, error) {
+	values := url.Values{"counts": {"state"}, "limit": {"1"}}
+	for name, value := range q.values() {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	header, err := c.call(ctx, http.MethodGet, subscriptionPath(subscriptionID)+"/deliveries?"+values.Encode(), nil, new([]Delivery))
+	if err != nil {
+		return nil, err
+	}
+	return countsOf[feedmill.DeliveryState](header), nil
 }
 
 // Deliveries goes through the deliveries of a subscription, newest first.
 func (c *Client) Deliveries(ctx context.Context, subscriptionID string, q DeliveryQuery) iter.Seq2[Delivery, error] {
-	return list[Delivery](ctx, c, subscriptionPath(subscriptionID)+"/deliveries", map[string]string{
-		"state": string(q.State), "type": q.Type, "since": sinceParameter(q.Since),
-	})
+	return list[Delivery](ctx, c, subscriptionPath(subscriptionID)+"/deliveries", q.values())
 }
 
 // Undelivered goes through everything that is exhausted or discarded, over all

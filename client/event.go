@@ -23,8 +23,24 @@ type Event struct {
 	Data       json.RawMessage `json:"data"`
 	// Deliveries are the first of them: 100 for one event, 10 in a list.
 	Deliveries []EventRoute `json:"deliveries"`
+	// Size is how many bytes are delivered.
+	Size int `json:"size"`
+	// Counts are how many deliveries there are of each state, and Match says whether the
+	// event is for a subscription; both are in the answers about one event only.
+	Counts map[feedmill.DeliveryState]int `json:"counts,omitzero"`
+	Match  *EventMatch                    `json:"match,omitzero"`
 	// FanOut is there while deliveries of it are still being made.
 	FanOut *FanOut `json:"fanOut,omitzero"`
+}
+
+// EventMatch says whether an event is for a subscription.
+type EventMatch struct {
+	SubscriptionID string `json:"subscriptionId"`
+	Matches        bool   `json:"matches"`
+	// Reason is type, resource or createdLater where it does not match, and Detail the same
+	// in words.
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
 }
 
 // FanOut is how far the deliveries of an event are made that goes to very many.
@@ -59,6 +75,16 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[Event, erro
 // Event reads one event.
 func (c *Client) Event(ctx context.Context, id string) (Event, error) {
 	return ask[Event](ctx, c, http.MethodGet, "/events/"+url.PathEscape(id), nil)
+}
+
+// EventMatch reads an event and says whether it is for a subscription, and why not where it
+// is not.
+func (c *Client) EventMatch(ctx context.Context, id, subscriptionID string) (EventMatch, error) {
+	e, err := ask[Event](ctx, c, http.MethodGet, "/events/"+url.PathEscape(id)+"?subscriptionId="+url.QueryEscape(subscriptionID), nil)
+	if err != nil || e.Match == nil {
+		return EventMatch{}, err
+	}
+	return *e.Match, nil
 }
 
 // EventStream goes through events as they happen, until the connection ends, with an

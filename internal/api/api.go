@@ -74,6 +74,8 @@ type Store interface {
 
 	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
+	LastAttempts(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID]feedmill.Attempt, error)
+	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
 	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
 	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)

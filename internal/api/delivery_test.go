@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,21 +24,64 @@ func TestReadDelivery(t *testing.T) {
 		o.Attempt.Body, o.Attempt.Timing = []byte(strings.Repeat("é", feedmill.MaxKeptAnswer/2)), feedmill.Timing{Total: time.Second}
 	})
 	a := w.do(t, "GET", "/events/deliveries/"+string(d.ID), "")
-	checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/deliveries/dlv_1"},"data":{
+	sent := func(attempt int) string {
+		return fmt.Sprintf(`"request":{"method":"POST","url":"https://example.com/hook","headers":[{"name":"content-type","value":"application/json"},{"name":"user-agent","value":"Feedmill/"},
+		{"name":"x-service-event","value":"datafeed.source.refreshed"},{"name":"x-service-delivery","value":"dlv_1"},{"name":"x-service-attempt","value":"%d"},{"name":"x-service-signature","value":"***"},
+		{"name":"webhook-id","value":"dlv_1"},{"name":"webhook-timestamp","value":"N"},{"name":"webhook-signature","value":"***"}],"changedSince":false}`, attempt)
+	}
+	text := regexp.MustCompile(`("webhook-timestamp","value":)"\d{10}"`).ReplaceAllString(a.Body.String(), `$1"N"`)
+	checkAnswer(t, a.Code, text, 200, `{"meta":{"url":"/events/deliveries/dlv_1"},"data":{
 		"id":"dlv_1","subscriptionId":"sub_1","eventId":"evt_1","type":"datafeed.source.refreshed","resourceId":"df_1","state":"exhausted",
-		"reason":"all 2 attempts failed","attemptCount":2,"maxAttempts":10,"createdAt":"TIME","endedAt":"TIME","attempts":[
-		{"id":"att_1","number":1,"at":"TIME","headers":[],"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":0},"error":"the connection was refused"},
+		"reason":"all 2 attempts failed","attemptCount":2,"maxAttempts":10,"createdAt":"TIME","endedAt":"TIME","lastAttempt":{"at":"TIME","status":503,"error":"the endpoint answered 503","durationMs":1000},"attempts":[
+		{"id":"att_1","number":1,"at":"TIME","headers":[],"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":0},"error":"the connection was refused",`+sent(1)+`},
 		{"id":"att_2","number":2,"at":"TIME","status":503,"headers":[{"name":"retry-after","value":"5"}],
 		"timing":{"dnsMs":0,"connectMs":0,"tlsMs":0,"firstByteMs":0,"totalMs":1000},"error":"the endpoint answered 503",
-		"body":"`+strings.Repeat("é", feedmill.MaxKeptAnswer/2)+`","bodyTruncated":true}]}}`)
+		"body":"`+strings.Repeat("é", feedmill.MaxKeptAnswer/2)+`","bodyTruncated":true,`+sent(2)+`}],"plannedAttempts":[],"payload":"{}"}}`)
 
 	w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
 	pending := w.addDelivery(t, feedmill.Event{Type: "tag.created"}).ID
 	const fields = `"id":"dlv_1","subscriptionId":"sub_1","eventId":"evt_1","type":"tag.created","resourceId":null,"state":"%s","attemptCount":0,"maxAttempts":10,"nextAttemptAt":"TIME","createdAt":"TIME","attempts":[]`
-	for _, state := range []string{"pending", "delivering"} {
+	for state, waits := range map[string]string{"pending": `"waitsFor":{"reason":"turn"},`, "delivering": ""} {
+		w.dispatcher.inFlight[pending] = state == "delivering"
 		a := w.do(t, "GET", "/events/deliveries/"+string(pending), "")
-		checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/deliveries/dlv_1"},"data":{`+fmt.Sprintf(fields, state)+`}}`)
-		w.dispatcher.inFlight[pending] = true
+		planned := `,"plannedAttempts":["TIME"` + strings.Repeat(`,"TIME"`, maxAttempts-1) + `],` + waits + `"payload":"{}"`
+		checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/deliveries/dlv_1"},"data":{`+fmt.Sprintf(fields, state)+planned+`}}`)
+	}
+}
+
+func TestWhatDeliveriesWaitFor(t *testing.T) {
+	w := newWorld(t)
+	sub, _ := w.makeSubscription(t, `{"url":"https://example.com/hook?a=b","events":["tag.*"],"httpOperation":"GET"}`)
+	change := func(body string) {
+		t.Helper()
+		if a := w.do(t, "PATCH", subscriptionURL(sub), body); a.Code != 200 {
+			t.Fatalf("%s is answered %d %s", body, a.Code, a.Body)
+		}
+	}
+	change(`{"delivery":{"ordered":true}}`)
+	first := w.addDelivery(t, feedmill.Event{Type: "tag.created", ResourceID: "t_1"})
+	second := w.addDelivery(t, feedmill.Event{Type: "tag.updated", ResourceID: "t_1"})
+	other := w.addDelivery(t, feedmill.Event{Type: "tag.updated", ResourceID: "t_2"})
+	w.settle(t, first, feedmill.DeliveryRetrying, func(o *feedmill.Outcome) { o.DueAt = now().Add(time.Hour) })
+	for id, part := range map[feedmill.ID]string{
+		first.ID:  `"waitsFor":{"reason":"time","until":"`,
+		second.ID: `"waitsFor":{"reason":"order","deliveryId":"` + string(first.ID) + `"}`,
+		other.ID:  `"waitsFor":{"reason":"turn"}`,
+	} {
+		if body := w.do(t, "GET", deliveryURL(id), "").Body.String(); !strings.Contains(body, part) {
+			t.Errorf("%s is not in %s", part, body)
+		}
+	}
+	body := w.do(t, "GET", deliveryURL(first.ID), "").Body.String()
+	if !strings.Contains(body, `"url":"https://example.com/hook?a=b&payload=%7B%7D"`) {
+		t.Errorf("the request of a GET is in %s", body)
+	}
+	change(`{"state":"paused","name":"other"}`)
+	body = w.do(t, "GET", deliveryURL(first.ID), "").Body.String()
+	for _, part := range []string{`"waitsFor":{"reason":"paused"}`, `"changedSince":true`} {
+		if !strings.Contains(body, part) {
+			t.Errorf("%s is not in %s", part, body)
+		}
 	}
 }
 
@@ -81,6 +125,9 @@ func TestListDeliveries(t *testing.T) {
 		{path + "?state=delivered&since=" + utc, []string{"delivered", "delivered first"}},
 		{path + "?state=delivered&since=" + url.QueryEscape(abroad), []string{"delivered", "delivered first"}},
 		{path + "?state=delivered&since=" + abroad, []string{"delivered", "delivered first"}},
+		{path + "?state=delivered&until=" + later, []string{"delivered first"}},
+		{path + "?state=exhausted,delivered,exhausted", []string{"exhausted", "delivered", "delivered first"}},
+		{path + "?state=pending,delivering", []string{"retrying in flight", "pending in flight", "pending"}},
 		{path + "?type=tag.deleted", []string{"delivered first"}},
 		{path + "?type=metric.created", nil},
 		{"/events/undelivered", []string{"exhausted elsewhere", "discarded", "exhausted"}},
@@ -110,6 +157,10 @@ func TestListDeliveries(t *testing.T) {
 				t.Errorf("%s in pages of %s: %q, want %q", c.path, limit, got, want)
 			}
 		}
+	}
+	a := w.do(t, "GET", path+"?counts=state&state=pending", "")
+	if got := a.Header().Get("X-Counts"); got != "pending=1, delivering=2, delivered=2, retrying=1, exhausted=1, discarded=1" {
+		t.Errorf("the counts are %q", got)
 	}
 }
 

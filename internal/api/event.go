@@ -156,6 +156,12 @@ type eventView struct {
 	Data        jsontext.Value `json:"data"`
 	// Deliveries are the first of them.
 	Deliveries []routeView `json:"deliveries"`
+	// Size is how many bytes are delivered.
+	Size int `json:"size"`
+	// Counts are how many deliveries there are of each state, and Match says whether
+	// the event is for a subscription; both are in the answer about one event only.
+	Counts map[feedmill.DeliveryState]int `json:"counts,omitzero"`
+	Match  *matchView                     `json:"match,omitzero"`
 	// FanOut is there while deliveries of it are still being made.
 	FanOut *fanOutView `json:"fanOut,omitzero"`
 }
@@ -172,7 +178,7 @@ type routeView struct {
 }
 
 func viewEvent(e feedmill.Event) eventView {
-	v := eventView{ID: e.ID, PublisherID: e.PublisherID, Type: e.Type, Timestamp: timestamp(e.Timestamp), Data: payloadData(e.Payload)}
+	v := eventView{ID: e.ID, PublisherID: e.PublisherID, Type: e.Type, Timestamp: timestamp(e.Timestamp), Data: payloadData(e.Payload), Size: len(e.Payload)}
 	if e.ResourceID != "" {
 		v.ResourceID = &e.ResourceID
 	}
@@ -256,6 +262,12 @@ func (s *Server) routedEvents(ctx context.Context, workspace feedmill.ID, events
 }
 
 func (s *Server) getEvent(c *call) (answer, error) {
+	if text, given := c.query["subscriptionId"]; given && !feedmill.IsID(feedmill.PrefixSubscription, text) {
+		c.fault(feedmill.Fault{Parameter: "subscriptionId", Detail: "This must be the id of a subscription, such as sub_…."})
+	}
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
 	id, err := feedmill.ParseID(feedmill.PrefixEvent, c.r.PathValue("id"))
 	if err != nil {
 		return answer{}, err
@@ -266,6 +278,14 @@ func (s *Server) getEvent(c *call) (answer, error) {
 	}
 	views, err := s.routedEvents(c.ctx(), c.who.Workspace, []feedmill.Event{e}, maxRoutes)
 	if err != nil {
+		return answer{}, err
+	}
+	all, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, []feedmill.ID{id}, maxCountedRoutes)
+	if err != nil {
+		return answer{}, err
+	}
+	views[0].Counts = s.countRoutes(all[id])
+	if views[0].Match, err = s.matchOf(c, e); err != nil {
 		return answer{}, err
 	}
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/events/" + string(id)}, views[0]}), nil

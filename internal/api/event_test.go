@@ -193,12 +193,34 @@ func TestReadEvents(t *testing.T) {
 	a := w.do(t, "GET", "/events/"+string(first.ID), "")
 	const one = `"id":"evt_1","publisherId":"x","type":"tag.created","timestamp":"TIME","resourceId":"t_1","data":{"b":"\"}","data":[1.1]}`
 	const routes = `,"deliveries":[{"id":"dlv_1","subscriptionId":"sub_1","state":"delivered"},{"id":"dlv_2","subscriptionId":"sub_2","state":"delivering"}]`
-	checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/evt_1"},"data":{`+one+routes+`}}`)
+	size := func(e feedmill.Event) string { return fmt.Sprintf(`,"size":%d`, len(e.Payload)) }
+	checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/evt_1"},"data":{`+one+routes+size(first)+`,"counts":{"delivered":1,"delivering":1}}}`)
 	a = w.do(t, "GET", "/events/"+string(second.ID), "")
 	checkAnswer(t, a.Code, a.Body.String(), 200, `{"meta":{"url":"/events/evt_1"},"data":{
-		"id":"evt_1","type":"metric.created","timestamp":"TIME","resourceId":null,"data":{},"deliveries":[]}}`)
+		"id":"evt_1","type":"metric.created","timestamp":"TIME","resourceId":null,"data":{},"deliveries":[]`+size(second)+`,"counts":{}}}`)
+	tagged := due[0].Subscription
+	later, _ := w.makeSubscription(t, `{"url":"https://example.com/later","events":["metric.*"]}`)
+	other, _ := w.makeSubscription(t, `{"url":"https://example.com/other","events":["tag.*"],"filters":{"resourceId":"t_2"}}`)
+	for _, c := range []struct {
+		event feedmill.Event
+		sub   feedmill.ID
+		want  string
+	}{
+		{first, tagged, `"matches":true,"reason":null`},
+		{second, tagged, `"matches":false,"reason":"type"`},
+		{first, other, `"matches":false,"reason":"resource"`},
+		{second, later, `"matches":false,"reason":"createdLater"`},
+	} {
+		a := w.do(t, "GET", "/events/"+string(c.event.ID)+"?subscriptionId="+string(c.sub), "")
+		if want := `"match":{"subscriptionId":"` + string(c.sub) + `",` + c.want; !strings.Contains(a.Body.String(), want) {
+			t.Errorf("%s is not in %s", want, a.Body)
+		}
+	}
+	if p := readProblem(t, w.do(t, "GET", "/events/"+string(first.ID)+"?subscriptionId=sub_1", "")); p.Status != 400 || p.Errors[0].Parameter != "subscriptionId" {
+		t.Errorf("no subscription is answered %+v", p)
+	}
 	a = w.do(t, "GET", "/events", "")
-	checkAnswer(t, a.Code, a.Body.String(), 200, `[{"id":"evt_1","type":"metric.created","timestamp":"TIME","resourceId":null,"data":{},"deliveries":[]},{`+strings.Replace(one, "evt_1", "evt_2", 1)+routes+`}]`)
+	checkAnswer(t, a.Code, a.Body.String(), 200, `[{"id":"evt_1","type":"metric.created","timestamp":"TIME","resourceId":null,"data":{},"deliveries":[]`+size(second)+`},{`+strings.Replace(one, "evt_1", "evt_2", 1)+routes+size(first)+`}]`)
 	for query, want := range map[string]int{
 		"type=tag.created": 1, "type=nothing": 0, "resourceId=t_1": 1, "since=2020-01-02T00:00:00Z": 2, "since=9999-01-01T00:00:00Z": 0, "limit=1": 1,
 	} {

@@ -43,6 +43,8 @@ type attemptView struct {
 	ID           feedmill.ID `json:"id"`
 	Number       int         `json:"number"`
 	exchangeView `json:",inline"`
+	// Request is null where the subscription is gone.
+	Request *sentView `json:"request"`
 }
 
 // pingView is an exchange that was made to test an endpoint.

@@ -100,7 +100,7 @@ func TestFetchedFeedIsPreviewed(t *testing.T) {
 		Trace: []feedmill.TracedRequest{{Method: "GET", URL: "https://shop.example/orders", At: now(), Error: "no route", Attempt: 1}},
 	}
 	a := ask(w.Server, "POST", "/data_feeds/preview?type=rest", restBody)
-	if a.Code != 200 || !strings.Contains(a.Body.String(), `"status":null`) || !strings.Contains(a.Body.String(), `"page":null,"attempt":1,"error":"no route"`) ||
+	if a.Code != 200 || !strings.Contains(a.Body.String(), `"status":null`) || !strings.Contains(a.Body.String(), `"page":null,"attempt":1,"waitedMs":0,"waitedFor":null,"error":"no route"`) ||
 		!strings.Contains(a.Body.String(), `"source":{"request":{}}`) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}

@@ -30,7 +30,7 @@ func TestFeedIsRefreshed(t *testing.T) {
 	})
 	must(t, err)
 	a = ask(w.Server, "GET", location, "")
-	for _, part := range []string{`"trace":[{"method":"GET"`, `"status":200,"bytes":9,"durationMs":1.5,"rows":2,"page":1,"attempt":1,"error":null,"request":null,"excerpt":null}]`} {
+	for _, part := range []string{`"trace":[{"method":"GET"`, `"status":200,"bytes":9,"durationMs":1.5,"rows":2,"page":1,"attempt":1,"waitedMs":0,"waitedFor":null,"error":null,"request":null,"excerpt":null}]`} {
 		if !strings.Contains(a.Body.String(), part) {
 			t.Errorf("%s is not in %s", part, a.Body)
 		}

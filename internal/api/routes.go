@@ -62,7 +62,7 @@ func (s *Server) routes() []route {
 
 		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},
 		{method: "GET", path: "/events", scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
-		{method: "GET", path: "/events/{id}", scope: feedmill.ScopeRead, handle: s.getEvent},
+		{method: "GET", path: "/events/{id}", scope: feedmill.ScopeRead, query: []string{"subscriptionId"}, handle: s.getEvent},
 		{method: "GET", path: "/events/stream", scope: feedmill.ScopeRead, query: []string{"type", "resourceId"}, handle: s.streamEvents},
 		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, handle: s.listEventTypes},
 
@@ -78,7 +78,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeRead, handle: s.getReplay},
 		{method: "DELETE", path: "/events/subscriptions/{id}/replays/{rid}", scope: feedmill.ScopeWrite, action: "replay.cancel", handle: s.cancelReplay},
 		{method: "GET", path: "/events/subscriptions/{id}/stats", scope: feedmill.ScopeRead, query: []string{"since"}, handle: s.subscriptionStats},
-		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since"}, paged...), handle: s.listDeliveries},
+		{method: "GET", path: "/events/subscriptions/{id}/deliveries", scope: feedmill.ScopeRead, query: append([]string{"state", "type", "since", "until", "counts"}, paged...), handle: s.listDeliveries},
 
 		{method: "POST", path: "/events/listeners", scope: feedmill.ScopeWrite, action: "listener.create", body: smallBody, handle: s.createListener},
 		{method: "GET", path: "/events/listeners/{id}/stream", scope: feedmill.ScopeWrite, handle: s.streamListener},

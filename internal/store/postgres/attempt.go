@@ -37,6 +37,36 @@ func (db *DB) DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]fee
 	})
 }
 
+// LastAttempts are the last attempts of those deliveries that were tried, without the
+// answers.
+func (db *DB) LastAttempts(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID]feedmill.Attempt, error) {
+	ids := make([]string, len(deliveries))
+	for i, d := range deliveries {
+		ids[i] = string(d.ID)
+	}
+	last := make(map[feedmill.ID]feedmill.Attempt, len(deliveries))
+	rows, err := db.rows(ctx, `SELECT DISTINCT ON (delivery_id) * FROM (
+			SELECT delivery_id, id, number, at, status, error, total, NULL::text AS final_id, NULL::integer AS final_number, NULL::bytea AS final_attempt
+			FROM attempts WHERE delivery_id = ANY($1)
+			UNION ALL
+			SELECT id, final_id, final_number, ended_at, 0, '', 0, `+finalColumns+`
+			FROM ended_deliveries WHERE id = ANY($1) AND final_id IS NOT NULL) a
+		ORDER BY delivery_id, number DESC`, ids)
+	_, err = all(rows, err, func(row record.Row) (struct{}, error) {
+		var a feedmill.Attempt
+		var final finalAttempt
+		err := row.Scan(&a.Delivery, &a.ID, &a.Number, &a.At, &a.Status, &a.Error, (*int64)(&a.Timing.Total), &final.id, &final.number, &final.packed)
+		a.At = a.At.UTC()
+		if err == nil && final.id != nil {
+			whole := final.attempt(a.Delivery)
+			a = feedmill.Attempt{ID: whole.ID, Delivery: a.Delivery, Number: whole.Number, At: whole.At, Status: whole.Status, Error: whole.Error, Timing: feedmill.Timing{Total: whole.Timing.Total}}
+		}
+		last[a.Delivery] = a
+		return struct{}{}, translate(err)
+	})
+	return last, err
+}
+
 // insertAttempt writes an attempt beside its delivery.
 func (t tx) insertAttempt(ctx context.Context, a feedmill.Attempt) error {
 	d := a.Timing

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -91,6 +92,33 @@ func (db *DB) DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]fee
 		a.Header, err = unpackHeader(header)
 		return a, err
 	})
+}
+
+// LastAttempts are the last attempts of those deliveries that were tried, without the
+// answers.
+func (db *DB) LastAttempts(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID]feedmill.Attempt, error) {
+	ids := make(map[int64]feedmill.ID, len(deliveries))
+	seqs := make([]int64, len(deliveries))
+	for i, d := range deliveries {
+		ids[d.Seq], seqs[i] = d.ID, d.Seq
+	}
+	list, err := json.Marshal(seqs)
+	if err != nil {
+		return nil, err
+	}
+	last := make(map[feedmill.ID]feedmill.Attempt, len(deliveries))
+	rows, err := db.rows(ctx, `SELECT a.delivery_seq, a.id, a.number, a.at, a.status, a.error, a.total_us FROM json_each(?1) j
+		CROSS JOIN attempts a ON a.delivery_seq = j.value AND a.number = (SELECT max(b.number) FROM attempts b WHERE b.delivery_seq = j.value)`, string(list))
+	_, err = all(rows, err, func(row record.Row) (struct{}, error) {
+		var a feedmill.Attempt
+		var seq, total int64
+		var at sql.NullInt64
+		err := row.Scan(&seq, &a.ID, &a.Number, &at, &a.Status, &a.Error, &total)
+		a.Delivery, a.At, a.Timing.Total = ids[seq], fromMillis(at), time.Duration(total)*time.Microsecond
+		last[a.Delivery] = a
+		return struct{}{}, err
+	})
+	return last, err
 }
 
 // packHeader writes names and values one after the other, each behind its

@@ -47,6 +47,11 @@ var settleCases = []testCase{
 				wanted = append(wanted, *outcomes[i].Attempt)
 			}
 			equal(t, string(d.State)+": attempts", wanted, attempts)
+			last, err := s.LastAttempts(ctx, []feedmill.Delivery{d.Delivery})
+			must(t, err)
+			if len(last) != len(wanted) || len(wanted) > 0 && (last[d.ID].Status != wanted[0].Status || last[d.ID].Error != wanted[0].Error || !last[d.ID].At.Equal(wanted[0].At)) {
+				t.Errorf("%s: the last attempt is %+v, want %+v", d.State, last, wanted)
+			}
 		}
 	}},
 	{name: "attempts add up over retries, first to last", run: func(t *testing.T, open func(*testing.T) Store) {
@@ -65,7 +70,17 @@ var settleCases = []testCase{
 		got, err := s.DeliveryAttempts(ctx, due[0].ID)
 		must(t, err)
 		equal(t, "attempts", wanted, got)
-		if d := deliveries(t, s, sub)[0]; d.Attempts != 3 || d.State != feedmill.DeliveryDelivered || d.Reason != "" {
+		untried, _ := accept(t, s, newEvent(w.ID, "metric.created", ""))
+		if len(untried) != 1 {
+			t.Fatalf("accepted are %v", untried)
+		}
+		all := deliveries(t, s, sub)
+		last, err := s.LastAttempts(ctx, all)
+		must(t, err)
+		final := wanted[2]
+		final.Header, final.Body, final.Timing = nil, nil, feedmill.Timing{Total: final.Timing.Total}
+		equal(t, "last attempts", map[feedmill.ID]feedmill.Attempt{due[0].ID: final}, last)
+		if d := all[0]; d.Attempts != 3 || d.State != feedmill.DeliveryDelivered || d.Reason != "" {
 			t.Errorf("delivery is %+v", d)
 		}
 	}},

@@ -270,6 +270,9 @@ type Store interface {
 	Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error)
 	Delivery(ctx context.Context, workspace, id feedmill.ID) (feedmill.Delivery, error)
 	// DeliveryAttempts lists the attempts of a delivery, first to last.
+	// LastAttempts are the last attempts of those deliveries that were tried: when, how
+	// long, with which status and error, and without the answers.
+	LastAttempts(ctx context.Context, deliveries []feedmill.Delivery) (map[feedmill.ID]feedmill.Attempt, error)
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
 	// RetryDelivery makes a delivery pending and due at now with add more
 	// attempts allowed than it has made, or as many as its subscription's own

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// sentView is the request of an attempt. Its body is the payload of the delivery.
+type sentView struct {
+	Method  string       `json:"method"`
+	URL     string       `json:"url"`
+	Headers []headerView `json:"headers"`
+	// ChangedSince says that the subscription is not as it was then, so that the
+	// request may have looked otherwise.
+	ChangedSince bool `json:"changedSince"`
+}
+
+// waitView is what an open delivery waits for.
+type waitView struct {
+	Reason string `json:"reason"`
+	// Delivery is the one before it, where they are delivered in order.
+	Delivery feedmill.ID `json:"deliveryId,omitzero"`
+	Until    timestamp   `json:"until,omitzero"`
+}
+
+// What deliveries wait for.
+const (
+	waitsForResume  = "paused"  // somebody has paused the subscription
+	waitsForBreaker = "breaker" // the endpoint is left alone for a while
+	waitsForOrder   = "order"   // one before it, of the same resource
+	waitsForTime    = "time"    // its next attempt is not due
+	waitsForTurn    = "turn"
+)
+
+// detail adds what is known of one delivery alone.
+func (s *Server) detail(c *call, v *deliveryView, d feedmill.Delivery, attempts []feedmill.Attempt) error {
+	sub, err := s.Store.Subscription(c.ctx(), c.who.Workspace, d.Subscription)
+	gone := errors.Is(err, feedmill.ErrNotFound)
+	if err != nil && !gone {
+		return err
+	}
+	e, err := s.Store.Event(c.ctx(), c.who.Workspace, d.Event)
+	switch {
+	case err == nil:
+		v.Payload = new(string(e.Payload))
+	case !errors.Is(err, feedmill.ErrNotFound):
+		return err
+	}
+	views := make([]attemptView, len(attempts))
+	for i, a := range attempts {
+		views[i] = attemptView{a.ID, a.Number, viewExchange(a), nil}
+		if !gone {
+			views[i].Request = s.sent(sub, d, a, e.Payload)
+		}
+	}
+	v.Attempts = &views
+	planned := []timestamp{}
+	if d.State.Open() && !gone {
+		planned = s.planned(sub, d)
+		if v.WaitsFor, err = s.waitsFor(c, sub, d); err != nil {
+			return err
+		}
+	}
+	v.PlannedAttempts = &planned
+	return nil
+}
+
+// sent is the request of an attempt, without what signs it and what is secret.
+func (s *Server) sent(sub feedmill.Subscription, d feedmill.Delivery, a feedmill.Attempt, payload []byte) *sentView {
+	v := &sentView{Method: sub.Method, URL: sub.URL, ChangedSince: sub.UpdatedAt.After(a.At)}
+	header := func(name, value string) { v.Headers = append(v.Headers, headerView{name, value}) }
+	if sub.Method == http.MethodGet {
+		join := "?"
+		if strings.Contains(v.URL, "?") {
+			join = "&"
+		}
+		v.URL += join + "payload=" + strings.ReplaceAll(url.QueryEscape(string(payload)), "+", "%20")
+	} else {
+		header("content-type", "application/json")
+	}
+	header("user-agent", "Feedmill/"+s.Version)
+	header("x-service-event", feedmill.PublicName(d.Type))
+	header("x-service-delivery", string(d.ID))
+	header("x-service-attempt", strconv.Itoa(a.Number))
+	header("x-service-signature", feedmill.Hidden)
+	header("webhook-id", string(d.ID))
+	header("webhook-timestamp", strconv.FormatInt(a.At.Unix(), 10))
+	header("webhook-signature", feedmill.Hidden)
+	for _, name := range sub.HeaderNames {
+		header(name, feedmill.Hidden)
+	}
+	return v
+}
+
+// planned are the times of the attempts that are to come if each of them fails, as
+// far as they do not depend on chance.
+func (s *Server) planned(sub feedmill.Subscription, d feedmill.Delivery) []timestamp {
+	schedule := s.RetrySchedule
+	if len(sub.Delivery.Retries) > 0 {
+		schedule = sub.Delivery.Retries
+	}
+	at := now()
+	if d.State == feedmill.DeliveryRetrying && d.DueAt.After(at) {
+		at = d.DueAt
+	}
+	planned := []timestamp{timestamp(at)}
+	const exactly = 0.5 // in the middle of how far the waits are spread
+	for made := d.Attempts + 1; ; made++ {
+		wait, ok := schedule.Next(made, d.MaxAttempts, exactly)
+		if !ok {
+			return planned
+		}
+		at = at.Add(wait)
+		planned = append(planned, timestamp(at))
+	}
+}
+
+// waitsFor says what an open delivery waits for, and is nil while it is sent.
+func (s *Server) waitsFor(c *call, sub feedmill.Subscription, d feedmill.Delivery) (*waitView, error) {
+	switch {
+	case s.stateNow(d.ID, d.State) == feedmill.DeliveryDelivering:
+		return nil, nil
+	case sub.State == feedmill.SubscriptionPaused:
+		return &waitView{Reason: waitsForResume}, nil
+	}
+	if sub.Delivery.Ordered && d.ResourceID != "" {
+		const whenever = 100 * 365 * 24 * time.Hour
+		heads, err := s.Store.Due(c.ctx(), feedmill.DueQuery{
+			Subscription: sub.ID, Now: now().Add(whenever), Heads: true, Resources: []string{d.ResourceID}, Limit: 1,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(heads) > 0 && heads[0].ID != d.ID {
+			return &waitView{Reason: waitsForOrder, Delivery: heads[0].ID}, nil
+		}
+	}
+	if d.State == feedmill.DeliveryRetrying && d.DueAt.After(now()) {
+		return &waitView{Reason: waitsForTime, Until: timestamp(d.DueAt)}, nil
+	}
+	for _, b := range s.Dispatcher.OpenBreakers() {
+		if b.Subscription == sub.ID {
+			return &waitView{Reason: waitsForBreaker, Until: timestamp(b.ProbeAt)}, nil
+		}
+	}
+	return &waitView{Reason: waitsForTurn}, nil
+}

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+)
+
+// maxCountedRoutes is how many deliveries of an event are counted by their states.
+const maxCountedRoutes = 10_000
+
+// matchView says whether an event is for a subscription, and why not where it is not.
+type matchView struct {
+	Subscription feedmill.ID `json:"subscriptionId"`
+	Matches      bool        `json:"matches"`
+	// Reason is one of a few words, null where it matches.
+	Reason *string `json:"reason"`
+	Detail string  `json:"detail"`
+}
+
+// Why an event is not for a subscription.
+const (
+	unmatchedType     = "type"
+	unmatchedResource = "resource"
+	unmatchedLater    = "createdLater"
+)
+
+// matchOf holds an event against the subscription that the query names.
+func (s *Server) matchOf(c *call, e feedmill.Event) (*matchView, error) {
+	text, given := c.query["subscriptionId"]
+	if !given {
+		return nil, nil
+	}
+	sub, err := s.Store.Subscription(c.ctx(), c.who.Workspace, feedmill.ID(text))
+	if err != nil {
+		return nil, err
+	}
+	v := match(sub, e)
+	return &v, nil
+}
+
+func match(sub feedmill.Subscription, e feedmill.Event) matchView {
+	v := matchView{Subscription: sub.ID}
+	name, wildcard, resource := e.Match()
+	switch {
+	case !slices.Contains(sub.Events, name) && !slices.Contains(sub.Events, wildcard):
+		v.Reason, v.Detail = new(unmatchedType), fmt.Sprintf("The subscription is not to %s, nor to its family.", e.Type)
+	case sub.ResourceID != "" && sub.ResourceID != resource:
+		v.Reason, v.Detail = new(unmatchedResource), "The subscription is to another resource alone."
+	case sub.CreatedAt.After(e.ID.Time()):
+		v.Reason, v.Detail = new(unmatchedLater), "The subscription was made after the event; a replay of what is missing delivers it."
+	default:
+		v.Matches, v.Detail = true, "The event is for this subscription as it is now."
+	}
+	return v
+}
+
+// countRoutes counts the deliveries of an event by their states.
+func (s *Server) countRoutes(routes []feedmill.EventRoute) map[feedmill.DeliveryState]int {
+	counts := make(map[feedmill.DeliveryState]int)
+	for _, r := range routes {
+		counts[s.stateNow(r.Delivery, r.State)]++
+	}
+	return counts
+}
