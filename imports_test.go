@@ -51,7 +51,7 @@ var importRules = []importRule{
 	{folder: "internal/app/browser", may: []string{root, "client", "internal/..."}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
 	{folder: "internal/api/...", may: []string{root, family, "internal/query"}},
-	{folder: "internal/feed/...", may: []string{root, family, "internal/decode/...", "internal/model", "internal/lake/...", "internal/query/..."}},
+	{folder: "internal/feed/...", may: []string{root, family, "internal/decode/...", "internal/model", "internal/lake/...", "internal/query/..."}, tests: []string{"internal/source/database", "internal/source/database/databasetest"}},
 	{folder: "internal/source/database/duckdb", may: []string{root, family, "internal/query/..."}, tests: []string{"internal/lake", "internal/lake/worker"}},
 	{folder: "internal/source/...", may: []string{root, family, "internal/decode/...", "internal/query/..."}},
 	{folder: "internal/lake/...", may: []string{root, family, "internal/query/..."}},
@@ -64,7 +64,7 @@ var importRules = []importRule{
 
 // testSupport are packages that test files of any folder may import, and other
 // files of no folder.
-var testSupport = []string{"internal/store/storetest", "internal/store/sqlitetest", "internal/store/pgtest", "internal/decode/decodetest"}
+var testSupport = []string{"internal/store/storetest", "internal/store/sqlitetest", "internal/store/pgtest", "internal/decode/decodetest", "internal/connect/connecttest"}
 
 // realParts are packages that test files below internal/ and cmd/ may import besides:
 // tests take the real thing rather than a stand-in for it.

@@ -128,7 +128,7 @@ func (s *Server) newEvents(ctx context.Context, c *call, t *eventTail) (_ []even
 		if skipped || whole && len(page) < q.Limit {
 			break
 		}
-		q.Before = page[len(page)-1].ID
+		q.Before, q.MaxBytes = page[len(page)-1].ID, maxListBytes-bytes
 	}
 	slices.Reverse(events)
 	views, err := s.routedEvents(ctx, c.who.Workspace, events, maxListedRoutes)

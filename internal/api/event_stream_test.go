@@ -36,6 +36,9 @@ func TestStreamOfLargeEvents(t *testing.T) {
 		for _, e := range found {
 			seen[e.ID]++
 		}
+		for id := range seen {
+			tail.sent[id] = struct{}{}
+		}
 		if more := len(seen) < events; skipped != more && look == 0 {
 			t.Errorf("after %d of %d events skipped is %v", len(seen), events, skipped)
 		}
