@@ -44,7 +44,7 @@ type feedRow struct {
 type trouble struct{ Tone, What, More, Action, Do string }
 
 // listedFeeds is how many feeds the list shows at once.
-const listedFeeds = 100
+const listedFeeds = 50
 
 // feedStates are those that the list can be filtered by.
 var feedStates = []feedmill.FeedState{

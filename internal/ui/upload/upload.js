@@ -10,6 +10,7 @@ let options = {};
 let retyped = {};
 let turn = 0;
 let made = {};
+let handle = null;
 
 function formatOf(name) {
   const ext = name.toLowerCase().replace(/\.(gz|zst)$/, '').split('.').pop();
@@ -24,23 +25,36 @@ function query(more) {
   const format = options.format ?? formatOf(file.name);
   if (format) q.set('format', format);
   for (const [name, value] of Object.entries(options)) if (value !== '' && name !== 'format') q.set(name, value);
-  const columns = Object.entries(retyped).map(([sourceName, type]) => ({ sourceName, type }));
+  const columns = Object.entries(retyped).map(([sourceName, as]) => ({ sourceName, ...as }));
   if (columns.length) q.set('columns', JSON.stringify(columns));
   return q;
 }
 
+// ask asks with the file, which the server holds for a while after it was looked at: it is
+// sent again only where the server has let it go.
+async function ask(path, q, once) {
+  if (handle && q.has('format') && Date.parse(handle.expiresAt) > Date.now()) {
+    const held = new URLSearchParams(q);
+    held.set('preview', handle.id);
+    const r = await send('POST', `${path}?${held}`, once && `${once}-held`, null);
+    if (r.status !== 404) return r;
+    handle = null;
+  }
+  return send('POST', `${path}?${q}`, once, file);
+}
+
 // send sends the file, and says how much of it has gone.
-function send(method, url, once) {
+function send(method, url, once, body) {
   return new Promise((resolve, reject) => {
     const r = new XMLHttpRequest();
     r.open(method, url);
-    r.setRequestHeader('Content-Type', formatOf(file.name) === '' ? 'application/zip' : 'application/octet-stream');
-    r.setRequestHeader('Content-Disposition', `attachment; filename*=utf-8''${encodeURIComponent(file.name)}`);
+    if (body) r.setRequestHeader('Content-Type', formatOf(file.name) === '' ? 'application/zip' : 'application/octet-stream');
+    if (body) r.setRequestHeader('Content-Disposition', `attachment; filename*=utf-8''${encodeURIComponent(file.name)}`);
     if (once) r.setRequestHeader('Idempotency-Key', once);
     r.upload.onprogress = (e) => { $('sent').hidden = e.loaded === e.total; if (e.lengthComputable) $('sent').value = e.loaded / e.total; };
     r.onload = () => { $('sent').hidden = true; resolve(r); };
     r.onerror = () => { $('sent').hidden = true; reject(new Error('The connection broke. Nothing was kept; try again.')); };
-    r.send(file);
+    r.send(body);
   });
 }
 
@@ -66,7 +80,7 @@ async function preview() {
   const mine = ++turn;
   $('upload-file').textContent = `${file.name}, ${size(file.size)}. Reading…`;
   try {
-    const r = await send('POST', `/data_feeds/preview?${query({ type: 'dataUpload' })}`);
+    const r = await ask('/data_feeds/preview', query({ type: 'dataUpload' }));
     if (mine !== turn) return;
     if (r.status !== 200) {
       if (r.status === 401) return location.reload();
@@ -74,7 +88,9 @@ async function preview() {
       return fail(problemOf(r));
     }
     fail(null);
-    show(exactly(r.responseText).data);
+    const found = exactly(r.responseText).data;
+    handle = found.handle ?? handle;
+    show(found);
   } catch (e) {
     if (mine === turn) fail({ detail: e.message });
   }
@@ -102,7 +118,7 @@ function show(data) {
   $('upload-file').textContent = `${file.name}, ${size(file.size)}. All of it was read; nothing is kept until you make the feed.`;
   $('preview-hint').textContent = `First ${data.rows.length} of ${Number(data.rowCount)} rows, as the feed will have them. Types follow from every row, not from these.`;
   showRows(data);
-  showNotes(data.warnings);
+  showNotes(data.warnings, data.columns);
   showReading(data.source.reading ?? {}, data.source);
   if (first) $('make').focus();
 }
@@ -111,7 +127,7 @@ function showRows({ columns, rows }) {
   const head = element('tr', {}, element('th', { class: 'nr' }, element('span', { class: 'unseen' }, 'Row')));
   for (const c of columns) {
     const pick = element('select', { 'aria-label': `Type of ${c.name}` }, ...types.map((t) => element('option', { selected: t === c.type }, t)));
-    pick.onchange = () => { retyped[c.sourceName] = pick.value; preview(); };
+    pick.onchange = () => { retyped[c.sourceName] = { type: pick.value }; preview(); };
     head.append(element('th', {}, c.name, element('br'), pick, element('small', {}, c.format ?? '\u00a0')));
   }
   const body = element('tbody');
@@ -128,7 +144,7 @@ function showRows({ columns, rows }) {
   $('preview').replaceChildren(element('table', { class: 'grid' }, element('thead', {}, head), body));
 }
 
-function showNotes(warnings) {
+function showNotes(warnings, columns) {
   $('notes').hidden = !warnings.length;
   $('notes-list').replaceChildren(...warnings.map((w) => {
     const title = element('h3', {});
@@ -144,6 +160,17 @@ function showNotes(warnings) {
       for (const [value, words] of [['dmy', 'Day first'], ['mdy', 'Month first']]) {
         const b = element('button', { class: 'button small', type: 'button' }, words);
         b.onclick = () => { options.dates = value; preview(); };
+        ask.append(b, ' ');
+      }
+      box.append(ask);
+    }
+    // Values that keep a column from its type: what becomes of them is for people to say.
+    const column = columns.find((c) => c.name === w.column);
+    if (w.code === 'mixed-types' && column && !w.detail.includes('dates')) {
+      const ask = element('p', {});
+      for (const [onMisfit, words] of [['null', 'Decimal; the others become null'], ['reject', 'Decimal; rows with the others are rejected']]) {
+        const b = element('button', { class: 'button small', type: 'button' }, words);
+        b.onclick = () => { retyped[column.sourceName] = { type: 'decimal', onMisfit }; preview(); };
         ask.append(b, ' ');
       }
       box.append(ask);
@@ -193,6 +220,7 @@ function take(chosen) {
   file = chosen;
   options = {};
   retyped = {};
+  handle = null;
   preview();
 }
 
@@ -218,7 +246,7 @@ $('make').addEventListener('click', async () => {
   const asked = query({ type: 'dataUpload', ...more });
   if (made.as !== String(asked)) made = { as: String(asked), once: crypto.getRandomValues(new Uint32Array(4)).join('-') };
   try {
-    const r = feed ? await send('PUT', `/data_feeds/${feed}/data?${query(more)}`) : await send('POST', `/data_feeds?${asked}`, made.once);
+    const r = feed ? await send('PUT', `/data_feeds/${feed}/data?${query(more)}`, '', file) : await ask('/data_feeds', asked, made.once);
     if (r.status < 300) {
       toast('Done');
       location.href = `/ui/feeds/${JSON.parse(r.responseText).data.id}?did=${feed ? 'uploaded' : 'made'}`;
