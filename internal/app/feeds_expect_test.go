@@ -132,11 +132,11 @@ func TestProfile(t *testing.T) {
 		got := s.send(t, request{method: "GET", path: path}).body
 		for _, wanted := range []string{
 			`"version":1,"rowCount":101,`,
-			`"name":"id","type":"integer","nulls":0,"distinct":101,"distinctExact":true,"min":0,"max":100,"mean":50`,
-			`"name":"total","type":"decimal","nulls":1,"distinct":10,"distinctExact":true,"min":0.50,"max":9.50,"mean":5`,
+			`"name":"id","type":"integer","nulls":0,"distinct":101,"distinctExact":true,"min":0,"max":100,"mean":50`, `"quantiles":{"p25":25,"p50":50,"p75":75}`,
+			`"name":"total","type":"decimal","nulls":1,"distinct":10,"distinctExact":true,"min":0.50,"max":9.50,"mean":5`, `"quantiles":{"p25":2.50,"p50":5.00,"p75":7.50}`,
 			`"name":"note","type":"text","nulls":1,"distinct":3,"distinctExact":true,"min":"n0","max":"n2","mean":null,"quantiles":null,"histogram":[],"top":[{"value":"n0","count":34},`,
 			`"maxLength":2`,
-			`"min":"2026-01-01","max":"2026-01-28"`,
+			`"min":"2026-01-01","max":"2026-01-28"`, `"quantiles":{"p25":"2026-01-07","p50":"2026-01-13","p75":"2026-01-20"}`,
 			`{"from":"2026-01-01","to":"2026-01-03","count":`,
 			`"top":[{"value":false,"count":50},{"value":true,"count":50}]`,
 		} {

@@ -23,6 +23,8 @@ const (
 	// exactDistinct is up to how many different values of a column they are counted
 	// one by one.
 	exactDistinct = 100_000
+	// exactQuantiles is up to how many rows quartiles are exact.
+	exactQuantiles = 100_000
 	// profileTop is how many of the values that most rows have are listed, and
 	// profileBins into how many parts the range of values is divided.
 	profileTop, profileBins = 10, 20
@@ -135,6 +137,18 @@ func onLine(c *feedmill.Column, sql string) string {
 	return "CAST(" + sql + " AS DOUBLE)"
 }
 
+// quantiles is the function that finds the quartiles of a column: exactly, between
+// two values where they are numbers, unless there are too many to hold.
+func quantiles(c *feedmill.Column, rows int64) string {
+	switch {
+	case rows > exactQuantiles:
+		return "approx_quantile"
+	case isTime(c):
+		return "quantile_disc"
+	}
+	return "quantile_cont"
+}
+
 // sums adds up the values of some columns.
 func (p *profiling) sums(ctx context.Context, first, end int) error {
 	const each = 11
@@ -161,7 +175,9 @@ func (p *profiling) sums(ctx context.Context, first, end int) error {
 		if all != "" {
 			finite = "CASE WHEN isfinite(" + name + ") THEN " + name + " END"
 		}
-		quantile := func(at int) string { return fmt.Sprintf("approx_quantile(%s, [0.25, 0.5, 0.75])[%d]", finite, at) }
+		quantile := func(at int) string {
+			return fmt.Sprintf("%s(%s, [0.25, 0.5, 0.75])[%d]", quantiles(c, p.version.Rows), finite, at)
+		}
 		known := c.Type != columnar.TypeJSON
 		selected = append(selected,
 			"count("+name+")", "approx_count_distinct("+name+")",
