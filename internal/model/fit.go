@@ -46,7 +46,10 @@ func fit(kept, columns []feedmill.Column, rows int64, widen func(old feedmill.Co
 		}
 		now := widen(old, i)
 		f.add(now, i)
-		if now.Type != old.Type || now.Scale != old.Scale || now.Precision != old.Precision {
+		// Whole numbers get room among decimals without a look at how long they are, so that
+		// nobody knows whether there was one that did not fit.
+		whole := old.Type == columnar.TypeDecimal && columns[i].Type == columnar.TypeInteger && now.Type == old.Type
+		if now.Type != old.Type || now.Scale != old.Scale || now.Precision != old.Precision && !whole {
 			f.warn(feedmill.WarnWidened, old.Name, 1, fmt.Sprintf("the column was %s and is %s, because of values that did not fit", typeName(old), typeName(now)))
 		}
 	}
