@@ -35,7 +35,7 @@ func (c *call) answerFile(a answer, file feedmill.FeedFile, etag string) (answer
 	}
 	if !ok {
 		_ = file.Close() // nothing was written
-		return noSuchPart(c.r.URL.Path, size), nil
+		return noSuchPart(instance(c.r), size), nil
 	}
 	if to-from < size {
 		a.status = http.StatusPartialContent
@@ -100,11 +100,11 @@ func number(text string) int64 {
 	return min(n, 1<<62)
 }
 
-func noSuchPart(path string, size int64) answer {
+func noSuchPart(instance string, size int64) answer {
 	p := problem{
 		Type: "/problems/range-not-satisfiable", Title: "There is no such part", Status: http.StatusRequestedRangeNotSatisfiable,
 		Detail: fmt.Sprintf("The file has %d bytes, the first of which is 0; ask for a part that begins before its end.", size),
-		Errors: []problemFault{{Header: "Range", Detail: "This begins behind the end of the file, or has no bytes."}}, Instance: path,
+		Errors: []problemFault{{Header: "Range", Detail: "This begins behind the end of the file, or has no bytes."}}, Instance: instance,
 	}
 	a := p.answer()
 	a.set("Content-Range", fmt.Sprintf("bytes */%d", size))

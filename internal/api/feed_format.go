@@ -84,7 +84,7 @@ func (c *call) namedFormat() (outputFormat, *answer) {
 	p := problem{
 		Type: "/problems/not-acceptable", Title: "There is no answer in this form", Status: http.StatusNotAcceptable,
 		Detail: "Accept one of application/json, application/x-ndjson, text/csv, " + workbookType + ", application/vnd.apache.parquet and application/vnd.apache.arrow.stream, or name a format with the parameter format.",
-		Errors: []problemFault{{Header: "Accept", Detail: "None of these can be answered."}}, Instance: c.r.URL.Path,
+		Errors: []problemFault{{Header: "Accept", Detail: "None of these can be answered."}}, Instance: instance(c.r),
 	}
 	a := p.answer()
 	a.set("Vary", "Accept")

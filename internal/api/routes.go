@@ -181,7 +181,7 @@ func (s *Server) unmatched(r *http.Request) (answer, error) {
 	slices.Sort(allow)
 	p := problem{
 		Type: "/problems/method-not-allowed", Title: "This method is not allowed here", Status: http.StatusMethodNotAllowed,
-		Detail: "Use one of " + strings.Join(allow, ", ") + ".", Instance: r.URL.Path,
+		Detail: "Use one of " + strings.Join(allow, ", ") + ".", Instance: instance(r),
 	}
 	a := p.answer()
 	a.set("Allow", strings.Join(allow, ", "))

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -110,7 +111,7 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			a = problemOf(err, instance(c.r, rt), c.requestID).answer()
+			a = problemOf(err, instance(c.r), c.requestID).answer()
 		}
 	}()
 	a, err := s.run(c, w, rt)
@@ -122,7 +123,7 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 		err = fmt.Errorf("%w: %w", errTooSlow, err)
 	}
 	if err != nil {
-		a = problemOf(err, instance(c.r, rt), c.requestID).answer()
+		a = problemOf(err, instance(c.r), c.requestID).answer()
 	}
 	if c.challenge != "" {
 		a.set("WWW-Authenticate", c.challenge)
@@ -132,9 +133,9 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 
 // instance is the path of a request as a problem document may have it: without the
 // secret of a link.
-func instance(r *http.Request, rt route) string {
-	if rt.path == linkPath {
-		return "/links/***"
+func instance(r *http.Request) string {
+	if links := strings.TrimSuffix(linkPath, "{token}"); strings.HasPrefix(r.URL.Path, links) {
+		return links + "***"
 	}
 	return r.URL.Path
 }

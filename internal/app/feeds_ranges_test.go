@@ -153,6 +153,17 @@ func TestPartsOfWhatIsJoined(t *testing.T) {
 	if got := s.send(t, request{method: "GET", path: link, key: "-", header: [][2]string{{"Range", "bytes=0-999999"}}}); strings.Contains(got.body, "secret") {
 		t.Error("a hidden column is in the file of a link")
 	}
+	for _, q := range []request{
+		{method: "POST", path: link, body: "{}"},
+		{method: "GET", path: link, header: [][2]string{{"Range", "bytes=999999-"}}},
+		{method: "GET", path: link + "?format=csv"},
+		{method: "GET", path: strings.Replace(link, "/links/", "/links/x", 1)},
+	} {
+		q.key = "-"
+		if got := s.send(t, q); got.status < 400 || strings.Contains(got.body, strings.TrimPrefix(link, "/links/")) {
+			t.Errorf("%s: %d %s", q.method, got.status, got.body)
+		}
+	}
 	uses := func() string { return s.send(t, request{method: "GET", path: feed + "/links"}).body }
 	before := uses()
 	for range 100 { // more than a link may be read at once
