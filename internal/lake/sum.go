@@ -32,6 +32,9 @@ type rowSum struct {
 // sumPrime is 2^61-1, and sumBases are what is multiplied with for each row.
 const sumPrime = 1<<61 - 1
 
+// sumWide spreads what of a number does not fit a word.
+const sumWide = 0x9e3779b97f4a7c15
+
 var sumBases = [2]uint64{0x1a3f9d2c4b7e6085, 0x0c95e7f13d284ab7}
 
 func addSum(a, b uint64) uint64 {
@@ -135,35 +138,44 @@ var sumKinds = map[columnar.Type]byte{
 
 // column adds the values of a column to the rows.
 func (s *summer) column(v *columnar.Vector, seed uint64) {
-	kind := sumKinds[v.Type]
-	put := func(i int, h xxh3.Uint128) {
-		s.lanes[0][i] += h.Lo
-		s.lanes[1][i] += h.Hi
-	}
-	var raw [18]byte
-	raw[0] = kind
-	for i := range v.Len {
+	kind := uint64(sumKinds[v.Type])
+	low, high := s.lanes[0][:v.Len], s.lanes[1][:v.Len]
+	for i := range low {
 		if v.Null(i) {
 			continue
 		}
+		var h xxh3.Uint128
 		switch {
 		case v.Offsets != nil:
-			put(i, xxh3.Hash128Seed(v.Bytes[v.Offsets[i]:v.Offsets[i+1]], seed+uint64(kind)))
-			continue
+			h = xxh3.Hash128Seed(v.Bytes[v.Offsets[i]:v.Offsets[i+1]], seed+kind)
 		case v.Floats != nil:
-			binary.LittleEndian.PutUint64(raw[1:], math.Float64bits(v.Floats[i]))
-		case kind == sumExact:
-			n, scale := withoutZeros(exactAt(v, i), v.Scale)
-			binary.LittleEndian.PutUint64(raw[1:], n.Lo)
-			binary.LittleEndian.PutUint64(raw[9:], uint64(n.Hi))
-			raw[17] = byte(scale)
-			put(i, xxh3.Hash128Seed(raw[:18], seed))
-			continue
+			h = hashWord(math.Float64bits(v.Floats[i]), kind, seed)
+		case kind != sumExact || v.Scale == 0 && v.Wide == nil:
+			h = hashWord(uint64(v.Ints[i]), kind, seed)
 		default:
-			binary.LittleEndian.PutUint64(raw[1:], uint64(v.Ints[i]))
+			n, scale := withoutZeros(exactAt(v, i), v.Scale)
+			// A number that fits a word is the same whether it is written wide or not.
+			h = hashWord(n.Lo, uint64(n.Hi^int64(n.Lo)>>63)*sumWide^uint64(scale)<<8^kind, seed)
 		}
-		put(i, xxh3.Hash128Seed(raw[:9], seed))
+		low[i] += h.Lo
+		high[i] += h.Hi
 	}
+}
+
+// hashWord hashes a value of a word and what else is to be known of it, in a column of a seed. It takes a third of the time that
+// a hash of bytes does, which is much of an upload of numbers.
+func hashWord(value, of, seed uint64) xxh3.Uint128 {
+	const k0, k1, k2, k3 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3
+	return xxh3.Uint128{
+		Lo: foldProduct(foldProduct(value^k0, seed^k1)^of, k2^seed),
+		Hi: foldProduct(foldProduct(value^k2, seed^k3)^of, k0^seed),
+	}
+}
+
+// foldProduct is both halves of a product in one.
+func foldProduct(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return high ^ low
 }
 
 func exactAt(v *columnar.Vector, i int) columnar.Int128 {
