@@ -196,4 +196,4 @@ func get(t *testing.T, path string, cookies ...*http.Cookie) *http.Response {
 }
 
 // patience bounds every wait for something that is sure to come.
-const patience = time.Minute
+var patience = longOr(time.Minute, 10*time.Minute)

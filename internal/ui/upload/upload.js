@@ -149,7 +149,8 @@ function showNotes(warnings, columns) {
   $('notes-list').replaceChildren(...warnings.map((w) => {
     const title = element('h3', {});
     if (w.column) title.append(element('code', {}, w.column));
-    title.append(element('span', {}, w.code.replaceAll('-', ' ')), element('span', { class: 'hint mono' }, w.code));
+    const words = w.code.replaceAll('-', ' ');
+    title.append(element('span', {}, w.column ? words : words[0].toUpperCase() + words.slice(1)), element('span', { class: 'hint mono' }, w.code));
     const box = element('div', { class: 'notice' }, title, element('p', {}, w.detail));
     if (w.examples.length) {
       const rows = w.examples.slice(0, 3).map((e) => element('tr', {}, element('td', {}, e.row ? String(e.row) : `line ${e.line ?? ''}`), element('td', {}, element('bdi', {}, String(e.value).slice(0, 200)))));
@@ -199,8 +200,8 @@ function showReading(reading, source) {
     const label = element('label', { for: `r-${name}` }, words, ' ', element('small', {}, found?.by ?? 'assumed'));
     let control;
     if (choices) {
-      const all = choices.includes(value) || value === '' ? choices : [value, ...choices];
-      control = element('select', { id: `r-${name}` }, ...all.map((c) => element('option', { selected: c === value }, c)));
+      const all = choices.includes(value) ? choices : [value, ...choices];
+      control = element('select', { id: `r-${name}` }, ...all.map((c) => element('option', { value: c, selected: c === value }, c || 'not settled')));
     } else {
       control = element('input', { type: 'text', id: `r-${name}`, value: name === 'nulls' && found?.by !== 'set' ? '' : value, placeholder: name === 'nulls' ? 'the usual ones; or such as n/a,-' : name === 'timezone' ? 'UTC' : '' });
     }
