@@ -8,8 +8,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Operation is how a service does, over all workspaces, as the process knows that
-// answers.
+// Operation is how a service does, over all workspaces and all replicas.
 type Operation struct {
 	// Series has a point for each minute of the last day, oldest first.
 	Series   []OperationPoint `json:"series"`
@@ -58,6 +57,8 @@ type Replica struct {
 	Queued      int       `json:"queued"`
 	Refreshes   int       `json:"refreshes"`
 	MemoryBytes int64     `json:"memoryBytes"`
+	// LeaseAge is how many seconds ago the replica last said that it is there.
+	LeaseAge float64 `json:"leaseAgeSeconds"`
 }
 
 // Operate says how the service does. It is for an admin of the workspace "default".

@@ -12,6 +12,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"io"
 	"log/slog"
 	"net/http"
@@ -36,6 +37,11 @@ type Store interface {
 	CreateKey(context.Context, feedmill.Key, *feedmill.IdempotentResponse) error
 	Keys(context.Context, feedmill.KeyQuery) ([]feedmill.Key, error)
 	RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
+
+	ReportProcess(ctx context.Context, report feedmill.ProcessReport, point *feedmill.ProcessReport) error
+	ForgetProcess(ctx context.Context, process string) error
+	Processes(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
+	ProcessPoints(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
 
 	KeepResponse(context.Context, feedmill.IdempotentResponse) error
 	KeptResponse(ctx context.Context, workspace feedmill.ID, owner, key string, now time.Time) (feedmill.IdempotentResponse, error)
@@ -228,6 +234,8 @@ type Server struct {
 	uploads                uploadFormats
 	series                 series
 	started                time.Time
+	// name tells this process from all others, before and after it.
+	name string
 	// stopped is closed when nothing may go on and on any more.
 	stopped chan struct{}
 	stop    sync.Once
@@ -241,7 +249,7 @@ func New(o Options) *Server {
 	if o.MaxUpload == 0 {
 		o.MaxUpload = defaultMaxUpload
 	}
-	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), partLimits: newLimiter(partsPerSecond, partsBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now()}
+	s := &Server{Options: o, mux: http.NewServeMux(), limits: newLimiter(o.RateLimit, o.RateBurst), linkLimits: newLimiter(linksPerSecond, linksBurst), partLimits: newLimiter(partsPerSecond, partsBurst), seen: newSeen(o.Metrics), shares: newShares(), paths: make(pathWords), uploads: newUploadFormats(o.Formats), stopped: make(chan struct{}), started: time.Now(), name: rand.Text()}
 	for _, r := range s.routes() {
 		s.handle(r)
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -34,7 +33,7 @@ type storeView struct {
 	FreeBytes *int64 `json:"freeBytes,omitzero"`
 }
 
-// replicaView is a process that answers this question: each knows itself.
+// replicaView is a process of the service.
 type replicaView struct {
 	Name      string    `json:"name"`
 	Version   string    `json:"version"`
@@ -45,6 +44,8 @@ type replicaView struct {
 	Refreshes int       `json:"refreshes"`
 	// MemoryBytes is what the process has in memory.
 	MemoryBytes int64 `json:"memoryBytes"`
+	// LeaseAge is how long ago the process last said that it is there.
+	LeaseAge float64 `json:"leaseAgeSeconds"`
 }
 
 // storePatience is how long a store may take to say that it is there.
@@ -54,24 +55,26 @@ func (s *Server) operate(c *call) (answer, error) {
 	if !c.who.AllWorkspaces {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" sees how the service does."}
 	}
-	values := gather(s.Metrics)
-	host, _ := os.Hostname()
-	v := operateView{
-		Series: s.series.all(), Breakers: []breakerView{}, Stores: []storeView{s.recordStore(c.ctx())},
-		Replicas: []replicaView{{
-			Name: host, Version: s.Version, StartedAt: timestamp(s.started), Slots: int(values["feedmill_delivery_slots"]), InFlight: int(values["feedmill_delivery_in_flight"]),
-			Queued: int(values["feedmill_delivery_queued"]), Refreshes: int(values["feedmill_refresh_running"]), MemoryBytes: int64(values["process_resident_memory_bytes"]),
-		}},
-	}
-	if free, ok := values["feedmill_disk_free_bytes"]; ok {
+	v := operateView{Breakers: []breakerView{}, Stores: []storeView{s.recordStore(c.ctx())}}
+	if free, ok := gather(s.Metrics)["feedmill_disk_free_bytes"]; ok {
 		v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", FreeBytes: new(int64(free))})
 	}
-	for _, b := range s.Dispatcher.OpenBreakers() {
-		view := breakerView{Subscription: b.Subscription, Workspace: b.Workspace, State: b.State, ProbeAt: timestamp(b.ProbeAt)}
-		if sub, err := s.Store.Subscription(c.ctx(), b.Workspace, b.Subscription); err == nil {
-			view.Name = sub.Name
+	reports, err := s.processes(c.ctx())
+	if err != nil {
+		return answer{}, err
+	}
+	for _, r := range reports {
+		v.Replicas = append(v.Replicas, viewReplica(r))
+		for _, b := range r.Breakers {
+			view := breakerView{Subscription: b.Subscription, Workspace: b.Workspace, State: b.State, ProbeAt: timestamp(b.ProbeAt)}
+			if sub, err := s.Store.Subscription(c.ctx(), b.Workspace, b.Subscription); err == nil {
+				view.Name = sub.Name
+			}
+			v.Breakers = append(v.Breakers, view)
 		}
-		v.Breakers = append(v.Breakers, view)
+	}
+	if v.Series, err = s.allSeries(c.ctx()); err != nil {
+		return answer{}, err
 	}
 	return jsonAnswer(http.StatusOK, v), nil
 }

@@ -2,59 +2,62 @@ package api
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-const (
-	// seriesStep is how far apart the points of the operator's series are, and
-	// seriesPoints how many are kept: a day.
-	seriesStep   = time.Minute
-	seriesPoints = 24 * 60
-)
+// seriesStep is how far apart the points of the operator's series are.
+const seriesStep = time.Minute
 
 // seriesPoint is how the service did in one step. Rates are for each second.
 type seriesPoint struct {
-	At        timestamp `json:"at"`
-	Accepted  float64   `json:"accepted"`
-	Delivered float64   `json:"delivered"`
-	Failed    float64   `json:"failed"`
-	Open      float64   `json:"open"`
-	OldestDue float64   `json:"oldestDueSeconds"`
-	InFlight  float64   `json:"inFlight"`
-	Refreshes float64   `json:"refreshes"`
+	At      timestamp `json:"at"`
+	figures `json:",inline"`
 }
 
-// series are the points of the last day, of this process.
+// figures are what is counted in a step.
+type figures struct {
+	Accepted  float64 `json:"accepted"`
+	Delivered float64 `json:"delivered"`
+	Failed    float64 `json:"failed"`
+	Open      float64 `json:"open"`
+	OldestDue float64 `json:"oldestDueSeconds"`
+	InFlight  float64 `json:"inFlight"`
+	Refreshes float64 `json:"refreshes"`
+}
+
+// series makes points of the counters of this process.
 type series struct {
-	mu     sync.Mutex
-	points []seriesPoint
 	// last are the counters at the last point.
 	last   map[string]float64
 	lastAt time.Time
 }
 
-// Observe takes a point of the operator's series now and at every step, until ctx ends.
+// Observe says at once and again and again how this process does, and takes a point of the
+// operator's series at every step, until ctx ends.
 func (s *Server) Observe(ctx context.Context) error {
-	tick := time.NewTicker(seriesStep)
+	tick, said := time.NewTicker(seriesStep), time.NewTicker(reportEvery)
 	defer tick.Stop()
-	for {
-		s.series.take(s.Metrics, time.Now())
+	defer said.Stop()
+	defer s.leave()
+	for point := new(s.series.take(s.Metrics, time.Now())); ; {
+		s.report(ctx, point)
+		point = nil
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-said.C:
 		case <-tick.C:
+			point = new(s.series.take(s.Metrics, time.Now()))
 		}
 	}
 }
 
-// take adds a point. A metric that cannot be gathered is zero.
-func (s *series) take(from prometheus.Gatherer, at time.Time) {
+// take makes a point of what was counted since the last one. A metric that cannot be
+// gathered is zero.
+func (s *series) take(from prometheus.Gatherer, at time.Time) seriesPoint {
 	values := gather(from)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	seconds := at.Sub(s.lastAt).Seconds()
 	rate := func(name string) float64 {
 		if s.last == nil || seconds <= 0 {
@@ -62,20 +65,13 @@ func (s *series) take(from prometheus.Gatherer, at time.Time) {
 		}
 		return max(values[name]-s.last[name], 0) / seconds
 	}
-	s.points = append(s.points, seriesPoint{
-		At: timestamp(at), Accepted: rate("feedmill_events_accepted_total"), Delivered: rate(deliveredAttempts), Failed: rate(failedAttempts),
+	p := seriesPoint{At: timestamp(at), figures: figures{
+		Accepted: rate("feedmill_events_accepted_total"), Delivered: rate(deliveredAttempts), Failed: rate(failedAttempts),
 		Open: values["feedmill_deliveries_open"], OldestDue: values["feedmill_delivery_oldest_due_seconds"],
 		InFlight: values["feedmill_delivery_in_flight"], Refreshes: values["feedmill_refresh_running"],
-	})
-	s.points = s.points[max(0, len(s.points)-seriesPoints):]
+	}}
 	s.last, s.lastAt = values, at
-}
-
-// all are the points so far.
-func (s *series) all() []seriesPoint {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]seriesPoint{}, s.points...)
+	return p
 }
 
 // Attempts are one counter by their outcome; these are its two halves.

@@ -1,10 +1,14 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
 )
 
 func TestSeriesAreRatesOfCounters(t *testing.T) {
@@ -16,24 +20,62 @@ func TestSeriesAreRatesOfCounters(t *testing.T) {
 	accepted.Add(1000) // before the first point
 	var s series
 	at := time.Unix(1_000_000, 0)
-	s.take(reg, at)
+	if p := s.take(reg, at); p.Accepted != 0 {
+		t.Fatalf("the first point is %+v", p)
+	}
 	accepted.Add(120)
 	attempts.WithLabelValues("delivered").Add(60)
 	attempts.WithLabelValues("5xx").Add(30)
 	attempts.WithLabelValues("no_answer").Add(30)
 	open.Set(7)
-	s.take(reg, at.Add(time.Minute))
-	points := s.all()
-	if len(points) != 2 || points[0].Accepted != 0 {
-		t.Fatalf("the points are %+v", points)
-	}
-	if p := points[1]; p.Accepted != 2 || p.Delivered != 1 || p.Failed != 1 || p.Open != 7 {
+	if p := s.take(reg, at.Add(time.Minute)); p.Accepted != 2 || p.Delivered != 1 || p.Failed != 1 || p.Open != 7 {
 		t.Errorf("the second point is %+v", p)
 	}
-	for i := range seriesPoints + 5 {
-		s.take(reg, at.Add(time.Duration(i+2)*time.Minute))
+}
+
+func TestOperateIsOverAllReplicas(t *testing.T) {
+	w := newWorld(t)
+	minute := now().Truncate(seriesStep)
+	first := seriesPoint{At: timestamp(minute), figures: figures{Accepted: 2, Open: 5, InFlight: 1}}
+	w.report(t.Context(), &first)
+	options := w.Options
+	options.Metrics, options.Version = prometheus.NewRegistry(), "other"
+	other := New(options)
+	other.report(t.Context(), &seriesPoint{At: timestamp(minute.Add(20 * time.Second)), figures: figures{Accepted: 3, Open: 4, InFlight: 2}})
+	w.Auth = operators{w.workspace}
+	var got struct {
+		Series   []figures
+		Replicas []struct {
+			Version         string
+			LeaseAgeSeconds float64
+		}
 	}
-	if points := s.all(); len(points) != seriesPoints {
-		t.Errorf("%d points are kept", len(points))
+	ask := func() {
+		t.Helper()
+		a := w.do(t, "GET", "/operate", "")
+		got.Series, got.Replicas = nil, nil
+		if err := json.Unmarshal(a.Body.Bytes(), &got); err != nil || a.Code != 200 {
+			t.Fatalf("%d %s", a.Code, a.Body)
+		}
+	}
+	ask()
+	if len(got.Series) != 1 || got.Series[0] != (figures{Accepted: 5, Open: 5, InFlight: 3}) {
+		t.Errorf("the series are %+v", got.Series)
+	}
+	if len(got.Replicas) != 2 || got.Replicas[1].Version != "other" || got.Replicas[1].LeaseAgeSeconds > processGone.Seconds() {
+		t.Errorf("the replicas are %+v", got.Replicas)
+	}
+	other.leave()
+	if ask(); len(got.Replicas) != 1 || len(got.Series) != 1 {
+		t.Errorf("after one has left the replicas are %+v", got.Replicas)
 	}
 }
+
+// operators lets everybody in who may see how the service does.
+type operators struct{ workspace feedmill.ID }
+
+func (o operators) Authenticate(context.Context, string) (feedmill.Principal, error) {
+	return feedmill.Principal{Workspace: o.workspace, Subject: "key_test", Scopes: feedmill.Scopes, AllWorkspaces: true}, nil
+}
+
+func (operators) Forget(feedmill.ID) {}

@@ -38,6 +38,7 @@ func Run(t *testing.T, e Engine) {
 			{"once", onceCases},
 			{"audit", auditCases},
 			{"vault", vaultCases},
+			{"processes", processCases},
 			{"feeds", feedCases},
 			{"lists of feeds", feedLists},
 			{"versions", versionCases},

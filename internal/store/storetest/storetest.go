@@ -66,6 +66,14 @@ type Store interface {
 	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
 	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
 
+	// ReportProcess writes what a process says of itself, and a point of what it did,
+	// Processes and ProcessPoints are what all of them said since a time, and
+	// ForgetProcess removes what one that ends has said.
+	ReportProcess(ctx context.Context, report feedmill.ProcessReport, point *feedmill.ProcessReport) error
+	ForgetProcess(ctx context.Context, process string) error
+	Processes(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
+	ProcessPoints(ctx context.Context, since time.Time) ([]feedmill.ProcessReport, error)
+
 	VaultKeyset(context.Context) ([]byte, error)
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 

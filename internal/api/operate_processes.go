@@ -1,0 +1,136 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+const (
+	// reportEvery is how often a process says that it is there, and processGone how long
+	// after the last time it is taken for gone.
+	reportEvery = 15 * time.Second
+	processGone = 4 * reportEvery
+	// reportPatience is how long that may take.
+	reportPatience = 5 * time.Second
+	// maxReportedBreakers is how many breakers a process tells of.
+	maxReportedBreakers = 100
+)
+
+// processState is what a process says of itself.
+type processState struct {
+	Name        string                 `json:"name"`
+	Version     string                 `json:"version"`
+	StartedAt   time.Time              `json:"startedAt"`
+	Slots       int                    `json:"slots"`
+	InFlight    int                    `json:"inFlight"`
+	Queued      int                    `json:"queued"`
+	Refreshes   int                    `json:"refreshes"`
+	MemoryBytes int64                  `json:"memoryBytes"`
+	Breakers    []feedmill.OpenBreaker `json:"breakers"`
+
+	saidAt time.Time
+}
+
+func viewReplica(p processState) replicaView {
+	return replicaView{
+		Name: p.Name, Version: p.Version, StartedAt: timestamp(p.StartedAt), Slots: p.Slots, InFlight: p.InFlight, Queued: p.Queued,
+		Refreshes: p.Refreshes, MemoryBytes: p.MemoryBytes, LeaseAge: max(time.Since(p.saidAt), 0).Round(time.Millisecond).Seconds(),
+	}
+}
+
+// process is how this process does.
+func (s *Server) process() processState {
+	values := gather(s.Metrics)
+	host, _ := os.Hostname()
+	p := processState{
+		Name: host, Version: s.Version, StartedAt: s.started.UTC(), Slots: int(values["feedmill_delivery_slots"]), InFlight: int(values["feedmill_delivery_in_flight"]),
+		Queued: int(values["feedmill_delivery_queued"]), Refreshes: int(values["feedmill_refresh_running"]), MemoryBytes: int64(values["process_resident_memory_bytes"]),
+		saidAt: time.Now(),
+	}
+	p.Breakers = s.Dispatcher.OpenBreakers()
+	p.Breakers = p.Breakers[:min(len(p.Breakers), maxReportedBreakers)]
+	return p
+}
+
+// report says how this process does and, at the end of a step of the series, what it did
+// in it. That a report is lost is no harm: the next one comes soon.
+func (s *Server) report(ctx context.Context, point *seriesPoint) {
+	ctx, cancel := context.WithTimeout(ctx, reportPatience)
+	defer cancel()
+	text, err := json.Marshal(s.process())
+	said := feedmill.ProcessReport{Process: s.name, At: now(), Text: text}
+	var did *feedmill.ProcessReport
+	if err == nil && point != nil {
+		did = &feedmill.ProcessReport{Process: s.name, At: time.Time(point.At).UTC().Truncate(seriesStep)}
+		did.Text, err = json.Marshal(point.figures)
+	}
+	if err == nil {
+		err = s.Store.ReportProcess(ctx, said, did)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.Debug("reporting how this process does", "error", err)
+	}
+}
+
+// leave says that this process is there no longer.
+func (s *Server) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), reportPatience)
+	defer cancel()
+	_ = s.Store.ForgetProcess(ctx, s.name) // it is soon taken for gone in any case
+}
+
+// processes are how all processes do, this one as it does now.
+func (s *Server) processes(ctx context.Context) ([]processState, error) {
+	reports, err := s.Store.Processes(ctx, now().Add(-processGone))
+	if err != nil {
+		return nil, err
+	}
+	all := []processState{s.process()}
+	for _, r := range reports {
+		if r.Process == s.name {
+			continue
+		}
+		var p processState
+		if err := json.Unmarshal(r.Text, &p); err != nil {
+			return nil, fmt.Errorf("the report of a process: %w", err)
+		}
+		p.saidAt = r.At
+		all = append(all, p)
+	}
+	slices.SortStableFunc(all, func(a, b processState) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), a.StartedAt.Compare(b.StartedAt))
+	})
+	return all, nil
+}
+
+// allSeries are the points of the last day over all processes. What each counted is added
+// up; what all of them see in the store is the same for all.
+func (s *Server) allSeries(ctx context.Context) ([]seriesPoint, error) {
+	reports, err := s.Store.ProcessPoints(ctx, now().Add(-feedmill.KeepProcessPoints))
+	if err != nil {
+		return nil, err
+	}
+	points := []seriesPoint{}
+	for _, r := range reports {
+		var f figures
+		if err := json.Unmarshal(r.Text, &f); err != nil {
+			return nil, fmt.Errorf("the point of a process: %w", err)
+		}
+		if n := len(points); n == 0 || !time.Time(points[n-1].At).Equal(r.At) {
+			points = append(points, seriesPoint{At: timestamp(r.At), figures: f})
+			continue
+		}
+		p := &points[len(points)-1]
+		p.Accepted, p.Delivered, p.Failed = p.Accepted+f.Accepted, p.Delivered+f.Delivered, p.Failed+f.Failed
+		p.InFlight, p.Refreshes = p.InFlight+f.InFlight, p.Refreshes+f.Refreshes
+		p.Open, p.OldestDue = max(p.Open, f.Open), max(p.OldestDue, f.OldestDue)
+	}
+	return points, nil
+}
