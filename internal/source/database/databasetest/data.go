@@ -55,14 +55,14 @@ var times = []any{
 
 var documents = []any{nil, `""`, `[]`, `{}`, `{"a": 1}`, `[1, 2]`, `"x"`, `1`, `true`}
 
-// Rows are those of the table, in the order of id: some that are chosen, and as many
+// Rows are those of the table, in the order of id: some that are chosen, and half as many
 // that chance has made. A value is nil, a string for text and JSON, a *big.Rat for an
 // integer or decimal, a float64, a bool, or a time.Time, which of a date is its
 // midnight in UTC.
 var Rows = sync.OnceValue(func() [][]any {
 	rows := chosenRows()
 	r := rand.New(rand.NewPCG(seed, 1))
-	for range len(rows) {
+	for range len(rows) / 2 {
 		rows = append(rows, randomRow(r, len(rows)+1))
 	}
 	return rows
