@@ -192,7 +192,11 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"Events": func(ctx context.Context) error {
 			return firstOf(c.Events(ctx, client.EventQuery{Type: "metric.created", Since: time.Now().Add(-time.Hour)}))
 		},
-		"Event": func(ctx context.Context) error { return second(c.Event(ctx, published.ID)) },
+		"Event":      func(ctx context.Context) error { return second(c.Event(ctx, published.ID)) },
+		"EventMatch": func(ctx context.Context) error { return second(c.EventMatch(ctx, published.ID, sub)) },
+		"CountDeliveries": func(ctx context.Context) error {
+			return second(c.CountDeliveries(ctx, sub, client.DeliveryQuery{Type: "metric.created"}))
+		},
 		"EventStream": func(ctx context.Context) error {
 			if _, err := c.Publish(ctx, event); err != nil {
 				return err
@@ -305,7 +309,10 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"CreateDataFeed":  func(ctx context.Context) error { return second(c.CreateDataFeed(ctx, orders())) },
 		"PreviewDataFeed": func(ctx context.Context) error { return second(c.PreviewDataFeed(ctx, orders())) },
 		"DataFeeds":       func(ctx context.Context) error { return firstOf(c.DataFeeds(ctx)) },
-		"DataFeed":        func(ctx context.Context) error { return second(c.DataFeed(ctx, feed.ID)) },
+		"SearchDataFeeds": func(ctx context.Context) error {
+			return second(c.SearchDataFeeds(ctx, client.DataFeedSearch{Text: "a", Sort: "name", Counts: true}))
+		},
+		"DataFeed": func(ctx context.Context) error { return second(c.DataFeed(ctx, feed.ID)) },
 		"ChangeDataFeed": func(ctx context.Context) error {
 			return second(c.ChangeDataFeed(ctx, feed.ID, client.DataFeedChange{Name: client.To("changed")}))
 		},
@@ -346,7 +353,13 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 		"RestoreVersion": func(ctx context.Context) error { return second(c.RestoreVersion(ctx, feed.ID, 1)) },
 		"Refreshes":      func(ctx context.Context) error { return firstOf(c.Refreshes(ctx, feed.ID)) },
 		"Refresh":        func(ctx context.Context) error { return second(c.Refresh(ctx, feed.ID, feed.LastRefresh.ID)) },
-		"Rejects":        func(ctx context.Context) error { return allOf(c.Rejects(ctx, feed.ID, feed.LastRefresh.ID)) },
+		"RejectedRows": func(ctx context.Context) error {
+			for _, err := range c.RejectedRows(ctx, feed.ID, feed.LastRefresh.ID) {
+				return err
+			}
+			return nil
+		},
+		"Rejects": func(ctx context.Context) error { return allOf(c.Rejects(ctx, feed.ID, feed.LastRefresh.ID)) },
 		"CreateRestFeed": func(ctx context.Context) error {
 			return second(c.CreateRestFeed(ctx, client.RestFeed{Spec: json.RawMessage(`{"name":"Others"}`), SourceOf: fetched.ID}))
 		},
