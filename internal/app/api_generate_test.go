@@ -145,7 +145,8 @@ func (g *generator) pathParams(t *rapid.T, op operation) map[string]string {
 // often that of a resource that is there.
 func (g *generator) named(t *rapid.T, name string, schema map[string]any) any {
 	if isIDName(name) && rapid.Bool().Draw(t, "real id") {
-		if id := g.known.draw(t); id != "" {
+		pattern, _ := g.flat(t, schema)["pattern"].(string)
+		if id := g.known.draw(t); id != "" && regexp.MustCompile(pattern).MatchString(id) {
 			return id
 		}
 	}
