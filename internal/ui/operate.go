@@ -10,40 +10,86 @@ import (
 // operatePage is how the service does, for its operator.
 type operatePage struct {
 	client.Operation
-	Plots  []plot
-	Window string
+	Plots    []plot
+	Window   string
+	Replicas []replicaRow
+	// Slots are those that the replicas own together, and Here the workspace of the visitor,
+	// whose subscriptions have pages.
+	Slots int
+	Here  string
 	// Worst is the first thing to look at; empty where all is well.
 	Worst string
 }
 
-// windows are the times that the plots can show.
-var windows = map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "24h": 24 * time.Hour}
+// replicaRow is a replica and its part of the bar of slots, which begins at From.
+type replicaRow struct {
+	client.Replica
+	State       string
+	Shade, From int
+}
+
+// windows are the times that the plots can show, each with the step of its points.
+var windows = map[string]struct{ length, step time.Duration }{
+	"1h": {time.Hour, time.Minute}, "6h": {6 * time.Hour, 5 * time.Minute}, "24h": {24 * time.Hour, 20 * time.Minute},
+}
 
 func showOperate(v *visit) error {
 	o, err := v.api.Operate(v.r.Context())
 	if err != nil {
 		return err
 	}
-	p := operatePage{Operation: o, Window: v.r.URL.Query().Get("window")}
-	if windows[p.Window] == 0 {
+	p := operatePage{Operation: o, Window: v.r.URL.Query().Get("window"), Here: v.me.Workspace.ID, Worst: worstOf(o)}
+	if windows[p.Window].length == 0 {
 		p.Window = "1h"
 	}
-	for len(o.Series) > 0 && o.Series[0].At.Before(time.Now().Add(-windows[p.Window])) {
-		o.Series = o.Series[1:]
+	for i, r := range o.Replicas {
+		row := replicaRow{Replica: r, State: "ready", Shade: i % slotShades, From: p.Slots}
+		if r.LeaseAge > silentAfter.Seconds() {
+			row.State = "silent"
+		}
+		p.Replicas = append(p.Replicas, row)
+		p.Slots += r.Slots
 	}
-	p.Plots, p.Worst = operatePlots(o.Series), worstOf(o)
+	p.Plots = operatePlots(o.Series, windows[p.Window].length, windows[p.Window].step, time.Now())
 	return v.render(http.StatusOK, "operate", "Operate", p)
 }
 
-func operatePlots(points []client.OperationPoint) []plot {
-	at := make([]time.Time, len(points))
-	for i, point := range points {
-		at[i] = point.At
+// silentAfter is when a replica should have said twice that it is there, and slotShades how
+// many colours tell replicas apart.
+const (
+	silentAfter = 30 * time.Second
+	slotShades  = 3
+)
+
+// LeaseAt is when the replica last said that it is there.
+func (r replicaRow) LeaseAt() time.Time {
+	return time.Now().Add(-time.Duration(r.LeaseAge * float64(time.Second)))
+}
+
+// operatePlots draws the points of a time that ends now. Steps without a point, in which no
+// replica ran, stay empty, so that the axis tells the time.
+func operatePlots(points []client.OperationPoint, length, step time.Duration, now time.Time) []plot {
+	var at []time.Time
+	for t := now.Add(-length).Truncate(step).Add(step); !t.After(now); t = t.Add(step) {
+		at = append(at, t)
+	}
+	for len(points) > 0 && points[0].At.Before(at[0]) {
+		points = points[1:]
+	}
+	// The step that has just begun has no point yet.
+	if n := len(at); len(points) > 0 && points[len(points)-1].At.Before(at[n-1]) {
+		at = at[:n-1]
 	}
 	of := func(name, class string, value func(client.OperationPoint) float64) plotSeries {
-		s := plotSeries{Name: name, Class: class, Values: make([]float64, len(points))}
-		for i, point := range points {
-			s.Values[i] = value(point)
+		s := plotSeries{Name: name, Class: class, Values: make([]float64, len(at))}
+		counts := make([]float64, len(at))
+		for _, point := range points {
+			i := min(int(point.At.Sub(at[0])/step), len(at)-1)
+			s.Values[i] += value(point)
+			counts[i]++
+		}
+		for i := range counts {
+			s.Values[i] /= counts[i] // a step without a point is not a number
 		}
 		return s
 	}
@@ -57,7 +103,6 @@ func operatePlots(points []client.OperationPoint) []plot {
 	}
 	for i := range plots {
 		plots[i].At = at
-		plots[i] = plots[i].thinned()
 	}
 	return plots
 }
@@ -76,7 +121,12 @@ func worstOf(o client.Operation) string {
 		}
 	}
 	if n := len(o.Series); n > 0 && o.Series[n-1].OldestDue > 60 {
-		return "Deliveries have been due for " + span(time.Duration(o.Series[n-1].OldestDue)*time.Second) + ". They are sent as fast as endpoints and this process allow."
+		return "Deliveries have been due for " + span(time.Duration(o.Series[n-1].OldestDue)*time.Second) + ". They are sent as fast as endpoints and replicas allow."
+	}
+	for _, r := range o.Replicas {
+		if r.LeaseAge > silentAfter.Seconds() {
+			return r.Name + " has said nothing for " + span(time.Duration(r.LeaseAge)*time.Second) + ". Where it is gone, the other replicas take its slots; nothing accepted is lost."
+		}
 	}
 	if n := len(o.Breakers); n > 0 {
 		return plural(n, "endpoint") + " that give no answer. One attempt at a time is made to see; what waits is charged no attempt."

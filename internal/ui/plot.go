@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,7 +21,8 @@ type plot struct {
 	At     []time.Time
 }
 
-// plotSeries is one series, in a class of colours: bar, bad, quiet or line.
+// plotSeries is one series, in a class of colours: bar, bad, quiet or line. A value that is
+// not a number is of a time of which nothing is known.
 type plotSeries struct {
 	Name, Class string
 	Values      []float64
@@ -52,16 +54,42 @@ func (p plot) thinned() plot {
 	return thin
 }
 
-// Newest is the last value of a series, in words.
+// Newest is the last value of a series that is known, in words.
 func (s plotSeries) Newest() string {
-	if len(s.Values) == 0 {
-		return "–"
+	for _, value := range slices.Backward(s.Values) {
+		if !math.IsNaN(value) {
+			return amount(value)
+		}
 	}
-	return amount(s.Values[len(s.Values)-1])
+	return "–"
+}
+
+// path is the line of a series. Where values are not known it is broken, and a value that
+// stands alone is a short line, which can be seen.
+func (s plotSeries) path(y func(float64) float64) string {
+	var line strings.Builder
+	step := plotWidth / float64(max(len(s.Values)-1, 1))
+	known := func(i int) bool { return i >= 0 && i < len(s.Values) && !math.IsNaN(s.Values[i]) }
+	for i, value := range s.Values {
+		x := step * float64(i)
+		switch {
+		case !known(i):
+		case known(i - 1):
+			fmt.Fprintf(&line, "L%.1f %.1f", x, y(value))
+		case known(i + 1):
+			fmt.Fprintf(&line, "M%.1f %.1f", x, y(value))
+		default:
+			fmt.Fprintf(&line, "M%.1f %.1fL%.1f %.1f", max(x-step/2, 0), y(value), min(x+step/2, plotWidth), y(value))
+		}
+	}
+	return line.String()
 }
 
 // amount writes a number of whatever size.
 func amount(value float64) string {
+	if math.IsNaN(value) {
+		return "–"
+	}
 	if value >= 100 || value == math.Trunc(value) {
 		return number(int64(math.Round(value)))
 	}
@@ -86,14 +114,7 @@ func (p plot) SVG() template.HTML {
 	base := make([]float64, len(p.At))
 	for _, s := range p.Series {
 		if !p.Bars {
-			var line strings.Builder
-			for i, value := range s.Values {
-				fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], plotWidth*float64(i)/float64(max(len(s.Values)-1, 1)), y(value))
-			}
-			if len(s.Values) == 1 { // a line of one point would not be seen
-				fmt.Fprintf(&line, "L%.1f %.1f", plotWidth, y(s.Values[0]))
-			}
-			fmt.Fprintf(&b, `<path class="line-%s" d="%s"/>`, s.Class, line.String())
+			fmt.Fprintf(&b, `<path class="line-%s" d="%s"/>`, s.Class, s.path(y))
 			continue
 		}
 		for i, value := range s.Values {
@@ -150,6 +171,9 @@ func (p plot) ends() (low, top float64) {
 	least, most := math.Inf(1), 0.0
 	for _, s := range p.Series {
 		for _, value := range s.Values {
+			if math.IsNaN(value) {
+				continue
+			}
 			least, most = min(least, value), max(most, value)
 		}
 	}
@@ -172,7 +196,7 @@ func (p plot) top() float64 {
 	for i := range p.At {
 		sum := 0.0
 		for _, s := range p.Series {
-			if i >= len(s.Values) {
+			if i >= len(s.Values) || math.IsNaN(s.Values[i]) {
 				continue
 			}
 			if p.Bars {
