@@ -46,6 +46,7 @@ func functions(a *assets) template.FuncMap {
 		"resourcePage": pageOfResource,
 		"whereOf":      whereOf,
 		"amount":       amount,
+		"why":          why,
 		"isNumeric":    func(t any) bool { return numeric(fmt.Sprint(t)) },
 
 		"spans":      func() any { return spans },

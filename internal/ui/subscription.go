@@ -4,6 +4,8 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +20,8 @@ type subscriptionPage struct {
 	Limits     string
 	Deliveries []client.Delivery
 	Older      string
-	// Want are the filters of the list, and the others the choices that there are.
+	// Want are the filters of the list, State with commas between several, and the others the
+	// choices that there are.
 	Want   struct{ State, Type, Since string }
 	States []stateLink
 	Types  []string
@@ -29,7 +32,59 @@ type subscriptionPage struct {
 	Plots []plot
 }
 
-type stateLink struct{ State, To string }
+// stateLink is a state to choose or, where it is chosen, to leave out; To is the list then.
+type stateLink struct {
+	State, To, Count string
+	Chosen           bool
+}
+
+// countedDeliveries is how far the API counts deliveries of a state.
+const countedDeliveries = 1000
+
+// choose takes the states that are wanted from the address, and makes the links that add one
+// to them or take one away.
+func (p *subscriptionPage) choose(here *url.URL, counts map[feedmill.DeliveryState]int64) (wanted []feedmill.DeliveryState) {
+	for _, state := range feedmill.DeliveryStates {
+		if slices.Contains(strings.Split(here.Query().Get("state"), ","), string(state)) {
+			wanted = append(wanted, state)
+		}
+	}
+	for _, state := range feedmill.DeliveryStates {
+		link := stateLink{State: string(state), Count: number(counts[state])}
+		if counts[state] >= countedDeliveries {
+			link.Count += "+"
+		}
+		var others []string
+		for _, other := range feedmill.DeliveryStates {
+			chosen := slices.Contains(wanted, other)
+			if other == state {
+				link.Chosen, chosen = chosen, !chosen
+			}
+			if chosen {
+				others = append(others, string(other))
+			}
+		}
+		link.To = with(here, "state", strings.Join(others, ","), "cursor", "")
+		p.States = append(p.States, link)
+	}
+	return wanted
+}
+
+// why is what became of the last attempt of a delivery, in words.
+func why(d client.Delivery) string {
+	a := d.LastAttempt
+	if a == nil {
+		return d.Reason
+	}
+	text := a.Error
+	if a.Status != 0 {
+		text = strings.TrimSpace(strconv.Itoa(a.Status) + " " + http.StatusText(a.Status))
+	}
+	if d.State != feedmill.DeliveryDelivered && d.Reason != "" && d.Reason != text {
+		text = strings.TrimPrefix(text+", "+d.Reason, ", ")
+	}
+	return text
+}
 
 // spans are the times that lists can be narrowed to.
 var spans = []struct {
@@ -63,9 +118,12 @@ func subscriptionWith(v *visit, ping *client.Ping) error {
 	q := here.Query()
 	p := subscriptionPage{Subscription: s, Title: nameOf(s), Limits: limitsOf(s.Delivery), Ping: ping}
 	p.Want.State, p.Want.Type, p.Want.Since = q.Get("state"), q.Get("type"), q.Get("since")
-	for _, state := range feedmill.DeliveryStates {
-		p.States = append(p.States, stateLink{string(state), with(here, "state", string(state), "cursor", "")})
+	filter := client.DeliveryQuery{Type: p.Want.Type, Since: sinceOf(p.Want.Since)}
+	counts, err := v.api.CountDeliveries(v.r.Context(), s.ID, filter)
+	if err != nil {
+		return err
 	}
+	filter.States = p.choose(here, counts)
 	if p.Stats, err = v.api.SubscriptionStats(v.r.Context(), s.ID, time.Time{}); err != nil {
 		return err
 	}
@@ -82,7 +140,7 @@ func subscriptionWith(v *visit, ping *client.Ping) error {
 		}
 	}
 	p.Deliveries, p.Older, err = pageOf(v, listedRecords, func() iter.Seq2[client.Delivery, error] {
-		return v.api.Deliveries(v.r.Context(), s.ID, client.DeliveryQuery{State: feedmill.DeliveryState(p.Want.State), Type: p.Want.Type, Since: sinceOf(p.Want.Since)})
+		return v.api.Deliveries(v.r.Context(), s.ID, filter)
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package browser
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,6 +72,18 @@ func TestSubscribeToDelivery(t *testing.T) {
 	}
 	b.visit(page)
 	b.wait(`document.body.innerText.includes('Retrying') && document.querySelector('tbody tr') || (setTimeout(() => location.reload(), 300), false)`)
+	b.sees("503 Service Unavailable")
+	// Two states at once, each with how many there are; the second has none.
+	chip := func(state string) string {
+		return `.chips .chip[href*="state="]:has(.badge):nth-of-type(` + state + `)`
+	}
+	if got := strings.Fields(b.text(chip("5"))); !slices.Equal(got, []string{"Retrying", "1"}) {
+		t.Errorf("the filter says %q", got)
+	}
+	b.do(chromedp.Click(chip("6")))
+	b.sees("No deliveries like that")
+	b.do(chromedp.Click(chip("5")))
+	b.wait(`document.querySelectorAll('.chips [aria-current]').length === 2 && document.querySelectorAll('tbody tr').length === 1`)
 	b.accessible("subscription")
 	b.do(chromedp.Click("tbody tr a"))
 	b.sees("503")
