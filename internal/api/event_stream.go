@@ -49,12 +49,9 @@ func (s *Server) streamEvents(c *call) (answer, error) {
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
-	giveBack := func() {}
-	if c.r.Method != http.MethodHead { // which streams nothing
-		var err error
-		if giveBack, err = s.shares.takeStream(c.ctx()); err != nil {
-			return answer{}, err
-		}
+	giveBack, err := s.shares.takeStream(c)
+	if err != nil {
+		return answer{}, err
 	}
 	a := answer{status: http.StatusOK, contentType: "text/event-stream"}
 	a.set("Cache-Control", "no-store")

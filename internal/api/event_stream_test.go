@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // One look at large events holds a few megabytes of them, and the looks together bring
@@ -59,34 +60,48 @@ func TestStreamOfLargeEvents(t *testing.T) {
 // A workspace has so many streams, and one that is closed makes room.
 func TestStreamsAreBounded(t *testing.T) {
 	w := newWorld(t)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan int)
-	for range streamsEach {
-		begun := make(chan struct{}, 1)
-		go func() {
-			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/events/stream", nil)
+	running := *w.feeds.add(t, feedmill.FeedREST, feedmill.RefreshRunning).LastRefresh
+	for path, of := range map[string]struct {
+		slots *share.Slots
+		each  int
+	}{
+		"/events/stream":    {w.shares.streams, streamsEach},
+		refreshURL(running): {w.shares.watches, watchesEach},
+	} {
+		ask := func(ctx context.Context, method string, out http.ResponseWriter) {
+			r := httptest.NewRequestWithContext(ctx, method, path, nil)
 			r.Header.Set("Authorization", "Bearer key")
-			out := &begins{ResponseRecorder: httptest.NewRecorder(), begun: begun}
+			r.Header.Set("Accept", "text/event-stream")
 			w.ServeHTTP(out, r)
-			ended <- out.Code
-		}()
-		<-begun
-	}
-	if a := w.do(t, http.MethodHead, "/events/stream", ""); a.Code != http.StatusOK {
-		t.Errorf("HEAD is answered %d", a.Code)
-	}
-	if a := w.do(t, http.MethodGet, "/events/stream", ""); a.Code != http.StatusTooManyRequests || !strings.Contains(a.Body.String(), "too-many-streams") {
-		t.Errorf("one more is answered %d: %s", a.Code, a.Body)
-	}
-	stop()
-	for range streamsEach {
-		if code := <-ended; code != http.StatusOK {
-			t.Errorf("a stream was answered %d", code)
 		}
-	}
-	if held := w.shares.streams.Held(string(w.workspace)); held != 0 {
-		t.Errorf("%d places are still taken", held)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		ended := make(chan int)
+		for range of.each {
+			begun := make(chan struct{}, 1)
+			go func() {
+				out := &begins{ResponseRecorder: httptest.NewRecorder(), begun: begun}
+				ask(ctx, http.MethodGet, out)
+				ended <- out.Code
+			}()
+			<-begun
+		}
+		head, more := httptest.NewRecorder(), httptest.NewRecorder()
+		if ask(t.Context(), http.MethodHead, head); head.Code != http.StatusOK {
+			t.Errorf("HEAD %s is answered %d", path, head.Code)
+		}
+		if ask(t.Context(), http.MethodGet, more); more.Code != http.StatusTooManyRequests || !strings.Contains(more.Body.String(), "too-many-streams") {
+			t.Errorf("one more of %s is answered %d: %s", path, more.Code, more.Body)
+		}
+		stop()
+		for range of.each {
+			if code := <-ended; code != http.StatusOK {
+				t.Errorf("a stream of %s was answered %d", path, code)
+			}
+		}
+		if held := of.slots.Held(string(w.workspace)); held != 0 {
+			t.Errorf("%d places of %s are still taken", held, path)
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *Server) getRefresh(c *call) (answer, error) {
 		return answer{}, err
 	}
 	if c.wantsEvents() {
-		return s.watchRefresh(c, r), nil
+		return s.watchRefresh(c, r)
 	}
 	trace, err := s.Store.RefreshTrace(c.ctx(), c.who.Workspace, r.Feed, r.ID)
 	if err != nil {

@@ -37,17 +37,22 @@ func (c *call) wantsEvents() bool {
 // watchRefresh answers with how far a refresh has come, as server-sent events:
 // "progress" whenever something has changed, and "done" at the end. Whoever
 // comes late, or again, begins with how it stands.
-func (s *Server) watchRefresh(c *call, r feedmill.Refresh) answer {
+func (s *Server) watchRefresh(c *call, r feedmill.Refresh) (answer, error) {
+	giveBack, err := s.shares.takeWatch(c)
+	if err != nil {
+		return answer{}, err
+	}
 	a := answer{status: http.StatusOK, contentType: "text/event-stream"}
 	a.set("Vary", "Accept")
 	a.set("Cache-Control", "no-store")
 	a.set("X-Accel-Buffering", "no") // proxies pass on each event as it comes
 	a.stream = func(ctx context.Context, w http.ResponseWriter) {
+		defer giveBack()
 		ctx, stop := s.whileAdmitted(ctx, c, feedmill.ScopeRead)
 		defer stop()
 		s.streamRefresh(ctx, c, r, liveWriter{w, http.NewResponseController(w)})
 	}
-	return a
+	return a, nil
 }
 
 // streamRefresh goes on until the refresh has ended or is gone, the client is

@@ -24,16 +24,20 @@ const (
 	// maxStreams is how many streams of events may be open, and streamsEach how
 	// many of one workspace: each looks at the store twice a second.
 	maxStreams, streamsEach = 512, 32
+	// maxWatches is how many refreshes may be watched, and watchesEach how many in
+	// one workspace: each is looked at four times a second.
+	maxWatches, watchesEach = 1024, 64
 )
 
 // shares are the places that requests take, by workspace.
-type shares struct{ uploads, bodies, streams *share.Slots }
+type shares struct{ uploads, bodies, streams, watches *share.Slots }
 
 func newShares() shares {
 	return shares{
 		uploads: share.NewSlots(maxUploads, uploadsEach, 0),
 		bodies:  share.NewSlots(maxBodies, bodiesEach, bodiesWaiting),
 		streams: share.NewSlots(maxStreams, streamsEach, 0),
+		watches: share.NewSlots(maxWatches, watchesEach, 0),
 	}
 }
 
@@ -56,12 +60,25 @@ func (s *shares) takeUpload(ctx context.Context) (giveBack func(), err error) {
 }
 
 // takeStream takes a place for a stream of events.
-func (s *shares) takeStream(ctx context.Context) (giveBack func(), err error) {
-	giveBack, ok := s.streams.Try(ctx)
+func (s *shares) takeStream(c *call) (giveBack func(), err error) {
+	return takeLive(c, s.streams, fmt.Sprintf("A workspace may have %d streams of events open on a server, and all have %d.", streamsEach, maxStreams))
+}
+
+// takeWatch takes a place for watching a refresh.
+func (s *shares) takeWatch(c *call) (giveBack func(), err error) {
+	return takeLive(c, s.watches, fmt.Sprintf("A workspace may watch %d refreshes on a server, and all %d.", watchesEach, maxWatches))
+}
+
+// takeLive takes a place for an answer that goes on.
+func takeLive(c *call, of *share.Slots, bounds string) (giveBack func(), err error) {
+	if c.r.Method == http.MethodHead { // which streams nothing
+		return func() {}, nil
+	}
+	giveBack, ok := of.Try(c.ctx())
 	if !ok {
 		return nil, &feedmill.Error{
 			Kind: feedmill.ErrTooMany, Type: "too-many-streams", RetryAfter: 5 * time.Second,
-			Detail: fmt.Sprintf("A workspace may have %d streams of events open on a server, and all have %d. Close one, or try again after the time in the Retry-After header.", streamsEach, maxStreams),
+			Detail: bounds + " Close one, or try again after the time in the Retry-After header.",
 		}
 	}
 	return giveBack, nil
