@@ -45,6 +45,8 @@ type Error struct {
 	// it was asked for, where that is what failed.
 	Said  *SourceAnswer
 	Trace []TracedRequest
+	// Held is the data of a preview that failed, where it is held.
+	Held HeldBody
 }
 
 // Fault is one place of a request that is wrong. Exactly one of Pointer,

@@ -28,6 +28,8 @@ type Problem struct {
 	// preview whose fetch failed.
 	Source *feedmill.SourceAnswer `json:"source,omitzero"`
 	Trace  []TracedRequest        `json:"trace,omitzero"`
+	// Handle stands for the data of a preview that failed, where it is held.
+	Handle *PreviewHandle `json:"handle,omitzero"`
 
 	// RetryAfter is when to try again, where the server said so.
 	RetryAfter time.Duration `json:"-"`

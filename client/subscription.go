@@ -31,11 +31,12 @@ type Subscription struct {
 	SigningSecret string `json:"signingSecret,omitzero"`
 	// OverlapUntil is when a rotated secret alone signs.
 	OverlapUntil time.Time `json:"overlapUntil,omitzero"`
-	// What follows is in the answer of [Client.Subscription] only. LastSuccessAt is when
-	// something last got through, DisablingAt when it will be disabled if failures go on.
-	LastSuccessAt time.Time `json:"lastSuccessAt,omitzero"`
-	DisablingAt   time.Time `json:"disablingAt,omitzero"`
-
+	// LastSuccessAt is when something last got through, DisablingAt when it will be disabled
+	// if failures go on, and Breaker whether it is left alone. They are in what is read.
+	LastSuccessAt time.Time             `json:"lastSuccessAt,omitzero"`
+	DisablingAt   time.Time             `json:"disablingAt,omitzero"`
+	Breaker       feedmill.BreakerState `json:"breaker,omitzero"`
+	// Health is in the answer of [Client.Subscription] only.
 	Health *SubscriptionHealth `json:"health,omitzero"`
 }
 

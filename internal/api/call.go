@@ -43,7 +43,11 @@ type call struct {
 	bodies   *share.Slots
 	giveBack func()
 	// copyTo, where it is set, gets what is read of the data of an upload.
-	copyTo io.Writer
+	// copyDone says that all of it was, and held is what is held of the call: what it sent,
+	// or the body that it named.
+	copyTo   io.Writer
+	copyDone bool
+	held     feedmill.HeldBody
 	// challenge says more of a credential that does not do than [challenge].
 	challenge string
 	// inside says that the answer is a part of a file without its end.

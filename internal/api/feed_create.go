@@ -45,12 +45,12 @@ func (s *Server) createFeed(c *call) (answer, error) {
 	if _, given := c.query["sourceOf"]; given {
 		c.fault(feedmill.Fault{Parameter: "sourceOf", Detail: "An upload has no source to share; this is for type=rest."})
 	}
-	return s.readHeld(c, u, func(ctx context.Context, u feedmill.Upload, held feedmill.HeldBody) (answer, error) {
+	return s.readHeld(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Create(ctx, c.who.Workspace, u, keepWith(c, createdFeed))
 		if err != nil {
 			return answer{}, err
 		}
-		s.Feeds.LetGo(held) // it has been used
+		s.letGo(c)
 		return createdFeed(f), nil
 	})
 }
@@ -70,11 +70,12 @@ func (s *Server) replaceFeed(c *call) (answer, error) {
 	u := feedmill.Upload{Entry: rememberedEntry(f)}
 	u.Mode, u.Key = c.readMode(f)
 	u.Accept = c.boolParameter("accept")
-	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
+	return s.readHeld(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) {
 		f, err := s.Feeds.Replace(ctx, c.who.Workspace, f.ID, u, keepWith(c, foundFeed))
 		if err != nil {
 			return answer{}, err
 		}
+		s.letGo(c)
 		return foundFeed(f), nil
 	})
 }

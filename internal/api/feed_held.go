@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/feedmill/feedmill"
@@ -15,9 +16,8 @@ type heldView struct {
 
 // readHeld reads an upload whose data the request has or, where the parameter preview
 // names it, is held from a preview before. What is held is read as if it were sent
-// again; do gets the zero value where nothing is.
-func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, feedmill.Upload, feedmill.HeldBody) (answer, error)) (answer, error) {
-	var held feedmill.HeldBody
+// again.
+func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, feedmill.Upload) (answer, error)) (answer, error) {
 	if handle, given := c.query["preview"]; given {
 		if !feedmill.IsID(feedmill.PrefixPreview, handle) {
 			c.fault(feedmill.Fault{Parameter: "preview", Detail: "This must be the handle of a preview, such as prv_…."})
@@ -30,12 +30,12 @@ func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, f
 		if err := c.refusal(); err != nil {
 			return answer{}, err
 		}
-		var body io.ReadCloser
-		var err error
-		if held, body, err = s.Feeds.Held(c.who.Workspace, c.who.Subject, feedmill.ID(handle)); err != nil {
+		held, body, err := s.Feeds.Held(c.who.Workspace, c.who.Subject, feedmill.ID(handle))
+		if err != nil {
 			return answer{}, err
 		}
 		defer body.Close()
+		c.held = held
 		c.r = c.r.Clone(c.ctx())
 		c.r.Body = body
 		for name, value := range map[string]string{"Content-Type": held.ContentType, "Content-Disposition": held.Disposition, "Content-Encoding": ""} {
@@ -44,33 +44,56 @@ func (s *Server) readHeld(c *call, u feedmill.Upload, do func(context.Context, f
 			}
 		}
 	}
-	return s.readUpload(c, u, func(ctx context.Context, u feedmill.Upload) (answer, error) { return do(ctx, u, held) })
+	return s.readUpload(c, u, do)
 }
 
-// previewUpload says what would become of an upload, and holds what was sent.
+// previewUpload says what would become of an upload, and holds what was sent. Where
+// nothing would, it is held all the same: often an option is wrong, and not the data.
 func (s *Server) previewUpload(c *call) (answer, error) {
 	holder := s.Feeds.Hold()
 	defer holder.Close()
 	if _, given := c.query["preview"]; !given {
 		c.copyTo = holder
 	}
-	return s.readHeld(c, feedmill.Upload{}, func(ctx context.Context, u feedmill.Upload, held feedmill.HeldBody) (answer, error) {
-		p, err := s.Feeds.Preview(ctx, u)
-		if err != nil {
-			return answer{}, err
-		}
-		if c.copyTo != nil { // all of the body has been read now
-			held, _ = holder.Keep(feedmill.HeldBody{
+	keep := func() {
+		if c.copyDone {
+			c.held, _ = holder.Keep(feedmill.HeldBody{
 				Workspace: c.who.Workspace, Owner: c.who.Subject,
 				ContentType: c.r.Header.Get("Content-Type"), Disposition: c.r.Header.Get("Content-Disposition"),
 			})
 		}
-		var handle *heldView
-		if held.ID != "" {
-			handle = &heldView{held.ID, timestamp(held.ExpiresAt)}
+	}
+	a, err := s.readHeld(c, feedmill.Upload{}, func(ctx context.Context, u feedmill.Upload) (answer, error) {
+		p, err := s.Feeds.Preview(ctx, u)
+		if err != nil {
+			return answer{}, err
 		}
-		return previewAnswer(p, handle), nil
+		keep()
+		return previewAnswer(p, viewHeld(c.held)), nil
 	})
+	refusal, ok := errors.AsType[*feedmill.Error](err)
+	if !ok || refusal.Kind != feedmill.ErrUnprocessable && refusal.Kind != feedmill.ErrInvalid {
+		return a, err
+	}
+	keep()
+	said := *refusal
+	said.Held = c.held
+	return a, &said
+}
+
+// letGo forgets the body that a call named: it has been used.
+func (s *Server) letGo(c *call) {
+	if c.held.ID != "" {
+		s.Feeds.LetGo(c.held)
+	}
+}
+
+// viewHeld is the handle of a body, nil where none is held.
+func viewHeld(held feedmill.HeldBody) *heldView {
+	if held.ID == "" {
+		return nil
+	}
+	return &heldView{held.ID, timestamp(held.ExpiresAt)}
 }
 
 // copied is a body that is written somewhere else, too, as it is read.
@@ -78,5 +101,19 @@ func (c *call) copied(body io.Reader) io.Reader {
 	if c.copyTo == nil {
 		return body
 	}
-	return io.TeeReader(body, c.copyTo)
+	return &copiedBody{io.TeeReader(body, c.copyTo), c}
+}
+
+// copiedBody notes when all of a body was copied.
+type copiedBody struct {
+	io.Reader
+	c *call
+}
+
+func (b *copiedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF {
+		b.c.copyDone = true
+	}
+	return n, err
 }

@@ -128,7 +128,7 @@ func (s *Server) readForm(c *call, body io.Reader, u feedmill.Upload, given stri
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
-	u.Body = &onlyPart{part: part, form: form}
+	u.Body = &onlyPart{part: part, form: form, c: c}
 	return s.unwrap(c, u, fileName(disposition), wrapped, do)
 }
 
@@ -136,6 +136,7 @@ func (s *Server) readForm(c *call, body io.Reader, u feedmill.Upload, given stri
 type onlyPart struct {
 	part *multipart.Part
 	form *multipart.Reader
+	c    *call
 	end  bool // there was none, and the form must not be asked again
 }
 
@@ -156,6 +157,7 @@ func (p *onlyPart) Read(b []byte) (int, error) {
 		return n, formError(err)
 	}
 	p.end = true
+	p.c.copyDone = p.c.copyTo != nil // what follows a form is of no use
 	return n, io.EOF
 }
 

@@ -49,6 +49,8 @@ type problem struct {
 	// Source and Trace are of a preview whose fetch failed.
 	Source *sourceAnswerView `json:"source,omitzero"`
 	Trace  []tracedView      `json:"trace,omitzero"`
+	// Handle is that of the data of a preview that failed.
+	Handle *heldView `json:"handle,omitzero"`
 
 	retryAfter int // seconds; 0 means not said
 	cause      error
@@ -106,7 +108,7 @@ func (p *problem) refine(e *feedmill.Error) {
 	if e.RetryAfter > 0 {
 		p.retryAfter = int(math.Ceil(e.RetryAfter.Seconds()))
 	}
-	p.CreationURL = e.CreationURL
+	p.CreationURL, p.Handle = e.CreationURL, viewHeld(e.Held)
 	p.Source = viewSourceAnswer(e.Said)
 	if e.Trace != nil {
 		p.Trace = viewTrace(e.Trace)

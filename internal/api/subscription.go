@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/feedmill/feedmill"
@@ -24,10 +25,12 @@ type subscriptionView struct {
 	// nowhere else; OverlapUntil is when a rotated one takes over.
 	SigningSecret string    `json:"signingSecret,omitzero"`
 	OverlapUntil  timestamp `json:"overlapUntil,omitzero"`
-	// What follows is in the answer about one subscription only. DisablingAt is when
-	// it will be disabled unless something gets through.
+	// What follows is in the answers that read. DisablingAt is when it will be disabled
+	// unless something gets through; Health, which has to be counted, is in the answer
+	// about one subscription only.
 	LastSuccessAt timestamp               `json:"lastSuccessAt,omitzero"`
 	DisablingAt   timestamp               `json:"disablingAt,omitzero"`
+	Breaker       feedmill.BreakerState   `json:"breaker,omitzero"`
 	Health        *subscriptionHealthView `json:"health,omitzero"`
 }
 
@@ -118,7 +121,23 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 	fetch := func(p feedmill.Page) ([]feedmill.Subscription, error) {
 		return s.Store.Subscriptions(c.ctx(), c.who.Workspace, p)
 	}
-	return listAnswer(c, feedmill.PrefixSubscription, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, s.viewSubscription)
+	var failed error
+	view := func(sub feedmill.Subscription) subscriptionView {
+		v, err := s.readSubscription(c, sub)
+		failed = errors.Join(failed, err)
+		return v
+	}
+	a, err := listAnswer(c, feedmill.PrefixSubscription, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, view)
+	return a, errors.Join(err, failed)
+}
+
+// readSubscription is a subscription with what is known of how it does without a question
+// to the store.
+func (s *Server) readSubscription(c *call, sub feedmill.Subscription) (v subscriptionView, err error) {
+	v = s.viewSubscription(sub)
+	v.LastSuccessAt, v.DisablingAt, v.Breaker = timestamp(sub.LastSuccessAt), disablingAt(sub), s.Dispatcher.Breaker(sub.ID)
+	v.OverlapUntil, err = s.overlapUntil(c, sub)
+	return v, err
 }
 
 // subscriptionID is the one that the path names.
@@ -144,12 +163,11 @@ func (s *Server) getSubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	view := s.viewSubscription(sub)
-	view.Health = viewHealth(health, s.Dispatcher.Breaker(sub.ID))
-	view.LastSuccessAt, view.DisablingAt = timestamp(sub.LastSuccessAt), disablingAt(sub)
-	if view.OverlapUntil, err = s.overlapUntil(c, sub); err != nil {
+	view, err := s.readSubscription(c, sub)
+	if err != nil {
 		return answer{}, err
 	}
+	view.Health = viewHealth(health, view.Breaker)
 	return subscriptionAnswer(view), nil
 }
 

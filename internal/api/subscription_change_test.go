@@ -122,6 +122,9 @@ func TestRotateSecret(t *testing.T) {
 		if !strings.Contains(a.Body.String(), `"overlapUntil":"`+until.Format(feedmill.TimestampFormat)+`"`) {
 			t.Errorf("the overlap does not end at %v: %s", until, a.Body)
 		}
+		if list := w.do(t, "GET", "/events/subscriptions", "").Body.String(); !strings.Contains(list, `"overlapUntil":"`+until.Format(feedmill.TimestampFormat)+`"`) {
+			t.Errorf("the list does not say when the overlap ends: %s", list)
+		}
 		if again := w.do(t, "POST", path, "", "Idempotency-Key", "k"); again.Body.String() != a.Body.String() || secrets().Next != second {
 			t.Errorf("repeated, it is answered %s", again.Body)
 		}

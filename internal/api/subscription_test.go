@@ -54,13 +54,13 @@ func TestReadSubscriptions(t *testing.T) {
 		"data":{
 			"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],
 			"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,
-			"createdAt":"TIME","updatedAt":"TIME","health":{"successShare":null,"backlog":0,"oldestPendingAt":null,"breaker":"closed"}}}`)
+			"createdAt":"TIME","updatedAt":"TIME","breaker":"closed","health":{"successShare":null,"backlog":0,"oldestPendingAt":null,"breaker":"closed"}}}`)
 	all := w.do(t, "GET", "/events/subscriptions", "")
 	checkAnswer(t, all.Code, all.Body.String(), 200, `[
 		{"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],
-		"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME"},
+		"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME","breaker":"closed"},
 		{"id":"sub_2","url":"https://example.com/1","events":["tag.*"],
-		"httpOperation":"POST","state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME"}]`)
+		"httpOperation":"POST","state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME","breaker":"closed"}]`)
 
 	page := w.do(t, "GET", "/events/subscriptions?limit=1", "")
 	next, _, ok := strings.Cut(strings.TrimPrefix(page.Header().Get("Link"), "<"), ">")

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -44,11 +45,28 @@ func TestPreviewIsNotSentAgain(t *testing.T) {
 		if _, got := preview(handle+"&delimiter=no", "", "", ""); got.status != 400 {
 			t.Errorf("a wrong option is answered %s", got.body)
 		}
+		refused, problem := "&delimiter=,&types=text&columns=%5B%7B%22sourceName%22:%22b;c%22,%22type%22:%22integer%22%7D%5D", struct {
+			Handle *struct{ ID, ExpiresAt string }
+		}{}
+		_, got = preview(refused, mediaType, data, "")
+		if err := json.Unmarshal([]byte(got.body), &problem); err != nil || got.status != 422 || problem.Handle == nil || problem.Handle.ID == first.Handle.ID {
+			t.Fatalf("data that does not fit is answered %s", got.body)
+		}
+		if _, again := preview(refused+"&preview="+problem.Handle.ID, "", "", ""); again.body != got.body {
+			t.Errorf("looked at again, it is answered %s", again.body)
+		}
 		create := request{method: "POST", path: "/data_feeds?type=dataUpload&delimiter=%3B" + handle, header: [][2]string{{"Idempotency-Key", first.Handle.ID}}}
 		made := s.send(t, create)
 		var f struct{ ID, Name, SourceLabel string }
 		if made.data(t, &f); made.status != 201 || f.Name != "q 3.csv" || f.SourceLabel != "q 3.csv" || !strings.Contains(s.read(t, f.ID, ""), `"a,b":`) {
 			t.Errorf("the feed is %s", made.body)
+		}
+		put := request{method: "PUT", path: "/data_feeds/" + f.ID + "/data?delimiter=,&preview=" + problem.Handle.ID}
+		if put := s.send(t, put); put.status != 200 || !strings.Contains(s.read(t, f.ID, ""), `"b;c":"2;3"`) {
+			t.Errorf("replaced by what is held, it is answered %s", put.body)
+		}
+		if put := s.send(t, put); put.status != 404 {
+			t.Errorf("replaced by what was used, it is answered %s", put.body)
 		}
 		if again := s.send(t, create); again.body != made.body {
 			t.Errorf("the same request again is answered %s", again.body)
