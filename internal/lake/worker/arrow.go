@@ -11,11 +11,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// batchRows is about how many rows a batch of the Arrow stream has, and
-// batchBytes about how many bytes where rows are long.
+// batchRows is how many rows a batch of the Arrow stream has, and batchBytes about
+// how many bytes where rows are long. A batch ends after a multiple of batchStep rows,
+// however DuckDB's chunks are cut, so that the same rows are the same bytes.
 const (
 	batchRows  = 32_768
 	batchBytes = 16 << 20
+	batchStep  = 2_048
 )
 
 // arrowRows writes rows as a stream of Arrow batches. It gathers several of
@@ -86,16 +88,23 @@ func arrowType(c *column) (arrow.DataType, int) {
 func (w *arrowRows) begin(dst []byte) []byte { return dst }
 
 func (w *arrowRows) append(dst []byte, n int) ([]byte, error) {
-	size := 0
-	for i, c := range w.columns {
-		w.values[i].add(c, w.rows, n)
-		size += len(w.values[i].data)
+	for from := 0; from < n; {
+		to := min(n, from+batchStep-w.rows%batchStep)
+		size := 0
+		for i, c := range w.columns {
+			w.values[i].add(c, w.rows, from, to)
+			size += len(w.values[i].data)
+		}
+		w.rows += to - from
+		from = to
+		if w.rows == batchRows || size >= batchBytes && w.rows%batchStep == 0 {
+			var err error
+			if dst, err = w.flush(dst); err != nil {
+				return dst, err
+			}
+		}
 	}
-	w.rows += n
-	if w.rows < batchRows && size < batchBytes {
-		return dst, nil
-	}
-	return w.flush(dst)
+	return dst, nil
 }
 
 func (w *arrowRows) end(dst []byte) ([]byte, error) {
@@ -133,26 +142,35 @@ func (w *arrowRows) write() error {
 	return nil
 }
 
-// add appends values of a column to a batch that has so many rows.
-func (v *arrowValues) add(c *column, rows, n int) {
-	v.addValidity(c, rows, n)
+// add appends the values [from, to) of a column to a batch that has so many rows.
+func (v *arrowValues) add(c *column, rows, from, to int) {
+	v.addValidity(c, rows, from, to)
 	switch {
 	case c.kind == kindText:
-		v.addTexts(c, n)
+		v.addTexts(c, from, to)
 	case c.kind == kindBoolean:
-		for i := range n {
-			v.data = setBit(v.data, rows+i, !c.null(i) && at[bool](&c.cells, i))
+		for i := from; i < to; i++ {
+			v.data = setBit(v.data, rows+i-from, !c.null(i) && at[bool](&c.cells, i))
 		}
 	case v.width == size(c.kind):
-		v.data = append(v.data, unsafe.Slice((*byte)(c.data), n*v.width)...)
+		first := len(v.data)
+		v.data = append(v.data, unsafe.Slice((*byte)(unsafe.Add(c.data, from*v.width)), (to-from)*v.width)...)
+		if c.valid == nil {
+			return
+		}
+		for i := from; i < to; i++ {
+			if c.null(i) { // what DuckDB has there is of whatever was there before
+				clear(v.data[first+(i-from)*v.width:][:v.width])
+			}
+		}
 	default:
-		for i := range n {
+		for i := from; i < to; i++ {
 			v.addWidened(c, i)
 		}
 	}
 }
 
-func (v *arrowValues) addValidity(c *column, rows, n int) {
+func (v *arrowValues) addValidity(c *column, rows, from, to int) {
 	if c.valid == nil && v.nulls == 0 {
 		return
 	}
@@ -163,20 +181,20 @@ func (v *arrowValues) addValidity(c *column, rows, n int) {
 			v.valid = setBit(v.valid, i, true)
 		}
 	}
-	for i := range n {
+	for i := from; i < to; i++ {
 		null := c.null(i)
 		if null {
 			v.nulls++
 		}
-		v.valid = setBit(v.valid, rows+i, !null)
+		v.valid = setBit(v.valid, rows+i-from, !null)
 	}
 }
 
-func (v *arrowValues) addTexts(c *column, n int) {
+func (v *arrowValues) addTexts(c *column, from, to int) {
 	if len(v.offsets) == 0 {
 		v.offsets = append(v.offsets, 0)
 	}
-	for i := range n {
+	for i := from; i < to; i++ {
 		if !c.null(i) {
 			v.data = append(v.data, c.text(i)...)
 		}
@@ -186,7 +204,10 @@ func (v *arrowValues) addTexts(c *column, n int) {
 
 // addWidened appends a number in more bytes than DuckDB has it in.
 func (v *arrowValues) addWidened(c *column, i int) {
-	n := c.int(i)
+	var n int64
+	if !c.null(i) {
+		n = c.int(i)
+	}
 	wide := int128{lo: uint64(n), hi: n >> 63}
 	v.data = append(v.data, unsafe.Slice((*byte)(unsafe.Pointer(&wide)), v.width)...)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"pgregory.net/rapid"
 
@@ -97,6 +98,41 @@ func TestNoRows(t *testing.T) {
 	defer s.Release()
 	if s.Next() || s.Err() != nil || s.Schema().NumFields() != 2 {
 		t.Errorf("rows, or %v, or the columns %v", s.Err(), s.Schema())
+	}
+}
+
+// The same rows are the same bytes, however DuckDB cuts them into chunks, and under
+// nulls lies nothing of what was in its memory.
+func TestArrowIsTheSameAgain(t *testing.T) {
+	p, _ := pool(t)
+	run := func(from string) string {
+		request := wire.Request{SQL: "SELECT nullif(i, i // 3 * 3), CAST(nullif(i, i // 5 * 5) AS DECIMAL(9,0)), repeat('long ', 300) FROM " + from, Names: []string{"n", "d", "text"}, Format: wire.FormatArrow}
+		var out strings.Builder
+		if _, err := p.Run(t.Context(), request, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	first := run("range(200, 40000) t(i)")
+	if run("range(40000) t(i) WHERE i >= 200") != first {
+		t.Error("the same rows have other bytes")
+	}
+	s, err := ipc.NewReader(strings.NewReader(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Release()
+	batches := 0
+	for ; s.Next(); batches++ {
+		n, d := s.RecordBatch().Column(0).(*array.Int64), s.RecordBatch().Column(1).(*array.Decimal128)
+		for i := range n.Len() {
+			if n.IsNull(i) && n.Int64Values()[i] != 0 || d.IsNull(i) && d.Value(i) != (decimal128.Num{}) {
+				t.Fatalf("row %d of batch %d has %d and %v under its nulls", i, batches, n.Int64Values()[i], d.Value(i))
+			}
+		}
+	}
+	if batches < 2 {
+		t.Errorf("all rows are in %d batch", batches)
 	}
 }
 
