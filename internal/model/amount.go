@@ -35,6 +35,13 @@ func readAmount(text []byte) (a amount, ok bool) {
 	if len(text) == 0 {
 		return a, false
 	}
+	if bare(text) {
+		if a.negative = text[0] == '-'; a.negative {
+			a.text = text[1:]
+		}
+		a.number, ok = readNumber(a.text)
+		return a, ok
+	}
 	if lastDigit(text) < 0 {
 		return a, a.dash()
 	}
@@ -54,6 +61,16 @@ func readAmount(text []byte) (a amount, ok bool) {
 	}
 	a.plain = a.plain && !a.odd
 	return a, ok
+}
+
+// bare reports whether a number, which may have a minus before it, begins and
+// ends with a digit, so that no unit, no parenthesis and no odd sign stands around it.
+func bare(text []byte) bool {
+	first := text[0]
+	if first == '-' && len(text) > 1 {
+		first = text[1]
+	}
+	return isDigit(first) && isDigit(text[len(text)-1])
 }
 
 // parentheses takes those off the number in which accountants write negative

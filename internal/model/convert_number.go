@@ -129,6 +129,10 @@ func (c *converter) number(row int, cell columnar.Cell) bool {
 		}
 		text = trim(text)
 	}
+	if f, ok := shortFloat(text); ok {
+		c.out.Floats[row] = f
+		return true
+	}
 	a, ok := readAmount(text)
 	if !ok || !a.plain || a.unit != "" || a.brackets || !survives(text) {
 		return false

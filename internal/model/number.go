@@ -192,6 +192,9 @@ func isExponent(text []byte) bool {
 // survives reports whether a plain number is the same after it has been a
 // 64-bit float and is written again.
 func survives(text []byte) bool {
+	if _, ok := shortFloat(text); ok {
+		return true
+	}
 	digits, exponent := significant(text)
 	if len(digits) <= 15 && len(text) < 200 && exponent > -200 && exponent < 200 {
 		return true
@@ -202,6 +205,37 @@ func survives(text []byte) bool {
 	}
 	again, exponentAgain := significant(strconv.AppendFloat(nil, f, 'e', -1, 64))
 	return bytes.Equal(digits, again) && (len(digits) == 0 || exponent == exponentAgain)
+}
+
+// shortFloat is the value of a number of up to 15 significant digits, with a
+// point or without and no exponent. Such digits and the power of ten that they are divided by
+// are floats without a rest, so that the quotient is the float nearest to the number.
+// It reports false for all others.
+func shortFloat(text []byte) (f float64, ok bool) {
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	whole := leadingDigits(text)
+	fraction := max(0, len(text)-whole-1)
+	switch {
+	case whole == 0, whole+fraction >= len(powers), leadingZero(text[:whole]):
+		return 0, false
+	case whole < len(text) && (text[whole] != '.' || fraction == 0 || !allDigits(text, whole+1, len(text))):
+		return 0, false
+	}
+	digits := digitsValue(text, 0, whole)
+	if fraction > 0 {
+		digits = digits*powers[fraction] + digitsValue(text, whole+1, len(text))
+	}
+	if digits >= powers[15] {
+		return 0, false
+	}
+	f = float64(digits) / float64(powers[fraction])
+	if negative {
+		f = -f
+	}
+	return f, true
 }
 
 // significant is the digits of a plain number without zeros before and after
