@@ -115,6 +115,25 @@ type Findings struct {
 	// of the workbook.
 	Sheet  Finding `json:"sheet,omitzero"`
 	Sheets []Sheet `json:"sheets,omitzero"`
+	// Candidates are where the records of a document may be, the place that was taken
+	// first. They are for previews and not kept.
+	Candidates []RecordCandidate `json:"-"`
+}
+
+const (
+	// MaxCandidates is how many candidates are told of, and MaxCandidateFields how many
+	// fields of each.
+	MaxCandidates      = 20
+	MaxCandidateFields = 50
+)
+
+// RecordCandidate is a place of a document where its records may be.
+type RecordCandidate struct {
+	// Path selects them, as an option of reading.
+	Path  string `json:"path"`
+	Count int64  `json:"count"`
+	// Fields are the names that the first of them has.
+	Fields []string `json:"fields"`
 }
 
 // Sheet is a worksheet of a workbook.

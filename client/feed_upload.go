@@ -70,6 +70,8 @@ type DataPreview struct {
 	Rows []json.RawMessage `json:"rows"`
 	// Trace is what was asked for, of data that was fetched.
 	Trace []TracedRequest `json:"trace"`
+	// Candidates are where the records of a document may be, the place that was taken first.
+	Candidates []feedmill.RecordCandidate `json:"candidates"`
 	// Handle stands for data that was sent, as the Preview of an Upload; nil where it is
 	// not held.
 	Handle *PreviewHandle `json:"handle"`

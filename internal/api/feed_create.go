@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -89,12 +90,15 @@ type previewView struct {
 	Trace    []tracedView   `json:"trace"`
 	// Handle is that of the data, for requests that follow; null where it is not held.
 	Handle *heldView `json:"handle"`
+	// Candidates are where the records may be; empty where nothing is to be chosen.
+	Candidates []feedmill.RecordCandidate `json:"candidates"`
 }
 
 func previewAnswer(p feedmill.FeedPreview, handle *heldView) answer {
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/data_feeds/preview"}, previewView{
 		Columns: viewColumns(p.Columns), RowCount: p.RowCount, Rows: p.Rows,
 		Warnings: viewWarnings(p.Warnings), Source: viewSource(p.Spec, p.Found), Trace: viewTrace(p.Trace), Handle: handle,
+		Candidates: slices.Concat([]feedmill.RecordCandidate{}, p.Found.Candidates),
 	}})
 }
 

@@ -175,7 +175,7 @@ type problem struct {
 	CreationURL                              string
 	Status                                   int
 	Errors                                   []fault
-	Source, Trace                            json.RawMessage // of a preview whose fetch failed
+	Source, Trace, Handle                    json.RawMessage // of a preview that failed
 }
 
 type fault struct {

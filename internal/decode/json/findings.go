@@ -11,6 +11,9 @@ import (
 // Found is where the records are.
 func (j *Table) Found() (f feedmill.Findings) {
 	f.Path = pathFinding(j.path, j.taken(), j.lines || j.nothing)
+	if j.explode == nil {
+		f.Candidates = counted(j.candidates, j.rows)
+	}
 	if j.encoding != "" {
 		f.Encoding = feedmill.Finding{Value: string(j.encoding), By: feedmill.BySet}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
@@ -32,6 +33,8 @@ type recordPlace struct {
 	columns []jsonpath.Step
 	// nothing says that the document is null.
 	nothing bool
+	// candidates are all places where records may be, this one first.
+	candidates []feedmill.RecordCandidate
 }
 
 // locateRecords finds the records of a document: the elements of the root array;
@@ -50,6 +53,7 @@ func locateRecords(ctx context.Context, in source, expected string) (recordPlace
 	case l.fault != nil:
 		return recordPlace{}, firstFault(ctx, in, l.fault)
 	}
+	place.candidates = l.candidates(&place)
 	return place, nil
 }
 
@@ -93,6 +97,8 @@ type candidate struct {
 	path  []jsonpath.Step
 	bytes int64
 	count int64
+	// start is where it begins, and around where the object around it does.
+	start, around int64
 	// arrays says that its elements are arrays, and invoice that the object
 	// around it has values of its own and an id.
 	arrays, invoice bool
@@ -248,7 +254,7 @@ func (l *locator) noteName(frame *locatorFrame) {
 func (l *locator) close() {
 	top := len(l.open) - 1
 	frame := &l.open[top]
-	c := candidate{bytes: l.base + int64(l.i) - frame.start, count: frame.objects + frame.arrays}
+	c := candidate{bytes: l.base + int64(l.i) - frame.start, count: frame.objects + frame.arrays, start: frame.start, around: l.open[max(top-1, 0)].start}
 	if frame.array && !frame.filled {
 		l.hollow = true
 		if name, _ := frame.step.Name(); listNames[strings.ToLower(name)] && len(l.lists) < maxLists {
@@ -363,36 +369,4 @@ func (p *recordPlace) other(c *candidate) {
 // members lead to what is in a candidate.
 func (c *candidate) members() []jsonpath.Step {
 	return append(c.path[:len(c.path):len(c.path)], jsonpath.AllStep())
-}
-
-// markNames marks the arrays that describe the columns of rows beside them.
-func (l *locator) markNames() {
-	for _, rows := range l.found {
-		for i := range l.found {
-			c := &l.found[i]
-			last := len(c.path) - 1
-			if !rows.arrays || c.arrays || last < 0 || len(rows.path) != len(c.path) || jsonpath.Text(rows.path[:last]) != jsonpath.Text(c.path[:last]) {
-				continue
-			}
-			switch name, _ := c.path[last].Name(); strings.ToLower(name) {
-			case "columns", "cols", "fields", "header", "headers", "columnheaders":
-				c.names = true
-			}
-		}
-	}
-}
-
-// sideCar reports whether the array is of what stands beside records.
-func (c *candidate) sideCar() bool {
-	if c.names {
-		return true
-	}
-	for _, step := range c.path[max(0, len(c.path)-2):] {
-		name, _ := step.Name()
-		switch strings.ToLower(name) {
-		case "error", "errors", "link", "links", "_links", "included", "facet", "facets", "warnings", "schema", "aggregations":
-			return true
-		}
-	}
-	return false
 }

@@ -38,7 +38,7 @@ func (l *locator) closeColumns(frame *locatorFrame, bytes int64) {
 		around.columns++
 		around.uneven = around.uneven || frame.objects+frame.arrays > 0 || frame.length != around.rows
 	case !frame.array && frame.hasColumns() && len(l.columns) < maxColumnObjects:
-		l.columns = append(l.columns, candidate{path: l.path(), bytes: bytes, count: frame.rows})
+		l.columns = append(l.columns, candidate{path: l.path(), bytes: bytes, count: frame.rows, start: frame.start})
 	}
 }
 

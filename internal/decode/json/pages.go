@@ -26,6 +26,8 @@ type Pages struct {
 	// opening the first byte of that page.
 	place   *recordPlace
 	opening byte
+	// firstRows is how many records that page has.
+	firstRows int64
 	// superseded counts those of all pages.
 	superseded int
 	encoding   input.Encoding
@@ -67,6 +69,9 @@ func (p *Pages) Found() (f feedmill.Findings) {
 		f.Path = pathFinding(p.path, nil, false)
 	case p.place != nil:
 		f.Path = pathFinding(nil, p.place.steps, false)
+		if p.explode == nil {
+			f.Candidates = counted(p.place.candidates, p.firstRows)
+		}
 	case p.before != nil:
 		f.Path = feedmill.Found(p.before.String(), true)
 	}
@@ -117,7 +122,9 @@ func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, b
 	if err := p.count(j); err != nil {
 		return Page{}, nil, err
 	}
-	p.rows += j.rows
+	if p.rows += j.rows; p.firstRows == 0 {
+		p.firstRows = j.rows
+	}
 	warnings, err := j.Warnings()
 	j.inMemory, j.summary = nil, summary{}
 	return Page{j}, warnings, err

@@ -70,6 +70,8 @@ type Table struct {
 	before *jsonpath.Path
 	shaped []jsonpath.Step
 	others []string
+	// candidates are all places where they may be.
+	candidates []feedmill.RecordCandidate
 	// nothing says that the document is null.
 	nothing bool
 	notes   []feedmill.Warning
@@ -248,6 +250,7 @@ func (j *Table) expected() string {
 
 // settle makes the records those of a place that was found.
 func (j *Table) settle(ctx context.Context, place recordPlace) (err error) {
+	j.candidates = append(j.candidates, place.candidates...)
 	if place.shape == shapeColumns && j.explode != nil {
 		place = recordPlace{repeated: place.repeated} // one of the arrays is to be rows
 	}
@@ -282,13 +285,6 @@ func (j *Table) stay(ctx context.Context, place recordPlace) error {
 	}
 	j.sequence = true
 	return j.follow(ctx, steps)
-}
-
-// has reports whether the document has a value at the end of steps.
-func (j *Table) has(steps []jsonpath.Step) bool {
-	b := newDocumentBlocks(j.source, steps, true, nil)
-	found, err := b.claim(&block{})
-	return found || err != nil
 }
 
 // follow makes the records those that the steps lead to.

@@ -168,6 +168,33 @@ func (s *survey) others(chosen []*node) []feedmill.Warning {
 	}}
 }
 
+// listCandidates are the places where the records may be: those that were chosen first, and then
+// the ones with the most bytes.
+func (s *survey) listCandidates(chosen []*node) (all []feedmill.RecordCandidate) {
+	nodes := slices.Clone(chosen)
+	s.document.candidates(func(n *node) {
+		if !slices.Contains(chosen, n) {
+			nodes = append(nodes, n)
+		}
+	})
+	others := nodes[len(chosen):]
+	slices.SortStableFunc(others, func(a, b *node) int { return cmp.Compare(b.bytes, a.bytes) })
+	for _, n := range nodes[:min(len(nodes), feedmill.MaxCandidates)] {
+		c := feedmill.RecordCandidate{Path: n.path(), Count: n.count, Fields: []string{}}
+		for _, a := range n.attributes {
+			if isData(a) {
+				c.Fields = append(c.Fields, "@"+a.name)
+			}
+		}
+		for _, child := range n.children {
+			c.Fields = append(c.Fields, child.name)
+		}
+		c.Fields = c.Fields[:min(len(c.Fields), feedmill.MaxCandidateFields)]
+		all = append(all, c)
+	}
+	return all
+}
+
 // within reports whether a node is another one or below it.
 func (n *node) within(other *node) bool {
 	for at := n; at != nil; at = at.parent {

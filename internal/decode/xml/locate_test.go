@@ -1,6 +1,7 @@
 package xml
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,5 +66,18 @@ func TestOtherRecords(t *testing.T) {
 	warnings, err := table.Warnings()
 	if err != nil || len(warnings) != 1 || warnings[0].Code != feedmill.WarnRecords || warnings[0].Count != 1 || !strings.HasSuffix(warnings[0].Detail, ": /r/cs/c") {
 		t.Errorf("got %+v, %v", warnings, err)
+	}
+}
+
+// Every place where records may be is told of, that which was taken first.
+func TestCandidates(t *testing.T) {
+	const document = `<r><x a="1"/><x a="2"/><ys><y b="1"><c>some text</c></y><y b="2"><c>some more</c></y></ys></r>`
+	table, err := Open(t.Context(), strings.NewReader(document), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if got, want := fmt.Sprint(table.Found().Candidates), "[{/r/ys/y 2 [@b c]} {/r/x 2 [@a]}]"; got != want {
+		t.Errorf("the candidates are %s, want %s", got, want)
 	}
 }

@@ -197,6 +197,9 @@ func (t *Table) Found() (f feedmill.Findings) {
 		// Where there is but one record it could be something around it, or in it.
 		f.Path = feedmill.Found(t.records[0].path(), t.records[0].repeats())
 	}
+	if t.path == "" && t.sheet == nil {
+		f.Candidates = t.survey.listCandidates(t.records)
+	}
 	if t.encoding != "" {
 		f.Encoding = feedmill.Finding{Value: string(t.encoding), By: feedmill.BySet}
 	}
