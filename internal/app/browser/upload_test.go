@@ -1,12 +1,16 @@
 package browser
 
 import (
+	"archive/zip"
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/xuri/excelize/v2"
 )
 
 // TestUploadToExport makes a feed of a file, from the file to what is read again.
@@ -50,4 +54,66 @@ func TestUploadToExport(t *testing.T) {
 	if want := "no,net,due_on,qty\n0047,58.90,2026-01-05,12\n0049,1.00,2026-03-10,7\n"; strings.ReplaceAll(csv, "\r", "") != want {
 		t.Errorf("the export is %q", csv)
 	}
+}
+
+// TestUploadWorkbookAndArchive picks a sheet of a workbook, and uploads again from an archive in
+// which a file is picked. Each file is sent once, however often it is looked at.
+func TestUploadWorkbookAndArchive(t *testing.T) {
+	_, key := workspace(t)
+	folder := t.TempDir()
+	book := excelize.NewFile()
+	book.SetSheetRow("Sheet1", "A1", &[]any{"note"})
+	book.SetSheetRow("Sheet1", "A2", &[]any{"see the next"})
+	if _, err := book.NewSheet("Orders"); err != nil {
+		t.Fatal(err)
+	}
+	book.SetSheetRow("Orders", "A1", &[]any{"id", "city"})
+	book.SetSheetRow("Orders", "A2", &[]any{1, "Lyon"})
+	if err := book.SaveAs(filepath.Join(folder, "book.xlsx")); err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	pack := zip.NewWriter(&archive)
+	for name, text := range map[string]string{"orders.csv": "id;city\n2;Graz\n", "read me.csv": "a\n1\n"} {
+		w, err := pack.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, text)
+	}
+	pack.Close()
+	if err := os.WriteFile(filepath.Join(folder, "next.zip"), archive.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := signedIn(t, key)
+	sent := func(want int) {
+		t.Helper()
+		if got := run(b, chromedp.Evaluate[int](`performance.getEntriesByType('resource').filter((e) => e.name.includes('/data_feeds') && !e.name.includes('preview=prv_')).length`)); got != want {
+			t.Errorf("the file was sent %d times", got)
+		}
+	}
+	b.visit("/ui/feeds/new/upload")
+	b.do(chromedp.SetUploadFiles("#file", []string{filepath.Join(folder, "book.xlsx")}))
+	b.sees("see the next")
+	b.do(chromedp.SetValue("#r-sheet", "2"))
+	b.wait(`document.querySelector('#preview').innerText.includes('Lyon')`)
+	sent(1)
+	b.do(chromedp.Click("#make"))
+	b.wait(`location.pathname.includes('/df_') && document.querySelector('.grid td bdi')?.textContent === '1'`)
+
+	b.visit(strings.Split(b.path(), "?")[0] + "/upload")
+	b.expected = []string{"400"}
+	b.do(chromedp.SetUploadFiles("#file", []string{filepath.Join(folder, "next.zip")}))
+	b.wait(`document.activeElement.id === 'entry'`)
+	b.sees("orders.csv, read me.csv")
+	b.accessible("upload-archive")
+	b.do(chromedp.SetValue("#entry", "orders.csv"))
+	b.wait(`document.querySelector('#r-entry')?.value === 'orders.csv' && document.querySelector('#preview').innerText.includes('Graz')`)
+	b.do(chromedp.Click("#r-types"))
+	b.wait(`document.querySelector('[aria-label="Type of id"]').value === 'text'`)
+	b.do(chromedp.Click("#r-types"))
+	b.wait(`document.querySelector('[aria-label="Type of id"]').value === 'integer'`)
+	sent(1)
+	b.do(chromedp.Click("#make"))
+	b.wait(`!location.pathname.includes('upload') && document.querySelector('.grid tbody')?.innerText.includes('Graz')`)
 }

@@ -32,15 +32,15 @@ function query(more) {
 
 // ask asks with the file, which the server holds for a while after it was looked at: it is
 // sent again only where the server has let it go.
-async function ask(path, q, once) {
-  if (handle && q.has('format') && Date.parse(handle.expiresAt) > Date.now()) {
+async function ask(method, path, q, once) {
+  if (handle && Date.parse(handle.expiresAt) > Date.now()) {
     const held = new URLSearchParams(q);
     held.set('preview', handle.id);
-    const r = await send('POST', `${path}?${held}`, once && `${once}-held`, null);
+    const r = await send(method, `${path}?${held}`, once && `${once}-held`, null);
     if (r.status !== 404) return r;
     handle = null;
   }
-  return send('POST', `${path}?${q}`, once, file);
+  return send(method, `${path}?${q}`, once, file);
 }
 
 // send sends the file, and says how much of it has gone.
@@ -69,6 +69,8 @@ function fail(problem) {
   box.hidden = !problem;
   if (!problem) return;
   const faults = (problem.errors ?? []).map((e) => `${e.parameter ? `${e.parameter}: ` : ''}${e.detail}`);
+  // An archive of several files: which one is meant is for people to say.
+  if (!form.hidden && problem.errors?.some((e) => e.parameter === 'entry')) { $('entry-box').hidden = false; $('entry').focus(); }
   box.lastElementChild.textContent = [faults.length ? '' : problem.detail, ...faults].join(' ').trim() + (problem.requestId ? ` Request id ${problem.requestId}.` : '');
 }
 
@@ -80,12 +82,14 @@ async function preview() {
   const mine = ++turn;
   $('upload-file').textContent = `${file.name}, ${size(file.size)}. Reading…`;
   try {
-    const r = await ask('/data_feeds/preview', query({ type: 'dataUpload' }));
+    const r = await ask('POST', '/data_feeds/preview', query({ type: 'dataUpload' }));
     if (mine !== turn) return;
     if (r.status !== 200) {
       if (r.status === 401) return location.reload();
       $('upload-file').textContent = `${file.name}, ${size(file.size)}.`;
-      return fail(problemOf(r));
+      const problem = problemOf(r);
+      handle = problem.handle ?? handle; // what is refused is held, too
+      return fail(problem);
     }
     fail(null);
     const found = exactly(r.responseText).data;
@@ -211,6 +215,11 @@ function showReading(reading, source) {
   const text = element('input', { type: 'checkbox', id: 'r-types', checked: options.types === 'text' });
   text.onchange = () => { options.types = text.checked ? 'text' : ''; preview(); };
   fields.push(element('label', { class: 'check' }, text, 'Everything text, as it stands'));
+  if (source.entry) {
+    const entry = element('input', { type: 'text', id: 'r-entry', class: 'mono', value: source.entry });
+    entry.onchange = () => { options.entry = entry.value.trim(); preview(); };
+    fields.unshift(element('div', { class: 'field' }, element('label', { for: 'r-entry' }, 'File in the archive'), entry));
+  }
   const had = document.activeElement?.id;
   $('reading').replaceChildren(...fields);
   if (had?.startsWith('r-')) $(had)?.focus();
@@ -229,6 +238,7 @@ form.addEventListener('dragover', (e) => { e.preventDefault(); form.classList.ad
 form.addEventListener('dragleave', () => form.classList.remove('over'));
 form.addEventListener('drop', (e) => { e.preventDefault(); form.classList.remove('over'); take(e.dataTransfer.files[0]); });
 form.addEventListener('submit', (e) => e.preventDefault());
+$('entry').addEventListener('change', () => { if (file) { options.entry = $('entry').value.trim(); preview(); } });
 $('file').addEventListener('change', () => take($('file').files[0]));
 $('reading').addEventListener('submit', (e) => e.preventDefault());
 $('as-found').addEventListener('click', () => { options = {}; retyped = {}; preview(); });
@@ -247,7 +257,7 @@ $('make').addEventListener('click', async () => {
   const asked = query({ type: 'dataUpload', ...more });
   if (made.as !== String(asked)) made = { as: String(asked), once: crypto.getRandomValues(new Uint32Array(4)).join('-') };
   try {
-    const r = feed ? await send('PUT', `/data_feeds/${feed}/data?${query(more)}`, '', file) : await ask('/data_feeds', asked, made.once);
+    const r = feed ? await ask('PUT', `/data_feeds/${feed}/data`, query(more), '') : await ask('POST', '/data_feeds', asked, made.once);
     if (r.status < 300) {
       toast('Done');
       location.href = `/ui/feeds/${JSON.parse(r.responseText).data.id}?did=${feed ? 'uploaded' : 'made'}`;
