@@ -169,11 +169,18 @@ func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'",
 // shownText bounds how much of a text a page has.
 const shownText = 64 << 10
 
+// turning writes the signs that turn the direction of text as JSON escapes them: they would
+// show a payload in another order than it has.
+var turning = strings.NewReplacer(
+	"\u202a", `\u202a`, "\u202b", `\u202b`, "\u202c", `\u202c`, "\u202d", `\u202d`, "\u202e", `\u202e`,
+	"\u2066", `\u2066`, "\u2067", `\u2067`, "\u2068", `\u2068`, "\u2069", `\u2069`, "\u200e", `\u200e`, "\u200f", `\u200f`,
+)
+
 // laidOut is JSON with a line for each member, or the text as it is where it is none.
 func laidOut(text string) string {
 	var b bytes.Buffer
 	if len(text) < shownText && json.Indent(&b, []byte(text), "", "  ") == nil {
-		return b.String()
+		return turning.Replace(b.String())
 	}
 	if len(text) > shownText {
 		return strings.ToValidUTF8(text[:shownText], "") + "…"

@@ -38,6 +38,9 @@ type eventRow struct {
 // shownRoutes is how many deliveries the API names of an event in a list.
 const shownRoutes = 10
 
+// listedRoutes is how many it names of a single event.
+const listedRoutes = 100
+
 func showEvents(v *visit) error {
 	q := v.r.URL.Query()
 	list := eventList{First: q.Get("cursor") == ""}
@@ -104,9 +107,16 @@ type eventPage struct {
 	Body, Pretty string
 	Curl         string
 	Routes       []eventRoute
-	// Others are how many subscriptions did not get it, by the reason.
-	Others []string
+	// Went are its deliveries by state, and Others the subscriptions that did not get it.
+	Went   []stateCount
+	Others []missedEvent
 }
+
+// missedEvent is a subscription that an event did not go to.
+type missedEvent struct{ ID, Name, Why string }
+
+// shownMissed is how many of them a page shows.
+const shownMissed = 50
 
 type eventRoute struct {
 	client.EventRoute
@@ -125,7 +135,6 @@ func showEvent(v *visit) error {
 	for _, r := range e.Deliveries {
 		got[r.SubscriptionID] = true
 	}
-	missed := make(map[string]int)
 	v.api.PageSize = listedFeeds
 	for s, err := range v.api.Subscriptions(v.r.Context()) {
 		if err != nil {
@@ -133,17 +142,21 @@ func showEvent(v *visit) error {
 		}
 		names[s.ID] = nameOf(s)
 		if !got[s.ID] {
-			missed[whyNot(s, e)]++
+			p.Others = append(p.Others, missedEvent{s.ID, nameOf(s), whyNot(s, e)})
 		}
 		if len(names) == listedFeeds {
 			break
 		}
 	}
-	for _, why := range []string{"name other types", "filter by another resource", "came later or are disabled"} {
-		if n := missed[why]; n > 0 {
-			p.Others = append(p.Others, plural(n, "subscription")+" that "+why)
+	for _, state := range feedmill.DeliveryStates {
+		if n := e.Counts[state]; n > 0 {
+			p.Went = append(p.Went, stateCount{string(state), int64(n)})
 		}
 	}
+	if e.FanOut != nil || len(e.Deliveries) == listedRoutes { // who got it is not known whole
+		p.Others = nil
+	}
+	p.Others = p.Others[:min(len(p.Others), shownMissed)]
 	for _, r := range e.Deliveries {
 		p.Routes = append(p.Routes, eventRoute{r, names[r.SubscriptionID]})
 	}
@@ -158,11 +171,11 @@ func whyNot(s client.Subscription, e client.Event) string {
 	}
 	switch {
 	case !slices.Contains(s.Events, e.Type) && !slices.Contains(s.Events, family+".*"):
-		return "name other types"
+		return "It is to other types: " + strings.Join(s.Events, ", ") + "."
 	case s.Filters.ResourceID != "" && s.Filters.ResourceID != e.ResourceID:
-		return "filter by another resource"
+		return "It is to the resource " + s.Filters.ResourceID + " alone."
 	}
-	return "came later or are disabled"
+	return "It was made or activated after the event. A replay of what is missing delivers it."
 }
 
 // publishable is what publishes an event like this one.

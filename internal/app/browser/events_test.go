@@ -14,6 +14,9 @@ func TestPublishAndLiveTail(t *testing.T) {
 	if _, err := c.CreateSubscription(t.Context(), client.NewSubscription{Name: "Metrics", URL: to.URL, Events: []string{"metric.*"}}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := c.CreateSubscription(t.Context(), client.NewSubscription{Name: "Tags of one", URL: to.URL, Events: []string{"tag.*"}, Filters: client.Filters{ResourceID: "t_1"}}); err != nil {
+		t.Fatal(err)
+	}
 	b := signedIn(t, key)
 	b.visit("/ui/events")
 	b.sees("Nothing has happened yet")
@@ -46,6 +49,9 @@ func TestPublishAndLiveTail(t *testing.T) {
 	b.visit("/ui/events/" + first.ID)
 	b.sees("Metrics")
 	b.sees(evil)
+	b.sees("1 Delivered")
+	b.sees(`"\\u202egnp"`) // as JSON writes it, so that it turns nothing
+	b.sees("It is to other types: tag.*.")
 	b.accessible("event")
 
 	b.visit("/ui/events/publish")
