@@ -85,6 +85,9 @@ type Principal struct {
 	Scopes []Scope
 	// AllWorkspaces is set for an admin of the default workspace.
 	AllWorkspaces bool
+	// SignedIn is set for a person who comes back from the OIDC issuer, and who may begin a
+	// session without a key.
+	SignedIn bool
 }
 
 // Has reports whether the principal holds the scope.

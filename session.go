@@ -6,14 +6,17 @@ import (
 	"time"
 )
 
-// Session is a person in a browser who works with an API key. The browser has a
-// token in its place, of which only the hash is kept.
+// Session is a person in a browser who works with an API key, or who has signed in at
+// the OIDC issuer. The browser has a token in place of either, of which only the hash
+// is kept.
 type Session struct {
 	ID ID
-	// Workspace is the one that the person works in: the key's, or another
-	// where the key may.
+	// Workspace is the one that the person works in: the key's or the person's own, or
+	// another where they may.
 	Workspace ID
-	Key       ID
+	// Key is empty where there is a Person.
+	Key    ID
+	Person SessionPerson
 	// Token is the hash of the present token and Former that of the one before,
 	// which requests that were under way may still have.
 	Token, Former KeyHash
@@ -21,6 +24,15 @@ type Session struct {
 	RotatedAt     time.Time
 	// SeenAt trails the truth by up to SessionTouch.
 	SeenAt time.Time
+}
+
+// SessionPerson is who the OIDC issuer said that somebody is, at the sign-in.
+type SessionPerson struct {
+	// Subject names the issuer too, as that of a [Principal] does.
+	Subject, Name string
+	Scopes        []Scope
+	// Home is the workspace that the issuer named.
+	Home ID
 }
 
 // How long a session lasts: SessionAge in all, and SessionIdle without a

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/api"
 	"github.com/feedmill/feedmill/internal/auth"
 	"github.com/feedmill/feedmill/internal/machine"
@@ -47,6 +48,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	defer runtime.KeepAlive(ballast)
 	who, err := auth.New(a.store, auth.Options{
 		OIDCIssuer: a.config.OIDCIssuer, OIDCAudience: a.config.OIDCAudience,
+		Client:     feedmill.OAuthClient{ID: a.config.OIDCClientID, Secret: a.config.OIDCSecret},
 		HTTPClient: a.egress.HTTPClient(issuerTimeout), Logger: a.log,
 	})
 	if err != nil {
@@ -74,7 +76,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	if err != nil {
 		return a.config.Wrong("corsOrigins", err)
 	}
-	handler = ui.New(ui.Options{API: endpoints, People: feeds.people, Version: version, Log: a.log}).Beside(handler)
+	handler = ui.New(ui.Options{API: endpoints, People: feeds.people, Issuer: who, PublicURL: a.config.PublicURL, Version: version, Log: a.log}).Beside(handler)
 	var cert *serve.Certificate
 	if a.config.TLSCert != "" {
 		if cert, err = serve.NewCertificate(a.config.TLSCert, a.config.TLSKey, a.log); err != nil {

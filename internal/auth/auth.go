@@ -49,6 +49,9 @@ type Options struct {
 	OIDCIssuer string
 	// OIDCAudience is what a token's aud claim must hold. An issuer needs it.
 	OIDCAudience string
+	// Client is the one that is registered at the issuer for people who sign in with a
+	// browser; without an ID nobody does.
+	Client feedmill.OAuthClient
 	// HTTPClient fetches the issuer's configuration and keys. An issuer
 	// needs it: there is no default that would pass the egress policy by.
 	HTTPClient *http.Client
@@ -71,6 +74,7 @@ type Authenticator struct {
 	store    Store
 	issuer   *issuer // nil where none is configured
 	audience string
+	client   feedmill.OAuthClient
 	ttl      time.Duration
 	logger   *slog.Logger
 	verified *cache
@@ -84,6 +88,7 @@ func New(store Store, o Options) (*Authenticator, error) {
 	a := &Authenticator{
 		store:    store,
 		audience: o.OIDCAudience,
+		client:   o.Client,
 		ttl:      o.CacheTTL,
 		logger:   o.Logger,
 		verified: newCache(cacheSize),
@@ -121,9 +126,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization string) 
 	hash := feedmill.HashKey(credential)
 	now := time.Now()
 	if hit, ok := a.verified.get(hash, now); ok {
-		if hit.key != "" {
-			a.used.note(hit.key, now)
-		}
+		a.noteUse(hit, now)
 		return hit.principal, nil
 	}
 
@@ -137,9 +140,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization string) 
 	if err != nil {
 		return feedmill.Principal{}, err
 	}
-	if fresh.key != "" {
-		a.used.note(fresh.key, now)
-	}
+	a.noteUse(fresh, now)
 	a.verified.put(hash, fresh, epoch, now)
 	return fresh.principal, nil
 }
@@ -192,7 +193,7 @@ func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.
 		if err != nil {
 			return entry{}, fmt.Errorf("look up workspace of API key: %w", err)
 		}
-		principal.AllWorkspaces = workspace.Name == feedmill.DefaultWorkspace
+		principal.AllWorkspaces = mayAllWorkspaces(principal, workspace)
 	}
 	return entry{principal: principal, key: key.ID, expires: expires}, nil
 }

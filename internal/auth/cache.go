@@ -11,6 +11,7 @@ import (
 type entry struct {
 	principal feedmill.Principal
 	key       feedmill.ID // empty for a token
+	session   feedmill.ID // empty for a credential of its own
 	expires   time.Time
 }
 
@@ -80,14 +81,14 @@ func (c *cache) makeRoom(now time.Time) {
 	}
 }
 
-// forget removes the key. It looks at every entry, which a revocation is rare
+// forget removes what a key or a session stands for. It looks at every entry, which a revocation is rare
 // enough for.
-func (c *cache) forget(key feedmill.ID) {
+func (c *cache) forget(id feedmill.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgets++
 	for hash, e := range c.entries {
-		if e.key == key {
+		if e.key == id || e.session == id {
 			delete(c.entries, hash)
 		}
 	}

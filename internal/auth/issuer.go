@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -59,7 +60,35 @@ type issuer struct {
 // keySet is what one reading of the issuer found. It is never changed.
 type keySet struct {
 	keys []publicKey
-	at   time.Time // when the reading began
+	endpoints
+	at time.Time // when the reading began
+}
+
+// endpoints are where people sign in, as the issuer's configuration names it. An issuer
+// of nothing but tokens has none.
+type endpoints struct {
+	Authorize string   `json:"authorization_endpoint"`
+	Token     string   `json:"token_endpoint"`
+	Methods   []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+// basic reports whether the client's secret goes into a header, as it does unless the
+// issuer takes it in the form alone.
+func (e endpoints) basic() bool {
+	return slices.Contains(e.Methods, "client_secret_basic") || !slices.Contains(e.Methods, "client_secret_post")
+}
+
+// endpoints reads where people sign in, as often as the keys are read.
+func (is *issuer) endpoints(ctx context.Context) (endpoints, error) {
+	set := is.keys.Load()
+	if set.at.IsZero() {
+		if err := is.refresh(ctx, set); err != nil {
+			return endpoints{}, err
+		}
+	} else if time.Since(set.at) >= keysMaxAge {
+		is.renew(ctx)
+	}
+	return is.keys.Load().endpoints, nil
 }
 
 func newIssuer(issuerURL string, client *http.Client, logger *slog.Logger) *issuer {
@@ -213,47 +242,48 @@ func (is *issuer) fetch(ctx context.Context) {
 	is.tried = time.Now()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
-	keys, err := is.readKeys(ctx)
+	keys, at, err := is.readKeys(ctx)
 	is.failed = err != nil
 	if err != nil {
 		is.logger.WarnContext(ctx, "OIDC issuer cannot be read", "issuer", is.url, "error", err)
 		return
 	}
-	is.keys.Store(&keySet{keys: keys, at: is.tried})
+	is.keys.Store(&keySet{keys: keys, endpoints: at, at: is.tried})
 }
 
 // readKeys follows OpenID Connect Discovery 1.0 from the issuer to its keys.
-func (is *issuer) readKeys(ctx context.Context) ([]publicKey, error) {
+func (is *issuer) readKeys(ctx context.Context) ([]publicKey, endpoints, error) {
 	var configuration struct {
 		Issuer  string `json:"issuer"`
 		JWKSURI string `json:"jwks_uri"`
+		endpoints
 	}
 	body, err := is.get(ctx, strings.TrimSuffix(is.url, "/")+"/.well-known/openid-configuration")
 	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
+		return nil, endpoints{}, fmt.Errorf("configuration: %w", err)
 	}
 	if err := json.Unmarshal(body, &configuration); err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
+		return nil, endpoints{}, fmt.Errorf("configuration: %w", err)
 	}
 	if configuration.Issuer != is.url {
-		return nil, fmt.Errorf("configuration: it is of the issuer %q", configuration.Issuer)
+		return nil, endpoints{}, fmt.Errorf("configuration: it is of the issuer %q", configuration.Issuer)
 	}
-	if err := is.mayHoldKeys(configuration.JWKSURI); err != nil {
-		return nil, fmt.Errorf("configuration: jwks_uri: %w", err)
+	if err := is.mayLeadTo(configuration.JWKSURI); err != nil {
+		return nil, endpoints{}, fmt.Errorf("configuration: jwks_uri: %w", err)
 	}
 	if body, err = is.get(ctx, configuration.JWKSURI); err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
+		return nil, endpoints{}, fmt.Errorf("keys: %w", err)
 	}
 	keys, err := parseKeys(body)
 	if err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
+		return nil, endpoints{}, fmt.Errorf("keys: %w", err)
 	}
-	return keys, nil
+	return keys, configuration.endpoints, nil
 }
 
-// mayHoldKeys refuses to leave https for the keys of an issuer that has it.
-func (is *issuer) mayHoldKeys(jwksURI string) error {
-	u, err := url.Parse(jwksURI)
+// mayLeadTo refuses to leave https for the keys and the sign-in of an issuer that has it.
+func (is *issuer) mayLeadTo(address string) error {
+	u, err := url.Parse(address)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,12 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// linkAge is how long a link that signs in is good.
-const linkAge = time.Hour
+// How long links that sign in are good: one that was printed, and one that this process
+// itself follows at once for a person who has come back from the issuer.
+const (
+	linkAge       = time.Hour
+	personLinkAge = time.Minute
+)
 
 // links are those that sign in once. They are in memory alone: whoever printed
 // one has printed its key as well.
@@ -18,21 +22,28 @@ type links struct {
 	open map[feedmill.KeyHash]link
 }
 
+// link signs in with a key, or a person where there is none.
 type link struct {
 	key     feedmill.ID
+	who     feedmill.Principal
 	expires time.Time
+}
+
+// add keeps a link and returns its secret text.
+func (l *links) add(one link) (text string) {
+	text = feedmill.NewSessionToken()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == nil {
+		l.open = make(map[feedmill.KeyHash]link)
+	}
+	l.open[feedmill.HashKey(text)] = one
+	return text
 }
 
 // NewLink makes the secret text of a link that signs in with a key, once.
 func (a *Authenticator) NewLink(key feedmill.ID) string {
-	text := feedmill.NewSessionToken()
-	a.links.mu.Lock()
-	defer a.links.mu.Unlock()
-	if a.links.open == nil {
-		a.links.open = make(map[feedmill.KeyHash]link)
-	}
-	a.links.open[feedmill.HashKey(text)] = link{key, time.Now().Add(linkAge)}
-	return text
+	return a.links.add(link{key: key, expires: time.Now().Add(linkAge)})
 }
 
 // AuthenticateLink returns who a link stands for, and uses it up.
@@ -45,6 +56,9 @@ func (a *Authenticator) AuthenticateLink(ctx context.Context, text string) (feed
 	now := time.Now()
 	if !ok || now.After(found.expires) {
 		return feedmill.Principal{}, refuse("This link was used already, or is too old. Sign in with an API key.")
+	}
+	if found.key == "" {
+		return found.who, nil
 	}
 	key, err := a.store.KeyByID(ctx, found.key)
 	if err != nil {

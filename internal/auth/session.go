@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -29,11 +30,11 @@ type Sessions interface {
 const signInAgain = "The session has ended. Sign in again."
 
 // AuthenticateSession returns who the token of a session stands for. It is
-// remembered as a key is, and ends with its key.
+// remembered as a key is, and one of a key ends with the key.
 func (a *Authenticator) AuthenticateSession(ctx context.Context, token string) (feedmill.Principal, error) {
 	hash, now := feedmill.HashKey(token), time.Now()
 	if hit, ok := a.verified.get(hash, now); ok {
-		a.used.note(hit.key, now)
+		a.noteUse(hit, now)
 		return hit.principal, nil
 	}
 	epoch := a.verified.epoch()
@@ -41,7 +42,7 @@ func (a *Authenticator) AuthenticateSession(ctx context.Context, token string) (
 	if err != nil {
 		return feedmill.Principal{}, err
 	}
-	a.used.note(fresh.key, now)
+	a.noteUse(fresh, now)
 	a.verified.put(hash, fresh, epoch, now)
 	return fresh.principal, nil
 }
@@ -58,21 +59,14 @@ func (a *Authenticator) session(ctx context.Context, hash feedmill.KeyHash, now 
 	case err != nil:
 		return s, entry{}, fmt.Errorf("look up session: %w", err)
 	}
-	key, err := a.store.KeyByID(ctx, s.Key)
-	if errors.Is(err, feedmill.ErrNotFound) {
-		return s, entry{}, refuse(signInAgain)
-	}
-	if err != nil {
-		return s, entry{}, fmt.Errorf("look up key of session: %w", err)
-	}
-	verified, err := a.verify(ctx, key, now)
+	verified, err := a.holder(ctx, s, now)
 	if err != nil {
 		return s, entry{}, err
 	}
-	if s.Workspace != key.Workspace && !verified.principal.AllWorkspaces {
+	if s.Workspace != verified.principal.Workspace && !verified.principal.AllWorkspaces {
 		return s, entry{}, refuse(signInAgain)
 	}
-	verified.principal.Workspace = s.Workspace
+	verified.principal.Workspace, verified.session = s.Workspace, s.ID
 	verified.expires = earlier(verified.expires, s.Ends())
 	if former {
 		verified.expires = earlier(verified.expires, s.RotatedAt.Add(feedmill.SessionGrace))
@@ -86,20 +80,71 @@ func (a *Authenticator) session(ctx context.Context, hash feedmill.KeyHash, now 
 	return s, verified, nil
 }
 
+// holder finds out whether who began a session may still work with it, and for what.
+func (a *Authenticator) holder(ctx context.Context, s feedmill.Session, now time.Time) (entry, error) {
+	if s.Person.Subject != "" {
+		return a.person(ctx, s.Person, now)
+	}
+	key, err := a.store.KeyByID(ctx, s.Key)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return entry{}, refuse(signInAgain)
+	}
+	if err != nil {
+		return entry{}, fmt.Errorf("look up key of session: %w", err)
+	}
+	return a.verify(ctx, key, now)
+}
+
+// person is who has signed in at the issuer. The sessions end where the operator takes
+// back that people sign in there.
+func (a *Authenticator) person(ctx context.Context, p feedmill.SessionPerson, now time.Time) (entry, error) {
+	if !a.SignsPeopleIn() || !strings.HasPrefix(p.Subject, a.issuer.url+"|") {
+		return entry{}, refuse(signInAgain)
+	}
+	home, err := a.store.WorkspaceByID(ctx, p.Home)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return entry{}, refuse(signInAgain)
+	}
+	if err != nil {
+		return entry{}, fmt.Errorf("look up workspace of session: %w", err)
+	}
+	principal := feedmill.Principal{Workspace: home.ID, Subject: p.Subject, Name: p.Name, Scopes: p.Scopes}
+	principal.AllWorkspaces = mayAllWorkspaces(principal, home)
+	return entry{principal: principal, expires: now.Add(a.ttl)}, nil
+}
+
+// mayAllWorkspaces reports whether somebody of a workspace is an operator.
+func mayAllWorkspaces(p feedmill.Principal, home feedmill.Workspace) bool {
+	return p.Has(feedmill.ScopeAdmin) && home.Name == feedmill.DefaultWorkspace
+}
+
+// noteUse notes that a key was used, where there is one.
+func (a *Authenticator) noteUse(e entry, at time.Time) {
+	if e.key != "" {
+		a.used.note(e.key, at)
+	}
+}
+
 // moment is a time as records keep it.
 func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// BeginSession makes a session for an API key that was authenticated, and
-// returns its token.
+// BeginSession makes a session for an API key that was authenticated, or for a person
+// who has come back from the issuer, and returns its token. A token of the issuer begins
+// none: the session would outlast it.
 func (a *Authenticator) BeginSession(ctx context.Context, who feedmill.Principal) (token string, s feedmill.Session, err error) {
-	if !feedmill.IsID(feedmill.PrefixKey, who.Subject) {
-		return "", s, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "Only an API key can sign in here."}
-	}
 	token = feedmill.NewSessionToken()
 	at := moment(time.Now())
 	s = feedmill.Session{
-		ID: feedmill.NewID(feedmill.PrefixSession), Workspace: who.Workspace, Key: feedmill.ID(who.Subject),
+		ID: feedmill.NewID(feedmill.PrefixSession), Workspace: who.Workspace,
 		Token: feedmill.HashKey(token), CreatedAt: at, RotatedAt: at, SeenAt: at,
+	}
+	switch actor := who.Actor(); {
+	case actor.Key != "":
+		s.Key = actor.Key
+	case who.SignedIn:
+		s.Person = feedmill.SessionPerson{Subject: who.Subject, Name: who.Name, Scopes: who.Scopes, Home: who.Workspace}
+	default:
+		return "", s, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "Only an API key can sign in here."}
 	}
 	if err := a.store.CreateSession(ctx, s); err != nil {
 		return "", s, err
@@ -120,7 +165,7 @@ func (a *Authenticator) RenewSession(ctx context.Context, token string) (renewed
 	if err != nil || !rotated {
 		return "", s, err
 	}
-	a.verified.forget(s.Key)
+	a.verified.forget(s.ID)
 	return renewed, s, nil
 }
 
@@ -131,7 +176,7 @@ func (a *Authenticator) MoveSession(ctx context.Context, token string, workspace
 	if err != nil {
 		return err
 	}
-	defer a.verified.forget(s.Key)
+	defer a.verified.forget(s.ID)
 	return a.store.MoveSession(ctx, s.ID, workspace)
 }
 
@@ -141,6 +186,6 @@ func (a *Authenticator) EndSession(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	defer a.verified.forget(s.Key)
+	defer a.verified.forget(s.ID)
 	return a.store.DeleteSession(ctx, s.ID)
 }

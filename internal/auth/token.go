@@ -26,14 +26,24 @@ const notBeforeLeeway = time.Minute
 func (a *Authenticator) token(ctx context.Context, raw string) (entry, error) {
 	read := time.Now()
 	claims, err := a.issuer.verify(ctx, raw, func(claims jwt.MapClaims) error {
-		return a.checkClaims(claims, read)
+		return a.checkClaims(claims, a.audience, read)
 	})
 	if err != nil {
 		return entry{}, err
 	}
-	workspace, err := a.tokenWorkspace(ctx, claims)
+	principal, err := a.principal(ctx, claims)
 	if err != nil {
 		return entry{}, err
+	}
+	exp, _ := claims.GetExpirationTime()
+	return entry{principal: principal, expires: earlier(read.Add(a.ttl), exp.Time)}, nil
+}
+
+// principal is who claims stand for that were verified.
+func (a *Authenticator) principal(ctx context.Context, claims jwt.MapClaims) (feedmill.Principal, error) {
+	workspace, err := a.tokenWorkspace(ctx, claims)
+	if err != nil {
+		return feedmill.Principal{}, err
 	}
 	subject, _ := claims.GetSubject()
 	principal := feedmill.Principal{
@@ -41,23 +51,22 @@ func (a *Authenticator) token(ctx context.Context, raw string) (entry, error) {
 		Subject:   a.issuer.url + "|" + subject,
 		Scopes:    tokenScopes(claims),
 	}
-	principal.AllWorkspaces = principal.Has(feedmill.ScopeAdmin) && workspace.Name == feedmill.DefaultWorkspace
+	principal.AllWorkspaces = mayAllWorkspaces(principal, workspace)
 	principal.Name, _ = claims["name"].(string)
 	if principal.Name == "" {
 		principal.Name = subject
 	}
-	exp, _ := claims.GetExpirationTime()
-	return entry{principal: principal, expires: earlier(read.Add(a.ttl), exp.Time)}, nil
+	return principal, nil
 }
 
 // checkClaims holds the registered claims against the configuration and the
 // clock. The claims may be a forger's still.
-func (a *Authenticator) checkClaims(claims jwt.MapClaims, now time.Time) error {
+func (a *Authenticator) checkClaims(claims jwt.MapClaims, audience string, now time.Time) error {
 	if issuer, err := claims.GetIssuer(); err != nil || issuer != a.issuer.url {
 		return refuse("The token's iss claim is not the issuer that is accepted here.")
 	}
-	if audience, err := claims.GetAudience(); err != nil || !slices.Contains(audience, a.audience) {
-		return refuse("The token was made for another service: its aud claim does not hold " + a.audience + ".")
+	if given, err := claims.GetAudience(); err != nil || !slices.Contains(given, audience) {
+		return refuse("The token was made for another service: its aud claim does not hold " + audience + ".")
 	}
 	expires, err := claims.GetExpirationTime()
 	if err != nil || expires == nil {

@@ -41,6 +41,8 @@ type Config struct {
 	EgressProxy    string
 	OIDCIssuer     string
 	OIDCAudience   string
+	OIDCClientID   string
+	OIDCSecret     string
 	CORSOrigins    []string
 	RateLimit      float64
 	RateBurst      int
@@ -93,6 +95,8 @@ var Settings = []Setting{
 	{Name: "egressProxy", Secret: true, Help: "forward proxy for outgoing requests, http://[user:password@]host:port", field: func(c *Config) any { return &c.EgressProxy }},
 	{Name: "oidcIssuer", Help: "OIDC issuer whose JWTs are accepted", field: func(c *Config) any { return &c.OIDCIssuer }},
 	{Name: "oidcAudience", Help: "audience that those JWTs must name", field: func(c *Config) any { return &c.OIDCAudience }},
+	{Name: "oidcClientId", Help: "client that is registered at the issuer, with which people sign in to the pages", field: func(c *Config) any { return &c.OIDCClientID }},
+	{Name: "oidcClientSecret", Secret: true, Help: "secret of that client", field: func(c *Config) any { return &c.OIDCSecret }},
 	{Name: "corsOrigins", Help: "origins whose pages may call the API, separated by commas; none by default", field: func(c *Config) any { return &c.CORSOrigins }},
 	{Name: "rateLimit", Default: "0", Help: "requests a second for each credential; 0 means no limit", field: func(c *Config) any { return &c.RateLimit }},
 	{Name: "rateBurst", Default: "0", Help: "requests that a credential may make at once; by default those of one second", field: func(c *Config) any { return &c.RateBurst }},
@@ -298,6 +302,9 @@ func (c *Config) validate() error {
 	}
 	if (c.OIDCIssuer == "") != (c.OIDCAudience == "") {
 		fail("oidcIssuer", "set oidcIssuer and oidcAudience together")
+	}
+	if (c.OIDCClientID == "") != (c.OIDCSecret == "") || c.OIDCClientID != "" && c.OIDCIssuer == "" {
+		fail("oidcClientId", "set oidcClientId and oidcClientSecret together, and oidcIssuer with them")
 	}
 	if u, err := url.Parse(c.TracesEndpoint); c.TracesEndpoint != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 		fail("tracesEndpoint", "write it as http://host:4318")

@@ -61,6 +61,8 @@ func TestWrongSettings(t *testing.T) {
 		{"database", "", []string{"FEEDMILL_DATABASE_URL=mysql://u:" + secret + "@h/d"}, nil, "must begin with postgres://"},
 		{"level", "", []string{"FEEDMILL_LOG_LEVEL=loud"}, nil, "debug, info, warn or error"},
 		{"half of OIDC", "", []string{"FEEDMILL_OIDC_ISSUER=https://i"}, nil, "together"},
+		{"half of a client", "", []string{"FEEDMILL_OIDC_ISSUER=https://i", "FEEDMILL_OIDC_AUDIENCE=a", "FEEDMILL_OIDC_CLIENT_ID=c"}, nil, "oidcClientSecret together"},
+		{"a client without an issuer", "", []string{"FEEDMILL_OIDC_CLIENT_ID=c", "FEEDMILL_OIDC_CLIENT_SECRET=" + secret}, nil, "oidcIssuer with them"},
 		{"schedule", "", []string{"FEEDMILL_RETRY_SCHEDULE=5s,soon"}, nil, "FEEDMILL_RETRY_SCHEDULE: retrySchedule: write a duration"},
 		{"retention", "eventRetention: 1h\n", nil, nil, "at least 1d"},
 		{"boolean", "enforceSchemas: maybe\n", nil, nil, "true or false"},

@@ -8,17 +8,22 @@ import (
 	"github.com/feedmill/feedmill/client"
 )
 
-// signInForm is the page on which a visitor gives a key.
+// signInForm is the page on which a visitor gives a key, or goes to the issuer where there
+// is one.
 type signInForm struct {
-	Host, Next, Error, Note string
+	Host, Next, Error, Note, Issuer string
+}
+
+func (v *visit) signInForm(next string) signInForm {
+	return signInForm{Host: v.r.Host, Next: next, Issuer: v.s.issuerName()}
 }
 
 func showSignIn(v *visit) error {
-	return v.render(http.StatusOK, "signin", "Sign in", signInForm{Host: v.r.Host, Next: v.r.URL.Query().Get("next")})
+	return v.render(http.StatusOK, "signin", "Sign in", v.signInForm(v.r.URL.Query().Get("next")))
 }
 
 func signIn(v *visit) error {
-	form := signInForm{Host: v.r.Host, Next: v.r.PostFormValue("next")}
+	form := v.signInForm(v.r.PostFormValue("next"))
 	_, err := v.api.SignIn(v.r.Context(), client.SignIn{Key: strings.TrimSpace(v.r.PostFormValue("key"))})
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status < 500 {
 		form.Error = "This key is not known here, or was revoked. Copy it whole, without spaces."
@@ -37,7 +42,8 @@ func signIn(v *visit) error {
 func signInFirst(v *visit) error {
 	_, err := v.api.SignIn(v.r.Context(), client.SignIn{Link: v.r.URL.Query().Get("link")})
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status < 500 {
-		form := signInForm{Host: v.r.Host, Note: "This link was used already, or is too old. The key that was printed with it still works."}
+		form := v.signInForm("")
+		form.Note = "This link was used already, or is too old. The key that was printed with it still works."
 		return v.render(http.StatusUnprocessableEntity, "signin", "Sign in", form)
 	}
 	if err != nil {

@@ -14,6 +14,10 @@ type Options struct {
 	API http.Handler
 	// People signs people in who connect a service; nil where nobody can.
 	People People
+	// Issuer signs people in who have no key; nil where nobody can.
+	Issuer Issuer
+	// PublicURL is what addresses begin with; empty for what the visitor has reached.
+	PublicURL string
 	// Version is that of the program.
 	Version string
 	Log     *slog.Logger
@@ -34,6 +38,7 @@ func New(o Options) *Server {
 	s.mux.Handle("GET /ui/assets/{set}/{name}", s.assets)
 	s.routes()
 	s.connectRoutes()
+	s.issuerRoutes()
 	s.mux.HandleFunc("/ui/", s.open(func(v *visit) error {
 		return v.render(http.StatusNotFound, "problem", "Nothing here", failure{Status: http.StatusNotFound, What: "There is no such page.", Next: "Check the address, or begin at the list of feeds."})
 	}))

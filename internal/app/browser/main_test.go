@@ -107,6 +107,8 @@ func startServer() (stop func(), err error) {
 		"FEEDMILL_LISTEN=" + address, "FEEDMILL_DATA=" + data, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_RETRY_SCHEDULE=24h",
 		"FEEDMILL_PUBLIC_URL=http://" + address, "FEEDMILL_SERVICES_DIR=" + services, "FEEDMILL_CONNECT_REDIRECTS=" + server.app.URL,
 		"FEEDMILL_SERVICE_CLIENTS=ledgerly=" + connecttest.ClientID + ":" + connecttest.ClientSecret,
+		"FEEDMILL_OIDC_ISSUER=" + server.provider.URL, "FEEDMILL_OIDC_AUDIENCE=feedmill-api",
+		"FEEDMILL_OIDC_CLIENT_ID=" + connecttest.ClientID, "FEEDMILL_OIDC_CLIENT_SECRET=" + connecttest.ClientSecret,
 	}, nil)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,20 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
+// TestSignInAtTheIssuer is somebody without a key, whom the policy of the pages lets go to
+// the issuer and come back to the page that was wanted.
+func TestSignInAtTheIssuer(t *testing.T) {
+	b := open(t)
+	b.visit("/ui/subscriptions")
+	b.do(chromedp.Click(".at-issuer a"), chromedp.WaitReady("#allow"), chromedp.Click("#allow"), chromedp.WaitReady(".rail"))
+	if got := b.path(); got != "/ui/subscriptions" {
+		t.Errorf("after the sign-in the page is %s", got)
+	}
+	if cookie := run(b, chromedp.Evaluate[string](`document.cookie`)); cookie != "" {
+		t.Errorf("scripts can read the cookie %q", cookie)
+	}
+}
+
 func TestSessionEndsWithItsKey(t *testing.T) {
 	c, _ := workspace(t)
 	k, err := c.CreateKey(t.Context(), client.NewKey{Name: "short-lived", Scopes: []string{"api:read"}})

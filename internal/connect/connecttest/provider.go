@@ -3,6 +3,7 @@
 package connecttest
 
 import (
+	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -41,12 +42,23 @@ type Provider struct {
 	Hold, Asked chan struct{}
 	// Down has the token endpoint answer 503, and Gone refuse every grant.
 	Down, Gone bool
+	// Claims are put into ID tokens in place of the usual ones; nil takes one away.
+	Claims map[string]any
+	// Signer signs ID tokens. Its public half was published when the provider began.
+	Signer    *ecdsa.PrivateKey
+	published ecdsa.PublicKey
+	// Exchanges counts what was asked of the token endpoint.
+	Exchanges int
 }
 
 // New starts a provider.
 func New() *Provider {
 	p := &Provider{codes: map[string]url.Values{}, access: map[string]bool{}, Refresh: map[string]bool{}}
+	p.Signer = NewSigner()
+	p.published = p.Signer.PublicKey
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", p.configuration)
+	mux.HandleFunc("GET /keys", p.keys)
 	mux.HandleFunc("GET /authorize", p.authorize)
 	mux.HandleFunc("POST /authorize", p.decide)
 	mux.HandleFunc("POST /token", p.token)
@@ -136,6 +148,7 @@ func (p *Provider) Code(asked url.Values) string {
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.Lock()
 	defer p.Unlock()
+	p.Exchanges++
 	w.Header().Set("Content-Type", "application/json")
 	refuse := func(status int, why string) {
 		w.WriteHeader(status)
@@ -166,8 +179,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 			refuse(http.StatusBadRequest, "invalid_grant")
 			return
 		}
-		claims, _ := json.Marshal(map[string]string{"nonce": asked.Get("nonce"), "iss": p.URL})
-		said["id_token"] = "e30." + base64.RawURLEncoding.EncodeToString(claims) + ".c2ln"
+		said["id_token"] = p.idToken(asked.Get("nonce"))
 	case "refresh_token":
 		old := r.PostFormValue("refresh_token")
 		if !p.Refresh[old] {

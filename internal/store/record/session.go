@@ -8,7 +8,7 @@ import (
 )
 
 // SessionColumns are the columns of Session.
-const SessionColumns = `id, workspace_id, key_id, token, former, created_at, rotated_at, seen_at`
+const SessionColumns = `id, workspace_id, key_id, token, former, created_at, rotated_at, seen_at, subject, name, scopes, home_id`
 
 // Session lists the fields of a session.
 func Session(s *feedmill.Session, k Kinds) []any {
@@ -17,6 +17,9 @@ func Session(s *feedmill.Session, k Kinds) []any {
 		keyHash{&s.Token},
 		keyHash{&s.Former},
 		k.Time(&s.CreatedAt), k.Time(&s.RotatedAt), k.Time(&s.SeenAt),
+		&s.Person.Subject, &s.Person.Name,
+		scopes{&s.Person.Scopes},
+		&s.Person.Home,
 	}
 }
 

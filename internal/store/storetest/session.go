@@ -22,6 +22,7 @@ var sessionCases = []testCase{
 		}
 		first, second := feedmill.HashKey("first"), feedmill.HashKey("second")
 		session := feedmill.Session{ID: feedmill.NewID(feedmill.PrefixSession), Workspace: w.ID, Key: k.ID, Token: first, CreatedAt: now(), RotatedAt: now(), SeenAt: now()}
+		session.Person = feedmill.SessionPerson{Subject: "https://issuer.example|u1", Name: "Mara", Scopes: []feedmill.Scope{feedmill.ScopeRead, feedmill.ScopeAdmin}, Home: w.ID}
 		must(t, s.CreateSession(ctx, session))
 		at := session.SeenAt.Add(time.Minute)
 		for i, want := range []bool{true, false} {
