@@ -99,8 +99,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	}
 	feeds.people.ListensAt(address)
 	server := newServer(handler, a.log)
-	// Else it would wait for them.
-	server.RegisterOnShutdown(func() { events.listeners.Close(); endpoints.Stop() })
+	server.RegisterOnShutdown(func() { events.listeners.Close(); endpoints.Stop() }) // else it would wait for them
 	hello := serve.Greeting{Version: version, URL: address, Data: a.config.Data, Key: made}
 	if made != "" {
 		hello.Link = who.NewLink(first)
@@ -124,8 +123,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		defer stop() // a server that fails ends the rest too
 		return serve.Until(ctx, server, listener, drainTime)
 	})
-	err = g.Wait()
-	if errors.Is(err, context.Canceled) {
+	if err = g.Wait(); errors.Is(err, context.Canceled) {
 		err = nil
 	}
 	return errors.Join(err, traces.close())
