@@ -52,7 +52,7 @@ func TestFeedTable(t *testing.T) {
 	}
 	b.visit("/ui/feeds/" + f.ID + "/versions")
 	b.do(chromedp.Click("[value=pin]"))
-	b.sees("pinned")
+	b.wait(`document.querySelector('[value=unpin]')`)
 	b.visit("/ui/feeds/" + f.ID + "/links")
 	b.do(chromedp.SetValue("#name", "Dashboard"), chromedp.SetValue("#format", "csv"), chromedp.Click("section .primary"))
 	b.wait(`document.querySelector('#made-link')`)

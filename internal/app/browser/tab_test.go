@@ -97,9 +97,13 @@ func (b *tab) visit(path string) {
 	if !strings.HasPrefix(path, "http") {
 		path = server.url + path
 	}
-	// A page that a form has just led to may still be on its way, and wins once.
+	// A page that a form has just led to may still be on its way, and so may the one
+	// that it leads to: each wins once.
 	err := chromedp.Do(b.ctx, chromedp.Navigate(path))
-	if err != nil && strings.Contains(err.Error(), "net::ERR_ABORTED") {
+	for range 3 {
+		if err == nil || !strings.Contains(err.Error(), "net::ERR_ABORTED") {
+			break
+		}
 		err = chromedp.Do(b.ctx, chromedp.Navigate(path))
 	}
 	if err != nil {
