@@ -122,6 +122,10 @@ func TestHead(t *testing.T) {
 		if head.status != get.status || head.body != "" || head.header.Get("Content-Type") != get.header.Get("Content-Type") {
 			t.Errorf("%s: HEAD is answered %d %v %q, GET %d %v", op.path, head.status, head.header, head.body, get.status, get.header)
 		}
+		// It measures while it answers, so that two answers may differ by a digit.
+		for tries := 0; op.path == "/operate" && tries < 20 && head.header.Get("Content-Length") != get.header.Get("Content-Length"); tries++ {
+			get, head = s.send(t, request{method: "GET", path: op.path}), s.send(t, request{method: "HEAD", path: op.path})
+		}
 		if op.path != "/metrics" && head.header.Get("Content-Length") != get.header.Get("Content-Length") {
 			t.Errorf("%s: HEAD says %s bytes, GET %s", op.path, head.header.Get("Content-Length"), get.header.Get("Content-Length"))
 		}

@@ -40,7 +40,9 @@ func (f *Feeds) ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmi
 	if err := f.refuseNumericText(ctx, v, q); err != nil {
 		return nil, err
 	}
-	err = f.exports.do(ctx, name, func(ctx context.Context) error {
+	// There is one result with all rows for each choice of columns, and any number of others.
+	whole := len(q.Where) == 0 && len(q.Sort) == 0
+	err = f.exports.do(ctx, name, whole, func(ctx context.Context) error {
 		return f.export(ctx, name, feedmill.VersionRef{Workspace: workspace, Feed: v.Feed, Number: v.Number}, table, q)
 	})
 	if errors.Is(err, errNoExport) {
@@ -121,8 +123,7 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 	return nil
 }
 
-// exports are files, and profiles, that are being made. Many ask for the same at once, and some
-// do not wait long enough: it is made once, and to its end.
+// exports are files, and profiles, that are being made, each once for all who ask for it.
 type exports struct {
 	mu      sync.Mutex
 	under   map[string]*exporting
@@ -130,36 +131,58 @@ type exports struct {
 }
 
 type exporting struct {
-	done chan struct{}
-	err  error
+	done    chan struct{}
+	err     error
+	waiting int // how many wait for it
+	stop    context.CancelFunc
 }
 
-// do has a file written, or waits for whoever does it already.
-func (e *exports) do(ctx context.Context, name string, write func(context.Context) error) error {
+// do has something made, or waits for whoever does it already. What goes to its end does so
+// also when nobody waits any more, because some do not wait long enough and ask again;
+// anything else stops then.
+func (e *exports) do(ctx context.Context, name string, toEnd bool, write func(context.Context) error) error {
 	e.mu.Lock()
 	one, ok := e.under[name]
 	if !ok {
-		one = &exporting{done: make(chan struct{})}
-		if e.under == nil {
-			e.under = make(map[string]*exporting)
-		}
-		e.under[name] = one
-		e.running.Go(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
-			defer cancel()
-			one.err = write(ctx)
-			e.mu.Lock()
-			delete(e.under, name)
-			e.mu.Unlock()
-			close(one.done)
-		})
+		one = e.begin(ctx, name, write)
 	}
+	one.waiting++
 	e.mu.Unlock()
 	select {
 	case <-one.done:
 		return one.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if one.waiting--; one.waiting == 0 && !toEnd {
+		e.forget(name, one) // so that nobody waits for what is stopped
+		one.stop()
+	}
+	return context.Cause(ctx)
+}
+
+func (e *exports) begin(ctx context.Context, name string, write func(context.Context) error) *exporting {
+	one := &exporting{done: make(chan struct{})}
+	if e.under == nil {
+		e.under = make(map[string]*exporting)
+	}
+	e.under[name] = one
+	ctx, one.stop = context.WithTimeout(context.WithoutCancel(ctx), exportTime)
+	e.running.Go(func() {
+		defer one.stop()
+		one.err = write(ctx)
+		e.mu.Lock()
+		e.forget(name, one)
+		e.mu.Unlock()
+		close(one.done)
+	})
+	return one
+}
+
+func (e *exports) forget(name string, one *exporting) {
+	if e.under[name] == one {
+		delete(e.under, name)
 	}
 }
 

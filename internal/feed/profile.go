@@ -23,7 +23,7 @@ func (f *Feeds) Profile(ctx context.Context, workspace feedmill.ID, v feedmill.F
 		return p, err
 	}
 	// It is made once for all who ask, and to its end: who did not wait for it finds it.
-	err := f.exports.do(ctx, fmt.Sprintf("%s/%d/profile", v.Feed, v.Number), func(ctx context.Context) error {
+	err := f.exports.do(ctx, fmt.Sprintf("%s/%d/profile", v.Feed, v.Number), true, func(ctx context.Context) error {
 		p, err := f.Reader.Profile(share.InBackground(ctx, share.Holder(ctx)), lakeVersion(v), q)
 		if err != nil {
 			return err

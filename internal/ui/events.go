@@ -108,8 +108,10 @@ type eventPage struct {
 	Curl         string
 	Routes       []eventRoute
 	// Went are its deliveries by state, and Others the subscriptions that did not get it.
+	// More says that there may be others than are shown.
 	Went   []stateCount
 	Others []missedEvent
+	More   bool
 }
 
 // missedEvent is a subscription that an event did not go to.
@@ -144,7 +146,7 @@ func showEvent(v *visit) error {
 		if !got[s.ID] {
 			p.Others = append(p.Others, missedEvent{s.ID, nameOf(s), whyNot(s, e)})
 		}
-		if len(names) == listedFeeds {
+		if p.More = len(names) == listedFeeds; p.More {
 			break
 		}
 	}
@@ -154,9 +156,11 @@ func showEvent(v *visit) error {
 		}
 	}
 	if e.FanOut != nil || len(e.Deliveries) == listedRoutes { // who got it is not known whole
-		p.Others = nil
+		p.Others, p.More = nil, true
 	}
-	p.Others = p.Others[:min(len(p.Others), shownMissed)]
+	if len(p.Others) > shownMissed {
+		p.Others, p.More = p.Others[:shownMissed], true
+	}
 	for _, r := range e.Deliveries {
 		p.Routes = append(p.Routes, eventRoute{r, names[r.SubscriptionID]})
 	}
