@@ -78,9 +78,14 @@ func (b *ledger) note(t *testing.T, r *http.Request) (delivery string) {
 }
 
 // repeated are the deliveries of which an attempt came more than once, sorted.
-func (b *ledger) repeated() (deliveries []string) {
+func (b *ledger) repeated() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.repeatedNow()
+}
+
+// repeatedNow is repeated for who holds the lock.
+func (b *ledger) repeatedNow() (deliveries []string) {
 	for a, n := range b.attempts {
 		for range n - 1 {
 			deliveries = append(deliveries, a.delivery)
@@ -92,8 +97,10 @@ func (b *ledger) repeated() (deliveries []string) {
 
 // repeatsByResource counts the repeated attempts at a path.
 func (b *ledger) repeatsByResource(path string) map[string]int {
+	b.mu.Lock() // repeats go on arriving
+	defer b.mu.Unlock()
 	repeats := make(map[string]int)
-	for _, delivery := range b.repeated() {
+	for _, delivery := range b.repeatedNow() {
 		if strings.HasPrefix(delivery, path+" ") {
 			repeats[b.resource[delivery]]++
 		}
