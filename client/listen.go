@@ -120,7 +120,7 @@ func (c *Client) connect(ctx context.Context, id string, h *handling, connected 
 		}
 		switch line.Kind {
 		case "delivery":
-			h.take(ctx, line.ListenerDelivery)
+			h.handOn(ctx, line.ListenerDelivery)
 		case "end":
 			return ending(line.Reason)
 		}

@@ -54,8 +54,8 @@ func newHandling(c *Client, id string, handle func(context.Context, ListenerDeli
 	return &handling{c: c, id: id, handle: handle, more: make(chan struct{}, 1), known: make(map[attemptKey]*ListenerAnswer)}
 }
 
-// take hands a delivery on, in a goroutine of its own, unless it came before.
-func (h *handling) take(ctx context.Context, d ListenerDelivery) {
+// handOn hands a delivery on, in a goroutine of its own, unless it came before.
+func (h *handling) handOn(ctx context.Context, d ListenerDelivery) {
 	key := attemptKey{d.DeliveryID, d.Attempt}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -117,7 +117,7 @@ func (c *Client) Fields(ctx context.Context, service, view string) ([]ViewField,
 	return out, err
 }
 
-// PreviewQuery answers the first rows of a query, as the API's document describes
+// PreviewQuery returns the first rows of a query, as the API's document describes
 // it: an object in JSON or in YAML. Nothing is kept. It may take as long as it
 // takes; the context ends it.
 func (c *Client) PreviewQuery(ctx context.Context, spec []byte, opts ...CallOption) (QueryPreview, error) {

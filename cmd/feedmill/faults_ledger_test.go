@@ -125,7 +125,7 @@ func (b *ledger) subscribe(t *testing.T, p *process, sink *httptest.Server) {
 }
 
 // publish publishes from several clients at once, each event with some data,
-// until the answered function is called, which waits for all of them.
+// until the returned function is called, which waits for all of them.
 func (b *ledger) publish(t *testing.T, data string) (stop func()) {
 	end := make(chan struct{})
 	var publishers sync.WaitGroup

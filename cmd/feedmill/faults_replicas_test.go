@@ -197,7 +197,7 @@ func (c *pair) publishLimited(t *testing.T, n int) {
 }
 
 // publishOrdered publishes numbered events of several resources, of each one
-// after the other and through both replicas in turn, until the answered function
+// after the other and through both replicas in turn, until the returned function
 // is called, which returns how many. An event whose answer is lost is published
 // again under the same id.
 func (c *pair) publishOrdered(t *testing.T) (stop func() int) {

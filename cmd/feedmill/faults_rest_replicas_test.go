@@ -81,7 +81,7 @@ func (s *solitary) fetches(path string) int {
 	return s.begun[path]
 }
 
-// holdBack has second pages wait until the answered function is called.
+// holdBack has second pages wait until the returned function is called.
 func (s *solitary) holdBack() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -154,8 +154,8 @@ func (t timestamp) MarshalJSON() ([]byte, error) {
 // now is the present as records keep it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// run takes a call through everything that holds for every operation.
-func (s *Server) run(c *call, w http.ResponseWriter, rt route) (answer, error) {
+// perform takes a call through everything that holds for every operation.
+func (s *Server) perform(c *call, w http.ResponseWriter, rt route) (answer, error) {
 	if rt.path == "" { // there is no operation, so nothing holds for it
 		return rt.handle(c)
 	}
@@ -198,7 +198,7 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 	}
 	known(c.ctx())
 	c.r = c.r.WithContext(feedmill.WithTrigger(share.For(c.ctx(), string(c.who.Workspace)), c.who.Subject))
-	return s.limits.take(c.who.Subject, w.Header())
+	return s.limits.count(c.who.Subject, w.Header())
 }
 
 // hasToken reports whether a bearer token was sent. A client that sent none has

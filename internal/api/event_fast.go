@@ -146,7 +146,7 @@ func plainText(raw []byte, most int) ([]byte, bool) {
 	return text, true
 }
 
-// skip answers the value at pos and leaves pos behind it.
+// skip returns the value at pos and leaves pos behind it.
 func (s *eventScanner) skip() []byte {
 	begin := s.pos
 	for depth := 0; ; {

@@ -41,7 +41,7 @@ type Feeds interface {
 	// Await waits until the feed is not refreshing any more, or ctx ends, and
 	// answers it as it is then.
 	Await(ctx context.Context, workspace, feed feedmill.ID) (feedmill.Feed, error)
-	// RefreshFeed has a feed fetch its data now. It answers the refresh that
+	// RefreshFeed has a feed fetch its data now. It returns the refresh that
 	// waits or runs already, where there is one.
 	RefreshFeed(ctx context.Context, workspace, feed feedmill.ID, accept bool, keep feedmill.RefreshResponse) (feedmill.Refresh, error)
 	// CancelRefresh ends a refresh that waits or runs. One that has ended is

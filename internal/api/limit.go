@@ -33,8 +33,8 @@ func newLimiter(perSecond float64, burst int) *limiter {
 	return &limiter{limit: rate.Limit(perSecond), burst: burst, of: make(map[string]*rate.Limiter)}
 }
 
-// take counts a request of the subject and says in the headers what is left.
-func (l *limiter) take(subject string, h http.Header) error {
+// count counts a request of the subject and says in the headers what is left.
+func (l *limiter) count(subject string, h http.Header) error {
 	if l == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ func TestLimiter(t *testing.T) {
 		take := func(subject string, refused bool, remaining string) {
 			t.Helper()
 			h := make(http.Header)
-			err := l.take(subject, h)
+			err := l.count(subject, h)
 			if (err != nil) != refused {
 				t.Errorf("error is %v", err)
 			}

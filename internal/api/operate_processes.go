@@ -79,8 +79,8 @@ func (s *Server) report(ctx context.Context, point *seriesPoint) {
 	}
 }
 
-// leave says that this process is there no longer.
-func (s *Server) leave() {
+// forgetProcess says that this process is there no longer.
+func (s *Server) forgetProcess() {
 	ctx, cancel := context.WithTimeout(context.Background(), reportPatience)
 	defer cancel()
 	_ = s.Store.ForgetProcess(ctx, s.name) // it is soon taken for gone in any case

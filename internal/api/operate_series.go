@@ -40,8 +40,8 @@ func (s *Server) Observe(ctx context.Context) error {
 	tick, said := time.NewTicker(seriesStep), time.NewTicker(reportEvery)
 	defer tick.Stop()
 	defer said.Stop()
-	defer s.leave()
-	for point := new(s.series.take(s.Metrics, time.Now())); ; {
+	defer s.forgetProcess()
+	for point := new(s.series.sample(s.Metrics, time.Now())); ; {
 		s.report(ctx, point)
 		point = nil
 		select {
@@ -49,14 +49,14 @@ func (s *Server) Observe(ctx context.Context) error {
 			return nil
 		case <-said.C:
 		case <-tick.C:
-			point = new(s.series.take(s.Metrics, time.Now()))
+			point = new(s.series.sample(s.Metrics, time.Now()))
 		}
 	}
 }
 
-// take makes a point of what was counted since the last one. A metric that cannot be
+// sample makes a point of what was counted since the last one. A metric that cannot be
 // gathered is zero.
-func (s *series) take(from prometheus.Gatherer, at time.Time) seriesPoint {
+func (s *series) sample(from prometheus.Gatherer, at time.Time) seriesPoint {
 	values := gather(from)
 	seconds := at.Sub(s.lastAt).Seconds()
 	rate := func(name string) float64 {

@@ -20,7 +20,7 @@ func TestSeriesAreRatesOfCounters(t *testing.T) {
 	accepted.Add(1000) // before the first point
 	var s series
 	at := time.Unix(1_000_000, 0)
-	if p := s.take(reg, at); p.Accepted != 0 {
+	if p := s.sample(reg, at); p.Accepted != 0 {
 		t.Fatalf("the first point is %+v", p)
 	}
 	accepted.Add(120)
@@ -28,7 +28,7 @@ func TestSeriesAreRatesOfCounters(t *testing.T) {
 	attempts.WithLabelValues("5xx").Add(30)
 	attempts.WithLabelValues("no_answer").Add(30)
 	open.Set(7)
-	if p := s.take(reg, at.Add(time.Minute)); p.Accepted != 2 || p.Delivered != 1 || p.Failed != 1 || p.Open != 7 {
+	if p := s.sample(reg, at.Add(time.Minute)); p.Accepted != 2 || p.Delivered != 1 || p.Failed != 1 || p.Open != 7 {
 		t.Errorf("the second point is %+v", p)
 	}
 }
@@ -65,7 +65,7 @@ func TestOperateIsOverAllReplicas(t *testing.T) {
 	if len(got.Replicas) != 2 || got.Replicas[1].Version != "other" || got.Replicas[1].LeaseAgeSeconds > processGone.Seconds() {
 		t.Errorf("the replicas are %+v", got.Replicas)
 	}
-	other.leave()
+	other.forgetProcess()
 	if ask(); len(got.Replicas) != 1 || len(got.Series) != 1 {
 		t.Errorf("after one has left the replicas are %+v", got.Replicas)
 	}

@@ -32,7 +32,7 @@ type parameter struct {
 	Required bool   `json:"required"`
 }
 
-// readDocument answers the operations of the document by method and path.
+// readDocument returns the operations of the document by method and path.
 func readDocument(t *testing.T) map[string]documented {
 	t.Helper()
 	var doc struct {

@@ -114,7 +114,7 @@ func (s *Server) answer(c *call, w http.ResponseWriter, rt route) (a answer) {
 			a = problemOf(err, instance(c.r), c.requestID).answer()
 		}
 	}()
-	a, err := s.run(c, w, rt)
+	a, err := s.perform(c, w, rt)
 	switch {
 	case errors.Is(err, errAborted):
 	case errors.Is(err, context.Canceled):

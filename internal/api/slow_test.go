@@ -34,7 +34,7 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 func (l *pipeListener) Close() error   { close(l.done); return nil }
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
 
-// connect serves s over a pipe and answers the client's end of it.
+// connect serves s over a pipe and returns the client's end of it.
 func connect(t *testing.T, s http.Handler) net.Conn {
 	t.Helper()
 	l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}

@@ -50,7 +50,7 @@ type mediaType struct {
 	examples []any
 }
 
-// readDocument answers the document, which all tests share.
+// readDocument returns the document, which all tests share.
 func readDocument(t *testing.T) *document {
 	t.Helper()
 	d, err := parseDocument()

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mutation makes something wrong in a body. It answers where the fault is, or
+// mutation makes something wrong in a body. It returns where the fault is, or
 // false where the body has no place for it.
 type mutation struct {
 	name string

@@ -30,7 +30,7 @@ func (l *oneConn) Close() error   { close(l.done); return nil }
 func (l *oneConn) Addr() net.Addr { return &net.UnixAddr{} }
 
 // hold connects to the server over a pipe, whose deadlines run on the test's
-// own clock, lets the client do its worst, and answers how long it was let.
+// own clock, lets the client do its worst, and returns how long it was let.
 func hold(t *testing.T, client func(net.Conn)) time.Duration {
 	t.Helper()
 	l := &oneConn{conns: make(chan net.Conn), done: make(chan struct{})}

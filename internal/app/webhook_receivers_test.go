@@ -73,7 +73,7 @@ func missing(t *testing.T, what string) {
 	t.Skip(what + "; 'make setup' installs it")
 }
 
-// startReceiver runs a receiver until the test ends and answers its address.
+// startReceiver runs a receiver until the test ends and returns its address.
 func startReceiver(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -150,7 +150,7 @@ func (s *service) subscribe(t *testing.T, body string) subscription {
 	return fetch[enveloped[subscription]](t, s, 201, request{method: "POST", path: "/events/subscriptions", body: body}).Data
 }
 
-// publish publishes one event and answers its id.
+// publish publishes one event and returns its id.
 func (s *service) publish(t *testing.T, body string) string {
 	t.Helper()
 	type accepted struct {

@@ -113,11 +113,11 @@ func (p *placing) of(fn func(*columnar.Cells) error) func(*columnar.Cells) error
 	if p == nil {
 		return fn
 	}
-	return func(cells *columnar.Cells) error { return fn(p.run(cells)) }
+	return func(cells *columnar.Cells) error { return fn(p.place(cells)) }
 }
 
-// run is a run with the columns of the table.
-func (p *placing) run(cells *columnar.Cells) *columnar.Cells {
+// place returns the cells with the columns of the table.
+func (p *placing) place(cells *columnar.Cells) *columnar.Cells {
 	a := p.arrangement
 	a.mu.Lock()
 	a.place(p.reader.Names(), p.names)

@@ -84,8 +84,8 @@ func (t *tally) turn() {
 	clear(t.counts)
 }
 
-// take takes up to limit counts that are to be written.
-func (t *tally) take(limit int) (all []feedmill.DeliveryCount) {
+// takeCounts takes up to limit counts that are to be written.
+func (t *tally) takeCounts(limit int) (all []feedmill.DeliveryCount) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := min(limit, len(t.past))
@@ -153,7 +153,7 @@ func (d *Dispatcher) writeTally(ctx context.Context) {
 
 func (d *Dispatcher) flushTally(ctx context.Context) {
 	for {
-		all := d.tally.take(tallyStep)
+		all := d.tally.takeCounts(tallyStep)
 		if len(all) == 0 {
 			return
 		}

@@ -73,7 +73,7 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 	}
 	// A connection to the host is there only where the policy allows it.
 	key := connKey{workspace: r.Workspace, scheme: r.URL.Scheme, host: r.URL.Host}
-	c, err := t.pool.take(ctx, deadline, key)
+	c, err := t.pool.acquire(ctx, deadline, key)
 	if err != nil {
 		return feedmill.HTTPAnswer{}, err
 	}

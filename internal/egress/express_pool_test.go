@@ -28,7 +28,7 @@ func TestExpressKeepsFewConnectionsForAWhile(t *testing.T) {
 			t.Errorf("%d are kept, want 3", p.count)
 		}
 		time.Sleep(idleTime / 2)
-		c, err := p.take(t.Context(), time.Time{}, a)
+		c, err := p.acquire(t.Context(), time.Time{}, a)
 		if err != nil {
 			t.Fatal(err)
 		}

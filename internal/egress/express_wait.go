@@ -24,9 +24,9 @@ type waiter struct {
 	impatient bool
 }
 
-// take returns an idle connection that can be used, or nil to say that the caller
+// acquire returns an idle connection that can be used, or nil to say that the caller
 // shall make one: then it calls opened when that is done.
-func (p *connPool) take(ctx context.Context, deadline time.Time, key connKey) (*conn, error) {
+func (p *connPool) acquire(ctx context.Context, deadline time.Time, key connKey) (*conn, error) {
 	for {
 		c, err := p.await(ctx, deadline, key)
 		if c == nil || c.isUsable() {

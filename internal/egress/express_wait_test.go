@@ -24,7 +24,7 @@ type crowd struct {
 func (c *crowd) want(n int) (given, mayOpen int) {
 	for range n {
 		go func() {
-			got, err := c.pool.take(c.Context(), time.Time{}, c.key)
+			got, err := c.pool.acquire(c.Context(), time.Time{}, c.key)
 			if err == nil {
 				c.got <- got
 			}
@@ -130,12 +130,12 @@ func TestWhoGivesUpLeavesItsPlace(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		errs := make(chan error, 2)
 		go func() {
-			_, err := c.pool.take(ctx, time.Time{}, c.key)
+			_, err := c.pool.acquire(ctx, time.Time{}, c.key)
 			errs <- err
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := c.pool.take(context.Background(), time.Now().Add(time.Second), c.key)
+			_, err := c.pool.acquire(context.Background(), time.Now().Add(time.Second), c.key)
 			errs <- err
 		}()
 		synctest.Wait()

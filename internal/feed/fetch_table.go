@@ -15,7 +15,7 @@ import (
 )
 
 // SelectFetched fetches what a definition of a REST feed asks for into a table that
-// is gone afterwards, and answers a tree over it. The tree was resolved over the
+// is gone afterwards, and runs a tree over it. The tree was resolved over the
 // columns, which the table has and no others, in their types: a value that is none of
 // its column's is left out, which a warning says. Give is handed the columns of the
 // result once, with the digits that decimals turned out to have, and then its rows.

@@ -10,7 +10,7 @@ import (
 	"github.com/feedmill/feedmill/internal/query"
 )
 
-// Select answers a query of the version that a feed has, which was resolved over
+// Select runs a query of the version that a feed has, which was resolved over
 // its columns, as runs of a vector for each output.
 func (m *Mill) Select(ctx context.Context, f feedmill.Feed, t *query.Tree) iter.Seq2[[]columnar.Vector, error] {
 	return func(yield func([]columnar.Vector, error) bool) {

@@ -16,7 +16,7 @@ func (r *Reader) assemble(ctx context.Context, name string, c *Combination, old,
 	a := assembly{r: r, name: name, columns: c.Columns}
 	for _, s := range []*side{old, fresh} {
 		if s.version.Rows > 0 {
-			if err := a.take(ctx, s); err != nil {
+			if err := a.addSide(ctx, s); err != nil {
 				return Combined{}, err
 			}
 		}
@@ -49,9 +49,9 @@ type assembly struct {
 	pending []*side
 }
 
-// take takes the files of a side over, or notes that what is left of them is to be
+// addSide takes the files of a side over, or notes that what is left of them is to be
 // written.
-func (a *assembly) take(ctx context.Context, s *side) error {
+func (a *assembly) addSide(ctx context.Context, s *side) error {
 	first := int64(0)
 	for i, file := range s.version.Files {
 		end := first + file.Rows

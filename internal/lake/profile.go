@@ -55,7 +55,7 @@ func (r *Reader) Profile(ctx context.Context, v *Version, q feedmill.Query) (fee
 	p.args = w.Args()
 	var err error
 	if p.files, err = r.files(ctx, v.Files); err == nil {
-		err = p.run(ctx)
+		err = p.measure(ctx)
 	}
 	if err != nil {
 		return feedmill.FeedProfile{}, fmt.Errorf("profile of a version: %w", err)
@@ -73,7 +73,8 @@ type profiling struct {
 	profile feedmill.FeedProfile
 }
 
-func (p *profiling) run(ctx context.Context) error {
+// measure fills in the profile, some columns at a time.
+func (p *profiling) measure(ctx context.Context) error {
 	for first := 0; first < len(p.version.Columns); first += profileAtOnce {
 		if err := p.sums(ctx, first, min(first+profileAtOnce, len(p.version.Columns))); err != nil {
 			return err

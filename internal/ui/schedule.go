@@ -51,19 +51,19 @@ func planOf(f client.DataFeed) schedulePlan {
 			p.Timezone = s.Timezone
 		}
 	}
-	p.run(time.Now(), f.NextRefreshAt)
+	p.fillRuns(time.Now(), f.NextRefreshAt)
 	return p
 }
 
 // readPlan is the plan that a form has.
 func readPlan(form func(name string) string, now time.Time) schedulePlan {
 	p := schedulePlan{When: form("when"), Every: form("every"), Cron: form("cron"), Timezone: form("timezone")}
-	p.run(now, time.Time{})
+	p.fillRuns(now, time.Time{})
 	return p
 }
 
-// run fills in the next runs, of which the first may be known.
-func (p *schedulePlan) run(now, first time.Time) {
+// fillRuns fills in the next runs, of which the first may be known.
+func (p *schedulePlan) fillRuns(now, first time.Time) {
 	s, wrong := p.schedule()
 	if p.Wrong = wrong; wrong != "" || s.IsZero() {
 		return

@@ -43,7 +43,7 @@ func (c *call) value(e *evaluation, at Node) (value, error) {
 		}
 		switch v.kind {
 		case String:
-			if err := e.look(len(v.text)); err != nil {
+			if err := e.spendText(len(v.text)); err != nil {
 				return value{}, err
 			}
 			return numberValue(utf8.RuneCount(v.text)), nil

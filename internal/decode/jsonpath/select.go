@@ -129,7 +129,7 @@ func (e *evaluation) member(object Node, name string) (Node, error) {
 			continue
 		}
 		if len(name) > textBytes {
-			if err := e.look(len(name)); err != nil {
+			if err := e.spendText(len(name)); err != nil {
 				return none, err
 			}
 		}

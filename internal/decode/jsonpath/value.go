@@ -38,7 +38,7 @@ func (e *evaluation) equal(a, b value) (bool, error) {
 		if len(a.text) != len(b.text) {
 			return false, nil
 		}
-		if err := e.look(len(a.text)); err != nil {
+		if err := e.spendText(len(a.text)); err != nil {
 			return false, err
 		}
 		return bytes.Equal(a.text, b.text), nil
@@ -88,7 +88,7 @@ func (e *evaluation) less(a, b value) (bool, error) {
 		order, err := e.compareNumbers(a, b)
 		return order < 0, err
 	case a.kind == String && b.kind == String:
-		if err := e.look(min(len(a.text), len(b.text))); err != nil {
+		if err := e.spendText(min(len(a.text), len(b.text))); err != nil {
 			return false, err
 		}
 		return bytes.Compare(a.text, b.text) < 0, nil

@@ -41,8 +41,8 @@ func NewWork(ctx context.Context, bytes int64) *Work {
 // Allow allows for the work on more data.
 func (w *Work) Allow(bytes int64) { w.left.Add(byteSteps * bytes) }
 
-// take takes some of the work, at least so many steps.
-func (w *Work) take(least int64) (int64, error) {
+// reserve takes some of the work, at least so many steps.
+func (w *Work) reserve(least int64) (int64, error) {
 	if err := context.Cause(w.ctx); err != nil {
 		return 0, err
 	}
@@ -73,10 +73,10 @@ func (e *evaluation) spend(n int) error {
 	if e.left -= int64(n); e.left >= 0 {
 		return nil
 	}
-	more, err := e.work.take(-e.left)
+	more, err := e.work.reserve(-e.left)
 	e.left += more
 	return err
 }
 
-// look counts the steps of looking at so many bytes of a text.
-func (e *evaluation) look(bytes int) error { return e.spend(1 + bytes/textBytes) }
+// spendText counts the steps of looking at so many bytes of a text.
+func (e *evaluation) spendText(bytes int) error { return e.spend(1 + bytes/textBytes) }

@@ -17,8 +17,8 @@ func (r *biffReader) text(from int) (biffText, error) {
 	return biffText{r, r.data[from:]}, nil
 }
 
-// more goes on to the next record where there is nothing left of this one.
-func (t *biffText) more() error {
+// nextRecord goes on to the next record where there is nothing left of this one.
+func (t *biffText) nextRecord() error {
 	for len(t.rest) == 0 {
 		if !t.continues() {
 			return t.wrong("it ends within a text")
@@ -35,7 +35,7 @@ func (t *biffText) more() error {
 // bytes fills p.
 func (t *biffText) bytes(p []byte) error {
 	for len(p) > 0 {
-		if err := t.more(); err != nil {
+		if err := t.nextRecord(); err != nil {
 			return err
 		}
 		n := copy(p, t.rest)
@@ -59,7 +59,7 @@ func (t *biffText) uint32() (uint32, error) {
 // skip leaves out bytes.
 func (t *biffText) skip(n int64) error {
 	for n > 0 {
-		if err := t.more(); err != nil {
+		if err := t.nextRecord(); err != nil {
 			return err
 		}
 		part := min(n, int64(len(t.rest)))
@@ -81,7 +81,7 @@ func (t *biffText) characters(to []byte, count int) ([]byte, error) {
 func (t *biffText) appendPieces(to []byte, count int, wide bool) ([]byte, error) {
 	for count > 0 {
 		if len(t.rest) == 0 {
-			if err := t.more(); err != nil {
+			if err := t.nextRecord(); err != nil {
 				return to, err
 			}
 			wide = t.rest[0]&1 != 0

@@ -27,12 +27,12 @@ func newBoundedMemory(most int64) *boundedMemory {
 }
 
 func (m *boundedMemory) Allocate(size int) []byte {
-	m.take(size, 0)
+	m.reserve(size, 0)
 	return m.Allocator.Allocate(size)
 }
 
 func (m *boundedMemory) Reallocate(size int, b []byte) []byte {
-	m.take(size, len(b))
+	m.reserve(size, len(b))
 	return m.Allocator.Reallocate(size, b)
 }
 
@@ -41,8 +41,8 @@ func (m *boundedMemory) Free(b []byte) {
 	m.Allocator.Free(b)
 }
 
-// take counts a buffer of a size that takes the place of another.
-func (m *boundedMemory) take(size, before int) {
+// reserve counts a buffer of a size that takes the place of another.
+func (m *boundedMemory) reserve(size, before int) {
 	if size < 0 || m.held.Add(int64(size-before)) > m.most {
 		panic(fmt.Sprintf("its parts take more than %d bytes of memory at the same time", m.most))
 	}

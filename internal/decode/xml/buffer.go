@@ -154,11 +154,11 @@ func (b *buffer) read(want int) {
 			fresh = fresh[:copy(fresh, fresh[len(utf8Mark):])]
 		}
 	}
-	b.take(fresh)
+	b.accept(fresh)
 }
 
-// take makes the bytes behind the data part of it, as far as they are right.
-func (b *buffer) take(fresh []byte) {
+// accept makes the bytes behind the data part of it, as far as they are right.
+func (b *buffer) accept(fresh []byte) {
 	whole := len(fresh)
 	if !b.ended {
 		whole -= unsettled(fresh)

@@ -163,7 +163,7 @@ func (s *survey) enter(around *openNode, n *node, at int64) {
 // leaf closes the innermost element, which has only a text.
 func (s *survey) leaf(text []byte) {
 	s.open[len(s.open)-1].text = len(text) > 0 && !isBlank(text)
-	s.leave(s.xml.End())
+	s.closeElement(s.xml.End())
 }
 
 // passAlong goes on behind an element of only text as long as what follows is known.
@@ -176,7 +176,7 @@ func (s *survey) passAlong(n *node) {
 			return
 		}
 		for range next.ends {
-			s.leave(end)
+			s.closeElement(end)
 		}
 		for _, n = range next.begins {
 			top := &s.open[len(s.open)-1]
@@ -200,11 +200,11 @@ func (s *survey) passAlong(n *node) {
 // endElement notes the end of the innermost element.
 func (s *survey) endElement() {
 	s.follow.end()
-	s.leave(s.xml.End())
+	s.closeElement(s.xml.End())
 }
 
-// leave closes the innermost element.
-func (s *survey) leave(end int64) {
+// closeElement closes the innermost element.
+func (s *survey) closeElement(end int64) {
 	last := len(s.open) - 1
 	ended := &s.open[last]
 	n := ended.node

@@ -65,7 +65,7 @@ func (c *sheetColumn) begin(dst []byte, row int) []byte {
 	return append(strconv.AppendInt(dst, int64(row), 10), '"')
 }
 
-// appendCell appends the rest of a cell. It answers how many characters the
+// appendCell appends the rest of a cell. It returns how many characters the
 // cell shows and, of text, how long that is.
 //
 // A number that a spreadsheet would round is text instead, and so is a time

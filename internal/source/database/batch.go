@@ -24,7 +24,7 @@ func NewBatch(columns []feedmill.Column) *Batch {
 func (b *Batch) Hand(ctx context.Context, to *Finish) error {
 	for _, c := range b.Columns {
 		if c.Full() {
-			return to.Rows(ctx, b.take())
+			return to.Rows(ctx, b.drain())
 		}
 	}
 	return nil
@@ -32,13 +32,14 @@ func (b *Batch) Hand(ctx context.Context, to *Finish) error {
 
 // End hands on the rest.
 func (b *Batch) End(ctx context.Context, to *Finish) error {
-	if err := to.Rows(ctx, b.take()); err != nil && !errors.Is(err, ErrEnough) {
+	if err := to.Rows(ctx, b.drain()); err != nil && !errors.Is(err, ErrEnough) {
 		return err
 	}
 	return nil
 }
 
-func (b *Batch) take() []columnar.Vector {
+// drain returns the rows that the batch holds, and empties it.
+func (b *Batch) drain() []columnar.Vector {
 	run := make([]columnar.Vector, len(b.Columns))
 	for i, c := range b.Columns {
 		run[i] = c.Take()

@@ -133,7 +133,7 @@ func (c *Connections) Test(ctx context.Context, workspace, id feedmill.ID) (t fe
 	if err != nil {
 		return t, err
 	}
-	err = c.look(ctx, testTimeout, func(ctx context.Context) error {
+	err = c.whileAwaited(ctx, testTimeout, func(ctx context.Context) error {
 		began := time.Now()
 		ping := func(db Database) error { return db.Ping(ctx) }
 		with := c.afresh
@@ -156,9 +156,9 @@ func (c *Connections) Test(ctx context.Context, workspace, id feedmill.ID) (t fe
 	return t, err
 }
 
-// look does something that somebody waits for, in a place of the workspace's and
+// whileAwaited does something that somebody waits for, in a place of the workspace's and
 // not for too long.
-func (c *Connections) look(ctx context.Context, longest time.Duration, do func(context.Context) error) error {
+func (c *Connections) whileAwaited(ctx context.Context, longest time.Duration, do func(context.Context) error) error {
 	giveBack, err := c.looks.Take(ctx)
 	if errors.Is(err, share.ErrCrowded) {
 		return &feedmill.Error{

@@ -120,7 +120,7 @@ type Table interface {
 	// Explain is what Read sends for a tree that was resolved over the columns of
 	// this table ([Columns]), and what is left to do here.
 	Explain(t *query.Tree) Explanation
-	// Read answers a tree that was resolved over the columns of this table. It
+	// Read runs a tree that was resolved over the columns of this table. It
 	// hands on the columns, of which Name and SourceName are those of the outputs,
 	// and then the rows, in their order.
 	Read(ctx context.Context, t *query.Tree, out Rows) (Done, error)

@@ -14,7 +14,7 @@ import (
 type Feeds interface {
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
-	// Select answers a tree that was resolved over the columns of the feed's
+	// Select runs a tree that was resolved over the columns of the feed's
 	// version, with a vector for each of its outputs.
 	Select(ctx context.Context, f feedmill.Feed, t *query.Tree) iter.Seq2[[]columnar.Vector, error]
 	// Explain is the statement that Select runs, and the values of its parameters.
@@ -94,7 +94,7 @@ func (t *feedTable) Explain(tree *query.Tree) Explanation {
 	return Explanation{SQL: sql, Parameters: args}
 }
 
-// Read answers a query of the feed.
+// Read runs a query of the feed.
 func (t *feedTable) Read(ctx context.Context, tree *query.Tree, out Rows) (Done, error) {
 	if t.feed.Version == 0 {
 		return Done{}, Fail(ProblemStatement, "The feed "+string(t.feed.ID)+" has no data yet.", nil)

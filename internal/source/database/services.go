@@ -37,7 +37,7 @@ func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service 
 		return views, nil
 	}
 	var views []feedmill.ServiceView
-	err = c.look(ctx, lookTimeout, func(ctx context.Context) error {
+	err = c.whileAwaited(ctx, lookTimeout, func(ctx context.Context) error {
 		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			found, err := db.Views(ctx)
 			for _, v := range found {
@@ -67,7 +67,7 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 		return fields, nil
 	}
 	var fields []feedmill.ServiceField
-	err = c.look(ctx, lookTimeout, func(ctx context.Context) error {
+	err = c.whileAwaited(ctx, lookTimeout, func(ctx context.Context) error {
 		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			table, err := db.Table(ctx, view)
 			if err != nil {

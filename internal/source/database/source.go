@@ -98,7 +98,7 @@ func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.F
 	if def.Name == "" {
 		def.Name = cutName(d.view)
 	}
-	err = s.look(ctx, lookTimeout, func(ctx context.Context) error {
+	err = s.whileAwaited(ctx, lookTimeout, func(ctx context.Context) error {
 		return s.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			table, err := db.Table(ctx, d.view)
 			if err != nil {

@@ -101,7 +101,7 @@ func (t *apiTable) Explain(tree *query.Tree) database.Explanation {
 // groups need more than the first ones.
 const previewRecords = 1000
 
-// Read fetches the records of the view, as few as the API can be told, and answers
+// Read fetches the records of the view, as few as the API can be told, and returns
 // the tree over them.
 func (t *apiTable) Read(ctx context.Context, tree *query.Tree, out database.Rows) (database.Done, error) {
 	plan := &query.Plan{Tree: tree}

@@ -49,7 +49,7 @@ func (r *Registry) All() []*Manifest {
 		return r.all
 	}
 	r.looked = time.Now()
-	seen, err := r.look()
+	seen, err := r.fingerprint()
 	if err == nil && seen == r.seen {
 		return r.all
 	}
@@ -92,8 +92,8 @@ func (r *Registry) files() ([]string, error) {
 	return files, nil
 }
 
-// look is what tells whether the folder has changed.
-func (r *Registry) look() (string, error) {
+// fingerprint is what tells whether the folder has changed.
+func (r *Registry) fingerprint() (string, error) {
 	files, err := r.files()
 	if err != nil {
 		return "", err
@@ -115,7 +115,7 @@ func (r *Registry) read() (seen string, all []*Manifest, err error) {
 	if all, err = BuiltIn(); err != nil {
 		return "", nil, err
 	}
-	if seen, err = r.look(); err != nil {
+	if seen, err = r.fingerprint(); err != nil {
 		return "", nil, err
 	}
 	files, err := r.files()

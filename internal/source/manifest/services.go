@@ -13,7 +13,7 @@ import (
 
 // Tables fetches records into tables, and asks those.
 type Tables interface {
-	// SelectFetched fetches what the definition of a REST feed asks for, and answers a
+	// SelectFetched fetches what the definition of a REST feed asks for, and returns a
 	// tree that was resolved over the columns. Give is handed the columns of the result
 	// and then its rows. Where most is positive no more records are fetched once there
 	// are so many.

@@ -32,8 +32,8 @@ func (c *Cursor) See(raw []byte) {
 	}
 }
 
-// take is the newest value seen, and forgets it.
-func (c *Cursor) take() string {
+// takeNewest returns the newest value seen, and forgets it.
+func (c *Cursor) takeNewest() string {
 	newest := c.Newest()
 	*c = Cursor{}
 	return newest

@@ -169,7 +169,7 @@ func (e *exchange) try(ctx context.Context, attempt int, c credential) outcome {
 // errTimeout is why a request ended that took too long.
 var errTimeout = errors.New("the source took too long")
 
-// send sends a request and has its answer read, or answers where it is
+// send sends a request and has its answer read, or returns where it is
 // redirected to.
 func (e *exchange) send(request *http.Request, traced *feedmill.TracedRequest) (outcome, *http.Request) {
 	if check := e.f.options.CheckURL; check != nil {

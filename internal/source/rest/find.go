@@ -135,7 +135,7 @@ func (f *finder) walk(ways []way) error {
 		if err != nil {
 			return err
 		}
-		return f.take(ends, value{kind: kind, raw: bytes.Clone(raw)})
+		return f.keepValue(ends, value{kind: kind, raw: bytes.Clone(raw)})
 	}
 	if len(ends) > 0 {
 		return f.takeWhole(kind, ends, on)
@@ -176,7 +176,7 @@ func (f *finder) takeWhole(kind jsontext.Kind, ends, on []way) error {
 	if len(raw) <= maxToken {
 		v.raw = bytes.Clone(raw)
 	}
-	if err := f.take(ends, v); err != nil || len(on) == 0 {
+	if err := f.keepValue(ends, v); err != nil || len(on) == 0 {
 		return err
 	}
 	inside := finder{d: &skimmer{data: raw}, found: f.found, missing: f.missing}
@@ -185,7 +185,7 @@ func (f *finder) takeWhole(kind jsontext.Kind, ends, on []way) error {
 	return err
 }
 
-func (f *finder) take(ways []way, v value) error {
+func (f *finder) keepValue(ways []way, v value) error {
 	for _, w := range ways {
 		f.found[w.index] = v
 		f.missing--

@@ -25,7 +25,7 @@ func nextLink(values []string) string {
 	return ""
 }
 
-// linkParams reads the parameters of a link. It answers whether the link is to
+// linkParams reads the parameters of a link. It returns whether the link is to
 // the next page, and what follows it.
 func linkParams(text string) (next bool, rest string) {
 	named := false // Of several rels only the first counts.
@@ -56,7 +56,7 @@ func linkParams(text string) (next bool, rest string) {
 	}
 }
 
-// linkValue reads a word or a quoted text, and answers what follows it.
+// linkValue reads a word or a quoted text, and returns what follows it.
 func linkValue(text string) (value, rest string) {
 	if !strings.HasPrefix(text, `"`) {
 		end := strings.IndexAny(text, ";, \t")

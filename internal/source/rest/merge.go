@@ -58,7 +58,7 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	return d, found.refusal()
 }
 
-// reuse puts the old secrets where the patch has *** for them, and answers the
+// reuse puts the old secrets where the patch has *** for them, and returns the
 // pointers of all that stay.
 func reuse(doc, change *strictjson.Value, kept strictjson.Value) []string {
 	var reused []string

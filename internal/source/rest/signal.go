@@ -85,9 +85,9 @@ func (a *answer) signalled(s *signal) value {
 	return value{kind: '"', raw: jsontext.Value(quoted.Raw)}
 }
 
-// says is whether a value means yes: something is there, and it is not the word
+// affirmative is whether a value means yes: something is there, and it is not the word
 // no in a form that sources write.
-func (v *value) says() bool {
+func (v *value) affirmative() bool {
 	text, _ := v.text()
 	switch strings.ToLower(text) {
 	case "false", "0", "no", "n":
@@ -109,11 +109,11 @@ func (v *value) number() (int64, bool) {
 // saysLast reports whether the source says that no page comes after this one. What
 // it does not say ends nothing.
 func (p *pagination) saysLast(a *answer) bool {
-	if more := a.signalled(p.more); more.kind != 0 && !more.says() {
+	if more := a.signalled(p.more); more.kind != 0 && !more.affirmative() {
 		return true
 	}
 	end := a.signalled(p.end)
-	return end.says()
+	return end.affirmative()
 }
 
 // reached reports whether so many records, in this page and those before it, or so

@@ -67,8 +67,8 @@ func (m moment) within(most int) moment {
 	return m
 }
 
-// take takes room for a text, and reports whether there was any.
-func (m moment) take(text string) bool {
+// reserve takes room for a text, and reports whether there was any.
+func (m moment) reserve(text string) bool {
 	if m.room == nil {
 		return true
 	}
@@ -206,7 +206,7 @@ func (t *template) expand(m moment, escape func(before, value string) string) st
 		if p.token.set {
 			text = p.token.value(m)
 		}
-		if !m.take(text) {
+		if !m.reserve(text) {
 			break
 		}
 		if p.token.set && escape != nil {

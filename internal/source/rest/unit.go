@@ -161,7 +161,7 @@ func (r *run) noteCursor(u unit) {
 	if u.parent == nil || r.job.Cursor == nil {
 		return
 	}
-	newest := r.job.Cursor.take()
+	newest := r.job.Cursor.takeNewest()
 	r.result.SawCursor = r.result.SawCursor || newest != ""
 	var c Cursor
 	c.See([]byte(r.cursors[u.parent.key]))

@@ -88,7 +88,7 @@ func (a *acceptBatch) claimAndMatch(b *pgx.Batch) error {
 	a.findPromised(b)
 	// Taken after that, the numbers are behind those of what was promised and is
 	// made by now.
-	a.seqs.take(b, 1)
+	a.seqs.reserve(b, 1)
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (a *acceptBatch) makeDeliveries(b *pgx.Batch) error {
 		c.opened = len(a.open)
 	}
 	if more := blocksFor(len(a.open)+len(a.discarded)) - len(a.seqs); more > 0 {
-		a.seqs.take(b, more)
+		a.seqs.reserve(b, more)
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ type sequence []int64
 
 const nextBlocks = `SELECT nextval('delivery_seq') FROM generate_series(1, $1::integer)`
 
-// take queues what takes n more blocks.
-func (s *sequence) take(b *pgx.Batch, n int) {
+// reserve queues what takes n more blocks.
+func (s *sequence) reserve(b *pgx.Batch, n int) {
 	each(b.Queue(nextBlocks, n), func(row record.Row) error {
 		var block int64
 		if err := row.Scan(&block); err != nil {
@@ -41,6 +41,6 @@ func blocksFor(n int) int { return (n + blockSize - 1) >> blockBits }
 
 // numbers takes blocks for n deliveries.
 func (t tx) numbers(ctx context.Context, n int) (s sequence, err error) {
-	err = t.send(ctx, func(b *pgx.Batch) error { s.take(b, blocksFor(n)); return nil })
+	err = t.send(ctx, func(b *pgx.Batch) error { s.reserve(b, blocksFor(n)); return nil })
 	return s, err
 }

@@ -29,7 +29,7 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 	return done, err
 }
 
-// run answers the plan. Where not all rows were wanted the connection is given up,
+// run runs the plan. Where not all rows were wanted the connection is given up,
 // and what was read is in enough.
 func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out database.Rows) (done database.Done, enough *database.Done, err error) {
 	columns := plan.Columns()

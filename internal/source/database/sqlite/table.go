@@ -50,7 +50,7 @@ func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
 	if len(columns) == 0 {
 		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no columns that can be read.", t.view), nil)
 	}
-	if err := t.look(ctx, conn, columns); err != nil {
+	if err := t.countKinds(ctx, conn, columns); err != nil {
 		return err
 	}
 	for _, c := range columns {
@@ -67,8 +67,8 @@ func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
 	return nil
 }
 
-// look counts which kinds of values the columns have that need it.
-func (t *table) look(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
+// countKinds counts which kinds of values the columns have that need it.
+func (t *table) countKinds(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
 	// Mostly all values are what is declared, which one pass finds out. Where some may
 	// not be, or nothing is declared, it has to be known what they are.
 	var declared, open []*candidate
