@@ -34,7 +34,7 @@ build:
 # runs on the two of the smallest machine, because many wait for leases, retries
 # and processes.
 test: setup lint
-	GORACE=atexit_sleep_ms=10 go test $(MODE) -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off ./...
+	GORACE=atexit_sleep_ms=10 go test $(MODE) -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m ./...
 
 lint: $(STATICCHECK) $(GOFUMPT)
 	@unformatted=$$($(GOFUMPT) -l .); if [ -n "$$unformatted" ]; then \

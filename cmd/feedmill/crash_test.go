@@ -47,6 +47,7 @@ func crash(t *testing.T, env []string, breakStore func()) {
 	stop := book.publish(t, "1")
 	kills := longOr(4, 200)
 	for i := range kills {
+		book.awaitAcknowledged(t, 1) // else a slow machine is killed before it has done anything
 		time.Sleep(time.Duration(rand.IntN(int(400 * time.Millisecond))))
 		p.kill()
 		if breakStore != nil && i%2 == 1 {

@@ -41,9 +41,9 @@ func TestFetchedFeedsAreAsDocumented(t *testing.T) {
 	}
 	spec := fmt.Sprintf(`{"request":{"url":%q,"query":{"a":["x",1]}},"auth":{"kind":"apiKey","name":"X-Key","value":"s3cret"},"schedule":{"cron":"0 6 * * 1-5","timezone":"Europe/Paris"}}`, source.URL)
 	var f struct{ ID, State string }
-	made := send("createDataFeed", 201, "POST", "/data_feeds?type=rest", spec, [2]string{"Prefer", "wait=30"})
+	made := send("createDataFeed", 201, "POST", "/data_feeds?type=rest", spec, [2]string{"Prefer", "wait=60"})
 	made.data(t, &f)
-	if f.State != "ready" || made.header.Get("Preference-Applied") != "wait=30" {
+	if f.State != "ready" || made.header.Get("Preference-Applied") != "wait=60" {
 		t.Errorf("%v %s", made.header, made.body)
 	}
 	path := "/data_feeds/" + f.ID

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -101,7 +100,7 @@ func serveApp(t *testing.T, a *App, log *record) *service {
 	_, rest, _ := strings.Cut(line, "listening on ")
 	url, _, _ := strings.Cut(rest, " ")
 	return &service{app: a, url: url, log: log, greeting: greeted, stop: stop, client: &http.Client{
-		Transport: transport, Timeout: time.Minute,
+		Transport: transport, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

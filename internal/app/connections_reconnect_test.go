@@ -62,7 +62,7 @@ func TestReconnected(t *testing.T) {
 	made := func() (f shownFeed) {
 		s.send(t, request{
 			method: "POST", path: "/data_feeds?type=queryBuilder", body: `{"serviceName":"warehouse","viewName":"orders","query":{"fields":[{"field":"id"}]}}`,
-			header: [][2]string{{"Prefer", "wait=30"}, {"Content-Type", "application/json"}},
+			header: [][2]string{{"Prefer", "wait=60"}, {"Content-Type", "application/json"}},
 		}).data(t, &f)
 		return f
 	}

@@ -98,7 +98,7 @@ type tracedRequest struct {
 // fetched makes a feed that fetches its data, and waits for its first refresh.
 func (s *service) fetched(t testing.TB, query, spec string) (f restFeed) {
 	t.Helper()
-	got := s.send(t, request{method: "POST", path: "/data_feeds?type=rest" + query, body: spec, header: [][2]string{{"Prefer", "wait=30"}}})
+	got := s.send(t, request{method: "POST", path: "/data_feeds?type=rest" + query, body: spec, header: [][2]string{{"Prefer", "wait=60"}}})
 	if got.status != 201 {
 		t.Fatalf("%d: %s", got.status, got.body)
 	}

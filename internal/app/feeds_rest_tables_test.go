@@ -82,7 +82,7 @@ func TestColumnsOfTables(t *testing.T) {
 		`"response":{"format":"csv"},"columns":[{"name":"a","path":"$.a","type":"text"}]`:    201,
 		`"response":{"names":["$.h"],"values":["$.v"]}`:                                      201,
 	} {
-		answer := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", header: [][2]string{{"Prefer", "wait=30"}}, body: `{"request":{"url":"` + api.URL + `/a?as=csv"},` + rest + `}`})
+		answer := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", header: [][2]string{{"Prefer", "wait=60"}}, body: `{"request":{"url":"` + api.URL + `/a?as=csv"},` + rest + `}`})
 		if answer.status != status {
 			t.Errorf("%s: %d %s", rest, answer.status, answer.body)
 		}

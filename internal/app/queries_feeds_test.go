@@ -8,7 +8,7 @@ import (
 // queried makes a feed of a query and waits for its first refresh.
 func (s *service) queried(t testing.TB, spec string) (f restFeed) {
 	t.Helper()
-	got := s.send(t, request{method: "POST", path: "/data_feeds?type=queryBuilder", body: spec, header: [][2]string{{"Prefer", "wait=30"}}})
+	got := s.send(t, request{method: "POST", path: "/data_feeds?type=queryBuilder", body: spec, header: [][2]string{{"Prefer", "wait=60"}}})
 	if got.status != 201 {
 		t.Fatalf("%d: %s", got.status, got.body)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/connect/connecttest"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
 // personal is a service whose people connect Ledgerly, which is a provider of the test.
@@ -45,13 +45,9 @@ func connectable(t *testing.T, manifests map[string]string, except string) *serv
 			clients = append(clients, name+"="+connecttest.ClientID+":"+connecttest.ClientSecret)
 		}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Close()
+	address := fmt.Sprint("127.0.0.1:", pgtest.FreePort())
 	return start(t, setup{env: append(slices.Clone(webhooks.env),
-		"FEEDMILL_LISTEN="+listener.Addr().String(), "FEEDMILL_PUBLIC_URL=http://"+listener.Addr().String(), "FEEDMILL_SERVICES_DIR="+folder,
+		"FEEDMILL_LISTEN="+address, "FEEDMILL_PUBLIC_URL=http://"+address, "FEEDMILL_SERVICES_DIR="+folder,
 		"FEEDMILL_SERVICE_CLIENTS="+strings.Join(clients, ","), "FEEDMILL_CONNECT_REDIRECTS=https://app.example",
 	)})
 }

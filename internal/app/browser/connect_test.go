@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,9 +19,8 @@ func TestConnectAService(t *testing.T) {
 	c, _ := workspace(t)
 	arrived := make(chan string, 10)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body := make([]byte, 1<<16)
-		n, _ := r.Body.Read(body)
-		arrived <- string(body[:n])
+		body, _ := io.ReadAll(r.Body)
+		arrived <- string(body)
 	}))
 	defer hook.Close()
 	if _, err := c.CreateSubscription(t.Context(), client.NewSubscription{URL: hook.URL, Events: []string{"datafeed.source.created"}}); err != nil {

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -73,23 +75,23 @@ func TestFeedTable(t *testing.T) {
 
 func TestRestFeedPages(t *testing.T) {
 	c, key := workspace(t)
-	broken := false
+	var broken atomic.Bool
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if broken {
+		if broken.Load() {
 			http.Error(w, `{"error":"<b>the shop is closed</b>"}`, http.StatusNotFound)
 			return
 		}
 		fmt.Fprint(w, `[{"id":1,"name":"Ann"},{"id":2,"name":"Bob"}]`)
 	}))
 	defer source.Close()
-	f, err := c.CreateRestFeed(t.Context(), client.RestFeed{Spec: []byte(`{"name":"Shop","request":{"url":"` + source.URL + `/orders"},"schedule":{"every":"15m"},"retry":{"maxAttempts":1}}`), Wait: patience})
+	f, err := c.CreateRestFeed(t.Context(), client.RestFeed{Spec: []byte(`{"name":"Shop","request":{"url":"` + source.URL + `/orders"},"schedule":{"every":"15m"},"retry":{"maxAttempts":1}}`), Wait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := signedIn(t, key)
 	b.visit("/ui/feeds/" + f.ID)
 	b.sees("every 15m")
-	broken = true
+	broken.Store(true)
 	b.do(chromedp.Click(".actions .primary"))
 	b.sees("Refresh started")
 	b.wait(`(document.body.innerText.includes('the shop is closed') || (setTimeout(() => location.reload(), 200), false))`)

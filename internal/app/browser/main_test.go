@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +26,7 @@ import (
 	"github.com/feedmill/feedmill/internal/config"
 	"github.com/feedmill/feedmill/internal/connect/connecttest"
 	"github.com/feedmill/feedmill/internal/lake/worker"
+	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
 // server is what all tests use.
@@ -97,12 +97,7 @@ func startServer() (stop func(), err error) {
 		return nil, err
 	}
 	// The provider is told where people come back to, so that is known before.
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	listener.Close()
+	address := fmt.Sprint("127.0.0.1:", pgtest.FreePort())
 	c, err := config.Load("", []string{
 		"FEEDMILL_LISTEN=" + address, "FEEDMILL_DATA=" + data, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_RETRY_SCHEDULE=24h",
 		"FEEDMILL_PUBLIC_URL=http://" + address, "FEEDMILL_SERVICES_DIR=" + services, "FEEDMILL_CONNECT_REDIRECTS=" + server.app.URL,
@@ -198,4 +193,4 @@ func get(t *testing.T, path string, cookies ...*http.Cookie) *http.Response {
 }
 
 // patience bounds every wait for something that is sure to come.
-var patience = longOr(time.Minute, 10*time.Minute)
+var patience = longOr(3*time.Minute, 10*time.Minute)

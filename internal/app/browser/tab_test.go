@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,6 +66,13 @@ func open(t *testing.T) *tab {
 	return b
 }
 
+// said is what the console has said so far.
+func (b *tab) said() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.console)
+}
+
 // signedIn makes a tab that has signed in with a key.
 func signedIn(t *testing.T, key string) *tab {
 	t.Helper()
@@ -78,7 +86,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.ctx, steps...); err != nil {
 		where, _ := chromedp.Run(b.ctx, chromedp.Location())
-		b.t.Fatalf("%v, at %s; the console: %q", err, where, b.console)
+		b.t.Fatalf("%v, at %s; the console: %q", err, where, b.said())
 	}
 }
 
@@ -87,7 +95,7 @@ func run[T any](b *tab, a chromedp.Action[T]) T {
 	v, err := chromedp.Run(b.ctx, a)
 	if err != nil {
 		where, _ := chromedp.Run(b.ctx, chromedp.Location())
-		b.t.Fatalf("%v, at %s; the console: %q", err, where, b.console)
+		b.t.Fatalf("%v, at %s; the console: %q", err, where, b.said())
 	}
 	return v
 }
@@ -98,16 +106,14 @@ func (b *tab) visit(path string) {
 		path = server.url + path
 	}
 	// A page that a form has just led to may still be on its way, and so may the one
-	// that it leads to: each wins once.
+	// that it leads to: each wins once, however long it takes.
 	err := chromedp.Do(b.ctx, chromedp.Navigate(path))
-	for range 3 {
-		if err == nil || !strings.Contains(err.Error(), "net::ERR_ABORTED") {
-			break
-		}
+	for err != nil && strings.Contains(err.Error(), "net::ERR_ABORTED") && b.ctx.Err() == nil {
+		time.Sleep(50 * time.Millisecond)
 		err = chromedp.Do(b.ctx, chromedp.Navigate(path))
 	}
 	if err != nil {
-		b.t.Fatalf("%v, on the way to %s; the console: %q", err, path, b.console)
+		b.t.Fatalf("%v, on the way to %s; the console: %q", err, path, b.said())
 	}
 }
 

@@ -24,7 +24,7 @@ func launch(o Options) (*Server, error) {
 	s := &Server{watchdog: w}
 	// A port that was free a moment ago may be taken by now.
 	for range 3 {
-		s.port = freePort()
+		s.port = FreePort()
 		if err = w.ask("start", strconv.Itoa(s.port)); err == nil {
 			return s, nil
 		}
@@ -60,8 +60,9 @@ func (o Options) lines() []string {
 // will be started again.
 const firstPort, endPort = 15000, 32000
 
-// freePort returns a port on the loopback interface that nobody listens at.
-func freePort() int {
+// FreePort returns a port on the loopback interface that nobody listens at, and
+// that the system gives to nobody who does not ask for it by its number.
+func FreePort() int {
 	for range 1000 {
 		port := firstPort + rand.IntN(endPort-firstPort)
 		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // patience bounds every single statement that the package itself sends.
@@ -48,12 +49,27 @@ func newLike(t testing.TB, template string) string {
 	t.Cleanup(func() {
 		// A connection that the test left open must not keep the
 		// database, and is for the test's own checks to find.
-		if err := s.exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := s.drop(name); err != nil {
 			t.Errorf("drop the test's database: %v", err)
 		}
 	})
 	return s.url(name)
 }
+
+// drop drops a database, whoever is connected. PostgreSQL gives those five seconds
+// to be gone, which is not enough for all on a busy machine.
+func (s *Server) drop(name string) (err error) {
+	for range 10 {
+		err = s.exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)")
+		if refusal, ok := errors.AsType[*pgconn.PgError](err); !ok || refusal.Code != pgInUse {
+			return err
+		}
+	}
+	return err
+}
+
+// pgInUse is the code of what is refused because somebody uses the object.
+const pgInUse = "55006"
 
 // Start starts a server for this test alone and stops it when the test ends.
 func Start(t testing.TB, o Options) *Server {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -58,19 +59,28 @@ func StartMariaDB(options ...string) (_ *MariaDB, err error) {
 	if out, err := made.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mariadb-install-db: %w: %s", err, out)
 	}
-	free, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	m.Port = free.Addr().(*net.TCPAddr).Port
-	free.Close()
 	m.as = as
+	m.Port = freePort()
 	m.command = append([]string{
 		server, "--no-defaults", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.Port), "--socket=" + filepath.Join(folder, "s"),
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M", "--skip-log-bin", "--pid-file=" + filepath.Join(folder, "pid"),
 		"--character-set-server=latin1", "--general-log-file=" + m.Log(), "--default-time-zone=+03:00",
 	}, options...)
 	return m, m.Start()
+}
+
+// freePort returns a port that nobody listens at. It lies below those that systems
+// hand out by themselves, so that nobody else is given it before the server has it,
+// nor while the server is down.
+func freePort() int {
+	for range 1000 {
+		port := 10_000 + rand.IntN(5000)
+		if free, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			free.Close()
+			return port
+		}
+	}
+	return 10_000
 }
 
 // Start starts the server again, after its end, with the data that it had.
