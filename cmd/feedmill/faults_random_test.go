@@ -37,6 +37,7 @@ func underRandomFaults(t *testing.T, replicas int) {
 	f := newFleet(t, replicas)
 	stop := f.publish(t)
 
+	repeats := make(map[string]int) // by the fault that they came during or just after
 	order := random.Perm(len(faults))
 	end := time.Now().Add(longOr(0, longRun()))
 	for i := 0; i < longOr(3, len(faults)) || time.Now().Before(end); i++ {
@@ -47,6 +48,7 @@ func underRandomFaults(t *testing.T, replicas int) {
 			lasts = 5*time.Second + time.Duration(random.Int64N(int64(85*time.Second)))/time.Duration(1+3*random.IntN(2))
 		}
 		f.note("%s of replica %d for %v", fault.name, victim.number, lasts.Round(time.Millisecond))
+		repeated := f.sink.repeats()
 		fault.happen(t, f, victim, lasts)
 		ended := time.Now()
 		before := f.sink.progress()
@@ -58,6 +60,7 @@ func underRandomFaults(t *testing.T, replicas int) {
 			}
 			return true
 		})
+		repeats[fault.name] += f.sink.repeats() - repeated
 		took := time.Since(ended)
 		f.slowest = max(f.slowest, took)
 		if most := longOr(patience, 20*time.Second); took > most {
@@ -69,6 +72,9 @@ func underRandomFaults(t *testing.T, replicas int) {
 	eventually(t, "all that was accepted has arrived", func() bool { return f.sink.complete(published) })
 	f.sink.check(t)
 	t.Logf("%d events to %d subscriptions, %d repeated; all were delivered to again after at most %v", published, len(f.sink.paths), f.sink.repeats(), f.slowest)
+	for _, fault := range faults {
+		t.Logf("%6d repeated by %s", repeats[fault.name], fault.name)
+	}
 	for _, r := range f.replicas {
 		r.process.mustStop(t)
 	}
@@ -118,6 +124,7 @@ var faults = []fault{
 		time.Sleep(lasts)
 		victim.cable.plug(f.address)
 	}},
+	{"a slow disk", slowDisk},
 	{"cut connections", func(_ *testing.T, _ *fleet, victim *replica, lasts time.Duration) {
 		for range 5 {
 			victim.cable.cut()
@@ -140,4 +147,24 @@ func holdRows(lock string) func(*testing.T, *fleet, *replica, time.Duration) {
 		}
 		time.Sleep(lasts)
 	}
+}
+
+// slowDisk makes each commit take a tenth of a second more, as a disk does that
+// others keep busy. The setting outlives a restart, so it is taken back at the end.
+func slowDisk(t *testing.T, f *fleet, _ *replica, lasts time.Duration) {
+	conn, err := pgx.Connect(t.Context(), f.database.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	set := func(statements ...string) {
+		for _, statement := range append(statements, `SELECT pg_reload_conf()`) {
+			if _, err := conn.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	set(`ALTER SYSTEM SET commit_siblings = 0`, `ALTER SYSTEM SET commit_delay = 100000`)
+	time.Sleep(lasts)
+	set(`ALTER SYSTEM RESET commit_delay`, `ALTER SYSTEM RESET commit_siblings`)
 }
