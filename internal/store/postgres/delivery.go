@@ -76,10 +76,20 @@ func (r newRows) values(more ...any) []any {
 	return append([]any{r.ids, r.workspaces, r.subscriptions, r.events, r.types, r.resources, r.seqs, r.maxAttempts, r.apart}, more...)
 }
 
-const (
-	newColumns = `id, workspace_id, subscription_id, event_id, type, resource_id, seq, budget, apart`
-	newArrays  = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::integer[], $9::boolean[]`
+const newColumns = `id, workspace_id, subscription_id, event_id, type, resource_id, seq, budget, apart`
+
+var (
+	insertOpenRows = `INSERT INTO open_deliveries (` + newColumns + `, slot, state, reason, attempts, due_at)
+		SELECT d.*, 'pending', '', 0, $11::timestamptz FROM ` + newArrays("slot smallint") + ` d`
+	insertDiscardedRows = `INSERT INTO ended_deliveries (` + newColumns + `, ended_at, state, reason, attempts)
+		SELECT d.*, 'discarded', $11::text, 0 FROM ` + newArrays("ended_at timestamptz") + ` d`
 )
+
+// newArrays are newRows and one column more.
+func newArrays(more string) string {
+	return arrays("id text", "workspace_id text", "subscription_id text", "event_id text", "type text", "resource_id text",
+		"seq bigint", "budget integer", "apart boolean", more)
+}
 
 // insertOpen writes new deliveries that are pending, all due at the same time.
 // replayed says that they are of events that were accepted before.
@@ -89,9 +99,7 @@ func insertOpen(b *pgx.Batch, deliveries []feedmill.Delivery, replayed bool) {
 		for i := range chunk {
 			slots[i] = int16(feedmill.Slot(chunk[i].Subscription))
 		}
-		b.Queue(`INSERT INTO open_deliveries (`+newColumns+`, slot, state, reason, attempts, due_at)
-			SELECT *, 'pending', '', 0, $11::timestamptz FROM `+newArrays+`, $10::smallint[])`,
-			rowsOf(chunk, replayed).values(slots, chunk[0].DueAt)...)
+		b.Queue(insertOpenRows, rowsOf(chunk, replayed).values(slots, chunk[0].DueAt)...)
 	}
 }
 
@@ -105,9 +113,7 @@ func insertDiscarded(b *pgx.Batch, deliveries []feedmill.Delivery, later bool) {
 	for i, d := range deliveries {
 		ends[i] = d.EndedAt
 	}
-	b.Queue(`INSERT INTO ended_deliveries (`+newColumns+`, ended_at, state, reason, attempts)
-		SELECT *, 'discarded', $11::text, 0 FROM `+newArrays+`, $10::timestamptz[])`,
-		rowsOf(deliveries, later).values(ends, deliveries[0].Reason)...)
+	b.Queue(insertDiscardedRows, rowsOf(deliveries, later).values(ends, deliveries[0].Reason)...)
 }
 
 // Delivery finds a delivery of the workspace.

@@ -33,11 +33,12 @@ func insertEvents(b *pgx.Batch, events []acceptedEvent) {
 			first[i], last[i] = (*string)(&e.first), (*string)(&e.last)
 		}
 	}
-	b.Queue(`INSERT INTO events (`+record.EventColumns+`, first_delivery, last_delivery)
-		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::bytea[],
-			$9::text[], $10::text[])`,
-		ids, workspaces, publishers, types, times, resources, sources, payloads, first, last)
+	b.Queue(insertEventRows, ids, workspaces, publishers, types, times, resources, sources, payloads, first, last)
 }
+
+var insertEventRows = `INSERT INTO events (` + record.EventColumns + `, first_delivery, last_delivery)
+	SELECT * FROM ` + arrays("id text", "workspace_id text", "publisher_id text", "type text", "happened_at timestamptz",
+	"resource_id text", "source_id text", "payload bytea", "first_delivery text", "last_delivery text") + ` e`
 
 func notNilBytes(b []byte) []byte {
 	if b == nil {

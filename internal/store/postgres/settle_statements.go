@@ -18,10 +18,9 @@ import (
 
 // endArrived ends deliveries with their first attempt. An attempt that does is
 // always new: a second time it would not find the delivery untried.
-const endArrived = `WITH gone AS (
+var endArrived = `WITH gone AS (
 		DELETE FROM open_deliveries d
-		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[], $6::text[])
-			AS o (id, workspace_id, at, attempt_id, attempt, replica)
+		USING ` + arrays("id text", "workspace_id text", "at timestamptz", "attempt_id text", "attempt bytea", "replica text") + ` o
 		WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND d.attempts = 0 AND ` + inOwnSlot + `
 		RETURNING ` + keptColumns + `, o.at, o.attempt_id, o.attempt)
 	INSERT INTO ended_deliveries (` + endingColumns + `, ended_at, final_id, final_attempt, state, reason, attempts, final_number)
@@ -52,14 +51,13 @@ func arrivedArrays(outcomes []*feedmill.Outcome) []any {
 }
 
 // endOpen ends deliveries, most of which were tried before, some of them with
-// an attempt. $8 and $9, the first and the last of the deliveries, say what
+// an attempt. $9 and $10, the first and the last of the deliveries, say what
 // partitions to read.
-const endOpen = `WITH gone AS (
+var endOpen = `WITH gone AS (
 		DELETE FROM open_deliveries d
-		USING unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::bytea[], $6::text[], $7::text[], $10::text[])
-			AS o (id, workspace_id, at, attempt_id, attempt, state, reason, replica)
+		USING ` + arrays("id text", "workspace_id text", "at timestamptz", "attempt_id text", "attempt bytea", "state text", "reason text", "replica text") + ` o
 		WHERE d.id = ANY (ARRAY[o.id]) AND d.workspace_id = o.workspace_id AND NOT EXISTS (SELECT 1 FROM attempts a
-			WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $8 AND $9 OFFSET 0) AND ` + inOwnSlot + `
+			WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $9 AND $10 OFFSET 0) AND ` + inOwnSlot + `
 		RETURNING ` + keptColumns + `, o.at, o.attempt_id, o.attempt, o.state, o.reason,
 			d.attempts + (o.attempt_id IS NOT NULL)::integer, CASE WHEN o.attempt_id IS NOT NULL THEN d.attempts + 1 END)
 	INSERT INTO ended_deliveries (` + endingColumns + `, ended_at, final_id, final_attempt, state, reason, attempts, final_number)
@@ -78,15 +76,15 @@ func endedArrays(outcomes []*feedmill.Outcome) []any {
 			attempts[i], packed[i] = (*string)(&o.Attempt.ID), packAttempt(nil, o.Attempt)
 		}
 	}
-	return []any{ids, workspaces, ends, attempts, packed, states, reasons, ids[0], ids[n-1], replicas}
+	return []any{ids, workspaces, ends, attempts, packed, states, reasons, replicas, ids[0], ids[n-1]}
 }
 
 // moveOpen and countEnded take attemptArrays. They begin with the outcomes as the
 // table o, in which an empty attempt_id is no attempt, make the deliveries with
 // their new count of attempts the table counted, and write the attempts with
-// those numbers. $16 and $17 are the first and the last delivery: they tell the
+// those numbers. $17 and $18 are the first and the last delivery: they tell the
 // planner what partitions to read.
-const (
+var (
 	// moveOpen leaves deliveries open, for another attempt.
 	moveOpen = withOutcomes + `, counted AS (
 			UPDATE open_deliveries d SET state = o.state, reason = o.reason, due_at = o.due_at, attempts = d.attempts + o.tried
@@ -104,25 +102,25 @@ const (
 			RETURNING d.id, d.attempts, ` + attemptOf + `
 		)` + writeAttempts
 
+	withOutcomes = `WITH o AS (
+			SELECT *, (attempt_id <> '')::integer AS tried FROM ` +
+		arrays("id text", "workspace_id text", "state text", "reason text", "due_at timestamptz", "attempt_id text",
+			"tried_at timestamptz", "status integer", "error text", "header bytea", "dns bigint", "connect bigint", "tls bigint",
+			"first_byte bigint", "total bigint", "replica text") + ` o
+			WHERE $17::text <= $18::text
+		)`
+)
+
+const (
 	// A delivery that arrived while its subscription ended was delivered.
 	arrived = `d.state = 'discarded' AND o.state = 'delivered'`
-
-	withOutcomes = `WITH o AS (
-			SELECT *, (attempt_id <> '')::integer AS tried
-			FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
-					$7::timestamptz[], $8::integer[], $9::text[], $10::bytea[],
-					$11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $18::text[])
-				AS o (id, workspace_id, state, reason, due_at, attempt_id,
-					tried_at, status, error, header, dns, connect, tls, first_byte, total, replica)
-			WHERE $16::text <= $17::text
-		)`
 
 	attemptOf = `o.attempt_id, o.tried_at, o.status, o.error, o.header, o.dns, o.connect, o.tls, o.first_byte, o.total`
 
 	// An outcome that is written a second time, because nobody heard that
 	// the first was, is known by its attempt.
 	notCounted = `NOT EXISTS (SELECT 1 FROM attempts a
-		WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $16 AND $17 OFFSET 0)`
+		WHERE a.delivery_id = o.id AND a.id = o.attempt_id AND a.delivery_id BETWEEN $17 AND $18 OFFSET 0)`
 
 	writeAttempts = `
 		INSERT INTO attempts (` + attemptColumns + `)
@@ -154,7 +152,7 @@ func attemptArrays(outcomes []*feedmill.Outcome) []any {
 	}
 	return []any{
 		ids, workspaces, states, reasons, due, attempts, times, statuses, faults, headers,
-		dns, connect, tls, firstByte, total, ids[0], ids[len(ids)-1], replicas,
+		dns, connect, tls, firstByte, total, replicas, ids[0], ids[len(ids)-1],
 	}
 }
 
