@@ -25,16 +25,17 @@ func queueFailures(outcomes []feedmill.Outcome) (lock, write func(*pgx.Batch)) {
 			}
 		}
 	}
-	counts, first := make(map[feedmill.ID]int32), make(map[feedmill.ID]time.Time)
+	counts, first := make(map[failing]int32), make(map[failing]time.Time)
 	for i := range outcomes {
 		o := &outcomes[i]
 		if !o.Failed || o.At.Before(succeeded[o.Subscription]) {
 			continue
 		}
-		if at, ok := first[o.Subscription]; !ok || o.At.Before(at) {
-			first[o.Subscription] = o.At
+		f := failing{o.Subscription, o.By}
+		if at, ok := first[f]; !ok || o.At.Before(at) {
+			first[f] = o.At
 		}
-		counts[o.Subscription]++
+		counts[f]++
 	}
 	if len(counts) == 0 {
 		return nothing, nothing
@@ -43,15 +44,31 @@ func queueFailures(outcomes []feedmill.Outcome) (lock, write func(*pgx.Batch)) {
 		b.Queue(`SELECT id FROM subscriptions WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`, all)
 	}
 	write = func(b *pgx.Batch) {
-		var ids []string
+		var ids, replicas []string
+		var slots []int16
 		var times []time.Time
 		var numbers []int32
-		for id, n := range counts {
-			ids, times, numbers = append(ids, string(id)), append(times, first[id]), append(numbers, n)
+		for f, n := range counts {
+			ids, replicas, slots = append(ids, string(f.subscription)), append(replicas, f.replica), append(slots, int16(feedmill.Slot(f.subscription)))
+			times, numbers = append(times, first[f]), append(numbers, n)
 		}
-		b.Queue(`UPDATE subscriptions s SET failing_since = coalesce(s.failing_since, t.at), failures = least(s.failures + t.n, $4)
-			FROM unnest($1::text[], $2::timestamptz[], $3::integer[]) AS t (id, at, n) WHERE s.id = ANY (ARRAY[t.id])`,
-			ids, times, numbers, feedmill.FailuresToDisable)
+		b.Queue(addFailures, ids, times, numbers, slots, replicas, feedmill.FailuresToDisable)
 	}
 	return lock, write
 }
+
+// failing is a subscription and the replica that says that it failed.
+type failing struct {
+	subscription feedmill.ID
+	replica      string
+}
+
+// addFailures counts what the replica says that has the slot, and what counts
+// whoever says it: of a delivery whose slot it has lost an attempt that failed, or
+// was broken off, is not written either, and whoever has it now makes its own.
+var addFailures = `UPDATE subscriptions d SET failing_since = coalesce(d.failing_since, o.at), failures = least(d.failures + o.n, $6)
+	FROM (SELECT id, slot, min(at) AS at, sum(n)::integer AS n FROM ` +
+	arrays("id text", "at timestamptz", "n integer", "slot smallint", "replica text") + ` o
+		WHERE o.replica = '' OR EXISTS (SELECT 1 FROM slots s WHERE s.slot = o.slot AND s.owner = o.replica OFFSET 0)
+		GROUP BY id, slot) o
+	WHERE d.id = ANY (ARRAY[o.id])`

@@ -115,7 +115,7 @@ func TestOnlyWhoHasTheSlotSettles(t *testing.T) {
 			for by, want := range map[string]bool{"a": false, "b": true, "": true} {
 				d := published(t, db, sub)
 				o := ended(d, state)
-				o.By, o.Warn, o.Attempt.Number = by, warn, 1
+				o.By, o.Warn, o.Failed, o.Attempt.Number = by, warn, true, 1
 				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
 					t.Fatal(err)
 				}
@@ -123,12 +123,15 @@ func TestOnlyWhoHasTheSlotSettles(t *testing.T) {
 				if err != nil || (got.State == state) != want || (got.Attempts == 1) != want {
 					t.Errorf("%s by %q: the delivery is %+v, %v", state, by, got, err)
 				}
+				if s, err := db.Subscription(t.Context(), sub.Workspace, sub.ID); err != nil || (s.Failures == 1) != want || s.FailingSince.IsZero() == want {
+					t.Errorf("%s by %q: the subscription has failed %d times since %v, %v", state, by, s.Failures, s.FailingSince, err)
+				}
 				if by == "a" && warn {
 					if s, err := db.Subscription(t.Context(), sub.Workspace, sub.ID); err != nil || !s.WarnedAt.IsZero() {
 						t.Errorf("%s: the subscription is warned of at %v, %v", state, s.WarnedAt, err)
 					}
 				}
-				if _, err := db.pool.Exec(t.Context(), `UPDATE subscriptions SET warned_at = NULL`); err != nil {
+				if _, err := db.pool.Exec(t.Context(), `UPDATE subscriptions SET warned_at = NULL, failing_since = NULL, failures = 0`); err != nil {
 					t.Fatal(err)
 				}
 			}
