@@ -101,7 +101,7 @@ const (
 	WarnAssumedLocale  = "assumed-locale"     // other columns tell which decimal separator it is
 	WarnAssumedOrder   = "assumed-date-order" // other dates tell whether the day comes first
 	WarnWrapped        = "unwrapped-text"     // texts that Excel has written as formulas
-	WarnNumericText    = "numeric-text"       // numbers that the source says are text
+	WarnNumericText    = "numeric-text"       // numbers that the source says are text, or with something around them that no rule reads
 	WarnNothingFound   = "nothing-found"      // the path of a column finds nothing in any record
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit

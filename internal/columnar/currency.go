@@ -6,8 +6,12 @@ import (
 	"unicode"
 )
 
-// writtenCurrencies are those of letters that are no code.
-var writtenCurrencies = strings.Fields("kr kr. Kr Kr. Kč zł Ft Fr Fr. SFr SFr. Rs Rs. lei TL RM руб руб. р. лв лв. грн din")
+// writtenCurrencies are those of letters that are no code, or no code of capitals.
+var writtenCurrencies = strings.Fields("kr kr. Kr Kr. Ft Fr Fr. SFr SFr. Rs Rs. Rp Rp. Bs Bs. lei TL RM din din. RMB NTD Euro euro EURO eur Eur usd gbp chf")
+
+// foreignCurrencies are those of letters that are not ASCII, which nobody takes for part of
+// the name of a thing.
+var foreignCurrencies = strings.Fields("Kč zł руб руб. р. лв лв. грн грн. дин дин. ден ден. сом сум тг тенге 円 圓 元 人民币 원 บาท đ đồng ₫ د.إ ر.س ﷼ دينار ريال درهم")
 
 // IsCurrency reports whether a text is the sign of a currency, perhaps with the
 // letters of a country, such as $ or US$, or a code of three letters. A code
@@ -15,6 +19,9 @@ var writtenCurrencies = strings.Fields("kr kr. Kr Kr. Kč zł Ft Fr Fr. SFr SFr.
 func IsCurrency(text string, apart bool) bool {
 	if slices.Contains(writtenCurrencies, text) {
 		return apart
+	}
+	if slices.Contains(foreignCurrencies, text) {
+		return true
 	}
 	letters, signs := 0, 0
 	for _, r := range text {

@@ -26,6 +26,10 @@ type amount struct {
 	brackets bool
 	// odd says that its minus stands behind it, or is not that of ASCII.
 	odd bool
+	// glued says that the unit has letters and stands right at the number.
+	glued bool
+	// without is the decimal separator before the dash by which prices are written that have no cents: 89,-.
+	without decimals
 }
 
 // readAmount reads a number with its sign, a currency or a percent sign on one
@@ -60,6 +64,10 @@ func readAmount(text []byte) (a amount, ok bool) {
 		return a, false
 	}
 	a.plain = a.plain && !a.odd
+	if a.without != 0 {
+		a.read &= a.without
+		a.plain, ok = false, ok && (a.read == point && a.point.scale == 0 || a.read == comma && a.comma.scale == 0)
+	}
 	return a, ok
 }
 
@@ -156,9 +164,10 @@ func (a *amount) takeUnit() bool {
 	if rest, found := bytes.CutPrefix(after, []byte("-")); found && !a.negative && len(rest) > 0 {
 		after, a.negative, a.odd = rest, true, true
 	}
+	after = a.cutCents(after)
 	switch {
 	case len(before) > 0 && len(after) > 0:
-		return false
+		return a.twoUnits(before, after)
 	case len(before) == 0 && len(after) == 0:
 		return true
 	}
@@ -171,11 +180,41 @@ func (a *amount) takeUnit() bool {
 		a.unit = formatPercent
 		return true
 	}
-	return columnar.IsCurrency(a.unit, len(unit) < len(side))
+	if columnar.IsCurrency(a.unit, len(unit) < len(side)) {
+		return true
+	}
+	a.glued = len(unit) == len(side) && isCurrency(unit)
+	return a.glued
+}
+
+// twoUnits takes the sign of a currency before the number and its code behind it: $5.00 MXN.
+func (a *amount) twoUnits(before, after []byte) bool {
+	code := trim(after)
+	a.unit = string(code)
+	return len(code) == 3 && isLetter(code[0]) && columnar.IsCurrency(string(trim(before)), false) && columnar.IsCurrency(a.unit, true)
+}
+
+// cutCents takes the dash off what stands behind a number that is written where its cents
+// would be, and remembers the separator before it.
+func (a *amount) cutCents(after []byte) []byte {
+	for _, separator := range []string{",", "."} {
+		for _, dash := range []string{"--", "-", "\u2013", "\u2014"} {
+			if rest, found := bytes.CutPrefix(after, []byte(separator+dash)); found {
+				a.without = decimalsNamed(separator)
+				return rest
+			}
+		}
+	}
+	return after
+}
+
+// isCurrency reports whether the letters right before a number may be a currency.
+func isCurrency(letters []byte) bool {
+	return string(letters) == "R" || columnar.IsCurrency(string(letters), true)
 }
 
 // pointedCurrencies are currencies before a number that are written with a point.
-var pointedCurrencies = []string{"Fr.", "SFr.", "Rs.", "kr."}
+var pointedCurrencies = []string{"Fr.", "SFr.", "Rs.", "kr.", "Kr.", "Rp.", "Bs."}
 
 // trim takes spaces off both sides, of the widths that stand in numbers.
 func trim(text []byte) []byte {

@@ -22,10 +22,14 @@ func (m *moment) behind(text []byte) bool {
 		return false
 	}
 	text = bytes.TrimLeft(text[1:], " ")
-	half := byte(0)
-	if text, half = cutHalf(text); half == 0 {
-		text = cutZoneName(text)
+	clock, half := cutHalf(text)
+	zone := ""
+	if half == 0 {
+		if clock, zone = cutZoneName(text); zone != "" {
+			clock, half = cutHalf(clock) // 10:30 AM PST
+		}
 	}
+	text = clock
 	var room [48]byte
 	if len(text) < 4 || len(text) >= len(room) {
 		return false
@@ -45,7 +49,10 @@ func (m *moment) behind(text []byte) bool {
 	if !m.parseTime(padded) {
 		return false
 	}
-	if half == 0 || m.zoned {
+	if zone != "" && (m.zoned || !m.parseOffset([]byte(zone))) {
+		return false
+	}
+	if half == 0 || m.zoned && zone == "" {
 		return half == 0
 	}
 	switch hour := m.micros / hourMicros; {
@@ -88,17 +95,17 @@ func cutHalf(text []byte) (rest []byte, half byte) {
 	return rest, letters[0]
 }
 
-// cutZoneName makes the names that RFC 2822 has for offsets offsets.
-func cutZoneName(text []byte) []byte {
+// cutZoneName takes off the end of a time one of the names that RFC 2822 has for offsets, and
+// returns the offset.
+func cutZoneName(text []byte) (rest []byte, offset string) {
 	at := bytes.LastIndexByte(text, ' ')
 	if at < 0 {
-		return text
+		return text, ""
 	}
-	offset, ok := zones[string(text[at+1:])]
-	if !ok {
-		return text
+	if offset = zones[string(text[at+1:])]; offset == "" {
+		return text, ""
 	}
-	return append(text[:at:at], offset...)
+	return bytes.TrimRight(text[:at], " "), offset
 }
 
 var zones = map[string]string{
@@ -108,7 +115,8 @@ var zones = map[string]string{
 
 // readYearFirst reads a date with the year first that is not written as ISO has
 // it: with one digit for a month or a day, with points, or with a time by 12
-// hours. Points need two digits each: 3.11.10 is a version.
+// hours. Points need two digits each, as 3.11.10 is a version, unless a space stands behind
+// them or the last part has one too: 2026. 11. 5. is how Korea writes it.
 func readYearFirst(text []byte) (m moment, ok bool) {
 	if leadingDigits(text[:min(len(text), 5)]) != 4 || len(text) < 8 {
 		return m, false
@@ -117,14 +125,27 @@ func readYearFirst(text []byte) (m moment, ok bool) {
 	if separator != '-' && separator != '/' && separator != '.' {
 		return m, false
 	}
-	rest := text[5:]
+	rest, spaced := text[5:], false
+	if spaced = separator == '.' && rest[0] == ' '; spaced {
+		rest = rest[1:]
+	}
 	month, rest, ok := oneOrTwo(rest)
 	if !ok || len(rest) < 2 || rest[0] != separator {
 		return m, false
 	}
-	day, rest, ok := oneOrTwo(rest[1:])
-	if !ok || separator == '.' && len(text)-len(rest) != 10 {
+	if rest = rest[1:]; spaced {
+		rest = bytes.TrimPrefix(rest, []byte(" "))
+	}
+	day, rest, ok := oneOrTwo(rest)
+	if !ok {
 		return m, false
+	}
+	if separator == '.' {
+		behind, pointed := bytes.CutPrefix(rest, []byte("."))
+		if !pointed && !spaced && len(text)-len(rest) != 10 {
+			return m, false
+		}
+		rest = behind
 	}
 	if m.day, ok = dayOf(year, month, day); !ok {
 		return m, false

@@ -20,6 +20,9 @@ type column struct {
 	// numeric counts the texts that are numbers, where the source says that they
 	// are text.
 	numeric int64
+	guises  guises
+	// sole is the only text of the shape that has no other.
+	sole sole
 
 	// Of numbers: how they can be read, how many digits they have in both
 	// ways, those whose digits a float loses, and what else stands with them.
@@ -32,6 +35,10 @@ type column struct {
 	unit        string
 	mixed       bool
 	brackets    int64
+	// glued are amounts whose currency has letters and stands right at the number, where it may
+	// be part of a name, and priced says that one of them is written as prices are.
+	glued  int64
+	priced bool
 	// points and commas are those that have another value by each of the two ways to
 	// read them: 1.234 and 1,234.
 	points, commas int64
@@ -64,6 +71,12 @@ func (c *column) value(row int64, v *value) {
 	}
 	if v.numeric {
 		c.numeric++
+	}
+	if v.shape == shapeText {
+		c.sole.add(v.text)
+	}
+	if v.guised {
+		c.guises.add(row, v.text, v.with)
 	}
 	switch v.shape {
 	case shapeToken, shapeZeroDate:
@@ -142,6 +155,10 @@ func (c *column) number(a *amount, s shape) {
 		c.unit = a.unit
 	}
 	c.mixed = c.mixed || c.unit != a.unit
+	if a.glued {
+		c.glued++
+		c.priced = c.priced || !a.plain || a.point.scale == 2
+	}
 }
 
 func (c *column) yearLast(d *yearLast) {
@@ -179,6 +196,8 @@ func (c *column) merge(o *column) {
 	c.points += o.points
 	c.commas += o.commas
 	c.brackets += o.brackets
+	c.glued += o.glued
+	c.priced = c.priced || o.priced
 	switch {
 	case o.tallies[shapeAmount].count == 0:
 	case amounts == 0:
@@ -195,6 +214,8 @@ func (c *column) merge(o *column) {
 	c.format.merge(o.format)
 	c.tokens.merge(o.tokens)
 	c.numeric += o.numeric
+	c.guises.merge(o.guises)
+	c.sole.merge(o.sole)
 	c.timed += o.timed
 	c.overrun.merge(o.overrun)
 }

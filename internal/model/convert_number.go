@@ -127,7 +127,7 @@ func (c *converter) number(row int, cell columnar.Cell) bool {
 		if digital>>cell.Kind()&1 == 0 {
 			return false
 		}
-		text = trim(text)
+		text = plainly(text)
 	}
 	if f, ok := shortFloat(text); ok {
 		c.out.Floats[row] = f
@@ -152,7 +152,7 @@ func (c *converter) exact(cell columnar.Cell, scale int) (digits columnar.Int128
 	if digits, negative, ok = c.plainDigits(cell, scale); ok {
 		return digits, negative, true
 	}
-	a, ok := readAmount(trim(c.cells.Text(cell)))
+	a, ok := readAmount(plainly(c.cells.Text(cell)))
 	if !ok || a.exponent || a.read&c.decimals == 0 {
 		return digits, false, false
 	}

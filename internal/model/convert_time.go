@@ -69,7 +69,7 @@ func (c *converter) moment(cell columnar.Cell) (m moment, ok bool) {
 	if m, ok = parseMoment(c.cells.Data, int(start), int(end)); ok {
 		return m, true
 	}
-	text := trim(c.cells.Text(cell))
+	text := plainly(c.cells.Text(cell))
 	if len(text) > maxDate || len(text) < 6 {
 		return moment{}, false
 	}

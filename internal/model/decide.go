@@ -146,7 +146,9 @@ func (d *decision) texts(c *column, n int64) {
 		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "most values are numbers that the source says are text, %d of %d; columns can give it a type once the others are mended", like, n)
 		return
 	}
-	d.misfits(c, n)
+	if !d.guised(c, n) {
+		d.misfits(c, n)
+	}
 }
 
 // misfitShare is how many misfits in ten values are worth a warning, at most.
@@ -172,6 +174,10 @@ func (d *decision) misfits(c *column, n int64) {
 		var rest tally
 		for _, t := range others {
 			rest.merge(t)
+		}
+		if alone := c.sole.any && !c.sole.several && len(c.sole.text) <= maxSample && rest.count == c.tallies[shapeText].count && rest.count < n; alone && rest.count > 1 && rest.count*10 <= n*9 {
+			d.warn(feedmill.WarnMisfit, rest, "%q alone, which is in %d of %d values, keeps the column from being one of %s; nulls=… names it where it means that there is no value", c.sole.text, rest.count, n, family.name)
+			return
 		}
 		if rest.count*10 > n*misfitShare {
 			continue

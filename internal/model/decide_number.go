@@ -23,6 +23,9 @@ func (d *decision) number(c *column, n int64, e *evidence) {
 	case c.mixed:
 		d.warn(feedmill.WarnCurrency, t[shapeAmount], "amounts are in several currencies or units")
 		return
+	case c.glued > 0 && !c.priced:
+		d.column.Format = "" // the names of things: CAD100
+		return
 	case t[shapeAmount].count > 0 && t[shapeAmount].count < n && c.unit != "":
 		d.misfits(c, n)
 		return

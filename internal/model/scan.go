@@ -288,6 +288,9 @@ func (l *scan) texts() {
 			from = l.row
 		}
 		found++
+		if !l.sole.several {
+			l.sole.add(data[start:end])
+		}
 	}
 	l.seen(shapeText, from, found)
 	l.settled = l.settled || found > settledTexts
@@ -316,6 +319,7 @@ func (l *scan) passOver() {
 		if textual>>cell.Kind()&1 == 0 || !surelyText(l.cells.Text(cell)) {
 			return
 		}
+		l.sole.add(l.cells.Text(cell))
 	}
 	found := int64(0)
 	for at := l.index; at < len(l.cells.Cell); at += stride {

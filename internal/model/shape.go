@@ -39,6 +39,9 @@ type value struct {
 	format string
 	// numeric says that a text, which its source says is one, is a number.
 	numeric bool
+	// guised says that a text is a number with something around it.
+	guised bool
+	with   string
 	// long says that it is a number with digits that a 64-bit float loses.
 	long bool
 }
@@ -64,7 +67,7 @@ func (n *nullTokens) classify(kind columnar.CellKind, text []byte) (v value) {
 	case columnar.CellToken:
 		v.shape = shapeToken
 	default:
-		if text = trim(text); len(text) > maxTyped {
+		if text = plainly(text); len(text) > maxTyped {
 			return v
 		}
 		switch {
@@ -81,6 +84,9 @@ func (n *nullTokens) classify(kind columnar.CellKind, text []byte) (v value) {
 	}
 	if v.shape == shapeText {
 		v.special(n, text)
+	}
+	if v.shape == shapeText && anyText>>kind&1 != 0 {
+		v.with, v.guised = guise(text)
 	}
 	return v
 }
@@ -145,7 +151,7 @@ func fits64(digits []byte, negative bool) bool {
 
 // time finds out whether a text is a date or a time.
 func (v *value) time(text []byte) {
-	text = trim(text)
+	text = plainly(text)
 	if len(text) < 6 || len(text) > maxDate {
 		return
 	}

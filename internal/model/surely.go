@@ -8,8 +8,8 @@ func surelyText(text []byte) bool {
 	first, last, n := text[0], text[len(text)-1], len(text)
 	switch {
 	case first >= 0x80:
-		// Signs of currencies and spaces that are not ASCII begin so.
-		return first != 0xc2 && first != 0xe2 && first != 0xef
+		// Signs of currencies, spaces that are not ASCII and other digits begin so.
+		return first != 0xc2 && first != 0xe2 && first != 0xef && !beginsForeign(text)
 	case isDigit(first):
 		return surelyNoNumber(text)
 	case !isLetter(first):
@@ -33,10 +33,10 @@ func surelyText(text []byte) bool {
 		return !isDateWord(text[:word])
 	case ' ':
 		return word > 3 && !isDateWord(text[:word])
-	case '.', ',', '$':
+	case '.', ',', '$', '\'':
 		return false
 	}
-	return text[word] < 0x80 // SKU1234, user_17
+	return text[word] < 0x80 && !(word <= 3 && isDigit(text[word]) && isCurrency(text[:word])) // SKU1234, user_17, but not EUR1234
 }
 
 // isDateWord reports whether a word is the name of a month or a day.
@@ -107,7 +107,7 @@ var ends = func() (ends [256]uint8) {
 			if c|0x20 != 'm' && c != 'T' && c != 'C' {
 				ends[i] |= closes
 			}
-		case c >= 0xc3 && c != 0xe2 && c != 0xef:
+		case c >= 0xc3 && c != 0xd9 && c != 0xdb && c != 0xe0 && c != 0xe2 && c != 0xef:
 			ends[i] = begins
 		}
 	}

@@ -91,3 +91,26 @@ func sample(text []byte) string {
 	}
 	return string(bytes.TrimSpace(text)) + "…"
 }
+
+// sole is the only text of a column that is nothing else than text, where there is only one.
+type sole struct {
+	text         string
+	any, several bool
+}
+
+func (s *sole) add(text []byte) {
+	switch {
+	case s.several:
+	case !s.any:
+		s.text, s.any = string(text), true
+	case s.text != string(text):
+		s.several = true
+	}
+}
+
+func (s *sole) merge(o sole) {
+	if o.any {
+		s.add([]byte(o.text))
+		s.several = s.several || o.several
+	}
+}

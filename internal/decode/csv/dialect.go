@@ -193,6 +193,9 @@ func (t *trial) measure() {
 	if t.width == 1 && widths[1] <= maxPreamble {
 		t.measureBottom()
 	}
+	if t.width == 1 && widths[1] <= maxPreamble {
+		t.measureBelow()
+	}
 	t.typed = typed * 20 / max(all, 1)
 }
 
@@ -224,6 +227,41 @@ func (t *trial) measureBottom() {
 	}
 	if rows >= 3 && typed {
 		t.width, t.agree = len(t.records[last]), 20
+	}
+}
+
+// measureBelow finds a table below lines without any delimiter that has other lines behind it, such
+// as another table: at least three of as many fields, with values in them, and most of the
+// lines from the first one on have several.
+func (t *trial) measureBelow() {
+	first := 0
+	for first < len(t.records) && len(t.records[first]) == 1 {
+		first++
+	}
+	if first == len(t.records) {
+		return
+	}
+	width := len(t.records[first])
+	rows, lines, typed := 0, 0, false
+	for i := first; i < len(t.records); i++ {
+		if t.blank(i) {
+			continue
+		}
+		if lines++; len(t.records[i]) == width {
+			rows++
+		}
+		for _, cell := range t.records[i] {
+			typed = typed || len(t.records[i]) == width && i > first && !cell.Empty() && layout.LooksTyped(string(t.text(cell)))
+		}
+	}
+	several := 0
+	for _, record := range t.records[first:] {
+		if len(record) > 1 {
+			several++
+		}
+	}
+	if rows >= 3 && typed && several*10 >= lines*9 {
+		t.width, t.agree = width, rows*20/lines
 	}
 }
 
