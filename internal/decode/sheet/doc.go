@@ -54,10 +54,31 @@ type book interface {
 	sheets() []feedmill.Sheet
 	// named is where the range or the table of a name is.
 	named(name string) (area, bool)
-	// read gives the rows of a sheet to fn, with their numbers from 1 and in order, and without the
-	// cells that are hidden. The cells of a row are in order, and are good until fn returns. It
+	// read gives the rows of a sheet to fn in order, and without the cells that are hidden. A row is good
+	// until fn returns, which may take its cells and texts and leave the memory of others in their place. It
 	// returns which areas are merged, where cells that they hide can have values.
-	read(ctx context.Context, sheet int, hidden *merged, fn func(row int, cells []cell) error) ([]area, error)
+	read(ctx context.Context, sheet int, hidden *merged, fn func(*line) error) ([]area, error)
+}
+
+// line is a row of a sheet.
+type line struct {
+	number int    // from 1
+	cells  []cell // in order
+	texts  []byte // of most of the cells
+	hidden bool   // nobody sees the row, because somebody or a filter has hidden it
+}
+
+// elsewhere is the start of a text that is not among those of its row.
+const elsewhere = -1
+
+// placeTexts gives the cells their texts once all texts of the row are there, because they may move while
+// they grow.
+func (l *line) placeTexts() {
+	for i := range l.cells {
+		if c := &l.cells[i]; c.start != elsewhere {
+			c.text = l.texts[c.start:c.end:c.end]
+		}
+	}
 }
 
 // Open opens a workbook and finds the table of a sheet.

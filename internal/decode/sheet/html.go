@@ -45,7 +45,7 @@ func (b *htmlBook) sheets() []feedmill.Sheet { return b.list }
 
 func (b *htmlBook) named(string) (area, bool) { return area{}, false }
 
-func (b *htmlBook) read(ctx context.Context, sheet int, _ *merged, fn func(row int, cells []cell) error) ([]area, error) {
+func (b *htmlBook) read(ctx context.Context, sheet int, _ *merged, fn func(*line) error) ([]area, error) {
 	return nil, b.walk(ctx, &htmlReader{wanted: sheet, fn: fn})
 }
 
@@ -84,14 +84,13 @@ func (b *htmlBook) walk(ctx context.Context, r *htmlReader) error {
 type htmlReader struct {
 	tokens *html.Tokenizer
 	wanted int // the number of the table, from 0, or -1 for none
-	fn     func(row int, cells []cell) error
+	fn     func(*line) error
 
 	rows  []int // of the tables that were met
 	open  []int // the tables that are open, the innermost last
 	row   int   // of the wanted one
 	inRow bool
-	cells []cell
-	texts []byte
+	line
 	// column is that of the next cell, and down the last row into which a cell above a column reaches.
 	column int
 	down   map[int]int
@@ -274,11 +273,12 @@ func (r *htmlReader) endRow() error {
 		return err
 	}
 	r.inRow = false
-	placeTexts(r.cells, r.texts)
+	r.placeTexts()
 	if r.row > maxRow+1 {
 		return input.Refuse("too-many-rows", "the table has more than %d rows", maxRow+1)
 	}
-	err := r.fn(r.row, r.cells)
+	r.number = r.row
+	err := r.fn(&r.line)
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
 	return err
 }

@@ -13,7 +13,7 @@ import (
 const maxMerged = 1 << 16
 
 // merged tells which cells are merged with the one at the upper left of their area. What such a cell holds
-// is shown nowhere. The rows must be asked for in order. It tells of the row that is read, too, whether it is hidden.
+// is shown nowhere. The rows must be asked for in order.
 type merged struct {
 	areas  []area // by their first rows
 	next   int
@@ -22,8 +22,6 @@ type merged struct {
 	// began says that an area begins in the row, so that the next one has more of it.
 	began   bool
 	covered [(maxColumn + 64) / 64]uint64 // the columns of the row
-	// hidden says that nobody sees the row, because somebody or a filter has hidden it.
-	hidden bool
 }
 
 func newMerged(areas []area) *merged {
@@ -87,14 +85,14 @@ func hidesValues(ctx context.Context, b book, sheet int, areas []area) (hides bo
 		last = max(last, a.lastRow)
 	}
 	m := newMerged(areas)
-	_, err = b.read(ctx, sheet, newMerged(nil), func(row int, cells []cell) error {
-		if row-1 > last {
+	_, err = b.read(ctx, sheet, newMerged(nil), func(l *line) error {
+		if l.number-1 > last {
 			return errSeen
 		}
-		if err := m.row(row - 1); err != nil {
+		if err := m.row(l.number - 1); err != nil {
 			return err
 		}
-		for _, c := range cells {
+		for _, c := range l.cells {
 			if m.covers(c.column) {
 				hides = true
 				return errSeen

@@ -46,7 +46,7 @@ func openODS(ctx context.Context, data input.Source) (*odsBook, error) {
 
 // survey finds the sheets and the ranges that have names, and gives the rows of one sheet to fn on the way, unless
 // it is nil.
-func (b *odsBook) survey(ctx context.Context, sheet int, m *merged, fn func(row int, cells []cell) error) error {
+func (b *odsBook) survey(ctx context.Context, sheet int, fn func(*line) error) error {
 	hidden := make(map[string]bool) // styles
 	style := ""
 	var names [][2]string
@@ -76,7 +76,7 @@ func (b *odsBook) survey(ctx context.Context, sheet int, m *merged, fn func(row 
 				if fn == nil || len(list) != sheet+1 {
 					return r.Skip()
 				}
-				return (&odsReader{Reader: r, fn: fn, merged: m, elapsed: cells.elapsed}).readTable()
+				return (&odsReader{Reader: r, fn: fn, elapsed: cells.elapsed}).readTable()
 			case "named-range":
 				names = append(names, [2]string{string(attribute(r, "name")), string(attribute(r, "cell-range-address"))})
 			case "database-range":
@@ -156,6 +156,6 @@ func (b *odsBook) parseArea(text string) (area, bool) {
 	return area{}, false
 }
 
-func (b *odsBook) read(ctx context.Context, sheet int, m *merged, fn func(row int, cells []cell) error) ([]area, error) {
-	return nil, b.survey(ctx, sheet, m, fn)
+func (b *odsBook) read(ctx context.Context, sheet int, _ *merged, fn func(*line) error) ([]area, error) {
+	return nil, b.survey(ctx, sheet, fn)
 }

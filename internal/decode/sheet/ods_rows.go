@@ -14,12 +14,11 @@ import (
 // odsReader reads the rows of a sheet.
 type odsReader struct {
 	*xml.Reader
-	fn func(row int, cells []cell) error
+	fn func(*line) error
 
-	row    int
-	cells  []cell
-	texts  []byte
-	merged *merged
+	row int
+	line
+	copied line // of a row that stands there several times
 	// paragraphs says that there was one, so that the prefix of their names is known.
 	paragraphs bool
 	// elapsed are the styles whose times are durations, and columns those whose cells have such a
@@ -95,7 +94,7 @@ func (r *odsReader) readRow() error {
 		return err
 	}
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
-	r.merged.hidden = attribute(r.Reader, "visibility") != nil && string(attribute(r.Reader, "visibility")) != "visible"
+	r.hidden = attribute(r.Reader, "visibility") != nil && string(attribute(r.Reader, "visibility")) != "visible"
 	column := 0
 	for inside := r.Depth(); r.Depth() >= inside; {
 		kind, err := r.Next()
@@ -115,18 +114,23 @@ func (r *odsReader) readRow() error {
 			return err
 		}
 	}
-	placeTexts(r.cells, r.texts)
+	r.placeTexts()
 	if len(r.cells) == 0 {
 		r.row += times
 		return nil
 	}
-	for range times {
+	for range times - 1 {
 		r.row++
-		if err := r.fn(r.row, r.cells); err != nil {
+		r.copied.hidden, r.copied.number = r.hidden, r.row
+		r.copied.cells, r.copied.texts = append(r.copied.cells[:0], r.cells...), append(r.copied.texts[:0], r.texts...)
+		r.copied.placeTexts()
+		if err := r.fn(&r.copied); err != nil {
 			return err
 		}
 	}
-	return nil
+	r.row++
+	r.line.number = r.row
+	return r.fn(&r.line)
 }
 
 // readCell reads a cell whose tag was read, and returns the column behind it. A covered one is
@@ -232,6 +236,10 @@ func (r *odsReader) number(of numberKind, value []byte) columnar.CellKind {
 	if of == kindNumber && isShortest(value) {
 		r.texts = append(r.texts, value...)
 		return columnar.CellNumber
+	}
+	if of == kindPercent && isShortest(value) {
+		r.texts = appendShortPercent(r.texts, value)
+		return columnar.CellPlain
 	}
 	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {

@@ -50,7 +50,8 @@ func appendPercent(to []byte, n float64) []byte {
 	if n == 0 {
 		return append(to, "0%"...)
 	}
-	digits := strconv.AppendFloat(nil, math.Abs(n), 'e', -1, 64)
+	var room [32]byte
+	digits := strconv.AppendFloat(room[:0], math.Abs(n), 'e', -1, 64)
 	exponent := 0
 	for i, c := range digits {
 		if c == 'e' {
@@ -60,7 +61,7 @@ func appendPercent(to []byte, n float64) []byte {
 		}
 	}
 	if len(digits) > 1 { // take the point out
-		digits = append(digits[:1:1], digits[2:]...)
+		digits = append(digits[:1], digits[2:]...)
 	}
 	if n < 0 {
 		to = append(to, '-')
@@ -69,6 +70,34 @@ func appendPercent(to []byte, n float64) []byte {
 	if whole > 21 || whole < -20 {
 		return append(strconv.AppendFloat(to, math.Abs(n)*100, 'e', -1, 64), '%')
 	}
+	return appendPoints(to, digits, whole)
+}
+
+// appendShortPercent is [appendPercent] for a number that [isShortest] knows.
+func appendShortPercent(to, text []byte) []byte {
+	if text[0] == '-' {
+		to, text = append(to, '-'), text[1:]
+	}
+	var room [16]byte
+	digits, whole := room[:0], len(text)
+	for i, c := range text {
+		if c == '.' {
+			whole = i
+		} else if len(digits) > 0 || c != '0' {
+			digits = append(digits, c)
+		}
+	}
+	if len(digits) == 0 {
+		return append(to, "0%"...)
+	}
+	if whole < len(text) { // zeros before the first digit, on either side of the point
+		whole -= len(text) - 1 - len(digits)
+	}
+	return appendPoints(to, digits, whole+2)
+}
+
+// appendPoints appends percentage points: the digits, so many of which stand before the point.
+func appendPoints(to, digits []byte, whole int) []byte {
 	if whole <= 0 {
 		to = append(to, '0')
 	}
@@ -112,18 +141,28 @@ func appendSerial(to []byte, n float64, kind numberKind, from1904 bool) ([]byte,
 		// A day that there was not is a text.
 		return time.UnixMilli(rest).UTC().AppendFormat(append(to, "1900-02-29T"...), clock(rest)), columnar.CellString
 	}
-	start := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	first := int64(-25569) // 30 December 1899, in days before 1970
 	switch {
 	case from1904:
-		start = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+		first = -24107
 	case day < 60:
-		start = start.AddDate(0, 0, 1)
+		first++
 	}
-	at := start.AddDate(0, 0, int(day)).Add(time.Duration(rest) * time.Millisecond)
+	to = appendDay(to, first+day)
 	if kind == kindDate && rest == 0 {
-		return at.AppendFormat(to, time.DateOnly), columnar.CellDate
+		return to, columnar.CellDate
 	}
-	return at.AppendFormat(to, "2006-01-02T"+clock(rest)), columnar.CellDate
+	return time.UnixMilli(rest).UTC().AppendFormat(append(to, 'T'), clock(rest)), columnar.CellDate
+}
+
+// appendDay appends a day that is counted from 1970.
+func appendDay(to []byte, day int64) []byte {
+	year, month, of := time.Unix(day*24*3600, 0).UTC().Date()
+	if year < 1000 || year > 9999 {
+		return time.Unix(day*24*3600, 0).UTC().AppendFormat(to, time.DateOnly)
+	}
+	to = strconv.AppendInt(to, int64(year), 10)
+	return append(to, '-', byte('0'+month/10), byte('0'+month%10), '-', byte('0'+of/10), byte('0'+of%10))
 }
 
 // clock is how a time of day is written, with parts of a second where it has them.

@@ -19,6 +19,9 @@ func TestIsShortest(t *testing.T) {
 		if got := string(appendNumber(nil, n)); err != nil || got != text {
 			t.Errorf("%s is taken for the shortest form, which is %s (%v)", text, got, err)
 		}
+		if got, want := string(appendShortPercent(nil, []byte(text))), string(appendPercent(nil, n)); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
 	}
 	for range 20_000 {
 		text := strconv.FormatUint(random.Uint64N(1<<random.UintN(55)), 10)

@@ -43,7 +43,7 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 	chosen, within := max(o.Sheet, 1)-1, everything
 	ods, isODS := b.(*odsBook)
 	if isODS && o.Path != "" {
-		if err := ods.survey(ctx, 0, nil, nil); err != nil {
+		if err := ods.survey(ctx, 0, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 // readTable reads a sheet without the cells that are hidden, and returns the areas that are merged, too.
 func readTable(ctx context.Context, b book, sheet int, within area, hidden *merged, size int64, o Options) (*Table, []area, error) {
 	t := &Table{spool: input.NewSpool(o.Temp)}
-	w := &tableWriter{table: t, merged: hidden, within: within, page: o.Page, header: o.Header, size: size}
+	w := &tableWriter{table: t, within: within, page: o.Page, header: o.Header, size: size}
 	areas, err := b.read(ctx, sheet, hidden, w.row)
 	if err == nil {
 		err = w.end()

@@ -28,7 +28,6 @@ const (
 // tableWriter takes the rows of a sheet as they come.
 type tableWriter struct {
 	table  *Table
-	merged *merged
 	within area
 	page   bool
 	header int64
@@ -37,7 +36,7 @@ type tableWriter struct {
 
 	// waiting are rows that are not written yet: the first ones until the table is found, and
 	// then the last ones, which may stand behind it. Of free the memory is used again.
-	waiting, free []*row
+	waiting, free []*line
 	held          int // cells of the first rows
 	found         bool
 	named, names  int // the first column that has a name, and how many have one
@@ -49,35 +48,28 @@ type tableWriter struct {
 	last    int    // the number of the row that came last
 }
 
-// row is a row that waits.
-type row struct {
-	number int
-	cells  []cell
-	texts  []byte
-	hidden bool
-}
-
 // row takes the next row of the sheet.
-func (w *tableWriter) row(number int, cells []cell) error {
-	if number-1 < w.within.firstRow || number-1 > w.within.lastRow {
+func (w *tableWriter) row(from *line) error {
+	if from.number-1 < w.within.firstRow || from.number-1 > w.within.lastRow {
 		return nil
 	}
-	r, err := w.keep(number, cells)
-	if err != nil {
+	texts, err := w.choose(from)
+	if err != nil || len(from.cells) == 0 {
 		return err
 	}
-	if len(r.cells) == 0 {
-		w.free = append(w.free, r)
-		return nil
+	r := new(line)
+	if n := len(w.free); n > 0 {
+		r, w.free = w.free[n-1], w.free[:n-1]
 	}
+	*r, *from = *from, *r
 	w.waiting = append(w.waiting, r)
 	if !w.found {
-		if w.held += len(r.cells) + len(r.texts)/64; len(w.waiting) < headRows && w.held < headCells {
+		if w.held += len(r.cells) + texts/64; len(w.waiting) < headRows && w.held < headCells {
 			return nil
 		}
 		return w.find()
 	}
-	for len(w.waiting) > tailRows || len(w.waiting) > 1 && len(r.texts) > tailTexts {
+	for len(w.waiting) > tailRows || len(w.waiting) > 1 && texts > tailTexts {
 		if err := w.write(w.waiting[0]); err != nil {
 			return err
 		}
@@ -87,40 +79,25 @@ func (w *tableWriter) row(number int, cells []cell) error {
 	return nil
 }
 
-// keep copies the cells of a row that have a value and are in the area.
-func (w *tableWriter) keep(number int, cells []cell) (*row, error) {
-	r := &row{}
-	if n := len(w.free); n > 0 {
-		r, w.free = w.free[n-1], w.free[:n-1]
-	}
-	r.number, r.cells, r.texts, r.hidden = number, r.cells[:0], r.texts[:0], w.merged.hidden
-	for _, c := range cells {
+// choose leaves a row only those cells that have a value and are in the area, and returns how long their
+// texts are.
+func (w *tableWriter) choose(r *line) (texts int, err error) {
+	kept := 0
+	for i := range r.cells {
+		c := &r.cells[i]
 		if c.column < w.within.firstColumn || c.column > w.within.lastColumn || c.kind == columnar.CellMissing {
 			continue
 		}
-		if len(r.texts)+len(c.text) > input.MaxRecordBytes {
-			return nil, input.Refuse("too-long", "row %d of the sheet has more than %d bytes of text", number, input.MaxRecordBytes)
+		if texts += len(c.text); texts > input.MaxRecordBytes {
+			return 0, input.Refuse("too-long", "row %d of the sheet has more than %d bytes of text", r.number, input.MaxRecordBytes)
 		}
-		c.start = len(r.texts)
-		r.texts = append(r.texts, c.text...)
-		c.end = len(r.texts)
-		r.cells = append(r.cells, c)
-	}
-	placeTexts(r.cells, r.texts)
-	return r, nil
-}
-
-// elsewhere is the start of a text that is not among those of its row.
-const elsewhere = -1
-
-// placeTexts gives cells their texts once all texts of a row are there, because they may move while
-// they grow.
-func placeTexts(cells []cell, texts []byte) {
-	for i := range cells {
-		if c := &cells[i]; c.start != elsewhere {
-			c.text = texts[c.start:c.end:c.end]
+		if kept < i {
+			r.cells[kept] = *c
 		}
+		kept++
 	}
+	r.cells = r.cells[:kept]
+	return texts, nil
 }
 
 // find finds the table in the rows that have come, and writes those that are data.
@@ -166,7 +143,7 @@ func (w *tableWriter) find() error {
 }
 
 // layoutRows are rows as the finder of tables takes them, with a blank row where rows are missing.
-func (w *tableWriter) layoutRows(waiting []*row) (rows []layout.Row) {
+func (w *tableWriter) layoutRows(waiting []*line) (rows []layout.Row) {
 	first, end := w.table.first, w.table.first+w.table.width
 	for _, r := range waiting {
 		first, end = min(first, r.cells[0].column), max(end, r.cells[len(r.cells)-1].column+1)
@@ -193,6 +170,14 @@ func shown(c cell) string {
 		return "false"
 	}
 	return strings.TrimSpace(string(c.text))
+}
+
+// shows reports whether a cell is a text, as [shown] shows it.
+func (c *cell) shows(text string) bool {
+	if c.kind == columnar.CellTrue || c.kind == columnar.CellFalse {
+		return shown(*c) == text
+	}
+	return string(bytes.TrimSpace(c.text)) == text
 }
 
 // end takes the rows that still wait: all of them in a small sheet.
@@ -247,7 +232,7 @@ func (w *tableWriter) end() error {
 }
 
 // write adds a row to the table, and rows of nulls where rows before it are missing.
-func (w *tableWriter) write(r *row) error {
+func (w *tableWriter) write(r *line) error {
 	t := w.table
 	if w.repeats(r) {
 		w.last = r.number
@@ -274,12 +259,13 @@ func (w *tableWriter) write(r *row) error {
 }
 
 // repeats reports whether a row has the names of the columns again.
-func (w *tableWriter) repeats(r *row) bool {
+func (w *tableWriter) repeats(r *line) bool {
 	if w.names < 2 || len(r.cells) != w.names {
 		return false
 	}
-	for i, c := range r.cells {
-		if c.column-w.named != i || w.table.names[i] == "" || shown(c) != w.table.names[i] {
+	for i := range r.cells {
+		c := &r.cells[i]
+		if c.column-w.named != i || w.table.names[i] == "" || !c.shows(w.table.names[i]) {
 			return false
 		}
 	}
@@ -304,7 +290,7 @@ const (
 )
 
 // add adds a row to the run.
-func (w *tableWriter) add(r *row) error {
+func (w *tableWriter) add(r *line) error {
 	t, run := w.table, &w.run
 	if len(run.Data) >= runTexts || len(run.Cell)+t.width > runCells {
 		if err := w.flush(); err != nil {
@@ -318,7 +304,8 @@ func (w *tableWriter) add(r *row) error {
 	run.Cell = slices.Grow(run.Cell, t.width)[:start+t.width]
 	clear(run.Cell[start:])
 	if r != nil {
-		for _, c := range r.cells {
+		for i := range r.cells {
+			c := &r.cells[i]
 			from := len(run.Data)
 			kind := w.append(c)
 			run.Cell[start+c.column-w.table.first] = columnar.NewCell(kind, from, len(run.Data))

@@ -27,7 +27,7 @@ const (
 )
 
 // note takes a cell.
-func (f *columnFormat) note(c cell) {
+func (f *columnFormat) note(c *cell) {
 	switch {
 	case c.unit != "":
 		f.several = f.several || f.unit != "" && f.unit != c.unit
@@ -50,7 +50,7 @@ func (f columnFormat) common() string {
 }
 
 // append appends the text of a cell to those of the run, and returns its kind there.
-func (w *tableWriter) append(c cell) columnar.CellKind {
+func (w *tableWriter) append(c *cell) columnar.CellKind {
 	t, run := w.table, &w.run
 	kind := c.kind
 	if !w.page {

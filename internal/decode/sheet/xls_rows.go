@@ -14,13 +14,12 @@ import (
 type xlsReader struct {
 	*biffReader
 	book *xlsBook
-	fn   func(row int, cells []cell) error
+	fn   func(*line) error
 
-	row    int // from 0, or -1
-	cells  []cell
-	texts  []byte
+	row int // from 0, or -1
+	line
 	merged *merged
-	hidden map[int]bool
+	unseen map[int]bool // rows that are hidden
 	// wanted is a cell whose text is in a record of its own behind it.
 	wanted struct {
 		is          bool
@@ -30,7 +29,7 @@ type xlsReader struct {
 
 // read reads the cells of a sheet twice: first where they stand, because some programs write them in the
 // order in which they came to them.
-func (b *xlsBook) read(ctx context.Context, sheet int, hidden *merged, fn func(row int, cells []cell) error) ([]area, error) {
+func (b *xlsBook) read(ctx context.Context, sheet int, hidden *merged, fn func(*line) error) ([]area, error) {
 	if b.starts[sheet] >= b.data.Size() {
 		return nil, input.Refuse("invalid-workbook", "the workbook is cut: the sheet %d begins behind its end", sheet+1)
 	}
@@ -38,7 +37,7 @@ func (b *xlsBook) read(ctx context.Context, sheet int, hidden *merged, fn func(r
 	if err != nil {
 		return nil, err
 	}
-	r := &xlsReader{biffReader: newBiffReader(b.data, b.starts[sheet]), book: b, fn: fn, row: -1, merged: hidden, hidden: order.hidden}
+	r := &xlsReader{biffReader: newBiffReader(b.data, b.starts[sheet]), book: b, fn: fn, row: -1, merged: hidden, unseen: order.hidden}
 	if order.sorted {
 		err = eachCell(ctx, r.biffReader, r.record)
 	} else {
@@ -373,9 +372,9 @@ func (r *xlsReader) flush() error {
 		r.texts = r.texts[:0]
 		return nil
 	}
-	placeTexts(r.cells, r.texts)
-	r.merged.hidden = r.hidden[r.row]
-	err := r.fn(r.row+1, r.cells)
+	r.placeTexts()
+	r.number, r.hidden = r.row+1, r.unseen[r.row]
+	err := r.fn(&r.line)
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
 	return err
 }

@@ -12,18 +12,16 @@ import (
 // xlsbReader reads the rows of a worksheet.
 type xlsbReader struct {
 	book xlsbBook
-	fn   func(row int, cells []cell) error
+	fn   func(*line) error
 
 	inside bool
 	row    int // from 0, or -1
-	hidden bool
-	cells  []cell
-	texts  []byte
+	line
 	merged *merged
 	found  []area
 }
 
-func (b xlsbBook) read(ctx context.Context, sheet int, hidden *merged, fn func(row int, cells []cell) error) ([]area, error) {
+func (b xlsbBook) read(ctx context.Context, sheet int, hidden *merged, fn func(*line) error) ([]area, error) {
 	r := &xlsbReader{book: b, fn: fn, row: -1, merged: hidden}
 	err := b.parts.readBinary(ctx, b.paths[sheet], maxPart, r.record)
 	if err == nil {
@@ -81,9 +79,9 @@ func (r *xlsbReader) flush() error {
 		r.texts = r.texts[:0]
 		return nil
 	}
-	placeTexts(r.cells, r.texts)
-	r.merged.hidden = r.hidden
-	err := r.fn(r.row+1, r.cells)
+	r.placeTexts()
+	r.line.number = r.row + 1
+	err := r.fn(&r.line)
 	r.cells, r.texts = r.cells[:0], r.texts[:0]
 	return err
 }

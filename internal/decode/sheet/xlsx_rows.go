@@ -15,15 +15,14 @@ import (
 type xlsxReader struct {
 	*xml.Reader
 	book *xlsxBook
-	fn   func(row int, cells []cell) error
+	fn   func(*line) error
 
-	row    int
-	cells  []cell
-	texts  []byte
+	row int
+	line
 	merged *merged
 }
 
-func (b *xlsxBook) read(ctx context.Context, sheet int, hidden *merged, fn func(row int, cells []cell) error) (areas []area, err error) {
+func (b *xlsxBook) read(ctx context.Context, sheet int, hidden *merged, fn func(*line) error) (areas []area, err error) {
 	err = b.parts.read(ctx, b.paths[sheet], maxPart, func(x *xml.Reader) error {
 		r := &xlsxReader{Reader: x, book: b, fn: fn, merged: hidden}
 		return elements(x, func(local string) error {
@@ -76,9 +75,9 @@ func (r *xlsxReader) readRow() error {
 			return err
 		}
 	}
-	placeTexts(r.cells, r.texts)
-	r.merged.hidden = hidden
-	return r.fn(number, r.cells)
+	r.placeTexts()
+	r.number, r.hidden = number, hidden
+	return r.fn(&r.line)
 }
 
 // readCell reads a cell whose tag was read and that stands in a column unless it says otherwise. It
@@ -177,9 +176,9 @@ func (r *xlsxReader) add(column int, typ byte, style, start int) {
 	unit := ""
 	switch typ {
 	case typeShared:
-		i, err := strconv.Atoi(string(bytes.TrimSpace(text)))
+		i, known := parseIndex(text)
 		shared, ok := r.book.strings.at(i)
-		if err != nil || !ok {
+		if !known || !ok {
 			kind, shared = columnar.CellError, []byte("#REF!") // a text that the workbook does not have
 		}
 		r.texts = r.texts[:start]
@@ -199,8 +198,14 @@ func (r *xlsxReader) add(column int, typ byte, style, start int) {
 		kind = columnar.CellDate
 	case typeNumber:
 		format := r.book.formatOf(style)
-		if format.kind == kindNumber && isShortest(text) {
+		short := (format.kind == kindNumber || format.kind == kindPercent) && isShortest(text)
+		if short && format.kind == kindNumber {
 			kind, unit = columnar.CellNumber, format.unit
+			break
+		}
+		if short {
+			var room [16 + 1]byte // a sign, a point and 15 digits
+			r.texts, kind = appendShortPercent(r.texts[:start], append(room[:0], text...)), columnar.CellPlain
 			break
 		}
 		n, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
@@ -211,6 +216,18 @@ func (r *xlsxReader) add(column int, typ byte, style, start int) {
 		}
 	}
 	r.cells = append(r.cells, cell{column: column, kind: kind, unit: unit, start: start, end: len(r.texts)})
+}
+
+// parseIndex is [strconv.Atoi], and fast with what is nothing but a few digits.
+func parseIndex(text []byte) (n int, ok bool) {
+	for _, c := range text {
+		if c < '0' || c > '9' || n > 1<<40 {
+			n, err := strconv.Atoi(string(bytes.TrimSpace(text)))
+			return n, err == nil
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(text) > 0
 }
 
 // formatOf is the number format of a cell format.
