@@ -15,7 +15,7 @@ func TestQueries(t *testing.T) {
 		`{"fields":[{"field":"total","filters":[{"op":"eq","values":[2]},{"op":"gt","values":["2.5"]}],"filterOption":"any"}]}`: `[{"total":2.00},` + "\n" + `{"total":3.00}]`,
 		`{"fields":[{"field":"day","filters":[{"op":"between","values":["2026-01-01","2026-01-02"],"inverted":true}]}]}`:        `[{"day":"2026-01-03"}]`,
 		`{"fields":[{"field":"shop","aggregate":"countDistinct","as":"n"}]}`:                                                    `[{"n":2}]`,
-		`{"fields":[{"field":"shop","filters":[]}],"limit":1}`:                                                                  `[{"shop":"a"}]`,
+		`{"fields":[{"field":"shop","filters":[],"filterOption":"none"}],"limit":1}`:                                            `[{"shop":"a"}]`,
 	} {
 		got := s.send(t, request{method: "POST", path: path, body: query})
 		if got.status != 200 || strings.TrimSpace(got.body) != want {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 )
@@ -26,7 +27,11 @@ func (r *resolver) outputs() []Output {
 			continue
 		}
 		if len(f.Aggregates) == 0 {
-			outputs = r.addOutput(outputs, column, feedmill.NamedAggregate{Fn: f.Aggregate, As: f.As}, f.Place, f.Place)
+			as := f.Place
+			if f.As != "" {
+				as = beside(as, "as")
+			}
+			outputs = r.addOutput(outputs, column, feedmill.NamedAggregate{Fn: f.Aggregate, As: f.As}, beside(f.Place, "aggregate"), as)
 		}
 		for _, a := range f.Aggregates {
 			fn, as := a.Place, a.Place
@@ -36,9 +41,17 @@ func (r *resolver) outputs() []Output {
 		}
 	}
 	if !slices.ContainsFunc(r.query.Fields, func(f feedmill.Field) bool { return !f.FilterOnly }) {
-		r.faults.Add(r.query.Fields[0].Place, `every field has "select": false, so nothing is asked for`)
+		r.faults.Add(beside(r.query.Fields[0].Place, "select"), `every field has "select": false, so nothing is asked for`)
 	}
 	return outputs
+}
+
+// beside is the place of another member of the object that names a field.
+func beside(place feedmill.Fault, member string) feedmill.Fault {
+	if object, ok := strings.CutSuffix(place.Pointer, "/field"); ok {
+		place.Pointer = object + "/" + member
+	}
+	return place
 }
 
 // addOutput adds a column of the result, or a fault where its aggregate or its

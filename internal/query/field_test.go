@@ -89,6 +89,8 @@ func TestRepeatedFields(t *testing.T) {
 	high := feedmill.Field{Name: "items", Place: at("/fields/1/field"), Aggregates: []feedmill.NamedAggregate{{Fn: feedmill.AggregateMax, As: "high", Place: at("/fields/1/aggregate/0")}}}
 	plain := feedmill.Field{Name: "items", As: "other", Place: at("/fields/1/field")}
 	clash := feedmill.Field{Name: "amount", Place: at("/fields/1/field"), Aggregates: []feedmill.NamedAggregate{{Fn: feedmill.AggregateMax, As: "low", Place: at("/fields/1/aggregate/0")}}}
+	taken := feedmill.Field{Name: "amount", As: "low", Place: at("/fields/1/field")}
+	summed := feedmill.Field{Name: "status", Aggregate: feedmill.AggregateSum, Place: at("/fields/1/field")}
 	unknown := feedmill.Field{Name: "itms", Place: at("/fields/2/field")}
 	for _, test := range []struct {
 		fields []feedmill.Field
@@ -101,6 +103,8 @@ func TestRepeatedFields(t *testing.T) {
 		{[]feedmill.Field{low, plain}, "duplicate-field", [][2]string{{"/fields/1/field", `the field "items" is named twice`}}},
 		{[]feedmill.Field{low, plain, unknown}, "", [][2]string{{"/fields/1/field", `the field "items" is named twice`}, {"/fields/2/field", `there is no column "itms"; did you mean items?`}}},
 		{[]feedmill.Field{low, clash}, "", [][2]string{{"/fields/1/aggregate/0/as", `the field "low" is named twice`}}},
+		{[]feedmill.Field{low, taken}, "", [][2]string{{"/fields/1/as", `the field "low" is named twice`}}},
+		{[]feedmill.Field{low, summed}, "", [][2]string{{"/fields/1/aggregate", `there is no "sum" of a column of type text`}}},
 	} {
 		_, found := query.Resolve(feedmill.Query{Fields: test.fields}, orders)
 		err := found.Err()

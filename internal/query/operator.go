@@ -1,7 +1,6 @@
 package query
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -99,7 +98,7 @@ func findOperator(t columnar.Type, name feedmill.FilterOp) (operator, error) {
 func (op *operator) check(values []feedmill.FilterValue) error {
 	switch n := len(values); {
 	case n < op.least && op.most == many:
-		return fmt.Errorf("the operator %s needs a value", op.name)
+		return &memberError{"values", fmt.Sprintf("the operator %s needs a value", op.name)}
 	case n < op.least || n > op.most:
 		takes := fmt.Sprintf("%d values", op.least)
 		switch op.least {
@@ -108,11 +107,7 @@ func (op *operator) check(values []feedmill.FilterValue) error {
 		case 1:
 			takes = "1 value"
 		}
-		wrong := fmt.Sprintf("the operator %s takes %s, not %d", op.name, takes, n)
-		if n == 0 { // there is no member to point to
-			return errors.New(wrong)
-		}
-		return &memberError{"values", wrong}
+		return &memberError{"values", fmt.Sprintf("the operator %s takes %s, not %d", op.name, takes, n)}
 	}
 	for i, v := range values {
 		switch {

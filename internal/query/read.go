@@ -102,12 +102,13 @@ func readField(o *strictjson.Object, q *feedmill.Query) {
 		f.Aggregate = feedmill.Aggregate(aggregate)
 	}
 	condition := feedmill.Condition{Name: f.Name, Place: feedmill.Fault{Pointer: o.Pointer}}
-	if v, ok := o.Get("filterOption"); ok {
-		option, _ := v.Choice("all", "any")
-		condition.Any = option == "any"
-	}
 	for _, filter := range readObjects(o, "filters", feedmill.MaxFilters) {
 		condition.Filters = append(condition.Filters, readFilter(filter))
+	}
+	// Without filters there is nothing to combine, and whatever stands here is let be.
+	if v, ok := o.Get("filterOption"); ok && len(condition.Filters) > 0 {
+		option, _ := v.Choice("all", "any")
+		condition.Any = option == "any"
 	}
 	if f.FilterOnly {
 		for _, name := range []string{"as", "aggregate"} {

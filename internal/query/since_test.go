@@ -92,7 +92,7 @@ func TestFilterOnly(t *testing.T) {
 		t.Errorf("the sum is %+v", c)
 	}
 	_, found = query.Resolve(feedmill.Query{Fields: []feedmill.Field{hidden}}, orders)
-	if diff := cmp.Diff([][2]string{{"/fields/0/field", `every field has "select": false, so nothing is asked for`}}, faults(t, found.Err())); diff != "" {
+	if diff := cmp.Diff([][2]string{{"/fields/0/select", `every field has "select": false, so nothing is asked for`}}, faults(t, found.Err())); diff != "" {
 		t.Error(diff)
 	}
 	_, found = query.Resolve(feedmill.Query{Fields: []feedmill.Field{hidden, {Name: "status"}}}, orders)
