@@ -51,7 +51,7 @@ func ChangeColumns(columns []Column, changes []ColumnChange) ([]Column, error) {
 		case at < 0:
 			faults.Add(fault)
 		case by[at] != nil:
-			faults.Add(c.at("", "another change is for the same column"))
+			faults.Add(c.at(c.member(), "another change is for the same column"))
 		default:
 			by[at] = c
 			c.apply(&changed[at])
@@ -81,12 +81,20 @@ func ChangeColumns(columns []Column, changes []ColumnChange) ([]Column, error) {
 	return changed, faults.Refusal()
 }
 
+// member is the one that says which column the change is for.
+func (c *ColumnChange) member() string {
+	if c.ID == "" {
+		return "sourceName"
+	}
+	return "id"
+}
+
 // find is the index of the column that the change is for, or why there is none.
 func (c *ColumnChange) find(columns []Column) (int, Fault) {
-	member, want := "id", c.ID
+	member, want := c.member(), c.ID
 	name := func(column Column) string { return column.ID }
 	if c.ID == "" {
-		member, want = "sourceName", c.SourceName
+		want = c.SourceName
 		name = func(column Column) string { return column.SourceName }
 	}
 	var there []string

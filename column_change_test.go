@@ -40,6 +40,7 @@ func TestChangeColumnsListsEveryFault(t *testing.T) {
 		{ID: "c1", Name: new("B"), Place: Fault{Pointer: "/1"}},
 		{ID: "c3", Name: new(" "), Place: Fault{Pointer: "/2"}},
 		{SourceName: "C", Place: Fault{Parameter: "columns"}},
+		{SourceName: "A", Place: Fault{Pointer: "/3"}},
 	})
 	refusal, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -49,7 +50,7 @@ func TestChangeColumnsListsEveryFault(t *testing.T) {
 	for _, f := range refusal.Faults {
 		at = append(at, f.Pointer+f.Parameter)
 	}
-	wantEqual(t, "places", fmt.Sprint(at), "[/0/id columns /1/name /2/name]")
+	wantEqual(t, "places", fmt.Sprint(at), "[/0/id columns /3/sourceName /1/name /2/name]")
 }
 
 // What is said of columns while a version is made stays, and a type that it does not have
