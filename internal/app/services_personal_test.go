@@ -253,6 +253,7 @@ func TestAttacksOnPages(t *testing.T) {
 		"serviceName=nothing":     "400 /problems/invalid-request",
 		"":                        "400 /problems/invalid-request",
 		"serviceName=frankfurter": "409 /problems/no-personal-service",
+		"serviceName=feeds":       "409 /problems/no-personal-service",
 		"serviceName=unready":     "409 /problems/service-not-configured",
 	} {
 		got := s.send(t, request{method: "GET", path: "/data_feeds/creation_url?" + query})

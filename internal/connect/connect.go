@@ -107,7 +107,7 @@ func (c *Connect) Offer(ctx context.Context, workspace feedmill.ID, name, redire
 	}
 	provider, title, known := c.Provider(service)
 	switch {
-	case !known && connection == "":
+	case !known && connection == "" && name != feedmill.ServiceFeeds:
 		return feedmill.SignInLink{}, feedmill.Invalid("", feedmill.Fault{Parameter: "serviceName", Detail: "There is no service of this name. GET /query_builder/services lists them."})
 	case provider == nil:
 		return feedmill.SignInLink{}, conflict("no-personal-service", "The service "+name+" needs no person. Make a connection where it needs one, and generate the feed with POST /data_feeds.")
