@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -32,10 +33,15 @@ func (s *Server) open() {
 }
 
 func (s *Server) openRoutes() []route {
-	document := answer{status: http.StatusOK, contentType: "application/json", body: openapi.JSON()}
+	// The documents are made when somebody wants them: that takes longer than all
+	// else at the start.
+	document := func(contentType string, text func() []byte) func(*call) (answer, error) {
+		return func(*call) (answer, error) {
+			return answer{status: http.StatusOK, contentType: contentType, body: text()}, nil
+		}
+	}
 	schema := func(name string) func(*call) (answer, error) {
-		a := answer{status: http.StatusOK, contentType: "application/schema+json", body: openapi.Schema(name)}
-		return func(*call) (answer, error) { return a, nil }
+		return document("application/schema+json", sync.OnceValue(func() []byte { return openapi.Schema(name) }))
 	}
 	return []route{
 		{method: "GET", path: "/schemas/rest-feed.json", handle: schema("RestFeed")},
@@ -43,7 +49,7 @@ func (s *Server) openRoutes() []route {
 		{method: "GET", path: linkPath, query: linkParameters, long: true, handle: s.readLink},
 		{method: "GET", path: "/healthz", handle: s.health},
 		{method: "GET", path: "/readyz", handle: s.ready},
-		{method: "GET", path: "/openapi.json", handle: func(*call) (answer, error) { return document, nil }},
+		{method: "GET", path: "/openapi.json", handle: document("application/json", openapi.JSON)},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed */*
@@ -29,8 +30,9 @@ type asset struct {
 	text, zip   []byte
 }
 
-// loadAssets puts the style sheets of all pages into one, and every module beside it.
-func loadAssets() *assets {
+// loadAssets puts the style sheets of all pages into one, and every module beside it,
+// when the first visitor comes: a server that shows no pages starts sooner.
+var loadAssets = sync.OnceValue(func() *assets {
 	a := &assets{all: make(map[string]asset)}
 	styles, _ := fs.Glob(files, "*/*.css")
 	slices.SortStableFunc(styles, func(x, y string) int { // the frame's come first
@@ -62,7 +64,7 @@ func loadAssets() *assets {
 	}
 	a.path = "/ui/assets/" + hex.EncodeToString(hash.Sum(nil))[:12] + "/"
 	return a
-}
+})
 
 func rank(name string) int {
 	if strings.HasPrefix(name, "frame/") {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 )
 
 // page is a template of one page in the frame.
@@ -23,6 +24,9 @@ func hasPage(folder string) bool {
 	_, err := fs.Stat(files, folder)
 	return err == nil
 }
+
+// loadPages reads all pages when the first is asked for.
+var loadPages = sync.OnceValue(func() map[string]*page { return parsePages(loadAssets()) })
 
 // parsePages reads the template of every folder that has one of its own name.
 func parsePages(a *assets) map[string]*page {

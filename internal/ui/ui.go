@@ -26,16 +26,13 @@ type Options struct {
 // Server serves the pages. It is an [http.Handler] for everything under /ui/.
 type Server struct {
 	Options
-	mux    *http.ServeMux
-	assets *assets
-	pages  map[string]*page
+	mux *http.ServeMux
 }
 
 // New makes the pages.
 func New(o Options) *Server {
-	s := &Server{Options: o, mux: http.NewServeMux(), assets: loadAssets()}
-	s.pages = parsePages(s.assets)
-	s.mux.Handle("GET /ui/assets/{set}/{name}", s.assets)
+	s := &Server{Options: o, mux: http.NewServeMux()}
+	s.mux.HandleFunc("GET /ui/assets/{set}/{name}", func(w http.ResponseWriter, r *http.Request) { loadAssets().ServeHTTP(w, r) })
 	s.routes()
 	s.connectRoutes()
 	s.issuerRoutes()

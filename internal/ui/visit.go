@@ -115,9 +115,9 @@ type frame struct {
 
 // render writes a page.
 func (v *visit) render(status int, name, title string, data any) error {
-	p := v.s.pages[name]
+	p := loadPages()[name]
 	return v.write(status, p, "page", frame{
-		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: v.s.assets.path,
+		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: loadAssets().path,
 		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data,
 	})
 }
@@ -125,7 +125,7 @@ func (v *visit) render(status int, name, title string, data any) error {
 // part writes what a script puts into a page that is shown already: a page without its
 // frame.
 func (v *visit) part(name string, data any) error {
-	return v.write(http.StatusOK, v.s.pages[name], "main", frame{Me: v.me, Data: data})
+	return v.write(http.StatusOK, loadPages()[name], "main", frame{Me: v.me, Data: data})
 }
 
 func (v *visit) write(status int, p *page, name string, f frame) error {

@@ -4,13 +4,21 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
+	"sync"
 )
 
 //go:embed builtin/*.yaml
 var builtin embed.FS
 
-// BuiltIn are the services that come with the program.
+// BuiltIn are the services that come with the program. They are read once, and
+// the slice is whoever asks for it's own.
 func BuiltIn() ([]*Manifest, error) {
+	all, err := readBuiltIn()
+	return slices.Clone(all), err
+}
+
+var readBuiltIn = sync.OnceValues(func() ([]*Manifest, error) {
 	files, err := fs.Glob(builtin, "builtin/*.yaml")
 	if err != nil {
 		return nil, err
@@ -28,4 +36,4 @@ func BuiltIn() ([]*Manifest, error) {
 		all = append(all, m)
 	}
 	return all, nil
-}
+})
