@@ -27,7 +27,7 @@ func viewLastAttempt(a feedmill.Attempt) *lastAttemptView {
 
 // listDeliveries lists deliveries of a subscription.
 func (s *Server) listDeliveries(c *call) (answer, error) {
-	q := feedmill.DeliveryQuery{Type: c.query["type"], Since: c.timeParameter("since"), States: words(c, "state", feedmill.DeliveryStates)}
+	q := feedmill.DeliveryQuery{Type: c.typeParameter(), Since: c.timeParameter("since"), States: words(c, "state", feedmill.DeliveryStates)}
 	until := c.timeParameter("until")
 	counts, counting := c.query["counts"]
 	if counting && counts != "state" {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -132,7 +133,11 @@ type eventTypeView struct {
 	Schema      jsontext.Value `json:"schema"`
 }
 
-func (s *Server) listEventTypes(*call) (answer, error) {
+func (s *Server) listEventTypes(c *call) (answer, error) {
+	list := c.wholeList()
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
 	types := s.Catalogue.Types()
 	views := make([]eventTypeView, len(types))
 	for i, t := range types {
@@ -142,7 +147,7 @@ func (s *Server) listEventTypes(*call) (answer, error) {
 		}
 		views[i] = eventTypeView{t.Name, t.Family, status, t.Operational, t.Description, t.Schema}
 	}
-	return jsonAnswer(http.StatusOK, views), nil
+	return wholeAnswer(c, list, views, func(v eventTypeView) string { return v.Name })
 }
 
 // eventView is an event as it was delivered, with what only its publisher and
@@ -200,8 +205,18 @@ func payloadData(payload []byte) jsontext.Value {
 	return jsontext.Value("{}")
 }
 
+// typeParameter reads the type of events that is asked for. A family, which
+// subscriptions may name, would find nothing, and looks as if there were nothing.
+func (c *call) typeParameter() string {
+	name := c.query["type"]
+	if strings.Contains(name, "*") {
+		c.fault(feedmill.Fault{Parameter: "type", Detail: "This must be one event type, such as metric.created; families are for subscriptions."})
+	}
+	return name
+}
+
 func (s *Server) listEvents(c *call) (answer, error) {
-	q := feedmill.EventQuery{Type: c.query["type"], ResourceID: c.query["resourceId"], Since: c.timeParameter("since")}
+	q := feedmill.EventQuery{Type: c.typeParameter(), ResourceID: c.query["resourceId"], Since: c.timeParameter("since")}
 	p, err := c.page(feedmill.PrefixEvent)
 	if err != nil {
 		return answer{}, err

@@ -35,7 +35,7 @@ type eventTail struct {
 // of each is the event's, so that whoever comes again goes on behind it.
 func (s *Server) streamEvents(c *call) (answer, error) {
 	t := &eventTail{
-		query: feedmill.EventQuery{Type: c.query["type"], ResourceID: c.query["resourceId"]},
+		query: feedmill.EventQuery{Type: c.typeParameter(), ResourceID: c.query["resourceId"]},
 		sent:  make(map[feedmill.ID]struct{}), after: feedmill.FirstID(feedmill.PrefixEvent, now()),
 	}
 	if last := c.r.Header.Get("Last-Event-ID"); last != "" {

@@ -230,6 +230,11 @@ func TestReadEvents(t *testing.T) {
 			t.Errorf("%s: %s, want %d events", query, a.Body, want)
 		}
 	}
+	for _, list := range []string{"/events", "/events/stream", "/events/subscriptions/" + string(later) + "/deliveries"} {
+		if p := readProblem(t, w.do(t, "GET", list+"?type=tag.*", "")); p.Status != 400 || p.Errors[0].Parameter != "type" {
+			t.Errorf("%s of a family is answered %+v", list, p)
+		}
+	}
 }
 
 func TestEventTypes(t *testing.T) {
@@ -252,6 +257,23 @@ func TestEventTypes(t *testing.T) {
 	} {
 		if seen[name] != want {
 			t.Errorf("%s is %q, want %q", name, seen[name], want)
+		}
+	}
+	for path, n := "/events/types?limit=20", 0; path != ""; {
+		a := w.do(t, "GET", path, "")
+		var page []map[string]any
+		if err := json.Unmarshal(a.Body.Bytes(), &page); err != nil || len(page) > 20 || len(page) == 0 || page[0]["name"] != types[n]["name"] {
+			t.Fatalf("%s: %d, %v: %s", path, a.Code, err, a.Body)
+		}
+		n += len(page)
+		path, _, _ = strings.Cut(strings.TrimPrefix(a.Header().Get("Link"), "<"), ">")
+		if path == "" && n != len(types) {
+			t.Errorf("the pages have %d types of %d", n, len(types))
+		}
+	}
+	for _, wrong := range []string{"limit=0", "limit=501", "cursor=bm9uZQ"} {
+		if a := w.do(t, "GET", "/events/types?"+wrong, ""); a.Code != 400 {
+			t.Errorf("%s: %d %s", wrong, a.Code, a.Body)
 		}
 	}
 }

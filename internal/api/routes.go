@@ -64,7 +64,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events", scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
 		{method: "GET", path: "/events/{id}", scope: feedmill.ScopeRead, query: []string{"subscriptionId"}, handle: s.getEvent},
 		{method: "GET", path: "/events/stream", scope: feedmill.ScopeRead, query: []string{"type", "resourceId"}, handle: s.streamEvents},
-		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, handle: s.listEventTypes},
+		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, query: paged, handle: s.listEventTypes},
 
 		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, action: "subscription.create", body: smallBody, handle: s.createSubscriptions},
 		{method: "GET", path: "/events/subscriptions", scope: feedmill.ScopeRead, query: paged, handle: s.listSubscriptions},
@@ -93,9 +93,9 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/connections/{id}/test", scope: feedmill.ScopeWrite, reads: true, handle: s.testConnection},
 
 		{method: "GET", path: "/data_feeds/creation_url", scope: feedmill.ScopeWrite, query: []string{"serviceName", "redirectUri"}, handle: s.creationURL},
-		{method: "GET", path: "/query_builder/services", scope: feedmill.ScopeRead, handle: s.listServices},
+		{method: "GET", path: "/query_builder/services", scope: feedmill.ScopeRead, query: paged, handle: s.listServices},
 		{method: "GET", path: "/query_builder/services/{serviceName}/views", scope: feedmill.ScopeRead, query: append([]string{"q", "refresh"}, paged...), handle: s.listViews},
-		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields", scope: feedmill.ScopeRead, query: []string{"refresh"}, handle: s.listFields},
+		{method: "GET", path: "/query_builder/services/{serviceName}/views/{viewName}/fields", scope: feedmill.ScopeRead, query: append([]string{"refresh"}, paged...), handle: s.listFields},
 		{method: "POST", path: "/query_builder/preview", scope: feedmill.ScopeWrite, reads: true, body: smallBody, formats: definitionTypes, long: true, handle: s.previewQuery},
 
 		{method: "POST", path: "/data_feeds", scope: feedmill.ScopeWrite, action: "feed.create", query: slices.Concat([]string{"type", "sourceOf", "name", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.createFeed},

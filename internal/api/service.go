@@ -21,6 +21,10 @@ type serviceView struct {
 }
 
 func (s *Server) listServices(c *call) (answer, error) {
+	list := c.wholeList()
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
 	services, err := s.Connections.Services(c.ctx(), c.who.Workspace)
 	if err != nil {
 		return answer{}, err
@@ -29,7 +33,7 @@ func (s *Server) listServices(c *call) (answer, error) {
 	for i, of := range services {
 		views[i] = serviceView{of.Name, of.Title, of.Connector, of.Status}
 	}
-	return jsonAnswer(http.StatusOK, views), nil
+	return wholeAnswer(c, list, views, func(v serviceView) string { return v.ServiceName })
 }
 
 // viewView is something of a service that can be read.
@@ -90,6 +94,8 @@ func pickViews(views []feedmill.ServiceView, q, after string, limit int) (page [
 	return page, false
 }
 
+const noCursor = "This is no cursor of this list; take it from the Link header of the page before."
+
 // nameCursor reads the cursor of a list that goes by names.
 func (c *call) nameCursor() string {
 	text, given := c.query["cursor"]
@@ -98,7 +104,7 @@ func (c *call) nameCursor() string {
 	}
 	name, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(name) == 0 {
-		c.fault(feedmill.Fault{Parameter: "cursor", Detail: "This is no cursor of this list; take it from the Link header of the page before."})
+		c.fault(feedmill.Fault{Parameter: "cursor", Detail: noCursor})
 	}
 	return string(name)
 }
@@ -116,6 +122,7 @@ type fieldView struct {
 
 func (s *Server) listFields(c *call) (answer, error) {
 	anew := c.boolParameter("refresh")
+	list := c.wholeList()
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
@@ -133,7 +140,7 @@ func (s *Server) listFields(c *call) (answer, error) {
 			views[i].Label = f.Name
 		}
 	}
-	return jsonAnswer(http.StatusOK, views), nil
+	return wholeAnswer(c, list, views, func(v fieldView) string { return v.Name })
 }
 
 // queryPreviewView is what a query would bring.
