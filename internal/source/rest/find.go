@@ -57,6 +57,11 @@ func (v *value) isSet() bool {
 // front to back need no memory, and the document is read no further than to
 // the last of their values; what follows is not looked at.
 func find(ctx context.Context, src io.ReaderAt, size int64, paths ...*jsonpath.Path) ([]value, error) {
+	return findIn(ctx, func() document { return openDocument(src, size) }, src, size, paths)
+}
+
+// findIn is find in a document that is opened where a path can be followed from front to back.
+func findIn(ctx context.Context, open func() document, src io.ReaderAt, size int64, paths []*jsonpath.Path) ([]value, error) {
 	f := finder{found: make([]value, len(paths))}
 	var ways []way
 	for i, path := range paths {
@@ -74,7 +79,7 @@ func find(ctx context.Context, src io.ReaderAt, size int64, paths ...*jsonpath.P
 	if len(ways) == 0 {
 		return f.found, nil
 	}
-	f.d = openDocument(src, size)
+	f.d = open()
 	f.missing = len(ways)
 	err := f.walk(ways)
 	if errors.Is(err, errAllFound) {

@@ -44,12 +44,15 @@ type answer struct {
 	body        *io.SectionReader
 	start, size int64
 	hash        uint64
-	sum         uint32 // where it is staged
+	// text is the page while it is received, nil where it is too long for that.
+	text []byte
+	sum  uint32 // where it is staged
 	// found is what the paths of the spec lead to, and scanErr why those of the
 	// pagination lead nowhere.
 	paths   []*jsonpath.Path
 	found   []value
 	scanErr error
+	scanned bool
 	traced  []feedmill.TracedRequest
 	// next is the page after this one, nil where there is none, and nextErr
 	// why there cannot be one. With last the source says that there is none.
@@ -101,13 +104,19 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		return outcome{}
 	}
 	good := status >= 200 && status < 300
+	buffer := pageBuffers.Get().(*[pageBuffer]byte)
+	defer func() {
+		a.text = nil
+		pageBuffers.Put(buffer)
+	}()
+	a.scanned = false
 	var o outcome
 	var doc interface {
 		io.ReaderAt
 		Size() int64
 	}
 	if good {
-		if o = r.spool(a, body); o.err == nil {
+		if o = r.spool(a, body, buffer[:]); o.err == nil {
 			o = r.unwrap(a, o)
 		}
 		if o.err == nil {
@@ -126,7 +135,9 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		o.bytes, o.head = int64(len(data)), data
 		doc = bytes.NewReader(data)
 	}
-	r.scan(response.Request.Context(), a, doc, doc.Size())
+	if !a.scanned {
+		r.scan(response.Request.Context(), a, doc, doc.Size())
+	}
 	rule, matched := r.ruleFor(status, a)
 	switch {
 	case matched && rule.action == actionIgnore:
@@ -152,21 +163,22 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 	return failed
 }
 
-// pageBuffers are what pages are copied through.
-var pageBuffers = sync.Pool{New: func() any { return new([128 << 10]byte) }}
+// pageBuffers are what pages are copied through, and in which most of them are whole.
+var pageBuffers = sync.Pool{New: func() any { return new([pageBuffer]byte) }}
+
+const pageBuffer = 256 << 10
 
 // hashSeed makes hashes of pages that are compared within one fetch.
 var hashSeed = maphash.MakeSeed()
 
-// spool copies the body of a page to the end of the spool.
-func (r *sequence) spool(a *answer, body io.Reader) (o outcome) {
-	buffer := pageBuffers.Get().(*[128 << 10]byte)
-	defer pageBuffers.Put(buffer)
+// spool copies the body of a page to the end of the spool, as much at once as the buffer holds.
+func (r *sequence) spool(a *answer, body io.Reader, buffer []byte) (o outcome) {
 	var sum uint32
 	var hash maphash.Hash
 	hash.SetSeed(hashSeed)
+	a.text = nil
 	for {
-		n, err := body.Read(buffer[:])
+		n, err := fill(body, buffer)
 		if n > 0 {
 			_, _ = hash.Write(buffer[:n])
 			if r.stage != nil {
@@ -179,6 +191,9 @@ func (r *sequence) spool(a *answer, body io.Reader) (o outcome) {
 			o.bytes += int64(n)
 		}
 		if err == io.EOF {
+			if o.bytes == int64(n) {
+				a.text = buffer[:n]
+			}
 			break
 		}
 		if err != nil {
@@ -192,6 +207,16 @@ func (r *sequence) spool(a *answer, body io.Reader) (o outcome) {
 	return o
 }
 
+// fill reads until the buffer is full or there is no more, which the error says.
+func fill(body io.Reader, buffer []byte) (n int, err error) {
+	for n < len(buffer) && err == nil {
+		var more int
+		more, err = body.Read(buffer[n:])
+		n += more
+	}
+	return n, err
+}
+
 // scan looks for what the paths of the spec lead to.
 func (r *run) scan(ctx context.Context, a *answer, doc io.ReaderAt, size int64) {
 	a.paths, a.found, a.scanErr = r.spec.paths, nil, nil
@@ -199,6 +224,11 @@ func (r *run) scan(ctx context.Context, a *answer, doc io.ReaderAt, size int64) 
 		return
 	}
 	found, err := find(ctx, doc, size, a.paths...)
+	r.scanned(a, found, err)
+}
+
+// scanned has an answer know what was found in it.
+func (r *run) scanned(a *answer, found []value, err error) {
 	a.found = found
 	if r.spec.pagination.looksInside() {
 		a.scanErr = err

@@ -48,6 +48,8 @@ func (s stream) Bracket() error {
 type skimmer struct {
 	data []byte
 	at   int
+	// depth is how many brackets it has gone into.
+	depth int
 }
 
 var errSkim = errors.New("the document is no JSON")
@@ -71,11 +73,25 @@ func (s *skimmer) PeekKind() jsontext.Kind {
 // Bracket passes over the next bracket.
 func (s *skimmer) Bracket() error {
 	switch s.PeekKind() {
-	case '{', '}', '[', ']':
-		s.at++
+	case '{', '[':
+		s.depth++
+	case '}', ']':
+		s.depth--
+	default:
+		return errSkim
+	}
+	s.at++
+	return nil
+}
+
+// SkipRest passes over what is left of the arrays and objects that it has gone into.
+func (s *skimmer) SkipRest() error {
+	if s.depth <= 0 {
 		return nil
 	}
-	return errSkim
+	depth := s.depth
+	s.depth = 0
+	return s.skipFrom(depth)
 }
 
 // Name reads the name of the next member.
@@ -110,7 +126,7 @@ func (s *skimmer) SkipValue() error {
 	case '"':
 		return s.skipString()
 	case '{', '[':
-		return s.skipContainer()
+		return s.skipFrom(0)
 	case 't', 'f', 'n', '0':
 		for s.at < len(s.data) && bytes.IndexByte([]byte(",]} \t\r\n:\"[{"), s.data[s.at]) < 0 {
 			s.at++
@@ -140,11 +156,11 @@ func (s *skimmer) skipString() error {
 	}
 }
 
-// skipContainer passes over an array or object that begins here. Where none of
-// eight bytes can be its end, they are looked at together.
-func (s *skimmer) skipContainer() error {
+// skipFrom passes over an array or object that begins here, or over the rest of as many as
+// the depth says. Where none of eight bytes can be the end, they are looked at together.
+func (s *skimmer) skipFrom(depth int) error {
 	data, at := s.data, s.at
-	depth, quoted := 0, false
+	quoted := false
 	for at < len(data) {
 		if len(data)-at >= 8 {
 			word := binary.LittleEndian.Uint64(data[at:])

@@ -81,7 +81,7 @@ func (s *sequence) respool(a *answer, inner io.Reader, name string) error {
 		return fail("data-too-large", nil, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", s.spec.pagination.maxBytes)
 	}
 	a.start, a.size, a.hash, a.sum = s.lane.end, n, hash.Sum64(), sum.Sum32()
-	a.body = io.NewSectionReader(s.lane.file, a.start, n)
+	a.body, a.text = io.NewSectionReader(s.lane.file, a.start, n), nil
 	a.header = a.header.Clone()
 	a.header.Set("Content-Type", "application/octet-stream")
 	if format, ok := pageFormats.OfExtension(path.Ext(name)); ok && len(format.MediaTypes) > 0 {

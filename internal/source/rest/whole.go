@@ -22,15 +22,18 @@ func (r *sequence) wantWhole(a *answer, o outcome) outcome {
 	if !isJSON || a.size == 0 || a.size > maxWholeChecked {
 		return o
 	}
-	data := make([]byte, a.size)
-	if n, _ := a.body.ReadAt(data, 0); int64(n) < a.size {
-		return o
+	data := a.text
+	if data == nil {
+		data = make([]byte, a.size)
+		if n, _ := a.body.ReadAt(data, 0); int64(n) < a.size {
+			return o
+		}
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if len(data) > 1 && (data[0] == 0 || data[1] == 0) {
 		return o // UTF-16, whose bytes say something else
 	}
-	s := &skimmer{data: data}
+	s := r.scanWhole(a, data)
 	for s.PeekKind() == '{' || s.PeekKind() == '[' {
 		if s.SkipValue() != nil {
 			cut := outcome{err: fail("source-truncated", nil, "The answer is no whole JSON: it ends in the middle."), retry: true, bytes: o.bytes}
@@ -38,4 +41,22 @@ func (r *sequence) wantWhole(a *answer, o outcome) outcome {
 		}
 	}
 	return o
+}
+
+// scanWhole looks for what the paths of the spec lead to, and returns the document from where its
+// first value ends, so that one look at most of it is enough. Where that is not to be
+// had it returns the document from its beginning.
+func (r *sequence) scanWhole(a *answer, data []byte) *skimmer {
+	from := &skimmer{data: data}
+	a.paths, a.scanErr, a.scanned = r.spec.paths, nil, true
+	if len(a.paths) == 0 {
+		return from
+	}
+	s := &skimmer{data: data}
+	found, err := findIn(a.request.Context(), func() document { return s }, a.body, a.size, a.paths)
+	r.scanned(a, found, err)
+	if err != nil || s.at == 0 || s.SkipRest() != nil {
+		return from
+	}
+	return s
 }
