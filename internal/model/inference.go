@@ -24,6 +24,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Options say how data is modelled.
@@ -57,6 +58,8 @@ type Inference struct {
 type partial struct {
 	rows    int64
 	columns []*column
+	// scanned is how many cells were scanned since others had a turn.
+	scanned int
 }
 
 // New returns an inference that has seen nothing.
@@ -80,9 +83,15 @@ func (f *Inference) Block(cells *columnar.Cells) {
 		c.givenUp = c.givenUp || f.options.Text
 	}
 	replaceErrors(cells, p.columns)
+	var long share.Long
+	defer long.End()
 	for tile := range tiles(cells) {
 		for i := range cells.Columns {
 			p.columns[i].scan(&tile, i, &f.nulls)
+			if p.scanned += 1 + tile.Rows; p.scanned >= tileCells {
+				p.scanned = 0
+				long.Step()
+			}
 		}
 	}
 }

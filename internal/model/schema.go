@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Schema is the columns of data and how their values are read. Its methods do not
@@ -153,7 +154,14 @@ func (s *Schema) convert(cells *columnar.Cells, vectors []columnar.Vector, onMis
 		s.nulls.mark(cells)
 	}
 	replaceErrors(cells, nil)
+	var long share.Long
+	defer long.End()
+	converted := 0
 	for i, column := range s.Columns {
+		if converted += 1 + cells.Rows; converted >= tileCells {
+			long.Step()
+			converted = 0
+		}
 		c := converter{
 			plan: s.plans[i], nulls: &s.nulls, location: s.location, cells: cells, index: s.sourceOf(i), out: &vectors[i],
 			onMisfit: func(row int) bool { return onMisfit(row, i) },

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // MaxDepth is how many arrays and objects of a document may be open at once.
@@ -19,6 +21,9 @@ const (
 	MaxValues  = 1 << 15
 	maxMembers = 1 << 16
 )
+
+// stepValues is how many values of a long text are read before others have a turn.
+const stepValues = 256
 
 // Note takes a fault: the JSON Pointer of its place, and a sentence that says
 // what is wrong. It reports whether there is room for more of them.
@@ -44,7 +49,11 @@ const KeepNone = -1
 // The value is made of parts of data.
 func Read(data []byte, p Part, note Note) (v Value, ok bool) {
 	r := reader{Part: p, note: note, data: data, d: newDecoder(data)}
-	v, err := r.value(p.Depth)
+	defer r.long.End()
+	err := countFirst(data, p)
+	if err == nil {
+		v, err = r.value(p.Depth)
+	}
 	if err == nil {
 		err = r.end()
 	}
@@ -52,6 +61,21 @@ func Read(data []byte, p Part, note Note) (v Value, ok bool) {
 		r.noteError(err)
 	}
 	return v, err == nil
+}
+
+// countFirst refuses a text with more values than are kept before any is: each takes many times
+// the memory of its text, so that whoever sends nothing but brackets would have
+// others wait for the collector. Most texts have too few commas for it.
+func countFirst(data []byte, p Part) error {
+	if p.Levels == KeepNone || bytes.Count(data, []byte(",")) < MaxValues {
+		return nil
+	}
+	r := reader{Part: p, note: func(string, string) bool { return true }, data: data, d: newDecoder(data), counting: true}
+	defer r.long.End()
+	if _, err := r.value(p.Depth); errors.Is(err, errTooMany) {
+		return err
+	}
+	return nil // what else is wrong is found by who reads it
 }
 
 // Split finds the texts of the elements of a JSON array, in the manner of
@@ -93,8 +117,11 @@ type reader struct {
 	note Note
 	data []byte
 	d    *jsontext.Decoder
-	// kept counts the values that are kept.
-	kept int
+	// kept counts the values that are kept, and read those that were read.
+	kept, read int
+	// counting says that the values are only counted.
+	counting bool
+	long     share.Long
 }
 
 // fault is what ends the reading of a text.
@@ -136,21 +163,26 @@ var tooDeep = fmt.Sprintf("The JSON nests deeper than %d levels.", MaxDepth)
 
 var tooMany = fmt.Sprintf("The JSON has more than %d values, or an object of more than %d members; send less at once.", MaxValues, maxMembers)
 
+var errTooMany = errors.New("too many values")
+
 const duplicate = "This key stands more than once in its object; name it once."
 
 // part reads the next element of an array or, where seen is not nil, the next
 // member of an object.
 func (r *reader) part(v *Value, depth int, seen map[string]bool) error {
+	if r.read++; r.read%stepValues == 0 {
+		r.long.Step()
+	}
 	kept := r.Levels == 0 || depth-r.Depth <= r.Levels
 	if kept {
 		r.kept++
 	}
 	if r.kept > MaxValues || len(seen) > maxMembers {
-		return &fault{r.At, tooMany}
+		return fmt.Errorf("%w: %w", errTooMany, &fault{r.At, tooMany})
 	}
 	if seen == nil {
 		item, err := r.value(depth)
-		if kept {
+		if kept && !r.counting {
 			v.Items = append(v.Items, item)
 		}
 		return err
@@ -165,7 +197,7 @@ func (r *reader) part(v *Value, depth int, seen map[string]bool) error {
 	}
 	seen[name] = true
 	item, err := r.value(depth)
-	if kept {
+	if kept && !r.counting {
 		v.Members = append(v.Members, Member{name, item})
 	}
 	return err

@@ -44,6 +44,9 @@ func TestValuesAreBounded(t *testing.T) {
 			if ok != test.ok || ok != (len(n.faults) == 0) || len(v.Items) > MaxValues {
 				t.Errorf("%v, %d values, %q", ok, len(v.Items), n.faults)
 			}
+			if !ok && len(v.Items)+len(v.Members) > 0 {
+				t.Errorf("%d values of a text that has too many were kept", len(v.Items)+len(v.Members))
+			}
 			if _, ok := ReadYAML([]byte(test.text), func(string, string) bool { return true }); ok && !test.ok && len(test.text) > 1<<19 {
 				t.Error("the same is taken as YAML")
 			}

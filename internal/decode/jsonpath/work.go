@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // ErrTooMuchWork is what an evaluation answers when a path, such as one with
@@ -60,10 +62,12 @@ type evaluation struct {
 	work *Work
 	// left is how many steps it has taken from the work and not made.
 	left int64
+	long share.Long
 }
 
 // end gives back what was not used.
 func (e *evaluation) end() {
+	e.long.End()
 	e.work.left.Add(e.left)
 	e.left = 0
 }
@@ -73,6 +77,7 @@ func (e *evaluation) spend(n int) error {
 	if e.left -= int64(n); e.left >= 0 {
 		return nil
 	}
+	e.long.Step()
 	more, err := e.work.reserve(-e.left)
 	e.left += more
 	return err

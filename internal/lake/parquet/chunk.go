@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Encodings, physical types and codecs by their numbers in the format.
@@ -69,6 +70,20 @@ type encoder struct {
 	page    []byte
 	header  thrift
 	zstd    *zstd.Encoder
+	// worked is how many bytes and values were worked on since others had a turn.
+	worked int
+	long   share.Long
+}
+
+// longWork is how many bytes and values are worked on before others have a turn.
+const longWork = 16 << 10
+
+// step says that so many bytes or values are worked on next.
+func (e *encoder) step(n int) {
+	if e.worked += n; e.worked >= longWork {
+		e.worked = 0
+		e.long.Step()
+	}
 }
 
 func newEncoder() (*encoder, error) {
@@ -82,7 +97,9 @@ func newEncoder() (*encoder, error) {
 // chunk appends column c of the pieces to dst. abandon says that a dictionary
 // of texts was found to be of no use.
 func (e *encoder) chunk(dst []byte, pieces []piece, c int, column *feedmill.Column, abandon bool) ([]byte, chunk, error) {
+	defer e.long.End()
 	e.scratch.gather(pieces, c)
+	e.step(e.scratch.rows)
 	l := e.layout(column, abandon)
 	if l.fault != nil {
 		return dst, chunk{}, fmt.Errorf("write column %q: %w", column.Name, l.fault)
@@ -172,6 +189,7 @@ func (e *encoder) appendPage(dst []byte, out *chunk, body []byte, special func(*
 	const room = 64
 	at := len(dst)
 	dst = append(dst, make([]byte, room)...)
+	e.step(len(body))
 	if out.codec == codecZstd {
 		dst = e.zstd.EncodeAll(body, dst)
 	} else {
