@@ -37,6 +37,8 @@ type backlog struct {
 	// have none; retries are when those that failed here come due.
 	checkedAt time.Time
 	retries   dueTimes
+	// settledAt is when the last outcome was written.
+	settledAt time.Time
 	// heads is how far it was read where the subscription is ordered, and asking
 	// the pass during which that is being read.
 	heads  heads
@@ -151,6 +153,7 @@ func (b *backlog) pop() queued {
 // after all.
 func (b *backlog) forget(id feedmill.ID) {
 	b.notKnown(id)
+	b.settledAt = time.Now()
 	if b.reading {
 		if b.settled == nil {
 			b.settled = make(map[feedmill.ID]struct{})
@@ -197,17 +200,22 @@ func (b *backlog) readAll() {
 	b.heads.beginPass()
 }
 
-// found notes that the store calls deliveries due, and reports whether it is to be
-// read. They may be known already: then that waits until those are worked off.
-// told says that there are new ones for sure.
-func (b *backlog) found(now time.Time, told bool) bool {
-	if b.heads.on && !told && b.retries.hasCome(now) && now.Sub(b.heads.passedAt) < recheckAfter {
+// found notes that the store called deliveries due at a time, and reports whether it
+// is to be read. They may be known already: then that waits until those are worked
+// off, or where nobody asked for it until they are found again.
+func (b *backlog) found(now time.Time, how hint, at time.Time) bool {
+	if b.heads.on && how != told && b.retries.hasCome(now) && now.Sub(b.heads.passedAt) < recheckAfter {
 		b.heads.retries, b.rest = true, unread
 		return true
 	}
-	if len(b.known) > 0 && !b.retries.hasCome(now) && now.Sub(b.checkedAt) < recheckAfter {
-		b.rest = max(b.rest, unsure)
-		return false
+	if !b.retries.hasCome(now) && now.Sub(b.checkedAt) < recheckAfter {
+		switch {
+		case how == seen && (len(b.known) > 0 || !b.settledAt.Before(at)):
+			return false
+		case len(b.known) > 0:
+			b.rest = max(b.rest, unsure)
+			return false
+		}
 	}
 	b.readAll() // what has come due meanwhile may stand before the rest
 	return true

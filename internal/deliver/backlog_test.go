@@ -148,8 +148,34 @@ func TestWhatThePollFinds(t *testing.T) {
 		if c.retry != 0 {
 			b.retries = dueTimes{now.Add(-c.retry)}
 		}
-		if got := b.found(now, false); got != c.fromBeginning || b.rest != c.want || (b.readFrom == "" && b.overtaken == "") != c.fromBeginning {
+		if got := b.found(now, asked, now); got != c.fromBeginning || b.rest != c.want || (b.readFrom == "" && b.overtaken == "") != c.fromBeginning {
 			t.Errorf("%s: it is to be read: %v, the rest is %d from %q", c.name, got, b.rest, b.readFrom)
+		}
+	}
+}
+
+// The poll that looks in any case finds what is in hand, or was until just now. It
+// is not read for that, but now and then.
+func TestWhatEveryPollFinds(t *testing.T) {
+	began := time.Now()
+	for _, c := range []struct {
+		name    string
+		known   int
+		settled time.Duration // before the poll began
+		checked time.Duration
+		want    rest
+	}{
+		{"nothing in hand", 0, 1, 0, unread},
+		{"in hand", 1, 1, 0, allKnown},
+		{"in hand, long ago", 1, 1, 5 * time.Second, unread},
+		{"settled meanwhile", 0, 0, 0, allKnown},
+		{"settled meanwhile, long ago", 0, 0, 5 * time.Second, unread},
+	} {
+		b := testBacklog(100, 100)
+		b.offerAll(deliveries(1, 1+c.known))
+		b.checkedAt, b.settledAt = began.Add(-c.checked), began.Add(-c.settled)
+		if got := b.found(began, seen, began); got != (c.want == unread) || b.rest != c.want {
+			t.Errorf("%s: it is to be read: %v, the rest is %d", c.name, got, b.rest)
 		}
 	}
 }
@@ -158,7 +184,7 @@ func TestWhatIsUnsureIsReadWhenNothingIsInHand(t *testing.T) {
 	b := testBacklog(100, 100)
 	b.offerAll(deliveries(1, 2))
 	b.checkedAt = time.Now()
-	b.found(time.Now(), false)
+	b.found(time.Now(), asked, time.Now())
 	q := b.pop()
 	if b.hasWork() || b.rest != unsure {
 		t.Errorf("it has work while one is under way; the rest is %d", b.rest)

@@ -125,14 +125,14 @@ type Dispatcher struct {
 	// were taken.
 	short, leaseFailed bool
 	gained             int
-	// due are the known due times in the store. unwound are the slots that may
+	// due are the known due times of lanes in the store. unwound are the slots that may
 	// hold due times of a clock that was ahead of ours; polledAt is when the
 	// store was last polled, by both of our clocks.
-	due      dueTimes
+	due      dueLanes
 	unwound  slotSet
 	polledAt time.Time
 
-	pollNow, replayNow, fanoutNow, leaseNow, rewindNow, tellNow chan struct{}
+	pollNow, dueSooner, replayNow, fanoutNow, leaseNow, rewindNow, tellNow chan struct{}
 	// toTell are the subscriptions of which other replicas are to be told.
 	toTell   map[feedmill.Signal]map[feedmill.ID]struct{}
 	outcomes chan settling
@@ -164,7 +164,7 @@ func New(o Options) *Dispatcher {
 		share:   share{total: o.MaxInFlight, maxBytes: maxUnderWayBytes, portions: make(map[feedmill.ID]*portion)},
 		memory:  newMemory(o.MaxQueued, o.MaxLane),
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
-		pollNow: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), fanoutNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
+		pollNow: make(chan struct{}, 1), dueSooner: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), fanoutNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
 		tellNow: make(chan struct{}, 1), toTell: make(map[feedmill.Signal]map[feedmill.ID]struct{}),
 		outcomes: make(chan settling, 1024), tally: newTally(),
 	}

@@ -8,48 +8,68 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// pollStore finds due work in the store: at a known due time, when woken, and now
-// and then in any case.
+// pollStore finds due work in the store, when woken and now and then in any case.
+// At a known due time of a lane it looks at that lane alone.
 func (d *Dispatcher) pollStore(ctx context.Context) {
-	for {
-		if err := d.pollOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
+	for how := asked; ctx.Err() == nil; {
+		if err := d.pollOnce(ctx, how); err != nil && !errors.Is(err, context.Canceled) {
 			d.Log.Error("looking for due deliveries", "error", err)
 		}
-		timer := time.NewTimer(d.untilNextPoll())
+		how = d.awaitPoll(ctx, time.Now().Add(d.PollEvery))
+	}
+}
+
+// awaitPoll waits until the store is to be polled, and returns why. Meanwhile it
+// hands what comes due to its lanes.
+func (d *Dispatcher) awaitPoll(ctx context.Context, next time.Time) hint {
+	for {
+		wait := d.passDue(time.Now(), next)
+		if wait <= 0 {
+			return seen
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return
+			return seen
 		case <-d.pollNow:
+			timer.Stop()
+			return asked
+		case <-d.dueSooner:
 			timer.Stop()
 		case <-timer.C:
 		}
 	}
 }
 
-func (d *Dispatcher) untilNextPoll() time.Duration {
+// passDue has the lanes read the store of which something has come due, and returns
+// how long it is until the next poll, or until there are others.
+func (d *Dispatcher) passDue(now, poll time.Time) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	wait := d.PollEvery
+	for _, id := range d.due.pass(now) {
+		d.found(id, asked, now)
+	}
+	d.wakeWorker()
+	wait := poll.Sub(now)
 	if len(d.due) > 0 {
-		wait = min(wait, max(time.Until(d.due[0]), time.Millisecond))
+		wait = min(wait, d.due[0].at.Sub(now))
 	}
 	return wait
 }
 
-// dueAt notes that something in the store comes due at t. The mutex is held.
-func (d *Dispatcher) dueAt(t time.Time) {
-	if d.due.add(t, maxDueTimes) && time.Until(t) < d.PollEvery {
-		signal(d.pollNow)
+// dueAt notes that something of a lane in the store comes due at t. The mutex is held.
+func (d *Dispatcher) dueAt(t time.Time, lane feedmill.ID) {
+	if d.due.add(t, lane) && time.Until(t) < d.PollEvery {
+		signal(d.dueSooner)
 	}
 }
 
-func (d *Dispatcher) pollOnce(ctx context.Context) error {
+func (d *Dispatcher) pollOnce(ctx context.Context, how hint) error {
 	const step = 1000
 	now := time.Now()
 	d.mu.Lock()
 	slots := d.slots.list()
-	d.due.pass(now)
 	d.forgetIdle(now)
 	if setBack(d.polledAt, now) {
 		d.unwound = d.slots
@@ -71,7 +91,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context) error {
 		}
 		d.mu.Lock()
 		for _, id := range ids {
-			d.found(id, false)
+			d.found(id, how, now)
 		}
 		d.wakeWorker()
 		through := len(ids) < step
@@ -88,9 +108,21 @@ func (d *Dispatcher) pollOnce(ctx context.Context) error {
 	}
 }
 
-// found notes that the store has due deliveries of a subscription; told says that
-// some were accepted just now.
-func (d *Dispatcher) found(id feedmill.ID, told bool) {
+// hint is how one knows that the store has due deliveries of a subscription.
+type hint uint8
+
+const (
+	// seen is by the poll that looks in any case. They are most likely those that
+	// are known; where they are not, a poll of soon after sees them again.
+	seen hint = iota
+	// asked is by a poll that somebody asked for, or by a time that has come.
+	asked
+	// told is by who has just accepted some.
+	told
+)
+
+// found notes that the store had due deliveries of a subscription at a time.
+func (d *Dispatcher) found(id feedmill.ID, how hint, at time.Time) {
 	if !d.slots.has(id) {
 		return
 	}
@@ -100,7 +132,7 @@ func (d *Dispatcher) found(id feedmill.ID, told bool) {
 	if l.subscription.target.held() && now.Sub(l.subscription.readAt) >= heldAge {
 		l.subscription.target = nil // another replica may have resumed it
 	}
-	if l.backlog.found(now, told) {
+	if l.backlog.found(now, how, at) {
 		d.refresh(l)
 	}
 }

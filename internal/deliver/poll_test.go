@@ -46,11 +46,11 @@ func TestPollReadsEveryPage(t *testing.T) {
 		}
 		d.setSlots(all, len(all), time.Now().Add(time.Hour))
 		s.fails = errors.New("broken")
-		if err := d.pollOnce(t.Context()); err == nil || d.polled[0] {
+		if err := d.pollOnce(t.Context(), seen); err == nil || d.polled[0] {
 			t.Errorf("%d: a poll that fails is taken for done: %v", n, err)
 		}
 		s.fails = nil
-		if err := d.pollOnce(t.Context()); err != nil {
+		if err := d.pollOnce(t.Context(), seen); err != nil {
 			t.Fatal(err)
 		}
 		if len(d.lanes) != n || !d.polled[0] {
@@ -61,43 +61,70 @@ func TestPollReadsEveryPage(t *testing.T) {
 
 func TestNoPollWithoutSlots(t *testing.T) {
 	d := New(Options{Store: &pagedStore{fails: errors.New("it is asked")}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
-	if err := d.pollOnce(t.Context()); err != nil {
+	if err := d.pollOnce(t.Context(), seen); err != nil {
 		t.Error(err)
 	}
-	d.found("sub_1", false)
+	d.found("sub_1", seen, time.Now())
 	if len(d.lanes) != 0 {
 		t.Error("there is a lane for a slot of another replica")
 	}
 }
 
-func TestUntilNextPoll(t *testing.T) {
-	synctest.Test(t, untilNextPoll)
+func TestUntilSomethingIsDue(t *testing.T) {
+	synctest.Test(t, untilSomethingIsDue)
 }
 
-func untilNextPoll(t *testing.T) {
+func untilSomethingIsDue(t *testing.T) {
 	d := New(Options{PollEvery: time.Minute, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
-	if got := d.untilNextPoll(); got != time.Minute {
+	d.slots = allSlots()
+	now := time.Now()
+	poll := now.Add(time.Minute)
+	if got := d.passDue(now, poll); got != time.Minute {
 		t.Errorf("without anything due the next poll is in %s", got)
 	}
-	woken := func() bool {
-		select {
-		case <-d.pollNow:
-			return true
-		default:
-			return false
-		}
-	}
-	now := time.Now()
 	for _, c := range []struct {
 		due, next time.Duration
 		wakes     bool
-	}{{2 * time.Hour, time.Minute, false}, {time.Hour, time.Minute, false}, {10 * time.Second, 10 * time.Second, true}, {20 * time.Second, 10 * time.Second, false}, {-time.Second, time.Millisecond, true}} {
-		d.dueAt(now.Add(c.due))
-		if got := d.untilNextPoll(); got != c.next {
-			t.Errorf("due in %s: the next poll is in %s, want %s", c.due, got, c.next)
+	}{{2 * time.Hour, time.Minute, false}, {time.Hour, time.Minute, false}, {10 * time.Second, 10 * time.Second, true}, {20 * time.Second, 10 * time.Second, false}, {5 * time.Second, 5 * time.Second, true}} {
+		d.dueAt(now.Add(c.due), "sub_1")
+		if got := d.passDue(now, poll); got != c.next {
+			t.Errorf("due in %s: it waits for %s, want %s", c.due, got, c.next)
 		}
-		if got := woken(); got != c.wakes {
-			t.Errorf("due in %s: whoever polls is woken: %v", c.due, got)
+		if got := len(d.dueSooner) == 1; got != c.wakes {
+			t.Errorf("due in %s: whoever waits is woken: %v", c.due, got)
+		}
+		if len(d.dueSooner) == 1 {
+			<-d.dueSooner
 		}
 	}
+}
+
+// What comes due is looked for in its lane alone, and without a poll.
+func TestWhatComesDueIsForItsLane(t *testing.T) {
+	d := New(Options{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	d.slots = allSlots()
+	now := time.Now()
+	for i, id := range []feedmill.ID{"sub_1", "sub_2", "sub_3"} {
+		l := d.lane(id, "ws_1")
+		l.backlog.checkedAt = now
+		l.backlog.retries.add(now.Add(time.Duration(i)*time.Second), maxLaneRetries)
+		d.dueAt(now.Add(time.Duration(i)*time.Second), id)
+		d.dueAt(now.Add(time.Duration(i)*time.Second), id) // counts once
+	}
+	d.passDue(now.Add(1500*time.Millisecond), now.Add(time.Minute))
+	for id, want := range map[feedmill.ID]rest{"sub_1": unread, "sub_2": unread, "sub_3": allKnown} {
+		if got := d.lanes[id].backlog.rest; got != want {
+			t.Errorf("the rest of %s is %d, want %d", id, got, want)
+		}
+	}
+	if len(d.due) != 1 {
+		t.Errorf("%d are still to come, want 1", len(d.due))
+	}
+}
+
+func allSlots() (s slotSet) {
+	for i := range s {
+		s[i] = true
+	}
+	return s
 }

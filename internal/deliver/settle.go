@@ -139,7 +139,7 @@ func (d *Dispatcher) settled(batch []settling) {
 		}
 		if o.State == feedmill.DeliveryRetrying {
 			l.backlog.retries.add(o.DueAt, maxLaneRetries)
-			d.dueAt(o.DueAt)
+			d.dueAt(o.DueAt, l.id)
 		}
 		switch t := l.subscription.target; {
 		case t == nil:

@@ -86,7 +86,7 @@ func (d *Dispatcher) heard(s feedmill.Signal, subscriptions []feedmill.ID) {
 	case feedmill.SignalDue:
 		d.mu.Lock()
 		for _, id := range subscriptions {
-			d.found(id, true)
+			d.found(id, told, time.Time{})
 		}
 		d.wakeWorker()
 		d.mu.Unlock()
