@@ -92,6 +92,16 @@ func kindOf(name *Name) attributeKind {
 // isTrue reports whether an attribute that says yes or no says yes.
 func isTrue(value []byte) bool { return string(value) == "true" || string(value) == "1" }
 
+// begin notes that an element begins here, in one that stands at the node around.
+func (n *node) begin(around *node) {
+	n.count++
+	if in := around.count; n.in != in || n.run == 0 {
+		n.in, n.run = in, 0
+	}
+	n.run++
+	n.most = max(n.most, n.run)
+}
+
 // path is the way to the node, as a client can write it.
 func (n *node) path() string {
 	if n.parent == nil {

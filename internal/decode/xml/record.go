@@ -318,7 +318,12 @@ func (r *recordReader) put(column int, kind columnar.CellKind, text []byte) erro
 	}
 	start := len(r.cells.Data)
 	r.cells.Data = append(r.cells.Data, text...)
-	return r.putCell(column, columnar.NewCell(kind, start, len(r.cells.Data)))
+	cell := columnar.NewCell(kind, start, len(r.cells.Data))
+	if r.explosion == nil {
+		r.row[column] = cell
+		return nil
+	}
+	return r.putCell(column, cell)
 }
 
 func (r *recordReader) putCell(column int, cell columnar.Cell) error {

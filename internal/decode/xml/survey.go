@@ -151,12 +151,7 @@ func (s *survey) noteAttributes(n *node, attributes []Attribute) error {
 
 // enter opens an element.
 func (s *survey) enter(around *openNode, n *node, at int64) {
-	n.count++
-	if in := around.node.count; n.in != in || n.run == 0 {
-		n.in, n.run = in, 0
-	}
-	n.run++
-	n.most = max(n.most, n.run)
+	n.begin(around.node)
 	s.open = append(s.open, openNode{node: n, at: at, keeps: around.keeps})
 }
 
@@ -178,16 +173,22 @@ func (s *survey) passAlong(n *node) {
 		for range next.ends {
 			s.closeElement(end)
 		}
-		for _, n = range next.begins {
+		last := len(next.begins) - 1
+		for _, n = range next.begins[:last] {
 			top := &s.open[len(s.open)-1]
 			top.last = n
-			at := s.xml.Offset()
-			if depth := len(s.open); depth <= s.xml.Depth() {
-				at = s.xml.OpenAt(depth)
-			}
-			s.enter(top, n, at)
+			s.enter(top, n, s.xml.OpenAt(len(s.open)))
 		}
-		if at := s.xml.Offset(); at >= s.next {
+		n = next.begins[last]
+		top, at := &s.open[len(s.open)-1], s.xml.Offset()
+		top.last = n
+		if only && at < s.next { // as almost all are; such an element need not be opened
+			n.begin(top.node)
+			s.end(n, at, s.xml.End(), !n.text && !isBlank(text))
+			continue
+		}
+		s.enter(top, n, at)
+		if at >= s.next {
 			s.mark(at)
 		}
 		if !only {
@@ -207,18 +208,22 @@ func (s *survey) endElement() {
 func (s *survey) closeElement(end int64) {
 	last := len(s.open) - 1
 	ended := &s.open[last]
-	n := ended.node
-	size := end - ended.at
+	s.end(ended.node, ended.at, end, ended.text)
+	s.open = s.open[:last]
+}
+
+// end notes from where to where an element was, and whether it has text of its own.
+func (s *survey) end(n *node, at, end int64, text bool) {
+	size := end - at
 	n.bytes += size
 	if size > n.largest {
-		n.largest, n.largestAt = size, ended.at
+		n.largest, n.largestAt = size, at
 	}
-	if ended.text && !n.text {
+	if text && !n.text {
 		n.text = true
 		s.order++
 		n.textOrder = s.order
 	}
-	s.open = s.open[:last]
 }
 
 // child is the node of an element in the one that is open.
