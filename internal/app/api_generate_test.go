@@ -63,16 +63,22 @@ func (g *generator) draft(t *rapid.T, op operation) draft {
 			continue
 		}
 		if p.name == "cursor" {
-			if cursor := g.known.cursor(op.path); cursor != "" {
-				d.query = append(d.query, [2]string{p.name, cursor})
+			// A cursor is whatever the server gave out, and goes with what it was given out for.
+			if next := g.known.next[op.path]; next != nil {
+				d.query = slices.Clone(next)
+				break
 			}
-			continue // a cursor is whatever the server gave out, and nothing else
+			continue
 		}
 		if fixed, ok := specials[op.id].fixed[p.name]; ok {
 			d.query = append(d.query, [2]string{p.name, fixed})
 			continue
 		}
-		switch v := g.named(t, p.name, p.schema).(type) {
+		schema := maps.Clone(p.schema)
+		if schema["type"] == "string" && schema["pattern"] == nil && schema["enum"] == nil && schema["format"] == nil {
+			schema["pattern"] = `^[^\x00]*$` // what a query can carry
+		}
+		switch v := g.named(t, p.name, schema).(type) {
 		case []any:
 			for _, item := range v {
 				d.query = append(d.query, [2]string{p.name, fmt.Sprint(item)})
@@ -297,10 +303,10 @@ func text(t *rapid.T, label string, schema map[string]any) string {
 
 // resources are those that answers have told of, as a client could know them.
 type resources struct {
-	ids     []string
-	paths   []string // of single resources
-	cursors map[string]string
-	hidden  map[string]bool // ids that are not handed out
+	ids    []string
+	paths  []string               // of single resources
+	next   map[string][][2]string // queries for the next pages of lists, by path
+	hidden map[string]bool        // ids that are not handed out
 }
 
 var (
@@ -308,7 +314,7 @@ var (
 	nextURL = regexp.MustCompile(`^<([^?>]*)\?([^>]*)>; rel="next"$`)
 )
 
-// learn takes the ids, paths and cursors out of an answer.
+// learn takes the ids, paths and next pages out of an answer.
 func (r *resources) learn(answer reply) {
 	if answer.status >= 300 {
 		return
@@ -326,17 +332,21 @@ func (r *resources) learn(answer reply) {
 	}
 	if m := nextURL.FindStringSubmatch(answer.header.Get("Link")); m != nil {
 		if q, err := url.ParseQuery(m[2]); err == nil {
-			if r.cursors == nil {
-				r.cursors = make(map[string]string)
+			var next [][2]string
+			for _, name := range slices.Sorted(maps.Keys(q)) {
+				for _, value := range q[name] {
+					next = append(next, [2]string{name, value})
+				}
 			}
-			r.cursors[m[1]] = q.Get("cursor")
+			if r.next == nil {
+				r.next = make(map[string][][2]string)
+			}
+			r.next[m[1]] = next
 		}
 	}
 }
 
 var metaURL = regexp.MustCompile(`"url":"/[^"]*"`)
-
-func (r *resources) cursor(path string) string { return r.cursors[path] }
 
 // draw is one of the ids, the later ones more often; "" where there is none.
 func (r *resources) draw(t *rapid.T) string {
