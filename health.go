@@ -59,6 +59,8 @@ var SampledStates = []DeliveryState{DeliveryDelivered, DeliveryRetrying, Deliver
 type OpenBreaker struct {
 	Subscription, Workspace ID
 	State                   BreakerState
-	// ProbeAt is when it is tried again.
-	ProbeAt time.Time
+	// Since is when it was first left alone, LastError what its last attempt came to, and
+	// ProbeAt when it is tried again.
+	Since, ProbeAt time.Time
+	LastError      string
 }

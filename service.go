@@ -46,7 +46,30 @@ type QueryPlan struct {
 	SQL        string
 	Parameters []string
 	Bounds     []QueryBounds
+	// Filters are those of the query, in its order, and GroupedHere says that its
+	// aggregates were made here, of the rows that came.
+	Filters     []RanFilter
+	GroupedHere bool
 }
+
+// RanFilter is a filter of a query and where it ran.
+type RanFilter struct {
+	Field    string
+	Op       FilterOp
+	Inverted bool
+	RanIn    RanIn
+}
+
+// RanIn is where a filter of a query ran.
+type RanIn string
+
+// The places. Of a filter that ran in both, the source was told what it can be told, so
+// that fewer rows came, and each of those was tested here.
+const (
+	RanInSource RanIn = "source"
+	RanInHere   RanIn = "here"
+	RanInBoth   RanIn = "both"
+)
 
 // QueryBounds is the time that a filter of a query came to: from and including
 // From, up to and not including To.

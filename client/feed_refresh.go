@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -94,12 +95,12 @@ func (c *Client) ResumeDataFeed(ctx context.Context, feed string, opts ...CallOp
 // Reject is a row that a refresh did not store: the record of the source, the page that it
 // was on where there were pages, and the first value that did not fit.
 type Reject struct {
-	Record int64             `json:"record"`
-	Page   *int              `json:"page"`
-	Column string            `json:"column"`
-	Value  string            `json:"value"`
-	Reason string            `json:"reason"`
-	Raw    map[string]string `json:"raw"`
+	Record int64                      `json:"record"`
+	Page   *int                       `json:"page"`
+	Column string                     `json:"column"`
+	Value  string                     `json:"value"`
+	Reason string                     `json:"reason"`
+	Raw    map[string]json.RawMessage `json:"raw"`
 }
 
 // RejectedRows goes through the rows that a refresh did not store. [Client.Rejects] reads

@@ -32,19 +32,28 @@ type OperationPoint struct {
 
 // OpenBreaker is an endpoint that gives no answer and is tried again at ProbeAt.
 type OpenBreaker struct {
-	SubscriptionID string                `json:"subscriptionId"`
-	WorkspaceID    string                `json:"workspaceId"`
-	Name           string                `json:"name"`
-	State          feedmill.BreakerState `json:"state"`
-	ProbeAt        time.Time             `json:"probeAt"`
+	SubscriptionID string `json:"subscriptionId"`
+	WorkspaceID    string `json:"workspaceId"`
+	Name           string `json:"name"`
+	// Endpoint is its host, and LastError what its last attempt came to.
+	Endpoint  string                `json:"endpoint"`
+	State     feedmill.BreakerState `json:"state"`
+	Since     time.Time             `json:"since"`
+	LastError string                `json:"lastError"`
+	ProbeAt   time.Time             `json:"probeAt"`
 }
 
-// StoreState is how a store does: "records", or the "disk" with FreeBytes.
+// StoreState is how a store does: "records", or the "disk" of a replica with FreeBytes.
 type StoreState struct {
-	Name      string       `json:"name"`
-	State     string       `json:"state"`
-	Latency   Milliseconds `json:"latencyMs"`
-	FreeBytes *int64       `json:"freeBytes,omitzero"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+	// Latency is how long an answer took just now, and P50 and P99 what half of the answers
+	// of the last hour, and all but one of a hundred, took at most.
+	Latency   Milliseconds  `json:"latencyMs"`
+	P50       *Milliseconds `json:"p50Ms,omitzero"`
+	P99       *Milliseconds `json:"p99Ms,omitzero"`
+	Replica   string        `json:"replica,omitzero"`
+	FreeBytes *int64        `json:"freeBytes,omitzero"`
 }
 
 // Replica is a process of the service.

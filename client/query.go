@@ -58,8 +58,21 @@ type QueryPreview struct {
 	SQL        string             `json:"sql"`
 	Parameters []string           `json:"parameters"`
 	Bounds     []QueryBounds      `json:"bounds"`
-	Requests   []TracedRequest    `json:"requests"`
-	DurationMS Milliseconds       `json:"durationMs"`
+	// Filters are those of the query, in its order.
+	Filters []RanFilter `json:"filters"`
+	// GroupedHere says that the aggregates were made by Feedmill, of the rows that the
+	// source gave.
+	GroupedHere bool            `json:"groupedHere"`
+	Requests    []TracedRequest `json:"requests"`
+	DurationMS  Milliseconds    `json:"durationMs"`
+}
+
+// RanFilter is a filter of a query and where it ran.
+type RanFilter struct {
+	Field    string         `json:"field"`
+	Op       string         `json:"op"`
+	Inverted bool           `json:"inverted"`
+	RanIn    feedmill.RanIn `json:"ranIn"`
 }
 
 // QueryBounds is the time that a filter came to, without To itself.

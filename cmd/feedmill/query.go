@@ -31,7 +31,7 @@ rows, and --spec prints the query as "feedmill feeds create query" takes it.`,
 	q.add(cmd)
 	limit := 20
 	cmd.Flags().Var((*limitValue)(&limit), "limit", "how many rows to print at most, up to 100")
-	statement := cmd.Flags().Bool("sql", false, "print the statement too, and what is bound to it")
+	statement := cmd.Flags().Bool("sql", false, "print the statement too, what is bound to it, and where the filters run")
 	specOnly := cmd.Flags().Bool("spec", false, "print the query as JSON, and ask nothing")
 	watch := watchFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -62,6 +62,13 @@ rows, and --spec prints the query as "feedmill feeds create query" takes it.`,
 	})
 }
 
+// ranWords say where a filter ran.
+var ranWords = map[feedmill.RanIn]string{
+	feedmill.RanInSource: "runs in the source",
+	feedmill.RanInHere:   "runs here, on the rows that came",
+	feedmill.RanInBoth:   "runs in the source and again here",
+}
+
 // queryPreview prints the first rows of a query.
 func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool) error {
 	if statement {
@@ -71,6 +78,13 @@ func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool)
 		}
 		for _, b := range q.Bounds {
 			p.printf("%s\n", fmt.Sprintf("-- %s %s: from %s to before %s", b.Field, b.Op, b.From, b.To))
+		}
+		for _, f := range q.Filters {
+			not := ""
+			if f.Inverted {
+				not = "not "
+			}
+			p.printf("%s\n", fmt.Sprintf("-- %s %s%s: %s", f.Field, not, f.Op, ranWords[f.RanIn]))
 		}
 		p.printf("\n")
 	}

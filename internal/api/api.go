@@ -233,6 +233,7 @@ type Server struct {
 	paths                  pathWords
 	uploads                uploadFormats
 	series                 series
+	latencies              latencies
 	started                time.Time
 	// name tells this process from all others, before and after it.
 	name string

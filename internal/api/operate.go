@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -17,19 +18,27 @@ type operateView struct {
 }
 
 type breakerView struct {
-	Subscription feedmill.ID           `json:"subscriptionId"`
-	Workspace    feedmill.ID           `json:"workspaceId"`
-	Name         string                `json:"name"`
-	State        feedmill.BreakerState `json:"state"`
-	ProbeAt      timestamp             `json:"probeAt"`
+	Subscription feedmill.ID `json:"subscriptionId"`
+	Workspace    feedmill.ID `json:"workspaceId"`
+	Name         string      `json:"name"`
+	// Endpoint is the host that is left alone.
+	Endpoint  string                `json:"endpoint"`
+	State     feedmill.BreakerState `json:"state"`
+	Since     timestamp             `json:"since"`
+	LastError string                `json:"lastError"`
+	ProbeAt   timestamp             `json:"probeAt"`
 }
 
 type storeView struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
-	// LatencyMS is how long an answer took just now.
-	LatencyMS float64 `json:"latencyMs"`
-	// FreeBytes is of a disk.
+	// Latency is how long an answer took just now, and the quantiles are those of the
+	// last hour: half of the answers, and all but one of a hundred, took at most so long.
+	Latency milliseconds  `json:"latencyMs"`
+	P50     *milliseconds `json:"p50Ms,omitzero"`
+	P99     *milliseconds `json:"p99Ms,omitzero"`
+	// Replica is the one whose disk it is, and FreeBytes are those of it.
+	Replica   string `json:"replica,omitzero"`
 	FreeBytes *int64 `json:"freeBytes,omitzero"`
 }
 
@@ -56,21 +65,17 @@ func (s *Server) operate(c *call) (answer, error) {
 		return answer{}, &feedmill.Error{Kind: feedmill.ErrForbidden, Detail: "Only an admin of the workspace \"default\" sees how the service does."}
 	}
 	v := operateView{Breakers: []breakerView{}, Stores: []storeView{s.recordStore(c.ctx())}}
-	if free, ok := gather(s.Metrics)["feedmill_disk_free_bytes"]; ok {
-		v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", FreeBytes: new(int64(free))})
-	}
 	reports, err := s.processes(c.ctx())
 	if err != nil {
 		return answer{}, err
 	}
 	for _, r := range reports {
 		v.Replicas = append(v.Replicas, viewReplica(r))
+		if r.FreeDisk != nil {
+			v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", Replica: r.Name, FreeBytes: r.FreeDisk})
+		}
 		for _, b := range r.Breakers {
-			view := breakerView{Subscription: b.Subscription, Workspace: b.Workspace, State: b.State, ProbeAt: timestamp(b.ProbeAt)}
-			if sub, err := s.Store.Subscription(c.ctx(), b.Workspace, b.Subscription); err == nil {
-				view.Name = sub.Name
-			}
-			v.Breakers = append(v.Breakers, view)
+			v.Breakers = append(v.Breakers, s.viewBreaker(c.ctx(), b))
 		}
 	}
 	if v.Series, err = s.allSeries(c.ctx()); err != nil {
@@ -79,15 +84,39 @@ func (s *Server) operate(c *call) (answer, error) {
 	return jsonAnswer(http.StatusOK, v), nil
 }
 
+// viewBreaker tells of a breaker and whose it is.
+func (s *Server) viewBreaker(ctx context.Context, b feedmill.OpenBreaker) breakerView {
+	v := breakerView{Subscription: b.Subscription, Workspace: b.Workspace, State: b.State, Since: timestamp(b.Since), LastError: b.LastError, ProbeAt: timestamp(b.ProbeAt)}
+	if sub, err := s.Store.Subscription(ctx, b.Workspace, b.Subscription); err == nil {
+		v.Name = sub.Name
+		if u, err := url.Parse(sub.URL); err == nil {
+			v.Endpoint = u.Host // what follows it may be a secret
+		}
+	}
+	return v
+}
+
 // recordStore says how the store of records does.
 func (s *Server) recordStore(ctx context.Context) storeView {
+	took, err := s.askStore(ctx)
+	v := storeView{Name: "records", State: "ready", Latency: inMilliseconds(took)}
+	if err != nil {
+		v.State = "failed"
+	}
+	if half, most, ok := s.latencies.quantiles(); ok {
+		v.P50, v.P99 = new(inMilliseconds(half)), new(inMilliseconds(most))
+	}
+	return v
+}
+
+// askStore asks the store of records whether it is there, and notes how long it took to
+// say so.
+func (s *Server) askStore(ctx context.Context) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	began := time.Now()
-	v := storeView{Name: "records", State: "ready"}
-	if s.Store.Ping(ctx) != nil {
-		v.State = "failed"
-	}
-	v.LatencyMS = float64(time.Since(began).Microseconds()) / 1000
-	return v
+	err = s.Store.Ping(ctx)
+	took = time.Since(began)
+	s.latencies.add(took)
+	return took, err
 }

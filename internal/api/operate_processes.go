@@ -34,6 +34,8 @@ type processState struct {
 	Refreshes   int                    `json:"refreshes"`
 	MemoryBytes int64                  `json:"memoryBytes"`
 	Breakers    []feedmill.OpenBreaker `json:"breakers"`
+	// FreeDisk is how many bytes of its disk are free, nil where that is not known.
+	FreeDisk *int64 `json:"freeDisk,omitzero"`
 
 	saidAt time.Time
 }
@@ -54,6 +56,9 @@ func (s *Server) process() processState {
 		Queued: int(values["feedmill_delivery_queued"]), Refreshes: int(values["feedmill_refresh_running"]), MemoryBytes: int64(values["process_resident_memory_bytes"]),
 		saidAt: time.Now(),
 	}
+	if free, ok := values["feedmill_disk_free_bytes"]; ok {
+		p.FreeDisk = new(int64(free))
+	}
 	p.Breakers = s.Dispatcher.OpenBreakers()
 	p.Breakers = p.Breakers[:min(len(p.Breakers), maxReportedBreakers)]
 	return p
@@ -64,6 +69,7 @@ func (s *Server) process() processState {
 func (s *Server) report(ctx context.Context, point *seriesPoint) {
 	ctx, cancel := context.WithTimeout(ctx, reportPatience)
 	defer cancel()
+	_, _ = s.askStore(ctx) // for how long it takes; that it fails the report says, too
 	text, err := json.Marshal(s.process())
 	said := feedmill.ProcessReport{Process: s.name, At: now(), Text: text}
 	var did *feedmill.ProcessReport

@@ -43,7 +43,16 @@ func TestOperateIsOverAllReplicas(t *testing.T) {
 	other := New(options)
 	other.report(t.Context(), &seriesPoint{At: timestamp(minute.Add(20 * time.Second)), figures: figures{Accepted: 3, Open: 4, InFlight: 2}})
 	w.Auth = operators{w.workspace}
+	w.dispatcher.breakers = []feedmill.OpenBreaker{{Workspace: w.workspace, Subscription: "sub_gone", State: feedmill.BreakerOpen, Since: minute, LastError: "connect: refused", ProbeAt: minute}}
 	var got struct {
+		Breakers []struct {
+			State, LastError string
+			Since            time.Time
+		}
+		Stores []struct {
+			Name                    string
+			LatencyMs, P50Ms, P99Ms float64
+		}
 		Series   []figures
 		Replicas []struct {
 			Version         string
@@ -64,6 +73,12 @@ func TestOperateIsOverAllReplicas(t *testing.T) {
 	}
 	if len(got.Replicas) != 2 || got.Replicas[1].Version != "other" || got.Replicas[1].LeaseAgeSeconds > processGone.Seconds() {
 		t.Errorf("the replicas are %+v", got.Replicas)
+	}
+	if len(got.Breakers) != 1 || got.Breakers[0].State != "open" || got.Breakers[0].LastError != "connect: refused" || !got.Breakers[0].Since.Equal(minute) {
+		t.Errorf("the breakers are %+v", got.Breakers)
+	}
+	if s := got.Stores; len(s) != 1 || s[0].LatencyMs <= 0 || s[0].P50Ms <= 0 || s[0].P99Ms < s[0].P50Ms {
+		t.Errorf("the stores are %+v", s)
 	}
 	other.forgetProcess()
 	if ask(); len(got.Replicas) != 1 || len(got.Series) != 1 {

@@ -151,8 +151,11 @@ type queryPreviewView struct {
 	SQL        string         `json:"sql"`
 	Parameters []string       `json:"parameters"`
 	Bounds     []boundsView   `json:"bounds"`
-	Requests   []tracedView   `json:"requests"`
-	Duration   milliseconds   `json:"durationMs"`
+	// Filters are those of the query and where they ran.
+	Filters     []ranFilterView `json:"filters"`
+	GroupedHere bool            `json:"groupedHere"`
+	Requests    []tracedView    `json:"requests"`
+	Duration    milliseconds    `json:"durationMs"`
 }
 
 type boundsView struct {
@@ -160,6 +163,13 @@ type boundsView struct {
 	Op    feedmill.FilterOp `json:"op"`
 	From  string            `json:"from"`
 	To    string            `json:"to"`
+}
+
+type ranFilterView struct {
+	Field    string            `json:"field"`
+	Op       feedmill.FilterOp `json:"op"`
+	Inverted bool              `json:"inverted"`
+	RanIn    feedmill.RanIn    `json:"ranIn"`
 }
 
 // previewQuery answers the first rows of a query and how they were asked for.
@@ -174,7 +184,7 @@ func (s *Server) previewQuery(c *call) (answer, error) {
 		return answer{}, inSentences(err)
 	}
 	view := queryPreviewView{
-		Columns: viewColumns(p.Columns), Rows: p.Rows, Warnings: viewWarnings(p.Warnings), Parameters: []string{}, Bounds: []boundsView{},
+		Columns: viewColumns(p.Columns), Rows: p.Rows, Warnings: viewWarnings(p.Warnings), Parameters: []string{}, Bounds: []boundsView{}, Filters: []ranFilterView{},
 		Requests: viewTrace(p.Trace), Duration: milliseconds(float64(time.Since(began).Microseconds()) / 1000),
 	}
 	if plan := p.Plan; plan != nil {
@@ -182,6 +192,10 @@ func (s *Server) previewQuery(c *call) (answer, error) {
 		for _, b := range plan.Bounds {
 			view.Bounds = append(view.Bounds, boundsView{b.Field, b.Op, b.From, b.To})
 		}
+		for _, f := range plan.Filters {
+			view.Filters = append(view.Filters, ranFilterView(f))
+		}
+		view.GroupedHere = plan.GroupedHere
 	}
 	return jsonAnswer(http.StatusOK, resource{resourceMeta{"/query_builder/preview"}, view}), nil
 }

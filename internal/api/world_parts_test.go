@@ -69,6 +69,7 @@ type notedDispatcher struct {
 	offered  []feedmill.DueDelivery
 	woken    int
 	pinged   feedmill.Attempt
+	breakers []feedmill.OpenBreaker
 }
 
 func (d *notedDispatcher) Changed(id feedmill.ID) {
@@ -92,7 +93,7 @@ func (d *notedDispatcher) Counts(_ context.Context, id feedmill.ID, since time.T
 	return []feedmill.DeliveryCount{{Subscription: id, From: now().UTC().Truncate(feedmill.CountStep), Delivered: 3, First: 2, Failed: 2, Exhausted: 1, Times: feedmill.AnswerTimes{4}}}, nil
 }
 
-func (d *notedDispatcher) OpenBreakers() []feedmill.OpenBreaker      { return nil }
+func (d *notedDispatcher) OpenBreakers() []feedmill.OpenBreaker      { return d.breakers }
 func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState { return feedmill.BreakerClosed }
 
 func (d *notedDispatcher) Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error) {

@@ -325,3 +325,35 @@ func TestForbiddenAddresses(t *testing.T) {
 		t.Errorf("%+v %+v", f, f.LastError)
 	}
 }
+
+// What a refresh leaves out says on which page of the source it was, with the values as the source
+// has them.
+func TestRejectsOfPages(t *testing.T) {
+	pages := [][2]string{
+		{`[{"id":1,"total":"1.50","paid":true,"tags":["a"]},{"id":2,"total":"2.50","paid":false}]`, `</page2>; rel="next"`},
+		{`[{"id":12345678901234567890,"total":"soon","paid":true,"tags":["b",7]},{"id":4,"total":"4.50"}]`, `</page3>; rel="next"`},
+		{`[{"id":5,"total":"never"}]`, ""},
+	}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page := pages[map[string]int{"/": 0, "/page2": 1, "/page3": 2}[r.URL.Path]]
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Link", page[1])
+		fmt.Fprint(w, page[0])
+	}))
+	t.Cleanup(api.Close)
+	s := start(t, webhooks)
+	f := s.fetched(t, "", `{"request":{"url":"`+api.URL+`/"},"pagination":{"kind":"linkHeader"}}`)
+	if f.RowCount != 5 || f.Columns[1].Name != "total" {
+		t.Fatalf("%+v", f)
+	}
+	s.send(t, request{method: "PATCH", path: "/data_feeds/" + f.ID + "/columns", body: `[{"id":"` + f.Columns[1].ID + `","type":"decimal","onMisfit":"reject"}]`})
+	f, r := s.refreshed(t, f.ID)
+	if f.RowCount != 3 {
+		t.Fatalf("%+v %+v", f, r)
+	}
+	want := `[{"record":3,"page":2,"column":"total","value":"soon","reason":"\"soon\" is no value of the type decimal","raw":{"id":12345678901234567890,"paid":true,"tags":["b",7],"total":"soon"}},` +
+		`{"record":5,"page":3,"column":"total","value":"never","reason":"\"never\" is no value of the type decimal","raw":{"id":5,"paid":null,"tags":null,"total":"never"}}]`
+	if got := s.send(t, request{method: "GET", path: "/data_feeds/" + f.ID + "/refreshes/" + r.ID + "/rejects"}); got.body != want {
+		t.Errorf("%d %s\nwant  %s", got.status, got.body, want)
+	}
+}

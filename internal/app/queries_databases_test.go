@@ -135,12 +135,19 @@ func queryDatabase(t *testing.T, s *service, db *realDatabase, service string) {
 	if got := s.send(t, request{method: "GET", path: views + "?q=ORD"}); !strings.HasPrefix(got.body, `[{"name":"orders","label":"orders","description":"","kind":"table","rowEstimate":`) {
 		t.Error(got.body)
 	}
-	var fields []struct{ Name, Type string }
+	var fields []struct {
+		Name, Type string
+		Pushdown   []string
+	}
 	if err := json.Unmarshal([]byte(s.send(t, request{method: "GET", path: views + "/orders/fields"}).body), &fields); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(fields); got != "[{id integer} {status text} {total decimal} {placed timestamp}]" {
-		t.Error(got)
+	described := ""
+	for _, f := range fields {
+		described += f.Name + " " + f.Type + "; "
+	}
+	if described != "id integer; status text; total decimal; placed timestamp; " {
+		t.Error(described)
 	}
 	spec := `"serviceName":"` + service + `","viewName":"orders"`
 	preview := s.send(t, request{method: "POST", path: "/query_builder/preview", body: `{` + spec + `,"query":{"fields":[{"field":"total","aggregate":"sum"},
@@ -149,6 +156,16 @@ func queryDatabase(t *testing.T, s *service, db *realDatabase, service string) {
 		if !strings.Contains(preview.body, want) {
 			t.Errorf("%d %s lacks %s", preview.status, preview.body, want)
 		}
+	}
+	ran := "source"
+	if !slices.Contains(fields[1].Pushdown, "matches") {
+		ran = "here"
+	}
+	matched := s.send(t, request{method: "POST", path: "/query_builder/preview", body: `{` + spec + `,"query":{"fields":[{"field":"id","aggregate":"count","filters":[{"op":"gt","values":[0]}]},
+		{"field":"status","select":false,"filters":[{"op":"matches","values":["^p"],"inverted":true}]}]}}`})
+	want := fmt.Sprintf(`"filters":[{"field":"id","op":"gt","inverted":false,"ranIn":"source"},{"field":"status","op":"matches","inverted":true,"ranIn":%q}],"groupedHere":%v`, ran, ran == "here")
+	if !strings.Contains(matched.body, want) || !strings.Contains(matched.body, `"rows":[{"id":3}]`) {
+		t.Errorf("%d %s lacks %s", matched.status, matched.body, want)
 	}
 	f := s.queried(t, `{`+spec+`,"name":"Orders","query":{"fields":[{"field":"id"},{"field":"total"},{"field":"placed"}]},
 		"mode":"merge","key":["id"],"incremental":{"field":"placed"},"schedule":{"every":"1h"}}`)

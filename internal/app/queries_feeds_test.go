@@ -50,6 +50,7 @@ func TestFeedsAreAService(t *testing.T) {
 	for _, want := range []string{
 		`"rows":[{"status":"paid","sum":42.75,"n":2},{"status":null,"sum":1.00,"n":1}]`,
 		`"sql":"SELECT \"status\", sum(\"total\") AS \"sum\", count(\"total\") AS \"n\" FROM \"` + parent.ID + `\" WHERE `, `"parameters":["paid"]`,
+		`"filters":[{"field":"status","op":"eq","inverted":false,"ranIn":"source"}],"groupedHere":false`,
 	} {
 		if !strings.Contains(preview.body, want) {
 			t.Errorf("%d %s lacks %s", preview.status, preview.body, want)

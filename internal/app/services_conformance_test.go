@@ -253,7 +253,8 @@ func TestServiceOfAnOperator(t *testing.T) {
 	}
 	preview := s.send(t, request{method: "POST", path: "/query_builder/preview", body: `{"serviceName":"frankfurter","viewName":"rates","query":{"fields":[
 		{"field":"date","filters":[{"op":"gte","values":["` + fakeDay.AddDate(0, 0, 52).Format("2006-01-02") + `"]}]},{"field":"USD"}],"sort":[{"field":"date","order":"desc"}]}}`})
-	if !strings.Contains(preview.body, `"rows":[{"date":"`+fakeDay.AddDate(0, 0, 54).Format("2006-01-02")+`","USD":1.104},`) || !strings.Contains(preview.body, `"parameters":["from=`) || !strings.Contains(preview.body, `"url":"`+fake.URL) {
+	if !strings.Contains(preview.body, `"rows":[{"date":"`+fakeDay.AddDate(0, 0, 54).Format("2006-01-02")+`","USD":1.104},`) || !strings.Contains(preview.body, `"parameters":["from=`) || !strings.Contains(preview.body, `"url":"`+fake.URL) ||
+		!strings.Contains(preview.body, `"filters":[{"field":"date","op":"gte","inverted":false,"ranIn":"both"}],"groupedHere":false`) {
 		t.Errorf("%d %s", preview.status, preview.body)
 	}
 	for spec, want := range map[string]string{

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +80,9 @@ type page interface {
 type pagePart struct {
 	page
 	first, blocks int
+	// number is that of the page among all, from 1, and record that of its first record.
+	number int
+	record int64
 	// place is how its cells become those of the table, nil where they are.
 	place *placing
 }
@@ -164,12 +168,13 @@ func notInPages(name string) error {
 
 // append adds a page that was read to the table.
 func (p *Pages) append(added page, place *placing) error {
+	first := p.rows
 	p.rows += added.Rows()
 	if err := input.CheckCells(p.rows, max(p.reader.Width(), len(p.arranged.names)), input.MaxEmptyCells, p.bytes); err != nil {
 		return err
 	}
 	if blocks := added.Blocks(); blocks > 0 {
-		p.pages = append(p.pages, pagePart{added, p.blocks, blocks, place})
+		p.pages = append(p.pages, pagePart{page: added, first: p.blocks, blocks: blocks, number: p.added, record: first, place: place})
 		p.blocks += blocks
 	}
 	return nil
@@ -195,6 +200,15 @@ func (p *Pages) Names() []string {
 		return slices.Clone(p.arranged.names)
 	}
 	return p.reader.Names()
+}
+
+// PageOf is the number of the page that a record is of. Both count from 1.
+func (p *Pages) PageOf(record int64) int {
+	at, found := slices.BinarySearchFunc(p.pages, record-1, func(page pagePart, record int64) int { return cmp.Compare(page.record, record) })
+	if !found {
+		at--
+	}
+	return p.pages[max(at, 0)].number
 }
 
 // Rows is how many records there are in all pages so far.

@@ -37,7 +37,7 @@ func (d *Dispatcher) OpenBreakers() []feedmill.OpenBreaker {
 		if !l.pace.isOpen() {
 			continue
 		}
-		b := feedmill.OpenBreaker{Subscription: id, Workspace: l.workspace, State: feedmill.BreakerHalfOpen, ProbeAt: l.pace.until}
+		b := feedmill.OpenBreaker{Subscription: id, Workspace: l.workspace, State: feedmill.BreakerHalfOpen, Since: l.pace.since, ProbeAt: l.pace.until, LastError: l.pace.failure}
 		if l.pace.wait(time.Now()) > 0 {
 			b.State = feedmill.BreakerOpen
 		}

@@ -150,6 +150,9 @@ func (b brokenBody) Read(p []byte) (int, error) { return copy(p, "some"), b.err 
 // failureCases is what happens without an answer, or with half of one.
 func failureCases() (cases []outcomeCase) {
 	failed := func(text string, learnt pace) outcome {
+		if learnt.silent > 0 {
+			learnt.failure = text
+		}
 		return outcome{state: feedmill.DeliveryRetrying, wait: firstWait, attempt: text, learnt: learnt}
 	}
 	op := func(name string, err error) error {

@@ -24,6 +24,10 @@ type pace struct {
 	silent  int // attempts in a row without an answer
 	opened  int // how often the breaker has opened in a row
 	until   time.Time
+	// since is when the breaker opened first, and failure what the last attempt
+	// without an answer came to.
+	since   time.Time
+	failure string
 }
 
 func newPace() pace { return pace{allowed: firstLimit} }
@@ -60,11 +64,14 @@ func (p *pace) learn(r Result, now time.Time, ceiling int) (tripped bool) {
 	default:
 		p.allowed = max(p.allowed/2, 1)
 		p.silent++
+		p.failure = r.Error
 		if p.silent < openAfter || now.Before(p.until) {
 			return false
 		}
 		open := min(firstOpen<<min(p.opened, 10), longestOpen)
-		p.opened++
+		if p.opened++; p.opened == 1 {
+			p.since = now
+		}
 		p.until = now.Add(open)
 		return true
 	}

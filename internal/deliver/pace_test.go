@@ -60,6 +60,7 @@ func TestBreaker(t *testing.T) {
 					t.Errorf("silent attempt %d: it opens is %v, the limit %d", i+1, opens, p.limit(32))
 				}
 			}
+			opened := now
 			for _, seconds := range []int{1, 2, 4, 8, 16, 30, 30} {
 				want := time.Duration(seconds) * time.Second
 				if got := p.wait(now); got != want || !p.isOpen() {
@@ -74,6 +75,9 @@ func TestBreaker(t *testing.T) {
 				}
 				if !p.learn(silent, now, 32) {
 					t.Error("a probe without an answer does not open it again")
+				}
+				if !p.since.Equal(opened) || p.failure != "timeout" {
+					t.Errorf("it is open since %s for %q", p.since, p.failure)
 				}
 			}
 			p.learn(answers, now.Add(time.Minute), 32)

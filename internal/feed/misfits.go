@@ -17,8 +17,10 @@ import (
 type misfits struct {
 	blobs Blobs
 	// name is that of the file with the rejected rows.
-	name     string
-	names    []string // of the columns of the row at hand
+	name  string
+	names []string // of the columns of the row at hand
+	// pageOf is the page of a record; nil where the data does not come in pages.
+	pageOf   func(record int64) int
 	columns  []*misfitColumn
 	rejected int64
 	draft    Draft
@@ -38,12 +40,12 @@ const misfitExamples = 5
 
 // reject is a row that was rejected, as it is kept.
 type reject struct {
-	Record int64             `json:"record"`
-	Page   *int              `json:"page"`
-	Column string            `json:"column"`
-	Value  string            `json:"value"`
-	Reason string            `json:"reason"`
-	Raw    map[string]string `json:"raw"`
+	Record int64                      `json:"record"`
+	Page   *int                       `json:"page"`
+	Column string                     `json:"column"`
+	Value  string                     `json:"value"`
+	Reason string                     `json:"reason"`
+	Raw    map[string]json.RawMessage `json:"raw"`
 }
 
 // add takes in a misfit.
@@ -70,7 +72,10 @@ func (f *misfits) reject(m *model.Misfit) {
 	if f.fault != nil {
 		return
 	}
-	r := reject{Record: m.Row, Column: m.Column, Value: m.Sample, Reason: fmt.Sprintf("%q is no value of the type %s", m.Sample, m.Type), Raw: make(map[string]string)}
+	r := reject{Record: m.Row, Column: m.Column, Value: m.Sample, Reason: fmt.Sprintf("%q is no value of the type %s", m.Sample, m.Type), Raw: make(map[string]json.RawMessage)}
+	if f.pageOf != nil {
+		r.Page = new(f.pageOf(m.Row))
+	}
 	for i, name := range f.names {
 		if i < len(m.Record) {
 			r.Raw[name] = m.Record[i]

@@ -51,6 +51,9 @@ func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warn
 		return err
 	}
 	loading := model.Loading{}
+	if p, ok := table.(interface{ PageOf(record int64) int }); ok {
+		found.pageOf = p.PageOf
+	}
 	if slices.ContainsFunc(schema.Columns, func(c feedmill.Column) bool { return c.Fixed }) {
 		loading.Misfit = found.add
 	}

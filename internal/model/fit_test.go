@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -220,7 +221,7 @@ func TestMisfits(t *testing.T) {
 			schema.Columns[i].OnMisfit = policy
 		}
 		for _, m := range schema.ConvertSorting(cells, vectors) {
-			told = append(told, strings.TrimSpace(fmt.Sprint(m.Row, " ", m.Column, " ", m.Sample, " ", strings.Join(m.Record, "|"))))
+			told = append(told, strings.TrimSpace(fmt.Sprint(m.Row, " ", m.Column, " ", m.Sample, " ", string(bytes.Join(m.Record, []byte("|"))))))
 		}
 		return told
 	}
@@ -232,7 +233,7 @@ func TestMisfits(t *testing.T) {
 	}
 
 	rejected := sorted(feedmill.MisfitsReject)
-	if diff := cmp.Diff([]string{"2 n x x|2026-01-02", "3 d never 3|never", "4 n y y|z"}, rejected); diff != "" {
+	if diff := cmp.Diff([]string{`2 n x "x"|"2026-01-02"`, `3 d never "3"|"never"`, `4 n y "y"|"z"`}, rejected); diff != "" {
 		t.Errorf("rejected differs (-want +got):\n%s", diff)
 	}
 	if got := vectors[0].Ints; vectors[0].Len != 2 || got[0] != 1 || got[1] != 5 || vectors[0].Valid != nil {

@@ -39,8 +39,8 @@ type Misfit struct {
 	Column string
 	Type   columnar.Type
 	Sample string
-	// Record is the texts of the whole row, where it is rejected for the misfit.
-	Record []string
+	// Record is the whole row, where it is rejected for the misfit: each value as JSON.
+	Record [][]byte
 	// Policy is what becomes of it.
 	Policy feedmill.MisfitPolicy
 }
@@ -115,7 +115,7 @@ func (s *Schema) convertWithout(rejected map[int]*Misfit, cells *columnar.Cells,
 	for row := range cells.Rows {
 		if m := rejected[row]; m != nil {
 			for column := range s.Columns {
-				m.Record = append(m.Record, string(textOf(cells, cells.At(row, max(s.sourceOf(column), 0)))))
+				m.Record = append(m.Record, s.written(cells, row, column))
 			}
 			continue
 		}
@@ -123,6 +123,20 @@ func (s *Schema) convertWithout(rejected map[int]*Misfit, cells *columnar.Cells,
 		kept.Cell = append(kept.Cell, cells.Cell[row*cells.Columns:(row+1)*cells.Columns]...)
 	}
 	s.convert(&kept, vectors, func(int, int) bool { return true })
+}
+
+// written is the value of a column in a row as JSON: what the source says is a number is one,
+// and what it has no value for is null.
+func (s *Schema) written(cells *columnar.Cells, row, column int) []byte {
+	at := s.sourceOf(column)
+	if at < 0 {
+		return []byte("null")
+	}
+	cell := cells.At(row, at)
+	if kind := cell.Kind(); kind == columnar.CellMissing || kind == columnar.CellNull {
+		return []byte("null")
+	}
+	return appendJSON(nil, cells, cell)
 }
 
 func (s *Schema) misfit(cells *columnar.Cells, row, column int) *Misfit {

@@ -36,10 +36,10 @@ type Plan struct {
 	// Fetched are the columns of its rows. First come the outputs in their order,
 	// unless the rows are grouped here, then what is needed besides.
 	Fetched []Expression
-	// Here is what is left to test of the rows, and Fields the names of the
-	// columns that this is about.
-	Here   All
-	Fields []string
+	// Here is what is left to test of the rows, and Sent says of each test of the
+	// tree whether the database makes it instead.
+	Here All
+	Sent []bool
 	// GroupHere says that the rows are those that the groups are made of, so that
 	// grouping, sorting and the limit are left too. LimitHere says it of the limit.
 	GroupHere, LimitHere bool
@@ -51,7 +51,9 @@ func NewPlan(t *Tree, d Database) *Plan {
 	p := &Plan{Tree: t}
 	var sent All
 	for _, test := range t.Where {
-		if canAll(d, test) {
+		can := canAll(d, test)
+		p.Sent = append(p.Sent, can)
+		if can {
 			sent = append(sent, test)
 		} else {
 			p.Here = append(p.Here, test)
@@ -92,7 +94,6 @@ func (p *Plan) fetch() {
 	}
 	for _, c := range columnsOf(p.Here) {
 		p.need(Expression{Column: c})
-		p.Fields = append(p.Fields, c.Name)
 	}
 	if p.Tree.Latest != nil {
 		p.need(Expression{Column: *p.Tree.Latest})

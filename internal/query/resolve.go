@@ -17,7 +17,7 @@ import (
 // in the rest and tell of all of them together.
 func Resolve(q feedmill.Query, columns []feedmill.Column) (*Tree, *Faults) {
 	r := &resolver{query: &q, columns: columns, zone: cmp.Or(q.Zone, time.UTC), faults: new(Faults)}
-	tree := &Tree{Limit: q.Limit, Where: r.where(), Outputs: r.outputs(), Bounds: r.bounds}
+	tree := &Tree{Limit: q.Limit, Where: r.where(), Outputs: r.outputs(), Filters: r.placed, Bounds: r.bounds}
 	tree.Sort = r.sortKeys(tree)
 	r.since(tree)
 	return tree, r.faults
@@ -31,6 +31,8 @@ type resolver struct {
 	faults  *Faults
 	// bounds are the ranges that periods were found to be.
 	bounds []Bound
+	// placed are the filters that were resolved.
+	placed []Placed
 }
 
 // column finds a column by its name. One that is not there is a fault.
@@ -66,6 +68,7 @@ func (r *resolver) where() All {
 				continue
 			}
 			tests = append(tests, test)
+			r.placed = append(r.placed, Placed{Column: column, Op: f.Op, Inverted: f.Inverted, Test: len(where)})
 			r.addBound(column, f.Op, test)
 		}
 		switch {

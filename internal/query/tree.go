@@ -15,10 +15,20 @@ type Tree struct {
 	Sort  []Key
 	// Limit is how many rows are wanted at most; zero means all.
 	Limit int64
+	// Filters are those that Where was made of, in their order.
+	Filters []Placed
 	// Bounds are the times that relative dates and days came to.
 	Bounds []Bound
 	// Latest is the column whose greatest value is to be told, nil for none.
 	Latest *Column
+}
+
+// Placed is a filter and the place in Where of the test that it is a part of.
+type Placed struct {
+	Column   Column
+	Op       feedmill.FilterOp
+	Inverted bool
+	Test     int
 }
 
 // Grouped reports whether a row of the result stands for a group of rows: those

@@ -2,6 +2,7 @@ package json
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"slices"
 	"strings"
@@ -117,6 +118,32 @@ func counted(all []feedmill.RecordCandidate, rows int64) []feedmill.RecordCandid
 		}
 	}
 	return all
+}
+
+// maxBesides is how large a document may be that is read once more for the places that a path
+// has not taken.
+const maxBesides = 32 << 20
+
+// besides are the places where the records may be besides the path that was set, which is
+// first: one who has taken a path may want another.
+func (j *Table) besides() []feedmill.RecordCandidate {
+	if j.lines || j.src.Size() > maxBesides {
+		return nil
+	}
+	set := feedmill.RecordCandidate{Path: j.path.String(), Count: j.rows, Fields: j.Names()}
+	set.Fields = set.Fields[:min(len(set.Fields), feedmill.MaxCandidateFields)]
+	place, err := locateRecords(context.Background(), j.source, "")
+	if err != nil { // what the path leads to was read, and that is what counts
+		return []feedmill.RecordCandidate{set}
+	}
+	others := slices.DeleteFunc(counted(place.candidates, j.rows), func(c feedmill.RecordCandidate) bool {
+		same := c.Path == set.Path || c.Path == set.Path+"[*]"
+		if same {
+			set = c
+		}
+		return same
+	})
+	return append([]feedmill.RecordCandidate{set}, others[:min(len(others), feedmill.MaxCandidates-1)]...)
 }
 
 // has reports whether the document has a value at the end of steps.

@@ -3,6 +3,7 @@ package json
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/decode/decodetest"
@@ -20,8 +21,15 @@ func TestCandidates(t *testing.T) {
 		`{"t":[1,2,3],"v":[4,5,6]}`:                                     `[{$[*] 3 [t v]}]`,
 		`{"a":1}`:                                                       `[{$ 1 [a]}]`,
 		`{"a":1} {"a":2}`:                                               `[]`,
+		`$.x[*] {"x":[{"a":1}],"y":[{"b":1,"c":2},{"b":2}]}`:            `[{$.x[*] 1 [a]} {$.y[*] 2 [b c]}]`,
+		`$.y[?@.b==2] {"x":[{"a":1}],"y":[{"b":1,"c":2},{"b":2}]}`:      `[{$.y[?@.b==2] 1 [b]} {$.y[*] 2 [b c]} {$.x[*] 1 [a]}]`,
+		`$[*] [{"a":1},{"b":1}]`:                                        `[{$[*] 2 [a]}]`,
 	} {
-		table, err := Open(t.Context(), bytes.NewReader([]byte(data)), Options{})
+		var options Options
+		if strings.HasPrefix(data, "$") {
+			options.Path, data, _ = strings.Cut(data, " ")
+		}
+		table, err := Open(t.Context(), bytes.NewReader([]byte(data)), options)
 		if err != nil {
 			t.Fatal(err)
 		}

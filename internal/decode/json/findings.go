@@ -11,7 +11,11 @@ import (
 // Found is where the records are.
 func (j *Table) Found() (f feedmill.Findings) {
 	f.Path = pathFinding(j.path, j.taken(), j.lines || j.nothing)
-	if j.explode == nil {
+	switch {
+	case j.explode != nil:
+	case j.path != nil:
+		f.Candidates = j.besides()
+	default:
 		f.Candidates = counted(j.candidates, j.rows)
 	}
 	if j.encoding != "" {

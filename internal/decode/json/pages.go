@@ -28,6 +28,8 @@ type Pages struct {
 	opening byte
 	// firstRows is how many records that page has.
 	firstRows int64
+	// besides are the places of the first page that a path has not taken.
+	besides []feedmill.RecordCandidate
 	// superseded counts those of all pages.
 	superseded int
 	encoding   input.Encoding
@@ -66,7 +68,7 @@ func (p *Pages) Column(name string) int { return p.columns.index(name) }
 func (p *Pages) Found() (f feedmill.Findings) {
 	switch {
 	case p.path != nil:
-		f.Path = pathFinding(p.path, nil, false)
+		f.Path, f.Candidates = pathFinding(p.path, nil, false), p.besides
 	case p.place != nil:
 		f.Path = pathFinding(nil, p.place.steps, false)
 		if p.explode == nil {
@@ -124,6 +126,9 @@ func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, b
 	}
 	if p.rows += j.rows; p.firstRows == 0 {
 		p.firstRows = j.rows
+		if p.path != nil && p.explode == nil && j.rows > 0 {
+			p.besides = j.besides()
+		}
 	}
 	warnings, err := j.Warnings()
 	j.inMemory, j.summary = nil, summary{}

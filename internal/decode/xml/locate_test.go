@@ -80,4 +80,12 @@ func TestCandidates(t *testing.T) {
 	if got, want := fmt.Sprint(table.Found().Candidates), "[{/r/ys/y 2 [@b c]} {/r/x 2 [@a]}]"; got != want {
 		t.Errorf("the candidates are %s, want %s", got, want)
 	}
+	table, err = Open(t.Context(), strings.NewReader(document), Options{Path: "/r/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if got, want := fmt.Sprint(table.Found().Candidates), "[{/r/x 2 [@a]} {/r/ys/y 2 [@b c]}]"; got != want {
+		t.Errorf("with a path the candidates are %s, want %s", got, want)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -197,13 +198,43 @@ func (t *Table) Found() (f feedmill.Findings) {
 		// Where there is but one record it could be something around it, or in it.
 		f.Path = feedmill.Found(t.records[0].path(), t.records[0].repeats())
 	}
-	if t.path == "" && t.sheet == nil {
+	switch {
+	case t.sheet != nil:
+	case t.path == "":
 		f.Candidates = t.survey.listCandidates(t.records)
+	case !t.remembered:
+		f.Candidates = t.besides()
 	}
 	if t.encoding != "" {
 		f.Encoding = feedmill.Finding{Value: string(t.encoding), By: feedmill.BySet}
 	}
 	return f
+}
+
+// maxBesides is how large a document may be that is read once more for the places that a path
+// has not taken.
+const maxBesides = 32 << 20
+
+// besides are the places where the records may be besides the path that was set, which is
+// first: one who has taken a path may want another.
+func (t *Table) besides() []feedmill.RecordCandidate {
+	taken := t.survey.listCandidates(t.records)
+	taken = taken[:min(len(taken), len(t.records))]
+	if t.src.Size() > maxBesides {
+		return taken
+	}
+	xml := NewReader(io.NewSectionReader(t.src, 0, t.src.Size()))
+	xml.AnyEncoding = t.transcoded
+	whole, err := surveyDocument(xml, nil, usualBlockBytes, t.tagByTag)
+	if err != nil { // what the path leads to was read, and that is what counts
+		return taken
+	}
+	for _, c := range whole.listCandidates(nil) {
+		if !slices.ContainsFunc(taken, func(o feedmill.RecordCandidate) bool { return o.Path == c.Path }) {
+			taken = append(taken, c)
+		}
+	}
+	return taken[:min(len(taken), feedmill.MaxCandidates)]
 }
 
 // Close removes the temporary file where there is one.

@@ -155,9 +155,9 @@ type Explanation struct {
 	// are bound to them, in order.
 	SQL        string
 	Parameters []string
-	// Here are the fields whose filters are tested here, and GroupedHere says that
-	// the aggregates are made here for that reason.
-	Here        []string
+	// Ran is where a filter of the tree runs, and GroupedHere says that the aggregates
+	// are made here because one runs here.
+	Ran         func(f query.Placed) feedmill.RanIn
 	GroupedHere bool
 }
 

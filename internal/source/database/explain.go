@@ -9,7 +9,12 @@ import (
 
 // Explain says what a plan comes to.
 func Explain(p *query.Plan) Explanation {
-	return Explanation{SQL: p.SQL, Parameters: p.Args, Here: p.Fields, GroupedHere: p.GroupHere}
+	return Explanation{SQL: p.SQL, Parameters: p.Args, GroupedHere: p.GroupHere, Ran: func(f query.Placed) feedmill.RanIn {
+		if p.Sent[f.Test] {
+			return feedmill.RanInSource
+		}
+		return feedmill.RanInHere
+	}}
 }
 
 // Pushdown are the operators that a database tests of a column.

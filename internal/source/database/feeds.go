@@ -91,7 +91,7 @@ func (t *feedTable) Fields() []Field {
 
 func (t *feedTable) Explain(tree *query.Tree) Explanation {
 	sql, args := t.feeds.Explain(t.feed, tree)
-	return Explanation{SQL: sql, Parameters: args}
+	return Explanation{SQL: sql, Parameters: args, Ran: func(query.Placed) feedmill.RanIn { return feedmill.RanInSource }}
 }
 
 // Read runs a query of the feed.

@@ -109,7 +109,10 @@ func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, s
 		return feedmill.Fetched{}, err
 	}
 	explained := table.Explain(tree)
-	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds)}
+	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds), GroupedHere: explained.GroupedHere}
+	for _, p := range tree.Filters {
+		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Name, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
+	}
 	done, err := table.Read(ctx, tree, counting{sink, &traced.Rows})
 	fetched.Warnings = done.Warnings
 	if err != nil {

@@ -33,7 +33,7 @@ func (r *reading) definitions() {
 		for _, f := range v.Fields {
 			for _, p := range f.Pass {
 				if p.In != inToken { // that has a default
-					parameters = append(parameters, Parameter{p.In, p.Param, strictjson.String("x")})
+					parameters = append(parameters, Parameter{In: p.In, Name: p.Param, Value: strictjson.String("x")})
 				}
 			}
 		}

@@ -16,6 +16,8 @@ type Parameter struct {
 	// In is query, headers, body or token.
 	In, Name string
 	Value    strictjson.Value
+	// field is the place of the field whose filters it comes from.
+	field int
 }
 
 // tokens are what {{filter.NAME}} stands for in a view.

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"context"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -86,13 +87,16 @@ func (t *apiTable) Fields() []database.Field {
 // Explain says which parameters the API is given.
 func (t *apiTable) Explain(tree *query.Tree) database.Explanation {
 	e := database.Explanation{GroupedHere: tree.Grouped()}
+	told := make(map[int]bool)
 	for _, p := range t.view.parameters(tree) {
 		e.Parameters = append(e.Parameters, p.Name+"="+p.Value.Text())
+		told[p.field] = true
 	}
-	for i := range t.view.Fields {
-		if tree.Tests(i) {
-			e.Here = append(e.Here, t.view.Fields[i].Name)
+	e.Ran = func(f query.Placed) feedmill.RanIn {
+		if told[f.Column.Index] && !f.Inverted && slices.Contains(t.view.Fields[f.Column.Index].Operators(), f.Op) {
+			return feedmill.RanInBoth
 		}
+		return feedmill.RanInHere
 	}
 	return e
 }

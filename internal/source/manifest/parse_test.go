@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	m := parsed(t, shop)
 	v, _ := m.View("orders")
-	body, err := m.Definition(v, map[string]string{"key": "s3cret"}, []*Field{&v.Fields[0], &v.Fields[3]}, []Parameter{{"query", "since", strictjson.String("7")}})
+	body, err := m.Definition(v, map[string]string{"key": "s3cret"}, []*Field{&v.Fields[0], &v.Fields[3]}, []Parameter{{In: "query", Name: "since", Value: strictjson.String("7")}})
 	if err != nil {
 		t.Fatal(err)
 	}

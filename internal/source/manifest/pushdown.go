@@ -39,7 +39,7 @@ func (v *View) parameters(t *query.Tree) (all []Parameter) {
 			}
 			// A token in a value of the user's would be filled in.
 			if ok && !strings.Contains(value.Text(), "{{") {
-				all = append(all, Parameter{p.In, p.Param, value})
+				all = append(all, Parameter{In: p.In, Name: p.Param, Value: value, field: i})
 			}
 		}
 	}
