@@ -142,7 +142,7 @@ func (f *uploadFormats) mediaType(h http.Header) (string, error) {
 	if err != nil {
 		return "", f.unsupported(given)
 	}
-	if charset, ok := params["charset"]; ok && !knownCharset(mediaType, charset) {
+	if charset, ok := params["charset"]; ok && !knownCharset(charset) {
 		return "", f.unsupported(given)
 	}
 	return mediaType, nil
@@ -155,19 +155,11 @@ func (f *uploadFormats) unsupported(mediaType string) error {
 	}
 }
 
-// knownCharset reports whether text in this encoding can be read. Which one it
-// truly is the data tells, as far as it does: CSV and XML can be in any that the WHATWG has a
-// name for, and JSON is UTF-8.
-func knownCharset(mediaType, charset string) bool {
-	switch strings.ToLower(charset) {
-	case "utf-8", "utf8", "us-ascii":
-		return true
-	}
-	if strings.HasPrefix(mediaType, "text/") && mediaType != "text/json" || strings.HasSuffix(mediaType, "xml") || strings.HasSuffix(mediaType, "csv") {
-		_, err := htmlindex.Get(charset)
-		return err == nil
-	}
-	return false
+// knownCharset reports whether text in this encoding can be read: in any that the WHATWG has a
+// name for. Which one it truly is the data tells, as far as it does.
+func knownCharset(charset string) bool {
+	_, err := htmlindex.Get(charset)
+	return err == nil
 }
 
 // charsetOf is the encoding that a media type names, empty for none.

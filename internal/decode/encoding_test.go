@@ -57,3 +57,26 @@ func TestCharsetOfXML(t *testing.T) {
 		_ = table.Close()
 	}
 }
+
+// What a media type says of JSON counts where it is no Unicode, which it should be.
+func TestCharsetOfJSON(t *testing.T) {
+	for _, test := range []struct{ format, charset, data, found string }{
+		{"json", "iso-8859-1", "[{\"a\":\"Jos\xe9\"}]", "windows-1252 found"},
+		{"ndjson", "latin1", "{\"a\":\"Jos\xe9\"}\n", "windows-1252 found"},
+		{"json", "windows-1251", "[{\"a\":\"José\"}]", " "},
+		{"ndjson", "windows-1251", "{\"a\":\"José\"}\n", " "},
+		{"json", "windows-1251", "[\x00{\x00\"\x00a\x00\"\x00:\x00\"\x00J\x00o\x00s\x00\xe9\x00\"\x00}\x00]\x00", " "},
+		{"json", "utf-16", "[{\"a\":\"José\"}]", " "},
+	} {
+		table, err := Open(t.Context(), test.format, strings.NewReader(test.data), Options{Charset: test.charset, Temp: t.TempDir()})
+		if err != nil {
+			t.Errorf("%q in %s: %v", test.data, test.charset, err)
+			continue
+		}
+		found := table.Found().Encoding
+		if rows := decodetest.Rows(t, table); len(rows) != 1 || rows[0][0] != "José" || found.Value+" "+found.By != test.found {
+			t.Errorf("%q in %s: %q %+v", test.data, test.charset, rows, found)
+		}
+		_ = table.Close()
+	}
+}

@@ -93,7 +93,7 @@ var formats = []format{
 			MediaTypes: []string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "application/jsonlines"},
 		},
 		recognise: json.RecogniseLines,
-		open:      openLines, openArriving: func(ctx context.Context, data Arriving, o Options) (Table, error) { return openLines(ctx, data, o) },
+		open:      openLines, openArriving: openArrivingLines,
 		family: jsonFamily, addPage: addPageJSON(true),
 	},
 	{
@@ -228,6 +228,29 @@ func (o Options) xmlOptions() xml.Options {
 	return out
 }
 
+// saidByTheWay is the encoding of JSON that was said by the way, where there is such a one and the data is neither
+// UTF-8 nor UTF-16, as JSON should be. An encoding that was set comes first.
+func (o Options) saidByTheWay(ctx context.Context, data Source) (string, error) {
+	encoding, legacy := o.legacyCharset()
+	if !legacy {
+		return "", nil
+	}
+	var head [2]byte
+	if data.Size() < int64(len(head)) || input.ReadFull(data, head[:], 0) != nil || head[0] == 0 || head[1] == 0 || head[0] >= 0xfe {
+		return "", nil
+	}
+	if utf8, err := input.IsUTF8(ctx, data); err != nil || utf8 {
+		return "", err
+	}
+	return string(encoding), nil
+}
+
+// legacyCharset is an encoding that is not of Unicode and that was said by the way.
+func (o Options) legacyCharset() (input.Encoding, bool) {
+	encoding, ok := input.EncodingNamed(o.Charset)
+	return encoding, ok && o.Encoding == "" && encoding != input.UTF8 && !strings.HasPrefix(string(encoding), "utf-16")
+}
+
 func (o Options) jsonOptions() json.Options {
 	out := json.Options{Path: o.Path, Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
 	if o.Before.Path.By == feedmill.ByFound && strings.HasPrefix(o.Before.Path.Value, "$") {
@@ -237,10 +260,29 @@ func (o Options) jsonOptions() json.Options {
 }
 
 func openJSON(ctx context.Context, data Source, o Options) (Table, error) {
-	return json.Open(ctx, data, o.jsonOptions())
+	said, err := o.saidByTheWay(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	options := o.jsonOptions()
+	options.Charset = said
+	return json.Open(ctx, data, options)
 }
 
 func openLines(ctx context.Context, data Source, o Options) (Table, error) {
+	said, err := o.saidByTheWay(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	options := o.jsonOptions()
+	options.Charset = said
+	return json.OpenLines(ctx, data, options)
+}
+
+func openArrivingLines(ctx context.Context, data Arriving, o Options) (Table, error) {
+	if _, legacy := o.legacyCharset(); legacy {
+		return nil, ErrArriving // only all of it tells whether it is that
+	}
 	return json.OpenLines(ctx, data, o.jsonOptions())
 }
 

@@ -20,6 +20,9 @@ func (j *Table) Found() (f feedmill.Findings) {
 	}
 	if j.encoding != "" {
 		f.Encoding = feedmill.Finding{Value: string(j.encoding), By: feedmill.BySet}
+		if j.charset {
+			f.Encoding.By = feedmill.ByFound
+		}
 	}
 	return f
 }

@@ -108,7 +108,7 @@ func (t *lexer) quoted(i int) (end int, escaped bool) {
 		switch data[i] {
 		case '"':
 			if seen&highBits != 0 && !utf8.Valid(data[start:i]) {
-				return t.fail(start+input.InvalidAt(data[start:i]), "the string is not valid UTF-8"), false
+				return t.fail(start+input.InvalidAt(data[start:i]), "the string is not valid UTF-8; encoding=… says what else it is"), false
 			}
 			if i-start > t.maxField {
 				return t.fail(start, "the string is longer than %d bytes", t.maxField), false

@@ -65,6 +65,7 @@ type Table struct {
 	spool *input.Spool
 	// encoding is the one that somebody has set, empty where it is found.
 	encoding input.Encoding
+	charset  bool // it is the one that was said by the way
 	// before is where the records were in the data before this, shaped is where
 	// those are that were written as objects, and others are other records.
 	before *jsonpath.Path
@@ -97,6 +98,7 @@ type Options struct {
 	// Encoding is a name of the WHATWG; empty where the data is UTF-8 or UTF-16, as
 	// JSON has to be.
 	Encoding string
+	Charset  string // of data that was found not to be Unicode
 	// Temp is the folder for a temporary file, which data takes that is not UTF-8;
 	// empty is that of the system.
 	Temp string
@@ -141,7 +143,8 @@ func newTable(options Options) (*Table, error) {
 		limits:     cmp.Or(options.limits, &usual),
 	}}
 	var err error
-	j.encoding, _ = input.EncodingNamed(options.Encoding)
+	j.encoding, _ = input.EncodingNamed(cmp.Or(options.Encoding, options.Charset))
+	j.charset = options.Encoding == ""
 	if options.Path != "" {
 		if j.path, err = jsonpath.Parse(options.Path); err != nil {
 			return nil, invalidParameter("path", "%v", err)
