@@ -176,3 +176,35 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
 }
+
+// TestFilesElsewhere holds that a feed whose files are not here, such as one that
+// another replica has made, is said to be elsewhere, and that no rows are added to it.
+func TestFilesElsewhere(t *testing.T) {
+	s := start(t, setup{})
+	f := s.upload(t, "&mode=append", "text/csv", "a\n1\n")
+	path := "/data_feeds/" + f.ID
+	folder := filepath.Join(s.app.config.Data, blobFolder, f.ID)
+	if err := os.Rename(folder, folder+"-moved"); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]reply{
+		"data":    s.send(t, request{method: "GET", path: path + "/data"}),
+		"profile": s.send(t, request{method: "GET", path: path + "/profile"}),
+		"append":  s.sendData(t, "PUT", path+"/data", "text/csv", "a\n2\n"),
+		"retype":  s.send(t, request{method: "PATCH", path: path + "/columns", body: `[{"id":"c1","type":"text"}]`}),
+	} {
+		if p := got.problem(t); got.status != 503 || p.Type != "/problems/files-elsewhere" || got.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	if err := os.RemoveAll(folder); err != nil { // what the refused uploads have made
+		t.Fatal(err)
+	}
+	if err := os.Rename(folder+"-moved", folder); err != nil {
+		t.Fatal(err)
+	}
+	s.sendData(t, "PUT", path+"/data", "text/csv", "a\n2\n")
+	if got := s.send(t, request{method: "GET", path: path + "/data"}); strings.TrimSpace(got.body) != "[{\"a\":1},\n{\"a\":2}]" {
+		t.Errorf("with its files back the feed has %s", got.body)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
+	"github.com/feedmill/feedmill/internal/lake"
 )
 
 // ChangeColumns changes what columns of a feed are called and how they are shown, at
@@ -129,7 +130,7 @@ func (m *Mill) remodel(ctx context.Context, l *loading) error {
 func (m *Mill) remodelOriginal(ctx context.Context, l *loading, v feedmill.FeedVersion) error {
 	original, err := m.Blobs.Open(ctx, v.Original)
 	if err != nil {
-		return fmt.Errorf("the upload as it came: %w", err)
+		return fmt.Errorf("the upload as it came: %w", lake.Elsewhere(err))
 	}
 	defer original.Close()
 	l.refresh.BytesIn = original.Size()

@@ -84,7 +84,7 @@ func (r *Reader) files(ctx context.Context, of []feedmill.VersionFile) (map[stri
 	for i := range of {
 		path, err := r.blobs.Path(ctx, of[i].Name)
 		if err != nil {
-			return nil, err
+			return nil, Elsewhere(err)
 		}
 		files[lentName(of[i].Name)] = path
 	}
