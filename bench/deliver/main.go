@@ -29,6 +29,9 @@ type options struct {
 	tls        bool
 	ordered    bool
 	former     string
+	huge       bool
+	// subscriptions is how many hear of the events of -huge.
+	subscriptions int
 }
 
 func main() {
@@ -43,6 +46,8 @@ func main() {
 	flag.BoolVar(&o.tls, "tls", false, "measure again over TLS, with R measured over TLS too")
 	flag.StringVar(&o.former, "former", "", "a program of a former release, to be measured in turns with this one")
 	flag.BoolVar(&o.ordered, "ordered", false, "measure a backlog of an ordered subscription instead, each event of another resource")
+	flag.BoolVar(&o.huge, "huge", false, "measure one request of 20 events that -subscriptions hear of instead")
+	flag.IntVar(&o.subscriptions, "subscriptions", 100_000, "how many hear of the events of -huge")
 	rig.Main(func(ctx context.Context) error {
 		flag.Parse()
 		return run(ctx, o)
@@ -103,6 +108,9 @@ func run(ctx context.Context, o options) (err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	if o.ordered {
 		return measureOrdered(ctx, r, o)
+	}
+	if o.huge {
+		return measureHuge(ctx, r, o)
 	}
 	slow := ""
 	if o.slow {

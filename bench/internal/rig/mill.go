@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -72,8 +74,20 @@ func (m *Mill) Close() error {
 
 // settleIn makes a workspace and a key of few scopes, as a publisher has.
 func (m *Mill) settleIn(ctx context.Context) error {
+	return m.moveTo(ctx, "bench")
+}
+
+// Beside is the same Feedmill with a workspace of its own, for another publisher.
+// Only the first is closed.
+func (m *Mill) Beside(ctx context.Context) (*Mill, error) {
+	other := *m
+	return &other, other.moveTo(ctx, "beside")
+}
+
+// moveTo makes a workspace and a key of it.
+func (m *Mill) moveTo(ctx context.Context, name string) error {
 	c := client.New(m.URL, m.Admin)
-	w, err := c.CreateWorkspace(ctx, "bench")
+	w, err := c.CreateWorkspace(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -85,14 +99,27 @@ func (m *Mill) settleIn(ctx context.Context) error {
 // Subscribe makes n subscriptions to endpoints of the sink, all of a kind.
 func (m *Mill) Subscribe(ctx context.Context, s *Sink, kind string, n int) error {
 	c := client.New(m.URL, m.Key)
-	for i := range n {
-		_, err := c.CreateSubscription(ctx, client.NewSubscription{URL: fmt.Sprint(s.URL, kind, i), Events: []string{"metric.*"}})
-		if err != nil {
-			return err
-		}
+	errs := make([]error, subscribers)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	// Where there are few, they are made in order.
+	for i := range min(subscribers, n/manySubscriptions+1) {
+		wg.Go(func() {
+			for number := next.Add(1) - 1; number < int64(n) && errs[i] == nil; number = next.Add(1) - 1 {
+				_, errs[i] = c.CreateSubscription(ctx, client.NewSubscription{URL: fmt.Sprint(s.URL, kind, number), Events: []string{"metric.*"}})
+			}
+		})
 	}
-	return nil
+	wg.Wait()
+	return errors.Join(errs...)
 }
+
+const (
+	// subscribers is how many subscriptions are made at once, one for each
+	// manySubscriptions.
+	subscribers       = 16
+	manySubscriptions = 1000
+)
 
 // Memory is the resident size of the Feedmill now and at its largest, in bytes.
 func (m *Mill) Memory() (now, peak int) { return memory(m.cmd.Process.Pid) }
