@@ -140,14 +140,30 @@ func (d *Dispatcher) found(id feedmill.ID, how hint, at time.Time) {
 // heldAge is how long a subscription is taken to be paused still.
 const heldAge = 5 * time.Second
 
-// idleTime is how long a lane without work keeps what it has learnt.
-const idleTime = 10 * time.Minute
+const (
+	// idleTime is how long a lane without work keeps what it has learnt, and
+	// crowdedIdleTime how long where there are more than manyLanes: an event that
+	// everybody hears of must not make memory grow with the number of those who do.
+	idleTime        = 10 * time.Minute
+	manyLanes       = 20_000
+	crowdedIdleTime = 5 * time.Second
+)
 
 func (d *Dispatcher) forgetIdle(now time.Time) {
+	crowded := len(d.lanes) > manyLanes
 	for id, l := range d.lanes {
-		resting := l.state == idle || l.state == held || l.state == lost
-		if resting && !(l.awaited && d.leaving[l.slot]) && len(l.backlog.known) == 0 && !l.backlog.reading && now.Sub(l.usedAt) > idleTime {
+		if !l.isResting() || l.awaited && d.leaving[l.slot] {
+			continue
+		}
+		unused := now.Sub(l.usedAt)
+		// What a lane holds its endpoint to is not forgotten early.
+		if unused > idleTime || crowded && unused > crowdedIdleTime && l.limiter == nil && !l.pace.isOpen() {
 			delete(d.lanes, id)
 		}
 	}
+}
+
+// isResting reports whether a lane has nothing to do and knows of nothing.
+func (l *lane) isResting() bool {
+	return (l.state == idle || l.state == held || l.state == lost) && len(l.backlog.known) == 0 && !l.backlog.reading
 }

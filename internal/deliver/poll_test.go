@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"github.com/feedmill/feedmill"
 )
@@ -127,4 +128,23 @@ func allSlots() (s slotSet) {
 		s[i] = true
 	}
 	return s
+}
+
+// Lanes keep what they have learnt, unless there are very many: then only those do
+// that hold their endpoint to something, or have work.
+func TestIdleLanesAreForgottenWhereThereAreMany(t *testing.T) {
+	now := time.Now()
+	for n, want := range map[int]int{manyLanes: manyLanes, manyLanes + 1: 4} {
+		d := New(Options{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+		for i := range n {
+			d.lane(feedmill.ID(fmt.Sprint("sub_", i)), "ws_1").usedAt = now.Add(-crowdedIdleTime - 1)
+		}
+		d.lanes["sub_0"].limiter = rate.NewLimiter(1, 1)
+		d.lanes["sub_1"].pace.opened = 1
+		d.lanes["sub_2"].backlog.known[deliveryID(1)] = 1
+		d.lanes["sub_3"].usedAt = now.Add(-crowdedIdleTime)
+		if d.forgetIdle(now); len(d.lanes) != want {
+			t.Errorf("of %d lanes %d are left, want %d", n, len(d.lanes), want)
+		}
+	}
 }

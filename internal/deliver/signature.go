@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -31,27 +30,42 @@ func sign(set func(name, value string), t Target, m Message) {
 	set("Webhook-Signature", standard)
 }
 
-// signer signs with one secret. It keeps what was made of the secret, which
-// costs as much as to sign a short payload.
+// signer signs with one secret. It keeps nothing but the keys: there is one for
+// every subscription that is sent to, and a prepared hash of each would be most of what such a
+// subscription takes of memory.
 type signer struct {
-	plain, base64 sync.Pool // of *mac
+	plain, base64 []byte // keys of no more than a block
 }
 
-// mac makes signatures one after the other.
+// mac makes HMACs with SHA-256, one after the other, with any keys. That of the
+// library belongs to one key for good.
 type mac struct {
-	hash.Hash
+	hash hash.Hash
+	pad  [sha256.BlockSize]byte
 	sum  [sha256.Size]byte
 	text []byte // room for what it is made of, or as
 }
 
-func newMAC(key []byte) *mac { return &mac{Hash: hmac.New(sha256.New, key)} }
+var macs = sync.Pool{New: func() any { return &mac{hash: sha256.New()} }}
 
-// of is the signature of two texts together. The next one overwrites it.
-func (m *mac) of(a, b []byte) []byte {
-	m.Reset()
-	m.Write(a)
-	m.Write(b)
-	return m.Sum(m.sum[:0])
+// of is the HMAC of two texts together. The next one overwrites it.
+func (m *mac) of(key, a, b []byte) []byte {
+	m.begin(key, 0x36)
+	m.hash.Write(a)
+	m.hash.Write(b)
+	inner := m.hash.Sum(m.sum[:0])
+	m.begin(key, 0x5c)
+	m.hash.Write(inner)
+	return m.hash.Sum(m.sum[:0])
+}
+
+func (m *mac) begin(key []byte, pad byte) {
+	m.hash.Reset()
+	clear(m.pad[copy(m.pad[:], key):])
+	for i := range m.pad {
+		m.pad[i] ^= pad
+	}
+	m.hash.Write(m.pad[:])
 }
 
 func newSigner(secret string) *signer {
@@ -59,18 +73,24 @@ func newSigner(secret string) *signer {
 	if err != nil {
 		panic("a signing secret that is no base64") // they are made here
 	}
-	return &signer{
-		plain:  sync.Pool{New: func() any { return newMAC([]byte(secret)) }},
-		base64: sync.Pool{New: func() any { return newMAC(key) }},
+	return &signer{plain: blockKey([]byte(secret)), base64: blockKey(key)}
+}
+
+// blockKey is a key of no more than a block: a longer one stands for its hash.
+func blockKey(key []byte) []byte {
+	if len(key) > sha256.BlockSize {
+		sum := sha256.Sum256(key)
+		return sum[:]
 	}
+	return key
 }
 
 // service is the hex HMAC-SHA256 of the payload, keyed with the secret as the
 // client has it, prefix included.
 func (s *signer) service(payload []byte) string {
-	m := s.plain.Get().(*mac)
-	defer s.plain.Put(m)
-	sum := m.of(nil, payload)
+	m := macs.Get().(*mac)
+	defer macs.Put(m)
+	sum := m.of(s.plain, nil, payload)
 	m.text = hex.AppendEncode(m.text[:0], sum)
 	return string(m.text)
 }
@@ -78,13 +98,13 @@ func (s *signer) service(payload []byte) string {
 // standard is the signature of Standard Webhooks, keyed with the bytes behind
 // the prefix.
 func (s *signer) standard(id, timestamp string, payload []byte) string {
-	m := s.base64.Get().(*mac)
-	defer s.base64.Put(m)
+	m := macs.Get().(*mac)
+	defer macs.Put(m)
 	m.text = append(m.text[:0], id...)
 	m.text = append(m.text, '.')
 	m.text = append(m.text, timestamp...)
 	m.text = append(m.text, '.')
-	sum := m.of(m.text, payload)
+	sum := m.of(s.base64, m.text, payload)
 	m.text = append(m.text[:0], "v1,"...)
 	m.text = base64.StdEncoding.AppendEncode(m.text, sum)
 	return string(m.text)

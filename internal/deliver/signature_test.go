@@ -22,6 +22,19 @@ func TestStandardSignatureVector(t *testing.T) {
 	}
 }
 
+// It is the HMAC of the library, with keys and texts of any length.
+func TestMACIsHMAC(t *testing.T) {
+	m := macs.New().(*mac)
+	for key := range 3 * sha256.BlockSize {
+		secret, text := []byte(strings.Repeat("k", key)), []byte(strings.Repeat("text", key))
+		want := hmac.New(sha256.New, secret)
+		want.Write(text)
+		if got := m.of(blockKey(secret), text[:key], text[key:]); !hmac.Equal(got, want.Sum(nil)) {
+			t.Errorf("with a key of %d bytes it is %x, want %x", key, got, want.Sum(nil))
+		}
+	}
+}
+
 func TestSignaturesThroughARotation(t *testing.T) {
 	now := time.Now()
 	first, second := feedmill.NewSigningSecret(), feedmill.NewSigningSecret()

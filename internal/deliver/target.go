@@ -113,7 +113,9 @@ func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target,
 	t.endpoint, _ = url.Parse(t.URL)
 	t.signers = make(map[string]*signer)
 	for _, secret := range []string{t.Secrets.Current, t.Secrets.Next} {
-		t.signers[secret] = newSigner(secret)
+		if secret != "" {
+			t.signers[secret] = newSigner(secret)
+		}
 	}
 	return t, nil
 }
