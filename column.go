@@ -85,6 +85,7 @@ const (
 	WarnKeys           = "duplicate-key"      // an object has a key twice; the last one counts
 	WarnShape          = "unshaped-table"     // a table whose rows are no objects, in a document that is too long to make objects of them
 	WarnColumnArrays   = "column-arrays"      // the members of an object are few values each, and are taken for columns
+	WarnExplode        = "nothing-exploded"   // no record has anything at the path whose elements become rows
 	WarnRecords        = "other-records"      // there are records elsewhere in the document, too
 	WarnCell           = "error-cell"         // a spreadsheet's error value, which is null
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden

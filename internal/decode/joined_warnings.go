@@ -20,7 +20,7 @@ type JoinedWarnings struct {
 type joinedKey struct{ code, column string }
 
 // Add takes in the warnings of a page. That it has no records is none: a page
-// may have none.
+// may have none, and nothing that is exploded.
 func (j *JoinedWarnings) Add(page int, warnings []feedmill.Warning) {
 	if j.at == nil {
 		j.at = make(map[joinedKey]int)
@@ -29,7 +29,7 @@ func (j *JoinedWarnings) Add(page int, warnings []feedmill.Warning) {
 		key := joinedKey{w.Code, w.Column}
 		i, known := j.at[key]
 		switch {
-		case w.Code == feedmill.WarnNoRows:
+		case w.Code == feedmill.WarnNoRows, w.Code == feedmill.WarnExplode:
 		case known:
 			// The first page has the first row.
 			j.all[i].Count += w.Count

@@ -1,9 +1,19 @@
 package input
 
-import "github.com/feedmill/feedmill/internal/columnar"
+import (
+	"fmt"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
 
 // MaxExploded is how many values one record can have when it is exploded.
 const MaxExploded = 1 << 21
+
+// NothingExploded warns that no record has anything at the path whose elements are to become rows.
+func NothingExploded(path string) feedmill.Warning {
+	return feedmill.Warning{Code: feedmill.WarnExplode, Count: 1, Detail: fmt.Sprintf("no record has anything at %s, which is to become rows, so that every record is one row; the path of explode begins below the record", path)}
+}
 
 // Explosion holds one record while its rows are made. Every list on the way is a
 // level whose elements have cells of their own; a row is a way from the record down

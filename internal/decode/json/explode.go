@@ -1,6 +1,8 @@
 package json
 
 import (
+	"strings"
+
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
@@ -54,6 +56,15 @@ func parseExplode(text string) ([]explodeStep, error) {
 		explode[last].level = level + 1
 	}
 	return explode, nil
+}
+
+// explodedName is the name of the column that the elements become, or what those begin with.
+func explodedName(steps []explodeStep) string {
+	var names []string
+	for _, step := range steps {
+		names = append(names, step.name)
+	}
+	return strings.Join(names, ".")
 }
 
 // failExploded refuses a record with too many values.

@@ -2,9 +2,11 @@ package json
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
@@ -63,6 +65,9 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 			Code: feedmill.WarnRecords, Count: int64(len(j.others)),
 			Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", jsonpath.Text(j.taken()), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
 		})
+	}
+	if way := explodedName(j.explode); j.whole && way != "" && j.Rows() > 0 && !slices.ContainsFunc(j.Names(), func(name string) bool { return name == way || strings.HasPrefix(name, way+".") }) {
+		out = append(out, input.NothingExploded(way))
 	}
 	if j.whole && j.Rows() == 0 {
 		detail := "there are no records"

@@ -11,6 +11,9 @@ import (
 	"unicode/utf16"
 
 	"pgregory.net/rapid"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 // jsonValue is a JSON value that a test made: a scalar by its text, a string,
@@ -386,7 +389,11 @@ func TestJSONExplodesWhatWasWritten(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%s: %v", w.String(), err)
 		}
-		if want := explodedTable(records); got.String() != want.String() {
+		want := explodedTable(records)
+		if !slices.ContainsFunc(want.names, func(name string) bool { return name == "lines" || strings.HasPrefix(name, "lines.") }) {
+			want.warnings = []feedmill.Warning{input.NothingExploded("lines")}
+		}
+		if got.String() != want.String() {
 			rt.Fatalf("%s\ngives\n%v\nwant\n%v", w.String(), got, want)
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/feedmill/feedmill"
 )
 
 // wide is a text in UTF-16.
@@ -64,6 +66,30 @@ func TestFindEncoding(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%q: %+v, %v, want %+v", test.document, got, err, test.want)
 		}
+	}
+}
+
+// TestFoundEncoding holds that a table says what it was written in where that is not UTF-8.
+func TestFoundEncoding(t *testing.T) {
+	for _, test := range []struct {
+		document string
+		options  Options
+		want     feedmill.Finding
+	}{
+		{"<?xml version='1.0' encoding='Windows-1252'?><r><o>\xfc</o></r>", Options{}, feedmill.Finding{Value: "windows-1252", By: feedmill.ByFound}},
+		{"\xff\xfe<\x00a\x00/\x00>\x00", Options{}, feedmill.Finding{Value: "utf-16le", By: feedmill.ByFound}},
+		{"<r><o>\xfc</o></r>", Options{Charset: "iso-8859-1"}, feedmill.Finding{Value: "windows-1252", By: feedmill.ByFound}},
+		{"<r><o>\xfc</o></r>", Options{Encoding: "windows-1252"}, feedmill.Finding{Value: "windows-1252", By: feedmill.BySet}},
+		{"<r><o>ü</o></r>", Options{}, feedmill.Finding{}},
+	} {
+		table, err := Open(t.Context(), strings.NewReader(test.document), test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := table.Found().Encoding; got != test.want {
+			t.Errorf("%q: %+v, want %+v", test.document, got, test.want)
+		}
+		table.Close()
 	}
 }
 

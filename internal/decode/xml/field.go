@@ -55,6 +55,8 @@ const (
 type shape struct {
 	record *field
 	names  []string
+	// unexploded says that no record has what is to be exploded.
+	unexploded bool
 	// lists is how many lists in each other are exploded.
 	lists int
 	// mixed says that there is a field of text and elements.
@@ -146,7 +148,8 @@ func (s *shape) explode(steps []pathStep) error {
 			}
 		}
 		if next == nil {
-			return nil // there is nothing to explode
+			s.unexploded = true
+			return nil
 		}
 		if at = next; at.repeats || i == len(steps)-1 {
 			s.lists++

@@ -35,8 +35,8 @@ type Table struct {
 	spool      *input.Spool
 	// transcoded says that the data was not UTF-8.
 	transcoded bool
-	// encoding is the one that somebody has set, empty where the document says it.
-	encoding input.Encoding
+	// encoding is the one that somebody has set, or that the document says, where it is not UTF-8.
+	encoding feedmill.Finding
 	// plainLines says that it has no carriage returns.
 	plainLines bool
 	path       string
@@ -142,6 +142,9 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	if path == nil {
 		t.warnings = t.survey.others(t.records)
 	}
+	if t.shape.unexploded && len(t.records) > 0 {
+		t.warnings = append(t.warnings, input.NothingExploded(options.Explode))
+	}
 	t.cutBlocks()
 	return nil
 }
@@ -157,7 +160,7 @@ func (t *Table) decode(ctx context.Context, set, said string) error {
 	}
 	encoding, err := FindEncoding(head)
 	if known, ok := input.EncodingNamed(set); ok && !strings.HasPrefix(encoding.Name, "utf-16") {
-		encoding.Name, err, t.transcoded, t.encoding = string(known), nil, true, known
+		encoding.Name, err, t.transcoded, t.encoding = string(known), nil, true, feedmill.Finding{Value: string(known), By: feedmill.BySet}
 	}
 	if err != nil {
 		return err
@@ -183,6 +186,9 @@ func (t *Table) decode(ctx context.Context, set, said string) error {
 		return nil
 	}
 	t.transcoded = true
+	if t.encoding.Value == "" {
+		t.encoding = feedmill.Found(string(known), true)
+	}
 	t.src, err = input.Transcode(ctx, body, known, int64(encoding.Mark), t.spool)
 	return err
 }
@@ -205,9 +211,7 @@ func (t *Table) Found() (f feedmill.Findings) {
 	case !t.remembered:
 		f.Candidates = t.besides()
 	}
-	if t.encoding != "" {
-		f.Encoding = feedmill.Finding{Value: string(t.encoding), By: feedmill.BySet}
-	}
+	f.Encoding = t.encoding
 	return f
 }
 

@@ -95,6 +95,22 @@ func TestNoRecords(t *testing.T) {
 	}
 }
 
+// TestNothingExploded holds that a path of explode that leads nowhere is warned of.
+func TestNothingExploded(t *testing.T) {
+	for path, want := range map[string]int{"lines": 1, "l/x": 1, "l": 0} {
+		table, err := Open(t.Context(), strings.NewReader("<r><o><l>1</l></o><o/></r>"), Options{Explode: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		decodetest.Rows(t, table)
+		warnings, err := table.Warnings()
+		if err != nil || len(warnings) != want || want > 0 && (warnings[0].Code != feedmill.WarnExplode || !strings.Contains(warnings[0].Detail, "anything at "+path)) {
+			t.Errorf("%s: warnings %+v, %v", path, warnings, err)
+		}
+		table.Close()
+	}
+}
+
 func TestEachStops(t *testing.T) {
 	table, err := Open(t.Context(), strings.NewReader("<r>"+strings.Repeat("<o><a>1</a></o>", 1000)+"</r>"), Options{blockBytes: 100})
 	if err != nil {
