@@ -15,7 +15,6 @@ package sheet
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -54,6 +53,7 @@ type book interface {
 	sheets() []feedmill.Sheet
 	// named is where the range or the table of a name is.
 	named(name string) (area, bool)
+	rangeNames() []string
 	// read gives the rows of a sheet to fn in order, and without the cells that are hidden. A row is good
 	// until fn returns, which may take its cells and texts and leave the memory of others in their place. It
 	// returns which areas are merged, where cells that they hide can have values.
@@ -109,27 +109,42 @@ func choose(b book, o Options) (sheet int, within area, err error) {
 	if o.Path != "" {
 		var named bool
 		if within, named = b.named(o.Path); named {
-			if o.Sheet != 0 && o.Sheet != within.sheet+1 {
-				return 0, within, invalid("path", fmt.Sprintf("%q is in the sheet %d, %s, and not in the sheet %d.", o.Path, within.sheet+1, sheets[within.sheet].Name, o.Sheet))
-			}
-			return within.sheet, within, nil
+			return inSheet(sheets, within, o)
 		}
-		if within, err = parseRange(o.Path); err != nil {
-			return 0, within, invalid("path", fmt.Sprintf("%q is no range of cells such as B3:H200, and the workbook has no range and no table of this name.", o.Path))
+		var hasSheet bool
+		if within, hasSheet, err = parseSheetRange(sheets, o.Path); err != nil {
+			return 0, within, invalid("path", noRange(b, o.Path))
+		}
+		if hasSheet {
+			return inSheet(sheets, within, o)
 		}
 	}
 	sheet = max(o.Sheet, 1)
 	if sheet > len(sheets) {
 		var names []string
-		for i, s := range sheets[:min(len(sheets), 100)] {
+		for i, s := range sheets {
 			names = append(names, fmt.Sprintf("%d %s", i+1, s.Name))
 		}
-		if more := len(sheets) - len(names); more > 0 {
-			names = append(names, fmt.Sprintf("and %d more", more))
-		}
-		return 0, within, invalid("sheet", "The workbook has these sheets: "+strings.Join(names, ", ")+".")
+		return 0, within, invalid("sheet", "The workbook has these sheets: "+listed(names)+".")
 	}
 	return sheet - 1, within, nil
+}
+
+// inSheet is the area that a path names, unless the options name another sheet than its own.
+func inSheet(sheets []feedmill.Sheet, within area, o Options) (int, area, error) {
+	if o.Sheet != 0 && o.Sheet != within.sheet+1 {
+		return 0, within, invalid("path", fmt.Sprintf("%q is in the sheet %d, %s, and not in the sheet %d.", o.Path, within.sheet+1, sheets[within.sheet].Name, o.Sheet))
+	}
+	return within.sheet, within, nil
+}
+
+// noRange says that a path is neither a range nor the name of one.
+func noRange(b book, path string) string {
+	detail := fmt.Sprintf("%q is no range of cells such as B3:H200, 'My sheet'!B3:H200 or B:H, and the workbook has no range and no table of this name", path)
+	if names := b.rangeNames(); len(names) > 0 {
+		return detail + "; it has " + listed(names) + "."
+	}
+	return detail + "."
 }
 
 // checkSheets refuses a workbook with more sheets, or longer names, than a record can list.
@@ -148,36 +163,6 @@ func checkSheets(sheets []feedmill.Sheet) error {
 
 func invalid(parameter, detail string) error {
 	return feedmill.Invalid("Say which part of the workbook is to be read.", feedmill.Fault{Parameter: parameter, Detail: detail})
-}
-
-// area is a rectangle of cells of a sheet, all counted from 0 and with the last ones in it.
-type area struct {
-	sheet                                      int
-	firstRow, lastRow, firstColumn, lastColumn int
-}
-
-// maxRow and maxColumn are the last that a sheet can have.
-const (
-	maxRow    = 1<<20 - 1
-	maxColumn = 1<<14 - 1
-)
-
-var everything = area{lastRow: maxRow, lastColumn: maxColumn}
-
-// parseRange reads B3:H200, also with dollar signs and with one cell alone.
-func parseRange(text string) (area, error) {
-	from, to, two := strings.Cut(strings.ReplaceAll(text, "$", ""), ":")
-	if !two {
-		to = from
-	}
-	var a area
-	var ok [2]bool
-	a.firstRow, a.firstColumn, ok[0] = parseReference([]byte(from))
-	a.lastRow, a.lastColumn, ok[1] = parseReference([]byte(to))
-	if !ok[0] || !ok[1] || a.lastRow < a.firstRow || a.lastColumn < a.firstColumn {
-		return area{}, fmt.Errorf("%q is no range of cells", text)
-	}
-	return a, nil
 }
 
 // parseReference reads a reference such as AB12, counted from 0.

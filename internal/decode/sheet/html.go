@@ -18,8 +18,9 @@ import (
 
 // htmlBook is a web page whose tables are its sheets. Many programs write one and call it a workbook.
 type htmlBook struct {
-	data input.Source
-	list []feedmill.Sheet
+	ranges // a page has none
+	data   input.Source
+	list   []feedmill.Sheet
 }
 
 // maxToken is how long a tag or a text of a page can be.
@@ -42,8 +43,6 @@ func openHTML(ctx context.Context, data input.Source) (*htmlBook, error) {
 }
 
 func (b *htmlBook) sheets() []feedmill.Sheet { return b.list }
-
-func (b *htmlBook) named(string) (area, bool) { return area{}, false }
 
 func (b *htmlBook) read(ctx context.Context, sheet int, _ *merged, fn func(*line) error) ([]area, error) {
 	return nil, b.walk(ctx, &htmlReader{wanted: sheet, fn: fn})

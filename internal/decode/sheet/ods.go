@@ -12,9 +12,9 @@ import (
 // odsBook is a workbook in OpenDocument, all of whose sheets are in one part. What they are called is known once that was
 // read, which is done once where the sheet has a number.
 type odsBook struct {
-	parts  archive
-	list   []feedmill.Sheet
-	ranges map[string]area
+	parts archive
+	list  []feedmill.Sheet
+	ranges
 }
 
 const odsContent = "content.xml"
@@ -24,7 +24,7 @@ func openODS(ctx context.Context, data input.Source) (*odsBook, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &odsBook{parts: parts, ranges: make(map[string]area)}
+	b := &odsBook{parts: parts, ranges: make(ranges)}
 	if parts.has("META-INF/manifest.xml") {
 		err := parts.read(ctx, "META-INF/manifest.xml", maxSmall, func(r *xml.Reader) error {
 			return elements(r, func(local string) error {
@@ -93,7 +93,7 @@ func (b *odsBook) survey(ctx context.Context, sheet int, fn func(*line) error) e
 	}
 	for _, n := range names {
 		if within, ok := b.parseArea(n[1]); ok {
-			b.ranges[strings.ToLower(n[0])] = within
+			b.add(n[0], within)
 		}
 	}
 	return err
@@ -122,11 +122,6 @@ func (s *odsStyles) element(r *xml.Reader, local string) {
 func isTable(r *xml.Reader) bool { return r.Depth() == 4 }
 
 func (b *odsBook) sheets() []feedmill.Sheet { return b.list }
-
-func (b *odsBook) named(name string) (area, bool) {
-	a, ok := b.ranges[strings.ToLower(name)]
-	return a, ok
-}
 
 // parseArea reads a range with the name of its sheet, such as $'My sheet'.$B$3:.$H$200.
 func (b *odsBook) parseArea(text string) (area, bool) {

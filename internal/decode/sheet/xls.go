@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
-	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
@@ -16,7 +15,7 @@ type xlsBook struct {
 	list     []feedmill.Sheet
 	starts   []int64 // where the sheets begin
 	position []int   // of each sheet of the workbook among the worksheets, or -1
-	ranges   map[string]area
+	ranges
 	from1904 bool
 	formats  []numberFormat
 	strings  *stringTable
@@ -27,7 +26,7 @@ func openXLS(ctx context.Context, data input.Source) (*xlsBook, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &xlsBook{data: records, ranges: make(map[string]area)}
+	b := &xlsBook{data: records, ranges: make(ranges)}
 	if err := b.readGlobals(ctx, data.Size()); err != nil {
 		return nil, err
 	}
@@ -262,7 +261,7 @@ func (g *globals) finish() {
 	}
 	for _, n := range g.names {
 		if within, ok := g.areaOf(n.formula); ok {
-			b.ranges[strings.ToLower(n.name)] = within
+			b.add(n.name, within)
 		}
 	}
 }
@@ -293,11 +292,6 @@ func (g *globals) areaOf(formula []byte) (a area, ok bool) {
 }
 
 func (b *xlsBook) sheets() []feedmill.Sheet { return b.list }
-
-func (b *xlsBook) named(name string) (area, bool) {
-	a, ok := b.ranges[strings.ToLower(name)]
-	return a, ok
-}
 
 // formatOf is the number format of a cell format.
 func (b *xlsBook) formatOf(xf uint16) numberFormat {

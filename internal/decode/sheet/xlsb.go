@@ -124,7 +124,7 @@ func (w *xlsbWorkbook) name(r *binaryReader) error {
 func (w *xlsbWorkbook) finish() {
 	for _, n := range w.names {
 		if within, ok := w.areaOf(n.formula); ok {
-			w.book.ranges[strings.ToLower(n.name)] = within
+			w.book.add(n.name, within)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (b xlsbBook) readTable(ctx context.Context, sheet int, part string) error {
 			name = shown
 		}
 		if within.sheet = sheet; ok && len(name) > 0 {
-			b.ranges[strings.ToLower(string(name))] = within
+			b.add(string(name), within)
 		}
 		return nil
 	})

@@ -12,11 +12,11 @@ import (
 
 // xlsxBook is a workbook in Office Open XML, transitional or strict.
 type xlsxBook struct {
-	parts    archive
-	size     int64
-	list     []feedmill.Sheet
-	paths    []string
-	ranges   map[string]area
+	parts archive
+	size  int64
+	list  []feedmill.Sheet
+	paths []string
+	ranges
 	from1904 bool
 	// formats are the number formats of the cell formats.
 	formats []numberFormat
@@ -32,7 +32,7 @@ func openXLSX(ctx context.Context, data input.Source) (book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &xlsxBook{parts: parts, size: data.Size(), ranges: make(map[string]area)}
+	b := &xlsxBook{parts: parts, size: data.Size(), ranges: make(ranges)}
 	workbook := "xl/workbook.xml"
 	if parts.has("xl/workbook.bin") {
 		workbook = "xl/workbook.bin"
@@ -74,11 +74,6 @@ func openXLSX(ctx context.Context, data input.Source) (book, error) {
 }
 
 func (b *xlsxBook) sheets() []feedmill.Sheet { return b.list }
-
-func (b *xlsxBook) named(name string) (area, bool) {
-	a, ok := b.ranges[strings.ToLower(name)]
-	return a, ok
-}
 
 // relations are what a part names, by their ids.
 func (b *xlsxBook) relations(ctx context.Context, part string) (map[string]relation, error) {
@@ -128,10 +123,12 @@ func (b *xlsxBook) readWorkbook(ctx context.Context, part string, others map[str
 				b.paths = append(b.paths, to.target)
 			case "definedName":
 				n := name{name: string(attribute(r, "name")), scope: string(attribute(r, "localSheetId"))}
-				if text, ok := r.TextOnly(); ok {
-					n.text = string(text)
-					names = append(names, n)
+				text, err := appendText(nil, r)
+				if err != nil {
+					return err
 				}
+				n.text = string(text)
+				names = append(names, n)
 			}
 			return nil
 		})
@@ -143,8 +140,8 @@ func (b *xlsxBook) readWorkbook(ctx context.Context, part string, others map[str
 		err = input.Refuse("invalid-workbook", "the workbook has no worksheet")
 	}
 	for _, n := range names {
-		if within, ok := b.parseArea(n.text); ok && !strings.HasPrefix(n.name, "_xlnm.") {
-			b.ranges[strings.ToLower(n.name)] = within
+		if within, hasSheet, err := parseSheetRange(b.list, n.text); err == nil && hasSheet && !strings.HasPrefix(n.name, "_xlnm.") {
+			b.add(n.name, within)
 		}
 	}
 	return err
@@ -158,29 +155,6 @@ func relationID(r *xml.Reader) []byte {
 		}
 	}
 	return nil
-}
-
-// parseArea reads a range with the name of its sheet, such as 'My sheet'!$B$3:$H$200.
-func (b *xlsxBook) parseArea(text string) (area, bool) {
-	at := strings.LastIndexByte(text, '!')
-	if at < 0 {
-		return area{}, false
-	}
-	name := text[:at]
-	if len(name) > 1 && name[0] == '\'' {
-		name = strings.ReplaceAll(strings.Trim(name, "'"), "''", "'")
-	}
-	within, err := parseRange(text[at+1:])
-	if err != nil {
-		return area{}, false
-	}
-	for i, s := range b.list {
-		if strings.EqualFold(s.Name, name) {
-			within.sheet = i
-			return within, true
-		}
-	}
-	return area{}, false
 }
 
 // eachTable calls fn for the parts of the tables of all sheets.
@@ -207,7 +181,7 @@ func (b *xlsxBook) readTable(ctx context.Context, sheet int, part string) error 
 		return elements(r, func(local string) error {
 			if within, err := parseRange(string(attribute(r, "ref"))); local == "table" && err == nil {
 				within.sheet = sheet
-				b.ranges[strings.ToLower(string(attribute(r, "displayName")))] = within
+				b.add(string(attribute(r, "displayName")), within)
 			}
 			return nil
 		})

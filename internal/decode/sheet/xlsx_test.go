@@ -142,7 +142,7 @@ func TestSheetsAndRanges(t *testing.T) {
 	data := workbook(t, `<row r="2"><c r="B2" t="str"><v>Sales of the year</v></c></row><row r="4"><c r="B4" t="str"><v>a</v></c><c r="C4" t="str"><v>b</v></c></row>`+
 		`<row r="5"><c r="B5"><v>1</v></c><c r="C5"><v>2</v></c></row><row r="6"><c r="B6"><v>3</v></c><c r="C6"><v>4</v></c><c r="E6"><v>9</v></c></row>`, map[string]string{
 		"xl/workbook.xml": `<workbook ` + main + `><sheets><sheet name="One" sheetId="1" r:id="s1"/><sheet name="Chart" sheetId="2" r:id="c1"/><sheet name="It's two" sheetId="9" state="hidden" r:id="s2"/></sheets>` +
-			`<definedNames><definedName name="Part">One!$B$4:$C$5</definedName><definedName name="Other">'It''s two'!$A$1:$A$2</definedName></definedNames></workbook>`,
+			`<definedNames><definedName name="Part">One!$B$4:$C$5</definedName><definedName name="Other">'It''s two'!$A$1:$A$2</definedName><definedName name="Escaped">&apos;It&apos;&apos;s two&apos;!$A:$A</definedName></definedNames></workbook>`,
 		"xl/worksheets/_rels/sheet1.xml.rels": rels + fmt.Sprintf(relationOf, "t1", "table", "../tables/table1.xml") + `</Relationships>`,
 		"xl/tables/table1.xml":                `<table ` + main + ` displayName="Orders" ref="B4:C6"/>`,
 	})
@@ -159,7 +159,16 @@ func TestSheetsAndRanges(t *testing.T) {
 		{Options{Path: "Other"}, "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"x\"] 1\n  7\n"},
 		{Options{Sheet: 3}, "1 One, 2 It's two"},
 		{Options{Sheet: 2, Path: "Part"}, "is in the sheet 1, One"},
-		{Options{Path: "Nothing"}, "no range of cells"},
+		{Options{Path: "Nothing"}, "and no table of this name; it has Escaped, Orders, Other, Part."},
+		{Options{Path: "Escaped"}, "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"x\"] 1\n  7\n"},
+		{Options{Path: "'it''s two'!A1:A2"}, "! hidden-sheet 1: the sheet 2, It's two, is hidden\n[\"x\"] 1\n  7\n"},
+		{Options{Path: "One!B4:C6"}, ab + "2\n  1 | 2\n  3 | 4\n"},
+		{Options{Path: "One!B4:C6", Sheet: 2}, "is in the sheet 1, One"},
+		{Options{Path: "Three!B4:C6"}, "no range of cells"},
+		{Options{Path: "B:C"}, ab + "2\n  1 | 2\n  3 | 4"},
+		{Options{Path: "5:6", Header: -1}, "[\"\" \"\" \"\" \"\"] 2\n  1 | 2 |  | \n  3 | 4 |  | 9\n"},
+		{Options{Path: "C:B"}, "no range of cells"},
+		{Options{Path: "0:5"}, "no range of cells"},
 		{Options{}, whole},
 	} {
 		if got := shownTable(t, "xlsx", data, test.options); got != test.want && !(strings.Contains(got, test.want) && !strings.HasSuffix(test.want, "\n")) {
