@@ -20,7 +20,9 @@ STATICCHECK := bin/tools/staticcheck
 GOFUMPT := bin/tools/gofumpt
 GOVULNCHECK := bin/tools/govulncheck
 
-.PHONY: run build test lint fmt vulncheck bench clean setup
+CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
+
+.PHONY: run build test lint vet staticcheck fmt vulncheck bench clean setup
 
 run: build
 	bin/feedmill serve
@@ -32,17 +34,24 @@ build:
 # Without the setting every process of the race detector, and so every package,
 # sleeps for a second before it ends. One package more than there are processors
 # runs on the two of the smallest machine, because many wait for leases, retries
-# and processes.
-test: setup lint
-	GORACE=atexit_sleep_ms=10 go test $(MODE) -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m ./...
+# and processes. What they leave idle is for staticcheck, which needs minutes
+# without its cache; it stands back whenever a test wants the processor.
+test: setup vet $(STATICCHECK)
+	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; code=0; \
+		GORACE=atexit_sleep_ms=10 go test $(MODE) -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m ./... || code=$$?; \
+		wait $$checks || code=$$?; cat bin/staticcheck.log; exit $$code
 
-lint: $(STATICCHECK) $(GOFUMPT)
+lint: vet staticcheck
+
+# Compiles what the tests and staticcheck need.
+vet: $(GOFUMPT)
 	@unformatted=$$($(GOFUMPT) -l .); if [ -n "$$unformatted" ]; then \
 		printf 'not formatted, run make fmt:\n%s\n' "$$unformatted"; exit 1; fi
 	go mod tidy -diff
-	go mod verify
 	go vet $(MODE) ./...
-	GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
+
+staticcheck: $(STATICCHECK)
+	$(CHECKS)
 
 fmt: $(GOFUMPT)
 	$(GOFUMPT) -l -w .

@@ -169,6 +169,7 @@ func TestReplicasFetchOnce(t *testing.T) {
 						return
 					}
 					for !r.Ended() {
+						time.Sleep(5 * time.Millisecond)
 						if r, err = c.Refresh(t.Context(), made[i].ID, r.ID); err != nil {
 							t.Error(err)
 							return

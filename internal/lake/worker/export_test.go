@@ -38,6 +38,18 @@ func MainOfFree() error {
 	return serveSocket(func(conn io.ReadWriter) error { return run(conn, openFree) })
 }
 
+// SheetRows is how many rows a sheet can have, and SmallSheet how many those of
+// [MainOfSmallSheets].
+var SheetRows = sheetRows
+
+const SmallSheet = 10_000
+
+// MainOfSmallSheets is [Main] with sheets that are soon full.
+func MainOfSmallSheets() error {
+	sheetRows = SmallSheet
+	return Main()
+}
+
 // escape is how a cell's text has a character by its number.
 var escape = regexp.MustCompile(`_x([0-9A-Fa-f]{4})_`)
 

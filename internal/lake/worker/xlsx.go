@@ -13,9 +13,11 @@ import (
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
+// sheetRows is how many rows a sheet can have, the header included. Only tests make
+// it less.
+var sheetRows = 1 << 20
+
 const (
-	// sheetRows is how many rows a sheet can have, the header included.
-	sheetRows = 1 << 20
 	// sheetBytes is how many bytes of XML a sheet has at most: with more the
 	// archive would need an extension that not every reader knows.
 	sheetBytes = 4_000_000_000

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/lake/worker"
 )
 
 func TestWorkbook(t *testing.T) {
@@ -167,8 +169,17 @@ func TestWorkbookIsTheSameAgain(t *testing.T) {
 
 // More rows than a sheet holds are on several.
 func TestWorkbookOfSeveralSheets(t *testing.T) {
-	p, _ := pool(t)
-	request := wire.Request{SQL: "SELECT i FROM range(1048576 + 1) t(i)", Names: []string{"n"}, Format: wire.FormatXLSX}
+	if worker.SheetRows != 1_048_576 {
+		t.Errorf("a sheet has %d rows", worker.SheetRows)
+	}
+	most := worker.SheetRows
+	p, _ := pool(t, func(c *lake.PoolConfig) {
+		if os.Getenv("FEEDMILL_LONG") == "" {
+			most = worker.SmallSheet
+			c.Args = []string{"feedmill", "small", "sheets"}
+		}
+	})
+	request := wire.Request{SQL: fmt.Sprintf("SELECT i FROM range(%d + 1) t(i)", most), Names: []string{"n"}, Format: wire.FormatXLSX}
 	var out bytes.Buffer
 	if _, err := p.Run(t.Context(), request, &out); err != nil {
 		t.Fatal(err)
@@ -183,8 +194,8 @@ func TestWorkbookOfSeveralSheets(t *testing.T) {
 		rows        int
 		first, last string
 	}{
-		"xl/worksheets/sheet1.xml": {1_048_576, `<row r="2"><c r="A2" s="3"><v>0</v></c></row>`, `<row r="1048576"><c r="A1048576" s="3"><v>1048574</v></c></row>`},
-		"xl/worksheets/sheet2.xml": {3, `<row r="2"><c r="A2" s="3"><v>1048575</v></c></row>`, `<row r="3"><c r="A3" s="3"><v>1048576</v></c></row>`},
+		"xl/worksheets/sheet1.xml": {most, `<row r="2"><c r="A2" s="3"><v>0</v></c></row>`, fmt.Sprintf(`<row r="%d"><c r="A%[1]d" s="3"><v>%d</v></c></row>`, most, most-2)},
+		"xl/worksheets/sheet2.xml": {3, fmt.Sprintf(`<row r="2"><c r="A2" s="3"><v>%d</v></c></row>`, most-1), fmt.Sprintf(`<row r="3"><c r="A3" s="3"><v>%d</v></c></row>`, most)},
 		"xl/workbook.xml":          {0, `<sheet name="Data" sheetId="1" r:id="rId1"/>`, `<sheet name="Data 2" sheetId="2" r:id="rId2"/></sheets></workbook>`},
 	} {
 		part, err := z.Open(path)
