@@ -54,9 +54,9 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 		schemas = nil
 	}
 	schedule := feedmill.RetrySchedule(a.config.RetrySchedule)
-	targetAge, fanoutStep := time.Duration(0), 0
+	targetAge := time.Duration(0)
 	if a.config.DatabaseURL == "" {
-		targetAge, fanoutStep = time.Minute, 100 // nobody else changes the embedded store, and it has one writer
+		targetAge = time.Minute // nobody else changes the embedded store
 	}
 	sender := &deliver.Sender{
 		Transport: a.egress.Express(machine.OpenFiles()/8, feedmill.MaxReadAnswer), Forbidden: egress.ErrForbidden,
@@ -64,7 +64,7 @@ func (a *App) newEvents(version string, metrics prometheus.Registerer) (*events,
 	}
 	dispatcher := deliver.New(deliver.Options{
 		Signals: a.signals,
-		Store:   a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge, FanoutStep: fanoutStep,
+		Store:   a.store, Vault: a.vault, Schedule: schedule, Log: a.log, Metrics: metrics, Replica: a.replica, TargetAge: targetAge,
 		MaxInFlight: min(maxInFlight, machine.OpenFiles()/4),
 		Sender:      sender,
 	})

@@ -65,9 +65,6 @@ type Options struct {
 	// MaxQueued bounds the deliveries that wait in memory, besides the bound on
 	// their bytes; MaxLane those of one subscription. The rest waits in the store.
 	MaxQueued, MaxLane int
-	// FanoutStep is how many promised deliveries are made in one transaction. Where
-	// all writers share one, publishers wait for that.
-	FanoutStep int
 	// TargetAge is how long a subscription is used as it was read. A change
 	// made in this process is seen at once, so this is for changes that
 	// others make.
@@ -83,7 +80,6 @@ const (
 	defaultMaxInFlight = 4096
 	defaultMaxQueued   = 160_000
 	defaultMaxLane     = 24_000
-	defaultFanoutStep  = 250
 	// storeTimeout bounds a read of the store: one that hangs, as on a
 	// connection whose other end is gone, is given up and tried again.
 	storeTimeout     = 30 * time.Second
@@ -148,7 +144,6 @@ func New(o Options) *Dispatcher {
 	orDefault(&o.MaxInFlight, defaultMaxInFlight)
 	orDefault(&o.MaxQueued, defaultMaxQueued)
 	orDefault(&o.MaxLane, defaultMaxLane)
-	orDefault(&o.FanoutStep, defaultFanoutStep)
 	if o.PollEvery == 0 {
 		o.PollEvery = defaultPollEvery
 	}
