@@ -153,7 +153,7 @@ func readPlainEvent(c *call, v *strictjson.Value, at string) (e feedmill.NewEven
 	if v, ok := o.Get("timestamp"); ok {
 		e.Timestamp, _ = readTime(v)
 	}
-	if v, ok := o.Get("resourceId"); ok {
+	if v, ok := o.Given("resourceId"); ok {
 		e.ResourceID, _ = v.Label(feedmill.MaxResourceIDLen)
 	}
 	if v, ok := o.Get("data"); ok {

@@ -25,7 +25,7 @@ func TestPublish(t *testing.T) {
 		{"the least", ` {"type":"order.paid"} `, `{"accepted":[{"id":"evt_1","type":"order.paid","duplicate":false}]}`},
 		{"the same id again", `{"id":"a-1","type":"tag.created"}`, `{"accepted":[{"id":"evt_1","publisherId":"a-1","type":"tag.created","duplicate":true}]}`},
 		{
-			"several", `[{"id":"b\u0022","type":"tag.created"},{"id":"b\"","type":"tag.created"},{"type":"tag.deleted","data":null}]`,
+			"several", `[{"id":"b\u0022","type":"tag.created"},{"id":"b\"","type":"tag.created"},{"type":"tag.deleted","resourceId":null,"data":null}]`,
 			`{"accepted":[{"id":"evt_1","publisherId":"b\"","type":"tag.created","duplicate":false},
 			{"id":"evt_1","publisherId":"b\"","type":"tag.created","duplicate":true},{"id":"evt_2","type":"tag.deleted","duplicate":false}]}`,
 		},
