@@ -70,18 +70,18 @@ var attacks = []struct {
 		document := `{"big":"` + strings.Repeat("x", 1<<20) + `","items":[` + strings.Repeat("1,", 100_000) + `1]}`
 		once := compressed(a.t, document)
 		header := map[string]string{"Content-Encoding": "gzip"}
-		for _, path := range []string{"$.items[?length($.big)>1]", "$.items[?search($.big,'y')]", "$.items[?$.big<$.big]"}[longOr(1, 0):] {
+		for _, path := range []string{"$.items[?search($.big,'y')]", "$.items[?length($.big)>1]", "$.items[?$.big<$.big]"}[:longOr(1, 3)] {
 			a.several(ctx, longOr(1, 2), http.MethodPost, "/data_feeds/preview?type=dataUpload&path="+escaped(path), header, once, http.StatusUnprocessableEntity)
 		}
-		a.several(ctx, 2, http.MethodPost, "/data_feeds?type=dataUpload&path="+escaped("$.items[?length($.big)>1]"), header, once, http.StatusUnprocessableEntity)
+		a.several(ctx, longOr(1, 2), http.MethodPost, "/data_feeds?type=dataUpload&path="+escaped("$.items[?length($.big)>1]"), header, once, http.StatusUnprocessableEntity)
 		header["Content-Encoding"] = "gzip, gzip"
 		a.several(ctx, 2, http.MethodPost, "/data_feeds?type=dataUpload", header, compressed(a.t, once), http.StatusUnsupportedMediaType)
 	}},
 	{"small files that are huge tables of nothing", func(ctx context.Context, a *attacker) {
 		lines := map[string]string{"Content-Type": "application/x-ndjson"}
-		a.several(ctx, longOr(2, 8), http.MethodPost, "/data_feeds?type=dataUpload", lines, sparse(7000)+strings.Repeat("{\"c0\":1}\n", 20_000), http.StatusUnprocessableEntity)
+		a.several(ctx, longOr(1, 8), http.MethodPost, "/data_feeds?type=dataUpload", lines, sparse(7000)+strings.Repeat("{\"c0\":1}\n", 20_000), http.StatusUnprocessableEntity)
 		ragged := strings.Repeat("a,", 9000) + "b\n" + strings.Repeat("1\n", 30_000)
-		a.several(ctx, longOr(2, 8), http.MethodPost, "/data_feeds?type=dataUpload", map[string]string{"Content-Type": "text/csv"}, ragged, http.StatusUnprocessableEntity)
+		a.several(ctx, longOr(1, 8), http.MethodPost, "/data_feeds?type=dataUpload", map[string]string{"Content-Type": "text/csv"}, ragged, http.StatusUnprocessableEntity)
 		// As large as it may be.
 		a.several(ctx, 2, http.MethodPost, "/data_feeds/preview?type=dataUpload", lines, sparse(300), http.StatusOK)
 	}},
@@ -92,7 +92,7 @@ var attacks = []struct {
 			io.WriteString(w, page)
 		}))
 		defer source.Close()
-		a.several(ctx, longOr(2, 6), http.MethodPost, "/data_feeds/preview?type=rest", nil, fmt.Sprintf(`{"request":{"url":%q}}`, source.URL), http.StatusUnprocessableEntity)
+		a.several(ctx, longOr(1, 6), http.MethodPost, "/data_feeds/preview?type=rest", nil, fmt.Sprintf(`{"request":{"url":%q}}`, source.URL), http.StatusUnprocessableEntity)
 	}},
 	{"queries with costly patterns", func(ctx context.Context, a *attacker) {
 		path := "/data_feeds/" + a.feed + "/query"
@@ -170,8 +170,7 @@ func TestAttacks(t *testing.T) {
 	p := serveLimited(t, group, slices.Concat(onLoopback, []string{"FEEDMILL_QUERY_TIMEOUT=3s"})...)
 	n := newNeighbour(t, p)
 	a := &attacker{t: t, url: p.url, key: sharedFirstKey}
-	lines := strings.Repeat(`{"text":"`+strings.Repeat("x", 20_000)+`"}`+"\n", 500)
-	resp, answer, err := upload(p.url, "application/x-ndjson", lines)
+	resp, answer, err := upload(p.url, "application/x-ndjson", longTexts(longOr(200, 500)))
 	if err != nil || resp != http.StatusCreated {
 		t.Fatalf("%d %s, %v", resp, answer, err)
 	}
@@ -187,6 +186,7 @@ func TestAttacks(t *testing.T) {
 			}
 		})
 	}
+	t.Run("all sorts of things from eight workspaces", func(t *testing.T) { mixedAttack(t, p, n, group) })
 	if group == "" {
 		p.boundMemory(t, attackMemory)
 	}

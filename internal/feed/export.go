@@ -11,6 +11,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 const (
@@ -125,8 +126,10 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 
 // exports are files, and profiles, that are being made, each once for all who ask for it.
 type exports struct {
-	mu      sync.Mutex
-	under   map[string]*exporting
+	mu    sync.Mutex
+	under map[string]*exporting
+	// alone is what goes on although nobody waits for it, by workspace.
+	alone   map[string]*exporting
 	running sync.WaitGroup
 }
 
@@ -138,8 +141,8 @@ type exporting struct {
 }
 
 // do has something made, or waits for whoever does it already. What goes to its end does so
-// also when nobody waits any more, because some do not wait long enough and ask again;
-// anything else stops then.
+// also when nobody waits any more, because some do not wait long enough and ask again,
+// but only one such of a workspace; anything else stops then.
 func (e *exports) do(ctx context.Context, name string, toEnd bool, write func(context.Context) error) error {
 	e.mu.Lock()
 	one, ok := e.under[name]
@@ -155,7 +158,7 @@ func (e *exports) do(ctx context.Context, name string, toEnd bool, write func(co
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if one.waiting--; one.waiting == 0 && !toEnd {
+	if one.waiting--; one.waiting == 0 && !(toEnd && e.leave(share.Holder(ctx), one)) {
 		e.forget(name, one) // so that nobody waits for what is stopped
 		one.stop()
 	}
@@ -174,10 +177,30 @@ func (e *exports) begin(ctx context.Context, name string, write func(context.Con
 		one.err = write(ctx)
 		e.mu.Lock()
 		e.forget(name, one)
+		if holder := share.Holder(ctx); e.alone[holder] == one {
+			delete(e.alone, holder)
+		}
 		e.mu.Unlock()
 		close(one.done)
 	})
 	return one
+}
+
+// leave lets something go on although nobody waits for it, and reports false where
+// something else of the workspace does.
+func (e *exports) leave(holder string, one *exporting) bool {
+	if left := e.alone[holder]; left != nil && left != one && left.waiting == 0 {
+		select {
+		case <-left.done:
+		default:
+			return false
+		}
+	}
+	if e.alone == nil {
+		e.alone = make(map[string]*exporting)
+	}
+	e.alone[holder] = one
+	return true
 }
 
 func (e *exports) forget(name string, one *exporting) {
