@@ -95,7 +95,7 @@ func cutHalf(text []byte) (rest []byte, half byte) {
 	return rest, letters[0]
 }
 
-// cutZoneName takes off the end of a time one of the names that RFC 2822 has for offsets, and
+// cutZoneName takes off the end of a time a name for its offset, most of them those of RFC 2822, and
 // returns the offset.
 func cutZoneName(text []byte) (rest []byte, offset string) {
 	at := bytes.LastIndexByte(text, ' ')
@@ -111,6 +111,8 @@ func cutZoneName(text []byte) (rest []byte, offset string) {
 var zones = map[string]string{
 	"GMT": "Z", "UT": "Z", "EST": "-05:00", "EDT": "-04:00", "CST": "-06:00", "CDT": "-05:00",
 	"MST": "-07:00", "MDT": "-06:00", "PST": "-08:00", "PDT": "-07:00",
+	// Those of Europe and Japan that mean nothing else.
+	"WET": "Z", "WEST": "+01:00", "CET": "+01:00", "CEST": "+02:00", "MEZ": "+01:00", "MESZ": "+02:00", "EET": "+02:00", "EEST": "+03:00", "JST": "+09:00",
 }
 
 // readYearFirst reads a date with the year first that is not written as ISO has
@@ -160,6 +162,11 @@ func readMoment(text []byte) (m moment, format string, ok bool) {
 	}
 	if m, ok = readYearFirst(text); ok {
 		return m, "", true
+	}
+	if at := bytes.IndexByte(text, '['); at > 0 && text[len(text)-1] == ']' {
+		// Java writes the name of the zone behind the offset, which says it all.
+		m, ok = parseMoment(text, 0, at)
+		return m, "", ok && m.zoned
 	}
 	if hasLetter(text) {
 		return readNamed(text)

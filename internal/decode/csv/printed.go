@@ -22,6 +22,10 @@ type printed struct {
 	framed bool
 	// columns are where the fields begin, in characters, where there are no bars.
 	columns []int
+	// boxed says that bars and rules are those of box drawing.
+	boxed bool
+	// log is set where lines that begin with # stand around the lines of a log.
+	log *logLines
 }
 
 // reprint writes a table anew that is printed for people, a line for each of its lines,
@@ -67,9 +71,17 @@ func (c *Table) reprint(ctx context.Context, options Options, spool *input.Spool
 	c.rules = rules
 	c.warnings = append(c.warnings, feedmill.Warning{
 		Code: feedmill.WarnRule, Count: rules, Examples: []feedmill.Example{{Line: first}},
-		Detail: fmt.Sprintf("the table is printed with rules, the first in line %d, and with bars or spaces that line its fields up; they are not part of the table; delimiter=… says otherwise", first),
+		Detail: fmt.Sprintf(p.detail(), first),
 	})
 	return p.delimiter, c.rewritten(ctx, written, spool)
+}
+
+// detail says what is not part of the table, the first of it in a line.
+func (p *printed) detail() string {
+	if p.log != nil {
+		return "lines that begin with #, the first of them line %d, are not part of the table, except for the names that one of them gives to the fields; delimiter=… says otherwise"
+	}
+	return "the table is printed with rules, the first in line %d, and with bars or spaces that line its fields up; they are not part of the table; delimiter=… says otherwise"
 }
 
 // rewritten makes a text that was written anew what is read.
@@ -86,9 +98,28 @@ func (c *Table) rewritten(ctx context.Context, written input.Source, spool *inpu
 // findPrinted finds how a table is printed whose first lines are given, nil where it is
 // not. It takes a rule below a line of names that agrees with it.
 func findPrinted(head []byte, options Options) *printed {
-	if options.Delimiter != 0 || options.Quote != 0 || !bytes.Contains(head, []byte("--")) && !bytes.Contains(head, []byte("==")) {
+	if options.Delimiter != 0 || options.Quote != 0 {
 		return nil
 	}
+	if log := findLog(head); log != nil {
+		return &printed{delimiter: '\t', log: log}
+	}
+	boxed := bytes.Contains(head, []byte("─")) || bytes.Contains(head, []byte("━")) || bytes.Contains(head, []byte("═"))
+	if boxed {
+		head = unboxed(head)
+	}
+	if !bytes.Contains(head, []byte("--")) && !bytes.Contains(head, []byte("==")) {
+		return nil
+	}
+	p := findRules(head)
+	if p != nil {
+		p.boxed = boxed
+	}
+	return p
+}
+
+// findRules finds how a table is printed that has rules.
+func findRules(head []byte) *printed {
 	lines := bytes.Split(head, []byte("\n"))
 	for i := 1; i+1 < len(lines) && i < maxPreamble; i++ {
 		above, rule, below := bytes.TrimRight(lines[i-1], "\r"), bytes.TrimRight(lines[i], "\r"), bytes.TrimRight(lines[i+1], "\r")
@@ -173,6 +204,12 @@ func (p *printed) fits(line []byte) bool {
 
 // line is a line of separated fields, empty for a rule.
 func (p *printed) line(line []byte) (text []byte, rule bool) {
+	if p.log != nil {
+		return p.log.line(line)
+	}
+	if p.boxed {
+		line = unboxed(line)
+	}
 	switch {
 	case isRule(line):
 		return nil, true
