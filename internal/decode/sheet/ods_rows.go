@@ -21,6 +21,10 @@ type odsReader struct {
 	copied line // of a row that stands there several times
 	// paragraphs says that there was one, so that the prefix of their names is known.
 	paragraphs bool
+	// usual says that there was a cell with a value whose names have the usual prefixes.
+	usual bool
+	// extended says that the prefix of LibreOffice's own attributes was there.
+	extended bool
 	// elapsed are the styles whose times are durations, and columns those whose cells have such a
 	// style where they say nothing else.
 	elapsed map[string]bool
@@ -97,6 +101,7 @@ func (r *odsReader) readRow() error {
 	r.hidden = attribute(r.Reader, "visibility") != nil && string(attribute(r.Reader, "visibility")) != "visible"
 	column := 0
 	for inside := r.Depth(); r.Depth() >= inside; {
+		column = r.usualCells(column)
 		kind, err := r.Next()
 		if err != nil {
 			return noEnd(err)
@@ -211,6 +216,12 @@ func (r *odsReader) values(most int) (v odsValues, err error) {
 	for _, a := range r.Attributes() {
 		switch a.Name.Local {
 		case "value-type":
+			switch a.Name.Prefix {
+			case "office":
+				r.usual = r.Name().Prefix == "table"
+			case "calcext":
+				r.extended = true
+			}
 			failed = failed || string(a.Value) == "error"
 			v.kind = a.Value
 		case "value", "boolean-value", "date-value", "time-value", "string-value":
@@ -276,7 +287,7 @@ func (r *odsReader) readParagraphs(keep bool) (paragraphs int, err error) {
 				if paragraphs++; paragraphs > 1 {
 					r.texts = append(r.texts, '\n')
 				}
-				depth, r.paragraphs = r.Depth(), true
+				depth, r.paragraphs = r.Depth(), r.paragraphs || r.Name().Prefix == "text"
 				if text, ok := r.TextOnly(); ok {
 					r.texts = append(r.texts, text...)
 				}

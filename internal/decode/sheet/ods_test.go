@@ -86,3 +86,35 @@ func TestRefusedODS(t *testing.T) {
 		}
 	}
 }
+
+// TestUsualODSCells holds that cells are the same whether they are written as most are or in another way.
+func TestUsualODSCells(t *testing.T) {
+	const float = `<table:table-cell office:value-type="float" office:value="7"><text:p>7</text:p></table:table-cell>`
+	text := func(paragraph string) string {
+		return `<table:table-cell table:style-name="ce1" office:value-type="string"><text:p>` + paragraph + `</text:p></table:table-cell>`
+	}
+	for cell, want := range map[string]string{
+		float: "7",
+		`<table:table-cell office:value-type="percentage" office:value="0.125"><text:p>12.5 %</text:p></table:table-cell>`:              "12.5%",
+		`<table:table-cell office:value-type="date" office:date-value="2026-01-02"><text:p>2 Jan</text:p></table:table-cell>`:           "2026-01-02",
+		`<table:table-cell office:value-type="float" office:value="1" table:formula="of:=TRUE()"><text:p>1</text:p></table:table-cell>`: "",
+		text("a &amp; b &lt;c&gt;"): "a & b <c>",
+		text("&#65;&quot;b"):        `A\"b`,
+		text("a<text:s/>b"):         "a b",
+		text(""):                    "",
+	} {
+		row := `<table:table-row>` + float + float + `</table:table-row>`
+		sheet := `<table:table table:name="One"><table:table-row>` + text("n") + text("m") + `</table:table-row>` + row + `<table:table-row>` + float + cell + `</table:table-row></table:table>`
+		usual := shownTable(t, "ods", document(t, sheet, ""), Options{})
+		unusual := shownTable(t, "ods", document(t, strings.ReplaceAll(sheet, "<table:table-cell ", "<table:table-cell  "), ""), Options{})
+		if usual != unusual || !strings.Contains(usual, "7 | ") || !strings.Contains(usual, want) {
+			t.Errorf("%s is %q, and %q", cell, usual, unusual)
+		}
+	}
+	for _, wrong := range []string{"a & b", "]]>", "&x;"} {
+		sheet := `<table:table table:name="One"><table:table-row>` + text("n") + `</table:table-row><table:table-row>` + text(wrong) + `</table:table-row></table:table>`
+		if got := shownTable(t, "ods", document(t, sheet, ""), Options{}); !strings.Contains(got, "is wrong at line") {
+			t.Errorf("%s: %s", wrong, got)
+		}
+	}
+}
