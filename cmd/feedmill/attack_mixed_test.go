@@ -77,6 +77,9 @@ func (p *process) awaitRest(t *testing.T, before holding) {
 	const kept, most = 12, 3
 	http.DefaultClient.CloseIdleConnections()
 	began, last := time.Now(), p.holding(t)
+	defer func() {
+		t.Logf("after %v: %v, before %v", time.Since(began).Round(time.Millisecond), last, before)
+	}()
 	eventually(t, "the server rests", func() bool {
 		http.DefaultClient.CloseIdleConnections()
 		now := p.holding(t)
@@ -87,7 +90,6 @@ func (p *process) awaitRest(t *testing.T, before holding) {
 		last = now
 		return rests
 	})
-	t.Logf("rests after %v: %v, before %v", time.Since(began).Round(time.Millisecond), last, before)
 }
 
 // hostile is one of several workspaces that attack at the same time.
