@@ -45,6 +45,8 @@ type refreshPage struct {
 	client.Refresh
 	Feed  client.DataFeed
 	Trace []traced
+	// Newer and Older are the refreshes beside it, empty where there are none.
+	Newer, Older string
 	// Rejects are the first rows that were not stored, or a page of them, and More is
 	// where the others are.
 	Rejects []reject
@@ -96,12 +98,43 @@ func showRefresh(v *visit) error {
 		return err
 	}
 	p := refreshPage{Refresh: r, Feed: f, Trace: waterfall(r.Trace)}
+	if p.Newer, p.Older, err = neighbours(v, id, r.ID); err != nil {
+		return err
+	}
 	if r.RowsRejected > 0 && r.Ended() {
 		if err := p.reject(v, shownRejects); err != nil {
 			return err
 		}
 	}
 	return v.render(http.StatusOK, "refresh", "Refresh of "+f.Name, p)
+}
+
+// neighbouring is how many of the newest refreshes are looked through for one.
+const neighbouring = 500
+
+// neighbours are the refreshes of a feed before and after one, empty where there are none or
+// it is too old to be found.
+func neighbours(v *visit, feed, id string) (newer, older string, err error) {
+	looked, found := 0, false
+	for r, err := range v.api.Refreshes(v.r.Context(), feed) {
+		switch {
+		case err != nil:
+			return "", "", err
+		case found:
+			return newer, r.ID, nil
+		case r.ID == id:
+			found = true
+		case looked == neighbouring:
+			return "", "", nil
+		default:
+			newer = r.ID
+		}
+		looked++
+	}
+	if !found {
+		newer = ""
+	}
+	return newer, "", nil
 }
 
 // showRejects is all rows that a refresh did not store, page by page.

@@ -129,7 +129,11 @@ func worstOf(o client.Operation) string {
 		}
 	}
 	if n := len(o.Breakers); n > 0 {
-		return plural(n, "endpoint") + " that give no answer. One attempt at a time is made to see; what waits is charged no attempt."
+		word := " give"
+		if n == 1 {
+			word = " gives"
+		}
+		return plural(n, "endpoint") + word + " no answer. One attempt at a time is made to see; what waits is charged no attempt."
 	}
 	return ""
 }
