@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill/client"
@@ -33,9 +32,11 @@ type queryPage struct {
 type queryField struct {
 	client.ViewField
 	Chosen bool
-	// Aggregate is what becomes of the values of all rows of a group, empty where the
-	// field is a part of what groups them.
-	Aggregate string
+	// ChosenAggregates are what becomes of the values of all rows of a group, none where
+	// the field is a part of what groups them.
+	ChosenAggregates []string
+	// Any says that one of several filters of the field is enough.
+	Any bool
 }
 
 // aggregates are those that every field has, and numberAggregates those of numbers besides.
@@ -52,9 +53,14 @@ func (f queryField) Aggregates() []operator {
 	return aggregates
 }
 
+// MoreAggregates are those that the field can have besides the chosen ones.
+func (f queryField) MoreAggregates() []operator {
+	return slices.DeleteFunc(slices.Clone(f.Aggregates()), func(o operator) bool { return slices.Contains(f.ChosenAggregates, o.Op) })
+}
+
 // Aggregated reports whether rows are grouped.
 func (p queryPage) Aggregated() bool {
-	return slices.ContainsFunc(p.Fields, func(f queryField) bool { return f.Chosen && f.Aggregate != "" })
+	return slices.ContainsFunc(p.Fields, func(f queryField) bool { return f.Chosen && len(f.ChosenAggregates) > 0 })
 }
 
 // ChosenCount is how many fields are chosen.
@@ -66,32 +72,6 @@ func (p queryPage) ChosenCount() (n int) {
 	}
 	return n
 }
-
-// queryFilter is a row of the form of filters.
-type queryFilter struct{ Field, Op, Value string }
-
-// queryOperators are those that the form has, in words; an exclamation mark inverts.
-var queryOperators = []operator{
-	{"eq", "is"},
-	{"!eq", "is not"},
-	{"contains", "contains"},
-	{"!contains", "does not contain"},
-	{"startsWith", "starts with"},
-	{"endsWith", "ends with"},
-	{"gt", "greater than"},
-	{"gte", "at least"},
-	{"lt", "less than"},
-	{"lte", "at most"},
-	{"isNull", "is null"},
-	{"!isNull", "is not null"},
-	{"isTrue", "is true"},
-	{"isFalse", "is false"},
-	{"last day", "in the last days"},
-	{"last hour", "in the last hours"},
-}
-
-// Operators are those of the form.
-func (queryPage) Operators() []operator { return queryOperators }
 
 // listedViews is how many views the page has; the search finds the others.
 const listedViews = 60
@@ -148,7 +128,7 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	}
 	chosen, said := q["field"], q.Get("chosen") != ""
 	for i, f := range fields {
-		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !said && i < 50, q.Get("agg." + f.Name)})
+		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !said && i < 50, distinctTexts(q["agg."+f.Name]), q.Get("match."+f.Name) == "any"})
 	}
 	for i, name := range q["f.field"] {
 		f := queryFilter{Field: name, Op: at(q["f.op"], i), Value: at(q["f.value"], i)}
@@ -183,25 +163,7 @@ func at(list []string, i int) string {
 func (p *queryPage) spec() map[string]any {
 	filters := make(map[string][]any)
 	for _, f := range p.Filters {
-		op, inverted := strings.CutPrefix(f.Op, "!")
-		filter := map[string]any{"op": op}
-		if inverted {
-			filter["inverted"] = true
-		}
-		if unit, ok := strings.CutPrefix(op, "last "); ok {
-			n, _ := strconv.Atoi(strings.TrimSpace(f.Value))
-			filter["op"], filter["values"] = "last", []any{map[string]any{"n": max(n, 1), "unit": unit}}
-		} else if !slices.Contains([]string{"isNull", "isTrue", "isFalse"}, op) {
-			values := []any{}
-			for value := range strings.SplitSeq(f.Value, ",") {
-				values = append(values, p.value(f.Field, strings.TrimSpace(value)))
-			}
-			if strings.HasPrefix(op, "g") || strings.HasPrefix(op, "l") {
-				values = []any{p.value(f.Field, strings.TrimSpace(f.Value))}
-			}
-			filter["values"] = values
-		}
-		filters[f.Field] = append(filters[f.Field], filter)
+		filters[f.Field] = append(filters[f.Field], p.filterSpec(f))
 	}
 	var fields []any
 	for _, f := range p.Fields {
@@ -211,11 +173,14 @@ func (p *queryPage) spec() map[string]any {
 		field := map[string]any{"field": f.Name}
 		if !f.Chosen {
 			field["select"] = false
-		} else if f.Aggregate != "" {
-			field["aggregate"] = f.Aggregate
+		} else if len(f.ChosenAggregates) > 0 {
+			field["aggregate"] = p.aggregateSpec(f)
 		}
 		if filters[f.Name] != nil {
 			field["filters"] = filters[f.Name]
+		}
+		if f.Any && len(filters[f.Name]) > 1 {
+			field["filterOption"] = "any"
 		}
 		fields = append(fields, field)
 	}
@@ -227,22 +192,36 @@ func (p *queryPage) spec() map[string]any {
 		}
 		query["sort"] = []any{map[string]any{"field": p.Sort, "order": order}}
 	}
-	if n, err := strconv.Atoi(p.Limit); err == nil && n > 0 {
-		query["limit"] = n
+	if p.Limit != "" {
+		query["limit"] = count(p.Limit)
 	}
 	return map[string]any{"serviceName": p.Service, "viewName": p.View, "query": query}
 }
 
-// value is what a text means for a field: a number for one of numbers.
-func (p *queryPage) value(field, text string) any {
-	for _, f := range p.Fields {
-		if f.Name == field && numeric(f.Type) {
-			if json.Valid([]byte(text)) {
-				return json.Number(text)
-			}
+// aggregateSpec is one aggregate by its name, or several, each with a name of its own.
+func (p *queryPage) aggregateSpec(f queryField) any {
+	if len(f.ChosenAggregates) == 1 {
+		return f.ChosenAggregates[0]
+	}
+	var all []any
+	for _, fn := range f.ChosenAggregates {
+		as := f.Name + "_" + fn
+		for slices.ContainsFunc(p.Fields, func(other queryField) bool { return other.Name == as }) {
+			as += "_"
+		}
+		all = append(all, map[string]any{"fn": fn, "as": as})
+	}
+	return all
+}
+
+// distinctTexts are those that are not empty, each once.
+func distinctTexts(list []string) (out []string) {
+	for _, text := range list {
+		if text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
-	return text
+	return out
 }
 
 // preview shows the first rows, and what runs.

@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+)
+
+// queryFilter is a row of the form of filters.
+type queryFilter struct{ Field, Op, Value string }
+
+// queryOperators are those that the form has, in words; an exclamation mark inverts.
+var queryOperators = []operator{
+	{"eq", "is"},
+	{"!eq", "is not"},
+	{"contains", "contains"},
+	{"!contains", "does not contain"},
+	{"startsWith", "starts with"},
+	{"endsWith", "ends with"},
+	{"gt", "greater than"},
+	{"gte", "at least"},
+	{"lt", "less than"},
+	{"lte", "at most"},
+	{"between", "between (from, to)"},
+	{"isNull", "is null"},
+	{"!isNull", "is not null"},
+	{"isEmpty", "is empty"},
+	{"!isEmpty", "is not empty"},
+	{"isTrue", "is true"},
+	{"isFalse", "is false"},
+}
+
+// periodOperators are those of dates that move with the clock: the operator, its unit, and
+// a plus where the unit that lasts still is counted too.
+var periodOperators = []operator{
+	{"current day", "today"},
+	{"current week", "this week"},
+	{"current month", "this month"},
+	{"current quarter", "this quarter"},
+	{"current year", "this year"},
+	{"toDate week", "this week so far"},
+	{"toDate month", "this month so far"},
+	{"toDate quarter", "this quarter so far"},
+	{"toDate year", "this year so far"},
+	{"last minute", "last n minutes"},
+	{"last hour", "last n hours"},
+	{"last day", "last n days"},
+	{"last day +", "last n days, and today"},
+	{"last week", "last n weeks"},
+	{"last week +", "last n weeks, and this one"},
+	{"last month", "last n months"},
+	{"last month +", "last n months, and this one"},
+	{"last quarter", "last n quarters"},
+	{"last year", "last n years"},
+	{"next day", "next n days"},
+	{"next day +", "today, and the next n days"},
+	{"next week", "next n weeks"},
+	{"next month", "next n months"},
+}
+
+// Operators are those of the form that compare.
+func (queryPage) Operators() []operator { return queryOperators }
+
+// PeriodOperators are those of the form that move with the clock.
+func (queryPage) PeriodOperators() []operator { return periodOperators }
+
+// Several are the fields with more than one filter, of which all or any must hold.
+func (p queryPage) Several() (out []queryField) {
+	for _, f := range p.Fields {
+		n := 0
+		for _, filter := range p.Filters {
+			if filter.Field == f.Name {
+				n++
+			}
+		}
+		if n > 1 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+var ranWords = map[feedmill.RanIn]string{
+	feedmill.RanInSource: "in the source",
+	feedmill.RanInHere:   "here, on the rows that came",
+	feedmill.RanInBoth:   "in the source, and again here",
+}
+
+// RanWords say where a filter ran.
+func (queryPage) RanWords(in feedmill.RanIn) string { return ranWords[in] }
+
+// OperatorWords are an operator's as the form has them.
+func (queryPage) OperatorWords(op string, inverted bool) string {
+	if inverted {
+		op = "!" + op
+	}
+	for _, o := range queryOperators {
+		if o.Op == op {
+			return o.Words
+		}
+	}
+	if op == "toDate" {
+		return "so far"
+	}
+	return op
+}
+
+// filterSpec is a filter as the API takes it.
+func (p *queryPage) filterSpec(f queryFilter) map[string]any {
+	op, inverted := strings.CutPrefix(f.Op, "!")
+	filter := map[string]any{"op": op}
+	if inverted {
+		filter["inverted"] = true
+	}
+	text := strings.TrimSpace(f.Value)
+	if period, unit, ok := strings.Cut(op, " "); ok {
+		unit, included := strings.CutSuffix(unit, " +")
+		value := map[string]any{"unit": unit}
+		if included {
+			value["includeCurrent"] = true
+		}
+		if text != "" && (period == "last" || period == "next") {
+			value["n"] = count(text)
+		}
+		filter["op"], filter["values"] = period, []any{value}
+		return filter
+	}
+	switch op {
+	case "isNull", "isEmpty", "isTrue", "isFalse":
+	case "gt", "gte", "lt", "lte":
+		filter["values"] = []any{p.value(f.Field, text)}
+	default:
+		values := []any{}
+		for value := range strings.SplitSeq(text, ",") {
+			values = append(values, p.value(f.Field, strings.TrimSpace(value)))
+		}
+		filter["values"] = values
+	}
+	return filter
+}
+
+// count is a whole number, or what was written in its place, for the API to refuse in its
+// own words.
+func count(text string) any {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	return text
+}
+
+// value is what a text means for a field: a number for one of numbers.
+func (p *queryPage) value(field, text string) any {
+	if slices.ContainsFunc(p.Fields, func(f queryField) bool { return f.Name == field && numeric(f.Type) }) && json.Valid([]byte(text)) {
+		return json.Number(text)
+	}
+	return text
+}
