@@ -81,11 +81,9 @@ func (f *misfits) reject(m *model.Misfit) {
 			r.Raw[name] = m.Record[i]
 		}
 	}
-	line, err := json.Marshal(r)
-	if err == nil {
-		_, err = f.draft.Write(append(line, '\n'))
-	}
-	f.fault = err
+	lines := json.NewEncoder(f.draft)
+	lines.SetEscapeHTML(false) // the values are to be read as the source wrote them
+	f.fault = lines.Encode(r)
 }
 
 // watch is a table with some columns that ends with an error where there were misfits that nobody

@@ -72,10 +72,10 @@ func textOf(cells *columnar.Cells, cell columnar.Cell) []byte {
 	return cells.Text(cell)
 }
 
-// appendJSON appends a cell as JSON text.
+// appendJSON appends a cell as JSON text, an error by its name.
 func appendJSON(out []byte, cells *columnar.Cells, cell columnar.Cell) []byte {
 	switch cell.Kind() {
-	case columnar.CellPlain, columnar.CellQuoted, columnar.CellString, columnar.CellDate, columnar.CellToken:
+	case columnar.CellPlain, columnar.CellQuoted, columnar.CellString, columnar.CellDate, columnar.CellToken, columnar.CellError:
 		return jstext.AppendString(out, strings.ToValidUTF8(string(cells.Text(cell)), "\ufffd"))
 	}
 	return append(out, textOf(cells, cell)...)

@@ -36,6 +36,18 @@ func typedCells(t testing.TB, values ...string) *columnar.Cells {
 	return cells
 }
 
+// Whatever a cell is, rows that are rejected have it as JSON.
+func TestCellsAsJSON(t *testing.T) {
+	cells := typedCells(t, "plain <a>", "quoted 1", "string \"", "number 1e5", "true", "json [1]", "date 2026-11-15", "error #N/A", "plain \xff")
+	var got []byte
+	for _, cell := range cells.Cell {
+		got = append(appendJSON(got, cells, cell), ' ')
+	}
+	if want := `"<a>" "1" "\"" 1e5 true [1] "2026-11-15" "#N/A" "\ufffd" `; string(got) != strings.ReplaceAll(want, `\ufffd`, "\ufffd") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // A source can say that a value is a date, or that it is an error.
 func TestTypedCells(t *testing.T) {
 	for _, test := range []struct {
