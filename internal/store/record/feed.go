@@ -9,8 +9,11 @@ import (
 )
 
 // selectFeeds reads feeds f, each with its last refresh r.
-var selectFeeds = `SELECT ` + Of("f", FeedColumns) + `, ` + Of("r", RefreshColumns) + ` FROM feeds f
-	LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
+var selectFeeds = `SELECT ` + feedWithRefresh + ` FROM feeds f ` + lastRefresh
+
+var feedWithRefresh = Of("f", FeedColumns) + `, ` + Of("r", RefreshColumns)
+
+const lastRefresh = `LEFT JOIN refreshes r ON r.workspace_id = f.workspace_id AND r.feed_id = f.id AND r.id = f.last_refresh_id `
 
 // listFeeds reads the feeds that end finds.
 func (s Store) listFeeds(ctx context.Context, r Reader, end string, args ...any) (all []feedmill.Feed, err error) {

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,9 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 		}
 	}
 	w.states(q.States)
-	if err := s.db.One(ctx, `SELECT count(*) FROM feeds WHERE workspace_id = ?1`+w.and, w.args, &found.Total); err != nil {
+	if q.CountStates {
+		found.Total = totalOf(found.ByState, q.States)
+	} else if err := s.db.One(ctx, `SELECT count(*) FROM feeds WHERE workspace_id = ?1`+w.and, w.args, &found.Total); err != nil {
 		return feedmill.FeedsFound{}, err
 	}
 	column, ok := feedSorts[q.Sort]
@@ -39,6 +42,9 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 	}
 	if err := s.after(&w, q, column); err != nil {
 		return feedmill.FeedsFound{}, err
+	}
+	if found.Total == 0 {
+		return found, nil
 	}
 	direction := ""
 	if q.Descending {
@@ -49,6 +55,10 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 		order = ` ORDER BY id` + direction
 	}
 	page := `SELECT id FROM feeds WHERE workspace_id = ?1` + w.and + order + ` LIMIT ` + w.value(q.Limit+1)
+	// The records are read one by one by the ids of the part: an engine that is free to
+	// go by the order would rather read all feeds in it and keep those of the part.
+	records := `SELECT f.search, ` + feedWithRefresh + ` FROM (` + page + `) part CROSS JOIN feeds f ` + lastRefresh +
+		`WHERE f.workspace_id = ?1 AND f.id = part.id` + of("f", order)
 	// The value that the list goes by is read as it is kept.
 	var last string
 	err = s.db.Each(ctx, func(row Row) error {
@@ -59,7 +69,7 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 		}
 		found.Feeds, last = append(found.Feeds, f), search
 		return err
-	}, `SELECT f.search, `+strings.TrimPrefix(selectFeeds, `SELECT `)+`WHERE f.workspace_id = ?1 AND f.id IN (`+page+`)`+of("f", order), w.args...)
+	}, records, w.args...)
 	if err != nil {
 		return feedmill.FeedsFound{}, err
 	}
@@ -112,6 +122,16 @@ func (s Store) feedStates(ctx context.Context, w feedWhere) (map[feedmill.FeedSt
 		return err
 	}, `SELECT state, count(*) FROM feeds WHERE workspace_id = ?1`+w.and+` GROUP BY state`, w.args...)
 	return counts, err
+}
+
+// totalOf adds up the states that a list has, all where none are named.
+func totalOf(counts map[feedmill.FeedState]int64, states []feedmill.FeedState) (total int64) {
+	for state, n := range counts {
+		if len(states) == 0 || slices.Contains(states, state) {
+			total += n
+		}
+	}
+	return total
 }
 
 // feedWhere gathers what a list of feeds is held to.
