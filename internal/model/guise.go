@@ -95,11 +95,13 @@ func guise(text []byte) (with string, ok bool) {
 const maxUnit = 12
 
 // guised warns of a column of text whose values are numbers with something around
-// them. It reports whether it did.
+// them. It reports whether it did. Where most are numbers without anything, the others are
+// taken for mistakes, of which another warning tells.
 func (d *decision) guised(c *column, n int64) bool {
 	bare := c.count(numbers...)
 	like := c.guises.count + bare
-	if !c.guises.alike(bare) || bare == 0 && c.guises.dials() || like*10 < n*(10-misfitShare) {
+	most := n * (10 - misfitShare)
+	if !c.guises.alike(bare) || bare == 0 && c.guises.dials() || like*10 < most || bare*10 >= most {
 		return false
 	}
 	var list []string
