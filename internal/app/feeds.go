@@ -71,7 +71,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	mill = feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
-		Room:      a.room(data, metrics),
+		Room: a.room(data, metrics), Metrics: metrics,
 		Modelling: m.Modelling, Previews: m.Previews,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{

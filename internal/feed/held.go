@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedmill/feedmill"
 )
 
@@ -32,6 +34,27 @@ type heldBody struct {
 	readers int
 	gone    bool
 	timer   *time.Timer
+}
+
+// count tells operators how many bodies are held, each of which is an open file that has no
+// name in any folder, and how much of the disk they take.
+func (h *heldBodies) count(reg prometheus.Registerer) {
+	sum := func(of func(*heldBody) int64) func() float64 {
+		return func() float64 {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			var n int64
+			for _, b := range h.bodies {
+				n += of(b)
+			}
+			return float64(n)
+		}
+	}
+	reg.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held", Help: "Bodies of previews that are held for requests that follow."},
+			sum(func(*heldBody) int64 { return 1 })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_previews_held_bytes", Help: "Bytes on disk of the bodies of previews that are held."},
+			sum(func(b *heldBody) int64 { return b.bytes })))
 }
 
 // Hold begins to hold a body. Where that cannot be, nothing is held, which is no

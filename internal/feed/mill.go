@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/share"
@@ -34,6 +36,8 @@ type Parts struct {
 	Modelling, Previews int
 	Room                Room
 	Log                 *slog.Logger
+	// Metrics counts what is held for a while; nil where nobody asks.
+	Metrics prometheus.Registerer
 }
 
 // Versions knows the versions that feeds have.
@@ -87,13 +91,17 @@ const (
 // NewMill makes a mill of its parts.
 func NewMill(p Parts) *Mill {
 	p.Modelling, p.Previews = cmp.Or(p.Modelling, usualModelling), cmp.Or(p.Previews, usualPreviews)
-	return &Mill{
+	m := &Mill{
 		Parts:     p,
 		modelling: share.NewSlots(p.Modelling, p.Modelling, maxWaiting),
 		previews:  share.NewSlots(p.Previews, p.Previews, maxWaiting),
 		fetches:   share.NewSlots(maxFetches, fetchesEach, maxWaiting),
 		early:     share.NewSlots(p.Modelling, p.Modelling, 0),
 	}
+	if p.Metrics != nil {
+		m.held.count(p.Metrics)
+	}
+	return m
 }
 
 // takeTurn does work that only a few may do at the same time. The others wait,
