@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -18,6 +20,13 @@ import (
 var (
 	requestPlaces = []string{"/request", "/auth/request", "/each/in/request", "/job/poll"}
 	requestValues = []string{"url", "query", "headers", "body"}
+)
+
+// maxDeclared is how many secrets may be declared, and maxPlace how long the names may be
+// that one, or a value in a body of JSON, stands below.
+const (
+	maxDeclared = 200
+	maxPlace    = 2 << 10
 )
 
 // unwrap puts declared secrets in the places of their declarations, and notes
@@ -34,7 +43,7 @@ func (r *reading) unwrap(doc *strictjson.Value) {
 				r.unwrapBody(at, v)
 				continue
 			}
-			r.unwrapValue(at, v)
+			r.unwrapValue([]string{at}, v)
 		}
 	}
 }
@@ -47,25 +56,46 @@ func (r *reading) unwrapBody(at string, body *strictjson.Value) {
 	if value != nil && kind != nil && kind.Kind == '"' && kind.Text() == bodyJSON && declaredSecret(value) != nil {
 		return
 	}
-	r.unwrapValue(at, body)
+	r.unwrapValue([]string{at}, body)
 }
 
-func (r *reading) unwrapValue(at string, v *strictjson.Value) {
+// unwrapValue is unwrap for a value below some names. Where it stands is written out for
+// secrets only: a long name may have many values.
+func (r *reading) unwrapValue(at []string, v *strictjson.Value) {
 	if secret := declaredSecret(v); secret != nil {
 		*v = *secret
-		text, _ := scalar(v)
-		if r.declared == nil {
-			r.declared = make(map[string]string)
-		}
-		r.declared[at] = text
+		r.declare(at, secret)
 		return
 	}
 	for i := range v.Members {
-		r.unwrapValue(at+"/"+strictjson.EscapePointer(v.Members[i].Name), &v.Members[i].Value)
+		r.unwrapValue(append(at, v.Members[i].Name), &v.Members[i].Value)
 	}
 	for i := range v.Items {
-		r.unwrapValue(fmt.Sprintf("%s/%d", at, i), &v.Items[i])
+		r.unwrapValue(append(at, strconv.Itoa(i)), &v.Items[i])
 	}
+}
+
+// declare notes a secret, the names of which begin with the pointer of a place.
+func (r *reading) declare(at []string, secret *strictjson.Value) {
+	bytes := 0
+	for _, name := range at {
+		bytes += len(name)
+	}
+	if len(r.declared) >= maxDeclared || bytes > maxPlace {
+		fault := feedmill.Fault{Pointer: at[0], Detail: fmt.Sprintf("At most %d values may be declared to be secrets, below names of %d bytes in all.", maxDeclared, maxPlace)}
+		if !slices.Contains(r.faults.List, fault) {
+			r.faults.Add(fault)
+		}
+		return
+	}
+	pointer := at[0]
+	for _, name := range at[1:] {
+		pointer += "/" + strictjson.EscapePointer(name)
+	}
+	if r.declared == nil {
+		r.declared = make(map[string]string)
+	}
+	r.declared[pointer], _ = scalar(secret)
 }
 
 // declaredSecret is what a value declares to be a secret, nil where it does not.

@@ -1,11 +1,16 @@
 package rest
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/feedmill/feedmill"
 )
 
 // A long value in many tokens would be more than any machine has: what a request
@@ -13,6 +18,7 @@ import (
 func TestTokensBecomeNoMoreThanARequestMayHold(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	many := strings.Repeat("{{v}}", 10_000)
+	name := strings.Repeat("n", maxParamName)
 	few := strings.Repeat("{{v}}", 1000)
 	for _, c := range []struct{ name, definition, says string }{
 		{"a text", `"request":{"method":"POST","url":"https://api.test/","body":{"kind":"text","value":"` + many + `"}}`, "the body of the request has more than 8388608 bytes"},
@@ -20,6 +26,8 @@ func TestTokensBecomeNoMoreThanARequestMayHold(t *testing.T) {
 		{"many short texts", `"request":{"method":"POST","url":"https://api.test/","body":{"kind":"json","value":[` + strings.Repeat(`"{{v}}",`, 9999) + `"{{v}}"]}}`, "the body of the request"},
 		{"a URL", `"request":{"url":"https://api.test/` + few + `"}`, "the URL of the request has more than 65536 bytes"},
 		{"a query", `"request":{"url":"https://api.test/","query":{"a":"` + many + `"}}`, "the URL of the request"},
+		{"a long name", `"request":{"url":"https://api.test/","query":{"` + name + `":[` + strings.Repeat(`"",`, 9999) + `"{{v}}"]}}`, "the URL of the request"},
+		{"a long name of a form", `"request":{"method":"POST","url":"https://api.test/","body":{"kind":"form","value":{"` + name + `":[` + strings.Repeat(`"",`, 9999) + `"{{v}}"]}}}`, "the body of the request"},
 		{"a header", `"request":{"url":"https://api.test/","headers":{"X-A":"` + many + `"}}`, "the header of the request has more than 65536 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,5 +43,73 @@ func TestTokensBecomeNoMoreThanARequestMayHold(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What is as long as it may be is sent whole, and one byte more is refused.
+func TestTokensAtTheLimit(t *testing.T) {
+	for _, c := range []struct {
+		name, definition string
+		room             int // for the value
+		sent             func(*http.Request, string) string
+	}{
+		{"an address", `"request":{"url":"https://api.test/","query":{"a":"{{v}}"}}`, maxAddress - len("https://api.test/") - len("a"), func(r *http.Request, _ string) string { return r.URL.Query().Get("a") }},
+		{"a header", `"request":{"url":"https://api.test/","headers":{"X-A":"{{v}}"}}`, maxHeaders, func(r *http.Request, _ string) string { return r.Header.Get("X-A") }},
+		{"a body", `"request":{"method":"POST","url":"https://api.test/","body":{"kind":"text","value":"` + strings.Repeat("{{v}}", 64) + `"}}`, maxBody / 64, func(_ *http.Request, body string) string { return body[:len(body)/64] }},
+	} {
+		for _, more := range []int{0, 1} {
+			t.Run(fmt.Sprintf("%s and %d", c.name, more), func(t *testing.T) {
+				value := strings.Repeat("x", c.room+more)
+				synctest.Test(t, func(t *testing.T) {
+					l, sent := newLab(t), ""
+					l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+						body, _ := io.ReadAll(r.Body)
+						sent = c.sent(r, string(body))
+						respond(w, `[]`)
+					})
+					_, err := l.fetcher.Fetch(t.Context(), l.job(fmt.Sprintf(`{%s,"each":{"in":{"values":[%q]},"as":"v"}}`, c.definition, value)), new(lines))
+					if more == 0 && (err != nil || sent != value) {
+						t.Errorf("%d bytes are sent of %d: %.300v", len(sent), len(value), err)
+					}
+					if more > 0 && (failureOf(err) != "fetch-failed" || sent != "") {
+						t.Errorf("%d bytes are sent: %.300v", len(sent), err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A long name that has many values, or many secrets below it, is not written out for each of them.
+func TestLongNamesOfDefinitions(t *testing.T) {
+	long := strings.Repeat("n", 200_000)
+	secret := `{"secret":"x"}`
+	many := strings.Repeat(secret+",", 5000) + secret
+	for _, c := range []struct{ request, pointer, says string }{
+		{`"query":{"` + long + `":["a"]}`, "/request/query", "at most 1024 bytes; one has 200000"},
+		{`"headers":{"` + long + `":"a"}`, "/request/headers", "at most 1024 bytes"},
+		{`"method":"POST","body":{"kind":"form","value":{"` + long + `":"a"}}`, "/request/body/value", "at most 1024 bytes"},
+		{`"query":{"` + long + `":[` + many + `]}`, "/request/query", "At most 200 values"},
+		{`"method":"POST","body":{"kind":"json","value":{"` + long + `":[` + many + `]}}`, "/request/body", "names of 2048 bytes"},
+		{`"method":"POST","body":{"kind":"json","value":{"` + long + `":[` + strings.Repeat("1,", 5000) + `1]}}`, "/request/body/value", "at most 2048 bytes in all"},
+		{`"method":"POST","body":{"kind":"graphql","query":"{a}","variables":{"` + long + `":[` + strings.Repeat("1,", 5000) + `1]}}`, "/request/body/variables", "at most 2048 bytes in all"},
+		{`"query":{"a":[` + many + `]}`, "/request/query", "At most 200 values"},
+	} {
+		body := []byte(`{"request":{"url":"https://api.test/",` + c.request + `}}`)
+		before := new(runtime.MemStats)
+		runtime.ReadMemStats(before)
+		_, err := Parse(body, 0)
+		after := new(runtime.MemStats)
+		runtime.ReadMemStats(after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 100<<20 {
+			t.Errorf("%.60s takes %d MiB", c.request, took>>20)
+		}
+		refusal, ok := errors.AsType[*feedmill.Error](err)
+		if !ok || len(refusal.Faults) == 0 || refusal.Faults[0].Pointer != c.pointer || !strings.Contains(refusal.Faults[0].Detail, c.says) || len(fmt.Sprint(err)) > 100_000 {
+			t.Errorf("%.60s: %.500v", c.request, err)
+		}
+	}
+	if _, err := Parse([]byte(`{"request":{"url":"https://api.test/","query":{"`+long[:maxParamName]+`":[`+strings.Repeat(secret+",", maxDeclared-1)+secret+`]}}}`), 0); err != nil {
+		t.Errorf("as many as there may be: %.500v", err)
 	}
 }

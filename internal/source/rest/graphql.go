@@ -19,7 +19,7 @@ func readGraphQL(in *object) strictjson.Value {
 	if f, ok := in.Given("variables"); ok && f.Kind != '{' {
 		f.Fault("This must be an object with the values of the variables.")
 	} else if ok {
-		in.checkTokens(in.pointer("variables"), f.Value, false)
+		in.checkBody("variables", f.Value)
 		body.Set("variables", *f.Value)
 	}
 	return body

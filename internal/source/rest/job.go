@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -69,7 +70,9 @@ func readReport(o *object) *report {
 		in.Fault("done", "Say which states mean that the result is there.")
 	}
 	if text, ok := in.text("result"); ok && strings.HasPrefix(text, "http") {
-		j.resultURL = in.parse("result", text)
+		if j.resultURL = in.parse("result", text); len(text) > maxURL {
+			in.Fault("result", fmt.Sprintf("A URL has at most %d bytes.", maxURL))
+		}
 	} else if ok {
 		j.result = in.path("result", true)
 	} else {

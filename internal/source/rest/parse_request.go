@@ -17,6 +17,7 @@ import (
 const (
 	maxURL         = 8 << 10
 	maxParams      = 200
+	maxParamName   = 1 << 10
 	defaultTimeout = 30 * time.Second
 	minTimeout     = time.Second
 	maxTimeout     = 10 * time.Minute
@@ -171,6 +172,10 @@ func (o *object) params(field string, wrong func(name string) string) []param {
 	}
 	var params []param
 	for _, m := range in.Value.Members {
+		if len(m.Name) > maxParamName {
+			o.Fault(field, fmt.Sprintf("A name may have at most %d bytes; one has %d.", maxParamName, len(m.Name)))
+			continue
+		}
 		if w := wrong(m.Name); w != "" || m.Name == "" {
 			in.Fault(m.Name, firstOf(w, "The name must not be empty."))
 			continue
@@ -248,7 +253,7 @@ func readBody(o *object) *body {
 		b.text, b.json = template{text: hidden}, *value
 	case b.kind == bodyJSON:
 		b.json = *value
-		in.checkTokens(in.pointer("value"), value, false)
+		in.checkBody("value", value)
 	case b.kind == bodyForm:
 		b.form = in.params("value", func(string) string { return "" })
 	case b.kind == bodyText:
@@ -258,9 +263,20 @@ func readBody(o *object) *body {
 	return b
 }
 
+// checkBody checks the tokens in a JSON body.
+func (o *object) checkBody(name string, body *strictjson.Value) {
+	if !o.checkTokens(o.pointer(name), body, false) {
+		o.Fault(name, fmt.Sprintf("The names that a value stands below may have at most %d bytes in all.", maxPlace))
+	}
+}
+
 // checkTokens notes the tokens in the strings of a JSON body, and the values
-// that look like secrets: all that stands below a name which does.
-func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) {
+// that look like secrets: all that stands below a name which does. It reports
+// whether no place is longer than it may be.
+func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) bool {
+	if len(at) > maxPlace {
+		return false
+	}
 	if secret && (n.Kind == '"' || n.Kind == '0') {
 		o.r.secrets = append(o.r.secrets, at)
 	}
@@ -280,9 +296,14 @@ func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) {
 		}
 	}
 	for _, m := range n.Members {
-		o.checkTokens(at+"/"+strictjson.EscapePointer(m.Name), &m.Value, secret || looksSecret(m.Name))
+		if !o.checkTokens(at+"/"+strictjson.EscapePointer(m.Name), &m.Value, secret || looksSecret(m.Name)) {
+			return false
+		}
 	}
 	for i := range n.Items {
-		o.checkTokens(fmt.Sprintf("%s/%d", at, i), &n.Items[i], secret)
+		if !o.checkTokens(fmt.Sprintf("%s/%d", at, i), &n.Items[i], secret) {
+			return false
+		}
 	}
+	return true
 }

@@ -168,10 +168,7 @@ func (q *request) address(m moment) (*url.URL, error) {
 		return nil, fail("fetch-failed", nil, "With its tokens replaced, the URL is none.")
 	}
 	for _, p := range q.query {
-		u.RawQuery = removeQuery(u.RawQuery, p.name)
-		for _, v := range p.values {
-			u.RawQuery = addQuery(u.RawQuery, p.name, v.expand(m, nil))
-		}
+		u.RawQuery = p.add(removeQuery(u.RawQuery, p.name), m)
 	}
 	if err := m.tooLong("the URL of the request", maxAddress); err != nil {
 		return nil, err
@@ -192,9 +189,7 @@ func (q *request) completed(next *url.URL, m moment) (*url.URL, error) {
 		if !p.secret || slices.Contains(names, p.name) {
 			continue
 		}
-		for _, v := range p.values {
-			u.RawQuery = addQuery(u.RawQuery, p.name, v.expand(m, nil))
-		}
+		u.RawQuery = p.add(u.RawQuery, m)
 	}
 	return &u, m.tooLong("the URL of the request", maxAddress)
 }
@@ -230,9 +225,7 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 	case bodyForm:
 		form := ""
 		for _, p := range b.form {
-			for _, v := range p.values {
-				form = addQuery(form, p.name, v.expand(m, nil))
-			}
+			form = p.add(form, m)
 		}
 		for _, e := range inside {
 			form = setQuery(form, e.name, e.value.text)
@@ -288,6 +281,28 @@ func putMember(v *strictjson.Value, name string, value strictjson.Value) error {
 	}
 	v.Set(strictjson.UnescapePointer(names[len(names)-1]), value)
 	return nil
+}
+
+// add adds the parameter to a query, once for each of its values, as long as there is
+// room: a long name may have very many of them.
+func (p *param) add(query string, m moment) string {
+	var b strings.Builder
+	b.WriteString(query)
+	name := ""
+	for i := range p.values {
+		if !m.reserve(p.name) {
+			break
+		}
+		if name == "" {
+			name = url.QueryEscape(p.name) + "="
+		}
+		if b.Len() > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(name)
+		b.WriteString(url.QueryEscape(p.values[i].expand(m, nil)))
+	}
+	return b.String()
 }
 
 func addQuery(query, name, value string) string {

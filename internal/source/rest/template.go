@@ -52,8 +52,9 @@ type moment struct {
 	room *int
 }
 
-// A long value may stand in a template very often, so what a request becomes is
-// bounded: its address, its headers and its body.
+// A long value may stand in a template very often, and a long name have many values, so
+// what a request becomes is bounded: its address, its headers and its body, before
+// they are encoded. All work on templates is, too, since their own text is read once.
 const (
 	maxAddress = 64 << 10
 	maxHeaders = 64 << 10
@@ -198,6 +199,9 @@ func (t *template) uses(name string) bool {
 // escape, together with the text before it.
 func (t *template) expand(m moment, escape func(before, value string) string) string {
 	if t.plain() {
+		if !m.reserve(t.text) {
+			return ""
+		}
 		return t.text
 	}
 	var b strings.Builder
