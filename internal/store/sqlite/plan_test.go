@@ -99,7 +99,7 @@ func problemOf(query string, steps []string) string {
 		case words[0] == "SCAN" && !picked[words[1]] && !mayScan(query, step):
 			return "reads all of " + words[1]
 		case part && i == len(steps)-1 && step == "USE TEMP B-TREE FOR ORDER BY":
-		case part && strings.HasPrefix(step, "SEARCH f ") && strings.HasSuffix(step, "(workspace_id=?)"):
+		case strings.Contains(query, " feeds f ") && strings.HasPrefix(step, "SEARCH f ") && strings.HasSuffix(step, "(workspace_id=?)"):
 			return "reads the records of all feeds"
 		case strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "WITH RECURSIVE resource") && query != nextFanout:
 			return "sorts"
