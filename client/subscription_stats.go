@@ -46,5 +46,7 @@ func (c *Client) SubscriptionStats(ctx context.Context, id string, since time.Ti
 	if !since.IsZero() {
 		path += "?" + url.Values{"since": {since.UTC().Format(time.RFC3339)}}.Encode()
 	}
-	return ask[SubscriptionStats](ctx, c, http.MethodGet, path, nil)
+	var out SubscriptionStats
+	_, err := c.call(ctx, http.MethodGet, path, nil, &out)
+	return out, err
 }

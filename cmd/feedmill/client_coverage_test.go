@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -244,7 +245,11 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			return second(c.CancelReplay(ctx, id, replay.ID))
 		},
 		"SubscriptionStats": func(ctx context.Context) error {
-			return second(c.SubscriptionStats(ctx, sub, time.Now().Add(-time.Hour)))
+			stats, err := c.SubscriptionStats(ctx, sub, time.Now().Add(-time.Hour))
+			if err == nil && len(stats.Buckets) < 4 {
+				err = fmt.Errorf("an hour has %d buckets", len(stats.Buckets))
+			}
+			return err
 		},
 		"RetrySubscription": func(ctx context.Context) error { return second(c.RetrySubscription(ctx, sub)) },
 		"Deliveries": func(ctx context.Context) error {

@@ -205,13 +205,34 @@ func (p *queryPage) aggregateSpec(f queryField) any {
 	}
 	var all []any
 	for _, fn := range f.ChosenAggregates {
-		as := f.Name + "_" + fn
-		for slices.ContainsFunc(p.Fields, func(other queryField) bool { return other.Name == as }) {
-			as += "_"
-		}
-		all = append(all, map[string]any{"fn": fn, "as": as})
+		all = append(all, map[string]any{"fn": fn, "as": p.aggregateName(f, fn)})
 	}
 	return all
+}
+
+// aggregateName is what one of several aggregates of a field is called: nothing that a
+// field is called already.
+func (p *queryPage) aggregateName(f queryField, fn string) string {
+	as := f.Name + "_" + fn
+	for slices.ContainsFunc(p.Fields, func(other queryField) bool { return other.Name == as }) {
+		as += "_"
+	}
+	return as
+}
+
+// SortNames are what rows can be sorted by: a field, or each of its aggregates where there
+// are several.
+func (p *queryPage) SortNames() (names []string) {
+	for _, f := range p.Fields {
+		if !f.Chosen || len(f.ChosenAggregates) < 2 {
+			names = append(names, f.Name)
+			continue
+		}
+		for _, fn := range f.ChosenAggregates {
+			names = append(names, p.aggregateName(f, fn))
+		}
+	}
+	return names
 }
 
 // distinctTexts are those that are not empty, each once.

@@ -71,7 +71,7 @@ func TestSubscribeToDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.visit(page)
-	b.wait(`document.body.innerText.includes('Retrying') && document.querySelector('tbody tr') || (setTimeout(() => location.reload(), 300), false)`)
+	b.wait(`document.body.innerText.includes('Retrying') && document.querySelector('.rows tbody tr') && document.querySelector('.figures').innerText.includes('failed attempts') && document.querySelector('.plots svg') || (setTimeout(() => location.reload(), 300), false)`)
 	b.sees("503 Service Unavailable")
 	// Two states at once, each with how many there are; the second has none.
 	chip := func(state string) string {
@@ -83,9 +83,9 @@ func TestSubscribeToDelivery(t *testing.T) {
 	b.do(chromedp.Click(chip("6")))
 	b.sees("No deliveries like that")
 	b.do(chromedp.Click(chip("5")))
-	b.wait(`document.querySelectorAll('.chips [aria-current]').length === 2 && document.querySelectorAll('tbody tr').length === 1`)
+	b.wait(`document.querySelectorAll('.chips [aria-current]').length === 2 && document.querySelectorAll('.rows tbody tr').length === 1`)
 	b.accessible("subscription")
-	b.do(chromedp.Click("tbody tr a"))
+	b.do(chromedp.Click(".rows tbody tr a"))
 	b.sees("503")
 	b.sees("<script>console.error")
 	b.do(chromedp.SetValue("#secret", secret), chromedp.Click("#sign"))
@@ -132,7 +132,7 @@ func TestRotateAndReplay(t *testing.T) {
 	b.wait(`document.querySelector('.head .badge')?.innerText === 'Done'`)
 	b.accessible("replay-done")
 	b.visit(page)
-	b.wait(`document.querySelector('tbody tr')?.innerText.includes('Delivered') || (setTimeout(() => location.reload(), 300), false)`)
+	b.wait(`document.querySelector('.rows tbody tr')?.innerText.includes('Delivered') || (setTimeout(() => location.reload(), 300), false)`)
 
 	b.visit(page + "/edit")
 	b.wait(`document.querySelector('[value="tag.*"]').checked`)
