@@ -8,7 +8,7 @@ import (
 )
 
 // wantedMemory is in MB.
-const wantedMemory = 350
+const wantedMemory = 250
 
 // memory looks at the memory of Feedmill and its workers during an upload.
 func memory(ctx context.Context, r *rig.Rig, f figure, d data) error {
