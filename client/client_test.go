@@ -53,6 +53,13 @@ func TestErrorsThatAreNoProblemDocuments(t *testing.T) {
 	}
 }
 
+func TestRecordWithoutItsEnvelope(t *testing.T) {
+	c := answering(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"id":"ws_1"}`) })
+	if made, err := c.CreateWorkspace(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "no data") {
+		t.Errorf("it is taken for %+v, %v", made, err)
+	}
+}
+
 func TestProblemAsText(t *testing.T) {
 	p := &client.Problem{
 		Title: "The request is not valid", Status: 400, Detail: "Correct it.", RequestID: "r1",

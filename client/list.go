@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -11,7 +13,21 @@ import (
 
 // one is the envelope of a single resource.
 type one[T any] struct {
-	Data T `json:"data"`
+	Data T
+}
+
+// UnmarshalJSON refuses an answer without data, which would be a record of nothing
+// but zeros.
+func (o *one[T]) UnmarshalJSON(text []byte) error {
+	var answer struct{ Data *T }
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return err
+	}
+	if answer.Data == nil {
+		return errors.New("the answer has no data")
+	}
+	o.Data = *answer.Data
+	return nil
 }
 
 var nextLink = regexp.MustCompile(`<([^>]*)>; *rel="next"`)
