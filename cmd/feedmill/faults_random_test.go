@@ -76,7 +76,7 @@ func underRandomFaults(t *testing.T, replicas int) {
 		t.Logf("%6d repeated by %s", repeats[fault.name], fault.name)
 	}
 	for _, r := range f.replicas {
-		r.process.mustStop(t)
+		r.process.Load().mustStop(t)
 	}
 }
 
@@ -96,12 +96,12 @@ type fault struct {
 
 var faults = []fault{
 	{"a kill", func(t *testing.T, f *fleet, victim *replica, lasts time.Duration) {
-		victim.process.kill()
+		victim.process.Load().kill()
 		time.Sleep(lasts)
 		f.start(t, victim)
 	}},
 	{"a freeze", func(t *testing.T, _ *fleet, victim *replica, lasts time.Duration) {
-		pid := victim.process.cmd.Process.Pid
+		pid := victim.process.Load().cmd.Process.Pid
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}

@@ -43,12 +43,12 @@ func TestScalingOut(t *testing.T) {
 		t.Errorf("a subscription waited for %v", pause)
 	}
 	published := stop()
-	f.replicas[0].process.mustStop(t)
+	f.replicas[0].process.Load().mustStop(t)
 	eventually(t, "all that was accepted has arrived", func() bool { return f.sink.complete(published) })
 	f.sink.check(t)
 	if n := f.sink.repeats(); n > 0 {
 		t.Errorf("%d deliveries came twice", n)
 	}
 	t.Logf("%d events; the longest pause of a subscription was %v", published, pause)
-	second.process.mustStop(t)
+	second.process.Load().mustStop(t)
 }

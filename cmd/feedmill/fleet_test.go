@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ type replica struct {
 	folder  string
 	env     []string
 	cable   *cable
-	process *process
+	process atomic.Pointer[process] // another one after each start, also while events are published
 }
 
 const fleetResources = 3
@@ -57,7 +58,7 @@ func newFleet(t *testing.T, n int) *fleet {
 	f.sink = newNumberedSink(t)
 	for i := range 8 {
 		f.sink.paths = append(f.sink.paths, fmt.Sprintf("/%s/%d", []string{"ordered", "free"}[i%2], i))
-		f.replicas[0].process.subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.*"],"delivery":{"ordered":%v}}`, f.sink.url+f.sink.paths[i], i%2 == 0))
+		f.replicas[0].process.Load().subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.*"],"delivery":{"ordered":%v}}`, f.sink.url+f.sink.paths[i], i%2 == 0))
 	}
 	return f
 }
@@ -78,7 +79,7 @@ func (f *fleet) start(t *testing.T, r *replica) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.process = p
+	r.process.Store(p)
 	t.Cleanup(p.kill)
 }
 
@@ -104,7 +105,7 @@ func (f *fleet) publish(t *testing.T) (stop func() int) {
 				}
 				n := counts[i] + 1
 				body := fmt.Sprintf(`{"id":"m_%d-%d","type":"metric.updated","resourceId":"m_%d","data":{"n":%d}}`, i, n, i, n)
-				switch status, answer := f.post(f.replicas[turn%len(f.replicas)].process.url, body); status {
+				switch status, answer := f.post(f.replicas[turn%len(f.replicas)].process.Load().url, body); status {
 				case http.StatusAccepted:
 					counts[i] = n
 				case 0, http.StatusServiceUnavailable: // another one is asked next
