@@ -16,44 +16,33 @@ const (
 
 // What the health of a subscription looks at.
 const (
-	// HealthSample is how many deliveries the share of successes is taken of:
-	// the newest that were tried.
-	HealthSample = 100
-	// MaxCountedBacklog is how far a backlog is counted.
+	// HealthTime is how far back the share of successes looks.
+	HealthTime = 24 * time.Hour
+	// MaxCountedBacklog is how far a backlog is counted, and MaxListedBacklog how far
+	// that of each subscription in a list is.
 	MaxCountedBacklog = 100_000
+	MaxListedBacklog  = 1000
 )
 
-// SubscriptionHealth is how well a subscription does, as the store sees it.
-type SubscriptionHealth struct {
-	// Tried is how many of its newest deliveries were looked at, and Delivered
-	// how many of those got through.
-	Tried, Delivered int
-	// Backlog is how many deliveries are open, or MaxCountedBacklog where
-	// they are more, as More says.
-	Backlog int
-	More    bool
-	// OldestOpen is when the oldest of them was made; zero where there is none.
-	OldestOpen time.Time
+// SubscriptionBacklog is what a subscription has to deliver.
+type SubscriptionBacklog struct {
+	// Pending and Retrying are how many deliveries are open, each counted no further than
+	// was asked for.
+	Pending, Retrying int
+	// Oldest is when the oldest of them was made; zero where there is none.
+	Oldest time.Time
 }
 
-// Sample takes the newest of deliveries that were tried and counts them.
-func (h *SubscriptionHealth) Sample(newestFirst []Delivery) {
-	for _, d := range newestFirst {
-		if h.Tried == HealthSample {
-			return
-		}
-		if d.Attempts == 0 {
-			continue
-		}
-		h.Tried++
-		if d.State == DeliveryDelivered {
-			h.Delivered++
-		}
+// SuccessShare is how many of a subscription's deliveries got through, of those that were
+// tried in a time: they have ended then, as the count of that time says, or are to be tried
+// again. It is false where none was tried.
+func SuccessShare(ended DeliveryCount, retrying int) (share float64, tried bool) {
+	all := ended.Delivered + ended.Exhausted + int64(retrying)
+	if all == 0 {
+		return 0, false
 	}
+	return float64(ended.Delivered) / float64(all), true
 }
-
-// SampledStates are those of deliveries that were tried.
-var SampledStates = []DeliveryState{DeliveryDelivered, DeliveryRetrying, DeliveryExhausted}
 
 // OpenBreaker is an endpoint that is left alone because it gives no answer.
 type OpenBreaker struct {

@@ -36,7 +36,7 @@ type Subscription struct {
 	LastSuccessAt time.Time             `json:"lastSuccessAt,omitzero"`
 	DisablingAt   time.Time             `json:"disablingAt,omitzero"`
 	Breaker       feedmill.BreakerState `json:"breaker,omitzero"`
-	// Health is in the answer of [Client.Subscription] only.
+	// Health is in what is read, too.
 	Health *SubscriptionHealth `json:"health,omitzero"`
 }
 
@@ -84,11 +84,11 @@ func (d *DisableAfter) UnmarshalText(text []byte) error {
 
 // SubscriptionHealth is how well a subscription does.
 type SubscriptionHealth struct {
-	// SuccessShare is that of the newest 100 deliveries that were tried; nil
-	// where none was.
+	// SuccessShare is how many got through of the deliveries that ended in the last
+	// 24 hours or wait for another attempt; nil where there is none.
 	SuccessShare *float64 `json:"successShare"`
 	// Backlog is how many deliveries are open; where BacklogAtLeast is set
-	// there are more than were counted.
+	// there are more than were counted, which lists do to 1,000.
 	Backlog        int  `json:"backlog"`
 	BacklogAtLeast bool `json:"backlogAtLeast,omitzero"`
 	// OldestPendingAt is zero where nothing is open.

@@ -71,7 +71,7 @@ func (p *printer) subscription(s client.Subscription) error {
 	if h := s.Health; h != nil {
 		t.fields("Backlog", backlogText(*h))
 		if h.SuccessShare != nil {
-			t.fields("Got through", fmt.Sprintf("%.0f %% of the newest that were tried", 100**h.SuccessShare))
+			t.fields("Got through", fmt.Sprintf("%.0f %% of what was tried in 24 h", 100**h.SuccessShare))
 		}
 		t.fields("Breaker", string(h.Breaker))
 	}

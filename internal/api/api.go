@@ -85,7 +85,7 @@ type Store interface {
 	DeliveryAttempts(ctx context.Context, delivery feedmill.ID) ([]feedmill.Attempt, error)
 	RetryDelivery(ctx context.Context, workspace, id feedmill.ID, add int, now time.Time, keep func(feedmill.Delivery) *feedmill.IdempotentResponse) (feedmill.DueDelivery, error)
 	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
-	SubscriptionHealth(ctx context.Context, workspace, subscription feedmill.ID) (feedmill.SubscriptionHealth, error)
+	Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error)
 	CreateReplay(context.Context, feedmill.Replay, *feedmill.IdempotentResponse) error
 	CountReplay(ctx context.Context, r feedmill.Replay, limit int) (feedmill.Replay, error)
 	Replay(ctx context.Context, workspace, subscription, id feedmill.ID) (feedmill.Replay, error)
@@ -112,6 +112,8 @@ type Dispatcher interface {
 	Breaker(subscription feedmill.ID) feedmill.BreakerState
 	// Counts are what came of a subscription's attempts since a time.
 	Counts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
+	// Totals are what came of the deliveries of subscriptions since a time, in all.
+	Totals(ctx context.Context, subscriptions []feedmill.ID, since time.Time) (map[feedmill.ID]feedmill.DeliveryCount, error)
 	// OpenBreakers are those that are open or probe.
 	OpenBreakers() []feedmill.OpenBreaker
 	// Offer hands over deliveries that are due.

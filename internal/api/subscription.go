@@ -26,8 +26,7 @@ type subscriptionView struct {
 	SigningSecret string    `json:"signingSecret,omitzero"`
 	OverlapUntil  timestamp `json:"overlapUntil,omitzero"`
 	// What follows is in the answers that read. DisablingAt is when it will be disabled
-	// unless something gets through; Health, which has to be counted, is in the answer
-	// about one subscription only.
+	// unless something gets through.
 	LastSuccessAt timestamp               `json:"lastSuccessAt,omitzero"`
 	DisablingAt   timestamp               `json:"disablingAt,omitzero"`
 	Breaker       feedmill.BreakerState   `json:"breaker,omitzero"`
@@ -118,12 +117,16 @@ func subscriptionAnswer(v subscriptionView) answer {
 }
 
 func (s *Server) listSubscriptions(c *call) (answer, error) {
-	fetch := func(p feedmill.Page) ([]feedmill.Subscription, error) {
-		return s.Store.Subscriptions(c.ctx(), c.who.Workspace, p)
+	var healths map[feedmill.ID]*subscriptionHealthView
+	fetch := func(p feedmill.Page) (found []feedmill.Subscription, err error) {
+		if found, err = s.Store.Subscriptions(c.ctx(), c.who.Workspace, p); err == nil {
+			healths, err = s.healths(c, found, feedmill.MaxListedBacklog)
+		}
+		return found, err
 	}
 	var failed error
 	view := func(sub feedmill.Subscription) subscriptionView {
-		v, err := s.readSubscription(c, sub)
+		v, err := s.readSubscription(c, sub, healths[sub.ID])
 		failed = errors.Join(failed, err)
 		return v
 	}
@@ -131,11 +134,10 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 	return a, errors.Join(err, failed)
 }
 
-// readSubscription is a subscription with what is known of how it does without a question
-// to the store.
-func (s *Server) readSubscription(c *call, sub feedmill.Subscription) (v subscriptionView, err error) {
+// readSubscription is a subscription with what is known of how it does.
+func (s *Server) readSubscription(c *call, sub feedmill.Subscription, health *subscriptionHealthView) (v subscriptionView, err error) {
 	v = s.viewSubscription(sub)
-	v.LastSuccessAt, v.DisablingAt, v.Breaker = timestamp(sub.LastSuccessAt), disablingAt(sub), s.Dispatcher.Breaker(sub.ID)
+	v.LastSuccessAt, v.DisablingAt, v.Breaker, v.Health = timestamp(sub.LastSuccessAt), disablingAt(sub), health.Breaker, health
 	v.OverlapUntil, err = s.overlapUntil(c, sub)
 	return v, err
 }
@@ -159,15 +161,14 @@ func (s *Server) getSubscription(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	health, err := s.Store.SubscriptionHealth(c.ctx(), c.who.Workspace, sub.ID)
+	healths, err := s.healths(c, []feedmill.Subscription{sub}, feedmill.MaxCountedBacklog)
 	if err != nil {
 		return answer{}, err
 	}
-	view, err := s.readSubscription(c, sub)
+	view, err := s.readSubscription(c, sub, healths[sub.ID])
 	if err != nil {
 		return answer{}, err
 	}
-	view.Health = viewHealth(health, view.Breaker)
 	return subscriptionAnswer(view), nil
 }
 

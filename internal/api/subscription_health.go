@@ -10,8 +10,8 @@ import (
 
 // subscriptionHealthView is how well a subscription does.
 type subscriptionHealthView struct {
-	// SuccessShare is of the newest deliveries that were tried; null where
-	// none was.
+	// SuccessShare is of the deliveries that were tried in feedmill.HealthTime; null
+	// where none was.
 	SuccessShare *float64 `json:"successShare"`
 	Backlog      int      `json:"backlog"`
 	// BacklogAtLeast says that the backlog is larger than was counted.
@@ -20,12 +20,36 @@ type subscriptionHealthView struct {
 	Breaker         feedmill.BreakerState `json:"breaker"`
 }
 
-func viewHealth(h feedmill.SubscriptionHealth, breaker feedmill.BreakerState) *subscriptionHealthView {
-	v := &subscriptionHealthView{Backlog: h.Backlog, BacklogAtLeast: h.More, OldestPendingAt: timestamp(h.OldestOpen), Breaker: breaker}
-	if h.Tried > 0 {
-		v.SuccessShare = new(float64(h.Delivered) / float64(h.Tried))
+// healths are those of subscriptions, whose backlogs are counted as far as most.
+func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most int) (map[feedmill.ID]*subscriptionHealthView, error) {
+	if len(subscriptions) == 0 {
+		return nil, nil
 	}
-	return v
+	ids := make([]feedmill.ID, len(subscriptions))
+	for i, sub := range subscriptions {
+		ids[i] = sub.ID
+	}
+	backlogs, err := s.Store.Backlogs(c.ctx(), ids, most+1)
+	if err != nil {
+		return nil, err
+	}
+	totals, err := s.Dispatcher.Totals(c.ctx(), ids, now().Add(-feedmill.HealthTime))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[feedmill.ID]*subscriptionHealthView, len(ids))
+	for _, id := range ids {
+		b := backlogs[id]
+		v := &subscriptionHealthView{Backlog: b.Pending + b.Retrying, OldestPendingAt: timestamp(b.Oldest), Breaker: s.Dispatcher.Breaker(id)}
+		if v.BacklogAtLeast = v.Backlog > most; v.BacklogAtLeast {
+			v.Backlog = most
+		}
+		if share, tried := feedmill.SuccessShare(totals[id], b.Retrying); tried {
+			v.SuccessShare = &share
+		}
+		found[id] = v
+	}
+	return found, nil
 }
 
 // disablingAt is when failures disable a subscription that go on; zero where none do.

@@ -48,19 +48,20 @@ func TestReadSubscriptions(t *testing.T) {
 	first, _ := w.makeSubscription(t, `{"url":"https://example.com/1","events":["tag.*"]}`)
 	second, _ := w.makeSubscription(t, fmt.Sprintf(`{"url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],"filters":{"resourceId":%q}}`, feed))
 
+	const healthy = `"breaker":"closed","health":{"successShare":null,"backlog":0,"oldestPendingAt":null,"breaker":"closed"}`
 	one := w.do(t, "GET", "/events/subscriptions/"+string(second), "")
 	checkAnswer(t, one.Code, one.Body.String(), 200, `{
 		"meta":{"url":"/events/subscriptions/sub_1"},
 		"data":{
 			"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],
 			"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,
-			"createdAt":"TIME","updatedAt":"TIME","breaker":"closed","health":{"successShare":null,"backlog":0,"oldestPendingAt":null,"breaker":"closed"}}}`)
+			"createdAt":"TIME","updatedAt":"TIME",`+healthy+`}}`)
 	all := w.do(t, "GET", "/events/subscriptions", "")
 	checkAnswer(t, all.Code, all.Body.String(), 200, `[
 		{"id":"sub_1","url":"https://example.com/2","events":["datafeed.source.refreshed","datafeed.source.*"],
-		"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME","breaker":"closed"},
+		"httpOperation":"POST","filters":{"resourceId":"df_1"},"state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME",`+healthy+`},
 		{"id":"sub_2","url":"https://example.com/1","events":["tag.*"],
-		"httpOperation":"POST","state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME","breaker":"closed"}]`)
+		"httpOperation":"POST","state":"active","delivery":`+deliveryDefaults+`,"createdAt":"TIME","updatedAt":"TIME",`+healthy+`}]`)
 
 	page := w.do(t, "GET", "/events/subscriptions?limit=1", "")
 	next, _, ok := strings.Cut(strings.TrimPrefix(page.Header().Get("Link"), "<"), ">")

@@ -70,6 +70,7 @@ type notedDispatcher struct {
 	woken    int
 	pinged   feedmill.Attempt
 	breakers []feedmill.OpenBreaker
+	totals   map[feedmill.ID]feedmill.DeliveryCount
 }
 
 func (d *notedDispatcher) Changed(id feedmill.ID) {
@@ -91,6 +92,10 @@ func (d *notedDispatcher) Offer(due []feedmill.DueDelivery) { d.offered = append
 func (d *notedDispatcher) Wake()                            { d.woken++ }
 func (d *notedDispatcher) Counts(_ context.Context, id feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error) {
 	return []feedmill.DeliveryCount{{Subscription: id, From: now().UTC().Truncate(feedmill.CountStep), Delivered: 3, First: 2, Failed: 2, Exhausted: 1, Times: feedmill.AnswerTimes{4}}}, nil
+}
+
+func (d *notedDispatcher) Totals(context.Context, []feedmill.ID, time.Time) (map[feedmill.ID]feedmill.DeliveryCount, error) {
+	return d.totals, nil
 }
 
 func (d *notedDispatcher) OpenBreakers() []feedmill.OpenBreaker      { return d.breakers }

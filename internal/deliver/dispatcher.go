@@ -26,6 +26,7 @@ type Store interface {
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 	WriteDeliveryCounts(context.Context, []feedmill.DeliveryCount) error
 	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
+	SumDeliveryCounts(ctx context.Context, subscriptions []feedmill.ID, since, fresh time.Time) ([]feedmill.DeliveryCount, error)
 	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
 	StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)

@@ -137,6 +137,30 @@ func (c *tallied) copy() feedmill.DeliveryCount {
 	return is
 }
 
+// recent is what is in memory of subscriptions, and from when on: nothing of an earlier
+// stretch of time is.
+func (t *tally) recent(subscriptions map[feedmill.ID]bool) (all []feedmill.DeliveryCount, from time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if from = t.from; from.IsZero() {
+		from = time.Now().UTC().Truncate(feedmill.CountStep)
+	}
+	for _, c := range t.past {
+		if subscriptions[c.Subscription] {
+			all = append(all, c)
+			if c.From.Before(from) {
+				from = c.From
+			}
+		}
+	}
+	for id := range subscriptions {
+		if c := t.counts[id]; c != nil {
+			all = append(all, c.copy())
+		}
+	}
+	return all, from
+}
+
 // writeTally writes counts now and then, and what is left at the end.
 func (d *Dispatcher) writeTally(ctx context.Context) {
 	tick := time.NewTicker(tallyEvery)
@@ -194,4 +218,35 @@ func (d *Dispatcher) Counts(ctx context.Context, subscription feedmill.ID, since
 		}
 	}
 	return merged, nil
+}
+
+// Totals are what came of the deliveries of subscriptions since a time, each in all.
+// What other replicas counted in the last minute may be missing.
+func (d *Dispatcher) Totals(ctx context.Context, subscriptions []feedmill.ID, since time.Time) (map[feedmill.ID]feedmill.DeliveryCount, error) {
+	wanted := make(map[feedmill.ID]bool, len(subscriptions))
+	for _, id := range subscriptions {
+		wanted[id] = true
+	}
+	counts, fresh := d.tally.recent(wanted)
+	stored, err := d.Store.SumDeliveryCounts(ctx, subscriptions, since, fresh)
+	if err != nil {
+		return nil, err
+	}
+	type stretch struct {
+		of     feedmill.ID
+		from   int64
+		writer string
+	}
+	known, totals := make(map[stretch]bool), make(map[feedmill.ID]feedmill.DeliveryCount, len(subscriptions))
+	begin := since.Truncate(feedmill.CountStep)
+	for _, c := range append(counts, stored...) {
+		// What is in memory comes first: it is newer than what was written of it.
+		if key := (stretch{c.Subscription, c.From.UnixNano(), c.Writer}); !known[key] && !c.From.Before(begin) {
+			known[key] = true
+			total := totals[c.Subscription]
+			total.Delivered, total.Exhausted = total.Delivered+c.Delivered, total.Exhausted+c.Exhausted
+			totals[c.Subscription] = total
+		}
+	}
+	return totals, nil
 }

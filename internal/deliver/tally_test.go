@@ -44,6 +44,17 @@ func TestTally(t *testing.T) {
 		if len(got) != len(want) {
 			t.Fatalf("%s: %d stretches, want %d: %+v", when, len(got), len(want), got)
 		}
+		totals, err := d.Totals(t.Context(), []feedmill.ID{"sub_other", sub}, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var delivered, exhausted int64
+		for _, w := range want {
+			delivered, exhausted = delivered+w[0], exhausted+w[3]
+		}
+		if c := totals[sub]; c.Delivered != delivered || c.Exhausted != exhausted || totals["sub_other"].Delivered != 0 {
+			t.Errorf("%s: in all %+v", when, totals)
+		}
 		for i, w := range want {
 			if c := got[i]; [4]int64{c.Delivered, c.First, c.Failed, c.Exhausted} != w {
 				t.Errorf("%s: %+v, want %v", when, c, w)

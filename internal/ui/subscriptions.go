@@ -25,12 +25,6 @@ func showSubscriptions(v *visit) error {
 	if len(found) == 0 {
 		return v.render(http.StatusOK, "subscriptions_empty", "Subscriptions", nil)
 	}
-	for i, s := range found {
-		// The list has no health. One that was deleted meanwhile stays as it was listed.
-		if one, err := v.api.Subscription(v.r.Context(), s.ID); err == nil {
-			found[i] = one
-		}
-	}
 	return v.render(http.StatusOK, "subscriptions", "Subscriptions", subscriptionList{found, older})
 }
 

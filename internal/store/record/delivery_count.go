@@ -2,6 +2,8 @@ package record
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -31,6 +33,37 @@ func (s Store) WriteDeliveryCounts(ctx context.Context, all []feedmill.DeliveryC
 func (s Store) DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error) {
 	return list(ctx, s.db, s, deliveryCount, `SELECT `+countColumns+` FROM delivery_counts WHERE subscription_id = ?1 AND from_at >= ?2 ORDER BY from_at, writer`,
 		subscription, s.time(since.UTC().Truncate(feedmill.CountStep)))
+}
+
+// SumDeliveryCounts are the counts of subscriptions since a time, without the times that
+// endpoints took: for each subscription one of all that was before fresh, which has no
+// writer, and from then on those of every stretch and writer.
+func (s Store) SumDeliveryCounts(ctx context.Context, subscriptions []feedmill.ID, since, fresh time.Time) (all []feedmill.DeliveryCount, err error) {
+	args := []any{s.time(since.UTC().Truncate(feedmill.CountStep)), s.time(fresh)}
+	var places []string
+	// A few lengths of the list make few statements to prepare.
+	for n := 1; len(places) < len(subscriptions); n *= 2 {
+		for len(places) < n {
+			args = append(args, subscriptions[min(len(places), len(subscriptions)-1)])
+			places = append(places, "?"+strconv.Itoa(len(args)))
+		}
+	}
+	of := ` FROM delivery_counts WHERE subscription_id IN (` + strings.Join(places, ", ") + `) AND from_at >= ?1 AND from_at `
+	for _, query := range []string{
+		`SELECT subscription_id, max(from_at), '', CAST(sum(delivered) AS bigint), CAST(sum(exhausted) AS bigint)` + of + `< ?2 GROUP BY subscription_id`,
+		`SELECT subscription_id, from_at, writer, delivered, exhausted` + of + `>= ?2`,
+	} {
+		err := s.db.Each(ctx, func(row Row) error {
+			var c feedmill.DeliveryCount
+			err := row.Scan(&c.Subscription, s.d.Time(&c.From), &c.Writer, &c.Delivered, &c.Exhausted)
+			all = append(all, c)
+			return err
+		}, query, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // ForgetDeliveryCounts removes up to limit counts from before a time, and reports

@@ -2,40 +2,37 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
+	"encoding/json"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
-// SubscriptionHealth looks at the newest deliveries of a subscription that were
-// tried and counts what is open, as far as feedmill.MaxCountedBacklog.
-func (db *DB) SubscriptionHealth(ctx context.Context, workspace, subscription feedmill.ID) (h feedmill.SubscriptionHealth, err error) {
-	tried, err := db.Deliveries(ctx, workspace, feedmill.DeliveryQuery{
-		Page: feedmill.Page{Limit: feedmill.HealthSample}, Subscription: subscription, States: feedmill.SampledStates,
-	})
+// Backlogs counts what is open of subscriptions, as far as most of each state.
+func (db *DB) Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error) {
+	ids, err := json.Marshal(subscriptions)
 	if err != nil {
-		return h, err
+		return nil, err
 	}
-	h.Sample(tried)
-	for _, of := range []struct{ count, oldest string }{
-		{openOf[0], `SELECT id FROM deliveries INDEXED BY deliveries_pending WHERE subscription_id = ? AND state = 2 ORDER BY seq LIMIT 1`},
-		{openOf[1], `SELECT id FROM deliveries INDEXED BY deliveries_failed WHERE subscription_id = ? AND state >= 4 AND state = 4 ORDER BY seq LIMIT 1`},
-	} {
-		var n int
-		if err := db.row(ctx, `SELECT count(*) FROM (`+of.count+` LIMIT ?)`, subscription, feedmill.MaxCountedBacklog+1-h.Backlog).Scan(&n); err != nil {
-			return h, translate(err)
+	found := make(map[feedmill.ID]feedmill.SubscriptionBacklog, len(subscriptions))
+	rows, err := db.rows(ctx, `SELECT json_each.value,
+			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_pending WHERE subscription_id = json_each.value AND state = 2 LIMIT ?2)),
+			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = json_each.value AND state = 4 LIMIT ?2)),
+			coalesce((SELECT id FROM deliveries INDEXED BY deliveries_pending WHERE subscription_id = json_each.value AND state = 2 ORDER BY seq LIMIT 1), ''),
+			coalesce((SELECT id FROM deliveries INDEXED BY deliveries_failed WHERE subscription_id = json_each.value AND state >= 4 AND state = 4 ORDER BY seq LIMIT 1), '')
+		FROM json_each(?1)`, string(ids), most)
+	_, err = all(rows, err, func(row record.Row) (struct{}, error) {
+		var id feedmill.ID
+		var b feedmill.SubscriptionBacklog
+		var oldest [2]feedmill.ID
+		err := row.Scan(&id, &b.Pending, &b.Retrying, &oldest[0], &oldest[1])
+		for _, delivery := range oldest {
+			if at := delivery.Time(); delivery != "" && (b.Oldest.IsZero() || at.Before(b.Oldest)) {
+				b.Oldest = at
+			}
 		}
-		h.Backlog += n
-		var oldest sql.NullString
-		if err := db.row(ctx, `SELECT (`+of.oldest+`)`, subscription).Scan(&oldest); err != nil {
-			return h, translate(err)
-		}
-		if at := feedmill.ID(oldest.String).Time(); oldest.Valid && (h.OldestOpen.IsZero() || at.Before(h.OldestOpen)) {
-			h.OldestOpen = at
-		}
-	}
-	if h.More = h.Backlog > feedmill.MaxCountedBacklog; h.More {
-		h.Backlog = feedmill.MaxCountedBacklog
-	}
-	return h, nil
+		found[id] = b
+		return struct{}{}, err
+	})
+	return found, err
 }

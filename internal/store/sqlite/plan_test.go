@@ -54,6 +54,11 @@ func TestQueriesUseIndexes(t *testing.T) {
 		}
 	}
 
+	_, err := db.Backlogs(ctx, []feedmill.ID{sub.ID}, 10)
+	check(err)
+	_, err = db.SumDeliveryCounts(ctx, []feedmill.ID{sub.ID, "sub_1", "sub_2"}, at, at)
+	check(err)
+
 	var queries []string
 	db.stmts.Range(func(query, _ any) bool {
 		queries = append(queries, query.(string))

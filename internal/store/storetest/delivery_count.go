@@ -1,10 +1,12 @@
 package storetest
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/feedmill/feedmill"
 )
@@ -25,8 +27,27 @@ var deliveryCountCases = []testCase{
 		must(t, s.WriteDeliveryCounts(ctx, []feedmill.DeliveryCount{count(sub, from, "a", 2)}))
 		got, err := s.DeliveryCounts(ctx, sub, from.Add(time.Minute))
 		must(t, err)
-		if diff := cmp.Diff([]feedmill.DeliveryCount{count(sub, from, "a", 2), count(sub, from, "b", 10)}, got); diff != "" {
+		if diff := gocmp.Diff([]feedmill.DeliveryCount{count(sub, from, "a", 2), count(sub, from, "b", 10)}, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+		sums, err := s.SumDeliveryCounts(ctx, []feedmill.ID{other, sub, feedmill.NewID(feedmill.PrefixSubscription)}, from.Add(-feedmill.CountStep), from)
+		must(t, err)
+		slices.SortFunc(sums, func(a, b feedmill.DeliveryCount) int { return cmp.Compare(a.Delivered, b.Delivered) })
+		summed := func(c feedmill.DeliveryCount) feedmill.DeliveryCount {
+			c.First, c.Failed, c.Times = 0, 0, nil
+			return c
+		}
+		want := []feedmill.DeliveryCount{
+			summed(count(sub, from, "a", 2)), summed(count(sub, from, "b", 10)), summed(count(other, from, "a", 100)),
+			summed(count(sub, from.Add(-feedmill.CountStep), "", 1000)),
+		}
+		if diff := gocmp.Diff(want, sums); diff != "" {
+			t.Errorf("sums (-want +got):\n%s", diff)
+		}
+		sums, err = s.SumDeliveryCounts(ctx, []feedmill.ID{sub}, from.Add(-feedmill.CountStep), from.Add(feedmill.CountStep))
+		must(t, err)
+		if len(sums) != 1 || sums[0].Delivered != 1012 || sums[0].Exhausted != 9 {
+			t.Errorf("in all %+v", sums)
 		}
 		n, err := s.ForgetDeliveryCounts(ctx, from, 10)
 		must(t, err)

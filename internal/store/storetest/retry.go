@@ -144,29 +144,28 @@ var retryCases = []testCase{
 			}
 		}
 	}},
-	{name: "health of a subscription", run: func(t *testing.T, open func(*testing.T) Store) {
+	{name: "backlogs of subscriptions", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
-		sub := subscribe(t, s, w.ID, "metric.*")
-		health := func() feedmill.SubscriptionHealth {
-			h, err := s.SubscriptionHealth(ctx, w.ID, sub.ID)
+		sub, other := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "tag.*")
+		check := func(when string, most int, want feedmill.SubscriptionBacklog) {
+			t.Helper()
+			found, err := s.Backlogs(ctx, []feedmill.ID{other.ID, sub.ID}, most)
 			must(t, err)
-			return h
+			equal(t, when, want, found[sub.ID])
+			equal(t, "the other's", feedmill.SubscriptionBacklog{}, found[other.ID])
 		}
-		equal(t, "of a new one", feedmill.SubscriptionHealth{}, health())
+		check("of a new one", 9, feedmill.SubscriptionBacklog{})
 		_, due := accept(t, s, newEvents(6, w.ID, "metric.created", "")...)
 		for i, state := range []feedmill.DeliveryState{
-			feedmill.DeliveryDelivered, feedmill.DeliveryRetrying, feedmill.DeliveryExhausted, feedmill.DeliveryDelivered,
+			feedmill.DeliveryDelivered, feedmill.DeliveryRetrying, feedmill.DeliveryExhausted, feedmill.DeliveryRetrying,
 		} {
 			settle(t, s, due[i], state)
 		}
-		equal(t, "of one that was used", feedmill.SubscriptionHealth{Tried: 4, Delivered: 2, Backlog: 3, OldestOpen: due[1].CreatedAt}, health())
+		check("of one that was used", 9, feedmill.SubscriptionBacklog{Pending: 2, Retrying: 2, Oldest: due[1].CreatedAt})
+		check("counted no further", 1, feedmill.SubscriptionBacklog{Pending: 1, Retrying: 1, Oldest: due[1].CreatedAt})
 		_, err := s.DiscardOpen(ctx, sub.ID, "for the test", now(), 99)
 		must(t, err)
-		for range feedmill.HealthSample {
-			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
-			settle(t, s, due[0], feedmill.DeliveryDelivered)
-		}
-		equal(t, "of what is newest", feedmill.SubscriptionHealth{Tried: feedmill.HealthSample, Delivered: feedmill.HealthSample}, health())
+		check("of one without work", 9, feedmill.SubscriptionBacklog{})
 	}},
 }

@@ -64,6 +64,9 @@ type Store interface {
 	// of time on that a time is in.
 	WriteDeliveryCounts(context.Context, []feedmill.DeliveryCount) error
 	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
+	// SumDeliveryCounts are those of subscriptions since a time without Times: for each
+	// one of all before fresh, which has no writer, and those from then on.
+	SumDeliveryCounts(ctx context.Context, subscriptions []feedmill.ID, since, fresh time.Time) ([]feedmill.DeliveryCount, error)
 	ForgetDeliveryCounts(ctx context.Context, before time.Time, limit int) (int64, error)
 
 	// ReportProcess writes what a process says of itself, and a point of what it did,
@@ -293,10 +296,9 @@ type Store interface {
 	// for their next attempt, which is later than now, due at now, and reports
 	// how many.
 	HastenRetries(ctx context.Context, subscription feedmill.ID, now time.Time, limit int) (int, error)
-	// SubscriptionHealth looks at the newest deliveries of a subscription that
-	// were tried and counts what is open, as far as
-	// feedmill.MaxCountedBacklog.
-	SubscriptionHealth(ctx context.Context, workspace, subscription feedmill.ID) (feedmill.SubscriptionHealth, error)
+	// Backlogs counts what is open of subscriptions, as far as most of each
+	// state.
+	Backlogs(ctx context.Context, subscriptions []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error)
 
 	// Rewind puts right what retries in the slots wait for after the clock
 	// was set back to now: one whose last attempt lies in the future waits as
