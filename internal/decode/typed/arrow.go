@@ -56,15 +56,17 @@ func OpenArrow(_ context.Context, data input.Source) (*Table, error) {
 }
 
 // bounded are the options of a reader that believes in no more bytes than there are.
-func bounded(data input.Source) []ipc.Option {
+func bounded(data input.Source, mem *boundedMemory) []ipc.Option {
 	return []ipc.Option{
-		ipc.WithAllocator(newBoundedMemory(arrowMemory)),
+		ipc.WithAllocator(mem),
 		ipc.WithMetadataSizeLimit(min(data.Size(), maxMetadata)), ipc.WithBodySizeLimit(min(data.Size(), maxBody)),
 	}
 }
 
 func openArrowStream(data input.Source) (*Table, error) {
-	open := func() (*ipc.Reader, error) { return ipc.NewReader(watched(data), bounded(data)...) }
+	open := func() (*ipc.Reader, error) {
+		return ipc.NewReader(watched(data), bounded(data, newBoundedMemory(arrowMemory, data.Size()))...)
+	}
 	first, err := open()
 	if err != nil {
 		return nil, err
@@ -88,7 +90,8 @@ func openArrowStream(data input.Source) (*Table, error) {
 }
 
 func openArrowFile(data input.Source) (*Table, error) {
-	reader, err := ipc.NewFileReader(watched(data), bounded(data)...)
+	mem := newBoundedMemory(arrowMemory, data.Size())
+	reader, err := ipc.NewFileReader(watched(data), bounded(data, mem)...)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +100,10 @@ func openArrowFile(data input.Source) (*Table, error) {
 		return nil, errors.Join(err, reader.Close())
 	}
 	t.close = reader.Close
-	t.batches = func(context.Context) (batchReader, error) { return &fileBatches{reader: reader}, nil }
+	t.batches = func(context.Context) (batchReader, error) {
+		mem.begin()
+		return &fileBatches{reader: reader}, nil
+	}
 	return t, nil
 }
 

@@ -21,8 +21,18 @@ type column struct {
 	// write appends a value that is not null as text, or as JSON where json says so.
 	write writer
 	json  bool
+	// nested is room to write one value as JSON.
+	nested []byte
 
-	// rows is how many were read before this batch.
+	counted
+	// before is what was counted before the last vector, which may have to be made again, and room how
+	// many bytes of text it can have.
+	before counted
+	room   int
+}
+
+// counted is how many rows were read, and what was noticed of them.
+type counted struct {
 	rows  int64
 	notes [noteKinds]note
 }
@@ -130,11 +140,12 @@ func plainType(t arrow.DataType) arrow.DataType {
 }
 
 // begin makes ready to read all rows.
-func (c *column) begin() { c.rows, c.notes = 0, [noteKinds]note{} }
+func (c *column) begin() { c.counted = counted{} }
 
 // vector makes a vector of the next values.
 func (c *column) vector(v *columnar.Vector, values arrow.Array) error {
 	*v = columnar.Vector{Type: c.Type, Len: values.Len(), Precision: c.Precision, Scale: c.Scale}
+	c.before = c.counted
 	values = plainValues(values)
 	at := func(i int) int { return i }
 	if d, ok := values.(*array.Dictionary); ok {
@@ -155,8 +166,8 @@ func (c *column) vector(v *columnar.Vector, values arrow.Array) error {
 	}
 	c.fill(c, v, values, at)
 	c.rows += int64(v.Len)
-	if len(v.Bytes) > math.MaxUint32 {
-		return input.Refuse("too-long", "%d rows of the column %q have more than %d bytes", v.Len, c.SourceName, math.MaxUint32)
+	if len(v.Bytes) > c.room {
+		return errLongRun
 	}
 	if err := v.Check(); err != nil {
 		return fmt.Errorf("column %q: %w", c.SourceName, err)

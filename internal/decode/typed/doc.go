@@ -68,9 +68,6 @@ func (t *Table) Columns() []feedmill.Column {
 	return columns
 }
 
-// runRows is how many rows a run has at most.
-const runRows = 16_384
-
 // Runs yields all rows, some at a time. They end with the first error.
 func (t *Table) Runs(ctx context.Context) iter.Seq2[[]columnar.Vector, error] {
 	return func(yield func([]columnar.Vector, error) bool) {
@@ -83,6 +80,7 @@ func (t *Table) Runs(ctx context.Context) iter.Seq2[[]columnar.Vector, error] {
 			return
 		}
 		defer batches.release()
+		runs := &runMaker{Table: t, rows: runRows}
 		for read := int64(0); ; {
 			batch, err := guard(t.format, batches.next)
 			if err == io.EOF {
@@ -92,14 +90,15 @@ func (t *Table) Runs(ctx context.Context) iter.Seq2[[]columnar.Vector, error] {
 				read += batch.NumRows()
 				err = t.checkBatch(batch, read)
 			}
+			if err == nil && ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for from := int64(0); from < batch.NumRows(); from += runRows {
-				run, err := guard(t.format, func() ([]columnar.Vector, error) {
-					return t.newRun(ctx, batch, from, min(from+runRows, batch.NumRows()))
-				})
+			for runs.at = 0; runs.at < batch.NumRows(); {
+				run, err := guard(t.format, func() ([]columnar.Vector, error) { return runs.next(ctx, batch) })
 				if !yield(run, err) || err != nil {
 					return
 				}
@@ -119,22 +118,6 @@ func (t *Table) checkBatch(batch arrow.RecordBatch, rows int64) error {
 	return nil
 }
 
-// newRun makes vectors of the rows [from, to) of a batch.
-func (t *Table) newRun(ctx context.Context, batch arrow.RecordBatch, from, to int64) ([]columnar.Vector, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	rows := batch.NewSlice(from, to)
-	defer rows.Release()
-	run := make([]columnar.Vector, len(t.columns))
-	for i, c := range t.columns {
-		if err := c.vector(&run[i], rows.Column(i)); err != nil {
-			return nil, err
-		}
-	}
-	return run, nil
-}
-
 // Warnings are what was noticed of the values, with the names that the columns were
 // given. They are known once all rows were read.
 func (t *Table) Warnings(named []feedmill.Column) []feedmill.Warning {
@@ -152,7 +135,11 @@ func (t *Table) Close() error { return t.close() }
 // the end and the file itself, the data is at fault for.
 func guard[T any](format string, read func() (T, error)) (value T, err error) {
 	defer func() {
-		if r := recover(); r != nil {
+		switch r := recover().(type) {
+		case nil:
+		case *feedmill.Error:
+			err = r
+		default:
 			err = damaged(format, fmt.Sprint(r))
 		}
 	}()

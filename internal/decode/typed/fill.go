@@ -175,10 +175,15 @@ func floor(n, by int64) int64 {
 // fillWritten writes every value as text.
 func fillWritten(c *column, v *columnar.Vector, values arrow.Array, at func(int) int) {
 	v.Offsets = make([]uint32, v.Len+1)
-	for i := range v.Len {
+	for i := 0; i < v.Len && len(v.Bytes) <= c.room; i++ {
 		if !v.Null(i) {
 			start := len(v.Bytes)
-			v.Bytes = c.write(v.Bytes, values, at(i), c.json)
+			if c.json {
+				c.nested = c.write(c.nested[:0], values, at(i), true)
+				v.Bytes = append(v.Bytes, c.nested...)
+			} else {
+				v.Bytes = c.write(v.Bytes, values, at(i), false)
+			}
 			if !utf8.Valid(v.Bytes[start:]) {
 				v.Bytes = append(v.Bytes[:start], strings.ToValidUTF8(string(v.Bytes[start:]), "\ufffd")...)
 				c.note(noteText, i)
@@ -191,7 +196,7 @@ func fillWritten(c *column, v *columnar.Vector, values arrow.Array, at func(int)
 // fillJSON takes texts that say that they are JSON.
 func fillJSON(c *column, v *columnar.Vector, values arrow.Array, at func(int) int) {
 	v.Offsets = make([]uint32, v.Len+1)
-	for i := range v.Len {
+	for i := 0; i < v.Len && len(v.Bytes) <= c.room; i++ {
 		if !v.Null(i) {
 			start := len(v.Bytes)
 			v.Bytes = c.write(v.Bytes, values, at(i), false)

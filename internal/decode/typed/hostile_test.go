@@ -205,11 +205,18 @@ func TestWhatIsNoTable(t *testing.T) {
 
 func FuzzParquet(f *testing.F) {
 	f.Add(writeParquet(f, sample(f)))
+	f.Add(writeParquet(f, sample(f), parquet.WithCompression(compress.Codecs.Zstd)))
+	defer withLess(leastMemory)()
 	f.Fuzz(func(t *testing.T, data []byte) { _, _ = readAll(t, data, OpenParquetBytes) })
 }
 
 func FuzzArrow(f *testing.F) {
 	f.Add(writeStream(f, sample(f)))
-	f.Add(writeArrowFile(f, sample(f)))
+	f.Add(writeArrowFile(f, sample(f), sample(f)))
+	f.Add(writeStream(f, sample(f), ipc.WithZstd()))
+	f.Add(writeStream(f, sample(f), ipc.WithLZ4()))
+	f.Add(writeStream(f, record(words("word", 20))))
+	f.Add(writeStream(f, record(shared(2, 5))))
+	defer withLess(leastMemory)()
 	f.Fuzz(func(t *testing.T, data []byte) { _, _ = readAll(t, data, OpenArrowBytes) })
 }

@@ -12,19 +12,37 @@ import (
 var (
 	parquetMemory int64 = 256 << 20
 	arrowMemory   int64 = 2 * maxBody
+	leastMemory   int64 = 64 << 20
+)
+
+const (
+	// memoryOfByte is how much memory each byte of the data can take beyond leastMemory: a few bytes
+	// that claim to stand for hundreds of megabytes are not believed.
+	memoryOfByte = 64
+	// leastBuffers is how many bytes all buffers of one reading can have after one another, besides
+	// buffersOfByte for each byte of the data. Dictionaries that grow with each batch are copied as often.
+	leastBuffers  = 2 << 30
+	buffersOfByte = 256
 )
 
 // boundedMemory counts what buffers take. What passes the bound is a panic, which guard makes a
 // refusal: arrow-go has no other way to be told.
 type boundedMemory struct {
 	memory.Allocator
-	most int64
-	held atomic.Int64
+	most, mostMade int64
+	held, made     atomic.Int64
 }
 
-func newBoundedMemory(most int64) *boundedMemory {
-	return &boundedMemory{Allocator: memory.NewGoAllocator(), most: most}
+// newBoundedMemory is for data of so many bytes.
+func newBoundedMemory(most, size int64) *boundedMemory {
+	return &boundedMemory{
+		Allocator: memory.NewGoAllocator(),
+		most:      min(most, leastMemory+memoryOfByte*size), mostMade: leastBuffers + buffersOfByte*size,
+	}
 }
+
+// begin counts the buffers of another reading.
+func (m *boundedMemory) begin() { m.made.Store(0) }
 
 func (m *boundedMemory) Allocate(size int) []byte {
 	m.reserve(size, 0)
@@ -44,6 +62,9 @@ func (m *boundedMemory) Free(b []byte) {
 // reserve counts a buffer of a size that takes the place of another.
 func (m *boundedMemory) reserve(size, before int) {
 	if size < 0 || m.held.Add(int64(size-before)) > m.most {
-		panic(fmt.Sprintf("its parts take more than %d bytes of memory at the same time", m.most))
+		panic(fmt.Sprintf("its parts take more than %d bytes of memory at the same time; write smaller batches or pages", m.most))
+	}
+	if m.made.Add(int64(max(size-before, 0))) > m.mostMade {
+		panic(fmt.Sprintf("its parts have more than %d bytes together, which is too much for data of its size", m.mostMade))
 	}
 }

@@ -1,9 +1,10 @@
 package typed
 
 import (
+	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
@@ -15,6 +16,7 @@ const maxFields = 4 * input.MaxColumns
 // itself, before anything is made of that: arrow-go believes in counts. It ends where the
 // stream does.
 func checkMessages(data input.Source, from, to int64) error {
+	messages := newMessageCheck(data)
 	head := make([]byte, 8)
 	for from+8 <= to {
 		if err := input.ReadFull(data, head, from); err != nil {
@@ -27,7 +29,7 @@ func checkMessages(data input.Source, from, to int64) error {
 		if size == 0 {
 			return nil
 		}
-		body, err := checkMessage(data, from+8, size)
+		body, err := messages.check(from+8, size)
 		if err != nil {
 			return err
 		}
@@ -36,30 +38,53 @@ func checkMessages(data input.Source, from, to int64) error {
 	return nil
 }
 
-// checkMessage looks at what a message says of itself, and returns how long its body is.
-func checkMessage(data input.Source, at, size int64) (body int64, err error) {
+// messageCheck looks at messages. Room is what undoing buffers can take beyond what they need.
+type messageCheck struct {
+	data input.Source
+	room int64
+}
+
+func newMessageCheck(data input.Source) *messageCheck {
+	return &messageCheck{data, leastBuffers + buffersOfByte*data.Size()}
+}
+
+// check looks at what a message says of itself, and returns how long its body is.
+func (c *messageCheck) check(at, size int64) (body int64, err error) {
+	data := c.data
 	text, err := readMetadata(data, at, size)
 	if err != nil {
 		return 0, err
 	}
 	message := flat(text).root()
 	header := message.table(2)
+	message.pairs(4)
+	batch := flatTable{of: message.of}
 	switch kind := message.byte(1); kind {
 	case 1:
 		checkSchema(header)
 	case 2:
-		checkBatch(header.table(1))
+		batch = header.table(1)
 	case 3:
-		checkBatch(header)
+		batch = header
 	default:
 		return 0, damaged("arrow", fmt.Sprintf("the message at byte %d is of the kind %d", at, kind))
 	}
+	checkBatch(batch)
 	body = message.long(3)
 	if message.of.fault != nil {
 		return 0, damaged("arrow", fmt.Sprintf("the message at byte %d: %v", at, message.of.fault))
 	}
 	if body < 0 || body > data.Size()-at-size {
 		return 0, input.Refuse("truncated-data", "the Arrow data ends too early: the message at byte %d has a body of %d bytes", at, body)
+	}
+	if how := batch.table(3); how.at != 0 {
+		excess, err := (&compressedBuffers{data: data, at: at + size, size: body, zstd: how.byte(0) == codecZstd}).check(batch.vector(2, 16))
+		if err != nil {
+			return 0, err
+		}
+		if c.room -= excess / 4; c.room < 0 {
+			return 0, damaged("arrow", "undoing its many small batches takes too much memory: compress them with a lower level, or write larger ones")
+		}
 	}
 	return body, nil
 }
@@ -84,6 +109,9 @@ func checkArrowFooter(data input.Source) error {
 	}
 	footer := flat(text).root()
 	checkSchema(footer.table(1))
+	footer.pairs(4)
+	messages := newMessageCheck(data)
+	var spans []span
 	for _, name := range []int{2, 3} {
 		blocks := footer.vector(name, 24)
 		for i := range blocks.n {
@@ -91,13 +119,29 @@ func checkArrowFooter(data input.Source) error {
 			if at < 0 || at > data.Size()-8 || size < 8 {
 				return damaged("arrow", fmt.Sprintf("a block begins at byte %d", at))
 			}
-			if _, err := checkMessage(data, at+8, size-8); err != nil {
+			body, err := messages.check(at+8, size-8)
+			if err != nil {
 				return err
 			}
+			spans = append(spans, span{at, at + size + body})
 		}
 	}
 	if footer.of.fault != nil {
 		return damaged("arrow", "its footer: "+footer.of.fault.Error())
+	}
+	return checkApart(spans)
+}
+
+type span struct{ from, to int64 }
+
+// checkApart refuses blocks that share bytes: a footer that names one block a thousand times would make
+// a thousand batches of it.
+func checkApart(spans []span) error {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for i := range spans[:max(len(spans)-1, 0)] {
+		if spans[i].to > spans[i+1].from {
+			return damaged("arrow", fmt.Sprintf("two blocks share the bytes from %d on", spans[i+1].from))
+		}
 	}
 	return nil
 }
@@ -124,123 +168,36 @@ func checkSchema(schema flatTable) {
 				return
 			}
 			field := children.table(i)
-			if field.byte(2) == typeUnion {
-				field.table(3).vector(1, 4)
+			field.text(0)
+			switch field.byte(2) {
+			case typeUnion:
+				t.of.spend(4 * field.table(3).vector(1, 4).n)
+			case typeTimestamp:
+				field.table(3).text(1)
 			}
-			field.vector(6, 4)
+			field.pairs(6)
 			check(field, 5, depth+1)
 		}
 	}
-	schema.vector(2, 4)
+	schema.pairs(2)
 	check(schema, 1, 0)
 }
 
-// typeUnion is the only type that has a list.
-const typeUnion = 14
+// The types that have more than numbers to say of themselves: a list, and a zone.
+const (
+	typeTimestamp = 10
+	typeUnion     = 14
+)
 
 func checkBatch(batch flatTable) {
 	batch.vector(1, 16)
-	batch.vector(2, 16)
-	batch.vector(4, 8)
-}
-
-// flatText is a text in the format of FlatBuffers, up to the first fault.
-type flatText struct {
-	text  []byte
-	fault error
-}
-
-func flat(text []byte) *flatText { return &flatText{text: text} }
-
-var errFlat = errors.New("a place or a count is outside of it")
-
-func (f *flatText) fail(err error) {
-	if f.fault == nil {
-		f.fault = err
+	buffers := batch.vector(2, 16)
+	// A column of views has as many buffers as it says here, and room is made for them.
+	views := batch.vector(4, 8)
+	for i := range views.n {
+		if n := views.word(i, 8, 0); n < 0 || n > int64(buffers.n) {
+			batch.of.fail(errFlat)
+		}
 	}
+	batch.of.spend(8 * views.n)
 }
-
-// word reads so many bytes as a number; it is 0 where they are not there.
-func (f *flatText) word(at, bytes int) (n uint64) {
-	if at < 0 || at > len(f.text)-bytes {
-		f.fail(errFlat)
-		return 0
-	}
-	for i := bytes - 1; i >= 0; i-- {
-		n = n<<8 | uint64(f.text[at+i])
-	}
-	return n
-}
-
-func (f *flatText) root() flatTable { return flatTable{f, int(f.word(0, 4))} }
-
-// flatTable is a table, of which 0 is none.
-type flatTable struct {
-	of *flatText
-	at int
-}
-
-// field is where a field of a table is, or 0.
-func (t flatTable) field(i int) int {
-	if t.at == 0 {
-		return 0
-	}
-	fields := t.at - int(int32(t.of.word(t.at, 4)))
-	if size := int(t.of.word(fields, 2)); 4+2*i+2 > size {
-		return 0
-	}
-	if offset := int(t.of.word(fields+4+2*i, 2)); offset > 0 {
-		return t.at + offset
-	}
-	return 0
-}
-
-func (t flatTable) byte(i int) byte {
-	if at := t.field(i); at > 0 {
-		return byte(t.of.word(at, 1))
-	}
-	return 0
-}
-
-func (t flatTable) long(i int) int64 {
-	if at := t.field(i); at > 0 {
-		return int64(t.of.word(at, 8))
-	}
-	return 0
-}
-
-func (t flatTable) table(i int) flatTable {
-	if at := t.field(i); at > 0 {
-		return flatTable{t.of, at + int(t.of.word(at, 4))}
-	}
-	return flatTable{t.of, 0}
-}
-
-// vector is the list of a field, whose elements have so many bytes.
-func (t flatTable) vector(i, bytes int) flatVector {
-	at := t.field(i)
-	if at == 0 {
-		return flatVector{of: t.of}
-	}
-	at += int(t.of.word(at, 4))
-	n := int(t.of.word(at, 4))
-	if n > (len(t.of.text)-at)/bytes {
-		t.of.fail(errFlat)
-		n = 0
-	}
-	return flatVector{t.of, at + 4, n}
-}
-
-type flatVector struct {
-	of *flatText
-	at int
-	n  int
-}
-
-func (v flatVector) table(i int) flatTable {
-	at := v.at + 4*i
-	return flatTable{v.of, at + int(v.of.word(at, 4))}
-}
-
-// word is the number of 8 bytes at a place in an element.
-func (v flatVector) word(i, bytes, at int) int64 { return int64(v.of.word(v.at+bytes*i+at, 8)) }

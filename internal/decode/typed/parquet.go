@@ -29,6 +29,8 @@ const (
 	// maxBatch.
 	batchBytes = 8 << 20
 	maxBatch   = 16_384
+	// valueBytes is about what the least value takes.
+	valueBytes = 2
 )
 
 // OpenParquet opens a Parquet file.
@@ -40,7 +42,8 @@ func OpenParquet(_ context.Context, data input.Source) (*Table, error) {
 }
 
 func openParquet(data input.Source) (*Table, error) {
-	props := parquet.NewReaderProperties(newBoundedMemory(parquetMemory))
+	mem := newBoundedMemory(parquetMemory, data.Size())
+	props := parquet.NewReaderProperties(mem)
 	props.BufferedStreamEnabled, props.PageStreamingEnabled = true, true
 	props.MaxCompressedPageSize, props.MaxUncompressedPageSize = maxPage, maxPage
 	open, err := file.NewParquetReader(watched(data), file.WithReadProps(props))
@@ -64,6 +67,7 @@ func openParquet(data input.Source) (*Table, error) {
 		if len(fields) == 0 || rows == 0 {
 			return noBatches{}, nil
 		}
+		mem.begin()
 		records, err := reader.GetRecordReader(ctx, nil, nil)
 		if err != nil {
 			return nil, err
@@ -80,7 +84,9 @@ func batchRows(open *file.Reader) int64 {
 		group := open.MetaData().RowGroup(i)
 		bytes, rows = bytes+max(group.TotalByteSize(), 0), rows+max(group.NumRows(), 0)
 	}
-	if bytes == 0 {
+	// However few bytes values take where they are all the same, each of them is made.
+	bytes = max(bytes, rows*valueBytes*int64(open.MetaData().Schema.NumColumns()))
+	if bytes <= 0 {
 		return maxBatch
 	}
 	return min(max(int64(float64(batchBytes)*float64(rows)/float64(bytes)), 64), maxBatch)

@@ -170,12 +170,14 @@ func writeStream(t testing.TB, record arrow.RecordBatch, options ...ipc.Option) 
 	return out.Bytes()
 }
 
-func writeArrowFile(t testing.TB, record arrow.RecordBatch) []byte {
+func writeArrowFile(t testing.TB, records ...arrow.RecordBatch) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := ipc.NewFileWriter(&out, ipc.WithSchema(record.Schema()))
-	if err == nil {
-		err = w.Write(record)
+	w, err := ipc.NewFileWriter(&out, ipc.WithSchema(records[0].Schema()))
+	for _, record := range records {
+		if err == nil {
+			err = w.Write(record)
+		}
 	}
 	if err == nil {
 		err = w.Close()

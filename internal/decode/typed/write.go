@@ -10,11 +10,16 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 // writer appends the value at a place of an array, which is not null, as people read it
 // or, with json set, as JSON.
 type writer func(to []byte, values arrow.Array, at int, json bool) []byte
+
+// maxNested is how long one value can be that is written as JSON. Tests make it less.
+var maxNested = input.MaxFieldBytes
 
 // maxDepth is how deep lists, structs and maps can stand in each other.
 const maxDepth = 64
@@ -69,9 +74,13 @@ func plainValues(values arrow.Array) arrow.Array {
 	return values
 }
 
-// orNull writes null where there is no value.
+// orNull writes null where there is no value. What stands in a value can be shared by others, on every level:
+// that it becomes too long is found as it is written.
 func orNull(write writer) writer {
 	return func(to []byte, values arrow.Array, at int, json bool) []byte {
+		if len(to) > maxNested {
+			panic(input.Refuse("too-long", "a list, a struct or a map has more than %d bytes as JSON", maxNested))
+		}
 		if values.IsNull(at) {
 			return append(to, "null"...)
 		}
