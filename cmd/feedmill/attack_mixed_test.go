@@ -45,7 +45,9 @@ func (p *process) holding(t *testing.T) holding {
 		working: make(map[int]time.Duration),
 	}
 	for _, pid := range p.workers() {
-		h.working[pid] = processorTime(t, pid)
+		if used, err := processorTime(pid); err == nil { // else it has ended meanwhile
+			h.working[pid] = used
+		}
 	}
 	return h
 }

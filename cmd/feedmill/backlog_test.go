@@ -35,13 +35,14 @@ func TestBacklog(t *testing.T) {
 		url := pgtest.New(t)
 		workOff(t, filepath.Join(t.TempDir(), "data"), append(onPostgres(url), onLoopback...), func() error {
 			return changeDatabase(t.Context(), url, `UPDATE subscriptions SET state = 'active'`)
-		}, func() time.Duration { return databaseTime(t, url) })
+		}, func() map[int]time.Duration { return databaseTime(t, url) })
 	})
 }
 
 // workOff makes a backlog, starts the server on it and follows how it is worked
-// off. database, where there is one apart, is how much of the processor it has used.
-func workOff(t *testing.T, data string, env []string, activate func() error, database func() time.Duration) {
+// off. database, where there is one apart, is how much of the processor its processes
+// have used.
+func workOff(t *testing.T, data string, env []string, activate func() error, database func() map[int]time.Duration) {
 	n := longOr(5_000, 1_000_000)
 	var arrived atomic.Int64
 	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
@@ -65,9 +66,13 @@ func workOff(t *testing.T, data string, env []string, activate func() error, dat
 	late := p.stretch(t, &arrived, 7*n/10, 9*n/10, database)
 	awaitCount(t, &arrived, n)
 	t.Logf("backlog of %d: ready after %v; %s; a delivery took first %s, then %s", n, ready, p.memory(t), early, late)
-	for i := range late.processor {
-		if late.processor[i] > 2*early.processor[i]+late.grain {
-			t.Errorf("a delivery costs %v of the processor late, %v early", late.processor[i], early.processor[i])
+	// On a busy machine many can have arrived before anybody looks: those that are left
+	// are too few to compare what they cost.
+	if least := n / 10; early.deliveries >= least && late.deliveries >= least {
+		for i := range late.processor {
+			if late.processor[i] > 2*early.processor[i]+2*early.grain+late.grain {
+				t.Errorf("a delivery costs %v of the processor late, %v early", late.processor[i], early.processor[i])
+			}
 		}
 	}
 	p.boundMemory(t, 250<<20)
@@ -104,8 +109,9 @@ func publishMany(t *testing.T, p *process, n int) {
 // cost is what a delivery takes: of the time, and of the processor for the
 // server and for the database.
 type cost struct {
-	time      time.Duration
-	processor [2]time.Duration
+	deliveries int // that were watched
+	time       time.Duration
+	processor  [2]time.Duration
 	// grain is how much of the processor's time cannot be told apart from none: the
 	// clock ticks, and garbage is collected at any time. A thousand deliveries take
 	// only a few ticks.
@@ -113,27 +119,36 @@ type cost struct {
 }
 
 func (c cost) String() string {
-	return fmt.Sprintf("%v (of the processor %v, and %v for the database)", c.time, c.processor[0], c.processor[1])
+	return fmt.Sprintf("%v (of the processor %v, and %v for the database; of %d)", c.time, c.processor[0], c.processor[1], c.deliveries)
 }
 
 // stretch measures what a delivery costs between two moments, which are when so
 // many have arrived.
-func (p *process) stretch(t *testing.T, arrived *atomic.Int64, from, to int, database func() time.Duration) cost {
+func (p *process) stretch(t *testing.T, arrived *atomic.Int64, from, to int, database func() map[int]time.Duration) cost {
 	t.Helper()
 	if database == nil {
-		database = func() time.Duration { return 0 }
+		database = func() map[int]time.Duration { return nil }
 	}
-	measure := func(least int) (int64, time.Time, [2]time.Duration) {
+	measure := func(least int) (int64, time.Time, time.Duration, map[int]time.Duration) {
 		awaitCount(t, arrived, least)
-		return arrived.Load(), time.Now(), [2]time.Duration{processorTime(t, p.cmd.Process.Pid), database()}
+		used, err := processorTime(p.cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return arrived.Load(), time.Now(), used, database()
 	}
-	first, began, before := measure(from)
-	last, ended, after := measure(to)
-	n := time.Duration(last - first)
+	first, began, server, before := measure(from)
+	last, ended, serverThen, after := measure(to)
+	var stored time.Duration // by those that are still there
+	for pid, used := range after {
+		stored += used - before[pid]
+	}
+	n := time.Duration(max(last-first, 1))
 	return cost{
-		time:      ended.Sub(began) / n,
-		processor: [2]time.Duration{(after[0] - before[0]) / n, (after[1] - before[1]) / n},
-		grain:     5 * tick / n,
+		deliveries: int(last - first),
+		time:       ended.Sub(began) / n,
+		processor:  [2]time.Duration{(serverThen - server) / n, stored / n},
+		grain:      5 * tick / n,
 	}
 }
 
@@ -152,12 +167,12 @@ func awaitCount(t *testing.T, arrived *atomic.Int64, n int) {
 // tick is how exactly the processor's time is known.
 const tick = 10 * time.Millisecond
 
-// processorTime is how much of the processor a process has used.
-func processorTime(t *testing.T, pid int) time.Duration {
-	t.Helper()
+// processorTime is how much of the processor a process has used. One that has
+// ended is an error.
+func processorTime(pid int) (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
 	// Behind the name, in brackets, come the state and ten more numbers.
 	_, rest, _ := strings.Cut(string(stat), ") ")
@@ -165,23 +180,23 @@ func processorTime(t *testing.T, pid int) time.Duration {
 	for _, ticks := range strings.Fields(rest)[11:13] {
 		n, err := strconv.Atoi(ticks)
 		if err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
 		sum += n
 	}
-	return time.Duration(sum) * tick
+	return time.Duration(sum) * tick, nil
 }
 
 // databaseTime is how much of the processor the connections to a database have
-// used.
-func databaseTime(t *testing.T, url string) (sum time.Duration) {
+// used, by their processes.
+func databaseTime(t *testing.T, url string) map[int]time.Duration {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close(context.WithoutCancel(t.Context()))
-	rows, err := db.Query(t.Context(), `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	rows, err := db.Query(t.Context(), `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +204,11 @@ func databaseTime(t *testing.T, url string) (sum time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	used := make(map[int]time.Duration)
 	for _, pid := range pids {
-		sum += processorTime(t, pid)
+		if d, err := processorTime(pid); err == nil { // else it has ended meanwhile
+			used[pid] = d
+		}
 	}
-	return sum
+	return used
 }

@@ -53,6 +53,8 @@ func TestClientCoversTheAPI(t *testing.T) {
 			t.Errorf("the method %s of the client is not called here", name)
 		}
 	}
+	seen.mu.Lock() // a stream that was left may still be on its way
+	defer seen.mu.Unlock()
 	for operation := range seen.operations.known {
 		if !seen.seen[operation] {
 			t.Errorf("no method of the client makes the request %s", operation)

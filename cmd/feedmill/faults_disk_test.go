@@ -60,6 +60,8 @@ func newDisk(t *testing.T, size string) *disk {
 		d.holder.Wait()
 	})
 	if line, _ := bufio.NewReader(said).ReadString('\n'); line != "mounted\n" {
+		leash.Close()
+		d.holder.Wait() // so that the complaint is whole, and nobody writes it any more
 		cannot(t, "a file system cannot be mounted: %s", &complaint)
 	}
 	return d

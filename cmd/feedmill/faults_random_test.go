@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
@@ -134,7 +136,8 @@ var faults = []fault{
 }
 
 // holdRows locks rows as somebody does who has begun a transaction by hand and
-// gone for lunch.
+// gone for lunch. Of two who wait for each other the database may end this one,
+// which then begins again.
 func holdRows(lock string) func(*testing.T, *fleet, *replica, time.Duration) {
 	return func(t *testing.T, f *fleet, _ *replica, lasts time.Duration) {
 		conn, err := pgx.Connect(t.Context(), f.url)
@@ -142,8 +145,18 @@ func holdRows(lock string) func(*testing.T, *fleet, *replica, time.Duration) {
 			t.Fatal(err)
 		}
 		defer conn.Close(context.Background())
-		if _, err := conn.Exec(t.Context(), `BEGIN; `+lock); err != nil {
-			t.Fatal(err)
+		for {
+			_, err := conn.Exec(t.Context(), `BEGIN; `+lock)
+			if err == nil {
+				break
+			}
+			const deadlock = "40P01"
+			if refusal, ok := errors.AsType[*pgconn.PgError](err); !ok || refusal.Code != deadlock {
+				t.Fatal(err)
+			}
+			if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
+				t.Fatal(err)
+			}
 		}
 		time.Sleep(lasts)
 	}

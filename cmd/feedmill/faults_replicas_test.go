@@ -249,16 +249,17 @@ func (c *pair) publishOrdered(t *testing.T) (stop func() int) {
 }
 
 // checkRate holds the deliveries of the limited subscription to its rate, over
-// any stretch of time, by when the senders say that they sent them.
+// any stretch of time, by when the senders say that they sent them. On a busy
+// machine that is a moment after their turn, for some and not for others.
 func (c *pair) checkRate(t *testing.T) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	slices.Sort(c.limited)
-	const burst = 1
+	const burst, late = 1, limitedRate / 2
 	for i, from := range c.limited {
 		for j, to := range c.limited[i:] {
-			if most := burst + limitedRate*(to-from+1); int64(j+1) > most {
+			if most := burst + late + limitedRate*(to-from+1); int64(j+1) > most {
 				t.Fatalf("%d deliveries were sent within %d seconds, at most %d may be", j+1, to-from+1, most)
 			}
 		}

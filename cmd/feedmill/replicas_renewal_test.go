@@ -122,7 +122,7 @@ func TestReplicasRenewOnce(t *testing.T) {
 	// The only one is killed when the API has its new access token. What was exchanged
 	// for it is not lost: another goes on with that.
 	second.mustStop(t)
-	asked, hold := make(chan struct{}), make(chan struct{})
+	asked, hold := make(chan struct{}, 1), make(chan struct{}) // it may ask before anybody waits for that
 	provider.Lock()
 	provider.Hold, provider.Asked = hold, asked
 	provider.Unlock()

@@ -1,10 +1,12 @@
 package browser
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/feedmill/feedmill/client"
@@ -37,18 +39,20 @@ func TestEventStream(t *testing.T) {
 	// What is published once the stream is open comes, and each once. That it is open is
 	// seen by the first event that comes.
 	stop := make(chan struct{})
-	go func() {
+	var publishing sync.WaitGroup
+	publishing.Go(func() {
 		for i := 0; ; i++ {
 			select {
 			case <-stop:
 				return
 			default:
-				publish(client.NewEvent{Type: "tag.updated", ID: "u" + string(rune('a'+i%26)) + string(rune('a'+i/26%26))})
+				publish(client.NewEvent{Type: "tag.updated", ID: fmt.Sprint("u", i)})
 			}
 		}
-	}()
+	})
 	ids, last := hear(client.EventQuery{Type: "tag.updated"}, "", 5)
 	close(stop)
+	publishing.Wait()
 	if unique := slices.Compact(slices.Sorted(slices.Values(ids))); len(unique) != 5 {
 		t.Errorf("the stream brought %q", ids)
 	}

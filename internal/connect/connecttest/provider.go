@@ -33,10 +33,11 @@ type Provider struct {
 	access map[string]bool
 	// Refresh are the refresh tokens that are good. Each is good once.
 	Refresh map[string]bool
-	// Revoked are those that were given back, Reused those that were sent again after
-	// their end, and Renewed counts those that were exchanged.
-	Revoked, Reused []string
-	Renewed         int
+	revoked []string
+	// Reused are those that were sent again after their end, and Renewed counts those
+	// that were exchanged.
+	Reused  []string
+	Renewed int
 	// Hold, where it is there, is what the API waits for before it answers, and Asked is
 	// told then that it has been asked.
 	Hold, Asked chan struct{}
@@ -203,7 +204,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) revoke(w http.ResponseWriter, r *http.Request) {
 	p.Lock()
 	defer p.Unlock()
-	p.Revoked = append(p.Revoked, r.PostFormValue("token"))
+	p.revoked = append(p.revoked, r.PostFormValue("token"))
 	delete(p.Refresh, r.PostFormValue("token"))
 }
 
@@ -223,6 +224,13 @@ func (p *Provider) Good() (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// GivenBack are the refresh tokens that were given back.
+func (p *Provider) GivenBack() []string {
+	p.Lock()
+	defer p.Unlock()
+	return slices.Clone(p.revoked)
 }
 
 // contacts is the API: seven contacts, three to a page.

@@ -78,7 +78,12 @@ func hold(t *testing.T, url, lock string, args ...any) (unlock func()) {
 			t.Fatal(err)
 		}
 	}
-	return func() { conn.Close(context.Background()) }
+	return func() {
+		if _, err := conn.Exec(context.Background(), `ROLLBACK`); err != nil { // closing alone is seen a moment later
+			t.Error(err)
+		}
+		conn.Close(context.Background())
+	}
 }
 
 // A replica that freezes with a publisher's id in hand keeps nobody from

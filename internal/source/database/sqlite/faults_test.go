@@ -136,13 +136,13 @@ func TestTimeoutAndCancel(t *testing.T) {
 	if err := writer.QueryRow("SELECT file FROM pragma_database_list").Scan(&file); err != nil {
 		t.Fatal(err)
 	}
-	short, err := sqlite.Connector{}.Open(t.Context(), database.Config{Path: file, StatementTimeout: 20 * time.Millisecond})
+	short, err := sqlite.Connector{}.Open(t.Context(), database.Config{Path: file, StatementTimeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer short.Close()
 	_, _, err = databasetest.Read(t.Context(), databasetest.Describe(t, short, "slow"), feedmill.Query{})
-	wantProblem(t, err, database.ProblemTimeout, "20ms")
+	wantProblem(t, err, database.ProblemTimeout, "1s")
 	if err := db.Ping(t.Context()); err != nil {
 		t.Errorf("the file is of no use any more: %v", err)
 	}
