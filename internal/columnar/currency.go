@@ -1,26 +1,22 @@
 package columnar
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
-
-// writtenCurrencies are those of letters that are no code, or no code of capitals.
-var writtenCurrencies = strings.Fields("kr kr. Kr Kr. Ft Fr Fr. SFr SFr. Rs Rs. Rp Rp. Bs Bs. lei TL RM din din. RMB NTD Euro euro EURO eur Eur usd gbp chf")
-
-// foreignCurrencies are those of letters that are not ASCII, which nobody takes for part of
-// the name of a thing.
-var foreignCurrencies = strings.Fields("Kč zł руб руб. р. лв лв. грн грн. дин дин. ден ден. сом сум тг тенге 円 圓 元 人民币 원 บาท đ đồng ₫ د.إ ر.س ﷼ دينار ريال درهم")
 
 // IsCurrency reports whether a text is the sign of a currency, perhaps with the
 // letters of a country, such as $ or US$, or a code of three letters. A code
 // stands apart from the number: CAD100 may be the name of a thing.
 func IsCurrency(text string, apart bool) bool {
-	if slices.Contains(writtenCurrencies, text) {
+	switch text {
+	// Those of letters that are no code, or no code of capitals.
+	case "kr", "kr.", "Kr", "Kr.", "Ft", "Fr", "Fr.", "SFr", "SFr.", "Rs", "Rs.", "Rp", "Rp.", "Bs", "Bs.", "lei", "TL", "RM",
+		"din", "din.", "RMB", "NTD", "Euro", "euro", "EURO", "eur", "Eur", "usd", "gbp", "chf":
 		return apart
-	}
-	if slices.Contains(foreignCurrencies, text) {
+	// Those of letters that are not ASCII, which nobody takes for part of the name of a thing.
+	case "Kč", "zł", "руб", "руб.", "р.", "лв", "лв.", "грн", "грн.", "дин", "дин.", "ден", "ден.", "сом", "сум", "тг", "тенге",
+		"円", "圓", "元", "人民币", "원", "บาท", "đ", "đồng", "₫", "د.إ", "ر.س", "﷼", "دينار", "ريال", "درهم":
 		return true
 	}
 	letters, signs := 0, 0

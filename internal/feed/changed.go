@@ -68,7 +68,7 @@ func (m *Mill) same(ctx context.Context, last feedmill.FeedVersion, v lake.Versi
 	if last.Rows != v.Rows || last.ContentHash == v.ContentHash {
 		return last.ContentHash == v.ContentHash, nil
 	}
-	if !slices.ContainsFunc(last.Files, func(f feedmill.VersionFile) bool { return f.Sum == "" }) {
+	if lake.Summed(last.Files) {
 		return false, nil
 	}
 	// Its hash is that of an old release.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -14,14 +16,15 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 )
 
-// rowSum stands for rows in their order: different rows have different sums but
-// for one case in 2^122. The sum of rows that follow others can be made of both
+// rowSum stands for rows in their order: two rows that differ have different hashes
+// but for one case in 2^64, and rows with different hashes different sums but for one
+// in 2^122. The sum of rows that follow others can be made of both
 // sums, so that it does not depend on how rows are divided into files. Nulls add
 // nothing to it, and numbers add their value whatever type they have, so that it
 // does not depend on columns that rows do not have yet, nor on how many digits
 // are allowed.
 //
-// It is a polynomial in two bases, whose coefficients are the rows. It does not
+// It is a polynomial in two bases, whose coefficients are the hashes of the rows. It does not
 // keep anybody from making up rows with the sum of others, which would deceive
 // nobody but himself.
 type rowSum struct {
@@ -66,28 +69,46 @@ func (s rowSum) then(next rowSum) rowSum {
 	return s
 }
 
+// sumScheme stands before the sums that are made as this file does. Those of old
+// releases have nothing before them and are not known to this one.
+const sumScheme = "2:"
+
 // String is the sum as a file's record has it.
 func (s rowSum) String() string {
 	var raw [16]byte
 	binary.BigEndian.PutUint64(raw[:], s.sums[0])
 	binary.BigEndian.PutUint64(raw[8:], s.sums[1])
-	return hex.EncodeToString(raw[:])
+	return sumScheme + hex.EncodeToString(raw[:])
 }
 
 // fileSum is the sum of the rows of a file; false where it is not known.
 func fileSum(f *feedmill.VersionFile) (s rowSum, ok bool) {
-	raw, err := hex.DecodeString(f.Sum)
+	text, ok := strings.CutPrefix(f.Sum, sumScheme)
+	if !ok {
+		return s, false
+	}
+	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != 16 {
 		return s, false
 	}
 	return rowSum{f.Rows, [2]uint64{binary.BigEndian.Uint64(raw), binary.BigEndian.Uint64(raw[8:])}}, true
 }
 
+// Summed reports whether the rows of all files are added up as this release does it.
+func Summed(files []feedmill.VersionFile) bool {
+	for i := range files {
+		if _, ok := fileSum(&files[i]); !ok {
+			return false
+		}
+	}
+	return true
+}
+
 // summer adds up rows with some columns.
 type summer struct {
 	rowSum
-	seeds []uint64
-	lanes [2][]uint64
+	seeds  []uint64
+	hashes []uint64 // of the rows that are being added
 }
 
 func newSummer(columns []feedmill.Column) *summer {
@@ -104,18 +125,16 @@ func (s *summer) add(run []columnar.Vector) {
 		return
 	}
 	n := run[0].Len
-	for lane := range s.lanes {
-		s.lanes[lane] = append(s.lanes[lane][:0], make([]uint64, n)...)
-	}
+	s.hashes = slices.Grow(s.hashes[:0], n)[:n]
+	clear(s.hashes)
 	for i := range run {
 		s.column(&run[i], s.seeds[i])
 	}
 	// Both at once, for neither has to wait for the other.
 	first, second := s.sums[0], s.sums[1]
-	low, high := s.lanes[0][:n], s.lanes[1][:n]
-	for i := range low {
-		first = addSum(mulSum(first, sumBases[0]), low[i]%sumPrime)
-		second = addSum(mulSum(second, sumBases[1]), high[i]%sumPrime)
+	for _, hash := range s.hashes {
+		first = addSum(mulSum(first, sumBases[0]), hash%sumPrime)
+		second = addSum(mulSum(second, sumBases[1]), hash>>3)
 	}
 	s.sums = [2]uint64{first, second}
 	s.rows += int64(n)
@@ -137,30 +156,28 @@ var sumKinds = map[columnar.Type]byte{
 	columnar.TypeTimestamp: sumTimestamp, columnar.TypeNumber: sumNumber, columnar.TypeText: sumText, columnar.TypeJSON: sumJSON,
 }
 
-// column adds the values of a column to the rows.
+// column adds the values of a column to the hashes of the rows.
 func (s *summer) column(v *columnar.Vector, seed uint64) {
 	kind := uint64(sumKinds[v.Type])
-	low, high := s.lanes[0][:v.Len], s.lanes[1][:v.Len]
+	hashes := s.hashes[:v.Len]
 	word := newWordHash(seed)
 	switch {
 	case v.Offsets != nil:
-		for i := range low {
+		for i := range hashes {
 			if !v.Null(i) {
-				h := xxh3.Hash128Seed(v.Bytes[v.Offsets[i]:v.Offsets[i+1]], seed+kind)
-				low[i] += h.Lo
-				high[i] += h.Hi
+				hashes[i] += xxh3.HashSeed(v.Bytes[v.Offsets[i]:v.Offsets[i+1]], seed+kind)
 			}
 		}
 	case v.Floats != nil:
 		for i, f := range v.Floats[:v.Len] {
 			if !v.Null(i) {
-				word.add(&low[i], &high[i], math.Float64bits(f), kind)
+				hashes[i] += word.of(math.Float64bits(f), kind)
 			}
 		}
 	case kind != sumExact || v.Scale == 0 && v.Wide == nil:
 		for i, n := range v.Ints[:v.Len] {
 			if !v.Null(i) {
-				word.add(&low[i], &high[i], uint64(n), kind)
+				hashes[i] += word.of(uint64(n), kind)
 			}
 		}
 	case v.Wide == nil:
@@ -170,15 +187,15 @@ func (s *summer) column(v *columnar.Vector, seed uint64) {
 				for scale > 0 && n%10 == 0 {
 					n, scale = n/10, scale-1
 				}
-				word.add(&low[i], &high[i], uint64(n), uint64(scale)<<8^kind)
+				hashes[i] += word.of(uint64(n), uint64(scale)<<8^kind)
 			}
 		}
 	default:
-		for i := range low {
+		for i := range hashes {
 			if !v.Null(i) {
 				n, scale := withoutZeros(v.Wide[i], v.Scale)
 				// A number that fits a word is the same whether it is written wide or not.
-				word.add(&low[i], &high[i], n.Lo, uint64(n.Hi^int64(n.Lo)>>63)*sumWide^uint64(scale)<<8^kind)
+				hashes[i] += word.of(n.Lo, uint64(n.Hi^int64(n.Lo)>>63)*sumWide^uint64(scale)<<8^kind)
 			}
 		}
 	}
@@ -186,19 +203,16 @@ func (s *summer) column(v *columnar.Vector, seed uint64) {
 
 // wordHash hashes values of a word in a column of a seed. It takes a third of the time that
 // a hash of bytes does, which is much of an upload of numbers.
-type wordHash struct{ a, b, c, d uint64 }
+type wordHash struct{ a, b uint64 }
 
 // What the seed of a column and its values are spread by.
-const sumKey0, sumKey1, sumKey2, sumKey3 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3, 0x589965cc75374cc3
+const sumKey0, sumKey1, sumKey2 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3
 
-func newWordHash(seed uint64) wordHash {
-	return wordHash{seed ^ sumKey1, seed ^ sumKey2, seed ^ sumKey3, seed ^ sumKey0}
-}
+func newWordHash(seed uint64) wordHash { return wordHash{seed ^ sumKey1, seed ^ sumKey2} }
 
-// add adds the hash of a value, and of what else is to be known of it, to both sums of a row.
-func (h *wordHash) add(low, high *uint64, value, of uint64) {
-	*low += foldProduct(foldProduct(value^sumKey0, h.a)^of, h.b)
-	*high += foldProduct(foldProduct(value^sumKey2, h.c)^of, h.d)
+// of is the hash of a value and of what else is to be known of it.
+func (h wordHash) of(value, kind uint64) uint64 {
+	return foldProduct(foldProduct(value^sumKey0, h.a)^kind, h.b)
 }
 
 // foldProduct is both halves of a product in one.

@@ -197,12 +197,13 @@ func (a *amount) twoUnits(before, after []byte) bool {
 // cutCents takes the dash off what stands behind a number that is written where its cents
 // would be, and remembers the separator before it.
 func (a *amount) cutCents(after []byte) []byte {
-	for _, separator := range []string{",", "."} {
-		for _, dash := range []string{"--", "-", "\u2013", "\u2014"} {
-			if rest, found := bytes.CutPrefix(after, []byte(separator+dash)); found {
-				a.without = decimalsNamed(separator)
-				return rest
-			}
+	if len(after) == 0 || after[0] != ',' && after[0] != '.' {
+		return after
+	}
+	for _, dash := range []string{"--", "-", "\u2013", "\u2014"} {
+		if rest, found := bytes.CutPrefix(after[1:], []byte(dash)); found {
+			a.without = decimalsNamed(string(after[:1]))
+			return rest
 		}
 	}
 	return after

@@ -67,6 +67,9 @@ var comparisons = []string{"<", ">", "<=", ">=", "≤", "≥", "~", "≈", `\`}
 // guise is what stands around a number that the rules leave as text. It reports
 // false where a text is no such number.
 func guise(text []byte) (with string, ok bool) {
+	if isLetter(text[0]) {
+		return "", false
+	}
 	if rest, found := bytes.CutPrefix(text, []byte("+")); found {
 		a, number := readAmount(rest)
 		// Longer ones are those of telephones.

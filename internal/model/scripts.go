@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -12,7 +13,7 @@ import (
 // that needs none of it is returned as it stands.
 func plainly(text []byte) []byte {
 	text = trim(text)
-	if len(text) > maxDate || !bytes.ContainsFunc(text, isForeign) {
+	if len(text) > maxDate || !slices.ContainsFunc(text, beyondASCII) || !bytes.ContainsFunc(text, isForeign) {
 		return text
 	}
 	out := make([]byte, 0, len(text))
@@ -29,6 +30,9 @@ func plainly(text []byte) []byte {
 	}
 	return trim(eastern(out))
 }
+
+// beyondASCII spares most texts the search for foreign characters, which decodes each.
+func beyondASCII(c byte) bool { return c >= utf8.RuneSelf }
 
 // isForeign reports whether a character is one that plainly changes.
 func isForeign(r rune) bool {

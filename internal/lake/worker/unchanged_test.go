@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,5 +57,33 @@ func TestUnchangedRowsStay(t *testing.T) {
 	}
 	if text := joined(read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV)); text != "a,b,c,d" {
 		t.Error(text)
+	}
+}
+
+// A version whose files have no sum, or one that an old release made otherwise, is
+// known again by its rows, alone and below others.
+func TestSumsOfOldReleases(t *testing.T) {
+	r, store := reader(t)
+	column := feedmill.Column{ID: "c1", Name: "a", Type: columnar.TypeText}
+	version, fresh := one(t, store, "summed", column, "x", nil, "y"), one(t, store, "summed-new", column, "z")
+	c := lake.Combination{Old: version, New: fresh, Columns: []feedmill.Column{column}}
+	want, err := r.Combine(t.Context(), "summed-both", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sum := range []string{"", "1dee40ec79c023a2198d75031b881ae8"} {
+		old := *version
+		old.ContentHash, old.Files = "", slices.Clone(version.Files)
+		old.Files[0].Sum = sum
+		if lake.Summed(old.Files) || !lake.Summed(version.Files) {
+			t.Errorf("the sum %q is taken for one of this release, or one of this release is not", sum)
+		}
+		if got, err := r.Rehash(t.Context(), old); err != nil || got.ContentHash != version.ContentHash {
+			t.Errorf("with the sum %q: %s, %v, want %s", sum, got.ContentHash, err, version.ContentHash)
+		}
+		c.Old = &old
+		if got, err := r.Combine(t.Context(), "summed-both"+sum, c); err != nil || got.ContentHash != want.ContentHash || !lake.Summed(got.Files) {
+			t.Errorf("with the sum %q: %s, %v, want %s", sum, got.ContentHash, err, want.ContentHash)
+		}
 	}
 }
