@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/csv"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/json"
@@ -138,7 +139,7 @@ var formats = []format{
 		},
 		recognise: xml.Recognise,
 		open: func(ctx context.Context, data Source, o Options) (Table, error) {
-			return xml.Open(ctx, data, o.xmlOptions())
+			return openXML(ctx, data, o, o.xmlOptions())
 		},
 		family: xmlFamily, addPage: addPageXML,
 	},
@@ -298,9 +299,14 @@ func addPageXML(ctx context.Context, pages pageReader, in pageData) (page, []fee
 	if found := p.found.Path; options.Path == "" && found.By == feedmill.ByFound && strings.HasPrefix(found.Value, "/") {
 		options.Path, options.Remembered = found.Value, true
 	}
-	table, err := xml.Open(ctx, in.data, options)
+	table, err := openXML(ctx, in.data, p.options, options)
 	if err != nil {
 		return nil, nil, err
+	}
+	if _, ok := table.(*plistTable); ok { // whose columns are known once it was read
+		if err := table.Each(ctx, 1, func(*columnar.Cells) error { return nil }); err != nil {
+			return nil, nil, err
+		}
 	}
 	return p.add(ctx, table, in)
 }

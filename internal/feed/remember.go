@@ -40,8 +40,8 @@ func leadsInto(path, format string) bool {
 	switch format {
 	case "json", "ndjson":
 		return strings.HasPrefix(path, "$")
-	case "xml":
-		return strings.HasPrefix(path, "/")
+	case "xml": // a property list has paths as JSON has them
+		return strings.HasPrefix(path, "/") || strings.HasPrefix(path, "$")
 	}
 	return decode.HasSheets(format) && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "$.")
 }

@@ -26,6 +26,10 @@ func CellText(cells *columnar.Cells, cell columnar.Cell) string {
 		return Missing
 	case cell.Kind() == columnar.CellQuoted && cell.Empty():
 		return QuotedEmpty
+	case cell.Kind() == columnar.CellTrue && cell.Empty():
+		return "true"
+	case cell.Kind() == columnar.CellFalse && cell.Empty():
+		return "false"
 	}
 	return string(cells.Text(cell))
 }

@@ -29,6 +29,8 @@ type field struct {
 	nested bool
 	// alone says that it is nothing but text.
 	alone bool
+	// says is what an empty element is by its name, true or false.
+	says string
 	// level counts the elements on the way here that become rows, where those here do.
 	level int
 	// column is that of its text, or of its JSON; -1 where there is none.
@@ -167,6 +169,9 @@ func (s *shape) explode(steps []pathStep) error {
 // settle decides what of a field and those in it becomes columns and what JSON.
 func (s *shape) settle(f *field, pairs map[[2]string]bool) {
 	f.mixed, f.alone = f.text && len(f.children) > 0, f.plain()
+	if _, local, _ := parseName(f.name); f.alone && (local == "true" || local == "false") {
+		f.says = local
+	}
 	s.mixed = s.mixed || f.mixed
 	for _, child := range f.children {
 		child.way = child.name

@@ -199,6 +199,8 @@ func (t *items) appendValue(to []byte, i int32) []byte {
 	it := &t.all[i]
 	empty := it.text.start == it.text.end
 	switch {
+	case !it.null && empty && it.spot.field.says != "":
+		return append(to, it.spot.field.says...)
 	case it.null, empty && it.first < 0 && it.attributes.start == it.attributes.end:
 		return append(to, "null"...)
 	case it.spot.field.alone:

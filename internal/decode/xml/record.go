@@ -308,6 +308,9 @@ func (r *recordReader) putText(f *field, text []byte, isNil bool) error {
 	if len(text) == 0 && !f.alone {
 		return nil
 	}
+	if len(text) == 0 && f.says != "" {
+		return r.put(f.column, columnar.CellPlain, []byte(f.says))
+	}
 	return r.put(f.column, columnar.CellPlain, text)
 }
 

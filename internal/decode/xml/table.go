@@ -25,7 +25,7 @@ const invalidXML = "invalid-xml"
 // elements, too, is a.#text. Text between elements is kept with theirs. Elements of one name that stand
 // several times in one element anywhere in the records are JSON in all of them: an array of
 // texts, or of objects with the same names. So is an element that has one of its own name in it.
-// An empty element is null, and so is one that says xsi:nil.
+// An empty element is null, and so is one that says xsi:nil; but <true/> and <false/> are what they are called.
 //
 // The records and the columns are known when the table is open.
 type Table struct {

@@ -52,6 +52,7 @@ func checkTable(t *testing.T, test tableCase) {
 func TestTables(t *testing.T) {
 	for _, test := range []tableCase{
 		{"elements", `<r><o><a>1</a><b>x</b></o><o><b>y</b><c/></o></r>`, Options{}, "a|b|c", []string{"1|x|∅", "∅|y|"}},
+		{"true and false", `<r><o><a><true/></a><t>1</t></o><o><a><false/></a><t>2</t><t><false/></t></o></r>`, Options{}, "a.true|t|a.false", []string{`true|[{"#text":"1"}]|∅`, `∅|[{"#text":"2"},{"false":false}]|false`}},
 		{"attributes", `<r><o id="1" n="x"/><o id="2"/></r>`, Options{}, "@id|@n", []string{"1|x", "2|∅"}},
 		{"flattened", `<r><o><a><b>1</b><c d="2"/></a></o><o><a><b>3</b></a></o></r>`, Options{}, "a.b|a.c.@d", []string{"1|2", "3|∅"}},
 		{"text and attributes", `<r><o><p u="EUR">5</p></o><o><p>6</p></o></r>`, Options{}, "p.@u|p.#text", []string{"EUR|5", "∅|6"}},
@@ -118,7 +119,7 @@ func TestTables(t *testing.T) {
 <Worksheet ss:Name="B"><Table><Row><Cell><Data ss:Type="String">other</Data></Cell></Row></Table></Worksheet></Workbook>`,
 			Options{},
 			"Name|When||Paid|",
-			[]string{"007|2024-01-31|1.5||∅", "∅|2024-01-31T10:20:30|#N/A|∅|9"},
+			[]string{"007|2024-01-31|1.5|true|∅", "∅|2024-01-31T10:20:30|#N/A|∅|9"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) { checkTable(t, test) })
