@@ -19,29 +19,46 @@ var (
 func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error) {
 	var w where
 	w.and("workspace_id = ?", workspace)
-	if q.Subscription != "" {
-		w.and("subscription_id = ?", q.Subscription)
-	}
 	if q.Type != "" {
 		w.and("type = ?", q.Type)
 	}
 	w.page(q.Page, feedmill.PrefixDelivery, q.Since)
-	return listDeliveries(ctx, db.pool, &w, q.States, q.Subscription != "", "DESC", q.Limit)
+	if q.Subscription != "" {
+		return listDeliveries(ctx, db.pool, &w, q.States, newestOf(w.value(q.Subscription)), "DESC", q.Limit)
+	}
+	return listDeliveries(ctx, db.pool, &w, q.States, nil, "DESC", q.Limit)
+}
+
+// ofState is the condition and the order of the deliveries in one state.
+type ofState func(state feedmill.DeliveryState) (condition, order string)
+
+// newestOf is the newest deliveries of a subscription first. They are in order in an index
+// by subscription and state, and that is the only index with this order. In the order of
+// ids alone, the server would rather read all newer deliveries of all subscriptions than
+// those of a subscription that it takes to have most of them.
+func newestOf(subscription string) ofState {
+	return func(state feedmill.DeliveryState) (condition, order string) {
+		if slices.Contains(openStates, state) {
+			return `subscription_id >= ` + subscription + ` AND subscription_id <= ` + subscription + ` AND state = '` + string(state) + `'`, `subscription_id DESC, id DESC`
+		}
+		return `subscription_id = ` + subscription + ` AND state >= '` + string(state) + `' AND state <= '` + string(state) + `'`, `state DESC, id DESC`
+	}
+}
+
+// oldest is the oldest deliveries first.
+func oldest(state feedmill.DeliveryState) (condition, order string) {
+	return `state = '` + string(state) + `'`, `id`
 }
 
 // listDeliveries lists the deliveries of both tables that meet a condition, in
 // the order of their ids. The deliveries of one subscription are read state by
 // state, each in the order of the index, so that no more is
 // read than is wanted.
-func listDeliveries(ctx context.Context, q querier, w *where, states []feedmill.DeliveryState, oneSubscription bool, order string, limit int) ([]feedmill.Delivery, error) {
-	last := ` ORDER BY id ` + order + ` LIMIT ` + w.value(limit)
+func listDeliveries(ctx context.Context, q querier, w *where, states []feedmill.DeliveryState, each ofState, order string, limit int) ([]feedmill.Delivery, error) {
+	first := ` LIMIT ` + w.value(limit)
 	var parts []string
-	part := func(columns, table string, states []feedmill.DeliveryState) {
-		names := make([]string, len(states))
-		for i, s := range states {
-			names[i] = `'` + string(s) + `'`
-		}
-		parts = append(parts, `(SELECT `+columns+` FROM `+table+w.clause()+` AND state IN (`+strings.Join(names, ", ")+`)`+last+`)`)
+	part := func(columns, table, condition, order string) {
+		parts = append(parts, `(SELECT `+columns+` FROM `+table+w.clause()+` AND `+condition+` ORDER BY `+order+first+`)`)
 	}
 	for _, of := range []struct {
 		columns, table string
@@ -50,18 +67,23 @@ func listDeliveries(ctx context.Context, q querier, w *where, states []feedmill.
 		{openColumns, "open_deliveries", among(openStates, states)},
 		{endedColumns, "ended_deliveries", among(endedStates, states)},
 	} {
-		if oneSubscription {
-			for i := range of.wanted {
-				part(of.columns, of.table, of.wanted[i:i+1])
+		if each == nil && len(of.wanted) > 0 {
+			names := make([]string, len(of.wanted))
+			for i, s := range of.wanted {
+				names[i] = `'` + string(s) + `'`
 			}
-		} else if len(of.wanted) > 0 {
-			part(of.columns, of.table, of.wanted)
+			part(of.columns, of.table, `state IN (`+strings.Join(names, ", ")+`)`, `id `+order)
+			continue
+		}
+		for _, state := range of.wanted {
+			condition, order := each(state)
+			part(of.columns, of.table, condition, order)
 		}
 	}
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	rows, err := q.Query(ctx, `SELECT * FROM (`+strings.Join(parts, ` UNION ALL `)+`) AS d`+last, w.values...)
+	rows, err := q.Query(ctx, `SELECT * FROM (`+strings.Join(parts, ` UNION ALL `)+`) AS d ORDER BY id `+order+first, w.values...)
 	return all(rows, translate(err), scanDelivery)
 }
 

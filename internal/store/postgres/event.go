@@ -105,9 +105,13 @@ func (db *DB) EventRoutes(ctx context.Context, workspace feedmill.ID, events []f
 	}
 	var parts []string
 	for _, table := range []string{"open_deliveries", "ended_deliveries"} {
-		for _, found := range []string{`d.apart AND d.id >= w.since`, `NOT d.apart AND d.id BETWEEN e.first_delivery AND e.last_delivery`} {
-			parts = append(parts, `(SELECT d.id, d.subscription_id, d.state FROM `+table+` d
-				WHERE d.event_id = w.event AND d.workspace_id = $1 AND `+found+` ORDER BY d.id LIMIT $4)`)
+		for _, found := range []string{
+			// Only the index of an event's deliveries has this order. To sort them would be
+			// to read all that an event has, which can be many thousands.
+			`d.apart AND (d.event_id, d.id) >= (w.event, w.since) AND d.event_id <= w.event AND d.workspace_id = $1 ORDER BY d.event_id, d.id`,
+			`NOT d.apart AND d.event_id = w.event AND d.workspace_id = $1 AND d.id BETWEEN e.first_delivery AND e.last_delivery ORDER BY d.id`,
+		} {
+			parts = append(parts, `(SELECT d.id, d.subscription_id, d.state FROM `+table+` d WHERE `+found+` LIMIT $4)`)
 		}
 	}
 	rows, err := db.rows(ctx, `SELECT w.event, d.id, d.subscription_id, d.state FROM unnest($2::text[], $3::text[]) AS w (event, since)

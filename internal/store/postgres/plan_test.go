@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +62,48 @@ func TestPlansOfEmptyTablesAreGoodForFullOnes(t *testing.T) {
 		// A row may be read by several statements, and a page for each row.
 		if n -= before[name]; n > 50*batch {
 			t.Errorf("%s: %d were read for %d deliveries", name, n, batch)
+		}
+	}
+}
+
+// A page of a list reads about what it shows: not the newer deliveries of others, when the
+// subscription has most of all, nor all deliveries of an event that went to many.
+func TestPagesReadWhatTheyShow(t *testing.T) {
+	const rows, shown = 1000, 10
+	db := open(t, pgtest.New(t))
+	sub := subscribed(t, db)
+	event := feedmill.NewID(feedmill.PrefixEvent)
+	ids := fmt.Sprintf(`left('%s', 12) || lpad(n::text, 18, '0')`, feedmill.NewID(feedmill.PrefixDelivery))
+	for _, query := range []string{
+		`INSERT INTO ended_deliveries (` + commonColumns + `, ended_at, apart)
+			SELECT ` + ids + `, $1, CASE WHEN n <= 4 * $3 THEN $2 ELSE 'sub_other' || n END, $4, n, 'tag.created', '', 'delivered', '', 1, 10, now(), true
+			FROM generate_series(1, 5 * $3) n`,
+		`INSERT INTO open_deliveries (` + commonColumns + `, due_at, slot, apart)
+			SELECT ` + ids + `, $1, CASE WHEN n <= 9 * $3 THEN $2 ELSE 'sub_other' || n END, $4, n, 'tag.created', '', 'retrying', '', 1, 10, now(), 0, true
+			FROM generate_series(5 * $3, 10 * $3) n`,
+	} {
+		if _, err := db.pool.Exec(t.Context(), query, sub.Workspace, sub.ID, rows, event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.pool.Exec(t.Context(), `VACUUM (ANALYZE)`); err != nil {
+		t.Fatal(err)
+	}
+	before := rowsRead(t, db)
+	page := feedmill.Page{Limit: shown}
+	for _, states := range [][]feedmill.DeliveryState{nil, {feedmill.DeliveryDelivered}, {feedmill.DeliveryRetrying}, {feedmill.DeliveryExhausted}} {
+		found, err := db.Deliveries(t.Context(), sub.Workspace, feedmill.DeliveryQuery{Page: page, Subscription: sub.ID, States: states})
+		if err != nil || len(found) == 0 && !slices.Contains(states, feedmill.DeliveryExhausted) {
+			t.Fatal(states, len(found), err)
+		}
+	}
+	routes, err := db.EventRoutes(t.Context(), sub.Workspace, []feedmill.ID{event}, shown)
+	if err != nil || len(routes[event]) != shown {
+		t.Fatal(len(routes[event]), err)
+	}
+	for name, n := range rowsRead(t, db) {
+		if n -= before[name]; n > 50*shown && strings.Contains(name, "deliveries") {
+			t.Errorf("%s: %d were read for pages of %d", name, n, shown)
 		}
 	}
 }

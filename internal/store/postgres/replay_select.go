@@ -80,7 +80,7 @@ func selected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subsc
 	w.and("seq < ?", r.beforeSeq)
 	w.and("id > ?", after)
 	w.and("id < ?", r.Bound)
-	old, err := listDeliveries(ctx, q, &w, r.Selection.States(), true, "ASC", limit)
+	old, err := listDeliveries(ctx, q, &w, r.Selection.States(), oldest, "ASC", limit)
 	if err != nil {
 		return replayPart{}, err
 	}
