@@ -51,10 +51,10 @@ type crowded struct {
 
 var crowd = crowded{since: time.Now()}
 
-// see notes that a holder is at work.
+// see notes that a holder is at work. What the service does for itself has none.
 func (c *crowded) see(holder string) {
 	last := c.last.Load()
-	if last != nil && *last == holder {
+	if holder == "" || last != nil && *last == holder {
 		return
 	}
 	c.last.Store(&holder)
