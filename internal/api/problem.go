@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -114,12 +115,25 @@ func (p *problem) refine(e *feedmill.Error) {
 		p.Trace = viewTrace(e.Trace)
 	}
 	for _, f := range e.Faults {
-		fault := problemFault{Parameter: f.Parameter, Header: f.Header, Detail: f.Detail}
+		fault := problemFault{Parameter: cutName(f.Parameter), Header: cutName(f.Header), Detail: f.Detail}
 		if f.Parameter == "" && f.Header == "" {
-			fault.Pointer = &f.Pointer
+			pointer := cutName(f.Pointer)
+			fault.Pointer = &pointer
 		}
 		p.Errors = append(p.Errors, fault)
 	}
+}
+
+// maxName is how much of a name or a pointer is given back: a name that nobody knows can be as long as the
+// body, and there can be many of them.
+const maxName = 1024
+
+// cutName is a name of which an ellipsis stands for the end where it is too long.
+func cutName(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "") + "…"
 }
 
 // unrendered stands for a problem that cannot be rendered.

@@ -65,7 +65,7 @@ func TestCharsetOfJSON(t *testing.T) {
 		{"ndjson", "latin1", "{\"a\":\"Jos\xe9\"}\n", "windows-1252 found"},
 		{"json", "windows-1251", "[{\"a\":\"José\"}]", " "},
 		{"ndjson", "windows-1251", "{\"a\":\"José\"}\n", " "},
-		{"json", "windows-1251", "[\x00{\x00\"\x00a\x00\"\x00:\x00\"\x00J\x00o\x00s\x00\xe9\x00\"\x00}\x00]\x00", " "},
+		{"json", "windows-1251", "[\x00{\x00\"\x00a\x00\"\x00:\x00\"\x00J\x00o\x00s\x00\xe9\x00\"\x00}\x00]\x00", "utf-16le found"},
 		{"json", "utf-16", "[{\"a\":\"José\"}]", " "},
 	} {
 		table, err := Open(t.Context(), test.format, strings.NewReader(test.data), Options{Charset: test.charset, Temp: t.TempDir()})

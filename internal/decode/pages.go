@@ -144,6 +144,9 @@ func (p *Pages) add(ctx context.Context, name string, data Source, place *placin
 	}
 	p.family, p.reader = f.family, reader
 	p.warnings.Add(p.added, warnings)
+	if added.Rows() > 0 && !slices.ContainsFunc(warnings, func(w feedmill.Warning) bool { return w.Code == feedmill.WarnExplode }) {
+		p.warnings.Explodes()
+	}
 	return added.Rows(), p.append(added, place)
 }
 

@@ -102,6 +102,21 @@ func TestPages(t *testing.T) {
 			pagesTable{names: []string{"a", "b"}, rows: []string{"1 ∅", "∅ 2", "4 3"}, counts: []int64{1, 0, 2}},
 		},
 		{
+			"what becomes rows is in one page only", "json",
+			Options{Explode: "$.l"},
+			[]string{`[{"id":1}]`, `[{"id":2,"l":[5,6]}]`, `[{"id":3}]`},
+			pagesTable{names: []string{"id", "l"}, rows: []string{"1 ∅", "2 5", "2 6", "3 ∅"}, counts: []int64{1, 2, 1}, watched: []string{"1", "2", "2", "3"}},
+		},
+		{
+			"nothing becomes rows", "json",
+			Options{Explode: "$.l"},
+			[]string{`[{"id":1}]`, `[]`, `[{"id":2}]`},
+			pagesTable{
+				names: []string{"id"}, rows: []string{"1", "2"}, counts: []int64{1, 0, 1}, watched: []string{"1", "2"},
+				warnings: []string{"nothing-exploded  1 0 no record has anything at l, which is to become rows, so that every record is one row; the path of explode begins below the record"},
+			},
+		},
+		{
 			"an object is one record, until a page has a list", "json",
 			Options{},
 			[]string{`{"id":1}`, `{"more":[{"id":2}]}`, `{"id":3}`},

@@ -208,7 +208,11 @@ func FindEntry(archive *zip.Reader, entry string) (*zip.File, error) {
 			continue
 		}
 		names = append(names, file.Name)
-		switch matches, _ := path.Match(entry, file.Name); {
+		named := file.Name
+		if !strings.Contains(entry, "/") { // a pattern without folders is one of files, in whatever folder
+			named = path.Base(named)
+		}
+		switch matches, _ := path.Match(entry, named); {
 		case file.Name == entry:
 			return file, nil
 		case entry == "", matches:

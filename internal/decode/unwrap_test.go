@@ -60,6 +60,8 @@ func TestUnwrap(t *testing.T) {
 		{"the only file", zipped(t, "d/", "d/o.csv", "__MACOSX/o.csv", "d/.DS_Store"), Wrapped{}, "zip o.csv csv a,b\n1,d/o.csv\n"},
 		{"a file by its name", zipped(t, "a.csv", "b.csv"), Wrapped{Entry: "b.csv"}, "zip b.csv csv a,b\n1,b.csv\n"},
 		{"a file by a pattern", zipped(t, "read.me", "b.csv"), Wrapped{Entry: "*.csv"}, "zip b.csv csv a,b\n1,b.csv\n"},
+		{"a file in a folder by a pattern", zipped(t, "read.me", "d/b.csv"), Wrapped{Entry: "*.csv"}, "zip b.csv csv a,b\n1,d/b.csv\n"},
+		{"a file by a pattern of folders", zipped(t, "c/b.csv", "d/b.csv"), Wrapped{Entry: "d/*"}, "zip b.csv csv a,b\n1,d/b.csv\n"},
 		{"a name that is a pattern, too", zipped(t, "[a].csv", "a.csv"), Wrapped{Entry: "[a].csv"}, "zip [a].csv csv a,b\n1,[a].csv\n"},
 		{"a workbook", workbook, Wrapped{}, "  xlsx " + workbook},
 		{"a workbook in another order", late, Wrapped{}, "  xlsx " + late},

@@ -20,6 +20,9 @@ func (j *Table) Found() (f feedmill.Findings) {
 	default:
 		f.Candidates = counted(j.candidates, j.rows)
 	}
+	if j.utf16 != "" {
+		f.Encoding = feedmill.Found(string(j.utf16), true)
+	}
 	if j.encoding != "" {
 		f.Encoding = feedmill.Finding{Value: string(j.encoding), By: feedmill.BySet}
 		if j.charset {

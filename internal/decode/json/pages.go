@@ -33,6 +33,8 @@ type Pages struct {
 	// superseded counts those of all pages.
 	superseded int
 	encoding   input.Encoding
+	// utf16 is which one the first page was found to be.
+	utf16 input.Encoding
 }
 
 // NewPages begins a table. Pages that are not UTF-8 are written again to the
@@ -76,6 +78,9 @@ func (p *Pages) Found() (f feedmill.Findings) {
 		}
 	case p.before != nil:
 		f.Path = feedmill.Found(p.before.String(), true)
+	}
+	if p.utf16 != "" {
+		f.Encoding = feedmill.Found(string(p.utf16), true)
 	}
 	if p.encoding != "" {
 		f.Encoding = feedmill.Finding{Value: string(p.encoding), By: feedmill.BySet}
@@ -123,6 +128,9 @@ func (p *Pages) Add(ctx context.Context, data input.Source, lines bool, first, b
 	}
 	if err := p.count(j); err != nil {
 		return Page{}, nil, err
+	}
+	if p.rows == 0 && j.rows > 0 {
+		p.utf16 = j.utf16
 	}
 	if p.rows += j.rows; p.firstRows == 0 {
 		p.firstRows = j.rows

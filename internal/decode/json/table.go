@@ -12,8 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -66,6 +64,8 @@ type Table struct {
 	// encoding is the one that somebody has set, empty where it is found.
 	encoding input.Encoding
 	charset  bool // it is the one that was said by the way
+	// utf16 is which one the data was found to be, empty where it is none.
+	utf16 input.Encoding
 	// before is where the records were in the data before this, shaped is where
 	// those are that were written as objects, and others are other records.
 	before *jsonpath.Path
@@ -162,36 +162,6 @@ func newTable(options Options) (*Table, error) {
 		}
 	}
 	return j, nil
-}
-
-// read looks at the head of the data and makes it what is read.
-func (j *Table) read(ctx context.Context, src input.Source) error {
-	j.src = src
-	size, err := input.AwaitSize(src, input.HeadBytes)
-	if err != nil {
-		return err
-	}
-	head := make([]byte, min(size, input.HeadBytes))
-	if err := input.ReadFull(src, head, 0); err != nil {
-		return fmt.Errorf("read the head of the JSON: %w", err)
-	}
-	encoding, mark := encodingOf(head)
-	if j.encoding != "" && !(mark > 0 && encoding != input.UTF8) {
-		encoding = j.encoding
-	}
-	j.start = int64(mark)
-	if encoding != input.UTF8 {
-		if size, err = input.AwaitSize(src, math.MaxInt64); err != nil {
-			return err
-		}
-		body := io.NewSectionReader(src, j.start, size-j.start)
-		written, err := input.Transcode(ctx, body, encoding, j.start, j.spool)
-		if err != nil {
-			return err
-		}
-		j.src, j.start = written, 0
-	}
-	return j.refuseBlank()
 }
 
 // Close removes the temporary file where there is one.

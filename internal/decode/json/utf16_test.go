@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/decodetest"
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
@@ -35,6 +37,30 @@ func TestUTF16JSON(t *testing.T) {
 			if err != nil || got.String() != want.String() {
 				t.Errorf("%.40q is\n%v\nwant\n%v\nerror %v", data, got, want, err)
 			}
+		}
+	}
+}
+
+// TestUTF16JSONIsSaid holds that the encoding stands among what was found.
+func TestUTF16JSONIsSaid(t *testing.T) {
+	data := decodetest.InUTF16(binary.BigEndian, `[{"a":1}]`)
+	table, err := Open(t.Context(), bytes.NewReader(data), Options{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	spool := input.NewSpool(t.TempDir())
+	defer spool.Close()
+	pages, err := NewPages(Options{}, false, spool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := pages.Add(t.Context(), bytes.NewReader(data), false, 0, 0, func(*columnar.Cells) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range []feedmill.Findings{table.Found(), pages.Found()} {
+		if found.Encoding != feedmill.Found("utf-16be", true) {
+			t.Errorf("found %+v", found.Encoding)
 		}
 	}
 }

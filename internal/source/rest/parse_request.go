@@ -238,7 +238,12 @@ func readBody(o *object) *body {
 	in.needText("kind")
 	b := &body{kind: in.choice("kind", bodyJSON, bodyJSON, bodyForm, bodyText, bodyGraphQL)}
 	if b.kind == bodyGraphQL {
-		b.json = readGraphQL(in)
+		within := in
+		if value := in.Value.Member("value"); value != nil && value.Kind == '{' { // as bodies of the other kinds have theirs
+			within = in.object("value")
+			defer within.RefuseUnknown()
+		}
+		b.json = readGraphQL(within)
 		in.RefuseUnknown()
 		return b
 	}

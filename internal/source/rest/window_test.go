@@ -143,6 +143,13 @@ func TestGraphQL(t *testing.T) {
 		if err != nil || result.Records != 3 || len(sent) != 3 || sent[1] != `POST {"query":"query($after:String){orders(after:$after){nodes{id}}}","variables":{"since":"2026-11-15","after":"c1"}}` {
 			t.Errorf("%+v %v\n%s", result, err, strings.Join(sent, "\n"))
 		}
+		first := sent[0]
+		sent = nil
+		// A body of another kind has what it sends in value, and this one may.
+		valued := strings.Replace(strings.Replace(definition, `"query":`, `"value":{"query":`, 1), `"{{today}}"}}}`, `"{{today}}"}}}}`, 1)
+		if _, result, err := l.fetch(valued); err != nil || result.Records != 3 || sent[0] != first {
+			t.Errorf("in value: %+v %v\n%s", result, err, strings.Join(sent, "\n"))
+		}
 		wrong = true
 		if _, _, err = l.fetch(definition); failureOf(err) != "source-error" || !strings.Contains(err.Error(), "Field 'nods' doesn't exist") {
 			t.Error(err)
