@@ -129,10 +129,11 @@ function show(data) {
 
 function showRows({ columns, rows }) {
   const head = element('tr', {}, element('th', { class: 'nr' }, element('span', { class: 'unseen' }, 'Row')));
+  const formatted = columns.some((c) => c.format);
   for (const c of columns) {
     const pick = element('select', { 'aria-label': `Type of ${c.name}` }, ...types.map((t) => element('option', { selected: t === c.type }, t)));
     pick.onchange = () => { retyped[c.sourceName] = { type: pick.value }; preview(); };
-    head.append(element('th', {}, c.name, element('br'), pick, element('small', {}, c.format ?? '\u00a0')));
+    head.append(element('th', { class: ['integer', 'decimal', 'number'].includes(c.type) ? 'n' : undefined }, c.name, element('br'), pick, ...(formatted ? [element('small', {}, c.format ?? '\u00a0')] : [])));
   }
   const body = element('tbody');
   rows.forEach((row, i) => {
