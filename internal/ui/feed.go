@@ -36,6 +36,8 @@ type feedPage struct {
 	// Data is where the script reads rows, and Older and Newer are the pages before
 	// and after this one, for those without a script.
 	Data, Older, Newer string
+	// Curl is a command that reads the same rows.
+	Curl string
 	// Heads is where the script finds the pictures in the heads of columns.
 	Heads string
 }
@@ -60,7 +62,8 @@ type gridCell struct {
 	Numeric bool
 }
 
-type filterChip struct{ Text, Without string }
+// filterChip is a filter in words; Without is the page without it.
+type filterChip struct{ Column, Words, Value, Without string }
 
 type operator struct{ Op, Words string }
 
@@ -104,6 +107,7 @@ func showFeed(v *visit) error {
 	p.Filters = chips(v.r.URL)
 	p.Head.Query = url.Values{"sort": onlyOf(p.Sort), "filter": q["filter"]}.Encode()
 	p.Data = "/data_feeds/" + head.ID + "/data?" + p.Head.Query
+	p.Curl = "curl " + shellQuote(baseOf(v.r)+"/data_feeds/"+head.ID+"/data?format=csv&"+p.Head.Query) + " -H \"Authorization: Bearer $FEEDMILL_API_KEY\""
 	p.Heads = feedPagePath(head.ID) + "/heads?" + url.Values{"filter": q["filter"]}.Encode()
 	p.Columns = columnsOf(head.DataFeed, p.Sort, v.r.URL)
 	if head.Version > 0 {
@@ -275,16 +279,17 @@ func chips(u *url.URL) []filterChip {
 		q := u.Query()
 		q["filter"] = slices.Delete(slices.Clone(filters), i, i+1)
 		q.Del("offset")
-		all[i] = filterChip{Text: filterWords(f), Without: u.Path + "?" + q.Encode()}
+		all[i] = filterWords(f)
+		all[i].Without = u.Path + "?" + q.Encode()
 	}
 	return all
 }
 
-func filterWords(filter string) string {
+func filterWords(filter string) filterChip {
 	text, inverted := strings.CutPrefix(filter, "!")
 	parts := strings.SplitN(text, ":", 3)
 	if strings.HasPrefix(text, `"`) || len(parts) < 2 {
-		return filter
+		return filterChip{Words: filter}
 	}
 	op := parts[1]
 	if inverted {
@@ -297,13 +302,13 @@ func filterWords(filter string) string {
 		}
 	}
 	if len(parts) == 2 {
-		return parts[0] + " " + words
+		return filterChip{Column: parts[0], Words: words}
 	}
 	value := strings.ReplaceAll(parts[2], ",", " or ")
 	if inner, ok := strings.CutPrefix(parts[2], `"`); ok {
 		value = strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
 	}
-	return parts[0] + " " + words + " " + value
+	return filterChip{Column: parts[0], Words: words, Value: value}
 }
 
 // scheduleWords says when a feed is refreshed.

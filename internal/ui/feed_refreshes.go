@@ -2,14 +2,11 @@ package ui
 
 import (
 	"encoding/json"
-	"fmt"
-	"html/template"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -44,13 +41,63 @@ func showFeedRefreshes(v *visit) error {
 type refreshPage struct {
 	client.Refresh
 	Feed  client.DataFeed
-	Trace []traced
+	Trace traceView
 	// Newer and Older are the refreshes beside it, empty where there are none.
 	Newer, Older string
 	// Rejects are the first rows that were not stored, or a page of them, and More is
 	// where the others are.
 	Rejects []reject
 	More    string
+}
+
+// AskedBy says what asked for the refresh.
+func (p refreshPage) AskedBy() string {
+	switch t := p.Trigger; {
+	case t == feedmill.TriggerSchedule && p.Feed.Schedule != nil:
+		return "schedule, " + scheduleWords(p.Feed.Schedule)
+	case t == feedmill.TriggerRetry:
+		return "the service, after a failure"
+	case strings.HasPrefix(t, "key_"):
+		return short(t)
+	default:
+		return t
+	}
+}
+
+// stages are those of a refresh, in order, with what each is called before and while it is.
+var stages = []struct {
+	stage         feedmill.RefreshStage
+	during, badge string
+}{
+	{feedmill.StageWaiting, "Waiting for its turn", "Wait"},
+	{feedmill.StageFetching, "Fetching", "Fetch"},
+	{feedmill.StageModelling, "Modelling", "Model"},
+	{feedmill.StageStoring, "Storing", "Store"},
+}
+
+// StageWords is what is being done.
+func (p refreshPage) StageWords() string {
+	for _, s := range stages {
+		if s.stage == p.Stage {
+			return s.during
+		}
+	}
+	return "Under way"
+}
+
+// Stages are the steps of a refresh that runs: done, under way or to come.
+func (p refreshPage) Stages() (all []badge) {
+	b := badge{"disc", "good", ""}
+	for _, s := range stages {
+		b.Word = s.badge
+		if s.stage == p.Stage {
+			b.Shape, b.Tone = "arc", "running"
+		} else if b.Shape == "arc" {
+			b.Shape, b.Tone = "ring", "quiet"
+		}
+		all = append(all, b)
+	}
+	return all
 }
 
 // StoredPart and RejectedPart are of a line of a thousand; what was rejected is seen however
@@ -75,18 +122,6 @@ type reject struct {
 // many a page of them has.
 const shownRejects, listedRejects = 9, 100
 
-// traced is a request of the trace with its bar in the waterfall.
-type traced struct {
-	Number int
-	client.TracedRequest
-	Short string
-	Tone  string
-	Bar   template.HTML
-}
-
-// shownRequests bounds how much of a trace a page has.
-const shownRequests = 500
-
 func showRefresh(v *visit) error {
 	ctx, id := v.r.Context(), v.r.PathValue("id")
 	f, err := v.api.DataFeed(ctx, id)
@@ -98,6 +133,9 @@ func showRefresh(v *visit) error {
 		return err
 	}
 	p := refreshPage{Refresh: r, Feed: f, Trace: waterfall(r.Trace)}
+	if r.Error != nil {
+		p.Trace.say(r.Error.Source)
+	}
 	if p.Newer, p.Older, err = neighbours(v, id, r.ID); err != nil {
 		return err
 	}
@@ -187,43 +225,4 @@ func cancelRefresh(v *visit) error {
 		return err
 	}
 	return v.redirect(feedPagePath(id) + "/refreshes/" + rid + "?did=cancelled")
-}
-
-// waterfall draws a trace against the time that all of it took.
-func waterfall(trace []client.TracedRequest) []traced {
-	if len(trace) == 0 {
-		return nil
-	}
-	trace = trace[:min(len(trace), shownRequests)]
-	begin, end := trace[0].At, trace[0].At
-	for _, t := range trace {
-		if last := t.At.Add(time.Duration(t.DurationMS * float64(time.Millisecond))); last.After(end) {
-			end = last
-		}
-	}
-	whole := max(end.Sub(begin), time.Millisecond)
-	all := make([]traced, len(trace))
-	for i, t := range trace {
-		tone := ""
-		switch {
-		case t.Error != "" || t.Status >= 500 || t.Status == 0:
-			tone = "bad"
-		case t.Status >= 400:
-			tone = "warn"
-		}
-		left := float64(t.At.Sub(begin)) / float64(whole) * 300
-		width := max(t.DurationMS*float64(time.Millisecond)/float64(whole)*300, 2)
-		all[i] = traced{Number: i + 1, TracedRequest: t, Short: shortURL(t.URL), Tone: tone, Bar: template.HTML(fmt.Sprintf(
-			`<svg width="302" height="10" aria-hidden="true" class="bar %s"><rect x="%.1f" y="0" width="%.1f" height="10" rx="1"/></svg>`, tone, left, width))}
-	}
-	return all
-}
-
-// shortURL is the path and query of a URL.
-func shortURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return text
-	}
-	return strings.TrimPrefix(u.RequestURI(), "//")
 }

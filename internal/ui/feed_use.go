@@ -2,6 +2,8 @@ package ui
 
 import (
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill/client"
@@ -13,6 +15,13 @@ type feedUse struct {
 	Snippets []snippet
 	// Heard are the subscriptions that are told of the feed.
 	Heard []client.Subscription
+	// Links are the first of those that read the feed without a key.
+	Links []client.Link
+	// Format and Version are what the snippets ask for, Version 0 for the newest, and
+	// Versions those to choose from.
+	Format   string
+	Version  int64
+	Versions []int64
 }
 
 // snippet is a piece of code in one language.
@@ -25,14 +34,26 @@ func showFeedUse(v *visit) error {
 	}
 	base := baseOf(v.r)
 	data := base + "/data_feeds/" + head.ID + "/data"
-	use := feedUse{Head: head, Snippets: []snippet{
-		{"use-curl", "curl", "curl \"" + data + "?format=csv\" \\\n  -H \"Authorization: Bearer $FEEDMILL_API_KEY\""},
-		{"use-cli", "feedmill", "feedmill feeds export " + head.ID + " -o data.parquet"},
-		{"use-python", "Python", "import io, os, pandas, requests\n\nanswer = requests.get(\n    \"" + data + "?format=parquet\",\n    headers={\"Authorization\": \"Bearer \" + os.environ[\"FEEDMILL_API_KEY\"]})\nanswer.raise_for_status()\nrows = pandas.read_parquet(io.BytesIO(answer.content))"},
-		{"use-duckdb", "DuckDB", "CREATE SECRET feedmill (TYPE http, BEARER_TOKEN 'fm_…', SCOPE '" + base + "');\nSELECT * FROM read_csv('" + data + "?format=csv');"},
-		{"use-js", "JavaScript", "const answer = await fetch(\"" + data + "\", {\n  headers: { Authorization: `Bearer ${process.env.FEEDMILL_API_KEY}` },\n});\nconst rows = await answer.json();"},
+	use := feedUse{Head: head, Format: "csv"}
+	if f := v.r.URL.Query().Get("format"); slices.Contains(use.Formats(), f) {
+		use.Format = f
+	}
+	use.Version, _ = strconv.ParseInt(v.r.URL.Query().Get("version"), 10, 64)
+	version, flag := "", ""
+	if use.Version > 0 {
+		version, flag = "&version="+strconv.FormatInt(use.Version, 10), " --version "+strconv.FormatInt(use.Version, 10)
+	}
+	use.Snippets = []snippet{
+		{"use-curl", "curl", "curl \"" + data + "?format=" + use.Format + version + "\" \\\n  -H \"Authorization: Bearer $FEEDMILL_API_KEY\""},
+		{"use-cli", "feedmill", "feedmill feeds export " + head.ID + flag + " -o data." + use.Format},
+		{"use-python", "Python", "import io, os, pandas, requests\n\nanswer = requests.get(\n    \"" + data + "?format=parquet" + version + "\",\n    headers={\"Authorization\": \"Bearer \" + os.environ[\"FEEDMILL_API_KEY\"]})\nanswer.raise_for_status()\nrows = pandas.read_parquet(io.BytesIO(answer.content))"},
+		{"use-duckdb", "DuckDB", "CREATE SECRET feedmill (TYPE http, BEARER_TOKEN 'fm_…', SCOPE '" + base + "');\nSELECT * FROM read_csv('" + data + "?format=csv" + version + "');"},
+		{"use-js", "JavaScript", "const answer = await fetch(\"" + data + "?format=json" + version + "\", {\n  headers: { Authorization: `Bearer ${process.env.FEEDMILL_API_KEY}` },\n});\nconst rows = await answer.json();"},
 		{"use-excel", "Power Query", "let\n  Answer = Web.Contents(\"" + data + "\", [Query = [format = \"csv\"], Headers = [Authorization = \"Bearer fm_…\"]]),\n  Rows = Table.PromoteHeaders(Csv.Document(Answer, [Encoding = 65001]))\nin\n  Rows"},
-	}}
+	}
+	if err := use.offer(v); err != nil {
+		return err
+	}
 	for s, err := range v.api.Subscriptions(v.r.Context()) {
 		if err != nil {
 			return err
@@ -42,6 +63,38 @@ func showFeedUse(v *visit) error {
 		}
 	}
 	return v.render(http.StatusOK, "feed_use", head.Name, use)
+}
+
+// Formats are those that the snippets can ask for.
+func (feedUse) Formats() []string {
+	return []string{"csv", "json", "ndjson", "xlsx", "parquet", "arrow"}
+}
+
+// offered is how many versions and links the page names.
+const offered = 10
+
+// offer reads the newest versions and links of the feed.
+func (u *feedUse) offer(v *visit) error {
+	for version, err := range v.api.FeedVersions(v.r.Context(), u.Head.ID) {
+		if err != nil {
+			return err
+		}
+		if u.Versions = append(u.Versions, version.Version); len(u.Versions) == offered {
+			break
+		}
+	}
+	if u.Version > 0 && !slices.Contains(u.Versions, u.Version) {
+		u.Versions = append(u.Versions, u.Version)
+	}
+	for link, err := range v.api.Links(v.r.Context(), u.Head.ID) {
+		if err != nil {
+			return err
+		}
+		if u.Links = append(u.Links, link); len(u.Links) == offered {
+			break
+		}
+	}
+	return nil
 }
 
 // baseOf is where the visitor has found the server.

@@ -40,6 +40,9 @@ func functions(a *assets) template.FuncMap {
 		"dict":     dict,
 		"list":     func(items ...any) []any { return items },
 		"join":     strings.Join,
+		"json":     jsonColoured,
+		"laidOut":  laidOut,
+		"lower":    strings.ToLower,
 		"add":      func(a, b int) int { return a + b },
 		"sentence": sentence,
 

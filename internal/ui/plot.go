@@ -44,11 +44,13 @@ func (p plot) thinned() plot {
 	for k, s := range p.Series {
 		thin.Series[k] = plotSeries{Name: s.Name, Class: s.Class}
 		for i := 0; i < len(s.Values); i += size {
-			part, sum := s.Values[i:min(i+size, len(s.Values))], 0.0
-			for _, value := range part {
-				sum += value
+			sum, known := 0.0, 0
+			for _, value := range s.Values[i:min(i+size, len(s.Values))] {
+				if !math.IsNaN(value) {
+					sum, known = sum+value, known+1
+				}
 			}
-			thin.Series[k].Values = append(thin.Series[k].Values, sum/float64(len(part)))
+			thin.Series[k].Values = append(thin.Series[k].Values, sum/float64(known)) // not a number where none is known
 		}
 	}
 	return thin
@@ -85,6 +87,25 @@ func (s plotSeries) path(y func(float64) float64) string {
 	return line.String()
 }
 
+// area is what lies between the line of a series and the base.
+func (s plotSeries) area(y func(float64) float64) string {
+	var shape strings.Builder
+	step, from := plotWidth/float64(max(len(s.Values)-1, 1)), -1
+	for i := range len(s.Values) + 1 {
+		switch known := i < len(s.Values) && !math.IsNaN(s.Values[i]); {
+		case known && from < 0:
+			from = i
+			fmt.Fprintf(&shape, "M%.1f %.1fL%.1f %.1f", step*float64(i), y(0), step*float64(i), y(s.Values[i]))
+		case known:
+			fmt.Fprintf(&shape, "L%.1f %.1f", step*float64(i), y(s.Values[i]))
+		case from >= 0:
+			from = -1
+			fmt.Fprintf(&shape, "L%.1f %.1fZ", step*float64(i-1), y(0))
+		}
+	}
+	return shape.String()
+}
+
 // amount writes a number of whatever size.
 func amount(value float64) string {
 	if math.IsNaN(value) {
@@ -114,6 +135,9 @@ func (p plot) SVG() template.HTML {
 	base := make([]float64, len(p.At))
 	for _, s := range p.Series {
 		if !p.Bars {
+			if len(p.Series) == 1 && low == 0 {
+				fmt.Fprintf(&b, `<path class="area" d="%s"/>`, s.area(y))
+			}
 			fmt.Fprintf(&b, `<path class="line-%s" d="%s"/>`, s.Class, s.path(y))
 			continue
 		}
@@ -140,21 +164,31 @@ func (p plot) Ticks() []string {
 	return ticks
 }
 
-// Times stand below the plot: where it begins, and its middle.
+// plotTimes is how many times stand below a plot, before the present.
+const plotTimes = 4
+
+// Times stand below the plot, at equal distances from where it begins.
 func (p plot) Times() []template.HTML {
 	if len(p.At) == 0 {
 		return nil
 	}
-	begin, middle := p.At[0], p.At[len(p.At)/2]
 	kind, layout := "clock", "15:04"
-	if time.Since(begin) > 36*time.Hour {
+	if time.Since(p.At[0]) > 36*time.Hour {
 		kind, layout = "day", "2 Jan"
 	}
-	times := []template.HTML{timeElement(begin, begin.UTC().Format(layout), kind)}
-	if text := middle.UTC().Format(layout); text != begin.UTC().Format(layout) {
-		times = append(times, timeElement(middle, text, kind))
+	for _, parts := range []int{plotTimes, 2, 1} {
+		var texts []string
+		var times []template.HTML
+		for i := range parts {
+			at := p.At[i*len(p.At)/parts]
+			texts = append(texts, at.UTC().Format(layout))
+			times = append(times, timeElement(at, texts[i], kind))
+		}
+		if len(slices.Compact(texts)) == parts {
+			return times
+		}
 	}
-	return times
+	return nil
 }
 
 // Begins says where the axis begins, where that is not 0.

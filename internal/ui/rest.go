@@ -24,8 +24,7 @@ type restPage struct {
 	Faults  map[string]string
 	Preview *client.DataPreview
 	Rows    [][]gridCell
-	Trace   []traced
-	Said    string
+	Trace   traceView
 }
 
 // restForm are the fields of the form.
@@ -324,7 +323,7 @@ func (p *restPage) refuse(v *visit, err error) error {
 	}
 	p.Trace = waterfall(problem.Trace)
 	if problem.Source != nil {
-		p.Said = problem.Source.Excerpt
+		p.Trace.say(problem.Source)
 	}
 	p.Faults, _ = faultsOf(err, "name", "request/url", "request/query", "request/headers", "request/body", "auth", "response/path", "pagination", "schedule", "mode", "key")
 	if p.Fault = p.Faults[""]; len(p.Faults) == 0 {

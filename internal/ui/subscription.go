@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"fmt"
+	"html/template"
 	"iter"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,6 +32,7 @@ type subscriptionPage struct {
 
 	// Stats are of the last 24 hours.
 	Stats client.SubscriptionStats
+	Strip template.HTML
 	Plots []plot
 }
 
@@ -128,7 +132,8 @@ func subscriptionWith(v *visit, ping *client.Ping) error {
 		return err
 	}
 	if p.Stats.Delivered+p.Stats.Failed > 0 {
-		p.Plots = statsPlots(p.Stats, time.Now())
+		now := time.Now()
+		p.Plots, p.Strip = statsPlots(p.Stats, now), healthStrip(p.Stats, now)
 	}
 	types, err := v.api.EventTypes(v.r.Context())
 	if err != nil {
@@ -155,25 +160,64 @@ func statsPlots(s client.SubscriptionStats, now time.Time) []plot {
 	latency := plot{Title: "Answer time", Unit: "ms"}
 	delivered, failed := plotSeries{Name: "delivered", Class: "bar"}, plotSeries{Name: "failed", Class: "bad"}
 	p50, p99 := plotSeries{Name: "p50", Class: "quiet"}, plotSeries{Name: "p99", Class: "accent"}
-	buckets := make(map[int64]client.StatsBucket)
-	for _, b := range s.Buckets {
-		buckets[b.From.Unix()] = b
-	}
 	ms := func(m *float64) float64 {
 		if m == nil {
-			return 0
+			return math.NaN()
 		}
 		return *m
 	}
-	step := max(time.Duration(s.Step), time.Minute)
-	for at := s.Since.Truncate(step); !at.After(now); at = at.Add(step) {
-		b := buckets[at.Unix()]
+	for at, b := range bucketsOf(s, now) {
 		attempts.At, latency.At = append(attempts.At, at), append(latency.At, at)
 		delivered.Values, failed.Values = append(delivered.Values, float64(b.Delivered)), append(failed.Values, float64(b.Failed))
 		p50.Values, p99.Values = append(p50.Values, ms(b.P50)), append(p99.Values, ms(b.P99))
 	}
 	attempts.Series, latency.Series = []plotSeries{delivered, failed}, []plotSeries{p50, p99}
 	return []plot{attempts, latency}
+}
+
+// bucketsOf are the stretches of a day's statistics from the oldest, empty ones included.
+func bucketsOf(s client.SubscriptionStats, now time.Time) iter.Seq2[time.Time, client.StatsBucket] {
+	buckets := make(map[int64]client.StatsBucket)
+	for _, b := range s.Buckets {
+		buckets[b.From.Unix()] = b
+	}
+	step := max(time.Duration(s.Step), time.Minute)
+	return func(yield func(time.Time, client.StatsBucket) bool) {
+		for at := s.Since.Truncate(step); !at.After(now); at = at.Add(step) {
+			if !yield(at, buckets[at.Unix()]) {
+				return
+			}
+		}
+	}
+}
+
+// healthStrip draws a bar for each quarter of an hour of a day, with the share of its attempts
+// that failed from below. Where nothing was tried there is a mark on the base and no bar. The
+// numbers stand in the table behind the plot of attempts.
+func healthStrip(s client.SubscriptionStats, now time.Time) template.HTML {
+	const pitch, high = 10, 32
+	var b strings.Builder
+	axis := plot{}
+	for at, of := range bucketsOf(s, now) {
+		x := len(axis.At) * pitch
+		axis.At = append(axis.At, at)
+		all := of.Delivered + of.Failed
+		if all == 0 {
+			fmt.Fprintf(&b, `<rect class="none" x="%d" y="%d" width="%d" height="2"/>`, x, high-2, pitch-1)
+			continue
+		}
+		fmt.Fprintf(&b, `<rect x="%d" width="%d" height="%d"/>`, x, pitch-1, high)
+		if of.Failed > 0 {
+			part := max(float64(of.Failed)/float64(all)*high, 2)
+			fmt.Fprintf(&b, `<rect class="bad" x="%d" y="%.1f" width="%d" height="%.1f"/>`, x, high-part, pitch-1, part)
+		}
+	}
+	times := ""
+	for _, t := range axis.Times() {
+		times += "<span>" + string(t) + "</span>"
+	}
+	return template.HTML(fmt.Sprintf(`<div class="strip" aria-hidden="true"><svg viewBox="0 0 %d %d" preserveAspectRatio="none">%s</svg><div class="times">%s<span>now</span></div></div>`,
+		len(axis.At)*pitch, high, b.String(), times))
 }
 
 // picks reports whether names of events have a type among them.
@@ -188,7 +232,7 @@ func picks(names []string, t client.EventType) bool {
 
 // limitsOf says how a subscription is delivered to.
 func limitsOf(d client.DeliverySettings) string {
-	words := []string{d.Timeout.String(), plural(d.Concurrency, "request") + " at once"}
+	words := []string{span(time.Duration(d.Timeout)), number(d.Concurrency) + " at once"}
 	if d.RateLimit != nil {
 		words = append(words, number(d.RateLimit.Requests)+" in "+d.RateLimit.Per.String())
 	}

@@ -34,7 +34,7 @@ func TestPublishAndLiveTail(t *testing.T) {
 	evil := `<img src=x onerror=console.error('ran')>`
 	first := publish(client.NewEvent{Type: "metric.updated", ResourceID: evil, Data: map[string]any{"evil": evil, "\u202egnp": "👩‍👩‍👧‍👧"}})
 	b.wait(`document.querySelectorAll('#tail tbody tr').length === 1`)
-	b.wait(`document.querySelector('#tail tbody').innerText.includes('1 Delivered')`)
+	b.wait(`document.querySelector('#tail tbody').innerText.includes('1 delivered')`)
 	b.do(chromedp.KeyEvent(" "))
 	b.wait(`!document.querySelector('#held').hidden`)
 	publish(client.NewEvent{Type: "tag.created"})
@@ -49,7 +49,7 @@ func TestPublishAndLiveTail(t *testing.T) {
 	b.visit("/ui/events/" + first.ID)
 	b.sees("Metrics")
 	b.sees(evil)
-	b.sees("1 Delivered")
+	b.sees("1 delivered")
 	b.sees(`"\\u202egnp"`) // as JSON writes it, so that it turns nothing
 	b.sees("It is to other types: tag.*.")
 	b.accessible("event")

@@ -101,7 +101,7 @@ func TestWithoutScripts(t *testing.T) {
 		"/ui/connections":                      "feeds",
 		"/ui/connections/new":                  "PostgreSQL",
 		"/ui/events":                           "metric.created",
-		"/ui/events/" + event:                  "&#34;value&#34;: 1",
+		"/ui/events/" + event:                  `&#34;value&#34;</span>: <span class="json-value">1<`,
 		"/ui/subscriptions":                    "Plain",
 		"/ui/subscriptions/" + sub:             "metric.created",
 		"/ui/subscriptions/" + sub + "/replay": "Count",

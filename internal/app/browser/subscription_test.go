@@ -71,7 +71,7 @@ func TestSubscribeToDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.visit(page)
-	b.wait(`document.body.innerText.includes('Retrying') && document.querySelector('.rows tbody tr') && document.querySelector('.figures').innerText.includes('failed attempts') && document.querySelector('.plots svg') || (setTimeout(() => location.reload(), 300), false)`)
+	b.wait(`[...document.querySelectorAll('.chips .chip')].some((c) => /Retrying\s+1$/.test(c.innerText.trim())) && document.querySelector('.rows tbody tr') && document.querySelector('.figures').innerText.includes('failed attempts') && document.querySelector('.plots svg') || (setTimeout(() => location.reload(), 300), false)`)
 	b.sees("503 Service Unavailable")
 	// Two states at once, each with how many there are; the second has none.
 	chip := func(state string) string {

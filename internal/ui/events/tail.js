@@ -13,7 +13,8 @@ function say(state, words) {
   $('live').innerHTML = '';
   const badge = document.createElement('span');
   badge.className = `badge ${state}`;
-  badge.textContent = words;
+  badge.innerHTML = $('glyph-' + state)?.innerHTML ?? '';
+  badge.append(words);
   $('live').append(badge);
 }
 

@@ -77,7 +77,7 @@ function start() {
 
   function freezeWidths() {
     const widths = [...table.tHead.rows[0].cells].map((c) => Math.min(c.offsetWidth, 360));
-    table.tHead.rows[0].cells[0].style.minWidth = `${String(total).length * 9 + 28}px`;
+    table.tHead.rows[0].cells[0].style.minWidth = `${String(total).length * 8 + 24}px`;
     for (const [i, c] of [...table.tHead.rows[0].cells].entries()) if (i) c.style.minWidth = `${Math.max(widths[i], 80)}px`;
   }
 
@@ -89,7 +89,15 @@ function start() {
     return scaled() ? Math.round(Math.min(1, scrolled / room) * last()) : Math.min(last(), Math.floor(scrolled / rowHeight));
   }
 
+  // The table ends where the window does, with its bar below it, or with its last row.
   function layOut() {
+    if (innerWidth > 640) {
+      const room = innerHeight - (box.getBoundingClientRect().top + scrollY) - box.nextElementSibling.offsetHeight;
+      const bar = box.offsetHeight - box.clientHeight;
+      box.style.height = `${Math.min(Math.max(420, room), table.tHead.offsetHeight + total * rowHeight + bar)}px`;
+    } else {
+      box.style.height = '';
+    }
     shown = Math.min(total, Math.max(1, Math.ceil((box.clientHeight - table.tHead.offsetHeight) / rowHeight) + 1));
     space.style.height = `${height() + table.tHead.offsetHeight + rowHeight}px`;
     while (body.rows.length > shown) body.lastElementChild.remove();

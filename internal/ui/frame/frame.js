@@ -119,6 +119,12 @@ document.addEventListener('change', (e) => {
   if (e.target.matches('[data-get]')) location.search = new URLSearchParams(new FormData(e.target.form));
 });
 
+// The tab that was chosen is seen, however narrow the window.
+for (const tab of document.querySelectorAll('.tabs [aria-current]')) {
+  const row = tab.parentNode;
+  row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2;
+}
+
 const said = document.querySelector('.toast');
 if (said) {
   setTimeout(() => said.remove(), 6000);
