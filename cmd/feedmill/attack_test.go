@@ -167,7 +167,7 @@ func (a *attacker) dial(text string) net.Conn {
 // workspace that goes about its business.
 func TestAttacks(t *testing.T) {
 	group := newMemoryGroup(t)
-	p := serveLimited(t, group, slices.Concat(onLoopback, []string{"FEEDMILL_QUERY_TIMEOUT=3s"})...)
+	p := serveLimited(t, group, slices.Concat(onLoopback, []string{"FEEDMILL_QUERY_TIMEOUT=1m"})...)
 	n := newNeighbour(t, p)
 	a := &attacker{t: t, url: p.url, key: sharedFirstKey}
 	resp, answer, err := upload(p.url, "application/x-ndjson", longTexts(longOr(200, 500)))

@@ -160,13 +160,17 @@ func TestFetchGoesOn(t *testing.T) {
 			t.Errorf("page %d is %s", i, text)
 		}
 	}
+	// The server may still be at requests of a fetch that failed, which ended
+	// without their answers, while the next one asks.
+	mu.Lock()
 	total := 0
 	for _, n := range asked {
 		total += n
 	}
-	if most > maxParallel || total > 100+4*maxParallel {
+	if most > 2*maxParallel || total > 100+4*maxParallel {
 		t.Errorf("%d requests, %d at the same time", total, most)
 	}
+	mu.Unlock()
 	// The next fetch is another one.
 	job.Print = "two"
 	if result, err = l.fetcher.Fetch(t.Context(), job, new(pages)); err != nil || result.Requests != 100 {
