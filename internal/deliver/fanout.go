@@ -2,37 +2,57 @@ package deliver
 
 import (
 	"context"
+	"runtime"
+	"slices"
 	"time"
+
+	requests "github.com/feedmill/feedmill/internal/share"
 )
 
-// fanoutStep is how many promised deliveries are made in one transaction:
-// publishers wait for no more than that.
-const fanoutStep = 250
+const (
+	// fanoutStep is how many promised deliveries are made in one transaction:
+	// publishers wait for no more than that.
+	fanoutStep = 64
+	// fanoutPortion is how many of them, for each processor, are handed out to be
+	// sent before requests have their turn.
+	fanoutPortion = 4
+)
 
 // runFanouts makes the deliveries that were promised, step by step. After each it
 // rests for as long as it took, so that at least half of the store's time is for
-// others.
+// others; and while somebody makes requests, it leaves processors to them.
 func (d *Dispatcher) runFanouts(ctx context.Context) {
-	for {
+	processors := runtime.GOMAXPROCS(0)
+	b := newBreather(processors, time.Now(), processorTime())
+	for ctx.Err() == nil {
 		began := time.Now()
 		due, worked, err := d.Store.StepFanout(ctx, began, fanoutStep)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("making promised deliveries", "error", err)
 		}
-		wait := d.PollEvery
-		var wake <-chan struct{} = d.fanoutNow
-		if worked && err == nil {
-			d.Offer(due)
-			wait, wake = time.Since(began), nil
+		if !worked || err != nil {
+			pause(ctx, d.PollEvery, d.fanoutNow)
+			continue
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-wake:
-			timer.Stop()
-		case <-timer.C:
+		rest := time.Since(began)
+		for portion := range slices.Chunk(due, fanoutPortion*processors) {
+			d.Offer(portion)
+			if breath := b.rest(time.Now(), processorTime()); requests.Anybody() {
+				pause(ctx, breath, nil)
+				rest -= breath
+			}
 		}
+		pause(ctx, rest, nil)
+	}
+}
+
+// pause waits for some time, or until it is woken or ctx ends.
+func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-timer.C:
 	}
 }

@@ -46,6 +46,7 @@ const (
 type crowded struct {
 	last    atomic.Pointer[string]
 	changed atomic.Int64 // when another than the last came, on the clock since
+	seen    atomic.Int64 // when somebody came
 	since   time.Time
 }
 
@@ -53,6 +54,7 @@ var crowd = crowded{since: time.Now()}
 
 // see notes that a holder is at work. What the service does for itself has none.
 func (c *crowded) see(holder string) {
+	c.seen.Store(int64(time.Since(c.since)))
 	last := c.last.Load()
 	if holder == "" || last != nil && *last == holder {
 		return
@@ -63,11 +65,19 @@ func (c *crowded) see(holder string) {
 	}
 }
 
-func (c *crowded) several() bool {
-	changed := c.changed.Load()
-	ago := time.Since(c.since) - time.Duration(changed)
-	return changed != 0 && 0 <= ago && ago < crowdTime // a test's clock may be years behind
+func (c *crowded) several() bool { return c.within(c.changed.Load()) }
+
+// within reports whether a time is one of those that count.
+func (c *crowded) within(at int64) bool {
+	ago := time.Since(c.since) - time.Duration(at)
+	return at != 0 && 0 <= ago && ago < crowdTime // a test's clock may be years behind
 }
+
+// Anybody reports whether somebody was at work a moment ago, of whom work that nobody
+// waits for should not be in the way.
+func Anybody() bool { return crowd.anybody() }
+
+func (c *crowded) anybody() bool { return c.within(c.seen.Load()) }
 
 // processors are those that long work may have while several are at work.
 var processors = &turns{free: max(1, runtime.GOMAXPROCS(0)-1)}

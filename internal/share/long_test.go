@@ -70,6 +70,24 @@ func TestSeveralAreAtWork(t *testing.T) {
 	})
 }
 
+func TestAnybodyIsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := crowded{since: time.Now()}
+		if time.Sleep(time.Second); c.anybody() {
+			t.Error("nobody is somebody")
+		}
+		for range 2 {
+			if c.see("a"); !c.anybody() {
+				t.Error("somebody is nobody")
+			}
+			time.Sleep(crowdTime - 1)
+		}
+		if time.Sleep(1); c.anybody() {
+			t.Error("somebody is at work for ever")
+		}
+	})
+}
+
 // TestLongWork holds work to take a turn only while several are at work, and to
 // give it back.
 func TestLongWork(t *testing.T) {

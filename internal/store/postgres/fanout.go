@@ -1,8 +1,8 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -139,31 +139,18 @@ func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []f
 	if err := db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
 		return nil, false, translate(err)
 	}
+	var s fanoutStep
 	err = db.withPartitions(ctx, partitionIDs(nil), func() error {
-		return db.write(ctx, func(tx tx) (err error) {
-			due, worked = nil, false
-			var f fanout
-			e := &f.event
-			err = tx.QueryRow(ctx, nextFanout).
-				Scan(&f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &e.Workspace, &e.ID, &e.ResourceID)
-			if errors.Is(translate(err), feedmill.ErrNotFound) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			worked = true
-			due, err = tx.stepFanout(ctx, f, now, limit)
-			return err
-		})
+		s = fanoutStep{now: now, limit: limit}
+		return db.pipelineOn(ctx, db.pool, s.next, s.read, s.write)
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	if len(due) > 0 {
-		db.payloads.put(due[0].Event, due[0].Payload)
+	if len(s.due) > 0 {
+		db.payloads.put(s.event.ID, s.event.Payload)
 	}
-	return due, worked, nil
+	return s.due, s.worked, nil
 }
 
 // promisedTo are the subscriptions that a promise is for: those that are found now
@@ -189,36 +176,63 @@ var promisedTo = func() string {
 		JOIN subscriptions s ON s.id = m.id ORDER BY m.id`
 }()
 
-// stepFanout makes the next deliveries of a promise.
-func (t tx) stepFanout(ctx context.Context, f fanout, now time.Time, limit int) ([]feedmill.DueDelivery, error) {
-	e := f.event
-	err := t.QueryRow(ctx, `SELECT type, payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`, e.Workspace, e.ID).Scan(&e.Type, &e.Payload)
-	if err != nil {
-		return nil, translate(err)
-	}
-	rows, err := t.Query(ctx, promisedTo, e.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit)
-	type listener struct {
-		match
-		deleted bool
-	}
-	found, err := all(rows, translate(err), func(row record.Row) (l listener, err error) {
-		return l, row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts)
+// fanoutStep is a transaction that makes the next deliveries of a promise, in three
+// steps: next, read and write.
+type fanoutStep struct {
+	now   time.Time
+	limit int
+
+	fanout
+	worked    bool // there is a promise
+	listeners []listener
+	seqs      sequence
+	due       []feedmill.DueDelivery
+}
+
+// listener is a subscription that a promise is for.
+type listener struct {
+	match
+	deleted bool
+}
+
+// next finds the promise whose turn it is.
+func (s *fanoutStep) next(b *pgx.Batch) error {
+	each(b.Queue(nextFanout), func(row record.Row) error {
+		s.worked = true
+		return row.Scan(&s.at, &s.reached, &s.name, &s.wildcard, &s.filter, &s.attempts, &s.event.Workspace, &s.event.ID, &s.event.ResourceID)
 	})
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// read reads its event and who is next to get it.
+func (s *fanoutStep) read(b *pgx.Batch) error {
+	if !s.worked {
+		return nil
 	}
-	seqs, err := t.numbers(ctx, max(len(found), 1))
-	if err != nil {
-		return nil, err
+	e := &s.event
+	b.Queue(`SELECT type, payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`, e.Workspace, e.ID).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&e.Type, &e.Payload)
+	})
+	each(b.Queue(promisedTo, e.Workspace, s.name, s.wildcard, s.filter, s.reached, s.at, s.limit), func(row record.Row) error {
+		var l listener
+		err := row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts)
+		s.listeners = append(s.listeners, l)
+		return err
+	})
+	s.seqs.reserve(b, blocksFor(s.limit))
+	return nil
+}
+
+// write queues the deliveries and how far the promise is kept.
+func (s *fanoutStep) write(b *pgx.Batch) error {
+	if !s.worked {
+		return nil
 	}
+	e := s.event
 	var open, disabled, deleted []feedmill.Delivery
-	var due []feedmill.DueDelivery
-	for i, l := range found {
-		d := newDelivery(e, l.subscription, f.attempts, now)
-		if l.attempts > 0 {
-			d.MaxAttempts = l.attempts
-		}
-		d.Seq = seqs.seq(i)
+	for i, l := range s.listeners {
+		d := newDelivery(e, l.subscription, cmp.Or(l.attempts, s.attempts), s.now)
+		d.Seq = s.seqs.seq(i)
 		switch {
 		case l.deleted:
 			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDeleted, d.CreatedAt
@@ -227,21 +241,19 @@ func (t tx) stepFanout(ctx context.Context, f fanout, now time.Time, limit int) 
 			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
 			disabled = append(disabled, d)
 		default:
-			open, due = append(open, d), append(due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
+			open, s.due = append(open, d), append(s.due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
 		}
 	}
-	return due, t.send(ctx, func(b *pgx.Batch) error {
-		insertOpen(b, open, true)
-		insertDiscarded(b, disabled, true)
-		insertDiscarded(b, deleted, true)
-		if len(found) == limit {
-			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, turn = nextval('topic_seq') WHERE workspace_id = $3 AND at = $4`,
-				found[limit-1].subscription, len(found), e.Workspace, f.at)
-			return nil
-		}
-		b.Queue(`DELETE FROM fanouts WHERE workspace_id = $1 AND at = $2`, e.Workspace, f.at)
-		b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq') WHERE workspace_id = $1 AND at = (SELECT min(at) FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
-		b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
+	insertOpen(b, open, true)
+	insertDiscarded(b, disabled, true)
+	insertDiscarded(b, deleted, true)
+	if len(s.listeners) == s.limit {
+		b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, turn = nextval('topic_seq') WHERE workspace_id = $3 AND at = $4`,
+			s.listeners[s.limit-1].subscription, len(s.listeners), e.Workspace, s.at)
 		return nil
-	})
+	}
+	b.Queue(`DELETE FROM fanouts WHERE workspace_id = $1 AND at = $2`, e.Workspace, s.at)
+	b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq') WHERE workspace_id = $1 AND at = (SELECT min(at) FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
+	b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
+	return nil
 }

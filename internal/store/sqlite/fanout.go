@@ -140,7 +140,12 @@ const (
 	promisedThen = `SELECT subscription_id AS id, disabled FROM former_topics WHERE workspace_id = ?1 AND topic = %s AND resource_id = %s AND subscription_id > ?5 AND since < ?6 AND until > ?6`
 )
 
-// promisedTo lists them in the order of their ids; one can be found twice.
+// The statements that list them, in the order of their ids; one can be found twice.
+var (
+	promisedUnfiltered = promisedTo(false)
+	promisedFiltered   = promisedTo(true)
+)
+
 func promisedTo(filtered bool) string {
 	var parts []string
 	for _, table := range []string{promisedNow, promisedThen} {
@@ -152,42 +157,52 @@ func promisedTo(filtered bool) string {
 		}
 	}
 	// Where there is no filter its value is named all the same.
-	return strings.Join(parts, " UNION ALL ") + ` ORDER BY id LIMIT CASE WHEN ?4 IS NULL THEN 0 ELSE ?7 END`
+	return `SELECT f.id, f.disabled, s.state = 'disabled', s.deleted_at IS NOT NULL, s.ordered, s.retries
+		FROM (` + strings.Join(parts, " UNION ALL ") + ` ORDER BY id LIMIT CASE WHEN ?4 IS NULL THEN 0 ELSE ?7 END) f
+		CROSS JOIN subscriptions s ON s.id = f.id ORDER BY f.id`
+}
+
+// listener is a subscription that a promise is for.
+type listener struct {
+	match
+	deleted bool
+}
+
+// listeners are the next ones that a promise is for.
+func (t *tx) listeners(f fanout, limit int) ([]listener, error) {
+	query := promisedUnfiltered
+	if f.filter != "" {
+		query = promisedFiltered
+	}
+	rows, err := t.rows(query, f.event.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit)
+	return all(rows, err, func(row record.Row) (l listener, err error) {
+		var then bool
+		var own feedmill.DeliverySettings
+		err = row.Scan(&l.subscription, &then, &l.disabled, &l.deleted, &l.ordered, record.Waits(&own.Retries))
+		l.disabled, l.attempts = l.disabled || then, own.Attempts(0)
+		return l, err
+	})
 }
 
 // stepFanout makes the next deliveries of a promise.
 func (t *tx) stepFanout(f fanout, limit int) ([]feedmill.DueDelivery, error) {
-	rows, err := t.rows(promisedTo(f.filter != ""), f.event.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, limit)
-	type listener struct {
-		id       feedmill.ID
-		disabled bool
-	}
-	found, err := all(rows, err, func(row record.Row) (l listener, err error) { return l, row.Scan(&l.id, &l.disabled) })
+	found, err := t.listeners(f, limit)
 	if err != nil {
 		return nil, err
 	}
 	w, made := t.writeDeliveries(f.attempts), 0
 	for i, l := range found {
-		if i > 0 && l.id == found[i-1].id {
+		if i > 0 && l.subscription == found[i-1].subscription {
 			continue
 		}
-		m := match{subscription: l.id}
-		var deleted bool
-		var own feedmill.DeliverySettings
-		err := t.row(`SELECT state = 'disabled', deleted_at IS NOT NULL, ordered, retries FROM subscriptions WHERE id = ?`, l.id).
-			Scan(&m.disabled, &deleted, &m.ordered, record.Waits(&own.Retries))
-		if err != nil {
-			return nil, translate(err)
-		}
 		made++
-		if deleted {
+		if l.deleted {
 			d := feedmill.Delivery{
-				Workspace: f.event.Workspace, Subscription: l.id, Type: f.event.Type, ResourceID: f.event.ResourceID, MaxAttempts: f.attempts,
+				Workspace: f.event.Workspace, Subscription: l.subscription, Type: f.event.Type, ResourceID: f.event.ResourceID, MaxAttempts: f.attempts,
 			}
-			err = w.discard(&d, f.seq, m.ordered, reasonDeleted)
+			err = w.discard(&d, f.seq, l.ordered, reasonDeleted)
 		} else {
-			m.disabled, m.attempts = m.disabled || l.disabled, own.Attempts(0)
-			err = w.add(&f.event, f.seq, []match{m})
+			err = w.add(&f.event, f.seq, []match{l.match})
 		}
 		if err != nil {
 			return nil, err
@@ -202,7 +217,7 @@ func (t *tx) stepFanout(f fanout, limit int) ([]feedmill.DueDelivery, error) {
 		return nil, err
 	}
 	if len(found) == limit {
-		_, err := t.exec(`UPDATE fanouts SET reached = ?, made = made + ?, turn = ? WHERE event_seq = ?`, found[limit-1].id, made, turn, f.seq)
+		_, err := t.exec(`UPDATE fanouts SET reached = ?, made = made + ?, turn = ? WHERE event_seq = ?`, found[limit-1].subscription, made, turn, f.seq)
 		return due, err
 	}
 	if _, err := t.exec(`DELETE FROM fanouts WHERE event_seq = ?`, f.seq); err != nil {
