@@ -101,6 +101,7 @@ const (
 	WarnTokens         = "null-tokens"        // texts that mean null
 	WarnAssumedLocale  = "assumed-locale"     // other columns tell which decimal separator it is
 	WarnAssumedOrder   = "assumed-date-order" // other dates tell whether the day comes first
+	WarnYearsAhead     = "years-ahead"        // years that look like those of the Buddhist calendar
 	WarnWrapped        = "unwrapped-text"     // texts that Excel has written as formulas
 	WarnNumericText    = "numeric-text"       // numbers that the source says are text, or with something around them that no rule reads
 	WarnNothingFound   = "nothing-found"      // the path of a column finds nothing in any record

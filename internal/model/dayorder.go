@@ -107,7 +107,7 @@ func (d *yearLast) moment(in order) (m moment, ok bool) {
 			m.day, ok = dayOf(fullYear(d.first), d.second, d.last)
 		}
 	}
-	return m, ok
+	return m, ok && m.ends()
 }
 
 // twoDigits is a set of numbers of two digits.

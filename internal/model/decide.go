@@ -100,6 +100,7 @@ func (c *column) decideType(d *decision, all int64, e *evidence) {
 		d.texts(c, n)
 		return
 	}
+	d.yearsAhead(c)
 	if d.column.Type == columnar.TypeText {
 		d.column.Format = ""
 	} else if null.count > 0 {

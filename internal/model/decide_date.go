@@ -88,3 +88,47 @@ func (c *column) dateFormat(o order) string {
 	}
 	return strings.Join(parts, string(rune(c.separator)))
 }
+
+// The years of Thailand's calendar are buddhistYears ahead of those of others, and what is between the two is hardly
+// meant to be that far ahead.
+const (
+	buddhistYears = 543
+	firstBuddhist = 1930 + buddhistYears
+	lastBuddhist  = 2070 + buddhistYears
+)
+
+// yearsAhead warns of dates that look like those of Thailand's calendar. They are kept as they are written: only who
+// wrote them knows.
+func (d *decision) yearsAhead(c *column) {
+	if d.column.Type != columnar.TypeDate && d.column.Type != columnar.TypeTimestamp {
+		return
+	}
+	var dates tally
+	for _, s := range append([]shape{shapeYearLast}, moments...) {
+		dates.merge(c.tallies[s])
+	}
+	for _, e := range dates.examples {
+		if year := yearIn(e.text); year < firstBuddhist || year > lastBuddhist {
+			return
+		}
+	}
+	if len(dates.examples) > 0 {
+		d.note(feedmill.WarnYearsAhead, dates, "the years look like those of the Buddhist calendar, which are %d ahead; they are kept as they are written, so take %d off them before, or have the column be text", buddhistYears, buddhistYears)
+	}
+}
+
+// yearIn is the first number of four digits in a text, or 0.
+func yearIn(text string) (year int) {
+	digits := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && isDigit(text[i]) {
+			year, digits = year*10+int(text[i]-'0'), digits+1
+			continue
+		}
+		if digits == 4 {
+			return year
+		}
+		year, digits = 0, 0
+	}
+	return 0
+}

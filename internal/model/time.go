@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/binary"
 	"time"
 )
@@ -109,9 +110,13 @@ func parseMoment(data []byte, start, end int) (m moment, ok bool) {
 	return m, m.parseTime(data[start+11 : end])
 }
 
-// parseTime reads a time of day, with seconds, a fraction and an offset or without.
+// parseTime reads a time of day, with seconds, a fraction and an offset or without. 24:00 is the end of the
+// day, as ISO 8601 has it, which is when the next begins.
 func (m *moment) parseTime(text []byte) bool {
 	hour, minute, rest, ok := clock(text)
+	if !ok && bytes.HasPrefix(text, []byte("24:00")) {
+		hour, minute, rest, ok = 24, 0, text[5:], true
+	}
 	if !ok {
 		return false
 	}
@@ -129,7 +134,7 @@ func (m *moment) parseTime(text []byte) bool {
 		}
 	}
 	m.micros += int64(seconds) * 1e6
-	return m.parseOffset(rest)
+	return (hour < 24 || m.micros == dayMicros) && m.ends() && m.parseOffset(rest)
 }
 
 // clock reads hours and minutes.
@@ -194,7 +199,13 @@ func (m *moment) parseOffset(text []byte) bool {
 	return true
 }
 
-const dayMicros = 24 * 3600 * 1e6
+const (
+	dayMicros = 24 * 3600 * 1e6
+	lastDay   = 2932896 // 9999-12-31
+)
+
+// ends reports whether the moment is before the year 10000, which the end of the last day is not.
+func (m moment) ends() bool { return m.micros < dayMicros || m.day < lastDay }
 
 // unix is the moment in microseconds since 1970 in UTC. Without an offset it is
 // in the location, nil being UTC.
