@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -37,6 +38,34 @@ type queryField struct {
 	ChosenAggregates []string
 	// Any says that one of several filters of the field is enough.
 	Any bool
+	// As are the names that its columns are given in the feed: by aggregate, and under no
+	// name where there is none or one.
+	As map[string]string
+}
+
+// Columns are the columns that a chosen field makes, each with the name that it is given and
+// the one that it has otherwise.
+func (p queryPage) Columns(f queryField) []namedColumn {
+	if len(f.ChosenAggregates) < 2 {
+		return []namedColumn{{"as." + f.Name, f.Name, f.As[""], f.Name}}
+	}
+	var all []namedColumn
+	for _, fn := range f.ChosenAggregates {
+		all = append(all, namedColumn{"as." + f.Name + "." + fn, f.Name + ", " + fn, f.As[fn], p.aggregateName(f, fn)})
+	}
+	return all
+}
+
+// namedColumn is a field of the form for the name of a column.
+type namedColumn struct{ Input, Of, As, Otherwise string }
+
+// asOf reads the names that the columns of a field are given.
+func asOf(q url.Values, field string) map[string]string {
+	as := map[string]string{"": strings.TrimSpace(q.Get("as." + field))}
+	for _, a := range slices.Concat(numberAggregates, aggregates) {
+		as[a.Op] = strings.TrimSpace(q.Get("as." + field + "." + a.Op))
+	}
+	return as
 }
 
 // aggregates are those that every field has, and numberAggregates those of numbers besides.
@@ -128,13 +157,16 @@ func queryOf(v *visit, q url.Values) (*queryPage, error) {
 	}
 	chosen, said := q["field"], q.Get("chosen") != ""
 	for i, f := range fields {
-		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !said && i < 50, distinctTexts(q["agg."+f.Name]), q.Get("match."+f.Name) == "any"})
+		p.Fields = append(p.Fields, queryField{f, slices.Contains(chosen, f.Name) || !said && i < 50, distinctTexts(q["agg."+f.Name]), q.Get("match."+f.Name) == "any", asOf(q, f.Name)})
 	}
 	for i, name := range q["f.field"] {
 		f := queryFilter{Field: name, Op: at(q["f.op"], i), Value: at(q["f.value"], i)}
 		if f.Field != "" && f.Op != "" {
 			p.Filters = append(p.Filters, f)
 		}
+	}
+	if !slices.Contains(p.SortNames(), p.Sort) {
+		p.Sort = "" // a column that is called otherwise by now
 	}
 	p.Ready = true
 	return p, nil
@@ -176,6 +208,9 @@ func (p *queryPage) spec() map[string]any {
 		} else if len(f.ChosenAggregates) > 0 {
 			field["aggregate"] = p.aggregateSpec(f)
 		}
+		if as := f.As[""]; f.Chosen && as != "" && len(f.ChosenAggregates) < 2 {
+			field["as"] = as
+		}
 		if filters[f.Name] != nil {
 			field["filters"] = filters[f.Name]
 		}
@@ -205,7 +240,7 @@ func (p *queryPage) aggregateSpec(f queryField) any {
 	}
 	var all []any
 	for _, fn := range f.ChosenAggregates {
-		all = append(all, map[string]any{"fn": fn, "as": p.aggregateName(f, fn)})
+		all = append(all, map[string]any{"fn": fn, "as": p.columnName(f, fn)})
 	}
 	return all
 }
@@ -220,6 +255,11 @@ func (p *queryPage) aggregateName(f queryField, fn string) string {
 	return as
 }
 
+// columnName is what one of several aggregates of a field is called in the feed.
+func (p *queryPage) columnName(f queryField, fn string) string {
+	return cmp.Or(f.As[fn], p.aggregateName(f, fn))
+}
+
 // SortNames are what rows can be sorted by: a field, or each of its aggregates where there
 // are several.
 func (p *queryPage) SortNames() (names []string) {
@@ -229,7 +269,7 @@ func (p *queryPage) SortNames() (names []string) {
 			continue
 		}
 		for _, fn := range f.ChosenAggregates {
-			names = append(names, p.aggregateName(f, fn))
+			names = append(names, p.columnName(f, fn))
 		}
 	}
 	return names

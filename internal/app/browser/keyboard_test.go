@@ -84,11 +84,12 @@ func TestKeyboardOnly(t *testing.T) {
 	b.enter(".picks a[href*='service=feeds']")
 	b.enter(".picks.mono a")
 	b.sees("What runs")
+	b.write("[name='as.name']", "called")
 	b.reach("[name='f.field']")
 	b.press("id")
 	b.write("[name='f.value']", "1")
 	b.press("\r") // runs, and makes nothing
-	b.wait(`document.querySelector('.proof .grid tbody')?.rows.length === 1`)
+	b.wait(`document.querySelector('.proof .grid tbody')?.rows.length === 1 && document.querySelector('.proof .grid thead').innerText.includes('called')`)
 	b.write("#name", "Asked")
 	b.enter("[formaction='/ui/feeds/new/query']")
 	b.sees("Feed made")

@@ -90,6 +90,9 @@ func TestQueryWizard(t *testing.T) {
 	b.wait(`document.querySelector('#sql')?.innerText.toLowerCase().includes('sum(')`)
 	b.do(chromedp.SetValue("[name='agg.amount']:not(.set)", "max"))
 	b.wait(`document.querySelector('.proof .grid thead')?.innerText.includes('amount_max')`)
+	// Columns are called as they are wanted, in the form, the preview, its SQL and the feed.
+	b.do(chromedp.SetValue("[name='as.amount.max']", "most"), chromedp.SetValue("[name='as.name']", "who"), chromedp.Click("#query .button"))
+	b.wait(`['most', 'who'].every((name) => ['.proof .grid thead', '#sql', '#sort'].some((at) => document.querySelector(at)?.innerText.includes(name))) && !document.querySelector('.proof .grid thead').innerText.includes('amount_max')`)
 	b.do(chromedp.SetValue("[name='agg.amount'].set ~ .set", ""))
 	b.wait(`document.querySelectorAll("[name='agg.amount']").length === 2`)
 	b.do(chromedp.SetValue("[name='agg.amount']", ""))
@@ -99,7 +102,7 @@ func TestQueryWizard(t *testing.T) {
 	b.do(chromedp.Click(".actions .primary"))
 	b.sees("Feed made")
 	b.sees("Paid orders")
-	b.wait(`document.querySelector('.grid td bdi')?.textContent === 'Eve' || (setTimeout(() => location.reload(), 300), false)`)
+	b.wait(`document.querySelector('.grid thead')?.innerText.includes('who') && document.querySelector('.grid td bdi')?.textContent === 'Eve' || (setTimeout(() => location.reload(), 300), false)`)
 }
 
 func TestConnections(t *testing.T) {
