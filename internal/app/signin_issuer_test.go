@@ -76,7 +76,7 @@ func TestSignInAtTheIssuer(t *testing.T) {
 	s, provider := withIssuer(t)
 	p := newPerson(t, s)
 	page := p.send("/ui/sign-in?next=/ui/keys", nil)
-	if !strings.Contains(page.body, `href="/ui/sign-in/issuer?next=%2Fui%2Fkeys">Sign in with `+strings.TrimPrefix(provider.URL, "http://")) {
+	if !strings.Contains(page.body, `href="/ui/sign-in/issuer?next=%2Fui%2Fkeys">Continue with `+strings.TrimPrefix(provider.URL, "http://")) {
 		t.Fatal(page.body)
 	}
 	// Whoever knows the cookies of a browser before it signs in knows nothing after.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
@@ -63,6 +64,9 @@ func (p refreshPage) AskedBy() string {
 		return t
 	}
 }
+
+// RunningFor is how long the refresh has been running.
+func (p refreshPage) RunningFor() string { return span(time.Since(p.StartedAt)) }
 
 // stages are those of a refresh, in order, with what each is called before and while it is.
 var stages = []struct {

@@ -119,9 +119,9 @@ document.addEventListener('change', (e) => {
   if (e.target.matches('[data-get]')) location.search = new URLSearchParams(new FormData(e.target.form));
 });
 
-// The tab that was chosen is seen, however narrow the window.
-for (const tab of document.querySelectorAll('.tabs [aria-current]')) {
-  const row = tab.parentNode;
+// What was chosen in a row that scrolls is seen, however narrow the window.
+for (const tab of document.querySelectorAll('.tabs [aria-current], .steps [aria-current], .chips [aria-current]')) {
+  const row = tab.closest('.tabs, .steps, .chips');
   row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2;
 }
 
