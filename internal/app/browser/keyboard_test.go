@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -20,7 +22,7 @@ func (b *tab) press(keys string) {
 // reach goes on with Tab until something has the focus, which must then be seen to have it.
 func (b *tab) reach(selector string) {
 	b.t.Helper()
-	b.wait(`document.querySelector(` + quote(selector) + `)`)
+	b.wait(`document.querySelector(` + quote(selector) + `) && document.documentElement.classList.contains('scripted') && document.readyState === 'complete'`)
 	for range 150 {
 		switch run(b, chromedp.Evaluate[string](`(() => { const e = document.activeElement; if (!e?.matches(`+quote(selector)+`)) return 'no';
 			const s = getComputedStyle(e); return s.outlineStyle === 'none' || s.outlineWidth === '0px' ? 'unseen' : 'yes'; })()`)) {
@@ -29,7 +31,7 @@ func (b *tab) reach(selector string) {
 		case "unseen":
 			b.t.Fatalf("%s has the focus, and nothing shows it", selector)
 		}
-		b.press("\t")
+		b.do(chromedp.KeyEvent("\t"))
 	}
 	b.t.Fatalf("no number of tabs leads to %s at %s", selector, b.path())
 }
@@ -46,6 +48,26 @@ func (b *tab) write(selector, text string) {
 	b.t.Helper()
 	b.reach(selector)
 	b.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent(text))
+}
+
+// choose reaches a field for a file, opens its dialog and chooses a file in it.
+func (b *tab) choose(selector, file string) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true}); err != nil {
+		b.t.Fatal(err)
+	}
+	dialogs := chromedp.Events(b.ctx, page.FileChooserOpened)
+	b.enter(selector)
+	for dialog, err := range dialogs {
+		if err == nil {
+			_, err = chromedp.Call(b.ctx, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, BackendNodeID: dialog.BackendNodeID})
+		}
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		return
+	}
+	b.t.Fatal("no dialog for a file was opened")
 }
 
 // TestKeyboardOnly finishes what people come for without a mouse.

@@ -7,25 +7,24 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestFirstRun goes from nothing to a feed and a webhook that was verified.
+// TestFirstRun goes from nothing to a feed and a webhook that was verified, by keys alone.
 func TestFirstRun(t *testing.T) {
 	_, key := workspace(t)
 	b := signedIn(t, key)
 	b.visit("/ui/start")
 	b.accessible("start")
-	b.do(chromedp.KeyEvent("n"))
+	b.press("n")
 	b.sees("8 rows")
-	b.do(chromedp.Click("#listen"))
+	b.enter("#listen")
 	b.sees("Listening.")
-	b.do(chromedp.Click("#change button"))
+	b.enter("#change button")
 	b.sees("signature verified, answered 204")
 	b.wait(`document.querySelector('#got').innerText.includes('"inserted": 1') && document.querySelector('#version').innerText === '2'`)
 	b.accessible("start-done")
-	b.do(chromedp.Click("#sample a"))
+	b.enter("#sample a")
 	b.wait(`document.querySelector('.tabs')`)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.tabs [href$="/versions"]').click(); undefined`))
-	b.wait(`document.querySelector('[href*="/compare"]')`)
-	b.do(chromedp.Click("[href*='/compare']"))
+	b.enter(".tabs [href$='/versions']")
+	b.enter("[href*='/compare']")
 	b.sees("2 rows differ")
 	b.wait(`document.querySelector('td.changed')?.innerText.replace(/\s+/g, ' ') === 'open paid' && document.body.innerText.includes('+ inserted')`)
 	b.accessible("compare")

@@ -102,6 +102,7 @@ func TestSubscribeToDelivery(t *testing.T) {
 	b.accessible("subscriptions")
 }
 
+// TestRotateAndReplay changes a secret and delivers what was missed, by keys alone.
 func TestRotateAndReplay(t *testing.T) {
 	c, key := workspace(t)
 	to := newEndpoint(t)
@@ -114,21 +115,26 @@ func TestRotateAndReplay(t *testing.T) {
 	}
 	b := signedIn(t, key)
 	page := "/ui/subscriptions/" + made.Created[0].ID
-	b.visit(page + "/rotate")
+	b.visit(page)
+	b.enter(".actions [href$='/rotate']")
+	b.wait(`document.querySelector('#overlap')`)
 	b.accessible("subscription-rotate")
-	b.do(chromedp.Click("form .primary"))
+	b.enter("form .primary")
 	b.sees("the old one signs too")
 	if got := b.text("#secret-0"); !strings.HasPrefix(got, "whsec_") || got == made.Created[0].SigningSecret {
 		t.Errorf("the new secret is %q", got)
 	}
-	b.do(chromedp.Click(".row-end .primary"))
+	b.enter(".row-end .primary")
 	b.sees("Two secrets sign until")
 
-	b.visit(page + "/replay")
-	b.do(chromedp.SetValue("#state", "missing"), chromedp.Click("form .primary"))
+	b.enter(".actions [href$='/replay']")
+	b.reach("#state")
+	b.press("Events that it")
+	b.wait(`document.querySelector('#state').value === 'missing'`)
+	b.enter("form .primary")
 	b.sees("1 delivery")
 	b.accessible("replay")
-	b.do(chromedp.Click("[name=go]"))
+	b.enter("[name=go]")
 	b.wait(`document.querySelector('.head .badge')?.innerText === 'Done'`)
 	b.accessible("replay-done")
 	b.visit(page)
@@ -137,10 +143,12 @@ func TestRotateAndReplay(t *testing.T) {
 	b.visit(page + "/edit")
 	b.wait(`document.querySelector('[value="tag.*"]').checked`)
 	b.accessible("subscription-form")
-	b.do(chromedp.SetValue("#name", "Labels"), chromedp.Click("form .primary"))
+	b.write("#name", "Labels")
+	b.press("\r")
 	b.sees("Saved")
-	b.do(chromedp.Click(".actions form .quiet"))
+	b.enter(".actions form .quiet")
 	b.wait(`document.querySelector('.head .badge').innerText === 'Paused'`)
-	b.do(chromedp.Click("section.settings summary"), chromedp.Click(".danger.sure"))
+	b.enter("section.settings summary")
+	b.enter(".danger.sure")
 	b.sees("Tell a URL when something happens")
 }

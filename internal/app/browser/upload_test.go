@@ -13,7 +13,7 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// TestUploadToExport makes a feed of a file, from the file to what is read again.
+// TestUploadToExport makes a feed of a file by keys alone, from the file to what is read again.
 func TestUploadToExport(t *testing.T) {
 	_, key := workspace(t)
 	file := filepath.Join(t.TempDir(), "supplier_invoices.csv")
@@ -23,15 +23,15 @@ func TestUploadToExport(t *testing.T) {
 	b := signedIn(t, key)
 	b.visit("/ui/feeds/new")
 	b.accessible("new")
-	b.do(chromedp.KeyEvent("n"))
+	b.press("n")
 	b.wait(`document.querySelector('.drop')`)
 	b.accessible("upload")
-	b.do(chromedp.SetUploadFiles("#file", []string{file}))
+	b.choose("#file", file)
 	b.sees("Check the columns")
 	b.sees("ambiguous date")
 	b.accessible("upload-preview")
 	// The date is settled, and the preview follows.
-	b.do(chromedp.Click(".notice .button"))
+	b.enter(".notice .button")
 	b.wait(`document.querySelector('#preview').innerText.includes('2026-01-05')`)
 	// A value that is no number like the others is rejected, with its row; the file is not sent again.
 	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.notice .button')].find((e) => e.innerText.includes('rejected')).click(); undefined`))
@@ -43,11 +43,13 @@ func TestUploadToExport(t *testing.T) {
 	if got := run(b, chromedp.Value("#feed-name")); got != "supplier invoices" {
 		t.Errorf("the name is %q", got)
 	}
-	b.do(chromedp.SetValue("#mode", "merge"))
+	b.reach("#mode")
+	b.press("merge")
 	b.expected = []string{"400"}
-	b.do(chromedp.Click("#make"))
+	b.enter("#make")
 	b.wait(`document.querySelector('#upload-error').innerText.includes('key')`)
-	b.do(chromedp.SetValue("#key", "no"), chromedp.Click("#make"))
+	b.write("#key", "no")
+	b.enter("#make")
 	b.wait(`document.querySelector('.grid td bdi')?.textContent === '0047'`)
 	b.sees("merge by no")
 	csv := run(b, chromedp.Evaluate[string](`fetch(document.querySelector('.menu-box a').href).then(r => r.text())`, chromedp.EvalAwaitPromise))
