@@ -66,17 +66,22 @@ func insertPromises(b *pgx.Batch, promises []promise) {
 	if len(promises) == 0 {
 		return
 	}
-	workspaces := make([]string, len(promises))
+	texts := make([][]string, 6)
+	attempts := make([]int32, len(promises))
 	for i, p := range promises {
-		workspaces[i] = string(p.event.Workspace)
-	}
-	b.Queue(`SELECT FROM workspaces WHERE id = ANY($1::text[]) ORDER BY id FOR SHARE`, workspaces)
-	for _, p := range promises {
 		name, wildcard, filter := p.event.Match()
-		b.Queue(`INSERT INTO fanouts (workspace_id, event_id, resource_id, name, wildcard, filter, attempts) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			p.event.Workspace, p.event.ID, p.event.ResourceID, name, wildcard, filter, p.attempts)
+		for column, text := range []string{string(p.event.Workspace), string(p.event.ID), p.event.ResourceID, name, wildcard, filter} {
+			texts[column] = append(texts[column], text)
+		}
+		attempts[i] = int32(p.attempts)
 	}
+	b.Queue(`SELECT FROM workspaces WHERE id = ANY($1::text[]) ORDER BY id FOR SHARE`, texts[0])
+	b.Queue(insertPromisedRows, texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], attempts)
 }
+
+// insertPromisedRows writes promises, whose moments are in the order of their rows.
+var insertPromisedRows = `INSERT INTO fanouts (workspace_id, event_id, resource_id, name, wildcard, filter, attempts)
+	SELECT p.* FROM ` + arrays("workspace_id text", "event_id text", "resource_id text", "name text", "wildcard text", "filter text", "attempts integer") + ` p`
 
 // changeTopics is to be queued before what finds subscriptions of a workspace
 // changes: it waits for the promises that are being written.
