@@ -47,12 +47,14 @@ function start() {
     if (!cell) return;
     active = { row: top + cell.parentNode.sectionRowIndex, column: cell.cellIndex - 1 };
     if (!e.shiftKey) anchor = active;
+    else { e.preventDefault(); box.focus(); } // cells are chosen, and not the text between them
     draw();
   });
   body.addEventListener('mousemove', (e) => {
     const cell = e.target.closest('td');
     if (!cell || !(e.buttons & 1) || !anchor) return;
     active = { row: top + cell.parentNode.sectionRowIndex, column: cell.cellIndex - 1 };
+    if (active.row !== anchor.row || active.column !== anchor.column) getSelection().removeAllRanges();
     draw();
   });
   document.addEventListener('copy', (e) => {
