@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -111,6 +112,22 @@ type frame struct {
 	Me   *client.Me
 	Did  string
 	Data any
+	// Trouble is how many feeds somebody should look at.
+	Trouble int64
+}
+
+// feedsInTrouble counts the feeds that fail or want somebody to sign in. A page does without
+// where that cannot be known, and one of a fault does not ask.
+func (v *visit) feedsInTrouble(status int) int64 {
+	if v.me == nil || status >= http.StatusBadRequest {
+		return 0
+	}
+	states := []feedmill.FeedState{feedmill.FeedFailed, feedmill.FeedAuthRequired}
+	found, err := v.api.SearchDataFeeds(v.r.Context(), client.DataFeedSearch{States: states, Limit: 1})
+	if err != nil {
+		return 0
+	}
+	return found.Total
 }
 
 // render writes a page.
@@ -118,7 +135,7 @@ func (v *visit) render(status int, name, title string, data any) error {
 	p := loadPages()[name]
 	return v.write(status, p, "page", frame{
 		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: loadAssets().path,
-		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data,
+		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data, Trouble: v.feedsInTrouble(status),
 	})
 }
 

@@ -96,6 +96,7 @@ func TestRestFeedPages(t *testing.T) {
 	b.sees("Refresh started")
 	b.wait(`(document.body.innerText.includes('the shop is closed') || (setTimeout(() => location.reload(), 200), false))`)
 	b.visit("/ui/feeds/" + f.ID + "/refreshes")
+	b.wait(`document.querySelector('.rail .trouble')?.innerText.includes('1')`)
 	b.do(chromedp.Click("tbody tr a"))
 	b.sees("Requests")
 	b.accessible("refresh")
