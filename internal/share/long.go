@@ -54,9 +54,12 @@ var crowd = crowded{since: time.Now()}
 
 // see notes that a holder is at work. What the service does for itself has none.
 func (c *crowded) see(holder string) {
+	if holder == "" {
+		return
+	}
 	c.seen.Store(int64(time.Since(c.since)))
 	last := c.last.Load()
-	if holder == "" || last != nil && *last == holder {
+	if last != nil && *last == holder {
 		return
 	}
 	c.last.Store(&holder)
