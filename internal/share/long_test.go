@@ -81,9 +81,9 @@ func TestAnybodyIsAtWork(t *testing.T) {
 			if c.see("a"); !c.anybody() {
 				t.Error("somebody is nobody")
 			}
-			time.Sleep(crowdTime - 1)
+			time.Sleep(crowdTime - time.Millisecond)
 		}
-		if time.Sleep(1); c.anybody() {
+		if time.Sleep(time.Millisecond); c.anybody() {
 			t.Error("somebody is at work for ever")
 		}
 	})
