@@ -54,6 +54,8 @@ type StoreState struct {
 	P99       *Milliseconds `json:"p99Ms,omitzero"`
 	Replica   string        `json:"replica,omitzero"`
 	FreeBytes *int64        `json:"freeBytes,omitzero"`
+	// TotalBytes is how large the disk is, free or not; 0 where that is not known.
+	TotalBytes int64 `json:"totalBytes,omitzero"`
 }
 
 // Replica is a process of the service.

@@ -37,9 +37,11 @@ type storeView struct {
 	Latency milliseconds  `json:"latencyMs"`
 	P50     *milliseconds `json:"p50Ms,omitzero"`
 	P99     *milliseconds `json:"p99Ms,omitzero"`
-	// Replica is the one whose disk it is, and FreeBytes are those of it.
-	Replica   string `json:"replica,omitzero"`
-	FreeBytes *int64 `json:"freeBytes,omitzero"`
+	// Replica is the one whose disk it is, FreeBytes what is free of it, and TotalBytes what
+	// it has.
+	Replica    string `json:"replica,omitzero"`
+	FreeBytes  *int64 `json:"freeBytes,omitzero"`
+	TotalBytes int64  `json:"totalBytes,omitzero"`
 }
 
 // replicaView is a process of the service.
@@ -72,7 +74,7 @@ func (s *Server) operate(c *call) (answer, error) {
 	for _, r := range reports {
 		v.Replicas = append(v.Replicas, viewReplica(r))
 		if r.FreeDisk != nil {
-			v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", Replica: r.Name, FreeBytes: r.FreeDisk})
+			v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", Replica: r.Name, FreeBytes: r.FreeDisk, TotalBytes: r.DiskSize})
 		}
 		for _, b := range r.Breakers {
 			v.Breakers = append(v.Breakers, s.viewBreaker(c.ctx(), b))

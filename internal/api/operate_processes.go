@@ -34,8 +34,10 @@ type processState struct {
 	Refreshes   int                    `json:"refreshes"`
 	MemoryBytes int64                  `json:"memoryBytes"`
 	Breakers    []feedmill.OpenBreaker `json:"breakers"`
-	// FreeDisk is how many bytes of its disk are free, nil where that is not known.
+	// FreeDisk is how many bytes of its disk are free, nil where that is not known, and
+	// DiskSize how many it has.
 	FreeDisk *int64 `json:"freeDisk,omitzero"`
+	DiskSize int64  `json:"diskSize,omitzero"`
 
 	saidAt time.Time
 }
@@ -57,7 +59,7 @@ func (s *Server) process() processState {
 		saidAt: time.Now(),
 	}
 	if free, ok := values["feedmill_disk_free_bytes"]; ok {
-		p.FreeDisk = new(int64(free))
+		p.FreeDisk, p.DiskSize = new(int64(free)), int64(values["feedmill_disk_bytes"])
 	}
 	p.Breakers = s.Dispatcher.OpenBreakers()
 	p.Breakers = p.Breakers[:min(len(p.Breakers), maxReportedBreakers)]

@@ -11,12 +11,7 @@ import (
 // room is how much of the disk feeds may take.
 func (a *App) room(folder string, metrics prometheus.Registerer) feed.Room {
 	free := func() (int64, error) { return machine.FreeDisk(folder) }
-	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "feedmill_disk_free_bytes", Help: "Bytes of the disk with the data folder that are free.",
-	}, func() float64 {
-		n, _ := free()
-		return float64(n)
-	}))
+	machine.RegisterDisk(metrics, folder)
 	r := feed.Room{Free: free, Floor: int64(a.config.MinFreeDisk), Most: int64(a.config.MaxStoredBytes), Stored: a.store}
 	if r.Most > 0 {
 		stored := prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -1,12 +1,38 @@
 package machine
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // FreeDisk is how many bytes of a folder's disk are free for this process.
 func FreeDisk(folder string) (int64, error) {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(folder, &disk); err != nil {
-		return 0, err
+	free, _, err := disk(folder)
+	return free, err
+}
+
+// disk is how many bytes of a folder's disk are free for this process, and how many it has
+// for it, free or not.
+func disk(folder string) (free, size int64, err error) {
+	var d syscall.Statfs_t
+	if err := syscall.Statfs(folder, &d); err != nil {
+		return 0, 0, err
 	}
-	return int64(disk.Bavail) * int64(disk.Bsize), nil
+	free = int64(d.Bavail) * int64(d.Bsize)
+	return free, int64(d.Blocks-d.Bfree)*int64(d.Bsize) + free, nil
+}
+
+// RegisterDisk has metrics tell how large the disk with a folder is, and how much of it is
+// free.
+func RegisterDisk(metrics prometheus.Registerer, folder string) {
+	metrics.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_disk_free_bytes", Help: "Bytes of the disk with the data folder that are free."}, func() float64 {
+			free, _, _ := disk(folder)
+			return float64(free)
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_disk_bytes", Help: "Bytes of the disk with the data folder, free or not."}, func() float64 {
+			_, size, _ := disk(folder)
+			return float64(size)
+		}))
 }

@@ -21,6 +21,14 @@ type operatePage struct {
 	Worst string
 }
 
+// UsedShare is how much of a disk is used; nil where that is not known.
+func (operatePage) UsedShare(s client.StoreState) *float64 {
+	if s.FreeBytes == nil || s.TotalBytes <= 0 {
+		return nil
+	}
+	return new(1 - float64(*s.FreeBytes)/float64(s.TotalBytes))
+}
+
 // replicaRow is a replica and its part of the bar of slots, which begins at From.
 type replicaRow struct {
 	client.Replica

@@ -67,6 +67,7 @@ func TestKeysAuditAndWorkspaces(t *testing.T) {
 	operator := signedIn(t, server.key)
 	operator.do(chromedp.KeyEvent("go"))
 	operator.sees("Replicas and slots")
+	operator.wait(`document.querySelector("meter")?.value > 0`)
 	operator.accessible("operate")
 	operator.do(chromedp.Click("a.workspace"))
 	operator.sees("TestKeysAuditAndWorkspaces")
