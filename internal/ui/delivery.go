@@ -40,10 +40,11 @@ type deliveryPage struct {
 
 // attemptStep is one of the attempts in their row.
 type attemptStep struct {
-	Number           int
-	State, When, Say string
-	To               string
-	Current          bool
+	Number    int
+	State     string
+	When, Say template.HTML
+	To        string
+	Current   bool
 }
 
 type timingPart struct {
@@ -86,12 +87,12 @@ func (p *deliveryPage) steps() {
 	for i, a := range p.Attempts {
 		step := attemptStep{Number: a.Number, State: "delivered", When: clock(a.At), To: "?attempt=" + strconv.Itoa(a.Number), Current: p.Shown != nil && p.Shown.Number == a.Number}
 		if i > 0 {
-			step.When = span(a.At.Sub(p.Attempts[i-1].At)) + " later"
+			step.When = template.HTML(span(a.At.Sub(p.Attempts[i-1].At)) + " later")
 		}
 		took := took(float64(a.Timing.Total))
-		step.Say = strconv.Itoa(a.Status) + ", " + took
+		step.Say = template.HTML(strconv.Itoa(a.Status) + ", " + took)
 		if a.Status == 0 {
-			step.Say = "no answer, " + took
+			step.Say = template.HTML("no answer, " + took)
 		}
 		if a.Status < 200 || a.Status > 299 || a.Error != "" {
 			step.State = "failed"
@@ -103,25 +104,25 @@ func (p *deliveryPage) steps() {
 	}
 	at := p.NextAttemptAt
 	for n := len(p.Attempts) + 1; n <= p.MaxAttempts && n <= len(p.Attempts)+9; n++ {
-		step := attemptStep{Number: n, State: "pending", When: "in " + span(time.Until(at)), Say: clock(at)}
+		step := attemptStep{Number: n, State: "pending", When: template.HTML("in " + span(time.Until(at))), Say: clock(at)}
 		if n > len(p.Attempts)+1 {
 			wait := time.Duration(0)
 			if i := n - 2; i < len(p.Subscription.Delivery.RetrySchedule) {
 				wait = time.Duration(p.Subscription.Delivery.RetrySchedule[i])
 			}
 			at = at.Add(wait)
-			step.When, step.Say = "+"+span(wait), "about "+clock(at)
+			step.When, step.Say = template.HTML("+"+span(wait)), "about "+clock(at)
 		}
 		p.Steps = append(p.Steps, step)
 	}
 }
 
 // clock is a time of the last or the next days.
-func clock(at time.Time) string {
+func clock(at time.Time) template.HTML {
 	if d := time.Since(at).Abs(); d > 20*time.Hour {
-		return at.UTC().Format("2 Jan 15:04")
+		return timeElement(at, at.UTC().Format("2 Jan 15:04")+" UTC", "moment")
 	}
-	return at.UTC().Format("15:04:05")
+	return timeElement(at, at.UTC().Format("15:04:05")+" UTC", "second")
 }
 
 // sent fills in the request of the attempt as it was sent. Signatures are not kept

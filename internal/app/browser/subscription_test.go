@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/feedmill/feedmill/client"
@@ -85,8 +86,12 @@ func TestSubscribeToDelivery(t *testing.T) {
 	b.do(chromedp.Click(chip("5")))
 	b.wait(`document.querySelectorAll('.chips [aria-current]').length === 2 && document.querySelectorAll('.rows tbody tr').length === 1`)
 	b.accessible("subscription")
+	if _, err := chromedp.Call(b.ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"}); err != nil {
+		t.Fatal(err)
+	}
 	b.do(chromedp.Click(".rows tbody tr a"))
 	b.sees("503")
+	b.wait(`new Date().getTimezoneOffset() === -330 && ['second', 'exact'].every((kind) => [...document.querySelectorAll('time[data-time=' + kind + ']')].some((t) => t.textContent.endsWith(new Date(t.dateTime).toTimeString().slice(0, 8))))`)
 	b.sees("<script>console.error")
 	b.do(chromedp.SetValue("#secret", secret), chromedp.Click("#sign"))
 	b.sees((*to.last.Load()).Get("X-Service-Signature"))

@@ -9,13 +9,19 @@ export function showTimes(root = document) {
     const at = new Date(t.dateTime);
     t.title = at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) + ', ' + t.dateTime;
     if (t.dataset.time === 'exact') t.textContent = local(at);
-    else if (t.dataset.time === 'clock') t.textContent = `${two(at.getHours())}:${two(at.getMinutes())}`;
-    else if (t.dataset.time === 'day') t.textContent = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+    else if (t.dataset.time === 'second') t.textContent = local(at).slice(11);
+    else if (t.dataset.time === 'clock') t.textContent = clock(at);
+    else if (t.dataset.time === 'day') t.textContent = day(at);
+    else if (t.dataset.time === 'moment') t.textContent = `${day(at)} ${clock(at)}`;
     else t.textContent = relative(at, t.dataset.time);
   }
 }
 
 function two(n) { return String(n).padStart(2, '0'); }
+
+function clock(at) { return `${two(at.getHours())}:${two(at.getMinutes())}`; }
+
+function day(at) { return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }); }
 
 export function local(at) {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
