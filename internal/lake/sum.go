@@ -165,7 +165,7 @@ func (s *summer) column(v *columnar.Vector, seed uint64) {
 	case v.Offsets != nil:
 		for i := range hashes {
 			if !v.Null(i) {
-				hashes[i] += xxh3.HashSeed(v.Bytes[v.Offsets[i]:v.Offsets[i+1]], seed+kind)
+				hashes[i] += word.text(v.Bytes[v.Offsets[i]:v.Offsets[i+1]], kind)
 			}
 		}
 	case v.Floats != nil:
@@ -213,6 +213,24 @@ func newWordHash(seed uint64) wordHash { return wordHash{seed ^ sumKey1, seed ^ 
 // of is the hash of a value and of what else is to be known of it.
 func (h wordHash) of(value, kind uint64) uint64 {
 	return foldProduct(foldProduct(value^sumKey0, h.a)^kind, h.b)
+}
+
+// text is the hash of a text. Most are short: two words, which may overlap, have all of them.
+func (h wordHash) text(b []byte, kind uint64) uint64 {
+	n := len(b)
+	if n > 16 {
+		return xxh3.HashSeed(b, h.a+kind)
+	}
+	var first, last uint64
+	switch {
+	case n >= 8:
+		first, last = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[n-8:])
+	case n >= 4:
+		first, last = uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[n-4:]))
+	case n > 0:
+		first = uint64(b[0]) | uint64(b[n/2])<<8 | uint64(b[n-1])<<16
+	}
+	return foldProduct(foldProduct(first^sumKey0, h.a+uint64(n))^last, h.b^kind)
 }
 
 // foldProduct is both halves of a product in one.
