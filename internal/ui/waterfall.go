@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ import (
 // traceView is what was asked of a source, against the time that all of it took.
 type traceView struct {
 	Requests []traced
+	// All is how many requests there were, and LeftOut how many of them, in the middle, are
+	// not among those of the page.
+	All, LeftOut int
 	// Ticks are the times at the head of the waterfall, at equal distances.
 	Ticks []string
 	// Waited reports whether a request waited, and Refused whether one was tried again.
@@ -33,7 +37,8 @@ type traced struct {
 	Bar   template.HTML
 }
 
-// shownRequests bounds how much of a trace a page has.
+// shownRequests bounds how much of a trace a page has: half of it from the beginning, and
+// half from the end, where what failed stands.
 const shownRequests = 500
 
 // waterfall draws a trace against the time that all of it took.
@@ -41,7 +46,10 @@ func waterfall(trace []client.TracedRequest) (v traceView) {
 	if len(trace) == 0 {
 		return v
 	}
-	trace = trace[:min(len(trace), shownRequests)]
+	v.All, v.LeftOut = len(trace), max(len(trace)-shownRequests, 0)
+	if v.LeftOut > 0 {
+		trace = slices.Concat(trace[:shownRequests/2], trace[v.All-shownRequests/2:])
+	}
 	begin, end := waitedSince(trace[0]), trace[0].At
 	for _, t := range trace {
 		if last := t.At.Add(milliseconds(t.DurationMS)); last.After(end) {
@@ -54,6 +62,10 @@ func waterfall(trace []client.TracedRequest) (v traceView) {
 	}
 	part := func(d time.Duration) float64 { return float64(d) / float64(step*time.Duration(parts)) * 100 }
 	for i, t := range trace {
+		number := i + 1
+		if i >= shownRequests/2 {
+			number += v.LeftOut
+		}
 		tone := ""
 		switch {
 		case i+1 < len(trace) && trace[i+1].Attempt > 1 && (t.Status == 0 || t.Status >= 400):
@@ -73,7 +85,7 @@ func waterfall(trace []client.TracedRequest) (v traceView) {
 		}
 		fmt.Fprintf(&b, `<rect class="took" x="%.2f%%" y="11" width="%.2f%%" height="10" rx="1"/>`, part(t.At.Sub(begin)), max(part(milliseconds(t.DurationMS)), .6))
 		v.Requests = append(v.Requests, traced{
-			Number: i + 1, TracedRequest: t, Short: shortURL(t.URL), Tone: tone,
+			Number: number, TracedRequest: t, Short: shortURL(t.URL), Tone: tone,
 			Bar: template.HTML(`<svg height="32" aria-hidden="true" class="bar ` + tone + `">` + b.String() + `</svg>`),
 		})
 	}
