@@ -1,10 +1,13 @@
 package feedmill
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill/internal/strictjson"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // Connection is a database that queries of a workspace run on, under the name of
@@ -24,9 +27,6 @@ type Connection struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
-
-// ReceivedRecord is the record of what was received for a refresh token.
-func (c Connection) ReceivedRecord() string { return "connection/" + string(c.ID) + "/received" }
 
 // ServiceFeeds is the service that every workspace has: queries over its own
 // feeds.
@@ -59,4 +59,197 @@ type ConnectionTest struct {
 	OK       bool
 	Detail   string
 	Duration time.Duration
+}
+
+// Connector is a kind of databases that connections are made to.
+type Connector struct {
+	Name     string
+	Settings []ConnectorSetting
+}
+
+// ConnectorSetting is a member of the config of a connection.
+type ConnectorSetting struct {
+	Name string
+	// Title and Description are for people, empty where the name says enough.
+	Title, Description string
+
+	Required bool
+	// Default is what counts where nothing is said.
+	Default string
+	// Words are those that the setting can be, nil for any text.
+	Words []string
+	// Port says that it is the number of a port, and Duration that it is one,
+	// which is at least Least and at most Most.
+	Port, Duration bool
+	Least, Most    time.Duration
+	// Secret says that it is sealed and never shown.
+	Secret bool
+	// Place says that it is where the secrets are sent: who changes it must know
+	// them.
+	Place bool
+	// Granted says that a person's sign-in gives it, and nobody else.
+	Granted bool
+}
+
+// Connectors are those that there are.
+var Connectors = []Connector{
+	{"postgres", append(serverSettings("5432"), ConnectorSetting{Name: "sslmode", Default: "prefer", Words: []string{"disable", "prefer", "require", "verify-ca", "verify-full"}})},
+	{"mysql", append(serverSettings("3306"), ConnectorSetting{Name: "tls", Default: "off", Words: []string{"off", "on", "skipVerify"}})},
+	{"sqlite", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
+	{"duckdb", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
+}
+
+var statementTimeout = ConnectorSetting{Name: "statementTimeout", Default: "10m", Duration: true, Least: time.Second, Most: 24 * time.Hour}
+
+func serverSettings(port string) []ConnectorSetting {
+	return []ConnectorSetting{
+		{Name: "host", Required: true, Place: true},
+		{Name: "port", Default: port, Port: true, Place: true},
+		{Name: "database", Required: true},
+		{Name: "user", Required: true},
+		{Name: "password", Secret: true},
+		{Name: "connectTimeout", Default: "10s", Duration: true, Least: time.Second, Most: time.Minute},
+		statementTimeout,
+	}
+}
+
+// FindConnector finds a connector by its name.
+func FindConnector(name string) (Connector, bool) {
+	i := slices.IndexFunc(Connectors, func(c Connector) bool { return c.Name == name })
+	if i < 0 {
+		return Connector{}, false
+	}
+	return Connectors[i], true
+}
+
+// ReadConnector reads the name of the connector of a new connection, which is one
+// of those that there are always or one of some more.
+func ReadConnector(f strictjson.Field, more []Connector) (Connector, bool) {
+	name, ok := f.Text()
+	if !ok {
+		return Connector{}, false
+	}
+	var names []string
+	for _, c := range slices.Concat(Connectors, more) {
+		if c.Name == name {
+			return c, true
+		}
+		names = append(names, c.Name)
+	}
+	detail := "There is no such connector; there are " + strings.Join(names, ", ") + "."
+	if near := suggest.Nearest(name, names); len(near) > 0 {
+		detail += " Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	if name == ServiceFeeds {
+		detail = "The service feeds is always there, and no connection is made to it; the connectors are " + strings.Join(names, ", ") + "."
+	}
+	f.Fault(detail)
+	return Connector{}, false
+}
+
+// ConnectionConfig is what somebody says of a connection: a text for each of the
+// settings of its connector.
+type ConnectionConfig map[string]string
+
+// Read reads the config of a connection and notes every fault of it. What a
+// setting was before stays where the object does not have it; null takes it away.
+func (c Connector) Read(o *strictjson.Object, before ConnectionConfig) ConnectionConfig {
+	config := make(ConnectionConfig)
+	for _, s := range c.Settings {
+		f, given := o.Get(s.Name)
+		switch {
+		case given && s.Granted && (f.Kind != '"' || f.Value.Text() != Hidden):
+			f.Fault("This comes of a sign-in. Connect the service again with a link of GET /data_feeds/creation_url.")
+		case given && f.Kind != 'n':
+			if text, ok := s.read(f); ok {
+				config[s.Name] = text
+			}
+			if s.Secret && config[s.Name] == Hidden {
+				config[s.Name] = before[s.Name]
+				if before[s.Name] == "" {
+					f.Fault("This stands for a secret that is kept, and none is; write the secret itself, or leave this out.")
+				}
+			}
+		case !given && before[s.Name] != "":
+			config[s.Name] = before[s.Name]
+		case s.Required:
+			f.Fault(strictjson.Required)
+		}
+	}
+	o.RefuseUnknown()
+	c.checkPlace(o, before, config)
+	return config
+}
+
+// checkPlace notes secrets that would be sent to another place than that which
+// they were given for.
+func (c Connector) checkPlace(o *strictjson.Object, before, config ConnectionConfig) {
+	var moved []string
+	for _, s := range c.Settings {
+		if s.Place && before != nil && s.of(before) != s.of(config) {
+			moved = append(moved, s.Name)
+		}
+	}
+	for _, s := range c.Settings {
+		f, given := o.Get(s.Name)
+		known := given && (f.Kind == 'n' || f.Kind == '"' && f.Value.Text() != Hidden)
+		if s.Secret && len(moved) > 0 && before[s.Name] != "" && !known {
+			f.Fault("A change of " + strings.Join(moved, " and ") + " needs this again: what is kept is for the place that it was given for.")
+		}
+	}
+}
+
+// of is what a config says of a setting, or what counts where it does not.
+func (s ConnectorSetting) of(c ConnectionConfig) string {
+	if text, ok := c[s.Name]; ok {
+		return text
+	}
+	return s.Default
+}
+
+// Setting is what a config says of a setting of the connector, or what counts
+// where it does not.
+func (c Connector) Setting(config ConnectionConfig, name string) string {
+	for _, s := range c.Settings {
+		if s.Name == name {
+			return s.of(config)
+		}
+	}
+	return ""
+}
+
+const (
+	maxPort = 65535
+	// maxSetting is how many characters a setting may have.
+	maxSetting = 4096
+)
+
+// read reads the value of a setting.
+func (s ConnectorSetting) read(f strictjson.Field) (string, bool) {
+	switch {
+	case s.Port:
+		port, ok := f.Integer(1, maxPort)
+		return strconv.Itoa(port), ok
+	case s.Words != nil:
+		return f.Choice(s.Words...)
+	case s.Duration:
+		text, ok := f.Text()
+		if !ok {
+			return "", false
+		}
+		d, err := ParseDuration(text)
+		if err != nil || d < s.Least || d > s.Most {
+			f.Fault("This must be a duration from " + FormatDuration(s.Least) + " to " + FormatDuration(s.Most) + ", such as 30s.")
+			return "", false
+		}
+		return text, true
+	case s.Secret:
+		text, ok := f.Text()
+		if ok && (len(text) > maxSetting || strings.ContainsRune(text, 0)) {
+			f.Fault("This is too long, or holds the character U+0000.")
+			return "", false
+		}
+		return text, ok
+	}
+	return f.Label(maxSetting)
 }

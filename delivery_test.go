@@ -16,12 +16,3 @@ func TestOpenDeliveries(t *testing.T) {
 		t.Errorf("open are %q, want %q", open, want)
 	}
 }
-
-func TestValuesOfAHeader(t *testing.T) {
-	a := HTTPAnswer{Header: [][2]string{{"Via", "a"}, {"Retry-After", "5"}, {"Via", "b"}}}
-	for name, want := range map[string][]string{"Via": {"a", "b"}, "Retry-After": {"5"}, "Server": nil} {
-		if got := a.Values(name); !slices.Equal(got, want) {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-	}
-}

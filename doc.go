@@ -1,9 +1,24 @@
 // Package feedmill is the domain of the service: the types that every other
 // package speaks in and the pure rules that hold between them.
 //
-// It imports the standard library only and does no input or output. Everything
-// that touches a disk, a socket or a clock lives below internal/ and imports
-// this package; nothing here knows of it. Start with [Workspace], the tenant
+// It imports the standard library and a few small general packages, and does no
+// input or output. Everything that touches a disk, a socket or a clock lives below
+// internal/ and imports this package; nothing here knows of it. Start with [Workspace], the tenant
 // that every record belongs to, and with [Error], the one shape in which a
 // refusal travels from the rule that was broken to the client that broke it.
+//
+// The files tell the story in this order:
+//
+//   - Everybody: id.go, errors.go, workspace.go, key.go (who asks and what they
+//     may), signin.go (people in browsers), audit.go, idempotency.go, secret.go.
+//   - From an event to its outcome: catalogue.go, event.go, gateway.go (what is
+//     public of the data sources), subscription.go, delivery.go, retry.go (when an
+//     attempt is made again, and when a subscription is given up), health.go,
+//     replay.go, replica.go.
+//   - A feed and its data: feed.go, feed_list.go, feed_request.go, reading.go
+//     (formats, options and findings), column.go, column_change.go, version.go,
+//     expect.go, link.go.
+//   - Where data comes from: source.go, fetch.go, schedule.go, refresh.go, run.go,
+//     run_request.go.
+//   - Queries, and what they run on: query.go, service.go, connection.go.
 package feedmill

@@ -1,8 +1,13 @@
 package feedmill
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // FeedType says where the data of a feed comes from.
@@ -173,4 +178,87 @@ func (f *Feed) Record(r Refresh) {
 	if f.State != FeedPaused {
 		f.State = state
 	}
+}
+
+// Why a feed is paused.
+const (
+	PausedByUser     = "user"
+	PausedByFailures = "failures"
+)
+
+// PausedReason says why a feed is paused, and is empty where it is not.
+func (f *Feed) PausedReason() string {
+	switch {
+	case f.State != FeedPaused:
+		return ""
+	case f.Failures >= MaxFailures:
+		return PausedByFailures
+	}
+	return PausedByUser
+}
+
+const (
+	// MaxDescription is how many characters the description of a feed may have.
+	MaxDescription = 2000
+	// maxKey is how many columns a key may have.
+	maxKey = 50
+)
+
+// ReadMode reads mode and key. With a key each value of it has one row, the last
+// that came, in every mode: a source may give a record twice. What is fetched
+// from some value on is only what is new: it adds to what is there, whatever the
+// mode is said to be.
+func ReadMode(o *strictjson.Object, incremental bool) (mode FeedMode, key []string) {
+	f, given := o.Given("key")
+	switch {
+	case !given:
+	case f.Kind != '[':
+		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
+	case len(f.Items) > maxKey:
+		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", maxKey, len(f.Items)))
+	default:
+		for _, item := range f.Elements() {
+			name, ok := item.Text()
+			switch {
+			case !ok:
+			case name == "":
+				item.Fault("The name of a column must not be empty.")
+			case slices.Contains(key, name):
+				item.Fault("This column is named more than once.")
+			default:
+				key = append(key, name)
+			}
+		}
+	}
+	mode = ModeReplace
+	if f, ok := o.Given("mode"); ok {
+		if word, ok := f.Choice(string(ModeReplace), string(ModeAppend), string(ModeMerge)); ok {
+			mode = FeedMode(word)
+		}
+	}
+	switch {
+	case mode == ModeMerge && len(key) == 0:
+		o.Fault("key", "The mode merge needs the names of the columns that rows are merged by.")
+	case incremental && mode == ModeReplace && len(key) > 0:
+		mode = ModeMerge
+	case incremental && mode == ModeReplace:
+		mode = ModeAppend
+	}
+	return mode, key
+}
+
+// ReadDescription reads the description of a feed.
+func ReadDescription(o *strictjson.Object) string {
+	f, ok := o.Given("description")
+	if !ok {
+		return ""
+	}
+	text, _ := f.Text()
+	if n := utf8.RuneCountInString(text); n > MaxDescription {
+		f.Fault(fmt.Sprintf("This may have at most %d characters; it has %d.", MaxDescription, n))
+	}
+	if strings.ContainsRune(text, 0) {
+		f.Fault("This must not hold the character U+0000.")
+	}
+	return text
 }

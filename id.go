@@ -136,3 +136,10 @@ func (c *idClock) next(now time.Time) (u [16]byte) {
 	u[8] = u[8]&0x3f | 0x80
 	return u
 }
+
+// Page asks for a part of a list that runs from the newest record to the oldest.
+type Page struct {
+	// Before is the last id of the page before; empty means from the newest on.
+	Before ID
+	Limit  int
+}

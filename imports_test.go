@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,6 +106,22 @@ func TestImportDirection(t *testing.T) {
 		case used[rule.folder] && rule.toCome:
 			t.Errorf("%s is there now: take the mark toCome off its rule", rule.folder)
 		}
+	}
+}
+
+// TestTourNamesEveryFile holds the tour of the files in doc.go against the files.
+func TestTourNamesEveryFile(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`[a-z_]+\.go\b`).FindAllString(string(text), -1)
+	files := slices.DeleteFunc(goFiles(t), func(file string) bool {
+		return strings.Contains(file, "/") || strings.HasSuffix(file, "_test.go") || file == "doc.go"
+	})
+	slices.Sort(named)
+	if slices.Sort(files); !slices.Equal(named, files) {
+		t.Errorf("the tour names\n%q\nand the files are\n%q", named, files)
 	}
 }
 

@@ -1,10 +1,8 @@
 package feedmill
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -66,13 +64,6 @@ const KeyPrefix = "fm_"
 
 // MinBootstrapKeyLen is the least length of a first key chosen by the operator.
 const MinBootstrapKeyLen = 24
-
-// NewKeySecret makes the secret text of a new API key.
-func NewKeySecret() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return KeyPrefix + base64.RawURLEncoding.EncodeToString(b[:])
-}
 
 // Principal is who makes a request: a credential that has been verified.
 type Principal struct {

@@ -1,10 +1,8 @@
 package feedmill
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -16,18 +14,6 @@ func TestHashKey(t *testing.T) {
 	}
 	if !hash.Equal(HashKey("abc")) || hash.Equal(HashKey("abd")) || hash.Equal(KeyHash{}) {
 		t.Error("a key is equal to another, or not to itself")
-	}
-}
-
-func TestNewKeySecret(t *testing.T) {
-	secret := NewKeySecret()
-	text, ok := strings.CutPrefix(secret, KeyPrefix)
-	key, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if !ok || err != nil || len(key) != 32 {
-		t.Errorf("%q is not %s and the base64 of 32 bytes (%v)", secret, KeyPrefix, err)
-	}
-	if secret == NewKeySecret() {
-		t.Error("two keys are equal")
 	}
 }
 

@@ -1,8 +1,6 @@
 package feedmill
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"slices"
 	"time"
 )
@@ -51,13 +49,6 @@ func (c LinkColumn) In(columns []Column) (name string, hidden, there bool) {
 		return c.Name, false, false
 	}
 	return columns[at].Name, columns[at].Hidden, true
-}
-
-// NewLinkSecret makes the secret text of a new link, of 256 random bits.
-func NewLinkSecret() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // Expired reports whether the link has ended by itself at a time.

@@ -104,14 +104,3 @@ func (r Replay) Share(limit int) (most int, pause func(made int) time.Duration) 
 	}
 	return min(limit, max(r.Rate/5, 1)), func(made int) time.Duration { return time.Duration(made) * time.Second / time.Duration(r.Rate) }
 }
-
-// Selects reports whether a subscription hears of an event.
-func (s Subscription) Selects(e Event) bool {
-	name, wildcard, resource := e.Match()
-	for topic, filter := range s.Topics() {
-		if (topic == name || topic == wildcard) && (filter == "" || filter == resource) {
-			return true
-		}
-	}
-	return false
-}

@@ -1,5 +1,12 @@
 package feedmill
 
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+)
+
 // Hidden stands for a secret wherever one could be seen. Written back it means
 // the secret that is there.
 const Hidden = "***"
@@ -23,10 +30,74 @@ func (s Source) SecretsRecord() string { return string(s.ID) }
 // SecretsRecord is the record of a connection's secrets.
 func (c Connection) SecretsRecord() string { return "con/" + string(c.ID) + "/secrets" }
 
+// ReceivedRecord is the record of what was received for a refresh token.
+func (c Connection) ReceivedRecord() string { return "connection/" + string(c.ID) + "/received" }
+
+// Record is the record of a sign-in's secrets.
+func (s SignIn) Record() string { return "signin/" + base64.RawURLEncoding.EncodeToString(s.Link) }
+
 // Record is the record of a kept response.
 func (r IdempotentResponse) Record() string {
 	if r.Owner == "" { // it was kept before answers had owners
 		return "once/" + string(r.Workspace) + "/" + r.Key
 	}
 	return "once/" + string(r.Workspace) + "/" + r.Owner + "/" + r.Key
+}
+
+// SigningSecrets are the secrets that sign a subscription's deliveries. During
+// a rotation's overlap there are two.
+type SigningSecrets struct {
+	// Current signs x-service-signature.
+	Current string `json:"current"`
+	// Next takes over at SwitchAt; empty where no rotation is under way.
+	Next     string    `json:"next,omitzero"`
+	SwitchAt time.Time `json:"switchAt,omitzero"`
+}
+
+// At returns the secrets as they are at t: after the overlap, the next secret
+// is the current one and there is no other.
+func (s SigningSecrets) At(t time.Time) SigningSecrets {
+	if s.Next != "" && !t.Before(s.SwitchAt) {
+		return SigningSecrets{Current: s.Next}
+	}
+	return s
+}
+
+// SecretPrefix begins every signing secret.
+const SecretPrefix = "whsec_"
+
+// NewSigningSecret makes a signing secret: 256 bits behind the prefix.
+func NewSigningSecret() string {
+	var b [32]byte
+	rand.Read(b[:])
+	return SecretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// NewLinkSecret makes the secret text of a new link.
+func NewLinkSecret() string { return randomText() }
+
+// NewSessionToken makes the secret text that a browser has for a session.
+func NewSessionToken() string { return randomText() }
+
+// NewToken makes a token that nobody can guess, and its hash, which is all that is
+// kept of it.
+func NewToken() (token string, hash []byte) {
+	token = randomText()
+	return token, HashToken(token)
+}
+
+// HashToken is the hash of a token.
+func HashToken(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// NewKeySecret makes the secret text of a new API key.
+func NewKeySecret() string { return KeyPrefix + randomText() }
+
+// randomText is 256 random bits in characters that URLs and headers take.
+func randomText() string {
+	var b [32]byte
+	rand.Read(b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
 }

@@ -1,6 +1,11 @@
 package feedmill
 
-import "testing"
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+)
 
 // What is sealed opens under its record's name alone: these must not change.
 func TestRecordsOfSecretsStay(t *testing.T) {
@@ -13,5 +18,49 @@ func TestRecordsOfSecretsStay(t *testing.T) {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+func TestSigningSecretsAt(t *testing.T) {
+	at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	rotating := SigningSecrets{Current: "old", Next: "new", SwitchAt: at}
+	for _, c := range []struct {
+		name    string
+		secrets SigningSecrets
+		t       time.Time
+		want    SigningSecrets
+	}{
+		{"no rotation", SigningSecrets{Current: "only"}, at, SigningSecrets{Current: "only"}},
+		{"during the overlap", rotating, at.Add(-time.Nanosecond), rotating},
+		{"at its end", rotating, at, SigningSecrets{Current: "new"}},
+		{"after it", rotating, at.Add(time.Hour), SigningSecrets{Current: "new"}},
+	} {
+		if got := c.secrets.At(c.t); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestNewSigningSecret(t *testing.T) {
+	secret := NewSigningSecret()
+	text, ok := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.Strict().DecodeString(text)
+	if !ok || err != nil || len(key) != 32 {
+		t.Errorf("%q is not whsec_ and the padded base64 of 32 bytes (%v)", secret, err)
+	}
+	if secret == NewSigningSecret() {
+		t.Error("two secrets are equal")
+	}
+}
+
+func TestNewKeySecret(t *testing.T) {
+	secret := NewKeySecret()
+	text, ok := strings.CutPrefix(secret, KeyPrefix)
+	key, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if !ok || err != nil || len(key) != 32 {
+		t.Errorf("%q is not %s and the base64 of 32 bytes (%v)", secret, KeyPrefix, err)
+	}
+	if secret == NewKeySecret() {
+		t.Error("two keys are equal")
 	}
 }

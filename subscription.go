@@ -1,11 +1,10 @@
 package feedmill
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"hash/fnv"
-	"strconv"
+	"iter"
+	"slices"
 	"time"
 )
 
@@ -108,37 +107,6 @@ type DeliverySettings struct {
 	DisableAfter time.Duration
 }
 
-// Attempts is how many attempts a delivery gets where the service's schedule
-// makes so many.
-func (d DeliverySettings) Attempts(service int) int {
-	if len(d.Retries) == 0 {
-		return service
-	}
-	return d.Retries.Attempts()
-}
-
-// Patience is how long nothing may get through before the subscription is
-// disabled, and whether it ever is.
-func (d DeliverySettings) Patience() (patience time.Duration, ends bool) {
-	if d.DisableAfter == 0 {
-		return DisableAfter, true
-	}
-	return d.DisableAfter, d.DisableAfter != NeverDisable
-}
-
-// FormatDisableAfter writes such a time: in days where they are whole, and off
-// for NeverDisable.
-func FormatDisableAfter(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d == NeverDisable:
-		return "off"
-	case d > 0 && d%day == 0:
-		return strconv.Itoa(int(d/day)) + "d"
-	}
-	return FormatDuration(d)
-}
-
 // Limits and defaults of subscriptions.
 const (
 	MaxSubscriptionURL     = 2048
@@ -150,12 +118,6 @@ const (
 	MaxExtraHeaders        = 20
 	MaxExtraHeaderBytes    = 4 << 10
 	MaxRotationOverlap     = 7 * 24 * time.Hour
-	DisableAfter           = 5 * 24 * time.Hour
-	MinDisableAfter        = 24 * time.Hour
-	MaxDisableAfter        = 30 * 24 * time.Hour
-	NeverDisable           = -time.Millisecond
-	FailuresToDisable      = 10
-	WarnBeforeDisable      = 24 * time.Hour
 	MaxGetURL              = 8 << 10
 	DefaultRotationOverlap = 24 * time.Hour
 )
@@ -176,35 +138,6 @@ type URLChange struct {
 	From, To     string
 }
 
-// SigningSecrets are the secrets that sign a subscription's deliveries. During
-// a rotation's overlap there are two.
-type SigningSecrets struct {
-	// Current signs x-service-signature.
-	Current string `json:"current"`
-	// Next takes over at SwitchAt; empty where no rotation is under way.
-	Next     string    `json:"next,omitzero"`
-	SwitchAt time.Time `json:"switchAt,omitzero"`
-}
-
-// At returns the secrets as they are at t: after the overlap, the next secret
-// is the current one and there is no other.
-func (s SigningSecrets) At(t time.Time) SigningSecrets {
-	if s.Next != "" && !t.Before(s.SwitchAt) {
-		return SigningSecrets{Current: s.Next}
-	}
-	return s
-}
-
-// SecretPrefix begins every signing secret.
-const SecretPrefix = "whsec_"
-
-// NewSigningSecret makes a signing secret: 256 bits behind the prefix.
-func NewSigningSecret() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return SecretPrefix + base64.StdEncoding.EncodeToString(b[:])
-}
-
 // Slots is how many parts the subscriptions are divided into. A slot has one
 // owner at a time, and only the owner sends.
 const Slots = 256
@@ -214,4 +147,91 @@ func Slot(subscription ID) int {
 	h := fnv.New32a()
 	h.Write([]byte(subscription))
 	return int(h.Sum32() % Slots)
+}
+
+// Topics are the names and wildcards that the subscription is matched by, each
+// with the only resource that it hears of, empty for any. A filter on a data
+// feed is one for events of the gateway's family and another is one for all
+// others; where a listener has both kinds of events, the other kind is not
+// filtered.
+func (s Subscription) Topics() iter.Seq2[string, string] {
+	mixed := slices.ContainsFunc(s.Events, IsInternalName) && slices.ContainsFunc(s.Events, isPublicName)
+	ofFeed := PublicFilter(s.ResourceID) != s.ResourceID
+	return func(yield func(name, resource string) bool) {
+		for _, name := range s.Events {
+			resource := s.ResourceID
+			if mixed && IsInternalName(name) != ofFeed {
+				resource = ""
+			}
+			if !yield(name, resource) {
+				return
+			}
+		}
+	}
+}
+
+func isPublicName(name string) bool { return !IsInternalName(name) }
+
+// Selects reports whether a subscription hears of an event.
+func (s Subscription) Selects(e Event) bool {
+	name, wildcard, resource := e.Match()
+	for topic, filter := range s.Topics() {
+		if (topic == name || topic == wildcard) && (filter == "" || filter == resource) {
+			return true
+		}
+	}
+	return false
+}
+
+// A listener is a subscription without a URL: whoever made it holds a
+// connection open, is sent its deliveries over that, and says what became of
+// each. It lives for ListenerGrace after it was last connected, and for
+// ListenerLife at most.
+const (
+	ListenerGrace = 10 * time.Minute
+	ListenerLife  = 24 * time.Hour
+	// ListenerTouch is how often a connection moves the end of its listener.
+	ListenerTouch = time.Minute
+	// MaxListeners is how many a workspace may have at a time.
+	MaxListeners = 100
+	// MaxListenerWindow is how many deliveries may be sent to a listener and
+	// not answered yet.
+	MaxListenerWindow = 32
+	// MaxListenerAnswers is how many answers a request may bring.
+	MaxListenerAnswers = 100
+)
+
+// ListenerMessage is what a listener is told over its connection.
+type ListenerMessage struct {
+	// Delivery is one to answer, with the headers that a webhook would have;
+	// nil where the message is a sign of life.
+	Delivery *DueDelivery
+	Headers  map[string]string
+	// Until is when the listener ends unless it stays connected.
+	Until time.Time
+}
+
+// ListenerEnded says why a listener's connection has ended.
+type ListenerEnded string
+
+// Why connections end. One that breaks ends for no reason of the service.
+const (
+	ListenerBroken   ListenerEnded = ""
+	ListenerReplaced ListenerEnded = "replaced" // by a newer connection
+	ListenerRemoved  ListenerEnded = "removed"
+	ListenerExpired  ListenerEnded = "expired"
+	ListenerShutdown ListenerEnded = "shutdown" // of the service: connect again
+)
+
+// Listening reports whether the subscription is a listener.
+func (s Subscription) Listening() bool { return !s.ListenUntil.IsZero() }
+
+// ListenerEnd is when a listener that was made at one time and is connected at
+// another ends, unless it is connected again.
+func ListenerEnd(made, connected time.Time) time.Time {
+	end, last := connected.Add(ListenerGrace), made.Add(ListenerLife)
+	if end.After(last) {
+		return last
+	}
+	return end
 }

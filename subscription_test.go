@@ -1,43 +1,10 @@
 package feedmill
 
 import (
-	"encoding/base64"
-	"strings"
+	"maps"
 	"testing"
 	"time"
 )
-
-func TestSigningSecretsAt(t *testing.T) {
-	at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	rotating := SigningSecrets{Current: "old", Next: "new", SwitchAt: at}
-	for _, c := range []struct {
-		name    string
-		secrets SigningSecrets
-		t       time.Time
-		want    SigningSecrets
-	}{
-		{"no rotation", SigningSecrets{Current: "only"}, at, SigningSecrets{Current: "only"}},
-		{"during the overlap", rotating, at.Add(-time.Nanosecond), rotating},
-		{"at its end", rotating, at, SigningSecrets{Current: "new"}},
-		{"after it", rotating, at.Add(time.Hour), SigningSecrets{Current: "new"}},
-	} {
-		if got := c.secrets.At(c.t); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
-		}
-	}
-}
-
-func TestNewSigningSecret(t *testing.T) {
-	secret := NewSigningSecret()
-	text, ok := strings.CutPrefix(secret, "whsec_")
-	key, err := base64.StdEncoding.Strict().DecodeString(text)
-	if !ok || err != nil || len(key) != 32 {
-		t.Errorf("%q is not whsec_ and the padded base64 of 32 bytes (%v)", secret, err)
-	}
-	if secret == NewSigningSecret() {
-		t.Error("two secrets are equal")
-	}
-}
 
 // Slots are stored: those of subscriptions that there are must not move.
 func TestSlotsStay(t *testing.T) {
@@ -57,6 +24,51 @@ func TestSlotsAreUsedEvenly(t *testing.T) {
 	for slot, n := range in {
 		if n < each/3 || n > each*3 {
 			t.Errorf("slot %d has %d of %d subscriptions", slot, n, each*Slots)
+		}
+	}
+}
+
+func TestListenerEnd(t *testing.T) {
+	made := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	for connected, want := range map[time.Duration]time.Duration{
+		0:                              10 * time.Minute,
+		time.Hour:                      time.Hour + 10*time.Minute,
+		23*time.Hour + 50*time.Minute:  24 * time.Hour,
+		23*time.Hour + 55*time.Minute:  24 * time.Hour,
+		24*time.Hour + time.Nanosecond: 24 * time.Hour,
+	} {
+		if got := ListenerEnd(made, made.Add(connected)).Sub(made); got != want {
+			t.Errorf("connected after %v it ends after %v, want %v", connected, got, want)
+		}
+	}
+}
+
+func TestListening(t *testing.T) {
+	if (Subscription{}).Listening() || !(Subscription{ListenUntil: time.Unix(1, 0)}).Listening() {
+		t.Error("a listener is a subscription that ends at a time")
+	}
+}
+
+func TestTopics(t *testing.T) {
+	feed := InternalFilter("ds_01h455vb4pex5vsknk084sn02q", "df_01h455vb4pex5vsknk084sn02q")
+	for _, test := range []struct {
+		name   string
+		filter string
+		events []string
+		want   map[string]string
+	}{
+		{"one kind without a filter", "", []string{"metric.*", "tag.created"}, map[string]string{"metric.*": "", "tag.created": ""}},
+		{"one kind with a filter", "m_1", []string{"metric.*", "tag.*"}, map[string]string{"metric.*": "m_1", "tag.*": "m_1"}},
+		{"one kind with a filter that looks like the other's", feed, []string{"metric.*"}, map[string]string{"metric.*": feed}},
+		{"the other kind with a filter of the first", "m_1", []string{"datasource.*"}, map[string]string{"datasource.*": "m_1"}},
+		{"the other kind", feed, []string{"datasource.*"}, map[string]string{"datasource.*": feed}},
+		{"both without a filter", "", []string{"metric.*", "datasource.*"}, map[string]string{"metric.*": "", "datasource.*": ""}},
+		{"both with a filter for one", "m_1", []string{"metric.*", "datasource.*"}, map[string]string{"metric.*": "m_1", "datasource.*": ""}},
+		{"both with a filter for the other", feed, []string{"datasource.*", "metric.*"}, map[string]string{"metric.*": "", "datasource.*": feed}},
+	} {
+		s := Subscription{Events: test.events, ResourceID: test.filter}
+		if got := maps.Collect(s.Topics()); !maps.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }

@@ -39,3 +39,31 @@ func TestRenderPayload(t *testing.T) {
 		t.Errorf("of data that is no JSON: %s, %v", text, err)
 	}
 }
+
+func TestFamily(t *testing.T) {
+	for name, want := range map[string]string{"metric.created": "metric", "a.b.c": "a.b", "metric": "", "": "", ".x": ""} {
+		if got := Family(name); got != want {
+			t.Errorf("%q is of the family %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestEventMatch(t *testing.T) {
+	const source, feed = ID("ds_0"), ID("df_0")
+	for _, c := range []struct {
+		event                    Event
+		name, wildcard, resource string
+	}{
+		{Event{Type: "metric.created", ResourceID: "m_1"}, "metric.created", "metric.*", "m_1"},
+		{Event{Type: "metric.created"}, "metric.created", "metric.*", ""},
+		{Event{Type: "billing.invoice.sent"}, "billing.invoice.sent", "billing.invoice.*", ""},
+		{
+			Event{Type: "datafeed.source.refreshed", ResourceID: string(feed), Source: source},
+			internalFamily + ".refreshed", internalFamily + ".*", InternalFilter(source, feed),
+		},
+	} {
+		if name, wildcard, resource := c.event.Match(); name != c.name || wildcard != c.wildcard || resource != c.resource {
+			t.Errorf("%s matches %q, %q, %q, want %q, %q, %q", c.event.Type, name, wildcard, resource, c.name, c.wildcard, c.resource)
+		}
+	}
+}

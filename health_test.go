@@ -1,4 +1,4 @@
-package feedmill_test
+package feedmill
 
 import (
 	"math"
@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"github.com/feedmill/feedmill"
 )
 
 // A quantile is at most one class away from the exact one, however the durations
@@ -16,7 +14,7 @@ import (
 func TestAnswerTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		durations := rapid.SliceOfN(rapid.Int64Range(int64(time.Millisecond), int64(2*time.Minute)), 1, 200).Draw(t, "durations")
-		var a, b feedmill.DeliveryCount
+		var a, b DeliveryCount
 		for i, d := range durations {
 			if i%3 == 0 {
 				a.Times.Count(time.Duration(d))
@@ -34,7 +32,7 @@ func TestAnswerTimes(t *testing.T) {
 			}
 		}
 	})
-	if got := feedmill.AnswerTimes(nil).Quantile(0.5); got != 0 {
+	if got := AnswerTimes(nil).Quantile(0.5); got != 0 {
 		t.Errorf("of nothing %v", got)
 	}
 }

@@ -1,21 +1,19 @@
-package feedmill_test
+package feedmill
 
 import (
 	"slices"
 	"testing"
-
-	"github.com/feedmill/feedmill"
 )
 
 func TestFormats(t *testing.T) {
-	formats := feedmill.Formats{
+	formats := Formats{
 		{Name: "json", MediaTypes: []string{"application/json", "text/json"}, Suffix: "+json", Extensions: []string{".json"}, Parameters: []string{"path", "explode"}, Readable: true},
 		{Name: "csv", MediaTypes: []string{"text/csv", "*+csv"}, Extensions: []string{".csv"}, Readable: true},
 		{Name: "xml", MediaTypes: []string{"text/xml"}, Suffix: "+xml", Extensions: []string{".xml"}, Parameters: []string{"path"}},
 	}
 	for _, test := range []struct {
 		name string
-		find func(string) (feedmill.Format, bool)
+		find func(string) (Format, bool)
 		by   string
 		want string
 	}{
