@@ -169,3 +169,82 @@ func TestKeyboardOnly(t *testing.T) {
 	b.enter(".rail-out button")
 	b.wait(`location.pathname === '/ui/sign-in'`)
 }
+
+// held presses Tab often enough to leave a dialog that did not hold the focus.
+func (b *tab) held() {
+	b.t.Helper()
+	b.wait(`document.querySelector('dialog[open]')?.contains(document.activeElement)`)
+	for _, tab := range []chromedp.Action[chromedp.Void]{chromedp.KeyEvent("\t"), chromedp.KeyEvent("\t", chromedp.KeyModifiers(chromedp.ModifierShift))} {
+		for range 6 {
+			b.do(tab)
+			if !run(b, chromedp.Evaluate[bool](`document.querySelector('dialog[open]').contains(document.activeElement)`)) {
+				b.t.Fatalf("the focus left the dialog at %s", b.path())
+			}
+		}
+	}
+}
+
+// TestDialogs opens a dialog of every kind by keys: the focus goes in and stays in, Escape
+// closes, and the focus returns to what opened it.
+func TestDialogs(t *testing.T) {
+	c, key := workspace(t)
+	f := upload(t, c, "Shop orders", "orders.csv", orders)
+	upload(t, c, "Bank statements", "bank.csv", orders)
+	b := signedIn(t, key)
+	b.visit("/ui/feeds/" + f.ID + "/settings")
+	const opener = "section.settings summary"
+	back := `!document.querySelector('dialog[open]') && document.activeElement.matches('` + opener + `')`
+	for name, keys := range map[string]chromedp.Action[chromedp.Void]{
+		"Delete feed": chromedp.KeyEvent("\r"), "Go to": chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)), "Keyboard": chromedp.KeyEvent("?"),
+	} {
+		b.reach(opener)
+		b.do(keys)
+		b.wait(`document.querySelector('dialog[open]')?.ariaLabel === '` + name + `'`)
+		b.held()
+		if name == "Delete feed" { // the others are looked at where they are used
+			b.accessible("dialog")
+		}
+		b.press(kb.Escape)
+		b.wait(back)
+	}
+	// The first Enter only asks, and the second says no.
+	b.press("\r")
+	b.wait(`document.activeElement.innerText === 'Cancel'`)
+	b.press("\r")
+	b.wait(back)
+	// The palette finds a feed that the page does not name.
+	b.do(chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.wait(`document.activeElement.role === 'combobox'`)
+	b.press("statem")
+	b.wait(`document.querySelector('.palette [aria-selected=true]')?.innerText.startsWith('Bank statements')`)
+	b.press("\r")
+	b.wait(`document.querySelector('h1')?.innerText === 'Bank statements'`)
+	// A secret stays until it was copied.
+	b.press("gk")
+	b.write("#name", "Nightly")
+	b.press("\r")
+	b.wait(`document.querySelector('#made-key')`)
+	b.held()
+	b.press(kb.Escape + kb.Escape)
+	b.held()
+	b.enter(".made-key .primary")
+	b.wait(`!document.querySelector('#made-key')`)
+
+	// Lists and tables are sorted and filtered by keys.
+	b.press("gf")
+	b.enter(".c-rows a")
+	b.wait(`location.search === '?sort=-rowCount' && document.querySelector('[aria-sort=descending]')?.innerText.startsWith('Rows')`)
+	b.enter(".chip[href*='state=ready']")
+	b.wait(`location.search.includes('state=ready') && location.search.includes('sort=-rowCount') && document.querySelectorAll('tbody tr').length === 2`)
+	b.visit("/ui/feeds/" + f.ID)
+	b.enter(".grid th:nth-child(4) a")
+	b.wait(`document.querySelector('.grid td bdi')?.textContent === '2' && document.querySelector('.grid [aria-sort=ascending]')?.innerText.startsWith('amount')`)
+	b.enter(".add-filter summary")
+	b.reach("#f-value")
+	b.press(kb.Escape)
+	b.wait(`!document.querySelector('.add-filter').open && document.activeElement.matches('.add-filter summary')`)
+	b.enter(".menu-box summary")
+	b.reach(".menu-box a:last-child")
+	b.press(kb.Escape)
+	b.wait(`!document.querySelector('.menu-box').open && document.activeElement.matches('.menu-box summary')`)
+}

@@ -1,4 +1,5 @@
 // What every page does: times in the visitor's zone, copying, the menu, keys.
+import { dialogs } from './dialogs.js';
 import { keys } from './keys.js';
 import { tables } from './tables.js';
 
@@ -143,5 +144,6 @@ showTimes();
 setInterval(showTimes, 15000);
 document.querySelector('[data-wrong] input, [data-wrong] select, [data-wrong] textarea')?.focus();
 switched();
+dialogs();
 tables(toast);
 keys(toast);

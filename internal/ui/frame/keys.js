@@ -5,7 +5,7 @@ import { copyTable } from './tables.js';
 let going = false;
 
 function typing(e) {
-  return e.target.closest?.('input,select,textarea,[contenteditable],.grid') || e.ctrlKey || e.metaKey || e.altKey;
+  return e.target.closest?.('input,select,textarea,[contenteditable],dialog') || e.ctrlKey || e.metaKey || e.altKey;
 }
 
 function rowsOf() { return [...document.querySelectorAll('table.rows tbody tr[data-href]')]; }
@@ -18,14 +18,21 @@ function step(by) {
   next.querySelector('a')?.focus();
 }
 
+// away closes what is open, and the focus returns to what opened it.
+function away(e) {
+  for (const open of document.querySelectorAll('details.menu-box[open], details.add-filter[open]')) {
+    if (open.contains(document.activeElement)) open.querySelector('summary').focus();
+    open.open = false;
+  }
+  const menu = document.querySelector('[data-menu][aria-expanded="true"]');
+  if (menu) { menu.click(); menu.focus(); }
+  if (e.target.matches?.('input[type="search"]')) e.target.blur();
+}
+
 export function keys(say) {
   document.addEventListener('keydown', (e) => {
     if (e.key === 'k' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); return palette(); }
-    if (e.key === 'Escape') {
-      document.querySelector('details.menu-box[open]')?.removeAttribute('open');
-      if (e.target.matches?.('input[type="search"]')) e.target.blur();
-      return;
-    }
+    if (e.key === 'Escape') return away(e);
     if (typing(e)) return;
     if (going) {
       going = false;

@@ -1,11 +1,29 @@
 // The command palette: every page of the rail, what this page can do, and feeds and
 // subscriptions by their names.
+import { dialog, show as open } from './dialogs.js';
+
 let box = null;
 let all = [];
+let feeds = [];
+let turn = 0;
+let timer = 0;
+let found = [];
+let selected = 0;
 
 async function named(path, to) {
   const answer = await fetch(path, { headers: { Accept: 'application/json' } });
   return answer.ok ? (await answer.json()).map((r) => ({ words: r.name || r.url, kind: to.kind, href: to.path + r.id })) : [];
+}
+
+// The server looks among all feeds, however many there are.
+async function search() {
+  const mine = (turn += 1);
+  const wanted = box.querySelector('input').value.trim();
+  const path = `/data_feeds?limit=12${wanted ? `&q=${encodeURIComponent(wanted.slice(0, 200))}` : ''}`;
+  const now = await named(path, { kind: 'feed', path: '/ui/feeds/' });
+  if (mine !== turn) return;
+  feeds = now;
+  show(found[selected]);
 }
 
 function here() {
@@ -15,11 +33,15 @@ function here() {
   return [...pages, { words: 'New feed', kind: 'page', href: '/ui/feeds/new' }, { words: 'New subscription', kind: 'page', href: '/ui/subscriptions/new' }, { words: 'Audit log', kind: 'page', href: '/ui/audit' }, ...doable];
 }
 
-function show() {
-  const wanted = box.querySelector('input').value.toLowerCase();
-  const list = box.querySelector('ul');
-  const found = all.filter((c) => c.words.toLowerCase().includes(wanted)).slice(0, 12);
-  list.replaceChildren(...found.map((c, i) => {
+// show lists what fits, with the choice where it was if that is still there.
+function show(chosen) {
+  const input = box.querySelector('input');
+  const wanted = input.value.trim().toLowerCase();
+  const fits = (c) => c.words.toLowerCase().includes(wanted);
+  found = [...all.filter(fits).slice(0, 12), ...feeds].slice(0, 16);
+  const at = Math.max(0, found.findIndex((c) => chosen && c.words === chosen.words && c.href === chosen.href));
+  box.querySelector('p').hidden = found.length > 0;
+  box.querySelector('ul').replaceChildren(...found.map((c, i) => {
     const item = document.createElement('li');
     const words = document.createElement('span');
     const kind = document.createElement('small');
@@ -28,12 +50,18 @@ function show() {
     item.append(words, kind);
     item.id = `command-${i}`;
     item.setAttribute('role', 'option');
-    item.setAttribute('aria-selected', i === 0);
     item.addEventListener('click', () => choose(c));
     return item;
   }));
-  box.querySelector('input').setAttribute('aria-activedescendant', found.length ? 'command-0' : '');
-  box.found = found;
+  select(at);
+}
+
+function select(at) {
+  const items = [...box.querySelectorAll('li')];
+  for (const [i, item] of items.entries()) item.setAttribute('aria-selected', i === at);
+  box.querySelector('input').setAttribute('aria-activedescendant', items[at]?.id ?? '');
+  items[at]?.scrollIntoView({ block: 'nearest' });
+  selected = at;
 }
 
 function choose(c) {
@@ -42,31 +70,21 @@ function choose(c) {
   else location.href = c.href;
 }
 
-function step(by) {
-  const items = [...box.querySelectorAll('li')];
-  const at = items.findIndex((i) => i.getAttribute('aria-selected') === 'true');
-  const next = items[Math.max(0, Math.min(items.length - 1, at + by))];
-  if (!next) return;
-  items[at].setAttribute('aria-selected', false);
-  next.setAttribute('aria-selected', true);
-  box.querySelector('input').setAttribute('aria-activedescendant', next.id);
-}
-
 function make() {
-  box = document.createElement('dialog');
-  box.className = 'palette';
-  box.setAttribute('aria-label', 'Go to');
-  box.innerHTML = '<input type="text" placeholder="Go to a page, feed or subscription" aria-label="Go to" role="combobox" aria-expanded="true" aria-controls="commands" autocomplete="off"><ul id="commands" role="listbox" aria-label="Found"></ul>';
+  box = dialog('Go to', 'palette');
+  box.innerHTML = '<input type="text" placeholder="Go to a page, feed or subscription" aria-label="Go to" role="combobox" aria-expanded="true" aria-controls="commands" autocomplete="off"><ul id="commands" role="listbox" aria-label="Found"></ul><p class="hint" role="status" hidden>Nothing is called so.</p>';
   document.body.append(box);
   const input = box.querySelector('input');
-  input.addEventListener('input', show);
+  input.addEventListener('input', () => {
+    feeds = feeds.filter((f) => f.words.toLowerCase().includes(input.value.trim().toLowerCase()));
+    show();
+    clearTimeout(timer);
+    timer = setTimeout(search, 100);
+  });
   input.addEventListener('keydown', (e) => {
-    if (e.key === 'ArrowDown') step(1);
-    else if (e.key === 'ArrowUp') step(-1);
-    else if (e.key === 'Enter') {
-      const at = [...box.querySelectorAll('li')].findIndex((i) => i.getAttribute('aria-selected') === 'true');
-      if (box.found[at]) choose(box.found[at]);
-    } else return;
+    if (e.key === 'ArrowDown') select(Math.min(found.length - 1, selected + 1));
+    else if (e.key === 'ArrowUp') select(Math.max(0, selected - 1));
+    else if (e.key === 'Enter') { if (found[selected]) choose(found[selected]); } else return;
     e.preventDefault();
   });
 }
@@ -77,7 +95,10 @@ export function palette() {
   all = here();
   box.querySelector('input').value = '';
   show();
-  box.showModal();
-  Promise.all([named('/data_feeds?limit=200', { kind: 'feed', path: '/ui/feeds/' }), named('/events/subscriptions?limit=200', { kind: 'subscription', path: '/ui/subscriptions/' })])
-    .then((more) => { all = [...all, ...more.flat()]; show(); });
+  if (!box.open) open(box);
+  search();
+  named('/events/subscriptions?limit=200', { kind: 'subscription', path: '/ui/subscriptions/' }).then((more) => {
+    all = [...all, ...more];
+    show(found[selected]);
+  });
 }
