@@ -87,8 +87,9 @@ type EventQuery struct {
 	Page
 	// MaxBytes, where it is not zero, ends the list with the event behind those
 	// whose payloads come to so many bytes.
-	MaxBytes   int
-	Type       string
+	MaxBytes int
+	// Types are those that are wanted; none for any.
+	Types      []string
 	ResourceID string
 	Since      time.Time
 }

@@ -25,10 +25,13 @@ type Event struct {
 	Deliveries []EventRoute `json:"deliveries"`
 	// Size is how many bytes are delivered.
 	Size int `json:"size"`
-	// Counts are how many deliveries there are of each state, and Match says whether the
-	// event is for a subscription; both are in the answers about one event only.
-	Counts map[feedmill.DeliveryState]int `json:"counts,omitzero"`
-	Match  *EventMatch                    `json:"match,omitzero"`
+	// Counts are how many deliveries there are of each state: of the first 10,000 for one
+	// event, 100 in a list, 10 in a stream. CountsAtLeast says that there are more.
+	Counts        map[feedmill.DeliveryState]int `json:"counts"`
+	CountsAtLeast bool                           `json:"countsAtLeast,omitzero"`
+	// Match says whether the event is for a subscription, in the answer of
+	// [Client.EventMatch] only.
+	Match *EventMatch `json:"match,omitzero"`
 	// FanOut is there while deliveries of it are still being made.
 	FanOut *FanOut `json:"fanOut,omitzero"`
 }
@@ -60,6 +63,8 @@ type EventRoute struct {
 
 // EventQuery says which events are wanted; its zero value says all.
 type EventQuery struct {
+	// Type is one type, or several with commas between them; a family such as "metric.*"
+	// stands for all of its types.
 	Type       string
 	ResourceID string
 	Since      time.Time
@@ -88,12 +93,12 @@ func (c *Client) EventMatch(ctx context.Context, id, subscriptionID string) (Eve
 }
 
 // EventStream goes through events as they happen, until the connection ends, with an
-// error. After is the id of the last one that came before, where there was one. Of the
-// query, Type and ResourceID count. [Client.Listen] is sure to bring every event; this
+// error. After is the id of the last one that came before, where there was one. With Since
+// in the query, those since then come first. [Client.Listen] is sure to bring every event; this
 // shows what goes on.
 func (c *Client) EventStream(ctx context.Context, q EventQuery, after string) iter.Seq2[Event, error] {
 	values := make(url.Values)
-	for name, value := range map[string]string{"type": q.Type, "resourceId": q.ResourceID} {
+	for name, value := range map[string]string{"type": q.Type, "resourceId": q.ResourceID, "since": sinceParameter(q.Since)} {
 		if value != "" {
 			values.Set(name, value)
 		}

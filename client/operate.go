@@ -17,11 +17,12 @@ type Operation struct {
 	Replicas []Replica        `json:"replicas"`
 }
 
-// OperationPoint is how a service did in a minute. Accepted events, and attempts that were
-// Delivered or Failed, are for each second.
+// OperationPoint is how a service did in a minute. Accepted events, and Attempts, which are
+// those that were Delivered and those that Failed, are for each second.
 type OperationPoint struct {
 	At        time.Time `json:"at"`
 	Accepted  float64   `json:"accepted"`
+	Attempts  float64   `json:"attempts"`
 	Delivered float64   `json:"delivered"`
 	Failed    float64   `json:"failed"`
 	Open      float64   `json:"open"`

@@ -22,7 +22,7 @@ func newEvents() *cobra.Command {
 func newEventsList() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List events, newest first", Args: cobra.NoArgs}
 	q := new(client.EventQuery)
-	cmd.Flags().StringVar(&q.Type, "type", "", "only events of this type")
+	cmd.Flags().StringVar(&q.Type, "type", "", "only events of these types, such as metric.created,tag.*")
 	cmd.Flags().StringVar(&q.ResourceID, "resource", "", "only events about this resource")
 	since := timeFlag(cmd, "since", "only events that are not older")
 	limit := limitFlag(cmd)

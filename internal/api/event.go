@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -163,10 +164,12 @@ type eventView struct {
 	Deliveries []routeView `json:"deliveries"`
 	// Size is how many bytes are delivered.
 	Size int `json:"size"`
-	// Counts are how many deliveries there are of each state, and Match says whether
-	// the event is for a subscription; both are in the answer about one event only.
-	Counts map[feedmill.DeliveryState]int `json:"counts,omitzero"`
-	Match  *matchView                     `json:"match,omitzero"`
+	// Counts are how many deliveries there are of each state, and CountsAtLeast says that
+	// there are more than were counted.
+	Counts        map[feedmill.DeliveryState]int `json:"counts"`
+	CountsAtLeast bool                           `json:"countsAtLeast,omitzero"`
+	// Match says whether the event is for a subscription, where that was asked.
+	Match *matchView `json:"match,omitzero"`
 	// FanOut is there while deliveries of it are still being made.
 	FanOut *fanOutView `json:"fanOut,omitzero"`
 }
@@ -215,8 +218,39 @@ func (c *call) typeParameter() string {
 	return name
 }
 
+// maxTypes is how many types a list of events can be narrowed to, as subscriptions can.
+const maxTypes = 100
+
+// typesParameter reads the types of events that are asked for, with commas between them; a
+// family stands for all of its types.
+func (s *Server) typesParameter(c *call) (names []string) {
+	text := c.query["type"]
+	if text == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		if !strings.Contains(name, "*") {
+			names = append(names, name)
+			continue
+		}
+		before := len(names)
+		for _, t := range s.Catalogue.Types() {
+			if t.Family == name {
+				names = append(names, t.Name)
+			}
+		}
+		if len(names) == before {
+			c.fault(feedmill.Fault{Parameter: "type", Detail: "There is no such family; GET /events/types lists them."})
+		}
+	}
+	if len(names) > maxTypes {
+		c.fault(feedmill.Fault{Parameter: "type", Detail: fmt.Sprintf("These are more than %d types; leave the parameter out to see all.", maxTypes)})
+	}
+	return names
+}
+
 func (s *Server) listEvents(c *call) (answer, error) {
-	q := feedmill.EventQuery{Type: c.typeParameter(), ResourceID: c.query["resourceId"], Since: c.timeParameter("since")}
+	q := feedmill.EventQuery{Types: s.typesParameter(c), ResourceID: c.query["resourceId"], Since: c.timeParameter("since")}
 	p, err := c.page(feedmill.PrefixEvent)
 	if err != nil {
 		return answer{}, err
@@ -227,7 +261,7 @@ func (s *Server) listEvents(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	views, err := s.routedEvents(c.ctx(), c.who.Workspace, events[:min(q.Fit(events), p.Limit)], maxListedRoutes)
+	views, err := s.routedEvents(c.ctx(), c.who.Workspace, events[:min(q.Fit(events), p.Limit)], maxListedRoutes, maxListedCounts)
 	if err != nil {
 		return answer{}, err
 	}
@@ -242,20 +276,24 @@ func (s *Server) listEvents(c *call) (answer, error) {
 // with the event with which they do.
 const maxListBytes = 4 << 20
 
-// How many deliveries the answer about an event names, and each item of a list.
+// How many deliveries the answer about an event names, and each item of a list, and how
+// many of them are counted by their states.
 const (
 	maxRoutes       = 100
 	maxListedRoutes = 10
+	maxCounts       = 10_000
+	maxListedCounts = 100
 )
 
-// routedEvents are events, each with the first of its deliveries.
-func (s *Server) routedEvents(ctx context.Context, workspace feedmill.ID, events []feedmill.Event, most int) ([]eventView, error) {
+// routedEvents are events, each with the first of its deliveries: most are named, and counted
+// of them counted.
+func (s *Server) routedEvents(ctx context.Context, workspace feedmill.ID, events []feedmill.Event, most, counted int) ([]eventView, error) {
 	views := make([]eventView, len(events))
 	ids := make([]feedmill.ID, len(events))
 	for i, e := range events {
 		views[i], ids[i] = viewEvent(e), e.ID
 	}
-	routes, err := s.Store.EventRoutes(ctx, workspace, ids, most)
+	routes, err := s.Store.EventRoutes(ctx, workspace, ids, counted+1)
 	if err != nil {
 		return nil, err
 	}
@@ -268,9 +306,12 @@ func (s *Server) routedEvents(ctx context.Context, workspace feedmill.ID, events
 		if made, ok := making[v.ID]; ok {
 			v.FanOut = &fanOutView{"making", made}
 		}
-		v.Deliveries = make([]routeView, len(routes[v.ID]))
-		for i, r := range routes[v.ID] {
-			v.Deliveries[i] = routeView{r.Delivery, r.Subscription, s.stateNow(r.Delivery, r.State)}
+		v.Deliveries, v.Counts, v.CountsAtLeast = []routeView{}, make(map[feedmill.DeliveryState]int), len(routes[v.ID]) > counted
+		for i, r := range routes[v.ID][:min(len(routes[v.ID]), counted)] {
+			state := s.stateNow(r.Delivery, r.State)
+			if v.Counts[state]++; i < most {
+				v.Deliveries = append(v.Deliveries, routeView{r.Delivery, r.Subscription, state})
+			}
 		}
 	}
 	return views, nil
@@ -291,15 +332,10 @@ func (s *Server) getEvent(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	views, err := s.routedEvents(c.ctx(), c.who.Workspace, []feedmill.Event{e}, maxRoutes)
+	views, err := s.routedEvents(c.ctx(), c.who.Workspace, []feedmill.Event{e}, maxRoutes, maxCounts)
 	if err != nil {
 		return answer{}, err
 	}
-	all, err := s.Store.EventRoutes(c.ctx(), c.who.Workspace, []feedmill.ID{id}, maxCountedRoutes)
-	if err != nil {
-		return answer{}, err
-	}
-	views[0].Counts = s.countRoutes(all[id])
 	if views[0].Match, err = s.matchOf(c, e); err != nil {
 		return answer{}, err
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// maxCountedRoutes is how many deliveries of an event are counted by their states.
-const maxCountedRoutes = 10_000
-
 // matchView says whether an event is for a subscription, and why not where it is not.
 type matchView struct {
 	Subscription feedmill.ID `json:"subscriptionId"`
@@ -54,13 +51,4 @@ func match(sub feedmill.Subscription, e feedmill.Event) matchView {
 		v.Matches, v.Detail = true, "The event is for this subscription as it is now."
 	}
 	return v
-}
-
-// countRoutes counts the deliveries of an event by their states.
-func (s *Server) countRoutes(routes []feedmill.EventRoute) map[feedmill.DeliveryState]int {
-	counts := make(map[feedmill.DeliveryState]int)
-	for _, r := range routes {
-		counts[s.stateNow(r.Delivery, r.State)]++
-	}
-	return counts
 }

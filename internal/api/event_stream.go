@@ -35,15 +35,21 @@ type eventTail struct {
 // of each is the event's, so that whoever comes again goes on behind it.
 func (s *Server) streamEvents(c *call) (answer, error) {
 	t := &eventTail{
-		query: feedmill.EventQuery{Type: c.typeParameter(), ResourceID: c.query["resourceId"]},
+		query: feedmill.EventQuery{Types: s.typesParameter(c), ResourceID: c.query["resourceId"]},
 		sent:  make(map[feedmill.ID]struct{}), after: feedmill.FirstID(feedmill.PrefixEvent, now()),
+	}
+	since := c.timeParameter("since")
+	if !since.IsZero() {
+		t.after = feedmill.FirstID(feedmill.PrefixEvent, since)
 	}
 	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
 		id, err := feedmill.ParseID(feedmill.PrefixEvent, last)
 		if err != nil {
 			c.fault(feedmill.Fault{Header: "Last-Event-ID", Detail: "This is the id of an event that a stream has brought."})
 		}
-		t.after = id
+		if since.IsZero() || id > t.after { // a browser that comes again sends both
+			t.after = id
+		}
 		t.sent[id] = struct{}{}
 	}
 	if err := c.refusal(); err != nil {
@@ -128,7 +134,7 @@ func (s *Server) newEvents(ctx context.Context, c *call, t *eventTail) (_ []even
 		q.Before, q.MaxBytes = page[len(page)-1].ID, maxListBytes-bytes
 	}
 	slices.Reverse(events)
-	views, err := s.routedEvents(ctx, c.who.Workspace, events, maxListedRoutes)
+	views, err := s.routedEvents(ctx, c.who.Workspace, events, maxListedRoutes, maxListedRoutes)
 	if err != nil {
 		return nil, false, err
 	}

@@ -220,9 +220,9 @@ func TestReadEvents(t *testing.T) {
 		t.Errorf("no subscription is answered %+v", p)
 	}
 	a = w.do(t, "GET", "/events", "")
-	checkAnswer(t, a.Code, a.Body.String(), 200, `[{"id":"evt_1","type":"metric.created","timestamp":"TIME","resourceId":null,"data":{},"deliveries":[]`+size(second)+`},{`+strings.Replace(one, "evt_1", "evt_2", 1)+routes+size(first)+`}]`)
+	checkAnswer(t, a.Code, a.Body.String(), 200, `[{"id":"evt_1","type":"metric.created","timestamp":"TIME","resourceId":null,"data":{},"deliveries":[]`+size(second)+`,"counts":{}},{`+strings.Replace(one, "evt_1", "evt_2", 1)+routes+size(first)+`,"counts":{"delivered":1,"delivering":1}}]`)
 	for query, want := range map[string]int{
-		"type=tag.created": 1, "type=nothing": 0, "resourceId=t_1": 1, "since=2020-01-02T00:00:00Z": 2, "since=9999-01-01T00:00:00Z": 0, "limit=1": 1,
+		"type=tag.created": 1, "type=nothing": 0, "type=tag.*": 1, "type=goal.*": 0, "type=tag.*,metric.created": 2, "type=tag.deleted,metric.deleted": 0, "resourceId=t_1": 1, "since=2020-01-02T00:00:00Z": 2, "since=9999-01-01T00:00:00Z": 0, "limit=1": 1,
 	} {
 		var list []any
 		a := w.do(t, "GET", "/events?"+query, "")
@@ -230,8 +230,8 @@ func TestReadEvents(t *testing.T) {
 			t.Errorf("%s: %s, want %d events", query, a.Body, want)
 		}
 	}
-	for _, list := range []string{"/events", "/events/stream", "/events/subscriptions/" + string(later) + "/deliveries"} {
-		if p := readProblem(t, w.do(t, "GET", list+"?type=tag.*", "")); p.Status != 400 || p.Errors[0].Parameter != "type" {
+	for _, list := range []string{"/events?type=tags.*", "/events/stream?type=ta*", "/events/stream?type=datasource.*", "/events/subscriptions/" + string(later) + "/deliveries?type=tag.*"} {
+		if p := readProblem(t, w.do(t, "GET", list, "")); p.Status != 400 || p.Errors[0].Parameter != "type" {
 			t.Errorf("%s of a family is answered %+v", list, p)
 		}
 	}

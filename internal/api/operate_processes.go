@@ -140,5 +140,8 @@ func (s *Server) allSeries(ctx context.Context) ([]seriesPoint, error) {
 		p.InFlight, p.Refreshes = p.InFlight+f.InFlight, p.Refreshes+f.Refreshes
 		p.Open, p.OldestDue = max(p.Open, f.Open), max(p.OldestDue, f.OldestDue)
 	}
+	for i := range points {
+		points[i].Attempts = points[i].Delivered + points[i].Failed
+	}
 	return points, nil
 }

@@ -12,8 +12,10 @@ const seriesStep = time.Minute
 
 // seriesPoint is how the service did in one step. Rates are for each second.
 type seriesPoint struct {
-	At      timestamp `json:"at"`
-	figures `json:",inline"`
+	At timestamp `json:"at"`
+	// Attempts are those that were delivered and those that failed.
+	Attempts float64 `json:"attempts"`
+	figures  `json:",inline"`
 }
 
 // figures are what is counted in a step.

@@ -63,7 +63,7 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/events", scope: feedmill.ScopePublish, body: feedmill.MaxPublishBytes, formats: publishFormats, handle: s.publishEvents},
 		{method: "GET", path: "/events", scope: feedmill.ScopeRead, query: append([]string{"type", "resourceId", "since"}, paged...), handle: s.listEvents},
 		{method: "GET", path: "/events/{id}", scope: feedmill.ScopeRead, query: []string{"subscriptionId"}, handle: s.getEvent},
-		{method: "GET", path: "/events/stream", scope: feedmill.ScopeRead, query: []string{"type", "resourceId"}, handle: s.streamEvents},
+		{method: "GET", path: "/events/stream", scope: feedmill.ScopeRead, query: []string{"type", "resourceId", "since"}, handle: s.streamEvents},
 		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, query: paged, handle: s.listEventTypes},
 
 		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, action: "subscription.create", body: smallBody, handle: s.createSubscriptions},

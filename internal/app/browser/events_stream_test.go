@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/feedmill/feedmill/client"
 )
@@ -22,6 +23,7 @@ func TestEventStream(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	began := time.Now().Add(-time.Minute)
 	publish(client.NewEvent{ID: "before", Type: "tag.created"})
 	hear := func(q client.EventQuery, after string, n int) (ids []string, last string) {
 		t.Helper()
@@ -62,6 +64,13 @@ func TestEventStream(t *testing.T) {
 	}
 	if ids, _ = hear(client.EventQuery{ResourceID: "t_1"}, last, 1); !slices.Equal(ids, []string{"one"}) {
 		t.Errorf("of one resource the stream brought %q", ids)
+	}
+	// Since a time, of a whole family, and after an event that is later than the time.
+	if ids, _ = hear(client.EventQuery{Type: "metric.created,tag.*", Since: began}, "", 2); !slices.Equal(ids, []string{"before", "u0"}) {
+		t.Errorf("since its beginning the stream brought %q", ids)
+	}
+	if ids, _ = hear(client.EventQuery{Type: "tag.deleted", Since: began}, last, 2); !slices.Equal(ids, []string{"one", "two"}) {
+		t.Errorf("since its beginning and after a break the stream goes on with %q", ids)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.url+"/events/stream", nil)
 	if err != nil {

@@ -84,8 +84,12 @@ func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.Even
 func (db *DB) eventsPart(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
 	var w where
 	w.and("workspace_id = ?", workspace)
-	if q.Type != "" {
-		w.and("type = ?", q.Type)
+	switch len(q.Types) {
+	case 0:
+	case 1: // by an index, whose order one type alone has
+		w.and("type = ?", q.Types[0])
+	default:
+		w.and("type = ANY(?::text[])", q.Types)
 	}
 	if q.ResourceID != "" {
 		// The second half lets the index of resources be used.

@@ -22,9 +22,11 @@ func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Ev
 func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
 	where := ``
 	args := []any{workspace, before(q.Page, feedmill.PrefixEvent), feedmill.FirstID(feedmill.PrefixEvent, q.Since)}
-	if q.Type != "" {
-		where += ` AND type = ?`
-		args = append(args, q.Type)
+	if len(q.Types) > 0 {
+		where += ` AND type IN (?` + strings.Repeat(`, ?`, len(q.Types)-1) + `)`
+		for _, name := range q.Types {
+			args = append(args, name)
+		}
 	}
 	if q.ResourceID != "" {
 		where += ` AND resource_id = ?`

@@ -275,12 +275,13 @@ var eventCases = []testCase{
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}}, []int{5, 4, 3, 2, 1, 0}},
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 4}}, []int{5, 4, 3, 2}},
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 4, Before: all[2].ID}}, []int{1, 0}},
-			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Type: "metric.created"}, []int{5, 3, 2, 0}},
-			{feedmill.EventQuery{Page: feedmill.Page{Limit: 2, Before: all[5].ID}, Type: "metric.created"}, []int{3, 2}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Types: []string{"metric.created"}}, []int{5, 3, 2, 0}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 2, Before: all[5].ID}, Types: []string{"metric.created"}}, []int{3, 2}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Types: []string{"tag.created", "metric.deleted", "metric.created"}}, []int{5, 4, 3, 2, 1, 0}},
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, ResourceID: "m_1"}, []int{5, 1, 0}},
-			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9, Before: all[5].ID}, ResourceID: "m_1", Type: "tag.created"}, []int{1}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9, Before: all[5].ID}, ResourceID: "m_1", Types: []string{"tag.created"}}, []int{1}},
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Since: since}, []int{5, 4, 3}},
-			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9, Before: all[5].ID}, Since: since, Type: "metric.created"}, []int{3}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9, Before: all[5].ID}, Since: since, Types: []string{"metric.created"}}, []int{3}},
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Since: since.Add(time.Hour)}, nil},
 		} {
 			var wanted []feedmill.Event

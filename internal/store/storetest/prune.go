@@ -95,7 +95,7 @@ var pruneCases = []testCase{
 		accept(t, s, newEvents(1200, w.ID, "tag.created", "")...)
 		prune(t, s)
 		for name, n := range map[string]int{"tag.created": 0, "metric.created": 1200} {
-			got, err := s.Events(ctx, w.ID, feedmill.EventQuery{Page: feedmill.Page{Limit: 5000}, Type: name})
+			got, err := s.Events(ctx, w.ID, feedmill.EventQuery{Page: feedmill.Page{Limit: 5000}, Types: []string{name}})
 			must(t, err)
 			if len(got) != n {
 				t.Errorf("%d events of %s are left, want %d", len(got), name, n)
