@@ -21,7 +21,7 @@ const (
 	MaxRetryWait = 7 * 24 * time.Hour
 )
 
-// MaxRetryAfter bounds how long an endpoint may ask to be left alone.
+// MaxRetryAfter bounds how long an endpoint or a source may ask to be left alone.
 const MaxRetryAfter = 24 * time.Hour
 
 // When a subscription is disabled of which nothing gets through: after DisableAfter,

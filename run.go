@@ -164,7 +164,7 @@ func (c *SourceChange) Finish(run int64, outcomes []FeedOutcome, now time.Time) 
 			}
 			news = append(news, n)
 		}
-		if at := now.Add(o.RetryAfter); at.After(notBefore) {
+		if at := now.Add(min(o.RetryAfter, MaxRetryAfter)); at.After(notBefore) {
 			notBefore = at
 		}
 	}

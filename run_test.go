@@ -373,6 +373,14 @@ func TestFinishHeedsHowLongToWait(t *testing.T) {
 	if want := now.Add(time.Hour); !c.Source.DueAt.Equal(want) || !c.Feeds[0].NextRefreshAt.Equal(want) {
 		t.Errorf("due at %v, want %v", c.Source.DueAt, want)
 	}
+	// A source that asks for a year is asked again after a day.
+	c = running(t, FeedReady)
+	if _, err := c.Finish(1, []FeedOutcome{{Feed: "df_1", Error: &FeedError{}, RetryAfter: 365 * MaxRetryAfter}}, now); err != nil {
+		t.Fatal(err)
+	}
+	if want := now.Add(MaxRetryAfter); !c.Source.DueAt.Equal(want) {
+		t.Errorf("due at %v, want %v", c.Source.DueAt, want)
+	}
 }
 
 func TestRedo(t *testing.T) {

@@ -27,6 +27,9 @@ type documentBlocks struct {
 	records []textRange
 	// locating says that nothing is wanted but superseded.
 	locating bool
+	// looking is told the name and the first byte of what would be a record; where it
+	// returns false nothing more is looked at.
+	looking func(name []byte, first byte) bool
 	// hoping says that superseded is not known, and that the document is one
 	// block: where a name stands in its object again, all is begun anew.
 	hoping, repeated bool
@@ -155,7 +158,9 @@ func (b *documentBlocks) visit() bool {
 	switch {
 	case b.fault != nil:
 		return false
-	case matched == len(b.steps) && b.locating:
+	case matched == len(b.steps) && b.looking != nil && !b.looking(b.name, b.data[b.i]):
+		return false
+	case matched == len(b.steps) && (b.locating || b.looking != nil):
 		_, ok := b.skip(0)
 		return ok
 	case matched == len(b.steps):

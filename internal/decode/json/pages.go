@@ -2,6 +2,7 @@ package json
 
 import (
 	"context"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -174,8 +175,16 @@ func (p *Pages) open(ctx context.Context, data input.Source, lines bool, first, 
 func (p *Pages) locate(ctx context.Context, j *Table) error {
 	switch {
 	case j.path != nil:
+		if steps, ok := j.path.Steps(); ok && strings.HasSuffix(j.path.String(), "[*]") {
+			if err := j.wantList(ctx, steps, false); err != nil {
+				return err
+			}
+		}
 		return j.locate(ctx)
-	case p.place != nil && p.place.shape == shapeObjects && p.opening == j.opening:
+	case p.place != nil && p.place.shape == shapeObjects && (p.opening == j.opening || p.opening == '['):
+		if err := j.wantList(ctx, p.place.steps, true); err != nil {
+			return err
+		}
 		return j.follow(ctx, p.place.steps)
 	}
 	return p.discover(ctx, j)

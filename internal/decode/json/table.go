@@ -204,6 +204,7 @@ func (j *Table) locate(ctx context.Context) error {
 		return err
 	}
 	j.sequence = true
+	steps = j.elements(ctx, steps)
 	if last := len(steps) - 1; last >= 0 && steps[last].Filters() {
 		j.filter = &steps[last]
 	}
@@ -255,6 +256,9 @@ func (j *Table) stay(ctx context.Context, place recordPlace) error {
 	}
 	if last := len(steps) - 1; last >= 0 && !j.has(steps[:last]) {
 		return input.Refuse("records-moved", "the records of this feed were at %s, and the data has nothing there; say with path where they are", j.before)
+	}
+	if err := j.wantList(ctx, steps, false); err != nil {
+		return err
 	}
 	j.sequence = true
 	return j.follow(ctx, steps)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 )
 
@@ -20,9 +21,16 @@ import (
 // that is good for longer.
 const assertionLife = 3 * time.Minute
 
+// assertionLag is by how much it says to be older than it is, for sources whose clock
+// is behind.
+const assertionLag = 30 * time.Second
+
 // parsePrivateKey reads a private key in PEM. The error repeats nothing of it.
 func parsePrivateKey(text string) (crypto.Signer, error) {
 	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		block, _ = pem.Decode([]byte(inLines(text)))
+	}
 	if block == nil {
 		return nil, errors.New("this is no private key in PEM, which begins with -----BEGIN PRIVATE KEY-----")
 	}
@@ -45,6 +53,20 @@ func parsePrivateKey(text string) (crypto.Signer, error) {
 	return nil, errors.New("the private key must be an RSA key or one on the curve P-256")
 }
 
+// inLines is a key in PEM whose lines were lost on the way: they are blanks, or \n as
+// the file of a service account has them.
+func inLines(text string) string {
+	text = strings.NewReplacer(`\r`, "", `\n`, " ").Replace(text)
+	const begin, end = "-----BEGIN ", "-----END "
+	_, label, _ := strings.Cut(text, begin)
+	label, rest, _ := strings.Cut(label, "-----")
+	body, _, found := strings.Cut(rest, end+label+"-----")
+	if !found {
+		return ""
+	}
+	return begin + label + "-----\n" + strings.Join(strings.Fields(body), "\n") + "\n" + end + label + "-----\n"
+}
+
 func wantP256(key *ecdsa.PrivateKey) error {
 	if key.Curve.Params().BitSize != 256 {
 		return errors.New("the private key must be an RSA key or one on the curve P-256")
@@ -62,7 +84,7 @@ func (a *auth) assertion(now time.Time) (string, error) {
 	if a.keyID != "" {
 		header["kid"] = a.keyID
 	}
-	claims := map[string]any{"iss": a.issuer, "aud": a.audience, "iat": now.Unix(), "exp": now.Add(assertionLife).Unix()}
+	claims := map[string]any{"iss": a.issuer, "aud": a.audience, "iat": now.Add(-assertionLag).Unix(), "jti": rand.Text(), "exp": now.Add(assertionLife).Unix()}
 	if a.audience == "" {
 		claims["aud"] = a.tokenURL.String()
 	}

@@ -308,6 +308,29 @@ func TestCredentialRefused(t *testing.T) {
 	}
 }
 
+// An answer without a token says why in the words of the source where it has any, and is
+// not shown: what was asked for may be in it, at another place.
+func TestNoTokenInTheAnswer(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"error":"bad_refresh_token","error_description":"It has expired."}`: "with bad_refresh_token: It has expired,",
+		`{"data":{"token":"t0ken-at-another-place"}}`:                         "no token at $.access_token",
+		`{"access_token":null,"error":null}`:                                  "no token at $.access_token",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab(t)
+			l.serve("id.test", func(w http.ResponseWriter, _ *http.Request) { respond(w, answer) })
+			_, _, err := l.fetch(oauthDefinition)
+			failure, _ := errors.AsType[*feedmill.SourceFailure](err)
+			if failure == nil || !strings.Contains(failure.Detail, want) || failure.AuthRequired != strings.Contains(want, "with") {
+				t.Fatalf("%+v", failure)
+			}
+			if said := failure.Said; said == nil || said.Status != 200 || strings.Contains(said.Excerpt, "t0ken") {
+				t.Errorf("%+v", said)
+			}
+		})
+	}
+}
+
 // The credential stays within the origin of the source, wherever it is sent on.
 func TestCredentialStaysHome(t *testing.T) {
 	for _, auth := range []string{

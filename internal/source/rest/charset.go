@@ -1,15 +1,40 @@
 package rest
 
 import (
+	"bytes"
 	"io"
 	"mime"
+	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
 
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
+
+// inUTF8 is the text of an answer that is shown, in the encoding that its mark or its media
+// type says.
+func inUTF8(text []byte, h http.Header) []byte {
+	_, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	encoding, known := input.EncodingNamed(params["charset"])
+	if marked, mark := input.EncodingOf(text); mark > 0 {
+		encoding, known, text = marked, true, text[mark:]
+	}
+	if !known || encoding == input.UTF8 || utf8.Valid(text) && !bytes.Contains(text, []byte{0}) {
+		return text
+	}
+	decoder, err := htmlindex.Get(string(encoding))
+	if err != nil {
+		return text
+	}
+	decoded, err := decoder.NewDecoder().Bytes(text)
+	if err != nil {
+		return text
+	}
+	return decoded
+}
 
 // recode has a page of text whose media type names an encoding be UTF-8. What the text
 // itself says comes first: a mark, a declaration, or that it is UTF-8 already, whatever

@@ -36,3 +36,18 @@ func TestCharset(t *testing.T) {
 		})
 	}
 }
+
+// What a source says of an error is shown in letters, whatever its encoding.
+func TestExcerptsAreText(t *testing.T) {
+	for contentType, text := range map[string]string{
+		"text/html; charset=iso-8859-1":   "Schl\xfcssel",
+		"text/plain; charset=utf-16le":    "S\x00c\x00h\x00l\x00\xfc\x00s\x00s\x00e\x00l\x00",
+		"application/json":                "\xff\xfeS\x00c\x00h\x00l\x00\xfc\x00s\x00s\x00e\x00l\x00",
+		"application/json; charset=utf-8": "Schlüssel",
+		"text/plain; charset=iso-8859-1":  "Schlüssel",
+	} {
+		if got := inUTF8([]byte(text), http.Header{"Content-Type": {contentType}}); string(got) != "Schlüssel" {
+			t.Errorf("%s: %q", contentType, got)
+		}
+	}
+}

@@ -55,6 +55,11 @@ func TestPagesEnd(t *testing.T) {
 			records: 4, requests: 2,
 		},
 		{
+			name: "a total that is none", pagination: `{"kind":"offset","param":"at","total":"$.total"}`,
+			pages:   []page{{2, `"total":0`, ""}, {9, ``, ""}, {2, `"total":3`, ""}, {9, ``, ""}, {0, `"total":3`, ""}},
+			records: 4, requests: 3,
+		},
+		{
 			name: "pages in a header", pagination: `{"kind":"page","param":"at","start":0,"totalPages":{"header":"Link"}}`,
 			pages:   []page{{2, `"a":1`, "2"}, {1, `"a":1`, "2"}, {9, ``, ""}},
 			records: 3, requests: 2,

@@ -81,6 +81,21 @@ func TestFailures(t *testing.T) {
 			trace: []string{try(1, "503 try= rows=0 bytes=0 The source answered 503 Service Unavailable."), fmt.Sprintf(good, 2)},
 		},
 		{
+			name: "a date by a clock that is ahead", answer: script(status(503, "Retry-After", "Sat, 01 Jan 2000 00:11:00 GMT", "Date", "Sat, 01 Jan 2000 00:10:00 GMT"), rows), least: 60 * time.Second,
+			trace: []string{try(1, "503 try= rows=0 bytes=0 The source answered 503 Service Unavailable."), fmt.Sprintf(good, 2)},
+		},
+		{
+			name: "a date by a clock that is behind", answer: script(status(429, "Retry-After", "Fri, 31 Dec 1999 23:59:00 GMT", "Date", "Fri, 31 Dec 1999 23:58:00 GMT"), rows), least: 60 * time.Second,
+			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests."), fmt.Sprintf(good, 2)},
+		},
+		{
+			name: "gzip that is none", answer: script(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Encoding", "gzip")
+				rows(w, r)
+			}, rows),
+			trace: []string{try(1, "200 try= rows=0 bytes=0 The answer is cut, or not compressed in the way that it says (its Content-Encoding)."), fmt.Sprintf(good, 2)},
+		},
+		{
 			name: "429 for long", answer: script(status(429, "Retry-After", "301"), rows), failure: "source-busy",
 			trace: []string{try(1, "429 try= rows=0 bytes=0 The source answered 429 Too Many Requests.")},
 		},

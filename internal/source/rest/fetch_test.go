@@ -277,3 +277,23 @@ func TestFormats(t *testing.T) {
 		})
 	}
 }
+
+// Sources that name their next page do not always encode it.
+func TestNextPageIsEncoded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.RawQuery == "" {
+				respond(w, `{"rows":[{"id":1}],"next":"/rows?q=a b&x=\u00fc%2B<1>#top"}`)
+				return
+			}
+			if r.RequestURI != "/rows?q=a%20b&x=%C3%BC%2B%3C1%3E" {
+				t.Error(r.RequestURI)
+			}
+			respond(w, `{"rows":[{"id":2}]}`)
+		})
+		if got, _, err := l.fetch(`{"request":{"url":"https://api.test/rows"},"pagination":{"kind":"nextUrl","path":"$.next"}}`); err != nil || len(got.texts) != 2 {
+			t.Error(err, got.texts)
+		}
+	})
+}

@@ -142,10 +142,10 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 			switch {
 			case status == http.StatusBadRequest, status == http.StatusUnauthorized, status == http.StatusForbidden && !wait:
 				o.err = tokenRefused(status, data)
-				o.head = data
+				o.head = inUTF8(data, response.Header)
 			case status < 200 || status > 299:
 				o = refusedBy(status, response.Header)
-				o.head = data
+				o.head = inUTF8(data, response.Header)
 			case err != nil:
 				o = r.readFailed(err)
 			case look != nil:
@@ -153,6 +153,8 @@ func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.R
 			default:
 				if found, err = find(response.Request.Context(), bytes.NewReader(data), int64(len(data)), paths...); err != nil {
 					o.err, o.retry = fail("token", nil, "The answer of the source to the login is no JSON."), true
+				} else if !found[0].isSet() {
+					o.err = noToken(status, data, paths[0])
 				}
 			}
 			o.bytes = int64(len(data))
@@ -201,6 +203,16 @@ func tokenRefused(status int, answer []byte) error {
 		cause = errGrant
 	}
 	return fail("source-auth", cause, "The source answered %s%s when it was asked for a token. %s", statusText(status), said, advice)
+}
+
+// noToken says why there is no token in an answer that is no error by its status. What
+// else is in it is not shown: it may be a token all the same.
+func noToken(status int, answer []byte, path *jsonpath.Path) error {
+	found, err := find(context.Background(), bytes.NewReader(answer), int64(len(answer)), oauthErrorPath)
+	if err == nil && found[0].kind == '"' && found[0].isSet() {
+		return tokenRefused(status, answer)
+	}
+	return fail("token", nil, "There is no token at %s in the answer of the source to the login.", path)
 }
 
 // received is the token that was found.

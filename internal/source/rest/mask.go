@@ -3,10 +3,12 @@ package rest
 import (
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -120,10 +122,10 @@ func (m *mask) add(secrets ...string) {
 			forms = append(forms, after)
 		}
 		for _, form := range slices.Clone(forms) {
-			quoted := strictjson.String(form)
 			escaped := url.QueryEscape(form)
 			forms = append(forms, escaped, strings.ReplaceAll(escaped, "+", "%20"), url.PathEscape(form), (&url.URL{Path: "/" + form}).EscapedPath()[1:],
-				lowerEscapes(escaped), strings.Trim(string(quoted.Raw), `"`), base64.StdEncoding.EncodeToString([]byte(form)))
+				lowerEscapes(escaped), base64.StdEncoding.EncodeToString([]byte(form)))
+			forms = append(forms, inJSON(form)...)
 		}
 		for _, form := range forms {
 			if len(form) >= minMasked && !slices.Contains(m.secrets, form) {
@@ -132,6 +134,33 @@ func (m *mask) add(secrets ...string) {
 			}
 		}
 	}
+}
+
+// inJSON are the forms that a text has in JSON, with the escapes that only some write, and
+// in JSON that is a text in another.
+func inJSON(text string) (forms []string) {
+	for _, inside := range []string{text, strings.Trim(string(strictjson.String(text).Raw), `"`)} {
+		quoted := strictjson.String(inside)
+		plain := strings.Trim(string(quoted.Raw), `"`)
+		slashes := strings.ReplaceAll(plain, "/", `\/`)
+		forms = append(forms, plain, slashes, escapeLetters(plain), escapeLetters(slashes))
+	}
+	return forms
+}
+
+// escapeLetters writes the letters of a JSON string that are not ASCII as escapes.
+func escapeLetters(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r < 0x80 {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			_, _ = fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // lowerEscapes writes the percent-encoding of a text with small letters.

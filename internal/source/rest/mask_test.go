@@ -50,6 +50,21 @@ func TestEchoedSecrets(t *testing.T) {
 	})
 }
 
+// Some sources escape more of a text than they have to, and some put what they got into a
+// text of theirs.
+func TestMaskKnowsEscapes(t *testing.T) {
+	m := newMask(&Spec{auth: auth{kind: authBearer, value: `s3/crét"\\𝄞-end`}})
+	inner, _ := json.Marshal(map[string]string{"token": `s3/crét"\\𝄞-end`})
+	outer, _ := json.Marshal(string(inner))
+	for _, text := range []string{
+		string(inner), string(outer), `"s3\/crét\"\\\\𝄞-end"`, `"s3\/cr\u00e9t\"\\\\\ud834\udd1e-end"`, `"s3/cr\u00e9t\"\\\\\ud834\udd1e-end"`,
+	} {
+		if shown := m.text(text); strings.Contains(shown, "end") || !strings.Contains(shown, hidden) {
+			t.Error(text, shown)
+		}
+	}
+}
+
 // What is a secret by its name in a form is not shown, however short it is.
 func TestFormsAreMasked(t *testing.T) {
 	m := newMask(&Spec{auth: auth{kind: authOAuth, username: "me", password: "b"}})

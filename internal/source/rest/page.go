@@ -132,7 +132,7 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		doc = a.body
 	} else {
 		data, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
-		o.bytes, o.head = int64(len(data)), data
+		o.bytes, o.head = int64(len(data)), inUTF8(data, response.Header)
 		doc = bytes.NewReader(data)
 	}
 	if !a.scanned {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -97,6 +98,8 @@ func TestServiceAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A key that came as one line is the same key.
+	oneLine := strings.NewReplacer("\n", " ")
 	for name, key := range map[string]any{"RS256": small, "ES256": curved} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLab(t)
@@ -104,7 +107,14 @@ func TestServiceAccount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, _ := json.Marshal(string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
+			lines := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+			if name == "ES256" {
+				lines = oneLine.Replace(lines)
+			}
+			text, _ := json.Marshal(lines)
+			if _, err := parsePrivateKey(strings.ReplaceAll(lines, "\n", `\n`)); err != nil {
+				t.Error(err)
+			}
 			l.serve("id.test", func(w http.ResponseWriter, r *http.Request) {
 				parts := strings.Split(r.FormValue("assertion"), ".")
 				if r.FormValue("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" || len(parts) != 3 || !signedBy(key, parts) {
@@ -116,7 +126,7 @@ func TestServiceAccount(t *testing.T) {
 				if want := fmt.Sprintf(`{"alg":%q,"kid":"k1","typ":"JWT"}`, name); string(head) != want {
 					t.Errorf("%s, want %s", head, want)
 				}
-				if want := `{"aud":"https://id.test/token","exp":946684980,"iat":946684800,"iss":"robot@test","scope":"read"}`; string(claims) != want {
+				if want := regexp.MustCompile(`^{"aud":"https://id.test/token","exp":946684980,"iat":946684770,"iss":"robot@test","jti":"\w{26}","scope":"read"}$`); !want.Match(claims) {
 					t.Errorf("%s, want %s", claims, want)
 				}
 				respond(w, `{"access_token":"t0ken","expires_in":3600}`)
@@ -163,6 +173,18 @@ func TestSignatureV4(t *testing.T) {
 	}
 	if request.Header.Get("X-Amz-Date") != "20150830T123600Z" || request.Header.Get("X-Amz-Content-Sha256") != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
 		t.Error(request.Header)
+	}
+}
+
+// A blank is sent as it is signed.
+func TestSignatureV4Blanks(t *testing.T) {
+	request, err := http.NewRequest("GET", "https://a.test/?b=x+y&a=%2B", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	new(auth).signV4(request, time.Now())
+	if request.URL.RawQuery != "b=x%20y&a=%2B" {
+		t.Error(request.URL)
 	}
 }
 

@@ -74,13 +74,29 @@ func newRequest(ctx context.Context, method string, target *url.URL, body, conte
 	if body != "" {
 		reader = strings.NewReader(body)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, target.String(), reader)
+	plain := *target
+	plain.RawQuery = encoded(target.RawQuery)
+	request, err := http.NewRequestWithContext(ctx, method, plain.String(), reader)
 	if err != nil {
 		// The error can hold the URL, whose secrets are not masked here.
 		return nil, fail("fetch-failed", nil, "The request cannot be made: with its tokens replaced, the URL is none.")
 	}
 	setUnlessEmpty(request.Header, "Content-Type", contentType)
 	return request, nil
+}
+
+// encoded is a query with its blanks and letters beyond ASCII encoded, as a request has
+// them. Sources that name their next page do not always.
+func encoded(query string) string {
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' {
+			_, _ = fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 func setUnlessEmpty(h http.Header, name, value string) {

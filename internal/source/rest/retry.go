@@ -37,30 +37,44 @@ func retryAfter(status int, h http.Header) (time.Duration, bool) {
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds == seconds {
 		return inSeconds(seconds), true
 	}
+	now := clockOf(h)
 	if at, err := http.ParseTime(text); err == nil {
-		return max(time.Until(at), 0), true
+		return max(at.Sub(now), 0), true
 	}
 	for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
 		left := strings.TrimSpace(h.Get(prefix + "Remaining"))
 		reset, err := strconv.ParseFloat(strings.TrimSpace(h.Get(prefix+"Reset")), 64)
 		nothing := left == "0" || left == "" && status == http.StatusTooManyRequests
 		if err == nil && reset == reset && nothing {
-			return untilReset(reset), true
+			return untilReset(reset, now), true
 		}
 	}
 	return 0, false
 }
 
+// maxSkew is how far the clock of a source may be from ours to be believed.
+const maxSkew = time.Hour
+
+// clockOf is what time it is for the source, by which it says when to come back: its
+// clock and ours may differ.
+func clockOf(h http.Header) time.Time {
+	now := time.Now()
+	if at, err := http.ParseTime(h.Get("Date")); err == nil && at.Sub(now).Abs() > time.Second && at.Sub(now).Abs() < maxSkew {
+		return at
+	}
+	return now
+}
+
 // untilReset is the time until a limit is lifted: a large number is a point in
 // time, in seconds or milliseconds since 1970, and a small one seconds from now.
-func untilReset(reset float64) time.Duration {
+func untilReset(reset float64, now time.Time) time.Duration {
 	const moment, millis = 1e9, 1e12
 	switch {
 	case reset > millis:
-		return max(time.Until(time.UnixMilli(int64(min(reset, 1e15)))), 0)
+		return max(time.UnixMilli(int64(min(reset, 1e15))).Sub(now), 0)
 	case reset > moment:
 		// A part of a second is waited for, too.
-		return max(time.Until(time.Unix(int64(math.Ceil(reset)), 0)), 0)
+		return max(time.Unix(int64(math.Ceil(reset)), 0).Sub(now), 0)
 	}
 	return inSeconds(reset)
 }
@@ -142,7 +156,9 @@ func (r *run) readFailed(err error) outcome {
 	case ours && errors.Is(refusal, feedmill.ErrTooLarge):
 		return outcome{err: fail("data-too-large", err, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", r.spec.pagination.maxBytes)}
 	case ours && errors.Is(refusal, feedmill.ErrUnsupported):
-		return outcome{err: fail("wrong-content-type", err, "The answer cannot be read: %s.", refusal.Detail)}
+		return outcome{err: fail("wrong-content-type", err, "The answer is compressed in a way that was not asked for (its Content-Encoding), and cannot be read; gzip and zstd can.")}
+	case ours && errors.Is(refusal, feedmill.ErrUnprocessable):
+		return outcome{err: fail("source-truncated", err, "The answer is cut, or not compressed in the way that it says (its Content-Encoding)."), retry: true}
 	case ours, errors.Is(err, io.ErrUnexpectedEOF):
 		return outcome{err: fail("source-truncated", err, "The answer ended before its end."), retry: true}
 	}

@@ -119,8 +119,10 @@ func (p *pagination) saysLast(a *answer) bool {
 // reached reports whether so many records, in this page and those before it, or so
 // many pages are all that the source says there are.
 func (p *pagination) reached(a *answer, records int64) bool {
+	// A total that there are more records than is none: sources that do not count say
+	// 0, and some count something else.
 	total := a.signalled(p.total)
-	if n, ok := total.number(); ok && records >= n {
+	if n, ok := total.number(); ok && records == n {
 		return true
 	}
 	return p.pagesReached(a)

@@ -23,6 +23,8 @@ func (a *auth) signV4(request *http.Request, now time.Time) {
 			body = sha256.Sum256(text)
 		}
 	}
+	// A blank is sent as it is signed.
+	request.URL.RawQuery = strings.ReplaceAll(request.URL.RawQuery, "+", "%20")
 	request.Header.Set("X-Amz-Date", stamp)
 	request.Header.Set("X-Amz-Content-Sha256", hex.EncodeToString(body[:]))
 	headers := map[string]string{"host": request.URL.Host}
