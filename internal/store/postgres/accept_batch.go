@@ -35,6 +35,7 @@ type acceptBatch struct {
 	seqs            sequence
 	events          []acceptedEvent
 	open, discarded []feedmill.Delivery
+	ordered         []bool // which of those that are open
 	promises        []promise
 }
 
@@ -84,6 +85,7 @@ func (a *acceptBatch) claimAndMatch(b *pgx.Batch) error {
 	if len(a.holders) > 0 {
 		a.claimPublisherIDs(b)
 	}
+	b.Queue(lookAtOrder)
 	a.match(b)
 	a.findPromised(b)
 	// Taken after that, the numbers are behind those of what was promised and is
@@ -186,7 +188,7 @@ func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now ti
 			a.discarded = append(a.discarded, d)
 			continue
 		}
-		a.open = append(a.open, d)
+		a.open, a.ordered = append(a.open, d), append(a.ordered, m.ordered)
 	}
 	a.events = append(a.events, fresh)
 	return false
@@ -196,7 +198,7 @@ func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now ti
 func (a *acceptBatch) write(b *pgx.Batch) error {
 	a.assignSeqs()
 	insertEvents(b, a.events)
-	insertOpen(b, a.open, false)
+	insertOpen(b, a.open, a.ordered, false)
 	insertDiscarded(b, a.discarded, false)
 	insertPromises(b, a.promises)
 	return a.keepResponses(b)

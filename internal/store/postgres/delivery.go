@@ -79,27 +79,31 @@ func (r newRows) values(more ...any) []any {
 const newColumns = `id, workspace_id, subscription_id, event_id, type, resource_id, seq, budget, apart`
 
 var (
-	insertOpenRows = `INSERT INTO open_deliveries (` + newColumns + `, slot, state, reason, attempts, due_at)
-		SELECT d.*, 'pending', '', 0, $11::timestamptz FROM ` + newArrays("slot smallint") + ` d`
+	insertOpenRows = `INSERT INTO open_deliveries (` + newColumns + `, slot, ordered, state, reason, attempts, due_at)
+		SELECT d.*, 'pending', '', 0, $12::timestamptz FROM ` + newArrays("slot smallint", "ordered boolean") + ` d`
 	insertDiscardedRows = `INSERT INTO ended_deliveries (` + newColumns + `, ended_at, state, reason, attempts)
 		SELECT d.*, 'discarded', $11::text, 0 FROM ` + newArrays("ended_at timestamptz") + ` d`
 )
 
-// newArrays are newRows and one column more.
-func newArrays(more string) string {
-	return arrays("id text", "workspace_id text", "subscription_id text", "event_id text", "type text", "resource_id text",
-		"seq bigint", "budget integer", "apart boolean", more)
+// newArrays are newRows and more columns.
+func newArrays(more ...string) string {
+	return arrays(append([]string{
+		"id text", "workspace_id text", "subscription_id text", "event_id text", "type text", "resource_id text",
+		"seq bigint", "budget integer", "apart boolean",
+	}, more...)...)
 }
 
 // insertOpen writes new deliveries that are pending, all due at the same time.
-// replayed says that they are of events that were accepted before.
-func insertOpen(b *pgx.Batch, deliveries []feedmill.Delivery, replayed bool) {
+// ordered are those whose subscription is, and replayed says that they are of
+// events that were accepted before.
+func insertOpen(b *pgx.Batch, deliveries []feedmill.Delivery, ordered []bool, replayed bool) {
 	for chunk := range slices.Chunk(deliveries, blockSize) {
 		slots := make([]int16, len(chunk))
 		for i := range chunk {
 			slots[i] = int16(feedmill.Slot(chunk[i].Subscription))
 		}
-		b.Queue(insertOpenRows, rowsOf(chunk, replayed).values(slots, chunk[0].DueAt)...)
+		b.Queue(insertOpenRows, rowsOf(chunk, replayed).values(slots, ordered[:len(chunk)], chunk[0].DueAt)...)
+		ordered = ordered[len(chunk):]
 	}
 }
 

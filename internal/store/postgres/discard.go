@@ -19,9 +19,12 @@ func (db *DB) DiscardOpen(ctx context.Context, subscription feedmill.ID, reason 
 }
 
 func (t tx) discardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error) {
-	n, err := t.exec(ctx, `WITH gone AS (
-			DELETE FROM open_deliveries WHERE id IN (
-				SELECT id FROM open_deliveries WHERE subscription_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+	n, err := t.exec(ctx, `WITH pending AS MATERIALIZED (
+			SELECT id FROM open_deliveries WHERE subscription_id = $1 AND state = 'pending' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED),
+		retrying AS MATERIALIZED (
+			SELECT id FROM open_deliveries WHERE subscription_id = $1 AND state = 'retrying' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED),
+		gone AS (
+			DELETE FROM open_deliveries WHERE id = ANY (ARRAY (SELECT id FROM pending UNION ALL SELECT id FROM retrying ORDER BY id LIMIT $2))
 			RETURNING `+endingColumns+`, 'discarded', $3::text, attempts, $4::timestamptz)
 		INSERT INTO ended_deliveries (`+endingColumns+`, state, reason, attempts, ended_at) SELECT * FROM gone`, subscription, limit, reason, at)
 	return int(n), err

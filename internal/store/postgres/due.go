@@ -61,21 +61,21 @@ const (
 
 	// dueHeads jumps from one resource to the next until there are enough.
 	dueHeads = `WITH RECURSIVE head AS (
-			(SELECT * FROM open_deliveries WHERE subscription_id = $1 AND resource_id %s $4 ORDER BY resource_id, seq LIMIT 1)
+			(SELECT * FROM open_deliveries WHERE ordered AND subscription_id = $1 AND resource_id %s $4 ORDER BY resource_id, seq LIMIT 1)
 			UNION ALL
 			SELECT next.* FROM head CROSS JOIN LATERAL (
-				SELECT o.* FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id > head.resource_id
+				SELECT o.* FROM open_deliveries o WHERE o.ordered AND o.subscription_id = $1 AND o.resource_id > head.resource_id
 				ORDER BY o.resource_id, o.seq LIMIT 1) next)
 		SELECT ` + openColumns + ` FROM head WHERE state = 'pending' OR due_at <= $2 LIMIT $3`
 
 	dueHeadsOf = `SELECT ` + openColumns + ` FROM unnest($4::text[]) WITH ORDINALITY AS wanted (resource, place) CROSS JOIN LATERAL (
-			SELECT o.* FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id = wanted.resource
+			SELECT o.* FROM open_deliveries o WHERE o.ordered AND o.subscription_id = $1 AND o.resource_id = wanted.resource
 			ORDER BY o.resource_id, o.seq LIMIT 1) head
 		WHERE state = 'pending' OR due_at <= $2 ORDER BY place LIMIT $3`
 
 	dueHeadRetries = `SELECT ` + openColumns + ` FROM open_deliveries d
 		WHERE subscription_id = $1 AND state = 'retrying' AND due_at <= $2
-			AND seq = (SELECT o.seq FROM open_deliveries o WHERE o.subscription_id = $1 AND o.resource_id = d.resource_id ORDER BY o.resource_id, o.seq LIMIT 1)
+			AND seq = (SELECT o.seq FROM open_deliveries o WHERE o.ordered AND o.subscription_id = $1 AND o.resource_id = d.resource_id ORDER BY o.resource_id, o.seq LIMIT 1)
 		ORDER BY due_at, seq LIMIT $3`
 )
 
@@ -99,6 +99,7 @@ func queueHeads(b *pgx.Batch, q feedmill.DueQuery) *pgx.QueuedQuery {
 // that are the first open delivery of their resource.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	var due []feedmill.Delivery
+	var unordered *string
 	take := func(row record.Row) error {
 		d, err := scanDelivery(row)
 		due = append(due, d)
@@ -106,6 +107,7 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	}
 	var b pgx.Batch
 	if q.Heads {
+		b.Queue(orderFrom, q.Subscription).QueryRow(func(row pgx.Row) error { return row.Scan(&unordered) })
 		each(queueHeads(&b, q), take)
 	} else {
 		if q.From == "" {
@@ -115,6 +117,12 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	}
 	if err := translate(db.steady.SendBatch(ctx, &b).Close()); err != nil {
 		return nil, err
+	}
+	if unordered != nil {
+		if err := db.orderOpen(ctx, q.Subscription); err != nil {
+			return nil, err
+		}
+		return db.Due(ctx, q)
 	}
 	return db.withPayloads(ctx, due[:min(len(due), q.Limit)], q)
 }

@@ -176,7 +176,7 @@ var promisedTo = func() string {
 			}
 		}
 	}
-	return `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts
+	return `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts, s.ordered
 		FROM (SELECT id, bool_or(disabled) AS disabled FROM (` + strings.Join(parts, ` UNION ALL `) + `) found GROUP BY id ORDER BY id LIMIT $7) m
 		JOIN subscriptions s ON s.id = m.id ORDER BY m.id`
 }()
@@ -215,12 +215,13 @@ func (s *fanoutStep) read(b *pgx.Batch) error {
 		return nil
 	}
 	e := &s.event
+	b.Queue(lookAtOrder)
 	b.Queue(`SELECT type, payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`, e.Workspace, e.ID).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&e.Type, &e.Payload)
 	})
 	each(b.Queue(promisedTo, e.Workspace, s.name, s.wildcard, s.filter, s.reached, s.at, s.limit), func(row record.Row) error {
 		var l listener
-		err := row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts)
+		err := row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts, &l.ordered)
 		s.listeners = append(s.listeners, l)
 		return err
 	})
@@ -235,6 +236,7 @@ func (s *fanoutStep) write(b *pgx.Batch) error {
 	}
 	e := s.event
 	var open, disabled, deleted []feedmill.Delivery
+	var ordered []bool
 	for i, l := range s.listeners {
 		d := newDelivery(e, l.subscription, cmp.Or(l.attempts, s.attempts), s.now)
 		d.Seq = s.seqs.seq(i)
@@ -246,10 +248,11 @@ func (s *fanoutStep) write(b *pgx.Batch) error {
 			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDisabled, d.CreatedAt
 			disabled = append(disabled, d)
 		default:
-			open, s.due = append(open, d), append(s.due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
+			open, ordered = append(open, d), append(ordered, l.ordered)
+			s.due = append(s.due, feedmill.DueDelivery{Delivery: d, Payload: e.Payload})
 		}
 	}
-	insertOpen(b, open, true)
+	insertOpen(b, open, ordered, true)
 	insertDiscarded(b, disabled, true)
 	insertDiscarded(b, deleted, true)
 	if len(s.listeners) == s.limit {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -158,7 +159,7 @@ func (t tx) stepReplay(ctx context.Context, r storedReplay, now time.Time, maxAt
 		fresh[i].Seq = seqs.seq(i)
 	}
 	return t.send(ctx, func(b *pgx.Batch) error {
-		insertOpen(b, fresh, true)
+		insertOpen(b, fresh, slices.Repeat([]bool{sub.Delivery.Ordered}, len(fresh)), true)
 		var done *time.Time
 		if found.end {
 			done = &now

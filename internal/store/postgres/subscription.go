@@ -15,8 +15,14 @@ func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feed
 	return db.often.SubscriptionForDelivery(ctx, id)
 }
 
-// SetTopics makes events find a subscription, in place of what found the old one.
+// SetTopics makes events find a subscription, in place of what found the old one, and
+// has its open deliveries put in order where they have not been before.
 func (t recordTx) SetTopics(ctx context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {
+	if old != nil && s.Delivery.Ordered && !old.Delivery.Ordered {
+		if err := t.tx.orderFrom(ctx, s.ID); err != nil {
+			return err
+		}
+	}
 	if record.SameTopics(old, s) {
 		return nil
 	}
