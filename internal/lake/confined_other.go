@@ -21,3 +21,13 @@ func self() string {
 	}
 	return program
 }
+
+// lowerPriority gives a group of processes less of the processors than this process
+// has.
+func lowerPriority(group, by int) error {
+	own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
+	if err != nil {
+		return err
+	}
+	return syscall.Setpriority(syscall.PRIO_PGRP, group, own+by)
+}

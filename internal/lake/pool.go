@@ -53,6 +53,11 @@ type PoolConfig struct {
 	// it has answered, by default Memory.
 	Queries  int
 	Resident int64
+	// SpareAfter is how long after the first start of a worker one more is kept
+	// ready than are at work, by default two seconds.
+	SpareAfter time.Duration
+	// LoadTime is for about how long the use of workers counts, by default two seconds.
+	LoadTime time.Duration
 
 	Log *slog.Logger
 }
@@ -70,6 +75,12 @@ type Pool struct {
 	mu     sync.Mutex
 	closed bool
 	idle   []*process
+	// starting is how many workers of feeds are being started, and ready is signalled
+	// when one is idle or has failed to start.
+	starting int
+	ready    *sync.Cond
+	spare    spare
+	loads    loads
 	// idleDatabases are those that read a file of a database, the last used last.
 	idleDatabases []*process
 	busy          map[*process]bool
@@ -104,10 +115,19 @@ func NewPool(c PoolConfig) *Pool {
 	if c.Resident <= 0 {
 		c.Resident = c.Memory
 	}
+	if c.SpareAfter <= 0 {
+		c.SpareAfter = 2 * time.Second
+	}
+	if c.LoadTime <= 0 {
+		c.LoadTime = 2 * time.Second
+	}
 	if err := emptyTemp(c.Temp); err != nil {
 		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
 	}
-	return &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(databaseWorkers, 1, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
+	p := &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(databaseWorkers, 1, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
+	p.ready = sync.NewCond(&p.mu)
+	p.loads = loads{over: c.LoadTime, of: make(map[string]load)}
+	return p
 }
 
 // emptyTemp makes the folder, and removes what an earlier pool has left there.
@@ -157,8 +177,11 @@ func (p *Pool) run(ctx context.Context, slots *share.Slots, database *databaseFi
 	}
 	defer giveBack()
 	end, err := p.runOnce(ctx, database, request, out)
-	if _, unsent := errors.AsType[*sendError](err); unsent && ctx.Err() == nil {
-		// The worker had died unnoticed. The next one is fresh.
+	for range p.config.Workers {
+		if _, unsent := errors.AsType[*sendError](err); !unsent || ctx.Err() != nil {
+			break
+		}
+		// The worker had died unnoticed, and so may others that are idle have.
 		end, err = p.runOnce(ctx, database, request, out)
 	}
 	if err != nil {
@@ -171,15 +194,18 @@ func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire
 	if err := context.Cause(ctx); err != nil {
 		return wire.End{}, err
 	}
-	w, err := p.acquire(database)
+	holder := share.Holder(ctx)
+	w, err := p.acquire(holder, database)
 	if err != nil {
 		return wire.End{}, err
 	}
+	used := p.watch(w, holder)
 	ctx, out, stop := p.limitTime(ctx, out)
 	defer stop()
 	cancelled := context.AfterFunc(ctx, w.kill)
 	end, err := w.ask(request, out)
 	usable := cancelled() && (err == nil || isFailure(err))
+	used(usable)
 	p.release(w, usable && w.queries < p.config.Queries && end.Resident <= p.config.Resident)
 	switch {
 	case err == nil:
@@ -220,76 +246,12 @@ func translate(err error) error {
 	return err
 }
 
-// acquire returns a worker that is idle, or a new one.
-func (p *Pool) acquire(database *databaseFile) (*process, error) {
-	p.mu.Lock()
-	if w := p.takeIdle(database); w != nil {
-		p.busy[w] = true
-		p.mu.Unlock()
-		return w, nil
-	}
-	closed := p.closed
-	if !closed {
-		p.reaper.Add(1) // Close waits for what is being started
-		defer p.reaper.Done()
-	}
-	p.mu.Unlock()
-	if closed {
-		return nil, errClosed
-	}
-	w, err := start(&p.config, database, &p.reaper)
-	if err != nil {
-		return nil, fmt.Errorf("%w: start a worker: %w", feedmill.ErrUnavailable, err)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		w.kill()
-		return nil, errClosed
-	}
-	p.busy[w] = true
-	return w, nil
-}
-
-// takeIdle is a worker that is idle and can read a file, if one is named.
-func (p *Pool) takeIdle(database *databaseFile) *process {
-	if database != nil {
-		return p.takeIdleFor(database)
-	}
-	for len(p.idle) > 0 && !p.closed {
-		last := len(p.idle) - 1
-		w := p.idle[last]
-		p.idle = p.idle[:last]
-		if w.alive() {
-			return w
-		}
-		_ = w.conn.Close()
-	}
-	return nil
-}
-
-var errClosed = fmt.Errorf("%w: the pool of workers is closed", feedmill.ErrUnavailable)
-
-// release takes a worker back, for the next request or, if it is not to be kept, to end it.
-func (p *Pool) release(w *process, keep bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.busy, w)
-	if keep && !p.closed && w.database != nil {
-		p.keepIdleFor(w)
-		return
-	}
-	if keep && !p.closed {
-		p.idle = append(p.idle, w)
-		return
-	}
-	w.kill()
-}
-
 // Close kills all workers and waits for their end. Requests that are under way fail.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
+	p.spare.stop()
+	p.ready.Broadcast()
 	for _, w := range p.idle {
 		w.kill()
 	}

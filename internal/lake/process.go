@@ -30,6 +30,8 @@ type process struct {
 	queries int
 	// database is the file of a database that the worker reads, if any.
 	database *databaseFile
+	// setBack says that it has less of the processors than others.
+	setBack bool
 	// dead is closed once the process has ended and left nothing behind.
 	dead   chan struct{}
 	stderr tail

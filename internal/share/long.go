@@ -76,6 +76,9 @@ func (c *crowded) within(at int64) bool {
 	return at != 0 && 0 <= ago && ago < crowdTime // a test's clock may be years behind
 }
 
+// Several reports whether more than one holder was at work a moment ago.
+func Several() bool { return crowd.several() }
+
 // Anybody reports whether somebody was at work a moment ago, of whom work that nobody
 // waits for should not be in the way.
 func Anybody() bool { return crowd.anybody() }

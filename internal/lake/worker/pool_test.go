@@ -93,25 +93,34 @@ func pid(t *testing.T, p *lake.Pool) int {
 	if _, err := ask(p, "SELECT 1"); err != nil {
 		t.Fatal(err)
 	}
-	children, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pids []string
-	for _, file := range children {
-		b, err := os.ReadFile(file)
-		if err == nil {
-			pids = append(pids, strings.Fields(string(b))...)
-		}
-	}
+	pids := children(t)
 	if len(pids) != 1 {
 		t.Fatalf("%d children", len(pids))
 	}
-	n, err := strconv.Atoi(pids[0])
+	return pids[0]
+}
+
+// children are the processes that this one has started.
+func children(t *testing.T) (pids []int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue // of a thread that has ended
+		}
+		for _, text := range strings.Fields(string(b)) {
+			pid, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func TestQuery(t *testing.T) {
