@@ -42,12 +42,22 @@ type OpenBreaker struct {
 	Since     time.Time             `json:"since"`
 	LastError string                `json:"lastError"`
 	ProbeAt   time.Time             `json:"probeAt"`
+	// Held is how many deliveries wait for it, counted up to 1,000; HeldAtLeast says that
+	// there are more.
+	Held        int  `json:"held"`
+	HeldAtLeast bool `json:"heldAtLeast,omitzero"`
 }
 
 // StoreState is how a store does: "records", or the "disk" of a replica with FreeBytes.
 type StoreState struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
+	// Engine is what keeps the records, and Where their file, their host or the folder of the
+	// disk. Connections are those of the replica that was asked, of MaxConnections.
+	Engine         string `json:"engine,omitzero"`
+	Where          string `json:"where,omitzero"`
+	Connections    int    `json:"connections,omitzero"`
+	MaxConnections int    `json:"maxConnections,omitzero"`
 	// Latency is how long an answer took just now, and P50 and P99 what half of the answers
 	// of the last hour, and all but one of a hundred, took at most.
 	Latency   Milliseconds  `json:"latencyMs"`

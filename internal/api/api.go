@@ -29,6 +29,7 @@ import (
 // Store is what the API needs of the store.
 type Store interface {
 	Ping(context.Context) error
+	Place(context.Context) (feedmill.StorePlace, error)
 
 	CreateWorkspace(context.Context, feedmill.Workspace, *feedmill.IdempotentResponse) error
 	WorkspaceByID(context.Context, feedmill.ID) (feedmill.Workspace, error)
@@ -214,6 +215,8 @@ type Options struct {
 	// zero means any number. RateBurst is how many it may make at once.
 	RateLimit float64
 	RateBurst int
+	// Folder is where the data of this process is.
+	Folder string
 	// PublicURL is what links begin with; empty for what the client has reached.
 	PublicURL string
 	// Version is that of the program.

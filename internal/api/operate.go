@@ -27,11 +27,20 @@ type breakerView struct {
 	Since     timestamp             `json:"since"`
 	LastError string                `json:"lastError"`
 	ProbeAt   timestamp             `json:"probeAt"`
+	// Held is how many deliveries wait for it, and HeldAtLeast says that there are more.
+	Held        int  `json:"held"`
+	HeldAtLeast bool `json:"heldAtLeast,omitzero"`
 }
 
 type storeView struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
+	// Engine is what keeps the records, and Where the place of the store.
+	Engine string `json:"engine,omitzero"`
+	Where  string `json:"where,omitzero"`
+	// Connections are those of the replica that is asked, of MaxConnections.
+	Connections    int `json:"connections,omitzero"`
+	MaxConnections int `json:"maxConnections,omitzero"`
 	// Latency is how long an answer took just now, and the quantiles are those of the
 	// last hour: half of the answers, and all but one of a hundred, took at most so long.
 	Latency milliseconds  `json:"latencyMs"`
@@ -74,16 +83,42 @@ func (s *Server) operate(c *call) (answer, error) {
 	for _, r := range reports {
 		v.Replicas = append(v.Replicas, viewReplica(r))
 		if r.FreeDisk != nil {
-			v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", Replica: r.Name, FreeBytes: r.FreeDisk, TotalBytes: r.DiskSize})
+			v.Stores = append(v.Stores, storeView{Name: "disk", State: "ready", Replica: r.Name, Where: r.Folder, FreeBytes: r.FreeDisk, TotalBytes: r.DiskSize})
 		}
 		for _, b := range r.Breakers {
 			v.Breakers = append(v.Breakers, s.viewBreaker(c.ctx(), b))
 		}
 	}
+	if err := s.countHeld(c.ctx(), v.Breakers); err != nil {
+		return answer{}, err
+	}
 	if v.Series, err = s.allSeries(c.ctx()); err != nil {
 		return answer{}, err
 	}
 	return jsonAnswer(http.StatusOK, v), nil
+}
+
+// countHeld counts what waits behind breakers, as far as lists count backlogs.
+func (s *Server) countHeld(ctx context.Context, breakers []breakerView) error {
+	if len(breakers) == 0 {
+		return nil
+	}
+	ids := make([]feedmill.ID, len(breakers))
+	for i, b := range breakers {
+		ids[i] = b.Subscription
+	}
+	backlogs, err := s.Store.Backlogs(ctx, ids, feedmill.MaxListedBacklog+1)
+	if err != nil {
+		return err
+	}
+	for i := range breakers {
+		b := &breakers[i]
+		b.Held = backlogs[b.Subscription].Pending + backlogs[b.Subscription].Retrying
+		if b.HeldAtLeast = b.Held > feedmill.MaxListedBacklog; b.HeldAtLeast {
+			b.Held = feedmill.MaxListedBacklog
+		}
+	}
+	return nil
 }
 
 // viewBreaker tells of a breaker and whose it is.
@@ -104,6 +139,9 @@ func (s *Server) recordStore(ctx context.Context) storeView {
 	v := storeView{Name: "records", State: "ready", Latency: inMilliseconds(took)}
 	if err != nil {
 		v.State = "failed"
+	}
+	if p, err := s.Store.Place(ctx); err == nil { // of one that gives no answer nothing more is said
+		v.Engine, v.Where, v.Connections, v.MaxConnections = p.Engine, p.Where, p.Connections, p.MaxConnections
 	}
 	if half, most, ok := s.latencies.quantiles(); ok {
 		v.P50, v.P99 = new(inMilliseconds(half)), new(inMilliseconds(most))

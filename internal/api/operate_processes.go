@@ -38,6 +38,8 @@ type processState struct {
 	// DiskSize how many it has.
 	FreeDisk *int64 `json:"freeDisk,omitzero"`
 	DiskSize int64  `json:"diskSize,omitzero"`
+	// Folder is where its data is.
+	Folder string `json:"folder,omitzero"`
 
 	saidAt time.Time
 }
@@ -60,6 +62,7 @@ func (s *Server) process() processState {
 	}
 	if free, ok := values["feedmill_disk_free_bytes"]; ok {
 		p.FreeDisk, p.DiskSize = new(int64(free)), int64(values["feedmill_disk_bytes"])
+		p.Folder = s.Folder
 	}
 	p.Breakers = s.Dispatcher.OpenBreakers()
 	p.Breakers = p.Breakers[:min(len(p.Breakers), maxReportedBreakers)]

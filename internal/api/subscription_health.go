@@ -33,6 +33,9 @@ func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most in
 	if err != nil {
 		return nil, err
 	}
+	if err := s.countRetries(c, backlogs, most); err != nil {
+		return nil, err
+	}
 	totals, err := s.Dispatcher.Totals(c.ctx(), ids, now().Add(-feedmill.HealthTime))
 	if err != nil {
 		return nil, err
@@ -40,7 +43,7 @@ func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most in
 	found := make(map[feedmill.ID]*subscriptionHealthView, len(ids))
 	for _, id := range ids {
 		b := backlogs[id]
-		v := &subscriptionHealthView{Backlog: b.Pending + b.Retrying, OldestPendingAt: timestamp(b.Oldest), Breaker: s.Dispatcher.Breaker(id)}
+		v := &subscriptionHealthView{Backlog: min(b.Pending, most+1) + min(b.Retrying, most+1), OldestPendingAt: timestamp(b.Oldest), Breaker: s.Dispatcher.Breaker(id)}
 		if v.BacklogAtLeast = v.Backlog > most; v.BacklogAtLeast {
 			v.Backlog = most
 		}
@@ -50,6 +53,30 @@ func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most in
 		found[id] = v
 	}
 	return found, nil
+}
+
+// maxRecounted bounds how many retries a list counts beyond those of its backlogs.
+const maxRecounted = 5 * feedmill.MaxCountedBacklog
+
+// countRetries counts retries as far as the answer about one subscription does where a list
+// has stopped before: the share of successes that is made of them is the same in both. Where
+// very many subscriptions have that many, each is counted less far.
+func (s *Server) countRetries(c *call, backlogs map[feedmill.ID]feedmill.SubscriptionBacklog, most int) error {
+	var over []feedmill.ID
+	for id, b := range backlogs {
+		if b.Retrying > most {
+			over = append(over, id)
+		}
+	}
+	if len(over) == 0 || most >= feedmill.MaxCountedBacklog {
+		return nil
+	}
+	found, err := s.Store.Backlogs(c.ctx(), over, min(max(maxRecounted/len(over), most), feedmill.MaxCountedBacklog)+1)
+	for id, b := range found {
+		b.Pending = backlogs[id].Pending
+		backlogs[id] = b
+	}
+	return err
 }
 
 // disablingAt is when failures disable a subscription that go on; zero where none do.

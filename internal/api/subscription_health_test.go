@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +61,42 @@ func TestRetrySubscription(t *testing.T) {
 	w.do(t, "PATCH", path, `{"state":"disabled"}`)
 	if a := w.do(t, "POST", path+"/retry", ""); a.Code != 409 {
 		t.Errorf("of a disabled one it is answered %d", a.Code)
+	}
+}
+
+// manyRetries is a store in which every subscription has very many retries.
+type manyRetries struct {
+	Store
+	asked []int
+}
+
+func (s *manyRetries) Backlogs(_ context.Context, ids []feedmill.ID, most int) (map[feedmill.ID]feedmill.SubscriptionBacklog, error) {
+	s.asked = append(s.asked, most)
+	found := make(map[feedmill.ID]feedmill.SubscriptionBacklog)
+	for _, id := range ids {
+		found[id] = feedmill.SubscriptionBacklog{Pending: min(1, most), Retrying: min(9000, most)}
+	}
+	return found, nil
+}
+
+// The share of successes is the same in a list and in the answer about one, however much is
+// tried again.
+func TestShareOfManyRetries(t *testing.T) {
+	w := newWorld(t)
+	id, _ := w.makeSubscription(t, `{"url":"https://example.com/hook","events":["tag.*"]}`)
+	w.dispatcher.totals = map[feedmill.ID]feedmill.DeliveryCount{id: {Delivered: 1000}}
+	store := &manyRetries{Store: w.Server.Store}
+	w.Server.Store = store
+	for path, want := range map[string]string{
+		"/events/subscriptions":               `"health":{"successShare":0.1,"backlog":1000,"backlogAtLeast":true,`,
+		"/events/subscriptions/" + string(id): `"health":{"successShare":0.1,"backlog":9001,`,
+	} {
+		if a := w.do(t, "GET", path, ""); !strings.Contains(a.Body.String(), want) {
+			t.Errorf("%s: %s is not in %s", path, want, a.Body)
+		}
+	}
+	if most := slices.Max(store.asked); most > feedmill.MaxCountedBacklog+1 {
+		t.Errorf("%d were counted", most)
 	}
 }
 

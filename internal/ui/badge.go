@@ -33,6 +33,7 @@ var badges = map[string]badge{
 	"open":          {"cross", "bad", "Open"},
 	"paused":        {"bars", "quiet", "Paused"},
 	"auth_required": {"triangle", "warn", "Auth required"},
+	"low":           {"triangle", "warn", "Low"},
 	"silent":        {"triangle", "warn", "Silent"},
 	"stale":         {"triangle", "warn", "Stale"},
 	"disabled":      {"slash", "bad", "Disabled"},

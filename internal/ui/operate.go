@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -21,12 +22,57 @@ type operatePage struct {
 	Worst string
 }
 
-// UsedShare is how much of a disk is used; nil where that is not known.
-func (operatePage) UsedShare(s client.StoreState) *float64 {
-	if s.FreeBytes == nil || s.TotalBytes <= 0 {
-		return nil
+// Engine is what keeps the records.
+func (p operatePage) Engine() string {
+	for _, s := range p.Stores {
+		if s.Engine != "" {
+			return s.Engine
+		}
 	}
-	return new(1 - float64(*s.FreeBytes)/float64(s.TotalBytes))
+	return ""
+}
+
+// storeRow is a store in words: what it is, and how much of it is used, as a share where that
+// is known.
+type storeRow struct {
+	client.StoreState
+	Title, What, State, Used string
+	Share                    *float64
+}
+
+// fullDisk is the share of a disk beyond which little of it is left, however large it is.
+const fullDisk = .95
+
+// StoreRows are the stores and disks.
+func (p operatePage) StoreRows() (rows []storeRow) {
+	for _, s := range p.Stores {
+		row := storeRow{StoreState: s, Title: s.Name, What: s.Engine, State: s.State}
+		switch s.Name {
+		case "records":
+			row.Title = "Records"
+		case "disk":
+			row.Title, row.What = "Disk", s.Replica
+		}
+		switch {
+		case s.FreeBytes != nil && s.TotalBytes > 0:
+			used := s.TotalBytes - *s.FreeBytes
+			row.Share, row.Used = new(float64(used)/float64(s.TotalBytes)), byteSize(used)+" of "+byteSize(s.TotalBytes)
+			if isLow(s) {
+				row.State = "low"
+			}
+		case s.FreeBytes != nil:
+			row.Used = byteSize(*s.FreeBytes) + " free"
+		case s.MaxConnections > 0:
+			row.Share, row.Used = new(float64(s.Connections)/float64(s.MaxConnections)), number(s.Connections)+" of "+number(s.MaxConnections)+" connections"
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// isLow reports whether little of a disk is left.
+func isLow(s client.StoreState) bool {
+	return s.FreeBytes != nil && (*s.FreeBytes < lowDisk || s.TotalBytes > 0 && float64(*s.FreeBytes) < (1-fullDisk)*float64(s.TotalBytes))
 }
 
 // replicaRow is a replica and its part of the bar of slots, which begins at From.
@@ -124,8 +170,8 @@ func worstOf(o client.Operation) string {
 		switch {
 		case s.State != "ready":
 			return "The store of " + s.Name + " gives no answer. Nothing is accepted until it does; nothing accepted is lost."
-		case s.FreeBytes != nil && *s.FreeBytes < lowDisk:
-			return "The disk has " + byteSize(*s.FreeBytes) + " left. When it is full, uploads and events are refused; nothing accepted is lost."
+		case isLow(s):
+			return "The disk of " + cmp.Or(s.Replica, "a replica") + " has " + byteSize(*s.FreeBytes) + " left. When it is full, uploads and events are refused; nothing accepted is lost."
 		}
 	}
 	if n := len(o.Series); n > 0 && o.Series[n-1].OldestDue > 60 {

@@ -127,11 +127,26 @@ func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDeliv
 	return db.withPayloads(ctx, due[:min(len(due), q.Limit)], q)
 }
 
-// OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and finds
-// the oldest due time among these, which are the oldest; zero where there are none.
+// OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and finds the
+// oldest due time among those of subscriptions that are not paused, going from one
+// subscription to the next; zero where there are none.
 func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue time.Time, err error) {
 	var oldest *time.Time
-	err = db.pool.QueryRow(ctx, `SELECT count(*), min(due_at) FROM (SELECT due_at FROM open_deliveries ORDER BY id LIMIT $1) oldest`,
+	err = db.pool.QueryRow(ctx, `WITH RECURSIVE pending (subscription_id, due_at) AS (
+			(SELECT subscription_id, due_at FROM open_deliveries WHERE state = 'pending' ORDER BY subscription_id, id LIMIT 1)
+			UNION ALL
+			SELECT next.* FROM pending CROSS JOIN LATERAL (
+				SELECT o.subscription_id, o.due_at FROM open_deliveries o WHERE o.state = 'pending' AND o.subscription_id > pending.subscription_id
+				ORDER BY o.subscription_id, o.id LIMIT 1) next),
+		retrying (subscription_id, due_at) AS (
+			(SELECT subscription_id, due_at FROM open_deliveries WHERE state = 'retrying' ORDER BY subscription_id, due_at LIMIT 1)
+			UNION ALL
+			SELECT next.* FROM retrying CROSS JOIN LATERAL (
+				SELECT o.subscription_id, o.due_at FROM open_deliveries o WHERE o.state = 'retrying' AND o.subscription_id > retrying.subscription_id
+				ORDER BY o.subscription_id, o.due_at LIMIT 1) next)
+		SELECT (SELECT count(*) FROM (SELECT FROM open_deliveries LIMIT $1) counted),
+			(SELECT min(due_at) FROM (SELECT * FROM pending UNION ALL SELECT * FROM retrying) first
+				WHERE NOT EXISTS (SELECT FROM subscriptions s WHERE s.id = first.subscription_id AND s.state = 'paused'))`,
 		feedmill.MaxCountedBacklog).Scan(&open, &oldest)
 	return open, orZero(oldest), translate(err)
 }

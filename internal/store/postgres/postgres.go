@@ -18,6 +18,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -81,6 +84,23 @@ func (db *DB) Close() error {
 	db.pool.Close()
 	db.steady.Close()
 	return nil
+}
+
+// Place says what keeps the records, and where.
+func (db *DB) Place(ctx context.Context) (feedmill.StorePlace, error) {
+	var version string
+	if err := db.steady.QueryRow(ctx, `SHOW server_version`).Scan(&version); err != nil {
+		return feedmill.StorePlace{}, translate(err)
+	}
+	version, _, _ = strings.Cut(version, " ") // what follows is whose package it is
+	p := feedmill.StorePlace{Engine: "PostgreSQL " + version}
+	to := db.pool.Config().ConnConfig
+	p.Where = net.JoinHostPort(to.Host, strconv.Itoa(int(to.Port))) + "/" + to.Database
+	for _, pool := range []*pgxpool.Pool{db.pool, db.steady} {
+		p.Connections += int(pool.Stat().TotalConns())
+		p.MaxConnections += int(pool.Stat().MaxConns())
+	}
+	return p, nil
 }
 
 // Ping reports whether the store answers.

@@ -195,7 +195,8 @@ func (d *direct) appendDue(due []feedmill.DueDelivery, maxBytes int, query strin
 }
 
 // OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and finds
-// the oldest due time among them, going from one subscription to the next.
+// the oldest due time among those of subscriptions that are not paused, going from one
+// subscription to the next.
 func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue time.Time, err error) {
 	for _, counted := range []string{`deliveries_pending WHERE state = 2`, `deliveries_retrying WHERE state = 4`} {
 		var n int64
@@ -205,10 +206,11 @@ func (db *DB) OpenWork(ctx context.Context, _ time.Time) (open int64, oldestDue 
 		}
 		open += n
 	}
+	const sent = ` WHERE NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.id = w.id AND s.state = 'paused')`
 	for _, oldest := range []string{
 		`SELECT (SELECT at FROM deliveries WHERE seq = (
-			SELECT min((SELECT min(seq) FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 AND subscription_id = w.id)) FROM (` + withPending + `) w))`,
-		`SELECT min((SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = w.id)) FROM (` + withAnyRetries + `) w`,
+			SELECT min((SELECT min(seq) FROM deliveries INDEXED BY deliveries_pending WHERE state = 2 AND subscription_id = w.id)) FROM (` + withPending + `) w` + sent + `))`,
+		`SELECT min((SELECT min(at) FROM deliveries INDEXED BY deliveries_retrying WHERE state = 4 AND subscription_id = w.id)) FROM (` + withAnyRetries + `) w` + sent,
 	} {
 		var at sql.NullInt64
 		if err := db.row(ctx, oldest, "").Scan(&at); err != nil {

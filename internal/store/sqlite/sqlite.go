@@ -20,6 +20,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mattn/go-sqlite3"
+
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
 )
@@ -40,6 +42,7 @@ type DB struct {
 
 	pruning pruning
 
+	file  string
 	stmts sync.Map // SQL text → *sql.Stmt of reads
 }
 
@@ -74,7 +77,7 @@ func Open(ctx context.Context, file string) (*DB, error) {
 	reads.SetMaxIdleConns(shared + dueReaderCount)
 
 	db := &DB{
-		reads: reads, writes: writes, dueReaders: make(chan *direct, dueReaderCount),
+		file: file, reads: reads, writes: writes, dueReaders: make(chan *direct, dueReaderCount),
 		queue: make(chan *change, 1024), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	db.Store = record.NewStore(engine{db}, dialect)
@@ -171,6 +174,12 @@ func (db *DB) Close() error {
 	close(db.stop)
 	<-db.stopped
 	return db.closeConnections()
+}
+
+// Place says what keeps the records, and where.
+func (db *DB) Place(context.Context) (feedmill.StorePlace, error) {
+	version, _, _ := sqlite3.Version()
+	return feedmill.StorePlace{Engine: "SQLite " + version, Where: db.file}, nil
 }
 
 // Ping reports whether the store answers.

@@ -321,8 +321,10 @@ var dueCases = []testCase{
 	{name: "open work is counted", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
-		subscribe(t, s, w.ID, "metric.*")
-		subscribe(t, s, w.ID, "metric.*")
+		subs := []feedmill.Subscription{subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")}
+		if p, err := s.Place(ctx); err != nil || p.Engine == "" || p.Where == "" {
+			t.Errorf("the records are kept in %+v: %v", p, err)
+		}
 		check := func(open int64, oldest time.Time) {
 			t.Helper()
 			n, due, err := s.OpenWork(ctx, now())
@@ -335,6 +337,15 @@ var dueCases = []testCase{
 		_, due := accept(t, s, newEvents(2, w.ID, "metric.created", "")...)
 		at := now()
 		retryAt(t, s, &due[0], at.Add(-time.Hour))
+		check(4, at.Add(-time.Hour))
+		// What a paused subscription holds is not due, however old it is.
+		for _, sub := range subs {
+			if sub.ID == due[0].Subscription {
+				setState(t, s, sub, feedmill.SubscriptionPaused)
+				check(4, due[slices.IndexFunc(due, func(d feedmill.DueDelivery) bool { return d.Subscription != sub.ID })].DueAt)
+				setState(t, s, sub, feedmill.SubscriptionActive)
+			}
+		}
 		check(4, at.Add(-time.Hour))
 		for _, d := range due {
 			settle(t, s, d, feedmill.DeliveryDelivered)

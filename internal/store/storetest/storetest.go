@@ -343,9 +343,12 @@ type Store interface {
 	// accepted before their subscription became ordered. It reports whether
 	// there may be more.
 	OrderOpen(ctx context.Context, subscription feedmill.ID, limit int) (more bool, err error)
+	// Place says what keeps the records, and where.
+	Place(context.Context) (feedmill.StorePlace, error)
+
 	// OpenWork counts open deliveries, as far as feedmill.MaxCountedBacklog, and
-	// finds the oldest due time among them, for metrics; zero where there are
-	// none.
+	// finds the oldest due time among those whose subscription is not paused, for
+	// metrics; zero where there are none.
 	OpenWork(ctx context.Context, now time.Time) (open int64, oldestDue time.Time, err error)
 
 	// CreateReplay begins a replay of what feedmill.NewReplay made, as far as it
