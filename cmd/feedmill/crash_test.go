@@ -19,8 +19,13 @@ import (
 // they are ordered at most one of a resource again after each kill: the next is
 // sent when the one before has its outcome on disk.
 func TestCrash(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { crash(t, nil, nil) })
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		crash(t, nil, nil)
+	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		server := pgtest.Start(t, pgtest.Options{Durable: true})
 		crash(t, onPostgres(server.URL()), func() {
 			server.Stop(t, pgtest.Immediate)
@@ -71,8 +76,15 @@ func crash(t *testing.T, env []string, breakStore func()) {
 // requests without an answer, and all others have their outcome on disk. Those
 // that were held come again, and nothing else does.
 func TestCrashRepeatsWhatWasUnderWay(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { repeatWhatWasUnderWay(t, nil) })
-	t.Run("postgres", func(t *testing.T) { repeatWhatWasUnderWay(t, onPostgres(pgtest.New(t))) })
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		repeatWhatWasUnderWay(t, nil)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		repeatWhatWasUnderWay(t, onPostgres(pgtest.New(t)))
+	})
 }
 
 func repeatWhatWasUnderWay(t *testing.T, env []string) {

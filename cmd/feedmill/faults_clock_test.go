@@ -19,6 +19,7 @@ import (
 // TestClockSetBackAcrossARestart starts the server on what one has left behind
 // whose clock was an hour ahead: nothing of it may wait for that hour.
 func TestClockSetBackAcrossARestart(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		data := filepath.Join(t.TempDir(), "data")

@@ -20,6 +20,7 @@ import (
 // at random moments: what was done is not asked for again, no more than a few are
 // asked for at the same time, and the table is the same.
 func TestParentsOutliveKills(t *testing.T) {
+	t.Parallel()
 	parents := longOr(600, 10_000)
 	kills := longOr(3, 20)
 	var asked, running, most atomic.Int64

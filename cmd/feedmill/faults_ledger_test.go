@@ -320,11 +320,16 @@ func (p *process) subscriptionIDs(t *testing.T) (ids []string) {
 // far beyond what any machine needs.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !done() {
-		if time.Now().After(deadline) {
+	for began := time.Now(); !done(); time.Sleep(pause(began)) {
+		if time.Since(began) > patience {
 			t.Fatalf("waiting for this was in vain: %s", what)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// pause is how long to wait before looking again for what has been awaited since some
+// time: the longer it takes anyway, the less it matters to see it at once, and looking
+// costs time that others need.
+func pause(since time.Time) time.Duration {
+	return min(max(time.Since(since)/20, 5*time.Millisecond), 250*time.Millisecond)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -103,6 +102,8 @@ type listenWorld struct {
 
 	mu      sync.Mutex
 	arrived map[string]int
+	lines   []shownEvent // of what was printed up to read
+	read    int
 }
 
 // begin starts a server and publishes to it from then on.
@@ -197,15 +198,19 @@ type shownEvent struct {
 func (e shownEvent) good() bool { return e.Error == "" && e.Status == http.StatusOK }
 
 // shown is what the listener has printed of events.
-func (w *listenWorld) shown() (events []shownEvent) {
-	text := w.listener.stdout.String()
-	for line := range bytes.Lines([]byte(text)) {
+func (w *listenWorld) shown() []shownEvent {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := w.listener.stdout.String()[w.read:]
+	text = text[:strings.LastIndexByte(text, '\n')+1]
+	w.read += len(text)
+	for line := range strings.Lines(text) {
 		var e shownEvent
-		if json.Unmarshal(line, &e) == nil && e.Kind == "event" {
-			events = append(events, e)
+		if json.Unmarshal([]byte(line), &e) == nil && e.Kind == "event" {
+			w.lines = append(w.lines, e)
 		}
 	}
-	return events
+	return w.lines
 }
 
 func (w *listenWorld) failed() (n int) {
@@ -245,7 +250,7 @@ func (w *listenWorld) goesOn(n int) {
 // check ends the listener and holds what it has shown against what arrived and
 // against the delivery log.
 func (w *listenWorld) check() {
-	shown := w.shown()
+	shown, failed := w.shown(), w.failed()
 	states := w.states(shown)
 	if err := w.listener.cmd.Process.Signal(os.Interrupt); err != nil {
 		w.Fatal(err)
@@ -281,7 +286,7 @@ func (w *listenWorld) check() {
 	if left := len(w.servers[0].subscriptionIDs(w.T)); left != 0 {
 		w.Errorf("%d subscriptions are left behind", left)
 	}
-	w.Logf("%d events, of which %d failed", len(shown), w.failed())
+	w.Logf("%d events, of which %d failed", len(shown), failed)
 }
 
 // states waits until the log has ended all deliveries, and returns how.

@@ -17,6 +17,7 @@ import (
 // something is refused, reading goes on, and so does all else afterwards,
 // without a restart.
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		folder := t.TempDir()

@@ -221,7 +221,7 @@ func (c *pair) publishOrdered(t *testing.T) (stop func() int) {
 					if known {
 						return
 					}
-				case <-time.After(10 * time.Millisecond): // a stream, not a flood
+				case <-time.After(longOr(50*time.Millisecond, 10*time.Millisecond)): // a stream, not a flood
 				}
 				n := counts[i] + 1
 				known = false

@@ -49,6 +49,7 @@ func TestReceiversOfTheDocumentation(t *testing.T) {
 	)
 	for _, r := range receivers {
 		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
 			text, ok := texts[r.name]
 			if !ok {
 				t.Fatal("the documentation does not have this receiver")

@@ -25,6 +25,7 @@ import (
 // TestStoreOfARelease starts the program on what a release has left behind: all
 // is there, and goes on. TestMakeStore says how the archives were made.
 func TestStoreOfARelease(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		folder := unpack(t, "testdata/store-1-sqlite.tar.gz")

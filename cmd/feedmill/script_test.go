@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Values[serversKey] = make(map[string]*process)
 			e.Setenv(raceEnv, os.Getenv(raceEnv))
+			e.Setenv("GOGC", "400") // for hundreds of processes that live for a moment
 			return nil
 		},
 	})
@@ -121,7 +122,7 @@ var scriptCommands = map[string]func(s *testscript.TestScript, neg bool, args []
 			if time.Since(begun) > patience {
 				s.Fatalf("%s does not show:\n%s", args[0], s.ReadFile("stdout"))
 			}
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(pause(begun))
 		}
 	},
 	// sink starts an endpoint that answers with the status that its path
