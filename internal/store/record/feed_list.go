@@ -25,13 +25,21 @@ var feedSorts = map[feedmill.FeedSort]string{
 func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmill.FeedSearch) (found feedmill.FeedsFound, err error) {
 	w := feedWhere{args: []any{workspace}}
 	w.contains(q.Text)
-	if q.CountStates {
+	few, many, err := s.fewFeeds(ctx, w, q)
+	if err != nil {
+		return feedmill.FeedsFound{}, err
+	}
+	if !many {
+		found.ByState = few.byState
+		w = feedWhere{args: []any{workspace}}
+		w.oneOf(few.ids, fewOf(q))
+	} else if q.CountStates {
 		if found.ByState, err = s.feedStates(ctx, w); err != nil {
 			return feedmill.FeedsFound{}, err
 		}
 	}
 	w.states(q.States)
-	if q.CountStates {
+	if found.ByState != nil {
 		found.Total = totalOf(found.ByState, q.States)
 	} else if err := s.db.One(ctx, `SELECT count(*) FROM feeds WHERE workspace_id = ?1`+w.and, w.args, &found.Total); err != nil {
 		return feedmill.FeedsFound{}, err
@@ -54,7 +62,11 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 	if column == "id" {
 		order = ` ORDER BY id` + direction
 	}
-	page := `SELECT id FROM feeds WHERE workspace_id = ?1` + w.and + order + ` LIMIT ` + w.value(q.Limit+1)
+	part := `feeds WHERE workspace_id = ?1` + w.and
+	if !many { // an engine that sees the order would rather go through all feeds in it
+		part = `(SELECT id, search, updated_at, row_count, byte_size FROM ` + part + ` LIMIT ` + w.value(fewOf(q)) + `) few`
+	}
+	page := `SELECT id FROM ` + part + order + ` LIMIT ` + w.value(q.Limit+1)
 	// The records are read one by one by the ids of the part: an engine that is free to
 	// go by the order would rather read all feeds in it and keep those of the part.
 	records := `SELECT f.search, ` + feedWithRefresh + ` FROM (` + page + `) part CROSS JOIN feeds f ` + lastRefresh +
@@ -74,6 +86,35 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 		return feedmill.FeedsFound{}, err
 	}
 	return found, nil
+}
+
+// fewOf is how many feeds are few beside the part of them that is asked for.
+func fewOf(q feedmill.FeedSearch) int { return 2 * q.Limit }
+
+// feedsWithText are the feeds that a text was found in, and how many are in each state.
+type feedsWithText struct {
+	ids     []string
+	byState map[feedmill.FeedState]int64
+}
+
+// fewFeeds finds the feeds with a text where they are not many. To look for a text is to go
+// through the names of all feeds, which is then done once, and not again to count them and
+// again to find those of the part. The first of many are found soon.
+func (s Store) fewFeeds(ctx context.Context, w feedWhere, q feedmill.FeedSearch) (few feedsWithText, many bool, err error) {
+	if q.Text == "" {
+		return feedsWithText{}, true, nil
+	}
+	few.byState = make(map[feedmill.FeedState]int64)
+	query := `SELECT id, state FROM feeds WHERE workspace_id = ?1` + w.and + ` LIMIT ` + w.value(fewOf(q)+1)
+	err = s.db.Each(ctx, func(row Row) error {
+		var id string
+		var state feedmill.FeedState
+		err := row.Scan(&id, &state)
+		few.ids = append(few.ids, id)
+		few.byState[state]++
+		return err
+	}, query, w.args...)
+	return few, len(few.ids) > fewOf(q), err
 }
 
 // of puts an alias before the columns of an order.
@@ -152,6 +193,23 @@ func (w *feedWhere) contains(text string) {
 	if text != "" {
 		w.and += ` AND search LIKE ` + w.value("%"+likeLiterally.Replace(strings.ToLower(text))+"%") + ` ESCAPE '\'`
 	}
+}
+
+// oneOf holds a list to some feeds. The statement has room for more, so that there are few
+// statements.
+func (w *feedWhere) oneOf(ids []string, room int) {
+	if len(ids) <= 10 && room > 10 {
+		room = 10
+	}
+	places := make([]string, room)
+	for i := range places {
+		id := "" // which no feed has
+		if i < len(ids) {
+			id = ids[i]
+		}
+		places[i] = w.value(id)
+	}
+	w.and += ` AND id IN (` + strings.Join(places, ", ") + `)`
 }
 
 func (w *feedWhere) states(states []feedmill.FeedState) {

@@ -37,7 +37,7 @@ var feedLists = []testCase{
 		for _, sort := range feedmill.FeedSorts {
 			for _, down := range []bool{false, true} {
 				for _, states := range [][]feedmill.FeedState{nil, {feedmill.FeedReady}, {feedmill.FeedFailed, feedmill.FeedPaused}} {
-					for _, text := range []string{"", "ORD", "part1.csv", "0%", "f_n", "äpf", "k\\s", "zebra\n", "none"} {
+					for _, text := range []string{"", "ORD", "part", "part1.csv", "0%", "f_n", "äpf", "k\\s", "zebra\n", "none"} {
 						wanted := slices.DeleteFunc(slices.Clone(all), func(f feedmill.Feed) bool {
 							return len(states) > 0 && !slices.Contains(states, f.State) || !strings.Contains(f.SearchText(), strings.ToLower(text))
 						})
