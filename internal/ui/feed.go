@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"encoding/csv"
 	"io"
 	"net/http"
@@ -22,17 +21,50 @@ type feedHead struct {
 	Query string
 }
 
+// Export is where the rows on the page are read in a format.
+func (h feedHead) Export(format string) string {
+	return "/data_feeds/" + h.ID + "/data?format=" + format + andQuery(h.Query)
+}
+
+// Of is a page of the feed for the same rows.
+func (h feedHead) Of(page string) string {
+	return strings.TrimSuffix(feedPagePath(h.ID)+page+"?"+h.Query, "?")
+}
+
+// andQuery is what follows the first parameter of a path.
+func andQuery(query string) string {
+	if query == "" {
+		return ""
+	}
+	return "&" + query
+}
+
+// rowsAsked is which rows of a feed a page is asked for: in what order, with which filters, of
+// which version, 0 for the current one.
+func rowsAsked(q url.Values) (client.RowQuery, string) {
+	asked := client.RowQuery{Filters: q["filter"], Sort: q.Get("sort")}
+	asked.Version, _ = strconv.ParseInt(q.Get("version"), 10, 64)
+	same := url.Values{"filter": asked.Filters, "sort": onlyOf(asked.Sort)}
+	if asked.Version = max(asked.Version, 0); asked.Version > 0 {
+		same.Set("version", q.Get("version"))
+	}
+	return asked, same.Encode()
+}
+
 // feedPage is the rows of a feed.
 type feedPage struct {
 	Head    feedHead
 	Columns []feedColumn
 	Rows    []gridRow
-	// Total is how many rows the filters leave, and Offset the place of the first.
-	Total, Offset int64
-	Filters       []filterChip
-	Sort          string
-	Error         string
-	Operators     []operator
+	// Total is how many rows the filters leave, All how many there are, and Offset the place
+	// of the first. Row is one that was asked for, from 1; 0 for none.
+	Total, All, Offset, Row int64
+	// Of is the version that was asked for; nil for the current one.
+	Of        *client.FeedVersion
+	Filters   []filterChip
+	Sort      string
+	Error     string
+	Operators []operator
 	// Data is where the script reads rows, and Older and Newer are the pages before
 	// and after this one, for those without a script.
 	Data, Older, Newer string
@@ -62,28 +94,6 @@ type gridCell struct {
 	Numeric bool
 }
 
-// filterChip is a filter in words; Without is the page without it.
-type filterChip struct{ Column, Words, Value, Without string }
-
-type operator struct{ Op, Words string }
-
-// operators are those that the form of filters has.
-var operators = []operator{
-	{"eq", "is"},
-	{"!eq", "is not"},
-	{"contains", "contains"},
-	{"startsWith", "starts with"},
-	{"endsWith", "ends with"},
-	{"gt", "greater than"},
-	{"gte", "at least"},
-	{"lt", "less than"},
-	{"lte", "at most"},
-	{"isNull", "is null"},
-	{"!isNull", "is not null"},
-	{"isTrue", "is true"},
-	{"isFalse", "is false"},
-}
-
 // pageRows is how many rows a page has without a script.
 const pageRows = 50
 
@@ -101,32 +111,50 @@ func showFeed(v *visit) error {
 	if column := q.Get("column"); column != "" {
 		return v.redirect(withFilter(v.r.URL, column, q.Get("op"), q.Get("value")))
 	}
-	p := feedPage{Head: head, Sort: q.Get("sort"), Operators: operators}
-	p.Offset, _ = strconv.ParseInt(q.Get("offset"), 10, 64)
-	p.Offset = max(p.Offset, 0)
+	asked, same := rowsAsked(q)
+	p := feedPage{Head: head, Sort: asked.Sort, All: head.RowCount, Operators: operators}
+	p.place(q)
 	p.Filters = chips(v.r.URL)
-	p.Head.Query = url.Values{"sort": onlyOf(p.Sort), "filter": q["filter"]}.Encode()
-	p.Data = "/data_feeds/" + head.ID + "/data?" + p.Head.Query
-	p.Curl = "curl " + shellQuote(baseOf(v.r)+"/data_feeds/"+head.ID+"/data?format=csv&"+p.Head.Query) + " -H \"Authorization: Bearer $FEEDMILL_API_KEY\""
-	p.Heads = feedPagePath(head.ID) + "/heads?" + url.Values{"filter": q["filter"]}.Encode()
+	p.Head.Query = same
+	p.Data = p.Head.Export("csv")
+	p.Curl = "curl " + shellQuote(baseOf(v.r)+p.Data) + " -H \"Authorization: Bearer $FEEDMILL_API_KEY\""
+	p.Heads = p.Head.Of("/heads")
 	p.Columns = columnsOf(head.DataFeed, p.Sort, v.r.URL)
+	if asked.Version > 0 && asked.Version != head.Version {
+		version, err := v.api.FeedVersion(v.r.Context(), head.ID, asked.Version)
+		if err != nil {
+			return err
+		}
+		p.Of, p.All = &version, version.RowCount
+	}
 	if head.Version > 0 {
-		if err := p.read(v, q["filter"]); err != nil {
+		if err := p.read(v, asked); err != nil {
 			return err
 		}
 	}
 	if p.Offset > 0 {
-		p.Older = with(v.r.URL, "offset", strconv.FormatInt(max(p.Offset-pageRows, 0), 10))
+		p.Older = with(v.r.URL, "row", "", "offset", strconv.FormatInt(max(p.Offset-pageRows, 0), 10))
 	}
 	if p.Offset+pageRows < p.Total {
-		p.Newer = with(v.r.URL, "offset", strconv.FormatInt(p.Offset+pageRows, 10))
+		p.Newer = with(v.r.URL, "row", "", "offset", strconv.FormatInt(p.Offset+pageRows, 10))
 	}
 	return v.render(http.StatusOK, "feed", head.Name, p)
 }
 
+// place is where the page begins: at a place, or with a row.
+func (p *feedPage) place(q url.Values) {
+	p.Offset, _ = strconv.ParseInt(q.Get("offset"), 10, 64)
+	p.Row, _ = strconv.ParseInt(q.Get("row"), 10, 64)
+	if p.Row > 0 && !q.Has("offset") {
+		p.Offset = p.Row - 1
+	}
+	p.Offset, p.Row = max(p.Offset, 0), max(p.Row, 0)
+}
+
 // read reads the rows of the page. What is wrong with a filter stands above them.
-func (p *feedPage) read(v *visit, filters []string) error {
-	rows, err := v.api.ReadData(v.r.Context(), p.Head.ID, client.RowQuery{Format: "csv", Filters: filters, Sort: p.Sort, Limit: pageRows, Offset: p.Offset, Count: true})
+func (p *feedPage) read(v *visit, asked client.RowQuery) error {
+	asked.Format, asked.Limit, asked.Offset, asked.Count = "csv", pageRows, p.Offset, true
+	rows, err := v.api.ReadData(v.r.Context(), p.Head.ID, asked)
 	if detail, ok := refused(err); ok {
 		p.Error = detail
 		return nil
@@ -140,8 +168,29 @@ func (p *feedPage) read(v *visit, filters []string) error {
 	if err != nil {
 		return err
 	}
+	if p.Of != nil {
+		p.Columns = columnsOf(thenOf(p.Head.DataFeed, string(text)), p.Sort, v.r.URL)
+	}
 	p.Rows = readGrid(string(text), p.Offset, p.Columns)
 	return nil
+}
+
+// thenOf is a feed with the columns of rows of an older version, of which nothing was noticed.
+func thenOf(f client.DataFeed, rows string) client.DataFeed {
+	names, err := csv.NewReader(strings.NewReader(rows)).Read()
+	if err != nil {
+		return f
+	}
+	now := f.Columns
+	f.Columns, f.Warnings = nil, nil
+	for _, name := range names {
+		column := feedmill.Column{Name: name}
+		if at := slices.IndexFunc(now, func(c feedmill.Column) bool { return c.Name == name }); at >= 0 {
+			column = now[at]
+		}
+		f.Columns = append(f.Columns, column)
+	}
+	return f
 }
 
 // readGrid reads CSV, in which null is nothing and an empty text is in quotes. The
@@ -205,12 +254,12 @@ func columnsOf(f client.DataFeed, sort string, u *url.URL) []feedColumn {
 		if c.Hidden {
 			continue
 		}
-		column := feedColumn{Column: c, Numeric: numeric(string(c.Type)), Key: slices.Contains(f.Key, c.Name), SortBy: with(u, "sort", quoteName(c.Name), "offset", "")}
+		column := feedColumn{Column: c, Numeric: numeric(string(c.Type)), Key: slices.Contains(f.Key, c.Name), SortBy: with(u, "sort", quoteName(c.Name), "offset", "", "row", "")}
 		switch name := quoteName(c.Name); sort {
 		case name:
-			column.Sorted, column.SortBy = "ascending", with(u, "sort", "-"+name, "offset", "")
+			column.Sorted, column.SortBy = "ascending", with(u, "sort", "-"+name, "offset", "", "row", "")
 		case "-" + name:
-			column.Sorted, column.SortBy = "descending", with(u, "sort", "", "offset", "")
+			column.Sorted, column.SortBy = "descending", with(u, "sort", "", "offset", "", "row", "")
 		}
 		for _, w := range f.Warnings {
 			if w.Column == c.Name {
@@ -242,73 +291,6 @@ func onlyOf(text string) []string {
 		return nil
 	}
 	return []string{text}
-}
-
-// withFilter is the page with one more filter.
-func withFilter(u *url.URL, column, op, value string) string {
-	q := u.Query()
-	for _, name := range []string{"column", "op", "value", "offset"} {
-		q.Del(name)
-	}
-	inverted := ""
-	op, found := strings.CutPrefix(cmp.Or(op, "eq"), "!")
-	if found {
-		inverted = "!"
-	}
-	filter := inverted + quoteName(column) + ":" + op
-	if !slices.Contains([]string{"isNull", "isTrue", "isFalse"}, op) {
-		filter += ":" + quoteName(value)
-	}
-	q.Add("filter", filter)
-	return u.Path + "?" + q.Encode()
-}
-
-// quoteName is a name or value as the API's parameters take it.
-func quoteName(name string) string {
-	if name != "" && !strings.ContainsAny(name, ",:\"\n\r!-") {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// chips are the filters in words, each with the page without it.
-func chips(u *url.URL) []filterChip {
-	filters := u.Query()["filter"]
-	all := make([]filterChip, len(filters))
-	for i, f := range filters {
-		q := u.Query()
-		q["filter"] = slices.Delete(slices.Clone(filters), i, i+1)
-		q.Del("offset")
-		all[i] = filterWords(f)
-		all[i].Without = u.Path + "?" + q.Encode()
-	}
-	return all
-}
-
-func filterWords(filter string) filterChip {
-	text, inverted := strings.CutPrefix(filter, "!")
-	parts := strings.SplitN(text, ":", 3)
-	if strings.HasPrefix(text, `"`) || len(parts) < 2 {
-		return filterChip{Words: filter}
-	}
-	op := parts[1]
-	if inverted {
-		op = "!" + op
-	}
-	words := strings.TrimPrefix(op, "!")
-	for _, o := range operators {
-		if o.Op == op {
-			words = o.Words
-		}
-	}
-	if len(parts) == 2 {
-		return filterChip{Column: parts[0], Words: words}
-	}
-	value := strings.ReplaceAll(parts[2], ",", " or ")
-	if inner, ok := strings.CutPrefix(parts[2], `"`); ok {
-		value = strings.ReplaceAll(strings.TrimSuffix(inner, `"`), `""`, `"`)
-	}
-	return filterChip{Column: parts[0], Words: words, Value: value}
 }
 
 // scheduleWords says when a feed is refreshed.

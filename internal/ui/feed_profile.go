@@ -8,9 +8,10 @@ import (
 
 // profilePage says what the values of each column are like.
 type profilePage struct {
-	Head     feedHead
-	Rows     int64
-	Pictures []columnPicture
+	Head feedHead
+	// Version is the one that was looked at, and Rows how many rows of it.
+	Version, Rows int64
+	Pictures      []columnPicture
 	// Exact reports whether all values were counted, and none of the counts is estimated.
 	Exact bool
 	// Filters are those that leave only some of the rows.
@@ -23,11 +24,13 @@ func showProfile(v *visit) error {
 	if err != nil {
 		return err
 	}
+	asked, same := rowsAsked(v.r.URL.Query())
+	head.Query = same
 	p := profilePage{Head: head, Exact: true, Filters: chips(v.r.URL)}
 	if head.Version == 0 {
 		return v.render(http.StatusOK, "feed_profile", head.Name, p)
 	}
-	profile, err := v.api.FeedProfile(v.r.Context(), head.ID, client.RowQuery{Filters: v.r.URL.Query()["filter"]})
+	profile, err := v.api.FeedProfile(v.r.Context(), head.ID, asked)
 	if detail, ok := refused(err); ok {
 		p.Error = detail
 		return v.render(http.StatusOK, "feed_profile", head.Name, p)
@@ -35,7 +38,7 @@ func showProfile(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p.Rows, p.Pictures = profile.RowCount, picturesOf(head.DataFeed, profile, nil)
+	p.Version, p.Rows, p.Pictures = profile.Version, profile.RowCount, picturesOf(head.DataFeed, profile, nil)
 	for _, c := range profile.Columns {
 		p.Exact = p.Exact && c.DistinctExact
 	}
@@ -51,13 +54,14 @@ func showHeads(v *visit) error {
 	if err != nil {
 		return err
 	}
-	all, err := v.api.FeedProfile(ctx, id, client.RowQuery{})
+	asked, _ := rowsAsked(v.r.URL.Query())
+	all, err := v.api.FeedProfile(ctx, id, client.RowQuery{Version: asked.Version})
 	if err != nil {
 		return err
 	}
 	var left *client.FeedProfile
-	if filters := v.r.URL.Query()["filter"]; len(filters) > 0 {
-		some, err := v.api.FeedProfile(ctx, id, client.RowQuery{Filters: filters})
+	if len(asked.Filters) > 0 {
+		some, err := v.api.FeedProfile(ctx, id, asked)
 		if err != nil {
 			return err
 		}

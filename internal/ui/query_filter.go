@@ -12,27 +12,6 @@ import (
 // queryFilter is a row of the form of filters.
 type queryFilter struct{ Field, Op, Value string }
 
-// queryOperators are those that the form has, in words; an exclamation mark inverts.
-var queryOperators = []operator{
-	{"eq", "is"},
-	{"!eq", "is not"},
-	{"contains", "contains"},
-	{"!contains", "does not contain"},
-	{"startsWith", "starts with"},
-	{"endsWith", "ends with"},
-	{"gt", "greater than"},
-	{"gte", "at least"},
-	{"lt", "less than"},
-	{"lte", "at most"},
-	{"between", "between (two)"},
-	{"isNull", "is null"},
-	{"!isNull", "is not null"},
-	{"isEmpty", "is empty"},
-	{"!isEmpty", "is not empty"},
-	{"isTrue", "is true"},
-	{"isFalse", "is false"},
-}
-
 // periodOperators are those of dates that move with the clock: the operator, its unit, and
 // a plus where the unit that lasts still is counted too.
 var periodOperators = []operator{
@@ -62,7 +41,7 @@ var periodOperators = []operator{
 }
 
 // Operators are those of the form that compare.
-func (queryPage) Operators() []operator { return queryOperators }
+func (queryPage) Operators() []operator { return operators }
 
 // PeriodOperators are those of the form that move with the clock.
 func (queryPage) PeriodOperators() []operator { return periodOperators }
@@ -94,18 +73,10 @@ func (queryPage) RanWords(in feedmill.RanIn) string { return ranWords[in] }
 
 // OperatorWords are an operator's as the form has them.
 func (queryPage) OperatorWords(op string, inverted bool) string {
-	if inverted {
-		op = "!" + op
-	}
-	for _, o := range queryOperators {
-		if o.Op == op {
-			return o.Words
-		}
-	}
 	if op == "toDate" {
 		return "so far"
 	}
-	return op
+	return operatorWords(op, inverted)
 }
 
 // filterSpec is a filter as the API takes it.
@@ -128,9 +99,9 @@ func (p *queryPage) filterSpec(f queryFilter) map[string]any {
 		filter["op"], filter["values"] = period, []any{value}
 		return filter
 	}
-	switch op {
-	case "isNull", "isEmpty", "isTrue", "isFalse":
-	case "gt", "gte", "lt", "lte":
+	switch {
+	case slices.Contains(withoutValue, op):
+	case slices.Contains([]string{"gt", "gte", "lt", "lte"}, op):
 		filter["values"] = []any{p.value(f.Field, text)}
 	default:
 		values := []any{}

@@ -48,6 +48,23 @@ func TestFeedTable(t *testing.T) {
 	b.do(chromedp.Click(".add-filter summary"), chromedp.SetValue("#f-column", "note"), chromedp.SetValue("#f-op", "contains"), chromedp.SetValue("#f-value", "row, 1234"), chromedp.Click(".filter-form button"))
 	b.sees("note contains row, 1234")
 	b.sees("11 of 30\u202f000 rows")
+	// What is exported, copied and counted are the rows that are shown, and the address names them.
+	b.do(chromedp.Evaluate[chromedp.Void](`navigator.clipboard.writeText = async (text) => { window.clipped = text; }; undefined`), chromedp.Click("[data-copy-rows]"))
+	b.wait(`window.clipped?.split('\r\n').length === 13 && window.clipped.startsWith('n,status,note,big\r\n12349,open,"row, 12349",12350000')`)
+	if got := run(b, chromedp.Evaluate[string](`fetch(document.querySelector('.menu-box a').href).then((r) => r.text())`, chromedp.EvalAwaitPromise)); strings.Count(got, "\n") != 12 {
+		t.Errorf("the export has %q", got)
+	}
+	b.do(chromedp.Click(".tabs [href*='/profile']"))
+	b.sees("11 rows of version 1 are left by note contains row, 1234")
+	b.do(chromedp.Evaluate[chromedp.Void](`navigator.clipboard.writeText = async (text) => { window.clipped = text; }; undefined`))
+	b.press("Y")
+	b.wait(`window.clipped?.startsWith('Column,Values,Distinct,Null,Middle,Notes\r\nn integer,')`)
+	b.visit("/ui/feeds/" + f.ID + "?row=12345&sort=-n")
+	b.wait(`document.querySelector('td.active')?.innerText === '17655' && document.querySelector('td.active').parentNode.cells[0].innerText === '12\u202f345'`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.grid-box').focus(); undefined`), chromedp.KeyEvent(kb.ArrowDown))
+	b.wait(`new URLSearchParams(location.search).get('row') === '12346'`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.wait(`!location.search.includes('row') && location.search.includes('offset=') && location.search.includes('sort=-n')`)
 	for _, tab := range []string{"profile", "refreshes", "versions", "links", "settings", "use"} {
 		b.visit("/ui/feeds/" + f.ID + "/" + tab)
 		b.accessible("feed-" + tab)
@@ -112,7 +129,7 @@ func TestRestFeedPages(t *testing.T) {
 	b.wait(`document.querySelector('.schedule.wrong .message')?.innerText.includes('between')`)
 	b.do(chromedp.Click(".settings .primary"))
 	b.expected = []string{"422"}
-	b.wait(`document.querySelector('fieldset.wrong .message')`)
+	b.wait(`document.querySelector('fieldset.wrong[data-wrong] .message')`) // of the page that came, not of the script
 	b.accessible("feed-settings-wrong")
 }
 

@@ -28,6 +28,10 @@ func TestFirstRun(t *testing.T) {
 	b.sees("2 rows differ")
 	b.wait(`document.querySelector('td.changed')?.innerText.replace(/\s+/g, ' ') === 'open paid' && document.body.innerText.includes('+ inserted')`)
 	b.accessible("compare")
+	b.do(chromedp.Click(".tabs [href$='/versions']"), chromedp.Click("[href$='?version=1']"))
+	b.sees("The current one is 2")
+	b.wait(`document.querySelector('.grid td bdi') && document.querySelector('.menu-box a').href.endsWith('format=csv&version=1') && document.querySelector('[data-picture] .pic')`)
+	b.accessible("feed-version")
 }
 
 func TestKeysAuditAndWorkspaces(t *testing.T) {

@@ -172,6 +172,7 @@ var axe = sync.OnceValue(func() string {
 // it where FEEDMILL_SHOTS names a folder.
 func (b *tab) accessible(name string) {
 	b.t.Helper()
+	b.wait(`document.readyState === 'complete' && document.documentElement.classList.contains('scripted')`)
 	b.do(chromedp.Evaluate[chromedp.Void](axe() + `;undefined`))
 	for _, scheme := range []string{"light", "dark"} {
 		b.scheme(scheme)
@@ -185,6 +186,10 @@ func (b *tab) accessible(name string) {
 			b.t.Errorf("%s, %s: %s", name, scheme, violation)
 		}
 		b.shot(name + "-" + scheme)
+	}
+	if bare := run(b, chromedp.Evaluate[int](`[...document.querySelectorAll('main table')].filter((t) => !t.closest('[data-grid], .notice, .flush') &&
+		!t.nextElementSibling?.matches('.copy-table') && !t.parentElement.nextElementSibling?.matches('.copy-table')).length`)); bare > 0 {
+		b.t.Errorf("%s has %d tables that cannot be copied as CSV", name, bare)
 	}
 	b.do(chromedp.EmulateViewport(380, 900))
 	if over := run(b, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); over > 0 {

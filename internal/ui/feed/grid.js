@@ -1,10 +1,15 @@
 // The table of a feed: it shows the rows at the place that is scrolled to, of
 // however many there are, and keeps only those around it.
+import { clip } from './clipboard.js';
+import { toast } from './frame.js';
+
 const rowHeight = 32;
 const chunk = 200;
 const keptChunks = 30;
 // Browsers bound how high something can be.
 const maxHeight = 8_000_000;
+// A clipboard is no place for millions of rows.
+const copiedRows = 10_000;
 
 const frame = document.querySelector('[data-grid]');
 if (frame) start();
@@ -20,15 +25,17 @@ function start() {
   const chunks = new Map();
   let top = Number(frame.dataset.offset);
   let shown = 0;
-  let active = null;
-  let anchor = null;
+  let active = frame.dataset.row && total >= Number(frame.dataset.row) ? { row: Number(frame.dataset.row) - 1, column: 0 } : null;
+  let anchor = active;
   let placed = -1;
+  let kept = 0;
 
   frame.classList.add('live');
   for (const link of frame.querySelectorAll('.grid-bar a')) link.remove();
   freezeWidths();
   layOut();
   picture();
+  document.querySelector('[data-copy-rows]').addEventListener('click', copyRows);
   addEventListener('resize', layOut);
   box.addEventListener('scroll', () => {
     if (box.scrollTop === placed) return; // by go, which has drawn
@@ -152,6 +159,31 @@ function start() {
     frame.querySelector('.place').textContent = total ? `Rows ${group(top + 1)} to ${group(Math.min(total, top + shown))}` : 'No rows';
     sums();
     fetchAround();
+    keepPlace();
+  }
+
+  // The address says where the table is and which row was chosen, so that it can be passed on.
+  function keepPlace() {
+    clearTimeout(kept);
+    kept = setTimeout(() => {
+      const here = new URL(location.href);
+      here.searchParams.delete('offset');
+      here.searchParams.delete('row');
+      if (active) here.searchParams.set('row', active.row + 1);
+      else if (top > 0) here.searchParams.set('offset', top);
+      if (here.href !== location.href) history.replaceState(null, '', here);
+    }, 300);
+  }
+
+  async function copyRows() {
+    try {
+      const answer = await fetch(`${frame.dataset.grid}&limit=${copiedRows}`);
+      if (!answer.ok) throw new Error(answer.status);
+      await clip(await answer.text());
+      toast(total > copiedRows ? `Copied the first ${group(copiedRows)} of ${group(total)} rows; Export has all` : `Copied ${group(total)} row${total === 1 ? '' : 's'} as CSV`);
+    } catch {
+      frame.querySelector('.cells').textContent = 'The rows could not be read, and nothing was copied. Try again.';
+    }
   }
 
   function fetchAround() {
@@ -170,7 +202,7 @@ function start() {
     const abort = new AbortController();
     chunks.set(n, { abort });
     try {
-      const answer = await fetch(`${frame.dataset.grid}&format=csv&limit=${chunk}&offset=${n * chunk}`, { signal: abort.signal });
+      const answer = await fetch(`${frame.dataset.grid}&limit=${chunk}&offset=${n * chunk}`, { signal: abort.signal });
       if (answer.status === 401) return location.reload();
       if (!answer.ok) throw new Error(answer.status);
       chunks.set(n, { rows: parseCSV(await answer.text()).slice(1) });

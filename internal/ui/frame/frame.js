@@ -1,4 +1,5 @@
 // What every page does: times in the visitor's zone, copying, the menu, keys.
+import { clip } from './clipboard.js';
 import { dialogs } from './dialogs.js';
 import { keys } from './keys.js';
 import { tables } from './tables.js';
@@ -51,17 +52,8 @@ export function toast(words) {
 
 async function copy(button) {
   const of = button.dataset.copyOf && document.getElementById(button.dataset.copyOf);
-  const text = of ? of.textContent : button.dataset.copy;
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = document.createElement('textarea');
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand('copy');
-    area.remove();
-  }
+  const text = of ? of.value ?? of.textContent : button.dataset.copy;
+  await clip(text);
   const was = button.textContent;
   button.textContent = 'Copied';
   setTimeout(() => { button.textContent = was; }, 2000);
@@ -84,7 +76,10 @@ document.addEventListener('click', (e) => {
     return;
   }
   const tab = e.target.closest('.code [role="tab"]');
-  if (tab) return choose(tab);
+  if (tab) {
+    history.replaceState(null, '', `#${tab.getAttribute('aria-controls')}`);
+    return choose(tab);
+  }
   for (const open of document.querySelectorAll('details.menu-box[open]')) if (!open.contains(e.target)) open.open = false;
   // The whole row opens, and what stands in it still works by itself.
   const row = e.target.closest('tr[data-href]');
@@ -140,10 +135,12 @@ if (said) {
   history.replaceState(null, '', here);
 }
 for (const tab of document.querySelectorAll('.code [role="tab"][aria-selected="true"]')) choose(tab);
+const meant = location.hash && document.querySelector(`.code [role="tab"][aria-controls="${CSS.escape(location.hash.slice(1))}"]`);
+if (meant) choose(meant);
 showTimes();
 setInterval(showTimes, 15000);
 document.querySelector('[data-wrong] input, [data-wrong] select, [data-wrong] textarea')?.focus();
 switched();
 dialogs();
 tables(toast);
-keys(toast);
+keys();

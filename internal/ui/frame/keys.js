@@ -1,6 +1,5 @@
 // The keyboard. Nothing of it works inside a field, but for Escape.
 import { palette } from './palette.js';
-import { copyTable } from './tables.js';
 
 let going = false;
 
@@ -29,7 +28,7 @@ function away(e) {
   if (e.target.matches?.('input[type="search"]')) e.target.blur();
 }
 
-export function keys(say) {
+export function keys() {
   document.addEventListener('keydown', (e) => {
     if (e.key === 'k' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); return palette(); }
     if (e.key === 'Escape') return away(e);
@@ -50,7 +49,7 @@ export function keys(say) {
       case 'r': press('[data-key="r"]'); break;
       case '[': press('[data-key="older"]'); break;
       case ']': press('[data-key="newer"]'); break;
-      case 'Y': copyTable(document.querySelector('main table.rows'), say); break;
+      case 'Y': press('[data-copy-rows], .copy-table:not(details .copy-table)'); break;
       case 'y': press('[data-key="y"]'); break;
       case '?': press('[data-keys]'); break;
     }

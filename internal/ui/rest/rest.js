@@ -26,4 +26,3 @@ form.addEventListener('input', (e) => {
   clearTimeout(timer);
   timer = setTimeout(step, 300);
 });
-form.querySelector('[data-copy-value]').addEventListener('click', () => navigator.clipboard.writeText(yaml.value));
