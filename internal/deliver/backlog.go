@@ -89,7 +89,7 @@ const (
 )
 
 func newBacklog(m *memory) backlog {
-	return backlog{memory: m, place: -1, known: make(map[feedmill.ID]int), itemSize: firstItemSize}
+	return backlog{memory: m, place: -1, itemSize: firstItemSize}
 }
 
 // offer takes a delivery that is due now. It is queued, unless only the store
@@ -134,6 +134,9 @@ func (b *backlog) push(due feedmill.DueDelivery) {
 	q := b.memory.hold(due)
 	b.queue = append(b.queue, q)
 	b.memory.account(b, q.event.workspace, q.size())
+	if b.known == nil {
+		b.known = make(map[feedmill.ID]int)
+	}
 	b.known[due.ID] = q.size()
 	b.knownBytes += q.size()
 	b.itemSize += (q.size() - b.itemSize) / 8
@@ -143,7 +146,9 @@ func (b *backlog) push(due feedmill.DueDelivery) {
 func (b *backlog) pop() queued {
 	q := b.queue[0]
 	b.queue[0] = queued{}
-	b.queue = b.queue[1:]
+	if b.queue = b.queue[1:]; len(b.queue) == 0 {
+		b.queue = nil
+	}
 	b.memory.account(b, q.event.workspace, -q.size())
 	b.memory.release(q)
 	return q
@@ -164,7 +169,9 @@ func (b *backlog) forget(id feedmill.ID) {
 
 func (b *backlog) notKnown(id feedmill.ID) {
 	b.knownBytes -= b.known[id]
-	delete(b.known, id)
+	if delete(b.known, id); len(b.known) == 0 {
+		b.known = nil // most lanes know of nothing for most of the time
+	}
 }
 
 // dropQueue forgets what waits in memory; the store still has it.

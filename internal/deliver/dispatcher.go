@@ -233,7 +233,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrites)
 	defer cancel()
-	d.flushTally(release)
+	d.flushTally(release, lastTallyStep)
 	if err := d.Store.ReleaseSlots(release, d.Replica, nil); err != nil {
 		d.Log.Warn("giving delivery slots back", "error", err)
 	}

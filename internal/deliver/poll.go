@@ -68,9 +68,9 @@ func (d *Dispatcher) dueAt(t time.Time, lane feedmill.ID) {
 func (d *Dispatcher) pollOnce(ctx context.Context, how hint) error {
 	const step = 1000
 	now := time.Now()
+	d.forgetIdle(now)
 	d.mu.Lock()
 	slots := d.slots.list()
-	d.forgetIdle(now)
 	if setBack(d.polledAt, now) {
 		d.unwound = d.slots
 		signal(d.rewindNow)
@@ -142,22 +142,32 @@ const heldAge = 5 * time.Second
 
 const (
 	// idleTime is how long a lane without work keeps what it has learnt, and
-	// crowdedIdleTime how long where there are more than manyLanes: an event that
+	// crowdedIdleTime how long at least where there are more than manyLanes: an event that
 	// everybody hears of must not make memory grow with the number of those who do.
 	idleTime        = 10 * time.Minute
 	manyLanes       = 20_000
 	crowdedIdleTime = 5 * time.Second
+	// lookedAtOnce is how many lanes are looked at before others have their turn.
+	lookedAtOnce = 256
 )
 
+// forgetIdle forgets lanes without work. It gives the mutex up now and then: to look
+// at all lanes can take longer than a request may wait.
 func (d *Dispatcher) forgetIdle(now time.Time) {
-	crowded := len(d.lanes) > manyLanes
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	looked := 0
 	for id, l := range d.lanes {
+		if looked++; looked%lookedAtOnce == 0 {
+			d.mu.Unlock()
+			d.mu.Lock()
+		}
 		if !l.isResting() || l.awaited && d.leaving[l.slot] {
 			continue
 		}
 		unused := now.Sub(l.usedAt)
 		// What a lane holds its endpoint to is not forgotten early.
-		if unused > idleTime || crowded && unused > crowdedIdleTime && l.limiter == nil && !l.pace.isOpen() {
+		if crowded := len(d.lanes) > manyLanes; unused > idleTime || crowded && unused > crowdedIdleTime && l.limiter == nil && !l.pace.isOpen() {
 			delete(d.lanes, id)
 		}
 	}

@@ -134,17 +134,25 @@ func allSlots() (s slotSet) {
 // that hold their endpoint to something, or have work.
 func TestIdleLanesAreForgottenWhereThereAreMany(t *testing.T) {
 	now := time.Now()
-	for n, want := range map[int]int{manyLanes: manyLanes, manyLanes + 1: 4} {
+	for n, want := range map[int]int{manyLanes: manyLanes, manyLanes + 3: manyLanes, manyLanes + 20: manyLanes + 20 - 9} {
 		d := New(Options{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 		for i := range n {
-			d.lane(feedmill.ID(fmt.Sprint("sub_", i)), "ws_1").usedAt = now.Add(-crowdedIdleTime - 1)
+			l := d.lane(feedmill.ID(fmt.Sprint("sub_", i)), "ws_1")
+			if l.usedAt = now; i < 9+4 {
+				l.usedAt = now.Add(-crowdedIdleTime - 1)
+			}
 		}
 		d.lanes["sub_0"].limiter = rate.NewLimiter(1, 1)
 		d.lanes["sub_1"].pace.opened = 1
-		d.lanes["sub_2"].backlog.known[deliveryID(1)] = 1
+		d.lanes["sub_2"].backlog.known = map[feedmill.ID]int{deliveryID(1): 1}
 		d.lanes["sub_3"].usedAt = now.Add(-crowdedIdleTime)
 		if d.forgetIdle(now); len(d.lanes) != want {
 			t.Errorf("of %d lanes %d are left, want %d", n, len(d.lanes), want)
+		}
+		for i := range 4 {
+			if d.lanes[feedmill.ID(fmt.Sprint("sub_", i))] == nil {
+				t.Errorf("of %d lanes number %d is forgotten", n, i)
+			}
 		}
 	}
 }

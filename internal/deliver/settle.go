@@ -39,7 +39,7 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 	done := make(chan struct{}, settlers)
 	underWay := 0
 	for first := range d.outcomes {
-		batch := append(make([]settling, 0, 64), first)
+		batch := append(make([]settling, 0, min(1+len(d.outcomes), settleMost)), first)
 		open := d.gather(&batch)
 		for underWay > 0 && (underWay == settlers || len(batch) < minBatch && open) {
 			var more <-chan settling

@@ -17,11 +17,11 @@ import (
 func sign(set func(name, value string), t Target, m Message) {
 	secrets := t.Secrets.At(m.At)
 	timestamp := strconv.FormatInt(m.At.Unix(), 10)
-	current := t.signer(secrets.Current)
+	current := newSigner(secrets.Current)
 	set("X-Service-Signature", current.service(m.Payload))
 	standard := current.standard(string(m.Delivery), timestamp, m.Payload)
 	if secrets.Next != "" {
-		next := t.signer(secrets.Next)
+		next := newSigner(secrets.Next)
 		set("X-Service-Signature-Next", next.service(m.Payload))
 		standard += " " + next.standard(string(m.Delivery), timestamp, m.Payload)
 	}
@@ -30,9 +30,8 @@ func sign(set func(name, value string), t Target, m Message) {
 	set("Webhook-Signature", standard)
 }
 
-// signer signs with one secret. It keeps nothing but the keys: there is one for
-// every subscription that is sent to, and a prepared hash of each would be most of what such a
-// subscription takes of memory.
+// signer signs with one secret. It is made anew for each request: kept, it and a
+// prepared hash would be most of what a subscription that is sent to takes of memory.
 type signer struct {
 	plain, base64 []byte // keys of no more than a block
 }
@@ -68,12 +67,12 @@ func (m *mac) begin(key []byte, pad byte) {
 	m.hash.Write(m.pad[:])
 }
 
-func newSigner(secret string) *signer {
+func newSigner(secret string) signer {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, feedmill.SecretPrefix))
 	if err != nil {
 		panic("a signing secret that is no base64") // they are made here
 	}
-	return &signer{plain: blockKey([]byte(secret)), base64: blockKey(key)}
+	return signer{plain: blockKey([]byte(secret)), base64: blockKey(key)}
 }
 
 // blockKey is a key of no more than a block: a longer one stands for its hash.
@@ -87,7 +86,7 @@ func blockKey(key []byte) []byte {
 
 // service is the hex HMAC-SHA256 of the payload, keyed with the secret as the
 // client has it, prefix included.
-func (s *signer) service(payload []byte) string {
+func (s signer) service(payload []byte) string {
 	m := macs.Get().(*mac)
 	defer macs.Put(m)
 	sum := m.of(s.plain, nil, payload)
@@ -97,7 +96,7 @@ func (s *signer) service(payload []byte) string {
 
 // standard is the signature of Standard Webhooks, keyed with the bytes behind
 // the prefix.
-func (s *signer) standard(id, timestamp string, payload []byte) string {
+func (s signer) standard(id, timestamp string, payload []byte) string {
 	m := macs.Get().(*mac)
 	defer macs.Put(m)
 	m.text = append(m.text[:0], id...)

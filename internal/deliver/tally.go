@@ -15,8 +15,10 @@ const (
 	tallyEvery = time.Minute
 	// maxTallied bounds the subscriptions that are counted for in memory.
 	maxTallied = 50_000
-	// tallyStep is how many counts share a transaction.
-	tallyStep = 500
+	// tallyStep is how many counts share a transaction while others wait for the
+	// store, and lastTallyStep how many at the end.
+	tallyStep     = 50
+	lastTallyStep = 500
 )
 
 // tally counts attempts by subscription, in the present stretch of time.
@@ -25,8 +27,12 @@ type tally struct {
 	writer string
 	from   time.Time
 	counts map[feedmill.ID]*tallied
-	// past are counts of former stretches that are still to be written.
-	past []feedmill.DeliveryCount
+	// changed are those of them that changed since they were written, and past are
+	// counts of former stretches that are still to be written.
+	changed []*tallied
+	past    []feedmill.DeliveryCount
+	// full gets a value when counts should be written soon.
+	full chan struct{}
 }
 
 type tallied struct {
@@ -35,7 +41,7 @@ type tallied struct {
 }
 
 func newTally() *tally {
-	return &tally{writer: string(feedmill.NewID("w")), counts: make(map[feedmill.ID]*tallied)}
+	return &tally{writer: string(feedmill.NewID("w")), counts: make(map[feedmill.ID]*tallied), full: make(chan struct{}, 1)}
 }
 
 // count counts an attempt.
@@ -53,11 +59,12 @@ func (t *tally) count(o feedmill.Outcome, r Result, attempt int, now time.Time) 
 			// beside what was written of them.
 			t.turn()
 			t.writer = string(feedmill.NewID("w"))
+			signal(t.full)
 		}
 		c = &tallied{DeliveryCount: feedmill.DeliveryCount{Subscription: o.Subscription, From: t.from, Writer: t.writer}}
 		t.counts[o.Subscription] = c
 	}
-	c.changed = true
+	t.change(c)
 	if r.Status != 0 {
 		c.Times.Count(r.Timing.Total)
 	}
@@ -74,13 +81,22 @@ func (t *tally) count(o feedmill.Outcome, r Result, attempt int, now time.Time) 
 	c.Failed++
 }
 
+// change notes that a count is to be written.
+func (t *tally) change(c *tallied) {
+	if !c.changed {
+		c.changed = true
+		t.changed = append(t.changed, c)
+	}
+}
+
 // turn sets aside what is not written yet, and begins anew.
 func (t *tally) turn() {
-	for _, c := range t.counts {
-		if c.changed && len(t.past) < 2*maxTallied {
+	for _, c := range t.changed {
+		if len(t.past) < 2*maxTallied {
 			t.past = append(t.past, c.DeliveryCount)
 		}
 	}
+	t.changed = nil
 	clear(t.counts)
 }
 
@@ -88,19 +104,32 @@ func (t *tally) turn() {
 func (t *tally) takeCounts(limit int) (all []feedmill.DeliveryCount) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := min(limit, len(t.past))
-	all = append(all, t.past[:n]...)
-	t.past = slices.Delete(t.past, 0, n)
-	for _, c := range t.counts {
-		if len(all) == limit {
-			break
-		}
-		if c.changed {
-			all = append(all, c.copy())
-			c.changed = false
-		}
+	var changed []*tallied
+	t.past, all = cutLast(t.past, limit)
+	t.changed, changed = cutLast(t.changed, limit-len(all))
+	for _, c := range changed {
+		all = append(all, c.copy())
+		c.changed = false
 	}
 	return all
+}
+
+// cutLast cuts up to n elements off the end of a list.
+func cutLast[T any](list []T, n int) (rest, last []T) {
+	from := max(len(list)-n, 0)
+	last = slices.Clone(list[from:])
+	if from == 0 {
+		return nil, last // it need not stay as large as it was
+	}
+	clear(list[from:])
+	return list[:from], last
+}
+
+// waiting is how many counts are to be written.
+func (t *tally) waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.past) + len(t.changed)
 }
 
 // putBack has counts written later. Those that went on are there anyway.
@@ -109,7 +138,7 @@ func (t *tally) putBack(all []feedmill.DeliveryCount) {
 	defer t.mu.Unlock()
 	for _, was := range all {
 		if c := t.counts[was.Subscription]; c != nil && c.From.Equal(was.From) && c.Writer == was.Writer {
-			c.changed = true
+			t.change(c)
 		} else if len(t.past) < 2*maxTallied {
 			t.past = append(t.past, was)
 		}
@@ -170,23 +199,27 @@ func (d *Dispatcher) writeTally(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			d.flushTally(ctx)
+		case <-d.tally.full:
 		}
+		d.flushTally(ctx, tallyStep)
 	}
 }
 
-func (d *Dispatcher) flushTally(ctx context.Context) {
-	for {
-		all := d.tally.takeCounts(tallyStep)
-		if len(all) == 0 {
-			return
-		}
+// flushTally writes the counts that wait, so many at a time. Where they are few at a
+// time, it rests after each for as long as it took.
+func (d *Dispatcher) flushTally(ctx context.Context, step int) {
+	for left := d.tally.waiting(); left > 0; left -= step {
+		all := d.tally.takeCounts(min(step, left))
+		began := time.Now()
 		if err := d.Store.WriteDeliveryCounts(ctx, all); err != nil {
 			d.tally.putBack(all)
 			if ctx.Err() == nil {
 				d.Log.Warn("counts of deliveries are written later", "error", err)
 			}
 			return
+		}
+		if step < lastTallyStep {
+			pause(ctx, time.Since(began), nil)
 		}
 	}
 }

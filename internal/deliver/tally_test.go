@@ -68,20 +68,66 @@ func TestTally(t *testing.T) {
 	count(feedmill.DeliveryRetrying, 1, start.Add(time.Minute))
 	count(feedmill.DeliveryDelivered, 2, start.Add(2*time.Minute))
 	check("in memory", [4]int64{2, 1, 1, 0})
-	d.flushTally(t.Context())
+	d.flushTally(t.Context(), tallyStep)
 	check("written", [4]int64{2, 1, 1, 0})
 	store.refuses = true
 	count(feedmill.DeliveryExhausted, 3, start.Add(3*time.Minute))
-	d.flushTally(t.Context())
+	d.flushTally(t.Context(), tallyStep)
 	check("not written", [4]int64{2, 1, 2, 1})
 	count(feedmill.DeliveryDelivered, 1, start.Add(feedmill.CountStep))
-	d.flushTally(t.Context())
+	d.flushTally(t.Context(), tallyStep)
 	check("in the next stretch", [4]int64{2, 1, 2, 1}, [4]int64{1, 1, 0, 0})
 	store.refuses = false
-	d.flushTally(t.Context())
+	d.flushTally(t.Context(), tallyStep)
 	d.tally = newTally() // another process
 	check("after a restart", [4]int64{2, 1, 2, 1}, [4]int64{1, 1, 0, 0})
 	count(feedmill.DeliveryDelivered, 1, start.Add(feedmill.CountStep))
-	d.flushTally(t.Context())
+	d.flushTally(t.Context(), tallyStep)
 	check("of two processes", [4]int64{2, 1, 2, 1}, [4]int64{2, 2, 0, 0})
+}
+
+// However many counts there are, each is written once, few at a time, and those that
+// change meanwhile wait for the next time.
+func TestManyCountsAreWrittenInSteps(t *testing.T) {
+	const subscriptions = 2*tallyStep + 7
+	tally := newTally()
+	at := time.Now()
+	ids := make([]feedmill.ID, subscriptions)
+	for i := range ids {
+		ids[i] = feedmill.NewID(feedmill.PrefixSubscription)
+	}
+	count := func(some []feedmill.ID, at time.Time) {
+		for _, id := range some {
+			tally.count(feedmill.Outcome{Subscription: id, State: feedmill.DeliveryDelivered}, Result{Status: 204}, 1, at)
+		}
+	}
+	count(ids, at)
+	count(ids, at)
+	count(ids[:3], at.Add(feedmill.CountStep)) // what was before is set aside
+	written := make(map[feedmill.ID]int64)
+	for _, want := range []int{tallyStep, tallyStep, 10} {
+		got := tally.takeCounts(tallyStep)
+		if len(got) != want {
+			t.Errorf("%d counts at a time, want %d", len(got), want)
+		}
+		count(ids[:1], at.Add(feedmill.CountStep)) // what was taken stays as it is
+		for _, c := range got {
+			written[c.Subscription] += c.Delivered
+		}
+	}
+	for i, id := range ids {
+		want := int64(2)
+		switch {
+		case i == 0:
+			want = 2 + 1 + 2
+		case i < 3:
+			want = 2 + 1
+		}
+		if written[id] != want {
+			t.Errorf("%d deliveries of subscription %d were counted, want %d", written[id], i, want)
+		}
+	}
+	if n := tally.waiting(); n != 1 {
+		t.Errorf("%d counts wait to be written, want the one that changed", n)
+	}
 }

@@ -23,7 +23,6 @@ type Target struct {
 	Headers      map[string]string
 
 	endpoint *url.URL
-	signers  map[string]*signer // by secret
 
 	state     feedmill.SubscriptionState
 	deleted   bool
@@ -111,21 +110,7 @@ func openTarget(ctx context.Context, v Vault, s feedmill.Subscription) (*Target,
 	}
 	// A URL that cannot be used is told of where it is used.
 	t.endpoint, _ = url.Parse(t.URL)
-	t.signers = make(map[string]*signer)
-	for _, secret := range []string{t.Secrets.Current, t.Secrets.Next} {
-		if secret != "" {
-			t.signers[secret] = newSigner(secret)
-		}
-	}
 	return t, nil
-}
-
-// signer signs with one of the subscription's secrets.
-func (t *Target) signer(secret string) *signer {
-	if s, ok := t.signers[secret]; ok {
-		return s
-	}
-	return newSigner(secret)
 }
 
 func unsealJSON(ctx context.Context, v Vault, sealed []byte, record string, into any) error {
