@@ -8,8 +8,12 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +24,8 @@ import (
 type plainVisitor struct {
 	t    *testing.T
 	http *http.Client
+	// seen are the pages and forms that were visited, as a method and a path.
+	seen []string
 }
 
 func plainly(t *testing.T, key string) *plainVisitor {
@@ -28,7 +34,7 @@ func plainly(t *testing.T, key string) *plainVisitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &plainVisitor{t, &http.Client{Jar: jar}}
+	v := &plainVisitor{t: t, http: &http.Client{Jar: jar}}
 	v.send("/ui/sign-in", url.Values{"key": {key}})
 	return v
 }
@@ -42,6 +48,13 @@ func (v *plainVisitor) read(resp *http.Response, err error) string {
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		v.t.Fatal(err)
+	}
+	for r := resp.Request; r != nil; { // and what led there
+		v.seen = append(v.seen, r.Method+" "+r.URL.Path)
+		if r.Response == nil {
+			break
+		}
+		r = r.Response.Request
 	}
 	if resp.StatusCode != http.StatusOK {
 		v.t.Errorf("%s is answered %d: %s", resp.Request.URL.Path, resp.StatusCode, text)
@@ -59,7 +72,27 @@ func (v *plainVisitor) send(path string, form url.Values) string {
 	return v.read(v.http.PostForm(server.url+path, form))
 }
 
-// TestWithoutScripts reads every page and sends plain forms as a browser without scripts
+// besides are the parts that scripts ask for, and the link that signs in once.
+var besides = []string{"GET /ui/plan", "GET /ui/feeds/{id}/heads", "GET /ui/first"}
+
+// unvisited are the other pages and forms that a visitor has not been at.
+func (v *plainVisitor) unvisited() (all []string) {
+	v.t.Helper()
+	source, err := os.ReadFile("../../ui/ui.go")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`"((?:GET|POST) /ui/[^"]*)":`).FindAllStringSubmatch(string(source), -1) {
+		path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(strings.TrimSuffix(m[1], "{$}"), `[^/]+`)
+		expr := regexp.MustCompile("^" + path + "$")
+		if !slices.ContainsFunc(v.seen, expr.MatchString) && !slices.Contains(besides, m[1]) {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
+
+// TestWithoutScripts reads every page and sends every plain form as a browser without scripts
 // does.
 func TestWithoutScripts(t *testing.T) {
 	c, key := workspace(t)
@@ -150,12 +183,124 @@ func TestWithoutScripts(t *testing.T) {
 		{"/ui/subscriptions/" + sub + "/activate", nil, "Activated"},
 		{"/ui/theme", url.Values{"theme": {"dark"}, "back": {"/ui/feeds"}}, `data-theme="dark"`},
 		{"/ui/connections/new", url.Values{"serviceName": {"warehouse"}, "connector": {"postgres"}, "host": {"127.0.0.1"}, "port": {"1"}, "database": {"shop"}, "user": {"reader"}, "password": {"s3cret"}}, "warehouse"},
-		{"/ui/subscriptions/" + sub + "/delete", nil, "Deleted"},
-		{"/ui/feeds/" + f.ID + "/delete", nil, "Deleted"},
 	} {
 		if text := v.send(form.path, form.form); !strings.Contains(text, form.want) {
 			t.Errorf("%s leads to a page without %q", form.path, form.want)
 		}
+	}
+	v.leaveNothingOut(c, f)
+	v.deliverAgain(c, sub)
+	for _, path := range []string{"/ui/subscriptions/" + sub + "/delete", "/ui/feeds/" + f.ID + "/delete"} {
+		if text := v.send(path, nil); !strings.Contains(text, "Deleted") {
+			t.Errorf("%s does not say that it was deleted", path)
+		}
+	}
+	v.send("/ui/sign-out", nil)
+	if left := v.unvisited(); len(left) > 0 {
+		t.Errorf("no visitor without scripts was at %q", left)
+	}
+}
+
+// leaveNothingOut visits what takes more than one step to come to: an older version, what is
+// running, what was refused, and what only an operator sees.
+func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
+	t := v.t
+	t.Helper()
+	want := func(page, text string) {
+		t.Helper()
+		if !strings.Contains(page, text) {
+			t.Errorf("a page does not have %q", text)
+		}
+	}
+	want(v.uploadPlainly("", "Sent plainly"), "Feed made")
+	want(v.uploadTo("/ui/feeds/"+f.ID+"/upload", "", ""), "uploaded")
+	changed, err := c.ReplaceData(t.Context(), f.ID, client.Upload{Data: strings.NewReader("id,name\n1,Ann\n3,Cleo\n"), Format: "csv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := strconv.FormatInt(changed.Version, 10)
+	want(v.see("/ui/feeds/"+f.ID+"/compare?from=1&to="+newest), "inserted")
+	want(v.see("/ui/feeds/"+f.ID+"?version=1"), "The current one is "+newest)
+	want(v.send("/ui/feeds/"+f.ID+"/versions/1", url.Values{"do": {"unpin"}}), "Saved")
+	want(v.send("/ui/feeds/"+f.ID+"/versions/1", url.Values{"do": {"restore"}}), "Restored as a new version")
+	for link, err := range c.Links(t.Context(), f.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(v.send("/ui/feeds/"+f.ID+"/links/"+link.ID+"/revoke", nil), "Revoked")
+	}
+	want(v.send("/ui/feeds/new/query", url.Values{"service": {"feeds"}, "view": {f.ID}, "chosen": {"yes"}, "field": {"id"}, "name": {"Asked plainly"}}), "Feed made")
+
+	// What takes as long as it likes can be cancelled.
+	source := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer source.Close()
+	slow, err := c.CreateRestFeed(t.Context(), client.RestFeed{Spec: []byte(`{"name":"Slow","request":{"url":"` + source.URL + `"}}`)})
+	if err != nil || slow.LastRefresh == nil {
+		t.Fatalf("the feed has no refresh: %v", err)
+	}
+	want(v.send("/ui/feeds/"+slow.ID+"/refreshes/"+slow.LastRefresh.ID+"/cancel", nil), "ancel")
+
+	for connection, err := range c.Connections(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := "/ui/connections/" + connection.ID
+		want(v.see(path), "warehouse")
+		want(v.send(path, url.Values{"serviceName": {"warehouse"}, "connector": {"postgres"}, "host": {"127.0.0.1"}, "port": {"2"}, "database": {"shop"}, "user": {"reader"}, "password": {"s3cret"}}), "Saved")
+		want(v.send(path+"/test", nil), "127.0.0.1")
+		want(v.send(path+"/delete", nil), "Deleted")
+	}
+	for k, err := range c.Keys(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Name == "Plain" {
+			want(v.send("/ui/keys/"+k.ID+"/revoke", nil), "Revoked")
+		}
+	}
+	want(v.send("/ui/start/sample", nil), "webhook")
+
+	operator := plainly(t, server.key)
+	want(operator.see("/ui/operate"), "Replicas and slots")
+	want(operator.see("/ui/workspaces"), "New workspace")
+	want(operator.send("/ui/workspaces", url.Values{"name": {"Made plainly"}}), "Made plainly")
+	me, err := c.Me(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(operator.send("/ui/workspaces/"+me.Workspace.ID, nil), t.Name())
+	v.seen = append(v.seen, operator.seen...)
+}
+
+// deliverAgain asks for deliveries once more in every way. What has arrived is refused, on a page
+// that says so.
+func (v *plainVisitor) deliverAgain(c *client.Client, sub string) {
+	v.t.Helper()
+	v.see("/ui/subscriptions/new")
+	for d, err := range c.Deliveries(v.t.Context(), sub, client.DeliveryQuery{}) {
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		v.see("/ui/deliveries/" + d.ID)
+		v.sendOrBeRefused("/ui/deliveries/" + d.ID + "/retry")
+		break
+	}
+	v.sendOrBeRefused("/ui/subscriptions/" + sub + "/retry")
+	v.send("/ui/subscriptions/"+sub+"/replay", url.Values{"state": {"all"}, "go": {"yes"}})
+	replay := v.seen[len(v.seen)-2] // the page that the form led to
+	v.sendOrBeRefused(strings.TrimPrefix(replay, "GET ") + "/cancel")
+}
+
+func (v *plainVisitor) sendOrBeRefused(path string) {
+	v.t.Helper()
+	resp, err := v.http.PostForm(server.url+path, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	resp.Body.Close()
+	v.seen = append(v.seen, "POST "+path)
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusConflict {
+		v.t.Errorf("%s is answered %d", path, resp.StatusCode)
 	}
 }
 
@@ -208,7 +353,13 @@ func TestFormSentTwice(t *testing.T) {
 }
 
 // uploadPlainly sends a file as a form does.
-func (v *plainVisitor) uploadPlainly(once, name string) {
+func (v *plainVisitor) uploadPlainly(once, name string) string {
+	v.t.Helper()
+	return v.uploadTo("/ui/feeds/new/upload", once, name)
+}
+
+// uploadTo sends a file to a form.
+func (v *plainVisitor) uploadTo(path, once, name string) string {
 	v.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -220,7 +371,7 @@ func (v *plainVisitor) uploadPlainly(once, name string) {
 	}
 	io.WriteString(part, orders)
 	form.Close()
-	v.read(v.http.Post(server.url+"/ui/feeds/new/upload", form.FormDataContentType(), &body))
+	return v.read(v.http.Post(server.url+path, form.FormDataContentType(), &body))
 }
 
 // TestFirstPageIsLight holds what a browser loads for its first page against what was
