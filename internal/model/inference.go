@@ -75,6 +75,11 @@ func (f *Inference) Block(cells *columnar.Cells) {
 	}
 	p := f.takePartial()
 	defer f.givePartial(p)
+	var long share.Long
+	defer long.End()
+	if cells.Columns >= wideRows { // they come one by one where each has a column of its own
+		long.Step()
+	}
 	p.rows += int64(cells.Rows)
 	for len(p.columns) < cells.Columns {
 		p.columns = append(p.columns, newColumn())
@@ -83,8 +88,6 @@ func (f *Inference) Block(cells *columnar.Cells) {
 		c.givenUp = c.givenUp || f.options.Text
 	}
 	replaceErrors(cells, p.columns)
-	var long share.Long
-	defer long.End()
 	for tile := range tiles(cells) {
 		for i := range cells.Columns {
 			p.columns[i].scan(&tile, i, &f.nulls)
@@ -115,6 +118,9 @@ func replaceErrors(cells *columnar.Cells, columns []*column) {
 // tileCells is how many cells are worked on column by column before the next
 // rows are taken, so that they and their texts stay in the fastest memory.
 const tileCells = 8 << 10
+
+// wideRows is from how many columns on a single row is work that takes long.
+const wideRows = 1 << 10
 
 // tiles cuts a run into a few rows at a time.
 func tiles(cells *columnar.Cells) iter.Seq[columnar.Cells] {

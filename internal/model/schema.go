@@ -164,12 +164,15 @@ func (s *Schema) ColumnOf(source int) int {
 
 // convert converts all columns, until onMisfit returns false.
 func (s *Schema) convert(cells *columnar.Cells, vectors []columnar.Vector, onMisfit func(row, column int) bool) {
+	var long share.Long
+	defer long.End()
+	if cells.Columns >= wideRows {
+		long.Step()
+	}
 	if !s.text {
 		s.nulls.mark(cells)
 	}
 	replaceErrors(cells, nil)
-	var long share.Long
-	defer long.End()
 	converted := 0
 	for i, column := range s.Columns {
 		if converted += 1 + cells.Rows; converted >= tileCells {
