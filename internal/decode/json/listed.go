@@ -9,10 +9,10 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 )
 
-// look goes to the values that the steps lead to, and tells fn with what name and what
+// eachValue goes to the values that the steps lead to, and tells fn with what name and what
 // first byte each begins, until that returns false. What is wrong with the document is
 // found by whoever reads it.
-func (j *Table) look(ctx context.Context, steps []jsonpath.Step, fn func(name []byte, first byte) bool) {
+func (j *Table) eachValue(ctx context.Context, steps []jsonpath.Step, fn func(name []byte, first byte) bool) {
 	b := newDocumentBlocks(j.source, steps, true, nil)
 	b.readBytes, b.looking, b.interrupted = min(b.readBytes, 4<<10), fn, ctx.Err
 	_, _ = b.claim(&block{})
@@ -21,7 +21,7 @@ func (j *Table) look(ctx context.Context, steps []jsonpath.Step, fn func(name []
 // first is the byte with which the value at the end of the steps begins, 0 where there
 // is none.
 func (j *Table) first(ctx context.Context, steps []jsonpath.Step) (first byte) {
-	j.look(ctx, steps, func(_ []byte, byte byte) bool {
+	j.eachValue(ctx, steps, func(_ []byte, byte byte) bool {
 		first = byte
 		return false
 	})
@@ -48,7 +48,7 @@ func (j *Table) wantList(ctx context.Context, steps []jsonpath.Step, always bool
 		return refuse("a single value")
 	}
 	var wrong error
-	j.look(ctx, steps, func(name []byte, first byte) bool {
+	j.eachValue(ctx, steps, func(name []byte, first byte) bool {
 		if always || first != '{' || isComplaint(string(name)) {
 			wrong = refuse(fmt.Sprintf("an object with the member %.100q", name))
 		}
