@@ -3,6 +3,7 @@ package feedmill
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -67,4 +68,15 @@ func TestSwitchKeepsWhatWasSaid(t *testing.T) {
 	wantEqual(t, "hidden", f.Columns[1].Hidden, true)
 	wantEqual(t, "the version's type", f.Columns[2].Type, columnar.TypeText)
 	wantEqual(t, "key", f.Key, []string{"renamed"})
+}
+
+func TestNamesOfColumns(t *testing.T) {
+	for name, right := range map[string]bool{
+		"a": true, "ü b": true, strings.Repeat("x", MaxColumnName): true, strings.Repeat("x", MaxColumnName+1): false,
+		"": false, "  ": false, " a": false, "a ": false, "a\x7fb": false, "a\nb": false, "a\xffb": false,
+	} {
+		if wrong := wrongColumnName(name); (wrong == "") != right {
+			t.Errorf("%.20q: %q", name, wrong)
+		}
+	}
 }

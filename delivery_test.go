@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"errors"
 	"slices"
 	"testing"
 )
@@ -14,5 +15,18 @@ func TestOpenDeliveries(t *testing.T) {
 	}
 	if want := []DeliveryState{DeliveryPending, DeliveryRetrying}; !slices.Equal(open, want) {
 		t.Errorf("open are %q, want %q", open, want)
+	}
+}
+
+func TestDueDeliveriesAreFull(t *testing.T) {
+	due := []DueDelivery{{Payload: make([]byte, 10)}, {Payload: make([]byte, 10)}}
+	for most, want := range map[int]bool{0: false, 1: true, 20: true, 21: false} {
+		if got := (DueQuery{MaxBytes: most}).IsFull(due); got != want {
+			t.Errorf("a list is full at %d bytes: %v, want %v", most, got, want)
+		}
+	}
+	locked := error(&LockedError{map[ID]struct{}{"dlv_1": {}, "dlv_2": {}}})
+	if !errors.Is(locked, ErrUnavailable) || locked.Error() != "2 deliveries are locked by somebody" {
+		t.Errorf("%v", locked)
 	}
 }

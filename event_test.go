@@ -67,3 +67,12 @@ func TestEventMatch(t *testing.T) {
 		}
 	}
 }
+
+func TestEventsThatFit(t *testing.T) {
+	events := []Event{{Payload: make([]byte, 10)}, {Payload: make([]byte, 10)}, {Payload: make([]byte, 10)}}
+	for most, want := range map[int]int{0: 3, 1: 1, 10: 1, 11: 2, 20: 2, 21: 3, 100: 3} {
+		if got := (EventQuery{MaxBytes: most}).Fit(events); got != want {
+			t.Errorf("%d events fit into %d bytes, want %d", got, most, want)
+		}
+	}
+}

@@ -1,9 +1,12 @@
 package feedmill
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/feedmill/feedmill/internal/strictjson"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -70,6 +73,47 @@ func TestPausedReason(t *testing.T) {
 	} {
 		if got := test.feed.PausedReason(); got != test.want {
 			t.Errorf("%s with %d failures is paused because of %q, want %q", test.feed.State, test.feed.Failures, got, test.want)
+		}
+	}
+}
+
+func TestReadMode(t *testing.T) {
+	many := `"` + strings.Join(strings.Split(strings.Repeat("x", maxKey+1), ""), `1","`) + `"`
+	for _, test := range []struct {
+		text        string
+		incremental bool
+		mode        FeedMode
+		key         []string
+		faults      []string
+	}{
+		{`{}`, false, ModeReplace, nil, nil},
+		{`{}`, true, ModeAppend, nil, nil},
+		{`{"key":["id"]}`, false, ModeReplace, []string{"id"}, nil},
+		{`{"key":["id","at"]}`, true, ModeMerge, []string{"id", "at"}, nil},
+		{`{"mode":"append","key":["id"]}`, true, ModeAppend, []string{"id"}, nil},
+		{`{"mode":"merge","key":["id"]}`, false, ModeMerge, []string{"id"}, nil},
+		{`{"mode":"merge"}`, false, ModeMerge, nil, []string{"/key"}},
+		{`{"mode":"add"}`, false, ModeReplace, nil, []string{"/mode"}},
+		{`{"key":"id"}`, false, ModeReplace, nil, []string{"/key"}},
+		{`{"key":["","id",1,"id"]}`, false, ModeReplace, []string{"id"}, []string{"/key/0", "/key/2", "/key/3"}},
+		{`{"key":[` + many + `]}`, false, ModeReplace, nil, []string{"/key"}},
+	} {
+		var mode FeedMode
+		var key []string
+		faults := readObject(t, test.text, func(o *strictjson.Object) { mode, key = ReadMode(o, test.incremental) })
+		if mode != test.mode || !slices.Equal(key, test.key) || !slices.Equal(faults, test.faults) {
+			t.Errorf("%.60s, incremental %v: %s by %q, faults at %q", test.text, test.incremental, mode, key, faults)
+		}
+	}
+}
+
+func TestReadDescription(t *testing.T) {
+	for text, want := range map[string]int{
+		`{}`: 0, `{"description":null}`: 0, `{"description":"x"}`: 0, `{"description":1}`: 1, `{"description":"\u0000"}`: 1,
+		`{"description":"` + strings.Repeat("ü", MaxDescription) + `"}`: 0, `{"description":"` + strings.Repeat("x", MaxDescription+1) + `"}`: 1,
+	} {
+		if faults := readObject(t, text, func(o *strictjson.Object) { ReadDescription(o) }); len(faults) != want {
+			t.Errorf("%.40s: faults at %q, want %d", text, faults, want)
 		}
 	}
 }

@@ -36,3 +36,17 @@ func TestAnswerTimes(t *testing.T) {
 		t.Errorf("of nothing %v", got)
 	}
 }
+
+func TestSuccessShare(t *testing.T) {
+	for _, test := range []struct {
+		delivered, exhausted int64
+		retrying             int
+		share                float64
+		tried                bool
+	}{{0, 0, 0, 0, false}, {3, 1, 0, 0.75, true}, {3, 0, 1, 0.75, true}, {0, 0, 2, 0, true}, {4, 0, 0, 1, true}} {
+		share, tried := SuccessShare(DeliveryCount{Delivered: test.delivered, Exhausted: test.exhausted, Failed: 100}, test.retrying)
+		if share != test.share || tried != test.tried {
+			t.Errorf("%+v: %v, %v", test, share, tried)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package feedmill
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -40,5 +42,51 @@ func TestFormats(t *testing.T) {
 	}
 	if got := formats.Parameters(); !slices.Equal(got, []string{"path", "explode"}) {
 		t.Errorf("parameters are %q", got)
+	}
+}
+
+func TestFindingsSurviveTheirText(t *testing.T) {
+	findings := Findings{
+		Delimiter: Finding{";", ByFound}, Header: LineFinding{Finding{"3", BySet}}, Nulls: SetOr("NULL", Finding{"-", ByFound}),
+		Decimal: Found(",", true), Dates: Found("dmy", false), Timezone: SetOr("", Finding{"UTC", ByAssumed}),
+	}
+	text, err := json.Marshal(findings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"delimiter":{"value":";","by":"found"},"header":{"value":3,"by":"set"},"nulls":{"value":"NULL","by":"set"},` +
+		`"decimal":{"value":",","by":"found"},"dates":{"value":"dmy","by":"assumed"},"timezone":{"value":"UTC","by":"assumed"}}`
+	if string(text) != want {
+		t.Errorf("%s, want\n%s", text, want)
+	}
+	var again Findings
+	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, findings) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if findings.IsZero() || !(Findings{}).IsZero() || !findings.Quote.IsZero() || findings.Quote.Known() || !findings.Dates.Known() {
+		t.Error("what is found and what is not is not told apart")
+	}
+	if got, want := findings.Set(), (ReadingOptions{Header: "3", Nulls: "NULL"}); got != want {
+		t.Errorf("%+v was set, want %+v", got, want)
+	}
+	none := LineFinding{Finding{"none", ByFound}}
+	if text, err := json.Marshal(none); err != nil || string(text) != `{"value":"none","by":"found"}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	if err := json.Unmarshal([]byte(`{"delimiter":1}`), &again); err == nil {
+		t.Error("a number is a finding")
+	}
+}
+
+func TestReadingOptions(t *testing.T) {
+	var o ReadingOptions
+	for _, name := range ReadingOptionNames {
+		*o.Option(name) = name
+	}
+	if want := (ReadingOptions{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone"}); o != want {
+		t.Errorf("%+v", o)
+	}
+	if o.Option("sheet") != nil {
+		t.Error("there is an option that is none")
 	}
 }

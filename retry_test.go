@@ -89,3 +89,32 @@ func TestRetryWithoutWaits(t *testing.T) {
 		t.Error("the only attempt was made and another follows")
 	}
 }
+
+func TestGivingUpASubscription(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		set, patience time.Duration
+		ends          bool
+		text          string // of what is set
+	}{
+		{0, 5 * day, true, "0s"},
+		{day, day, true, "1d"},
+		{36 * time.Hour, 36 * time.Hour, true, "36h"},
+		{30 * day, 30 * day, true, "30d"},
+		{NeverDisable, NeverDisable, false, "off"},
+	} {
+		if patience, ends := (DeliverySettings{DisableAfter: test.set}).Patience(); patience != test.patience || ends != test.ends {
+			t.Errorf("%v: patience for %v, ends %v, want %v, %v", test.set, patience, ends, test.patience, test.ends)
+		}
+		if got := FormatDisableAfter(test.set); got != test.text {
+			t.Errorf("%v is written %s, want %s", test.set, got, test.text)
+		}
+	}
+	own := DeliverySettings{Retries: RetrySchedule{time.Second, time.Minute}}
+	if got := own.Attempts(10); got != 3 {
+		t.Errorf("a schedule of two waits makes %d attempts", got)
+	}
+	if got := (DeliverySettings{}).Attempts(10); got != 10 {
+		t.Errorf("the schedule of the service makes %d attempts", got)
+	}
+}

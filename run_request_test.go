@@ -124,3 +124,64 @@ func TestRedoLeavesWhatHasEnded(t *testing.T) {
 		t.Errorf("%v, %v, %+v", news, err, c.Feeds)
 	}
 }
+
+func TestRestore(t *testing.T) {
+	older := &FeedVersion{Feed: "df_1", Number: 4, Rows: 7, ContentHash: "h1"}
+	r := Refresh{ID: "rfr_r", Feed: "df_1", State: RefreshSucceeded, Version: 4}
+	for _, test := range []struct {
+		name    string
+		mode    FeedMode
+		state   FeedState
+		every   time.Duration
+		running bool
+		version *FeedVersion
+		want    FeedState
+		news    []SourceNews
+	}{
+		{name: "on a schedule", mode: ModeReplace, state: FeedReady, every: time.Hour, version: older, want: FeedPaused, news: []SourceNews{{Feed: "df_1", Kind: NewsPaused}}},
+		{name: "in a run", mode: ModeReplace, state: FeedReady, every: time.Hour, running: true, version: older, want: FeedPaused, news: []SourceNews{{Feed: "df_1", Kind: NewsFailed}, {Feed: "df_1", Kind: NewsPaused}}},
+		{name: "what it has already", mode: ModeReplace, state: FeedReady, every: time.Hour, want: FeedPaused, news: []SourceNews{{Feed: "df_1", Kind: NewsPaused}}},
+		{name: "paused before", mode: ModeReplace, state: FeedPaused, every: time.Hour, version: older, want: FeedPaused},
+		{name: "without a schedule", mode: ModeReplace, state: FeedReady, version: older, want: FeedReady},
+		{name: "what adds to it", mode: ModeAppend, state: FeedReady, every: time.Hour, version: older, want: FeedReady},
+		{name: "what adds to it, in a run", mode: ModeAppend, state: FeedReady, every: time.Hour, running: true, version: older, want: FeedRefreshing},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := hourly(test.state)
+			if test.running {
+				c = running(t, test.state)
+			}
+			f := &c.Feeds[0]
+			c.Source.Schedule.Every, f.Mode = test.every, test.mode
+			run := c.Source.Run
+			news, err := c.Restore("df_1", test.version, []byte(`5`), r, runAt.Add(time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantEqual(t, "news", news, test.news)
+			if f.State != test.want || string(f.Position) != "5" || c.Source.Leased(runAt.Add(time.Second)) || (c.Source.Run != run) != test.running {
+				t.Errorf("the feed is %+v of %+v", *f, c.Source)
+			}
+			if test.version != nil {
+				wantEqual(t, "versions", c.Versions, []FeedVersion{*older})
+			}
+			if (f.Version == 4) != (test.version != nil) || f.RowCount != 7 && test.version != nil {
+				t.Errorf("version %d with %d rows is there", f.Version, f.RowCount)
+			}
+			if last := c.Refreshes[len(c.Refreshes)-1]; last.ID != r.ID {
+				t.Errorf("%+v is the last refresh that is written", last)
+			}
+			if awaits := test.want == FeedRefreshing; (f.LastRefresh.ID == r.ID) == awaits {
+				t.Errorf("the last refresh is %+v", f.LastRefresh)
+			}
+		})
+	}
+	late := *older
+	late.Number = 5
+	if _, err := hourly(FeedReady).Restore("df_1", &late, nil, r, runAt); !errors.Is(err, ErrConflict) {
+		t.Errorf("a version that is not the next: %v", err)
+	}
+	if _, err := hourly(FeedReady).Restore("df_2", nil, nil, r, runAt); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a feed that is not there: %v", err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	_ "time/tzdata" // so that the zones are there wherever the test runs
 
 	"github.com/feedmill/feedmill/internal/cron"
+	"github.com/feedmill/feedmill/internal/strictjson"
 	"pgregory.net/rapid"
 )
 
@@ -267,4 +268,29 @@ func TestDurationsSurviveTheirText(t *testing.T) {
 			t.Fatalf("%v is written %q and read as %v, %v", d, text, again, err)
 		}
 	})
+}
+
+func TestReadSchedule(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		want   Schedule
+		faults []string
+	}{
+		{`{}`, Schedule{}, nil},
+		{`{"schedule":null}`, Schedule{}, nil},
+		{`{"schedule":{"every":"15m"}}`, Schedule{Every: 15 * time.Minute}, nil},
+		{`{"schedule":{"cron":"0 5 * * *","timezone":"Europe/Zurich"}}`, Schedule{Cron: "0 5 * * *", Timezone: "Europe/Zurich"}, nil},
+		{`{"schedule":"15m"}`, Schedule{}, []string{"/schedule"}},
+		{`{"schedule":{"every":"15m","cron":"0 5 * * *"}}`, Schedule{Every: 15 * time.Minute, Cron: "0 5 * * *"}, []string{"/schedule"}},
+		{`{"schedule":{"every":"0s"}}`, Schedule{}, []string{"/schedule/every"}},
+		{`{"schedule":{"every":"soon","on":1}}`, Schedule{}, []string{"/schedule/every", "/schedule/on"}},
+		{`{"schedule":{"cron":"","timezone":5}}`, Schedule{}, []string{"/schedule/cron", "/schedule/timezone"}},
+		{`{"schedule":{"cron":"0 5 * * *","timezone":"Mars"}}`, Schedule{Cron: "0 5 * * *", Timezone: "Mars"}, []string{"/schedule/timezone"}},
+	} {
+		var got Schedule
+		faults := readObject(t, test.text, func(o *strictjson.Object) { got = ReadSchedule(o) })
+		if got != test.want || !slices.Equal(faults, test.faults) {
+			t.Errorf("%s: %+v, faults at %q, want %+v, %q", test.text, got, faults, test.want, test.faults)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"bytes"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -10,10 +11,15 @@ import (
 // What is sealed opens under its record's name alone: these must not change.
 func TestRecordsOfSecretsStay(t *testing.T) {
 	for got, want := range map[string]string{
-		Subscription{ID: "sub_1"}.SecretsRecord():                "sub/sub_1/secrets",
-		Subscription{ID: "sub_1"}.HeadersRecord():                "sub/sub_1/headers",
-		Source{ID: "ds_1"}.SecretsRecord():                       "ds_1",
-		IdempotentResponse{Workspace: "ws_1", Key: "k"}.Record(): "once/ws_1/k",
+		Subscription{ID: "sub_1"}.SecretsRecord():                            "sub/sub_1/secrets",
+		Subscription{ID: "sub_1"}.HeadersRecord():                            "sub/sub_1/headers",
+		Source{ID: "ds_1"}.SecretsRecord():                                   "ds_1",
+		IdempotentResponse{Workspace: "ws_1", Key: "k"}.Record():             "once/ws_1/k",
+		IdempotentResponse{Workspace: "ws_1", Key: "k", Owner: "o"}.Record(): "once/ws_1/o/k",
+		Subscription{ID: "sub_1"}.URLRecord():                                "sub/sub_1/url",
+		Connection{ID: "con_1"}.SecretsRecord():                              "con/con_1/secrets",
+		Connection{ID: "con_1"}.ReceivedRecord():                             "connection/con_1/received",
+		SignIn{Link: []byte{0xff, 0xfe}}.Record():                            "signin/__4",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -62,5 +68,19 @@ func TestNewKeySecret(t *testing.T) {
 	}
 	if secret == NewKeySecret() {
 		t.Error("two keys are equal")
+	}
+}
+
+func TestSecretsAreRandom(t *testing.T) {
+	token, hash := NewToken()
+	if !bytes.Equal(hash, HashToken(token)) || bytes.Equal(hash, HashToken(token+"x")) {
+		t.Error("the hash is not that of the token")
+	}
+	seen := make(map[string]bool)
+	for _, text := range []string{token, NewLinkSecret(), NewLinkSecret(), NewSessionToken(), NewSessionToken(), strings.TrimPrefix(NewKeySecret(), KeyPrefix)} {
+		if b, err := base64.RawURLEncoding.DecodeString(text); err != nil || len(b) != 32 || seen[text] {
+			t.Errorf("%q is no text of 256 bits of its own", text)
+		}
+		seen[text] = true
 	}
 }

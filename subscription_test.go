@@ -72,3 +72,33 @@ func TestTopics(t *testing.T) {
 		}
 	}
 }
+
+func TestSelects(t *testing.T) {
+	event := Event{Type: "metric.created", ResourceID: "m_1"}
+	news := Event{Type: "datafeed.source.refreshed", ResourceID: "df_1", Source: "ds_1"}
+	for _, test := range []struct {
+		events []string
+		filter string
+		event  Event
+		want   bool
+	}{
+		{[]string{"metric.created"}, "", event, true},
+		{[]string{"metric.*"}, "", event, true},
+		{[]string{"tag.*", "metric.*"}, "m_1", event, true},
+		{[]string{"metric.*"}, "m_2", event, false},
+		{[]string{"metric.updated", "tag.*"}, "", event, false},
+		{nil, "", event, false},
+		{[]string{InternalName("datafeed.source.*")}, "", news, true},
+		{[]string{InternalName("datafeed.source.refreshed")}, InternalFilter("ds_1", "df_1"), news, true},
+		{[]string{InternalName("datafeed.source.refreshed")}, InternalFilter("ds_1", "df_2"), news, false},
+		{[]string{"metric.*"}, "", news, false},
+	} {
+		s := Subscription{Events: test.events, ResourceID: test.filter}
+		if got := s.Selects(test.event); got != test.want {
+			t.Errorf("%q of %q hears of %s: %v, want %v", test.events, test.filter, test.event.Type, got, test.want)
+		}
+		if got, want := s.OfSources(), len(test.events) > 0 && IsInternalName(test.events[0]); got != want {
+			t.Errorf("%q is of sources: %v, want %v", test.events, got, want)
+		}
+	}
+}
