@@ -74,6 +74,11 @@ func TestColumnsOfTables(t *testing.T) {
 			}
 		})
 	}
+	// What does not fit the page is no fault of this service.
+	f := s.fetched(t, "", `{"request":{"url":"`+api.URL+`/a?as=xml"},"response":{"path":"$.o[*]"}}`)
+	if e := f.LastError; e == nil || e.Type != "/problems/wrong-reading" || !strings.Contains(e.Detail, "response.path: ") {
+		t.Errorf("%+v", f.LastError)
+	}
 	// What is for JSON alone is said to be, at once where the format is known.
 	for rest, status := range map[string]int{
 		`"response":{"format":"csv","keyAs":"k"}`:                                            400,

@@ -222,7 +222,11 @@ func (p *Pages) Rows() int64 { return p.rows }
 func (p *Pages) Warnings() ([]feedmill.Warning, error) {
 	out := p.warnings.List(p.added > 1)
 	if p.rows == 0 {
-		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: "there are no records"})
+		detail := "there are no records"
+		if p.options.Path != "" {
+			detail += " at " + p.options.Path
+		}
+		out = append(out, feedmill.Warning{Code: feedmill.WarnNoRows, Count: 1, Detail: detail})
 	}
 	if p.notes != nil {
 		out = append(out, p.notes()...)

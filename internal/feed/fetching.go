@@ -104,6 +104,7 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int
 				format = t.format
 			}
 			added, err := f.addPage(ctx, t, format, p)
+			err = unread(p, err)
 			rows[slices.Index(f.tables, t)] = added
 			if err == nil && added == 0 && p.First && t.missing != nil {
 				err = t.missing(p)
@@ -112,6 +113,23 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int
 		})
 	})
 	return rows, err
+}
+
+// unread is why a page cannot be read in the way that was said, such as by a sheet that it
+// does not have. For an upload that is a fault of the request, and here one of the data.
+func unread(p feedmill.FetchedPage, err error) error {
+	refusal, ok := errors.AsType[*feedmill.Error](err)
+	if !ok || !errors.Is(err, feedmill.ErrInvalid) {
+		return err
+	}
+	detail := refusal.Detail
+	if len(refusal.Faults) > 0 {
+		detail = refusal.Faults[0].Detail
+		if parameter := refusal.Faults[0].Parameter; parameter != "" {
+			detail = "response." + parameter + ": " + detail
+		}
+	}
+	return refusePage(p, "wrong-reading", "%s", detail)
 }
 
 // addPage adds a page to a table, and returns how many records it has.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -90,6 +91,8 @@ func TestEachIsRefused(t *testing.T) {
 	for body, pointer := range map[string]string{
 		`{"request":{"url":"https://a.test/{{x.a}}"}}`:                                                                                                                 "/request/url",
 		`{"request":{"url":"https://a.test/"},"each":{"in":{"values":[1]},"as":"x"}}`:                                                                                  "/each/as",
+		`{"request":{"url":"https://a.test/"},"each":{"in":{"values":[1]},"as":"x","include":["x"]}}`:                                                                  "/each/as",
+		`{"request":{"url":"https://a.test/{{cursor}}"},"incremental":{"step":"1d","start":"soon"}}`:                                                                   "/incremental/start",
 		`{"request":{"url":"https://a.test/{{now}}"},"each":{"in":{"values":[1]},"as":"now"}}`:                                                                         "/each/as",
 		`{"request":{"url":"https://a.test/{{x}}"},"each":{"in":{"values":[1],"feedId":"df_01jb3zv8k5f7q9w2x4y6z8a0bc"},"as":"x"}}`:                                    "/each/in/feedId",
 		`{"request":{"url":"https://a.test/{{x}}"},"each":{"as":"x"}}`:                                                                                                 "/each/in",
@@ -220,4 +223,48 @@ func TestJob(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A report may be several files, and what the source says of one that it did not make is
+// shown.
+func TestReportOfSeveralFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		poll := `{"status":"done","files":["/1","/2"]}`
+		l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/reports":
+				respond(w, `{"id":7}`)
+			case "/reports/7":
+				respond(w, poll)
+			default:
+				respond(w, `[{"id":`+r.URL.Path[1:]+`}]`)
+			}
+		})
+		const definition = `{"request":{"method":"POST","url":"https://api.test/reports"},
+			"job":{"id":"$.id","poll":{"url":"https://api.test/reports/{{job.id}}"},"state":"$.status","done":["done"],"failed":["error"],"result":"$.files[*]"}}`
+		got, _, err := l.fetch(definition)
+		if err != nil || strings.Join(got.texts, "") != `[{"id":1}][{"id":2}]` {
+			t.Error(got.texts, err)
+		}
+		for _, poll = range []string{`{"status":"error","why":"over quota"}`, `{"status":"done","why":"over quota"}`} {
+			_, _, err = l.fetch(definition)
+			failure, _ := errors.AsType[*feedmill.SourceFailure](err)
+			if failure == nil || failure.Type != "job" || failure.Said == nil || !strings.Contains(failure.Said.Excerpt, "over quota") {
+				t.Errorf("%+v", failure)
+			}
+		}
+	})
+}
+
+// A column that the rows of the parents do not have is the user's mistake, and told.
+func TestParentsLackAColumn(t *testing.T) {
+	l := newLab(t)
+	l.fetcher.options.Rows = func(context.Context, feedmill.ID, feedmill.ID, []string) (io.ReadCloser, error) {
+		return nil, feedmill.Invalid("no such field", feedmill.Fault{Parameter: "fields", Detail: "There is no column nope; the nearest is name."})
+	}
+	_, _, err := l.fetch(`{"request":{"url":"https://api.test/{{p.nope}}"},"each":{"in":{"feedId":"df_01jb3zv8k5f7q9w2x4y6z8a0bc"},"as":"p"}}`)
+	if failureOf(err) != "each" || !strings.Contains(err.Error(), "no column nope") {
+		t.Error(err)
+	}
 }

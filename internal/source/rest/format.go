@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/feedmill/feedmill/internal/decode"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 // pageFormats are the formats that an answer can have.
@@ -42,6 +43,9 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 		return given, nil
 	}
 	if format, ok := pageFormats.OfMediaType(mediaType); ok {
+		if actual, readable := pageFormats.Named(decode.Recognise(head, page.Size() <= headBytes)); readable && actual.Readable && input.BinaryFormat(head) != "" {
+			return actual.Name, nil // Nothing of text begins like that.
+		}
 		return format.Name, nil
 	}
 	if format, ok := pageFormats.OfSuffix(mediaType); ok {

@@ -3,15 +3,18 @@ package rest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
@@ -87,56 +90,63 @@ func readReport(o *object) *report {
 func (s *sequence) submit(ctx context.Context, first step) (step, error) {
 	j := s.spec.report
 	var traced []feedmill.TracedRequest
-	ask := func(build func(context.Context) (*http.Request, error), paths ...*jsonpath.Path) (found []value, from *url.URL, err error) {
+	// What the source said is shown with an answer that judge refuses, too.
+	ask := func(build func(context.Context) (*http.Request, error), path *jsonpath.Path, judge func(found value, data []byte, from *url.URL) error) error {
 		e := exchange{
 			run: s.run, timeout: s.spec.request.timeout, signed: true, traced: &traced, limit: maxReportAnswer, build: build,
 			receive: func(response *http.Response, body io.Reader) (o outcome) {
 				data, err := io.ReadAll(body)
-				o.bytes, from = int64(len(data)), response.Request.URL
-				switch status := response.StatusCode; {
+				status := response.StatusCode
+				switch {
 				case status < 200 || status > 299:
 					o = refusedBy(status, response.Header)
-					o.head = data
 				case err != nil:
 					o = s.readFailed(err)
 				default:
-					if found, err = find(ctx, bytes.NewReader(data), int64(len(data)), paths...); err != nil {
-						o.err, o.head, o.retry = fail("job", nil, "The answer to the job is no JSON."), data, true
+					if found, err := find(ctx, bytes.NewReader(data), int64(len(data)), path); err != nil {
+						o.err, o.retry = fail("job", nil, "The answer to the job is no JSON."), true
+					} else {
+						o.err = judge(found[0], data, response.Request.URL)
 					}
 				}
+				o.bytes, o.head = int64(len(data)), inUTF8(data, response.Header)
 				return o
 			},
 		}
-		err = e.do(ctx)
-		return found, from, err
+		return e.do(ctx)
 	}
 	defer func() { s.trace(&answer{traced: traced, err: errBroken}, 0) }()
-	found, _, err := ask(func(ctx context.Context) (*http.Request, error) { return s.build(ctx, first) }, j.id)
+	var id string
+	err := ask(func(ctx context.Context) (*http.Request, error) { return s.build(ctx, first) }, j.id, func(found value, _ []byte, _ *url.URL) error {
+		if id, _ = found.text(); id == "" {
+			return fail("job", nil, "The answer of the source has no id of a job at %s.", j.id)
+		}
+		return nil
+	})
 	if err != nil {
 		return first, err
 	}
-	id, ok := found[0].text()
-	if !ok || id == "" {
-		return first, fail("job", nil, "The answer of the source has no id of a job at %s.", j.id)
-	}
 	m := s.at.with("job.id", id)
-	paths := []*jsonpath.Path{j.state}
-	if j.result != nil {
-		paths = append(paths, j.result)
-	}
 	for until := time.Now().Add(j.maxWait); ; {
-		found, from, err := ask(func(ctx context.Context) (*http.Request, error) { return s.plain(ctx, &j.poll, m) }, paths...)
+		var files []*url.URL
+		err := ask(func(ctx context.Context) (*http.Request, error) { return s.plain(ctx, &j.poll, m) }, j.state, func(found value, data []byte, from *url.URL) (err error) {
+			state, _ := found.text()
+			switch {
+			case slices.Contains(j.failed, state):
+				return fail("job", nil, "The source says that the job has failed: its state is %q.", shorten(state))
+			case slices.Contains(j.done, state):
+				files, err = s.filesOf(ctx, m, data, from)
+			case !time.Now().Add(j.every).Before(until):
+				err = fail("job", nil, "The job was not done within %s; its state is %q.", feedmill.FormatDuration(j.maxWait), shorten(state))
+			}
+			return err
+		})
 		if err != nil {
 			return first, err
 		}
-		state, _ := found[0].text()
-		switch {
-		case slices.Contains(j.failed, state):
-			return first, fail("job", nil, "The source says that the job has failed: its state is %q.", shorten(state))
-		case slices.Contains(j.done, state):
-			return s.resultOf(m, found, from)
-		case !time.Now().Add(j.every).Before(until):
-			return first, fail("job", nil, "The job was not done within %s; its state is %q.", feedmill.FormatDuration(j.maxWait), shorten(state))
+		if len(files) > 0 {
+			s.files = files[1:]
+			return step{number: 1, url: files[0], get: true}, nil
 		}
 		if err := sleep(ctx, j.every); err != nil {
 			return first, err
@@ -144,30 +154,42 @@ func (s *sequence) submit(ctx context.Context, first step) (step, error) {
 	}
 }
 
-// resultOf is where the result of a report is.
-func (s *sequence) resultOf(m moment, found []value, from *url.URL) (step, error) {
+// filesOf are the addresses of the result of a report, of which the answer that says that
+// it is done can name several.
+func (s *sequence) filesOf(ctx context.Context, m moment, data []byte, from *url.URL) (files []*url.URL, err error) {
 	j := s.spec.report
-	to := from.String()
+	texts := []string{from.String()}
 	switch {
 	case j.result != nil:
-		text, ok := found[1].text()
-		if !ok || text == "" {
-			return step{}, fail("job", nil, "The job is done, and there is no address of its result at %s.", j.result)
+		texts = nil
+		spool := input.NewSpool(filepath.Dir(s.lane.file.Name()))
+		defer func() { err = errors.Join(err, spool.Close()) }()
+		page := feedmill.FetchedPage{Format: "json", Body: io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data)))}
+		err := eachRecord(ctx, page, j.result.String(), spool, func(raw []byte) error {
+			if text, ok := scalar(valueOf(raw)); ok && text != "" {
+				texts = append(texts, text)
+			}
+			return nil
+		})
+		if err != nil || len(texts) == 0 {
+			return nil, fail("job", err, "The job is done, and there is no address of its result at %s.", j.result)
 		}
-		to = text
 	case j.resultURL.text != "":
 		m = m.within(maxAddress)
-		to = j.resultURL.expand(m, escapeInURL)
+		texts[0] = j.resultURL.expand(m, escapeInURL)
 		if err := m.tooLong("the address of the job's result", maxAddress); err != nil {
-			return step{}, err
+			return nil, err
 		}
 	}
-	u, err := from.Parse(to)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return step{}, fail("job", nil, "The address of the job's result is no URL.")
+	for _, text := range texts {
+		u, err := from.Parse(text)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return nil, fail("job", nil, "The address of the job's result is no URL.")
+		}
+		u.User, u.Fragment = nil, ""
+		files = append(files, u)
 	}
-	u.User, u.Fragment = nil, ""
-	return step{number: 1, url: u, get: true}, nil
+	return files, nil
 }
 
 // plain makes a request as it is defined, with the headers of the source's own where

@@ -138,6 +138,13 @@ func (r *run) feedParents(ctx context.Context, add func(*strictjson.Value) error
 	if errors.Is(err, feedmill.ErrNotFound) {
 		return fail("each", err, "The feed %s of each.in is not there, or has no data yet.", r.spec.each.feed)
 	}
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && errors.Is(err, feedmill.ErrInvalid) {
+		detail := refusal.Detail
+		if len(refusal.Faults) > 0 {
+			detail = refusal.Faults[0].Detail
+		}
+		return fail("each", err, "The rows of the feed %s of each.in do not have what the request or include needs. %s", r.spec.each.feed, upperFirst(detail))
+	}
 	if err != nil {
 		return err
 	}

@@ -58,13 +58,13 @@ func readEach(o *object, s *Spec, maxBytes int64) *each {
 			e.uses = append(e.uses, name)
 		}
 	}
+	if len(e.uses) == 0 && e.as != "" {
+		in.Fault("as", "No token such as {{"+e.as+".name}} stands in the request, so it would be the same for every row.")
+	}
 	for _, name := range e.include {
 		if !slices.Contains(e.uses, name) {
 			e.uses = append(e.uses, name)
 		}
-	}
-	if len(e.uses) == 0 && e.as != "" {
-		in.Fault("as", "No token such as {{"+e.as+".name}} stands in the request, so it would be the same for every row.")
 	}
 	return e
 }

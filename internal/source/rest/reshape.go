@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 
@@ -61,6 +60,12 @@ type reshaper struct {
 	seen   int64
 	finds  []int64
 	zipped map[string]int
+	// groups are how many names each path of names has found in the page, unnamed is how
+	// many records have more values than that, and replaced how many have members of
+	// their own by the name of a column.
+	groups   []int
+	unnamed  int64
+	replaced map[string]int64
 }
 
 // newReshaper makes rows of pages that are parts of a list, where list says so, with
@@ -112,7 +117,9 @@ func (r *reshaper) page(ctx context.Context, p feedmill.FetchedPage, out io.Writ
 
 // names are what the columns of a page are called, where it says so.
 func (r *reshaper) names(ctx context.Context, p feedmill.FetchedPage) (names []string, err error) {
+	r.groups = r.groups[:0]
 	for _, path := range r.shape.names {
+		before := len(names)
 		err := eachRecord(ctx, p, path.String(), r.spool, func(raw []byte) error {
 			if len(names) == input.MaxColumns {
 				return fail("column", nil, "Page %d has more than %d names.", p.Number, input.MaxColumns)
@@ -124,6 +131,10 @@ func (r *reshaper) names(ctx context.Context, p feedmill.FetchedPage) (names []s
 		if err != nil {
 			return nil, err
 		}
+		r.groups = append(r.groups, len(names)-before)
+	}
+	if len(r.groups) != len(r.shape.values) {
+		r.groups = []int{len(names)} // All values go to all names.
 	}
 	return uniqueNames(names), nil
 }
@@ -157,6 +168,11 @@ func (r *reshaper) records(ctx context.Context, p feedmill.FetchedPage, fn func(
 		var err error
 		if holder, err = decodejson.KeyedPath(ctx, p.Body); err != nil {
 			return err
+		}
+	}
+	if path, err := jsonpath.Parse(holder); err == nil && p.Format == "json" {
+		if found, err := find(ctx, p.Body, p.Body.Size(), path); err == nil && found[0].kind == '[' {
+			return fail("column", nil, "At %s there is a list, and keyAs needs the members of an object: what is in a list has no names. Leave out keyAs.", holder)
 		}
 	}
 	return eachRecord(ctx, p, holder, r.spool, func(raw []byte) error {
@@ -227,6 +243,8 @@ func (r *reshaper) line(ctx context.Context, key string, raw []byte, names []str
 		for _, m := range members {
 			if !w.taken[m.name] {
 				w.add(m.name, m.raw)
+			} else if s.replaces(m.name) {
+				r.note(m.name)
 			}
 		}
 	case len(s.columns) == 0:
@@ -248,27 +266,8 @@ func (r *reshaper) found(ctx context.Context, raw []byte, names []string) error 
 	defer record.giveBack()
 	r.seen++
 	r.claim()
-	at := 0
-	for _, path := range r.shape.values {
-		nodes, err := record.find(ctx, path)
-		if err != nil {
-			return err
-		}
-		for _, node := range nodes {
-			name := ""
-			if at++; at <= len(names) {
-				name = names[at-1]
-			} else {
-				name = "column_" + strconv.Itoa(at)
-			}
-			if of, claimed := r.zipped[name]; claimed {
-				if err := r.pick(of, record.text(node)); err != nil {
-					return err
-				}
-				continue
-			}
-			w.set(name, record.text(node))
-		}
+	if err := r.zip(ctx, record, names); err != nil {
+		return err
 	}
 	for i, c := range r.shape.columns {
 		nodes, err := record.find(ctx, c.path)
@@ -288,45 +287,6 @@ func (r *reshaper) found(ctx context.Context, raw []byte, names []string) error 
 		}
 	}
 	return nil
-}
-
-// claim has the columns whose path is a single name take what is zipped to that name.
-func (r *reshaper) claim() {
-	if r.finds != nil || len(r.shape.columns) == 0 {
-		return
-	}
-	r.finds = make([]int64, len(r.shape.columns))
-	r.zipped = make(map[string]int)
-	for i, c := range r.shape.columns {
-		if c.own != "" && len(r.shape.values) > 0 {
-			r.zipped[c.own] = i
-		}
-	}
-}
-
-// pick adds a value of a column.
-func (r *reshaper) pick(column int, raw []byte) error {
-	c := &r.shape.columns[column]
-	value, err := c.value(raw)
-	if err != nil {
-		return fmt.Errorf("the column %q %w", c.name, err)
-	}
-	r.finds[column]++
-	r.row.set(c.name, value)
-	return nil
-}
-
-// notes are warnings of columns whose path has found nothing in all records.
-func (r *reshaper) notes() (notes []feedmill.Warning) {
-	for i, finds := range r.finds {
-		if c := r.shape.columns[i]; finds == 0 && r.seen > 0 {
-			notes = append(notes, feedmill.Warning{
-				Code: feedmill.WarnNothingFound, Column: c.name, Count: r.seen,
-				Detail: fmt.Sprintf("the path %s finds nothing in any of %d records, so the column is empty; correct it, or leave the column out", c.path, r.seen),
-			})
-		}
-	}
-	return notes
 }
 
 // rowMaker writes rows, an object a line.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -44,6 +45,19 @@ func TestReshape(t *testing.T) {
 			`{"h":["date","users","rate"],"rows":[{"kind":"x","v":["20260101","5","0.5"]},{"v":["20260102","6"]}]}`,
 			`{"day":"2026-01-01","users":5,"rate":"0.5","kind":"x"} {"day":"2026-01-02","users":6,"kind":null}`, "",
 		},
+		{
+			"names that one list lacks", `"response":{"path":"$.rows[*]","names":["$.d[*]","$.m[*]"],"values":["$.dv[*]","$.mv[*]"]}`,
+			`{"m":["users"],"rows":[{"dv":["20260101"],"mv":[5]}]}`, `{"column_2":"20260101","users":5}`, "",
+		},
+		{
+			"values that one record lacks", `"response":{"path":"$.rows[*]","names":["$.d[*]","$.m[*]"],"values":["$.dv[*]","$.mv[*]"]}`,
+			`{"d":["date","land"],"m":["users"],"rows":[{"dv":["20260101"],"mv":[5]}]}`, `{"date":"20260101","users":5}`, "",
+		},
+		{
+			"zipped and dropped", `"response":{"path":"$.rows[*]","names":["$.h[*]"],"values":["$.v[*]"]},"columns":[{"name":"day","path":"$.date"}],"otherColumns":"drop"`,
+			`{"h":["date","users"],"rows":[{"v":["20260101","5"]}]}`, `{"day":"20260101"}`, "",
+		},
+		{"members of a list", `"response":{"path":"$.rates[*]","keyAs":"day"}`, `{"rates":[{"USD":1.1}]}`, "", "column"},
 		{
 			"arrays of arrays", `"response":{"path":"$.values[1:]","names":["$.values[0][*]"],"values":["$[*]"]}`,
 			`{"range":"A1:B3","values":[["a","b"],["1","2"],["3"]]}`, `{"a":"1","b":"2"} {"a":"3"}`, "",
@@ -130,5 +144,35 @@ func TestReshapedRowsAreBounded(t *testing.T) {
 	cancel()
 	if err := r.page(cancelled, feedmill.FetchedPage{Number: 1, Format: "json", Body: body}, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// What has no place in the columns that the definition gives is told of.
+func TestReshapeNotes(t *testing.T) {
+	for definition, want := range map[string]string{
+		`"columns":[{"name":"b","path":"$.a"}]`:                                "renamed-column b 2",
+		`"columns":[{"name":"b","path":"$.b.c"}]`:                              "",
+		`"columns":[{"name":"a","path":"$.b.c"},{"name":"x","path":"$.a"}]`:    "",
+		`"response":{"path":"$[*]","names":["$[0].n[*]"],"values":["$.v[*]"]}`: "long-rows  1",
+	} {
+		d, err := Parse([]byte(`{"request":{"url":"https://api.test/"},`+definition+`}`), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.Response.newReshaper(false, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const page = `[{"a":1,"b":{"c":1},"n":["x"],"v":[1]},{"a":2,"b":{"c":2},"v":[1,2]}]`
+		if err := r.page(t.Context(), feedmill.FetchedPage{Number: 1, Format: "json", Body: io.NewSectionReader(strings.NewReader(page), 0, int64(len(page)))}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, note := range r.notes() {
+			got += fmt.Sprintf("%s %s %d", note.Code, note.Column, note.Count)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", definition, got, want)
+		}
 	}
 }

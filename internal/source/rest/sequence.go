@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/feedmill/feedmill"
 )
@@ -28,6 +29,8 @@ type sequence struct {
 	unit unit
 	// staged are the pages that went to it.
 	staged []stagedPage
+	// files are those of a report that are still to be read.
+	files []*url.URL
 }
 
 // pages fetches page after page.
@@ -61,6 +64,11 @@ func (s *sequence) pages(ctx context.Context) error {
 		next, ahead, err := s.consume(ctx, answer)
 		if err != nil {
 			return err
+		}
+		if next == nil && len(s.files) > 0 {
+			next, s.files = &step{number: answer.step.number + 1, url: s.files[0], get: true}, s.files[1:]
+			ahead.drop(s.run)
+			ahead = nil
 		}
 		if next == nil {
 			ahead.drop(s.run)
