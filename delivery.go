@@ -146,6 +146,9 @@ type RetryPosition struct {
 type DeliveryQuery struct {
 	Page
 	Subscription ID
+	// After, where it is not empty, asks for those behind this one, the oldest first. It
+	// needs a subscription.
+	After ID
 	// States are those wanted; empty means all.
 	States []DeliveryState
 	Type   string

@@ -37,6 +37,10 @@ type Delivery struct {
 	PlannedAttempts []time.Time   `json:"plannedAttempts,omitzero"`
 	WaitsFor        *DeliveryWait `json:"waitsFor,omitzero"`
 	Payload         string        `json:"payload,omitzero"`
+	// OlderID and NewerID are the deliveries of the subscription beside it; empty where there
+	// are none.
+	OlderID string `json:"olderId,omitzero"`
+	NewerID string `json:"newerId,omitzero"`
 }
 
 // LastAttempt is the last request of a delivery, in short.

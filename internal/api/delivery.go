@@ -28,6 +28,9 @@ type deliveryView struct {
 	WaitsFor        *waitView      `json:"waitsFor,omitzero"`
 	// Payload is the text that is sent, absent where the event is not kept any more.
 	Payload *string `json:"payload,omitzero"`
+	// Older and Newer are the deliveries of the subscription beside it, where there are any.
+	Older feedmill.ID `json:"olderId,omitzero"`
+	Newer feedmill.ID `json:"newerId,omitzero"`
 }
 
 func (s *Server) viewDelivery(d feedmill.Delivery) deliveryView {

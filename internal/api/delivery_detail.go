@@ -68,7 +68,24 @@ func (s *Server) detail(c *call, v *deliveryView, d feedmill.Delivery, attempts 
 		}
 	}
 	v.PlannedAttempts = &planned
-	return nil
+	v.Older, v.Newer, err = s.besides(c, d)
+	return err
+}
+
+// besides are the deliveries of the same subscription before and after one.
+func (s *Server) besides(c *call, d feedmill.Delivery) (older, newer feedmill.ID, err error) {
+	found, err := s.Store.Deliveries(c.ctx(), c.who.Workspace, feedmill.DeliveryQuery{Subscription: d.Subscription, Page: feedmill.Page{Limit: 1, Before: d.ID}})
+	if err != nil {
+		return "", "", err
+	}
+	if len(found) > 0 {
+		older = found[0].ID
+	}
+	found, err = s.Store.Deliveries(c.ctx(), c.who.Workspace, feedmill.DeliveryQuery{Subscription: d.Subscription, After: d.ID, Page: feedmill.Page{Limit: 1}})
+	if len(found) > 0 {
+		newer = found[0].ID
+	}
+	return older, newer, err
 }
 
 // sent is the request of an attempt, without what signs it and what is secret.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -19,15 +20,19 @@ import (
 type deliveryPage struct {
 	client.Delivery
 	Subscription client.Subscription
-	Title        string
+	// Gone says that the subscription is deleted.
+	Gone  bool
+	Title string
+	// Waits says what it waits for.
+	Waits string
 	// Steps are the attempts that were made and those that are to come.
 	Steps []attemptStep
+	// MorePlans is how many further attempts can come.
+	MorePlans int
 	// Shown is the attempt in full; nil where none was made.
 	Shown   *client.Attempt
 	Parts   []timingPart
 	Timing  template.HTML
-	Method  string
-	URL     string
 	Headers []client.AnswerHeader
 	// Body is what was sent, byte for byte, and Pretty the same for people.
 	Body, Pretty string
@@ -57,17 +62,15 @@ func showDelivery(v *visit) error {
 	if err != nil {
 		return err
 	}
+	// Deliveries stay in the log when their subscription is gone.
 	s, err := v.api.Subscription(v.r.Context(), d.SubscriptionID)
-	if err != nil {
+	gone := isNotThere(err)
+	if err != nil && !gone {
 		return err
 	}
 	p := deliveryPage{
-		Delivery: d, Subscription: s, Title: nameOf(s), Method: s.HTTPOperation, URL: s.URL, Snippets: verifySnippets,
-		CanRetry: d.State != feedmill.DeliveryPending && d.State != feedmill.DeliveryDelivering && s.State != feedmill.SubscriptionDisabled,
-	}
-	if e, err := v.api.Event(v.r.Context(), d.EventID); err == nil {
-		p.Body = string(bodyOf(e))
-		p.Pretty = laidOut(p.Body)
+		Delivery: d, Subscription: s, Gone: gone, Title: nameOf(s), Snippets: verifySnippets, Body: d.Payload, Pretty: laidOut(d.Payload), Waits: waits(d),
+		CanRetry: !gone && d.State != feedmill.DeliveryPending && d.State != feedmill.DeliveryDelivering && s.State != feedmill.SubscriptionDisabled,
 	}
 	chosen, _ := strconv.Atoi(v.r.URL.Query().Get("attempt"))
 	for i, a := range d.Attempts {
@@ -81,6 +84,28 @@ func showDelivery(v *visit) error {
 	}
 	return v.render(http.StatusOK, "delivery", d.Type, p)
 }
+
+// isNotThere reports whether the API knows of nothing at an address.
+func isNotThere(err error) bool {
+	p, ok := errors.AsType[*client.Problem](err)
+	return ok && p.Status == http.StatusNotFound
+}
+
+// waits says in words what a delivery waits for where that is not the time alone.
+func waits(d client.Delivery) string {
+	if d.WaitsFor == nil {
+		return ""
+	}
+	return map[string]string{
+		"paused":  "for the subscription, which is paused",
+		"breaker": "for the endpoint, which gives no answer and is tried now and then",
+		"order":   "for one before it of the same resource",
+		"turn":    "for its turn",
+	}[d.WaitsFor.Reason]
+}
+
+// shownPlans is how many of the attempts to come a page shows.
+const shownPlans = 9
 
 // steps lists the attempts, with the plan for those to come.
 func (p *deliveryPage) steps() {
@@ -99,22 +124,14 @@ func (p *deliveryPage) steps() {
 		}
 		p.Steps = append(p.Steps, step)
 	}
-	if p.NextAttemptAt.IsZero() {
-		return
-	}
-	at := p.NextAttemptAt
-	for n := len(p.Attempts) + 1; n <= p.MaxAttempts && n <= len(p.Attempts)+9; n++ {
-		step := attemptStep{Number: n, State: "pending", When: template.HTML("in " + span(time.Until(at))), Say: clock(at)}
-		if n > len(p.Attempts)+1 {
-			wait := time.Duration(0)
-			if i := n - 2; i < len(p.Subscription.Delivery.RetrySchedule) {
-				wait = time.Duration(p.Subscription.Delivery.RetrySchedule[i])
-			}
-			at = at.Add(wait)
-			step.When, step.Say = template.HTML("+"+span(wait)), "about "+clock(at)
+	for i, at := range p.PlannedAttempts[:min(len(p.PlannedAttempts), shownPlans)] {
+		step := attemptStep{Number: p.AttemptCount + i + 1, State: "pending", When: until(at), Say: clock(at)}
+		if i > 0 {
+			step.When, step.Say = template.HTML("+"+span(at.Sub(p.PlannedAttempts[i-1]))), "about "+clock(at)
 		}
 		p.Steps = append(p.Steps, step)
 	}
+	p.MorePlans = max(len(p.PlannedAttempts)-shownPlans, 0)
 }
 
 // clock is a time of the last or the next days.
@@ -125,44 +142,32 @@ func clock(at time.Time) template.HTML {
 	return timeElement(at, at.UTC().Format("15:04:05")+" UTC", "second")
 }
 
-// sent fills in the request of the attempt as it was sent. Signatures are not kept
-// anywhere: whoever has the secret can make them again, below.
+// hiddenValue is what the API writes in place of a secret.
+const hiddenValue = "***"
+
+// sent fills in the request of the attempt as it was sent. Signatures are not kept anywhere:
+// whoever has the secret can make them again, below.
 func (p *deliveryPage) sent() {
 	a := p.Shown
 	p.Timing, p.Parts = timingBar(a.Timing)
-	h := func(name, value string) { p.Headers = append(p.Headers, client.AnswerHeader{Name: name, Value: value}) }
-	if p.Method == http.MethodPost {
-		h("content-type", "application/json")
-	} else {
-		p.URL += queryJoin(p.URL) + "payload=…"
-	}
-	h("webhook-id", p.ID)
-	h("webhook-timestamp", strconv.FormatInt(a.At.Unix(), 10))
-	h("x-service-event", p.Type)
-	h("x-service-delivery", p.ID)
-	h("x-service-attempt", strconv.Itoa(a.Number))
-	for name := range p.Subscription.Delivery.Headers {
-		h(strings.ToLower(name), "•••• (yours, not shown)")
-	}
 	p.Answer = laidOut(a.Body)
-	var curl strings.Builder
-	fmt.Fprintf(&curl, "curl -X %s %s", p.Method, shellQuote(p.Subscription.URL))
-	for _, header := range p.Headers {
-		fmt.Fprintf(&curl, " \\\n  -H %s", shellQuote(header.Name+": "+header.Value))
+	if a.Request == nil {
+		return
 	}
-	if p.Method == http.MethodPost {
+	var curl strings.Builder
+	fmt.Fprintf(&curl, "curl -X %s %s", a.Request.Method, shellQuote(a.Request.URL))
+	for _, header := range a.Request.Headers {
+		if header.Value == hiddenValue {
+			header.Value = "•••• (not shown)"
+		} else {
+			fmt.Fprintf(&curl, " \\\n  -H %s", shellQuote(header.Name+": "+header.Value))
+		}
+		p.Headers = append(p.Headers, header)
+	}
+	if a.Request.Method == http.MethodPost {
 		fmt.Fprintf(&curl, " \\\n  --data-raw %s", shellQuote(p.Body))
-	} else {
-		fmt.Fprintf(&curl, " \\\n  --get --data-urlencode %s", shellQuote("payload="+p.Body))
 	}
 	p.Curl = curl.String()
-}
-
-func queryJoin(u string) string {
-	if strings.Contains(u, "?") {
-		return "&"
-	}
-	return "?"
 }
 
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
@@ -184,9 +189,9 @@ func laidOut(text string) string {
 		return turning.Replace(b.String())
 	}
 	if len(text) > shownText {
-		return strings.ToValidUTF8(text[:shownText], "") + "…"
+		text = strings.ToValidUTF8(text[:shownText], "") + "…"
 	}
-	return text
+	return turning.Replace(text)
 }
 
 // timingBar draws what the time of an exchange went into. FirstByte and Total are counted

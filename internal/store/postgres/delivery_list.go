@@ -15,7 +15,7 @@ var (
 	endedStates = []feedmill.DeliveryState{feedmill.DeliveryDelivered, feedmill.DeliveryExhausted, feedmill.DeliveryDiscarded}
 )
 
-// Deliveries lists deliveries, newest first.
+// Deliveries lists deliveries, newest first unless they are those behind one.
 func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error) {
 	var w where
 	w.and("workspace_id = ?", workspace)
@@ -23,8 +23,13 @@ func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.
 		w.and("type = ?", q.Type)
 	}
 	w.page(q.Page, feedmill.PrefixDelivery, q.Since)
+	order := "DESC"
+	if q.After != "" {
+		w.and("id > ?", q.After)
+		order = "ASC"
+	}
 	if q.Subscription != "" {
-		return listDeliveries(ctx, db.pool, &w, q.States, newestOf(w.value(q.Subscription)), "DESC", q.Limit)
+		return listDeliveries(ctx, db.pool, &w, q.States, ofSubscription(w.value(q.Subscription), order), order, q.Limit)
 	}
 	return listDeliveries(ctx, db.pool, &w, q.States, nil, "DESC", q.Limit)
 }
@@ -32,16 +37,16 @@ func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.
 // ofState is the condition and the order of the deliveries in one state.
 type ofState func(state feedmill.DeliveryState) (condition, order string)
 
-// newestOf is the newest deliveries of a subscription first. They are in order in an index
+// ofSubscription is the deliveries of a subscription by age. They are in order in an index
 // by subscription and state, and that is the only index with this order. In the order of
 // ids alone, the server would rather read all newer deliveries of all subscriptions than
 // those of a subscription that it takes to have most of them.
-func newestOf(subscription string) ofState {
+func ofSubscription(subscription, by string) ofState {
 	return func(state feedmill.DeliveryState) (condition, order string) {
 		if slices.Contains(openStates, state) {
-			return `subscription_id >= ` + subscription + ` AND subscription_id <= ` + subscription + ` AND state = '` + string(state) + `'`, `subscription_id DESC, id DESC`
+			return `subscription_id >= ` + subscription + ` AND subscription_id <= ` + subscription + ` AND state = '` + string(state) + `'`, `subscription_id ` + by + `, id ` + by
 		}
-		return `subscription_id = ` + subscription + ` AND state >= '` + string(state) + `' AND state <= '` + string(state) + `'`, `state DESC, id DESC`
+		return `subscription_id = ` + subscription + ` AND state >= '` + string(state) + `' AND state <= '` + string(state) + `'`, `state ` + by + `, id ` + by
 	}
 }
 

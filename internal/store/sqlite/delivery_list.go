@@ -49,10 +49,10 @@ func (query queryFunc) seqRange(from, to feedmill.ID) (r seqRange, err error) {
 	return r, err
 }
 
-// Deliveries lists deliveries, newest first.
+// Deliveries lists deliveries, newest first unless they are those behind one.
 func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.DeliveryQuery) ([]feedmill.Delivery, error) {
 	query := db.queryFunc(ctx)
-	l := deliveryList{of: workspace, states: q.States, eventType: q.Type, limit: q.Limit, newestFirst: true}
+	l := deliveryList{of: workspace, states: q.States, eventType: q.Type, limit: q.Limit, newestFirst: q.After == ""}
 	if q.Subscription != "" {
 		var ours bool
 		err := db.row(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions WHERE id = ? AND workspace_id = ?)`, q.Subscription, workspace).Scan(&ours)
@@ -65,7 +65,11 @@ func (db *DB) Deliveries(ctx context.Context, workspace feedmill.ID, q feedmill.
 		}
 	}
 	var err error
-	l.within, err = query.seqRange(feedmill.FirstID(feedmill.PrefixDelivery, q.Since), before(q.Page, feedmill.PrefixDelivery))
+	from := feedmill.FirstID(feedmill.PrefixDelivery, q.Since)
+	if q.After != "" {
+		from = max(from, q.After+"~") // past it, and before every later one
+	}
+	l.within, err = query.seqRange(from, before(q.Page, feedmill.PrefixDelivery))
 	if err != nil {
 		return nil, err
 	}
