@@ -37,6 +37,9 @@ func New(o Options) *Server {
 	s.connectRoutes()
 	s.issuerRoutes()
 	s.mux.HandleFunc("/ui/", s.open(func(v *visit) error {
+		if me, err := v.api.Me(v.r.Context()); err == nil { // who has signed in keeps the rail
+			v.me = &me
+		}
 		return v.render(http.StatusNotFound, "problem", "Nothing here", failure{Status: http.StatusNotFound, What: "There is no such page.", Next: "Check the address, or begin at the list of feeds."})
 	}))
 	return s

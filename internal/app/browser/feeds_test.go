@@ -28,4 +28,10 @@ func TestFeedList(t *testing.T) {
 	b.sees("No feed is called “nothing-like-it”")
 	b.do(chromedp.KeyEvent("gf"))
 	b.wait(`location.search === '' && document.querySelectorAll('tbody tr').length === 3`)
+	// A page that is not there leaves people where they are.
+	b.expected = []string{"404"}
+	b.visit("/ui/nowhere")
+	b.sees("There is no such page")
+	b.wait(`document.querySelector('.rail [data-go=f]')`)
+	b.accessible("nowhere")
 }
