@@ -158,6 +158,7 @@ ORDER BY COALESCE(TABLE_SCHEMA <> DATABASE(), TRUE), TABLE_SCHEMA, TABLE_NAME`
 // Views lists the tables and views of all databases of the server.
 func (s *server) Views(ctx context.Context) ([]database.View, error) {
 	var views []database.View
+	var held database.Inventory
 	err := s.read(ctx, "", func(c *session) error {
 		return c.each(ctx, selectViews, nil, func(row []driver.Value) error {
 			v := database.View{Name: text(row[0]), Description: text(row[2]), Kind: database.KindTable, RowEstimate: -1}
@@ -169,7 +170,7 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 			}
 			v.Label = database.FirstLine(v.Description)
 			views = append(views, v)
-			return nil
+			return held.Add(v.Name, v.Description)
 		})
 	})
 	return views, err

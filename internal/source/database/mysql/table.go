@@ -44,10 +44,11 @@ func (t *table) describe(ctx context.Context, c *session) error {
 	}
 	of := []string{t.sql.Schema, t.sql.Name}
 	json := make(map[string]bool)
+	var held database.Inventory
 	if c.mariaDB {
 		err := c.each(ctx, selectJSON, of, func(row []driver.Value) error {
 			json[text(row[0])] = true
-			return nil
+			return held.Add(text(row[0]))
 		})
 		if err != nil {
 			return err
@@ -62,7 +63,7 @@ func (t *table) describe(ctx context.Context, c *session) error {
 		if strings.Contains(strings.ToLower(text(row[7])), "select") {
 			t.add(n)
 		}
-		return nil
+		return held.Add(n.name, n.full, n.comment)
 	})
 	if err == nil && len(t.fields) == 0 {
 		return database.Fail(database.ProblemPermission, fmt.Sprintf("The user %q may read no column of %q, or it is a view that may not be read.", t.user, t.view), nil)

@@ -23,6 +23,9 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if errors.Is(err, errTooMuch) {
+		return database.TooMuchThere(err)
+	}
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {

@@ -50,6 +50,8 @@ func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out d
 func (t *table) fetch(ctx context.Context, conn *pgx.Conn, plan *query.Plan, columns []feedmill.Column, batch *database.Batch, to *database.Finish) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
+	meterOf(conn).restart(true)
+	defer meterOf(conn).restart(false)
 	result := conn.PgConn().ExecParams(running, plan.SQL, parameters(plan.Args), nil, nil, binaryFormat)
 	readers, stopped := t.readers(columns, result.FieldDescriptions())
 	for stopped == nil && result.NextRow() {
