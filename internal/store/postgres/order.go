@@ -36,7 +36,7 @@ const (
 
 // orderFrom notes that the open deliveries of a subscription are to be ordered.
 func (t tx) orderFrom(ctx context.Context, subscription feedmill.ID) error {
-	_, err := t.exec(ctx, `UPDATE subscriptions SET order_from = $1 || pg_current_xact_id()::text WHERE id = $2`, notYet, subscription)
+	_, err := t.exec(ctx, `UPDATE subscriptions SET order_from = $1 || txid_current()::text WHERE id = $2`, notYet, subscription)
 	return err
 }
 
