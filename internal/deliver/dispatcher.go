@@ -250,7 +250,6 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 		return
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	for i := range due {
 		if d.slots.has(due[i].Subscription) {
 			d.offer(d.lane(due[i].Subscription, due[i].Workspace), due[i])
@@ -259,6 +258,14 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 		}
 	}
 	d.wakeWorker()
+	calm := d.workers.beginning == 0 && !d.ring.isEmpty()
+	d.mu.Unlock()
+	if calm {
+		// The worker that was woken would wait until this goroutine rests, which
+		// has an answer to write before, or for another thread to wake up. Where
+		// others wait as well, that would be their turn and not the worker's.
+		runtime.Gosched()
+	}
 }
 
 // Changed makes the dispatcher read a subscription again before it sends to it,

@@ -70,8 +70,7 @@ func TestReplicasAreToldOfWhatIsTheirs(t *testing.T) {
 				h.Errorf("%d slots were given back", n)
 			}
 			due := h.accept(1, "")
-			h.dispatcher.Offer(due)
-			h.dispatcher.Offer(due)
+			h.dispatcher.Offer(slices.Concat(due, due))
 			time.Sleep(time.Second)
 			h.dispatcher.Changed(sub)
 			time.Sleep(time.Second)
