@@ -30,15 +30,10 @@ type eventList struct {
 
 type eventRow struct {
 	client.Event
-	Size  int
-	Went  []stateCount
-	Extra bool
+	Went []stateCount
 }
 
-// shownRoutes is how many deliveries the API names of an event in a list.
-const shownRoutes = 10
-
-// listedRoutes is how many it names of a single event.
+// listedRoutes is how many deliveries the API names of a single event.
 const listedRoutes = 100
 
 func showEvents(v *visit) error {
@@ -51,9 +46,13 @@ func showEvents(v *visit) error {
 		return err
 	}
 	for _, t := range types {
-		if t.Status == "available" {
-			list.Types = append(list.Types, t.Name)
+		if t.Status != "available" {
+			continue
 		}
+		if !slices.Contains(list.Types, t.Family) {
+			list.Types = append(list.Types, t.Family)
+		}
+		list.Types = append(list.Types, t.Name)
 	}
 	found, older, err := pageOf(v, listedRecords, func() iter.Seq2[client.Event, error] {
 		return v.api.Events(v.r.Context(), client.EventQuery{Type: list.Want.Type, ResourceID: list.Want.Resource, Since: sinceOf(list.Want.Since)})
@@ -63,7 +62,7 @@ func showEvents(v *visit) error {
 	}
 	list.Older = older
 	for _, e := range found {
-		list.Events = append(list.Events, eventRow{Event: e, Size: len(bodyOf(e)), Went: wentTo(e.Deliveries), Extra: len(e.Deliveries) == shownRoutes})
+		list.Events = append(list.Events, eventRow{e, wentTo(e.Counts)})
 	}
 	filters := url.Values{}
 	if list.Want.Type != "" {
@@ -85,16 +84,10 @@ func bodyOf(e client.Event) []byte {
 	return body
 }
 
-// wentTo counts deliveries by their states.
-func wentTo(routes []client.EventRoute) (counts []stateCount) {
+// wentTo are counts of deliveries in the order of their states.
+func wentTo(of map[feedmill.DeliveryState]int) (counts []stateCount) {
 	for _, state := range feedmill.DeliveryStates {
-		n := 0
-		for _, r := range routes {
-			if r.State == state {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := of[state]; n > 0 {
 			counts = append(counts, stateCount{string(state), int64(n)})
 		}
 	}
@@ -150,11 +143,7 @@ func showEvent(v *visit) error {
 			break
 		}
 	}
-	for _, state := range feedmill.DeliveryStates {
-		if n := e.Counts[state]; n > 0 {
-			p.Went = append(p.Went, stateCount{string(state), int64(n)})
-		}
-	}
+	p.Went = wentTo(e.Counts)
 	if e.FanOut != nil || len(e.Deliveries) == listedRoutes { // who got it is not known whole
 		p.Others, p.More = nil, true
 	}
