@@ -80,3 +80,38 @@ func TestNamesOfColumns(t *testing.T) {
 		}
 	}
 }
+
+// A column is known by its id and by what the data calls it; how it is written stays
+// with its type.
+func TestLabel(t *testing.T) {
+	said := []Column{
+		{ID: "c1", SourceName: "a", Name: "A", Type: columnar.TypeDecimal, Format: "EUR"},
+		{ID: "c2", SourceName: "b", Name: "B", Type: columnar.TypeDecimal, Format: "EUR"},
+		{ID: "c3", SourceName: "c", Name: "C"},
+	}
+	got := Label([]Column{
+		{ID: "c1", SourceName: "a", Name: "a", Type: columnar.TypeDecimal},
+		{ID: "c2", SourceName: "b", Name: "b", Type: columnar.TypeText, Format: "plain"},
+		{ID: "c3", SourceName: "other", Name: "other"},
+		{ID: "c4", SourceName: "c", Name: "c"},
+	}, said)
+	want := []Column{
+		{ID: "c1", SourceName: "a", Name: "A", Type: columnar.TypeDecimal, Format: "EUR"},
+		{ID: "c2", SourceName: "b", Name: "B", Type: columnar.TypeText, Format: "plain"},
+		{ID: "c3", SourceName: "other", Name: "other"},
+		{ID: "c4", SourceName: "c", Name: "c"},
+	}
+	wantEqual(t, "columns", got, want)
+
+	name := "nothing like these"
+	_, fault := (&ColumnChange{ID: "c9", Name: &name}).find(said)
+	if strings.Contains(fault.Detail, "mean ?") {
+		t.Error(fault.Detail)
+	}
+	f := Feed{Columns: []Column{{ID: "c1", SourceName: "a", Retype: columnar.TypeText}}}
+	for _, c := range f.label([]Column{{ID: "c1", SourceName: "z"}, {ID: "c2", SourceName: "a"}}) {
+		if c.Retype != "" {
+			t.Errorf("%+v is to be another type", c)
+		}
+	}
+}

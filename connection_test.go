@@ -70,6 +70,12 @@ func TestReadConnection(t *testing.T) {
 		if slices.Sort(faults); !slices.Equal(faults, slices.Sorted(slices.Values(test.faults))) {
 			t.Errorf("%.100s: faults at %q, want %q", test.text, faults, test.faults)
 		}
+		for _, place := range test.faults {
+			name := place[1:]
+			if text, set := got[name]; set && text != test.before[name] || set && text == "" && !strings.Contains(test.text, Hidden) {
+				t.Errorf("%.100s: %s is %q although it is wrong", test.text, name, text)
+			}
+		}
 		if test.want != nil && !maps.Equal(got, test.want) {
 			t.Errorf("%.100s: %v, want %v", test.text, got, test.want)
 		}
@@ -110,14 +116,14 @@ func TestConnectorSettings(t *testing.T) {
 func TestReadConnector(t *testing.T) {
 	more := []Connector{{Name: "stripe"}}
 	for text, want := range map[string]string{
-		`"sqlite"`: "sqlite", `"stripe"`: "stripe", `"postgre"`: "Did you mean postgres?", `"x"`: "postgres, mysql, sqlite, duckdb, stripe.",
+		`"sqlite"`: "sqlite", `"stripe"`: "stripe", `"postgre"`: "Did you mean postgres?", `"x"`: "postgres, mysql, sqlite, duckdb, stripe.\n",
 		`"feeds"`: "always there", `1`: "string",
 	} {
 		var faults Faults
 		v, _ := strictjson.Read([]byte(`{"connector":`+text+`}`), strictjson.Part{}, faults.Note)
 		f, _ := strictjson.NewObject(&v, "", faults.Note).Get("connector")
 		c, ok := ReadConnector(f, more)
-		if ok != (len(faults.List) == 0) || ok && c.Name != want || !ok && !strings.Contains(faults.List[0].Detail, want) {
+		if ok != (len(faults.List) == 0) || ok && c.Name != want || !ok && !strings.Contains(faults.List[0].Detail+"\n", want) {
 			t.Errorf("%s is %+v, faults %+v, want %s", text, c, faults.List, want)
 		}
 	}

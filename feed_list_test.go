@@ -12,6 +12,9 @@ func TestSourceLabel(t *testing.T) {
 	}{
 		{FeedUpload, `{"format":"csv","file":"a b.csv"}`, "a b.csv"},
 		{FeedUpload, `{"format":"xlsx","file":"q3.xlsx","sheet":2}`, "q3.xlsx, sheet 2"},
+		{FeedUpload, `{"format":"xlsx","file":"q3.xlsx","sheet":1}`, "q3.xlsx"},
+		{FeedUpload, `{"file":"` + strings.Repeat("x", maxLabelBytes) + `"}`, strings.Repeat("x", maxLabelBytes)},
+		{FeedREST, `{"request":{"url":"https://?key=secret"}}`, ""},
 		{FeedUpload, `{"format":"csv","file":"a\nb.csv"}`, "a b.csv"},
 		{FeedUpload, `{"format":"csv"}`, ""},
 		{FeedUpload, `{"file":"` + strings.Repeat("é", 200) + `"}`, strings.Repeat("é", 148) + "…"},

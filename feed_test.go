@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,10 @@ func TestPausedReason(t *testing.T) {
 
 func TestReadMode(t *testing.T) {
 	many := `"` + strings.Join(strings.Split(strings.Repeat("x", maxKey+1), ""), `1","`) + `"`
+	var allowed []string
+	for i := range maxKey {
+		allowed = append(allowed, fmt.Sprint("c", i))
+	}
 	for _, test := range []struct {
 		text        string
 		incremental bool
@@ -96,6 +101,7 @@ func TestReadMode(t *testing.T) {
 		{`{"mode":"add"}`, false, ModeReplace, nil, []string{"/mode"}},
 		{`{"key":"id"}`, false, ModeReplace, nil, []string{"/key"}},
 		{`{"key":["","id",1,"id"]}`, false, ModeReplace, []string{"id"}, []string{"/key/0", "/key/2", "/key/3"}},
+		{`{"key":["` + strings.Join(allowed, `","`) + `"]}`, false, ModeReplace, allowed, nil},
 		{`{"key":[` + many + `]}`, false, ModeReplace, nil, []string{"/key"}},
 	} {
 		var mode FeedMode
@@ -114,6 +120,16 @@ func TestReadDescription(t *testing.T) {
 	} {
 		if faults := readObject(t, text, func(o *strictjson.Object) { ReadDescription(o) }); len(faults) != want {
 			t.Errorf("%.40s: faults at %q, want %d", text, faults, want)
+		}
+	}
+}
+
+// Whoever takes rows as they come does so for the next refresh that ends.
+func TestAcceptedOnce(t *testing.T) {
+	for state, want := range map[RefreshState]bool{RefreshPending: true, RefreshRunning: true, RefreshSucceeded: false, RefreshFailed: false} {
+		f := Feed{Expects: Expectations{Accept: true}}
+		if f.Record(Refresh{State: state}); f.Expects.Accept != want {
+			t.Errorf("after a refresh that is %s: accepted is %v, want %v", state, f.Expects.Accept, want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ func TestParseFilter(t *testing.T) {
 		`"a:b":eq:"x,""y"""`: filter(Filter{Op: OpEq, Values: []FilterValue{{Text: `x,"y"`}}}, "a:b"),
 		`a:eq:`:              filter(Filter{Op: OpEq, Values: []FilterValue{{Null: true}}}, "a"),
 		`a:eq:"",b,`:         filter(Filter{Op: OpEq, Values: []FilterValue{{}, {Text: "b"}, {Null: true}}}, "a"),
+		`a:eq:,b`:            filter(Filter{Op: OpEq, Values: []FilterValue{{Null: true}, {Text: "b"}}}, "a"),
 		`a:eq:10:30`:         filter(Filter{Op: OpEq, Values: []FilterValue{{Text: "10:30"}}}, "a"),
 	} {
 		if got, err := ParseFilter(text); err != nil {

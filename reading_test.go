@@ -73,8 +73,10 @@ func TestFindingsSurviveTheirText(t *testing.T) {
 	if text, err := json.Marshal(none); err != nil || string(text) != `{"value":"none","by":"found"}` {
 		t.Errorf("%s, %v", text, err)
 	}
-	if err := json.Unmarshal([]byte(`{"delimiter":1}`), &again); err == nil {
-		t.Error("a number is a finding")
+	for _, text := range []string{`{"delimiter":1}`, `{"delimiter":{"by":"set"}}`} {
+		if err := json.Unmarshal([]byte(text), &again); err == nil {
+			t.Errorf("%s is a finding", text)
+		}
 	}
 }
 

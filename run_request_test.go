@@ -185,3 +185,20 @@ func TestRestore(t *testing.T) {
 		t.Errorf("a feed that is not there: %v", err)
 	}
 }
+
+func TestRequestThatAccepts(t *testing.T) {
+	c := hourly(FeedReady)
+	for _, step := range []struct{ accept, want bool }{{false, false}, {true, true}, {false, true}} {
+		if _, err := c.RequestAccepting("df_1", step.accept, runAt); err != nil || c.Feeds[0].Expects.Accept != step.want {
+			t.Errorf("asked to accept: %v; accepted is %v, %v", step.accept, c.Feeds[0].Expects.Accept, err)
+		}
+	}
+	c = running(t, FeedReady)
+	if _, err := c.RequestAccepting("df_1", false, runAt); err != nil {
+		t.Error(err)
+	}
+	var refusal *Error
+	if _, err := c.RequestAccepting("df_1", true, runAt); !errors.As(err, &refusal) || refusal.Type != "refresh-running" {
+		t.Errorf("in a run: %v", err)
+	}
+}
