@@ -39,17 +39,21 @@ func showFeedUse(v *visit) error {
 		use.Format = f
 	}
 	use.Version, _ = strconv.ParseInt(v.r.URL.Query().Get("version"), 10, 64)
-	version, flag := "", ""
+	version, flag, record, file := "", "", "", ""
 	if use.Version > 0 {
-		version, flag = "&version="+strconv.FormatInt(use.Version, 10), " --version "+strconv.FormatInt(use.Version, 10)
+		number := strconv.FormatInt(use.Version, 10)
+		version, flag, record = "&version="+number, " --version "+number, `, version = "`+number+`"`
+	}
+	if slices.Contains([]string{"xlsx", "parquet", "arrow"}, use.Format) { // no text for a terminal
+		file = " \\\n  -o data." + use.Format
 	}
 	use.Snippets = []snippet{
-		{"use-curl", "curl", "curl \"" + data + "?format=" + use.Format + version + "\" \\\n  -H \"Authorization: Bearer $FEEDMILL_API_KEY\""},
-		{"use-cli", "feedmill", "feedmill feeds export " + head.ID + flag + " -o data." + use.Format},
+		{"use-curl", "curl", "curl \"" + data + "?format=" + use.Format + version + "\" \\\n  -H \"Authorization: Bearer $FEEDMILL_API_KEY\"" + file},
+		{"use-cli", "feedmill", "feedmill feeds export " + head.ID + flag + " --server " + base + " -o data." + use.Format},
 		{"use-python", "Python", "import io, os, pandas, requests\n\nanswer = requests.get(\n    \"" + data + "?format=parquet" + version + "\",\n    headers={\"Authorization\": \"Bearer \" + os.environ[\"FEEDMILL_API_KEY\"]})\nanswer.raise_for_status()\nrows = pandas.read_parquet(io.BytesIO(answer.content))"},
 		{"use-duckdb", "DuckDB", "CREATE SECRET feedmill (TYPE http, BEARER_TOKEN 'fm_…', SCOPE '" + base + "');\nSELECT * FROM read_csv('" + data + "?format=csv" + version + "');"},
-		{"use-js", "JavaScript", "const answer = await fetch(\"" + data + "?format=json" + version + "\", {\n  headers: { Authorization: `Bearer ${process.env.FEEDMILL_API_KEY}` },\n});\nconst rows = await answer.json();"},
-		{"use-excel", "Power Query", "let\n  Answer = Web.Contents(\"" + data + "\", [Query = [format = \"csv\"], Headers = [Authorization = \"Bearer fm_…\"]]),\n  Rows = Table.PromoteHeaders(Csv.Document(Answer, [Encoding = 65001]))\nin\n  Rows"},
+		{"use-js", "JavaScript", "const answer = await fetch(\"" + data + "?format=ndjson" + version + "\", {\n  headers: { Authorization: `Bearer ${process.env.FEEDMILL_API_KEY}` },\n});\nif (!answer.ok) throw new Error(await answer.text());\nconst rows = (await answer.text()).split(\"\\n\").filter(Boolean).map((line) => JSON.parse(line));"},
+		{"use-excel", "Power Query", "let\n  Answer = Web.Contents(\"" + data + "\", [Query = [format = \"csv\"" + record + "], Headers = [Authorization = \"Bearer fm_…\"]]),\n  Rows = Table.PromoteHeaders(Csv.Document(Answer, [Encoding = 65001]))\nin\n  Rows"},
 	}
 	if err := use.offer(v); err != nil {
 		return err

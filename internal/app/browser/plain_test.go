@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"compress/gzip"
+	"html"
 	"io"
 	"maps"
 	"mime/multipart"
@@ -427,4 +428,37 @@ func TestFirstPageIsLight(t *testing.T) {
 		t.Errorf("the first page is %d bytes in %d files", total, len(seen)+1)
 	}
 	t.Logf("the first page is %d bytes in %d files", total, len(seen)+1)
+}
+
+// TestSnippetsReadAllRows asks for what the programs on the page of uses ask for: all rows of the
+// version that was chosen, however many there are.
+func TestSnippetsReadAllRows(t *testing.T) {
+	c, key := workspace(t)
+	f := upload(t, c, "Long", "long.csv", "id\n"+strings.Repeat("1\n", 1200))
+	text := html.UnescapeString(plainly(t, key).see("/ui/feeds/" + f.ID + "/use?format=ndjson&version=1"))
+	asked := regexp.MustCompile(`http://[^"'\s]+/data\?[^"'\s]+`).FindAllString(text, -1)
+	for _, u := range asked {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+key)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := io.ReadAll(resp.Body)
+		if resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK || !strings.HasSuffix(u, "&version=1") {
+			t.Errorf("%s is answered %d (%v)", u, resp.StatusCode, err)
+		}
+		if strings.Contains(u, "parquet") {
+			continue
+		}
+		if n := bytes.Count(rows, []byte("\n")); n < 1200 {
+			t.Errorf("%s has %d lines", u, n)
+		}
+	}
+	if len(asked) < 4 || !strings.Contains(text, `version = "1"`) {
+		t.Errorf("the programs ask for %q", asked)
+	}
 }
