@@ -122,7 +122,9 @@ func span(d time.Duration) string {
 
 // plural writes a number of things.
 func plural[T int | int64](n T, thing string) string {
-	if n != 1 {
+	if stem, ok := strings.CutSuffix(thing, "ry"); ok && n != 1 { // a delivery
+		thing = stem + "ries"
+	} else if n != 1 {
 		thing += "s"
 	}
 	return number(n) + " " + thing

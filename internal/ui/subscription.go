@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"iter"
@@ -277,9 +278,9 @@ func showRotate(v *visit) error {
 }
 
 func rotateSecret(v *visit) error {
-	overlap, err := feedmill.ParseDuration(v.r.PostFormValue("overlap"))
+	overlap, err := feedmill.ParseDuration(cmp.Or(v.r.PostFormValue("overlap"), "24h"))
 	if err != nil {
-		overlap = 24 * time.Hour
+		return &client.Problem{Status: http.StatusUnprocessableEntity, Title: "The overlap is no time", Detail: "Nothing was changed. Write a time such as 24h, or 0s to switch at once."}
 	}
 	s, err := v.api.RotateSecret(v.r.Context(), v.r.PathValue("id"), overlap)
 	if err != nil {

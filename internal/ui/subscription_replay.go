@@ -22,6 +22,11 @@ type replayPage struct {
 	Fault   string
 }
 
+// Nothing reports whether the count came to nothing, so that there is nothing to begin.
+func (p replayPage) Nothing() bool {
+	return p.Counted != nil && p.Counted.Total != nil && *p.Counted.Total == 0
+}
+
 // replayChoice is what can be delivered again, in words.
 type replayChoice struct{ State, Words string }
 

@@ -89,6 +89,17 @@ func TestDeliveriesWithoutScripts(t *testing.T) {
 	shows(v.see("/ui/events?type=tag.*"), "1 retrying")
 	shows(v.send(page+ids[0]+"/retry", nil), "Due now")
 	shows(v.send("/ui/subscriptions/"+sub+"/retry", nil), "Due now")
+	nothing := v.send("/ui/subscriptions/"+sub+"/replay", url.Values{"state": {"delivered"}, "span": {"1h"}})
+	if shows(nothing, "0 deliveries"); strings.Contains(nothing, "Replay now") {
+		t.Error("a replay of nothing can be begun")
+	}
+	resp, err := v.http.PostForm(server.url+"/ui/subscriptions/"+sub+"/rotate", url.Values{"overlap": {"a while"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Body.Close(); resp.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("an overlap that is no time is answered %d", resp.StatusCode)
+	}
 	shows(v.see("/ui/workspaces"), "you are here")
 	shows(v.send("/ui/start/sample", nil), "Sample orders")
 	shows(v.send("/ui/start/sample", nil), "version <span id=\"version\">2")
