@@ -194,8 +194,11 @@ func (v *visit) fail(err error) {
 	f := failure{Status: http.StatusInternalServerError, What: "Something went wrong on our side", Safe: "What was saved before is safe.", Next: "Try again; if it stays, give the operator the request id.", RequestID: v.over.requestID}
 	if ok {
 		f.Status, f.What, f.Why, f.Next, f.Faults = p.Status, p.Title, p.Detail, "", p.Errors
-		if p.Status == http.StatusNotFound {
+		switch {
+		case p.Status == http.StatusNotFound:
 			f.Safe = ""
+		case p.Status == http.StatusForbidden && strings.Contains(p.Detail, "scope"):
+			f.Next = "Sign out and come back with a key that has it, or ask whoever administers the workspace for one."
 		}
 	} else {
 		v.s.Log.Error("page", "path", v.r.URL.Path, "error", err)

@@ -260,6 +260,20 @@ func (v *plainVisitor) leaveNothingOut(c *client.Client, f client.DataFeed) {
 		}
 	}
 	want(v.send("/ui/start/sample", nil), "webhook")
+	reader, err := c.CreateKey(t.Context(), client.NewKey{Name: "Reader", Scopes: []string{"api:read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, err := plainly(t, reader.Secret).http.Get(server.url + "/ui/keys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer refused.Body.Close()
+	page, err := io.ReadAll(refused.Body)
+	if err != nil || refused.StatusCode != http.StatusForbidden {
+		t.Errorf("a page for others is answered %d (%v)", refused.StatusCode, err)
+	}
+	want(string(page), "come back with a key that has it")
 
 	operator := plainly(t, server.key)
 	want(operator.see("/ui/operate"), "Replicas and slots")
