@@ -65,10 +65,10 @@ type PageReading struct {
 	// says. It is nil where all are.
 	Reshape func(context.Context, FetchedPage, io.Writer) (bool, error)
 	Columns PageColumns
-	// Notes are warnings about what Reshape has done, after the last page; it may be
-	// nil.
+	// Notes are warnings about what Reshape and Missing have seen, after the last page;
+	// it may be nil.
 	Notes func() []Warning
-	// Missing says what is wrong with the first page where it has no records,
+	// Missing says what is wrong with a page that has no records,
 	// nil for nothing. It may be nil itself.
 	Missing func(FetchedPage) error
 }

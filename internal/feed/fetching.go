@@ -106,7 +106,7 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int
 			added, err := f.addPage(ctx, t, format, p)
 			err = unread(p, err)
 			rows[slices.Index(f.tables, t)] = added
-			if err == nil && added == 0 && p.First && t.missing != nil {
+			if err == nil && added == 0 && t.missing != nil {
 				err = t.missing(p)
 			}
 			return err

@@ -31,8 +31,8 @@ func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) *de
 	}
 	if r.Reshape != nil {
 		pages.Arrange(r.Columns)
-		pages.Note(r.Notes)
 	}
+	pages.Note(r.Notes)
 	return pages
 }
 

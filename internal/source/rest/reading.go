@@ -23,7 +23,8 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (fee
 		r.Format = ""
 	}
 	if response.Path != "" && !response.MissingEmpty {
-		r.Missing = response.missing
+		lacking := lacking{response: response}
+		r.Missing, r.Notes = lacking.page, lacking.notes
 	}
 	r.Watch, _ = s.CursorColumn()
 	if response.Shape == nil && (s.each == nil || len(s.each.include) == 0) {
@@ -46,7 +47,15 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (fee
 	if strings.HasPrefix(r.Path, "$") {
 		r.Path = "" // The reshaper follows it.
 	}
-	r.Columns, r.Notes = response.Shape.tabular(), reshaper.notes
+	r.Columns = response.Shape.tabular()
+	lacking := r.Notes
+	r.Notes = func() []feedmill.Warning {
+		notes := reshaper.notes()
+		if lacking != nil {
+			notes = append(notes, lacking()...)
+		}
+		return notes
+	}
 	r.Reshape = func(ctx context.Context, p feedmill.FetchedPage, out io.Writer) (bool, error) {
 		if p.Format == "json" || p.Format == "ndjson" {
 			return true, reshaper.page(ctx, p, out)

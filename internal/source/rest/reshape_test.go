@@ -176,3 +176,25 @@ func TestReshapeNotes(t *testing.T) {
 		}
 	}
 }
+
+// A first page that lacks what holds the records is refused, and a later one is told of.
+func TestLackingPages(t *testing.T) {
+	l := lacking{response: Response{Path: "$.data[*]"}}
+	page := func(number int, text string) feedmill.FetchedPage {
+		return feedmill.FetchedPage{Number: number, First: number == 1, Format: "json", Body: io.NewSectionReader(strings.NewReader(text), 0, int64(len(text)))}
+	}
+	if err := l.page(page(1, `{"error":"busy"}`)); failureOf(err) != "missing-path" {
+		t.Error(err)
+	}
+	for number, text := range []string{`{"data":[]}`, `{"data":null}`} {
+		if err := l.page(page(number+1, text)); err != nil || len(l.notes()) > 0 {
+			t.Error(text, err, l.notes())
+		}
+	}
+	if err := l.page(page(3, `{"error":"busy"}`)); err != nil {
+		t.Error(err)
+	}
+	if notes := l.notes(); len(notes) != 1 || notes[0].Count != 1 || !strings.Contains(notes[0].Detail, "page 3") || !strings.Contains(notes[0].Detail, "$.data[*]") {
+		t.Errorf("%+v", notes)
+	}
+}

@@ -49,6 +49,36 @@ func (r Response) missing(p feedmill.FetchedPage) error {
 		"The answer has nothing at %s, where response.path (%s) looks for the records. Correct the path, or set response.missing to \"empty\" where the source leaves it out when there are none.", container, path)
 }
 
+// lacking are the pages that do not have what the path of the records leads through.
+type lacking struct {
+	response Response
+	pages    int64
+	first    int
+}
+
+// page refuses a first page without it. A later one can be how the source says that there
+// is no more, so it only is noted.
+func (l *lacking) page(p feedmill.FetchedPage) error {
+	err := l.response.missing(p)
+	if err == nil || p.First {
+		return err
+	}
+	if l.pages++; l.pages == 1 {
+		l.first = p.Number
+	}
+	return nil
+}
+
+func (l *lacking) notes() []feedmill.Warning {
+	if l.pages == 0 {
+		return nil
+	}
+	return []feedmill.Warning{{
+		Code: feedmill.WarnNothingFound, Count: l.pages,
+		Detail: fmt.Sprintf("page %d has nothing at all where response.path (%s) looks for the records, and was taken for one without any; where it is an error of the source, a rule of errors can say so", l.first, l.response.Path),
+	}}
+}
+
 // container is the path to what holds the records: as far as it goes by names and
 // numbers alone.
 func container(path *jsonpath.Path) (*jsonpath.Path, bool) {
