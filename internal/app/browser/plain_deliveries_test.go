@@ -108,6 +108,6 @@ func TestDeliveriesWithoutScripts(t *testing.T) {
 	shows(v.see(page+ids[1]), "a deleted one", "500")
 
 	operator := plainly(t, server.key)
-	shows(operator.see("/ui/operate"), "Records", "SQLite", "feedmill.db", "Accepting events")
+	shows(operator.see("/ui/operate"), "Records", "SQLite", "feedmill.db")
 	shows(operator.send("/ui/workspaces", url.Values{"name": {"Plain <i>"}}), "Plain &lt;i&gt;")
 }
