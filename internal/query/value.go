@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -39,11 +40,14 @@ func (f *filter) parseValue(text string) (Value, error) {
 }
 
 // number is how a number is written: as JSON has it. Exponents of more than
-// three digits are numbers that no column holds, and would take long to work out.
-var number = regexp.MustCompile(`^[-+]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][-+]?[0-9]{1,3})?$`)
+// three digits are numbers that no column holds, and would take long to work out. It is
+// compiled when it is first needed, which most processes never do: it is large.
+var number = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[-+]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][-+]?[0-9]{1,3})?$`)
+})
 
 func parseNumber(text string) (*big.Rat, error) {
-	if number.MatchString(text) {
+	if number().MatchString(text) {
 		if n, ok := new(big.Rat).SetString(text); ok {
 			return n, nil
 		}
