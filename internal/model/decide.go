@@ -143,7 +143,12 @@ func (d *decision) texts(c *column, n int64) {
 		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "all values are numbers that the source says are text; columns can give it the type integer, decimal or number")
 		return
 	}
-	if like := c.numeric + c.count(numbers...); c.numeric > 0 && like*10 >= n*(10-misfitShare) {
+	like := c.numeric + c.count(numbers...)
+	switch {
+	case c.numeric > 0 && like == n:
+		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "all values are numbers, and the source says of %d of %d that they are text; columns can give it the type integer, decimal or number", c.numeric, n)
+		return
+	case c.numeric > 0 && like*10 >= n*(10-misfitShare):
 		d.note(feedmill.WarnNumericText, c.tallies[shapeText], "most values are numbers that the source says are text, %d of %d; columns can give it a type once the others are mended", like, n)
 		return
 	}

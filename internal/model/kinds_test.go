@@ -92,6 +92,12 @@ func TestTypedCells(t *testing.T) {
 			"text", `["12"] ["7"] ["12.5"] ["n.v."]`,
 			[]string{`numeric-text 4 1 most values are numbers that the source says are text, 3 of 4; columns can give it a type once the others are mended`},
 		},
+		{
+			"numbers some of which are texts",
+			[]string{"string 12", "number 7", "string 12.5"},
+			"text", `["12"] ["7"] ["12.5"]`,
+			[]string{`numeric-text 2 1 all values are numbers, and the source says of 2 of 3 that they are text; columns can give it the type integer, decimal or number`},
+		},
 		{"texts some of which are numbers", []string{"string 12", "string x", "string y"}, "text", `["12"] ["x"] ["y"]`, nil},
 		{"dates and texts", []string{"date 2026-11-15", "string x", "date 2026-11-15T10:00:00"}, "text", `["2026-11-15"] ["x"] ["2026-11-15T10:00:00"]`, nil},
 		{"dates and JSON", []string{"date 2026-11-15", "json [1]"}, "json", `["2026-11-15"] [[1]]`, nil},
