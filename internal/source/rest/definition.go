@@ -145,6 +145,7 @@ func Restore(sourceSpec, secrets []byte) (*Spec, error) {
 		return nil, fmt.Errorf("restore a source: %w", err)
 	}
 	r := newReading()
+	r.kept = true
 	r.unwrap(&doc)
 	spec := readSpec(&object{strictjson.NewObject(&doc, "", r.faults.Note), r}, maxBytesEver)
 	if err := r.refusal(); err != nil {

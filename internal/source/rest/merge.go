@@ -31,7 +31,7 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	if err != nil {
 		return nil, err
 	}
-	before, wrong := readDefinition(old.Clone(), maxBytesEver)
+	before, wrong := readDefinition(old.Clone(), maxBytesEver, true)
 	if err := wrong.refusal(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,9 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 		}
 	}
 	reused := reuse(&old, &change, kept)
-	d, found := readDefinition(old, maxBytes)
+	// Who changes something else is not asked to mend what was good when it was written.
+	same := change.Member("request") == nil && change.Member("each") == nil && change.Member("incremental") == nil
+	d, found := readDefinition(old, maxBytes, same)
 	d.checkApart(found)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {

@@ -25,6 +25,9 @@ type reading struct {
 	// variables are the words that tokens may begin with besides those of time,
 	// and used the tokens of theirs that stand somewhere.
 	variables, used []string
+	// kept says that the definition was taken before, by rules that were fewer: what is
+	// wrong with it is told when it is fetched, so that it is not lost.
+	kept bool
 }
 
 // maxFaults is how many faults are listed. Past it nobody reads them.

@@ -32,7 +32,7 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, r := readDefinition(doc, maxBytes)
+	d, r := readDefinition(doc, maxBytes, false)
 	d.checkApart(r)
 	if err := r.refusal(); err != nil {
 		return d, err
@@ -64,12 +64,14 @@ func ParseFeed(body []byte) (*Definition, error) {
 	return d, r.refusal()
 }
 
-// readDefinition reads everything. What is wrong is in the reading.
-func readDefinition(doc strictjson.Value, maxBytes int64) (*Definition, *reading) {
+// readDefinition reads everything. What is wrong is in the reading, with kept less of it:
+// see [reading].
+func readDefinition(doc strictjson.Value, maxBytes int64, kept bool) (*Definition, *reading) {
 	if maxBytes <= 0 {
 		maxBytes = DefaultMaxBytes
 	}
 	r := newReading()
+	r.kept = kept
 	d := &Definition{doc: doc}
 	o := r.document(&d.doc)
 	if o == nil {

@@ -58,7 +58,7 @@ func readEach(o *object, s *Spec, maxBytes int64) *each {
 			e.uses = append(e.uses, name)
 		}
 	}
-	if len(e.uses) == 0 && e.as != "" {
+	if len(e.uses) == 0 && e.as != "" && !(o.r.kept && len(e.include) > 0) {
 		in.Fault("as", "No token such as {{"+e.as+".name}} stands in the request, so it would be the same for every row.")
 	}
 	for _, name := range e.include {

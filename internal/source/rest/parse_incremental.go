@@ -47,7 +47,7 @@ func (inc *incremental) readStart(in *object, needed bool) {
 	if inc.start.usesCursor() {
 		in.Fault("start", "The first cursor cannot be the cursor.")
 	}
-	if _, ok := timeOf(inc.start.text, time.UTC); inc.step > 0 && inc.start.text != "" && inc.start.plain() && !ok {
+	if _, ok := timeOf(inc.start.text, time.UTC); inc.step > 0 && inc.start.text != "" && inc.start.plain() && !ok && !in.r.kept {
 		in.Fault("start", "Windows begin at a time: write a date such as 2024-01-31, or a token such as {{today-30d}}.")
 	}
 	if needed && inc.start.text == "" && !in.Has("start") {

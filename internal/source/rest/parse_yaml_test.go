@@ -39,7 +39,7 @@ schedule: hourly
 		if !ok {
 			t.Fatal(found.faults)
 		}
-		got, r := readDefinition(doc, 0)
+		got, r := readDefinition(doc, 0, false)
 		want, err := Parse([]byte(test.json), 0)
 		var wanted []feedmill.Fault
 		if refusal, ok := errors.AsType[*feedmill.Error](err); ok {

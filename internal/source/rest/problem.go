@@ -36,6 +36,7 @@ var titles = map[string]string{
 	"all-ignored":        "Every answer was ignored",
 	"no-cursor":          "No record has the cursor",
 	"missing-path":       "The records are not where the path says",
+	"definition":         "The definition is not valid any more",
 }
 
 // fail makes a failure of a type.
@@ -43,4 +44,15 @@ func fail(problem string, cause error, format string, args ...any) *feedmill.Sou
 	return &feedmill.SourceFailure{
 		Type: problem, Title: titles[problem], Detail: fmt.Sprintf(format, args...), AuthRequired: errors.Is(cause, ErrAuth), Cause: cause,
 	}
+}
+
+// outgrown is why a definition that was taken once cannot be read by the rules of today:
+// a failure that its user can mend, and none of the service.
+func outgrown(err error) error {
+	refusal, ok := errors.AsType[*feedmill.Error](err)
+	if !ok || len(refusal.Faults) == 0 {
+		return err
+	}
+	first := refusal.Faults[0]
+	return fail("definition", err, "The definition of the feed was taken before and is not valid any more; change it. %s: %s", first.Pointer, first.Detail)
 }

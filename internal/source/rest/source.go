@@ -143,7 +143,7 @@ func isLocalName(host string) bool {
 func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error) {
 	spec, err := Restore(f.Spec, f.Secrets)
 	if err != nil {
-		return feedmill.Fetched{}, err
+		return feedmill.Fetched{}, outgrown(err)
 	}
 	if f.Enough > 0 {
 		spec.pagination.maxBytes = min(spec.pagination.maxBytes, s.fetcher.options.MaxBytes)
@@ -163,7 +163,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		_, _ = fmt.Fprintf(print, "%s\n%d\n%s\n%s\n", feed.ID, feed.Version, feed.Spec, feed.Position)
 		response, err := ResponseOf(feed.Spec)
 		if err != nil {
-			return feedmill.Fetched{}, err
+			return feedmill.Fetched{}, outgrown(err)
 		}
 		r, err := spec.reading(response, &cursor, f)
 		if err == nil {
