@@ -153,6 +153,9 @@ func showEvent(v *visit) error {
 	for _, r := range e.Deliveries {
 		p.Routes = append(p.Routes, eventRoute{r, names[r.SubscriptionID]})
 	}
+	if v.r.URL.Query().Has("part") { // for the list, which shows it in its row
+		return v.part("event", p)
+	}
 	return v.render(http.StatusOK, "event", e.Type, p)
 }
 

@@ -43,6 +43,7 @@ func TestPublishAndLiveTail(t *testing.T) {
 	b.do(chromedp.KeyEvent("\x1b"))
 	b.wait(`document.querySelectorAll('#tail tbody tr').length === 2`)
 	b.sees("nobody has subscribed")
+	b.opensInRow(first, evil, func() { publish(client.NewEvent{Type: "tag.updated"}) })
 	// By its first letter a family is chosen, of which the tail shows what comes.
 	b.reach("#type")
 	b.press("m")
@@ -65,4 +66,45 @@ func TestPublishAndLiveTail(t *testing.T) {
 	b.do(chromedp.SetValue("#data", `{"value": 12345678901234567890}`), chromedp.Click("form.publish .primary"))
 	b.sees("12345678901234567890")
 	b.sees("Published")
+}
+
+// opensInRow opens the second of two events below its row by keys and by the mouse, which holds
+// the tail until it is closed. Its address is that of its page.
+func (b *tab) opensInRow(e client.Accepted, evil string, publish func()) {
+	b.t.Helper()
+	open := `location.pathname === '/ui/events/` + e.ID + `' && document.querySelector('tr.open')?.dataset.href === location.pathname && document.querySelector('tr.open + .opened .halves')`
+	row := `tr[data-href="/ui/events/` + e.ID + `"]`
+	closed := `location.pathname === '/ui/events' && !document.querySelector('.opened, .open') && document.querySelector('#live').innerText === 'Live'`
+	b.press("jj")
+	b.wait(`document.activeElement.matches('` + row + ` a')`)
+	b.press("\r")
+	b.wait(open)
+	b.sees("Held while an event is open.")
+	publish()
+	b.sees("1 newer event waits.")
+	for _, text := range []string{evil, `"\\u202egnp"`, "It is to other types: tag.*.", e.ID} {
+		b.wait(`document.querySelector('.opened').innerText.includes(` + quote(text) + `)`)
+	}
+	if ran := run(b, chromedp.Evaluate[int](`document.querySelectorAll('main img').length`)); ran > 0 {
+		b.t.Error("what an event holds has become a part of the page")
+	}
+	b.accessible("event-in-row")
+	b.press("\x1b")
+	b.wait(closed + ` && document.querySelectorAll('#tail tbody tr').length === 3 && document.activeElement.matches('` + row + ` a')`)
+
+	// Back closes as well, and what is pressed on in the open event works by itself.
+	b.do(chromedp.Click(row + " td.went"))
+	b.wait(open)
+	b.do(chromedp.Evaluate[chromedp.Void](`history.back()`))
+	b.wait(closed)
+	b.do(chromedp.Click(row + " td.went"))
+	b.wait(open)
+	b.do(chromedp.Click("#follow"))
+	b.wait(closed)
+	b.do(chromedp.Click(row + " td.went"))
+	b.wait(open)
+	b.do(chromedp.Click(".opened tr[data-href] td.p2"))
+	b.wait(`location.pathname.startsWith('/ui/deliveries/')`)
+	b.visit("/ui/events")
+	b.wait(closed)
 }

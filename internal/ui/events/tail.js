@@ -1,9 +1,11 @@
 // Follows events as they happen. The server renders the rows; when something new has
 // happened, or something on its way may have arrived, they are fetched anew.
 import { showTimes } from './frame.js';
+import { shut } from './opened.js';
 
 const $ = (id) => document.getElementById(id);
 const tail = $('tail');
+const here = location.href; // the address changes while an event is open
 let held = false;
 let waiting = 0;
 let fetching = false;
@@ -22,7 +24,7 @@ async function fresh() {
   if (fetching) { again = true; return; }
   fetching = true;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    const answer = await fetch(here, { headers: { Accept: 'text/html' } });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('tail');
     if (page && !held) {
       const at = tail.contains(document.activeElement) && document.activeElement.closest('tr')?.dataset.href;
@@ -34,13 +36,15 @@ async function fresh() {
   setTimeout(() => { fetching = false; if (again && !held) { again = false; fresh(); } }, 400);
 }
 
-function hold(on) {
+// hold stops or follows. Who follows has closed the event that was open: closing follows.
+function hold(on, why = 'Held.') {
+  if (!on && shut()) return;
   held = on;
   $('hold').setAttribute('aria-pressed', on);
   $('hold').firstChild.textContent = on ? 'Follow ' : 'Hold ';
   $('held').hidden = !on;
-  $('waiting').textContent = '';
-  if (!on) { waiting = 0; fresh(); }
+  $('held').querySelector('b').textContent = why;
+  if (!on) { waiting = 0; $('waiting').textContent = ''; fresh(); }
   say(on ? 'quiet' : 'running', on ? 'Held' : 'Live');
 }
 
@@ -53,12 +57,19 @@ events.addEventListener('event', () => {
   $('waiting').textContent = `${waiting} newer ${waiting === 1 ? 'event waits' : 'events wait'}.`;
 });
 setInterval(() => { if (!held && !document.hidden && tail.querySelector('.badge.running, .badge.warn')) fresh(); }, 3000);
+tail.addEventListener('opened', () => hold(true, 'Held while an event is open.'));
+tail.addEventListener('closed', () => hold(false));
 $('hold').addEventListener('click', () => hold(!held));
 $('follow').addEventListener('click', () => hold(false));
 document.addEventListener('keydown', (e) => {
-  if (e.target.closest('input,select,textarea,button,a')) { if (e.key === 'Escape' && held) hold(false); return; }
+  if (document.querySelector('dialog[open]')) return; // they are meant for the dialog
+  if (e.target.closest('input,select,textarea,button,a,pre')) { if (e.key === 'Escape' && held) hold(false); return; }
   if (e.key === ' ') { e.preventDefault(); hold(!held); }
   if (e.key === 'Escape' && held) hold(false);
 });
-addEventListener('scroll', () => { if (scrollY > 200 && !held) hold(true); }, { passive: true });
+let top = scrollY;
+addEventListener('scroll', () => {
+  if (scrollY > 200 && scrollY > top && !held) hold(true); // a page that has become shorter scrolls up by itself
+  top = scrollY;
+}, { passive: true });
 addEventListener('pagehide', () => events.close());

@@ -83,7 +83,7 @@ document.addEventListener('click', (e) => {
   for (const open of document.querySelectorAll('details.menu-box[open]')) if (!open.contains(e.target)) open.open = false;
   // The whole row opens, and what stands in it still works by itself.
   const row = e.target.closest('tr[data-href]');
-  if (row && !e.target.closest('a,button,form,input') && !String(getSelection())) location.href = row.dataset.href;
+  if (row && !e.defaultPrevented && !e.target.closest('a,button,form,input') && !String(getSelection())) location.href = row.dataset.href;
 });
 
 function choose(tab) {

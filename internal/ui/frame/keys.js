@@ -7,7 +7,8 @@ function typing(e) {
   return e.target.closest?.('input,select,textarea,[contenteditable],dialog') || e.ctrlKey || e.metaKey || e.altKey;
 }
 
-function rowsOf() { return [...document.querySelectorAll('table.rows tbody tr[data-href]')]; }
+// The rows of a list, and not those of what is open in one of them.
+function rowsOf() { return [...document.querySelectorAll('table.rows tbody tr[data-href]:not(td tr)')]; }
 
 function step(by) {
   const rows = rowsOf();
@@ -49,7 +50,7 @@ export function keys() {
       case 'r': press('[data-key="r"]'); break;
       case '[': press('[data-key="older"]'); break;
       case ']': press('[data-key="newer"]'); break;
-      case 'Y': press('[data-copy-rows], .copy-table:not(details .copy-table)'); break;
+      case 'Y': press('[data-copy-rows], .copy-table:not(details .copy-table, td .copy-table)'); break;
       case 'y': press('[data-key="y"]'); break;
       case '?': press('[data-keys]'); break;
     }

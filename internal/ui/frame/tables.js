@@ -21,7 +21,7 @@ export function csv(table) {
   const head = table.tHead?.rows[0];
   // A column whose head nobody sees holds buttons.
   const kept = (cell) => !head?.cells[cell.cellIndex]?.querySelector(':scope > .unseen:only-child');
-  return [...table.rows].filter((r) => !r.classList.contains('sentence')).map((r) => [...r.cells].filter(kept).map(cellText).join(',')).join('\r\n');
+  return [...table.rows].filter((r) => !r.matches('.sentence, .opened')).map((r) => [...r.cells].filter(kept).map(cellText).join(',')).join('\r\n');
 }
 
 // boxOf is what the button stands below: the table, or what it scrolls in.
