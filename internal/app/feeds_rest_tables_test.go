@@ -24,6 +24,9 @@ func TestColumnsOfTables(t *testing.T) {
 				return
 			}
 			fmt.Fprint(w, "n,m\n1,2\n")
+		case "json":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"rows":[{"id":0}%s],"has_more":true}`, strings.Repeat(`,{"id":1}`, 149))
 		case "xml":
 			w.Header().Set("Content-Type", "application/xml")
 			fmt.Fprintf(w, `<all><o id="%s1"><sum><net>1.50</net></sum></o><o id="%s2"><sum><net>2.50</net></sum></o></all>`, shop, shop)
@@ -78,6 +81,14 @@ func TestColumnsOfTables(t *testing.T) {
 	f := s.fetched(t, "", `{"request":{"url":"`+api.URL+`/a?as=xml"},"response":{"path":"$.o[*]"}}`)
 	if e := f.LastError; e == nil || e.Type != "/problems/wrong-reading" || !strings.Contains(e.Detail, "response.path: ") {
 		t.Errorf("%+v", f.LastError)
+	}
+	// That there are more pages is said of the feed, and of a preview that has seen enough.
+	f = s.fetched(t, "", `{"request":{"url":"`+api.URL+`/a?as=json"}}`)
+	if f.RowCount != 150 || len(f.Warnings) != 1 || f.Warnings[0].Code != "more-pages" {
+		t.Errorf("%d rows, %+v", f.RowCount, f.Warnings)
+	}
+	if got := s.send(t, request{method: "POST", path: "/data_feeds/preview?type=rest", body: `{"request":{"url":"` + api.URL + `/a?as=json"}}`}); got.status != 200 || !strings.Contains(got.body, `"more-pages"`) {
+		t.Error(got.status, got.body)
 	}
 	// What is for JSON alone is said to be, at once where the format is known.
 	for rest, status := range map[string]int{

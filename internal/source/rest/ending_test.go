@@ -141,6 +141,81 @@ func TestEmptyPagesForEver(t *testing.T) {
 	})
 }
 
+// A page that a rule ignores is one without records. Where pages are counted the next one
+// tells whether there are more, and where the source names none that is told of.
+func TestIgnoredPages(t *testing.T) {
+	for _, test := range []struct {
+		name, pagination  string
+		pages             []string // the numbers are statuses
+		records, requests int64
+		warned            string
+	}{
+		{"one in the middle", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "500", `[{"id":3}]`, `[]`}, 2, 4, ""},
+		{"those past the end", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "404", "404"}, 1, 3, ""},
+		{"two in the middle", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "500", "500", `[{"id":3}]`}, 1, 3, "ignored-page 1 page 3 was answered with 500"},
+		{"one of an offset", `{"kind":"offset","param":"at"}`, []string{`[{"id":1}]`, "500", `[{"id":3}]`, `[]`}, 2, 4, ""},
+		{"one with a token", `{"kind":"cursor","path":"$.next","param":"at"}`, []string{`{"rows":[{"id":1}],"next":1}`, `{"busy":true,"next":2}`, `{"rows":[{"id":3}]}`}, 2, 3, ""},
+		{"one without a token", `{"kind":"cursor","path":"$.next","param":"at"}`, []string{`{"rows":[{"id":1}],"next":1}`, "500", `{"rows":[{"id":3}]}`}, 1, 2, "ignored-page 1 page 2 was answered with 500"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLab(t)
+			l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+				at := 0
+				_, _ = fmt.Sscan(r.URL.Query().Get("at"), &at)
+				status := 200
+				if _, err := fmt.Sscan(test.pages[at], &status); err == nil {
+					w.WriteHeader(status)
+				}
+				respond(w, test.pages[at])
+			})
+			job := l.job(`{"request":{"url":"https://api.test/rows"},"pagination":` + test.pagination + `,"errors":[{"status":[404,500],"action":"ignore"},{"bodyPath":"$.busy","action":"ignore"}]}`)
+			job.Notes = new(notes)
+			result, err := l.fetcher.Fetch(t.Context(), job, new(pages))
+			warned := ""
+			for _, w := range job.Notes.warnings() {
+				warned += fmt.Sprintf("%s %d %s", w.Code, w.Count, w.Detail)
+			}
+			if err != nil || result.Records != test.records || result.Requests != test.requests || !strings.HasPrefix(warned, test.warned) || (warned == "") != (test.warned == "") {
+				t.Errorf("%s: %d records in %d requests, %v, %s\n%s", test.name, result.Records, result.Requests, err, warned, l.trace())
+			}
+		})
+	}
+}
+
+// Where only one answer is asked for, one that says that there are more is told of.
+func TestMorePagesThanAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		answer, header := "", ""
+		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
+			if header != "" {
+				w.Header().Set("Link", header)
+			}
+			respond(w, answer)
+		})
+		for _, test := range []struct{ header, answer, sign string }{
+			{`</rows?page=2>; rel="next"`, `[{"id":1}]`, "the header Link"},
+			{`</rows?page=1>; rel="prev"`, `[{"id":1}]`, ""},
+			{"", `{"value":[{"id":1}],"@odata.nextLink":"https://api.test/rows?skip=1"}`, "@odata.nextLink"},
+			{"", `{"next":"/rows?page=2","rows":[{"id":1}]}`, "next"},
+			{"", `{"rows":[{"id":1}],"paging":{"prev":null,"next":{"after":"1"}}}`, "paging.next"},
+			{"", `{"links":{"prev":null,"next":null},"rows":[{"id":1}],"has_more":true}`, "has_more"},
+			{"", `{"rows":[{"id":1,"next":2,"has_more":true}],"has_more":false,"next":null,"nextPageToken":"","next_page":0,"paging":{"next":{}}}`, ""},
+			{"", `{"next":[{"id":1}],"links":["next"]}`, ""},
+			{"", `[{"id":1,"next":2}]`, ""},
+			{"", `{"rows":[{"id":1`, ""},
+		} {
+			answer, header = test.answer, test.header
+			job := l.job(`{"request":{"url":"https://api.test/rows"}}`)
+			job.Notes = new(notes)
+			_, _ = l.fetcher.Fetch(t.Context(), job, new(pages))
+			if job.Notes.sign != test.sign || (len(job.Notes.warnings()) > 0) != (test.sign != "") {
+				t.Errorf("%s: %q", test.answer, job.Notes.sign)
+			}
+		}
+	})
+}
+
 // What the source said of a failure is shown, without the secrets.
 func TestSourceIsQuoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

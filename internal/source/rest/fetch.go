@@ -86,6 +86,8 @@ type Job struct {
 	// Count counts the records of a page where rows are made of parts of them, nil
 	// where the sink does.
 	Count func(context.Context, feedmill.FetchedPage) (int64, error)
+	// Notes is told what is to be said of the answers; it may be nil.
+	Notes *notes
 	// Cursor sees the texts of the column of the cursor; it may be nil.
 	Cursor *Cursor
 	// Secrets are those of the spec, and KeepSecrets keeps others from now on; it

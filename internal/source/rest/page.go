@@ -37,6 +37,7 @@ type answer struct {
 	step        step
 	err         error
 	notModified bool
+	ignored     bool // a rule passes over it
 	header      http.Header
 	url         *url.URL // what was asked in the end
 	request     *http.Request
@@ -97,7 +98,7 @@ const maxErrorBody = 1 << 20
 // receive reads the answer to the request of a page.
 func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) outcome {
 	a.header, a.url, a.size = response.Header, response.Request.URL, 0
-	a.request, a.status, a.body = response.Request, response.StatusCode, nil
+	a.request, a.status, a.body, a.ignored = response.Request, response.StatusCode, nil, false
 	status := response.StatusCode
 	if status == http.StatusNotModified && (response.Request.Header.Get("If-None-Match") != "" || response.Request.Header.Get("If-Modified-Since") != "") {
 		a.notModified = true
@@ -141,7 +142,8 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 	rule, matched := r.ruleFor(status, a)
 	switch {
 	case matched && rule.action == actionIgnore:
-		a.size, a.found = 0, nil
+		// What it says of the next page stays.
+		a.size, a.ignored = 0, true
 		r.ignored.Add(1)
 		return o
 	case matched:

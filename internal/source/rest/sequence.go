@@ -22,6 +22,10 @@ type sequence struct {
 	records int64
 	rows    rowCounts
 	empty   int
+	// last is how many records the last page with some has, and skipped says that the
+	// one before this was ignored.
+	last    int64
+	skipped bool
 	// lane is where the pages are written, and turn is closed when they may go to
 	// the sink.
 	lane *lane
@@ -104,6 +108,9 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	s.result.Bytes += a.size
 	if a.size == 0 {
 		s.trace(a, 0)
+		if a.ignored {
+			return s.afterIgnored(a)
+		}
 		return s.afterEmpty(a)
 	}
 	s.result.Pages++
@@ -119,6 +126,7 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	a.last = s.spec.pagination.saysLast(a)
 	a.next, a.nextErr = s.follow(a)
 	ahead = s.prefetch(ctx, a)
+	s.noteMore(a, format)
 	page := feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: a.body}
 	if s.unit.parent != nil {
 		page.With = s.unit.parent.with
@@ -178,7 +186,7 @@ func (s *sequence) after(a *answer, records int64) (*step, error) {
 		next, _, err := s.afterEmpty(a)
 		return next, err
 	}
-	s.empty = 0
+	s.empty, s.skipped, s.last = 0, false, records
 	if p.kind == pagesOffset {
 		return &step{number: a.step.number + 1, count: a.step.count + records}, nil
 	}
@@ -206,6 +214,28 @@ func (s *sequence) afterEmpty(a *answer) (*step, *prefetch, error) {
 		return nil, nil, fail("too-many-pages", nil, "There are more than %d pages. Raise pagination.maxPages, ask for larger pages, or ask for less.", s.spec.pagination.maxPages)
 	}
 	return a.next, nil, nil
+}
+
+// afterIgnored is the page after one that a rule passes over. Where pages are counted, the
+// next one is asked for: it tells whether there are more.
+func (s *sequence) afterIgnored(a *answer) (next *step, ahead *prefetch, err error) {
+	a.last = s.spec.pagination.saysLast(a)
+	again := s.skipped
+	s.skipped = true
+	switch {
+	case a.last || s.spec.pagination.pagesReached(a):
+	case !s.spec.pagination.counts():
+		next, ahead, err = s.afterEmpty(a)
+	case a.step.number > 1 && !again && int64(a.step.number) <= s.spec.pagination.maxPages:
+		next = &step{number: a.step.number + 1, count: a.step.count + 1}
+		if s.spec.pagination.kind == pagesOffset {
+			next.count = a.step.count + s.last
+		}
+	}
+	if next == nil && err == nil {
+		s.noteIgnored(a)
+	}
+	return next, ahead, err
 }
 
 // position is where the next fetch goes on from.

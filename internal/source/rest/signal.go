@@ -137,3 +137,6 @@ func (p *pagination) pagesReached(a *answer) bool {
 	}
 	return ok && at >= n
 }
+
+// counts reports whether pages are counted, by whoever asks for them.
+func (p *pagination) counts() bool { return p.kind == pagesOffset || p.kind == pagesNumber }

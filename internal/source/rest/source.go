@@ -153,6 +153,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	}
 	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets, Renew: f.Renew}
 	var cursor Cursor
+	job.Notes = new(notes)
 	job.Cursor, job.Stage, job.Close, job.Progress = &cursor, f.Stage, f.Close, f.Progress
 	print := sha256.New()
 	_, _ = fmt.Fprintf(print, "%s\n", f.Spec)
@@ -167,6 +168,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		}
 		r, err := spec.reading(response, &cursor, f)
 		if err == nil {
+			r.Notes = job.Notes.beside(r.Notes)
 			err = sink.Read(feed.ID, r)
 		}
 		if err != nil {
@@ -199,7 +201,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 			return feedmill.Fetched{}, err
 		}
 	}
-	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions}
+	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions, Warnings: job.Notes.warnings()}
 	if spec.incremental != nil && spec.incremental.step > 0 {
 		fetched.Again, err = spec.markRows(f.Feeds, positions, before, result.came)
 		return fetched, err
