@@ -68,9 +68,9 @@ type PageReading struct {
 	// Notes are warnings about what Reshape and Missing have seen, after the last page;
 	// it may be nil.
 	Notes func() []Warning
-	// Missing says what is wrong with a page that has no records,
-	// nil for nothing. It may be nil itself.
-	Missing func(FetchedPage) error
+	// Missing says what is wrong with a page that has no records, nil for nothing. It is
+	// told where the records of the pages before it were found, and may be nil itself.
+	Missing func(p FetchedPage, found string) error
 }
 
 // FetchedPage is one answer of a source with data.

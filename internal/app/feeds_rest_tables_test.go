@@ -27,6 +27,9 @@ func TestColumnsOfTables(t *testing.T) {
 		case "json":
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"rows":[{"id":0}%s],"has_more":true}`, strings.Repeat(`,{"id":1}`, 149))
+		case "page":
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, map[string]string{"a": `{"rows":[{"id":1}]}`, "b": `{"busy":true}`}[shop])
 		case "xml":
 			w.Header().Set("Content-Type", "application/xml")
 			fmt.Fprintf(w, `<all><o id="%s1"><sum><net>1.50</net></sum></o><o id="%s2"><sum><net>2.50</net></sum></o></all>`, shop, shop)
@@ -89,6 +92,15 @@ func TestColumnsOfTables(t *testing.T) {
 	}
 	if got := s.send(t, request{method: "POST", path: "/data_feeds/preview?type=rest", body: `{"request":{"url":"` + api.URL + `/a?as=json"}}`}); got.status != 200 || !strings.Contains(got.body, `"more-pages"`) {
 		t.Error(got.status, got.body)
+	}
+	// A later page without what holds the records is told of, where nobody set the path too.
+	if f = s.fetched(t, "", `{"request":{"url":"`+api.URL+`/{{shop}}","query":{"as":"page"}},"each":{"in":{"values":["a","b"]},"as":"shop"}}`); f.RowCount != 1 || len(f.Warnings) != 1 || f.Warnings[0].Code != "nothing-found" {
+		t.Errorf("%d rows, %+v %+v", f.RowCount, f.Warnings, f.LastError)
+	}
+	// A table has nothing that a path of JSON could name.
+	f = s.fetched(t, "", `{"request":{"url":"`+api.URL+`/a?as=csv"},"response":{"path":"$.o[*]"}}`)
+	if e := f.LastError; e == nil || e.Type != "/problems/wrong-content-type" || !strings.Contains(e.Detail, "csv") {
+		t.Errorf("%+v", f.LastError)
 	}
 	// What is for JSON alone is said to be, at once where the format is known.
 	for rest, status := range map[string]int{

@@ -38,7 +38,7 @@ type fetching struct {
 type fetchedTable struct {
 	*loading
 	format    string // of all pages, empty where each has its own
-	missing   func(feedmill.FetchedPage) error
+	missing   func(p feedmill.FetchedPage, found string) error
 	watched   bool // somebody wants to see the texts of a column of the pages
 	text      bool // every column is to be text
 	reshape   func(context.Context, feedmill.FetchedPage, io.Writer) (bool, error)
@@ -107,7 +107,11 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int
 			err = unread(p, err)
 			rows[slices.Index(f.tables, t)] = added
 			if err == nil && added == 0 && t.missing != nil {
-				err = t.missing(p)
+				found := ""
+				if t.reshape == nil {
+					found = t.pages.Found().Path.Value
+				}
+				err = t.missing(p, found)
 			}
 			return err
 		})
@@ -132,6 +136,9 @@ func unread(p feedmill.FetchedPage, err error) error {
 	return refusePage(p, "wrong-reading", "%s", detail)
 }
 
+// pageFormats are the formats that pages can have.
+var pageFormats = decode.PageFormats()
+
 // addPage adds a page to a table, and returns how many records it has.
 func (f *fetching) addPage(ctx context.Context, t *fetchedTable, format string, p feedmill.FetchedPage) (int64, error) {
 	if t.reshape != nil {
@@ -149,6 +156,9 @@ func (f *fetching) addPage(ctx context.Context, t *fetchedTable, format string, 
 			return 0, refusePage(p, "unsupported-format", "it is %s, which has columns and types of its own: leave out columns and each.include", format)
 		}
 		return t.pages.AddWith(ctx, format, p.Body, p.With)
+	}
+	if kind, ok := pageFormats.Named(format); ok && t.reading.Path != "" && !slices.Contains(kind.Parameters, "path") {
+		return 0, refusePage(p, "wrong-content-type", "it is %s, which has nothing that response.path (%s) could name; see why the answer is no JSON, or leave the path out", format, t.reading.Path)
 	}
 	if decode.IsTyped(format) {
 		return f.addTypedPage(ctx, t, format, p)

@@ -22,7 +22,7 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (fee
 	if r.Format == "auto" {
 		r.Format = ""
 	}
-	if response.Path != "" && !response.MissingEmpty {
+	if !response.MissingEmpty {
 		lacking := lacking{response: response}
 		r.Missing, r.Notes = lacking.page, lacking.notes
 	}

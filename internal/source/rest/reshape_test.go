@@ -183,18 +183,31 @@ func TestLackingPages(t *testing.T) {
 	page := func(number int, text string) feedmill.FetchedPage {
 		return feedmill.FetchedPage{Number: number, First: number == 1, Format: "json", Body: io.NewSectionReader(strings.NewReader(text), 0, int64(len(text)))}
 	}
-	if err := l.page(page(1, `{"error":"busy"}`)); failureOf(err) != "missing-path" {
+	if err := l.page(page(1, `{"error":"busy"}`), ""); failureOf(err) != "missing-path" {
 		t.Error(err)
 	}
 	for number, text := range []string{`{"data":[]}`, `{"data":null}`} {
-		if err := l.page(page(number+1, text)); err != nil || len(l.notes()) > 0 {
+		if err := l.page(page(number+1, text), ""); err != nil || len(l.notes()) > 0 {
 			t.Error(text, err, l.notes())
 		}
 	}
-	if err := l.page(page(3, `{"error":"busy"}`)); err != nil {
+	if err := l.page(page(3, `{"error":"busy"}`), ""); err != nil {
 		t.Error(err)
 	}
 	if notes := l.notes(); len(notes) != 1 || notes[0].Count != 1 || !strings.Contains(notes[0].Detail, "page 3") || !strings.Contains(notes[0].Detail, "$.data[*]") {
+		t.Errorf("%+v", notes)
+	}
+	found := lacking{}
+	for number, text := range []string{`{"error":"busy"}`, `{"rows":[]}`, `{"error":"busy"}`} {
+		at := "$.rows[*]"
+		if number == 0 {
+			at = "" // Nothing was found yet.
+		}
+		if err := found.page(page(number+1, text), at); err != nil {
+			t.Error(err)
+		}
+	}
+	if notes := found.notes(); len(notes) != 1 || notes[0].Count != 1 || !strings.Contains(notes[0].Detail, "page 3 has nothing at all at $.rows[*]") {
 		t.Errorf("%+v", notes)
 	}
 }

@@ -29,11 +29,11 @@ func (s *Spec) Paginated() bool { return s.pagination.kind != pagesNone }
 
 // missing refuses a page that does not have what the path of the records leads
 // through: there is nothing that could be empty.
-func (r Response) missing(p feedmill.FetchedPage) error {
+func missing(p feedmill.FetchedPage, at string) error {
 	if p.Format != "json" {
 		return nil
 	}
-	path, err := jsonpath.Parse(r.Path)
+	path, err := jsonpath.Parse(at)
 	if err != nil {
 		return nil // it was read before
 	}
@@ -53,18 +53,25 @@ func (r Response) missing(p feedmill.FetchedPage) error {
 type lacking struct {
 	response Response
 	pages    int64
-	first    int
+	// first is the first of them, and path where its records were looked for.
+	first int
+	path  string
 }
 
 // page refuses a first page without it. A later one can be how the source says that there
 // is no more, so it only is noted.
-func (l *lacking) page(p feedmill.FetchedPage) error {
-	err := l.response.missing(p)
-	if err == nil || p.First {
+// Where nobody set the path, what holds the records is where those before it were found.
+func (l *lacking) page(p feedmill.FetchedPage, found string) error {
+	set := l.response.Path != ""
+	if set {
+		found = l.response.Path
+	}
+	err := missing(p, found)
+	if err == nil || p.First && set {
 		return err
 	}
 	if l.pages++; l.pages == 1 {
-		l.first = p.Number
+		l.first, l.path = p.Number, found
 	}
 	return nil
 }
@@ -75,7 +82,7 @@ func (l *lacking) notes() []feedmill.Warning {
 	}
 	return []feedmill.Warning{{
 		Code: feedmill.WarnNothingFound, Count: l.pages,
-		Detail: fmt.Sprintf("page %d has nothing at all where response.path (%s) looks for the records, and was taken for one without any; where it is an error of the source, a rule of errors can say so", l.first, l.response.Path),
+		Detail: fmt.Sprintf("page %d has nothing at all at %s, where the records are looked for, and was taken for one without any; where it is an error of the source, a rule of errors can say so", l.first, l.path),
 	}}
 }
 
