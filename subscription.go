@@ -25,6 +25,28 @@ const (
 	DisabledFailing = "failing" // nothing got through for too long
 )
 
+// SubscriptionTrouble is why somebody should look at a subscription.
+type SubscriptionTrouble string
+
+// What trouble a subscription may have.
+const (
+	TroubleFailing  SubscriptionTrouble = "failing"  // its endpoint gives no answer and is left alone
+	TroubleDisabled SubscriptionTrouble = "disabled" // nobody but the service has disabled it
+)
+
+// SubscriptionTroubles are all of them.
+var SubscriptionTroubles = []SubscriptionTrouble{TroubleFailing, TroubleDisabled}
+
+// MaxCountedTroubles is how many subscriptions, the newest, are looked at for their troubles.
+const MaxCountedTroubles = 1000
+
+// SubscriptionStanding is whether a subscription is delivered to, and why not.
+type SubscriptionStanding struct {
+	ID             ID
+	State          SubscriptionState
+	DisabledReason string
+}
+
 // Subscription is a wish to be told of events at a URL.
 //
 // Events and ResourceID are in the internal form that the gateway gives them:

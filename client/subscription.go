@@ -107,6 +107,17 @@ func (c *Client) Subscriptions(ctx context.Context) iter.Seq2[Subscription, erro
 	return list[Subscription](ctx, c, "/events/subscriptions", nil)
 }
 
+// SubscriptionTroubles counts the subscriptions that somebody should look at, of the newest
+// feedmill.MaxCountedTroubles.
+func (c *Client) SubscriptionTroubles(ctx context.Context) (map[feedmill.SubscriptionTrouble]int64, error) {
+	var newest []Subscription
+	header, err := c.call(ctx, http.MethodGet, "/events/subscriptions?counts=trouble&limit=1", nil, &newest)
+	if err != nil {
+		return nil, err
+	}
+	return countsOf[feedmill.SubscriptionTrouble](header), nil
+}
+
 func subscriptionPath(id string) string { return "/events/subscriptions/" + url.PathEscape(id) }
 
 // Subscription reads one subscription.

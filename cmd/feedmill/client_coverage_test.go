@@ -313,9 +313,10 @@ func clientCalls(t *testing.T, c *client.Client) map[string]func(context.Context
 			})
 			return errors.Join(err, publishing)
 		},
-		"CreateDataFeed":  func(ctx context.Context) error { return second(c.CreateDataFeed(ctx, orders())) },
-		"PreviewDataFeed": func(ctx context.Context) error { return second(c.PreviewDataFeed(ctx, orders())) },
-		"DataFeeds":       func(ctx context.Context) error { return firstOf(c.DataFeeds(ctx)) },
+		"CreateDataFeed":       func(ctx context.Context) error { return second(c.CreateDataFeed(ctx, orders())) },
+		"PreviewDataFeed":      func(ctx context.Context) error { return second(c.PreviewDataFeed(ctx, orders())) },
+		"DataFeeds":            func(ctx context.Context) error { return firstOf(c.DataFeeds(ctx)) },
+		"SubscriptionTroubles": func(ctx context.Context) error { return second(c.SubscriptionTroubles(ctx)) },
 		"SearchDataFeeds": func(ctx context.Context) error {
 			return second(c.SearchDataFeeds(ctx, client.DataFeedSearch{Text: "a", Sort: "name", Counts: true}))
 		},

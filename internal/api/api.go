@@ -62,6 +62,7 @@ type Store interface {
 	RefreshTrace(ctx context.Context, workspace, feed, refresh feedmill.ID) ([]feedmill.TracedRequest, error)
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
+	SubscriptionStandings(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.SubscriptionStanding, error)
 	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 
 	Listener(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)

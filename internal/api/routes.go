@@ -67,7 +67,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/events/types", scope: feedmill.ScopeRead, query: paged, handle: s.listEventTypes},
 
 		{method: "POST", path: "/events/subscriptions", scope: feedmill.ScopeWrite, action: "subscription.create", body: smallBody, handle: s.createSubscriptions},
-		{method: "GET", path: "/events/subscriptions", scope: feedmill.ScopeRead, query: paged, handle: s.listSubscriptions},
+		{method: "GET", path: "/events/subscriptions", scope: feedmill.ScopeRead, query: append([]string{"counts"}, paged...), handle: s.listSubscriptions},
 		{method: "GET", path: "/events/subscriptions/{id}", scope: feedmill.ScopeRead, handle: s.getSubscription},
 		{method: "PATCH", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.update", body: smallBody, handle: s.changeSubscription},
 		{method: "DELETE", path: "/events/subscriptions/{id}", scope: feedmill.ScopeWrite, action: "subscription.delete", handle: s.deleteSubscription},

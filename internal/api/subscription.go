@@ -117,6 +117,10 @@ func subscriptionAnswer(v subscriptionView) answer {
 }
 
 func (s *Server) listSubscriptions(c *call) (answer, error) {
+	counts, counting := c.query["counts"]
+	if counting && counts != "trouble" {
+		c.fault(feedmill.Fault{Parameter: "counts", Detail: "This must be trouble."})
+	}
 	var healths map[feedmill.ID]*subscriptionHealthView
 	fetch := func(p feedmill.Page) (found []feedmill.Subscription, err error) {
 		if found, err = s.Store.Subscriptions(c.ctx(), c.who.Workspace, p); err == nil {
@@ -131,7 +135,15 @@ func (s *Server) listSubscriptions(c *call) (answer, error) {
 		return v
 	}
 	a, err := listAnswer(c, feedmill.PrefixSubscription, fetch, func(s feedmill.Subscription) feedmill.ID { return s.ID }, view)
-	return a, errors.Join(err, failed)
+	if err := errors.Join(err, failed); err != nil || !counting {
+		return a, err
+	}
+	troubles, err := s.countTroubles(c)
+	if err != nil {
+		return answer{}, err
+	}
+	a.set("X-Counts", counted(feedmill.SubscriptionTroubles, troubles))
+	return a, nil
 }
 
 // readSubscription is a subscription with what is known of how it does.

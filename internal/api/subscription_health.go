@@ -55,6 +55,28 @@ func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most in
 	return found, nil
 }
 
+// countTroubles counts the subscriptions that somebody should look at.
+func (s *Server) countTroubles(c *call) (map[feedmill.SubscriptionTrouble]int64, error) {
+	newest, err := s.Store.SubscriptionStandings(c.ctx(), c.who.Workspace, feedmill.MaxCountedTroubles)
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[feedmill.SubscriptionTrouble]int64)
+	for _, sub := range newest {
+		switch sub.State {
+		case feedmill.SubscriptionDisabled:
+			if sub.DisabledReason != feedmill.DisabledByUser {
+				counts[feedmill.TroubleDisabled]++
+			}
+		case feedmill.SubscriptionActive:
+			if b := s.Dispatcher.Breaker(sub.ID); b == feedmill.BreakerOpen || b == feedmill.BreakerHalfOpen {
+				counts[feedmill.TroubleFailing]++
+			}
+		}
+	}
+	return counts, nil
+}
+
 // maxRecounted bounds how many retries a list counts beyond those of its backlogs.
 const maxRecounted = 5 * feedmill.MaxCountedBacklog
 

@@ -69,6 +69,26 @@ func TestReadSubscriptions(t *testing.T) {
 		t.Errorf("the page behind %q is %s", next, rest.Body)
 	}
 
+	// Who disables a subscription need not be told of it.
+	disable := func(reason string) string {
+		_, err := w.db.ChangeSubscription(t.Context(), w.workspace, second, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+			sub.State, sub.DisabledReason = feedmill.SubscriptionDisabled, reason
+			return nil, nil
+		})
+		must(t, err)
+		return w.do(t, "GET", "/events/subscriptions?counts=trouble&limit=1", "").Header().Get("X-Counts")
+	}
+	if byUser, failed := disable(feedmill.DisabledByUser), disable(feedmill.DisabledFailing); byUser != "" || failed != "disabled=1" {
+		t.Errorf("the troubles are %q and %q", byUser, failed)
+	}
+	w.dispatcher.breaker = feedmill.BreakerOpen
+	if got := w.do(t, "GET", "/events/subscriptions?counts=trouble", "").Header().Get("X-Counts"); got != "failing=1, disabled=1" {
+		t.Errorf("with an open breaker the troubles are %q", got)
+	}
+	if a := w.do(t, "GET", "/events/subscriptions?counts=state", ""); a.Code != 400 || !strings.Contains(a.Body.String(), `"parameter":"counts"`) {
+		t.Errorf("counts of something else are answered %d: %s", a.Code, a.Body)
+	}
+
 	stored := w.subscription(t, second)
 	source, err := w.db.FeedSource(t.Context(), w.workspace, feed)
 	must(t, err)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -70,6 +71,7 @@ type notedDispatcher struct {
 	woken    int
 	pinged   feedmill.Attempt
 	breakers []feedmill.OpenBreaker
+	breaker  feedmill.BreakerState
 	totals   map[feedmill.ID]feedmill.DeliveryCount
 }
 
@@ -98,8 +100,10 @@ func (d *notedDispatcher) Totals(context.Context, []feedmill.ID, time.Time) (map
 	return d.totals, nil
 }
 
-func (d *notedDispatcher) OpenBreakers() []feedmill.OpenBreaker      { return d.breakers }
-func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState { return feedmill.BreakerClosed }
+func (d *notedDispatcher) OpenBreakers() []feedmill.OpenBreaker { return d.breakers }
+func (d *notedDispatcher) Breaker(feedmill.ID) feedmill.BreakerState {
+	return cmp.Or(d.breaker, feedmill.BreakerClosed)
+}
 
 func (d *notedDispatcher) Ping(context.Context, feedmill.Subscription) (feedmill.Attempt, error) {
 	return d.pinged, nil

@@ -112,22 +112,28 @@ type frame struct {
 	Me   *client.Me
 	Did  string
 	Data any
-	// Trouble is how many feeds somebody should look at.
-	Trouble int64
+	// Trouble is how many records of a section somebody should look at.
+	Trouble map[string]int64
 }
 
-// feedsInTrouble counts the feeds that fail or want somebody to sign in. A page does without
-// where that cannot be known, and one of a fault does not ask.
-func (v *visit) feedsInTrouble(status int) int64 {
+// inTrouble counts the feeds that fail or want somebody to sign in, and the subscriptions that
+// fail or were disabled for it. A page does without where that cannot be known, and one of a
+// fault does not ask.
+func (v *visit) inTrouble(status int) map[string]int64 {
+	counts := make(map[string]int64)
 	if v.me == nil || status >= http.StatusBadRequest {
-		return 0
+		return counts
 	}
 	states := []feedmill.FeedState{feedmill.FeedFailed, feedmill.FeedAuthRequired}
 	found, err := v.api.SearchDataFeeds(v.r.Context(), client.DataFeedSearch{States: states, Limit: 1})
-	if err != nil {
-		return 0
+	if err == nil {
+		counts["feeds"] = found.Total
 	}
-	return found.Total
+	subscriptions, err := v.api.SubscriptionTroubles(v.r.Context())
+	if err == nil {
+		counts["subscriptions"] = subscriptions[feedmill.TroubleFailing] + subscriptions[feedmill.TroubleDisabled]
+	}
+	return counts
 }
 
 // render writes a page.
@@ -135,7 +141,7 @@ func (v *visit) render(status int, name, title string, data any) error {
 	p := loadPages()[name]
 	return v.write(status, p, "page", frame{
 		Title: title, Section: p.section, Nonce: v.nonce, Theme: theme(v.r), Path: v.r.URL.RequestURI(), Assets: loadAssets().path,
-		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data, Trouble: v.feedsInTrouble(status),
+		Version: v.s.Version, Me: v.me, Did: did[v.r.URL.Query().Get("did")], Once: rand.Text(), Data: data, Trouble: v.inTrouble(status),
 	})
 }
 

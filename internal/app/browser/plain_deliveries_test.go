@@ -43,7 +43,11 @@ func ended(t *testing.T, c *client.Client, sub string, state feedmill.DeliverySt
 // as a browser without scripts does.
 func TestDeliveriesWithoutScripts(t *testing.T) {
 	c, key := workspace(t)
-	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	to := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/gone" {
+			w.WriteHeader(http.StatusGone)
+			return
+		}
 		w.Header().Set("X-Evil", "<script>alert(1)</script>")
 		http.Error(w, hostile+strings.Repeat("y", 1<<20), http.StatusInternalServerError)
 	}))
@@ -87,6 +91,19 @@ func TestDeliveriesWithoutScripts(t *testing.T) {
 	}
 	shows(v.see("/ui/subscriptions/"+sub), "500 Internal Server Error")
 	shows(v.see("/ui/events?type=tag.*"), "1 retrying")
+	// The rail counts a subscription that was disabled for what its endpoint said.
+	gone, err := c.CreateSubscription(t.Context(), client.NewSubscription{Name: "Gone", URL: to.URL + "/gone", Events: []string{"metric.*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := v.see("/ui/events"); strings.Contains(text, "in trouble") {
+		t.Error("something is in trouble before anything is")
+	}
+	if _, err := c.Publish(t.Context(), client.NewEvent{Type: "metric.created"}); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, c, gone.Created[0].ID, feedmill.DeliveryExhausted, 1)
+	shows(v.see("/ui/events"), "in trouble", "Subscriptions whose endpoint fails")
 	shows(v.send(page+ids[0]+"/retry", nil), "Due now")
 	shows(v.send("/ui/subscriptions/"+sub+"/retry", nil), "Due now")
 	nothing := v.send("/ui/subscriptions/"+sub+"/replay", url.Values{"state": {"delivered"}, "span": {"1h"}})

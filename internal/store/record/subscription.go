@@ -98,6 +98,14 @@ func (s Store) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedm
 		workspace, before(p, feedmill.PrefixSubscription), p.Limit)
 }
 
+// SubscriptionStandings are those of the newest subscriptions that are not deleted, up to limit.
+func (s Store) SubscriptionStandings(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.SubscriptionStanding, error) {
+	fields := func(v *feedmill.SubscriptionStanding, _ Kinds) []any {
+		return []any{&v.ID, &v.State, &v.DisabledReason}
+	}
+	return list(ctx, s.db, s, fields, `SELECT id, state, disabled_reason FROM subscriptions WHERE workspace_id = ?1 AND `+live+` ORDER BY id DESC LIMIT ?2`, workspace, limit)
+}
+
 // StoredSubscriptions are up to limit of all workspaces, deleted ones and listeners
 // among them, behind an id and in the order of their ids.
 func (s Store) StoredSubscriptions(ctx context.Context, after feedmill.ID, limit int) ([]feedmill.Subscription, error) {

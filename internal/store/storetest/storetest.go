@@ -215,6 +215,7 @@ type Store interface {
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	// Subscriptions lists those that are not deleted, newest first.
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
+	SubscriptionStandings(ctx context.Context, workspace feedmill.ID, limit int) ([]feedmill.SubscriptionStanding, error)
 	// ChangeSubscription changes one that is not deleted, alone with it. It
 	// writes every field but the id, the workspace, CreatedAt and DeletedAt. An
 	// error of change leaves everything as it was. A subscription that becomes

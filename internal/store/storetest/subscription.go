@@ -111,6 +111,18 @@ var subscriptionCases = []testCase{
 			listed = append(listed, part...)
 		}
 		equal(t, "listed", made, listed)
+		_, err := s.ChangeSubscription(ctx, w.ID, made[1].ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+			sub.State, sub.DisabledReason = feedmill.SubscriptionDisabled, feedmill.DisabledGone
+			return nil, nil
+		})
+		must(t, err)
+		standings, err := s.SubscriptionStandings(ctx, w.ID, 3)
+		must(t, err)
+		equal(t, "standings", []feedmill.SubscriptionStanding{
+			{ID: made[0].ID, State: feedmill.SubscriptionActive},
+			{ID: made[1].ID, State: feedmill.SubscriptionDisabled, DisabledReason: feedmill.DisabledGone},
+			{ID: made[2].ID, State: feedmill.SubscriptionActive},
+		}, standings)
 	}},
 	{name: "all are created or none", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
