@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// fanoutStep is how many promised deliveries are made in one transaction:
-	// publishers wait for no more than that.
-	fanoutStep = 64
+	// fanoutStep is how many promised deliveries are made in one transaction, and
+	// shortFanoutStep how many while somebody makes requests: publishers wait for no
+	// more than that.
+	fanoutStep      = 64
+	shortFanoutStep = 16
 	// fanoutPortion is how many of them, for each processor, are handed out to be
 	// sent before requests have their turn.
 	fanoutPortion = 4
@@ -25,8 +27,11 @@ func (d *Dispatcher) runFanouts(ctx context.Context) {
 	processors := runtime.GOMAXPROCS(0)
 	b := newBreather(processors, time.Now(), processorTime())
 	for ctx.Err() == nil {
-		began := time.Now()
-		due, worked, err := d.Store.StepFanout(ctx, began, fanoutStep)
+		began, step := time.Now(), fanoutStep
+		if requests.Anybody() {
+			step = shortFanoutStep
+		}
+		due, worked, err := d.Store.StepFanout(ctx, began, step)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("making promised deliveries", "error", err)
 		}
