@@ -10,6 +10,7 @@ let held = false;
 let waiting = 0;
 let fetching = false;
 let again = false;
+let shown = ''; // the rows as they were sent
 
 function say(state, words) {
   $('live').innerHTML = '';
@@ -26,7 +27,9 @@ async function fresh() {
   try {
     const answer = await fetch(here, { headers: { Accept: 'text/html' } });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('tail');
-    if (page && !held) {
+    // Rows that are as they were stay: whoever is about to press on one presses on that one.
+    if (page && !held && page.innerHTML !== shown) {
+      shown = page.innerHTML;
       const at = tail.contains(document.activeElement) && document.activeElement.closest('tr')?.dataset.href;
       tail.replaceChildren(...page.childNodes);
       if (at) tail.querySelector(`tr[data-href="${CSS.escape(at)}"] a`)?.focus();
