@@ -43,8 +43,10 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 		return given, nil
 	}
 	if format, ok := pageFormats.OfMediaType(mediaType); ok {
-		if actual, readable := pageFormats.Named(decode.Recognise(head, page.Size() <= headBytes)); readable && actual.Readable && input.BinaryFormat(head) != "" {
-			return actual.Name, nil // Nothing of text begins like that.
+		if input.BinaryFormat(head) != "" { // Nothing of text begins like that.
+			if actual, known := pageFormats.Named(decode.Recognise(head, page.Size() <= headBytes)); known && actual.Readable {
+				return actual.Name, nil
+			}
 		}
 		return format.Name, nil
 	}
