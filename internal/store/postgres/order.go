@@ -3,11 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
+	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/record"
 )
 
 // Deliveries of an ordered subscription stand in an index by resource. Those that
@@ -16,15 +17,21 @@ import (
 //
 // Whoever makes deliveries looks whether their subscriptions are ordered and writes that
 // a moment later, when one of them may have become so. Such transactions share a lock
-// of the database, which nobody else takes but to wait for them to end.
+// of the database by which they are known. Nobody takes it alone: all who make
+// deliveries would wait behind that one, for as long as the slowest of them takes.
 const orderLock = 0x6665656d
 
 var (
 	// lookAtOrder comes before the statement that looks.
 	lookAtOrder = fmt.Sprintf(`SELECT pg_advisory_xact_lock_shared(%d)`, orderLock)
-	// awaitLooks waits for all who have looked.
-	awaitLooks = fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, orderLock)
+	// whoLooked are the transactions that may have looked and not yet written.
+	whoLooked = fmt.Sprintf(`SELECT virtualtransaction FROM pg_locks WHERE locktype = 'advisory' AND objid = %d AND objsubid = 1 AND granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, orderLock)
 )
+
+// looksPatience is how long to wait for those who have looked. It is short, because a
+// frozen replica can be one of them; whoever reads the deliveries comes again.
+const looksPatience = steadyLockPatience
 
 const (
 	// orderFrom is NULL where all that is open of a subscription is in order, as
@@ -52,13 +59,8 @@ func (db *DB) orderOpen(ctx context.Context, subscription feedmill.ID) error {
 			return translate(err)
 		}
 		if strings.HasPrefix(*from, notYet) {
-			// In a transaction of its own: whoever is about to look waits for it.
-			err := pgx.BeginFunc(ctx, db.steady, func(t pgx.Tx) error {
-				_, err := t.Exec(ctx, awaitLooks)
+			if err := db.awaitLooks(ctx, looksPatience); err != nil {
 				return err
-			})
-			if err != nil {
-				return translate(err)
 			}
 		}
 		err := db.write(ctx, func(tx tx) error { return tx.orderMore(ctx, subscription, *from, feedmill.DiscardStep) })
@@ -66,6 +68,32 @@ func (db *DB) orderOpen(ctx context.Context, subscription feedmill.ID) error {
 			return err
 		}
 	}
+}
+
+// awaitLooks waits until all who have looked so far are done. Those who look later see
+// what is there by now.
+func (db *DB) awaitLooks(ctx context.Context, patience time.Duration) error {
+	before, err := db.whoLooked(ctx)
+	began := time.Now()
+	for pause := time.Millisecond; err == nil && len(before) > 0; pause = min(2*pause, 50*time.Millisecond) {
+		if time.Since(began) > patience {
+			return fmt.Errorf("%w: deliveries of a subscription that became ordered are still being made", feedmill.ErrUnavailable)
+		}
+		select {
+		case <-ctx.Done():
+			return translate(ctx.Err())
+		case <-time.After(pause):
+		}
+		var now []string
+		now, err = db.whoLooked(ctx)
+		before = slices.DeleteFunc(before, func(id string) bool { return !slices.Contains(now, id) })
+	}
+	return err
+}
+
+func (db *DB) whoLooked(ctx context.Context) ([]string, error) {
+	rows, err := db.rows(ctx, whoLooked)
+	return all(rows, err, func(row record.Row) (id string, err error) { return id, row.Scan(&id) })
 }
 
 // orderMore puts up to limit open deliveries in order, unless it was noted meanwhile

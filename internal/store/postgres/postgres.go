@@ -2,8 +2,8 @@
 // that any number of replicas share.
 //
 // It uses plain SQL that PostgreSQL-compatible distributed databases run too:
-// no advisory locks, no extensions, nothing that works only with LISTEN, which
-// makes replicas faster and no more. The package stores what it is told and
+// no extensions, nothing that works only with LISTEN, which makes replicas faster
+// and no more, and one advisory lock, which only ever is shared (see order.go). The package stores what it is told and
 // decides nothing; its contract is the suite in internal/store/storetest.
 //
 // What grows without end is kept in one partition a day, by ids that begin with
