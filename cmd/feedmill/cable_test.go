@@ -8,10 +8,11 @@ import (
 )
 
 // cable is a connection between two programs that a test can plug in elsewhere,
-// pull, and cut.
+// pull, cut, and silence.
 type cable struct {
 	listener net.Listener
 	wg       sync.WaitGroup
+	silence  sync.RWMutex // held by a test, bytes stay where they are, and nobody is told
 
 	mu    sync.Mutex
 	to    string // empty where it is pulled
@@ -53,6 +54,12 @@ func (c *cable) cut() {
 	}
 }
 
+// hold keeps every byte where it is until the cable is released: connections
+// stay open, and new ones are made, as through a firewall that drops packets.
+func (c *cable) hold() { c.silence.Lock() }
+
+func (c *cable) release() { c.silence.Unlock() }
+
 func (c *cable) accept() {
 	for {
 		near, err := c.listener.Accept()
@@ -88,10 +95,22 @@ func (c *cable) carry(near net.Conn) {
 	}()
 	var back sync.WaitGroup
 	back.Go(func() {
-		io.Copy(near, far)
+		io.Copy(audible{near, c}, far)
 		near.Close()
 	})
-	io.Copy(far, near)
+	io.Copy(audible{far, c}, near)
 	far.Close()
 	back.Wait()
+}
+
+// audible is the end of a cable that is written to while the cable is not silent.
+type audible struct {
+	io.Writer
+	cable *cable
+}
+
+func (a audible) Write(p []byte) (int, error) {
+	a.cable.silence.RLock()
+	defer a.cable.silence.RUnlock()
+	return a.Writer.Write(p)
 }

@@ -68,12 +68,18 @@ func underRandomFaults(t *testing.T, replicas int) {
 		if most := longOr(patience, 20*time.Second); took > most {
 			t.Errorf("after %s it took %v until every subscription was delivered to again, want at most %v", fault.name, took, most)
 		}
+		for _, r := range f.replicas {
+			p := r.process.Load()
+			p.boundMemory(t, 250<<20)
+			f.peak = max(f.peak, p.memory(t).peak)
+		}
 	}
 
 	published := stop()
 	eventually(t, "all that was accepted has arrived", func() bool { return f.sink.complete(published) })
 	f.sink.check(t)
-	t.Logf("%d events to %d subscriptions, %d repeated; all were delivered to again after at most %v", published, len(f.sink.paths), f.sink.repeats(), f.slowest)
+	t.Logf("%d events to %d subscriptions, %d repeated; all were delivered to again after at most %v; at most %d MiB resident",
+		published, len(f.sink.paths), f.sink.repeats(), f.slowest, f.peak>>20)
 	for _, fault := range faults {
 		t.Logf("%6d repeated by %s", repeats[fault.name], fault.name)
 	}
@@ -126,6 +132,12 @@ var faults = []fault{
 		time.Sleep(lasts)
 		victim.cable.plug(f.address)
 	}},
+	{"a silent network", func(_ *testing.T, _ *fleet, victim *replica, lasts time.Duration) {
+		victim.cable.hold()
+		time.Sleep(lasts)
+		victim.cable.release()
+	}},
+	{"a lock on a table", holdRows(`LOCK TABLE open_deliveries IN ACCESS EXCLUSIVE MODE`)},
 	{"a slow disk", slowDisk},
 	{"cut connections", func(_ *testing.T, _ *fleet, victim *replica, lasts time.Duration) {
 		for range 5 {

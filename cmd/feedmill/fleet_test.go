@@ -28,6 +28,7 @@ type fleet struct {
 	began        time.Time
 	log          func(string, ...any)
 	slowest      time.Duration
+	peak         int64 // the most memory that a replica had resident
 }
 
 type replica struct {
@@ -56,7 +57,7 @@ func newFleet(t *testing.T, n int) *fleet {
 		f.replicas = append(f.replicas, f.newReplica(t))
 	}
 	f.sink = newNumberedSink(t)
-	for i := range 8 {
+	for i := range longOr(8, 40) {
 		f.sink.paths = append(f.sink.paths, fmt.Sprintf("/%s/%d", []string{"ordered", "free"}[i%2], i))
 		f.replicas[0].process.Load().subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.*"],"delivery":{"ordered":%v}}`, f.sink.url+f.sink.paths[i], i%2 == 0))
 	}
@@ -101,7 +102,7 @@ func (f *fleet) publish(t *testing.T) (stop func() int) {
 				select {
 				case <-end:
 					return
-				case <-time.After(20 * time.Millisecond): // a stream, not a flood
+				case <-time.After(longOr(20*time.Millisecond, 60*time.Millisecond)): // a stream, not a flood
 				}
 				n := counts[i] + 1
 				body := fmt.Sprintf(`{"id":"m_%d-%d","type":"metric.updated","resourceId":"m_%d","data":{"n":%d}}`, i, n, i, n)
