@@ -1,0 +1,190 @@
+package refresh
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
+)
+
+// scriptedStore has one due source, changes the source that it is given, and fails
+// where a test says so.
+type scriptedStore struct {
+	Store
+	change     feedmill.SourceChange
+	dueFails   error
+	writeFails error
+	deadline   time.Time
+}
+
+func (s *scriptedStore) DueSources(context.Context, time.Time, int, int) ([]feedmill.DueSource, error) {
+	return []feedmill.DueSource{{ID: "ds_1", Workspace: "ws_1"}}, s.dueFails
+}
+
+func (s *scriptedStore) ChangeSource(ctx context.Context, _, _ feedmill.ID, change func(*feedmill.SourceChange) error, _ int) ([]feedmill.DueDelivery, error) {
+	s.deadline, _ = ctx.Deadline()
+	if s.writeFails != nil {
+		return nil, s.writeFails
+	}
+	return nil, change(&s.change)
+}
+
+// scripted is an engine on such a store, and what it logs.
+func scripted(s *scriptedStore) (*Engine, *bytes.Buffer) {
+	log := new(bytes.Buffer)
+	return New(Options{
+		Store: s, Log: slog.New(slog.NewTextHandler(log, nil)), Metrics: prometheus.NewRegistry(),
+		Offer: func([]feedmill.DueDelivery) {},
+	}), log
+}
+
+// A store that fails is told of. That another replica was faster, that a source was
+// deleted or that the engine ends is no fault.
+func TestFaultsOfTheStoreAreLogged(t *testing.T) {
+	calls := map[string]func(*Engine, context.Context){
+		"poll": func(e *Engine, ctx context.Context) {
+			e.Store.(*scriptedStore).dueFails = e.Store.(*scriptedStore).writeFails
+			e.poll(ctx)
+			e.runs.Wait()
+		},
+		"claim":      func(e *Engine, ctx context.Context) { e.runSource(ctx, feedmill.DueSource{}, &underWay{}) },
+		"release":    func(e *Engine, _ context.Context) { e.release(feedmill.Claim{}) },
+		"keepTraces": func(e *Engine, _ context.Context) { e.keepTraces(feedmill.Claim{}, nil) },
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, c := range []struct {
+		call   string
+		ctx    context.Context
+		fails  error
+		logged bool
+	}{
+		{"poll", t.Context(), feedmill.ErrUnavailable, true},
+		{"poll", ended, feedmill.ErrUnavailable, false},
+		{"claim", t.Context(), feedmill.ErrUnavailable, true},
+		{"claim", t.Context(), feedmill.ErrConflict, false},
+		{"claim", t.Context(), feedmill.ErrNotFound, false},
+		{"claim", ended, feedmill.ErrUnavailable, false},
+		{"release", t.Context(), feedmill.ErrUnavailable, true},
+		{"release", t.Context(), feedmill.ErrConflict, false},
+		{"release", t.Context(), nil, false},
+		{"keepTraces", t.Context(), feedmill.ErrUnavailable, true},
+		{"keepTraces", t.Context(), feedmill.ErrRunEnded, false},
+		{"keepTraces", t.Context(), nil, false},
+	} {
+		e, log := scripted(&scriptedStore{writeFails: c.fails})
+		calls[c.call](e, c.ctx)
+		if (log.Len() > 0) != c.logged {
+			t.Errorf("%s that fails with %v logged %q", c.call, c.fails, log)
+		}
+	}
+}
+
+// A source that another replica has stays due here until that one commits: polling
+// again at once would find it again, and so on without an end.
+func TestALostClaimDoesNotPollAgain(t *testing.T) {
+	e, _ := scripted(&scriptedStore{writeFails: feedmill.ErrConflict})
+	e.poll(t.Context())
+	e.runs.Wait()
+	select {
+	case <-e.wake:
+		t.Error("the engine polls again at once")
+	default:
+	}
+}
+
+// A call of the store may take its time while the service runs, and little of it
+// where somebody waits for the service to end.
+func TestHowLongTheStoreMayTake(t *testing.T) {
+	for name, c := range map[string]struct {
+		call func(*Engine)
+		want time.Duration
+	}{
+		"a claim":         {func(e *Engine) { e.claim(t.Context(), feedmill.DueSource{}) }, 10 * time.Second},
+		"a commit":        {func(e *Engine) { e.tryCommit(feedmill.Source{}, nil, false) }, 10 * time.Second},
+		"the last commit": {func(e *Engine) { e.tryCommit(feedmill.Source{}, nil, true) }, 3 * time.Second},
+		"a release":       {func(e *Engine) { e.release(feedmill.Claim{}) }, 3 * time.Second},
+		"keeping traces":  {func(e *Engine) { e.keepTraces(feedmill.Claim{}, nil) }, 3 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scriptedStore{writeFails: feedmill.ErrUnavailable}
+			e, _ := scripted(s)
+			c.call(e)
+			if got := time.Until(s.deadline); got != c.want {
+				t.Errorf("%s may take %v, want %v", name, got, c.want)
+			}
+		})
+	}
+}
+
+// The traces of a cancelled run are kept for feeds that it ran for and that are
+// still there.
+func TestTracesThatAreKept(t *testing.T) {
+	refreshed := func(id feedmill.ID) feedmill.Feed {
+		return feedmill.Feed{ID: id, LastRefresh: &feedmill.Refresh{ID: "rfr_" + id}}
+	}
+	s := &scriptedStore{change: feedmill.SourceChange{Feeds: []feedmill.Feed{refreshed("kept"), refreshed("silent"), refreshed("new")}}}
+	e, _ := scripted(s)
+	requests := []feedmill.TracedRequest{{Method: "GET"}}
+	e.keepTraces(feedmill.Claim{Feeds: []feedmill.Feed{refreshed("gone"), refreshed("silent"), refreshed("kept")}}, []feedmill.FeedOutcome{
+		{Feed: "new", Trace: requests}, {Feed: "gone", Trace: requests}, {Feed: "silent"}, {Feed: "kept", Trace: requests},
+	})
+	if got := s.change.Traces; len(got) != 1 || got[0].Feed != "kept" || got[0].Refresh != "rfr_kept" || len(got[0].Requests) != 1 {
+		t.Errorf("kept are %+v", got)
+	}
+}
+
+// Progress that says nothing of the requests leaves those in place that wait to be written.
+func TestProgressKeepsTheTraceThatIsNotWritten(t *testing.T) {
+	p := newProgress()
+	p.report(feedmill.Refresh{ID: "rfr_1", RowsIn: 1, Trace: []feedmill.TracedRequest{{Method: "GET"}}})
+	p.report(feedmill.Refresh{ID: "rfr_1", RowsIn: 2})
+	if got := p.takeAll(); len(got) != 1 || got[0].RowsIn != 2 || len(got[0].Trace) != 1 {
+		t.Errorf("to be written is %+v", got)
+	}
+	p.report(feedmill.Refresh{ID: "rfr_1", RowsIn: 3, Trace: []feedmill.TracedRequest{{Method: "GET"}}})
+	p.report(feedmill.Refresh{ID: "rfr_1", RowsIn: 4, Trace: []feedmill.TracedRequest{{Method: "PUT"}, {Method: "PUT"}}})
+	if got := p.takeAll(); len(got) != 1 || len(got[0].Trace) != 2 {
+		t.Errorf("to be written is %+v", got)
+	}
+}
+
+// A lease is renewed every ten seconds, counted from its beginning.
+func TestALeaseIsRenewedInTime(t *testing.T) {
+	for held, want := range map[time.Duration]int{9999 * time.Millisecond: 0, 10001 * time.Millisecond: 1, 20001 * time.Millisecond: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := new(renewals)
+			e := &Engine{Options: Options{Store: s, Log: slog.New(slog.DiscardHandler)}}
+			l := e.hold(feedmill.Claim{Source: feedmill.Source{LeasedUntil: moment().Add(leaseTime)}}, func(err error) { t.Error(err) })
+			time.Sleep(held)
+			l.stop()
+			if len(s.progress) != want {
+				t.Errorf("in %v it was renewed %d times, want %d", held, len(s.progress), want)
+			}
+		})
+	}
+}
+
+// Only an error of a run that has nothing to say any more ends it without a word.
+func TestErrorsOfTheStore(t *testing.T) {
+	for err, want := range map[error]struct{ over, unreachable bool }{
+		feedmill.ErrConflict:     {over: true},
+		feedmill.ErrNotFound:     {over: true},
+		feedmill.ErrRunEnded:     {over: true},
+		feedmill.ErrUnavailable:  {unreachable: true},
+		context.DeadlineExceeded: {unreachable: true},
+		context.Canceled:         {unreachable: true},
+		errors.New("elsewhere"):  {},
+	} {
+		if over(err) != want.over || unreachable(err) != want.unreachable {
+			t.Errorf("%v: over is %v, unreachable is %v", err, over(err), unreachable(err))
+		}
+	}
+}
