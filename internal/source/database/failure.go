@@ -38,8 +38,12 @@ func Fail(problem, detail string, cause error) *feedmill.SourceFailure {
 	}
 }
 
-// NoView is the failure of a view that is not among the names.
-func NoView(view string, names []string) *feedmill.SourceFailure {
+// NoView is the failure of a view that is not among those there are.
+func NoView(view string, views []View) *feedmill.SourceFailure {
+	names := make([]string, len(views))
+	for i := range views {
+		names[i] = views[i].Name
+	}
 	detail := "There is no view \"" + view + "\" that this user may read."
 	if near := suggest.Nearest(view, names); len(near) > 0 {
 		detail += " Did you mean " + strings.Join(near, " or ") + "?"

@@ -45,23 +45,21 @@ func (nowhere) Columns(context.Context, []feedmill.Column) error { return nil }
 func (nowhere) Rows(context.Context, []columnar.Vector) error { return nil }
 
 // Views lists what the manifest describes.
-func (a *api) Views(context.Context) ([]database.View, error) {
+func (a *api) Views(context.Context) ([]database.View, error) { return a.views(), nil }
+
+func (a *api) views() []database.View {
 	views := make([]database.View, len(a.manifest.Views))
 	for i, v := range a.manifest.Views {
 		views[i] = database.View{Name: v.Name, Label: v.Title, Description: v.Description, Kind: database.KindView, RowEstimate: -1, Cursor: v.Cursor, Key: v.Key}
 	}
-	return views, nil
+	return views
 }
 
 // Table finds a view.
 func (a *api) Table(_ context.Context, view string) (database.Table, error) {
 	v, ok := a.manifest.View(view)
 	if !ok {
-		var names []string
-		for _, v := range a.manifest.Views {
-			names = append(names, v.Name)
-		}
-		return nil, database.NoView(view, names)
+		return nil, database.NoView(view, a.views())
 	}
 	return &apiTable{a, v}, nil
 }

@@ -65,18 +65,13 @@ func (f *file) places(ctx context.Context) ([]database.View, map[string]place, e
 
 // Table describes a view.
 func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
-	_, places, err := f.places(ctx)
+	views, places, err := f.places(ctx)
 	if err != nil {
 		return nil, err
 	}
 	at, ok := places[view]
 	if !ok {
-		names := make([]string, 0, len(places))
-		for name := range places {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return nil, database.NoView(view, names)
+		return nil, database.NoView(view, views)
 	}
 	t := &table{file: f, view: view}
 	t.sql.Schema, t.sql.Name = at.schema, at.name

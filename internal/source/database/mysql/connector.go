@@ -56,7 +56,10 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(c.MaxConns)
 	pool.SetConnMaxIdleTime(time.Minute)
-	return &server{pool: pool, connector: connector, address: config.Addr, user: c.User, name: c.Database, timeout: c.StatementTimeout}, nil
+	return &server{
+		Server: database.Server{Product: "The server", Address: config.Addr, User: c.User, Name: c.Database, Timeout: c.StatementTimeout},
+		pool:   pool, connector: connector,
+	}, nil
 }
 
 // protect sets TLS.

@@ -33,20 +33,10 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	}
 	refused, ok := errors.AsType[*driver.MySQLError](err)
 	if !ok {
-		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s failed or was lost: %s.", s.where(), reason(err)), err)
+		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s failed or was lost: %s.", s.Where(), database.Innermost(err)), err)
 	}
-	return database.Fail(problem(refused.Number), s.detail(refused, view), err)
-}
-
-// reason is the innermost error.
-func reason(err error) string {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err.Error()
-		}
-		err = inner
-	}
+	said := fmt.Sprintf("It said: %s (error %d).", refused.Message, refused.Number)
+	return s.Refused(problem(refused.Number), view, said, err)
 }
 
 // problem is what a number of the server means.
@@ -66,23 +56,4 @@ func problem(number uint16) string {
 		return database.ProblemUnreachable
 	}
 	return database.ProblemStatement
-}
-
-func (s *server) detail(e *driver.MySQLError, view string) string {
-	said := fmt.Sprintf("It said: %s (error %d).", e.Message, e.Number)
-	switch problem(e.Number) {
-	case database.ProblemCredential:
-		return fmt.Sprintf("The server at %s refused the user %q. %s", s.address, s.user, said)
-	case database.ProblemPermission:
-		return fmt.Sprintf("The user %q may not read %q. %s", s.user, view, said)
-	case database.ProblemView:
-		return fmt.Sprintf("There is no view %q in %s any more. %s", view, s.where(), said)
-	case database.ProblemField:
-		return fmt.Sprintf("The view %q is not what it was when it was described. %s", view, said)
-	case database.ProblemTimeout:
-		return fmt.Sprintf("A query on %q took longer than %s, which is the most. Ask for fewer rows, or for an index of what is filtered by.", view, s.timeout)
-	case database.ProblemUnreachable:
-		return fmt.Sprintf("The connection to %s ended or was refused. %s", s.where(), said)
-	}
-	return fmt.Sprintf("The server could not answer a query on %q. %s", view, said)
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -16,12 +15,9 @@ import (
 
 // server is a database with its connections.
 type server struct {
+	database.Server
 	pool      *sql.DB
 	connector *metered
-	address   string
-	user      string
-	name      string
-	timeout   time.Duration
 }
 
 // Close ends the connections.
@@ -72,9 +68,9 @@ func (s *server) begin(ctx context.Context, c *session) (id uint64, err error) {
 	if err := c.QueryRowContext(ctx, "SELECT CONNECTION_ID(), VERSION()").Scan(&id, &version); err != nil {
 		return 0, err
 	}
-	limit := "SET SESSION max_execution_time = " + strconv.FormatInt(s.timeout.Milliseconds(), 10)
+	limit := "SET SESSION max_execution_time = " + strconv.FormatInt(s.Timeout.Milliseconds(), 10)
 	if c.mariaDB = strings.Contains(version, "MariaDB"); c.mariaDB {
-		limit = "SET SESSION max_statement_time = " + strconv.FormatFloat(s.timeout.Seconds(), 'f', 3, 64)
+		limit = "SET SESSION max_statement_time = " + strconv.FormatFloat(s.Timeout.Seconds(), 'f', 3, 64)
 	}
 	for _, statement := range []string{
 		limit,
@@ -189,15 +185,8 @@ func (s *server) Table(ctx context.Context, view string) (database.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(views))
-	for i := range views {
-		names[i] = views[i].Name
-	}
-	return nil, database.NoView(view, names)
+	return nil, database.NoView(view, views)
 }
-
-// where says which database it is, without a secret.
-func (s *server) where() string { return fmt.Sprintf("the database %q at %s", s.name, s.address) }
 
 // text and integer are values as the binary protocol has them.
 func text(v driver.Value) string {

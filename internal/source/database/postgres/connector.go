@@ -70,10 +70,11 @@ func (Connector) Open(ctx context.Context, c database.Config) (database.Database
 		return nil, err
 	}
 	return &server{
-		pool:    pool,
-		address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
-		user:    c.User, name: conn.Database,
-		timeout: c.StatementTimeout,
+		Server: database.Server{
+			Product: "PostgreSQL", Address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
+			User: c.User, Name: conn.Database, Timeout: c.StatementTimeout,
+		},
+		pool: pool,
 	}, nil
 }
 

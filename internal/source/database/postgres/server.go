@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -15,11 +14,8 @@ import (
 
 // server is a database with its connections.
 type server struct {
-	pool    *pgxpool.Pool
-	address string
-	user    string
-	name    string
-	timeout time.Duration
+	database.Server
+	pool *pgxpool.Pool
 }
 
 // Close ends the connections.
@@ -48,7 +44,7 @@ func (s *server) read(ctx context.Context, fn func(*pgx.Conn) error) error {
 	begin := []string{
 		"SET default_transaction_read_only = on",
 		"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-		"SET LOCAL statement_timeout = " + strconv.FormatInt(s.timeout.Milliseconds(), 10),
+		"SET LOCAL statement_timeout = " + strconv.FormatInt(s.Timeout.Milliseconds(), 10),
 		"SET LOCAL intervalstyle = 'iso_8601'",
 		"SET LOCAL extra_float_digits = 1",
 	}
@@ -125,12 +121,5 @@ func (s *server) Table(ctx context.Context, view string) (database.Table, error)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(views))
-	for i := range views {
-		names[i] = views[i].Name
-	}
-	return nil, database.NoView(view, names)
+	return nil, database.NoView(view, views)
 }
-
-// where says which database it is, without a secret.
-func (s *server) where() string { return fmt.Sprintf("the database %q at %s", s.name, s.address) }

@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -161,19 +162,15 @@ func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(views))
-	for i := range views {
-		names[i] = views[i].Name
-		if names[i] == view {
-			t := &table{file: f, view: view}
-			err := f.read(ctx, view, t.describe)
-			if err == nil && stamp != "" {
-				f.known.keep(t, stamp)
-			}
-			return t, err
-		}
+	if !slices.ContainsFunc(views, func(v database.View) bool { return v.Name == view }) {
+		return nil, database.NoView(view, views)
 	}
-	return nil, database.NoView(view, names)
+	t := &table{file: f, view: view}
+	err = f.read(ctx, view, t.describe)
+	if err == nil && stamp != "" {
+		f.known.keep(t, stamp)
+	}
+	return t, err
 }
 
 // text is a value that is a text.

@@ -30,7 +30,7 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(context.Cause(bounded), errTimeout):
-		return database.Fail(database.ProblemTimeout, fmt.Sprintf("A query on %q took longer than %s, which is the most. Ask for fewer rows, or for an index of what is filtered by.", view, f.timeout), err)
+		return database.TookTooLong(view, f.timeout, err)
 	}
 	e, ok := errors.AsType[sqlite3.Error](err)
 	if !ok {
