@@ -65,8 +65,9 @@ func pages(ctx context.Context, r *rig.Rig, o options) error {
 	return nil
 }
 
-// lookEvery is short against a refresh and costs it little.
-const lookEvery = 20 * time.Millisecond
+// lookEvery is so long that looking costs the refresh next to nothing; when it ended is
+// what it says itself.
+const lookEvery = 100 * time.Millisecond
 
 // refreshAll has a feed with one row refreshed when the source has all of them:
 // from the request to the end of the refresh.

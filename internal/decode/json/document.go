@@ -64,6 +64,11 @@ func (b *documentBlocks) claim(block *block) (bool, error) {
 	if b.ended {
 		return false, b.failed()
 	}
+	if cap(b.data) < cap(block.data) && b.size == 0 {
+		// The memory of a page before this one is enough for most.
+		b.data, block.data = block.data[:textPadding], nil
+		clear(b.data)
+	}
 	b.records = block.records[:0]
 	b.strayed, b.scattered = false, false
 	block.mark = b.mark()

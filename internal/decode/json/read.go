@@ -121,9 +121,10 @@ func (j *Table) readBlocks(ctx context.Context, workers int, fn func(*columnar.C
 	first := &firstReading{table: j, source: source, turn: input.NewTurns(j.base), emit: fn}
 	j.blocks = nil
 	var group sync.WaitGroup
-	for range max(workers, 1) {
+	for range workers - 1 {
 		group.Go(func() { first.work(ctx) })
 	}
+	first.work(ctx) // A page that is one block needs no goroutine of its own.
 	group.Wait()
 	if err := first.turn.Err(); err != nil {
 		return j.refusal(err)

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -148,6 +149,29 @@ func TestCutDocumentsAreTold(t *testing.T) {
 					t.Fatalf("%s in %s leads to %v, want %v", path, text, a.found, want)
 				}
 			}
+		}
+	}
+}
+
+// A value is passed over to where it ends, whatever its strings have in them and wherever
+// in a word of eight bytes they begin.
+func TestSkimmingFindsTheEndOfAValue(t *testing.T) {
+	pieces := []string{`{`, `}`, `[`, `]`, `\\`, `\"`, `\\\"`, `x`, `_^~|`, "\x7f", `é{`, `Łódź`, `,`, `:`, `12345678`, "\xdb\xdd\xfb\xfd"}
+	for seed := range uint64(500) {
+		draw := rand.New(rand.NewPCG(seed, 1))
+		text := strings.Builder{}
+		for range draw.IntN(30) {
+			text.WriteString(pieces[draw.IntN(len(pieces))])
+		}
+		quoted := `"` + text.String() + `"`
+		value := `{"a":[` + strings.Repeat(" ", draw.IntN(9)) + quoted + `,{"b":[1,` + quoted + `]}],"c":"Z_"}`
+		s := &skimmer{data: []byte(value + `,"behind":[1]}`)}
+		if err := s.SkipValue(); err != nil || s.at != len(value) {
+			t.Fatalf("seed %d: %v, and %d of %d bytes of %s", seed, err, s.at, len(value), value)
+		}
+		s = &skimmer{data: []byte(value[:len(value)-1])}
+		if err := s.SkipValue(); err == nil {
+			t.Fatalf("seed %d: the end was found of %s", seed, s.data)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
@@ -18,8 +19,12 @@ var pageFormats = decode.PageFormats()
 // readable names them for people.
 const readable = "JSON, NDJSON, CSV, TSV, XML, a spreadsheet (xlsx, xlsm, xlsb, xls, ods), Parquet or Arrow"
 
-// headBytes is how much of a page its format is recognised by.
-const headBytes = 64 << 10
+// headBytes is how much of a page its format is recognised by, and beginningBytes how
+// much of every one is looked at.
+const (
+	headBytes      = 64 << 10
+	beginningBytes = 1 << 10
+)
 
 // formatOf finds the format of a page: the one that is given, or else the one
 // that its media type names, or else the one that it looks like.
@@ -29,12 +34,13 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 	if err != nil {
 		mediaType = ""
 	}
-	head := make([]byte, min(page.Size(), headBytes))
-	n, err := page.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
+	head, err := headOf(page, beginningBytes)
+	if err == nil && len(bytes.TrimLeft(head, " \t\r\n")) < 64 {
+		head, err = headOf(page, headBytes) // Templates leave many blank lines.
+	}
+	if err != nil {
 		return "", err
 	}
-	head = head[:n]
 	if isHTML(mediaType, head) {
 		return "", fail("wrong-content-type", nil,
 			"The answer is a web page (%s), not data. Check the URL, and whether it needs a credential.", shownType(mediaType))
@@ -43,12 +49,14 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 		return given, nil
 	}
 	if format, ok := pageFormats.OfMediaType(mediaType); ok {
-		if input.BinaryFormat(head) != "" { // Nothing of text begins like that.
-			if actual, known := pageFormats.Named(decode.Recognise(head, page.Size() <= headBytes)); known && actual.Readable {
-				return actual.Name, nil
-			}
+		if input.BinaryFormat(head) == "" {
+			return format.Name, nil // as nearly always
 		}
-		return format.Name, nil
+		actual, err := recognise(page)
+		if err == nil && actual.Readable { // Nothing of text begins like that.
+			format = actual
+		}
+		return format.Name, err
 	}
 	if format, ok := pageFormats.OfSuffix(mediaType); ok {
 		return format.Name, nil
@@ -57,7 +65,10 @@ func formatOf(given string, header http.Header, page *io.SectionReader) (string,
 		return "", fail("wrong-content-type", nil,
 			"Data of the type %s cannot be read; it must be "+readable+". Where it is one of them under a wrong name, say so in response.format.", mediaType)
 	}
-	format, _ := pageFormats.Named(decode.Recognise(head, page.Size() <= headBytes))
+	format, err := recognise(page)
+	if err != nil {
+		return "", err
+	}
 	if !format.Readable {
 		return "", fail("wrong-content-type", nil,
 			"The answer (%s) does not look like "+readable+"; where it is one of them, say so in response.format.", shownType(mediaType))
@@ -70,6 +81,26 @@ func shownType(mediaType string) string {
 		return "without a content type"
 	}
 	return mediaType
+}
+
+// headOf is the beginning of a page, of so many bytes where it has them.
+func headOf(page *io.SectionReader, most int64) ([]byte, error) {
+	head := make([]byte, min(page.Size(), most))
+	n, err := page.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return head[:n], nil
+}
+
+// recognise is the format that a page looks like.
+func recognise(page *io.SectionReader) (feedmill.Format, error) {
+	head, err := headOf(page, headBytes)
+	if err != nil {
+		return feedmill.Format{}, err
+	}
+	format, _ := pageFormats.Named(decode.Recognise(head, page.Size() <= headBytes))
+	return format, nil
 }
 
 // isHTML reports whether a page is for people. One that only says so is not:

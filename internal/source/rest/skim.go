@@ -164,6 +164,11 @@ func (s *skimmer) skipFrom(depth int) error {
 	for at < len(data) {
 		if len(data)-at >= 8 {
 			word := binary.LittleEndian.Uint64(data[at:])
+			if plain(word) { // as most words are
+				quoted = quoted != (bits.OnesCount64(bytesEqual(word, '"'))&1 == 1)
+				at += 8
+				continue
+			}
 			inside := insideQuotes(word, quoted)
 			opened, closed := brackets(word, inside)
 			if closed < depth && bytesEqual(word, '\\') == 0 {
@@ -197,10 +202,14 @@ func (s *skimmer) skipFrom(depth int) error {
 // brackets counts those of both kinds that stand in none of the bytes inside.
 func brackets(word, inside uint64) (opened, closed int) {
 	word |= 0x20 * eachByte // which makes [ and ] the same as { and }
-	if bytesEqual(word|0x06*eachByte, 0x7f) == 0 {
-		return 0, 0 // as in most words
-	}
 	return bits.OnesCount64(bytesEqual(word, '{') &^ inside), bits.OnesCount64(bytesEqual(word, '}') &^ inside)
+}
+
+// plain reports whether there is no bracket and no backslash in a word, for sure: these
+// are all at the ends of the two alphabets of ASCII.
+func plain(word uint64) bool {
+	const low = 0x7f * eachByte
+	return ((word|0x20*eachByte)&low+0x05*eachByte)&^word&^low == 0
 }
 
 // eachByte has a one in each of its bytes.
