@@ -17,7 +17,9 @@ type result struct {
 	accepted, took time.Duration
 	// cpu is the time of the processors, of Feedmill, its database, the
 	// publisher and the sink together.
-	cpu           time.Duration
+	cpu time.Duration
+	// parts is the same, by what the processes are.
+	parts         rig.Parts
 	before, after rig.Ceiling
 	// memory is the resident size after each tenth of the deliveries, and
 	// peak the largest, in bytes.
@@ -64,7 +66,7 @@ func deliver(ctx context.Context, r *rig.Rig, program string, f figure, deliveri
 	requests := max(deliveries/f.subscribers/f.batch, 1)
 	res.deliveries = requests * f.batch * f.subscribers
 
-	used := rig.CPUTime()
+	parts := rig.CPUParts()
 	began := time.Now()
 	published := make(chan error, 1)
 	go func() {
@@ -79,7 +81,8 @@ func deliver(ctx context.Context, r *rig.Rig, program string, f figure, deliveri
 		}
 	})
 	res.took = time.Since(began)
-	res.cpu = rig.CPUTime() - used
+	res.parts = rig.CPUParts().Since(parts)
+	res.cpu = res.parts.Sum()
 	_, res.peak = mill.Memory()
 	if arrived != nil {
 		mill.Stop() // whoever still publishes is told by that
@@ -100,6 +103,7 @@ func (r result) print(name string, sustained bool) {
 	fmt.Printf("  %-38s %7.0f/s delivered, accepted in %v of %v, R %.0f/s, peak %d MB: %.2f R (CPU %.0f µs against %.0f: %.2f)\n",
 		name, r.rate(), r.accepted.Round(time.Millisecond), r.took.Round(time.Millisecond), r.ceiling(), r.peak>>20, r.share(),
 		cpu*1e6, raw*1e6, raw/cpu)
+	fmt.Printf("  %-38s µs of CPU: %s\n", name, r.parts.Each(r.deliveries))
 	if !sustained {
 		return
 	}

@@ -81,8 +81,11 @@ const (
 	readMost = 500
 	readFew  = 32
 	// recheckAfter is how long a backlog with deliveries in hand takes them
-	// for all that the store calls due.
-	recheckAfter = 5 * time.Second
+	// for all that the store calls due, and recheckManyAfter how long where they are
+	// more than fewQueued and nobody says otherwise: to look means to read all of
+	// them again, and what is found would stand behind them.
+	recheckAfter     = 5 * time.Second
+	recheckManyAfter = 15 * time.Second
 	// beyondIDs is behind every id: while the store is read, what is to be
 	// read from next time is as far as nobody says otherwise meanwhile.
 	beyondIDs feedmill.ID = "~"
@@ -215,7 +218,11 @@ func (b *backlog) found(now time.Time, how hint, at time.Time) bool {
 		b.heads.retries, b.rest = true, unread
 		return true
 	}
-	if !b.retries.hasCome(now) && now.Sub(b.checkedAt) < recheckAfter {
+	after := recheckAfter
+	if how == seen && len(b.known) > fewQueued && !b.heads.on {
+		after = recheckManyAfter
+	}
+	if !b.retries.hasCome(now) && now.Sub(b.checkedAt) < after {
 		switch {
 		case how == seen && (len(b.known) > 0 || !b.settledAt.Before(at)):
 			return false

@@ -168,6 +168,8 @@ func TestWhatEveryPollFinds(t *testing.T) {
 		{"nothing in hand", 0, 1, 0, unread},
 		{"in hand", 1, 1, 0, allKnown},
 		{"in hand, long ago", 1, 1, 5 * time.Second, unread},
+		{"many in hand, long ago", 9, 1, 15*time.Second - 1, allKnown},
+		{"many in hand, longer ago", 9, 1, 15 * time.Second, unread},
 		{"settled meanwhile", 0, 0, 0, allKnown},
 		{"settled meanwhile, long ago", 0, 0, 5 * time.Second, unread},
 	} {

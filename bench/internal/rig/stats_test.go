@@ -49,6 +49,17 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
+func TestParts(t *testing.T) {
+	before := Parts{"sink": time.Second, "feedmill": 2 * time.Second}
+	parts := Parts{"sink": 2 * time.Second, "feedmill": 4 * time.Second, "walwriter": time.Microsecond}.Since(before)
+	if got := parts.Each(1000); got != "feedmill 2000.0, sink 1000.0" || parts.Sum() != 3*time.Second+time.Microsecond {
+		t.Errorf("%q, %v in all", got, parts.Sum())
+	}
+	if parts := CPUParts(); len(parts) == 0 {
+		t.Error("this process is no part")
+	}
+}
+
 func TestChosen(t *testing.T) {
 	for _, test := range []struct {
 		only, name string
