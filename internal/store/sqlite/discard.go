@@ -37,7 +37,7 @@ var openOf = []string{
 func (t *tx) discardOpen(subscription feedmill.ID, reason string, at time.Time, limit int) (int64, error) {
 	var n int64
 	for _, open := range openOf {
-		more, err := t.exec(`UPDATE deliveries SET state = 6, reason = ?, at = ? WHERE seq IN (`+open+` LIMIT ?)`,
+		more, err := t.exec(`UPDATE deliveries SET state = 6, reason = ?, at = ? WHERE seq IN (`+open+` LIMIT ? + 0)`,
 			reason, toMillis(at), subscription, limit-int(n))
 		if err != nil {
 			return 0, err
@@ -53,7 +53,7 @@ func (db *DB) HoldOpen(ctx context.Context, subscription feedmill.ID, limit int)
 	var n int64
 	err := db.write(ctx, func(tx *tx) (err error) {
 		n, err = tx.exec(`UPDATE deliveries SET state = 2 WHERE seq IN (
-			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ? AND state = 4 LIMIT ?)`, subscription, limit)
+			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ? AND state = 4 LIMIT ? + 0)`, subscription, limit)
 		return err
 	})
 	if err != nil {

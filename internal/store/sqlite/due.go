@@ -75,12 +75,14 @@ func (db *DB) subscriptionsWith(ctx context.Context, wanted [feedmill.Slots]bool
 	return ids, translate(rows.Err())
 }
 
+// A LIMIT that is a parameter by itself would have SQLite prepare the statement anew for
+// every value, so these calculate it.
 const (
 	dueRetries = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_retrying CROSS JOIN events e ON e.seq = d.event_seq
-		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 ORDER BY d.at, d.seq LIMIT ?3`
+		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 ORDER BY d.at, d.seq LIMIT ?3 + 0`
 
 	duePending = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_pending CROSS JOIN events e ON e.seq = d.event_seq
-		WHERE d.subscription_id = ?1 AND d.state = 2 AND d.seq >= ?2 ORDER BY d.seq LIMIT ?3`
+		WHERE d.subscription_id = ?1 AND d.state = 2 AND d.seq >= ?2 ORDER BY d.seq LIMIT ?3 + 0`
 
 	// inOrder are the open deliveries of an ordered subscription, and headOf is
 	// the first of a resource.
@@ -94,13 +96,13 @@ const (
 			UNION ALL
 			SELECT (SELECT min(resource_id) ` + inOrder + ` AND resource_id > resource.id) FROM resource WHERE resource.id IS NOT NULL)
 		SELECT ` + deliveryColumns + `, e.payload FROM resource CROSS JOIN deliveries d ON d.seq = ` + headOf + `resource.id)
-		CROSS JOIN events e ON e.seq = d.event_seq WHERE d.state = 2 OR d.at <= ?2 LIMIT ?3`
+		CROSS JOIN events e ON e.seq = d.event_seq WHERE d.state = 2 OR d.at <= ?2 LIMIT ?3 + 0`
 
 	dueHeadsOf = `SELECT ` + deliveryColumns + `, e.payload FROM json_each(?4) CROSS JOIN deliveries d ON d.seq = ` + headOf + `json_each.value)
-		CROSS JOIN events e ON e.seq = d.event_seq WHERE d.state = 2 OR d.at <= ?2 LIMIT ?3`
+		CROSS JOIN events e ON e.seq = d.event_seq WHERE d.state = 2 OR d.at <= ?2 LIMIT ?3 + 0`
 
 	dueHeadRetries = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_retrying CROSS JOIN events e ON e.seq = d.event_seq
-		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 AND d.seq = ` + headOf + `d.resource_id) ORDER BY d.at, d.seq LIMIT ?3`
+		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 AND d.seq = ` + headOf + `d.resource_id) ORDER BY d.at, d.seq LIMIT ?3 + 0`
 )
 
 var dueFirstHeads, dueNextHeads = fmt.Sprintf(dueHeads, ">="), fmt.Sprintf(dueHeads, ">")

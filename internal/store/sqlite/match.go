@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -35,11 +36,17 @@ type matched struct {
 	uncounted bool
 }
 
-const (
-	// fewMatches is how many matches are read without being counted before.
-	fewMatches = 500
-	anyMatches = ` LIMIT ?5`
-)
+// fewMatches is how many matches are read without being counted before.
+const fewMatches = 500
+
+// upTo ends a query that is to find so many matches, and one to see that there are
+// others. The number stands in the text: SQLite plans by the value of a bound LIMIT and
+// so would prepare the statement anew for each event, which takes longer than
+// everything else that is done to accept it.
+func upTo(most int) string { return " LIMIT " + strconv.Itoa(most+1) }
+
+// The first matches, and all that may be written at once.
+var firstMatches, allMatches = upTo(fewMatches), upTo(feedmill.MaxMadeAtOnce)
 
 // match finds the subscriptions that an event is for, of which its call has so many
 // like it. One that names both the event and its family is found once.
@@ -50,13 +57,13 @@ func (t *tx) match(e feedmill.Event, alike int) (matched, error) {
 	if known && !found.uncounted {
 		return found, nil
 	}
-	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard, resource}
+	query, args := unfilteredTopic, []any{string(e.Workspace), name, wildcard}
 	if resource != "" {
-		query = unfilteredTopic + filteredTopic
+		query, args = unfilteredTopic+filteredTopic, append(args, resource)
 	}
 	var err error
 	if !known {
-		found, err = t.readMatches(query, args, fewMatches)
+		found, err = t.readMatches(query+firstMatches, args, fewMatches)
 	}
 	if err == nil && found.uncounted {
 		// The first few can be too many already, with all that are alike. Another
@@ -79,18 +86,19 @@ func (t *tx) match(e feedmill.Event, alike int) (matched, error) {
 // those are too many.
 func (t *tx) countMatches(query string, args []any, some matched) (matched, error) {
 	var n int
-	err := t.each(`SELECT count(*) FROM (`+query+anyMatches+`)`, append(args, feedmill.MaxMadeAtOnce+1), func(r *row) { n = int(r.int()) })
+	err := t.each(`SELECT count(*) FROM (`+query+allMatches+`)`, args, func(r *row) { n = int(r.int()) })
 	if err != nil || n > feedmill.MaxMadeAtOnce {
 		some.more, some.uncounted = true, false
 		return some, err
 	}
-	return t.readMatches(query, args, n)
+	return t.readMatches(query+allMatches, args, n)
 }
 
-// readMatches reads matches, at most so many and one to see that there are others.
+// readMatches reads matches by a query that finds at most so many, and others where
+// there are more.
 func (t *tx) readMatches(query string, args []any, most int) (matched, error) {
 	var found []match
-	err := t.each(query+anyMatches, append(args, most+1), func(r *row) {
+	err := t.each(query, args, func(r *row) {
 		found = append(found, match{feedmill.ID(r.text("")), r.int() != 0, r.int() != 0, int(r.int())})
 	})
 	others := len(found) > most // before a subscription that is found twice is taken for one

@@ -46,7 +46,7 @@ func (t *tx) orderOpen(subscription feedmill.ID, limit int) (more bool, err erro
 	}
 	rows, err := t.rows(`SELECT seq FROM deliveries INDEXED BY deliveries_pending WHERE subscription_id = ?1 AND state = 2 AND seq >= ?2
 		UNION ALL SELECT seq FROM deliveries INDEXED BY deliveries_failed WHERE subscription_id = ?1 AND state >= 4 AND state = 4 AND seq >= ?2
-		ORDER BY seq LIMIT ?3`, subscription, from, limit)
+		ORDER BY seq LIMIT ?3 + 0`, subscription, from, limit)
 	seqs, err := all(rows, err, scanNumber)
 	if err != nil {
 		return false, err

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -61,27 +63,29 @@ func TestQueriesUseIndexes(t *testing.T) {
 	_, err = db.SumDeliveryCounts(ctx, []feedmill.ID{sub.ID, "sub_1", "sub_2"}, at, at)
 	check(err)
 
-	var queries []string
+	var queries, direct []string
 	db.stmts.Range(func(query, _ any) bool {
 		queries = append(queries, query.(string))
 		return true
 	})
 	for range dueReaderCount {
 		reader := <-db.dueReaders
-		for query := range reader.stmts {
-			queries = append(queries, query)
-		}
+		direct = slices.AppendSeq(direct, maps.Keys(reader.stmts))
 		db.dueReaders <- reader
 	}
 	check(db.write(ctx, func(tx *tx) error {
 		for query := range tx.stmts {
 			queries = append(queries, query)
 		}
-		for query := range tx.direct.stmts {
-			queries = append(queries, query)
-		}
+		direct = slices.AppendSeq(direct, maps.Keys(tx.direct.stmts))
 		return nil
 	}))
+	for _, query := range direct {
+		if boundLimit.MatchString(query) {
+			t.Errorf("SQLite plans by the value of this LIMIT and prepares the statement anew for each; write a number, or add 0 to it:\n%s", query)
+		}
+	}
+	queries = append(queries, direct...)
 	if len(queries) < 40 {
 		t.Fatalf("%d queries were seen, want all that the store has", len(queries))
 	}
@@ -92,6 +96,9 @@ func TestQueriesUseIndexes(t *testing.T) {
 		}
 	}
 }
+
+// boundLimit is a LIMIT that is a parameter and nothing else.
+var boundLimit = regexp.MustCompile(`LIMIT \?\d*\s*($|[^\s\d+])`)
 
 // problemOf says what is slow in a plan. To scan what the query itself has
 // picked before is not, nor is to sort a part of a list at the end, or the few that were found.

@@ -122,7 +122,7 @@ func (t *tx) prune(events []oldEvent, last int64) error {
 // deleteDeliveries removes up to limit deliveries of an event with all that
 // belongs to them.
 func (t *tx) deleteDeliveries(event, limit int64) (n int64, err error) {
-	const some = `(SELECT seq FROM deliveries WHERE event_seq = ? AND state <> 2 AND state <> 4 ORDER BY seq LIMIT ?)`
+	const some = `(SELECT seq FROM deliveries WHERE event_seq = ? AND state <> 2 AND state <> 4 ORDER BY seq LIMIT ? + 0)`
 	for _, query := range []string{
 		`DELETE FROM attempt_bodies WHERE delivery_seq IN ` + some,
 		`DELETE FROM attempts WHERE delivery_seq IN ` + some,

@@ -14,7 +14,7 @@ func (db *DB) HastenRetries(ctx context.Context, subscription feedmill.ID, now t
 	var n int64
 	err := db.write(ctx, func(tx *tx) (err error) {
 		n, err = tx.exec(`UPDATE deliveries SET at = ?2 WHERE seq IN (
-			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ?1 AND state = 4 AND at > ?2 LIMIT ?3)`,
+			SELECT seq FROM deliveries INDEXED BY deliveries_retrying WHERE subscription_id = ?1 AND state = 4 AND at > ?2 LIMIT ?3 + 0)`,
 			subscription, toMillis(now), limit)
 		if err != nil {
 			return err
