@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -232,6 +233,45 @@ func TestTokenIsSharedAndRenewed(t *testing.T) {
 			if got := tokens.Load(); got != step.want {
 				t.Errorf("after %s: %d tokens were asked for, want %d", step.after, got, step.want)
 			}
+		}
+	})
+}
+
+// A token that is good for few requests is used up by those made at the same time. That is
+// no credential that was refused.
+func TestTokensOfAFewRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		var mu sync.Mutex
+		issued, left := 0, 0
+		var turned atomic.Int64
+		l.serve("id.test", func(w http.ResponseWriter, _ *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			issued, left = issued+1, 2
+			respond(w, fmt.Sprintf(`{"access_token":"t0ken-%d"}`, issued))
+		})
+		l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Second) // so that all that ask at the same time are there
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Header.Get("Authorization") != fmt.Sprint("Bearer t0ken-", issued) || left == 0 {
+				turned.Add(1)
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			left--
+			respond(w, `[{"id":1}]`)
+		})
+		job := l.job(`{"request":{"url":"https://api.test/{{n}}"},"each":{"in":{"values":[1,2,3,4,5,6,7,8,9,10,11,12]},"as":"n"},
+			"auth":{"kind":"oauth2ClientCredentials","tokenUrl":"https://id.test/token","clientId":"c","clientSecret":"s3cret"}}`)
+		job.Stage, job.Print, job.Close = filepath.Join(t.TempDir(), "stage"), "one", new([]io.Closer)
+		result, err := l.fetcher.Fetch(t.Context(), job, new(pages))
+		for _, c := range *job.Close {
+			_ = c.Close()
+		}
+		if err != nil || result.Records != 12 || turned.Load() == 0 {
+			t.Errorf("%d records, %d refused, %v\n%s", result.Records, turned.Load(), err, l.trace())
 		}
 	})
 }

@@ -132,6 +132,9 @@ func TestFetchGoesOn(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path < "/2" {
+			w.Header().Set("Link", `</more>; rel="next"`)
+		}
 		_, _ = fmt.Fprintf(w, `[{"id":%q}]`, r.URL.Path)
 	})
 	var values []string
@@ -146,6 +149,7 @@ func TestFetchGoesOn(t *testing.T) {
 		}
 	})
 	for _, next := range []int{70, 71, -1} {
+		job.Notes = new(notes)
 		if _, err := l.fetcher.Fetch(t.Context(), job, new(pages)); failureOf(err) != "source-status" {
 			t.Fatal(err)
 		}
@@ -154,7 +158,12 @@ func TestFetchGoesOn(t *testing.T) {
 		mu.Unlock()
 	}
 	sink := new(pages)
+	job.Notes = new(notes)
 	result, err := l.fetcher.Fetch(t.Context(), job, sink)
+	// Those of the parts that were done before are told of: 0, 1 and 10 to 19.
+	if told := job.Notes.warnings(); len(told) != 1 || told[0].Code != feedmill.WarnMorePages || told[0].Count != 12 {
+		t.Errorf("%+v", told)
+	}
 	if err != nil || len(sink.texts) != 100 || result.Records != 100 {
 		t.Fatalf("%v, %d pages, %+v", err, len(sink.texts), result)
 	}

@@ -151,7 +151,9 @@ func TestIgnoredPages(t *testing.T) {
 		warned            string
 	}{
 		{"one in the middle", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "500", `[{"id":3}]`, `[]`}, 2, 4, ""},
-		{"those past the end", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "404", "404"}, 1, 3, ""},
+		{"those past the end", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1},{"id":2}]`, `[{"id":3}]`, "404", "404"}, 3, 4, ""},
+		{"those behind a short page", `{"kind":"page","param":"at","start":0,"size":2,"sizeParam":"n"}`, []string{`[{"id":1}]`, "404", "404"}, 1, 3, ""},
+		{"those behind a full page", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "404", "404", `[{"id":4}]`}, 1, 3, "ignored-page 1 page 3 was answered with 404"},
 		{"two in the middle", `{"kind":"page","param":"at","start":0}`, []string{`[{"id":1}]`, "500", "500", `[{"id":3}]`}, 1, 3, "ignored-page 1 page 3 was answered with 500"},
 		{"one of an offset", `{"kind":"offset","param":"at"}`, []string{`[{"id":1}]`, "500", `[{"id":3}]`, `[]`}, 2, 4, ""},
 		{"one with a token", `{"kind":"cursor","path":"$.next","param":"at"}`, []string{`{"rows":[{"id":1}],"next":1}`, `{"busy":true,"next":2}`, `{"rows":[{"id":3}]}`}, 2, 3, ""},
@@ -204,13 +206,19 @@ func TestMorePagesThanAskedFor(t *testing.T) {
 			{"", `{"next":[{"id":1}],"links":["next"]}`, ""},
 			{"", `[{"id":1,"next":2}]`, ""},
 			{"", `{"rows":[{"id":1`, ""},
+			{"", `{"data":{"shop":{"next":"1","rows":{"nodes":[{"id":1}],"pageInfo":{"hasNextPage":true,"endCursor":"c"}}}}}`, "data.shop.rows.pageInfo.hasNextPage"},
+			{"", `{"data":{"rows":{"nodes":[{"id":1,"tags":{"pageInfo":{"hasNextPage":true}}}],"pageInfo":{"hasNextPage":false},"next":"1"}}}`, ""},
 		} {
 			answer, header = test.answer, test.header
-			job := l.job(`{"request":{"url":"https://api.test/rows"}}`)
+			asked := `"url":"https://api.test/rows"`
+			if strings.HasPrefix(answer, `{"data":`) {
+				asked += `,"body":{"kind":"graphql","query":"{rows{id}}"}`
+			}
+			job := l.job(`{"request":{` + asked + `}}`)
 			job.Notes = new(notes)
 			_, _ = l.fetcher.Fetch(t.Context(), job, new(pages))
-			if job.Notes.sign != test.sign || (len(job.Notes.warnings()) > 0) != (test.sign != "") {
-				t.Errorf("%s: %q", test.answer, job.Notes.sign)
+			if job.Notes.Sign != test.sign || (len(job.Notes.warnings()) > 0) != (test.sign != "") {
+				t.Errorf("%s: %q", test.answer, job.Notes.Sign)
 			}
 		}
 	})

@@ -56,7 +56,7 @@ type outcome struct {
 
 // do makes the request, again and again where that may help.
 func (e *exchange) do(ctx context.Context) error {
-	renewed := false
+	var renewals renewals
 	for attempt, tries := 1, 1; ; attempt++ {
 		var c credential
 		if e.signed {
@@ -72,14 +72,18 @@ func (e *exchange) do(ctx context.Context) error {
 				e.wait(time.Since(began), feedmill.WaitRateLimit)
 			}
 		}
+		e.signing.underWay.Add(1)
 		o := e.try(ctx, attempt, c)
+		others := e.signing.underWay.Add(-1) > 0
+		if o.err == nil && e.signed {
+			e.signing.taken.Add(1)
+		}
 		switch {
 		case o.err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case o.refused && c.renewable && !renewed:
-			renewed = !c.borrowed // that one is yet to be received
+		case o.refused && c.renewable && renewals.another(c, e.signing.taken.Load(), others):
 			if err := e.f.tokens.drop(ctx, e.tokenKey(), c.token); err != nil {
 				return err
 			}

@@ -165,6 +165,7 @@ type run struct {
 	// spent is how many bytes have come, ignored counts the answers that a rule of
 	// the spec passed over, and taken those that were not.
 	spent, ignored, taken *atomic.Int64
+	signing               *signing
 	// tracing guards requests, which counts them, and the trace of the job.
 	tracing  *sync.Mutex
 	requests int64
@@ -185,7 +186,7 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 	}
 	r := &run{
 		f: f, job: job, spec: job.Spec, mask: newMask(job.Spec), from: from, at: moment{now: job.Now.In(job.Spec.zone)},
-		tracing: new(sync.Mutex), spent: new(atomic.Int64), ignored: new(atomic.Int64), taken: new(atomic.Int64), cursors: maps.Clone(from.Parents),
+		tracing: new(sync.Mutex), spent: new(atomic.Int64), ignored: new(atomic.Int64), taken: new(atomic.Int64), cursors: maps.Clone(from.Parents), signing: new(signing),
 		place: string(job.Workspace) + " " + job.Spec.request.origin.Host + " " + job.Spec.credentialHash(),
 	}
 	if r.cursors == nil {

@@ -11,28 +11,38 @@ import (
 // notes are what is to be said of the answers of a fetch, whatever feed reads them. They
 // belong to the unit whose turn it is.
 type notes struct {
-	// more counts the answers after which there are others that nobody asks for, and
-	// sign is how the first of them says so.
-	more int64
-	sign string
-	// ended counts the times that the pages ended with answers that a rule ignores, of
+	// More counts the answers after which there are others that nobody asks for, and
+	// Sign is how the first of them says so.
+	More int64  `json:"more,omitempty"`
+	Sign string `json:"sign,omitempty"`
+	// Ended counts the times that the pages ended with answers that a rule ignores, of
 	// which the first was this page, with this status.
-	ended        int64
-	page, status int
+	Ended  int64 `json:"ended,omitempty"`
+	Page   int   `json:"page,omitempty"`
+	Status int   `json:"status,omitempty"`
+}
+
+// soFar are the notes as they are now, nil where there are none.
+func (n *notes) soFar() *notes {
+	if n == nil || *n == (notes{}) {
+		return nil
+	}
+	now := *n
+	return &now
 }
 
 // warnings are the notes as warnings.
 func (n *notes) warnings() (all []feedmill.Warning) {
-	if n.more > 0 {
+	if n.More > 0 {
 		all = append(all, feedmill.Warning{
-			Code: feedmill.WarnMorePages, Count: n.more,
-			Detail: fmt.Sprintf("the source says by %s that there is more than this answer, and nothing else was asked for; say with pagination how the next page is found", n.sign),
+			Code: feedmill.WarnMorePages, Count: n.More,
+			Detail: fmt.Sprintf("the source says by %s that there is more than this answer, and nothing else was asked for; say with pagination how the next page is found", n.Sign),
 		})
 	}
-	if n.ended > 0 {
+	if n.Ended > 0 {
 		all = append(all, feedmill.Warning{
-			Code: feedmill.WarnIgnored, Count: n.ended,
-			Detail: fmt.Sprintf("page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing", n.page, statusText(n.status)),
+			Code: feedmill.WarnIgnored, Count: n.Ended,
+			Detail: fmt.Sprintf("page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing. Where the source says how much there is, pagination.total, totalPages or more can say so", n.Page, statusText(n.Status)),
 		})
 	}
 	return all
@@ -60,30 +70,31 @@ func (s *sequence) noteMore(a *answer, format string) {
 	case a.header.Get("X-Next-Page") != "":
 		sign = "the header X-Next-Page"
 	case format == "json" && a.size <= maxTree:
-		sign = signOfMore(a.body, a.size)
+		sign = signOfMore(a.body, a.size, s.spec.request.body)
 	}
 	if sign == "" {
 		return
 	}
-	if s.job.Notes.more++; s.job.Notes.more == 1 {
-		s.job.Notes.sign = sign
+	if s.job.Notes.More++; s.job.Notes.More == 1 {
+		s.job.Notes.Sign = sign
 	}
 }
 
 // noteIgnored notes that the pages end with an answer that is ignored. A page that is not
-// there is how many sources say that there are no more.
+// there is how many sources say that there are no more, which is believed where the last
+// page with records had room for others.
 func (s *sequence) noteIgnored(a *answer) {
 	switch a.status {
 	case http.StatusNotFound, http.StatusGone, http.StatusRequestedRangeNotSatisfiable:
-		if s.spec.pagination.counts() {
+		if s.spec.pagination.counts() && s.last < max(s.most, s.spec.pagination.size) {
 			return
 		}
 	}
 	if s.job.Notes == nil || a.last || a.step.number == 1 {
 		return
 	}
-	if s.job.Notes.ended++; s.job.Notes.ended == 1 {
-		s.job.Notes.page, s.job.Notes.status = a.step.number, a.status
+	if s.job.Notes.Ended++; s.job.Notes.Ended == 1 {
+		s.job.Notes.Page, s.job.Notes.Status = a.step.number, a.status
 	}
 }
 
@@ -107,19 +118,28 @@ func nameSet(names ...string) map[string]bool {
 }
 
 // signOfMore is the name by which a document says that there are more pages, empty where
-// it does not. What is wrong with the document is found by whoever reads it.
-func signOfMore(body io.ReaderAt, size int64) string {
-	d := openDocument(body, size)
+// it does not. An answer of GraphQL says it beside the records, wherever these are. What is
+// wrong with the document is found by whoever reads it.
+func signOfMore(doc io.ReaderAt, size int64, asked *body) string {
+	d := openDocument(doc, size)
 	if d.PeekKind() != '{' {
 		return ""
 	}
-	sign, _ := signIn(d, "")
+	depth := 1
+	if asked != nil && asked.kind == bodyGraphQL {
+		depth = maxGraphQLDepth
+	}
+	sign, _ := signIn(d, "", depth, true)
 	return sign
 }
 
+// maxGraphQLDepth is how many objects the one may stand in that says of an answer of
+// GraphQL whether there are more.
+const maxGraphQLDepth = 12
+
 // signIn is signOfMore in the object that comes next, which has this name before its
-// members.
-func signIn(d document, before string) (string, error) {
+// members. It is one that may say so, or has one in it, so many objects below.
+func signIn(d document, before string, depth int, says bool) (string, error) {
 	if err := d.Bracket(); err != nil {
 		return "", err
 	}
@@ -130,7 +150,7 @@ func signIn(d document, before string) (string, error) {
 		}
 		known, kind := string(name), d.PeekKind()
 		switch {
-		case moreNames[known] && kind != '[':
+		case says && moreNames[known] && kind != '[':
 			raw, err := d.ReadValue()
 			if err != nil {
 				return "", err
@@ -139,8 +159,8 @@ func signIn(d document, before string) (string, error) {
 			if v.affirmative() {
 				return before + known, nil
 			}
-		case before == "" && moreHolders[known] && kind == '{':
-			if sign, err := signIn(d, known+"."); sign != "" || err != nil {
+		case kind == '{' && depth > 0 && (moreHolders[known] || depth > 1):
+			if sign, err := signIn(d, before+known+".", depth-1, moreHolders[known]); sign != "" || err != nil {
 				return sign, err
 			}
 		default:

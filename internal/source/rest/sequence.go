@@ -22,10 +22,10 @@ type sequence struct {
 	records int64
 	rows    rowCounts
 	empty   int
-	// last is how many records the last page with some has, and skipped says that the
-	// one before this was ignored.
-	last    int64
-	skipped bool
+	// last is how many records the last page with some has, most the most that a page
+	// has had, and skipped says that the one before this was ignored.
+	last, most int64
+	skipped    bool
 	// lane is where the pages are written, and turn is closed when they may go to
 	// the sink.
 	lane *lane
@@ -186,7 +186,7 @@ func (s *sequence) after(a *answer, records int64) (*step, error) {
 		next, _, err := s.afterEmpty(a)
 		return next, err
 	}
-	s.empty, s.skipped, s.last = 0, false, records
+	s.empty, s.skipped, s.last, s.most = 0, false, records, max(s.most, records)
 	if p.kind == pagesOffset {
 		return &step{number: a.step.number + 1, count: a.step.count + records}, nil
 	}

@@ -28,6 +28,8 @@ type stage struct {
 type stagedUnit struct {
 	Key   string       `json:"key"`
 	Pages []stagedPage `json:"pages,omitempty"`
+	// Notes are those of this unit and of all before it.
+	Notes *notes `json:"notes,omitempty"`
 }
 
 // stagedPage is a page and where it is.
@@ -204,6 +206,9 @@ func (r *run) replay(ctx context.Context, units []unit, rows []rowCounts) (int, 
 		}
 		r.taken.Add(int64(len(pages)))
 		r.noteCursor(units[n])
+		if noted := r.stage.done[n].Notes; noted != nil && r.job.Notes != nil {
+			*r.job.Notes = *noted
+		}
 	}
 	return n, r.stage.keep(n)
 }

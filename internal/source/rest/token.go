@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -111,4 +112,42 @@ func (t *tokens) forget() {
 			delete(t.of, key)
 		}
 	}
+}
+
+// signing counts the requests of a fetch that are under way, and those with the credential
+// of the source that it has taken.
+type signing struct{ underWay, taken atomic.Int64 }
+
+// How often one request has a token renewed that was refused: in all, and where nothing
+// was taken since the last time. Then a token was refused that nobody else had used up,
+// unless others are under way who may have.
+const (
+	maxRenewals       = 10
+	fruitless         = 1
+	fruitlessOfOthers = 3
+)
+
+// renewals are those of one request.
+type renewals struct {
+	all, fruitless int
+	taken          int64
+}
+
+// another reports whether it is worth it to renew a token that was refused, after so many
+// requests of the fetch were taken and with others under way. Some sources give tokens that
+// are good for a few requests, which are used up by those made at the same time.
+func (r *renewals) another(refused credential, taken int64, others bool) bool {
+	if r.all > 0 && taken != r.taken {
+		r.fruitless = 0
+	}
+	r.taken = taken
+	r.all++
+	if !refused.borrowed { // That one is yet to be received.
+		r.fruitless++
+	}
+	most := fruitless
+	if others {
+		most = fruitlessOfOthers
+	}
+	return r.all <= maxRenewals && r.fruitless <= most
 }

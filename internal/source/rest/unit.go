@@ -144,7 +144,7 @@ func (r *run) finish(u unit, pages []stagedPage) error {
 	if r.stage == nil {
 		return nil
 	}
-	return r.stage.add(stagedUnit{Key: u.key, Pages: pages})
+	return r.stage.add(stagedUnit{Key: u.key, Pages: pages, Notes: r.job.Notes.soFar()})
 }
 
 // progress tells that so many more units are done, where there are any.
