@@ -119,6 +119,23 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// Data that is another table has the columns that it has, and is told of nothing that
+// it lacks.
+func TestDropMissing(t *testing.T) {
+	column := func(name string) feedmill.Column { return feedmill.Column{ID: name, Name: name} }
+	f := Fitting{
+		Columns: []feedmill.Column{column("a"), column("gone"), column("b")}, From: []int{1, -1, 0},
+		Changes: []feedmill.Warning{{Code: feedmill.WarnMissing, Column: "gone"}, {Code: feedmill.WarnAdded, Column: "b"}},
+	}
+	f.DropMissing()
+	if diff := cmp.Diff(Fitting{
+		Columns: []feedmill.Column{column("a"), column("b")}, From: []int{1, 0},
+		Changes: []feedmill.Warning{{Code: feedmill.WarnAdded, Column: "b"}},
+	}, f); diff != "" {
+		t.Errorf("what is left differs (-want +got):\n%s", diff)
+	}
+}
+
 // TestFitTyped holds columns that have types already to those of a feed.
 func TestFitTyped(t *testing.T) {
 	kept, _ := Name([]feedmill.Column{
