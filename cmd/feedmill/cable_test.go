@@ -17,6 +17,7 @@ type cable struct {
 	mu    sync.Mutex
 	to    string // empty where it is pulled
 	conns map[net.Conn]bool
+	dead  chan struct{} // what is carried ends here when it is closed, and nobody is told
 }
 
 // newCable makes a cable that leads to an address.
@@ -26,7 +27,7 @@ func newCable(t *testing.T, to string) *cable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cable{listener: l, to: to, conns: make(map[net.Conn]bool)}
+	c := &cable{listener: l, to: to, conns: make(map[net.Conn]bool), dead: make(chan struct{})}
 	c.wg.Go(c.accept)
 	t.Cleanup(func() {
 		l.Close()
@@ -60,6 +61,15 @@ func (c *cable) hold() { c.silence.Lock() }
 
 func (c *cable) release() { c.silence.Unlock() }
 
+// forget leaves the connections that there are open and never carries a byte of them
+// again, as a proxy does that has lost its memory of them. New ones are carried.
+func (c *cable) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.dead)
+	c.dead = make(chan struct{})
+}
+
 func (c *cable) accept() {
 	for {
 		near, err := c.listener.Accept()
@@ -74,7 +84,7 @@ func (c *cable) accept() {
 func (c *cable) carry(near net.Conn) {
 	defer near.Close()
 	c.mu.Lock()
-	to := c.to
+	to, dead := c.to, c.dead
 	c.mu.Unlock()
 	if to == "" {
 		return
@@ -95,10 +105,10 @@ func (c *cable) carry(near net.Conn) {
 	}()
 	var back sync.WaitGroup
 	back.Go(func() {
-		io.Copy(audible{near, c}, far)
+		io.Copy(audible{near, c, dead}, far)
 		near.Close()
 	})
-	io.Copy(audible{far, c}, near)
+	io.Copy(audible{far, c, dead}, near)
 	far.Close()
 	back.Wait()
 }
@@ -107,10 +117,16 @@ func (c *cable) carry(near net.Conn) {
 type audible struct {
 	io.Writer
 	cable *cable
+	dead  <-chan struct{}
 }
 
 func (a audible) Write(p []byte) (int, error) {
 	a.cable.silence.RLock()
 	defer a.cable.silence.RUnlock()
+	select {
+	case <-a.dead:
+		return len(p), nil
+	default:
+	}
 	return a.Writer.Write(p)
 }

@@ -137,6 +137,9 @@ var faults = []fault{
 		time.Sleep(lasts)
 		victim.cable.release()
 	}},
+	{"forgotten connections", func(_ *testing.T, _ *fleet, victim *replica, lasts time.Duration) {
+		victim.cable.forget()
+	}},
 	{"a lock on a table", holdRows(`LOCK TABLE open_deliveries IN ACCESS EXCLUSIVE MODE`)},
 	{"a slow disk", slowDisk},
 	{"cut connections", func(_ *testing.T, _ *fleet, victim *replica, lasts time.Duration) {

@@ -70,20 +70,31 @@ func seconds(d time.Duration) string { return fmt.Sprint(int(d.Seconds())) }
 
 // newPool makes a pool of connections on which settings have been made. One that
 // the server does not know, which may be another than PostgreSQL, is left out.
-func newPool(ctx context.Context, config *pgxpool.Config, settings map[string]string) (*pgxpool.Pool, error) {
+func newPool(ctx context.Context, config *pgxpool.Config, settings map[string]string, w *watch) (*pgxpool.Pool, error) {
 	var values []string
 	for _, some := range []map[string]string{forAll, settings} {
 		for name, value := range some {
 			values = append(values, fmt.Sprintf("('%s', '%s')", name, value))
 		}
 	}
-	set := `SELECT set_config(name, value, false) FROM (VALUES ` + strings.Join(values, ", ") + `) AS settings (name, value)
+	set := `SELECT count(set_config(name, value, false)), pg_backend_pid()::bigint FROM (VALUES ` + strings.Join(values, ", ") + `) AS settings (name, value)
 		WHERE current_setting(name, true) IS NOT NULL`
 	config = config.Copy()
-	config.ConnConfig.DialFunc = dial(config.ConnConfig.ConnectTimeout)
+	plain := dial(config.ConnConfig.ConnectTimeout)
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := plain(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return w.add(conn), nil
+	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, set)
-		return err
+		var known, pid int64
+		if err := conn.QueryRow(ctx, set, pgx.QueryExecModeSimpleProtocol).Scan(&known, &pid); err != nil {
+			return err
+		}
+		setProcess(conn.PgConn().Conn(), uint32(pid))
+		return nil
 	}
 	return pgxpool.NewWithConfig(ctx, config)
 }

@@ -37,6 +37,7 @@ type DB struct {
 
 	// pool plans every statement anew, steady once.
 	pool, steady *pgxpool.Pool
+	watch        *watch
 
 	days  days
 	sweep sweep
@@ -57,14 +58,17 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		return nil, errors.New("postgres: the database URL cannot be read; write it as postgres://user:password@host:5432/database")
 	}
 	config.MaxConns, config.MinConns = max(config.MaxConns, 16)/2, config.MinConns/2
-	db := &DB{}
-	if db.pool, err = newPool(ctx, config, planAnew); err != nil {
+	db := &DB{watch: newWatch()}
+	if db.pool, err = newPool(ctx, config, planAnew, db.watch); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	if db.steady, err = newPool(ctx, config, planOnce); err != nil {
+	if db.steady, err = newPool(ctx, config, planOnce, db.watch); err != nil {
 		db.pool.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	db.watch.stop = stop
+	go db.watchConnections(watching)
 	db.Store, db.often = record.NewStore(engine{reader{db.pool}, db}, dialect), record.NewStore(engine{reader{db.steady}, db}, dialect)
 	if err := migrateUp(ctx, db.pool); err != nil {
 		db.Close()
@@ -81,6 +85,8 @@ func Open(ctx context.Context, url string) (*DB, error) {
 
 // Close waits for the connections in use and closes them.
 func (db *DB) Close() error {
+	db.watch.stop()
+	<-db.watch.done
 	db.pool.Close()
 	db.steady.Close()
 	return nil
