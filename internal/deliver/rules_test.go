@@ -93,17 +93,20 @@ func TestARefusedOutcomeHoldsUpNoOther(t *testing.T) {
 				d.sending[id] = func() {}
 				batch = append(batch, settling{outcome: feedmill.Outcome{Delivery: id}, lane: l})
 			}
+			known := func() int {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				return len(d.sending)
+			}
 			d.settle(t.Context(), batch)
-			if len(store.written) != n-1 || len(d.sending) != 1 || d.sending["d0"] == nil {
-				t.Errorf("of %d outcomes %v are written, and %d deliveries are known as sent", n, store.written, len(d.sending))
+			if len(store.written) != n-1 || known() != 1 {
+				t.Errorf("of %d outcomes %v are written, and %d deliveries are known as sent", n, store.written, known())
 			}
 			time.Sleep(refusedWait)
 			synctest.Wait()
-			d.mu.Lock()
-			if len(d.sending) != 0 {
-				t.Errorf("of %d outcomes %d deliveries stay known", n, len(d.sending))
+			if known() != 0 {
+				t.Errorf("of %d outcomes %d deliveries stay known", n, known())
 			}
-			d.mu.Unlock()
 		}
 	})
 }
