@@ -16,11 +16,12 @@ func TestKeptDefinitions(t *testing.T) {
 	const (
 		included = `{"request":{"url":"https://api.test/rows"},"each":{"in":{"values":[{"a":1},{"a":2}]},"as":"p","include":["a"]}}`
 		begins   = `{"request":{"url":"https://api.test/rows"},"incremental":{"param":{"in":"query","name":"since"},"start":"long ago","step":"1d"}}`
+		ends     = `{"request":{"url":"https://api.test/{{p}}"},"each":{"in":{"values":[1,2]},"as":"p","include":["p"]},"incremental":{"cursorPath":"$.id","param":{"name":"from"},"to":{"name":"to"}}}`
 	)
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t)
 		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) { respond(w, `[{"id":1}]`) })
-		for definition, want := range map[string]string{included: "", begins: "no-cursor"} {
+		for definition, want := range map[string]string{included: "", begins: "no-cursor", ends: ""} {
 			if _, err := Parse([]byte(definition), 0); err == nil {
 				t.Errorf("%s is taken", definition)
 			}

@@ -73,7 +73,7 @@ func (inc *incremental) readTimes(in *object, r *request) {
 		}
 	} else {
 		for _, name := range []string{"to", "inclusive"} {
-			if in.Has(name) && !in.Knows(name) {
+			if in.Has(name) && !in.r.kept {
 				in.Fault(name, "This goes with step; leave it out.")
 			}
 		}
