@@ -114,3 +114,45 @@ func TestTurnsForgetWhoIsGone(t *testing.T) {
 		t.Errorf("remembered are %v", turns.served)
 	}
 }
+
+// The next turn is for the workspace that has the fewest under way, then for the one
+// whose last turn is longest ago, then for the one that is due the longest.
+func TestWhoseTurnComesFirst(t *testing.T) {
+	type side struct {
+		underWay int
+		served   int64
+		due      int64
+	}
+	for _, c := range []struct {
+		a, b side
+		want bool
+	}{
+		{side{underWay: 1, served: 9, due: 9}, side{underWay: 2, served: 1, due: 1}, true},
+		{side{underWay: 2, served: 1, due: 1}, side{underWay: 1, served: 9, due: 9}, false},
+		{side{underWay: 1, served: 1, due: 9}, side{underWay: 1, served: 2, due: 1}, true},
+		{side{underWay: 1, served: 2, due: 1}, side{underWay: 1, served: 1, due: 9}, false},
+		{side{due: 1}, side{due: 2}, true},
+		{side{due: 2}, side{due: 1}, false},
+		{side{due: 1}, side{due: 1}, true}, // by their names
+	} {
+		turns := newTurns(9, 9, 9)
+		turns.workspaces["a"], turns.workspaces["b"] = c.a.underWay, c.b.underWay
+		turns.served["a"], turns.served["b"] = c.a.served, c.b.served
+		of, than := feedmill.DueSource{DueAt: time.Unix(c.a.due, 0)}, feedmill.DueSource{DueAt: time.Unix(c.b.due, 0)}
+		if got := turns.before("a", of, "b", than); got != c.want {
+			t.Errorf("%+v before %+v: %v", c.a, c.b, got)
+		}
+	}
+}
+
+// Of runs that have ended nothing is remembered, however many there were.
+func TestTurnsForgetRunsThatEnded(t *testing.T) {
+	turns := newTurns(4, 4, 4)
+	chosen := turns.choose([]feedmill.DueSource{{ID: "1", Workspace: "a", Host: "h"}, {ID: "2", Workspace: "a", Host: "h"}, {ID: "3", Workspace: "b", Host: "h"}})
+	for _, s := range chosen {
+		turns.end(s)
+	}
+	if len(chosen) != 3 || len(turns.running)+len(turns.workspaces)+len(turns.hosts) > 0 {
+		t.Errorf("%d ran, and %v, %v and %v are remembered", len(chosen), turns.running, turns.workspaces, turns.hosts)
+	}
+}
