@@ -12,11 +12,25 @@ import (
 // At a known due time of a lane it looks at that lane alone.
 func (d *Dispatcher) pollStore(ctx context.Context) {
 	for how := asked; ctx.Err() == nil; {
-		if err := d.pollOnce(ctx, how); err != nil && !errors.Is(err, context.Canceled) {
+		found, err := d.pollOnce(ctx, how)
+		if err != nil && !errors.Is(err, context.Canceled) {
 			d.Log.Error("looking for due deliveries", "error", err)
 		}
-		how = d.awaitPoll(ctx, time.Now().Add(d.PollEvery))
+		how = d.awaitPoll(ctx, time.Now().Add(d.untilPoll(found)))
 	}
+}
+
+// A poll that finds many subscriptions takes as much longer, and most of what it finds
+// is known: it is made as much less often, and takes about a hundredth of a
+// processor. What waits for nothing but a poll comes that much later.
+const (
+	restForFound = 1500 * time.Microsecond
+	longestRest  = 5 * time.Second
+)
+
+// untilPoll is how long it is until the poll after one that found so many subscriptions.
+func (d *Dispatcher) untilPoll(found int) time.Duration {
+	return max(d.PollEvery, min(time.Duration(found)*restForFound, longestRest))
 }
 
 // awaitPoll waits until the store is to be polled, and returns why. Meanwhile it
@@ -60,12 +74,13 @@ func (d *Dispatcher) passDue(now, poll time.Time) time.Duration {
 
 // dueAt notes that something of a lane in the store comes due at t. The mutex is held.
 func (d *Dispatcher) dueAt(t time.Time, lane feedmill.ID) {
-	if d.due.add(t, lane) && time.Until(t) < d.PollEvery {
+	if d.due.add(t, lane) && time.Until(t) < max(d.PollEvery, longestRest) {
 		signal(d.dueSooner)
 	}
 }
 
-func (d *Dispatcher) pollOnce(ctx context.Context, how hint) error {
+// pollOnce looks for all due work, and returns how many subscriptions have some.
+func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err error) {
 	const step = 1000
 	now := time.Now()
 	d.forgetIdle(now)
@@ -79,7 +94,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) error {
 	gained := d.gained
 	d.mu.Unlock()
 	if len(slots) == 0 {
-		return nil
+		return 0, nil
 	}
 	var after feedmill.ID
 	for {
@@ -87,8 +102,9 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) error {
 		ids, err := d.Store.DueSubscriptions(call, slots, now, after, step)
 		cancel()
 		if err != nil {
-			return err
+			return found, err
 		}
+		found += len(ids)
 		d.mu.Lock()
 		for _, id := range ids {
 			d.found(id, how, now)
@@ -102,7 +118,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) error {
 		}
 		d.mu.Unlock()
 		if through {
-			return nil
+			return found, nil
 		}
 		after = ids[len(ids)-1]
 	}

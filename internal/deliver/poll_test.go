@@ -47,12 +47,12 @@ func TestPollReadsEveryPage(t *testing.T) {
 		}
 		d.setSlots(all, len(all), time.Now().Add(time.Hour))
 		s.fails = errors.New("broken")
-		if err := d.pollOnce(t.Context(), seen); err == nil || d.polled[0] {
+		if _, err := d.pollOnce(t.Context(), seen); err == nil || d.polled[0] {
 			t.Errorf("%d: a poll that fails is taken for done: %v", n, err)
 		}
 		s.fails = nil
-		if err := d.pollOnce(t.Context(), seen); err != nil {
-			t.Fatal(err)
+		if found, err := d.pollOnce(t.Context(), seen); err != nil || found != n {
+			t.Fatalf("%d: %d are found, %v", n, found, err)
 		}
 		if len(d.lanes) != n || !d.polled[0] {
 			t.Errorf("of %d subscriptions %d are found", n, len(d.lanes))
@@ -60,9 +60,28 @@ func TestPollReadsEveryPage(t *testing.T) {
 	}
 }
 
+// The more a poll finds the later is the next; but whoever waits for it is woken when
+// something comes due.
+func TestPollsThatFindMuchAreFewer(t *testing.T) {
+	d := New(Options{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	for found, want := range map[int]time.Duration{0: time.Second, 600: time.Second, 2000: 3 * time.Second, 100_000: 5 * time.Second} {
+		if got := d.untilPoll(found); got != want {
+			t.Errorf("after one that found %d it is %v until the next poll, want %v", found, got, want)
+		}
+	}
+	d.dueAt(time.Now().Add(4*time.Second), "sub_1")
+	if len(d.dueSooner) != 1 {
+		t.Error("nobody is woken although the next poll may be later")
+	}
+	d.PollEvery = time.Minute
+	if got := d.untilPoll(100_000); got != time.Minute {
+		t.Errorf("it is %v until the next poll, want what was asked for", got)
+	}
+}
+
 func TestNoPollWithoutSlots(t *testing.T) {
 	d := New(Options{Store: &pagedStore{fails: errors.New("it is asked")}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
-	if err := d.pollOnce(t.Context(), seen); err != nil {
+	if _, err := d.pollOnce(t.Context(), seen); err != nil {
 		t.Error(err)
 	}
 	d.found("sub_1", seen, time.Now())

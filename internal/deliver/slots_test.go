@@ -108,7 +108,7 @@ func TestSlotsThatComeBack(t *testing.T) {
 	d := New(Options{Store: &pagedStore{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	until := time.Now().Add(time.Hour)
 	d.setSlots([]int{1, 2}, 2, until)
-	if err := d.pollOnce(t.Context(), seen); err != nil || !slices.Equal(d.polled.list(), []int{1, 2}) || !slices.Equal(d.unwound.list(), []int{1, 2}) {
+	if _, err := d.pollOnce(t.Context(), seen); err != nil || !slices.Equal(d.polled.list(), []int{1, 2}) || !slices.Equal(d.unwound.list(), []int{1, 2}) {
 		t.Fatalf("polled are %v, %v", d.polled.list(), err)
 	}
 	d.setSlots([]int{1, 2}, 1, until)
