@@ -23,7 +23,7 @@ type Long struct{ held bool }
 func (l *Long) Step() {
 	l.End()
 	if crowd.several() {
-		l.held = processors.take(turnPatience)
+		l.held = processors.await(turnPatience)
 	}
 }
 
@@ -95,8 +95,8 @@ type turns struct {
 	queue []chan struct{}
 }
 
-// take waits for a place, and reports false where none came in time.
-func (t *turns) take(patience time.Duration) bool {
+// await waits for a place, and reports false where none came in time.
+func (t *turns) await(patience time.Duration) bool {
 	t.mu.Lock()
 	if t.free > 0 {
 		t.free--

@@ -10,14 +10,14 @@ import (
 func TestTurnsAreHadInTheOrderOfComing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := &turns{free: 1}
-		if !places.take(time.Second) {
+		if !places.await(time.Second) {
 			t.Fatal("a free place is not had")
 		}
 		var mu sync.Mutex
 		var order string
 		for _, name := range []string{"a", "b", "c"} {
 			go func() {
-				if !places.take(time.Hour) {
+				if !places.await(time.Hour) {
 					t.Error("no place for " + name)
 				}
 				mu.Lock()
@@ -40,12 +40,12 @@ func TestTurnsAreHadInTheOrderOfComing(t *testing.T) {
 func TestNobodyWaitsForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := &turns{free: 1}
-		places.take(time.Second)
-		if places.take(time.Second) {
+		places.await(time.Second)
+		if places.await(time.Second) {
 			t.Error("two have one place")
 		}
 		places.give()
-		if len(places.queue) != 0 || !places.take(time.Second) {
+		if len(places.queue) != 0 || !places.await(time.Second) {
 			t.Error("who went without a place has it")
 		}
 	})

@@ -49,7 +49,7 @@ func (s *Slots) Take(ctx context.Context) (giveBack func(), err error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	if s.take(holder) {
+	if s.occupy(holder) {
 		s.mu.Unlock()
 		return s.giving(holder), nil
 	}
@@ -70,7 +70,7 @@ func (s *Slots) Take(ctx context.Context) (giveBack func(), err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.leave(holder, turn) {
+	if !s.leaveQueue(holder, turn) {
 		// The turn came at the same time.
 		s.give(holder)
 	}
@@ -82,7 +82,7 @@ func (s *Slots) Try(ctx context.Context) (giveBack func(), ok bool) {
 	holder := Holder(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.take(holder) {
+	if !s.occupy(holder) {
 		return nil, false
 	}
 	return s.giving(holder), true
@@ -103,7 +103,8 @@ func (s *Slots) giving(holder string) func() {
 	})
 }
 
-func (s *Slots) take(holder string) bool {
+// occupy takes a place for a holder, where one is free and the holder may have it.
+func (s *Slots) occupy(holder string) bool {
 	if s.free == 0 || s.held[holder] >= s.each {
 		return false
 	}
@@ -120,7 +121,7 @@ func (s *Slots) give(holder string) {
 	}
 	for i := 0; i < len(s.turns); i++ {
 		next := s.turns[i]
-		if !s.take(next) {
+		if !s.occupy(next) {
 			continue
 		}
 		queue := s.queues[next]
@@ -136,9 +137,9 @@ func (s *Slots) give(holder string) {
 	}
 }
 
-// leave takes somebody out of the queue, and reports false where he is not in
+// leaveQueue takes somebody out of the queue, and reports false where he is not in
 // it any more.
-func (s *Slots) leave(holder string, turn chan struct{}) bool {
+func (s *Slots) leaveQueue(holder string, turn chan struct{}) bool {
 	queue := s.queues[holder]
 	at := slices.Index(queue, turn)
 	if at < 0 {
