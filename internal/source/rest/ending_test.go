@@ -206,12 +206,18 @@ func TestMorePagesThanAskedFor(t *testing.T) {
 			{"", `{"next":[{"id":1}],"links":["next"]}`, ""},
 			{"", `[{"id":1,"next":2}]`, ""},
 			{"", `{"rows":[{"id":1`, ""},
+			{"", `{"data":[{"id":1}],"meta":{"pagination":{"links":{"next":"?page=2"}}}}`, "meta.pagination.links.next"},
+			{"", `{"data":[{"id":1}],"pages":{"type":"pages","next":{"page":2,"starting_after":"x"}}}`, "pages.next"},
+			{"", `{"calls":[{"id":1}],"next_page_uri":"/2010/Calls.json?Page=1"}`, "next_page_uri"},
+			{"", `{"d":{"results":[{"id":1}],"__next":"https://api.test/rows?$skiptoken=1"}}`, "d.__next"},
+			{"", `{"topic_list":{"more_topics_url":"/latest?page=1","topics":[{"id":1}]}}`, "topic_list.more_topics_url"},
+			{"", `{"record":{"id":1,"next":"x","links":{"next":"y"}}}`, ""},
 			{"", `{"data":{"shop":{"next":"1","rows":{"nodes":[{"id":1}],"pageInfo":{"hasNextPage":true,"endCursor":"c"}}}}}`, "data.shop.rows.pageInfo.hasNextPage"},
 			{"", `{"data":{"rows":{"nodes":[{"id":1,"tags":{"pageInfo":{"hasNextPage":true}}}],"pageInfo":{"hasNextPage":false},"next":"1"}}}`, ""},
 		} {
 			answer, header = test.answer, test.header
 			asked := `"url":"https://api.test/rows"`
-			if strings.HasPrefix(answer, `{"data":`) {
+			if strings.HasPrefix(answer, `{"data":{`) {
 				asked += `,"body":{"kind":"graphql","query":"{rows{id}}"}`
 			}
 			job := l.job(`{"request":{` + asked + `}}`)

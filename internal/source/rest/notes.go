@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 )
@@ -102,11 +103,11 @@ func (s *sequence) noteIgnored(a *answer) {
 // the top of a document in which they say it.
 var (
 	moreNames = nameSet(
-		"next", "nextLink", "next_link", "@odata.nextLink", "odata.nextLink", "nextUrl", "next_url", "nextPage", "next_page", "nextPageUrl", "next_page_url",
+		"next", "nextLink", "next_link", "@odata.nextLink", "odata.nextLink", "nextUrl", "next_url", "nextPage", "next_page", "nextPageUrl", "next_page_url", "next_page_uri", "nextPageUri", "__next", "more_topics_url",
 		"nextPageToken", "next_page_token", "nextToken", "next_token", "NextToken", "nextCursor", "next_cursor", "nextRecordsUrl",
 		"has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage", "isTruncated", "IsTruncated",
 	)
-	moreHolders = nameSet("links", "_links", "meta", "metadata", "response_metadata", "paging", "pagination", "page_info", "pageInfo")
+	moreHolders = nameSet("links", "_links", "meta", "metadata", "response_metadata", "paging", "pagination", "page_info", "pageInfo", "pages", "d", "topic_list")
 )
 
 func nameSet(names ...string) map[string]bool {
@@ -125,7 +126,7 @@ func signOfMore(doc io.ReaderAt, size int64, asked *body) string {
 	if d.PeekKind() != '{' {
 		return ""
 	}
-	depth := 1
+	depth := 0
 	if asked != nil && asked.kind == bodyGraphQL {
 		depth = maxGraphQLDepth
 	}
@@ -134,11 +135,15 @@ func signOfMore(doc io.ReaderAt, size int64, asked *body) string {
 }
 
 // maxGraphQLDepth is how many objects the one may stand in that says of an answer of
-// GraphQL whether there are more.
-const maxGraphQLDepth = 12
+// GraphQL whether there are more, and maxHolders how many may stand in each other elsewhere.
+const (
+	maxGraphQLDepth = 12
+	maxHolders      = 3
+)
 
 // signIn is signOfMore in the object that comes next, which has this name before its
-// members. It is one that may say so, or has one in it, so many objects below.
+// members. It is one that may say so, or has one in it: so many objects below whatever
+// these are called.
 func signIn(d document, before string, depth int, says bool) (string, error) {
 	if err := d.Bracket(); err != nil {
 		return "", err
@@ -159,7 +164,7 @@ func signIn(d document, before string, depth int, says bool) (string, error) {
 			if v.affirmative() {
 				return before + known, nil
 			}
-		case kind == '{' && depth > 0 && (moreHolders[known] || depth > 1):
+		case kind == '{' && (depth > 0 || moreHolders[known] && strings.Count(before, ".") < maxHolders):
 			if sign, err := signIn(d, before+known+".", depth-1, moreHolders[known]); sign != "" || err != nil {
 				return sign, err
 			}
