@@ -223,8 +223,65 @@ func TestMorePagesThanAskedFor(t *testing.T) {
 			job := l.job(`{"request":{` + asked + `}}`)
 			job.Notes = new(notes)
 			_, _ = l.fetcher.Fetch(t.Context(), job, new(pages))
-			if job.Notes.Sign != test.sign || (len(job.Notes.warnings()) > 0) != (test.sign != "") {
+			if job.Notes.Sign != test.sign || (job.Notes.More > 0) != (test.sign != "") {
 				t.Errorf("%s: %q", test.answer, job.Notes.Sign)
+			}
+		}
+	})
+}
+
+// Lists inside records that have more pages than the answer are told of, also where the
+// records have pages of their own.
+func TestListsInsideRecordsThatAreCut(t *testing.T) {
+	const (
+		byCursor = `"pagination":{"kind":"cursor","path":"$.data.rows.pageInfo.endCursor","param":"variables.after","more":"$.data.rows.pageInfo.hasNextPage"}`
+		graphQL  = `"body":{"kind":"graphql","query":"{rows{id}}"}`
+	)
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		var answers []string
+		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
+			respond(w, answers[0])
+			answers = answers[1:]
+		})
+		for _, test := range []struct {
+			request, rest string
+			answers       []string
+			cut           int64
+			where         string
+		}{
+			{graphQL, byCursor, []string{
+				`{"data":{"rows":{"nodes":[{"id":1,"tags":{"nodes":[1],"pageInfo":{"hasNextPage":false}}}],"pageInfo":{"hasNextPage":true,"endCursor":"c"}}}}`,
+				`{"data":{"rows":{"nodes":[{"id":2,"tags":{"nodes":[1],"pageInfo":{"hasNextPage":true}}},{"id":3,"tags":{"pageInfo":{"hasNextPage":true},"nodes":[2]}}],"pageInfo":{"hasNextPage":false}}}}`,
+			}, 2, "$.data.rows.nodes[*].tags.pageInfo.hasNextPage"},
+			{graphQL, byCursor, []string{`{"data":{"rows":{"nodes":[{"id":1}],"pageInfo":{"hasNextPage":false}}}}`}, 0, ""},
+			{graphQL, `"pagination":{"kind":"cursor","path":"$.data.nodes[0].tags.pageInfo.endCursor","param":"variables.after","more":"$.data.nodes[0].tags.pageInfo.hasNextPage"}`, []string{
+				`{"data":{"nodes":[{"tags":{"nodes":[{"id":1}],"pageInfo":{"hasNextPage":true,"endCursor":"c"}}}]}}`,
+				`{"data":{"nodes":[{"tags":{"nodes":[{"id":2}],"pageInfo":{"hasNextPage":false}}}]}}`,
+			}, 0, ""},
+			{`"method":"GET"`, `"pagination":{"kind":"cursor","path":"$.data[-1].id","param":"after","more":"$.has_more"}`, []string{
+				`{"has_more":true,"data":[{"id":1,"lines":{"has_more":false,"data":[1]}}]}`,
+				`{"has_more":false,"data":[{"id":2,"lines":{"has_more":true,"data":[1]}}]}`,
+			}, 1, "$.data[*].lines.has_more"},
+			{`"method":"GET"`, `"pagination":{"kind":"nextUrl","path":"$['@odata.nextLink']"}`, []string{
+				`{"@odata.nextLink":"/rows?2","value":[{"id":1,"lines":[1]}]}`,
+				`{"value":[{"id":2,"lines":[1],"lines@odata.nextLink":"/rows/2/lines"}]}`,
+			}, 1, "$.value[*].lines@odata.nextLink"},
+			{`"method":"GET"`, `"pagination":{"kind":"nextUrl","path":"$.nextRecordsUrl"}`, []string{
+				`{"records":[{"id":1,"People":{"done":false,"records":[{"id":2}],"nextRecordsUrl":"/more"}}]}`,
+			}, 1, "$.records[*].People.nextRecordsUrl"},
+			{`"method":"GET"`, `"name":"x"`, []string{`[{"id":1,"has_more":true,"hasNextPage":true}]`}, 0, ""},
+			{`"method":"GET"`, `"name":"x"`, []string{`{"rows":[{"id":1,"lines":{"has_more":true,"data":[1`}, 0, ""},
+		} {
+			answers = test.answers
+			job := l.job(`{"request":{"url":"https://api.test/rows",` + test.request + `},"retry":{"maxAttempts":1},` + test.rest + `}`)
+			job.Notes = new(notes)
+			_, _ = l.fetcher.Fetch(t.Context(), job, new(pages))
+			if job.Notes.Cut != test.cut || job.Notes.Where != test.where || len(answers) != 0 {
+				t.Errorf("%s: %d %q", test.answers, job.Notes.Cut, job.Notes.Where)
+			}
+			if told := job.Notes.warnings(); test.cut > 0 && (len(told) != 1 || told[0].Code != feedmill.WarnCutLists || !strings.Contains(told[0].Detail, test.where)) {
+				t.Errorf("%v", told)
 			}
 		}
 	})

@@ -21,6 +21,10 @@ type notes struct {
 	Ended  int64 `json:"ended,omitempty"`
 	Page   int   `json:"page,omitempty"`
 	Status int   `json:"status,omitempty"`
+	// Cut counts the lists inside records that have more pages, and Where is what says so
+	// of the first.
+	Cut   int64  `json:"cut,omitempty"`
+	Where string `json:"where,omitempty"`
 }
 
 // soFar are the notes as they are now, nil where there are none.
@@ -44,6 +48,12 @@ func (n *notes) warnings() (all []feedmill.Warning) {
 		all = append(all, feedmill.Warning{
 			Code: feedmill.WarnIgnored, Count: n.Ended,
 			Detail: fmt.Sprintf("page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing. Where the source says how much there is, pagination.total, totalPages or more can say so", n.Page, statusText(n.Status)),
+		})
+	}
+	if n.Cut > 0 {
+		all = append(all, feedmill.Warning{
+			Code: feedmill.WarnCutLists, Count: n.Cut,
+			Detail: fmt.Sprintf("lists inside the records have more elements than the answers, as %s says of the first; pagination leads from records to records and not through these. Ask for more of their elements at once, or make a feed of them, with each for every record", n.Where),
 		})
 	}
 	return all

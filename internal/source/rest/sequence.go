@@ -26,6 +26,8 @@ type sequence struct {
 	// has had, and skipped says that the one before this was ignored.
 	last, most int64
 	skipped    bool
+	// whole says that the source has no words for a list inside a record that is cut.
+	whole bool
 	// lane is where the pages are written, and turn is closed when they may go to
 	// the sink.
 	lane *lane
@@ -127,6 +129,7 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	a.next, a.nextErr = s.follow(a)
 	ahead = s.prefetch(ctx, a)
 	s.noteMore(a, format)
+	s.noteCut(a, format)
 	page := feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: a.body}
 	if s.unit.parent != nil {
 		page.With = s.unit.parent.with
