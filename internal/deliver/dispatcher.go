@@ -137,7 +137,10 @@ type Dispatcher struct {
 	// toTell are the subscriptions of which other replicas are to be told.
 	toTell   map[feedmill.Signal]map[feedmill.ID]struct{}
 	outcomes chan settling
-	heldUp   sync.WaitGroup // outcomes to be written later
+	writes   writes
+	// complaints are about lanes that cannot be read.
+	complaints complaints
+	heldUp     sync.WaitGroup // outcomes to be written later
 }
 
 // New makes a dispatcher. It takes offers at once and works while [Dispatcher.Run] runs.
@@ -294,6 +297,7 @@ func (d *Dispatcher) changedHere(subscription feedmill.ID) bool {
 		// Its slot may be stopped, and ours again in a moment.
 		l.subscription.set(nil)
 		l.pace, l.trustedAt = newPace(), time.Now()
+		l.complaint = "" // what is wrong with it now is news
 	}
 	if ours {
 		l.backlog.readOn()

@@ -50,6 +50,9 @@ type troubledStore struct {
 	passes                                                   atomic.Int64 // that read of all resources
 	mostOutcomes, mostSettling                               atomic.Int64
 	readTakes, targetTakes, settleTakes                      time.Duration
+	// silentWrites is how many more are not answered before answers is closed.
+	silentWrites atomic.Int64
+	answers      chan struct{}
 
 	// noSlots says that this replica may have none. given are those that it
 	// gave back since, and left that it has left the replicas.
@@ -134,6 +137,9 @@ func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAtt
 	s.mostSettling.Store(max(s.mostSettling.Load(), s.settling.Add(1)))
 	defer s.settling.Add(-1)
 	time.Sleep(s.settleTakes)
+	if s.silentWrites.Add(-1) >= 0 {
+		<-s.answers
+	}
 	switch {
 	case s.settleAway.Load():
 		return nil, feedmill.ErrUnavailable
@@ -180,9 +186,12 @@ func runDispatcherHere(t *testing.T, o Options, to endpoint, test func(*harness)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{T: t, store: &troubledStore{DB: db}, began: time.Now(), done: make(chan struct{})}
+	h := &harness{T: t, store: &troubledStore{DB: db, answers: make(chan struct{})}, began: time.Now(), done: make(chan struct{})}
 	h.newWorkspace()
-	o.Store, o.Vault, o.Log, o.Metrics, o.Replica = h.store, plainVault{}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), "one"
+	o.Store, o.Vault, o.Metrics, o.Replica = h.store, plainVault{}, prometheus.NewRegistry(), "one"
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	o.Sender = endpoint(func(ctx context.Context, t Target, m Message) Result {
 		h.mu.Lock()
 		h.sent = append(h.sent, sent{sub: t.Subscription, delivery: m.Delivery, began: time.Now()})

@@ -86,6 +86,9 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 	if len(portions) > 0 || d.memory.singles != 0 && expected == 0 {
 		t.Errorf("%d workspaces are not counted, and %d lanes read past the bound", len(portions), d.memory.singles)
 	}
+	if d.writes.outcomes < 0 || d.writes.underWay < 0 || d.writes.silent && d.writes.underWay == 0 {
+		t.Errorf("what is written is counted wrong: %+v", d.writes)
+	}
 	if d.memory.isOver() {
 		t.Errorf("%d deliveries of %d bytes wait", d.memory.queued, d.memory.bytes())
 	}

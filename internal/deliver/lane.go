@@ -25,6 +25,8 @@ type lane struct {
 	trustedAt time.Time
 	limiter   *rate.Limiter
 	usedAt    time.Time
+	// complaint is why it could not be read, as far as that was logged.
+	complaint string
 
 	state state
 	// awaited says that the slot is to be given back and waited for this lane.

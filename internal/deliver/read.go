@@ -56,6 +56,9 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err == nil {
+		l.complaint = ""
+	}
 	l.backlog.reading = false
 	l.backlog.expectNothing()
 	switch {
@@ -63,7 +66,7 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 		l.backlog.abandon()
 	case err != nil:
 		if !errors.Is(err, context.Canceled) {
-			d.Log.Error("reading due deliveries", "subscription", l.id, "error", err)
+			d.complain(l, err, now)
 		}
 		l.backlog.readAll()
 		d.wait(l, stalled, retryRead)

@@ -56,8 +56,10 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 			}
 		}
 		underWay++
+		d.beginWrite()
 		wg.Go(func() {
 			d.settle(ctx, batch)
+			d.endWrite()
 			done <- struct{}{}
 		})
 	}
@@ -80,8 +82,8 @@ func (d *Dispatcher) gather(batch *[]settling) bool {
 	return true
 }
 
-// settle writes a batch. A store that is away is waited for: meanwhile the
-// channel fills up and sending stops. A batch that the store refuses is
+// settle writes a batch. A store that is away is waited for: meanwhile sending
+// stops (silence.go), at the latest when the channel is full. A batch that the store refuses is
 // written one by one, so that one bad outcome does not hold up the others.
 func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 	outcomes := make([]feedmill.Outcome, len(batch))
@@ -92,6 +94,9 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 	var locked *feedmill.LockedError
 	for {
 		notices, err := d.Store.Settle(ctx, outcomes, d.Schedule.Attempts())
+		if !errors.Is(err, feedmill.ErrUnavailable) {
+			d.answered()
+		}
 		switch {
 		case err == nil:
 			d.settled(batch)
@@ -130,6 +135,7 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 func (d *Dispatcher) settled(batch []settling) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.writes.outcomes -= len(batch)
 	for _, s := range batch {
 		l, o := s.lane, s.outcome
 		l.backlog.forget(o.Delivery)

@@ -33,7 +33,7 @@ const keepIdle = 64
 // wakeWorker makes sure that a worker sees to the ring. The mutex is held.
 func (d *Dispatcher) wakeWorker() {
 	w := &d.workers
-	if w.closed || d.ring.isEmpty() || w.beginning >= w.maxBeginning {
+	if w.closed || d.ring.isEmpty() || w.beginning >= w.maxBeginning || d.writes.tooMany() {
 		return
 	}
 	if w.idle > 0 {
@@ -106,7 +106,7 @@ func (d *Dispatcher) awaitTask() (task, bool) {
 		if w.closed {
 			return task{}, false
 		}
-		for w.beginning < w.maxBeginning {
+		for w.beginning < w.maxBeginning && !d.writes.tooMany() {
 			l := d.takeTurn()
 			if l == nil {
 				break
@@ -175,6 +175,7 @@ func (d *Dispatcher) finished(t task, m Message, r Result, now time.Time, settle
 		d.wakeWorker()
 		return
 	}
+	d.writes.outcomes++
 	learns := r.ok() || !m.At.Before(l.trustedAt)
 	if learns && l.pace.learn(r, now, t.target.Settings.Concurrency) {
 		l.backlog.dropQueue()
