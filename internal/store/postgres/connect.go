@@ -77,7 +77,7 @@ func newPool(ctx context.Context, config *pgxpool.Config, settings map[string]st
 			values = append(values, fmt.Sprintf("('%s', '%s')", name, value))
 		}
 	}
-	set := `SELECT count(set_config(name, value, false)), pg_backend_pid()::bigint FROM (VALUES ` + strings.Join(values, ", ") + `) AS settings (name, value)
+	set := `SELECT set_config(name, value, false) FROM (VALUES ` + strings.Join(values, ", ") + `) AS settings (name, value)
 		WHERE current_setting(name, true) IS NOT NULL`
 	config = config.Copy()
 	plain := dial(config.ConnConfig.ConnectTimeout)
@@ -89,12 +89,10 @@ func newPool(ctx context.Context, config *pgxpool.Config, settings map[string]st
 		return w.add(conn), nil
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		var known, pid int64
-		if err := conn.QueryRow(ctx, set, pgx.QueryExecModeSimpleProtocol).Scan(&known, &pid); err != nil {
+		if _, err := conn.Exec(ctx, set); err != nil {
 			return err
 		}
-		setProcess(conn.PgConn().Conn(), uint32(pid))
-		return nil
+		return watchFrom(ctx, conn)
 	}
 	return pgxpool.NewWithConfig(ctx, config)
 }

@@ -3,8 +3,9 @@
 //
 // It uses plain SQL that PostgreSQL-compatible distributed databases run too:
 // no extensions, nothing that works only with LISTEN, which makes replicas faster
-// and no more, and one advisory lock, which only ever is shared (see order.go). The package stores what it is told and
-// decides nothing; its contract is the suite in internal/store/storetest.
+// and no more, and one advisory lock, which is only ever shared (see order.go). The
+// package stores what it is told and decides nothing; its contract is the suite in
+// internal/store/storetest.
 //
 // What grows without end is kept in one partition a day, by ids that begin with
 // the time, and is dropped a day at a time (see [DB.Prune]). A delivery with

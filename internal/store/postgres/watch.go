@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"crypto/tls"
+	"math"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,8 +37,17 @@ type watch struct {
 type watched struct {
 	net.Conn
 	watch *watch
-	since atomic.Int64 // in nanoseconds; zero where nobody waits
-	pid   atomic.Uint32
+	// reading is since when somebody reads, zero where nobody does, and said when the
+	// last of what was to be said was, both in nanoseconds: the driver can read while
+	// it writes, and for longer than it waits.
+	reading, said atomic.Int64
+	process       atomic.Pointer[process] // nil where it is not watched
+}
+
+// process is one of a server, and where that server is.
+type process struct {
+	pid   int64
+	place string
 }
 
 func newWatch() *watch {
@@ -52,9 +63,24 @@ func (w *watch) add(conn net.Conn) net.Conn {
 }
 
 func (c *watched) Read(p []byte) (int, error) {
-	c.since.Store(time.Now().UnixNano())
-	defer c.since.Store(0)
+	c.reading.Store(time.Now().UnixNano())
+	defer c.reading.Store(0)
 	return c.Conn.Read(p)
+}
+
+func (c *watched) Write(p []byte) (int, error) {
+	c.said.Store(math.MaxInt64) // not all yet
+	defer func() { c.said.Store(time.Now().UnixNano()) }()
+	return c.Conn.Write(p)
+}
+
+// since is since when the connection waits to be answered, zero where it does not.
+func (c *watched) since() int64 {
+	reading := c.reading.Load()
+	if reading == 0 {
+		return 0
+	}
+	return max(reading, c.said.Load())
 }
 
 func (c *watched) Close() error {
@@ -64,15 +90,34 @@ func (c *watched) Close() error {
 	return c.Conn.Close()
 }
 
-// setProcess notes which of the server's processes a connection is to: from then on
-// it is watched.
-func setProcess(conn net.Conn, pid uint32) {
-	if t, ok := conn.(*tls.Conn); ok {
-		conn = t.NetConn()
+// watchFrom has a connection watched from now on, where the server can tell what it does
+// for it. A pooler in between has another process work on each transaction, and
+// introduces itself with a number that is none of theirs; and what is only like
+// PostgreSQL may have an empty pg_stat_activity. Those connections are not watched.
+func watchFrom(ctx context.Context, conn *pgx.Conn) error {
+	own, err := processOf(ctx, conn)
+	if conn.IsClosed() {
+		return err
 	}
-	if c, ok := conn.(*watched); ok {
-		c.pid.Store(pid)
+	if err != nil || own.pid != int64(conn.PgConn().PID()) {
+		return nil
 	}
+	below := conn.PgConn().Conn()
+	if t, ok := below.(*tls.Conn); ok {
+		below = t.NetConn()
+	}
+	if c, ok := below.(*watched); ok {
+		c.process.Store(own)
+	}
+	return nil
+}
+
+// processOf is the process that a connection is to, as the server tells it.
+func processOf(ctx context.Context, conn *pgx.Conn) (*process, error) {
+	var p process
+	err := conn.QueryRow(ctx, `SELECT pid::bigint, concat(inet_server_addr(), ' ', inet_server_port()) FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
+		pgx.QueryExecModeSimpleProtocol).Scan(&p.pid, &p.place)
+	return &p, err
 }
 
 // late are the connections that have waited for long, and since when.
@@ -81,7 +126,7 @@ func (w *watch) late(now time.Time) map[*watched]int64 {
 	defer w.mu.Unlock()
 	late := make(map[*watched]int64)
 	for c := range w.conns {
-		if since := c.since.Load(); since != 0 && c.pid.Load() != 0 && now.UnixNano()-since > int64(lateAnswer) {
+		if since := c.since(); since != 0 && c.process.Load() != nil && now.UnixNano()-since > int64(lateAnswer) {
 			late[c] = since
 		}
 	}
@@ -121,7 +166,7 @@ func (db *DB) endForgotten(ctx context.Context, late map[*watched]int64) {
 	}
 	forgotten := false
 	for c, since := range late {
-		if !busy[c.pid.Load()] && c.since.Load() == since {
+		if !busy[c] && c.since() == since {
 			c.Close()
 			forgotten = true
 		}
@@ -131,12 +176,13 @@ func (db *DB) endForgotten(ctx context.Context, late map[*watched]int64) {
 	}
 }
 
-// busy are the processes of the server that work for one of the connections, as far as
-// it says what they do.
-func (db *DB) busy(ctx context.Context, late map[*watched]int64) (map[uint32]bool, error) {
+// busy are those of the connections that the server works for, as far as it says what it
+// does. Behind one address there can be several servers: those that are to another one
+// than was asked count as well.
+func (db *DB) busy(ctx context.Context, late map[*watched]int64) (map[*watched]bool, error) {
 	pids := make([]int64, 0, len(late))
 	for c := range late {
-		pids = append(pids, int64(c.pid.Load()))
+		pids = append(pids, c.process.Load().pid)
 	}
 	config := db.pool.Config().ConnConfig.Copy()
 	config.DialFunc = dial(config.ConnectTimeout)
@@ -145,14 +191,19 @@ func (db *DB) busy(ctx context.Context, late map[*watched]int64) (map[uint32]boo
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	asked, err := processOf(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := conn.Query(ctx, `SELECT pid::bigint FROM pg_stat_activity WHERE pid = ANY($1::bigint[]) AND coalesce(state, '') NOT IN ('idle', 'idle in transaction', 'idle in transaction (aborted)')`, pids)
 	if err != nil {
 		return nil, err
 	}
-	busy := make(map[uint32]bool)
-	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	for _, pid := range found {
-		busy[uint32(pid)] = true
+	working, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	busy := make(map[*watched]bool)
+	for c := range late {
+		p := c.process.Load()
+		busy[c] = p.place != asked.place || slices.Contains(working, p.pid)
 	}
 	return busy, err
 }
