@@ -71,7 +71,7 @@ type Options struct {
 	// others make.
 	TargetAge time.Duration
 	// PollEvery is how often the store is polled for work that nobody in this
-	// process knows of.
+	// process knows of; where much is due it is less often.
 	PollEvery time.Duration
 	// LeaseTime is how long a slot stays with a replica that is not heard of.
 	LeaseTime time.Duration
@@ -126,10 +126,11 @@ type Dispatcher struct {
 	// were taken.
 	short, leaseFailed bool
 	gained             int
-	// due are the known due times of lanes in the store. unwound are the slots that may
-	// hold due times of a clock that was ahead of ours; polledAt is when the
-	// store was last polled, by both of our clocks.
+	// due are the known due times of lanes in the store, and unnoted is the last of those
+	// that were too many. unwound are the slots that may hold due times of a clock that
+	// was ahead of ours; polledAt is when the store was last polled, by both of our clocks.
 	due      dueLanes
+	unnoted  time.Time
 	unwound  slotSet
 	polledAt time.Time
 

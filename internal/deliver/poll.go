@@ -29,7 +29,13 @@ const (
 )
 
 // untilPoll is how long it is until the poll after one that found so many subscriptions.
+// Retries that were too many to be noted do not wait for longer.
 func (d *Dispatcher) untilPoll(found int) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Now().Before(d.unnoted) {
+		return d.PollEvery
+	}
 	return max(d.PollEvery, min(time.Duration(found)*restForFound, longestRest))
 }
 
@@ -74,12 +80,20 @@ func (d *Dispatcher) passDue(now, poll time.Time) time.Duration {
 
 // dueAt notes that something of a lane in the store comes due at t. The mutex is held.
 func (d *Dispatcher) dueAt(t time.Time, lane feedmill.ID) {
+	if n := len(d.due); n >= maxDueLanes {
+		for _, at := range []time.Time{t, d.due[n-1].at} { // The later of them is left out.
+			if at.After(d.unnoted) {
+				d.unnoted = at
+			}
+		}
+	}
 	if d.due.add(t, lane) && time.Until(t) < max(d.PollEvery, longestRest) {
 		signal(d.dueSooner)
 	}
 }
 
-// pollOnce looks for all due work, and returns how many subscriptions have some.
+// pollOnce looks for all due work, and returns how many subscriptions have some, none
+// where it has not seen all of them.
 func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err error) {
 	const step = 1000
 	now := time.Now()
@@ -102,7 +116,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err err
 		ids, err := d.Store.DueSubscriptions(call, slots, now, after, step)
 		cancel()
 		if err != nil {
-			return found, err
+			return 0, err
 		}
 		found += len(ids)
 		d.mu.Lock()

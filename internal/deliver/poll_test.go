@@ -24,12 +24,12 @@ type pagedStore struct {
 }
 
 func (s *pagedStore) DueSubscriptions(_ context.Context, _ []int, _ time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error) {
-	if s.fails != nil {
-		return nil, s.fails
-	}
 	i := 0
 	if after != "" {
 		i = slices.Index(s.ids, after) + 1
+	}
+	if s.fails != nil && i+limit > len(s.ids) { // at the end
+		return nil, s.fails
 	}
 	return s.ids[i:min(i+limit, len(s.ids))], nil
 }
@@ -47,8 +47,8 @@ func TestPollReadsEveryPage(t *testing.T) {
 		}
 		d.setSlots(all, len(all), time.Now().Add(time.Hour))
 		s.fails = errors.New("broken")
-		if _, err := d.pollOnce(t.Context(), seen); err == nil || d.polled[0] {
-			t.Errorf("%d: a poll that fails is taken for done: %v", n, err)
+		if found, err := d.pollOnce(t.Context(), seen); err == nil || found != 0 || d.polled[0] {
+			t.Errorf("%d: a poll that fails is taken for done: %d found, %v", n, found, err)
 		}
 		s.fails = nil
 		if found, err := d.pollOnce(t.Context(), seen); err != nil || found != n {
@@ -72,6 +72,12 @@ func TestPollsThatFindMuchAreFewer(t *testing.T) {
 	d.dueAt(time.Now().Add(4*time.Second), "sub_1")
 	if len(d.dueSooner) != 1 {
 		t.Error("nobody is woken although the next poll may be later")
+	}
+	for i := range maxDueLanes {
+		d.dueAt(time.Now().Add(time.Hour+time.Duration(i)*time.Second), "sub_1")
+	}
+	if got := d.untilPoll(100_000); got != time.Second {
+		t.Errorf("it is %v until the next poll although nothing else finds some of the retries", got)
 	}
 	d.PollEvery = time.Minute
 	if got := d.untilPoll(100_000); got != time.Minute {

@@ -12,7 +12,7 @@ import (
 )
 
 // Replicas tell each other what they would find out by themselves when they poll
-// the next time. A word that is lost costs a second and nothing else, so it is
+// the next time. A word that is lost costs some seconds and nothing else, so it is
 // not part of any transaction: a NOTIFY makes commits wait for each other.
 const signalChannel = "feedmill_signals"
 
