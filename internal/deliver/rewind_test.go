@@ -1,10 +1,15 @@
 package deliver
 
 import (
+	"context"
+	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unsafe"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
 )
@@ -71,6 +76,32 @@ func TestRetriesOfAnotherClock(t *testing.T) {
 		}
 		if n := h.store.rewinds.Load(); n != rewinds+1 {
 			h.Errorf("times were put right %d times, want once", n-rewinds)
+		}
+	})
+}
+
+// failingRewinds goes through three steps and fails before each of them.
+type failingRewinds struct {
+	Store
+	after []int64 // where each call began
+}
+
+func (s *failingRewinds) Rewind(_ context.Context, _ []int, _ time.Time, after feedmill.RetryPosition, _ int) (feedmill.RetryPosition, bool, error) {
+	if s.after = append(s.after, after.Seq); len(s.after)%2 == 1 {
+		return feedmill.RetryPosition{}, false, feedmill.ErrUnavailable
+	}
+	after.Seq++
+	return after, after.Seq < 3 && len(s.after) < 20, nil
+}
+
+// A step that fails is made again, and not those before it.
+func TestRewindingKeepsItsProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(failingRewinds)
+		d := New(Options{Store: s, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+		d.rewind(t.Context(), []int{1})
+		if want := []int64{0, 0, 1, 1, 2, 2}; !slices.Equal(s.after, want) {
+			t.Errorf("the steps began at %v, want %v", s.after, want)
 		}
 	})
 }
