@@ -48,6 +48,45 @@ var otherLookalikes = map[string]lookalike{
 		}
 		a.respond(w, answer)
 	}},
+	"Google Sheets": {records: sevenRecords, more: threeMore, id: "id", serve: func(a *imitation, w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			a.respond(w, map[string]any{"access_token": "t0ken", "expires_in": 3599})
+			return
+		}
+		want(r, "Authorization", "Bearer t0ken")
+		values := [][]string{{"id", "text", "count", "note"}}
+		for _, x := range a.found(time.Time{}) {
+			values = append(values, []string{fmt.Sprint(x.ID), x.Text, fmt.Sprint(x.ID * 2), "note"}[:2+x.ID%3])
+		}
+		a.respond(w, map[string]any{"range": "Stock!A1:D99", "majorDimension": "ROWS", "values": values})
+	}},
+	"Square": {records: sevenRecords, more: threeMore, id: "id", serve: func(a *imitation, w http.ResponseWriter, r *http.Request) {
+		want(r, "Authorization", "Bearer s3cret")
+		asked := body(r)
+		filter := asked["query"].(map[string]any)["filter"].(map[string]any)["date_time_filter"].(map[string]any)["updated_at"].(map[string]any)
+		cursor, _ := asked["cursor"].(string)
+		some, next, more := page(a.found(at(filter["start_at"].(string), time.RFC3339)), number(cursor), pageSize)
+		answer := map[string]any{}
+		if len(some) > 0 {
+			answer["orders"] = rows(some, plain("updated_at"))
+		}
+		if more {
+			answer["cursor"] = fmt.Sprint(next)
+		}
+		a.respond(w, answer)
+	}},
+	"Xero": {records: sevenRecords, more: threeMore, id: "InvoiceID", serve: func(a *imitation, w http.ResponseWriter, r *http.Request) {
+		want(r, "Authorization", "Bearer s3cret")
+		all := a.found(at(r.Header.Get("If-Modified-Since"), "2006-01-02T15:04:05"))
+		n := number(r.URL.Query().Get("page"))
+		some, _, _ := page(all, (n-1)*pageSize, pageSize)
+		a.respond(w, map[string]any{
+			"Status": "OK", "pagination": map[string]any{"page": n, "pageCount": (len(all) + pageSize - 1) / pageSize},
+			"Invoices": rows(some, func(x item) map[string]any {
+				return map[string]any{"InvoiceID": x.ID, "UpdatedDateUTC": fmt.Sprintf("/Date(%d+0000)/", x.At.UnixMilli())}
+			}),
+		})
+	}},
 	"WordPress": {records: sevenRecords, more: threeMore, id: "id", serve: func(a *imitation, w http.ResponseWriter, r *http.Request) {
 		all := a.found(at(r.URL.Query().Get("modified_after"), "2006-01-02T15:04:05").Add(time.Second)) // after, and not at
 		n := number(r.URL.Query().Get("page"))

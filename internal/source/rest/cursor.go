@@ -75,12 +75,31 @@ type cursorValue struct {
 // plain reports whether the order of values of the same shape is that of their
 // bytes, which the signs of numbers and offsets turn around.
 func (v *cursorValue) plain() bool {
-	return v.class == cursorText || v.class == cursorNumber && v.text[0] != '-' || v.class == cursorTime && !strings.Contains(v.layout, "07:00")
+	return v.class == cursorText || v.class == cursorNumber && v.text[0] != '-' || v.class == cursorTime && v.layout != netDate && !strings.Contains(v.layout, "07:00")
 }
 
 // cursorLayouts are the forms of times without an offset. Fractions of a
 // second are read after any of them.
 var cursorLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700"}
+
+// netDate is how .NET writes a time in JSON, as Xero and old OData have it: milliseconds since
+// 1970, and an offset that does not change the moment.
+const netDate = "/Date(0)/"
+
+// parseNetDate reads such a time, and returns the offset as it is written.
+func parseNetDate(text string) (at time.Time, offset string, ok bool) {
+	inner, begins := strings.CutPrefix(text, "/Date(")
+	inner, ends := strings.CutSuffix(inner, ")/")
+	if !begins || !ends {
+		return at, "", false
+	}
+	if i := len(inner) - len("+0000"); i > 0 && (inner[i] == '+' || inner[i] == '-') {
+		inner, offset = inner[:i], inner[i:]
+	}
+	n, err := strconv.ParseInt(inner, 10, 64)
+	at = time.UnixMilli(n).UTC()
+	return at, offset, err == nil && at.Year() >= 1 && at.Year() <= 9999
+}
 
 func parseCursor(text string) cursorValue {
 	v := cursorValue{class: cursorText, text: text}
@@ -89,6 +108,10 @@ func parseCursor(text string) cursorValue {
 			v.class, v.number = cursorNumber, number
 			return v
 		}
+	}
+	if at, _, ok := parseNetDate(text); ok {
+		v.class, v.time, v.layout = cursorTime, at, netDate
+		return v
 	}
 	if len(text) < len(time.DateOnly) || !isDigit(text[0]) {
 		return v
@@ -159,6 +182,10 @@ func lookBack(text string, d time.Duration) string {
 // formatLike writes a time as v is written, with as many digits of a fraction.
 func formatLike(text string, v cursorValue, at time.Time) string {
 	layout := v.layout
+	if layout == netDate {
+		_, offset, _ := parseNetDate(text)
+		return "/Date(" + strconv.FormatInt(at.UnixMilli(), 10) + offset + ")/"
+	}
 	if i := strings.IndexAny(text, ".,"); i >= 0 {
 		digits := len(text[i+1:]) - len(strings.TrimLeft(text[i+1:], "0123456789"))
 		layout = strings.Replace(layout, ":05", ":05"+text[i:i+1]+strings.Repeat("0", digits), 1)

@@ -100,7 +100,11 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 	a.header, a.url, a.size = response.Header, response.Request.URL, 0
 	a.request, a.status, a.body, a.ignored = response.Request, response.StatusCode, nil, false
 	status := response.StatusCode
-	if status == http.StatusNotModified && (response.Request.Header.Get("If-None-Match") != "" || response.Request.Header.Get("If-Modified-Since") != "") {
+	if status == http.StatusNotModified && r.spec.incremental.conditional() {
+		r.taken.Add(1)
+		return outcome{}
+	}
+	if status == http.StatusNotModified && (response.Request.Header.Get("If-None-Match") != "" || response.Request.Header.Get(ifModifiedSince) != "") {
 		a.notModified = true
 		return outcome{}
 	}

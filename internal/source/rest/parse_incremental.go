@@ -41,6 +41,14 @@ func readIncremental(o *object, r *request) *incremental {
 	return inc
 }
 
+const ifModifiedSince = "If-Modified-Since"
+
+// conditional reports whether the cursor is sent as the header that asks for what is newer.
+// An answer that says that nothing is, is then one without records.
+func (inc *incremental) conditional() bool {
+	return inc != nil && inc.in == inHeader && strings.EqualFold(inc.param, ifModifiedSince)
+}
+
 // readStart reads where the first fetch begins.
 func (inc *incremental) readStart(in *object, needed bool) {
 	inc.start, _ = in.template("start")
@@ -93,7 +101,11 @@ func (o *object) sentIn(name string, r *request) (in, param string) {
 	}
 	in = p.choice("in", r.body.home(), inQuery, inHeader, inBody)
 	param = p.needText("name")
-	p.checkParam("name", param, in, r)
+	// The header that asks for what is newer than a time may carry the cursor: some sources
+	// give only the records that are.
+	if !(name == "param" && in == inHeader && strings.EqualFold(param, ifModifiedSince)) {
+		p.checkParam("name", param, in, r)
+	}
 	p.RefuseUnknown()
 	return in, param
 }

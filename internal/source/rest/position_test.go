@@ -3,6 +3,9 @@ package rest
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 )
@@ -52,6 +55,58 @@ func TestNotModified(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The cursor may be sent as If-Modified-Since, in the format that the source has for it. That
+// nothing is newer is then an answer without records, of this parent and not of all, and
+// nothing of the last answer is asked for in its place.
+func TestCursorAsModifiedSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		var (
+			mu    sync.Mutex
+			asked []string
+		)
+		l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, r.URL.Path+" "+r.Header.Get("If-Modified-Since")+r.Header.Get("If-None-Match"))
+			w.Header().Set("Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT")
+			w.Header().Set("Etag", `"v1"`)
+			if r.URL.Path == "/a" && r.Header.Get("If-Modified-Since") != "2020-01-01T00:00:00" {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			respond(w, `{"rows":[{"id":1,"at":"/Date(1439434356790+0000)/"}]}`)
+		})
+		const rest = `"response":{"path":"$.rows[*]"},"incremental":{"cursorPath":"$.at","param":{"in":"header","name":"if-modified-since"},"start":"2020-01-01","format":"YYYY-MM-DDTHH:mm:ss"},"key":["id"]`
+		job := l.job(`{"request":{"url":"https://api.test/a"},` + rest + `}`)
+		first, err := l.fetcher.Fetch(t.Context(), job, new(pages))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.Position, err = Advance(first.Position, nil, "/Date(1439434356790+0000)/"); err != nil {
+			t.Fatal(err)
+		}
+		second, err := l.fetcher.Fetch(t.Context(), job, new(pages))
+		if err != nil || second.NotModified {
+			t.Errorf("%+v %v", second, err)
+		}
+		both := l.job(`{"request":{"url":"https://api.test/{{it}}"},"each":{"in":{"values":["a","b"]},"as":"it"},` + strings.Replace(rest, `"start":"2020-01-01"`, `"start":"2021-01-01"`, 1) + `}`)
+		third, err := l.fetcher.Fetch(t.Context(), both, new(pages))
+		if err != nil || third.NotModified || third.Pages != 1 {
+			t.Errorf("%+v %v", third, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		slices.Sort(asked[2:])
+		if want := []string{"/a 2020-01-01T00:00:00", "/a 2015-08-13T02:52:36", "/a 2021-01-01T00:00:00", "/b 2021-01-01T00:00:00"}; !slices.Equal(asked, want) {
+			t.Errorf("%q", asked)
+		}
+		if _, err := Parse([]byte(`{"request":{"url":"https://api.test/a","headers":{"If-Modified-Since":"x"}}}`), 0); err == nil {
+			t.Error("the header is taken without a cursor")
+		}
+	})
 }
 
 // The cursor moves with Advance alone, and the next fetch goes on from it, a

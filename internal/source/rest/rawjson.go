@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -175,6 +176,12 @@ func typed(raw []byte, as string) ([]byte, error) {
 		return []byte(text), nil
 	case as == "date" || as == "timestamp":
 		if v := parseCursor(text); v.class == cursorTime {
+			switch {
+			case v.layout == netDate && as == "date" && v.time.Equal(v.time.Truncate(day)):
+				text = v.time.Format(time.DateOnly)
+			case v.layout == netDate:
+				text = v.time.Format("2006-01-02T15:04:05.999Z07:00")
+			}
 			return quote(text), nil
 		}
 	}

@@ -59,6 +59,10 @@ func TestReshape(t *testing.T) {
 		},
 		{"members of a list", `"response":{"path":"$.rates[*]","keyAs":"day"}`, `{"rates":[{"USD":1.1}]}`, "", "column"},
 		{
+			"times as .NET writes them", `"columns":[{"name":"at","path":"$.at","type":"timestamp"},{"name":"day","path":"$.day","type":"date"}]`,
+			`[{"at":"\/Date(1439434356790+0000)\/","day":"/Date(1704067200000)/"}]`, `{"at":"2015-08-13T02:52:36.79Z","day":"2024-01-01"}`, "",
+		},
+		{
 			"arrays of arrays", `"response":{"path":"$.values[1:]","names":["$.values[0][*]"],"values":["$[*]"]}`,
 			`{"range":"A1:B3","values":[["a","b"],["1","2"],["3"]]}`, `{"a":"1","b":"2"} {"a":"3"}`, "",
 		},

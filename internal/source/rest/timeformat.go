@@ -135,7 +135,7 @@ func timeOf(text string, zone *time.Location) (time.Time, bool) {
 	v := parseCursor(text)
 	switch v.class {
 	case cursorTime:
-		if strings.Contains(v.layout, "07") || strings.HasSuffix(v.layout, "Z") {
+		if v.layout == netDate || strings.Contains(v.layout, "07") || strings.HasSuffix(v.layout, "Z") {
 			return v.time.In(zone), true
 		}
 		t, err := time.ParseInLocation(v.layout, text, zone)
