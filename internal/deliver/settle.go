@@ -83,18 +83,18 @@ func (d *Dispatcher) gather(batch *[]settling) bool {
 }
 
 // settle writes a batch. A store that is away is waited for: meanwhile sending
-// stops (silence.go), at the latest when the channel is full. A batch that the store refuses is
-// written one by one, so that one bad outcome does not hold up the others.
+// stops (silence.go), at the latest when the channel is full. A batch that the store
+// refuses is written one by one, so that one bad outcome does not hold up the others.
 func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 	outcomes := make([]feedmill.Outcome, len(batch))
 	for i, s := range batch {
 		outcomes[i] = s.outcome
 	}
 	wait := 50 * time.Millisecond
-	var locked *feedmill.LockedError
 	for {
+		var locked *feedmill.LockedError
 		notices, err := d.Store.Settle(ctx, outcomes, d.Schedule.Attempts())
-		if !errors.Is(err, feedmill.ErrUnavailable) {
+		if errors.As(err, &locked) || !errors.Is(err, feedmill.ErrUnavailable) {
 			d.answered()
 		}
 		switch {
@@ -105,7 +105,7 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 		case ctx.Err() != nil:
 			d.settled(batch)
 			return
-		case errors.As(err, &locked):
+		case locked != nil:
 			d.holdUp(ctx, batch, locked.Deliveries)
 			d.Offer(notices)
 			return

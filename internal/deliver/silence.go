@@ -63,7 +63,8 @@ func (d *Dispatcher) watchWrites() {
 	time.AfterFunc(left, d.watchWrites)
 }
 
-// answered notes that the store has written something, or refused to.
+// answered notes that the store has written something, or refused to. It has written
+// around what somebody has locked, too.
 func (d *Dispatcher) answered() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,5 +81,6 @@ func (d *Dispatcher) endWrite() {
 	defer d.mu.Unlock()
 	if d.writes.underWay--; d.writes.underWay == 0 && d.writes.silent {
 		d.writes.silent = false // given up at a shutdown
+		d.wakeWorker()
 	}
 }

@@ -1,10 +1,14 @@
 package deliver
 
 import (
+	"context"
+	"log/slog"
 	"math"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
 )
@@ -51,4 +55,21 @@ func TestOneSilentWriteHoldsUpNoOther(t *testing.T) {
 			h.Errorf("%d deliveries were sent %d times, and %d are open", n, sent, open)
 		}
 	})
+}
+
+// lockedStore has everything locked.
+type lockedStore struct{ Store }
+
+func (lockedStore) Settle(context.Context, []feedmill.Outcome, int) ([]feedmill.DueDelivery, error) {
+	return nil, &feedmill.LockedError{}
+}
+
+// A store that writes around what somebody has locked is not silent.
+func TestWritingAroundLocksIsAnAnswer(t *testing.T) {
+	d := New(Options{Store: lockedStore{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	d.writes.silent = true
+	d.settle(t.Context(), nil)
+	if d.writes.silent {
+		t.Error("the store is taken to be silent still")
+	}
 }
