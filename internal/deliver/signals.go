@@ -97,6 +97,14 @@ func (d *Dispatcher) heard(s feedmill.Signal, subscriptions []feedmill.ID) {
 		for _, id := range subscriptions {
 			d.changedHere(id)
 		}
+		// What another replica has made due by hand is not known to the lanes, and
+		// a poll of all of them comes late where they have much work.
+		d.mu.Lock()
+		for _, id := range subscriptions {
+			d.found(id, asked, time.Now())
+		}
+		d.wakeWorker()
+		d.mu.Unlock()
 	case feedmill.SignalSlots:
 		signal(d.leaseNow)
 	}

@@ -82,3 +82,31 @@ func TestReplicasAreToldOfWhatIsTheirs(t *testing.T) {
 		})
 	})
 }
+
+// What another replica has made due by hand is sent when it says so, and not when
+// the store is polled.
+func TestRetriesThatAnotherReplicaHastened(t *testing.T) {
+	failsOnce := func(_ context.Context, _ Target, m Message) Result {
+		if m.Attempt == 1 {
+			return Result{Status: 500, Error: "500"}
+		}
+		return Result{Status: 200}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWire()
+		runDispatcherHere(t, Options{Signals: w, PollEvery: time.Hour}, failsOnce, func(h *harness) {
+			heard := <-w.hear
+			sub := h.subscribe(feedmill.DeliverySettings{Retries: feedmill.RetrySchedule{10 * time.Minute}})
+			h.dispatcher.Offer(h.accept(3, ""))
+			time.Sleep(time.Second)
+			if n, err := h.store.HastenRetries(t.Context(), sub, time.Now(), 10); n != 3 || err != nil {
+				h.Fatalf("%d were hastened: %v", n, err)
+			}
+			heard(feedmill.SignalChanged, []feedmill.ID{sub})
+			time.Sleep(soon)
+			if n := h.sentTo(sub); n != 6 {
+				h.Errorf("%d attempts were made", n)
+			}
+		})
+	})
+}
