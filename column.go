@@ -107,6 +107,7 @@ const (
 	WarnNothingFound   = "nothing-found"      // the path of a column finds nothing in any record
 	WarnMorePages      = "more-pages"         // the source says that there are more pages than were asked for
 	WarnCutLists       = "cut-lists"          // lists inside records have more pages, which were not asked for
+	WarnRepeated       = "repeated-page"      // a later page has the records of the first one
 	WarnIgnored        = "ignored-page"       // the pages end with an answer that a rule ignores
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit

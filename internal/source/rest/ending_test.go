@@ -287,6 +287,42 @@ func TestListsInsideRecordsThatAreCut(t *testing.T) {
 	})
 }
 
+// A source that does not heed how it is asked for pages is told of, also where something else
+// in its answers is never the same.
+func TestRecordsOfTheFirstPageAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t)
+		var answers []string
+		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
+			respond(w, answers[0])
+			answers = answers[1:]
+		})
+		long := `{"id":1,"text":"` + strings.Repeat("x", 3000) + `"}`
+		for _, test := range []struct {
+			answers []string
+			same    int64
+			page    int
+		}{
+			{[]string{`{"took":1,"total":3,"rows":[{"id":1}]}`, `{"took":12,"total":3,"rows":[{"id":1}]}`, `{"took":3,"total":3,"rows":[{"id":1}]}`}, 2, 2},
+			{[]string{`{"took":1,"total":3,"rows":[{"id":1}]}`, `{"took":1,"total":3,"rows":[{"id":2}]}`, `{"took":3,"total":3,"rows":[{"id":1}],"tags":[]}`}, 1, 3},
+			{[]string{`{"total":2,"rows":[` + long + `]}`, `{"took":2,"total":2,"rows":[` + long + `]}`}, 1, 2},
+			{[]string{`{"total":2,"rows":[` + long + `]}`, `{"took":2,"total":2,"rows":[` + strings.Replace(long, "1", "2", 1) + `]}`}, 0, 0},
+			{[]string{`{"total":4,"rows":[]}`}, 0, 0},
+			{[]string{`{"total":3,"rows":[{"id":1},{"id":2}]}`, `{"total":3,"rows":[{"id":2}]}`}, 0, 0},
+		} {
+			answers = test.answers
+			job := l.job(`{"request":{"url":"https://api.test/rows"},"response":{"path":"$.rows[*]"},"pagination":{"kind":"offset","param":"form","total":"$.total"}}`)
+			job.Notes = new(notes)
+			if _, err := l.fetcher.Fetch(t.Context(), job, new(pages)); err != nil {
+				t.Error(err)
+			}
+			if told := job.Notes.warnings(); job.Notes.Same != test.same || job.Notes.SamePage != test.page || len(answers) != 0 || (len(told) > 0) != (test.same > 0) {
+				t.Errorf("%.80q: %d %d %v", test.answers, job.Notes.Same, job.Notes.SamePage, told)
+			}
+		}
+	})
+}
+
 // What the source said of a failure is shown, without the secrets.
 func TestSourceIsQuoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,6 +21,10 @@ type notes struct {
 	Ended  int64 `json:"ended,omitempty"`
 	Page   int   `json:"page,omitempty"`
 	Status int   `json:"status,omitempty"`
+	// Same counts the pages that have the records of the first one in another answer, and
+	// SamePage is the first of them.
+	Same     int64 `json:"same,omitempty"`
+	SamePage int   `json:"samePage,omitempty"`
 	// Cut counts the lists inside records that have more pages, and Where is what says so
 	// of the first.
 	Cut   int64  `json:"cut,omitempty"`
@@ -48,6 +52,12 @@ func (n *notes) warnings() (all []feedmill.Warning) {
 		all = append(all, feedmill.Warning{
 			Code: feedmill.WarnIgnored, Count: n.Ended,
 			Detail: fmt.Sprintf("page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing. Where the source says how much there is, pagination.total, totalPages or more can say so", n.Page, statusText(n.Status)),
+		})
+	}
+	if n.Same > 0 {
+		all = append(all, feedmill.Warning{
+			Code: feedmill.WarnRepeated, Count: n.Same,
+			Detail: fmt.Sprintf("page %d has the same records as the first one, in an answer that is otherwise different; where the source does not heed how the page is asked for, other records are missing. Check pagination.param and in", n.SamePage),
 		})
 	}
 	if n.Cut > 0 {

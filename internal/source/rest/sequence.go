@@ -28,6 +28,8 @@ type sequence struct {
 	skipped    bool
 	// whole says that the source has no words for a list inside a record that is cut.
 	whole bool
+	// opening are the records of the first page.
+	opening repeated
 	// lane is where the pages are written, and turn is closed when they may go to
 	// the sink.
 	lane *lane
@@ -130,6 +132,7 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	ahead = s.prefetch(ctx, a)
 	s.noteMore(a, format)
 	s.noteCut(a, format)
+	s.noteRepeated(a, format)
 	page := feedmill.FetchedPage{Number: int(s.result.Pages), First: a.step.number == 1, Format: format, Body: a.body}
 	if s.unit.parent != nil {
 		page.With = s.unit.parent.with
