@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
@@ -23,6 +25,7 @@ func TestHeadsArePassedOnce(t *testing.T) {
 		FROM generate_series(1, 2 * $1) n`, resources, sub.Workspace, sub.ID); err != nil {
 		t.Fatal(err)
 	}
+	openWorkReadsLittle(t, db, 2*resources)
 	before := rowsRead(t, db)["open_deliveries_heads"]
 	seen, after := int64(0), ""
 	for {
@@ -39,5 +42,25 @@ func TestHeadsArePassedOnce(t *testing.T) {
 	read := rowsRead(t, db)["open_deliveries_heads"] - before
 	if seen != resources || read > 3*resources {
 		t.Errorf("%d heads of %d resources were found, and %d rows read for them", seen, resources, read)
+	}
+}
+
+// openWorkReadsLittle has so many open deliveries of one subscription counted, which
+// reads each once as far as they are counted, and of the subscription the oldest.
+func openWorkReadsLittle(t *testing.T, db *DB, open int64) {
+	t.Helper()
+	before := rowsRead(t, db)
+	counted := min(open, feedmill.MaxCountedBacklog)
+	if n, oldest, err := db.OpenWork(t.Context(), time.Now()); err != nil || n != counted || oldest.IsZero() {
+		t.Fatalf("%d deliveries are open, the oldest due at %v (%v), want %d", n, oldest, err, counted)
+	}
+	read := int64(0)
+	for name, n := range rowsRead(t, db) {
+		if strings.HasPrefix(name, "open_deliveries") && !strings.HasSuffix(name, " in pages") {
+			read += n - before[name]
+		}
+	}
+	if read > counted+10 {
+		t.Errorf("%d rows were read to count %d open deliveries", read, counted)
 	}
 }
