@@ -91,7 +91,9 @@ func (s *sequence) noteMore(a *answer, format string) {
 	case a.header.Get("X-Next-Page") != "":
 		sign = "the header X-Next-Page"
 	case format == "json" && a.size <= maxTree:
-		sign = signOfMore(a.body, a.size, s.spec.request.body)
+		if sign = signOfMore(a.body, a.size, s.spec.request.body); sign == "" {
+			sign = signOfTotal(a.body, a.size)
+		}
 	}
 	if sign == "" {
 		return
