@@ -52,6 +52,13 @@ func TestPragmas(t *testing.T) {
 			t.Errorf("writer: %s = %q, %v; want %q", pragma, fromWrite, err, want)
 		}
 	}
+	var kept int64 // of a WAL that has grown long
+	err := db.write(t.Context(), func(tx *tx) error {
+		return tx.direct.each(`PRAGMA journal_size_limit`, nil, func(r *row) { kept = r.int() })
+	})
+	if err != nil || kept != 64<<20 {
+		t.Errorf("the WAL keeps %d bytes, %v; want 64 MiB", kept, err)
+	}
 	if _, err := db.reads.Exec(`DELETE FROM keys`); err == nil {
 		t.Error("a reader could write")
 	}
