@@ -94,6 +94,9 @@ func (s *sequence) noteMore(a *answer, format string) {
 		if sign = signOfMore(a.body, a.size, s.spec.request.body); sign == "" {
 			sign = signOfTotal(a.body, a.size)
 		}
+		if sign == "" {
+			sign = signOfToken(a.body, a.size)
+		}
 	}
 	if sign == "" {
 		return

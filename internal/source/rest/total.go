@@ -93,3 +93,28 @@ func elements(list []byte) (n int64) {
 	}
 	return n
 }
+
+// signOfToken is the name of a token at the top of a document that nothing can be meant by
+// but the next page: a cursor, or an offset that is a text, where nothing else says whether
+// there is one. Some sources give a cursor for later on the last page, too, and say has_more.
+func signOfToken(doc io.ReaderAt, size int64) (sign string) {
+	d := openDocument(doc, size)
+	if d.PeekKind() != '{' || d.Bracket() != nil {
+		return ""
+	}
+	for d.PeekKind() != '}' {
+		raw, err := d.Name()
+		if err != nil {
+			return ""
+		}
+		name, kind := string(raw), d.PeekKind()
+		value, err := d.ReadValue()
+		switch {
+		case err != nil || moreNames[name]:
+			return ""
+		case kind == '"' && len(value) > len(`""`) && (name == "cursor" || name == "offset"):
+			sign = name
+		}
+	}
+	return sign
+}
