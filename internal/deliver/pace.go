@@ -21,9 +21,11 @@ const (
 // sent for a while, then a single probe.
 type pace struct {
 	allowed float64
-	silent  int // attempts in a row without an answer
-	opened  int // how often the breaker has opened in a row
-	until   time.Time
+	// answersWell says that the last attempt was a success.
+	answersWell bool
+	silent      int // attempts in a row without an answer
+	opened      int // how often the breaker has opened in a row
+	until       time.Time
 	// since is when the breaker opened first, and failure what the last attempt
 	// without an answer came to.
 	since   time.Time
@@ -57,12 +59,13 @@ func (p *pace) learn(r Result, now time.Time, ceiling int) (tripped bool) {
 	case r.Final:
 		return false // it says nothing about the endpoint
 	case r.ok():
-		*p = pace{allowed: min(p.allowed+1, float64(ceiling))}
+		*p = pace{allowed: min(p.allowed+1, float64(ceiling)), answersWell: true}
 	case r.Status != 0:
 		// It is alive, and says no: worth asking, but not by the dozen.
 		*p = pace{allowed: max(p.allowed/2, 1)}
 	default:
 		p.allowed = max(p.allowed/2, 1)
+		p.answersWell = false
 		p.silent++
 		p.failure = r.Error
 		if p.silent < openAfter || now.Before(p.until) {

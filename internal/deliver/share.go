@@ -10,7 +10,9 @@ import (
 // slow holds what it has taken for as long as it likes, so nobody may take the
 // last of it: a workspace may have no more under way than is still free, and so
 // finds room whatever the others do; and the nearer a workspace comes to that,
-// the fewer each of its lanes may have, down to one.
+// the fewer each of its lanes may have, down to one. The last of it is for lanes
+// whose endpoint answers well: thousands that do not would hold it for their whole
+// timeout, one attempt each.
 //
 // The payloads that are under way are divided in the same way, each counted once
 // however many it is sent to: they are in memory for as long as an endpoint likes.
@@ -39,10 +41,17 @@ const maxUnderWayBytes = 48 << 20
 // that one lane has under way.
 const laneShare = 32
 
+// answeringShare is the part of what is free, one in so many, that a workspace leaves
+// to its lanes whose endpoint answers well.
+const answeringShare = 4
+
 // allows reports whether a lane may begin an attempt with a payload of so many
 // bytes.
 func (s *share) allows(l *lane, bytes int) bool {
 	room, roomBytes := s.total-s.running, s.maxBytes-s.bytes
+	if !l.pace.answersWell {
+		room -= room / answeringShare
+	}
 	if p := s.portions[l.workspace]; p != nil {
 		room -= p.running
 		roomBytes -= p.bytes

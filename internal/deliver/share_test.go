@@ -11,9 +11,13 @@ import (
 // fill begins attempts of new lanes of a workspace, one after the other and
 // round by round, until none is allowed any more.
 func fill(s *share, workspace string, lanes int) (running int) {
+	return fillWith(s, workspace, lanes, pace{answersWell: true})
+}
+
+func fillWith(s *share, workspace string, lanes int, p pace) (running int) {
 	all := make([]*lane, lanes)
 	for i := range all {
-		all[i] = &lane{id: feedmill.ID(fmt.Sprint(workspace, i)), workspace: feedmill.ID(workspace)}
+		all[i] = &lane{id: feedmill.ID(fmt.Sprint(workspace, i)), workspace: feedmill.ID(workspace), pace: p}
 	}
 	for begun := true; begun; {
 		begun = false
@@ -38,6 +42,22 @@ func TestNoWorkspaceTakesAll(t *testing.T) {
 	}
 	if got := fill(s, "modest", 1); got != 7 {
 		t.Errorf("the one that comes last got %d of the 256 that are left, want 7", got)
+	}
+}
+
+// Endpoints that do not answer well, or have not yet, leave room for those of the same
+// workspace that do, however many they are and whatever is left.
+func TestEndpointsThatAnswerWellFindRoom(t *testing.T) {
+	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
+	for i, want := range []int{1756, 1003, 573} {
+		workspace := fmt.Sprint("silent", i)
+		if got := fillWith(s, workspace, 5000, newPace()); got != want {
+			t.Errorf("silent endpoints of workspace %d hold %d, want %d", i, got, want)
+		}
+		healthy := &lane{workspace: feedmill.ID(workspace), pace: pace{answersWell: true}}
+		if !s.allows(healthy, 0) {
+			t.Errorf("an endpoint of workspace %d that answers well finds no room", i)
+		}
 	}
 }
 

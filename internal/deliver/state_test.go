@@ -162,7 +162,7 @@ func TestCrowdedLanesTakeTurns(t *testing.T) {
 		if n := h.sentTo(modest); n != 1 {
 			h.Error("another workspace has to wait")
 		}
-		time.Sleep(time.Until(began.Add(3 * time.Minute))) // four in each
+		time.Sleep(time.Until(began.Add(4 * time.Minute))) // three or four in each
 		synctest.Wait()
 		if open := h.open(); open != 0 {
 			h.Errorf("%d deliveries are left", open)
