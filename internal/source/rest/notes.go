@@ -42,30 +42,19 @@ func (n *notes) soFar() *notes {
 
 // warnings are the notes as warnings.
 func (n *notes) warnings() (all []feedmill.Warning) {
-	if n.More > 0 {
-		all = append(all, feedmill.Warning{
-			Code: feedmill.WarnMorePages, Count: n.More,
-			Detail: fmt.Sprintf("the source says by %s that there is more than this answer, and nothing else was asked for; say with pagination how the next page is found", n.Sign),
-		})
+	add := func(code string, count int64, detail string, said ...any) {
+		if count > 0 {
+			all = append(all, feedmill.Warning{Code: code, Count: count, Detail: fmt.Sprintf(detail, said...)})
+		}
 	}
-	if n.Ended > 0 {
-		all = append(all, feedmill.Warning{
-			Code: feedmill.WarnIgnored, Count: n.Ended,
-			Detail: fmt.Sprintf("page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing. Where the source says how much there is, pagination.total, totalPages or more can say so", n.Page, statusText(n.Status)),
-		})
-	}
-	if n.Same > 0 {
-		all = append(all, feedmill.Warning{
-			Code: feedmill.WarnRepeated, Count: n.Same,
-			Detail: fmt.Sprintf("page %d has the same records as the first one, in an answer that is otherwise different; where the source does not heed how the page is asked for, other records are missing. Check pagination.param and in", n.SamePage),
-		})
-	}
-	if n.Cut > 0 {
-		all = append(all, feedmill.Warning{
-			Code: feedmill.WarnCutLists, Count: n.Cut,
-			Detail: fmt.Sprintf("lists inside the records have more elements than the answers, as %s says of the first; pagination leads from records to records and not through these. Ask for more of their elements at once, or make a feed of them, with each for every record", n.Where),
-		})
-	}
+	add(feedmill.WarnMorePages, n.More,
+		"the source says by %s that there is more than this answer, and nothing else was asked for; say with pagination how the next page is found", n.Sign)
+	add(feedmill.WarnIgnored, n.Ended,
+		"page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing. Where the source says how much there is, pagination.total, totalPages or more can say so", n.Page, statusText(n.Status))
+	add(feedmill.WarnRepeated, n.Same,
+		"page %d has the same records as the first one, in an answer that is otherwise different; where the source does not heed how the page is asked for, other records are missing. Check pagination.param and in", n.SamePage)
+	add(feedmill.WarnCutLists, n.Cut,
+		"lists inside the records have more elements than the answers, as %s says of the first; pagination leads from records to records and not through these. Ask for more of their elements at once, or make a feed of them, with each for every record", n.Where)
 	return all
 }
 
