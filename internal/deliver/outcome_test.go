@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -158,6 +159,7 @@ func failureCases() (cases []outcomeCase) {
 	op := func(name string, err error) error {
 		return &url.Error{Op: "Post", Err: &net.OpError{Op: name, Net: "tcp", Err: err}}
 	}
+	badCertificate := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
 	timeout := os.ErrDeadlineExceeded
 	const late = "no complete answer within 15s"
 	const refused = "the operator's egress policy forbids the address of this URL"
@@ -169,8 +171,12 @@ func failureCases() (cases []outcomeCase) {
 		{name: "connection refused", answer: answer{err: op("dial", errors.New("refused"))}, want: failed("the connection was refused or could not be made", learntSilent)},
 		{name: "connection reset", answer: answer{err: op("read", errors.New("reset"))}, want: failed("the connection broke before an answer came", learntSilent)},
 		{name: "connection closed", answer: answer{err: io.ErrUnexpectedEOF}, want: failed("the connection broke before an answer came", learntSilent)},
-		{name: "bad certificate", answer: answer{err: &tls.CertificateVerificationError{Err: errors.New("expired")}}, want: failed("the TLS connection failed: the endpoint's certificate or protocol is not accepted", learntSilent)},
-		{name: "TLS alert", answer: answer{err: fmt.Errorf("handshake: %w", tls.AlertError(40))}, want: failed("the TLS connection failed: the endpoint's certificate or protocol is not accepted", learntSilent)},
+		{name: "answer that is no HTTP", answer: answer{err: &http.ProtocolError{ErrorString: "it is no HTTP"}}, want: failed("the endpoint's answer cannot be read: it is no HTTP", learntSilent)},
+		{name: "bad certificate", answer: answer{err: badCertificate(x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign})}, want: failed("the TLS connection failed: the endpoint's certificate is not accepted", learntSilent)},
+		{name: "old certificate", answer: answer{err: badCertificate(x509.CertificateInvalidError{Reason: x509.Expired})}, want: failed("the TLS connection failed: the endpoint's certificate has expired, or is not valid yet", learntSilent)},
+		{name: "another's certificate", answer: answer{err: badCertificate(x509.HostnameError{Certificate: &x509.Certificate{}})}, want: failed("the TLS connection failed: the endpoint's certificate is not for this host", learntSilent)},
+		{name: "TLS alert", answer: answer{err: op("remote error", tls.AlertError(40))}, want: failed("the TLS connection failed: the endpoint says: handshake failure", learntSilent)},
+		{name: "TLS that breaks the rules", answer: answer{err: op("local error", tls.AlertError(10))}, want: failed("the TLS connection failed: the endpoint's protocol is not accepted", learntSilent)},
 		{
 			name: "address that the policy forbids", answer: answer{err: fmt.Errorf("dial: %w", errForbidden)},
 			want: outcome{state: feedmill.DeliveryExhausted, reason: refused, attempt: refused, learnt: learntNothing},

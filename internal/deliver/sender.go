@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +26,9 @@ type Sender struct {
 }
 
 // Transport makes one exchange over HTTP, the answer's body included by the
-// deadline, and follows no redirect. It notes how the time was spent.
+// deadline, and follows no redirect. It notes how the time was spent. What is wrong
+// with an answer that is none of HTTP's is an [http.ProtocolError], in words that name
+// nothing inside.
 type Transport interface {
 	Exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error)
 }
@@ -122,11 +123,9 @@ func readAnswer(body io.Reader, keep bool) (kept []byte, err error) {
 // The error's own text is not for them: it can name addresses inside.
 func (s *Sender) failed(err error, t Target) Result {
 	var (
-		dns    *net.DNSError
-		op     *net.OpError
-		verify *tls.CertificateVerificationError
-		alert  tls.AlertError
-		record tls.RecordHeaderError
+		dns        *net.DNSError
+		op         *net.OpError
+		unreadable *http.ProtocolError
 	)
 	switch {
 	case errors.Is(err, s.Forbidden):
@@ -135,11 +134,13 @@ func (s *Sender) failed(err error, t Target) Result {
 		return Result{Error: fmt.Sprintf("no complete answer within %s", t.Settings.Timeout)}
 	case errors.As(err, &dns):
 		return Result{Error: "the host's name could not be resolved"}
-	case errors.As(err, &verify), errors.As(err, &alert), errors.As(err, &record),
-		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"):
-		return Result{Error: "the TLS connection failed: the endpoint's certificate or protocol is not accepted"}
 	case errors.As(err, &op) && op.Op == "dial":
 		return Result{Error: "the connection was refused or could not be made"}
+	case errors.As(err, &unreadable):
+		return Result{Error: "the endpoint's answer cannot be read: " + unreadable.ErrorString}
+	}
+	if fault := tlsFault(err); fault != "" {
+		return Result{Error: "the TLS connection failed: " + fault}
 	}
 	return Result{Error: "the connection broke before an answer came"}
 }

@@ -271,9 +271,9 @@ func TestFailuresWithoutAnAnswer(t *testing.T) {
 		final                  bool
 	}{
 		{"refused", closed.URL, "127.0.0.0/8", "refused or could not be made", false},
-		{"certificate", secure.URL, "127.0.0.0/8", "TLS", false},
-		{"alert", choosy.URL, "127.0.0.0/8", "TLS", false},
-		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "127.0.0.0/8", "TLS", false},
+		{"certificate", secure.URL, "127.0.0.0/8", "TLS connection failed: the endpoint's certificate is signed by nobody who is trusted here", false},
+		{"alert", choosy.URL, "127.0.0.0/8", "TLS connection failed: the endpoint says: internal error", false},
+		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "127.0.0.0/8", "TLS connection failed: the endpoint speaks no TLS at this port", false},
 		{"forbidden", closed.URL, "192.0.2.0/24", "egress policy", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -98,6 +98,10 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 	if err == nil {
 		timing.FirstByte = time.Since(start)
 	}
+	if c.foreign && t.offersHTTP2(ctx, deadline, c, r.URL) {
+		t.secure.onlyHTTP2.note(r.URL.Host)
+		return t.useNetHTTP(ctx, deadline, r, timing)
+	}
 	return a, err
 }
 
@@ -117,14 +121,10 @@ func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *
 	if err := t.client.policy.CheckURL(u); err != nil {
 		return nil, err
 	}
-	address := u.Host
-	if u.Port() == "" {
-		address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	}
 	ctx, cancel := until(ctx, deadline)
 	defer cancel()
 	clock := clock{start: time.Now()}
-	socket, err := t.client.DialContext(httptrace.WithClientTrace(ctx, clock.trace()), "tcp", address)
+	socket, err := t.client.DialContext(httptrace.WithClientTrace(ctx, clock.trace()), "tcp", addressOf(u))
 	*timing = clock.timing()
 	if err != nil {
 		return nil, err
@@ -133,12 +133,20 @@ func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *
 		return t.pool.add(key, socket), nil
 	}
 	began := time.Now()
-	secured, err := t.secure.shakeHands(ctx, socket, key.workspace, u.Hostname())
+	secured, err := t.secure.shakeHands(ctx, socket, key.workspace, u.Hostname(), "http/1.1")
 	timing.TLS = time.Since(began)
 	if err != nil {
 		return nil, err
 	}
 	return t.pool.addTLS(key, secured), nil
+}
+
+// addressOf is what is dialled for a URL.
+func addressOf(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	return net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 func until(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {

@@ -41,6 +41,9 @@ type conn struct {
 	// untouched says that the exchange under way may be repeated elsewhere:
 	// nothing of an answer has come.
 	untouched bool
+	// cut says that the endpoint took no more than a part of a request, and
+	// foreign that what it said, or that it said nothing, is no HTTP/1.1.
+	cut, foreign bool
 	// last is what tells of the end of the last exchange's context. watched is the
 	// same while there is a watch over it, which stop ends.
 	last, watched <-chan struct{}
@@ -78,7 +81,7 @@ func (c *conn) isSilent() bool {
 // Read reads what the answer may still have.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, errors.New("the header of the answer is too large")
+		return 0, errHeaderTooLarge
 	}
 	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
@@ -100,16 +103,23 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 	if err := c.begin(ctx, deadline); err != nil {
 		return a, err
 	}
-	if err := c.send(r); err != nil {
-		return a, err
+	notSent := c.send(r)
+	if notSent != nil && (c.reused || isTimeout(notSent)) {
+		return a, notSent
 	}
-	c.left = maxHeaderBytes
+	// An endpoint may answer and close before it has read all of a request.
+	c.cut, c.left = notSent != nil, maxHeaderBytes
 	if _, err := c.answer.Peek(1); err != nil {
-		c.untouched = c.reused && !isTimeout(err)
+		c.foreign = !isTimeout(err)
+		c.untouched = c.reused && c.foreign
 		return a, err
 	}
 	c.untouched = false
 	here, _ := c.answer.Peek(c.answer.Buffered())
+	if here[0] != 'H' { // a line of it may never end
+		c.foreign = true
+		return a, errNoHTTP
+	}
 	if a, size := parseAnswer(here); size > 0 {
 		c.answer.Discard(size)
 		c.done(true)
@@ -118,7 +128,7 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 	for range maxInformational + 1 {
 		resp, err := http.ReadResponse(c.answer, nil)
 		if err != nil {
-			return a, err
+			return a, unreadable(err)
 		}
 		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			c.left = maxBodyBytes
@@ -126,7 +136,24 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 			return answerOf(resp), nil
 		}
 	}
-	return a, errors.New("more than five answers of the kind that says to wait")
+	return a, errTooPatient
+}
+
+// What may be wrong with an answer, in words for the subscriber.
+var (
+	errNoHTTP         = &http.ProtocolError{ErrorString: "it is no HTTP"}
+	errHeaderTooLarge = &http.ProtocolError{ErrorString: "its header is too large"}
+	errTooPatient     = &http.ProtocolError{ErrorString: "it says to wait more than five times"}
+)
+
+// unreadable is the error of an answer that net/http cannot read: that of the
+// connection, or else that it is no HTTP.
+func unreadable(err error) error {
+	var broken net.Error
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errHeaderTooLarge) || errors.As(err, &broken) {
+		return err
+	}
+	return errNoHTTP
 }
 
 // longAgo as a deadline breaks off what is under way.
@@ -222,7 +249,7 @@ func (c *conn) retire() {
 // done ends the exchange and keeps the connection, where it can take another:
 // the endpoint must agree, and all that it has sent must be read.
 func (c *conn) done(agreed bool) {
-	if !agreed || c.answer.Buffered() > 0 || c.secure != nil && !c.secure.isDrained() || !c.lasting && !c.unwatch() {
+	if !agreed || c.cut || c.answer.Buffered() > 0 || c.secure != nil && !c.secure.isDrained() || !c.lasting && !c.unwatch() {
 		c.giveUp()
 		return
 	}

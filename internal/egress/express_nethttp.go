@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync"
 	"time"
 
@@ -32,6 +33,28 @@ func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmil
 	}
 	resp.Body = &cancellingBody{resp.Body, cancel}
 	return answerOf(resp), nil
+}
+
+// offersHTTP2 reports whether the endpoint of a connection, which took a handshake without
+// a word about protocols and then spoke no HTTP/1.1, takes HTTP/2. Only a handshake is
+// made to find out.
+func (t *Express) offersHTTP2(ctx context.Context, deadline time.Time, c *conn, u *url.URL) bool {
+	const h2 = "h2"
+	if c.secure == nil || c.secure.ConnectionState().NegotiatedProtocol != "" {
+		return false
+	}
+	ctx, cancel := until(ctx, deadline)
+	defer cancel()
+	socket, err := t.client.DialContext(ctx, "tcp", addressOf(u))
+	if err != nil {
+		return false
+	}
+	secured, err := t.secure.shakeHands(ctx, socket, c.key.workspace, u.Hostname(), h2)
+	if err != nil {
+		return false
+	}
+	defer secured.Close()
+	return secured.ConnectionState().NegotiatedProtocol == h2
 }
 
 // cancellingBody is a body with whose end the context of its exchange ends.

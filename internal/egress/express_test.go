@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -182,22 +183,27 @@ func TestExpressReadsAnswers(t *testing.T) {
 		status      int
 		answer      string
 		connections int32
-		fails       bool
+		fails       error
 	}{
-		"kept open":            {[]string{noContent, noContent, noContent}, 3, 204, "", 1, false},
-		"with a length":        {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 1, 200, "ok", 1, false},
-		"in chunks":            {[]string{inChunks, inChunks, inChunks}, 3, 200, "ok", 1, false},
-		"up to the end":        {[]string{"HTTP/1.1 200 OK\r\n\r\nall of it"}, 2, 200, "all of it", 2, false},
-		"HTTP/1.0":             {[]string{"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 2, 200, "ok", 2, false},
-		"to be closed":         {[]string{"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", noContent}, 2, 204, "", 2, false},
-		"more than an answer":  {[]string{noContent + noContent}, 2, 204, "", 2, false},
-		"told to wait":         {[]string{"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + noContent}, 1, 204, "", 1, false},
-		"told to wait forever": {[]string{strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 10)}, 1, 0, "", 1, true},
-		"another protocol":     {[]string{"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"}, 1, 101, "", 1, false},
-		"no HTTP":              {[]string{"220 mail.example.org ESMTP\r\n"}, 1, 0, "", 1, true},
-		"nothing":              {[]string{""}, 1, 0, "", 1, true},
-		"a broken length":      {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok"}, 1, 200, "ok", 1, true},
-		"an endless header":    {[]string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeaderBytes) + "\r\n\r\n"}, 1, 0, "", 1, true},
+		"kept open":            {[]string{noContent, noContent, noContent}, 3, 204, "", 1, nil},
+		"with a length":        {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 1, 200, "ok", 1, nil},
+		"in chunks":            {[]string{inChunks, inChunks, inChunks}, 3, 200, "ok", 1, nil},
+		"up to the end":        {[]string{"HTTP/1.1 200 OK\r\n\r\nall of it"}, 2, 200, "all of it", 2, nil},
+		"HTTP/1.0":             {[]string{"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", noContent}, 2, 200, "ok", 2, nil},
+		"to be closed":         {[]string{"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", noContent}, 2, 204, "", 2, nil},
+		"more than an answer":  {[]string{noContent + noContent}, 2, 204, "", 2, nil},
+		"told to wait":         {[]string{"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + noContent}, 1, 204, "", 1, nil},
+		"told to wait forever": {[]string{strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 10)}, 1, 0, "", 1, errTooPatient},
+		"another protocol":     {[]string{"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"}, 1, 101, "", 1, nil},
+		"no HTTP":              {[]string{"220 mail.example.org ESMTP\r\n"}, 1, 0, "", 1, errNoHTTP},
+		"no HTTP further on":   {[]string{"HTTP/1.1 OK\r\n\r\n"}, 1, 0, "", 1, errNoHTTP},
+		"two lengths":          {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok"}, 1, 0, "", 1, errNoHTTP},
+		"a part of a header":   {[]string{"HTTP/1.1 200 OK\r\nDate: x"}, 1, 0, "", 1, io.ErrUnexpectedEOF},
+		"a trailer":            {[]string{strings.Replace(inChunks, "0\r\n\r\n", "0\r\nX: y\r\n\r\n", 1), noContent}, 1, 200, "ok", 1, nil},
+		"kept open in 1.0":     {[]string{"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", noContent}, 1, 200, "ok", 1, nil},
+		"nothing":              {[]string{""}, 1, 0, "", 1, io.EOF},
+		"a broken length":      {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok"}, 1, 200, "ok", 1, io.ErrUnexpectedEOF},
+		"an endless header":    {[]string{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeaderBytes) + "\r\n\r\n"}, 1, 0, "", 1, errHeaderTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var connections atomic.Int32
@@ -205,7 +211,7 @@ func TestExpressReadsAnswers(t *testing.T) {
 			x := newExpress(t, Options{Allow: []string{"127.0.0.1"}})
 			for range tt.posts {
 				status, answer, err := post(t, x, address, "{}")
-				if status != tt.status || answer != tt.answer || (err != nil) != tt.fails {
+				if status != tt.status || answer != tt.answer || !errors.Is(err, tt.fails) {
 					t.Errorf("answered %d %q and %v, want %d %q", status, answer, err, tt.status, tt.answer)
 				}
 			}
@@ -215,6 +221,46 @@ func TestExpressReadsAnswers(t *testing.T) {
 		})
 	}
 }
+
+// An endpoint that answers before it has read all of a request, and closes, is heard.
+func TestExpressHearsEarlyAnswers(t *testing.T) {
+	for name, secure := range map[string]bool{"plain": false, "TLS": true} {
+		t.Run(name, func(t *testing.T) {
+			l, o, scheme := listenLocally(t), Options{Allow: []string{"127.0.0.1"}}, "http://"
+			if secure {
+				srv := startTLS(t, http.NotFoundHandler(), nil) // for its certificate
+				l, scheme = tls.NewListener(l, &tls.Config{Certificates: srv.TLS.Certificates}), "https://"
+				o.RootCAs = rootsOf(srv)
+			}
+			done := make(chan struct{})
+			t.Cleanup(func() { l.Close(); <-done })
+			go func() {
+				defer close(done)
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					http.ReadRequest(bufio.NewReader(c)) // its header
+					io.WriteString(c, tooLarge)
+					c.Close()
+				}
+			}()
+			x := newExpress(t, o)
+			body := strings.Repeat("x", 64<<20) // more than sockets take
+			for range 2 {
+				if status, _, err := post(t, x, scheme+l.Addr().String(), body); status != http.StatusRequestEntityTooLarge {
+					t.Errorf("answered %d, %v", status, err)
+				}
+			}
+			if x.pool.count != 0 {
+				t.Error("the connection is kept")
+			}
+		})
+	}
+}
+
+const tooLarge = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"
 
 // A connection that its endpoint closed while nobody used it costs no attempt.
 func TestExpressSendsAgainOnAClosedConnection(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // handshakeTimeout is that of [Client.Transport].
 const handshakeTimeout = 10 * time.Second
 
-// handshaker makes TLS connections that speak HTTP/1.1.
+// handshaker makes TLS connections.
 type handshaker struct {
 	config   *tls.Config
 	sessions tls.ClientSessionCache
@@ -30,7 +30,6 @@ func newHandshaker(roots *x509.CertPool) *handshaker {
 		config: &tls.Config{
 			MinVersion: tls.VersionTLS12,
 			RootCAs:    roots,
-			NextProtos: []string{"http/1.1"},
 			// A request goes out as a whole in any case; small records would
 			// cost a write each.
 			DynamicRecordSizingDisabled: true,
@@ -38,13 +37,14 @@ func newHandshaker(roots *x509.CertPool) *handshaker {
 	}
 }
 
-// shakeHands makes a connection secure. It closes the socket where that fails.
-func (h *handshaker) shakeHands(ctx context.Context, socket net.Conn, workspace feedmill.ID, name string) (*tlsConn, error) {
+// shakeHands makes a connection secure and offers one protocol to speak on it. It
+// closes the socket where that fails.
+func (h *handshaker) shakeHands(ctx context.Context, socket net.Conn, workspace feedmill.ID, name, protocol string) (*tlsConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	config := h.config.Clone()
 	config.ClientSessionCache = h.sessionsOf(workspace)
-	config.ServerName = name
+	config.ServerName, config.NextProtos = name, []string{protocol}
 	if host, err := parseHost(name); err == nil && host.name != "" {
 		config.ServerName = host.name
 	}

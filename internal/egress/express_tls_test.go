@@ -7,12 +7,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
 
 	"github.com/feedmill/feedmill"
 )
@@ -100,6 +103,46 @@ func TestExpressSpeaksHTTP2WhereItMust(t *testing.T) {
 	}
 	if n := refused.Load(); n != 1 {
 		t.Errorf("HTTP/1.1 was tried %d times", n)
+	}
+}
+
+// So is one that lets HTTP/1.1 in without a word, as Go's servers do, and then speaks
+// HTTP/2 all the same, or hangs up.
+func TestExpressSpeaksHTTP2WhereHTTP1IsNotUnderstood(t *testing.T) {
+	certified := startTLS(t, speaker, nil)
+	stubborn := tls.NewListener(listenLocally(t), &tls.Config{Certificates: certified.TLS.Certificates, NextProtos: []string{"h2"}})
+	t.Cleanup(func() { stubborn.Close() })
+	go func() {
+		for {
+			c, err := stubborn.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				if err := c.(*tls.Conn).Handshake(); err == nil {
+					new(http2.Server).ServeConn(c, &http2.ServeConnOpts{Handler: speaker})
+				}
+			}()
+		}
+	}()
+	curt := httptest.NewUnstartedServer(speaker)
+	curt.EnableHTTP2, curt.Config.Protocols = true, new(http.Protocols)
+	curt.Config.Protocols.SetHTTP2(true)
+	curt.StartTLS()
+	t.Cleanup(curt.Close)
+	for name, address := range map[string]string{"speaks": "https://" + stubborn.Addr().String(), "hangs up": curt.URL} {
+		t.Run(name, func(t *testing.T) {
+			x := newExpress(t, Options{Allow: []string{"127.0.0.1"}, RootCAs: rootsOf(certified)})
+			for range 2 {
+				status, answer, err := post(t, x, address, "{}")
+				if status != http.StatusOK || !strings.HasPrefix(answer, "HTTP/2.0") || err != nil {
+					t.Errorf("answered %d %q, %v", status, answer, err)
+				}
+			}
+			if u, _ := url.Parse(address); !x.secure.onlyHTTP2.has(u.Host) {
+				t.Error("it is not remembered")
+			}
+		})
 	}
 }
 

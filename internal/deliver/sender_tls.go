@@ -1,0 +1,39 @@
+package deliver
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"strings"
+)
+
+// tlsFault says in words for the subscriber what went wrong with TLS; it is empty where
+// something else did. What an endpoint says in an alert is of a fixed list of words.
+func tlsFault(err error) string {
+	var (
+		verify  *tls.CertificateVerificationError
+		invalid x509.CertificateInvalidError
+		unknown x509.UnknownAuthorityError
+		name    x509.HostnameError
+		record  tls.RecordHeaderError
+		op      *net.OpError
+	)
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the endpoint's certificate has expired, or is not valid yet"
+	case errors.As(err, &name):
+		return "the endpoint's certificate is not for this host"
+	case errors.As(err, &unknown):
+		return "the endpoint's certificate is signed by nobody who is trusted here, or an intermediate certificate is not sent with it"
+	case errors.As(err, &verify):
+		return "the endpoint's certificate is not accepted"
+	case errors.As(err, &record):
+		return "the endpoint speaks no TLS at this port"
+	case errors.As(err, &op) && op.Op == "remote error":
+		return "the endpoint says: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
+	case errors.As(err, &op) && op.Op == "local error":
+		return "the endpoint's protocol is not accepted"
+	}
+	return ""
+}
