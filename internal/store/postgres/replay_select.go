@@ -84,12 +84,50 @@ func selected(ctx context.Context, q querier, r storedReplay, sub feedmill.Subsc
 	if err != nil {
 		return replayPart{}, err
 	}
+	followed, err := followedByOthers(ctx, q, r, old)
 	part := replayPart{reached: after, end: len(old) < limit}
 	for _, d := range old {
-		part.events, part.reached = append(part.events, feedmill.Event{ID: d.Event, Type: d.Type, ResourceID: d.ResourceID}), d.ID
+		part.reached = d.ID
+		if !followed[d.ID] {
+			part.events = append(part.events, feedmill.Event{ID: d.Event, Type: d.Type, ResourceID: d.ResourceID})
+		}
 	}
-	return part, nil
+	return part, err
 }
+
+// followedByOthers finds those of some deliveries for whose event there is a later delivery
+// for which they are not selected: one that is open, or was delivered where they were
+// not, or is selected itself. Replays alone make a second delivery of an event, apart from it, so
+// only those since the first other replay are looked at.
+func followedByOthers(ctx context.Context, q querier, r storedReplay, deliveries []feedmill.Delivery) (map[feedmill.ID]bool, error) {
+	followed := make(map[feedmill.ID]bool)
+	rows, err := q.Query(ctx, `SELECT id FROM replays WHERE id >= $1 AND id <> $2 AND subscription_id = $3 AND made > 0 ORDER BY id LIMIT 1`,
+		feedmill.FirstID(feedmill.PrefixReplay, r.Since), r.ID, r.Subscription)
+	scanID := func(row record.Row) (id feedmill.ID, err error) { return id, row.Scan(&id) }
+	first, err := all(rows, translate(err), scanID)
+	if err != nil || len(first) == 0 || len(deliveries) == 0 {
+		return followed, err
+	}
+	ids, events := make([]string, len(deliveries)), make([]string, len(deliveries))
+	for i, d := range deliveries {
+		ids[i], events[i] = string(d.ID), string(d.Event)
+	}
+	states := r.Selection.States()
+	delivered := r.Selection != feedmill.ReplayDelivered
+	const later = ` o WHERE o.apart AND o.event_id = d.event_id AND o.id > greatest(d.id, $3) AND o.subscription_id = $4`
+	rows, err = q.Query(ctx, `SELECT d.id FROM unnest($1::text[], $2::text[]) AS d (id, event_id)
+		WHERE EXISTS (SELECT 1 FROM open_deliveries`+later+`)
+			OR EXISTS (SELECT 1 FROM ended_deliveries`+later+` AND (o.state = 'delivered' AND $5 OR o.state = ANY($6::text[]) AND o.id < $7 AND o.seq < $8))`,
+		ids, events, feedmill.FirstID(feedmill.PrefixDelivery, first[0].Time().Add(-clockSkew)), r.Subscription, delivered, states, r.Bound, r.beforeSeq)
+	found, err := all(rows, translate(err), scanID)
+	for _, id := range found {
+		followed[id] = true
+	}
+	return followed, err
+}
+
+// clockSkew is how far the clocks of replicas may be apart.
+const clockSkew = time.Minute
 
 // selectedEvents finds the next events that match the subscription and have no
 // delivery for it, or no open one.

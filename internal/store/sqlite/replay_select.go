@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -97,15 +99,62 @@ func (db *DB) selected(ctx context.Context, r feedmill.Replay, sub feedmill.Subs
 	if err != nil {
 		return replayPart{}, err
 	}
+	from, err := db.replayedFrom(ctx, r)
+	if err != nil {
+		return replayPart{}, err
+	}
 	part := replayPart{reached: after, end: len(old) < limit}
 	for _, d := range old {
+		part.reached = d.ID
 		e := replayedEvent{kind: d.Type, resource: d.ResourceID}
 		if err := db.row(ctx, `SELECT event_seq FROM deliveries WHERE seq = ?`, d.Seq).Scan(&e.seq); err != nil {
 			return replayPart{}, translate(err)
 		}
-		part.events, part.reached = append(part.events, e), d.ID
+		if from.Valid {
+			followed, err := db.isFollowed(ctx, r, e.seq, max(d.Seq+1, from.Int64), within.to)
+			if err != nil {
+				return replayPart{}, err
+			}
+			if followed {
+				continue
+			}
+		}
+		part.events = append(part.events, e)
 	}
 	return part, nil
+}
+
+// replayedFrom is the first delivery that another replay of the subscription may have
+// made of what is selected: they alone make a second one of an event. It is not
+// valid where there is none.
+func (db *DB) replayedFrom(ctx context.Context, r feedmill.Replay) (seq sql.NullInt64, err error) {
+	var first sql.NullString
+	err = db.row(ctx, `SELECT min(id) FROM replays WHERE id >= ? AND id <> ? AND subscription_id = ? AND made > 0`,
+		feedmill.FirstID(feedmill.PrefixReplay, r.Since), r.ID, r.Subscription).Scan(&first)
+	if err != nil || !first.Valid {
+		return seq, translate(err)
+	}
+	seq.Valid = true
+	seq.Int64, err = db.queryFunc(ctx).seq(math.MaxInt64, firstSeqFrom, feedmill.FirstID(feedmill.PrefixDelivery, feedmill.ID(first.String).Time()))
+	return seq, err
+}
+
+// isFollowed reports whether an event has a later delivery, from a number on, for which
+// an earlier one is not selected: one that is open, or was delivered where
+// the other was not, or is selected itself, as those before another number are.
+func (db *DB) isFollowed(ctx context.Context, r feedmill.Replay, event, from, bound int64) (followed bool, err error) {
+	condition := ``
+	for n, state := range stateNumbers {
+		if slices.Contains(r.Selection.States(), state) {
+			condition += ` OR state = ` + strconv.Itoa(n) + ` AND seq < ?4`
+		}
+	}
+	if r.Selection != feedmill.ReplayDelivered {
+		condition += ` OR state = 3`
+	}
+	err = db.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_of_event
+		WHERE event_seq = ?1 AND seq >= ?2 AND subscription_id = ?3 AND (state = 2 OR state = 4`+condition+`))`, event, from, r.Subscription, bound).Scan(&followed)
+	return followed, translate(err)
 }
 
 // selectedEvents finds the next events that match the subscription and have no

@@ -99,18 +99,17 @@ var replayCases = []testCase{
 	}},
 	{name: "of the states wanted alone", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
-		w := newWorkspace(t, s)
-		sub := subscribe(t, s, w.ID, "metric.*")
-		_, due := accept(t, s, newEvents(6, w.ID, "metric.created", "")...)
-		for i, state := range []feedmill.DeliveryState{
-			feedmill.DeliveryExhausted, feedmill.DeliveryDelivered, feedmill.DeliveryDiscarded, feedmill.DeliveryRetrying, feedmill.DeliveryExhausted,
-		} {
-			settle(t, s, due[i], state)
-		}
-		made := 6
 		for selection, want := range map[feedmill.ReplaySelection][]int{
 			feedmill.ReplayUndelivered: {0, 2, 4}, feedmill.ReplayExhausted: {0, 4}, feedmill.ReplayDiscarded: {2}, feedmill.ReplayDelivered: {1},
 		} {
+			w := newWorkspace(t, s)
+			sub := subscribe(t, s, w.ID, "metric.*")
+			_, due := accept(t, s, newEvents(6, w.ID, "metric.created", "")...)
+			for i, state := range []feedmill.DeliveryState{
+				feedmill.DeliveryExhausted, feedmill.DeliveryDelivered, feedmill.DeliveryDiscarded, feedmill.DeliveryRetrying, feedmill.DeliveryExhausted,
+			} {
+				settle(t, s, due[i], state)
+			}
 			var events []feedmill.ID
 			for _, i := range want {
 				events = append(events, due[i].Event)
@@ -122,15 +121,70 @@ var replayCases = []testCase{
 			if counted.State != feedmill.ReplayDone || counted.Total != len(want) {
 				t.Errorf("%s: counted to %+v", selection, counted)
 			}
-			must(t, s.CreateReplay(ctx, newReplay(sub, selection), nil))
 			must(t, s.CreateReplay(ctx, dry, nil))
 			finishReplays(t, s, now(), 2)
-			equal(t, "events", events, eventsOf(deliveries(t, s, sub)[made:]))
-			made += len(events)
 			if got := foundReplay(t, s, dry); got.State != feedmill.ReplayDone || got.Total != len(want) || got.Made != 0 {
 				t.Errorf("%s: the dry run is %+v", selection, got)
 			}
+			must(t, s.CreateReplay(ctx, newReplay(sub, selection), nil))
+			finishReplays(t, s, now(), 2)
+			equal(t, "events", events, eventsOf(deliveries(t, s, sub)[6:]))
 		}
+	}},
+	{name: "asked again, once of each event, and not of what was delivered since", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub, other := subscribe(t, s, w.ID, "metric.*"), subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvents(4, w.ID, "metric.created", "")...)
+		for _, d := range due {
+			settle(t, s, d, feedmill.DeliveryExhausted)
+		}
+		nextMillisecond()
+		end := now()
+		nextMillisecond()
+		made := func(what string, selection feedmill.ReplaySelection, until time.Time, want ...int) (fresh []feedmill.DueDelivery) {
+			t.Helper()
+			there := len(deliveries(t, s, sub))
+			r := newReplay(sub, selection)
+			r.Until = until
+			r = feedmill.NewReplay(r)
+			counted, err := s.CountReplay(ctx, r, 1000)
+			must(t, err)
+			must(t, s.CreateReplay(ctx, r, nil))
+			finishReplays(t, s, now(), 2)
+			var events []feedmill.ID
+			for _, i := range want {
+				events = append(events, deliveries(t, s, sub)[i].Event)
+			}
+			equal(t, what, events, eventsOf(deliveries(t, s, sub)[there:]))
+			equal(t, what+", counted", len(want), counted.Total)
+			nextMillisecond()
+			again, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: now(), Limit: 99})
+			must(t, err)
+			return again
+		}
+		fresh := made("at first", feedmill.ReplayUndelivered, now(), 0, 1, 2, 3)
+		made("while that goes on", feedmill.ReplayUndelivered, now())
+		settle(t, s, fresh[0], feedmill.DeliveryDelivered)
+		settle(t, s, fresh[1], feedmill.DeliveryDiscarded)
+		settle(t, s, fresh[2], feedmill.DeliveryExhausted)
+		fresh = made("where it failed again", feedmill.ReplayUndelivered, now(), 1, 2)
+		for _, d := range fresh {
+			settle(t, s, d, feedmill.DeliveryExhausted)
+		}
+		fresh = made("of the time in which it failed first", feedmill.ReplayExhausted, end, 1, 2, 3)
+		for _, d := range fresh {
+			settle(t, s, d, feedmill.DeliveryDelivered)
+		}
+		made("when all was delivered", feedmill.ReplayUndelivered, now())
+		fresh = made("what was delivered", feedmill.ReplayDelivered, now(), 0, 1, 2, 3)
+		for _, d := range fresh {
+			settle(t, s, d, feedmill.DeliveryDelivered)
+		}
+		made("what was delivered twice", feedmill.ReplayDelivered, now(), 0, 1, 2, 3)
+		must(t, s.CreateReplay(ctx, newReplay(other, feedmill.ReplayUndelivered), nil))
+		finishReplays(t, s, now(), 2)
+		equal(t, "of another subscription", 8, len(deliveries(t, s, other)))
 	}},
 	{name: "of events that were missed, once", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
