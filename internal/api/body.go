@@ -13,15 +13,27 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
-// readBody reads the whole body. What the client says of its length saves
-// copying, up to a size that costs nothing to believe.
+// readBody reads the whole body. A large one has places of its workspace before more
+// than its beginning is read; then the client may be believed what it says of the length.
 func (c *call) readBody() ([]byte, error) {
-	const believed = 64 << 10
-	if err := c.takeBody(); err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
-	b.Grow(int(min(max(c.r.ContentLength, 0), believed)) + bytes.MinRead)
+	size := c.r.ContentLength
+	if size < 0 {
+		if _, err := io.CopyN(&b, c.r.Body, largeBody); errors.Is(err, io.EOF) {
+			return b.Bytes(), nil
+		} else if err != nil {
+			return nil, bodyError(err)
+		}
+		size = c.maxBody
+	}
+	if size = min(size, c.maxBody); size >= largeBody {
+		if err := c.takeBody(size); err != nil {
+			return nil, err
+		}
+	}
+	if c.r.ContentLength >= 0 {
+		b.Grow(int(min(size, bodiesEach*largeBody)) + bytes.MinRead)
+	}
 	if _, err := b.ReadFrom(c.r.Body); err != nil {
 		return nil, bodyError(err)
 	}

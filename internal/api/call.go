@@ -38,10 +38,11 @@ type call struct {
 	// accepts are the media types of the body where what the operation takes
 	// depends on the request.
 	accepts string
-	// bodies are the places for large bodies, and giveBack gives up that which
-	// the call has taken.
-	bodies   *share.Slots
+	// shares are the places that there are, giveBack gives up those which the call
+	// has taken, and maxBody is how large its body may be.
+	shares   *shares
 	giveBack func()
+	maxBody  int64
 	// copyTo, where it is set, gets what is read of the data of an upload.
 	// copyDone says that all of it was, and held is what is held of the call: what it sent,
 	// or the body that it named.
@@ -171,9 +172,8 @@ func (s *Server) perform(c *call, w http.ResponseWriter, rt route) (answer, erro
 			return answer{}, err
 		}
 	}
-	c.r.Body = http.MaxBytesReader(w, c.r.Body, max(rt.body, smallBody))
-	c.bodies = s.shares.bodies
-	defer c.done()
+	c.shares, c.maxBody = &s.shares, max(rt.body, smallBody)
+	c.r.Body = http.MaxBytesReader(w, c.r.Body, c.maxBody)
 	if key := c.r.Header.Values("Idempotency-Key"); len(key) > 0 && rt.repeatable() && rt.scope != "" {
 		return s.runIdempotent(c, key, rt)
 	}

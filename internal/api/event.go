@@ -257,6 +257,9 @@ func (s *Server) listEvents(c *call) (answer, error) {
 	}
 	q.Page, q.MaxBytes = p, maxListBytes
 	q.Limit++ // to know whether there are more
+	if err := c.takeList(); err != nil {
+		return answer{}, err
+	}
 	events, err := s.Store.Events(c.ctx(), c.who.Workspace, q)
 	if err != nil {
 		return answer{}, err
@@ -274,7 +277,7 @@ func (s *Server) listEvents(c *call) (answer, error) {
 
 // maxListBytes is how large the payloads of a page of events get; the page ends
 // with the event with which they do.
-const maxListBytes = 4 << 20
+const maxListBytes = 1 << 20
 
 // How many deliveries the answer about an event names, and each item of a list, and how
 // many of them are counted by their states.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 const (
@@ -64,7 +65,7 @@ func (s *Server) streamEvents(c *call) (answer, error) {
 	a.set("X-Accel-Buffering", "no") // proxies pass on each event as it comes
 	a.stream = func(ctx context.Context, w http.ResponseWriter) {
 		defer giveBack()
-		ctx, stop := s.whileAdmitted(ctx, c, feedmill.ScopeRead)
+		ctx, stop := s.whileAdmitted(share.InBackground(ctx, string(c.who.Workspace)), c, feedmill.ScopeRead)
 		defer stop()
 		s.tailEvents(ctx, c, t, liveWriter{w, http.NewResponseController(w)})
 	}
@@ -81,16 +82,8 @@ func (s *Server) tailEvents(ctx context.Context, c *call, t *eventTail, out live
 		return
 	}
 	for {
-		found, skipped, err := s.newEvents(ctx, c, t)
-		if err == nil { // what cannot be read now is read the next time
-			if skipped && out.write("event: skipped\ndata: {}\n\n") != nil {
-				return
-			}
-			for _, v := range found {
-				if out.write("id: %s\nevent: event\ndata: %s\n\n", v.ID, jsonAnswer(http.StatusOK, v).body) != nil {
-					return
-				}
-			}
+		if s.sendNew(ctx, c, t, out) != nil {
+			return
 		}
 		select {
 		case <-ctx.Done():
@@ -104,6 +97,31 @@ func (s *Server) tailEvents(ctx context.Context, c *call, t *eventTail, out live
 		case <-look.C:
 		}
 	}
+}
+
+// sendNew sends the events that were not sent, and returns an error where the client
+// does not take them. What cannot be read now is read the next time.
+func (s *Server) sendNew(ctx context.Context, c *call, t *eventTail, out liveWriter) error {
+	giveBack, err := s.shares.lists.Take(ctx)
+	if err != nil {
+		return nil
+	}
+	defer giveBack()
+	found, skipped, err := s.newEvents(ctx, c, t)
+	if err != nil {
+		return nil
+	}
+	if skipped {
+		if err := out.write("event: skipped\ndata: {}\n\n"); err != nil {
+			return err
+		}
+	}
+	for _, v := range found {
+		if err := out.write("id: %s\nevent: event\ndata: %s\n\n", v.ID, jsonAnswer(http.StatusOK, v).body); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newEvents are the events that were not sent, oldest first, and whether there were

@@ -39,6 +39,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 		limitTime(w, r, start)
 	}
 	c := &call{requestID: requestID(r)}
+	defer c.done()
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Referrer-Policy", "no-referrer")
@@ -64,6 +65,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(strangerTimeout)) // a recorder in a test has none
 	}
 	a.write(w)
+	c.done()
 
 	took := time.Since(start)
 	s.seen.request(rt, r.Method, a.status, took)

@@ -16,11 +16,15 @@ const (
 	// maxUploads is how many uploads and previews may be under way, and
 	// uploadsEach how many of one workspace.
 	maxUploads, uploadsEach = 256, 32
-	// largeBody is from how many bytes on a body takes a place while it is
-	// worked on, of which there are maxBodies and bodiesEach for a workspace.
+	// largeBody is from how many bytes on a body takes places while it is worked on,
+	// one for so many bytes. There are maxBodies, and bodiesEach for a workspace.
 	largeBody             = 64 << 10
-	maxBodies, bodiesEach = 64, 16
+	maxBodies, bodiesEach = 24 << 20 / largeBody, 12 << 20 / largeBody
 	bodiesWaiting         = 256
+	// maxLists is how many lists of events may be made and fetched at once, and listsEach
+	// how many of one workspace: each holds [maxListBytes] of payloads, and its answer.
+	maxLists, listsEach = 8, 4
+	listsWaiting        = 256
 	// maxStreams is how many streams of events may be open, and streamsEach how
 	// many of one workspace: each looks at the store twice a second.
 	maxStreams, streamsEach = 512, 32
@@ -30,12 +34,13 @@ const (
 )
 
 // shares are the places that requests take, by workspace.
-type shares struct{ uploads, bodies, streams, watches *share.Slots }
+type shares struct{ uploads, bodies, lists, streams, watches *share.Slots }
 
 func newShares() shares {
 	return shares{
 		uploads: share.NewSlots(maxUploads, uploadsEach, 0),
 		bodies:  share.NewSlots(maxBodies, bodiesEach, bodiesWaiting),
+		lists:   share.NewSlots(maxLists, listsEach, listsWaiting),
 		streams: share.NewSlots(maxStreams, streamsEach, 0),
 		watches: share.NewSlots(maxWatches, watchesEach, 0),
 	}
@@ -84,17 +89,28 @@ func takeLive(c *call, of *share.Slots, bounds string) (giveBack func(), err err
 	return giveBack, nil
 }
 
-// takeBody takes a place for a body that is about to be held in memory, where it can
-// be large; it is given back when the request is answered. The others wait.
-func (c *call) takeBody() error {
-	if c.bodies == nil || c.giveBack != nil || c.r.ContentLength >= 0 && c.r.ContentLength < largeBody {
+// takeBody takes places for so many bytes of a body that are about to be held in
+// memory; they are given back when the request is answered. Others wait.
+func (c *call) takeBody(bytes int64) error {
+	if c.shares == nil || c.giveBack != nil {
 		return nil
 	}
-	giveBack, err := c.bodies.Take(c.ctx())
+	places := min(bytes/largeBody+1, bodiesEach)
+	return c.take(func() (func(), error) { return c.shares.bodies.TakeSome(c.ctx(), int(places)) }, "large requests", bodiesWaiting)
+}
+
+// takeList takes a place for a list of events, until it is fetched.
+func (c *call) takeList() error {
+	return c.take(func() (func(), error) { return c.shares.lists.Take(c.ctx()) }, "lists of events", listsWaiting)
+}
+
+// take takes what is given back when the request is answered.
+func (c *call) take(from func() (giveBack func(), err error), what string, most int) error {
+	giveBack, err := from()
 	if errors.Is(err, share.ErrCrowded) {
 		return &feedmill.Error{
 			Kind: feedmill.ErrTooMany, RetryAfter: time.Second,
-			Detail: fmt.Sprintf("%d large requests of this workspace wait for their turn already. Send this one again after the time in the Retry-After header.", bodiesWaiting),
+			Detail: fmt.Sprintf("%d %s of this workspace wait for their turn already. Send this one again after the time in the Retry-After header.", most, what),
 		}
 	}
 	c.giveBack = giveBack
@@ -106,6 +122,11 @@ func (c *call) done() {
 	if c.giveBack != nil {
 		c.giveBack()
 	}
+}
+
+// HeldBytes is about how much memory large requests and lists take that are under way.
+func (s *Server) HeldBytes() int {
+	return s.shares.bodies.Used()*largeBody + s.shares.lists.Used()*maxListBytes
 }
 
 type admittedKey struct{}

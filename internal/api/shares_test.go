@@ -3,6 +3,8 @@ package api
 import (
 	"errors"
 	"fmt"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/feedmill/feedmill"
@@ -28,5 +30,38 @@ func TestPlacesForUploads(t *testing.T) {
 	}
 	if _, err := s.takeUpload(share.For(t.Context(), "another")); !errors.Is(err, feedmill.ErrUnavailable) {
 		t.Error(err)
+	}
+}
+
+// Large bodies take places by their bytes, and small ones take none, whether or not
+// their length is known beforehand.
+func TestPlacesForBodies(t *testing.T) {
+	for _, c := range []struct {
+		size, said int64
+		want       int
+	}{
+		{1, 1, 0},
+		{largeBody - 1, largeBody - 1, 0},
+		{largeBody - 1, -1, 0},
+		{largeBody, largeBody, 2},
+		{10 * largeBody, 10 * largeBody, 11},
+		{largeBody, -1, 65},
+		{feedmill.MaxPublishBytes, feedmill.MaxPublishBytes, 129},
+		{feedmill.MaxPublishBytes, 1 << 40, 129},
+	} {
+		s := newShares()
+		r := httptest.NewRequestWithContext(share.For(t.Context(), "one"), "POST", "/", strings.NewReader(strings.Repeat("x", int(c.size))))
+		r.ContentLength = c.said
+		call := &call{r: r, shares: &s, maxBody: feedmill.MaxPublishBytes}
+		if c.said < 0 && c.want > 0 {
+			call.maxBody = 64 * largeBody
+		}
+		b, err := call.readBody()
+		if err != nil || int64(len(b)) != c.size || s.bodies.Used() != c.want {
+			t.Errorf("%d bytes, said to be %d: %d were read, %d places are taken, want %d (%v)", c.size, c.said, len(b), s.bodies.Used(), c.want, err)
+		}
+		if call.done(); s.bodies.Used() != 0 {
+			t.Error("the places are not given back")
+		}
 	}
 }

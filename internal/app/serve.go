@@ -115,7 +115,10 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error { return who.Run(parts) })
 	g.Go(func() error { return events.dispatcher.Run(ctx) })
 	g.Go(func() error { return feeds.engine.Run(ctx) })
-	g.Go(func() error { machine.CollectAround(parts, events.dispatcher.HeldBytes); return nil })
+	g.Go(func() error {
+		machine.CollectAround(parts, func() int { return events.dispatcher.HeldBytes() + endpoints.HeldBytes() })
+		return nil
+	})
 	g.Go(func() error { return endpoints.Observe(parts) })
 	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
 	g.Go(func() error {

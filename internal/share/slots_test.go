@@ -143,3 +143,54 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d bytes are used", b.Used())
 	}
 }
+
+// Whoever wants many places gets them although others come who want few.
+func TestManyPlacesAreNotOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := share.NewSlots(10, 6, 10)
+		first, _ := s.TakeSome(share.For(t.Context(), "a"), 5)
+		var mu sync.Mutex
+		var order string
+		var given []func()
+		wait := func(ctx context.Context, holder string, places int) {
+			go func() {
+				give, err := s.TakeSome(share.For(ctx, holder), places)
+				if err != nil {
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				order += holder
+				given = append(given, give)
+			}()
+			synctest.Wait()
+		}
+		wait(t.Context(), "b", 100) // as many as it may have, which are 6
+		wait(t.Context(), "c", 5)
+		wait(t.Context(), "a", 1)
+		if order != "" || s.Used() != 5 {
+			t.Errorf("%q came before b, %d places are taken", order, s.Used())
+		}
+		first()
+		synctest.Wait()
+		if order != "b" || s.Used() != 6 {
+			t.Errorf("%q have places, %d are taken: c waits for more than is free", order, s.Used())
+		}
+		given[0]()
+		synctest.Wait()
+		if order != "bca" || s.Used() != 6 {
+			t.Errorf("%q have places, %d are taken", order, s.Used())
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		wait(ctx, "d", 6)
+		wait(t.Context(), "e", 1)
+		if order != "bca" {
+			t.Errorf("%q: d is overtaken", order)
+		}
+		leave()
+		synctest.Wait()
+		if order != "bcae" || s.Used() != 7 {
+			t.Errorf("%q have places, %d are taken after d has left", order, s.Used())
+		}
+	})
+}

@@ -52,36 +52,10 @@ func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Ev
 	return scanEvent(db.pool.QueryRow(ctx, `SELECT `+record.EventColumns+` FROM events WHERE workspace_id = $1 AND id = $2`, workspace, id))
 }
 
-// Events lists events, newest first, with their payloads. Where bytes are counted
-// it is read in parts, since the server sends what it is asked for as a whole.
-func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) (events []feedmill.Event, err error) {
-	part := q
-	if q.MaxBytes > 0 {
-		part.Limit = min(q.Limit, firstPayloads)
-	}
-	for {
-		found, err := db.eventsPart(ctx, workspace, part)
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, found...)
-		if fit := q.Fit(events); fit < len(events) {
-			return events[:fit+1], nil
-		}
-		if len(found) < part.Limit || len(events) == q.Limit {
-			return events, nil
-		}
-		part.Before = events[len(events)-1].ID
-		bytes := 0
-		for _, e := range events {
-			bytes += len(e.Payload)
-		}
-		// As many as the rest of the bytes are for, if they are as large.
-		part.Limit = min(max(len(events)*(q.MaxBytes-bytes)/max(bytes, 1), 1), q.Limit-len(events))
-	}
-}
-
-func (db *DB) eventsPart(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
+// Events lists events, newest first, with their payloads. Where bytes are counted the
+// server does so: it sends what it is asked for as a whole, and knows how long a payload
+// is without reading it.
+func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
 	var w where
 	w.and("workspace_id = ?", workspace)
 	switch len(q.Types) {
@@ -96,7 +70,13 @@ func (db *DB) eventsPart(ctx context.Context, workspace feedmill.ID, q feedmill.
 		w.and("resource_id = ? AND resource_id <> ''", q.ResourceID)
 	}
 	w.page(q.Page, feedmill.PrefixEvent, q.Since)
-	rows, err := db.rows(ctx, `SELECT `+record.EventColumns+` FROM events`+w.clause()+` ORDER BY id DESC LIMIT `+w.value(q.Limit), w.values...)
+	query := `SELECT ` + record.EventColumns + ` FROM events` + w.clause() + ` ORDER BY id DESC LIMIT ` + w.value(q.Limit)
+	if q.MaxBytes > 0 {
+		// With the first that does not fit, which says that there are more.
+		query = `SELECT ` + record.EventColumns + ` FROM (SELECT *, sum(octet_length(payload)) OVER (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS sent
+			FROM (` + query + `) found) counted WHERE sent IS NULL OR sent < ` + w.value(q.MaxBytes) + ` ORDER BY id DESC`
+	}
+	rows, err := db.rows(ctx, query, w.values...)
 	return all(rows, err, scanEvent)
 }
 
