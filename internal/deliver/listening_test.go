@@ -50,7 +50,8 @@ func TestHeadersAreThoseOfTheSender(t *testing.T) {
 	}
 	d := feedmill.DueDelivery{Delivery: feedmill.Delivery{ID: "dlv_1", Type: "metric.created", Attempts: 2}, Payload: []byte(`{"a":1}`)}
 	got := headers(d, time.Unix(1700000000, 0))
-	sign := newSigner(secret)
+	sign := signers.New().(*signer)
+	sign.use(secret)
 	for name, want := range map[string]string{
 		"content-type": "application/json", "user-agent": "Feedmill/test",
 		"x-service-event": "metric.created", "x-service-delivery": "dlv_1", "x-service-attempt": "3",

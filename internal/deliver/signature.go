@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/base64"
 	"encoding/hex"
 	"hash"
@@ -17,94 +18,120 @@ import (
 func sign(set func(name, value string), t Target, m Message) {
 	secrets := t.Secrets.At(m.At)
 	timestamp := strconv.FormatInt(m.At.Unix(), 10)
-	current := newSigner(secrets.Current)
-	set("X-Service-Signature", current.service(m.Payload))
-	standard := current.standard(string(m.Delivery), timestamp, m.Payload)
+	s := signers.Get().(*signer)
+	defer signers.Put(s)
+	s.use(secrets.Current)
+	set("X-Service-Signature", s.service(m.Payload))
+	standard := s.standard(string(m.Delivery), timestamp, m.Payload)
 	if secrets.Next != "" {
-		next := newSigner(secrets.Next)
-		set("X-Service-Signature-Next", next.service(m.Payload))
-		standard += " " + next.standard(string(m.Delivery), timestamp, m.Payload)
+		s.use(secrets.Next)
+		set("X-Service-Signature-Next", s.service(m.Payload))
+		standard += " " + s.standard(string(m.Delivery), timestamp, m.Payload)
 	}
 	set("Webhook-Id", string(m.Delivery))
 	set("Webhook-Timestamp", timestamp)
 	set("Webhook-Signature", standard)
 }
 
-// signer signs with one secret. It is made anew for each request: kept, it and a
-// prepared hash would be most of what a subscription that is sent to takes of memory.
+// signers are a few that lanes share. Kept for each of them, signers would be most of
+// what a subscription that is sent to takes of memory.
+var signers = sync.Pool{New: func() any { return &signer{mac: mac{hash: sha256.New()}} }}
+
+// signer signs with one secret at a time. The next text is often signed with the same
+// one, because a lane's turn is several tasks, so what was made of it is kept until
+// another is used.
 type signer struct {
-	plain, base64 []byte // keys of no more than a block
+	mac
+	secret        string
+	plain, base64 key
+}
+
+// use makes it sign with a secret.
+func (s *signer) use(secret string) {
+	if s.secret == secret {
+		return
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, feedmill.SecretPrefix))
+	if err != nil {
+		panic("a signing secret that is no base64") // they are made here
+	}
+	s.prepare(&s.plain, []byte(secret))
+	s.prepare(&s.base64, decoded)
+	s.secret = secret
+}
+
+// service is the hex HMAC-SHA256 of the payload, keyed with the secret as the
+// client has it, prefix included.
+func (s *signer) service(payload []byte) string {
+	sum := s.of(&s.plain, nil, payload)
+	s.text = hex.AppendEncode(s.text[:0], sum)
+	return string(s.text)
+}
+
+// standard is the signature of Standard Webhooks, keyed with the bytes behind
+// the prefix.
+func (s *signer) standard(id, timestamp string, payload []byte) string {
+	s.text = append(s.text[:0], id...)
+	s.text = append(s.text, '.')
+	s.text = append(s.text, timestamp...)
+	s.text = append(s.text, '.')
+	sum := s.of(&s.base64, s.text, payload)
+	s.text = append(s.text[:0], "v1,"...)
+	s.text = base64.StdEncoding.AppendEncode(s.text, sum)
+	return string(s.text)
 }
 
 // mac makes HMACs with SHA-256, one after the other, with any keys. That of the
 // library belongs to one key for good.
 type mac struct {
 	hash hash.Hash
-	pad  [sha256.BlockSize]byte
 	sum  [sha256.Size]byte
 	text []byte // room for what it is made of, or as
 }
 
-var macs = sync.Pool{New: func() any { return &mac{hash: sha256.New()} }}
+// key is a key as the states that the hash is in behind the two blocks made of it.
+type key struct{ inner, outer []byte }
+
+// prepare makes a key of a text, in the memory of another one.
+func (m *mac) prepare(k *key, text []byte) {
+	if len(text) > sha256.BlockSize { // it stands for its hash
+		sum := sha256.Sum256(text)
+		text = sum[:]
+	}
+	k.inner = m.behind(k.inner, text, 0x36)
+	k.outer = m.behind(k.outer, text, 0x5c)
+}
+
+// behind is the state of the hash behind a block made of a text.
+func (m *mac) behind(state, text []byte, pad byte) []byte {
+	var block [sha256.BlockSize]byte
+	copy(block[:], text)
+	for i := range block {
+		block[i] ^= pad
+	}
+	m.hash.Reset()
+	m.hash.Write(block[:])
+	state, err := m.hash.(encoding.BinaryAppender).AppendBinary(state[:0])
+	if err != nil {
+		panic(err) // that of the library has a state
+	}
+	return state
+}
 
 // of is the HMAC of two texts together. The next one overwrites it.
-func (m *mac) of(key, a, b []byte) []byte {
-	m.begin(key, 0x36)
+func (m *mac) of(k *key, a, b []byte) []byte {
+	m.resume(k.inner)
 	m.hash.Write(a)
 	m.hash.Write(b)
 	inner := m.hash.Sum(m.sum[:0])
-	m.begin(key, 0x5c)
+	m.resume(k.outer)
 	m.hash.Write(inner)
 	return m.hash.Sum(m.sum[:0])
 }
 
-func (m *mac) begin(key []byte, pad byte) {
-	m.hash.Reset()
-	clear(m.pad[copy(m.pad[:], key):])
-	for i := range m.pad {
-		m.pad[i] ^= pad
+// resume puts the hash into a state that it was in.
+func (m *mac) resume(state []byte) {
+	if err := m.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err != nil {
+		panic(err) // it is the hash's own
 	}
-	m.hash.Write(m.pad[:])
-}
-
-func newSigner(secret string) signer {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, feedmill.SecretPrefix))
-	if err != nil {
-		panic("a signing secret that is no base64") // they are made here
-	}
-	return signer{plain: blockKey([]byte(secret)), base64: blockKey(key)}
-}
-
-// blockKey is a key of no more than a block: a longer one stands for its hash.
-func blockKey(key []byte) []byte {
-	if len(key) > sha256.BlockSize {
-		sum := sha256.Sum256(key)
-		return sum[:]
-	}
-	return key
-}
-
-// service is the hex HMAC-SHA256 of the payload, keyed with the secret as the
-// client has it, prefix included.
-func (s signer) service(payload []byte) string {
-	m := macs.Get().(*mac)
-	defer macs.Put(m)
-	sum := m.of(s.plain, nil, payload)
-	m.text = hex.AppendEncode(m.text[:0], sum)
-	return string(m.text)
-}
-
-// standard is the signature of Standard Webhooks, keyed with the bytes behind
-// the prefix.
-func (s signer) standard(id, timestamp string, payload []byte) string {
-	m := macs.Get().(*mac)
-	defer macs.Put(m)
-	m.text = append(m.text[:0], id...)
-	m.text = append(m.text, '.')
-	m.text = append(m.text, timestamp...)
-	m.text = append(m.text, '.')
-	sum := m.of(s.base64, m.text, payload)
-	m.text = append(m.text[:0], "v1,"...)
-	m.text = base64.StdEncoding.AppendEncode(m.text, sum)
-	return string(m.text)
 }

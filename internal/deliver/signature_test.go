@@ -16,7 +16,9 @@ import (
 
 // The vector is of the Standard Webhooks specification.
 func TestStandardSignatureVector(t *testing.T) {
-	got := newSigner("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").standard("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
+	s := signers.New().(*signer)
+	s.use("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	got := s.standard("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -24,13 +26,17 @@ func TestStandardSignatureVector(t *testing.T) {
 
 // It is the HMAC of the library, with keys and texts of any length.
 func TestMACIsHMAC(t *testing.T) {
-	m := macs.New().(*mac)
-	for key := range 3 * sha256.BlockSize {
-		secret, text := []byte(strings.Repeat("k", key)), []byte(strings.Repeat("text", key))
+	m := signers.New().(*signer)
+	var k key
+	for length := range 3 * sha256.BlockSize {
+		secret, text := []byte(strings.Repeat("k", length)), []byte(strings.Repeat("text", length))
 		want := hmac.New(sha256.New, secret)
 		want.Write(text)
-		if got := m.of(blockKey(secret), text[:key], text[key:]); !hmac.Equal(got, want.Sum(nil)) {
-			t.Errorf("with a key of %d bytes it is %x, want %x", key, got, want.Sum(nil))
+		m.prepare(&k, secret)
+		for range 2 {
+			if got := m.of(&k, text[:length], text[length:]); !hmac.Equal(got, want.Sum(nil)) {
+				t.Errorf("with a key of %d bytes it is %x, want %x", length, got, want.Sum(nil))
+			}
 		}
 	}
 }
