@@ -36,10 +36,15 @@ const (
 func (d *Dispatcher) settleAll(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	done := make(chan struct{}, settlers)
+	done := make(chan []settling, settlers)
 	underWay := 0
+	var spare [][]settling // batches that are written, for their memory
 	for first := range d.outcomes {
-		batch := append(make([]settling, 0, min(1+len(d.outcomes), settleMost)), first)
+		var batch []settling
+		if last := len(spare) - 1; last >= 0 {
+			batch, spare = spare[last], spare[:last]
+		}
+		batch = append(batch, first)
 		open := d.gather(&batch)
 		for underWay > 0 && (underWay == settlers || len(batch) < minBatch && open) {
 			var more <-chan settling
@@ -47,8 +52,9 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 				more = d.outcomes
 			}
 			select {
-			case <-done:
+			case written := <-done:
 				underWay--
+				spare = append(spare, written)
 			case s, ok := <-more:
 				if open = ok; ok {
 					batch = append(batch, s)
@@ -60,7 +66,8 @@ func (d *Dispatcher) settleAll(ctx context.Context) {
 		wg.Go(func() {
 			d.settle(ctx, batch)
 			d.endWrite()
-			done <- struct{}{}
+			clear(batch)
+			done <- batch[:0]
 		})
 	}
 }
@@ -87,8 +94,8 @@ func (d *Dispatcher) gather(batch *[]settling) bool {
 // refuses is written one by one, so that one bad outcome does not hold up the others.
 func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 	outcomes := make([]feedmill.Outcome, len(batch))
-	for i, s := range batch {
-		outcomes[i] = s.outcome
+	for i := range batch {
+		outcomes[i] = batch[i].outcome
 	}
 	wait := 50 * time.Millisecond
 	for {
@@ -136,8 +143,9 @@ func (d *Dispatcher) settled(batch []settling) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.writes.outcomes -= len(batch)
-	for _, s := range batch {
-		l, o := s.lane, s.outcome
+	for i := range batch {
+		s := &batch[i]
+		l, o := s.lane, &s.outcome
 		l.backlog.forget(o.Delivery)
 		delete(d.sending, o.Delivery)
 		if s.heldUp {
