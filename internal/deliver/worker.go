@@ -69,10 +69,12 @@ func (d *Dispatcher) runWorker(ctx context.Context) {
 			begun.Reset(beginningTime)
 		}
 		d.do(ctx, t)
-		if begun.Stop() {
-			d.taskHasBegun()
-		}
+		stillBeginning := begun.Stop()
 		d.mu.Lock()
+		if stillBeginning {
+			d.workers.beginning--
+			d.wakeWorker()
+		}
 	}
 }
 
