@@ -108,6 +108,7 @@ type Dispatcher struct {
 	ring    ring
 	share   share
 	memory  memory
+	reads   reads
 	workers workers
 	work    *sync.Cond // there may be something for a worker to do
 	// sending are the deliveries with an attempt under way, or being settled,

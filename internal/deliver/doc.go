@@ -47,7 +47,10 @@
 //	    │         └─────────┘ ── an attempt ended ─────────┤
 //	    │         ┌─────────┐  nothing queued, no room   │ │
 //	    │         │ hungry  │ ◀──────────────────────────┘ │
-//	    │         └─────────┘ ── another has read ─────────┘
+//	    │         └─────────┘ ── another has read ─────────┤
+//	    │         ┌─────────┐  too many are being read   │ │
+//	    │         │  unfed  │ ◀──────────────────────────┘ │
+//	    │         └─────────┘ ── another was read ─────────┘
 //	    │         ┌─────────┐  paused, or listening  │
 //	    ├──────── │  held   │ ◀──────────────────────┘
 //	    │ changed └─────────┘

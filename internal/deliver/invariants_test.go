@@ -35,6 +35,9 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 	if running != d.share.running {
 		t.Errorf("%d attempts are under way, and %d of all workspaces", d.share.running, running)
 	}
+	for place := d.reads.waiting.Front(); place != nil; place = place.Next() {
+		inLine[place.Value.(*lane)]++
+	}
 	for place := d.memory.hungry.Front(); place != nil; place = place.Next() {
 		inLine[place.Value.(*lane)]++
 	}
@@ -44,7 +47,7 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 		if want := count(l.state == ready); inRing[l] != want {
 			t.Errorf("a lane in state %d stands %d times in the ring", l.state, inRing[l])
 		}
-		if want := count(l.state == crowded || l.state == hungry); inLine[l] != want {
+		if want := count(l.state == crowded || l.state == hungry || l.state == unfed); inLine[l] != want {
 			t.Errorf("a lane in state %d stands %d times in a line", l.state, inLine[l])
 		}
 		if owned := d.slots[l.slot]; owned == (l.state == lost) && !(l.awaited && d.leaving[l.slot]) {
@@ -62,6 +65,9 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 		if underWay := len(l.backlog.known) - len(l.backlog.queue); underWay < l.running {
 			t.Errorf("%d attempts of a lane are under way, of which %d are known", l.running, underWay)
 		}
+	}
+	if d.reads.running != expected {
+		t.Errorf("%d lanes are being read, counted are %d", expected, d.reads.running)
 	}
 	if queued != d.memory.queued || expected == 0 && d.memory.expected != 0 {
 		t.Errorf("%d deliveries are queued and %d expected by %d lanes, %d of all lanes", d.memory.queued, d.memory.expected, expected, queued)

@@ -138,11 +138,16 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 	}
 	stale := l.subscription.stale(now, d.TargetAge)
 	if !b.reading && b.hasWork() && (stale || b.wantsRead()) {
+		if d.reads.running == maxReads {
+			d.enter(l, unfed)
+			return task{}, false
+		}
 		single := target != nil && b.wantsSingle(l.workspace)
 		if single && !d.mayReadSingle(l, now) {
 			return task{}, false
 		}
 		b.reading, b.settled = true, nil
+		d.reads.running++
 		return task{lane: l, read: true, single: single}, true
 	}
 	if target == nil {

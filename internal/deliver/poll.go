@@ -123,6 +123,7 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err err
 		for _, id := range ids {
 			d.found(id, how, now)
 		}
+		d.letRead() // those before them in line may have found something else to do
 		d.wakeWorker()
 		through := len(ids) < step
 		if through && gained == d.gained { // else slots were taken meanwhile

@@ -1,12 +1,30 @@
 package deliver
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// maxReads is how many lanes are read at a time. More of them would only wait for a
+// connection to the store, each with a goroutine and what it has read so far.
+const maxReads = 256
+
+// reads counts the lanes that are being read, and has those in line that are to be.
+type reads struct {
+	running int
+	waiting list.List
+}
+
+// letRead lets as many lanes read as may. The mutex is held.
+func (d *Dispatcher) letRead() {
+	for n := maxReads - d.reads.running; n > 0 && d.reads.waiting.Len() > 0; n-- {
+		d.refresh(d.reads.waiting.Front().Value.(*lane))
+	}
+}
 
 // readLane reads a lane's subscription where it may have changed, and its due
 // deliveries where the store may hold more.
@@ -60,6 +78,8 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 		l.complaint = ""
 	}
 	l.backlog.reading = false
+	d.reads.running--
+	d.letRead()
 	l.backlog.expectNothing()
 	switch {
 	case l.state == lost:

@@ -22,6 +22,8 @@ const (
 	crowded
 	// hungry lanes stand in line to read a delivery that memory has no room for.
 	hungry
+	// unfed lanes stand in line to be read from the store, which as many are as may be.
+	unfed
 	// held lanes have a subscription that is paused, or whose listener fetches
 	// what is due, and wait for it to change.
 	held
@@ -53,7 +55,7 @@ func (d *Dispatcher) enter(l *lane, s state) {
 	switch {
 	case l.state == ready:
 		d.ring.remove(l)
-	case l.state == crowded, l.state == hungry:
+	case l.state == crowded, l.state == hungry, l.state == unfed:
 		l.leaveLine()
 	case l.state.onTimer():
 		l.timer.Stop()
@@ -66,6 +68,8 @@ func (d *Dispatcher) enter(l *lane, s state) {
 		l.joinLine(d.share.lineFor(l))
 	case hungry:
 		l.joinLine(&d.memory.hungry)
+	case unfed:
+		l.joinLine(&d.reads.waiting)
 	}
 }
 
