@@ -92,6 +92,7 @@ func (l *lane) setTarget(t *Target, now time.Time) {
 		l.workspace = t.Workspace // unknown so far; it never changes after this
 	}
 	l.subscription.target, l.subscription.readAt = t, now
+	l.pace.recall(t)
 	s := t.Settings
 	if s.RateLimit == 0 {
 		l.limiter = nil

@@ -53,8 +53,8 @@ func (a answers) Exchange(_ context.Context, _ time.Time, r *feedmill.HTTPReques
 // What the lane has learnt of its endpoint after one attempt.
 var (
 	learntGood    = pace{allowed: firstLimit + 1, answersWell: true}
-	learntBad     = pace{allowed: firstLimit / 2}
-	learntSilent  = pace{allowed: firstLimit / 2, silent: 1}
+	learntBad     = pace{allowed: firstLimit / 2, answersBadly: true}
+	learntSilent  = pace{allowed: firstLimit / 2, answersBadly: true, silent: 1}
 	learntNothing = pace{allowed: firstLimit}
 )
 

@@ -21,11 +21,12 @@ const (
 // sent for a while, then a single probe.
 type pace struct {
 	allowed float64
-	// answersWell says that the last attempt was a success.
-	answersWell bool
-	silent      int // attempts in a row without an answer
-	opened      int // how often the breaker has opened in a row
-	until       time.Time
+	// answersWell says that the last attempt was a success, and answersBadly that it
+	// was none; before the first, neither is known.
+	answersWell, answersBadly bool
+	silent                    int // attempts in a row without an answer
+	opened                    int // how often the breaker has opened in a row
+	until                     time.Time
 	// since is when the breaker opened first, and failure what the last attempt
 	// without an answer came to.
 	since   time.Time
@@ -33,6 +34,14 @@ type pace struct {
 }
 
 func newPace() pace { return pace{allowed: firstLimit} }
+
+// recall takes over what the store knows of former attempts, where nothing has been
+// learnt since.
+func (p *pace) recall(t *Target) {
+	if !p.answersWell && !p.answersBadly {
+		p.answersWell, p.answersBadly = !t.successAt.IsZero() && !t.failing(), t.failing()
+	}
+}
 
 // limit is how many attempts may be under way, at most ceiling.
 func (p *pace) limit(ceiling int) int {
@@ -62,10 +71,10 @@ func (p *pace) learn(r Result, now time.Time, ceiling int) (tripped bool) {
 		*p = pace{allowed: min(p.allowed+1, float64(ceiling)), answersWell: true}
 	case r.Status != 0:
 		// It is alive, and says no: worth asking, but not by the dozen.
-		*p = pace{allowed: max(p.allowed/2, 1)}
+		*p = pace{allowed: max(p.allowed/2, 1), answersBadly: true}
 	default:
 		p.allowed = max(p.allowed/2, 1)
-		p.answersWell = false
+		p.answersWell, p.answersBadly = false, true
 		p.silent++
 		p.failure = r.Error
 		if p.silent < openAfter || now.Before(p.until) {

@@ -42,14 +42,19 @@ const maxUnderWayBytes = 48 << 20
 const laneShare = 32
 
 // answeringShare is the part of what is free, one in so many, that a workspace leaves
-// to its lanes whose endpoint answers well.
+// to its lanes whose endpoint answers well. Those whose endpoint does not leave as much again to
+// those of which nothing is known yet.
 const answeringShare = 4
 
 // allows reports whether a lane may begin an attempt with a payload of so many
 // bytes.
 func (s *share) allows(l *lane, bytes int) bool {
 	room, roomBytes := s.total-s.running, s.maxBytes-s.bytes
-	if !l.pace.answersWell {
+	switch {
+	case l.pace.answersWell:
+	case l.pace.answersBadly:
+		room -= 2 * (room / answeringShare)
+	default:
 		room -= room / answeringShare
 	}
 	if p := s.portions[l.workspace]; p != nil {

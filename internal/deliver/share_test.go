@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -57,6 +58,41 @@ func TestEndpointsThatAnswerWellFindRoom(t *testing.T) {
 		healthy := &lane{workspace: feedmill.ID(workspace), pace: pace{answersWell: true}}
 		if !s.allows(healthy, 0) {
 			t.Errorf("an endpoint of workspace %d that answers well finds no room", i)
+		}
+	}
+}
+
+// Endpoints that answer badly leave room for those of which nothing is known yet, as well.
+func TestNewEndpointsFindRoom(t *testing.T) {
+	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
+	if got := fillWith(s, "one", 5000, pace{allowed: 1, answersBadly: true}); got != 1366 {
+		t.Errorf("endpoints that answer badly hold %d, want 1366", got)
+	}
+	if unknown := (&lane{workspace: "one", pace: newPace()}); !s.allows(unknown, 0) {
+		t.Error("a new endpoint finds no room")
+	}
+}
+
+// What is stored of former attempts counts until there is one.
+func TestFormerAttemptsAreRecalled(t *testing.T) {
+	long := time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		target      Target
+		well, badly bool
+	}{
+		{Target{}, false, false},
+		{Target{successAt: long}, true, false},
+		{Target{successAt: long, failingSince: long}, false, true},
+		{Target{failingSince: long}, false, true},
+	} {
+		l := &lane{pace: newPace()}
+		l.setTarget(&c.target, time.Now())
+		if l.pace.answersWell != c.well || l.pace.answersBadly != c.badly {
+			t.Errorf("%+v: %+v", c.target, l.pace)
+		}
+		l.pace.learn(Result{Status: 200}, time.Now(), 9)
+		if l.setTarget(&Target{failingSince: long}, time.Now()); !l.pace.answersWell {
+			t.Error("what is stored counts more than what was learnt since")
 		}
 	}
 }
