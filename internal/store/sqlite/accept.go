@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 
 	"github.com/feedmill/feedmill"
 )
@@ -58,9 +57,12 @@ func (t *tx) acceptCalls(calls []*acceptCall) error {
 		return nil
 	}
 	events, each := calls[0].events, make([]int, len(calls))
+	if len(calls) > 1 {
+		events = make([]feedmill.Event, 0, maxMerged)
+	}
 	for i, c := range calls {
-		if each[i] = len(c.events); i > 0 {
-			events = append(slices.Clip(events), c.events...)
+		if each[i] = len(c.events); len(calls) > 1 {
+			events = append(events, c.events...)
 		}
 	}
 	accepted, due, err := t.acceptTogether(events, each, calls[0].maxAttempts)
