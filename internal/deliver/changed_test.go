@@ -187,3 +187,30 @@ func TestDueTimes(t *testing.T) {
 		t.Errorf("%v are left", d)
 	}
 }
+
+// What another replica reactivates is sent to, though a lane still takes it for
+// disabled and has not been told.
+func TestWhatIsActiveAgainElsewhereIsNotDiscarded(t *testing.T) {
+	runDispatcher(t, Options{TargetAge: 24 * time.Hour}, slow(0), func(h *harness) {
+		sub := h.subscribe(feedmill.DeliverySettings{})
+		due := h.accept(1, "")
+		h.change(sub, func(s *feedmill.Subscription) { s.State = feedmill.SubscriptionDisabled })
+		h.dispatcher.Offer(due)
+		time.Sleep(time.Minute)
+		if n := h.sentTo(sub); n != 0 {
+			h.Fatalf("%d were sent to a disabled subscription", n)
+		}
+		h.change(sub, func(s *feedmill.Subscription) { s.State = feedmill.SubscriptionActive })
+		due = h.accept(3, "")
+		h.dispatcher.Offer(due)
+		time.Sleep(soon)
+		if n := h.sentTo(sub); n != 3 {
+			h.Errorf("%d of 3 were sent", n)
+		}
+		for _, d := range due {
+			if got := h.delivery(d.ID).State; got != feedmill.DeliveryDelivered {
+				h.Errorf("a delivery is %s", got)
+			}
+		}
+	})
+}

@@ -39,7 +39,8 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 	d.mu.Unlock()
 
 	target, err := before.target, error(nil)
-	stale := before.stale(now, d.TargetAge)
+	// What is open of one that has ended is discarded, so it must be so still.
+	stale := before.stale(now, d.TargetAge) || before.target.ended()
 	if stale {
 		target, err = d.readTarget(ctx, l.id)
 	}

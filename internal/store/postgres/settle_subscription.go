@@ -42,7 +42,7 @@ func (t tx) settleSubscription(ctx context.Context, o feedmill.Outcome, notices 
 	}
 	if o.Disable != "" {
 		n, err := t.exec(ctx, `UPDATE subscriptions SET state = 'disabled', disabled_reason = $1, updated_at = $2
-			WHERE id = $3 AND state <> 'disabled' AND deleted_at IS NULL
+			WHERE id = $3 AND state <> 'disabled' AND deleted_at IS NULL AND updated_at <= $2
 			AND ($1 <> '`+feedmill.DisabledFailing+`' OR (state = 'active' AND failures >= $4 AND disable_after >= 0
 				AND failing_since + CASE disable_after WHEN 0 THEN $5::interval ELSE disable_after / 1000 * interval '1 microsecond' END <= $2))`,
 			o.Disable, o.At, o.Subscription, feedmill.FailuresToDisable, feedmill.DisableAfter)

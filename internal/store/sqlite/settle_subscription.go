@@ -56,7 +56,7 @@ func (t *tx) settleSubscription(o feedmill.Outcome, succeeded map[feedmill.ID]ti
 // not at its end already.
 func (t *tx) disable(o feedmill.Outcome) (bool, error) {
 	n, err := t.exec(`UPDATE subscriptions SET state = ?1, disabled_reason = ?2, updated_at = ?3
-		WHERE id = ?4 AND state <> ?1 AND deleted_at IS NULL
+		WHERE id = ?4 AND state <> ?1 AND deleted_at IS NULL AND updated_at <= ?3
 		AND (?2 <> ?5 OR (state = ?6 AND failures >= ?7 AND disable_after >= 0
 			AND failing_since + CASE disable_after WHEN 0 THEN ?8 ELSE disable_after END <= ?3))`,
 		string(feedmill.SubscriptionDisabled), o.Disable, toMillis(o.At), o.Subscription,

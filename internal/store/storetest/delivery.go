@@ -218,4 +218,18 @@ var deliveryCases = []testCase{
 			}
 		}
 	}},
+	{name: "of a subscription that is active again nothing is discarded", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		for _, state := range []feedmill.SubscriptionState{feedmill.SubscriptionActive, feedmill.SubscriptionPaused} {
+			setState(t, s, sub, feedmill.SubscriptionDisabled)
+			setState(t, s, sub, state)
+			accept(t, s, newEvents(2, w.ID, "metric.created", "")...)
+			n, err := s.DiscardOpen(ctx, sub.ID, "by who has not heard of it", now(), 10)
+			must(t, err)
+			equal(t, "discarded", 0, n)
+			equal(t, "pending", 2, countStates(t, s, sub)[feedmill.DeliveryPending])
+		}
+	}},
 }

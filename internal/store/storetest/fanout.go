@@ -163,7 +163,13 @@ var fanoutCases = []testCase{
 			must(t, err)
 		}
 		for _, sub := range subs {
-			_, err := s.DiscardOpen(ctx, sub.ID, "for the test", now(), 1000)
+			due, err := s.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: now(), Limit: 1000})
+			must(t, err)
+			outcomes := make([]feedmill.Outcome, len(due))
+			for i, d := range due {
+				outcomes[i] = newOutcome(d, feedmill.DeliveryExhausted)
+			}
+			_, err = s.Settle(ctx, outcomes, maxAttempts)
 			must(t, err)
 		}
 		for range 500 {

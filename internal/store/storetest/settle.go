@@ -299,6 +299,28 @@ var settleCases = []testCase{
 			t.Errorf("states are %v", n)
 		}
 	}},
+	{name: "what was seen before a change does not disable a subscription after it", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
+		gone := newOutcome(due[0], feedmill.DeliveryExhausted)
+		notice := newEvent(w.ID, "subscription.disabled", string(sub.ID))
+		gone.Disable, gone.Notice = feedmill.DisabledGone, &notice
+		for _, want := range []feedmill.SubscriptionState{feedmill.SubscriptionDisabled, feedmill.SubscriptionActive} {
+			// The second time as one settles who never heard that the first was written.
+			_, err := s.Settle(ctx, []feedmill.Outcome{gone}, maxAttempts)
+			must(t, err)
+			got, err := s.Subscription(ctx, w.ID, sub.ID)
+			must(t, err)
+			equal(t, "state", want, got.State)
+			_, err = s.ChangeSubscription(ctx, w.ID, sub.ID, func(sub *feedmill.Subscription) (*feedmill.IdempotentResponse, error) {
+				sub.State, sub.UpdatedAt = feedmill.SubscriptionActive, gone.At.Add(time.Second)
+				return nil, nil
+			})
+			must(t, err)
+		}
+	}},
 	{name: "a subscription is disabled once, with its notice", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)

@@ -326,15 +326,17 @@ type Store interface {
 	// Number says: two senders may have thought theirs to be the same. A
 	// Notice is accepted like any event; the deliveries it makes are returned.
 	// Disable has effect, and its Notice is written, only where the
-	// subscription is not disabled or deleted already, and for the reason
+	// subscription is not disabled or deleted already and was not changed since
+	// At, and for the reason
 	// DisabledFailing only where it is active, has FailuresToDisable failures,
 	// and its FailingSince is as long ago as its settings say; it discards open
 	// deliveries as ChangeSubscription does. Warn has effect, with its Notice,
 	// only where WarnedAt is zero. Succeeded clears WarnedAt, FailingSince and
 	// Failures; Failed sets FailingSince where it is zero, and counts.
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
-	// DiscardOpen discards up to limit open deliveries of a subscription and
-	// reports how many.
+	// DiscardOpen discards up to limit open deliveries of a subscription that is
+	// disabled or deleted, and reports how many; one that is neither keeps what it
+	// has.
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
 	// HoldOpen makes up to limit retrying deliveries of a subscription
 	// pending, as those of a paused one are, and reports how many. When they
