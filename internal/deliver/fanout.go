@@ -39,6 +39,7 @@ func (d *Dispatcher) runFanouts(ctx context.Context) {
 			pause(ctx, d.PollEvery, d.fanoutNow)
 			continue
 		}
+		d.readTargets(ctx, due)
 		rest := time.Since(began)
 		for portion := range slices.Chunk(due, fanoutPortion*processors) {
 			d.Offer(portion)

@@ -132,6 +132,11 @@ func (s *troubledStore) SubscriptionForDelivery(ctx context.Context, id feedmill
 	return s.DB.SubscriptionForDelivery(ctx, id)
 }
 
+func (s *troubledStore) SubscriptionsForDelivery(ctx context.Context, ids []feedmill.ID) ([]feedmill.Subscription, error) {
+	defer time.Sleep(s.targetTakes)
+	return s.DB.SubscriptionsForDelivery(ctx, ids)
+}
+
 func (s *troubledStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	s.mostOutcomes.Store(max(s.mostOutcomes.Load(), int64(len(o))))
 	s.mostSettling.Store(max(s.mostSettling.Load(), s.settling.Add(1)))

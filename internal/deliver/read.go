@@ -51,10 +51,7 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 	var query feedmill.DueQuery // with a limit where there is something to read
 	d.mu.Lock()
 	if err == nil && stale && l.subscription.changes == before.changes {
-		limiter := l.limiter
-		if l.setTarget(target, now); l.limiter != limiter && l.state == limited {
-			d.enter(l, idle) // it waits for what holds no more
-		}
+		d.setTarget(l, target, now)
 	}
 	stopped := target.held() || target.ended()
 	if err == nil {
@@ -102,6 +99,52 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 	}
 	d.refresh(l)
 	d.wakeWorker()
+}
+
+// setTarget has a lane take over what was read of its subscription. The mutex is held.
+func (d *Dispatcher) setTarget(l *lane, t *Target, now time.Time) {
+	limiter := l.limiter
+	if l.setTarget(t, now); l.limiter != limiter && l.state == limited {
+		d.enter(l, idle) // it waits for what holds no more
+	}
+}
+
+// readTargets reads the subscriptions of deliveries that are about to be offered, all
+// at once, where they must be read before they are sent to. What it leaves out, because
+// there is more to do or something is wrong, the lanes read one by one.
+func (d *Dispatcher) readTargets(ctx context.Context, due []feedmill.DueDelivery) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	now := time.Now()
+	var ids []feedmill.ID
+	before := make(map[feedmill.ID]subscription)
+	d.mu.Lock()
+	for i := range due {
+		id := due[i].Subscription
+		if !d.slots.has(id) {
+			continue
+		}
+		if l := d.lane(id, due[i].Workspace); !l.backlog.reading && l.subscription.stale(now, d.TargetAge) {
+			ids, before[id] = append(ids, id), l.subscription
+		}
+	}
+	d.mu.Unlock()
+	subs, err := d.Store.SubscriptionsForDelivery(ctx, ids)
+	if err != nil {
+		return
+	}
+	for _, s := range subs {
+		target, err := openTarget(ctx, d.Vault, s)
+		if err != nil || target.held() || target.ended() {
+			continue
+		}
+		d.mu.Lock()
+		if l := d.lanes[s.ID]; l != nil && l.subscription.changes == before[s.ID].changes {
+			d.setTarget(l, target, now)
+			l.backlog.setOrdered(target.ordered())
+		}
+		d.mu.Unlock()
+	}
 }
 
 // orderOpen orders what was accepted before its subscription became ordered.

@@ -14,6 +14,7 @@ type SubscriptionStore interface {
 	CreateSubscriptions(ctx context.Context, subs []feedmill.Subscription, most int, response *feedmill.IdempotentResponse) error
 	Subscription(ctx context.Context, workspace, id feedmill.ID) (feedmill.Subscription, error)
 	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
+	SubscriptionsForDelivery(ctx context.Context, ids []feedmill.ID) ([]feedmill.Subscription, error)
 	Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error)
 	ChangeSubscription(ctx context.Context, workspace, id feedmill.ID, change func(*feedmill.Subscription) (*feedmill.IdempotentResponse, error)) (feedmill.Subscription, error)
 }
@@ -79,6 +80,18 @@ func (s SealedURLs) SubscriptionForDelivery(ctx context.Context, id feedmill.ID)
 		return sub, err
 	}
 	return s.open(ctx, sub)
+}
+
+// SubscriptionsForDelivery are some of any workspace. One whose URL cannot be opened
+// is left out: whoever asks for it alone learns why.
+func (s SealedURLs) SubscriptionsForDelivery(ctx context.Context, ids []feedmill.ID) (opened []feedmill.Subscription, err error) {
+	subs, err := s.Store.SubscriptionsForDelivery(ctx, ids)
+	for _, sub := range subs {
+		if plain, err := s.open(ctx, sub); err == nil {
+			opened = append(opened, plain)
+		}
+	}
+	return opened, err
 }
 
 // Subscriptions lists those of a workspace.

@@ -72,6 +72,11 @@ func TestStoredURLsAreSealed(t *testing.T) {
 			stored[sub.ID] = sub.URL
 			opened, err := urls.SubscriptionForDelivery(t.Context(), sub.ID)
 			must(t, err)
+			together, err := urls.SubscriptionsForDelivery(t.Context(), []feedmill.ID{sub.ID})
+			must(t, err)
+			if len(together) != 1 || together[0].URL != opened.URL {
+				t.Errorf("%s is read as %+v among others", sub.ID, together)
+			}
 			if sealed := strings.HasPrefix(sub.URL, urlSeal); sealed != (sub.ID != subs[1].ID) || opened.URL != plain[sub.ID] {
 				t.Errorf("%s is stored as %q and read as %q", sub.ID, sub.URL, opened.URL)
 			}

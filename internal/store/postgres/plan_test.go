@@ -148,6 +148,9 @@ func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
 	if _, err := db.Due(t.Context(), feedmill.DueQuery{Subscription: sub.ID, Now: time.Now(), Limit: n}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := db.SubscriptionsForDelivery(t.Context(), []feedmill.ID{sub.ID, "sub_other1"}); err != nil {
+		t.Fatal(err)
+	}
 	for _, q := range []feedmill.DueQuery{{After: new("a")}, {Resources: []string{"m_1"}}, {Retries: true}, {}} {
 		q.Subscription, q.Now, q.Heads, q.Limit = sub.ID, time.Now(), true, n
 		if _, err := db.Due(t.Context(), q); err != nil {

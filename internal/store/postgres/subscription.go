@@ -15,6 +15,12 @@ func (db *DB) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feed
 	return db.often.SubscriptionForDelivery(ctx, id)
 }
 
+// SubscriptionsForDelivery are those of some ids that are there, in any workspace,
+// deleted or not.
+func (db *DB) SubscriptionsForDelivery(ctx context.Context, ids []feedmill.ID) ([]feedmill.Subscription, error) {
+	return db.often.SubscriptionsForDelivery(ctx, ids)
+}
+
 // SetTopics makes events find a subscription, in place of what found the old one, and
 // has its open deliveries put in order where they have not been before.
 func (t recordTx) SetTopics(ctx context.Context, old *feedmill.Subscription, s feedmill.Subscription) error {

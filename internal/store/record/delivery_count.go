@@ -2,8 +2,6 @@ package record
 
 import (
 	"context"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -39,16 +37,8 @@ func (s Store) DeliveryCounts(ctx context.Context, subscription feedmill.ID, sin
 // endpoints took: for each subscription one of all that was before fresh, which has no
 // writer, and from then on those of every stretch and writer.
 func (s Store) SumDeliveryCounts(ctx context.Context, subscriptions []feedmill.ID, since, fresh time.Time) (all []feedmill.DeliveryCount, err error) {
-	args := []any{s.time(since.UTC().Truncate(feedmill.CountStep)), s.time(fresh)}
-	var places []string
-	// A few lengths of the list make few statements to prepare.
-	for n := 1; len(places) < len(subscriptions); n *= 2 {
-		for len(places) < n {
-			args = append(args, subscriptions[min(len(places), len(subscriptions)-1)])
-			places = append(places, "?"+strconv.Itoa(len(args)))
-		}
-	}
-	of := ` FROM delivery_counts WHERE subscription_id IN (` + strings.Join(places, ", ") + `) AND from_at >= ?1 AND from_at `
+	places, args := placesOf(subscriptions, []any{s.time(since.UTC().Truncate(feedmill.CountStep)), s.time(fresh)})
+	of := ` FROM delivery_counts WHERE subscription_id IN (` + places + `) AND from_at >= ?1 AND from_at `
 	for _, query := range []string{
 		`SELECT subscription_id, max(from_at), '', CAST(sum(delivered) AS bigint), CAST(sum(exhausted) AS bigint)` + of + `< ?2 GROUP BY subscription_id`,
 		`SELECT subscription_id, from_at, writer, delivered, exhausted` + of + `>= ?2`,

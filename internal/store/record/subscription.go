@@ -92,6 +92,16 @@ func (s Store) SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (fee
 	return one(ctx, s.db, s, Subscription, s.subscriptions(`id = ?1`), id)
 }
 
+// SubscriptionsForDelivery are those of some ids that are there, in any workspace,
+// deleted or not.
+func (s Store) SubscriptionsForDelivery(ctx context.Context, ids []feedmill.ID) ([]feedmill.Subscription, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	places, args := placesOf(ids, nil)
+	return list(ctx, s.db, s, Subscription, s.subscriptions(`id IN (`+places+`)`), args...)
+}
+
 // Subscriptions lists those that are not deleted, newest first.
 func (s Store) Subscriptions(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Subscription, error) {
 	return list(ctx, s.db, s, Subscription, s.subscriptions(`workspace_id = ?1 AND `+live+` AND id < ?2 ORDER BY id DESC LIMIT ?3`),

@@ -294,6 +294,8 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	check(err)
 	_, err = db.SubscriptionForDelivery(ctx, sub.ID)
 	check(err)
+	_, err = db.SubscriptionsForDelivery(ctx, []feedmill.ID{sub.ID, gone.ID})
+	check(err)
 	_, err = db.Subscriptions(ctx, w.ID, feedmill.Page{Limit: 1})
 	check(err)
 	exerciseListeners(t, db, sub)

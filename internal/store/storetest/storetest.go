@@ -227,6 +227,9 @@ type Store interface {
 	DeleteSubscription(ctx context.Context, workspace, id feedmill.ID, at time.Time) error
 	// SubscriptionForDelivery finds one in any workspace, deleted or not.
 	SubscriptionForDelivery(ctx context.Context, id feedmill.ID) (feedmill.Subscription, error)
+	// SubscriptionsForDelivery are those of some ids that are there, in any
+	// workspace, deleted or not.
+	SubscriptionsForDelivery(ctx context.Context, ids []feedmill.ID) ([]feedmill.Subscription, error)
 	// StoredSubscriptions are up to limit of all workspaces, deleted ones and
 	// listeners among them, behind an id and in the order of their ids.
 	StoredSubscriptions(ctx context.Context, after feedmill.ID, limit int) ([]feedmill.Subscription, error)
@@ -319,24 +322,21 @@ type Store interface {
 	// resources, all or those behind one; or of some resources; or those of
 	// which an attempt has failed, by their time.
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
-	// Settle writes outcomes, each with its attempt, and what they mean for
-	// their subscriptions, all or none. A delivery that is not open any more
-	// keeps its state, but its attempt is written; of one that is not there
-	// nothing is. One that was discarded while it arrived is delivered. Attempts get the next number of their delivery, whatever
-	// Number says: two senders may have thought theirs to be the same. A
-	// Notice is accepted like any event; the deliveries it makes are returned.
-	// Disable has effect, and its Notice is written, only where the
-	// subscription is not disabled or deleted already and was not changed since
-	// At, and for the reason
-	// DisabledFailing only where it is active, has FailuresToDisable failures,
-	// and its FailingSince is as long ago as its settings say; it discards open
-	// deliveries as ChangeSubscription does. Warn has effect, with its Notice,
-	// only where WarnedAt is zero. Succeeded clears WarnedAt, FailingSince and
-	// Failures; Failed sets FailingSince where it is zero, and counts.
+	// Settle writes outcomes, each with its attempt, and what they mean for their
+	// subscriptions, all or none. A delivery that is not open any more keeps its state, but
+	// its attempt is written; of one that is not there nothing is. One that was discarded
+	// while it arrived is delivered. Attempts get the next number of their delivery,
+	// whatever Number says: two senders may have thought theirs to be the same. A Notice is
+	// accepted like any event; the deliveries it makes are returned. Disable has effect, and
+	// its Notice is written, only where the subscription is not disabled or deleted already
+	// and was not changed since At, and for the reason DisabledFailing only where it is
+	// active, has FailuresToDisable failures, and its FailingSince is as long ago as its
+	// settings say; it discards open deliveries as ChangeSubscription does. Warn has effect,
+	// with its Notice, only where WarnedAt is zero. Succeeded clears WarnedAt, FailingSince
+	// and Failures; Failed sets FailingSince where it is zero, and counts.
 	Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error)
 	// DiscardOpen discards up to limit open deliveries of a subscription that is
-	// disabled or deleted, and reports how many; one that is neither keeps what it
-	// has.
+	// disabled or deleted, and reports how many. Of any other it discards none.
 	DiscardOpen(ctx context.Context, subscription feedmill.ID, reason string, at time.Time, limit int) (int, error)
 	// HoldOpen makes up to limit retrying deliveries of a subscription
 	// pending, as those of a paused one are, and reports how many. When they

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,6 +42,22 @@ func setState(t *testing.T, s Store, sub feedmill.Subscription, state feedmill.S
 }
 
 var subscriptionCases = []testCase{
+	{name: "several to be sent to", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		a, b := newWorkspace(t, s), newWorkspace(t, s)
+		subs := []feedmill.Subscription{subscribe(t, s, a.ID, "metric.*"), subscribe(t, s, b.ID, "tag.*"), subscribe(t, s, a.ID, "tag.*")}
+		subscribe(t, s, a.ID, "metric.*") // nobody asks for this one
+		subs[1].DeletedAt = now()
+		must(t, s.DeleteSubscription(ctx, b.ID, subs[1].ID, subs[1].DeletedAt))
+		got, err := s.SubscriptionsForDelivery(ctx, []feedmill.ID{subs[0].ID, "sub_unknown", subs[1].ID, subs[2].ID, subs[2].ID})
+		must(t, err)
+		slices.SortFunc(got, func(x, y feedmill.Subscription) int { return strings.Compare(string(x.ID), string(y.ID)) })
+		slices.SortFunc(subs, func(x, y feedmill.Subscription) int { return strings.Compare(string(x.ID), string(y.ID)) })
+		equal(t, "subscriptions", subs, got)
+		got, err = s.SubscriptionsForDelivery(ctx, nil)
+		must(t, err)
+		equal(t, "of none", 0, len(got))
+	}},
 	{name: "all that are stored, and their URLs in another form", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		a, b := newWorkspace(t, s), newWorkspace(t, s)
