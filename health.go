@@ -8,8 +8,8 @@ import (
 // BreakerState says whether an endpoint that gives no answer is left alone.
 type BreakerState string
 
-// The states of a breaker. The one that sends for a subscription knows its
-// breaker: to another replica it is unknown.
+// The states of a breaker. The replica that sends for a subscription knows its
+// breaker; to another it is unknown, where it was not told.
 const (
 	BreakerClosed   BreakerState = "closed"
 	BreakerOpen     BreakerState = "open"

@@ -99,11 +99,23 @@ func (s *Server) forgetProcess() {
 
 // processes are how all processes do, this one as it does now.
 func (s *Server) processes(ctx context.Context) ([]processState, error) {
+	others, err := s.otherProcesses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := append(others, s.process())
+	slices.SortStableFunc(all, func(a, b processState) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), a.StartedAt.Compare(b.StartedAt))
+	})
+	return all, nil
+}
+
+// otherProcesses are how all processes but this one did when they last said so.
+func (s *Server) otherProcesses(ctx context.Context) (all []processState, err error) {
 	reports, err := s.Store.Processes(ctx, now().Add(-processGone))
 	if err != nil {
 		return nil, err
 	}
-	all := []processState{s.process()}
 	for _, r := range reports {
 		if r.Process == s.name {
 			continue
@@ -115,9 +127,6 @@ func (s *Server) processes(ctx context.Context) ([]processState, error) {
 		p.saidAt = r.At
 		all = append(all, p)
 	}
-	slices.SortStableFunc(all, func(a, b processState) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), a.StartedAt.Compare(b.StartedAt))
-	})
 	return all, nil
 }
 

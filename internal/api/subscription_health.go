@@ -40,10 +40,14 @@ func (s *Server) healths(c *call, subscriptions []feedmill.Subscription, most in
 	if err != nil {
 		return nil, err
 	}
+	breakers, err := s.breakers(c.ctx(), ids)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[feedmill.ID]*subscriptionHealthView, len(ids))
 	for _, id := range ids {
 		b := backlogs[id]
-		v := &subscriptionHealthView{Backlog: min(b.Pending, most+1) + min(b.Retrying, most+1), OldestPendingAt: timestamp(b.Oldest), Breaker: s.Dispatcher.Breaker(id)}
+		v := &subscriptionHealthView{Backlog: min(b.Pending, most+1) + min(b.Retrying, most+1), OldestPendingAt: timestamp(b.Oldest), Breaker: breakers[id]}
 		if v.BacklogAtLeast = v.Backlog > most; v.BacklogAtLeast {
 			v.Backlog = most
 		}
@@ -61,6 +65,14 @@ func (s *Server) countTroubles(c *call) (map[feedmill.SubscriptionTrouble]int64,
 	if err != nil {
 		return nil, err
 	}
+	ids := make([]feedmill.ID, len(newest))
+	for i, sub := range newest {
+		ids[i] = sub.ID
+	}
+	breakers, err := s.breakers(c.ctx(), ids)
+	if err != nil {
+		return nil, err
+	}
 	counts := make(map[feedmill.SubscriptionTrouble]int64)
 	for _, sub := range newest {
 		switch sub.State {
@@ -69,7 +81,7 @@ func (s *Server) countTroubles(c *call) (map[feedmill.SubscriptionTrouble]int64,
 				counts[feedmill.TroubleDisabled]++
 			}
 		case feedmill.SubscriptionActive:
-			if b := s.Dispatcher.Breaker(sub.ID); b == feedmill.BreakerOpen || b == feedmill.BreakerHalfOpen {
+			if b := breakers[sub.ID]; b == feedmill.BreakerOpen || b == feedmill.BreakerHalfOpen {
 				counts[feedmill.TroubleFailing]++
 			}
 		}
