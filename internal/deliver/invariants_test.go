@@ -2,6 +2,8 @@ package deliver
 
 import (
 	"container/list"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/feedmill/feedmill"
@@ -27,6 +29,7 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 		lines = append(lines, &p.waiting)
 		running += p.running
 	}
+	lines = slices.AppendSeq(lines, maps.Values(d.reads.waiting))
 	for _, line := range lines {
 		for place := line.Front(); place != nil; place = place.Next() {
 			inLine[place.Value.(*lane)]++
@@ -34,9 +37,6 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 	}
 	if running != d.share.running {
 		t.Errorf("%d attempts are under way, and %d of all workspaces", d.share.running, running)
-	}
-	for place := d.reads.waiting.Front(); place != nil; place = place.Next() {
-		inLine[place.Value.(*lane)]++
 	}
 	for place := d.memory.hungry.Front(); place != nil; place = place.Next() {
 		inLine[place.Value.(*lane)]++

@@ -13,16 +13,52 @@ import (
 // connection to the store, each with a goroutine and what it has read so far.
 const maxReads = 256
 
-// reads counts the lanes that are being read, and has those in line that are to be.
+// reads counts the lanes that are being read, and has those in line that are to be:
+// a line for each workspace, and workspaces take turns, so that one with very many
+// lanes is not what others wait for.
 type reads struct {
 	running int
-	waiting list.List
+	waiting map[feedmill.ID]*list.List
+	turns   []feedmill.ID // the workspaces that have a line
+}
+
+// lineFor is the line in which a lane waits to be read.
+func (r *reads) lineFor(l *lane) *list.List {
+	line, ok := r.waiting[l.workspace]
+	if !ok {
+		if r.waiting == nil {
+			r.waiting = make(map[feedmill.ID]*list.List)
+		}
+		line = list.New()
+		r.waiting[l.workspace] = line
+		r.turns = append(r.turns, l.workspace)
+	}
+	return line
+}
+
+// next is the lane whose turn it is to be read, nil where there is none. It stays in
+// line until it leaves it.
+func (r *reads) next() *lane {
+	for len(r.turns) > 0 {
+		workspace := r.turns[0]
+		r.turns = r.turns[1:]
+		if first := r.waiting[workspace].Front(); first != nil {
+			r.turns = append(r.turns, workspace)
+			return first.Value.(*lane)
+		}
+		delete(r.waiting, workspace)
+	}
+	return nil
 }
 
 // letRead lets as many lanes read as may. The mutex is held.
 func (d *Dispatcher) letRead() {
-	for n := maxReads - d.reads.running; n > 0 && d.reads.waiting.Len() > 0; n-- {
-		d.refresh(d.reads.waiting.Front().Value.(*lane))
+	for range maxReads - d.reads.running {
+		l := d.reads.next()
+		if l == nil {
+			return
+		}
+		d.refresh(l)
 	}
 }
 

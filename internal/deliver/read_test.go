@@ -32,3 +32,28 @@ func TestFewLanesAreReadAtATime(t *testing.T) {
 		}
 	})
 }
+
+// A workspace with very many lanes to be read does not hold up another one's.
+func TestWorkspacesTakeTurnsToBeRead(t *testing.T) {
+	runDispatcher(t, Options{TargetAge: time.Hour}, slow(0), func(h *harness) {
+		for range 5 * maxReads {
+			h.subscribe(feedmill.DeliverySettings{})
+		}
+		many := h.accept(1, "m_1")
+		h.newWorkspace()
+		alone := h.subscribe(feedmill.DeliverySettings{})
+		one := h.accept(1, "m_1")
+		h.store.targetTakes = time.Second
+		h.dispatcher.Offer(many)
+		time.Sleep(500 * time.Millisecond)
+		h.dispatcher.Offer(one)
+		time.Sleep(1700 * time.Millisecond)
+		if n := h.sentTo(alone); n != 1 {
+			t.Errorf("%d of 1 is sent beside %d that wait", n, len(many)-len(h.attempts()))
+		}
+		time.Sleep(10 * time.Second)
+		if n := len(h.attempts()); n != len(many)+1 {
+			t.Errorf("%d of %d are sent", n, len(many)+1)
+		}
+	})
+}

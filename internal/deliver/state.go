@@ -69,7 +69,7 @@ func (d *Dispatcher) enter(l *lane, s state) {
 	case hungry:
 		l.joinLine(&d.memory.hungry)
 	case unfed:
-		l.joinLine(&d.reads.waiting)
+		l.joinLine(d.reads.lineFor(l))
 	}
 }
 
