@@ -178,18 +178,19 @@ func TestManyPlacesAreNotOvertaken(t *testing.T) {
 		}
 		given[0]()
 		synctest.Wait()
-		if order != "bca" || s.Used() != 6 {
+		if s.Used() != 6 { // c and a at once, in any order
 			t.Errorf("%q have places, %d are taken", order, s.Used())
 		}
+		order = ""
 		ctx, leave := context.WithCancel(t.Context())
 		wait(ctx, "d", 6)
 		wait(t.Context(), "e", 1)
-		if order != "bca" {
+		if order != "" {
 			t.Errorf("%q: d is overtaken", order)
 		}
 		leave()
 		synctest.Wait()
-		if order != "bcae" || s.Used() != 7 {
+		if order != "e" || s.Used() != 7 {
 			t.Errorf("%q have places, %d are taken after d has left", order, s.Used())
 		}
 	})
