@@ -253,3 +253,9 @@ func (a *HTTPAnswer) Values(name string) (values []string) {
 	}
 	return values
 }
+
+// UnreadableAnswer is the error of an answer that is none of HTTP's, in words for
+// whoever gave the address.
+type UnreadableAnswer string
+
+func (e UnreadableAnswer) Error() string { return string(e) }

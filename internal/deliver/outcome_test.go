@@ -171,7 +171,7 @@ func failureCases() (cases []outcomeCase) {
 		{name: "connection refused", answer: answer{err: op("dial", errors.New("refused"))}, want: failed("the connection was refused or could not be made", learntSilent)},
 		{name: "connection reset", answer: answer{err: op("read", errors.New("reset"))}, want: failed("the connection broke before an answer came", learntSilent)},
 		{name: "connection closed", answer: answer{err: io.ErrUnexpectedEOF}, want: failed("the connection broke before an answer came", learntSilent)},
-		{name: "answer that is no HTTP", answer: answer{err: &http.ProtocolError{ErrorString: "it is no HTTP"}}, want: failed("the endpoint's answer cannot be read: it is no HTTP", learntSilent)},
+		{name: "answer that is no HTTP", answer: answer{err: feedmill.UnreadableAnswer("it is no HTTP")}, want: failed("the endpoint's answer cannot be read: it is no HTTP", learntSilent)},
 		{name: "bad certificate", answer: answer{err: badCertificate(x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign})}, want: failed("the TLS connection failed: the endpoint's certificate is not accepted", learntSilent)},
 		{name: "old certificate", answer: answer{err: badCertificate(x509.CertificateInvalidError{Reason: x509.Expired})}, want: failed("the TLS connection failed: the endpoint's certificate has expired, or is not valid yet", learntSilent)},
 		{name: "another's certificate", answer: answer{err: badCertificate(x509.HostnameError{Certificate: &x509.Certificate{}})}, want: failed("the TLS connection failed: the endpoint's certificate is not for this host", learntSilent)},

@@ -27,7 +27,7 @@ type Sender struct {
 
 // Transport makes one exchange over HTTP, the answer's body included by the
 // deadline, and follows no redirect. It notes how the time was spent. What is wrong
-// with an answer that is none of HTTP's is an [http.ProtocolError], in words that name
+// with an answer that is none of HTTP's is an [feedmill.UnreadableAnswer], in words that name
 // nothing inside.
 type Transport interface {
 	Exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error)
@@ -125,7 +125,7 @@ func (s *Sender) failed(err error, t Target) Result {
 	var (
 		dns        *net.DNSError
 		op         *net.OpError
-		unreadable *http.ProtocolError
+		unreadable feedmill.UnreadableAnswer
 	)
 	switch {
 	case errors.Is(err, s.Forbidden):
@@ -137,7 +137,7 @@ func (s *Sender) failed(err error, t Target) Result {
 	case errors.As(err, &op) && op.Op == "dial":
 		return Result{Error: "the connection was refused or could not be made"}
 	case errors.As(err, &unreadable):
-		return Result{Error: "the endpoint's answer cannot be read: " + unreadable.ErrorString}
+		return Result{Error: "the endpoint's answer cannot be read: " + string(unreadable)}
 	}
 	if fault := tlsFault(err); fault != "" {
 		return Result{Error: "the TLS connection failed: " + fault}

@@ -144,9 +144,9 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 
 // What may be wrong with an answer, in words for the subscriber.
 var (
-	errNoHTTP         = &http.ProtocolError{ErrorString: "it is no HTTP"}
-	errHeaderTooLarge = &http.ProtocolError{ErrorString: "its header is too large"}
-	errTooPatient     = &http.ProtocolError{ErrorString: "it says to wait more than five times"}
+	errNoHTTP         = feedmill.UnreadableAnswer("it is no HTTP")
+	errHeaderTooLarge = feedmill.UnreadableAnswer("its header is too large")
+	errTooPatient     = feedmill.UnreadableAnswer("it says to wait more than five times")
 )
 
 // unreadable is the error of an answer that net/http cannot read: that of the

@@ -120,6 +120,7 @@ func TestExpressSpeaksHTTP2WhereHTTP1IsNotUnderstood(t *testing.T) {
 			}
 			go func() {
 				if err := c.(*tls.Conn).Handshake(); err == nil {
+					//lint:ignore SA1019 net/http's own speaks HTTP/2 only to who has agreed to it
 					new(http2.Server).ServeConn(c, &http2.ServeConnOpts{Handler: speaker})
 				}
 			}()
