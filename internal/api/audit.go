@@ -19,7 +19,7 @@ func (c *call) audit(rt route) {
 		Workspace: c.who.Workspace, At: now(), Actor: c.who.Actor(), Action: rt.action,
 		Resource: feedmill.ID(c.r.PathValue(lastParameter(rt.path))), Address: address(c.r), RequestID: c.requestID,
 	}
-	c.r = c.r.WithContext(feedmill.WithAudit(c.ctx(), c.audited))
+	c.context = feedmill.WithAudit(c.ctx(), c.audited)
 }
 
 // lastParameter is the name of the last parameter of a path, which is what the

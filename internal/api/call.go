@@ -22,7 +22,10 @@ import (
 
 // call is one request on its way through the server.
 type call struct {
-	r         *http.Request
+	r *http.Request
+	// context is of the work on the request. It is not in r, of which it would need a
+	// copy for each thing that it gets to know.
+	context   context.Context
 	requestID string
 	who       feedmill.Principal
 	query     map[string]string
@@ -55,7 +58,7 @@ type call struct {
 	inside bool
 }
 
-func (c *call) ctx() context.Context { return c.r.Context() }
+func (c *call) ctx() context.Context { return c.context }
 
 // fault notes a place where the request is wrong.
 func (c *call) fault(f feedmill.Fault) { c.faults.Add(f) }
@@ -197,7 +200,7 @@ func (s *Server) admit(c *call, w http.ResponseWriter, scope feedmill.Scope) (er
 		return &feedmill.Error{Kind: feedmill.ErrForbidden, Type: "missing-scope", Detail: fmt.Sprintf("This needs a credential with the scope %q.", scope)}
 	}
 	known(c.ctx())
-	c.r = c.r.WithContext(feedmill.WithTrigger(share.For(c.ctx(), string(c.who.Workspace)), c.who.Subject))
+	c.context = feedmill.WithTrigger(share.For(c.ctx(), string(c.who.Workspace)), c.who.Subject)
 	return s.limits.count(c.who.Subject, w.Header())
 }
 

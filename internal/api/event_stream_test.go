@@ -22,7 +22,7 @@ func TestStreamOfLargeEvents(t *testing.T) {
 			t.Fatalf("%d: %s", a.Code, a.Body)
 		}
 	}
-	c := &call{r: httptest.NewRequest(http.MethodGet, "/events/stream", nil)}
+	c := &call{r: httptest.NewRequest(http.MethodGet, "/events/stream", nil), context: t.Context()}
 	c.who.Workspace = w.workspace
 	tail := &eventTail{sent: make(map[feedmill.ID]struct{}), after: feedmill.FirstID(feedmill.PrefixEvent, now().Add(-time.Minute))}
 	seen := make(map[feedmill.ID]int)

@@ -50,7 +50,7 @@ func (s *Server) readLinked(c *call) (answer, error) {
 	}
 	c.who = feedmill.Principal{Workspace: l.Workspace, Subject: string(l.ID), Name: l.Name}
 	known(c.ctx())
-	c.r = c.r.WithContext(share.For(c.ctx(), string(l.Workspace)))
+	c.context = share.For(c.ctx(), string(l.Workspace))
 	limits := s.linkLimits
 	if (format.name == "parquet" || l.Format == "parquet") && c.wantsParts() {
 		limits = s.partLimits

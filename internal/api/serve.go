@@ -38,7 +38,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	if !rt.long {
 		limitTime(w, r, start)
 	}
-	c := &call{requestID: requestID(r)}
+	c := &call{r: r, requestID: requestID(r)}
 	defer c.done()
 	w.Header().Set("X-Request-Id", c.requestID)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -51,7 +51,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 	ctx, cancel := c.limitWork(ctx, w, r, rt)
 	defer cancel()
-	c.r = r.WithContext(ctx)
+	c.context = ctx
 
 	a := s.answer(c, w, rt)
 	if a.status == http.StatusUnsupportedMediaType && rt.body > 0 {

@@ -52,7 +52,7 @@ func TestPlacesForBodies(t *testing.T) {
 		s := newShares()
 		r := httptest.NewRequestWithContext(share.For(t.Context(), "one"), "POST", "/", strings.NewReader(strings.Repeat("x", int(c.size))))
 		r.ContentLength = c.said
-		call := &call{r: r, shares: &s, maxBody: feedmill.MaxPublishBytes}
+		call := &call{r: r, context: r.Context(), shares: &s, maxBody: feedmill.MaxPublishBytes}
 		if c.said < 0 && c.want > 0 {
 			call.maxBody = 64 * largeBody
 		}
