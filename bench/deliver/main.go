@@ -29,7 +29,9 @@ type options struct {
 	tls        bool
 	ordered    bool
 	former     string
-	huge       bool
+	// resources is how many those events are of, zero where each is of another.
+	resources int
+	huge      bool
 	// subscriptions is how many hear of the events of -huge.
 	subscriptions int
 }
@@ -45,7 +47,8 @@ func main() {
 	flag.BoolVar(&o.slow, "slow", false, "measure again with 2 ms added to every commit")
 	flag.BoolVar(&o.tls, "tls", false, "measure again over TLS, with R measured over TLS too")
 	flag.StringVar(&o.former, "former", "", "a program of a former release, to be measured in turns with this one")
-	flag.BoolVar(&o.ordered, "ordered", false, "measure a backlog of an ordered subscription instead, each event of another resource")
+	flag.BoolVar(&o.ordered, "ordered", false, "measure a backlog of an ordered subscription instead")
+	flag.IntVar(&o.resources, "resources", 0, "how many resources the events of -ordered are of; 0 means each of another")
 	flag.BoolVar(&o.huge, "huge", false, "measure one request of 20 events that -subscriptions hear of instead")
 	flag.IntVar(&o.subscriptions, "subscriptions", 100_000, "how many hear of the events of -huge")
 	rig.Main(func(ctx context.Context) error {
