@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -133,6 +134,11 @@ func (e *LockedError) Error() string {
 
 func (e *LockedError) Unwrap() error { return ErrUnavailable }
 
+// ErrPassedOver says that some outcomes that name who settles them were passed over, or
+// may have been: their deliveries are not open any more in a slot of that replica's. All
+// others were written.
+var ErrPassedOver = errors.New("some deliveries are not this replica's to settle any more")
+
 // RetryPosition is a place among the retries of all subscriptions, which stand in
 // the order of their subscription, their time and their Seq. The zero value is
 // before all of them.
@@ -170,7 +176,11 @@ type DueQuery struct {
 	After     *string
 	Resources []string
 	Retries   bool
-	Limit     int
+	// Each is how many of each of the Resources are wanted, where it is not zero, from
+	// the head on and as far as they are due. Behind all heads come the others, one
+	// resource after the other.
+	Each  int
+	Limit int
 	// MaxBytes, where it is not zero, ends the list with the delivery with which
 	// their payloads come to so many bytes.
 	MaxBytes int

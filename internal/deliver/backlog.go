@@ -11,11 +11,12 @@ import (
 type backlog struct {
 	memory *memory
 	queue  []queued
-	// bytes is what the queue takes, and place where this stands among those of
-	// its workspace that have something queued; below zero it has nothing.
-	bytes, place int
-	// known are the deliveries that are queued, under way or being settled:
-	// those that the store still calls due although they are taken care of.
+	// waiting is how many deliveries wait in memory: the queue, and those that are
+	// behind others of their resource. bytes is what they take, and place where this
+	// stands among those of its workspace that have some; below zero it has none.
+	waiting, bytes, place int
+	// known are the deliveries that wait, are under way or being settled: those
+	// that the store still calls open although they are taken care of.
 	// The value is what each takes, and knownBytes what all do.
 	known      map[feedmill.ID]int
 	knownBytes int
@@ -51,9 +52,11 @@ type backlog struct {
 	// reading says that a worker reads the subscription or its deliveries.
 	// What is queued goes on meanwhile, unless it is ordered. settled are
 	// those whose outcome was written meanwhile: what is being read may still
-	// show them as they were.
-	reading bool
-	settled map[feedmill.ID]struct{}
+	// show them as they were. abandoned says that the lane was given up meanwhile:
+	// what is being read may be what another has sent since.
+	reading   bool
+	settled   map[feedmill.ID]struct{}
+	abandoned bool
 }
 
 // rest is what the store may hold of a backlog beyond what is known.
@@ -101,7 +104,7 @@ func newBacklog(m *memory) backlog {
 func (b *backlog) offer(due feedmill.DueDelivery, mayQueue bool) {
 	switch {
 	case b.heads.on:
-		b.want(due.ResourceID)
+		b.wantOffered(due)
 	case due.Seq <= b.readSeq:
 		b.rest = unread
 		if b.overtaken == "" || due.ID < b.overtaken {
@@ -119,7 +122,7 @@ func (b *backlog) offer(due feedmill.DueDelivery, mayQueue bool) {
 // order among them: some behind it may be queued already.
 func (b *backlog) leaveToStore(due feedmill.DueDelivery) {
 	if b.heads.on {
-		b.want(due.ResourceID)
+		b.wantOffered(due)
 		return
 	}
 	b.rest = unread
@@ -133,9 +136,12 @@ func (b *backlog) has(id feedmill.ID) bool {
 }
 
 // push queues a delivery.
-func (b *backlog) push(due feedmill.DueDelivery) {
+func (b *backlog) push(due feedmill.DueDelivery) { b.queue = append(b.queue, b.hold(due)) }
+
+// hold keeps a delivery in memory.
+func (b *backlog) hold(due feedmill.DueDelivery) queued {
 	q := b.memory.hold(due)
-	b.queue = append(b.queue, q)
+	b.waiting++
 	b.memory.account(b, q.event.workspace, q.size())
 	if b.known == nil {
 		b.known = make(map[feedmill.ID]int)
@@ -143,6 +149,20 @@ func (b *backlog) push(due feedmill.DueDelivery) {
 	b.known[due.ID] = q.size()
 	b.knownBytes += q.size()
 	b.itemSize += (q.size() - b.itemSize) / 8
+	return q
+}
+
+// letGo ends that a delivery waits in memory.
+func (b *backlog) letGo(q queued) {
+	b.waiting--
+	b.memory.account(b, q.event.workspace, -q.size())
+	b.memory.release(q)
+}
+
+// drop forgets a delivery that waits in memory; the store still has it.
+func (b *backlog) drop(q queued) {
+	b.notKnown(q.id)
+	b.letGo(q)
 }
 
 // pop takes the first delivery of the queue. It stays known.
@@ -152,8 +172,7 @@ func (b *backlog) pop() queued {
 	if b.queue = b.queue[1:]; len(b.queue) == 0 {
 		b.queue = nil
 	}
-	b.memory.account(b, q.event.workspace, -q.size())
-	b.memory.release(q)
+	b.letGo(q)
 	return q
 }
 
@@ -181,10 +200,9 @@ func (b *backlog) notKnown(id feedmill.ID) {
 func (b *backlog) dropQueue() {
 	queue := b.queue
 	b.queue = nil
+	b.dropSeries(queue)
 	for _, q := range queue {
-		b.notKnown(q.id)
-		b.memory.account(b, q.event.workspace, -q.size())
-		b.memory.release(q)
+		b.drop(q)
 	}
 	b.readAll()
 }
@@ -192,7 +210,7 @@ func (b *backlog) dropQueue() {
 // abandon leaves everything to whoever sends for the subscription now.
 func (b *backlog) abandon() {
 	b.dropQueue()
-	b.rest = allKnown
+	b.rest, b.abandoned = allKnown, b.reading
 }
 
 // readOn makes the store be read where it may hold more.
@@ -218,11 +236,15 @@ func (b *backlog) found(now time.Time, how hint, at time.Time) bool {
 		b.heads.retries, b.rest = true, unread
 		return true
 	}
-	after := recheckAfter
+	after, checkedAt := recheckAfter, b.checkedAt
+	if b.heads.on {
+		// To look at some resources says nothing of the others.
+		checkedAt = b.heads.passedAt
+	}
 	if how == seen && len(b.known) > fewQueued && !b.heads.on {
 		after = recheckManyAfter
 	}
-	if !b.retries.hasCome(now) && now.Sub(b.checkedAt) < after {
+	if !b.retries.hasCome(now) && now.Sub(checkedAt) < after {
 		switch {
 		case how == seen && (len(b.known) > 0 || !b.settledAt.Before(at)):
 			return false

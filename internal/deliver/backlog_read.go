@@ -25,7 +25,7 @@ func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time) feedmill.D
 		q.From = b.readFrom
 		b.addKnown(&q)
 	}
-	b.rest, b.readFrom, b.checkedAt = allKnown, beyondIDs, now
+	b.rest, b.readFrom, b.checkedAt, b.abandoned = allKnown, beyondIDs, now, false
 	b.retries.pass(now)
 	return q
 }
@@ -57,9 +57,17 @@ func (b *backlog) expectNothing() {
 // endQuery queues what a query has read, as far as it fits. With single, the
 // first of it fits in any case.
 func (b *backlog) endQuery(q feedmill.DueQuery, due []feedmill.DueDelivery, single bool) {
+	if b.abandoned || q.Heads != b.heads.on {
+		b.readAll() // it is not what may be sent any more
+		return
+	}
+	if q.Heads {
+		taken, cut := b.takeHeads(q, due, single)
+		b.endHeads(q, taken, cut)
+		return
+	}
 	from, cut := q.From, len(due) == q.Limit || q.IsFull(due)
-	var taken *feedmill.DueDelivery
-	for i, item := range due {
+	for _, item := range due {
 		_, settled := b.settled[item.ID]
 		if !b.has(item.ID) && !settled {
 			if !b.memory.fits(b, item.Workspace, sizeOf(&item)) && !(single && len(b.queue) == 0) {
@@ -68,15 +76,10 @@ func (b *backlog) endQuery(q feedmill.DueQuery, due []feedmill.DueDelivery, sing
 			}
 			b.push(item)
 		}
-		taken = &due[i]
 		b.readSeq = max(b.readSeq, item.Seq)
 		if item.State == feedmill.DeliveryPending {
 			from = item.ID
 		}
-	}
-	if q.Heads {
-		b.endHeads(q, taken, cut)
-		return
 	}
 	b.readFrom = min(b.readFrom, from)
 	if !cut && b.overtaken != "" {

@@ -18,6 +18,9 @@
 //	    no room, ordered    all known, unsure or unread
 //	    or held
 //
+// What is ordered is queued one delivery of a resource at a time; those behind it wait
+// beside the queue until it has ended in the store (series.go).
+//
 // Fresh deliveries are offered from memory. The store is read for retries that
 // have come due, for what did not fit into memory, for ordered subscriptions,
 // and for slots taken over from another replica.

@@ -28,6 +28,11 @@ type heads struct {
 	retries bool
 	// asked says that it is the pass's turn: resources were asked for last.
 	asked bool
+	// series are the resources of which something is in memory.
+	series map[string]*series
+	// orderedAt is when the subscription was read for the last time before what was
+	// accepted until it became ordered was put in order.
+	orderedAt time.Time
 }
 
 // maxWanted is how many resources are noted; where there are more, a pass finds
@@ -38,8 +43,9 @@ const maxWanted = 4096
 // becomes so may be sent by nobody but the first of each resource.
 func (b *backlog) setOrdered(ordered bool) {
 	if b.heads.on != ordered {
-		b.heads = heads{on: ordered}
 		b.dropQueue()
+		b.heads = heads{on: ordered, passes: b.heads.passes}
+		b.readAll()
 	}
 }
 
@@ -82,6 +88,8 @@ func (b *backlog) askHeads(q *feedmill.DueQuery) {
 			q.Resources = append(q.Resources, r)
 			delete(h.wanted, r)
 		}
+		n := len(q.Resources)
+		q.Each = min(q.Limit/n, 1+(maxBehind-b.behind())/n, maxSeries)
 		h.asked = true
 	default:
 		if !h.passing {
@@ -92,8 +100,8 @@ func (b *backlog) askHeads(q *feedmill.DueQuery) {
 	b.asking = h.passes
 }
 
-// endHeads notes what a query for heads came to: taken is the last delivery that
-// is done with, nil where there is none, and cut says that there are more.
+// endHeads notes what a query for heads came to: taken is the last head that is done
+// with, nil where there is none, and cut says that there are more.
 func (b *backlog) endHeads(q feedmill.DueQuery, taken *feedmill.DueDelivery, cut bool) {
 	h := &b.heads
 	switch {

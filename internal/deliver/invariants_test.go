@@ -53,16 +53,31 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 		if owned := d.slots[l.slot]; owned == (l.state == lost) && !(l.awaited && d.leaving[l.slot]) {
 			t.Errorf("a lane is in state %d, and its slot is ours: %v", l.state, owned)
 		}
-		queued += len(l.backlog.queue)
-		expected += count(l.backlog.reading)
+		waiting, first := slices.Clone(l.backlog.queue), make(map[feedmill.ID]bool)
+		for _, s := range l.backlog.heads.series {
+			waiting, first[s.first] = append(waiting, s.behind...), true
+			if !l.backlog.has(s.first) {
+				t.Errorf("%s is the first of a resource and not known", s.first)
+			}
+		}
 		for _, q := range l.backlog.queue {
+			if l.backlog.heads.on && !first[q.id] {
+				t.Errorf("%s is queued and not the first of its resource", q.id)
+			}
+		}
+		if len(waiting) != l.backlog.waiting {
+			t.Errorf("%d deliveries of a lane wait, counted are %d", len(waiting), l.backlog.waiting)
+		}
+		queued += len(waiting)
+		expected += count(l.backlog.reading)
+		for _, q := range waiting {
 			events[q.event.id]++
 			portions[q.event.workspace] += q.size()
 			if !l.backlog.has(q.id) {
-				t.Errorf("%s is queued and not known", q.id)
+				t.Errorf("%s waits and is not known", q.id)
 			}
 		}
-		if underWay := len(l.backlog.known) - len(l.backlog.queue); underWay < l.running {
+		if underWay := len(l.backlog.known) - l.backlog.waiting; underWay < l.running {
 			t.Errorf("%d attempts of a lane are under way, of which %d are known", l.running, underWay)
 		}
 	}

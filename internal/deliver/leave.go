@@ -59,7 +59,7 @@ func (d *Dispatcher) busySlots(is func(*lane) bool) (busy slotSet) {
 // underWay reports whether something of the lane is: an attempt, its outcome, or
 // a read.
 func (l *lane) underWay() bool {
-	return len(l.backlog.known) > len(l.backlog.queue) || l.backlog.reading
+	return len(l.backlog.known) > l.backlog.waiting || l.backlog.reading
 }
 
 // handOver brings the slots that leave a step further, and gives back those that

@@ -28,7 +28,7 @@ func (d *Dispatcher) holdUp(ctx context.Context, batch []settling, locked map[fe
 		rest = append(rest, s)
 	}
 	d.mu.Unlock()
-	d.settled(written)
+	d.settled(written, false) // nobody says of each whether it was this replica's
 	if len(rest) == 0 {
 		return
 	}

@@ -24,13 +24,13 @@ const searchSteps = 8
 // that has less than its share.
 func (m *memory) fits(b *backlog, workspace feedmill.ID, size int) bool {
 	switch {
-	case len(b.queue) >= m.maxLane:
+	case b.waiting >= m.maxLane:
 		return false
 	case m.hasRoom(1, size):
 		return true
 	}
 	deliveries, bytes := m.shareOf(b, workspace)
-	return len(b.queue) < deliveries && b.bytes+size <= bytes && m.makeRoom(workspace, size)
+	return b.waiting < deliveries && b.bytes+size <= bytes && m.makeRoom(workspace, size)
 }
 
 // shareOf is the share of a lane.
@@ -58,7 +58,7 @@ func (m *memory) makeRoom(workspace feedmill.ID, size int) bool {
 	lanes := workspaces * (len(p.holders) + 1) // with the one that wants it
 	for range min(searchSteps, len(p.holders)) {
 		p.hand = (p.hand + 1) % len(p.holders)
-		if b := p.holders[p.hand]; len(b.queue) > 1 && (b.bytes > m.maxBytes/lanes || len(b.queue) > m.maxQueued/lanes) {
+		if b := p.holders[p.hand]; b.waiting > 1 && (b.bytes > m.maxBytes/lanes || b.waiting > m.maxQueued/lanes) {
 			b.dropQueue()
 			break
 		}
@@ -90,10 +90,10 @@ func (m *memory) account(b *backlog, workspace feedmill.ID, bytes int) {
 	b.bytes += bytes
 	p.bytes += bytes
 	switch {
-	case b.place < 0 && len(b.queue) > 0:
+	case b.place < 0 && b.waiting > 0:
 		b.place = len(p.holders)
 		p.holders = append(p.holders, b)
-	case b.place >= 0 && len(b.queue) == 0:
+	case b.place >= 0 && b.waiting == 0:
 		last := len(p.holders) - 1
 		p.holders[b.place] = p.holders[last]
 		p.holders[b.place].place = b.place

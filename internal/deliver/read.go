@@ -96,10 +96,12 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 	if err == nil && !stopped && l.backlog.wantsRead() && (single || !l.backlog.wantsSingle(l.workspace)) {
 		query = l.backlog.beginQuery(l.id, now)
 	}
+	readAt := l.subscription.readAt
+	order := query.Heads && (stale || !l.backlog.heads.orderedAt.Equal(readAt))
 	d.mu.Unlock()
 
 	var due []feedmill.DueDelivery
-	if query.Heads {
+	if order {
 		err = d.orderOpen(ctx, l.id)
 	}
 	if query.Limit > 0 && err == nil {
@@ -110,6 +112,9 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 	defer d.mu.Unlock()
 	if err == nil {
 		l.complaint = ""
+		if order {
+			l.backlog.heads.orderedAt = readAt
+		}
 	}
 	l.backlog.reading = false
 	d.reads.running--

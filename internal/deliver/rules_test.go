@@ -125,6 +125,7 @@ func TestSharesOfMemory(t *testing.T) {
 	}
 	queue := func(b *backlog, workspace feedmill.ID) {
 		b.queue = append(b.queue, queued{})
+		b.waiting++
 		m.account(b, workspace, 1)
 	}
 	check("nobody has anything", lanes[0], "a", 120)

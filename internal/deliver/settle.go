@@ -105,12 +105,12 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 			d.answered()
 		}
 		switch {
-		case err == nil:
-			d.settled(batch)
+		case err == nil, errors.Is(err, feedmill.ErrPassedOver):
+			d.settled(batch, err == nil)
 			d.Offer(notices)
 			return
 		case ctx.Err() != nil:
-			d.settled(batch)
+			d.settled(batch, false)
 			return
 		case locked != nil:
 			d.holdUp(ctx, batch, locked.Deliveries)
@@ -126,7 +126,7 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 			d.Log.Error("an outcome cannot be written; its delivery is sent again later",
 				"delivery", refused.outcome.Delivery, "error", err)
 			// It stays known for a while, so that it is not sent over and over.
-			time.AfterFunc(refusedWait, func() { d.settled([]settling{refused}) })
+			time.AfterFunc(refusedWait, func() { d.settled([]settling{refused}, false) })
 			return
 		}
 		d.Log.Warn("waiting for the store to write outcomes", "outcomes", len(batch), "error", err)
@@ -138,8 +138,8 @@ func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 	}
 }
 
-// settled lets go of deliveries whose outcome is written.
-func (d *Dispatcher) settled(batch []settling) {
+// settled lets go of deliveries whose outcome is written, certainly or not, or cannot be.
+func (d *Dispatcher) settled(batch []settling, certainly bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.writes.outcomes -= len(batch)
@@ -164,8 +164,11 @@ func (d *Dispatcher) settled(batch []settling) {
 		case o.Failed:
 			l.subscription.set(t.failed(o.At))
 		}
-		if l.backlog.heads.on && o.State != feedmill.DeliveryRetrying {
-			l.backlog.want(s.resource)
+		if l.backlog.heads.on {
+			if !certainly {
+				l.backlog.want(s.resource)
+			}
+			l.backlog.endFirst(s.resource, o.Delivery, certainly && !o.State.Open())
 		}
 		if l.subscription.target == nil {
 			l.backlog.readOn()

@@ -170,6 +170,7 @@ func (d *Dispatcher) finished(t task, m Message, r Result, now time.Time, settle
 	if !settles {
 		delete(d.sending, t.due.id)
 		l.backlog.forget(t.due.id)
+		l.backlog.endFirst(t.due.event.resource, t.due.id, false)
 		if l.state != lost { // its slot may be ours again, and was read meanwhile
 			l.backlog.readAll()
 		}

@@ -68,10 +68,13 @@ const (
 				ORDER BY o.resource_id, o.seq LIMIT 1) next)
 		SELECT ` + openColumns + ` FROM head WHERE state = 'pending' OR due_at <= $2 LIMIT $3`
 
+	// dueHeadsOf lists what is behind a head only as far as all before it are due.
 	dueHeadsOf = `SELECT ` + openColumns + ` FROM unnest($4::text[]) WITH ORDINALITY AS wanted (resource, place) CROSS JOIN LATERAL (
-			SELECT o.* FROM open_deliveries o WHERE o.ordered AND o.subscription_id = $1 AND o.resource_id = wanted.resource
-			ORDER BY o.resource_id, o.seq LIMIT 1) head
-		WHERE state = 'pending' OR due_at <= $2 ORDER BY place LIMIT $3`
+			SELECT first.*, row_number() OVER up_to AS n, bool_and(state = 'pending' OR due_at <= $2) OVER up_to AS due FROM (
+				SELECT o.* FROM open_deliveries o WHERE o.ordered AND o.subscription_id = $1 AND o.resource_id = wanted.resource
+				ORDER BY o.resource_id, o.seq LIMIT $5) first
+			WINDOW up_to AS (ORDER BY seq)) open
+		WHERE due ORDER BY n > 1, place, n LIMIT $3`
 
 	dueHeadRetries = `SELECT ` + openColumns + ` FROM open_deliveries d
 		WHERE subscription_id = $1 AND state = 'retrying' AND due_at <= $2
@@ -87,7 +90,7 @@ func queueHeads(b *pgx.Batch, q feedmill.DueQuery) *pgx.QueuedQuery {
 	case q.Retries:
 		return b.Queue(dueHeadRetries, q.Subscription, q.Now, q.Limit)
 	case len(q.Resources) > 0:
-		return b.Queue(dueHeadsOf, q.Subscription, q.Now, q.Limit, q.Resources)
+		return b.Queue(dueHeadsOf, q.Subscription, q.Now, q.Limit, q.Resources, max(q.Each, 1))
 	case q.After != nil:
 		return b.Queue(dueNextHeads, q.Subscription, q.Now, q.Limit, *q.After)
 	}
@@ -96,7 +99,7 @@ func queueHeads(b *pgx.Batch, q feedmill.DueQuery) *pgx.QueuedQuery {
 
 // Due lists open deliveries of a subscription that are due: retries by their
 // time, and then what is pending, in the order of ids; with Heads, only those
-// that are the first open delivery of their resource.
+// that are the first open delivery of their resource, and with Each what is behind them.
 func (db *DB) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
 	var due []feedmill.Delivery
 	var unordered *string

@@ -151,7 +151,7 @@ func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
 	if _, err := db.SubscriptionsForDelivery(t.Context(), []feedmill.ID{sub.ID, "sub_other1"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []feedmill.DueQuery{{After: new("a")}, {Resources: []string{"m_1"}}, {Retries: true}, {}} {
+	for _, q := range []feedmill.DueQuery{{After: new("a")}, {Resources: []string{"m_1"}}, {Resources: []string{"m_1"}, Each: n}, {Retries: true}, {}} {
 		q.Subscription, q.Now, q.Heads, q.Limit = sub.ID, time.Now(), true, n
 		if _, err := db.Due(t.Context(), q); err != nil {
 			t.Fatal(err)

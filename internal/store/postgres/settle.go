@@ -18,7 +18,8 @@ const maxSharedOutcomes = 1000
 // left out, and named by a feedmill.LockedError. A delivery that is not open any
 // more keeps its state, but its attempt is written; of one that is not there
 // nothing is. To settle the same attempt again changes nothing. The deliveries of
-// notices that are due are returned.
+// notices that are due are returned. Where a replica that is named may not have been the
+// one to settle its deliveries any more, feedmill.ErrPassedOver says so.
 func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if len(outcomes) == 0 {
 		return nil, nil
@@ -33,6 +34,14 @@ func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttemp
 	return nil, lockedAmong(outcomes, db.settles.do(ctx, outcomes))
 }
 
+// passedOver is the error for outcomes of which some were not found as they should be.
+func passedOver(outcomes []feedmill.Outcome) error {
+	if slices.ContainsFunc(outcomes, func(o feedmill.Outcome) bool { return o.By != "" }) {
+		return feedmill.ErrPassedOver
+	}
+	return nil
+}
+
 // changesSubscription reports whether an outcome does more than end or move its
 // delivery: such outcomes are rare and have a transaction of their own.
 func changesSubscription(o feedmill.Outcome) bool {
@@ -44,7 +53,7 @@ func (db *DB) settleCalls(ctx context.Context, calls [][]feedmill.Outcome) error
 	outcomes := slices.Concat(calls...)
 	return db.withPartitions(ctx, deliveriesOf(outcomes), func() error {
 		var noted map[feedmill.ID]time.Time
-		steps := rounds(outcomes)
+		steps, allFound := rounds(outcomes)
 		first := steps[0]
 		steps[0] = func(b *pgx.Batch) error {
 			lock, countFailures := queueFailures(outcomes)
@@ -61,6 +70,9 @@ func (db *DB) settleCalls(ctx context.Context, calls [][]feedmill.Outcome) error
 			return err
 		}
 		db.successes.note(noted)
+		if !allFound() {
+			return passedOver(outcomes)
+		}
 		return nil
 	})
 }
@@ -81,40 +93,50 @@ func (db *DB) settleAlone(ctx context.Context, outcomes []feedmill.Outcome, maxA
 			ids = append(ids, o.Notice.ID, feedmill.FirstID(feedmill.PrefixDelivery, time.Now()))
 		}
 	}
+	all := true
 	err = db.withPartitions(ctx, ids, func() error {
 		notices := &acceptCall{maxAttempts: maxAttempts}
-		err := db.write(ctx, func(tx tx) error { return tx.settle(ctx, outcomes, notices) })
+		err := db.write(ctx, func(tx tx) (err error) {
+			all, err = tx.settle(ctx, outcomes, notices)
+			return err
+		})
 		due = notices.due
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	if !all {
+		return due, passedOver(outcomes)
+	}
 	return due, nil
 }
 
-// settle settles outcomes and accepts their notices.
-func (t tx) settle(ctx context.Context, outcomes []feedmill.Outcome, notices *acceptCall) error {
+// settle settles outcomes and accepts their notices. It reports whether all of them
+// found their delivery as it should be.
+func (t tx) settle(ctx context.Context, outcomes []feedmill.Outcome, notices *acceptCall) (all bool, err error) {
 	if _, err := t.exec(ctx, `SET LOCAL lock_timeout = `+milliseconds(steadyLockPatience)); err != nil {
-		return err
+		return false, err
 	}
 	if err := t.lockSubscriptions(ctx, outcomes); err != nil {
-		return err
+		return false, err
 	}
-	outcomes, err := t.inOwnSlots(ctx, outcomes)
-	if err != nil || len(outcomes) == 0 {
-		return err
+	owned, err := t.inOwnSlots(ctx, outcomes)
+	if err != nil || len(owned) == 0 {
+		return false, err
 	}
-	if err := t.send(ctx, rounds(outcomes)...); err != nil {
-		return err
+	steps, allFound := rounds(owned)
+	if err := t.send(ctx, steps...); err != nil {
+		return false, err
 	}
-	for _, o := range outcomes {
+	for _, o := range owned {
 		if err := t.settleSubscription(ctx, o, notices); err != nil {
-			return err
+			return false, err
 		}
 	}
+	all = len(owned) == len(outcomes) && allFound()
 	if len(notices.events) == 0 {
-		return nil
+		return all, nil
 	}
-	return t.accept(ctx, notices)
+	return all, t.accept(ctx, notices)
 }

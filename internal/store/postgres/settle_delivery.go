@@ -12,7 +12,9 @@ import (
 
 // rounds are the steps that write outcomes. In each round a delivery occurs
 // once, so that the second of two outcomes finds what the first has made of it.
-func rounds(outcomes []feedmill.Outcome) (steps []func(*pgx.Batch) error) {
+// When they are done, allFound reports whether all deliveries were as they should be.
+func rounds(outcomes []feedmill.Outcome) (steps []func(*pgx.Batch) error, allFound func() bool) {
+	var all []*round
 	for len(outcomes) > 0 {
 		r := &round{}
 		var rest []feedmill.Outcome
@@ -33,10 +35,16 @@ func rounds(outcomes []feedmill.Outcome) (steps []func(*pgx.Batch) error) {
 				r.ended = append(r.ended, o)
 			}
 		}
-		steps = append(steps, r.writeOpen, r.writeRest)
+		all, steps = append(all, r), append(steps, r.writeOpen, r.writeRest)
 		outcomes = rest
 	}
-	return steps
+	return steps, func() bool { return !slices.ContainsFunc(all, (*round).missed) }
+}
+
+// missed reports whether a delivery was not open, not in the slot of who settles it, or
+// had been tried more often than was thought.
+func (r *round) missed() bool {
+	return r.foundArrived < len(r.arrived) || r.found < len(r.ended)+len(r.moved)
 }
 
 // arrivedAtOnce reports whether the first attempt of a delivery succeeded, as

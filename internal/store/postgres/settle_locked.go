@@ -42,12 +42,13 @@ func (db *DB) settleFree(ctx context.Context, outcomes []feedmill.Outcome) error
 		if len(free) == 0 {
 			return nil
 		}
+		steps, _ := rounds(free)
 		return tx{t}.send(ctx, append([]func(*pgx.Batch) error{func(b *pgx.Batch) error {
 			new(successes).queue(b, free)
 			_, countFailures := queueFailures(free)
 			countFailures(b)
 			return nil
-		}}, rounds(free)...)...)
+		}}, steps...)...)
 	})
 	if hasCode(err, lockNotAvailable) {
 		for _, o := range outcomes {
@@ -91,6 +92,9 @@ func freeOf(ctx context.Context, t pgx.Tx, table string, outcomes []feedmill.Out
 // lockedAmong is an error of a shared transaction, as far as it is about these
 // outcomes.
 func lockedAmong(outcomes []feedmill.Outcome, err error) error {
+	if errors.Is(err, feedmill.ErrPassedOver) {
+		return passedOver(outcomes)
+	}
 	var e *feedmill.LockedError
 	if !errors.As(err, &e) {
 		return err
@@ -111,6 +115,7 @@ func lockedAmong(outcomes []feedmill.Outcome, err error) error {
 // those in a transaction of its own, and all others together.
 func (db *DB) settleApart(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) (due []feedmill.DueDelivery, err error) {
 	locked := make(map[feedmill.ID]struct{})
+	passed := false
 	var others []feedmill.Outcome
 	for _, o := range outcomes {
 		if !changesSubscription(o) {
@@ -122,6 +127,9 @@ func (db *DB) settleApart(ctx context.Context, outcomes []feedmill.Outcome, maxA
 			locked[o.Delivery] = struct{}{}
 			continue
 		}
+		if errors.Is(err, feedmill.ErrPassedOver) {
+			passed, err = true, nil
+		}
 		if err != nil {
 			return due, err
 		}
@@ -132,11 +140,16 @@ func (db *DB) settleApart(ctx context.Context, outcomes []feedmill.Outcome, maxA
 		for id := range e.Deliveries {
 			locked[id] = struct{}{}
 		}
+	} else if errors.Is(err, feedmill.ErrPassedOver) {
+		passed = true
 	} else if err != nil {
 		return due, err
 	}
-	if len(locked) > 0 {
+	switch {
+	case len(locked) > 0:
 		return due, &feedmill.LockedError{Deliveries: locked}
+	case passed:
+		return due, feedmill.ErrPassedOver
 	}
 	return due, nil
 }

@@ -121,8 +121,8 @@ func TestOnlyWhoHasTheSlotSettles(t *testing.T) {
 				d := published(t, db, sub)
 				o := ended(d, state)
 				o.By, o.Warn, o.Failed, o.Attempt.Number = by, warn, true, 1
-				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); err != nil {
-					t.Fatal(err)
+				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); errors.Is(err, feedmill.ErrPassedOver) == want || want && err != nil {
+					t.Fatalf("%s by %q: %v", state, by, err)
 				}
 				got, err := db.Delivery(t.Context(), sub.Workspace, d.ID)
 				if err != nil || (got.State == state) != want || (got.Attempts == 1) != want {
@@ -130,6 +130,10 @@ func TestOnlyWhoHasTheSlotSettles(t *testing.T) {
 				}
 				if s, err := db.Subscription(t.Context(), sub.Workspace, sub.ID); err != nil || (s.Failures == 1) != want || s.FailingSince.IsZero() == want {
 					t.Errorf("%s by %q: the subscription has failed %d times since %v, %v", state, by, s.Failures, s.FailingSince, err)
+				}
+				// What has ended is nobody's any more.
+				if _, err := db.Settle(t.Context(), []feedmill.Outcome{o}, 10); errors.Is(err, feedmill.ErrPassedOver) == (by == "") {
+					t.Errorf("%s by %q, again: %v", state, by, err)
 				}
 				if by == "a" && warn {
 					if s, err := db.Subscription(t.Context(), sub.Workspace, sub.ID); err != nil || !s.WarnedAt.IsZero() {

@@ -101,6 +101,10 @@ const (
 	dueHeadsOf = `SELECT ` + deliveryColumns + `, e.payload FROM json_each(?4) CROSS JOIN deliveries d ON d.seq = ` + headOf + `json_each.value)
 		CROSS JOIN events e ON e.seq = d.event_seq WHERE d.state = 2 OR d.at <= ?2 LIMIT ?3 + 0`
 
+	// dueBehind is what is open of a resource behind a delivery.
+	dueBehind = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_ordered CROSS JOIN events e ON e.seq = d.event_seq
+		WHERE d.subscription_id = ?1 AND d.ordered = 1 AND (d.state = 2 OR d.state = 4) AND d.resource_id = ?2 AND d.seq > ?3 ORDER BY d.seq LIMIT ?4 + 0`
+
 	dueHeadRetries = `SELECT ` + deliveryColumns + `, e.payload FROM deliveries d INDEXED BY deliveries_retrying CROSS JOIN events e ON e.seq = d.event_seq
 		WHERE d.subscription_id = ?1 AND d.state = 4 AND d.at <= ?2 AND d.seq = ` + headOf + `d.resource_id) ORDER BY d.at, d.seq LIMIT ?3 + 0`
 )
@@ -146,11 +150,36 @@ func (d *direct) readHeads(q feedmill.DueQuery) ([]feedmill.DueDelivery, error) 
 		if err != nil {
 			return nil, err
 		}
-		return d.appendDue(nil, q.MaxBytes, dueHeadsOf, append(args, string(resources))...)
+		heads, err := d.appendDue(nil, q.MaxBytes, dueHeadsOf, append(args, string(resources))...)
+		if err != nil || q.Each <= 1 {
+			return heads, err
+		}
+		return d.appendBehind(heads, q)
 	case q.After != nil:
 		return d.appendDue(nil, q.MaxBytes, dueNextHeads, append(args, *q.After)...)
 	}
 	return d.appendDue(nil, q.MaxBytes, dueFirstHeads, append(args, "")...)
+}
+
+// appendBehind appends what is behind heads, each resource as far as it is due.
+func (d *direct) appendBehind(due []feedmill.DueDelivery, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
+	for _, head := range due[:len(due):len(due)] {
+		if len(due) >= q.Limit || q.IsFull(due) {
+			break
+		}
+		from := len(due)
+		var err error
+		due, err = d.appendDue(due, q.MaxBytes, dueBehind, q.Subscription, head.ResourceID, head.Seq, min(q.Each-1, q.Limit-from))
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(due[from:], func(next feedmill.DueDelivery) bool {
+			return next.State == feedmill.DeliveryRetrying && next.DueAt.After(q.Now)
+		}); i >= 0 {
+			due = due[:from+i]
+		}
+	}
+	return due, nil
 }
 
 // firstSeqFrom is the first delivery from an id on, whatever its state.

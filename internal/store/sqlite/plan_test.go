@@ -332,6 +332,8 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	check(err)
 	_, err = db.OrderOpen(ctx, sub.ID, 1)
 	check(err)
+	_, err = db.Due(ctx, feedmill.DueQuery{Subscription: sub.ID, Now: at, Heads: true, Resources: []string{""}, Each: 2, Limit: 2})
+	check(err)
 	o := feedmill.Outcome{
 		Workspace: w.ID, Subscription: sub.ID, Delivery: due[0].ID, At: at, State: feedmill.DeliveryExhausted, Succeeded: true, Warn: true,
 		Attempt: &feedmill.Attempt{ID: feedmill.NewID(feedmill.PrefixAttempt), At: at, Body: []byte("no")},

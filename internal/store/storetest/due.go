@@ -156,8 +156,10 @@ var dueCases = []testCase{
 		order(t, s, sub)
 		_, due := accept(t, s,
 			newEvent(w.ID, "metric.created", "x"), newEvent(w.ID, "metric.created", `y"ü`), newEvent(w.ID, "metric.updated", "x"),
-			newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", "a"), newEvent(w.ID, "metric.updated", "a"))
+			newEvent(w.ID, "metric.created", ""), newEvent(w.ID, "metric.created", "a"), newEvent(w.ID, "metric.updated", "a"),
+			newEvent(w.ID, "metric.created", "b"), newEvent(w.ID, "metric.updated", "b"), newEvent(w.ID, "metric.updated", "b"))
 		at := now()
+		retryAt(t, s, &due[7], at.Add(time.Minute)) // so was this
 		retryAt(t, s, &due[0], at.Add(time.Minute))
 		retryAt(t, s, &due[1], at.Add(time.Second))
 		retryAt(t, s, &due[5], at) // it was tried before its subscription was ordered
@@ -166,12 +168,15 @@ var dueCases = []testCase{
 			want []int
 		}{
 			"from the beginning":    {feedmill.DueQuery{Limit: 2}, []int{3, 4}},
-			"behind the first":      {feedmill.DueQuery{After: new(""), Limit: 9}, []int{4, 0, 1}},
-			"behind one":            {feedmill.DueQuery{After: new("a"), Limit: 1}, []int{0}},
-			"behind one that fails": {feedmill.DueQuery{After: new("a"), Now: at, Limit: 9}, nil},
+			"behind the first":      {feedmill.DueQuery{After: new(""), Limit: 9}, []int{4, 6, 0, 1}},
+			"behind one":            {feedmill.DueQuery{After: new("a"), Limit: 1}, []int{6}},
+			"behind one that fails": {feedmill.DueQuery{After: new("b"), Now: at, Limit: 9}, nil},
 			"behind all":            {feedmill.DueQuery{After: new("z"), Limit: 9}, nil},
 			"some":                  {feedmill.DueQuery{Resources: []string{"z", `y"ü`, "", "a"}, Limit: 9}, []int{1, 3, 4}},
 			"some, the first":       {feedmill.DueQuery{Resources: []string{`y"ü`, "", "a"}, Limit: 2}, []int{1, 3}},
+			"some, two of each":     {feedmill.DueQuery{Resources: []string{"x", "z", "", "a"}, Each: 2, Limit: 9}, []int{0, 3, 4, 2, 5}},
+			"some, as many as may":  {feedmill.DueQuery{Resources: []string{"x", "", "a"}, Each: 2, Limit: 4}, []int{0, 3, 4, 2}},
+			"as far as it is due":   {feedmill.DueQuery{Resources: []string{"x", "b", "a"}, Each: 9, Now: at.Add(time.Second), Limit: 9}, []int{6, 4, 5}},
 			"some that fail":        {feedmill.DueQuery{Resources: []string{"x", "a"}, Now: at, Limit: 9}, []int{4}},
 			"tried":                 {feedmill.DueQuery{Retries: true, Limit: 9}, []int{1, 0}},
 			"tried, the first":      {feedmill.DueQuery{Retries: true, Limit: 1}, []int{1}},

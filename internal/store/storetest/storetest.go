@@ -319,8 +319,8 @@ type Store interface {
 	// acceptance; behind the one that the query names, what is pending alone.
 	// With Heads, which is for ordered subscriptions, only those that are the
 	// first open delivery (by Seq) of their resource: in the order of
-	// resources, all or those behind one; or of some resources; or those of
-	// which an attempt has failed, by their time.
+	// resources, all or those behind one; or of some resources, and with Each what
+	// is behind these; or those of which an attempt has failed, by their time.
 	Due(context.Context, feedmill.DueQuery) ([]feedmill.DueDelivery, error)
 	// Settle writes outcomes, each with its attempt, and what they mean for their
 	// subscriptions, all or none. A delivery that is not open any more keeps its state, but
