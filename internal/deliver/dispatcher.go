@@ -173,7 +173,7 @@ func New(o Options) *Dispatcher {
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
 		pollNow: make(chan struct{}, 1), dueSooner: make(chan struct{}, 1), replayNow: make(chan struct{}, 1), fanoutNow: make(chan struct{}, 1), leaseNow: make(chan struct{}, 1), rewindNow: make(chan struct{}, 1),
 		tellNow: make(chan struct{}, 1), toTell: make(map[feedmill.Signal]map[feedmill.ID]struct{}),
-		outcomes: make(chan settling, 1024), tally: newTally(),
+		outcomes: make(chan settling, maxOutcomes), tally: newTally(),
 	}
 	d.work = sync.NewCond(&d.mu)
 	d.count = newCounters(o.Metrics, d)
@@ -340,7 +340,7 @@ func (d *Dispatcher) UnderWay(subscription feedmill.ID) (ids []feedmill.ID) {
 func (d *Dispatcher) HeldBytes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.memory.bytes() + d.share.bytes
+	return d.memory.bytes() + d.share.bytes + d.share.running*attemptBytes
 }
 
 // Wake makes the dispatcher poll the store now.

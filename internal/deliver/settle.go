@@ -29,6 +29,11 @@ const (
 	// outcomes.
 	settlers = 3
 	minBatch = 128
+	// maxOutcomes is how many may wait for a transaction, and manyOutcomes from how many
+	// on nothing more is sent: so those of a workspace's attempts under way find room. A worker
+	// that waits for room takes many times as much memory as an outcome.
+	maxOutcomes  = 3072
+	manyOutcomes = 1024
 )
 
 // settleAll writes outcomes as they come, those that come together in one
@@ -90,7 +95,7 @@ func (d *Dispatcher) gather(batch *[]settling) bool {
 }
 
 // settle writes a batch. A store that is away is waited for: meanwhile sending
-// stops (silence.go), at the latest when the channel is full. A batch that the store
+// stops (silence.go), at the latest with manyOutcomes. A batch that the store
 // refuses is written one by one, so that one bad outcome does not hold up the others.
 func (d *Dispatcher) settle(ctx context.Context, batch []settling) {
 	outcomes := make([]feedmill.Outcome, len(batch))

@@ -37,6 +37,10 @@ type portion struct {
 // maxUnderWayBytes bounds the payloads that are under way.
 const maxUnderWayBytes = 48 << 20
 
+// attemptBytes is about how much an attempt takes besides its payload while it waits
+// for the endpoint: the stack of its goroutine and its connection.
+const attemptBytes = 20 << 10
+
 // laneShare is how many of a workspace's free attempts there must be for each
 // that one lane has under way.
 const laneShare = 32

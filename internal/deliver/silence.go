@@ -26,8 +26,11 @@ type writes struct {
 	watched    bool // by a timer
 }
 
-// tooMany reports whether nothing more should be sent for the time being.
-func (w *writes) tooMany() bool { return w.silent && w.outcomes >= maxUnwritten }
+// isBehind reports whether nothing more should be sent for the time being, since what
+// was sent is not written yet.
+func (d *Dispatcher) isBehind() bool {
+	return len(d.outcomes) >= manyOutcomes || d.writes.silent && d.writes.outcomes >= maxUnwritten
+}
 
 // beginWrite notes that a transaction is begun.
 func (d *Dispatcher) beginWrite() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,27 @@ func TestOneSilentWriteHoldsUpNoOther(t *testing.T) {
 		}
 		close(h.store.answers)
 		time.Sleep(time.Second)
+		if sent, open := h.sentSince(time.Time{}), h.open(); sent != n || open != 0 {
+			h.Errorf("%d deliveries were sent %d times, and %d are open", n, sent, open)
+		}
+	})
+}
+
+// Where endpoints are quicker than the store, sending waits for it before workers do.
+func TestWorkersDoNotWaitWithOutcomes(t *testing.T) {
+	runDispatcher(t, Options{}, slow(time.Millisecond), func(h *harness) {
+		const n = 10_000
+		h.subscribe(feedmill.DeliverySettings{Concurrency: 100})
+		h.store.silentWrites.Store(math.MaxInt64)
+		h.dispatcher.Offer(h.accept(n, ""))
+		time.Sleep(silence - 1)
+		synctest.Wait()
+		wait, most := len(h.dispatcher.outcomes), manyOutcomes+beginningOnProcessor*runtime.GOMAXPROCS(0)
+		if wait < manyOutcomes || wait > most {
+			h.Errorf("%d outcomes wait, want %d to %d", wait, manyOutcomes, most)
+		}
+		close(h.store.answers)
+		time.Sleep(time.Minute)
 		if sent, open := h.sentSince(time.Time{}), h.open(); sent != n || open != 0 {
 			h.Errorf("%d deliveries were sent %d times, and %d are open", n, sent, open)
 		}

@@ -33,7 +33,7 @@ const keepIdle = 64
 // wakeWorker makes sure that a worker sees to the ring. The mutex is held.
 func (d *Dispatcher) wakeWorker() {
 	w := &d.workers
-	if w.closed || d.ring.isEmpty() || w.beginning >= w.maxBeginning || d.writes.tooMany() {
+	if w.closed || d.ring.isEmpty() || w.beginning >= w.maxBeginning || d.isBehind() {
 		return
 	}
 	if w.idle > 0 {
@@ -108,7 +108,7 @@ func (d *Dispatcher) awaitTask() (task, bool) {
 		if w.closed {
 			return task{}, false
 		}
-		for w.beginning < w.maxBeginning && !d.writes.tooMany() {
+		for w.beginning < w.maxBeginning && !d.isBehind() {
 			l := d.takeTurn()
 			if l == nil {
 				break

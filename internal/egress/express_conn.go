@@ -8,7 +8,9 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -34,8 +36,17 @@ type conn struct {
 	pool   *connPool
 	key    connKey
 	secure *tlsConn // nil without TLS
+	// buffer has the piece of an answer that has come, where there is one. take reads
+	// it, and takeErr is what came of that.
+	buffer  *[answerBuffer]byte
+	piece   []byte
+	take    func(fd uintptr) bool
+	takeErr error
+	one     [1]byte
+	// answer is for what is left to net/http, nil where nothing was yet. unread comes
+	// before what is still to be read.
 	answer *bufio.Reader
-	out    []byte
+	unread []byte
 	left   int64 // how much may be read
 	reused bool
 	idleAt time.Time
@@ -60,7 +71,7 @@ type conn struct {
 
 func newConn(pool *connPool, key connKey, c, socket net.Conn) *conn {
 	opened := &conn{Conn: c, pool: pool, key: key}
-	opened.answer = bufio.NewReaderSize(opened, answerBuffer)
+	opened.take = opened.takePiece
 	if s, ok := socket.(syscall.Conn); ok {
 		opened.socket, _ = s.SyscallConn() // of an open connection it cannot fail
 	}
@@ -83,6 +94,13 @@ func (c *conn) isSilent() bool {
 
 // Read reads what the answer may still have.
 func (c *conn) Read(p []byte) (int, error) {
+	if len(c.unread) > 0 {
+		n := copy(p, c.unread)
+		if c.unread = c.unread[n:]; len(c.unread) == 0 {
+			c.unread = nil
+		}
+		return n, nil
+	}
 	if c.left <= 0 {
 		return 0, errHeaderTooLarge
 	}
@@ -112,23 +130,35 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 	}
 	// An endpoint may answer and close before it has read all of a request.
 	c.cut, c.left = notSent != nil, maxHeaderBytes
-	if _, err := c.answer.Peek(1); err != nil {
+	if err := c.await(); err != nil {
 		c.foreign = !isTimeout(err)
 		c.untouched = c.reused && c.foreign
 		return a, err
 	}
 	c.untouched = false
-	here, _ := c.answer.Peek(c.answer.Buffered())
-	if here[0] != 'H' { // a line of it may never end
+	if c.piece[0] != 'H' { // a line of it may never end
 		c.foreign = true
 		return a, errNoHTTP
 	}
-	if a, size := parseAnswer(here); size > 0 {
-		c.answer.Discard(size)
+	if a, size := parseAnswer(c.piece); size > 0 {
+		c.piece = c.piece[size:]
 		c.done(true)
 		return a, nil
 	}
+	return c.readAnswer()
+}
+
+// readAnswer leaves an answer to net/http, of which the first piece has come.
+func (c *conn) readAnswer() (a feedmill.HTTPAnswer, err error) {
+	first := c.piece
 	for range maxInformational + 1 {
+		if err := c.readHead(first); err != nil {
+			return a, err
+		}
+		if c.answer == nil {
+			c.answer = bufio.NewReaderSize(c, answerBuffer)
+		}
+		c.answer.Reset(c)
 		resp, err := http.ReadResponse(c.answer, nil)
 		if err != nil {
 			return a, unreadable(err)
@@ -138,6 +168,8 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 			resp.Body = c.body(resp)
 			return answerOf(resp), nil
 		}
+		ahead, _ := c.answer.Peek(c.answer.Buffered())
+		first, c.unread = slices.Concat(ahead, c.unread), nil
 	}
 	return a, errTooPatient
 }
@@ -194,9 +226,15 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
+// requests are buffers for requests. A connection has none while it waits for the
+// answer.
+var requests = sync.Pool{New: func() any { return new([]byte) }}
+
 // send writes the request.
 func (c *conn) send(r *feedmill.HTTPRequest) error {
-	b, body := append(c.out[:0], r.Method...), r.Body
+	out := requests.Get().(*[]byte)
+	defer requests.Put(out)
+	b, body := append((*out)[:0], r.Method...), r.Body
 	b = append(b, ' ')
 	b = append(b, r.URL.RequestURI()...)
 	b = appendField(b, " HTTP/1.1\r\nHost", r.URL.Host)
@@ -215,7 +253,9 @@ func (c *conn) send(r *feedmill.HTTPRequest) error {
 	if len(body) <= oneWrite {
 		b, body = append(b, body...), nil
 	}
-	c.out = b
+	if cap(b) <= keptSendBuffer {
+		*out = b
+	}
 	if _, err := c.Conn.Write(b); err != nil || len(body) == 0 {
 		return err
 	}
@@ -233,6 +273,7 @@ func appendField(b []byte, name, value string) []byte {
 // giveUp ends the connection, and with it an exchange. Of TLS no farewell is
 // said, for which the endpoint might not be listening.
 func (c *conn) giveUp() {
+	c.dropPiece()
 	c.pool.ended(c)
 	c.unwatch()
 	if c.secure != nil {
@@ -252,12 +293,11 @@ func (c *conn) retire() {
 // done ends the exchange and keeps the connection, where it can take another:
 // the endpoint must agree, and all that it has sent must be read.
 func (c *conn) done(agreed bool) {
-	if !agreed || c.cut || c.answer.Buffered() > 0 || c.secure != nil && !c.secure.isDrained() || !c.lasting && !c.unwatch() {
+	more := len(c.piece) > 0 || len(c.unread) > 0 || c.answer != nil && c.answer.Buffered() > 0
+	c.dropPiece()
+	if !agreed || c.cut || more || c.secure != nil && !c.secure.isDrained() || !c.lasting && !c.unwatch() {
 		c.giveUp()
 		return
-	}
-	if cap(c.out) > keptSendBuffer {
-		c.out = nil
 	}
 	c.pool.keep(c)
 }

@@ -4,6 +4,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -30,7 +31,8 @@ type connPool struct {
 	of    map[feedmill.ID]int // how many of a workspace are idle
 	count int                 // and of all
 	max   int
-	sweep *time.Timer // runs while there are any
+	sweep *time.Timer  // runs while there are any
+	heads atomic.Int64 // bytes of headers that have come in part
 }
 
 // hostConns are the connections of one key.
