@@ -340,7 +340,7 @@ func (d *Dispatcher) UnderWay(subscription feedmill.ID) (ids []feedmill.ID) {
 func (d *Dispatcher) HeldBytes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.memory.bytes() + d.share.bytes + d.share.running*attemptBytes
+	return d.memory.bytes() + d.share.bytes
 }
 
 // Wake makes the dispatcher poll the store now.

@@ -87,7 +87,7 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 	if queued != d.memory.queued || expected == 0 && d.memory.expected != 0 {
 		t.Errorf("%d deliveries are queued and %d expected by %d lanes, %d of all lanes", d.memory.queued, d.memory.expected, expected, queued)
 	}
-	bytes, underWay := 0, 0
+	bytes, underWay := 0, d.share.running*attemptBytes
 	for id, e := range d.memory.events {
 		bytes += count(e.queued > 0) * e.size()
 		underWay += count(e.underWay > 0) * e.size()

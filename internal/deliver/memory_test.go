@@ -138,7 +138,7 @@ func TestEveryLaneGoesOnWithoutRoom(t *testing.T) {
 		h = made
 		h.dispatcher.mu.Lock()
 		h.dispatcher.memory.maxBytes = 100_000
-		h.dispatcher.share.maxBytes = 100_000
+		h.dispatcher.share.maxBytes = 100_000 + 8*attemptBytes
 		h.dispatcher.mu.Unlock()
 		var subs []feedmill.ID
 		for range lanes {

@@ -14,8 +14,8 @@ import (
 // whose endpoint answers well: thousands that do not would hold it for their whole
 // timeout, one attempt each.
 //
-// The payloads that are under way are divided in the same way, each counted once
-// however many it is sent to: they are in memory for as long as an endpoint likes.
+// What attempts take of memory for as long as an endpoint likes is divided in the same
+// way: their payloads, each counted once however many it is sent to, and what an attempt takes itself.
 type share struct {
 	total, running  int
 	maxBytes, bytes int
@@ -34,8 +34,8 @@ type portion struct {
 	waiting list.List
 }
 
-// maxUnderWayBytes bounds the payloads that are under way.
-const maxUnderWayBytes = 48 << 20
+// maxUnderWayBytes bounds what the attempts under way take, their payloads included.
+const maxUnderWayBytes = 64 << 20
 
 // attemptBytes is about how much an attempt takes besides its payload while it waits
 // for the endpoint: the stack of its goroutine and its connection.
@@ -54,18 +54,20 @@ const answeringShare = 4
 // bytes.
 func (s *share) allows(l *lane, bytes int) bool {
 	room, roomBytes := s.total-s.running, s.maxBytes-s.bytes
+	left := 1
 	switch {
 	case l.pace.answersWell:
+		left = 0
 	case l.pace.answersBadly:
-		room -= 2 * (room / answeringShare)
-	default:
-		room -= room / answeringShare
+		left = 2
 	}
+	room -= left * (room / answeringShare)
+	roomBytes -= left * (roomBytes / answeringShare)
 	if p := s.portions[l.workspace]; p != nil {
 		room -= p.running
 		roomBytes -= p.bytes
 	}
-	return room > 0 && roomBytes >= bytes && (l.running == 0 || l.running < room/laneShare)
+	return room > 0 && roomBytes >= attemptBytes+bytes && (l.running == 0 || l.running < room/laneShare)
 }
 
 // lineFor is the line of those that wait for the same as a lane that may not
@@ -86,6 +88,8 @@ func (s *share) begin(l *lane, e *event) {
 	l.running++
 	s.running++
 	p.running++
+	s.bytes += attemptBytes
+	p.bytes += attemptBytes
 	if e.underWay++; e.underWay == 1 {
 		s.bytes += e.size()
 		p.bytes += e.size()
@@ -99,6 +103,8 @@ func (s *share) end(l *lane, e *event) (next []*lane) {
 	s.running--
 	p := s.portions[l.workspace]
 	p.running--
+	s.bytes -= attemptBytes
+	p.bytes -= attemptBytes
 	if e.underWay--; e.underWay == 0 {
 		s.bytes -= e.size()
 		p.bytes -= e.size()

@@ -35,7 +35,7 @@ func fillWith(s *share, workspace string, lanes int, p pace) (running int) {
 
 // Each workspace with many lanes gets half of what those before it have left.
 func TestNoWorkspaceTakesAll(t *testing.T) {
-	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
+	s := &share{total: 4096, maxBytes: 1 << 30, portions: make(map[feedmill.ID]*portion)}
 	for i, want := range []int{2048, 1024, 512, 256} {
 		if got := fill(s, fmt.Sprint("greedy", i), 5000); got != want {
 			t.Errorf("greedy workspace %d got %d, want %d", i, got, want)
@@ -49,7 +49,7 @@ func TestNoWorkspaceTakesAll(t *testing.T) {
 // Endpoints that do not answer well, or have not yet, leave room for those of the same
 // workspace that do, however many they are and whatever is left.
 func TestEndpointsThatAnswerWellFindRoom(t *testing.T) {
-	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
+	s := &share{total: 4096, maxBytes: 1 << 30, portions: make(map[feedmill.ID]*portion)}
 	for i, want := range []int{1756, 1003, 573} {
 		workspace := fmt.Sprint("silent", i)
 		if got := fillWith(s, workspace, 5000, newPace()); got != want {
@@ -64,12 +64,30 @@ func TestEndpointsThatAnswerWellFindRoom(t *testing.T) {
 
 // Endpoints that answer badly leave room for those of which nothing is known yet, as well.
 func TestNewEndpointsFindRoom(t *testing.T) {
-	s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
+	s := &share{total: 4096, maxBytes: 1 << 30, portions: make(map[feedmill.ID]*portion)}
 	if got := fillWith(s, "one", 5000, pace{allowed: 1, answersBadly: true}); got != 1366 {
 		t.Errorf("endpoints that answer badly hold %d, want 1366", got)
 	}
 	if unknown := (&lane{workspace: "one", pace: newPace()}); !s.allows(unknown, 0) {
 		t.Error("a new endpoint finds no room")
+	}
+}
+
+// Attempts are bounded by what they take, too, and those that hang leave room for
+// those of the same workspace that do not, and for others.
+func TestAttemptsAreBoundedByTheirBytes(t *testing.T) {
+	s := &share{total: 1 << 20, maxBytes: maxUnderWayBytes, portions: make(map[feedmill.ID]*portion)}
+	for i := range 5 {
+		workspace := fmt.Sprint("silent", i)
+		before := maxUnderWayBytes - s.bytes
+		held := fillWith(s, workspace, 5000, newPace()) * attemptBytes
+		if want := before * 3 / 7; held < want-attemptBytes || held > want+attemptBytes {
+			t.Errorf("silent endpoints of workspace %d hold %d bytes of %d, want %d", i, held, before, want)
+		}
+		healthy := &lane{workspace: feedmill.ID(workspace), pace: pace{answersWell: true}}
+		if other := (&lane{workspace: "other", pace: newPace()}); !s.allows(healthy, 1<<10) || !s.allows(other, 256<<10) {
+			t.Errorf("beside %d workspaces there is no room for those that answer well, or for others", i+1)
+		}
 	}
 }
 
@@ -101,7 +119,7 @@ func TestFormerAttemptsAreRecalled(t *testing.T) {
 // that is more than any endpoint is trusted with.
 func TestFewLanesGetTheirFill(t *testing.T) {
 	for lanes, want := range map[int]int{1: 120, 2: 226, 10: 785} {
-		s := &share{total: 4096, portions: make(map[feedmill.ID]*portion)}
+		s := &share{total: 4096, maxBytes: 1 << 30, portions: make(map[feedmill.ID]*portion)}
 		if got := fill(s, "one", lanes); got != want {
 			t.Errorf("%d lanes alone get %d attempts under way, want %d", lanes, got, want)
 		}
@@ -109,7 +127,7 @@ func TestFewLanesGetTheirFill(t *testing.T) {
 }
 
 func TestWhoWaitsIsCalled(t *testing.T) {
-	s, e := &share{total: 2, maxBytes: 1000, portions: make(map[feedmill.ID]*portion)}, new(event)
+	s, e := &share{total: 2, maxBytes: 1 << 20, portions: make(map[feedmill.ID]*portion)}, new(event)
 	a1, a2, a3, b1 := &lane{id: "a1", workspace: "a"}, &lane{id: "a2", workspace: "a"}, &lane{id: "a3", workspace: "a"}, &lane{id: "b1", workspace: "b"}
 	c1, c2 := &lane{id: "c1", workspace: "c"}, &lane{id: "c2", workspace: "c"}
 	for _, l := range []*lane{a1, b1} {
