@@ -104,14 +104,18 @@ type Dispatcher struct {
 	count *counters
 	tally *tally
 
-	mu      sync.Mutex
-	lanes   map[feedmill.ID]*lane
-	ring    ring
-	share   share
-	memory  memory
-	reads   reads
-	workers workers
-	work    *sync.Cond // there may be something for a worker to do
+	mu    sync.Mutex
+	lanes map[feedmill.ID]*lane
+	// lanesOf is how many lanes a workspace has, or those have whose workspace is not known;
+	// maxLanes bounds all of them.
+	lanesOf  map[feedmill.ID]int
+	maxLanes int
+	ring     ring
+	share    share
+	memory   memory
+	reads    reads
+	workers  workers
+	work     *sync.Cond // there may be something for a worker to do
 	// sending are the deliveries with an attempt under way, or being settled,
 	// each with what breaks the attempt off, where that is ever done.
 	sending map[feedmill.ID]context.CancelFunc
@@ -129,10 +133,12 @@ type Dispatcher struct {
 	short, leaseFailed bool
 	gained             int
 	// due are the known due times of lanes in the store, and unnoted is the last of those
-	// that were too many. unwound are the slots that may hold due times of a clock that
+	// that were too many. pollFrom is behind which subscription the next poll begins, since
+	// there was no room for the lane of the one after it. unwound are the slots that may hold due times of a clock that
 	// was ahead of ours; polledAt is when the store was last polled, by both of our clocks.
 	due      dueLanes
 	unnoted  time.Time
+	pollFrom feedmill.ID
 	unwound  slotSet
 	polledAt time.Time
 
@@ -167,7 +173,7 @@ func New(o Options) *Dispatcher {
 		o.Random = rand.Float64
 	}
 	d := &Dispatcher{
-		Options: o, lanes: make(map[feedmill.ID]*lane), sending: make(map[feedmill.ID]context.CancelFunc),
+		Options: o, lanes: make(map[feedmill.ID]*lane), lanesOf: make(map[feedmill.ID]int), maxLanes: maxLanes, sending: make(map[feedmill.ID]context.CancelFunc),
 		share:   share{total: o.MaxInFlight, maxBytes: maxUnderWayBytes, portions: make(map[feedmill.ID]*portion)},
 		memory:  newMemory(o.MaxQueued, o.MaxLane),
 		workers: workers{spawn: make(chan struct{}, 1), maxBeginning: beginningOnProcessor * runtime.GOMAXPROCS(0)},
@@ -258,7 +264,9 @@ func (d *Dispatcher) Offer(due []feedmill.DueDelivery) {
 	d.mu.Lock()
 	for i := range due {
 		if d.slots.has(due[i].Subscription) {
-			d.offer(d.lane(due[i].Subscription, due[i].Workspace), due[i])
+			if l := d.laneWithin(due[i].Subscription, due[i].Workspace); l != nil {
+				d.offer(l, due[i])
+			}
 		} else {
 			d.foreign(feedmill.SignalDue, due[i].Subscription)
 		}

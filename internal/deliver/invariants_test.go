@@ -81,6 +81,13 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 			t.Errorf("%d attempts of a lane are under way, of which %d are known", l.running, underWay)
 		}
 	}
+	lanesOf := make(map[feedmill.ID]int)
+	for _, l := range d.lanes {
+		lanesOf[l.workspace]++
+	}
+	if !maps.Equal(lanesOf, d.lanesOf) {
+		t.Errorf("workspaces have the lanes %v, counted are %v", lanesOf, d.lanesOf)
+	}
 	if d.reads.running != expected {
 		t.Errorf("%d lanes are being read, counted are %d", expected, d.reads.running)
 	}

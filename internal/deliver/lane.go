@@ -59,19 +59,6 @@ func (s *subscription) stale(now time.Time, maxAge time.Duration) bool {
 	return s.target == nil || now.Sub(s.readAt) >= maxAge
 }
 
-// lane is the lane of a subscription in one of our slots.
-func (d *Dispatcher) lane(id, workspace feedmill.ID) *lane {
-	l, ok := d.lanes[id]
-	if !ok {
-		l = &lane{id: id, workspace: workspace, slot: feedmill.Slot(id), backlog: newBacklog(&d.memory), pace: newPace()}
-		if d.polled[l.slot] {
-			l.backlog.checkedAt = time.Now() // what was due then was found, and made a lane
-		}
-		d.lanes[id] = l
-	}
-	return l
-}
-
 // offer takes a delivery that is due now.
 func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 	target := l.subscription.target

@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -105,12 +106,13 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err err
 		signal(d.rewindNow)
 	}
 	d.polledAt = now
-	gained := d.gained
+	gained, begin := d.gained, d.pollFrom
+	d.pollFrom = ""
 	d.mu.Unlock()
 	if len(slots) == 0 {
 		return 0, nil
 	}
-	var after feedmill.ID
+	after, again, left := begin, false, false
 	for {
 		call, cancel := context.WithTimeout(ctx, storeTimeout)
 		ids, err := d.Store.DueSubscriptions(call, slots, now, after, step)
@@ -118,24 +120,38 @@ func (d *Dispatcher) pollOnce(ctx context.Context, how hint) (found int, err err
 		if err != nil {
 			return 0, err
 		}
+		through := len(ids) < step
+		if again { // those behind were seen
+			n, last := slices.BinarySearch(ids, begin)
+			if last {
+				n++
+			}
+			through = through || last || n < len(ids)
+			ids = ids[:n]
+		}
 		found += len(ids)
 		d.mu.Lock()
 		for _, id := range ids {
-			d.found(id, how, now)
+			if !d.found(id, how, now) && !left {
+				d.pollFrom, left = after, true // it comes first the next time
+			}
+			after = id
 		}
 		d.letRead() // those before them in line may have found something else to do
 		d.wakeWorker()
-		through := len(ids) < step
-		if through && gained == d.gained { // else slots were taken meanwhile
+		ended := through && (again || begin == "")
+		if ended && gained == d.gained && !left { // else slots were taken meanwhile
 			for _, slot := range slots {
 				d.polled[slot] = d.slots[slot]
 			}
 		}
 		d.mu.Unlock()
-		if through {
+		switch {
+		case ended:
 			return found, nil
+		case through:
+			after, again = "", true
 		}
-		after = ids[len(ids)-1]
 	}
 }
 
@@ -152,59 +168,26 @@ const (
 	told
 )
 
-// found notes that the store had due deliveries of a subscription at a time.
-func (d *Dispatcher) found(id feedmill.ID, how hint, at time.Time) {
+// found notes that the store had due deliveries of a subscription at a time. It reports
+// false where there is no room for its lane: then a poll finds them again.
+func (d *Dispatcher) found(id feedmill.ID, how hint, at time.Time) bool {
 	if !d.slots.has(id) {
-		return
+		return true
 	}
 	// The workspace is read with the subscription; until then the lane takes its
 	// turn among those of unknown ones.
-	l, now := d.lane(id, ""), time.Now()
+	l, now := d.laneWithin(id, ""), time.Now()
+	if l == nil {
+		return false
+	}
 	if l.subscription.target.held() && now.Sub(l.subscription.readAt) >= heldAge {
 		l.subscription.target = nil // another replica may have resumed it
 	}
 	if l.backlog.found(now, how, at) {
 		d.refresh(l)
 	}
+	return true
 }
 
 // heldAge is how long a subscription is taken to be paused still.
 const heldAge = 5 * time.Second
-
-const (
-	// idleTime is how long a lane without work keeps what it has learnt, and
-	// crowdedIdleTime how long at least where there are more than manyLanes: an event that
-	// everybody hears of must not make memory grow with the number of those who do.
-	idleTime        = 10 * time.Minute
-	manyLanes       = 20_000
-	crowdedIdleTime = 5 * time.Second
-	// lookedAtOnce is how many lanes are looked at before others have their turn.
-	lookedAtOnce = 256
-)
-
-// forgetIdle forgets lanes without work. It gives the mutex up now and then: to look
-// at all lanes can take longer than a request may wait.
-func (d *Dispatcher) forgetIdle(now time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	looked := 0
-	for id, l := range d.lanes {
-		if looked++; looked%lookedAtOnce == 0 {
-			d.mu.Unlock()
-			d.mu.Lock()
-		}
-		if !l.isResting() || l.awaited && d.leaving[l.slot] {
-			continue
-		}
-		unused := now.Sub(l.usedAt)
-		// What a lane holds its endpoint to is not forgotten early.
-		if crowded := len(d.lanes) > manyLanes; unused > idleTime || crowded && unused > crowdedIdleTime && l.limiter == nil && !l.pace.isOpen() {
-			delete(d.lanes, id)
-		}
-	}
-}
-
-// isResting reports whether a lane has nothing to do and knows of nothing.
-func (l *lane) isResting() bool {
-	return (l.state == idle || l.state == held || l.state == lost) && len(l.backlog.known) == 0 && !l.backlog.reading
-}

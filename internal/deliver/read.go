@@ -144,8 +144,13 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 
 // setTarget has a lane take over what was read of its subscription. The mutex is held.
 func (d *Dispatcher) setTarget(l *lane, t *Target, now time.Time) {
-	limiter := l.limiter
-	if l.setTarget(t, now); l.limiter != limiter && l.state == limited {
+	limiter, workspace := l.limiter, l.workspace
+	l.setTarget(t, now)
+	if d.lanes[l.id] == l && l.workspace != workspace {
+		d.countLanes(workspace, -1)
+		d.countLanes(l.workspace, 1)
+	}
+	if l.limiter != limiter && l.state == limited {
 		d.enter(l, idle) // it waits for what holds no more
 	}
 }
@@ -158,15 +163,17 @@ func (d *Dispatcher) readTargets(ctx context.Context, due []feedmill.DueDelivery
 	defer cancel()
 	now := time.Now()
 	var ids []feedmill.ID
-	before := make(map[feedmill.ID]subscription)
+	before := make(map[feedmill.ID]int) // how often they had changed
+	lanes := make(map[feedmill.ID]*lane)
 	d.mu.Lock()
 	for i := range due {
 		id := due[i].Subscription
 		if !d.slots.has(id) {
 			continue
 		}
-		if l := d.lane(id, due[i].Workspace); !l.backlog.reading && l.subscription.stale(now, d.TargetAge) {
-			ids, before[id] = append(ids, id), l.subscription
+		if l := d.laneWithin(id, due[i].Workspace); l != nil && !l.backlog.reading && l.subscription.stale(now, d.TargetAge) {
+			ids = append(ids, id)
+			lanes[id], before[id] = l, l.subscription.changes
 		}
 	}
 	d.mu.Unlock()
@@ -180,7 +187,7 @@ func (d *Dispatcher) readTargets(ctx context.Context, due []feedmill.DueDelivery
 			continue
 		}
 		d.mu.Lock()
-		if l := d.lanes[s.ID]; l != nil && l.subscription.changes == before[s.ID].changes {
+		if l := lanes[s.ID]; d.lanes[s.ID] == l && l.subscription.changes == before[s.ID] {
 			d.setTarget(l, target, now)
 			l.backlog.setOrdered(target.ordered())
 		}
