@@ -17,13 +17,17 @@ const (
 	// uploadsEach how many of one workspace.
 	maxUploads, uploadsEach = 256, 32
 	// largeBody is from how many bytes on a body takes places while it is worked on,
-	// one for so many bytes. There are maxBodies, and bodiesEach for a workspace.
-	largeBody             = 64 << 10
-	maxBodies, bodiesEach = 24 << 20 / largeBody, 12 << 20 / largeBody
-	bodiesWaiting         = 256
+	// one for so many bytes. A workspace may have bodiesEach, as many as the largest publish
+	// takes, and there are maxBodies: clients of two workspaces that take their time over theirs leave
+	// as much to a third.
+	largeBody     = 64 << 10
+	bodiesEach    = feedmill.MaxPublishBytes/largeBody + 1
+	maxBodies     = 3 * bodiesEach
+	bodiesWaiting = 256
 	// maxLists is how many lists of events may be made and fetched at once, and listsEach
-	// how many of one workspace: each holds [maxListBytes] of payloads, and its answer.
-	maxLists, listsEach = 8, 4
+	// how many of one workspace: each holds [maxListBytes] of payloads, and its answer. Two
+	// workspaces leave some to a third here, too.
+	maxLists, listsEach = 9, 3
 	listsWaiting        = 256
 	// maxStreams is how many streams of events may be open, and streamsEach how
 	// many of one workspace: each looks at the store twice a second.

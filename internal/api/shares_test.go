@@ -1,11 +1,16 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/share"
@@ -64,4 +69,54 @@ func TestPlacesForBodies(t *testing.T) {
 			t.Error("the places are not given back")
 		}
 	}
+}
+
+// Two workspaces whose clients take their time over large bodies and lists, as many as
+// they may, do not make a third one wait for places.
+func TestSlowClientsOfTwoWorkspacesLeavePlacesToAThird(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShares()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // with which waiting ends
+		defer cancel()
+		request := func(workspace string, body io.Reader) *call {
+			r := httptest.NewRequestWithContext(share.For(ctx, workspace), "POST", "/", body)
+			r.ContentLength = feedmill.MaxPublishBytes
+			return &call{r: r, shares: &s, maxBody: feedmill.MaxPublishBytes}
+		}
+		slow, end := io.Pipe()
+		var clients sync.WaitGroup
+		for i := range 20 {
+			clients.Go(func() {
+				c := request(fmt.Sprint("slow", i%2), slow)
+				defer c.done()
+				if _, err := c.readBody(); err == nil {
+					t.Error("a body that is not sent was read")
+				}
+			})
+			clients.Go(func() {
+				c := request(fmt.Sprint("slow", i%2), nil)
+				defer c.done()
+				if c.takeList() == nil {
+					<-ctx.Done() // it is not fetched
+				}
+			})
+		}
+		synctest.Wait()
+		for _, take := range []func(*call) error{
+			func(c *call) error {
+				_, err := c.readBody()
+				return err
+			},
+			(*call).takeList,
+		} {
+			c := request("third", strings.NewReader(strings.Repeat("x", feedmill.MaxPublishBytes)))
+			if err := take(c); err != nil {
+				t.Errorf("the third workspace waits for a place: %v", err)
+			}
+			c.done()
+		}
+		cancel()
+		end.CloseWithError(io.ErrUnexpectedEOF)
+		clients.Wait()
+	})
 }
