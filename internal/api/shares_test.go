@@ -81,7 +81,7 @@ func TestSlowClientsOfTwoWorkspacesLeavePlacesToAThird(t *testing.T) {
 		request := func(workspace string, body io.Reader) *call {
 			r := httptest.NewRequestWithContext(share.For(ctx, workspace), "POST", "/", body)
 			r.ContentLength = feedmill.MaxPublishBytes
-			return &call{r: r, shares: &s, maxBody: feedmill.MaxPublishBytes}
+			return &call{r: r, context: r.Context(), shares: &s, maxBody: feedmill.MaxPublishBytes}
 		}
 		slow, end := io.Pipe()
 		var clients sync.WaitGroup
