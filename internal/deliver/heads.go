@@ -30,8 +30,8 @@ type heads struct {
 	asked bool
 	// series are the resources of which something is in memory.
 	series map[string]*series
-	// orderedAt is when the subscription was read for the last time before what was
-	// accepted until it became ordered was put in order.
+	// orderedAt is when the subscription was read for which the store was last asked to
+	// put its backlog in order. It is asked again once the subscription was read again.
 	orderedAt time.Time
 }
 
