@@ -2,6 +2,7 @@ package feedmill
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -98,6 +99,14 @@ func FirstID(prefix string, t time.Time) ID {
 	return idFromUUID(prefix, u)
 }
 
+// DerivedID is the id of the nth record that belongs to another: the same one each time,
+// for what may be told more than once.
+func DerivedID(prefix string, of ID, n int) ID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", of, n))
+	stamp := uint64(of.Time().UnixMilli())<<12 | uint64(binary.BigEndian.Uint16(sum[:]))>>4
+	return idFromUUID(prefix, withStamp([16]byte(sum[16:]), stamp))
+}
+
 func idFromUUID(prefix string, u [16]byte) ID {
 	hi, lo := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
 	b := make([]byte, len(prefix)+1+idSuffixLen)
@@ -132,6 +141,11 @@ func (c *idClock) next(now time.Time) (u [16]byte) {
 	c.mu.Unlock()
 
 	rand.Read(u[8:])
+	return withStamp(u, stamp)
+}
+
+// withStamp makes a UUIDv7 of one whose second half is random.
+func withStamp(u [16]byte, stamp uint64) [16]byte {
 	binary.BigEndian.PutUint64(u[:8], stamp>>12<<16|0x7000|stamp&0xfff)
 	u[8] = u[8]&0x3f | 0x80
 	return u

@@ -31,6 +31,17 @@ func TestIDsStayInOrderWhenTheClockStepsBack(t *testing.T) {
 	}
 }
 
+func TestDerivedIDs(t *testing.T) {
+	a, b := NewID(PrefixDelivery), NewID(PrefixDelivery)
+	first := DerivedID(PrefixAttempt, a, 1)
+	if first != DerivedID(PrefixAttempt, a, 1) || !IsID(PrefixAttempt, string(first)) || !first.Time().Equal(a.Time()) {
+		t.Errorf("the id for %s is %s and then %s", a, first, DerivedID(PrefixAttempt, a, 1))
+	}
+	if first == DerivedID(PrefixAttempt, a, 2) || first == DerivedID(PrefixAttempt, b, 1) {
+		t.Error("two records have the same id")
+	}
+}
+
 func TestIDTime(t *testing.T) {
 	at := time.Date(2026, 11, 15, 12, 0, 0, int(345*time.Millisecond), time.UTC)
 	var c idClock

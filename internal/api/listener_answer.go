@@ -87,12 +87,13 @@ func (s *Server) deliveryOf(ctx context.Context, sub feedmill.Subscription, id f
 }
 
 // outcome is what the answer means for its delivery. There is one attempt:
-// whoever listens sees at once that it failed, and can ask for another.
+// whoever listens sees at once that it failed, and can ask for another. Its id is the
+// same where the answer is given again while the first is being written.
 func (a listenerAnswer) outcome(d feedmill.Delivery, at time.Time) feedmill.Outcome {
 	o := feedmill.Outcome{
 		Workspace: d.Workspace, Subscription: d.Subscription, Delivery: d.ID, Seq: d.Seq, State: feedmill.DeliveryDelivered, At: at,
 		Attempt: &feedmill.Attempt{
-			ID: feedmill.NewID(feedmill.PrefixAttempt), Delivery: d.ID, Number: a.attempt, At: at.Add(-a.took).Truncate(time.Millisecond),
+			ID: feedmill.DerivedID(feedmill.PrefixAttempt, d.ID, a.attempt), Delivery: d.ID, Number: a.attempt, At: at.Add(-a.took).Truncate(time.Millisecond),
 			Status: a.status, Error: a.err, Timing: feedmill.Timing{Total: a.took},
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +89,26 @@ func (s *service) answer(t *testing.T, id string, status int, d streamLine, more
 		t.Fatalf("the answer %s is answered %d: %s", more, r.status, r.body)
 	}
 	return r
+}
+
+// A listener that lost its connection gives its answers again while the first are being
+// written.
+func TestAnswersAtTheSameTimeAreOneAttempt(t *testing.T) {
+	s := start(t, setup{})
+	l := s.listen(t, `{"events":["metric.*"]}`)
+	c := s.connect(t, l.ID, adminKey)
+	for range 20 {
+		event := s.publish(t, `{"type":"metric.created"}`)
+		d := c.read(t)
+		var answers sync.WaitGroup
+		for range 4 {
+			answers.Go(func() { s.answer(t, l.ID, 204, d, `,"error":"nobody is there"`) })
+		}
+		answers.Wait()
+		if d := s.ended(t, event); d.State != "exhausted" || len(d.Attempts) != 1 {
+			t.Fatalf("the delivery is %+v", d)
+		}
+	}
 }
 
 func TestListenerHearsAndAnswers(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Settle writes outcomes, each with its attempt, and what they mean for their
-// subscriptions.
+// subscriptions. To settle the same attempt again changes nothing of its delivery.
 func (db *DB) Settle(ctx context.Context, outcomes []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	var due []feedmill.DueDelivery
 	err := db.writeRepeatable(ctx, func(tx *tx) error {

@@ -60,7 +60,8 @@ func (t *tx) settleDeliveries(outcomes []feedmill.Outcome, attempts *[]tried) er
 func isExpected(o *feedmill.Outcome) bool { return o.Seq != 0 && o.Attempt != nil }
 
 // settleDelivery writes what became of a delivery, where it is still open, and
-// adds the attempt to those to write.
+// adds the attempt to those to write. An attempt that is written already changes
+// nothing.
 func (t *tx) settleDelivery(o feedmill.Outcome, attempts *[]tried) error {
 	var (
 		seq, made, at int64
@@ -75,6 +76,10 @@ func (t *tx) settleDelivery(o feedmill.Outcome, attempts *[]tried) error {
 		return translate(err)
 	}
 	if o.Attempt != nil {
+		var again bool
+		if err := t.row(`SELECT EXISTS (SELECT 1 FROM attempts WHERE delivery_seq = ? AND id = ?)`, seq, string(o.Attempt.ID)).Scan(&again); err != nil || again {
+			return translate(err)
+		}
 		made++
 		*attempts = append(*attempts, tried{seq, made, o.Attempt})
 	}

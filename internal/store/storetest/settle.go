@@ -101,6 +101,25 @@ var settleCases = []testCase{
 			t.Errorf("attempts are %+v", attempts)
 		}
 	}},
+	{name: "an attempt that is settled again is written once", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		sub := subscribe(t, s, w.ID, "metric.*")
+		for _, state := range []feedmill.DeliveryState{feedmill.DeliveryDelivered, feedmill.DeliveryExhausted, feedmill.DeliveryRetrying} {
+			_, due := accept(t, s, newEvent(w.ID, "metric.created", ""))
+			outcomes := []feedmill.Outcome{newOutcome(due[0], state)}
+			for range 3 {
+				_, err := s.Settle(ctx, outcomes, maxAttempts)
+				must(t, err)
+			}
+			all := deliveries(t, s, sub)
+			attempts, err := s.DeliveryAttempts(ctx, due[0].ID)
+			must(t, err)
+			if d := all[len(all)-1]; len(attempts) != 1 || d.Attempts != 1 || d.State != state {
+				t.Errorf("%s: delivery is %+v with attempts %+v", state, d, attempts)
+			}
+		}
+	}},
 	{name: "what arrived while its subscription ended is delivered", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		w := newWorkspace(t, s)
