@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/record"
@@ -118,6 +119,7 @@ func (db *DB) Fanouts(ctx context.Context, workspace feedmill.ID, events []feedm
 // fanout is a promise and how far it is kept.
 type fanout struct {
 	at                     int64
+	row                    pgtype.TID // where it stands: no index need be chosen to find it
 	reached                feedmill.ID
 	name, wildcard, filter string
 	attempts               int
@@ -133,21 +135,21 @@ const nextFanout = `WITH RECURSIVE first (workspace_id, at, turn) AS (
 		SELECT next.* FROM first CROSS JOIN LATERAL (
 			SELECT f.workspace_id, f.at, f.turn FROM fanouts f WHERE f.workspace_id > first.workspace_id ORDER BY f.workspace_id, f.at LIMIT 1) next)
 	SELECT f.* FROM (SELECT * FROM first ORDER BY turn) w CROSS JOIN LATERAL (
-		SELECT f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, f.workspace_id, f.event_id, f.resource_id
-		FROM fanouts f WHERE f.workspace_id = w.workspace_id AND f.at = w.at FOR UPDATE SKIP LOCKED) f LIMIT 1`
+		SELECT f.at, f.ctid, f.reached, f.name, f.wildcard, f.filter, f.attempts, f.workspace_id, f.event_id, f.resource_id
+		FROM fanouts f WHERE f.workspace_id = w.workspace_id AND f.at BETWEEN w.at AND w.at ORDER BY f.at LIMIT 1 FOR UPDATE SKIP LOCKED) f LIMIT 1`
 
 // StepFanout makes up to limit deliveries that are promised, of the workspace
 // that has waited longest and there of the event that was accepted first. What
 // another replica is at is passed over.
 func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error) {
 	var any bool
-	if err := db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
+	if err := db.steady.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
 		return nil, false, translate(err)
 	}
 	var s fanoutStep
 	err = db.withPartitions(ctx, partitionIDs(nil), func() error {
 		s = fanoutStep{now: now, limit: limit}
-		return db.pipelineOn(ctx, db.pool, s.next, s.read, s.write)
+		return db.pipeline(ctx, s.next, s.read, s.write)
 	})
 	if err != nil {
 		return nil, false, err
@@ -161,7 +163,8 @@ func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []f
 // promisedTo are the subscriptions that a promise is for: those that are found now
 // and were at its moment, and those that were found then and changed since.
 // A part has each of them once at most, so that none is cut off by others that are
-// found twice.
+// found twice. It is read by the index of the topics and not by that of the
+// subscriptions, because only the first has this order.
 var promisedTo = func() string {
 	const (
 		now  = `(SELECT subscription_id AS id, false AS disabled FROM subscription_topics WHERE `
@@ -171,14 +174,14 @@ var promisedTo = func() string {
 	for _, table := range []string{now, then} {
 		for _, topic := range []string{"$2", "$3"} {
 			for _, resource := range []string{`''`, `$4 AND $4 <> ''`} {
-				parts = append(parts, table+`workspace_id = $1 AND topic = `+topic+` AND resource_id = `+resource+`
-					AND subscription_id > $5 AND since < $6 ORDER BY subscription_id LIMIT $7)`)
+				parts = append(parts, table+`workspace_id = ANY (ARRAY[$1]) AND topic = `+topic+` AND resource_id = `+resource+`
+					AND subscription_id > $5 AND since < $6 ORDER BY workspace_id, subscription_id LIMIT $7)`)
 			}
 		}
 	}
 	return `SELECT m.id, m.disabled OR s.state = 'disabled', s.deleted_at IS NOT NULL, s.attempts, s.ordered
 		FROM (SELECT id, bool_or(disabled) AS disabled FROM (` + strings.Join(parts, ` UNION ALL `) + `) found GROUP BY id ORDER BY id LIMIT $7) m
-		JOIN subscriptions s ON s.id = m.id ORDER BY m.id`
+		CROSS JOIN LATERAL (SELECT state, deleted_at, attempts, ordered FROM subscriptions WHERE id = m.id OFFSET 0) s ORDER BY m.id`
 }()
 
 // fanoutStep is a transaction that makes the next deliveries of a promise, in three
@@ -200,11 +203,13 @@ type listener struct {
 	deleted bool
 }
 
-// next finds the promise whose turn it is.
+// next finds the promise whose turn it is. Unlike others that are planned once, a step can
+// do without nothing that is locked.
 func (s *fanoutStep) next(b *pgx.Batch) error {
+	b.Queue(`SET LOCAL lock_timeout = ` + milliseconds(lockPatience))
 	each(b.Queue(nextFanout), func(row record.Row) error {
 		s.worked = true
-		return row.Scan(&s.at, &s.reached, &s.name, &s.wildcard, &s.filter, &s.attempts, &s.event.Workspace, &s.event.ID, &s.event.ResourceID)
+		return row.Scan(&s.at, &s.row, &s.reached, &s.name, &s.wildcard, &s.filter, &s.attempts, &s.event.Workspace, &s.event.ID, &s.event.ResourceID)
 	})
 	return nil
 }
@@ -216,7 +221,7 @@ func (s *fanoutStep) read(b *pgx.Batch) error {
 	}
 	e := &s.event
 	b.Queue(lookAtOrder)
-	b.Queue(`SELECT type, payload FROM events WHERE workspace_id = $1 AND id = $2 FOR KEY SHARE`, e.Workspace, e.ID).QueryRow(func(row pgx.Row) error {
+	b.Queue(`SELECT type, payload FROM events WHERE workspace_id = $1 AND id BETWEEN $2 AND $2 ORDER BY id LIMIT 1 FOR KEY SHARE`, e.Workspace, e.ID).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&e.Type, &e.Payload)
 	})
 	each(b.Queue(promisedTo, e.Workspace, s.name, s.wildcard, s.filter, s.reached, s.at, s.limit), func(row record.Row) error {
@@ -256,12 +261,13 @@ func (s *fanoutStep) write(b *pgx.Batch) error {
 	insertDiscarded(b, disabled, true)
 	insertDiscarded(b, deleted, true)
 	if len(s.listeners) == s.limit {
-		b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, turn = nextval('topic_seq') WHERE workspace_id = $3 AND at = $4`,
-			s.listeners[s.limit-1].subscription, len(s.listeners), e.Workspace, s.at)
+		b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, turn = nextval('topic_seq') WHERE ctid = $3`,
+			s.listeners[s.limit-1].subscription, len(s.listeners), s.row)
 		return nil
 	}
-	b.Queue(`DELETE FROM fanouts WHERE workspace_id = $1 AND at = $2`, e.Workspace, s.at)
-	b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq') WHERE workspace_id = $1 AND at = (SELECT min(at) FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
+	b.Queue(`DELETE FROM fanouts WHERE ctid = $1`, s.row)
+	b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq')
+		WHERE ctid = (SELECT ctid FROM fanouts WHERE workspace_id = $1 ORDER BY at LIMIT 1)`, e.Workspace)
 	b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
 	return nil
 }

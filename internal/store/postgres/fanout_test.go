@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -126,5 +128,51 @@ func TestManyPromisesCostNothing(t *testing.T) {
 		if n -= before[name]; n > 500 {
 			t.Errorf("%s: %d were read", name, n)
 		}
+	}
+}
+
+// Replicas that make promised deliveries at the same time make each of them once.
+func TestReplicasMakePromisedDeliveriesTogether(t *testing.T) {
+	const subscriptions, events, replicas = 40, 12, 3
+	url := pgtest.New(t)
+	db := open(t, url)
+	sub := subscribed(t, db)
+	more := slices.Repeat([]feedmill.Subscription{sub}, subscriptions-1)
+	for i := range more {
+		more[i].ID = feedmill.NewID(feedmill.PrefixSubscription)
+	}
+	if err := db.CreateSubscriptions(t.Context(), more, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	promised := make([]feedmill.Event, events)
+	for i := range promised {
+		promised[i] = newEvent(sub)
+	}
+	if err := db.write(t.Context(), func(tx tx) error { return tx.promised(t.Context(), promised...) }); err != nil {
+		t.Fatal(err)
+	}
+	var stepping sync.WaitGroup
+	for range replicas {
+		replica := open(t, url)
+		stepping.Go(func() {
+			for {
+				var left int
+				if _, _, err := replica.StepFanout(t.Context(), time.Now(), 3); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := replica.pool.QueryRow(t.Context(), `SELECT count(*) FROM fanouts`).Scan(&left); err != nil || left == 0 {
+					return
+				}
+			}
+		})
+	}
+	stepping.Wait()
+	var made, different int
+	if err := db.pool.QueryRow(t.Context(), `SELECT count(*), count(DISTINCT (event_id, subscription_id)) FROM open_deliveries`).Scan(&made, &different); err != nil {
+		t.Fatal(err)
+	}
+	if made != subscriptions*events || different != made {
+		t.Errorf("%d deliveries were made, %d different ones, want %d", made, different, subscriptions*events)
 	}
 }

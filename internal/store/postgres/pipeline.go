@@ -22,12 +22,7 @@ const rollbackPatience = 5 * time.Second
 // commits it, so nothing of the last step may find out by its results that the
 // transaction must not be.
 func (db *DB) pipeline(ctx context.Context, steps ...func(*pgx.Batch) error) error {
-	return db.pipelineOn(ctx, db.steady, steps...)
-}
-
-// pipelineOn does the same on a connection of a pool.
-func (db *DB) pipelineOn(ctx context.Context, pool *pgxpool.Pool, steps ...func(*pgx.Batch) error) error {
-	return translate(pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+	return translate(db.steady.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		err := trips(ctx, conn, steps)
 		if err != nil && conn.Conn().IsClosed() && ctx.Err() == nil {
 			// The others are likely to be of a server that has gone, too.

@@ -54,7 +54,7 @@ func TestPlansOfEmptyTablesAreGoodForFullOnes(t *testing.T) {
 		FROM generate_series(1, $1) n`, rows)
 
 	exec(`INSERT INTO fanouts (workspace_id, event_id, resource_id, name, wildcard, filter, attempts)
-		SELECT $2, 'evt_1', 'r' || n, 'tag.created', 'tag.*', '', 10 FROM generate_series(1, $1) n`, rows, sub.Workspace)
+		SELECT $2, 'evt' || substr(`+ids+`, 4), 'r' || n, 'tag.created', 'tag.*', 'r' || n, 10 FROM generate_series(1, $1) n`, rows, sub.Workspace)
 
 	before := rowsRead(t, db)
 	useEveryStatement(t, db, sub, batch)
@@ -162,6 +162,14 @@ func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
 	settle(due, feedmill.DeliveryDelivered, withBody)
 	settle(accept(false), feedmill.DeliveryDelivered, first)
 	settle(accept(false), feedmill.DeliveryExhausted, withBody)
+	for range n {
+		if err := db.write(t.Context(), func(tx tx) error { return tx.promised(t.Context(), newEvent(sub)) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 2); err != nil || !worked {
+			t.Fatal(worked, err)
+		}
+	}
 }
 
 func count(yes bool) int {
