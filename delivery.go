@@ -70,11 +70,16 @@ type Attempt struct {
 	// Error says what went wrong where no good answer came.
 	Error string
 	// Header and Body are of the answer; Body is kept for failures only and
-	// holds its first MaxKeptAnswer bytes.
+	// holds its first MaxKeptAnswer bytes. Where lines of the header were left out,
+	// its last one is LinesLeftOut.
 	Header [][2]string
 	Body   []byte
 	Timing Timing
 }
+
+// LinesLeftOut stands at the end of a header that is not whole: a line without a name,
+// as none can be.
+var LinesLeftOut = [2]string{}
 
 // MaxKeptAnswer is how much of a failed attempt's answer is kept, and
 // MaxReadAnswer how much of any answer is read.

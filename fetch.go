@@ -237,8 +237,10 @@ type HTTPRequest struct {
 // HTTPAnswer is what an endpoint answers.
 type HTTPAnswer struct {
 	Status int
-	// Header has names in their canonical form.
-	Header [][2]string
+	// Header has names in their canonical form. HeaderCut says that lines were left
+	// out of it.
+	Header    [][2]string
+	HeaderCut bool
 	// Body is plain, whatever its encoding was, and bounded. It is to be
 	// closed.
 	Body io.ReadCloser

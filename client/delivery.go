@@ -87,7 +87,9 @@ type Exchange struct {
 	// Status is zero where no answer came.
 	Status  int            `json:"status,omitzero"`
 	Headers []AnswerHeader `json:"headers"`
-	Timing  Timing         `json:"timing"`
+	// HeadersTruncated says that there were more of them.
+	HeadersTruncated bool   `json:"headersTruncated,omitzero"`
+	Timing           Timing `json:"timing"`
 	// Error says what went wrong.
 	Error string `json:"error,omitzero"`
 	// Body is the beginning of the answer to a failed attempt.

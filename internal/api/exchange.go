@@ -13,8 +13,10 @@ type exchangeView struct {
 	At      timestamp    `json:"at"`
 	Status  int          `json:"status,omitzero"`
 	Headers []headerView `json:"headers"`
-	Timing  timingView   `json:"timing"`
-	Error   string       `json:"error,omitzero"`
+	// HeadersTruncated says that there were more of them.
+	HeadersTruncated bool       `json:"headersTruncated,omitzero"`
+	Timing           timingView `json:"timing"`
+	Error            string     `json:"error,omitzero"`
 	// Body is text: what is no UTF-8 in it is replaced.
 	Body          *string `json:"body,omitzero"`
 	BodyTruncated bool    `json:"bodyTruncated,omitzero"`
@@ -63,6 +65,9 @@ func viewExchange(a feedmill.Attempt) exchangeView {
 	}
 	for i, h := range a.Header {
 		v.Headers[i] = headerView{valid(h[0]), valid(h[1])}
+	}
+	if last := len(a.Header) - 1; last >= 0 && a.Header[last] == feedmill.LinesLeftOut {
+		v.Headers, v.HeadersTruncated = v.Headers[:last], true
 	}
 	if len(a.Body) > 0 {
 		text := valid(string(a.Body))

@@ -86,7 +86,7 @@ func (s *Sender) Send(ctx context.Context, t Target, m Message) (r Result) {
 		return s.failed(err, t)
 	}
 	defer a.Body.Close()
-	r = Result{Status: a.Status, Header: keptHeader(a.Header)}
+	r = Result{Status: a.Status, Header: keptHeader(a.Header, a.HeaderCut)}
 	good := r.ok()
 	if !good {
 		r.Error = "the endpoint answered " + strconv.Itoa(r.Status) + " " + http.StatusText(r.Status)
@@ -168,13 +168,18 @@ const (
 	maxKeptHeaderBytes = 8 << 10
 )
 
-// keptHeader is the part of an answer's header that is kept.
-func keptHeader(h [][2]string) [][2]string {
+// keptHeader is the part of an answer's header that is kept. cut says that it is only a
+// part already.
+func keptHeader(h [][2]string, cut bool) [][2]string {
 	size := 0
 	for i, field := range h {
 		if size += len(field[0]) + len(field[1]); i == maxKeptHeaders || size > maxKeptHeaderBytes {
-			return h[:i]
+			h, cut = h[:i:i], true
+			break
 		}
+	}
+	if cut {
+		h = append(h, feedmill.LinesLeftOut)
 	}
 	return h
 }

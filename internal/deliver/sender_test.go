@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -251,6 +252,36 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 		}
 		if r := s.Send(t.Context(), target, newMessage(`{}`)); r.ok() != want.ok || r.Error != want.error {
 			t.Errorf("%s: result is ok %v, %q; want ok %v, %q", path, r.ok(), r.Error, want.ok, want.error)
+		}
+	}
+}
+
+// Of a long header a part is kept, and that it is one.
+func TestLongHeaders(t *testing.T) {
+	sink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lines, size := 40, 10
+		switch r.URL.Path {
+		case "/many":
+			lines = 60
+		case "/large":
+			size = 250
+		case "/huge":
+			size = 1000
+		}
+		for i := range lines {
+			w.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("v", size))
+		}
+	}))
+	defer sink.Close()
+	s := newSender(t, "127.0.0.0/8")
+	for path, cut := range map[string]bool{"/": false, "/many": true, "/large": true, "/huge": true} {
+		r := s.Send(t.Context(), newTarget(sink.URL+path), newMessage(`{}`))
+		size := 0
+		for _, h := range r.Header {
+			size += len(h[0]) + len(h[1])
+		}
+		if last := r.Header[len(r.Header)-1]; (last == feedmill.LinesLeftOut) != cut || len(r.Header) > maxKeptHeaders+1 || size > maxKeptHeaderBytes {
+			t.Errorf("%s: %d headers of %d bytes are kept, the last is %q", path, len(r.Header), size, last)
 		}
 	}
 }

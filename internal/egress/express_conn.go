@@ -152,7 +152,8 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 func (c *conn) readAnswer() (a feedmill.HTTPAnswer, err error) {
 	first := c.piece
 	for range maxInformational + 1 {
-		if err := c.readHead(first); err != nil {
+		cut, err := c.readHead(first)
+		if err != nil {
 			return a, err
 		}
 		if c.answer == nil {
@@ -166,7 +167,9 @@ func (c *conn) readAnswer() (a feedmill.HTTPAnswer, err error) {
 		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			c.left = maxBodyBytes
 			resp.Body = c.body(resp)
-			return answerOf(resp), nil
+			a = answerOf(resp)
+			a.HeaderCut = cut
+			return a, nil
 		}
 		ahead, _ := c.answer.Peek(c.answer.Buffered())
 		first, c.unread = slices.Concat(ahead, c.unread), nil

@@ -99,25 +99,25 @@ func (c *conn) dropPiece() {
 
 // readHead reads the header of an answer of which the first piece has come, and
 // puts what is kept of it before what has come behind it. A header that ends
-// early is left as it is.
-func (c *conn) readHead(piece []byte) error {
+// early is left as it is. It reports whether lines were left out.
+func (c *conn) readHead(piece []byte) (cut bool, err error) {
 	h := head{held: &c.pool.heads}
 	defer h.release()
 	for {
 		rest, ended, err := h.add(piece)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if ended {
 			c.unread = append(h.kept, rest...)
 			c.dropPiece()
-			return nil
+			return h.cut, nil
 		}
 		if err := c.await(); errors.Is(err, io.EOF) {
 			c.unread = h.kept
-			return nil
+			return h.cut, nil
 		} else if err != nil {
-			return err
+			return false, err
 		}
 		piece = c.piece
 	}
@@ -129,6 +129,7 @@ type head struct {
 	line     int  // where the line begins that has not ended
 	skipping bool // the line that has not ended is not kept
 	dropped  bool // nor was the last
+	cut      bool // a line was not kept
 	held     *atomic.Int64
 	counted  int64 // of what is kept, in held
 }
@@ -178,7 +179,7 @@ func (h *head) bound() error {
 		}
 		return nil
 	}
-	h.kept, h.skipping = h.kept[:h.line], true
+	h.kept, h.skipping, h.cut = h.kept[:h.line], true, true
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // readInPieces is what is kept of a header that comes in pieces of a size.
-func readInPieces(t *testing.T, text string, size int, held *atomic.Int64) (kept, rest string, err error) {
+func readInPieces(t *testing.T, text string, size int, held *atomic.Int64) (kept, rest string, cut bool, err error) {
 	t.Helper()
 	h := head{held: held}
 	defer h.release()
@@ -18,13 +18,13 @@ func readInPieces(t *testing.T, text string, size int, held *atomic.Int64) (kept
 		end := min(i+size, len(text))
 		behind, ended, err := h.add([]byte(text[i:end]))
 		if err != nil {
-			return "", "", err
+			return "", "", false, err
 		}
 		if ended {
-			return string(h.kept), string(behind) + text[end:], nil
+			return string(h.kept), string(behind) + text[end:], h.cut, nil
 		}
 	}
-	return string(h.kept), "", nil
+	return string(h.kept), "", h.cut, nil
 }
 
 // filler are lines that nobody needs.
@@ -58,13 +58,13 @@ func TestHeadKeepsWhatIsNeeded(t *testing.T) {
 					held.Store(maxHeads)
 				}
 				before := held.Load()
-				kept, rest, err := readInPieces(t, tt.text+"\r\nbody", size, &held)
+				kept, rest, cut, err := readInPieces(t, tt.text+"\r\nbody", size, &held)
 				if tt.want == "" {
 					if err != errHeaderTooLarge {
 						t.Errorf("in pieces of %d: %v", size, err)
 					}
-				} else if err != nil || kept != tt.want+"\r\n" || rest != "body" {
-					t.Errorf("in pieces of %d %d bytes are kept, want %d; %q is left, %v", size, len(kept), len(tt.want)+2, rest, err)
+				} else if err != nil || kept != tt.want+"\r\n" || rest != "body" || cut != (tt.want != tt.text) {
+					t.Errorf("in pieces of %d %d bytes are kept, want %d; cut is %v, %q is left, %v", size, len(kept), len(tt.want)+2, cut, rest, err)
 				}
 				if held.Load() != before {
 					t.Errorf("%d bytes are counted still", held.Load()-before)

@@ -31,7 +31,7 @@ var settleCases = []testCase{
 		}
 		a := outcomes[2].Attempt
 		a.Error, a.Body = "the endpoint answered 500", []byte("no\x00\xff")
-		a.Header = [][2]string{{"Content-Type", "text/plain"}, {"Set-Cookie", "a: b, c"}, {"Set-Cookie", ""}, {"X-Latin", "caf\xe9"}}
+		a.Header = [][2]string{{"Content-Type", "text/plain"}, {"Set-Cookie", "a: b, c"}, {"Set-Cookie", ""}, {"X-Latin", "caf\xe9"}, feedmill.LinesLeftOut}
 		a.Timing = feedmill.Timing{DNS: 1 * time.Microsecond, Connect: 2 * time.Millisecond, TLS: 3 * time.Second, FirstByte: 4 * time.Microsecond, Total: time.Minute}
 		fresh, err := s.Settle(ctx, outcomes, maxAttempts)
 		must(t, err)
