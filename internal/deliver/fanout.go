@@ -15,6 +15,9 @@ const (
 	// more than that.
 	fanoutStep      = 64
 	shortFanoutStep = 16
+	// wholeFanout is how many are made in one transaction where that keeps promises as a
+	// whole: those of events that few hear of, and that had to wait for others.
+	wholeFanout = 256
 	// fanoutPortion is how many of them, for each processor, are handed out to be
 	// sent before requests have their turn.
 	fanoutPortion = 4
@@ -22,7 +25,7 @@ const (
 
 // runFanouts makes the deliveries that were promised, step by step. After each it
 // rests for as long as it took, so that at least half of the store's time is for
-// others; and while somebody makes requests, it leaves processors to them.
+// others; and while some other workspace makes requests, it leaves processors to it.
 func (d *Dispatcher) runFanouts(ctx context.Context) {
 	processors := runtime.GOMAXPROCS(0)
 	b := newBreather(processors, time.Now(), processorTime())
@@ -31,7 +34,7 @@ func (d *Dispatcher) runFanouts(ctx context.Context) {
 		if requests.Anybody() {
 			step = shortFanoutStep
 		}
-		due, worked, err := d.Store.StepFanout(ctx, began, step)
+		due, worked, err := d.Store.StepFanout(ctx, began, step, wholeFanout)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("making promised deliveries", "error", err)
 		}
@@ -43,7 +46,7 @@ func (d *Dispatcher) runFanouts(ctx context.Context) {
 		rest := time.Since(began)
 		for portion := range slices.Chunk(due, fanoutPortion*processors) {
 			d.Offer(portion)
-			if breath := b.rest(time.Now(), processorTime()); requests.Anybody() {
+			if breath := b.rest(time.Now(), processorTime()); requests.AnybodyBut(string(due[0].Workspace)) {
 				pause(ctx, breath, nil)
 				rest -= breath
 			}

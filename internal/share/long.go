@@ -83,6 +83,14 @@ func Several() bool { return crowd.several() }
 // waits for should not be in the way.
 func Anybody() bool { return crowd.anybody() }
 
+// AnybodyBut reports the same of others than one holder.
+func AnybodyBut(holder string) bool { return crowd.anybodyBut(holder) }
+
+func (c *crowded) anybodyBut(holder string) bool {
+	last := c.last.Load()
+	return c.anybody() && (c.several() || last == nil || *last != holder)
+}
+
 func (c *crowded) anybody() bool { return c.within(c.seen.Load()) }
 
 // processors are those that long work may have while several are at work.

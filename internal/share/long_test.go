@@ -61,7 +61,7 @@ func TestSeveralAreAtWork(t *testing.T) {
 				t.Error("one is several")
 			}
 		}
-		if c.see("b"); !c.several() {
+		if c.see("b"); !c.several() || !c.anybodyBut("b") {
 			t.Error("two are not several")
 		}
 		if time.Sleep(crowdTime); c.several() {
@@ -78,8 +78,8 @@ func TestAnybodyIsAtWork(t *testing.T) {
 			t.Error("nobody is somebody")
 		}
 		for range 2 {
-			if c.see("a"); !c.anybody() {
-				t.Error("somebody is nobody")
+			if c.see("a"); !c.anybody() || c.anybodyBut("a") || !c.anybodyBut("b") {
+				t.Error("somebody is nobody, or another")
 			}
 			time.Sleep(crowdTime - time.Millisecond)
 		}

@@ -124,7 +124,12 @@ type fanout struct {
 	name, wildcard, filter string
 	attempts               int
 	event                  feedmill.Event
+	// listeners are the next ones to get it, of whom ask were asked for.
+	listeners []listener
+	ask       int
 }
+
+const fanoutColumns = `f.at, f.ctid, f.reached, f.name, f.wildcard, f.filter, f.attempts, f.workspace_id, f.event_id, f.resource_id`
 
 // nextFanout goes from one workspace to the next, so it costs what there are of
 // those and not what is promised to them. Then it locks one at a time, in the order
@@ -135,29 +140,31 @@ const nextFanout = `WITH RECURSIVE first (workspace_id, at, turn) AS (
 		SELECT next.* FROM first CROSS JOIN LATERAL (
 			SELECT f.workspace_id, f.at, f.turn FROM fanouts f WHERE f.workspace_id > first.workspace_id ORDER BY f.workspace_id, f.at LIMIT 1) next)
 	SELECT f.* FROM (SELECT * FROM first ORDER BY turn) w CROSS JOIN LATERAL (
-		SELECT f.at, f.ctid, f.reached, f.name, f.wildcard, f.filter, f.attempts, f.workspace_id, f.event_id, f.resource_id
-		FROM fanouts f WHERE f.workspace_id = w.workspace_id AND f.at BETWEEN w.at AND w.at ORDER BY f.at LIMIT 1 FOR UPDATE SKIP LOCKED) f LIMIT 1`
+		SELECT ` + fanoutColumns + ` FROM fanouts f WHERE f.workspace_id = w.workspace_id AND f.at BETWEEN w.at AND w.at ORDER BY f.at LIMIT 1 FOR UPDATE SKIP LOCKED) f LIMIT 1`
 
 // StepFanout makes up to limit deliveries that are promised, of the workspace
-// that has waited longest and there of the event that was accepted first. What
-// another replica is at is passed over.
-func (db *DB) StepFanout(ctx context.Context, now time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error) {
+// that has waited longest and there of the event that was accepted first, or all of that
+// event and of those behind it where they are not more than whole. What another replica
+// is at is passed over.
+func (db *DB) StepFanout(ctx context.Context, now time.Time, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error) {
 	var any bool
 	if err := db.steady.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
 		return nil, false, translate(err)
 	}
 	var s fanoutStep
 	err = db.withPartitions(ctx, partitionIDs(nil), func() error {
-		s = fanoutStep{now: now, limit: limit}
-		return db.pipeline(ctx, s.next, s.read, s.write)
+		s = fanoutStep{now: now, limit: limit, whole: whole}
+		return db.pipeline(ctx, s.next, s.read, s.readBehind, s.write)
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	if len(s.due) > 0 {
-		db.payloads.put(s.event.ID, s.event.Payload)
+	for _, f := range s.promises {
+		if len(f.listeners) > 0 {
+			db.payloads.put(f.event.ID, f.event.Payload)
+		}
 	}
-	return s.due, s.worked, nil
+	return s.due, len(s.promises) > 0, nil
 }
 
 // promisedTo are the subscriptions that a promise is for: those that are found now
@@ -184,17 +191,17 @@ var promisedTo = func() string {
 		CROSS JOIN LATERAL (SELECT state, deleted_at, attempts, ordered FROM subscriptions WHERE id = m.id OFFSET 0) s ORDER BY m.id`
 }()
 
-// fanoutStep is a transaction that makes the next deliveries of a promise, in three
-// steps: next, read and write.
+// fanoutStep is a transaction that makes the next deliveries of promises, in four
+// steps: next, read, readBehind and write.
 type fanoutStep struct {
-	now   time.Time
-	limit int
+	now          time.Time
+	limit, whole int
 
-	fanout
-	worked    bool // there is a promise
-	listeners []listener
-	seqs      sequence
-	due       []feedmill.DueDelivery
+	// promises are those of one workspace that are looked at, in their order: the
+	// first, and those behind it where it is not begun.
+	promises []*fanout
+	seqs     sequence
+	due      []feedmill.DueDelivery
 }
 
 // listener is a subscription that a promise is for.
@@ -207,44 +214,109 @@ type listener struct {
 // do without nothing that is locked.
 func (s *fanoutStep) next(b *pgx.Batch) error {
 	b.Queue(`SET LOCAL lock_timeout = ` + milliseconds(lockPatience))
-	each(b.Queue(nextFanout), func(row record.Row) error {
-		s.worked = true
-		return row.Scan(&s.at, &s.row, &s.reached, &s.name, &s.wildcard, &s.filter, &s.attempts, &s.event.Workspace, &s.event.ID, &s.event.ResourceID)
-	})
+	each(b.Queue(nextFanout), s.scan)
 	return nil
 }
 
-// read reads its event and who is next to get it.
+func (s *fanoutStep) scan(row record.Row) error {
+	f := new(fanout)
+	s.promises = append(s.promises, f)
+	return row.Scan(&f.at, &f.row, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &f.event.Workspace, &f.event.ID, &f.event.ResourceID)
+}
+
+// maxBehind is how many promises behind the first are looked at.
+const maxBehind = 15
+
+// read reads the event of the first promise and who is next to get it. Where it is not
+// begun it reads as many as tell whether they are few, and finds those behind it.
 func (s *fanoutStep) read(b *pgx.Batch) error {
-	if !s.worked {
+	if len(s.promises) == 0 {
 		return nil
 	}
-	e := &s.event
+	first := s.promises[0]
 	b.Queue(lookAtOrder)
+	first.ask = s.limit
+	if first.reached == "" { // it is not begun, and may be a small one
+		first.ask = max(s.limit, s.whole+1)
+		each(b.Queue(`SELECT `+fanoutColumns+` FROM fanouts f WHERE f.workspace_id = ANY (ARRAY[$1]) AND f.at > $2 ORDER BY f.workspace_id, f.at LIMIT $3 FOR UPDATE`,
+			first.event.Workspace, first.at, maxBehind), s.scan)
+	}
+	first.read(b)
+	s.seqs.reserve(b, blocksFor(max(s.limit, s.whole)))
+	return nil
+}
+
+// readBehind reads the same for the promises behind one that few hear of.
+func (s *fanoutStep) readBehind(b *pgx.Batch) error {
+	if len(s.promises) == 0 {
+		return nil
+	}
+	room := max(s.whole-len(s.promises[0].listeners), 0)
+	if !s.promises[0].ends() {
+		room = 0
+	}
+	s.promises = s.promises[:min(len(s.promises), 1+room)]
+	for _, f := range s.promises[1:] {
+		f.ask = room + 1
+		f.read(b)
+	}
+	return nil
+}
+
+// read reads an event and who is next to get it.
+func (f *fanout) read(b *pgx.Batch) {
+	e := &f.event
 	b.Queue(`SELECT type, payload FROM events WHERE workspace_id = $1 AND id BETWEEN $2 AND $2 ORDER BY id LIMIT 1 FOR KEY SHARE`, e.Workspace, e.ID).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&e.Type, &e.Payload)
 	})
-	each(b.Queue(promisedTo, e.Workspace, s.name, s.wildcard, s.filter, s.reached, s.at, s.limit), func(row record.Row) error {
+	each(b.Queue(promisedTo, e.Workspace, f.name, f.wildcard, f.filter, f.reached, f.at, f.ask), func(row record.Row) error {
 		var l listener
 		err := row.Scan(&l.subscription, &l.disabled, &l.deleted, &l.attempts, &l.ordered)
-		s.listeners = append(s.listeners, l)
+		f.listeners = append(f.listeners, l)
 		return err
 	})
-	s.seqs.reserve(b, blocksFor(s.limit))
+}
+
+// ends reports whether nobody else is to get the event.
+func (f *fanout) ends() bool { return len(f.listeners) < f.ask }
+
+// write queues the deliveries and how far the promises are kept.
+func (s *fanoutStep) write(b *pgx.Batch) error {
+	if len(s.promises) == 0 {
+		return nil
+	}
+	made, first := 0, s.promises[0]
+	for i, f := range s.promises {
+		if i > 0 && made+len(f.listeners) > s.whole {
+			s.promises = s.promises[:i] // it has a step of its own
+			break
+		}
+		ends := f.ends()
+		if !ends {
+			f.listeners = f.listeners[:s.limit]
+		}
+		s.makeDeliveries(b, f, made)
+		made += len(f.listeners)
+		if ends {
+			b.Queue(`DELETE FROM fanouts WHERE ctid = $1`, f.row)
+		} else {
+			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2 WHERE ctid = $3`, f.listeners[s.limit-1].subscription, s.limit, f.row)
+		}
+	}
+	b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq')
+		WHERE ctid = (SELECT ctid FROM fanouts WHERE workspace_id = $1 ORDER BY at LIMIT 1)`, first.event.Workspace)
+	b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, first.event.Workspace)
 	return nil
 }
 
-// write queues the deliveries and how far the promise is kept.
-func (s *fanoutStep) write(b *pgx.Batch) error {
-	if !s.worked {
-		return nil
-	}
-	e := s.event
+// makeDeliveries queues the deliveries of a promise, which come behind some others.
+func (s *fanoutStep) makeDeliveries(b *pgx.Batch, f *fanout, before int) {
+	e := f.event
 	var open, disabled, deleted []feedmill.Delivery
 	var ordered []bool
-	for i, l := range s.listeners {
-		d := newDelivery(e, l.subscription, cmp.Or(l.attempts, s.attempts), s.now)
-		d.Seq = s.seqs.seq(i)
+	for i, l := range f.listeners {
+		d := newDelivery(e, l.subscription, cmp.Or(l.attempts, f.attempts), s.now)
+		d.Seq = s.seqs.seq(before + i)
 		switch {
 		case l.deleted:
 			d.State, d.Reason, d.EndedAt = feedmill.DeliveryDiscarded, reasonDeleted, d.CreatedAt
@@ -260,14 +332,4 @@ func (s *fanoutStep) write(b *pgx.Batch) error {
 	insertOpen(b, open, ordered, true)
 	insertDiscarded(b, disabled, true)
 	insertDiscarded(b, deleted, true)
-	if len(s.listeners) == s.limit {
-		b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2, turn = nextval('topic_seq') WHERE ctid = $3`,
-			s.listeners[s.limit-1].subscription, len(s.listeners), s.row)
-		return nil
-	}
-	b.Queue(`DELETE FROM fanouts WHERE ctid = $1`, s.row)
-	b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq')
-		WHERE ctid = (SELECT ctid FROM fanouts WHERE workspace_id = $1 ORDER BY at LIMIT 1)`, e.Workspace)
-	b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, e.Workspace)
-	return nil
 }

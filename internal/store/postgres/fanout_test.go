@@ -68,7 +68,7 @@ func TestChangesWhileEventsArePromised(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, worked, err := db.StepFanout(ctx, time.Now(), 10); err != nil || !worked {
+			if _, worked, err := db.StepFanout(ctx, time.Now(), 10, 0); err != nil || !worked {
 				t.Fatal(worked, err)
 			}
 			if routes, err := db.EventRoutes(ctx, e.Workspace, []feedmill.ID{e.ID}, 10); err != nil || len(routes[e.ID]) != 1 {
@@ -114,7 +114,7 @@ func TestManyPromisesCostNothing(t *testing.T) {
 	other := subscribed(t, db)
 	before := rowsRead(t, db)
 	for range 3 {
-		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 10); err != nil || !worked {
+		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 10, 0); err != nil || !worked {
 			t.Fatal(worked, err)
 		}
 		published(t, db, other)
@@ -152,12 +152,12 @@ func TestReplicasMakePromisedDeliveriesTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stepping sync.WaitGroup
-	for range replicas {
-		replica := open(t, url)
+	for i := range replicas {
+		replica, whole := open(t, url), i*subscriptions
 		stepping.Go(func() {
 			for {
 				var left int
-				if _, _, err := replica.StepFanout(t.Context(), time.Now(), 3); err != nil {
+				if _, _, err := replica.StepFanout(t.Context(), time.Now(), 3, whole); err != nil {
 					t.Error(err)
 					return
 				}

@@ -166,7 +166,7 @@ func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
 		if err := db.write(t.Context(), func(tx tx) error { return tx.promised(t.Context(), newEvent(sub)) }); err != nil {
 			t.Fatal(err)
 		}
-		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 2); err != nil || !worked {
+		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 2, 3); err != nil || !worked {
 			t.Fatal(worked, err)
 		}
 	}

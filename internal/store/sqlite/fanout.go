@@ -101,8 +101,9 @@ const nextFanout = `WITH RECURSIVE waiting (id) AS (
 	ORDER BY f.turn LIMIT 1`
 
 // StepFanout makes up to limit deliveries that are promised, of the workspace
-// that has waited longest and there of the event that was accepted first.
-func (db *DB) StepFanout(ctx context.Context, _ time.Time, limit int) (due []feedmill.DueDelivery, worked bool, err error) {
+// that has waited longest and there of the event that was accepted first, or all of
+// that event and of those behind it where they are not more than whole.
+func (db *DB) StepFanout(ctx context.Context, _ time.Time, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error) {
 	// Which one is looked for beside the writer.
 	var next int64
 	err = db.row(ctx, nextFanout).Scan(&next)
@@ -113,24 +114,64 @@ func (db *DB) StepFanout(ctx context.Context, _ time.Time, limit int) (due []fee
 		return nil, false, translate(err)
 	}
 	err = db.write(ctx, func(tx *tx) (err error) {
-		f := fanout{seq: next}
-		err = tx.row(`SELECT f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, e.id, e.workspace_id, e.type, e.resource_id, e.payload
-			FROM fanouts f CROSS JOIN events e ON e.seq = f.event_seq WHERE f.event_seq = ?`, next).
-			Scan(&f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &f.event.ID, &f.event.Workspace, &f.event.Type, &f.event.ResourceID, &f.event.Payload)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return translate(err)
-		}
-		worked = true
-		due, err = tx.stepFanout(f, limit)
+		due, worked, err = tx.stepFanout(next, limit, whole)
 		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
 	return due, worked, nil
+}
+
+// stepFanout makes the next deliveries of a promise, and then of those behind it that fit
+// into the step as a whole.
+func (t *tx) stepFanout(seq int64, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error) {
+	f, ok, err := t.promisedBy(`f.event_seq = ?`, seq)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	workspace, ask := f.event.Workspace, limit
+	if f.reached == "" { // it is not begun, and may be a small one
+		ask = max(limit, whole+1)
+	} else {
+		whole = 0
+	}
+	found, err := t.listeners(f, ask)
+	if err != nil {
+		return nil, false, err
+	}
+	ended := len(found) < ask
+	if !ended {
+		found = found[:limit]
+	}
+	due, err = t.makePromised(f, found, ended)
+	for room := whole - len(found); err == nil && ended && room > 0; room -= len(found) {
+		f, ok, err = t.promisedBy(`f.event_seq = (SELECT min(event_seq) FROM fanouts WHERE workspace_id = ?)`, workspace)
+		if err != nil || !ok {
+			break
+		}
+		if found, err = t.listeners(f, room+1); err != nil || len(found) > room {
+			break
+		}
+		var more []feedmill.DueDelivery
+		more, err = t.makePromised(f, found, true)
+		due = append(due, more...)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return due, true, t.endTurn(workspace)
+}
+
+// promisedBy is the promise that a condition finds, if there is one.
+func (t *tx) promisedBy(where string, value any) (f fanout, ok bool, err error) {
+	err = t.row(`SELECT f.event_seq, f.at, f.reached, f.name, f.wildcard, f.filter, f.attempts, e.id, e.workspace_id, e.type, e.resource_id, e.payload
+		FROM fanouts f CROSS JOIN events e ON e.seq = f.event_seq WHERE `+where, value).
+		Scan(&f.seq, &f.at, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &f.event.ID, &f.event.Workspace, &f.event.Type, &f.event.ResourceID, &f.event.Payload)
+	if errors.Is(err, sql.ErrNoRows) {
+		return f, false, nil
+	}
+	return f, err == nil, translate(err)
 }
 
 // The subscriptions that a promise is for: those that are found now and were at
@@ -184,12 +225,8 @@ func (t *tx) listeners(f fanout, limit int) ([]listener, error) {
 	})
 }
 
-// stepFanout makes the next deliveries of a promise.
-func (t *tx) stepFanout(f fanout, limit int) ([]feedmill.DueDelivery, error) {
-	found, err := t.listeners(f, limit)
-	if err != nil {
-		return nil, err
-	}
+// makePromised makes deliveries of a promise, the last ones where it ends.
+func (t *tx) makePromised(f fanout, found []listener, ends bool) (due []feedmill.DueDelivery, err error) {
 	w, made := t.writeDeliveries(f.attempts), 0
 	for i, l := range found {
 		if i > 0 && l.subscription == found[i-1].subscription {
@@ -208,25 +245,27 @@ func (t *tx) stepFanout(f fanout, limit int) ([]feedmill.DueDelivery, error) {
 			return nil, err
 		}
 	}
-	due, err := w.end()
-	if err != nil {
+	if due, err = w.end(); err != nil {
 		return nil, err
 	}
+	if ends {
+		_, err = t.exec(`DELETE FROM fanouts WHERE event_seq = ?`, f.seq)
+	} else {
+		_, err = t.exec(`UPDATE fanouts SET reached = ?, made = made + ? WHERE event_seq = ?`, found[len(found)-1].subscription, made, f.seq)
+	}
+	return due, err
+}
+
+// endTurn puts a workspace behind the others that have promises, and forgets what it needs
+// for none any more.
+func (t *tx) endTurn(workspace feedmill.ID) error {
 	turn, err := t.moment()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(found) == limit {
-		_, err := t.exec(`UPDATE fanouts SET reached = ?, made = made + ?, turn = ? WHERE event_seq = ?`, found[limit-1].subscription, made, turn, f.seq)
-		return due, err
+	if _, err := t.exec(`UPDATE fanouts SET turn = ? WHERE event_seq = (SELECT min(event_seq) FROM fanouts WHERE workspace_id = ?)`, turn, workspace); err != nil {
+		return err
 	}
-	if _, err := t.exec(`DELETE FROM fanouts WHERE event_seq = ?`, f.seq); err != nil {
-		return nil, err
-	}
-	if _, err := t.exec(`UPDATE fanouts SET turn = ? WHERE event_seq = (SELECT min(event_seq) FROM fanouts WHERE workspace_id = ?)`,
-		turn, f.event.Workspace); err != nil {
-		return nil, err
-	}
-	_, err = t.exec(`DELETE FROM former_topics WHERE workspace_id = ?1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = ?1)`, f.event.Workspace)
-	return due, err
+	_, err = t.exec(`DELETE FROM former_topics WHERE workspace_id = ?1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = ?1)`, workspace)
+	return err
 }

@@ -56,7 +56,7 @@ func TestHugeFanOut(t *testing.T) {
 	var most uint64
 	made, began := 0, time.Now()
 	for step := 0; ; step++ {
-		due, worked, err := db.StepFanout(ctx, time.Now(), 250)
+		due, worked, err := db.StepFanout(ctx, time.Now(), 250, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -363,7 +363,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	_, err = db.Fanouts(ctx, w.ID, []feedmill.ID{e.ID})
 	check(err)
 	for _, limit := range []int{1, 10} {
-		_, worked, err := db.StepFanout(ctx, at, limit)
+		_, worked, err := db.StepFanout(ctx, at, limit, 0)
 		if check(err); !worked {
 			t.Fatal("nothing is promised")
 		}

@@ -42,7 +42,7 @@ var fanoutTurnCases = []testCase{
 		promisedEvents(t, s, first.ID, unchanged)
 		step := func() feedmill.ID {
 			t.Helper()
-			due, worked, err := s.StepFanout(t.Context(), now(), 600)
+			due, worked, err := s.StepFanout(t.Context(), now(), 600, 0)
 			must(t, err)
 			if !worked || len(due) != 501 {
 				t.Fatalf("%d deliveries are made", len(due))
@@ -57,6 +57,60 @@ var fanoutTurnCases = []testCase{
 			turns = append(turns, step())
 		}
 		equal(t, "turns", []feedmill.ID{first.ID, second.ID, first.ID, second.ID, first.ID, second.ID}, turns)
+	}},
+	{name: "events that few hear of and that waited for others are made together", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := newWorkspace(t, s)
+		large, _ := promisedEvents(t, s, w.ID, func(int, *feedmill.Subscription) {})
+		var few []feedmill.Subscription
+		for range 3 {
+			sub := newSubscription(w.ID, "tag.*")
+			sub.Delivery.Ordered = true
+			few = append(few, sub)
+		}
+		must(t, s.CreateSubscriptions(ctx, few, 0, nil))
+		waiting := newEvents(5, w.ID, "tag.created", "m_1")
+		for i := range waiting {
+			if accepted, _ := accept(t, s, waiting[i]); !accepted[0].Promised {
+				t.Fatal("an event does not wait for those before it")
+			}
+		}
+		step := func(limit, whole int) (events []feedmill.ID) {
+			t.Helper()
+			due, _, err := s.StepFanout(ctx, now(), limit, whole)
+			must(t, err)
+			for _, d := range due {
+				events = append(events, d.Event)
+			}
+			return events
+		}
+		for range feedmill.MaxMadeAtOnce / 500 {
+			if first, second := step(30, 500), step(600, 500); len(first) != 30 || len(first)+len(second) != len(large) {
+				t.Fatalf("%d and %d deliveries are made, of more than may be made whole", len(first), len(second))
+			}
+		}
+		of := func(events ...feedmill.Event) (ids []feedmill.ID) {
+			for _, e := range events {
+				ids = append(ids, e.ID, e.ID, e.ID)
+			}
+			return ids
+		}
+		equal(t, "those for which there is room", of(waiting[:2]...), step(2, 8))
+		equal(t, "one that is whole", of(waiting[2]), step(2, 3))
+		equal(t, "one in parts", of(waiting[3])[:2], step(2, 2))
+		equal(t, "the end of it", of(waiting[3])[:1], step(2, 8))
+		equal(t, "the last", of(waiting[4]), step(2, 8))
+		equal(t, "none", nil, step(2, 8))
+		for _, sub := range few {
+			var got, want []feedmill.ID
+			for _, d := range deliveries(t, s, sub) {
+				got = append(got, d.Event)
+			}
+			for _, e := range waiting {
+				want = append(want, e.ID)
+			}
+			equal(t, "order", want, got)
+		}
 	}},
 	{name: "what was promised is for who listened then, and for none that was disabled since", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
@@ -97,7 +151,7 @@ var fanoutTurnCases = []testCase{
 
 		made := make(map[feedmill.ID]int)
 		for {
-			due, _, err := s.StepFanout(ctx, now(), 30)
+			due, _, err := s.StepFanout(ctx, now(), 30, 0)
 			must(t, err)
 			for _, d := range due {
 				if d.Event == events[0].ID {
