@@ -54,6 +54,7 @@ const (
 	MaxPublishBytes   = 8 << 20
 	MaxPublishEvents  = 1000
 	MaxMadeAtOnce     = 10_000 // deliveries of a request; past these, some are promised
+	MaxKeptAtOnce     = 16     // events of which a step makes promised deliveries, with their payloads in memory
 	MaxPublisherIDLen = 200
 	MaxResourceIDLen  = 500
 )

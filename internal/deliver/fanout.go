@@ -16,7 +16,8 @@ const (
 	fanoutStep      = 64
 	shortFanoutStep = 16
 	// wholeFanout is how many are made in one transaction where that keeps promises as a
-	// whole: those of events that few hear of, and that had to wait for others.
+	// whole: those of events that few hear of, and that had to wait for others. While
+	// another workspace makes requests it is fanoutStep.
 	wholeFanout = 256
 	// fanoutPortion is how many of them, for each processor, are handed out to be
 	// sent before requests have their turn.
@@ -29,12 +30,16 @@ const (
 func (d *Dispatcher) runFanouts(ctx context.Context) {
 	processors := runtime.GOMAXPROCS(0)
 	b := newBreather(processors, time.Now(), processorTime())
+	var workspace string // of the last step
 	for ctx.Err() == nil {
-		began, step := time.Now(), fanoutStep
+		began, step, whole := time.Now(), fanoutStep, wholeFanout
 		if requests.Anybody() {
 			step = shortFanoutStep
 		}
-		due, worked, err := d.Store.StepFanout(ctx, began, step, wholeFanout)
+		if requests.AnybodyBut(workspace) {
+			whole = fanoutStep
+		}
+		due, worked, err := d.Store.StepFanout(ctx, began, step, whole)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("making promised deliveries", "error", err)
 		}
@@ -45,8 +50,9 @@ func (d *Dispatcher) runFanouts(ctx context.Context) {
 		d.readTargets(ctx, due)
 		rest := time.Since(began)
 		for portion := range slices.Chunk(due, fanoutPortion*processors) {
+			workspace = string(portion[0].Workspace)
 			d.Offer(portion)
-			if breath := b.rest(time.Now(), processorTime()); requests.AnybodyBut(string(due[0].Workspace)) {
+			if breath := b.rest(time.Now(), processorTime()); requests.AnybodyBut(workspace) {
 				pause(ctx, breath, nil)
 				rest -= breath
 			}

@@ -210,8 +210,8 @@ type listener struct {
 	deleted bool
 }
 
-// next finds the promise whose turn it is. Unlike others that are planned once, a step can
-// do without nothing that is locked.
+// next finds the promise whose turn it is. Others that are planned once do without what
+// somebody has locked; a step waits for it.
 func (s *fanoutStep) next(b *pgx.Batch) error {
 	b.Queue(`SET LOCAL lock_timeout = ` + milliseconds(lockPatience))
 	each(b.Queue(nextFanout), s.scan)
@@ -223,9 +223,6 @@ func (s *fanoutStep) scan(row record.Row) error {
 	s.promises = append(s.promises, f)
 	return row.Scan(&f.at, &f.row, &f.reached, &f.name, &f.wildcard, &f.filter, &f.attempts, &f.event.Workspace, &f.event.ID, &f.event.ResourceID)
 }
-
-// maxBehind is how many promises behind the first are looked at.
-const maxBehind = 15
 
 // read reads the event of the first promise and who is next to get it. Where it is not
 // begun it reads as many as tell whether they are few, and finds those behind it.
@@ -239,7 +236,7 @@ func (s *fanoutStep) read(b *pgx.Batch) error {
 	if first.reached == "" { // it is not begun, and may be a small one
 		first.ask = max(s.limit, s.whole+1)
 		each(b.Queue(`SELECT `+fanoutColumns+` FROM fanouts f WHERE f.workspace_id = ANY (ARRAY[$1]) AND f.at > $2 ORDER BY f.workspace_id, f.at LIMIT $3 FOR UPDATE`,
-			first.event.Workspace, first.at, maxBehind), s.scan)
+			first.event.Workspace, first.at, feedmill.MaxKeptAtOnce-1), s.scan)
 	}
 	first.read(b)
 	s.seqs.reserve(b, blocksFor(max(s.limit, s.whole)))

@@ -145,7 +145,8 @@ func (t *tx) stepFanout(seq int64, limit, whole int) (due []feedmill.DueDelivery
 		found = found[:limit]
 	}
 	due, err = t.makePromised(f, found, ended)
-	for room := whole - len(found); err == nil && ended && room > 0; room -= len(found) {
+	room := whole - len(found)
+	for kept := 1; err == nil && ended && room > 0 && kept < feedmill.MaxKeptAtOnce; kept++ {
 		f, ok, err = t.promisedBy(`f.event_seq = (SELECT min(event_seq) FROM fanouts WHERE workspace_id = ?)`, workspace)
 		if err != nil || !ok {
 			break
@@ -155,7 +156,7 @@ func (t *tx) stepFanout(seq int64, limit, whole int) (due []feedmill.DueDelivery
 		}
 		var more []feedmill.DueDelivery
 		more, err = t.makePromised(f, found, true)
-		due = append(due, more...)
+		due, room = append(due, more...), room-len(found)
 	}
 	if err != nil {
 		return nil, false, err

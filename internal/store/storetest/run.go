@@ -61,7 +61,7 @@ func Run(t *testing.T, e Engine) {
 			{"deliveries", deliveryCases},
 			{"counts of deliveries", deliveryCountCases},
 			{"due", dueCases},
-			{"settle", settleCases},
+			{"settle", slices.Concat(settleCases, settleAgainCases)},
 			{"retries", retryCases},
 			{"replays", replayCases},
 			{"slots", slotCases},

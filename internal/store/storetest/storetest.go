@@ -269,7 +269,8 @@ type Store interface {
 	// StepFanout makes up to limit promised deliveries of one event, in one
 	// transaction, and returns those that are due. Where an event that is not begun has
 	// at most whole of them it makes all, and those of the events behind it that have
-	// room beside them. Events of a workspace have their turn one after the other; of several callers one makes each step.
+	// room beside them, of feedmill.MaxKeptAtOnce at most. Events of a workspace have
+	// their turn one after the other; of several callers one makes each step.
 	// It reports whether there was anything to do. A subscription that is
 	// deleted or disabled by now, or was disabled at acceptance, has its
 	// delivery discarded.
