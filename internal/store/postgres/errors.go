@@ -24,13 +24,14 @@ const (
 	duplicateObject     = "42710" // such as the type of a table's rows
 	lockNotAvailable    = "55P03" // within lock_timeout
 	untranslatable      = "22021" // a text that holds a zero byte or is no UTF-8
+	waitedForClient     = "25P03" // for idle_in_transaction_session_timeout
 )
 
 // unavailableClasses are the classes of errors that pass with time or with the
 // operator's help: connection, authorization, transaction rollback, resources,
 // object in use, operator intervention, system error, internal error, read-only
-// transaction.
-var unavailableClasses = []string{"08", "28", "40", "53", "55", "57", "58", "XX", "25006"}
+// transaction, one that waited for this process.
+var unavailableClasses = []string{"08", "28", "40", "53", "55", "57", "58", "XX", "25006", waitedForClient}
 
 // translate turns the driver's errors into the domain's at the store's edge.
 func translate(err error) error {

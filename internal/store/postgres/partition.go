@@ -86,7 +86,8 @@ func (db *DB) preparePartitions(ctx context.Context, now, before time.Time, ahea
 }
 
 // withPartitions calls do once there are partitions for all the ids. Where another
-// replica has dropped one meanwhile, it makes them and calls do again.
+// replica has dropped one meanwhile, it makes them and calls do again, and so it does
+// where this process stood still for so long that the server ended the transaction.
 func (db *DB) withPartitions(ctx context.Context, ids []feedmill.ID, do func() error) error {
 	var wanted []time.Time
 	for _, id := range ids {
@@ -98,7 +99,7 @@ func (db *DB) withPartitions(ctx context.Context, ids []feedmill.ID, do func() e
 		return err
 	}
 	err := do()
-	if !hasCode(err, checkViolation) {
+	if !hasCode(err, checkViolation) && !hasCode(err, waitedForClient) {
 		return err
 	}
 	db.days.forget()

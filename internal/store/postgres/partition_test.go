@@ -2,9 +2,12 @@ package postgres
 
 import (
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
@@ -37,6 +40,38 @@ func TestReplicasMakeTheSameDaysAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A process that stood still within a transaction finds that the server has ended it.
+func TestATransactionThatWaitedForThisProcessIsDoneAgain(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	for _, still := range []int{1, 2} { // how often it stands still
+		tries := 0
+		err := db.withPartitions(t.Context(), nil, func() error {
+			tries++
+			var backend int
+			return db.pipeline(t.Context(), func(b *pgx.Batch) error {
+				b.Queue(`SET LOCAL idle_in_transaction_session_timeout = 1`)
+				b.Queue(`CREATE TABLE kept_` + strconv.Itoa(still) + ` (number integer)`)
+				b.Queue(`SELECT pg_backend_pid()`).QueryRow(func(row pgx.Row) error { return row.Scan(&backend) })
+				if tries > still {
+					b.Queue(`SET LOCAL idle_in_transaction_session_timeout = 0`)
+				}
+				return nil
+			}, func(b *pgx.Batch) error {
+				for there := tries <= still; there; {
+					if err := db.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = $1)`, backend).Scan(&there); err != nil {
+						t.Fatal(err)
+					}
+				}
+				b.Queue(`SELECT 1`)
+				return nil
+			})
+		})
+		if tries != 2 || errors.Is(err, feedmill.ErrUnavailable) != (still == 2) || err != nil != (still == 2) {
+			t.Errorf("stood still %d times: tried %d times, error is %v", still, tries, err)
+		}
+	}
 }
 
 func TestADayThatAnotherReplicaDroppedIsMadeAgain(t *testing.T) {
