@@ -29,7 +29,7 @@ type Store interface {
 	DeliveryCounts(ctx context.Context, subscription feedmill.ID, since time.Time) ([]feedmill.DeliveryCount, error)
 	SumDeliveryCounts(ctx context.Context, subscriptions []feedmill.ID, since, fresh time.Time) ([]feedmill.DeliveryCount, error)
 	StepReplay(ctx context.Context, now time.Time, maxAttempts, limit int) (worked bool, next time.Time, err error)
-	StepFanout(ctx context.Context, now time.Time, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error)
+	StepFanout(ctx context.Context, now time.Time, size func(workspace feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error)
 	LeaseSlots(ctx context.Context, replica string, ttl time.Duration) (held []int, share int, err error)
 	ReleaseSlots(ctx context.Context, replica string, slots []int) error
 	LeaveReplicas(ctx context.Context, replica string) error

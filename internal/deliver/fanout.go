@@ -6,19 +6,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	requests "github.com/feedmill/feedmill/internal/share"
 )
 
 const (
 	// fanoutStep is how many promised deliveries are made in one transaction, and
-	// shortFanoutStep how many while somebody makes requests: publishers wait for no
-	// more than that.
+	// shortFanoutStep how many while another workspace makes requests, which wait for it.
 	fanoutStep      = 64
 	shortFanoutStep = 16
 	// wholeFanout is how many are made in one transaction where that keeps promises as a
-	// whole: those of events that few hear of, and that had to wait for others. While
-	// another workspace makes requests it is fanoutStep.
-	wholeFanout = 256
+	// whole: those of events that few hear of, and that had to wait for others.
+	// shortWholeFanout is the same while another workspace makes requests.
+	wholeFanout      = 256
+	shortWholeFanout = 64
 	// fanoutPortion is how many of them, for each processor, are handed out to be
 	// sent before requests have their turn.
 	fanoutPortion = 4
@@ -30,16 +31,9 @@ const (
 func (d *Dispatcher) runFanouts(ctx context.Context) {
 	processors := runtime.GOMAXPROCS(0)
 	b := newBreather(processors, time.Now(), processorTime())
-	var workspace string // of the last step
 	for ctx.Err() == nil {
-		began, step, whole := time.Now(), fanoutStep, wholeFanout
-		if requests.Anybody() {
-			step = shortFanoutStep
-		}
-		if requests.AnybodyBut(workspace) {
-			whole = fanoutStep
-		}
-		due, worked, err := d.Store.StepFanout(ctx, began, step, whole)
+		began := time.Now()
+		due, worked, err := d.Store.StepFanout(ctx, began, fanoutSize)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("making promised deliveries", "error", err)
 		}
@@ -50,15 +44,23 @@ func (d *Dispatcher) runFanouts(ctx context.Context) {
 		d.readTargets(ctx, due)
 		rest := time.Since(began)
 		for portion := range slices.Chunk(due, fanoutPortion*processors) {
-			workspace = string(portion[0].Workspace)
 			d.Offer(portion)
-			if breath := b.rest(time.Now(), processorTime()); requests.AnybodyBut(workspace) {
+			if breath := b.rest(time.Now(), processorTime()); requests.AnybodyBut(string(due[0].Workspace)) {
 				pause(ctx, breath, nil)
 				rest -= breath
 			}
 		}
 		pause(ctx, rest, nil)
 	}
+}
+
+// fanoutSize is how many promised deliveries of a workspace are made in one transaction:
+// of one event, and of events of which all are made.
+func fanoutSize(workspace feedmill.ID) (limit, whole int) {
+	if requests.AnybodyBut(string(workspace)) {
+		return shortFanoutStep, shortWholeFanout
+	}
+	return fanoutStep, wholeFanout
 }
 
 // pause waits for some time, or until it is woken or ctx ends.

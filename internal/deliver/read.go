@@ -168,7 +168,7 @@ func (d *Dispatcher) readTargets(ctx context.Context, due []feedmill.DueDelivery
 	d.mu.Lock()
 	for i := range due {
 		id := due[i].Subscription
-		if !d.slots.has(id) {
+		if lanes[id] != nil || !d.slots.has(id) {
 			continue
 		}
 		if l := d.laneWithin(id, due[i].Workspace); l != nil && !l.backlog.reading && l.subscription.stale(now, d.TargetAge) {

@@ -79,11 +79,8 @@ func (c *crowded) within(at int64) bool {
 // Several reports whether more than one holder was at work a moment ago.
 func Several() bool { return crowd.several() }
 
-// Anybody reports whether somebody was at work a moment ago, of whom work that nobody
-// waits for should not be in the way.
-func Anybody() bool { return crowd.anybody() }
-
-// AnybodyBut reports the same of others than one holder.
+// AnybodyBut reports whether somebody else than a holder was at work a moment ago, of
+// whom work that nobody waits for should not be in the way.
 func AnybodyBut(holder string) bool { return crowd.anybodyBut(holder) }
 
 func (c *crowded) anybodyBut(holder string) bool {

@@ -30,7 +30,7 @@ const (
 // unavailableClasses are the classes of errors that pass with time or with the
 // operator's help: connection, authorization, transaction rollback, resources,
 // object in use, operator intervention, system error, internal error, read-only
-// transaction, one that waited for this process.
+// transaction, transaction that waited for this process for too long.
 var unavailableClasses = []string{"08", "28", "40", "53", "55", "57", "58", "XX", "25006", waitedForClient}
 
 // translate turns the driver's errors into the domain's at the store's edge.

@@ -142,18 +142,23 @@ const nextFanout = `WITH RECURSIVE first (workspace_id, at, turn) AS (
 	SELECT f.* FROM (SELECT * FROM first ORDER BY turn) w CROSS JOIN LATERAL (
 		SELECT ` + fanoutColumns + ` FROM fanouts f WHERE f.workspace_id = w.workspace_id AND f.at BETWEEN w.at AND w.at ORDER BY f.at LIMIT 1 FOR UPDATE SKIP LOCKED) f LIMIT 1`
 
+// endTurn has the other workspaces be the next ones. What another replica is at is passed
+// over: it ends the turn itself, and may be waiting for what this one has locked.
+const endTurn = `UPDATE fanouts SET turn = nextval('topic_seq')
+	WHERE ctid = (SELECT ctid FROM fanouts WHERE workspace_id = $1 ORDER BY at LIMIT 1 FOR UPDATE SKIP LOCKED)`
+
 // StepFanout makes up to limit deliveries that are promised, of the workspace
 // that has waited longest and there of the event that was accepted first, or all of that
 // event and of those behind it where they are not more than whole. What another replica
 // is at is passed over.
-func (db *DB) StepFanout(ctx context.Context, now time.Time, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error) {
+func (db *DB) StepFanout(ctx context.Context, now time.Time, size func(feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error) {
 	var any bool
 	if err := db.steady.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM fanouts)`).Scan(&any); err != nil || !any {
 		return nil, false, translate(err)
 	}
 	var s fanoutStep
 	err = db.withPartitions(ctx, partitionIDs(nil), func() error {
-		s = fanoutStep{now: now, limit: limit, whole: whole}
+		s = fanoutStep{now: now, size: size}
 		return db.pipeline(ctx, s.next, s.read, s.readBehind, s.write)
 	})
 	if err != nil {
@@ -194,7 +199,9 @@ var promisedTo = func() string {
 // fanoutStep is a transaction that makes the next deliveries of promises, in four
 // steps: next, read, readBehind and write.
 type fanoutStep struct {
-	now          time.Time
+	now  time.Time
+	size func(workspace feedmill.ID) (limit, whole int)
+	// limit and whole are its size.
 	limit, whole int
 
 	// promises are those of one workspace that are looked at, in their order: the
@@ -210,8 +217,8 @@ type listener struct {
 	deleted bool
 }
 
-// next finds the promise whose turn it is. Others that are planned once do without what
-// somebody has locked; a step waits for it.
+// next finds the promise whose turn it is. A step waits for rows that somebody has
+// locked; other statements that are planned once pass over them.
 func (s *fanoutStep) next(b *pgx.Batch) error {
 	b.Queue(`SET LOCAL lock_timeout = ` + milliseconds(lockPatience))
 	each(b.Queue(nextFanout), s.scan)
@@ -231,6 +238,7 @@ func (s *fanoutStep) read(b *pgx.Batch) error {
 		return nil
 	}
 	first := s.promises[0]
+	s.limit, s.whole = s.size(first.event.Workspace)
 	b.Queue(lookAtOrder)
 	first.ask = s.limit
 	if first.reached == "" { // it is not begun, and may be a small one
@@ -243,16 +251,18 @@ func (s *fanoutStep) read(b *pgx.Batch) error {
 	return nil
 }
 
-// readBehind reads the same for the promises behind one that few hear of.
+// readBehind reads the same for the promises behind one that few hear of, as many as
+// there is room for if as many hear of each.
 func (s *fanoutStep) readBehind(b *pgx.Batch) error {
 	if len(s.promises) == 0 {
 		return nil
 	}
-	room := max(s.whole-len(s.promises[0].listeners), 0)
+	few := len(s.promises[0].listeners)
+	room := max(s.whole-few, 0)
 	if !s.promises[0].ends() {
 		room = 0
 	}
-	s.promises = s.promises[:min(len(s.promises), 1+room)]
+	s.promises = s.promises[:min(len(s.promises), 1+room/max(few, 1))]
 	for _, f := range s.promises[1:] {
 		f.ask = room + 1
 		f.read(b)
@@ -300,8 +310,7 @@ func (s *fanoutStep) write(b *pgx.Batch) error {
 			b.Queue(`UPDATE fanouts SET reached = $1, made = made + $2 WHERE ctid = $3`, f.listeners[s.limit-1].subscription, s.limit, f.row)
 		}
 	}
-	b.Queue(`UPDATE fanouts SET turn = nextval('topic_seq')
-		WHERE ctid = (SELECT ctid FROM fanouts WHERE workspace_id = $1 ORDER BY at LIMIT 1)`, first.event.Workspace)
+	b.Queue(endTurn, first.event.Workspace)
 	b.Queue(`DELETE FROM former_topics WHERE workspace_id = $1 AND NOT EXISTS (SELECT 1 FROM fanouts WHERE workspace_id = $1)`, first.event.Workspace)
 	return nil
 }

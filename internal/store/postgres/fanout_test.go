@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
+	"github.com/feedmill/feedmill/internal/store/storetest"
 )
 
 // promised accepts events in an open transaction, with a promise of the
@@ -68,7 +69,7 @@ func TestChangesWhileEventsArePromised(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, worked, err := db.StepFanout(ctx, time.Now(), 10, 0); err != nil || !worked {
+			if _, worked, err := db.StepFanout(ctx, time.Now(), storetest.UpTo(10, 0)); err != nil || !worked {
 				t.Fatal(worked, err)
 			}
 			if routes, err := db.EventRoutes(ctx, e.Workspace, []feedmill.ID{e.ID}, 10); err != nil || len(routes[e.ID]) != 1 {
@@ -97,6 +98,51 @@ func waitsOrEnds(ctx context.Context, tx tx, ended chan error) error {
 	}
 }
 
+// Promises can be seen in another order than their moments have. Of two replicas of
+// which one began with the later of two, none waits for the other for ever.
+func TestReplicasStepAtOnceFromDifferentPromises(t *testing.T) {
+	db := open(t, pgtest.New(t))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	sub := subscribed(t, db)
+	earlier, err := db.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := newEvent(sub)
+	err = errors.Join(tx{earlier}.promised(ctx, newEvent(sub)),
+		db.write(ctx, func(tx tx) error { return tx.promised(ctx, later) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stepped := make(chan error, 1)
+	err = db.write(ctx, func(tx tx) error {
+		n, err := tx.exec(ctx, `SELECT FROM fanouts WHERE event_id = $1 FOR UPDATE`, later.ID)
+		if err != nil || n != 1 {
+			return fmt.Errorf("%d promises are locked: %w", n, err)
+		}
+		if err := earlier.Commit(ctx); err != nil {
+			return err
+		}
+		go func() {
+			_, _, err := db.StepFanout(ctx, time.Now(), storetest.UpTo(10, 10))
+			stepped <- err
+		}()
+		if err := waitsOrEnds(ctx, tx, stepped); err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, endTurn, sub.Workspace)
+		return err
+	})
+	if err = errors.Join(err, <-stepped); err != nil {
+		t.Error(err)
+	}
+	var left int
+	if err := db.pool.QueryRow(ctx, `SELECT count(*) FROM fanouts`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d promises are not kept (%v)", left, err)
+	}
+}
+
 // Neither a step nor an acceptance reads more than it needs of what is promised.
 func TestManyPromisesCostNothing(t *testing.T) {
 	const promises = 10_000
@@ -114,7 +160,7 @@ func TestManyPromisesCostNothing(t *testing.T) {
 	other := subscribed(t, db)
 	before := rowsRead(t, db)
 	for range 3 {
-		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 10, 0); err != nil || !worked {
+		if _, worked, err := db.StepFanout(t.Context(), time.Now(), storetest.UpTo(10, 0)); err != nil || !worked {
 			t.Fatal(worked, err)
 		}
 		published(t, db, other)
@@ -157,7 +203,7 @@ func TestReplicasMakePromisedDeliveriesTogether(t *testing.T) {
 		stepping.Go(func() {
 			for {
 				var left int
-				if _, _, err := replica.StepFanout(t.Context(), time.Now(), 3, whole); err != nil {
+				if _, _, err := replica.StepFanout(t.Context(), time.Now(), storetest.UpTo(3, whole)); err != nil {
 					t.Error(err)
 					return
 				}

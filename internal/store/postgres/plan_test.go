@@ -12,6 +12,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 	"github.com/feedmill/feedmill/internal/store/record"
+	"github.com/feedmill/feedmill/internal/store/storetest"
 )
 
 // The statements that are planned once are planned here while all tables are
@@ -166,7 +167,7 @@ func useEveryStatement(t *testing.T, db *DB, sub feedmill.Subscription, n int) {
 		if err := db.write(t.Context(), func(tx tx) error { return tx.promised(t.Context(), newEvent(sub)) }); err != nil {
 			t.Fatal(err)
 		}
-		if _, worked, err := db.StepFanout(t.Context(), time.Now(), 2, 3); err != nil || !worked {
+		if _, worked, err := db.StepFanout(t.Context(), time.Now(), storetest.UpTo(2, 3)); err != nil || !worked {
 			t.Fatal(worked, err)
 		}
 	}

@@ -103,7 +103,7 @@ const nextFanout = `WITH RECURSIVE waiting (id) AS (
 // StepFanout makes up to limit deliveries that are promised, of the workspace
 // that has waited longest and there of the event that was accepted first, or all of
 // that event and of those behind it where they are not more than whole.
-func (db *DB) StepFanout(ctx context.Context, _ time.Time, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error) {
+func (db *DB) StepFanout(ctx context.Context, _ time.Time, size func(feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error) {
 	// Which one is looked for beside the writer.
 	var next int64
 	err = db.row(ctx, nextFanout).Scan(&next)
@@ -114,7 +114,7 @@ func (db *DB) StepFanout(ctx context.Context, _ time.Time, limit, whole int) (du
 		return nil, false, translate(err)
 	}
 	err = db.write(ctx, func(tx *tx) (err error) {
-		due, worked, err = tx.stepFanout(next, limit, whole)
+		due, worked, err = tx.stepFanout(next, size)
 		return err
 	})
 	if err != nil {
@@ -125,12 +125,14 @@ func (db *DB) StepFanout(ctx context.Context, _ time.Time, limit, whole int) (du
 
 // stepFanout makes the next deliveries of a promise, and then of those behind it that fit
 // into the step as a whole.
-func (t *tx) stepFanout(seq int64, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error) {
+func (t *tx) stepFanout(seq int64, size func(feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error) {
 	f, ok, err := t.promisedBy(`f.event_seq = ?`, seq)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	workspace, ask := f.event.Workspace, limit
+	workspace := f.event.Workspace
+	limit, whole := size(workspace)
+	ask := limit
 	if f.reached == "" { // it is not begun, and may be a small one
 		ask = max(limit, whole+1)
 	} else {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/store/sqlitetest"
+	"github.com/feedmill/feedmill/internal/store/storetest"
 )
 
 // TestHugeFanOut accepts events that go to very many subscriptions, and holds the
@@ -56,7 +57,7 @@ func TestHugeFanOut(t *testing.T) {
 	var most uint64
 	made, began := 0, time.Now()
 	for step := 0; ; step++ {
-		due, worked, err := db.StepFanout(ctx, time.Now(), 250, 0)
+		due, worked, err := db.StepFanout(ctx, time.Now(), storetest.UpTo(250, 0))
 		if err != nil {
 			t.Fatal(err)
 		}

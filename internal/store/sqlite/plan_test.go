@@ -16,6 +16,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/store/storetest"
 )
 
 func TestQueriesUseIndexes(t *testing.T) {
@@ -363,7 +364,7 @@ func exercise(t *testing.T, db *DB) feedmill.Subscription {
 	_, err = db.Fanouts(ctx, w.ID, []feedmill.ID{e.ID})
 	check(err)
 	for _, limit := range []int{1, 10} {
-		_, worked, err := db.StepFanout(ctx, at, limit, 0)
+		_, worked, err := db.StepFanout(ctx, at, storetest.UpTo(limit, 0))
 		if check(err); !worked {
 			t.Fatal("nothing is promised")
 		}

@@ -8,11 +8,16 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// UpTo is the size of a step for all workspaces.
+func UpTo(limit, whole int) func(feedmill.ID) (int, int) {
+	return func(feedmill.ID) (int, int) { return limit, whole }
+}
+
 // makePromised makes all promised deliveries in steps and returns what is due.
 func makePromised(t *testing.T, s Store, limit int) (due []feedmill.DueDelivery) {
 	t.Helper()
 	for range 1000 {
-		some, worked, err := s.StepFanout(t.Context(), now(), limit, 0)
+		some, worked, err := s.StepFanout(t.Context(), now(), UpTo(limit, 0))
 		must(t, err)
 		if !worked {
 			return due
@@ -78,7 +83,7 @@ var fanoutCases = []testCase{
 		making, err := s.Fanouts(ctx, w.ID, []feedmill.ID{events[0].ID, e.ID})
 		must(t, err)
 		equal(t, "making", map[feedmill.ID]int{e.ID: 0}, making)
-		due, worked, err := s.StepFanout(ctx, now(), 30, 0)
+		due, worked, err := s.StepFanout(ctx, now(), UpTo(30, 0))
 		must(t, err)
 		if !worked || len(due) != 30 || due[0].Event != e.ID || string(due[0].Payload) != string(e.Payload) {
 			t.Fatalf("%d deliveries are made in a step", len(due))

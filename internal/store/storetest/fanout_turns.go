@@ -42,12 +42,16 @@ var fanoutTurnCases = []testCase{
 		promisedEvents(t, s, first.ID, unchanged)
 		step := func() feedmill.ID {
 			t.Helper()
-			due, worked, err := s.StepFanout(t.Context(), now(), 600, 0)
+			var asked feedmill.ID
+			due, worked, err := s.StepFanout(t.Context(), now(), func(workspace feedmill.ID) (int, int) {
+				asked = workspace
+				return 600, 0
+			})
 			must(t, err)
-			if !worked || len(due) != 501 {
-				t.Fatalf("%d deliveries are made", len(due))
+			if !worked || len(due) != 501 || asked != due[0].Workspace {
+				t.Fatalf("%d deliveries are made, and the size of a step was asked for %q", len(due), asked)
 			}
-			return due[0].Workspace
+			return asked
 		}
 		step()
 		step()
@@ -77,7 +81,7 @@ var fanoutTurnCases = []testCase{
 		}
 		step := func(limit, whole int) (events []feedmill.ID) {
 			t.Helper()
-			due, _, err := s.StepFanout(ctx, now(), limit, whole)
+			due, _, err := s.StepFanout(ctx, now(), UpTo(limit, whole))
 			must(t, err)
 			for _, d := range due {
 				events = append(events, d.Event)
@@ -153,7 +157,7 @@ var fanoutTurnCases = []testCase{
 
 		made := make(map[feedmill.ID]int)
 		for {
-			due, _, err := s.StepFanout(ctx, now(), 30, 0)
+			due, _, err := s.StepFanout(ctx, now(), UpTo(30, 0))
 			must(t, err)
 			for _, d := range due {
 				if d.Event == events[0].ID {

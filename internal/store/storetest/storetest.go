@@ -269,12 +269,13 @@ type Store interface {
 	// StepFanout makes up to limit promised deliveries of one event, in one
 	// transaction, and returns those that are due. Where an event that is not begun has
 	// at most whole of them it makes all, and those of the events behind it that have
-	// room beside them, of feedmill.MaxKeptAtOnce at most. Events of a workspace have
+	// room beside them and no more each, of feedmill.MaxKeptAtOnce at most. It asks for
+	// these numbers once it knows the workspace. Events of a workspace have
 	// their turn one after the other; of several callers one makes each step.
 	// It reports whether there was anything to do. A subscription that is
 	// deleted or disabled by now, or was disabled at acceptance, has its
 	// delivery discarded.
-	StepFanout(ctx context.Context, now time.Time, limit, whole int) (due []feedmill.DueDelivery, worked bool, err error)
+	StepFanout(ctx context.Context, now time.Time, size func(workspace feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error)
 	// Fanouts are those of some events whose deliveries are being made, and
 	// how many have been.
 	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
