@@ -39,7 +39,13 @@ func underRandomFaults(t *testing.T, replicas int) {
 	f := newFleet(t, replicas)
 	stop := f.publish(t)
 
-	repeats := make(map[string]int) // by the fault that they came during or just after
+	repeats := make(map[string]int) // by the fault that they came during or after
+	counted, last := 0, ""
+	count := func() {
+		now := f.sink.repeats()
+		repeats[last] += now - counted
+		counted = now
+	}
 	order := random.Perm(len(faults))
 	end := time.Now().Add(longOr(0, longRun()))
 	for i := 0; i < longOr(3, len(faults)) || time.Now().Before(end); i++ {
@@ -50,7 +56,8 @@ func underRandomFaults(t *testing.T, replicas int) {
 			lasts = 5*time.Second + time.Duration(random.Int64N(int64(85*time.Second)))/time.Duration(1+3*random.IntN(2))
 		}
 		f.note("%s of replica %d for %v", fault.name, victim.number, lasts.Round(time.Millisecond))
-		repeated := f.sink.repeats()
+		count()
+		last = fault.name
 		fault.happen(t, f, victim, lasts)
 		ended := time.Now()
 		before := f.sink.progress()
@@ -62,7 +69,6 @@ func underRandomFaults(t *testing.T, replicas int) {
 			}
 			return true
 		})
-		repeats[fault.name] += f.sink.repeats() - repeated
 		took := time.Since(ended)
 		f.slowest = max(f.slowest, took)
 		if most := longOr(patience, 20*time.Second); took > most {
@@ -78,11 +84,13 @@ func underRandomFaults(t *testing.T, replicas int) {
 	published := stop()
 	eventually(t, "all that was accepted has arrived", func() bool { return f.sink.complete(published) })
 	f.sink.check(t)
+	count()
 	t.Logf("%d events to %d subscriptions, %d repeated; all were delivered to again after at most %v; at most %d MiB resident",
 		published, len(f.sink.paths), f.sink.repeats(), f.slowest, f.peak>>20)
 	for _, fault := range faults {
 		t.Logf("%6d repeated by %s", repeats[fault.name], fault.name)
 	}
+	t.Logf("%6d repeated before anything had happened", repeats[""])
 	for _, r := range f.replicas {
 		r.process.Load().mustStop(t)
 	}
