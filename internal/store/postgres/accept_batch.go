@@ -25,9 +25,10 @@ type acceptBatch struct {
 	// those numbers the subscriptions to it.
 	topics  map[topic]int
 	matches [][]match
-	// limits is how many of each are listed: with more, some call would make
-	// more deliveries than may be made at once.
+	// limits is how many of each are listed, and many which have more than that:
+	// some call would make more deliveries than may be made at once.
 	limits []int
+	many   []bool
 	// promised are the resources of which deliveries are promised already.
 	promised map[resource]bool
 
@@ -76,7 +77,7 @@ func newAcceptBatch(calls []*acceptCall) *acceptBatch {
 			a.limits[i] = max(a.limits[i], feedmill.MaxMadeAtOnce/n, fewMatches)
 		}
 	}
-	a.matches, a.promised = make([][]match, len(a.topics)), make(map[resource]bool)
+	a.matches, a.many, a.promised = make([][]match, len(a.topics)), make([]bool, len(a.topics)), make(map[resource]bool)
 	return a
 }
 
@@ -167,8 +168,8 @@ func (a *acceptBatch) makeDeliveries(b *pgx.Batch) error {
 // is no room for them.
 func (a *acceptBatch) makeDeliveriesOf(e feedmill.Event, maxAttempts int, now time.Time, room *int) (promised bool) {
 	fresh := acceptedEvent{Event: e}
-	matches, more := a.matchesOf(e)
-	if more || len(matches) > *room || a.waitsForPromised(e, matches) {
+	matches, many := a.matchesOf(e)
+	if many || len(matches) > *room || a.waitsForPromised(e, matches) {
 		a.events = append(a.events, fresh)
 		a.promise(e, maxAttempts)
 		return true
