@@ -1,12 +1,30 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/feedmill/feedmill"
 )
+
+// FanOuts keep the promises that Accept makes.
+type FanOuts interface {
+	// StepFanout makes promised deliveries of the event of a workspace that was accepted
+	// first, in one transaction, and returns those that are due. size has how many, and
+	// is called once the workspace is known: up to limit of them; or all where the event
+	// is not begun and has at most whole. Then those of events behind it may be made,
+	// too, whole ones only: whole deliveries of feedmill.MaxKeptAtOnce events at most.
+	// Workspaces take turns; of several callers one makes each step.
+	// It reports whether there was anything to do. A subscription that is
+	// deleted or disabled by now, or was disabled at acceptance, has its
+	// delivery discarded.
+	StepFanout(ctx context.Context, now time.Time, size func(workspace feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error)
+	// Fanouts are those of some events whose deliveries are being made, and
+	// how many have been.
+	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
+}
 
 // UpTo is the size of a step for all workspaces.
 func UpTo(limit, whole int) func(feedmill.ID) (int, int) {

@@ -266,19 +266,7 @@ type Store interface {
 	// subscription hears of is promised, too, while one before it of the same
 	// resource is.
 	Accept(ctx context.Context, events []feedmill.Event, maxAttempts int, respond func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, []feedmill.DueDelivery, error)
-	// StepFanout makes up to limit promised deliveries of one event, in one
-	// transaction, and returns those that are due. Where an event that is not begun has
-	// at most whole of them it makes all, and those of the events behind it that have
-	// room beside them and no more each, of feedmill.MaxKeptAtOnce at most. It asks for
-	// these numbers once it knows the workspace. Events of a workspace have
-	// their turn one after the other; of several callers one makes each step.
-	// It reports whether there was anything to do. A subscription that is
-	// deleted or disabled by now, or was disabled at acceptance, has its
-	// delivery discarded.
-	StepFanout(ctx context.Context, now time.Time, size func(workspace feedmill.ID) (limit, whole int)) (due []feedmill.DueDelivery, worked bool, err error)
-	// Fanouts are those of some events whose deliveries are being made, and
-	// how many have been.
-	Fanouts(ctx context.Context, workspace feedmill.ID, events []feedmill.ID) (map[feedmill.ID]int, error)
+	FanOuts
 	// Events lists events, newest first, with their payloads.
 	Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error)
 	Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Event, error)
