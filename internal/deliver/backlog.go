@@ -267,9 +267,10 @@ func (b *backlog) hasWork() bool {
 
 // wantsRead reports whether more of the rest should be queued: where none is, or
 // few are and there is room for some, or not many and there is room for all that a
-// read may bring.
+// read may bring. It is false where nothing of it could be: what did not fit would
+// be read over and over.
 func (b *backlog) wantsRead() bool {
-	if b.rest != unread {
+	if b.rest != unread || b.waiting >= b.memory.maxLane {
 		return false
 	}
 	switch n := len(b.queue); {
@@ -280,6 +281,18 @@ func (b *backlog) wantsRead() bool {
 	default:
 		return n < min(readMost, b.memory.maxLane)/2 && b.memory.hasRoom(readMost, readBytes)
 	}
+}
+
+// takes reports whether a delivery that was read may wait in memory, or with single
+// the first one in any case. One that may not says how much room there must be before
+// it is read again.
+func (b *backlog) takes(due *feedmill.DueDelivery, single bool) bool {
+	size := sizeOf(due)
+	if b.memory.fits(b, due.Workspace, size) || single && len(b.queue) == 0 {
+		return true
+	}
+	b.itemSize = max(b.itemSize, size)
+	return false
 }
 
 // wantsSingle reports whether a read can only bring a single delivery, past the

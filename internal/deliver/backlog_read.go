@@ -37,7 +37,7 @@ func (b *backlog) addKnown(q *feedmill.DueQuery) {
 	case q.From == "":
 		q.Limit += len(b.known)
 		q.MaxBytes += b.knownBytes
-	case q.Limit < readFew:
+	case q.Limit <= readFew:
 		for id, size := range b.known {
 			if id >= q.From {
 				q.Limit++
@@ -70,7 +70,7 @@ func (b *backlog) endQuery(q feedmill.DueQuery, due []feedmill.DueDelivery, sing
 	for _, item := range due {
 		_, settled := b.settled[item.ID]
 		if !b.has(item.ID) && !settled {
-			if !b.memory.fits(b, item.Workspace, sizeOf(&item)) && !(single && len(b.queue) == 0) {
+			if !b.takes(&item, single) {
 				cut = true
 				break
 			}

@@ -134,6 +134,7 @@ func TestWhenMoreIsRead(t *testing.T) {
 		{testBacklog(10, 1000), 3, false}, // nor for a few
 		{testBacklog(10, 1000), 0, true},
 		{testBacklog(0, 1000), 0, true},
+		{testBacklog(1000, 3), 3, false}, // the lane has as many as it may
 	} {
 		b := c.backlog
 		b.offerAll(deliveries(0, c.queued+1)[1:])

@@ -151,7 +151,7 @@ func (b *backlog) takeHeads(q feedmill.DueQuery, due []feedmill.DueDelivery, sin
 		case b.has(item.ID), settled:
 		case s != nil:
 			b.readAfterFirst(s)
-		case !b.memory.fits(b, item.Workspace, sizeOf(item)) && !(single && len(b.queue) == 0):
+		case !b.takes(item, single):
 			return taken, true
 		default:
 			looked[resource] = b.beginSeries(*item)
