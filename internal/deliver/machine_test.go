@@ -112,9 +112,37 @@ func (plainVault) Unseal(_ context.Context, sealed []byte, _ string) ([]byte, er
 type faultyStore struct {
 	*sqlite.DB
 	dead atomic.Bool
+
+	t      *testing.T
+	mu     sync.Mutex
+	readAt time.Time
+	reads  int // at that moment
 }
 
 var errDead = errors.New("the process is dead")
+
+// maxReadsAtOnce is how many reads may be made before any time passes. If they led to
+// nothing, they would have no end, and time would stand still.
+const maxReadsAtOnce = 1000
+
+func (s *faultyStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmill.DueDelivery, error) {
+	if s.countRead() > maxReadsAtOnce {
+		s.t.Errorf("%s is read over and over", q.Subscription)
+		return nil, feedmill.ErrUnavailable
+	}
+	return s.DB.Due(ctx, q)
+}
+
+// countRead counts a read, and returns how many there were at this moment.
+func (s *faultyStore) countRead() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); !now.Equal(s.readAt) {
+		s.readAt, s.reads = now, 0
+	}
+	s.reads++
+	return s.reads
+}
 
 func (s *faultyStore) Settle(ctx context.Context, o []feedmill.Outcome, maxAttempts int) ([]feedmill.DueDelivery, error) {
 	if s.dead.Load() {
@@ -166,7 +194,7 @@ func (m *machine) subscribe(ordered bool) {
 }
 
 func (m *machine) start() {
-	m.faulty = &faultyStore{DB: m.store}
+	m.faulty = &faultyStore{DB: m.store, t: m.T}
 	m.dispatcher = New(Options{
 		Store: m.faulty, Vault: plainVault{}, Sender: m.world, Log: slog.New(slog.DiscardHandler),
 		Metrics: prometheus.NewRegistry(), Replica: "one", MaxQueued: 20, MaxLane: 8, PollEvery: time.Minute, LeaseTime: time.Hour,
