@@ -114,7 +114,9 @@ func (b *backlog) offer(due feedmill.DueDelivery, mayQueue bool) {
 		b.leaveToStore(due)
 	default:
 		b.push(due)
-		b.readFrom = max(b.readFrom, due.ID)
+		if b.rest != unread { // else it has let go of its own queue to make room
+			b.readFrom = max(b.readFrom, due.ID)
+		}
 	}
 }
 
@@ -288,11 +290,11 @@ func (b *backlog) wantsRead() bool {
 // it is read again.
 func (b *backlog) takes(due *feedmill.DueDelivery, single bool) bool {
 	size := sizeOf(due)
-	if b.memory.fits(b, due.Workspace, size) || single && len(b.queue) == 0 {
+	if b.memory.fits(b, due.Workspace, size) {
 		return true
 	}
 	b.itemSize = max(b.itemSize, size)
-	return false
+	return single && len(b.queue) == 0
 }
 
 // wantsSingle reports whether a read can only bring a single delivery, past the

@@ -26,7 +26,9 @@ func (b *backlog) beginQuery(subscription feedmill.ID, now time.Time) feedmill.D
 		b.addKnown(&q)
 	}
 	b.rest, b.readFrom, b.checkedAt, b.abandoned = allKnown, beyondIDs, now, false
-	b.retries.pass(now)
+	if q.Retries || q.From == "" && q.After == nil && q.Resources == nil { // else it does not find all of them
+		b.retries.pass(now)
+	}
 	return q
 }
 

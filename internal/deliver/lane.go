@@ -31,6 +31,7 @@ type lane struct {
 	state state
 	// awaited says that the slot is to be given back and waited for this lane.
 	awaited bool
+	wanted  int           // the bytes for which a crowded lane found no room
 	tenant  *tenant       // in whose part of the ring a ready lane stands
 	turn    int           // how many tasks it has had in its turn
 	timer   *time.Timer   // that ends a state of waiting
@@ -66,6 +67,9 @@ func (d *Dispatcher) offer(l *lane, due feedmill.DueDelivery) {
 	case l.backlog.has(due.ID):
 	case target.held(), l.pace.isOpen(), l.state == lost:
 		l.backlog.leaveToStore(due)
+		if l.running == 0 {
+			d.refresh(l) // its endpoint may be probed with it
+		}
 	default:
 		// What is ordered, or to be discarded, goes by way of the store.
 		l.backlog.offer(due, !target.ordered() && !target.ended())
@@ -125,12 +129,13 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 		return task{}, false
 	}
 	stale := l.subscription.stale(now, d.TargetAge)
-	if !b.reading && b.hasWork() && (stale || b.wantsRead()) {
+	fed := !stale && len(b.queue) > 0 // it need not stand in line to be read
+	if !b.reading && b.hasWork() && (stale || b.wantsRead()) && (d.reads.running < maxReads || !fed) {
 		if d.reads.running == maxReads {
 			d.enter(l, unfed)
 			return task{}, false
 		}
-		single := target != nil && b.wantsSingle(l.workspace)
+		single := !stale && b.wantsSingle(l.workspace)
 		if single && !d.mayReadSingle(l, now) {
 			return task{}, false
 		}
@@ -161,10 +166,6 @@ func (d *Dispatcher) maySend(l *lane, bytes int, now time.Time) bool {
 	if l.running >= l.pace.limit(l.subscription.target.Settings.Concurrency) {
 		return false
 	}
-	if !d.share.allows(l, bytes) {
-		d.enter(l, crowded)
-		return false
-	}
 	if l.limiter != nil {
 		r := l.limiter.ReserveN(now, 1)
 		wait := r.DelayFrom(now)
@@ -174,6 +175,11 @@ func (d *Dispatcher) maySend(l *lane, bytes int, now time.Time) bool {
 			d.wait(l, limited, min(wait, d.TargetAge))
 			return false
 		}
+	}
+	if !d.share.allows(l, bytes) {
+		l.wanted = bytes
+		d.enter(l, crowded)
+		return false
 	}
 	return true
 }

@@ -1,8 +1,6 @@
 package deliver
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -67,71 +65,6 @@ func TestAFullMemoryDoesNotMakeLanesReadOneByOne(t *testing.T) {
 			h.Errorf("the store was read %d times for 2000 deliveries", n)
 		}
 	})
-}
-
-// A lane that has as many in memory as it may is not read over and over for what did
-// not fit.
-func TestAFullLaneIsNotRead(t *testing.T) {
-	runDispatcher(t, Options{MaxLane: 8, PollEvery: time.Hour, TargetAge: time.Hour}, slow(time.Minute), func(h *harness) {
-		h.store.readTakes = 100 * time.Millisecond
-		h.subscribe(feedmill.DeliverySettings{Ordered: true, Concurrency: 1})
-		const each = 10
-		resources := []string{"a", "b", "c"} // the first fills the lane, but for one
-		for _, resource := range resources {
-			h.dispatcher.Offer(h.accept(each, resource))
-			time.Sleep(time.Second)
-		}
-		all := each * len(resources)
-		time.Sleep(time.Duration(all) * time.Minute)
-		if n := h.sentSince(time.Time{}); n != all {
-			h.Errorf("%d of %d were sent", n, all)
-		}
-		if n := h.store.reads.Load(); n > 2*int64(all) {
-			h.Errorf("the store was read %d times for %d deliveries", n, all)
-		}
-	})
-}
-
-// Nor is one for a delivery that is larger than there is room for, and than those
-// before it were.
-func TestALargeDeliveryIsNotReadOverAndOver(t *testing.T) {
-	for name, ordered := range map[string]bool{"in order": true, "in any order": false} {
-		t.Run(name, func(t *testing.T) {
-			runDispatcher(t, Options{PollEvery: time.Hour, TargetAge: time.Hour}, slow(time.Minute), func(h *harness) {
-				h.store.readTakes = 100 * time.Millisecond
-				h.dispatcher.mu.Lock()
-				h.dispatcher.memory.maxBytes = 100_000
-				h.dispatcher.mu.Unlock()
-				// One of its deliveries waits in memory all the while, which nobody has to let go of.
-				full := h.subscribe(feedmill.DeliverySettings{RateLimit: 1, RatePer: 24 * time.Hour}, func(s *feedmill.Subscription) { s.Events = []string{"metric.large"} })
-				large := func(size int) {
-					e := h.newEvent("large", strings.Repeat("x", size))
-					e.Type = "metric.large"
-					h.dispatcher.Offer(h.acceptEvents(e))
-					time.Sleep(time.Second)
-				}
-				large(60_000)
-				large(60_000)
-				sub := h.subscribe(feedmill.DeliverySettings{Ordered: ordered, Concurrency: 1}, func(s *feedmill.Subscription) { s.Events = []string{"metric.created", "metric.large"} })
-				const small = 20
-				for i := range small {
-					h.dispatcher.Offer(h.accept(1, fmt.Sprint("small ", i)))
-				}
-				time.Sleep(time.Second)
-				large(45_000)
-				time.Sleep((small + 2) * time.Minute)
-				if n := h.sentTo(sub); n != small+1 {
-					h.Errorf("%d of %d were sent", n, small+1)
-				}
-				if n := h.sentTo(full); n != 1 {
-					h.Errorf("%d were sent to the one with a limit", n)
-				}
-				if n := h.store.reads.Load(); n > 5*small {
-					h.Errorf("the store was read %d times for %d deliveries", n, small+1)
-				}
-			})
-		})
-	}
 }
 
 func TestWhatIsOfferedIsNotReadAgain(t *testing.T) {

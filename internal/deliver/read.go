@@ -120,6 +120,7 @@ func (d *Dispatcher) readLane(ctx context.Context, l *lane, single bool) {
 	d.reads.running--
 	d.letRead()
 	l.backlog.expectNothing()
+	d.letSingles()
 	switch {
 	case l.state == lost:
 		l.backlog.abandon()
@@ -190,6 +191,8 @@ func (d *Dispatcher) readTargets(ctx context.Context, due []feedmill.DueDelivery
 		if l := lanes[s.ID]; d.lanes[s.ID] == l && l.subscription.changes == before[s.ID] {
 			d.setTarget(l, target, now)
 			l.backlog.setOrdered(target.ordered())
+			d.refresh(l)
+			d.wakeWorker()
 		}
 		d.mu.Unlock()
 	}

@@ -109,17 +109,66 @@ func (s *share) end(l *lane, e *event) (next []*lane) {
 		s.bytes -= e.size()
 		p.bytes -= e.size()
 	}
-	for place := p.waiting.Front(); place != nil; place = place.Next() {
-		next = append(next, place.Value.(*lane))
-		if p.running > 0 {
-			break // else the last one to end takes all along that waited for it
-		}
-	}
-	if place := s.starved.Front(); place != nil {
-		next = append(next, place.Value.(*lane))
-	}
+	// The last one to end takes all along that waited for it.
+	next = s.call(next, &p.waiting, p.running == 0)
+	next = s.call(next, &s.starved, s.running == 0)
 	if p.running == 0 {
 		delete(s.portions, l.workspace)
 	}
+	return s.callOthers(next, p)
+}
+
+const (
+	// maxLooked is how many lanes of a line are looked at for one that may begin now,
+	// and maxLookedLines the lines of how many other workspaces.
+	maxLooked      = 16
+	maxLookedLines = 8
+)
+
+// call adds a lane of a line to those that are called: one that may begin now, or else
+// the first, which then goes to the end; or all of them.
+func (s *share) call(next []*lane, line *list.List, all bool) []*lane {
+	if all {
+		for place := line.Front(); place != nil; place = place.Next() {
+			next = append(next, place.Value.(*lane))
+		}
+		return next
+	}
+	l := s.firstAllowed(line)
+	if l == nil && line.Len() > 0 {
+		l = line.Front().Value.(*lane)
+	}
+	if l == nil {
+		return next
+	}
+	return append(next, l)
+}
+
+// callOthers adds a lane of some workspace but the one whose attempt has ended, if one
+// may begin now: all that a workspace has under way may hang, while there is room.
+func (s *share) callOthers(next []*lane, but *portion) []*lane {
+	looked := 0
+	for _, p := range s.portions {
+		if p != but {
+			if l := s.firstAllowed(&p.waiting); l != nil {
+				return append(next, l)
+			}
+		}
+		if looked++; looked == maxLookedLines {
+			break
+		}
+	}
 	return next
+}
+
+// firstAllowed is the first of a line that may begin now, nil where none of a few may.
+func (s *share) firstAllowed(line *list.List) *lane {
+	place := line.Front()
+	for range min(line.Len(), maxLooked) {
+		if l := place.Value.(*lane); s.allows(l, l.wanted) {
+			return l
+		}
+		place = place.Next()
+	}
+	return nil
 }

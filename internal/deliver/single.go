@@ -10,6 +10,7 @@ import "time"
 // own to end.
 func (d *Dispatcher) mayReadSingle(l *lane, now time.Time) bool {
 	if !d.maySend(l, l.backlog.itemSize, now) {
+		d.letSingles() // it may have been called for one
 		return false
 	}
 	if d.memory.singles == maxSingles {
@@ -38,9 +39,18 @@ func (d *Dispatcher) takeSingle(l *lane) (task, bool) {
 	}
 	d.refresh(l)
 	d.memory.singles--
-	if next := d.memory.hungry.Front(); next != nil {
-		d.refresh(next.Value.(*lane))
-	}
+	d.letSingles()
 	d.wakeWorker()
 	return t, ok
+}
+
+// letSingles lets as many lanes read past the bound as may. The mutex is held.
+func (d *Dispatcher) letSingles() {
+	for range maxSingles - d.memory.singles {
+		next := d.memory.hungry.Front()
+		if next == nil {
+			return
+		}
+		d.refresh(next.Value.(*lane))
+	}
 }
