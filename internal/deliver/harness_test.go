@@ -50,6 +50,7 @@ type troubledStore struct {
 	passes                                                   atomic.Int64 // that read of all resources
 	mostOutcomes, mostSettling                               atomic.Int64
 	readTakes, targetTakes, settleTakes                      time.Duration
+	pollTakes                                                atomic.Int64 // a time.Duration
 	// silentWrites is how many more are not answered before answers is closed.
 	silentWrites atomic.Int64
 	answers      chan struct{}
@@ -119,6 +120,11 @@ func (s *troubledStore) Due(ctx context.Context, q feedmill.DueQuery) ([]feedmil
 	}
 	defer time.Sleep(s.readTakes)
 	return s.DB.Due(ctx, q)
+}
+
+func (s *troubledStore) DueSubscriptions(ctx context.Context, slots []int, now time.Time, after feedmill.ID, limit int) ([]feedmill.ID, error) {
+	time.Sleep(time.Duration(s.pollTakes.Load()))
+	return s.DB.DueSubscriptions(ctx, slots, now, after, limit)
 }
 
 func (s *troubledStore) Rewind(ctx context.Context, slots []int, now time.Time, after feedmill.RetryPosition, limit int) (feedmill.RetryPosition, bool, error) {
