@@ -62,7 +62,7 @@ func measureHuge(ctx context.Context, r *rig.Rig, o options) (err error) {
 		}
 	}
 
-	// They are right before the one that is heard of, which else would be the first for a while.
+	// Right before the request that is heard of, so that neither is the first after a pause.
 	var unheard []time.Duration
 	for range quietRequests {
 		took, err := publishHuge(ctx, mill, "tag.created")

@@ -32,6 +32,7 @@ func TestQueries(t *testing.T) {
 		{name: "no room for all", backlog: testBacklog(499, 1000), limit: 32, bytes: 32 * firstItemSize, expected: 32},
 		{name: "room for a few", backlog: testBacklog(5, 1000), limit: 5, bytes: 32 * firstItemSize, expected: 5},
 		{name: "no room", backlog: testBacklog(3, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 2, bytes: 32_000 + itemBytes + eventOverhead + 2, expected: 1, from: "dlv_0003", queue: 3},
+		{name: "little room, behind what is known", backlog: testBacklog(499, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 33, bytes: 32_000 + itemBytes + eventOverhead + 2, expected: 32, from: "dlv_0003", queue: 3},
 		{name: "behind what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000, readFrom: "dlv_0003", limit: 500, bytes: readBytes, expected: 500, from: "dlv_0003", queue: 3},
 		{
 			name: "from the beginning, over what is known", backlog: testBacklog(1000, 1000), known: 3, itemSize: 1000,

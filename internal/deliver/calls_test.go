@@ -35,13 +35,17 @@ func TestStarvedLanesAreAllCalledInTheEnd(t *testing.T) {
 	})
 }
 
-// A large delivery for which there is no room is not what small ones wait for.
+// A large delivery for which there is no room is not what small ones wait for, and all
+// of these are called for which there is.
 func TestSmallOnesAreCalledBesideLargeOnes(t *testing.T) {
 	runDispatcher(t, noPolls, hangsOr(10*time.Second), func(h *harness) {
 		h.bound(maxQueuedBytes, 400_000)
-		subs := make(map[string]feedmill.ID)
-		for _, kind := range []string{"metric.hangs", "metric.ends", "metric.large", "metric.small"} {
-			subs[kind] = h.subscribe(feedmill.DeliverySettings{}, only(kind))
+		h.subscribe(feedmill.DeliverySettings{}, only("metric.hangs"))
+		h.subscribe(feedmill.DeliverySettings{}, only("metric.ends"))
+		h.subscribe(feedmill.DeliverySettings{}, only("metric.large"))
+		var small []feedmill.ID
+		for range 3 {
+			small = append(small, h.subscribe(feedmill.DeliverySettings{}, only("metric.small")))
 		}
 		for _, e := range []struct {
 			kind string
@@ -50,11 +54,44 @@ func TestSmallOnesAreCalledBesideLargeOnes(t *testing.T) {
 			h.offerSized(e.kind, "r", e.size)
 			time.Sleep(time.Second)
 		}
-		if h.sentTo(subs["metric.small"]) != 0 {
+		sent := func() (n int) {
+			for _, sub := range small {
+				n += h.sentTo(sub)
+			}
+			return n
+		}
+		if sent() != 0 {
+			h.Fatal("there was room for them")
+		}
+		time.Sleep(9 * time.Second) // the one that ends has ended
+		if n := sent(); n != len(small) {
+			h.Errorf("%d of %d were sent", n, len(small))
+		}
+	})
+}
+
+// A lane that keeps to a rate takes no call that another could use.
+func TestALimitedLaneTakesNoCall(t *testing.T) {
+	runDispatcher(t, noPolls, hangsOr(10*time.Second), func(h *harness) {
+		h.bound(maxQueuedBytes, 400_000)
+		h.subscribe(feedmill.DeliverySettings{RateLimit: 1, RatePer: 5 * time.Hour}, only("metric.limited"))
+		h.offerSized("metric.limited", "r", 10)
+		time.Sleep(time.Minute)
+		h.subscribe(feedmill.DeliverySettings{}, only("metric.hangs"))
+		h.subscribe(feedmill.DeliverySettings{}, only("metric.ends"))
+		small := h.subscribe(feedmill.DeliverySettings{}, only("metric.small"))
+		for _, e := range []struct {
+			kind string
+			size int
+		}{{"metric.hangs", 60_000}, {"metric.ends", 60_000}, {"metric.limited", 70_000}, {"metric.small", 10}} {
+			h.offerSized(e.kind, "r", e.size)
+			time.Sleep(time.Second)
+		}
+		if h.sentTo(small) != 0 {
 			h.Fatal("there was room for it")
 		}
-		time.Sleep(time.Minute)
-		if n := h.sentTo(subs["metric.small"]); n != 1 {
+		time.Sleep(9 * time.Second) // the one that ends has ended
+		if n := h.sentTo(small); n != 1 {
 			h.Errorf("%d of 1 were sent", n)
 		}
 	})

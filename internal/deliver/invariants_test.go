@@ -24,7 +24,7 @@ func checkInvariants(t *testing.T, d *Dispatcher) {
 			inRing[tenant.current]++
 		}
 	}
-	lines, running := []*list.List{&d.share.starved}, 0
+	lines, running := []*list.List{&d.share.starved.waiting}, 0
 	for _, p := range d.share.portions {
 		lines = append(lines, &p.waiting)
 		running += p.running

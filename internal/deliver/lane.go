@@ -31,11 +31,10 @@ type lane struct {
 	state state
 	// awaited says that the slot is to be given back and waited for this lane.
 	awaited bool
-	wanted  int           // the bytes for which a crowded lane found no room
 	tenant  *tenant       // in whose part of the ring a ready lane stands
 	turn    int           // how many tasks it has had in its turn
 	timer   *time.Timer   // that ends a state of waiting
-	line    *list.List    // in which a crowded lane stands
+	line    *list.List    // in which a crowded, hungry or unfed lane stands
 	place   *list.Element // and where
 }
 
@@ -146,23 +145,25 @@ func (d *Dispatcher) nextTask(l *lane, now time.Time) (task, bool) {
 	if target == nil {
 		return task{}, false // it is being read
 	}
-	if len(b.queue) == 0 || !d.maySend(l, b.queue[0].event.unsent(), now) {
+	if len(b.queue) == 0 || !d.maySend(l, now) {
 		return task{}, false
 	}
 	if l.limiter != nil {
 		l.limiter.AllowN(now, 1) // which maySend has seen to
 	}
 	d.share.begin(l, b.queue[0].event)
+	if next := d.share.beside(l); next != nil {
+		d.refresh(next)
+	}
 	t := task{lane: l, due: b.pop(), target: *target, until: d.until[l.slot]}
 	l.usedAt = now
 	d.sending[t.due.id] = nil
 	return t, true
 }
 
-// maySend reports whether a lane may begin an attempt with a payload that takes
-// so many bytes more. Where it may not, and does not wait for one of its own to
-// end, it goes to the state that says why.
-func (d *Dispatcher) maySend(l *lane, bytes int, now time.Time) bool {
+// maySend reports whether a lane may begin an attempt. Where it may not, and does not
+// wait for one of its own to end, it goes to the state that says why.
+func (d *Dispatcher) maySend(l *lane, now time.Time) bool {
 	if l.running >= l.pace.limit(l.subscription.target.Settings.Concurrency) {
 		return false
 	}
@@ -176,12 +177,19 @@ func (d *Dispatcher) maySend(l *lane, bytes int, now time.Time) bool {
 			return false
 		}
 	}
-	if !d.share.allows(l, bytes) {
-		l.wanted = bytes
+	if !d.share.allows(l, l.wants()) {
 		d.enter(l, crowded)
 		return false
 	}
 	return true
+}
+
+// wants is how many bytes the next attempt takes.
+func (l *lane) wants() int {
+	if len(l.backlog.queue) > 0 {
+		return l.backlog.queue[0].event.unsent()
+	}
+	return l.backlog.itemSize
 }
 
 func (l *lane) joinLine(line *list.List) {

@@ -21,9 +21,9 @@ type share struct {
 	maxBytes, bytes int
 	// portions are those of workspaces that have attempts under way.
 	portions map[feedmill.ID]*portion
-	// starved are lanes of workspaces that have nothing under way because
+	// starved has the lanes in line of all workspaces that have nothing under way because
 	// nothing is free: any attempt that ends makes room for one.
-	starved list.List
+	starved portion
 }
 
 // portion is what a workspace has under way, and its lanes that wait for some of
@@ -76,7 +76,7 @@ func (s *share) lineFor(l *lane) *list.List {
 	if p := s.portions[l.workspace]; p != nil {
 		return &p.waiting
 	}
-	return &s.starved
+	return &s.starved.waiting
 }
 
 func (s *share) begin(l *lane, e *event) {
@@ -110,12 +110,12 @@ func (s *share) end(l *lane, e *event) (next []*lane) {
 		p.bytes -= e.size()
 	}
 	// The last one to end takes all along that waited for it.
-	next = s.call(next, &p.waiting, p.running == 0)
+	next = s.call(next, p, p.running == 0)
 	next = s.call(next, &s.starved, s.running == 0)
 	if p.running == 0 {
 		delete(s.portions, l.workspace)
 	}
-	return s.callOthers(next, p)
+	return s.callOther(next, p)
 }
 
 const (
@@ -127,16 +127,16 @@ const (
 
 // call adds a lane of a line to those that are called: one that may begin now, or else
 // the first, which then goes to the end; or all of them.
-func (s *share) call(next []*lane, line *list.List, all bool) []*lane {
+func (s *share) call(next []*lane, p *portion, all bool) []*lane {
 	if all {
-		for place := line.Front(); place != nil; place = place.Next() {
+		for place := p.waiting.Front(); place != nil; place = place.Next() {
 			next = append(next, place.Value.(*lane))
 		}
 		return next
 	}
-	l := s.firstAllowed(line)
-	if l == nil && line.Len() > 0 {
-		l = line.Front().Value.(*lane)
+	l := s.firstAllowed(p)
+	if l == nil && p.waiting.Len() > 0 {
+		l = p.waiting.Front().Value.(*lane)
 	}
 	if l == nil {
 		return next
@@ -144,15 +144,16 @@ func (s *share) call(next []*lane, line *list.List, all bool) []*lane {
 	return append(next, l)
 }
 
-// callOthers adds a lane of some workspace but the one whose attempt has ended, if one
+// callOther adds a lane of some workspace but the one whose attempt has ended, if one
 // may begin now: all that a workspace has under way may hang, while there is room.
-func (s *share) callOthers(next []*lane, but *portion) []*lane {
+func (s *share) callOther(next []*lane, but *portion) []*lane {
 	looked := 0
 	for _, p := range s.portions {
-		if p != but {
-			if l := s.firstAllowed(&p.waiting); l != nil {
-				return append(next, l)
-			}
+		if p == but {
+			continue
+		}
+		if l := s.firstAllowed(p); l != nil {
+			return append(next, l)
 		}
 		if looked++; looked == maxLookedLines {
 			break
@@ -161,14 +162,26 @@ func (s *share) callOthers(next []*lane, but *portion) []*lane {
 	return next
 }
 
+// beside is a lane of the same workspace that waits and may begin as well, nil where
+// there is none: what ends may leave room for several.
+func (s *share) beside(l *lane) *lane { return s.firstAllowed(s.portions[l.workspace]) }
+
 // firstAllowed is the first of a line that may begin now, nil where none of a few may.
-func (s *share) firstAllowed(line *list.List) *lane {
-	place := line.Front()
-	for range min(line.Len(), maxLooked) {
-		if l := place.Value.(*lane); s.allows(l, l.wanted) {
+func (s *share) firstAllowed(p *portion) *lane {
+	if s.isFull(p) {
+		return nil
+	}
+	place := p.waiting.Front()
+	for range min(p.waiting.Len(), maxLooked) {
+		if l := place.Value.(*lane); s.allows(l, l.wants()) {
 			return l
 		}
 		place = place.Next()
 	}
 	return nil
+}
+
+// isFull reports whether nothing may begin for a workspace, whatever it is.
+func (s *share) isFull(p *portion) bool {
+	return s.total-s.running-p.running <= 0 || s.maxBytes-s.bytes-p.bytes < attemptBytes
 }

@@ -9,7 +9,7 @@ import "time"
 // it may not, it goes to the state that says why, or waits for an attempt of its
 // own to end.
 func (d *Dispatcher) mayReadSingle(l *lane, now time.Time) bool {
-	if !d.maySend(l, l.backlog.itemSize, now) {
+	if !d.maySend(l, now) {
 		d.letSingles() // it may have been called for one
 		return false
 	}
