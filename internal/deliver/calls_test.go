@@ -10,6 +10,18 @@ import (
 
 // What waits for something is called when that has come, and need not be found by a poll.
 
+// useMostRoom has two attempts take most of what may be under way: one hangs, and the
+// other ends after ten seconds.
+func (h *harness) useMostRoom() {
+	h.Helper()
+	h.bound(maxQueuedBytes, 400_000)
+	for _, kind := range []string{"metric.hangs", "metric.ends"} {
+		h.subscribe(feedmill.DeliverySettings{}, only(kind))
+		h.offerSized(kind, "r", 60_000)
+		time.Sleep(time.Second)
+	}
+}
+
 // Whoever is called first may not send after all, and another can.
 func TestStarvedLanesAreAllCalledInTheEnd(t *testing.T) {
 	runDispatcher(t, noPolls, slow(10*time.Second), func(h *harness) {
@@ -39,21 +51,16 @@ func TestStarvedLanesAreAllCalledInTheEnd(t *testing.T) {
 // of these are called for which there is.
 func TestSmallOnesAreCalledBesideLargeOnes(t *testing.T) {
 	runDispatcher(t, noPolls, hangsOr(10*time.Second), func(h *harness) {
-		h.bound(maxQueuedBytes, 400_000)
-		h.subscribe(feedmill.DeliverySettings{}, only("metric.hangs"))
-		h.subscribe(feedmill.DeliverySettings{}, only("metric.ends"))
+		h.useMostRoom()
 		h.subscribe(feedmill.DeliverySettings{}, only("metric.large"))
 		var small []feedmill.ID
 		for range 3 {
 			small = append(small, h.subscribe(feedmill.DeliverySettings{}, only("metric.small")))
 		}
-		for _, e := range []struct {
-			kind string
-			size int
-		}{{"metric.hangs", 60_000}, {"metric.ends", 60_000}, {"metric.large", 150_000}, {"metric.small", 10}} {
-			h.offerSized(e.kind, "r", e.size)
-			time.Sleep(time.Second)
-		}
+		h.offerSized("metric.large", "r", 150_000)
+		time.Sleep(time.Second)
+		h.offerSized("metric.small", "r", 10)
+		time.Sleep(time.Second)
 		sent := func() (n int) {
 			for _, sub := range small {
 				n += h.sentTo(sub)
@@ -73,20 +80,15 @@ func TestSmallOnesAreCalledBesideLargeOnes(t *testing.T) {
 // A lane that keeps to a rate takes no call that another could use.
 func TestALimitedLaneTakesNoCall(t *testing.T) {
 	runDispatcher(t, noPolls, hangsOr(10*time.Second), func(h *harness) {
-		h.bound(maxQueuedBytes, 400_000)
 		h.subscribe(feedmill.DeliverySettings{RateLimit: 1, RatePer: 5 * time.Hour}, only("metric.limited"))
 		h.offerSized("metric.limited", "r", 10)
 		time.Sleep(time.Minute)
-		h.subscribe(feedmill.DeliverySettings{}, only("metric.hangs"))
-		h.subscribe(feedmill.DeliverySettings{}, only("metric.ends"))
+		h.useMostRoom()
 		small := h.subscribe(feedmill.DeliverySettings{}, only("metric.small"))
-		for _, e := range []struct {
-			kind string
-			size int
-		}{{"metric.hangs", 60_000}, {"metric.ends", 60_000}, {"metric.limited", 70_000}, {"metric.small", 10}} {
-			h.offerSized(e.kind, "r", e.size)
-			time.Sleep(time.Second)
-		}
+		h.offerSized("metric.limited", "r", 70_000)
+		time.Sleep(time.Second)
+		h.offerSized("metric.small", "r", 10)
+		time.Sleep(time.Second)
 		if h.sentTo(small) != 0 {
 			h.Fatal("there was room for it")
 		}

@@ -109,7 +109,7 @@ func TestALargeDeliveryIsNotReadOverAndOver(t *testing.T) {
 	}
 }
 
-// Nor one that may wait, and has no room to be sent.
+// Nor one that is read past the bound and finds no room to be sent.
 func TestALargeSingleIsNotReadOverAndOver(t *testing.T) {
 	runDispatcher(t, noPolls, hangsOr(time.Second), func(h *harness) {
 		h.store.readTakes = 100 * time.Millisecond
