@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Database is a table of a database that a statement selects from: its dialect,
@@ -22,6 +23,9 @@ type Database interface {
 	// and in order exactly where the values that are read are.
 	Fetched(c Column) string
 	Key(e Expression) string
+	// KeyHidesIndex reports whether an index begins with the column but does not serve
+	// its Key: the column can have values that are null once they are read.
+	KeyHidesIndex(c Column) bool
 	// Can reports whether the database tests a predicate exactly as this package
 	// means it. It is asked of predicates that have no parts.
 	Can(p Predicate) bool
@@ -33,6 +37,10 @@ type Plan struct {
 	// SQL is the statement, and Args the values of its parameters.
 	SQL  string
 	Args []string
+	// Rest is a second statement, which takes the same values and has no limit. It
+	// selects the rows that come after those of SQL: the ones whose first sort key is
+	// null. It is empty where SQL selects them too.
+	Rest string
 	// Fetched are the columns of its rows. First come the outputs in their order,
 	// unless the rows are grouped here, then what is needed besides.
 	Fetched []Expression
@@ -63,9 +71,58 @@ func NewPlan(t *Tree, d Database) *Plan {
 	p.GroupHere = t.Grouped() && len(p.Here) > 0
 	p.fetch()
 	w := &selection{Writer: NewWriter(d, d.Column), database: d}
-	p.SQL = w.write(p, sent)
+	switch {
+	case p.isExtremes(d):
+		p.SQL = w.extremes(p, sent)
+	case p.isTop(d):
+		// An index serves the order of the column itself, which Key is not.
+		column := t.Sort[0].Column
+		p.SQL = w.top(p, append(slices.Clip(sent), Not{IsNull{column}})) + limit(t.Limit)
+		rest := &selection{Writer: NewWriter(d, d.Column), database: d}
+		p.Rest = rest.selectWhere(p, append(slices.Clip(sent), IsNull{column})) + rest.orderBy(t, t.Sort[1:])
+	default:
+		p.SQL = w.write(p, sent)
+	}
 	p.Args = w.Args()
 	return p
+}
+
+// limit ends a statement that selects at most n rows.
+func limit(n int64) string { return " LIMIT " + strconv.FormatInt(n, 10) }
+
+// RestSQL is the statement for the rest of the rows once SQL has selected some; it is
+// empty where there is nothing left to select.
+func (p *Plan) RestSQL(selected int64) string {
+	if p.Rest == "" || selected >= p.Tree.Limit {
+		return ""
+	}
+	return p.Rest + limit(p.Tree.Limit-selected)
+}
+
+// isTop reports whether the query wants the first rows by an indexed column whose Key no
+// index serves. Decimals without bounds are measured over all rows first, so there must
+// not be a second statement for some of them.
+func (p *Plan) isTop(d Database) bool {
+	t := p.Tree
+	if t.Grouped() || t.Limit == 0 || p.LimitHere || len(t.Sort) == 0 {
+		return false
+	}
+	open := slices.ContainsFunc(p.Fetched, func(e Expression) bool {
+		return e.Column.Type == columnar.TypeDecimal && e.Column.Precision == 0
+	})
+	return !open && d.KeyHidesIndex(t.Sort[0].Column)
+}
+
+// isExtremes reports whether the query wants nothing but the least and greatest values
+// of indexed columns whose Key no index serves.
+func (p *Plan) isExtremes(d Database) bool {
+	if p.GroupHere || len(p.Tree.Sort) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(p.Tree.Outputs, func(o Output) bool {
+		extreme := o.Aggregate == feedmill.AggregateMin || o.Aggregate == feedmill.AggregateMax
+		return !extreme || !d.KeyHidesIndex(o.Column) || o.Column.Type == columnar.TypeDecimal
+	})
 }
 
 // canAll reports whether the database tests a predicate and all of its parts.
@@ -165,6 +222,22 @@ type selection struct {
 }
 
 func (s *selection) write(p *Plan, where All) string {
+	sql := s.selectWhere(p, where)
+	if p.GroupHere {
+		return sql
+	}
+	if p.Tree.Grouped() {
+		sql += s.groupBy(p)
+	}
+	sql += s.orderBy(p.Tree, p.Tree.Sort)
+	if p.Tree.Limit > 0 && !p.LimitHere {
+		sql += limit(p.Tree.Limit)
+	}
+	return sql
+}
+
+// selectWhere selects what is fetched of the rows that pass a test.
+func (s *selection) selectWhere(p *Plan, where All) string {
 	selected := make([]string, len(p.Fetched))
 	for i, e := range p.Fetched {
 		sql := ""
@@ -179,19 +252,37 @@ func (s *selection) write(p *Plan, where All) string {
 	if len(where) > 0 {
 		sql += " WHERE " + s.Predicate(where)
 	}
-	if p.GroupHere {
-		return sql
-	}
-	if p.Tree.Grouped() {
-		sql += s.groupBy(p)
-	}
-	if order := s.orderBy(p.Tree); order != "" {
-		sql += " ORDER BY " + order
-	}
-	if p.Tree.Limit > 0 && !p.LimitHere {
-		sql += " LIMIT " + strconv.FormatInt(p.Tree.Limit, 10)
+	return sql
+}
+
+// top selects rows in the order of a first key that is never null.
+func (s *selection) top(p *Plan, where All) string {
+	first := p.Tree.Sort[0]
+	sql := s.selectWhere(p, where) + " ORDER BY " + s.database.Column(first.Column) + direction(first)
+	if more := s.keys(p.Tree, p.Tree.Sort[1:]); more != "" {
+		sql += ", " + more
 	}
 	return sql
+}
+
+// extremes selects the first value of each output in its order, which is what its
+// aggregate comes to.
+func (s *selection) extremes(p *Plan, where All) string {
+	selected := make([]string, len(p.Fetched))
+	for i, e := range p.Fetched {
+		column := s.database.Column(e.Column)
+		key := Key{Expression: e, Descending: e.Aggregate == feedmill.AggregateMax}
+		test := s.Predicate(append(slices.Clip(where), Not{IsNull{e.Column}}))
+		selected[i] = "(SELECT " + column + " FROM " + s.database.From() + " WHERE " + test + " ORDER BY " + column + direction(key) + limit(1) + ") AS f" + strconv.Itoa(i)
+	}
+	return "SELECT " + strings.Join(selected, ", ")
+}
+
+func direction(k Key) string {
+	if k.Descending {
+		return " DESC"
+	}
+	return ""
 }
 
 func (s *selection) groupBy(p *Plan) string {
@@ -214,16 +305,21 @@ type sortsNulls interface{ SortsNulls() }
 // the key that it groups by.
 type sortsOtherwise interface{ SortKey(c Column) string }
 
-// orderBy sorts with nulls last, which not every database has words for. A column
-// without nulls is sorted by as it is, so that an index can help.
-func (s *selection) orderBy(t *Tree) string {
+// orderBy sorts by some of a query's keys.
+func (s *selection) orderBy(t *Tree, keys []Key) string {
+	if order := s.keys(t, keys); order != "" {
+		return " ORDER BY " + order
+	}
+	return ""
+}
+
+// keys writes sort keys with nulls last, which not every database has words for. A
+// column without nulls is sorted by as it is, so that an index can help.
+func (s *selection) keys(t *Tree, keys []Key) string {
 	var order []string
-	for _, k := range t.Sort {
+	for _, k := range keys {
 		sql := s.database.Key(k.Expression)
-		direction := ""
-		if k.Descending {
-			direction = " DESC"
-		}
+		direction := direction(k)
 		if other, ok := s.database.(sortsOtherwise); ok && !t.Grouped() {
 			sql = other.SortKey(k.Column)
 		}

@@ -26,10 +26,14 @@ type Dialect interface {
 }
 
 // Comparer is a dialect in which a column has values that are null to this
-// package, or an order that is not ours. Value is SQL.
+// package, or an order or an equality that is not ours.
 type Comparer interface {
-	Compare(of Column, column string, comparison Comparison, value string) string
+	// Compare writes a comparison. Bind takes a value as text and returns its
+	// placeholder, as in [Dialect.Value].
+	Compare(p Compare, column string, bind func(text string) string) string
+	// IsNull and NotNull test for what is null once it is read.
 	IsNull(of Column, column string) string
+	NotNull(of Column, column string) string
 }
 
 // Matcher is a dialect whose [Dialect.Match] is given another text than that of
@@ -84,6 +88,11 @@ func (w *Writer) Predicate(p Predicate) string {
 	case Any:
 		return w.join(p, " OR ", "FALSE")
 	case Not:
+		if null, ok := p.Predicate.(IsNull); ok {
+			if d, ok := w.dialect.(Comparer); ok {
+				return d.NotNull(null.Column, w.column(null.Column))
+			}
+		}
 		return "(" + w.Predicate(p.Predicate) + ") IS NOT TRUE"
 	case IsNull:
 		if d, ok := w.dialect.(Comparer); ok {
@@ -120,11 +129,10 @@ func (w *Writer) compare(c Column, comparison Comparison, v Value) string {
 			return w.Predicate(Any{})
 		}
 	}
-	value := w.dialect.Value(c, v, w.Bind)
 	if d, ok := w.dialect.(Comparer); ok {
-		return d.Compare(c, w.column(c), comparison, value)
+		return d.Compare(Compare{c, comparison, v}, w.column(c), w.Bind)
 	}
-	return w.column(c) + " " + string(comparison) + " " + value
+	return w.column(c) + " " + string(comparison) + " " + w.dialect.Value(c, v, w.Bind)
 }
 
 // join writes predicates with a word between them; without any it writes what

@@ -42,11 +42,12 @@ type (
 )
 
 func (without) NoNUL() {}
-func (particular) Compare(_ query.Column, column string, c query.Comparison, value string) string {
-	return fmt.Sprint("compare(", column, c, value, ")")
+func (particular) Compare(p query.Compare, column string, bind func(string) string) string {
+	return fmt.Sprint("compare(", column, p.Comparison, bind(p.Value.(string)), ")")
 }
-func (particular) IsNull(_ query.Column, column string) string { return "none(" + column + ")" }
-func (particular) MatchText(m query.Match) string              { return "%" + m.Text + "%" }
+func (particular) IsNull(_ query.Column, column string) string  { return "none(" + column + ")" }
+func (particular) NotNull(_ query.Column, column string) string { return "some(" + column + ")" }
+func (particular) MatchText(m query.Match) string               { return "%" + m.Text + "%" }
 
 // TestWriter says what all dialects have in common.
 func TestWriter(t *testing.T) {
@@ -73,6 +74,7 @@ func TestWriter(t *testing.T) {
 		{plain{}, query.All{match, anyValue}, "(c contains $1 true) AND (" + all + ")|a"},
 		{plain{}, query.Range{Column: stamp, From: year(2026), To: year(2027)}, "(c >= $1) AND (c < $2)|2026-01-01T00:00:00Z|2027-01-01T00:00:00Z"},
 		{particular{}, query.IsNull{Column: text}, "none(c)"},
+		{particular{}, query.Not{Predicate: query.IsNull{Column: text}}, "some(c)"},
 		{particular{}, match, "c contains $1 true|%a%"},
 		{particular{}, compare(text, query.Equal, "a"), "compare(c=$1)|a"},
 		// Every value of a column is from a year between 1 and 9999.

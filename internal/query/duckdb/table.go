@@ -105,6 +105,9 @@ func (t *Table) Key(e query.Expression) string {
 	return t.Aggregate(e.Aggregate, sql)
 }
 
+// KeyHidesIndex is false: DuckDB has no indexes that serve an order.
+func (*Table) KeyHidesIndex(query.Column) bool { return false }
+
 // SortsNulls is true of DuckDB.
 func (*Table) SortsNulls() {}
 
@@ -143,10 +146,10 @@ func bounds(k Kind) (low, high string) {
 }
 
 // Compare does not let values pass that are null once they are read.
-func (t *Table) Compare(of query.Column, column string, comparison query.Comparison, value string) string {
-	sql := column + " " + string(comparison) + " " + value
-	low, high := bounds(t.Columns[of.Index].Kind)
-	switch comparison {
+func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
+	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
+	low, high := bounds(t.Columns[p.Column.Index].Kind)
+	switch p.Comparison {
 	case query.Greater, query.GreaterOrEqual:
 		if high != "" {
 			sql += " AND " + column + " " + high
@@ -166,6 +169,15 @@ func (t *Table) IsNull(of query.Column, column string) string {
 		return column + " IS NULL"
 	}
 	return "(" + column + " " + low + " AND " + column + " " + high + ") IS NOT TRUE"
+}
+
+// NotNull is true of what is not null once it is read.
+func (t *Table) NotNull(of query.Column, column string) string {
+	low, high := bounds(t.Columns[of.Index].Kind)
+	if high == "" {
+		return column + " IS NOT NULL"
+	}
+	return column + " " + low + " AND " + column + " " + high
 }
 
 // IsEmpty is true of null, and of an empty text, list and object.

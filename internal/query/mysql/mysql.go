@@ -4,6 +4,7 @@ package mysql
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,10 @@ type Table struct {
 type Column struct {
 	Name string
 	Kind Kind
+	// Indexed says that an index begins with it.
+	Indexed bool
+	// Charset and Collation are those of a Text, empty for other kinds.
+	Charset, Collation string
 }
 
 // Kind is how a type is compared and read.
@@ -145,14 +150,38 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 	panic(fmt.Sprintf("mysql: no value %T", v))
 }
 
-// Compare does not let days pass that are null once they are read.
-func (t *Table) Compare(of query.Column, column string, comparison query.Comparison, value string) string {
-	sql := column + " " + string(comparison) + " " + value
-	switch t.Columns[of.Index].Kind {
-	case Date, Datetime:
+// Compare does not let days pass that are null once they are read. A test for equal
+// texts also has the condition of the column itself, which is true of more rows and
+// which an index serves.
+func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
+	of := &t.Columns[p.Column.Index]
+	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
+	switch {
+	case of.Kind == Date || of.Kind == Datetime:
 		sql += " AND " + valid(column)
+	case p.Comparison == query.Equal && of.convertible():
+		sql += " AND " + Quote(of.Name) + " = CONVERT(" + bind(p.Value.(string)) + " USING " + of.Charset + ") COLLATE " + of.Collation
 	}
 	return sql
+}
+
+// convertible reports whether each text of the column comes back as it was when it is
+// converted to utf8mb4 and back. In other character sets one character can have two codes.
+func (c *Column) convertible() bool {
+	switch c.Charset {
+	case "ascii", "latin1", "utf8", "utf8mb3", "utf8mb4":
+		return collationName.MatchString(c.Collation)
+	}
+	return false
+}
+
+// collationName is what a collation is called.
+var collationName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
+
+// KeyHidesIndex is true of indexed days and times, as there can be invalid ones.
+func (t *Table) KeyHidesIndex(c query.Column) bool {
+	of := &t.Columns[c.Index]
+	return of.Indexed && (of.Kind == Date || of.Kind == Datetime)
 }
 
 // IsNull is true of what is null once it is read.
@@ -162,6 +191,15 @@ func (t *Table) IsNull(of query.Column, column string) string {
 		return "(" + valid(column) + ") IS NOT TRUE"
 	}
 	return column + " IS NULL"
+}
+
+// NotNull is true of what is not null once it is read.
+func (t *Table) NotNull(of query.Column, column string) string {
+	switch t.Columns[of.Index].Kind {
+	case Date, Datetime:
+		return valid(column)
+	}
+	return column + " IS NOT NULL"
 }
 
 // IsEmpty is true of null and of an empty text.

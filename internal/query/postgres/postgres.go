@@ -31,7 +31,29 @@ type Column struct {
 	Kind Kind
 	// Loose says that texts which differ can be equal by its collation.
 	Loose bool
+	// Indexed says that an index begins with it.
+	Indexed bool
+	// Equal is how an index finds the values of a Cast that are equal to a text.
+	Equal Equality
+	// Labels are the values of an enum.
+	Labels []string
 }
+
+// Equality is how a type that is read as text tests for equal values.
+type Equality int
+
+// The equalities.
+const (
+	// EqualText tests the text only.
+	EqualText Equality = iota
+	// EqualUUID and EqualEnum test the value, which has one text.
+	EqualUUID
+	EqualEnum
+	// EqualPadded and EqualAnyCase are true of more values than the text is: those
+	// with other spaces at the end, and those with another case.
+	EqualPadded
+	EqualAnyCase
+)
 
 // Kind is how a type is compared and read.
 type Kind int
@@ -168,6 +190,20 @@ func (t *Table) bounds(k Kind) (low, high string) {
 	return "", ""
 }
 
+// complements are comparisons with which exactly the other values pass.
+var complements = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+// outside is what bounds do not let pass.
+func (t *Table) outside(k Kind) (all []string) {
+	low, high := t.bounds(k)
+	for _, bound := range []string{low, high} {
+		if comparison, value, ok := strings.Cut(bound, " "); ok {
+			all = append(all, complements[comparison]+" "+value)
+		}
+	}
+	return all
+}
+
 func joinBounds(column, low, high string) string {
 	if low == "" {
 		return column + " " + high
@@ -177,18 +213,18 @@ func joinBounds(column, low, high string) string {
 
 // Compare compares in the order of code points, and does not let values pass that
 // are null once they are read.
-func (t *Table) Compare(of query.Column, column string, comparison query.Comparison, value string) string {
-	sql := column + " " + string(comparison) + " " + value
-	c := t.Columns[of.Index]
+func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
+	c := &t.Columns[p.Column.Index]
 	switch c.Kind {
 	case Text, Cast, Bytes:
-		if comparison != query.Equal || c.Loose {
-			sql += ` COLLATE "C"`
+		if p.Comparison == query.Equal {
+			return c.equal(column, p.Value.(string), bind)
 		}
-		return sql
+		return column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind) + ` COLLATE "C"`
 	}
+	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
 	low, high := t.bounds(c.Kind)
-	switch comparison {
+	switch p.Comparison {
 	case query.Greater, query.GreaterOrEqual:
 		if high != "" {
 			sql += " AND " + column + " " + high
@@ -201,13 +237,29 @@ func (t *Table) Compare(of query.Column, column string, comparison query.Compari
 	return sql
 }
 
-// IsNull is true of what is null once it is read.
+// IsNull is true of what is null once it is read, in words that an index serves.
 func (t *Table) IsNull(of query.Column, column string) string {
+	sql := column + " IS NULL"
+	for _, bound := range t.outside(t.Columns[of.Index].Kind) {
+		sql += " OR " + column + " " + bound
+	}
+	return sql
+}
+
+// NotNull is true of what is not null once it is read.
+func (t *Table) NotNull(of query.Column, column string) string {
 	low, high := t.bounds(t.Columns[of.Index].Kind)
 	if high == "" {
-		return column + " IS NULL"
+		return column + " IS NOT NULL"
 	}
-	return "(" + joinBounds(column, low, high) + ") IS NOT TRUE"
+	return joinBounds(column, low, high)
+}
+
+// KeyHidesIndex is true of indexed columns whose types have infinite values.
+func (t *Table) KeyHidesIndex(c query.Column) bool {
+	of := &t.Columns[c.Index]
+	_, high := t.bounds(of.Kind)
+	return of.Indexed && high != ""
 }
 
 // IsEmpty is true of null, and of an empty text, list and object.

@@ -119,6 +119,9 @@ func (t *Table) Key(e query.Expression) string {
 // read, so that it needs no sign, with which no index would be used.
 func (t *Table) SortKey(c query.Column) string { return t.Column(c) }
 
+// KeyHidesIndex is false: rows are sorted by what they are compared by.
+func (*Table) KeyHidesIndex(query.Column) bool { return false }
+
 // Can is true of all tests but those of bytes, whose text SQLite does not know,
 // and of empty JSON.
 func (t *Table) Can(p query.Predicate) bool {

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -9,7 +10,11 @@ import (
 
 // Explain says what a plan comes to.
 func Explain(p *query.Plan) Explanation {
-	return Explanation{SQL: p.SQL, Parameters: p.Args, GroupedHere: p.GroupHere, Ran: func(f query.Placed) feedmill.RanIn {
+	sql := p.SQL
+	if p.Rest != "" {
+		sql += fmt.Sprintf("; -- then, if there are fewer than %d rows:\n%s", p.Tree.Limit, p.Rest)
+	}
+	return Explanation{SQL: sql, Parameters: p.Args, GroupedHere: p.GroupHere, Ran: func(f query.Placed) feedmill.RanIn {
 		if p.Sent[f.Test] {
 			return feedmill.RanInSource
 		}

@@ -27,7 +27,9 @@ type Finish struct {
 	group *grouping
 	// latest is where the column of the greatest value is, -1 for none.
 	latest int
-	done   Done
+	// statements counts those that Next has returned.
+	statements int
+	done       Done
 }
 
 // NewFinish makes ready to finish a plan.
@@ -106,6 +108,18 @@ func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
 		return ErrEnough
 	}
 	return nil
+}
+
+// Next is the plan's statement after those that have run, empty for none.
+func (f *Finish) Next() string {
+	f.statements++
+	switch f.statements {
+	case 1:
+		return f.plan.SQL
+	case 2:
+		return f.plan.RestSQL(f.done.Rows)
+	}
+	return ""
 }
 
 // End hands on what could not be before all rows were there.

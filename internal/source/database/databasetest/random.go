@@ -38,7 +38,7 @@ func randomQuery(r *rand.Rand) string {
 			continue
 		}
 		c := &Columns[i]
-		parts := []string{`"field":` + quote(c.Name)}
+		parts := []string{`"field":` + Quote(c.Name)}
 		switch {
 		case i > 0 && r.IntN(4) == 0:
 			parts = append(parts, `"select":false`)
@@ -61,7 +61,7 @@ func randomQuery(r *rand.Rand) string {
 	text := `{"fields":[` + strings.Join(fields, ",") + `]`
 	if !grouped && r.IntN(2) == 0 {
 		c := Columns[1+r.IntN(len(Columns)-2)] // all but JSON
-		text += fmt.Sprintf(`,"sort":[{"field":%s,"order":"%s"},{"field":"id"}]`, quote(c.Name), []string{"asc", "desc"}[r.IntN(2)])
+		text += fmt.Sprintf(`,"sort":[{"field":%s,"order":"%s"},{"field":"id"}]`, Quote(c.Name), []string{"asc", "desc"}[r.IntN(2)])
 		if r.IntN(2) == 0 {
 			text += fmt.Sprintf(`,"limit":%d`, 1+r.IntN(60))
 		}
@@ -87,7 +87,7 @@ func randomFilter(r *rand.Rand, column int) string {
 	case columnar.TypeText:
 		if r.IntN(2) == 0 {
 			op := []string{"contains", "startsWith", "endsWith"}[r.IntN(3)]
-			return fmt.Sprintf(`"op":"%s","values":[%s,%s],"caseSensitive":%v`, op, quote(randomText(r)), quote(randomText(r)), r.IntN(2) == 0)
+			return fmt.Sprintf(`"op":"%s","values":[%s,%s],"caseSensitive":%v`, op, Quote(randomText(r)), Quote(randomText(r)), r.IntN(2) == 0)
 		}
 	}
 	one, other := some(), some()
@@ -108,16 +108,16 @@ func randomFilter(r *rand.Rand, column int) string {
 func literalOf(v any, c *feedmill.Column) string {
 	switch v := v.(type) {
 	case string:
-		return quote(v)
+		return Quote(v)
 	case *big.Rat:
-		return quote(v.FloatString(c.Scale))
+		return Quote(v.FloatString(c.Scale))
 	case float64:
-		return quote(strconv.FormatFloat(v, 'g', -1, 64))
+		return Quote(strconv.FormatFloat(v, 'g', -1, 64))
 	case time.Time:
 		if c.Type == columnar.TypeDate {
-			return quote(v.Format(time.DateOnly))
+			return Quote(v.Format(time.DateOnly))
 		}
-		return quote(v.Format(time.RFC3339Nano))
+		return Quote(v.Format(time.RFC3339Nano))
 	}
 	return fmt.Sprint(v)
 }

@@ -103,7 +103,7 @@ var filters = []string{
 }
 
 // odd is the name of the column that wants to be quoted, in JSON.
-var odd = quote(Columns[2].Name)
+var odd = Quote(Columns[2].Name)
 
 // specs are whole queries.
 var specs = []string{

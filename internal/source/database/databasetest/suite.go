@@ -183,7 +183,7 @@ func testInverse(t *testing.T, table database.Table) {
 		column, rest, _ := strings.Cut(filter, " ")
 		var ids [2][]string
 		for i, inverted := range []bool{false, true} {
-			text := fmt.Sprintf(`{"fields":[{"field":"id"},{"field":%s,"select":false,"filters":[{%s,"inverted":%v}]}]}`, quote(column), rest, inverted)
+			text := fmt.Sprintf(`{"fields":[{"field":"id"},{"field":%s,"select":false,"filters":[{%s,"inverted":%v}]}]}`, Quote(column), rest, inverted)
 			if column == "id" {
 				text = fmt.Sprintf(`{"fields":[{"field":"id","filters":[{%s,"inverted":%v}]}]}`, rest, inverted)
 			}
@@ -200,7 +200,8 @@ func testInverse(t *testing.T, table database.Table) {
 	}
 }
 
-func quote(text string) string {
+// Quote writes a text as JSON.
+func Quote(text string) string {
 	v := strictjson.String(text)
 	return string(v.Append(nil))
 }

@@ -46,7 +46,7 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 	for i, e := range plan.Fetched {
 		readers[i] = t.newReader(e, columns[i], plan)
 	}
-	err = c.each(ctx, plan.SQL, plan.Args, func(row []driver.Value) error {
+	take := func(row []driver.Value) error {
 		for i, value := range row {
 			if value == nil {
 				batch.Columns[i].Null()
@@ -58,13 +58,16 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 			return handed{err}
 		}
 		return nil
-	})
-	if err != nil && !errors.Is(err, database.ErrEnough) {
-		return done, nil, err
 	}
-	if err == nil {
-		if err := batch.End(ctx, finish); err != nil {
-			return done, nil, handed{err}
+	for sql := finish.Next(); sql != "" && err == nil; sql = finish.Next() {
+		err = c.each(ctx, sql, plan.Args, take)
+		if err != nil && !errors.Is(err, database.ErrEnough) {
+			return done, nil, err
+		}
+		if err == nil {
+			if err := batch.End(ctx, finish); err != nil {
+				return done, nil, handed{err}
+			}
 		}
 	}
 	done, failed := finish.End(ctx)

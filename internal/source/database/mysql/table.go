@@ -25,7 +25,7 @@ WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 
 ORDER BY COALESCE(TABLE_SCHEMA <> DATABASE(), TRUE)`
 
 const selectColumns = `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COALESCE(NUMERIC_PRECISION, 0), COALESCE(NUMERIC_SCALE, 0), COALESCE(COLUMN_COMMENT, ''),
-PRIVILEGES FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION`
+PRIVILEGES, COLUMN_KEY, COALESCE(CHARACTER_SET_NAME, ''), COALESCE(COLLATION_NAME, '') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION`
 
 // selectJSON finds the columns that MariaDB calls JSON: texts with a check.
 const selectJSON = `SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ?`
@@ -59,6 +59,7 @@ func (t *table) describe(ctx context.Context, c *session) error {
 		n.nullable = text(row[3]) == "YES"
 		n.precision, _ = integer(row[4])
 		n.scale, _ = integer(row[5])
+		n.indexed, n.charset, n.collation = text(row[8]) != "", text(row[9]), text(row[10])
 		n.json = json["json_valid("+dialect.Quote(n.name)+")"]
 		if strings.Contains(strings.ToLower(text(row[7])), "select") {
 			t.add(n)
@@ -77,7 +78,8 @@ func (t *table) describe(ctx context.Context, c *session) error {
 // native is a column as the catalogue has it.
 type native struct {
 	name, kind, full, comment string
-	nullable, json            bool
+	nullable, json, indexed   bool
+	charset, collation        string
 	precision, scale          int64
 }
 
@@ -142,7 +144,11 @@ func (t *table) add(n native) {
 		kind = dialect.Geometry
 	}
 	t.fields = append(t.fields, f)
-	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: n.name, Kind: kind})
+	column := dialect.Column{Name: n.name, Kind: kind, Indexed: n.indexed}
+	if kind == dialect.Text && n.kind != "enum" && n.kind != "set" {
+		column.Charset, column.Collation = n.charset, n.collation
+	}
+	t.sql.Columns = append(t.sql.Columns, column)
 }
 
 // Fields are the columns.

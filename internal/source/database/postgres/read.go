@@ -38,21 +38,23 @@ func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out d
 		return database.Done{}, err
 	}
 	batch := database.NewBatch(columns)
-	if err := t.fetch(ctx, conn, plan, columns, batch, finish); err != nil {
-		return database.Done{}, err
+	for sql := finish.Next(); sql != ""; sql = finish.Next() {
+		if err := t.fetch(ctx, conn, sql, plan.Args, columns, batch, finish); err != nil {
+			return database.Done{}, err
+		}
 	}
 	done, err := finish.End(ctx)
 	done.Warnings = append(warnings, batch.Warnings()...)
 	return done, err
 }
 
-// fetch runs the statement and hands on its rows.
-func (t *table) fetch(ctx context.Context, conn *pgx.Conn, plan *query.Plan, columns []feedmill.Column, batch *database.Batch, to *database.Finish) error {
+// fetch runs a statement and hands on its rows.
+func (t *table) fetch(ctx context.Context, conn *pgx.Conn, sql string, args []string, columns []feedmill.Column, batch *database.Batch, to *database.Finish) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	meterOf(conn).restart(true)
 	defer meterOf(conn).restart(false)
-	result := conn.PgConn().ExecParams(running, plan.SQL, parameters(plan.Args), nil, nil, binaryFormat)
+	result := conn.PgConn().ExecParams(running, sql, parameters(args), nil, nil, binaryFormat)
 	readers, stopped := t.readers(columns, result.FieldDescriptions())
 	for stopped == nil && result.NextRow() {
 		for i, value := range result.Values() {

@@ -70,7 +70,7 @@ func TestSuite(t *testing.T) {
 
 var (
 	quotedName = regexp.MustCompile(`"(?:[^"]|"")*"`)
-	catalogue  = regexp.MustCompile(`^SELECT .*FROM pg_catalog\.pg_(class|attribute) [^;]*$`)
+	catalogue  = regexp.MustCompile(`^(?:WITH RECURSIVE below AS .*)?SELECT .*FROM pg_catalog\.pg_(class|attribute) [^;]*$`)
 	begin      = regexp.MustCompile(`^SET default_transaction_read_only = on; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = \d+; SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL extra_float_digits = 1$`)
 )
 

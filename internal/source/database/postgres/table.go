@@ -29,15 +29,21 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND CASE WHEN n.nspname = current_s
       AND has_schema_privilege(n.oid, 'USAGE')
 ORDER BY n.nspname <> current_schema() LIMIT 1`
 
+// selectColumns finds the type that is below all domains of a column.
 const selectColumns = `
-SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, coalesce(b.oid, t.oid), coalesce(b.typname, t.typname)::text,
-       coalesce(b.typtype, t.typtype)::text, coalesce(b.typcategory, t.typcategory)::text,
-       CASE WHEN b.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END, coalesce(col_description(a.attrelid, a.attnum), ''),
-       coalesce(NOT l.collisdeterministic, false)
-FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-     LEFT JOIN pg_catalog.pg_type b ON t.typtype = 'd' AND b.oid = t.typbasetype
+WITH RECURSIVE below AS (
+  SELECT attnum AS of, atttypid AS type, atttypmod AS modifier, false AS domain FROM pg_catalog.pg_attribute
+  WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped AND has_column_privilege(attrelid, attnum, 'SELECT')
+  UNION ALL
+  SELECT below.of, d.typbasetype, CASE WHEN below.modifier = -1 THEN d.typtypmod ELSE below.modifier END, true
+  FROM below JOIN pg_catalog.pg_type d ON d.oid = below.type AND d.typtype = 'd')
+SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, t.oid, t.typname::text, t.typtype::text, t.typcategory::text,
+       b.modifier, b.domain, coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(NOT l.collisdeterministic, false),
+       EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = a.attrelid AND i.indkey[0] = a.attnum AND i.indisvalid AND i.indpred IS NULL),
+       ARRAY(SELECT e.enumlabel::text FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder)
+FROM pg_catalog.pg_attribute a JOIN below b ON b.of = a.attnum JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype <> 'd'
      LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
-WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+WHERE a.attrelid = $1
 ORDER BY a.attnum`
 
 // describe asks for the columns. There are none where there is no such view.
@@ -56,7 +62,7 @@ func (t *table) describe(ctx context.Context, conn *pgx.Conn) error {
 	}
 	for rows.Next() {
 		var c native
-		err := rows.Scan(&c.name, &c.shown, &c.notNull, &c.oid, &c.typeName, &c.kind, &c.category, &c.modifier, &c.comment, &c.loose)
+		err := rows.Scan(&c.name, &c.shown, &c.notNull, &c.oid, &c.typeName, &c.kind, &c.category, &c.modifier, &c.domain, &c.comment, &c.loose, &c.indexed, &c.labels)
 		if err != nil {
 			rows.Close()
 			return t.failure(ctx, err, t.view)
@@ -75,7 +81,7 @@ func (t *table) describe(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// native is a column as the catalogue has it, with the type below a domain.
+// native is a column as the catalogue has it, with the type below its domains.
 type native struct {
 	name, shown    string
 	notNull        bool
@@ -84,7 +90,9 @@ type native struct {
 	kind, category string
 	modifier       int32
 	comment        string
-	loose          bool
+	domain         bool
+	loose, indexed bool
+	labels         []string
 }
 
 // add adds a column of the type that stands for its own.
@@ -134,7 +142,28 @@ func (t *table) add(c native) {
 		}
 	}
 	t.fields = append(t.fields, f)
-	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: c.name, Kind: kind, Loose: c.loose})
+	column := dialect.Column{Name: c.name, Kind: kind, Loose: c.loose, Indexed: c.indexed}
+	if kind == dialect.Cast {
+		column.Equal, column.Labels = c.equality(), c.labels
+	}
+	t.sql.Columns = append(t.sql.Columns, column)
+}
+
+// equality is how an index finds the values of a type that is read as text.
+func (c *native) equality() dialect.Equality {
+	switch {
+	case c.oid == pgtype.UUIDOID:
+		return dialect.EqualUUID
+	case c.oid == pgtype.BPCharOID:
+		return dialect.EqualPadded
+	case c.domain: // a parameter has no type that it could be inferred from
+		return dialect.EqualText
+	case c.kind == "e":
+		return dialect.EqualEnum
+	case c.typeName == "citext" && c.category == "S":
+		return dialect.EqualAnyCase
+	}
+	return dialect.EqualText
 }
 
 // numericDigits reads the modifier of a numeric. Without bounds that a column can

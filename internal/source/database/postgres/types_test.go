@@ -15,7 +15,7 @@ import (
 func TestTypes(t *testing.T) {
 	address := pgtest.New(t)
 	conn := connect(t, address)
-	exec(t, conn, `CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE DOMAIN price AS numeric(10,2); CREATE TYPE pair AS (x int, y text)`)
+	exec(t, conn, `CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE DOMAIN price AS numeric(10,2); CREATE DOMAIN cost AS price; CREATE DOMAIN expense AS cost; CREATE DOMAIN moody AS mood; CREATE DOMAIN moodier AS moody; CREATE TYPE pair AS (x int, y text)`)
 	db := open(t, config(t, address))
 	for i, test := range []struct {
 		native, value string
@@ -39,6 +39,9 @@ func TestTypes(t *testing.T) {
 		{"numeric", "'Infinity'", columnar.TypeDecimal, 18, 0, "<null>", feedmill.WarnNotFinite},
 		{"numeric(100,2)", "7.25", columnar.TypeDecimal, 18, 2, "29/4", ""},
 		{"price", "9.99", columnar.TypeDecimal, 10, 2, "999/100", ""},
+		{"cost", "9.99", columnar.TypeDecimal, 10, 2, "999/100", ""},
+		{"expense", "9.99", columnar.TypeDecimal, 10, 2, "999/100", ""},
+		{"moodier", "'happy'", columnar.TypeText, 0, 0, "happy", ""},
 		{"mood", "'happy'", columnar.TypeText, 0, 0, "happy", ""},
 		{"uuid", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", columnar.TypeText, 0, 0, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", ""},
 		{"char(5)", "'ab'", columnar.TypeText, 0, 0, "ab", ""},
