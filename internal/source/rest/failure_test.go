@@ -191,6 +191,11 @@ func TestFailures(t *testing.T) {
 			trace:      []string{try(1, "200 try= rows=1 bytes=21")},
 		},
 		{
+			name: "a rule for a value", failure: "source-error", answer: func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"success":false,"data":[]}`) },
+			definition: `{"request":{"url":"https://api.test/rows"},"errors":[{"bodyPath":"$.success","equals":false,"action":"fail"}]}`,
+			trace:      []string{try(1, `200 try= rows=0 bytes=27 The source answered 200 OK and said "false", which a rule of the feed takes for an error.`)},
+		},
+		{
 			name: "an error rule that tries again", answer: script(func(w http.ResponseWriter, _ *http.Request) { respond(w, `{"busy":true}`) }, rows),
 			definition: `{"request":{"url":"https://api.test/rows"},"errors":[{"bodyPath":"$.busy","action":"retry"}]}`,
 			trace:      []string{try(1, "200 try= rows=0 bytes=13 The source answered 200 OK and said \"true\", which a rule of the feed takes for an error."), fmt.Sprintf(good, 2)},

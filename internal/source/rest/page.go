@@ -49,10 +49,11 @@ type answer struct {
 	text []byte
 	sum  uint32 // where it is staged
 	// found is what the paths of the spec lead to, and scanErr why those of the
-	// pagination lead nowhere.
+	// pagination lead nowhere. With unread the document is not JSON, or too long.
 	paths   []*jsonpath.Path
 	found   []value
 	scanErr error
+	unread  bool
 	scanned bool
 	traced  []feedmill.TracedRequest
 	// next is the page after this one, nil where there is none, and nextErr
@@ -143,7 +144,7 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 	if !a.scanned {
 		r.scan(response.Request.Context(), a, doc, doc.Size())
 	}
-	rule, matched := r.ruleFor(status, a)
+	rule, matched := r.ruleFor(status, a, doc)
 	switch {
 	case matched && rule.action == actionIgnore:
 		// What it says of the next page stays.
@@ -225,7 +226,7 @@ func fill(body io.Reader, buffer []byte) (n int, err error) {
 
 // scan looks for what the paths of the spec lead to.
 func (r *run) scan(ctx context.Context, a *answer, doc io.ReaderAt, size int64) {
-	a.paths, a.found, a.scanErr = r.spec.paths, nil, nil
+	a.paths, a.found, a.scanErr, a.unread = r.spec.paths, nil, nil, false
 	if len(a.paths) == 0 || size == 0 {
 		return
 	}
@@ -235,7 +236,7 @@ func (r *run) scan(ctx context.Context, a *answer, doc io.ReaderAt, size int64) 
 
 // scanned has an answer know what was found in it.
 func (r *run) scanned(a *answer, found []value, err error) {
-	a.found = found
+	a.found, a.unread = found, err != nil
 	if r.spec.pagination.looksInside() {
 		a.scanErr = err
 	}
@@ -246,13 +247,14 @@ func (p *pagination) looksInside() bool {
 	return slices.ContainsFunc([]*signal{{path: p.path}, p.more, p.end, p.total, p.totalPages}, func(s *signal) bool { return s != nil && s.path != nil })
 }
 
-// ruleFor is the first rule that an answer falls under.
-func (r *run) ruleFor(status int, a *answer) (rule, bool) {
+// ruleFor is the first rule that an answer falls under. That a value is not there can be
+// said of a JSON document that was read, and of nothing else.
+func (r *run) ruleFor(status int, a *answer, doc io.ReaderAt) (rule, bool) {
 	for _, rule := range r.spec.rules {
 		matches := len(rule.status) == 0 || slices.Contains(rule.status, status)
-		if rule.path != nil {
+		if matches && rule.path != nil {
 			v := a.at(rule.path)
-			matches = matches && v.isSet()
+			matches = rule.test.matches(&v) && (v.kind != 0 || !a.unread && isDocument(doc))
 		}
 		if matches {
 			return rule, true

@@ -92,6 +92,7 @@ func readRules(o *object) (rules []rule) {
 			r.status = append(r.status, n)
 		}
 		r.path = in.path("bodyPath", false)
+		r.test = readTest(in)
 		if !in.Has("status") && !in.Has("bodyPath") {
 			f.Fault("A rule needs status, bodyPath or both.")
 		}

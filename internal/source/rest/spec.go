@@ -167,10 +167,11 @@ const (
 )
 
 // rule says what an answer means that has one of the statuses, where there are
-// any, and something at the path, where there is one.
+// any, and a value at the path that passes the test, where there is one.
 type rule struct {
 	status []int
 	path   *jsonpath.Path
+	test   test
 	// says is where the answer says in words what is wrong; nil where path is.
 	says   *jsonpath.Path
 	action string

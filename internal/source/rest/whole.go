@@ -48,7 +48,7 @@ func (r *sequence) wantWhole(a *answer, o outcome) outcome {
 // had it returns the document from its beginning.
 func (r *sequence) scanWhole(a *answer, data []byte) *skimmer {
 	from := &skimmer{data: data}
-	a.paths, a.scanErr, a.scanned = r.spec.paths, nil, true
+	a.paths, a.scanErr, a.unread, a.scanned = r.spec.paths, nil, false, true
 	if len(a.paths) == 0 {
 		return from
 	}
