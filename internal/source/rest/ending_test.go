@@ -3,6 +3,7 @@ package rest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -190,14 +191,50 @@ func TestMorePagesThanAskedFor(t *testing.T) {
 		l := newLab(t)
 		answer, header := "", ""
 		l.serve("api.test", func(w http.ResponseWriter, _ *http.Request) {
-			if header != "" {
-				w.Header().Set("Link", header)
+			status := http.StatusOK
+			for _, line := range strings.Split(header, "\n") {
+				switch name, value, ok := strings.Cut(line, ": "); {
+				case ok:
+					w.Header().Set(name, value)
+				case line == "206":
+					status = http.StatusPartialContent
+				case line != "":
+					w.Header().Set("Link", line)
+				}
 			}
-			respond(w, answer)
+			w.Header().Set("Content-Type", "application/json")
+			if strings.HasPrefix(answer, "<") {
+				w.Header().Set("Content-Type", "application/xml")
+			}
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, answer)
 		})
 		for _, test := range []struct{ header, answer, sign string }{
 			{`</rows?page=2>; rel="next"`, `[{"id":1}]`, "the header Link"},
 			{`</rows?page=1>; rel="prev"`, `[{"id":1}]`, ""},
+			{"206\nContent-Range: items 0-0/5", `[{"id":1}]`, "the header Content-Range"},
+			{"206\nContent-Range: 0-0/*", `[{"id":1}]`, "the header Content-Range"},
+			{"206\nContent-Range: items 0-0/1", `[{"id":1}]`, ""},
+			{"206", `[{"id":1}]`, "the status 206"},
+			{"Content-Range: posts 0-0/2", `[{"id":1}]`, "the header Content-Range"},
+			{"Content-Range: 0-0/*", `[{"id":1}]`, ""},
+			{"Next-Range: id ]1..; max=200", `[{"id":1}]`, "the header Next-Range"},
+			{`x-ms-continuation: {"token":"abc"}`, `{"Documents":[{"id":1}],"_count":1}`, "the header X-Ms-Continuation"},
+			{"X-Next-Page: 2", `[{"id":1}]`, "the header X-Next-Page"},
+			{"X-Next-Page: ", `[{"id":1}]`, ""},
+			{"X-Next-Cursor: abc", `id,name`, "the header X-Next-Cursor"},
+			{"X-Next-Reset-At: 5", `[{"id":1}]`, ""},
+			{"X-Content-Type-Options: nosniff", `[{"id":1}]`, ""},
+			{"", `<OAI-PMH><ListRecords><record><id>1</id></record><resumptionToken completeListSize="9">abc</resumptionToken></ListRecords></OAI-PMH>`, "<resumptionToken>"},
+			{"", `<OAI-PMH><ListRecords><record><id>1</id></record><resumptionToken completeListSize="9"/></ListRecords></OAI-PMH>`, ""},
+			{"", `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="self" href="/a"/><link rel="next" href="/a?page=2"/><entry><id>1</id></entry></feed>`, `<link rel="next">`},
+			{"", `<feed><link rel="self" href="/a"/><entry><id>1</id><link rel="next" href="/b"/></entry></feed>`, ""},
+			{"", `<rss><channel><atom:link rel='next' href='/a?page=2'/><item><id>1</id></item></channel></rss>`, `<link rel="next">`},
+			{"", `<List><IsTruncated>true</IsTruncated><Contents><id>1</id></Contents></List>`, "<IsTruncated>"},
+			{"", `<List><IsTruncated>false</IsTruncated><NextMarker/><Contents><id>1</id></Contents></List>`, ""},
+			{"", `{"items":[{"id":1}],"continuationToken":"abc"}`, "continuationToken"},
+			{"", `{"items":[{"id":1}],"meta":{"nextStart":50}}`, "meta.nextStart"},
+			{"", `{"items":[{"id":1}],"nextRunAt":"2026-01-01","nextExpiresIn":5,"nextMaintenance":"soon"}`, ""},
 			{"", `{"value":[{"id":1}],"@odata.nextLink":"https://api.test/rows?skip=1"}`, "@odata.nextLink"},
 			{"", `{"next":"/rows?page=2","rows":[{"id":1}]}`, "next"},
 			{"", `{"rows":[{"id":1}],"paging":{"prev":null,"next":{"after":"1"}}}`, "paging.next"},

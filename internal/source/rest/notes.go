@@ -48,7 +48,7 @@ func (n *notes) warnings() (all []feedmill.Warning) {
 		}
 	}
 	add(feedmill.WarnMorePages, n.More,
-		"the source says by %s that there is more than this answer, and nothing else was asked for; say with pagination how the next page is found", n.Sign)
+		"The source has more data than this response, as %s shows, and only this response was fetched. Set pagination to fetch the other pages.", n.Sign)
 	add(feedmill.WarnIgnored, n.Ended,
 		"page %d was answered with %s, which a rule of errors ignores, and nothing says what comes after it; if that was not the last page, what follows is missing. Where the source says how much there is, pagination.total, totalPages or more can say so", n.Page, statusText(n.Status))
 	add(feedmill.WarnRepeated, n.Same,
@@ -73,13 +73,12 @@ func (s *sequence) noteMore(a *answer, format string) {
 	if s.spec.pagination.kind != pagesNone || s.spec.report != nil || s.job.Notes == nil {
 		return
 	}
-	sign := ""
+	sign := signInHeader(a.status, a.header)
 	switch {
-	case nextLink(a.header.Values("Link")) != "":
-		sign = "the header Link"
-	case a.header.Get("X-Next-Page") != "":
-		sign = "the header X-Next-Page"
-	case format == "json" && a.size <= maxTree:
+	case sign != "" || a.size > maxTree:
+	case format == "xml":
+		sign = signInXML(a.body, a.size)
+	case format == "json":
 		if sign = signOfMore(a.body, a.size, s.spec.request.body); sign == "" {
 			sign = signOfTotal(a.body, a.size)
 		}
@@ -169,7 +168,7 @@ func signIn(d document, before string, depth int, says bool) (string, error) {
 		}
 		known, kind := string(name), d.PeekKind()
 		switch {
-		case says && moreNames[known] && kind != '[':
+		case says && namesNext(known) && kind != '[':
 			raw, err := d.ReadValue()
 			if err != nil {
 				return "", err
