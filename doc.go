@@ -19,6 +19,6 @@
 //     (formats, options and findings), column.go, column_change.go, version.go,
 //     expect.go, link.go.
 //   - Where data comes from: source.go, fetch.go, schedule.go, refresh.go, run.go,
-//     run_request.go.
-//   - Queries, and what they run on: query.go, service.go, connection.go.
+//     run_request.go, rules.go (which version of the rules a definition keeps).
+//   - Queries, and what they run on: query.go, pins.go, service.go, connection.go.
 package feedmill

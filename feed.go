@@ -84,6 +84,10 @@ type Feed struct {
 	// Spec is the JSON text of how the data is fetched and read, without
 	// secrets: for an upload its parameters.
 	Spec []byte
+	// Rules is the version of the rules that the data is read by, and Pins what the
+	// names of a query were resolved to.
+	Rules Rules
+	Pins  Pins
 	// Found is how the data of the current version is written.
 	Found Findings
 

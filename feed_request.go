@@ -63,6 +63,9 @@ type FeedPatch struct {
 	// Spec is a JSON object with the members of the body of a feed that
 	// fetches its data which are to be replaced.
 	Spec []byte
+	// Rules is another version of the rules, 0 to keep the one that the feed has. A feed
+	// that fetches its data has it in Spec.
+	Rules Rules
 	// Fields are the names of all that is to be different.
 	Fields []string
 }

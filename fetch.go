@@ -21,6 +21,10 @@ type FeedDefinition struct {
 	// Spec is the JSON text of how the data is fetched and read, without
 	// secrets.
 	Spec []byte
+	// Rules is the version of the rules that the definition names or keeps.
+	Rules Rules
+	// Pins is what the names of a query were resolved to.
+	Pins Pins
 	// Source is the zero value for one more feed of a source that is there.
 	Source SourceDefinition
 }
@@ -33,6 +37,7 @@ type SourceDefinition struct {
 	// Spec is the source's part of the feed's, and Secrets the JSON text of
 	// what it leaves out, which is sealed before it is kept.
 	Spec, Secrets []byte
+	Rules         Rules
 }
 
 // FetchAgain is what a change of a definition calls for.
@@ -111,8 +116,10 @@ type PageColumn struct {
 type Fetch struct {
 	Source    ID
 	Workspace ID
-	// Spec and Secrets are what was defined of the source.
+	// Spec and Secrets are what was defined of the source, under the version of
+	// the rules.
 	Spec, Secrets []byte
+	Rules         Rules
 	// Feeds are those that the data is for. Each has a position of its own.
 	Feeds []Feed
 	// Enough is how many records are wanted at least, 0 for all.

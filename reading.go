@@ -104,6 +104,8 @@ type Reading struct {
 	Sheet int
 	// Text leaves every column text.
 	Text bool
+	// Rules is the version of the rules that the data is read by.
+	Rules Rules
 	ReadingOptions
 	// Charset is the encoding that the media type of the data names, empty for none. It
 	// decides where the data does not tell.

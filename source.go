@@ -16,6 +16,8 @@ type Source struct {
 	Spec     []byte
 	Secrets  []byte
 	Schedule Schedule
+	// Rules is the version of the rules that Spec was defined under.
+	Rules Rules
 
 	// DueAt is when the data is to be fetched, zero where nothing is planned.
 	// It stays while a run is under way, so that a run that was cut off is due.

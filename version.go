@@ -30,8 +30,9 @@ type FeedVersion struct {
 	// Original is the name of the blob with the upload as it came, empty
 	// where there is none. Several versions can be made of one original.
 	Original string
-	// Spec is that of the feed with this version; see [Feed.Spec].
-	Spec []byte
+	// Spec and Rules are those of the feed with this version; see [Feed.Spec].
+	Spec  []byte
+	Rules Rules
 	// Position is that of the feed with this version; see [Feed.Position].
 	Position []byte
 	// Refresh is what brought the version.

@@ -57,9 +57,11 @@ type DataFeed struct {
 	// Source says how the data is read, or fetched. No secret is in it.
 	Source json.RawMessage `json:"source"`
 	// SourceLabel says in short where the data comes from.
-	SourceLabel string    `json:"sourceLabel"`
-	CreatedAt   time.Time `json:"createdAt"`
-	UpdatedAt   time.Time `json:"updatedAt"`
+	SourceLabel string `json:"sourceLabel"`
+	// Rules is the version of the rules that the data is read by.
+	Rules     int       `json:"rules"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
 }
 
 // FeedError says why a refresh failed.

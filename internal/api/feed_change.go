@@ -15,6 +15,9 @@ var fetchMembers = []string{
 	"serviceName", "viewName", "query", "request", "auth", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "mode", "key",
 }
 
+// definitionMembers are fetchMembers and those that uploads have, too.
+var definitionMembers = append(slices.Clone(fetchMembers), "rules")
+
 func (s *Server) changeFeed(c *call) (answer, error) {
 	id, err := feedmill.ParseID(feedmill.PrefixDataFeed, c.r.PathValue("id"))
 	if err != nil {
@@ -38,9 +41,8 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 		patch.Description = readDescription(v)
 	}
 	readPolicy(body, &patch)
-	patch.Spec = pickMembers(body, fetchMembers)
-	if patch.Spec != nil {
-		if err := s.wantFetching(c, body); err != nil {
+	if patch.Spec = pickMembers(body, definitionMembers); patch.Spec != nil {
+		if err := s.wantFetching(c, body, &patch); err != nil {
 			return answer{}, err
 		}
 	}
@@ -57,12 +59,14 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	return feedAnswer(http.StatusOK, f), nil
 }
 
-// wantFetching notes that an upload fetches nothing that could be changed.
-func (s *Server) wantFetching(c *call, body *strictjson.Object) error {
+// wantFetching notes that an upload fetches nothing that could be changed. Its rules
+// can be.
+func (s *Server) wantFetching(c *call, body *strictjson.Object, patch *feedmill.FeedPatch) error {
 	f, err := s.feed(c)
 	if err != nil || f.Type.HasSource() {
 		return err
 	}
+	patch.Spec, patch.Rules = nil, feedmill.ReadRules(body)
 	for name, f := range body.All() {
 		if slices.Contains(fetchMembers, name) {
 			f.Fault("This feed is an upload, which fetches nothing; only its name, its description, what it keeps and what is expected of it can be changed.")

@@ -77,6 +77,12 @@ func (s *Server) readUploadParameters(c *call, u *feedmill.Upload) (format strin
 		}
 		u.Sheet = int(n)
 	}
+	if text, named := c.query["rules"]; named {
+		n, err := strconv.Atoi(text)
+		if u.Rules = feedmill.Rules(n); err != nil || u.Rules.Fault() != "" {
+			c.fault(feedmill.Fault{Parameter: "rules", Detail: feedmill.Rules(0).Fault()})
+		}
+	}
 	for _, name := range feedmill.ReadingOptionNames {
 		*u.Option(name) = c.query[name]
 	}

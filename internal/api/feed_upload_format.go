@@ -34,7 +34,7 @@ func newUploadFormats(known feedmill.Formats) uploadFormats {
 	}
 	f.names = alternatives(readable.Names())
 	f.accepted = strings.Join(append(types, "application/zip", "application/gzip", "application/zstd", "multipart/form-data", "application/octet-stream"), ", ")
-	f.parameters = slices.Concat([]string{"format", "types", "columns", "entry"}, readable.Parameters())
+	f.parameters = slices.Concat([]string{"format", "types", "columns", "entry", "rules"}, readable.Parameters())
 	return f
 }
 

@@ -97,6 +97,8 @@ type Options struct {
 	Path, Explode string
 	// Sheet is that of [sheet.Options].
 	Sheet int
+	// Rules is the version of the rules that the data is read by.
+	Rules feedmill.Rules
 	feedmill.ReadingOptions
 	// Charset is the encoding that was said by the way, empty for none.
 	Charset string

@@ -117,6 +117,7 @@ func (m *Mill) remodel(ctx context.Context, l *loading) error {
 		return err
 	}
 	l.version.Original = v.Original
+	l.version.Rules, l.reading.Rules = v.Rules, v.Rules // the feed may have others for its next upload
 	// A release that did not say so kept the last of several merged originals.
 	if v.Original != "" && (l.before.Mode != feedmill.ModeMerge || v.Number == 1) {
 		if err := m.remodelOriginal(ctx, l, v); !errors.Is(err, errPartial) {

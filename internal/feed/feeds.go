@@ -113,6 +113,7 @@ func rename(feed *feedmill.Feed, patch feedmill.FeedPatch) error {
 	if patch.Schema != nil {
 		feed.Expects.Schema = *patch.Schema
 	}
+	feed.Rules = patch.Rules.Or(feed.Rules)
 	feed.UpdatedAt = now()
 	if patch.ExpectEvery != nil {
 		feed.Expects.Every = *patch.ExpectEvery

@@ -34,7 +34,7 @@ func (m *Mill) SelectFetched(ctx context.Context, job feedmill.Fetch, definition
 	defer m.remove(table.file)
 	f := &fetching{mill: m, slots: m.slotsFor(job), tables: []*fetchedTable{table}, also: job.Trace}
 	defer func() { err = errors.Join(err, f.close()) }()
-	job.Spec, job.Secrets, job.Feeds, job.Stage = def.Source.Spec, def.Source.Secrets, nil, ""
+	job.Spec, job.Secrets, job.Rules, job.Feeds, job.Stage = def.Source.Spec, def.Source.Secrets, def.Source.Rules, nil, ""
 	_, err = f.fetch(ctx, feedmill.FeedREST, job, someRows{f, most})
 	cut := errors.Is(err, errEnough)
 	if err != nil && !cut {

@@ -77,7 +77,7 @@ func (f *Feeds) addFetched(ctx context.Context, workspace feedmill.ID, source So
 
 // defineSource gives a source what a definition says of it.
 func (f *Feeds) defineSource(s *feedmill.Source, def feedmill.SourceDefinition, at time.Time) (err error) {
-	s.Host, s.Spec, s.Schedule, s.UpdatedAt = def.Host, def.Spec, def.Schedule, at
+	s.Host, s.Spec, s.Rules, s.Schedule, s.UpdatedAt = def.Host, def.Spec, def.Rules, def.Schedule, at
 	s.Secrets, err = f.Vault.Seal(def.Secrets, s.SecretsRecord())
 	return err
 }
@@ -85,7 +85,7 @@ func (f *Feeds) defineSource(s *feedmill.Source, def feedmill.SourceDefinition, 
 func newFetched(def feedmill.FeedDefinition, policy feedmill.FeedPatch, at time.Time) feedmill.Feed {
 	feed := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Name: def.Name, Description: def.Description, State: feedmill.FeedPending,
-		Mode: def.Mode, Key: def.Key, Spec: def.Spec, CreatedAt: at,
+		Mode: def.Mode, Key: def.Key, Spec: def.Spec, Rules: def.Rules, Pins: def.Pins, CreatedAt: at,
 	}
 	_ = rename(&feed, policy) // what is expected of columns cannot be wrong before there are any
 	feed.UpdatedAt = at
@@ -155,7 +155,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 	if err != nil {
 		return nil, err
 	}
-	def, again, err := kind.Redefine(before.Spec, secrets, patch.Spec)
+	def, again, err := kind.Redefine(before, secrets, patch.Spec)
 	if err == nil {
 		def, err = check(ctx, kind, before.Workspace, def)
 	}
@@ -165,7 +165,10 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 	if err := f.checkParent(ctx, before.Workspace, before.ID, before.Source, before.Type, def.Spec); err != nil {
 		return nil, err
 	}
-	shared := !bytes.Equal(def.Source.Spec, source.Spec) || !bytes.Equal(def.Source.Secrets, secrets)
+	if def.Source.Rules == before.Rules {
+		def.Source.Rules = source.Rules // the source may be older than this feed of it
+	}
+	shared := !bytes.Equal(def.Source.Spec, source.Spec) || !bytes.Equal(def.Source.Secrets, secrets) || def.Source.Rules != source.Rules
 	return func(c *feedmill.SourceChange) (news []feedmill.SourceNews, err error) {
 		if !bytes.Equal(c.Source.Spec, source.Spec) || !bytes.Equal(c.Source.Secrets, source.Secrets) || !bytes.Equal(c.Feed(before.ID).Spec, before.Spec) {
 			return nil, &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Detail: "Somebody else has changed the feed at the same time; read it and try again."}
@@ -178,7 +181,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 		for i := range c.Feeds {
 			feed := &c.Feeds[i]
 			if feed.ID == before.ID {
-				feed.Spec, feed.Mode, feed.Key = def.Spec, def.Mode, def.Key
+				feed.Spec, feed.Mode, feed.Key, feed.Rules, feed.Pins = def.Spec, def.Mode, def.Key, def.Rules, def.Pins
 			} else if feed.Spec, err = kind.Describe(feed.Spec, c.Source.Spec); err != nil {
 				return nil, err
 			}

@@ -37,12 +37,12 @@ func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) *de
 }
 
 func (m *Mill) decodeOptions(r feedmill.Reading) decode.Options {
-	return decode.Options{Path: r.Path, Explode: r.Explode, Sheet: r.Sheet, ReadingOptions: r.ReadingOptions, Charset: r.Charset, Before: r.Before, Temp: m.Temp}
+	return decode.Options{Path: r.Path, Explode: r.Explode, Sheet: r.Sheet, Rules: r.Rules, ReadingOptions: r.ReadingOptions, Charset: r.Charset, Before: r.Before, Temp: m.Temp}
 }
 
 // modelOptions are how the values of data are read.
 func modelOptions(r feedmill.Reading) (model.Options, error) {
-	o := model.Options{Text: r.Text, Set: r.ReadingOptions, Before: r.Before}
+	o := model.Options{Text: r.Text, Rules: r.Rules, Set: r.ReadingOptions, Before: r.Before}
 	if r.Timezone == "" || r.Timezone == "UTC" {
 		return o, nil
 	}

@@ -21,6 +21,7 @@ const previewRows = 100
 // Preview says what would become of an upload. All of the data is modelled, and
 // its first rows go the way that all rows would.
 func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedPreview, err error) {
+	u.Rules = u.Rules.Or(feedmill.RulesCurrent)
 	l := newLoading(ctx, feedmill.Feed{ID: feedmill.NewID(feedmill.PrefixDataFeed)}, u)
 	data, err := m.receive(ctx, l.version.Original, u, false)
 	if err != nil {
@@ -107,7 +108,7 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	err = takeTurn(ctx, m.fetches, func() error {
 		fetched, err = f.fetch(ctx, n.Type, feedmill.Fetch{
 			Source: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace,
-			Spec: def.Source.Spec, Secrets: def.Source.Secrets, Enough: previewRows,
+			Spec: def.Source.Spec, Secrets: def.Source.Secrets, Rules: def.Source.Rules, Enough: previewRows,
 		}, firstRows{f})
 		return err
 	})

@@ -12,7 +12,7 @@ import (
 // it has decides where the new data proves nothing, and where its records were
 // they are.
 func remembering(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading {
-	r.Before = feed.Found
+	r.Before, r.Rules = feed.Found, r.Rules.Or(feed.Rules)
 	return r
 }
 

@@ -82,7 +82,7 @@ func (f *Feeds) restoring(ctx context.Context, feed feedmill.Feed, number int64)
 func (f *Feeds) restoreUpload(ctx context.Context, feed feedmill.Feed, l *loading, respond feedmill.FeedResponse) (feedmill.Feed, error) {
 	feed, due, err := f.settle(ctx, feed.Workspace, l, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
 		if l.version.Spec != nil {
-			feed.Spec = l.version.Spec // a later upload may have been read otherwise
+			feed.Spec, feed.Rules = l.version.Spec, l.version.Rules // a later upload may have been read otherwise
 		}
 		events, err := f.Events.of(*feed, feedmill.NewsRefreshed)
 		if err != nil {

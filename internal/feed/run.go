@@ -71,7 +71,7 @@ func (m *Mill) fetchFor(ctx context.Context, f *fetching, claim *feedmill.Claim,
 	}
 	f.reach(feedmill.StageFetching)
 	return f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
-		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets,
+		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets, Rules: claim.Source.Rules,
 		Stage:       m.stageOf(claim.Source.ID),
 		KeepSecrets: func(ctx context.Context, secrets []byte) error { return m.keepSecrets(ctx, &claim.Source, secrets) },
 	}, f)
@@ -121,7 +121,7 @@ func (f *fetching) asked() (outcomes []feedmill.FeedOutcome) {
 func runLoading(feed feedmill.Feed, run int64) *loading {
 	l := &loading{
 		before: feed, mode: feed.Mode, key: feed.Key,
-		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1},
+		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, Rules: feed.Rules},
 		file:    fmt.Sprintf("%s/%s-%d.parquet", feed.ID, feed.LastRefresh.ID, run),
 	}
 	if len(feed.Position) == 0 {

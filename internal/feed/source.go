@@ -15,8 +15,8 @@ type Source interface {
 	// DefineFeed checks the definition of one more feed of a source.
 	DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, error)
 	// Redefine changes the definition of a feed and its source: members of the
-	// patch take the place of the old ones.
-	Redefine(feedSpec, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error)
+	// patch replace the old ones. The rules stay unless the patch sets them.
+	Redefine(feed feedmill.Feed, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error)
 	// Describe is the spec of a feed whose source has another one now.
 	Describe(feedSpec, sourceSpec []byte) ([]byte, error)
 	// Fetch brings the data that the feeds do not have. The error is a

@@ -14,10 +14,11 @@ import (
 
 // Create makes a feed of an upload.
 func (f *Feeds) Create(ctx context.Context, workspace feedmill.ID, u feedmill.Upload, respond feedmill.FeedResponse) (feedmill.Feed, error) {
+	u.Rules = u.Rules.Or(feedmill.RulesCurrent)
 	feed := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: workspace, Source: feedmill.NewID(feedmill.PrefixDataSource),
 		Name: u.Name, Type: feedmill.FeedUpload, State: feedmill.FeedPending, Mode: u.Mode, Key: u.Key, Spec: uploadSpec(u),
-		CreatedAt: now(),
+		Rules: u.Rules, CreatedAt: now(),
 	}
 	l := newLoading(ctx, feed, u)
 	l.version.Spec = feed.Spec
@@ -54,7 +55,7 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))
 	}
 	change := func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
-		feed.Spec = uploadSpec(u)
+		feed.Spec, feed.Rules = uploadSpec(u), u.Rules
 		news := []feedmill.SourceNews{{Kind: feedmill.NewsRefreshed}}
 		if l.reshaped && !l.unchanged {
 			news = append(news, feedmill.SourceNews{Kind: feedmill.NewsUpdated, Fields: []string{"columns"}})
@@ -101,7 +102,7 @@ func newLoading(ctx context.Context, feed feedmill.Feed, u feedmill.Upload) *loa
 	name := string(feed.ID) + "/" + string(id)
 	return &loading{
 		before: feed, mode: u.Mode, key: u.Key, columns: u.Columns, reading: u.Reading, accept: u.Accept,
-		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, Original: name + ".original", Refresh: id},
+		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, Original: name + ".original", Refresh: id, Rules: u.Rules},
 		file:    name + ".parquet",
 		refresh: feedmill.Refresh{ID: id, Feed: feed.ID, Trigger: feedmill.TriggerOf(ctx), StartedAt: now()},
 	}

@@ -31,6 +31,8 @@ import (
 type Options struct {
 	// Text leaves every column text, exactly as it stands in the data.
 	Text bool
+	// Rules is the version of the rules that values are read by.
+	Rules feedmill.Rules
 	// Location is where times without an offset are from; nil is UTC.
 	Location *time.Location
 	// Set are the options that somebody has set, of which nulls, decimal and

@@ -17,6 +17,7 @@ type definition struct {
 	schedule          feedmill.Schedule
 	mode              feedmill.FeedMode
 	key               []string
+	rules             feedmill.Rules // 0 where the definition does not name any
 	doc               strictjson.Value
 }
 
@@ -52,6 +53,7 @@ func (d *definition) read(o *strictjson.Object, now time.Time) {
 		d.name = f.Name(feedmill.MaxNameLen)
 	}
 	d.description = feedmill.ReadDescription(o)
+	d.rules = feedmill.ReadRules(o)
 	if f, ok := o.Need("query"); ok {
 		if q, ok := f.Object(); ok {
 			q.Need("fields")
@@ -118,8 +120,9 @@ func (d *definition) part(names ...[]string) []byte {
 
 // split is the definition in the parts that are kept.
 func (d *definition) split() feedmill.FeedDefinition {
+	rules := d.rules.Or(feedmill.RulesCurrent)
 	return feedmill.FeedDefinition{
-		Name: d.name, Description: d.description, Mode: d.mode, Key: d.key, Spec: d.part(sourceMembers, feedMembers),
-		Source: feedmill.SourceDefinition{Host: d.service, Schedule: d.schedule, Spec: d.part(sourceMembers), Secrets: []byte("{}")},
+		Name: d.name, Description: d.description, Mode: d.mode, Key: d.key, Spec: d.part(sourceMembers, feedMembers), Rules: rules,
+		Source: feedmill.SourceDefinition{Host: d.service, Schedule: d.schedule, Spec: d.part(sourceMembers), Secrets: []byte("{}"), Rules: rules},
 	}
 }

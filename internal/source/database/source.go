@@ -33,16 +33,16 @@ func (s Source) DefineFeed([]byte, []byte) (feedmill.FeedDefinition, error) {
 
 // Redefine changes a definition: a member of the patch takes the place of the
 // whole old one, and null takes it away.
-func (s Source) Redefine(feedSpec, _, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error) {
+func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error) {
 	var faults feedmill.Faults
 	change, ok := strictjson.Read(patch, strictjson.Part{}, faults.Note)
-	old, known := strictjson.Read(feedSpec, strictjson.Part{}, faults.Note)
+	old, known := strictjson.Read(feed.Spec, strictjson.Part{}, faults.Note)
 	if !ok || !known {
 		return feedmill.FeedDefinition{}, 0, feedmill.Invalid("The body is no valid JSON.", faults.List...)
 	}
 	again := feedmill.FetchAsPlanned
 	for _, m := range change.Members {
-		if slices.Contains(sourceMembers, m.Name) && m.Name != "schedule" {
+		if m.Name == "rules" || slices.Contains(sourceMembers, m.Name) && m.Name != "schedule" {
 			again = feedmill.FetchAnew
 		}
 		if m.Value.Kind == 'n' {
@@ -55,6 +55,7 @@ func (s Source) Redefine(feedSpec, _, patch []byte) (feedmill.FeedDefinition, fe
 	if err != nil {
 		return feedmill.FeedDefinition{}, 0, err
 	}
+	d.rules = d.rules.Or(feed.Rules)
 	return d.split(), again, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -42,6 +43,7 @@ func (v *View) tokens(parameters []Parameter) map[string]string {
 // JSON text with the secrets in it. The config is that of a connection.
 func (m *Manifest) Definition(v *View, config map[string]string, fields []*Field, parameters []Parameter) ([]byte, error) {
 	def := m.assemble(v)
+	def.Set("rules", strictjson.Value{Kind: '0', Raw: strconv.AppendInt(nil, int64(m.Rules), 10)})
 	request := def.Member("request")
 	for _, p := range parameters {
 		if p.In == inToken {

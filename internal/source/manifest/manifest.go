@@ -25,6 +25,9 @@ type Manifest struct {
 	Service, Title, Description string
 	// Docs is where the API is documented.
 	Docs string
+	// Rules is the version of the rules that the manifest was written for: the first
+	// where it names none, because a file can be older than this release.
+	Rules feedmill.Rules
 	// Settings are what a connection says, in their order.
 	Settings []Setting
 	// SignIn is how a person connects, nil for a service that needs none.

@@ -98,6 +98,7 @@ func (r *reading) manifest(o *strictjson.Object) {
 	if m.Title == "" {
 		m.Title = m.Service
 	}
+	m.Rules = feedmill.ReadRules(o).Or(feedmill.RulesFirst)
 	m.Docs = r.text(o, "docs")
 	if f, ok := o.Need("baseUrl"); ok {
 		f.Text()

@@ -46,10 +46,10 @@ func TestMixedParentsAreRefused(t *testing.T) {
 
 	// What was defined before can be mended, and not be left as it is.
 	old := `{"request":{"url":"https://a.test/{{x.a}}"},"each":{"in":` + feed + `,"as":"x"}` + since + `}`
-	if _, _, err := s.Redefine([]byte(old), nil, []byte(`{"key":["id"]}`)); err != nil {
+	if _, _, err := s.Redefine(feedmill.Feed{Spec: []byte(old), Rules: feedmill.RulesFirst}, nil, []byte(`{"key":["id"]}`)); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := s.Redefine([]byte(old), nil, []byte(`{"rateLimit":{"requests":1,"per":"1s"}}`)); err == nil {
+	if _, _, err := s.Redefine(feedmill.Feed{Spec: []byte(old), Rules: feedmill.RulesFirst}, nil, []byte(`{"rateLimit":{"requests":1,"per":"1s"}}`)); err == nil {
 		t.Error("a definition that mixes parents is taken")
 	}
 	if _, err := s.DefineFeed([]byte(`{"response":{"path":"$.a[*]"},"key":["id"]}`), []byte(old)); err != nil {

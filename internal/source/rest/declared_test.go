@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+
+	"github.com/feedmill/feedmill"
 )
 
 // Neither the body nor a header that was given for the first page goes to a next
@@ -67,7 +69,7 @@ func TestDeclaredSecretsAreSentAndNeverShown(t *testing.T) {
 		"one is replaced": `{"request":` + strings.Replace(requestOf(t, d.Public()), `"X-Tenant":"***"`, `"X-Tenant":{"secret":"N5EW"}`, 1) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			merged, err := Merge(d.Public(), d.Secrets(), []byte(patch), 0)
+			merged, err := Merge(d.Public(), d.Secrets(), []byte(patch), feedmill.RulesCurrent, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,12 +78,12 @@ func TestDeclaredSecretsAreSentAndNeverShown(t *testing.T) {
 					t.Errorf("%s is shown in %s", secret, merged.Public())
 				}
 			}
-			if _, err := Restore(merged.SourceSpec(), merged.Secrets()); err != nil {
+			if _, err := Restore(merged.SourceSpec(), merged.Secrets(), feedmill.RulesCurrent); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	if _, err := Merge(d.Public(), d.Secrets(), []byte(`{"request":`+strings.Replace(requestOf(t, d.Public()), `"url":"***"`, `"url":"https://evil.test/"`, 1)+`}`), 0); err == nil {
+	if _, err := Merge(d.Public(), d.Secrets(), []byte(`{"request":`+strings.Replace(requestOf(t, d.Public()), `"url":"***"`, `"url":"https://evil.test/"`, 1)+`}`), feedmill.RulesCurrent, 0); err == nil {
 		t.Error("the secrets go to another origin")
 	}
 

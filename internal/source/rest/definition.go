@@ -19,6 +19,8 @@ type Definition struct {
 	Key      []string
 	Schedule feedmill.Schedule
 	Response Response
+	// Rules is the version of the rules that the definition is read by.
+	Rules feedmill.Rules
 	// Spec is how the data is fetched, nil for a feed on the source of another.
 	Spec *Spec
 
@@ -138,13 +140,13 @@ func (d *Definition) URLs() []NamedURL {
 }
 
 // Restore puts together what [Definition.SourceSpec] and [Definition.Secrets]
-// gave.
-func Restore(sourceSpec, secrets []byte) (*Spec, error) {
+// gave under a version of the rules.
+func Restore(sourceSpec, secrets []byte, rules feedmill.Rules) (*Spec, error) {
 	doc, err := restore(sourceSpec, secrets)
 	if err != nil {
 		return nil, fmt.Errorf("restore a source: %w", err)
 	}
-	r := newReading()
+	r := newReading(rules)
 	r.kept = true
 	r.unwrap(&doc)
 	spec := readSpec(&object{strictjson.NewObject(&doc, "", r.faults.Note), r}, maxBytesEver)

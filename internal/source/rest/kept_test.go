@@ -25,7 +25,7 @@ func TestKeptDefinitions(t *testing.T) {
 			if _, err := Parse([]byte(definition), 0); err == nil {
 				t.Errorf("%s is taken", definition)
 			}
-			spec, err := Restore([]byte(definition), nil)
+			spec, err := Restore([]byte(definition), nil, feedmill.RulesFirst)
 			if err != nil {
 				t.Error(err)
 				continue
@@ -36,10 +36,10 @@ func TestKeptDefinitions(t *testing.T) {
 			if failureOf(err) != want || want == "" && result.Records != 2 {
 				t.Errorf("%s: %d records, %v", definition, result.Records, err)
 			}
-			if _, err := Merge([]byte(definition), nil, []byte(`{"retry":{"maxAttempts":2}}`), 0); err != nil {
+			if _, err := Merge([]byte(definition), nil, []byte(`{"retry":{"maxAttempts":2}}`), feedmill.RulesFirst, 0); err != nil {
 				t.Errorf("%s: %v", definition, err)
 			}
-			if _, err := Merge([]byte(definition), nil, []byte(`{"request":{"url":"https://api.test/all"}}`), 0); err == nil {
+			if _, err := Merge([]byte(definition), nil, []byte(`{"request":{"url":"https://api.test/all"}}`), feedmill.RulesFirst, 0); err == nil {
 				t.Errorf("%s is taken by a change of the request", definition)
 			}
 		}

@@ -3,6 +3,7 @@ package rest
 import (
 	"slices"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -10,16 +11,17 @@ import (
 // [Definition.SourceSpec]) and [Definition.Secrets] were kept. A member that
 // the patch names takes the place of the whole old one, and null takes an
 // optional one away. Where the patch says *** for a secret, the old one stays.
-// The name is empty where the patch has none.
+// The name is empty where the patch has none. The rules stay unless the patch sets
+// others.
 //
 // A secret that the user does not write again goes nowhere new: a definition
 // that names another origin than before needs its secrets anew.
-func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, error) {
+func Merge(publicSpec, secrets, patch []byte, rules feedmill.Rules, maxBytes int64) (*Definition, error) {
 	change, err := parseDocument(patch)
 	if err != nil {
 		return nil, err
 	}
-	r := newReading()
+	r := newReading(rules)
 	if r.document(&change) == nil {
 		return nil, r.refusal()
 	}
@@ -31,7 +33,7 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	if err != nil {
 		return nil, err
 	}
-	before, wrong := readDefinition(old.Clone(), maxBytesEver, true)
+	before, wrong := readDefinition(old.Clone(), rules, maxBytesEver, true)
 	if err := wrong.refusal(); err != nil {
 		return nil, err
 	}
@@ -44,8 +46,8 @@ func Merge(publicSpec, secrets, patch []byte, maxBytes int64) (*Definition, erro
 	}
 	reused := reuse(&old, &change, kept)
 	// Who changes something else is not asked to mend what was good when it was written.
-	same := change.Member("request") == nil && change.Member("each") == nil && change.Member("incremental") == nil
-	d, found := readDefinition(old, maxBytes, same)
+	same := change.Member("request") == nil && change.Member("each") == nil && change.Member("incremental") == nil && change.Member("rules") == nil
+	d, found := readDefinition(old, rules, maxBytes, same)
 	d.checkApart(found)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {

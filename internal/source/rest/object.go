@@ -14,6 +14,8 @@ import (
 // reading is what was found while a definition is read.
 type reading struct {
 	faults feedmill.Faults
+	// rules is the version of the rules that the definition is read by.
+	rules feedmill.Rules
 	// secrets are the pointers of what must not be shown.
 	secrets []string
 	// declared are the values that are declared to be secrets, by their pointers.
@@ -33,7 +35,9 @@ type reading struct {
 // maxFaults is how many faults are listed. Past it nobody reads them.
 const maxFaults = 200
 
-func newReading() *reading { return &reading{faults: feedmill.Faults{Max: maxFaults}} }
+func newReading(rules feedmill.Rules) *reading {
+	return &reading{faults: feedmill.Faults{Max: maxFaults}, rules: rules}
+}
 
 // refusal is what is wrong, or nil.
 func (r *reading) refusal() error {

@@ -32,7 +32,7 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, r := readDefinition(doc, maxBytes, false)
+	d, r := readDefinition(doc, feedmill.RulesCurrent, maxBytes, false)
 	d.checkApart(r)
 	if err := r.refusal(); err != nil {
 		return d, err
@@ -50,9 +50,10 @@ func ParseFeed(body []byte) (*Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := newReading()
+	r := newReading(feedmill.RulesCurrent)
 	d := &Definition{doc: doc}
 	if o := r.document(&d.doc); o != nil {
+		r.rules = feedmill.ReadRules(o.Object).Or(r.rules)
 		for _, name := range sourceMembers {
 			if o.Has(name) {
 				o.Fault(name, "This belongs to the source, which is that of the other feed; leave it out.")
@@ -61,16 +62,17 @@ func ParseFeed(body []byte) (*Definition, error) {
 		d.readFeed(o, false)
 		o.RefuseUnknown()
 	}
+	d.Rules = r.rules
 	return d, r.refusal()
 }
 
-// readDefinition reads everything. What is wrong is in the reading, with kept less of it:
-// see [reading].
-func readDefinition(doc strictjson.Value, maxBytes int64, kept bool) (*Definition, *reading) {
+// readDefinition reads everything, by the rules given unless the document sets others.
+// What is wrong is in the reading, with kept less of it: see [reading].
+func readDefinition(doc strictjson.Value, rules feedmill.Rules, maxBytes int64, kept bool) (*Definition, *reading) {
 	if maxBytes <= 0 {
 		maxBytes = DefaultMaxBytes
 	}
-	r := newReading()
+	r := newReading(rules)
 	r.kept = kept
 	d := &Definition{doc: doc}
 	o := r.document(&d.doc)
@@ -92,6 +94,8 @@ func readDefinition(doc strictjson.Value, maxBytes int64, kept bool) (*Definitio
 	plain := d.doc.Clone()
 	r.unwrap(&plain)
 	o = r.document(&plain)
+	r.rules = feedmill.ReadRules(o.Object).Or(rules)
+	d.Rules = r.rules
 	d.Spec = readSpec(o, maxBytes)
 	d.Schedule = feedmill.ReadSchedule(o.Object)
 	d.readFeed(o, d.Spec.incremental != nil)

@@ -50,7 +50,7 @@ func TestParseWhole(t *testing.T) {
 			t.Errorf("secret %d is lost: %s", i+1, d.Secrets())
 		}
 	}
-	spec, err := Restore(d.SourceSpec(), d.Secrets())
+	spec, err := Restore(d.SourceSpec(), d.Secrets(), feedmill.RulesCurrent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,9 @@ func TestMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merge := func(patch string) (*Definition, error) { return Merge(d.Public(), d.Secrets(), []byte(patch), 0) }
+	merge := func(patch string) (*Definition, error) {
+		return Merge(d.Public(), d.Secrets(), []byte(patch), feedmill.RulesCurrent, 0)
+	}
 	t.Run("nothing", func(t *testing.T) {
 		got, err := merge(`{}`)
 		if err != nil || string(got.Public()) != string(d.Public()) || string(got.Secrets()) != string(d.Secrets()) || got.Name != "" {
@@ -242,7 +244,7 @@ func TestNamesOfSecrets(t *testing.T) {
 			t.Errorf("%s lacks %s", public, shown)
 		}
 	}
-	if _, err := Restore(d.SourceSpec(), d.Secrets()); err != nil {
+	if _, err := Restore(d.SourceSpec(), d.Secrets(), feedmill.RulesCurrent); err != nil {
 		t.Error(err)
 	}
 }

@@ -34,12 +34,12 @@ retry: {maxAttempts: many}
 schedule: hourly
 `, `{"request":{"url":5,"hedaers":{}},"retry":{"maxAttempts":"many"},"schedule":"hourly"}`},
 	} {
-		found := newReading()
+		found := newReading(feedmill.RulesCurrent)
 		doc, ok := strictjson.ReadYAML([]byte(test.yaml), found.faults.Note)
 		if !ok {
 			t.Fatal(found.faults)
 		}
-		got, r := readDefinition(doc, 0, false)
+		got, r := readDefinition(doc, feedmill.RulesCurrent, 0, false)
 		want, err := Parse([]byte(test.json), 0)
 		var wanted []feedmill.Fault
 		if refusal, ok := errors.AsType[*feedmill.Error](err); ok {

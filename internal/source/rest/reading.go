@@ -123,7 +123,7 @@ func (s *Spec) counting(f feedmill.Fetch) func(context.Context, feedmill.Fetched
 		return nil
 	}
 	for _, feed := range f.Feeds {
-		response, err := ResponseOf(feed.Spec)
+		response, err := ResponseOf(feed.Spec, feed.Rules)
 		if err != nil || response.Explode == "" {
 			continue
 		}

@@ -60,7 +60,7 @@ func TestRefreshTokensRotate(t *testing.T) {
 		secrets := d.Secrets()
 		fetch := func() error {
 			job := l.job(definition)
-			if job.Spec, err = Restore(d.SourceSpec(), secrets); err != nil {
+			if job.Spec, err = Restore(d.SourceSpec(), secrets, feedmill.RulesCurrent); err != nil {
 				t.Fatal(err)
 			}
 			job.Secrets, job.KeepSecrets = secrets, func(_ context.Context, kept []byte) error { secrets = kept; return nil }

@@ -10,13 +10,13 @@ import (
 )
 
 // ResponseOf is how the records of a feed are read, of which
-// [Definition.Public] was kept.
-func ResponseOf(feedSpec []byte) (Response, error) {
+// [Definition.Public] was kept under a version of the rules.
+func ResponseOf(feedSpec []byte, rules feedmill.Rules) (Response, error) {
 	doc, err := parseDocument(feedSpec)
 	if err != nil {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
 	}
-	r := newReading()
+	r := newReading(rules)
 	response := readResponse(&object{strictjson.NewObject(&doc, "", r.faults.Note), r})
 	if err := r.refusal(); err != nil {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)

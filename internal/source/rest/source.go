@@ -51,12 +51,12 @@ func (s *Source) DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, e
 		return feedmill.FeedDefinition{}, feedmill.Invalid("", feedmill.Fault{Pointer: "/key", Detail: tellApart})
 	}
 	spec, err := Overlay(d.Public(), sourceSpec)
-	return feedmill.FeedDefinition{Name: d.Name, Description: d.Description, Mode: d.Mode, Key: d.Key, Spec: spec}, err
+	return feedmill.FeedDefinition{Name: d.Name, Description: d.Description, Mode: d.Mode, Key: d.Key, Spec: spec, Rules: d.Rules}, err
 }
 
 // Redefine changes a definition; see [Merge].
-func (s *Source) Redefine(feedSpec, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error) {
-	d, err := Merge(feedSpec, secrets, patch, s.fetcher.options.MaxBytes)
+func (s *Source) Redefine(feed feedmill.Feed, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error) {
+	d, err := Merge(feed.Spec, secrets, patch, feed.Rules, s.fetcher.options.MaxBytes)
 	if err := s.checkURLs(d, err); err != nil {
 		return feedmill.FeedDefinition{}, 0, err
 	}
@@ -68,7 +68,7 @@ func (s *Source) Redefine(feedSpec, secrets, patch []byte) (feedmill.FeedDefinit
 	if change.Member("auth") != nil {
 		again = feedmill.FetchFailed
 	}
-	for _, name := range []string{"request", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job"} {
+	for _, name := range []string{"request", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "rules"} {
 		if change.Member(name) != nil {
 			again = feedmill.FetchAnew
 		}
@@ -99,8 +99,8 @@ func (s *Source) Parent(spec []byte) feedmill.ID {
 // split is a definition in the parts that are kept.
 func (d *Definition) split() feedmill.FeedDefinition {
 	return feedmill.FeedDefinition{
-		Name: d.Name, Description: d.Description, Mode: d.Mode, Key: d.Key, Spec: d.Public(),
-		Source: feedmill.SourceDefinition{Host: d.Host(), Schedule: d.Schedule, Spec: d.SourceSpec(), Secrets: d.Secrets()},
+		Name: d.Name, Description: d.Description, Mode: d.Mode, Key: d.Key, Spec: d.Public(), Rules: d.Rules,
+		Source: feedmill.SourceDefinition{Host: d.Host(), Schedule: d.Schedule, Spec: d.SourceSpec(), Secrets: d.Secrets(), Rules: d.Rules},
 	}
 }
 
@@ -141,7 +141,7 @@ func isLocalName(host string) bool {
 
 // Fetch asks for all pages that the feeds do not have the data of.
 func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error) {
-	spec, err := Restore(f.Spec, f.Secrets)
+	spec, err := Restore(f.Spec, f.Secrets, f.Rules)
 	if err != nil {
 		return feedmill.Fetched{}, outgrown(err)
 	}
@@ -162,7 +162,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		// A position can come again, where somebody restores a version or has all
 		// fetched anew. The number of the version does not.
 		_, _ = fmt.Fprintf(print, "%s\n%d\n%s\n%s\n", feed.ID, feed.Version, feed.Spec, feed.Position)
-		response, err := ResponseOf(feed.Spec)
+		response, err := ResponseOf(feed.Spec, feed.Rules)
 		if err != nil {
 			return feedmill.Fetched{}, outgrown(err)
 		}

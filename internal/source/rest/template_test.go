@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 func TestTemplate(t *testing.T) {
@@ -85,10 +87,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := Restore(d.SourceSpec(), d.Secrets()); err != nil {
+		if _, err := Restore(d.SourceSpec(), d.Secrets(), feedmill.RulesCurrent); err != nil {
 			t.Fatalf("%s cannot be restored from %s: %v", body, d.SourceSpec(), err)
 		}
-		again, err := Merge(d.Public(), d.Secrets(), []byte(`{}`), 0)
+		again, err := Merge(d.Public(), d.Secrets(), []byte(`{}`), feedmill.RulesCurrent, 0)
 		if err != nil || string(again.Public()) != string(d.Public()) || string(again.Secrets()) != string(d.Secrets()) {
 			t.Fatalf("%s is not what it was: %s %v", d.Public(), again.Public(), err)
 		}

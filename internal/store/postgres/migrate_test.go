@@ -196,7 +196,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 	url, at := pgtest.New(t), time.UnixMilli(5000).UTC()
 	f := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: feedmill.NewID(feedmill.PrefixWorkspace), Source: feedmill.NewID(feedmill.PrefixDataSource),
-		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), CreatedAt: at,
+		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), Rules: feedmill.RulesFirst, CreatedAt: at,
 	}
 	r := feedmill.Refresh{
 		ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, State: feedmill.RefreshSucceeded, StartedAt: at, EndedAt: at,
@@ -204,7 +204,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 	}
 	v := feedmill.FeedVersion{
 		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: columnar.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
-		Files: []feedmill.VersionFile{{Name: "file", Rows: 3, Bytes: 4}}, Original: "original", Refresh: r.ID, Spec: f.Spec, CreatedAt: at,
+		Files: []feedmill.VersionFile{{Name: "file", Rows: 3, Bytes: 4}}, Original: "original", Refresh: r.ID, Spec: f.Spec, Rules: f.Rules, CreatedAt: at,
 	}
 	f.Switch(v, r)
 	const columns = `[{"id":"c1","name":"a","type":"text"}]`

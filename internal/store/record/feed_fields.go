@@ -7,7 +7,7 @@ const (
 	FeedColumns  = `workspace_id, id, source_id, type, created_at, ` + FeedChanging
 	FeedChanging = `name, description, state, version, columns, row_count, byte_size, content_hash, warnings, mode, key,
 		spec, found, schedule, next_refresh_at, failures, position, last_error, updated_at, keep,
-		expect, last_success_at, stale_at, stale, recent`
+		expect, last_success_at, stale_at, stale, recent, rules, pins`
 )
 
 // Feed lists the fields of a feed but for its last refresh.
@@ -25,6 +25,7 @@ func ChangingFeed(f *feedmill.Feed, k Kinds) []any {
 		schedule{&f.Schedule},
 		k.Time(&f.NextRefreshAt), &f.Failures, &f.Position, JSON(&f.LastError), k.Time(&f.UpdatedAt), JSON(&f.Keep),
 		JSON(&f.Expects), k.Time(&f.SucceededAt), k.Time(&f.StaleAt), &f.Stale, &f.Recent,
+		&f.Rules, JSON(&f.Pins),
 	}
 }
 
@@ -55,7 +56,7 @@ func KeepFeed(f *feedmill.Feed, was feedmill.Feed) {
 
 // VersionColumns are the columns of Version.
 const VersionColumns = `feed_id, number, columns, row_count, byte_size, content_hash, warnings, found, files, original, created_at,
-	position, refresh_id, changes, keyed, pinned, stale_at, spec`
+	position, refresh_id, changes, keyed, pinned, stale_at, spec, rules`
 
 // Version lists the fields of a version.
 func Version(v *feedmill.FeedVersion, k Kinds) []any {
@@ -65,7 +66,7 @@ func Version(v *feedmill.FeedVersion, k Kinds) []any {
 		&v.Rows, &v.Bytes, &v.ContentHash, JSON(&v.Warnings), JSON(&v.Found),
 		Files{&v.Files},
 		&v.Original, k.Time(&v.CreatedAt),
-		&v.Position, &v.Refresh, JSON(&v.Changes), JSON(&v.Keyed), &v.Pinned, k.Time(&v.StaleAt), &v.Spec,
+		&v.Position, &v.Refresh, JSON(&v.Changes), JSON(&v.Keyed), &v.Pinned, k.Time(&v.StaleAt), &v.Spec, &v.Rules,
 	}
 }
 

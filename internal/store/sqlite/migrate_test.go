@@ -94,7 +94,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 	at := time.UnixMilli(5000).UTC()
 	f := feedmill.Feed{
 		ID: feedmill.NewID(feedmill.PrefixDataFeed), Workspace: feedmill.NewID(feedmill.PrefixWorkspace), Source: feedmill.NewID(feedmill.PrefixDataSource),
-		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), CreatedAt: at,
+		Name: "old", Description: "d", Type: feedmill.FeedUpload, Mode: feedmill.ModeReplace, Spec: []byte(`{}`), Rules: feedmill.RulesFirst, CreatedAt: at,
 	}
 	r := feedmill.Refresh{
 		ID: feedmill.NewID(feedmill.PrefixRefresh), Feed: f.ID, State: feedmill.RefreshSucceeded, StartedAt: at, EndedAt: at,
@@ -102,7 +102,7 @@ func TestFeedsOfAnOlderRelease(t *testing.T) {
 	}
 	v := feedmill.FeedVersion{
 		Feed: f.ID, Number: 1, Columns: []feedmill.Column{{ID: "c1", Name: "a", Type: columnar.TypeText}}, Rows: 3, Bytes: 4, ContentHash: "h",
-		Files: []feedmill.VersionFile{{Name: "file", Rows: 3, Bytes: 4}}, Original: "original", Refresh: r.ID, Spec: f.Spec, CreatedAt: at,
+		Files: []feedmill.VersionFile{{Name: "file", Rows: 3, Bytes: 4}}, Original: "original", Refresh: r.ID, Spec: f.Spec, Rules: f.Rules, CreatedAt: at,
 	}
 	f.Switch(v, r)
 	db := open(t, atVersion(t, 5, func(exec func(query string, args ...any)) {

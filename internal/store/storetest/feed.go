@@ -23,6 +23,7 @@ func newFeed(w feedmill.ID) (feedmill.Feed, feedmill.FeedVersion, feedmill.Refre
 			Schema: feedmill.SchemaFreeze, Every: time.Hour, Rows: feedmill.ExpectedRows{MinRows: 1, MaxDrop: new(0.5), NotNull: []string{"line"}, Unique: []string{"line"}},
 		}, Key: []string{"order no", "line"}, Spec: []byte(`{"format":"csv"}`),
 		Schedule: feedmill.Schedule{Cron: "5 * * * *", Timezone: "Europe/Berlin"}, NextRefreshAt: at.Add(time.Hour), Failures: 3, Position: []byte(`{"cursor":7}`),
+		Rules: 7, Pins: feedmill.Pins{Schema: "sales", View: "a.\x00b", Fields: []feedmill.PinnedField{{Name: "at", Type: columnar.TypeTimestamp, Zoned: true}, {Name: "n", Type: columnar.TypeDecimal}}},
 		CreatedAt: at, UpdatedAt: at,
 	}
 	v, r := nextVersion(f)
@@ -47,7 +48,7 @@ func nextVersion(f feedmill.Feed) (feedmill.FeedVersion, feedmill.Refresh) {
 		{Name: string(f.ID) + "/" + string(r.ID) + ".parquet", Rows: 1<<40 - 1, Bytes: 1<<41 - 1, Sum: "a5"},
 		{Name: string(f.ID) + "/" + string(r.ID) + "-2.parquet", Rows: 1, Bytes: 1, Columns: v.Columns[1:]},
 	}
-	v.Keyed, v.Position = []string{"c1"}, []byte(`{"cursor":8}`)
+	v.Keyed, v.Position, v.Rules = []string{"c1"}, []byte(`{"cursor":8}`), 6
 	v.Changes = feedmill.VersionChanges{Rows: &feedmill.RowChanges{Inserted: 1 << 40, Updated: 2, Deleted: 3}, Columns: feedmill.ColumnChanges{Added: []string{"price"}}}
 	r.Changes = v.Changes
 	return v, r
@@ -247,6 +248,7 @@ var feedCases = []testCase{
 		changed.Columns, changed.Warnings, changed.Key = changed.Columns[:1], nil, nil
 		changed.Mode, changed.Spec, changed.NextRefreshAt = feedmill.ModeAppend, []byte("{}"), time.Time{}
 		changed.Schedule, changed.Failures, changed.Position = feedmill.Schedule{Every: time.Hour}, 0, nil
+		changed.Rules, changed.Pins = 8, feedmill.Pins{}
 		changed.LastError = &feedmill.FeedError{Type: "/problems/other", At: now()}
 		changed.CreatedAt, changed.UpdatedAt = now().Add(time.Hour), now().Add(time.Hour)
 		response, e := newOnce(w.ID, "k1"), told(old, "updated")
