@@ -127,6 +127,30 @@ var attacks = []struct {
 			conn.Close()
 		}
 	}},
+	{"strangers that send large forms", func(_ context.Context, a *attacker) {
+		var all sync.WaitGroup
+		for _, head := range []string{
+			"POST /ui/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n",
+			"POST /ui/feeds/new/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nTransfer-Encoding: chunked\r\n\r\n",
+		} {
+			for range 60 {
+				all.Go(func() {
+					conn := a.dial(head)
+					defer conn.Close()
+					var err error
+					for range 10 { // of a mebibyte, as long as the server takes them
+						if _, err = fmt.Fprintf(conn, "100000\r\n%s\r\n", strings.Repeat("k=v&", 1<<18)); err != nil {
+							break
+						}
+					}
+					if err == nil {
+						a.t.Errorf("the server takes 10 MiB of a stranger's form: %.60s", head)
+					}
+				})
+			}
+		}
+		all.Wait()
+	}},
 	{"whoever goes away in the middle", func(ctx context.Context, a *attacker) {
 		ctx, cancel := context.WithCancel(ctx)
 		var gone sync.WaitGroup

@@ -176,6 +176,9 @@ func (s *Server) perform(c *call, w http.ResponseWriter, rt route) (answer, erro
 		}
 	}
 	c.shares, c.maxBody = &s.shares, max(rt.body, smallBody)
+	if rt.scope == "" { // of a stranger no more is read than the operation needs
+		c.maxBody = rt.body
+	}
 	c.r.Body = http.MaxBytesReader(w, c.r.Body, c.maxBody)
 	if key := c.r.Header.Values("Idempotency-Key"); len(key) > 0 && rt.repeatable() && rt.scope != "" {
 		return s.runIdempotent(c, key, rt)

@@ -39,6 +39,9 @@ func (r route) repeatable() bool { return r.method == http.MethodPost || r.metho
 // smallBody is the limit of a body that describes one resource.
 const smallBody = 1 << 20
 
+// strangerBody is the limit of a body that is read before anything is known of its sender.
+const strangerBody = 16 << 10
+
 // paged are the query parameters of every list.
 var paged = []string{"limit", "cursor"}
 
@@ -52,7 +55,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/keys", scope: feedmill.ScopeAdmin, query: append([]string{"workspaceId", "revoked"}, paged...), handle: s.listKeys},
 		{method: "DELETE", path: "/keys/{id}", scope: feedmill.ScopeAdmin, action: "key.revoke", handle: s.revokeKey},
 
-		{method: "POST", path: "/sessions", action: "session.create", body: smallBody, handle: s.createSession},
+		{method: "POST", path: "/sessions", action: "session.create", body: strangerBody, handle: s.createSession},
 		{method: "PATCH", path: "/sessions/current", scope: anyScope, action: "session.move", body: smallBody, handle: s.moveSession},
 		{method: "DELETE", path: "/sessions/current", scope: anyScope, action: "session.delete", handle: s.endSession},
 		{method: "GET", path: "/me", scope: anyScope, handle: s.getMe},

@@ -136,7 +136,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	conns := serve.NewConnections(serve.ConnectionLimit(machine.OpenFiles()), api.OnAdmitted)
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: serve.EndUnsent(h), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ConnState: conns.Observe, ConnContext: conns.Begin,
 	}

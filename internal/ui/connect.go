@@ -187,13 +187,19 @@ func names(fields []feedmill.ServiceField) []string {
 
 // choose previews a choice, makes its feed or gives everything back.
 func choose(v *visit) error {
-	if err := v.r.ParseForm(); err != nil {
-		return v.connectOver(http.StatusBadRequest, "The form could not be read. Go back and try again.")
-	}
-	ctx, form := v.r.Context(), v.r.PostForm
-	o, err := v.s.People.Granted(ctx, v.connecting(), form.Get("view"))
+	ctx := v.r.Context()
+	o, err := v.s.People.Granted(ctx, v.connecting(), "")
 	if err != nil {
 		return err
+	}
+	if err := v.readSignedInForm(string(o.Workspace)); err != nil {
+		return err
+	}
+	form := v.r.PostForm
+	if view := form.Get("view"); view != o.View {
+		if o, err = v.s.People.Granted(ctx, v.connecting(), view); err != nil {
+			return err
+		}
 	}
 	v.formsTo(o.RedirectURI)
 	if form.Get("do") == "cancel" {

@@ -33,7 +33,7 @@ func functions(a *assets) template.FuncMap {
 		"short":    short,
 		"plural":   func(n any, thing string) string { return plural(whole(n), thing) },
 		"percent":  percent,
-		"share":    share,
+		"share":    shortShare,
 		"day":      func(text string) string { day, _, _ := strings.Cut(text, " "); return day },
 		"badge":    badgeOf,
 		"icon":     icon,
@@ -198,8 +198,8 @@ func percent(share float64) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + thin + "%"
 }
 
-// share writes a share with as many digits as a glance needs.
-func share(of float64) string {
+// shortShare writes a share with as many digits as a glance needs.
+func shortShare(of float64) string {
 	switch {
 	case of > 0 && of < .001:
 		return "<" + thin + "0.1" + thin + "%"

@@ -58,7 +58,6 @@ func (l *keyList) show(v *visit, status int, scopes []string) (err error) {
 }
 
 func createKey(v *visit) error {
-	_ = v.r.ParseForm()
 	l := keyList{Name: strings.TrimSpace(v.r.PostFormValue("name")), Expires: v.r.PostFormValue("expires")}
 	scopes := v.r.PostForm["scopes"]
 	k := client.NewKey{Name: l.Name, Scopes: scopes, WorkspaceID: v.me.Workspace.ID}

@@ -307,9 +307,6 @@ func (p *queryPage) preview(v *visit) error {
 }
 
 func makeQueryFeed(v *visit) error {
-	if err := v.r.ParseForm(); err != nil {
-		return err
-	}
 	p, err := queryOf(v, v.r.PostForm)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"sync"
+	"time"
 
 	"github.com/feedmill/feedmill/client"
 )
@@ -22,6 +23,10 @@ const sessionCookie = "feedmill_session"
 type transport struct {
 	api   http.Handler
 	outer *http.Request
+	w     http.ResponseWriter
+	// uploads says that the body of the request is what the visitor still sends, so
+	// that the API's deadlines for it apply to the visitor's connection.
+	uploads bool
 
 	mu sync.Mutex
 	// cookies are those that the API has set, for the visitor's browser.
@@ -109,6 +114,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("X-Forwarded-Proto", proto)
 	}
 	a := &answer{header: make(http.Header), status: http.StatusOK}
+	if t.uploads {
+		a.sender = http.NewResponseController(t.w)
+	}
 	t.api.ServeHTTP(a, r)
 	t.one.keep(a.header)
 	t.mu.Lock()
@@ -143,6 +151,16 @@ type answer struct {
 	status int
 	wrote  bool
 	body   bytes.Buffer
+	// sender is the connection that the request's body comes from; nil where it is all here.
+	sender *http.ResponseController
+}
+
+// SetReadDeadline bounds how long the visitor may take to send the body.
+func (a *answer) SetReadDeadline(at time.Time) error {
+	if a.sender == nil {
+		return http.ErrNotSupported
+	}
+	return a.sender.SetReadDeadline(at)
 }
 
 func (a *answer) Header() http.Header { return a.header }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Options are what the pages stand on.
@@ -26,12 +27,13 @@ type Options struct {
 // Server serves the pages. It is an [http.Handler] for everything under /ui/.
 type Server struct {
 	Options
-	mux *http.ServeMux
+	mux   *http.ServeMux
+	forms *share.Slots
 }
 
 // New makes the pages.
 func New(o Options) *Server {
-	s := &Server{Options: o, mux: http.NewServeMux()}
+	s := &Server{Options: o, mux: http.NewServeMux(), forms: newFormSlots()}
 	s.mux.HandleFunc("GET /ui/assets/{set}/{name}", func(w http.ResponseWriter, r *http.Request) { loadAssets().ServeHTTP(w, r) })
 	s.routes()
 	s.connectRoutes()
@@ -71,11 +73,9 @@ func (s *Server) routes() {
 		"POST /ui/sign-out": signOut,
 		"GET /ui/feeds":     showFeeds,
 
-		"GET /ui/feeds/new":          showNewFeed,
-		"GET /ui/feeds/new/upload":   showUpload,
-		"POST /ui/feeds/new/upload":  receiveUpload,
-		"GET /ui/feeds/{id}/upload":  showUploadAgain,
-		"POST /ui/feeds/{id}/upload": receiveUploadAgain,
+		"GET /ui/feeds/new":         showNewFeed,
+		"GET /ui/feeds/new/upload":  showUpload,
+		"GET /ui/feeds/{id}/upload": showUploadAgain,
 
 		"GET /ui/feeds/{id}":           showFeed,
 		"GET /ui/feeds/{id}/profile":   showProfile,
@@ -156,11 +156,21 @@ func (s *Server) routes() {
 		s.mux.HandleFunc(pattern, s.signedIn(handle))
 	}
 	for pattern, handle := range map[string]func(*visit) error{
-		"GET /ui/sign-in":  showSignIn,
-		"POST /ui/sign-in": signIn,
-		"GET /ui/first":    signInFirst,
-		"POST /ui/theme":   changeTheme,
+		"POST /ui/feeds/new/upload":  receiveUpload,
+		"POST /ui/feeds/{id}/upload": receiveUploadAgain,
+	} {
+		s.mux.HandleFunc(pattern, s.known(handle))
+	}
+	for pattern, handle := range map[string]func(*visit) error{
+		"GET /ui/sign-in": showSignIn,
+		"GET /ui/first":   signInFirst,
 	} {
 		s.mux.HandleFunc(pattern, s.open(handle))
+	}
+	for pattern, handle := range map[string]func(*visit) error{
+		"POST /ui/sign-in": signIn,
+		"POST /ui/theme":   changeTheme,
+	} {
+		s.mux.HandleFunc(pattern, s.strangersForm(handle))
 	}
 }

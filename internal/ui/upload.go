@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"io"
+	"math"
 	"mime/multipart"
 	"net/http"
 	"path"
@@ -74,6 +75,12 @@ var errNoFile = &client.Problem{Status: http.StatusBadRequest, Detail: "Choose a
 // readUpload reads a form up to its file, which is its last field.
 func readUpload(v *visit) (client.Upload, error) {
 	var u client.Upload
+	if err := v.wantForm(uploadedType, math.MaxInt64); err != nil {
+		return u, err
+	}
+	body := &uploadBody{ReadCloser: v.r.Body, left: uploadFields}
+	v.r.Body, v.over.uploads = body, true
+	v.readWithin(formTime)
 	parts, err := v.r.MultipartReader()
 	if err != nil {
 		return u, errNoFile
@@ -87,6 +94,7 @@ func readUpload(v *visit) (client.Upload, error) {
 			return u, err
 		}
 		if part.FormName() == "file" {
+			body.file = true
 			return withFile(u, part)
 		}
 		text, err := io.ReadAll(io.LimitReader(part, 4096))

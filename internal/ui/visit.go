@@ -24,32 +24,18 @@ type visit struct {
 	// me is who has signed in; nil on pages for everybody.
 	me    *client.Me
 	nonce string
+	// release gives back the slots of a large form.
+	release func()
 }
 
-// pageTimeout is how long a page may take, and uploadTimeout one to which a file
-// is sent.
-const (
-	pageTimeout   = 90 * time.Second
-	uploadTimeout = 30 * time.Minute
-)
-
-// open serves a page for everybody.
+// open serves a page to every visitor. It reads no body: a page whose form visitors send
+// before they sign in reads it with [visit.readStrangersForm].
 func (s *Server) open(handle func(*visit) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		limit := pageTimeout
-		if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-			limit = uploadTimeout
-		}
-		deadlines := http.NewResponseController(w) // a recorder in a test has none
-		if r.Body != http.NoBody {
-			deadlines.SetReadDeadline(time.Now().Add(limit))
-		}
-		deadlines.SetWriteDeadline(time.Now().Add(limit))
-		over := &transport{api: s.API, outer: r}
-		if r.Method == http.MethodPost && limit == pageTimeout {
-			over.once = r.PostFormValue("once")
-		}
-		v := &visit{s: s, w: w, r: r, api: over.client(), over: over, nonce: rand.Text()}
+		over := &transport{api: s.API, outer: r, w: w}
+		v := &visit{s: s, w: w, r: r, api: over.client(), over: over, nonce: rand.Text(), release: func() {}}
+		defer func() { v.release() }()
+		v.readWithin(strangerTime)
 		v.secure()
 		if err := handle(v); err != nil {
 			v.fail(err)
@@ -57,8 +43,30 @@ func (s *Server) open(handle func(*visit) error) http.HandlerFunc {
 	}
 }
 
-// signedIn serves a page for those who have signed in.
+// strangersForm serves a form that visitors send before they sign in.
+func (s *Server) strangersForm(handle func(*visit) error) http.HandlerFunc {
+	return s.open(func(v *visit) error {
+		if err := v.readStrangersForm(); err != nil {
+			return err
+		}
+		return handle(v)
+	})
+}
+
+// signedIn serves a page to visitors who have signed in, and reads the form of a POST.
 func (s *Server) signedIn(handle func(*visit) error) http.HandlerFunc {
+	return s.known(func(v *visit) error {
+		if v.r.Method == http.MethodPost {
+			if err := v.readSignedInForm(v.me.Workspace.ID); err != nil {
+				return err
+			}
+		}
+		return handle(v)
+	})
+}
+
+// known serves a page to visitors who have signed in, and leaves the body to it.
+func (s *Server) known(handle func(*visit) error) http.HandlerFunc {
 	return s.open(func(v *visit) error {
 		me, err := v.api.Me(v.r.Context())
 		if err != nil {
@@ -99,6 +107,7 @@ func (v *visit) passCookies() {
 // redirect leads to another page, as after a form.
 func (v *visit) redirect(to string) error {
 	v.passCookies()
+	v.writeWithin()
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
 	return nil
 }
@@ -157,6 +166,7 @@ func (v *visit) write(status int, p *page, name string, f frame) error {
 		return err
 	}
 	v.passCookies()
+	v.writeWithin()
 	h := v.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Add("Vary", "Accept-Encoding")
@@ -171,6 +181,15 @@ func (v *visit) write(status int, p *page, name string, f frame) error {
 	zip.Write(b.Bytes())
 	zip.Close()
 	return nil
+}
+
+// writeWithin bounds how long the visitor may take to fetch the page.
+func (v *visit) writeWithin() {
+	limit := pageTime
+	if v.me == nil {
+		limit = strangerTime
+	}
+	http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(limit)) // a recorder in a test has none
 }
 
 func acceptsGzip(r *http.Request) bool {

@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill/client"
+)
+
+// readOf reads a form as a stranger's and as a signed-in visitor's.
+func readOf(contentType, body string, signedIn bool) (url.Values, error) {
+	r := httptest.NewRequest(http.MethodPost, "/ui/sign-in", strings.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	v := &visit{s: &Server{forms: newFormSlots()}, w: httptest.NewRecorder(), r: r, over: new(transport), release: func() {}}
+	defer func() { v.release() }()
+	read := v.readStrangersForm
+	if signedIn {
+		read = func() error { return v.readSignedInForm("ws") }
+	}
+	err := read()
+	return r.PostForm, err
+}
+
+// FuzzForm reads any bytes as a form: its values or a refusal, in memory that the limits
+// allow.
+func FuzzForm(f *testing.F) {
+	f.Add("application/x-www-form-urlencoded", "key=fm_a&next=%2Fui%2F", false)
+	f.Add("application/x-www-form-urlencoded; charset=utf-8", strings.Repeat("&a", 40_000), true)
+	f.Add("multipart/form-data; boundary=x", "--x\r\n", true)
+	f.Add("application/x-www-form-urlencoded", "%zz;=", true)
+	f.Fuzz(func(t *testing.T, contentType, body string, signedIn bool) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := readOf(contentType, body, signedIn)
+		runtime.ReadMemStats(&after)
+		most, fields := strangerForm, strangerFields
+		if signedIn {
+			most, fields = maxForm, maxFields
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(8*most)+1<<20 {
+			t.Errorf("a form of %d bytes allocates %d", len(body), took)
+		}
+		if err != nil {
+			if p, ok := errors.AsType[*client.Problem](err); !ok || p.Status < 400 || p.Status > 499 || p.Detail == "" {
+				t.Errorf("the refusal is %v", err)
+			}
+			return
+		}
+		want, err := url.ParseQuery(body)
+		if err != nil || len(body) > most || len(got) > fields || got.Encode() != want.Encode() {
+			t.Errorf("%.100q is read as %.100q, %v", body, got.Encode(), err)
+		}
+	})
+}
