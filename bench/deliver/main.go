@@ -60,11 +60,7 @@ func main() {
 // figure is one thing to measure.
 type figure struct {
 	name string
-	// batch is how many events a request publishes, subscribers how many
-	// subscriptions each event matches.
-	batch, subscribers int
-	// publishers is how many connections publish at once.
-	publishers int
+	rig.Publication
 	// share of R that it should reach on SQLite and on PostgreSQL. On SQLite it
 	// is what a former release had on another machine; measured in turns with
 	// that release, by -former, it should be no slower.
@@ -74,9 +70,9 @@ type figure struct {
 var figures = []figure{
 	// Each publisher waits for its commit before it sends again, and with one
 	// event a request that is what most of its time goes by with.
-	{"one event a request", 1, 1, 256, 0.32, 0.27},
-	{"100 events a request", 100, 1, 64, 0.76, 0.52},
-	{"one event to 1,000 subscriptions", 1, 1000, 64, 0.94, 0.75},
+	{"one event a request", rig.Publication{Batch: 1, Subscribers: 1, Publishers: 256}, 0.32, 0.27},
+	{"100 events a request", rig.Publication{Batch: 100, Subscribers: 1, Publishers: 64}, 0.76, 0.52},
+	{"one event to 1,000 subscriptions", rig.Publication{Batch: 1, Subscribers: 1000, Publishers: 64}, 0.94, 0.75},
 }
 
 // What is wanted of a sustained round, of slow commits and over TLS.
@@ -126,7 +122,7 @@ func run(ctx context.Context, o options) (err error) {
 			continue
 		}
 		if o.publishers > 0 {
-			f.publishers = o.publishers
+			f.Publishers = o.publishers
 		}
 		variants := []*variant{{name: f.name, program: r.Feedmill}}
 		if o.slow {

@@ -56,26 +56,14 @@ func deliver(ctx context.Context, r *rig.Rig, program string, f figure, deliveri
 		return err
 	}
 	defer func() { err = errors.Join(err, mill.Close()) }()
-	if err := mill.Subscribe(ctx, s, rig.Counted, f.subscribers); err != nil {
+	if err := mill.Subscribe(ctx, s, rig.Counted, f.Subscribers); err != nil {
 		return err
 	}
-	start, err := s.Count(ctx)
-	if err != nil {
-		return err
-	}
-	requests := max(deliveries/f.subscribers/f.batch, 1)
-	res.deliveries = requests * f.batch * f.subscribers
-
+	_, total := f.Requests(deliveries)
 	parts := rig.CPUParts()
 	began := time.Now()
-	published := make(chan error, 1)
-	go func() {
-		err := publish(ctx, mill, requests, f.batch, f.publishers)
-		res.accepted = time.Since(began)
-		published <- err
-	}()
-	arrived := s.WaitFor(ctx, start+res.deliveries, func(got int) {
-		for got-start >= res.deliveries*(len(res.memory)+1)/10 && len(res.memory) < 10 {
+	res.deliveries, res.accepted, err = mill.Deliver(ctx, s, f.Publication, deliveries, func(got int) {
+		for got >= total*(len(res.memory)+1)/10 && len(res.memory) < 10 {
 			now, _ := mill.Memory()
 			res.memory = append(res.memory, now)
 		}
@@ -84,10 +72,7 @@ func deliver(ctx context.Context, r *rig.Rig, program string, f figure, deliveri
 	res.parts = rig.CPUParts().Since(parts)
 	res.cpu = res.parts.Sum()
 	_, res.peak = mill.Memory()
-	if arrived != nil {
-		mill.Stop() // whoever still publishes is told by that
-	}
-	return errors.Join(arrived, <-published)
+	return err
 }
 
 func (r result) rate() float64 { return float64(r.deliveries) / r.took.Seconds() }

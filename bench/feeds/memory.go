@@ -18,7 +18,7 @@ func memory(ctx context.Context, r *rig.Rig, f figure, d data) error {
 	}
 	defer mill.Close()
 	watch := mill.Watch()
-	feed, err := send(ctx, mill, f, d.path)
+	feed, err := mill.Upload(ctx, mill.Key, d.path, f.kind.Format)
 	peak, sum := watch.End()
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func smallFiles(ctx context.Context, r *rig.Rig, f figure, rounds, uploads int) 
 		var ready, read, disk []time.Duration
 		for range uploads {
 			began := time.Now()
-			feed, err := send(ctx, mill, f, d.path)
+			feed, err := mill.Upload(ctx, mill.Key, d.path, f.kind.Format)
 			if err != nil {
 				return err
 			}

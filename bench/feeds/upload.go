@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/feedmill/feedmill/bench/internal/duck"
 	"github.com/feedmill/feedmill/bench/internal/rig"
-	"github.com/feedmill/feedmill/client"
 )
 
 // unlimited lets every file in.
@@ -30,7 +28,7 @@ func upload(ctx context.Context, r *rig.Rig, f figure, d data, look func(*rig.Mi
 	settle()
 	time.Sleep(crowdTime)
 	sending, used, began := rig.OwnTime(), mill.CPUTime(), time.Now()
-	feed, err := send(ctx, mill, f, d.path)
+	feed, err := mill.Upload(ctx, mill.Key, d.path, f.kind.Format)
 	if err != nil {
 		return err
 	}
@@ -44,16 +42,6 @@ func upload(ctx context.Context, r *rig.Rig, f figure, d data, look func(*rig.Mi
 		return err
 	}
 	return look(mill, s, path)
-}
-
-func send(ctx context.Context, mill *rig.Mill, f figure, path string) (feed client.DataFeed, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return feed, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	// As curl sends it: with a key the body is hashed, too.
-	return client.New(mill.URL, mill.Key).CreateDataFeed(ctx, client.Upload{Data: file, Format: f.kind.Format, Name: f.name}, client.IdempotencyKey(""))
 }
 
 // duckCopy is what DuckDB needs for the same, reading what it is told by its options.

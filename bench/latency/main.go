@@ -53,17 +53,17 @@ func run(ctx context.Context, r *rig.Rig, o options) (err error) {
 		return err
 	}
 	for _, send := range []func(context.Context) error{s.PostStamped, mill.PublishStamped} {
-		if _, err := times(ctx, s, warmUp, o.rate, send); err != nil {
+		if _, err := s.Latencies(ctx, warmUp, o.rate, send); err != nil {
 			return err
 		}
 	}
 	var p50s, p99s []float64
 	for range o.rounds {
-		raw, err := times(ctx, s, o.events, o.rate, s.PostStamped)
+		raw, err := s.Latencies(ctx, o.events, o.rate, s.PostStamped)
 		if err != nil {
 			return err
 		}
-		milled, err := times(ctx, s, o.events, o.rate, mill.PublishStamped)
+		milled, err := s.Latencies(ctx, o.events, o.rate, mill.PublishStamped)
 		if err != nil {
 			return err
 		}
@@ -77,21 +77,6 @@ func run(ctx context.Context, r *rig.Rig, o options) (err error) {
 	fmt.Printf("p50 median %.1f times the raw POST's (wanted: at most %.1f)\n", rig.Median(p50s), wanted)
 	fmt.Printf("p99 median %.1f times the raw POST's (wanted: at most %.1f)\n", rig.Median(p99s), wanted)
 	return nil
-}
-
-// times sends payloads at a rate and returns how long each took to the sink.
-func times(ctx context.Context, s *rig.Sink, n int, rate float64, send func(context.Context) error) ([]time.Duration, error) {
-	before, err := s.Count(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := rig.Pace(ctx, n, rate, send); err != nil {
-		return nil, err
-	}
-	if err := s.WaitFor(ctx, before+n, nil); err != nil {
-		return nil, err
-	}
-	return s.Times(ctx)
 }
 
 // compare prints a percentile of both sides and returns their ratio.

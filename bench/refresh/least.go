@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill/bench/internal/rig"
+	"github.com/feedmill/feedmill/bench/internal/upstream"
 	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/lake"
@@ -21,12 +22,12 @@ import (
 )
 
 // discard asks for all pages, one after the other, and throws them away.
-func discard(ctx context.Context, source string, pages int) (spent, error) {
+func discard(ctx context.Context, source *upstream.Source, pages int) (spent, error) {
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	used, began := rig.OwnTime(), time.Now()
 	for i := range pages {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/rows?at=%d", source, i), nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, source.Page(i), nil)
 		if err != nil {
 			return spent{}, err
 		}
@@ -71,7 +72,7 @@ func (c concatenated) write(rows int) (err error) {
 		if id > 0 {
 			text = append(text, c.between...)
 		}
-		out.Write(row(text, id)) // Flush tells of a failure
+		out.Write(upstream.AppendRow(text, id)) // Flush tells of a failure
 		text = text[:0]
 	}
 	out.WriteString(c.end)
@@ -115,7 +116,7 @@ func makeTable(ctx context.Context, format, path string, blobs *blob.Folder) (ro
 	}
 	var options decode.Options
 	if format == "json" {
-		options.Path = recordPath
+		options.Path = upstream.Path
 	}
 	table, err := decode.Open(ctx, format, io.NewSectionReader(f, 0, info.Size()), options)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill/bench/internal/rig"
+	"github.com/feedmill/feedmill/bench/internal/upstream"
 )
 
 type options struct {
@@ -39,7 +40,7 @@ func main() {
 	flag.IntVar(&o.feeds, "feeds", 10_000, "feeds that are not due")
 	flag.DurationVar(&o.idle, "idle", 20*time.Second, "how long they are watched")
 	flag.StringVar(&o.only, "only", "", "only the figures whose names hold one of these, separated by commas: pages, idle")
-	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) }, sourceRole, modelRole)
+	rig.Run(&o.Options, func(ctx context.Context, r *rig.Rig) error { return run(ctx, r, o) }, upstream.Role, modelRole)
 }
 
 // What is wanted: of the refresh as a multiple of the least, and of feeds that

@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"syscall"
-	"time"
 
-	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/bench/internal/rig"
+	"github.com/feedmill/feedmill/bench/internal/upstream"
 	"github.com/feedmill/feedmill/client"
 )
-
-// recordPath is where the records are in a page.
-const recordPath = "$.data[*]"
 
 // ratio is what a refresh took as a multiple of something else.
 type ratio struct{ wall, cpu []float64 }
@@ -26,7 +21,7 @@ func (r *ratio) add(refreshed, fetched, modelled spent) {
 
 // pages measures a refresh of many pages against the least that it can be.
 func pages(ctx context.Context, r *rig.Rig, o options) error {
-	source, err := rig.StartRole(sourceRole.Name, strconv.Itoa(o.rows), strconv.Itoa(o.pages))
+	source, err := upstream.Start(o.rows, o.pages)
 	if err != nil {
 		return err
 	}
@@ -39,11 +34,11 @@ func pages(ctx context.Context, r *rig.Rig, o options) error {
 	}
 	ratios := make([]ratio, len(files))
 	for range o.rounds {
-		refreshed, err := refreshAll(ctx, r, source.Said, o)
+		refreshed, err := refreshAll(ctx, r, source)
 		if err != nil {
 			return err
 		}
-		fetched, err := discard(ctx, source.Said, o.pages)
+		fetched, err := discard(ctx, source, o.pages)
 		if err != nil {
 			return err
 		}
@@ -65,51 +60,23 @@ func pages(ctx context.Context, r *rig.Rig, o options) error {
 	return nil
 }
 
-// lookEvery is so long that looking costs the refresh next to nothing; when it ended is
-// what it says itself.
-const lookEvery = 100 * time.Millisecond
-
-// refreshAll has a feed with one row refreshed when the source has all of them:
-// from the request to the end of the refresh.
-func refreshAll(ctx context.Context, r *rig.Rig, source string, o options) (s spent, err error) {
+// refreshAll measures a refresh of a feed with one row when the source has all of them.
+func refreshAll(ctx context.Context, r *rig.Rig, source *upstream.Source) (s spent, err error) {
 	mill, err := r.Start(ctx, r.Feedmill)
 	if err != nil {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, mill.Close()) }()
-	if err := tell(source, "/first"); err != nil {
-		return s, err
-	}
 	c := client.New(mill.URL, mill.Key)
-	spec := fmt.Appendf(nil, `{"request":{"url":%q},"response":{"path":%q},"pagination":{"kind":"cursor","path":"$.next","param":"at","maxPages":%d}}`,
-		source+"/rows", recordPath, o.pages)
-	feed, err := c.CreateRestFeed(ctx, client.RestFeed{Spec: spec, Wait: time.Minute})
+	feed, err := source.CreateFeed(ctx, c)
 	if err != nil {
 		return s, err
 	}
-	if feed.State != feedmill.FeedReady {
-		return s, fmt.Errorf("the feed is %s", feed.State)
-	}
-	if err := tell(source, "/all"); err != nil {
+	if err := source.OfferAll(); err != nil {
 		return s, err
 	}
 	syscall.Sync()
-	used, began := mill.CPUTime(), time.Now()
-	if _, err := c.RefreshDataFeed(ctx, feed.ID); err != nil {
-		return s, err
-	}
-	for {
-		if feed, err = c.DataFeed(ctx, feed.ID); err != nil {
-			return s, err
-		}
-		if feed.LastRefresh.Ended() {
-			break
-		}
-		time.Sleep(lookEvery)
-	}
-	s = spent{feed.LastRefresh.EndedAt.Sub(began), mill.CPUTime() - used}
-	if feed.State != feedmill.FeedReady || feed.RowCount != int64(o.rows) {
-		return s, fmt.Errorf("the feed is %s with %d rows: %+v", feed.State, feed.RowCount, feed.LastError)
-	}
-	return s, nil
+	used := mill.CPUTime()
+	took, err := source.Refresh(ctx, c, feed)
+	return spent{took, mill.CPUTime() - used}, err
 }

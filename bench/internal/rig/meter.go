@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // CPUTime is what this process and all that it has started have used of the
@@ -37,7 +39,7 @@ func familyTime(root int) (total time.Duration) {
 }
 
 // family finds a process and all that it has started and that still runs, and
-// the processors' time of each.
+// the processors' time of each, that of children that have ended included.
 func family(root int) map[int]time.Duration {
 	parents := make(map[int]int)
 	members := make(map[int]time.Duration)
@@ -48,7 +50,11 @@ func family(root int) map[int]time.Duration {
 			continue // it has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		parents[pid], members[pid] = parseStat(string(text))
+		parent, own, ended := parseStat(string(text))
+		if exact, ok := clockTime(pid); ok {
+			own = exact
+		}
+		parents[pid], members[pid] = parent, own+ended
 	}
 	for pid := range members {
 		ancestor := pid
@@ -62,21 +68,33 @@ func family(root int) map[int]time.Duration {
 	return members
 }
 
-// parseStat reads the parent and the time, that of children that have ended
-// included, of a process out of its stat file; see proc_pid_stat(5).
-func parseStat(text string) (parent int, used time.Duration) {
+// clockTime reads the CPU clock of a process, see clock_getcpuclockid(3). Unlike its
+// stat file it counts in nanoseconds. It fails for a process that has ended.
+func clockTime(pid int) (time.Duration, bool) {
+	const ofAllThreads = 2
+	var at unix.Timespec
+	err := unix.ClockGettime(int32(^pid<<3|ofAllThreads), &at)
+	return time.Duration(at.Nano()), err == nil
+}
+
+// parseStat reads the parent of a process, its own time and that of its children that
+// have ended out of its stat file; see proc_pid_stat(5).
+func parseStat(text string) (parent int, own, ended time.Duration) {
 	const tick = time.Second / 100 // USER_HZ, the same on every Linux
 	// The name in the second field may hold anything.
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 15 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	parent, _ = strconv.Atoi(fields[1])
-	for _, field := range fields[11:15] {
-		n, _ := strconv.Atoi(field)
-		used += time.Duration(n) * tick
+	sum := func(fields []string) (used time.Duration) {
+		for _, field := range fields {
+			n, _ := strconv.Atoi(field)
+			used += time.Duration(n) * tick
+		}
+		return used
 	}
-	return parent, used
+	return parent, sum(fields[11:13]), sum(fields[13:15])
 }
 
 // memory is the resident size of a process now and at its largest, in bytes.

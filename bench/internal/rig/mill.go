@@ -121,6 +121,18 @@ const (
 	manySubscriptions = 1000
 )
 
+// Upload creates a feed from a file, in the workspace of the key. It sends the file as curl does: an
+// idempotency key would make the server hash the body, too.
+func (m *Mill) Upload(ctx context.Context, key, path, format string) (feed client.DataFeed, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return feed, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	upload := client.Upload{Data: file, Format: format, Name: filepath.Base(path)}
+	return client.New(m.URL, key).CreateDataFeed(ctx, upload, client.IdempotencyKey(""))
+}
+
 // Memory is the resident size of the Feedmill now and at its largest, in bytes.
 func (m *Mill) Memory() (now, peak int) { return memory(m.cmd.Process.Pid) }
 

@@ -31,6 +31,21 @@ func Pace(ctx context.Context, n int, perSecond float64, send func(context.Conte
 	return errors.Join(errs...)
 }
 
+// Latencies sends stamped payloads at a rate and returns how long each took to the sink.
+func (s *Sink) Latencies(ctx context.Context, n int, perSecond float64, send func(context.Context) error) ([]time.Duration, error) {
+	before, err := s.Count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := Pace(ctx, n, perSecond, send); err != nil {
+		return nil, err
+	}
+	if err := s.WaitFor(ctx, before+n, nil); err != nil {
+		return nil, err
+	}
+	return s.Times(ctx)
+}
+
 // sender sends stamped payloads over connections that are kept open.
 var sender = &http.Transport{MaxIdleConnsPerHost: rawWorkers}
 

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // The first argument of the processes that a benchmark starts from itself.
@@ -69,6 +70,8 @@ type Options struct {
 	// Database is a PostgreSQL server to use instead of a private one. A
 	// database is made on it for each Feedmill and dropped afterwards.
 	Database string
+	// Quiet leaves out what New prints.
+	Quiet bool
 }
 
 // Flags defines the flags of the options.
@@ -131,12 +134,24 @@ func (r *Rig) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.Quiet {
+		return nil
+	}
 	fmt.Printf("store %s, %d cores, fsync %v\n", r.Store, runtime.NumCPU(), sync)
 	return nil
 }
 
 // Folder is where a benchmark puts its files; it is removed with the rig.
 func (r *Rig) Folder() string { return r.folder }
+
+// DatabaseTime is what the private PostgreSQL server has used of the processors so far; zero where
+// there is none.
+func (r *Rig) DatabaseTime() time.Duration {
+	if r.server == nil || r.server.process == nil {
+		return 0
+	}
+	return r.server.process.CPUTime()
+}
 
 // Build builds the program from this tree, under a name and with build tags.
 func (r *Rig) Build(ctx context.Context, name string, tags ...string) (string, error) {

@@ -1,6 +1,8 @@
 package rig
 
 import (
+	"os"
+	"os/exec"
 	"testing"
 	"time"
 )
@@ -40,12 +42,29 @@ func TestMedian(t *testing.T) {
 
 func TestParseStat(t *testing.T) {
 	const text = "42 (a ) name) S 7 42 42 0 -1 4194304 1 2 3 4 150 50 20 5 20 0 9 0 1000\n"
-	parent, used := parseStat(text)
-	if parent != 7 || used != 2250*time.Millisecond {
-		t.Errorf("parent %d, used %v; want 7 and 2.25s", parent, used)
+	parent, own, ended := parseStat(text)
+	if parent != 7 || own != 2*time.Second || ended != 250*time.Millisecond {
+		t.Errorf("parent %d, own %v, ended children %v; want 7, 2s and 250ms", parent, own, ended)
 	}
-	if parent, used := parseStat("42 (gone"); parent != 0 || used != 0 {
-		t.Errorf("a broken line: %d, %v", parent, used)
+	if parent, own, ended := parseStat("42 (gone"); parent != 0 || own != 0 || ended != 0 {
+		t.Errorf("a broken line: %d, %v, %v", parent, own, ended)
+	}
+}
+
+// TestClockTime holds the CPU clock of a process against what getrusage says of it.
+func TestClockTime(t *testing.T) {
+	before := OwnTime()
+	got, ok := clockTime(os.Getpid())
+	// The kernel keeps getrusage's numbers in microseconds, and updates those of running threads later.
+	if !ok || got < before-time.Microsecond {
+		t.Errorf("%v (%t), want at least %v", got, ok, before)
+	}
+	child := exec.Command("true")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := clockTime(child.Process.Pid); ok {
+		t.Errorf("a process that has ended has a clock: %v", got)
 	}
 }
 

@@ -103,6 +103,19 @@ var Objects = Kind{
 	},
 }
 
+// Document is the same table as one JSON array.
+var Document = Kind{
+	Name: "json", Format: "json",
+	Check:  orderCheck,
+	header: "[\n", footer: "]\n",
+	row: func(dst []byte, random *rand.Rand, id int64) []byte {
+		if id > 1 {
+			dst = append(dst, ',')
+		}
+		return Objects.row(dst, random, id)
+	},
+}
+
 // Elements is the same table as XML.
 var Elements = Kind{
 	Name: "xml", Format: "xml",

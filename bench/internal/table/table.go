@@ -12,7 +12,7 @@ import (
 // Kind is a kind of table.
 type Kind struct {
 	Name string
-	// Format is csv, ndjson or xml.
+	// Format is csv, ndjson, json or xml.
 	Format string
 	// Check is what SQL selects of the table, which has to be the same whoever
 	// has read it: numbers of 64 bits, of which the first counts the rows.

@@ -78,3 +78,14 @@ func TestObjects(t *testing.T) {
 		t.Errorf("%d rows, said to be %d", rows, made.Rows)
 	}
 }
+
+func TestDocument(t *testing.T) {
+	text, made := write(t, Document, Amount{Rows: 1000})
+	var rows []map[string]any
+	if err := json.Unmarshal(text, &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 1000 || made.Rows != 1000 || len(rows[999]) != 12 {
+		t.Errorf("%d rows, said to be %d", len(rows), made.Rows)
+	}
+}

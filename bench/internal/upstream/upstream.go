@@ -1,4 +1,8 @@
-package main
+// Package upstream is the REST API that benchmarks fetch from: a process of its own on the loopback
+// interface that has all of its pages in memory.
+//
+// A benchmark passes [Role] to rig.Main, and [Start] starts the process.
+package upstream
 
 import (
 	"bytes"
@@ -10,10 +14,9 @@ import (
 	"github.com/feedmill/feedmill/bench/internal/rig"
 )
 
-// sourceRole is the API that is fetched from: its arguments are how many rows
-// it has and in how many pages. A page names the next one by its number.
-// It has the first page alone until POST /all.
-var sourceRole = rig.Role{Name: "source", Run: func(args []string) error {
+// Role is the process of the API. Its arguments are how many rows it has and in how many pages. A
+// page names the next one by its number.
+var Role = rig.Role{Name: "upstream", Run: func(args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("the arguments are rows and pages")
 	}
@@ -25,11 +28,11 @@ var sourceRole = rig.Role{Name: "source", Run: func(args []string) error {
 	if err != nil {
 		return err
 	}
-	return serveSource(makePages(rows, pages))
+	return serve(makePages(rows, pages))
 }}
 
-// row is one record, of about 100 bytes.
-func row(dst []byte, id int) []byte {
+// AppendRow appends one record, of about 100 bytes.
+func AppendRow(dst []byte, id int) []byte {
 	cities := [...]string{"Paris", "Lyon", "Köln", "San Francisco", "Łódź", "Aarhus"}
 	mixed := uint64(id) * 0x9e3779b97f4a7c15 >> 20
 	return fmt.Appendf(dst, `{"id":%d,"customer":"customer-%d","amount":%d.%02d,"placedAt":"2026-%02d-%02dT%02d:%02d:%02dZ","city":%q}`,
@@ -42,7 +45,7 @@ func makePages(rows, count int) [][]byte {
 	for i := range pages {
 		page := []byte(`{"data":[`)
 		for id := i * rows / count; id < (i+1)*rows/count; id++ {
-			page = append(row(page, id), ',')
+			page = append(AppendRow(page, id), ',')
 		}
 		page = append(bytes.TrimSuffix(page, []byte(",")), `],"next":null}`...)
 		if i+1 < count {
@@ -53,7 +56,7 @@ func makePages(rows, count int) [][]byte {
 	return pages
 }
 
-func serveSource(pages [][]byte) error {
+func serve(pages [][]byte) error {
 	var all atomic.Bool
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /all", func(http.ResponseWriter, *http.Request) { all.Store(true) })
@@ -67,19 +70,10 @@ func serveSource(pages [][]byte) error {
 		w.Header().Set("Content-Type", "application/json")
 		page := pages[at]
 		if !all.Load() {
-			page = []byte(`{"data":[` + string(row(nil, 0)) + `],"next":null}`)
+			page = []byte(`{"data":[` + string(AppendRow(nil, 0)) + `],"next":null}`)
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 		w.Write(page)
 	})
 	return rig.Serve(mux)
-}
-
-// tell tells the source what it has.
-func tell(source, what string) error {
-	resp, err := http.Post(source+what, "", nil)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
 }
