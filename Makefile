@@ -7,6 +7,7 @@
 #   make fmt      format the code
 #   make vulncheck  look for known vulnerabilities; needs the internet
 #   make bench    say how to run the benchmarks
+#   make bench-guard BASE=<commit>  compare the speed of the working tree with that of a commit
 #   make clean    remove what was built
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -22,7 +23,7 @@ GOVULNCHECK := bin/tools/govulncheck
 
 CHECKS = go mod verify && GOFLAGS="$$(go env GOFLAGS) $(MODE)" $(STATICCHECK) -checks inherit,ST1000 ./...
 
-.PHONY: run build test lint vet staticcheck fmt vulncheck bench clean setup
+.PHONY: run build test lint vet staticcheck fmt vulncheck bench bench-guard clean setup
 
 run: build
 	bin/feedmill serve
@@ -62,7 +63,15 @@ vulncheck: $(GOVULNCHECK)
 
 bench:
 	@echo 'Each folder below bench/ is one benchmark; bench/README.md says what it measures. Run one with'
-	@for folder in $(filter-out bench/internal/,$(wildcard bench/*/)); do echo "    go run ./$${folder%/}"; done
+	@for folder in $(filter-out bench/internal/ bench/guard/,$(wildcard bench/*/)); do echo "    go run ./$${folder%/}"; done
+	@echo 'Compare the working tree with an earlier commit with'
+	@echo '    make bench-guard BASE=<commit>'
+
+# Not a part of the tests: it takes 25 minutes and needs a machine that does nothing else.
+# ARGS are flags of bench/guard, such as ARGS='-quick -rows uploads'.
+bench-guard:
+	@[ -n "$(BASE)" ] || { echo "BASE is required: make bench-guard BASE=<commit> [ARGS='-quick -rows uploads']"; exit 2; }
+	go run ./bench/guard -base '$(BASE)' $(ARGS)
 
 clean:
 	rm -rf bin
