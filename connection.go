@@ -78,10 +78,11 @@ type ConnectorSetting struct {
 	Default string
 	// Words are those that the setting can be, nil for any text.
 	Words []string
-	// Port says that it is the number of a port, and Duration that it is one,
-	// which is at least Least and at most Most.
-	Port, Duration bool
-	Least, Most    time.Duration
+	// Integer says that it is a whole number from Low to High, and Duration that it
+	// is one from Least to Most.
+	Integer, Duration bool
+	Low, High         int
+	Least, Most       time.Duration
 	// Secret says that it is sealed and never shown.
 	Secret bool
 	// Place says that it is where the secrets are sent: who changes it must know
@@ -104,14 +105,22 @@ var statementTimeout = ConnectorSetting{Name: "statementTimeout", Default: "10m"
 func serverSettings(port string) []ConnectorSetting {
 	return []ConnectorSetting{
 		{Name: "host", Required: true, Place: true},
-		{Name: "port", Default: port, Port: true, Place: true},
+		{Name: "port", Default: port, Integer: true, Low: 1, High: maxPort, Place: true},
 		{Name: "database", Required: true},
 		{Name: "user", Required: true},
 		{Name: "password", Secret: true},
 		{Name: "connectTimeout", Default: "10s", Duration: true, Least: time.Second, Most: time.Minute},
 		statementTimeout,
+		{Name: "maxSessions", Default: strconv.Itoa(DefaultSessions), Integer: true, Low: MinSessions, High: MaxSessions},
 	}
 }
+
+// A connection has so many sessions at the same time in each process. One of them is
+// reserved for requests that a client waits for.
+const (
+	MinSessions, MaxSessions = 2, 32
+	DefaultSessions          = 4
+)
 
 // FindConnector finds a connector by its name.
 func FindConnector(name string) (Connector, bool) {
@@ -227,9 +236,9 @@ const (
 // read reads the value of a setting.
 func (s ConnectorSetting) read(f strictjson.Field) (string, bool) {
 	switch {
-	case s.Port:
-		port, ok := f.Integer(1, maxPort)
-		return strconv.Itoa(port), ok
+	case s.Integer:
+		n, ok := f.Integer(s.Low, s.High)
+		return strconv.Itoa(n), ok
 	case s.Words != nil:
 		return f.Choice(s.Words...)
 	case s.Duration:

@@ -94,7 +94,7 @@ allows. The connection is kept whether the test works or not.`,
 	})
 }
 
-// connectionConfig reads settings. The number of a port is one.
+// connectionConfig reads settings. A setting that is a number is sent as one.
 func connectionConfig(connector string, given []string) (map[string]any, error) {
 	texts, err := namedValues("--config", given)
 	if err != nil {
@@ -105,7 +105,7 @@ func connectionConfig(connector string, given []string) (map[string]any, error) 
 	for name, value := range texts {
 		config[name] = value
 		for _, s := range known.Settings {
-			if s.Name == name && s.Port && json.Valid([]byte(value)) {
+			if s.Name == name && s.Integer && json.Valid([]byte(value)) {
 				config[name] = json.RawMessage(value)
 			}
 		}

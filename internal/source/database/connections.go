@@ -192,7 +192,7 @@ func (c *Connections) keep(made *feedmill.Connection, kind feedmill.Connector, c
 		case s.Secret:
 			secrets[s.Name] = text
 			shown.Set(s.Name, strictjson.String(feedmill.Hidden))
-		case s.Port:
+		case s.Integer:
 			shown.Set(s.Name, strictjson.Value{Kind: '0', Raw: []byte(text)})
 		default:
 			shown.Set(s.Name, strictjson.String(text))

@@ -50,7 +50,7 @@ type Config struct {
 const (
 	DefaultConnectTimeout   = 10 * time.Second
 	DefaultStatementTimeout = 10 * time.Minute
-	DefaultMaxConns         = 4
+	DefaultMaxConns         = feedmill.DefaultSessions
 )
 
 // WithDefaults is the config with what it does not say.

@@ -17,6 +17,8 @@ const (
 	ProblemTimeout     = "database-timeout"     // a statement took too long
 	ProblemStatement   = "database-error"       // everything else that a server says
 	ProblemTooMuch     = "too-much-here"        // more than can be done outside the database
+	ProblemTooLarge    = "preview-too-large"    // rows of more bytes than a preview has
+	ProblemBusy        = "connection-busy"      // all sessions of a connection are in use
 )
 
 var titles = map[string]string{
@@ -28,6 +30,8 @@ var titles = map[string]string{
 	ProblemTimeout:     "The database took too long",
 	ProblemStatement:   "The database refused the query",
 	ProblemTooMuch:     "The query needs too much",
+	ProblemTooLarge:    "The preview is too large",
+	ProblemBusy:        "The connection is busy",
 }
 
 // Fail is a failure of a database. The detail must hold no secret.

@@ -59,10 +59,17 @@ func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetch
 		d.query.Since.From = before.Latest
 	}
 	var fetched feedmill.Fetched
-	err = s.withService(ctx, of, f, func(db Database) error {
-		fetched, err = d.fetch(ctx, db, f, sink, before)
-		return err
-	})
+	run := func(ctx context.Context, sink feedmill.FetchSink) error {
+		return s.withService(ctx, of, f, func(db Database) error {
+			fetched, err = d.fetch(ctx, db, f, sink, before)
+			return err
+		})
+	}
+	if f.Enough > 0 {
+		err = limitPreview(ctx, previewTime, sink, run)
+	} else {
+		err = run(ctx, sink)
+	}
 	return fetched, err
 }
 

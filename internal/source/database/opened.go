@@ -25,11 +25,12 @@ type opened struct {
 // openDatabase is a database that is open, for one state of its connection.
 type openDatabase struct {
 	Database
-	of      time.Time   // when the connection was changed
-	file    fs.FileInfo // that of a file, nil for a server
-	users   int
-	retired bool // another is there in its place
-	idle    *time.Timer
+	of       time.Time   // when the connection was changed
+	file     fs.FileInfo // that of a file, nil for a server
+	sessions *sessions
+	users    int
+	retired  bool // another is there in its place
+	idle     *time.Timer
 }
 
 // keepIdle is how long a database stays open that nobody uses.
@@ -45,6 +46,11 @@ func (c *Connections) with(ctx context.Context, of feedmill.Connection, do func(
 		return err
 	}
 	defer c.open.leave(of.ID, d)
+	release, err := d.sessions.take(ctx, of)
+	if err != nil {
+		return err
+	}
+	defer release()
 	return do(d)
 }
 
@@ -55,12 +61,14 @@ func (c *Connections) afresh(ctx context.Context, of feedmill.Connection, do fun
 	if err != nil {
 		return err
 	}
-	db, err := connector.Open(ctx, settings)
-	if err != nil {
-		return err
-	}
-	defer c.open.giveUp(db)
-	return do(db)
+	return c.with(ctx, of, func(Database) error { // whose session this takes
+		db, err := connector.Open(ctx, settings)
+		if err != nil {
+			return err
+		}
+		defer c.open.giveUp(db)
+		return do(db)
+	})
 }
 
 // find is what opens the database of a connection, and what it is told.
@@ -97,19 +105,21 @@ func (c *Connections) use(ctx context.Context, of feedmill.Connection) (*openDat
 	if err != nil {
 		return nil, err
 	}
-	return c.open.add(of, file, db), nil
+	return c.open.add(of, file, db, newSessions(settings.WithDefaults().MaxConns)), nil
 }
 
 // settings are what a connector is told.
 func (c *Connections) settings(kind feedmill.Connector, config feedmill.ConnectionConfig) (Config, error) {
 	say := func(name string) string { return kind.Setting(config, name) }
 	s := Config{Host: say("host"), Database: say("database"), User: say("user"), Password: say("password"), TLS: say("sslmode") + say("tls"), Dial: c.Dial}
-	if port := say("port"); port != "" {
-		n, err := strconv.Atoi(port)
-		if err != nil {
-			return s, fmt.Errorf("the port of a connection: %w", err)
+	for name, into := range map[string]*int{"port": &s.Port, "maxSessions": &s.MaxConns} {
+		if text := say(name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return s, fmt.Errorf("the %s of a connection: %w", name, err)
+			}
+			*into = n
 		}
-		s.Port = n
 	}
 	for name, into := range map[string]*time.Duration{"connectTimeout": &s.ConnectTimeout, "statementTimeout": &s.StatementTimeout} {
 		if text := say(name); text != "" {
@@ -146,7 +156,7 @@ func (o *opened) find(of feedmill.Connection, file fs.FileInfo) *openDatabase {
 
 // add keeps a database open. Where another is open for the same state, that one is
 // used; one for another state is closed when nobody uses it any more.
-func (o *opened) add(of feedmill.Connection, file fs.FileInfo, db Database) *openDatabase {
+func (o *opened) add(of feedmill.Connection, file fs.FileInfo, db Database, sessions *sessions) *openDatabase {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.by == nil {
@@ -160,7 +170,7 @@ func (o *opened) add(of feedmill.Connection, file fs.FileInfo, db Database) *ope
 		}
 		o.retire(d)
 	}
-	d := &openDatabase{Database: db, of: of.UpdatedAt, file: file, users: 1}
+	d := &openDatabase{Database: db, of: of.UpdatedAt, file: file, sessions: sessions, users: 1}
 	o.by[of.ID] = d
 	return d
 }
