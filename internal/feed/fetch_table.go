@@ -25,7 +25,7 @@ func (m *Mill) SelectFetched(ctx context.Context, job feedmill.Fetch, definition
 	if err != nil {
 		return nil, err
 	}
-	def, err := rest.Define(definition)
+	def, err := rest.DefineStored(definition)
 	if err != nil {
 		return nil, unusable(err)
 	}

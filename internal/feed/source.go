@@ -12,6 +12,9 @@ type Source interface {
 	// Define checks the definition of a feed and its source, and splits it into
 	// what is kept where.
 	Define(body []byte) (feedmill.FeedDefinition, error)
+	// DefineStored splits a definition that was checked before, such as one that a
+	// manifest leads to, without checking it again.
+	DefineStored(body []byte) (feedmill.FeedDefinition, error)
 	// DefineFeed checks the definition of one more feed of a source.
 	DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, error)
 	// Redefine changes the definition of a feed and its source: members of the

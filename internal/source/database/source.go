@@ -26,6 +26,9 @@ func (s Source) Define(body []byte) (feedmill.FeedDefinition, error) {
 	return d.split(), nil
 }
 
+// DefineStored is Define: nothing assembles definitions of queries.
+func (s Source) DefineStored(body []byte) (feedmill.FeedDefinition, error) { return s.Define(body) }
+
 // DefineFeed refuses one more feed of a source: a query has the rows of one.
 func (s Source) DefineFeed([]byte, []byte) (feedmill.FeedDefinition, error) {
 	return feedmill.FeedDefinition{}, feedmill.Invalid("", feedmill.Fault{Parameter: "sourceOf", Detail: "A query is fetched for one feed; leave this out."})

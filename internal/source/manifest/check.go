@@ -11,9 +11,12 @@ import (
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
+// checkDefinition reads the definition of a REST feed and says what is wrong with it.
+type checkDefinition func(body []byte, maxBytes int64) (*rest.Definition, error)
+
 // definitions holds every view to the rules of REST feeds, as a connection with
 // all settings would use it.
-func (r *reading) definitions() {
+func (r *reading) definitions(check checkDefinition) {
 	config := map[string]string{}
 	for _, s := range r.m.Settings {
 		switch config[s.Name] = s.Default; {
@@ -42,7 +45,7 @@ func (r *reading) definitions() {
 			r.faults.Note("/views/"+v.Name, "It cannot be compiled: "+err.Error()+".")
 			continue
 		}
-		_, err = rest.Parse(body, 0)
+		_, err = check(body, 0)
 		refusal, ok := errors.AsType[*feedmill.Error](err)
 		if err != nil && !ok {
 			r.faults.Note("/views/"+v.Name, err.Error())

@@ -9,6 +9,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/source/rest"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -27,9 +28,23 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%d: %s: %s", f.Line, f.Pointer, f.Detail)
 }
 
-// Parse reads a manifest. With faults it has what could be read of it, and must
-// not be used.
-func Parse(data []byte) (*Manifest, []Fault) {
+// Parse reads and checks a manifest. With faults it has what could be read of it, and
+// must not be used.
+func Parse(data []byte) (*Manifest, []Fault) { return parse(data, rest.Parse) }
+
+// Load is Parse for a file that may be older than this release: the requests of a
+// manifest with earlier rules are not checked again.
+func Load(data []byte) (*Manifest, []Fault) {
+	return parse(data, func(body []byte, maxBytes int64) (*rest.Definition, error) {
+		d, err := rest.ParseStored(body)
+		if err == nil && d.Rules == feedmill.RulesCurrent {
+			return rest.Parse(body, maxBytes)
+		}
+		return d, err
+	})
+}
+
+func parse(data []byte, check checkDefinition) (*Manifest, []Fault) {
 	m := &Manifest{}
 	if len(data) > MaxBytes {
 		return m, []Fault{{Line: 1, Detail: fmt.Sprintf("A manifest has at most %d bytes; this has %d.", MaxBytes, len(data))}}
@@ -42,7 +57,7 @@ func Parse(data []byte) (*Manifest, []Fault) {
 		r := &reading{m: m, faults: &faults}
 		r.manifest(strictjson.NewObject(&doc, "", faults.Note))
 		if len(faults.List) == 0 {
-			r.definitions()
+			r.definitions(check)
 		}
 	case ok:
 		faults.Note("", "A manifest is an object with service, baseUrl and views.")

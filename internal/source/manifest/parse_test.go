@@ -6,6 +6,8 @@ import (
 
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/strictjson"
+
+	"github.com/feedmill/feedmill"
 )
 
 const shop = `service: shop
@@ -60,7 +62,7 @@ func TestDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"request":{"headers":{"X-Key":{"secret":"s3cret"}},"query":{"limit":"10","sort":"id","since":"7"},"url":"https://shop.example/v1/orders"},` +
-		`"response":{"path":"$.data[*]"},"pagination":{"kind":"linkHeader"},` +
+		`"response":{"path":"$.data[*]"},"pagination":{"kind":"linkHeader"},"rules":1,` +
 		`"columns":[{"name":"id","path":"$.id","type":"integer"},{"name":"at","path":"$.at","type":"timestamp","format":"unix"}],"otherColumns":"drop"}`
 	if string(body) != want {
 		t.Errorf("got  %s\nwant %s", body, want)
@@ -103,5 +105,26 @@ func TestFaults(t *testing.T) {
 	}
 	if _, faults := Parse([]byte(strings.Repeat("# long\n", MaxBytes))); len(faults) != 1 || !strings.Contains(faults[0].Detail, "262144 bytes") {
 		t.Error(faults)
+	}
+}
+
+// A file that an earlier release accepted is loaded although this release checks more. A
+// manifest with the current rules is checked.
+func TestManifestsOfEarlierReleases(t *testing.T) {
+	const text = "service: shop\nbaseUrl: https://shop.example\nretry: {maxAttempts: 99}\nviews: {orders: {fields: {id: {type: integer}}}}\n"
+	if _, faults := Parse([]byte(text)); len(faults) != 1 || faults[0].Pointer != "/retry/maxAttempts" {
+		t.Errorf("parsed: %v", faults)
+	}
+	m, faults := Load([]byte(text))
+	if len(faults) > 0 || m.Rules != feedmill.RulesFirst {
+		t.Errorf("loaded: rules %d, %v", m.Rules, faults)
+	}
+	if _, faults := Load([]byte("rules: 2\n" + text)); len(faults) != 1 {
+		t.Errorf("loaded with current rules: %v", faults)
+	}
+	for _, bad := range []string{"0", "3", "x"} {
+		if _, faults := Load([]byte("rules: " + bad + "\n" + text)); len(faults) == 0 || faults[0].Pointer != "/rules" {
+			t.Errorf("rules %s: %v", bad, faults)
+		}
 	}
 }

@@ -129,7 +129,7 @@ func (r *Registry) read() (seen string, all []*Manifest, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		m, faults := Parse(data)
+		m, faults := Load(data)
 		for _, f := range faults {
 			wrong = append(wrong, errors.New(file+":"+f.String()))
 		}

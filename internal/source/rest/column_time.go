@@ -65,7 +65,7 @@ func (c *picked) readFormat(in *object) {
 	}
 	format, err := parseTimeFormat(text)
 	if err != nil {
-		in.Fault("format", "This is no format of times: "+err.Error()+".")
+		in.unreadable("format", "This is no format of times: "+err.Error()+".")
 		return
 	}
 	c.written = &format

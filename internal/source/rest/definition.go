@@ -147,7 +147,7 @@ func Restore(sourceSpec, secrets []byte, rules feedmill.Rules) (*Spec, error) {
 		return nil, fmt.Errorf("restore a source: %w", err)
 	}
 	r := newReading(rules)
-	r.kept = true
+	r.stored = true
 	r.unwrap(&doc)
 	spec := readSpec(&object{strictjson.NewObject(&doc, "", r.faults.Note), r}, maxBytesEver)
 	if err := r.refusal(); err != nil {

@@ -55,7 +55,7 @@ func readReport(o *object) *report {
 	if poll := in.object("poll"); poll != nil {
 		j.poll = readRequest(poll, "GET")
 	} else if !in.Has("poll") {
-		in.Fault("poll", strictjson.Required)
+		in.unreadable("poll", strictjson.Required)
 	}
 	for _, states := range []struct {
 		name string

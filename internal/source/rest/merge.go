@@ -2,6 +2,7 @@ package rest
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
@@ -33,10 +34,8 @@ func Merge(publicSpec, secrets, patch []byte, rules feedmill.Rules, maxBytes int
 	if err != nil {
 		return nil, err
 	}
-	before, wrong := readDefinition(old.Clone(), rules, maxBytesEver, true)
-	if err := wrong.refusal(); err != nil {
-		return nil, err
-	}
+	before, _ := readDefinition(old.Clone(), rules, maxBytesEver, true)
+	_, known := readDefinition(old.Clone(), rules, maxBytes, false)
 	for _, m := range change.Members {
 		if m.Value.Kind == 'n' {
 			old.Remove(m.Name)
@@ -45,9 +44,12 @@ func Merge(publicSpec, secrets, patch []byte, rules feedmill.Rules, maxBytes int
 		}
 	}
 	reused := reuse(&old, &change, kept)
-	// Who changes something else is not asked to mend what was good when it was written.
-	same := change.Member("request") == nil && change.Member("each") == nil && change.Member("incremental") == nil && change.Member("rules") == nil
-	d, found := readDefinition(old, rules, maxBytes, same)
+	_, found := readDefinition(old.Clone(), rules, maxBytes, false)
+	found.tolerate(known.faults.List, &change)
+	d, parsed := readDefinition(old, rules, maxBytes, true)
+	if err := parsed.refusal(); err != nil && found.refusal() == nil {
+		return nil, err
+	}
 	d.checkApart(found)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {
@@ -60,6 +62,20 @@ func Merge(publicSpec, secrets, patch []byte, rules feedmill.Rules, maxBytes int
 		}
 	}
 	return d, found.refusal()
+}
+
+// tolerate drops the faults that the definition had before the change, unless the change
+// is about them: an earlier release may have checked less.
+func (r *reading) tolerate(known []feedmill.Fault, change *strictjson.Value) {
+	for _, name := range []string{"request", "each", "incremental", "rules"} {
+		if change.Member(name) != nil {
+			return // the members depend on each other
+		}
+	}
+	r.faults.List = slices.DeleteFunc(r.faults.List, func(f feedmill.Fault) bool {
+		member, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+		return change.Member(strictjson.UnescapePointer(member)) == nil && slices.Contains(known, f)
+	})
 }
 
 // reuse puts the old secrets where the patch has *** for them, and returns the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -27,9 +28,10 @@ type reading struct {
 	// variables are the words that tokens may begin with besides those of time,
 	// and used the tokens of theirs that stand somewhere.
 	variables, used []string
-	// kept says that the definition was taken before, by rules that were fewer: what is
-	// wrong with it is told when it is fetched, so that it is not lost.
-	kept bool
+	// stored reports that the definition was accepted before, maybe by a release with
+	// fewer checks. It is parsed and not checked again: only what cannot be read at all is
+	// a fault.
+	stored bool
 }
 
 // maxFaults is how many faults are listed. Past it nobody reads them.
@@ -80,6 +82,31 @@ func (o *object) pointer(name string) string { return o.Field(name, nil).Pointer
 
 func (o *object) secret(name string) { o.r.secrets = append(o.r.secrets, o.pointer(name)) }
 
+// Fault notes what is wrong with a member that a user sends. It is not for values
+// that cannot be read: see unreadable.
+func (o *object) Fault(name, detail string) {
+	if !o.r.stored {
+		o.Object.Fault(name, detail)
+	}
+}
+
+// unreadable notes a member that has no meaning, not even in a stored definition.
+func (o *object) unreadable(name, detail string) { o.Object.Fault(name, detail) }
+
+// fault is [object.Fault] for any place.
+func (r *reading) fault(pointer, detail string) {
+	if !r.stored {
+		r.faults.Note(pointer, detail)
+	}
+}
+
+// RefuseUnknown notes the members that nobody has asked for.
+func (o *object) RefuseUnknown() {
+	if !o.r.stored {
+		o.Object.RefuseUnknown()
+	}
+}
+
 // object reads a member that is an object; nil where there is none.
 func (o *object) object(name string) *object {
 	f, ok := o.Given(name)
@@ -110,7 +137,7 @@ func (o *object) text(name string) (string, bool) {
 // needText is text for a member that must be there and not be empty.
 func (o *object) needText(name string) string {
 	if !o.Has(name) {
-		o.Fault(name, strictjson.Required)
+		o.unreadable(name, strictjson.Required)
 		return ""
 	}
 	s, ok := o.text(name)
@@ -132,6 +159,9 @@ func (o *object) choice(name, byDefault string, words ...string) string {
 
 // integer reads a whole number.
 func (o *object) integer(name string, byDefault, least, most int64) int64 {
+	if o.r.stored {
+		least, most = math.MinInt64, math.MaxInt64
+	}
 	if f, ok := o.Given(name); ok {
 		if n, ok := f.Integer(int(least), int(most)); ok {
 			return int64(n)
@@ -142,6 +172,9 @@ func (o *object) integer(name string, byDefault, least, most int64) int64 {
 
 // duration reads a duration such as 30s.
 func (o *object) duration(name string, byDefault, least, most time.Duration) time.Duration {
+	if o.r.stored {
+		least, most = 0, math.MaxInt64
+	}
 	if f, ok := o.Given(name); ok {
 		if d, ok := strictjson.Parse(f, feedmill.DurationBetween(least, most)); ok {
 			return d
@@ -157,7 +190,7 @@ func (o *object) elements(name string, most int) iter.Seq2[int, strictjson.Field
 	case !ok:
 	case f.Kind != '[':
 		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
-	case len(f.Items) > most:
+	case len(f.Items) > most && !o.r.stored:
 		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", most, len(f.Items)))
 	default:
 		return f.Elements()

@@ -43,6 +43,17 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 	return d, nil
 }
 
+// ParseStored reads a definition that was checked before, such as the one that a manifest
+// leads to. Only what cannot be read is an error.
+func ParseStored(body []byte) (*Definition, error) {
+	doc, err := parseDocument(body)
+	if err != nil {
+		return nil, err
+	}
+	d, r := readDefinition(doc, feedmill.RulesFirst, maxBytesEver, true)
+	return d, r.refusal()
+}
+
 // ParseFeed reads the definition of a feed on the source of another, which has
 // only a name, a description, response, mode and key of its own.
 func ParseFeed(body []byte) (*Definition, error) {
@@ -67,13 +78,13 @@ func ParseFeed(body []byte) (*Definition, error) {
 }
 
 // readDefinition reads everything, by the rules given unless the document sets others.
-// What is wrong is in the reading, with kept less of it: see [reading].
-func readDefinition(doc strictjson.Value, rules feedmill.Rules, maxBytes int64, kept bool) (*Definition, *reading) {
+// What is wrong is in the reading; a stored definition is not checked again.
+func readDefinition(doc strictjson.Value, rules feedmill.Rules, maxBytes int64, stored bool) (*Definition, *reading) {
 	if maxBytes <= 0 {
 		maxBytes = DefaultMaxBytes
 	}
 	r := newReading(rules)
-	r.kept = kept
+	r.stored = stored
 	d := &Definition{doc: doc}
 	o := r.document(&d.doc)
 	if o == nil {
@@ -144,9 +155,9 @@ func readResponse(o *object) Response {
 		case s == "auto" || format.Readable:
 			r.Format = s
 		case known:
-			response.Fault("format", "The format "+s+" cannot be read yet; this must be auto, "+names+".")
+			response.unreadable("format", "The format "+s+" cannot be read yet; this must be auto, "+names+".")
 		default:
-			response.Fault("format", "This must be auto, "+names+".")
+			response.unreadable("format", "This must be auto, "+names+".")
 		}
 	}
 	r.Path = response.recordPath("path", r.Format)
@@ -167,7 +178,7 @@ func readResponse(o *object) Response {
 	response.RefuseUnknown()
 	if format != "auto" && format != "json" && format != "ndjson" {
 		for _, fault := range r.tabularFaults() {
-			o.r.faults.Note(fault.Pointer, fault.Detail)
+			o.r.fault(fault.Pointer, fault.Detail)
 		}
 	}
 	return r
@@ -211,7 +222,7 @@ func (o *object) recordPath(name, format string) string {
 			check = xml.CheckExplode
 		}
 		if err := check(s); err != nil {
-			o.Fault(name, "This is no path of XML: "+err.Error()+".")
+			o.unreadable(name, "This is no path of XML: "+err.Error()+".")
 		}
 	default:
 		full := s
@@ -219,7 +230,7 @@ func (o *object) recordPath(name, format string) string {
 			full = "$." + s
 		}
 		if _, err := jsonpath.Parse(full); err != nil {
-			o.Fault(name, "This is no JSONPath: "+err.Error()+". Where the data is a spreadsheet, say so in response.format.")
+			o.unreadable(name, "This is no JSONPath: "+err.Error()+". Where the data is a spreadsheet, say so in response.format.")
 		}
 	}
 	return s

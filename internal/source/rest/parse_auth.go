@@ -21,7 +21,7 @@ func readAuth(o *object) auth {
 			o.Fault("username", "A user name for basic authentication has no colon.")
 		}
 		if a.password, _ = o.text("password"); !o.Has("password") {
-			o.Fault("password", strictjson.Required)
+			o.unreadable("password", strictjson.Required)
 		}
 		o.secret("password")
 	case authBearer:
@@ -72,7 +72,7 @@ func (o *object) readTokenURL(a *auth) {
 		u, _ := url.Parse(text)
 		switch {
 		case err != nil:
-			o.Fault("tokenUrl", upperFirst(err.Error())+".")
+			o.unreadable("tokenUrl", upperFirst(err.Error())+".")
 		case !t.plain() || u == nil:
 			o.Fault("tokenUrl", "There are no tokens in this URL.")
 		case slices.ContainsFunc(queryNames(u), looksSecret):
@@ -110,7 +110,7 @@ func (o *object) readServiceAccount(a *auth) {
 	if text := o.needText("privateKey"); text != "" {
 		var err error
 		if a.key, err = parsePrivateKey(text); err != nil {
-			o.Fault("privateKey", upperFirst(err.Error())+".")
+			o.unreadable("privateKey", upperFirst(err.Error())+".")
 		}
 		a.value = text
 	}
@@ -133,7 +133,7 @@ func (o *object) readLogin(a *auth) {
 	if in := o.object("request"); in != nil {
 		cursor := o.r.usesCursor
 		if a.login = readRequest(in, "POST"); o.r.usesCursor != cursor {
-			o.r.faults.Note(o.r.usesCursor, "A login has no cursor.")
+			o.r.fault(o.r.usesCursor, "A login has no cursor.")
 		}
 		if body := in.Value.Member("body"); body != nil && body.Member("value") != nil {
 			at := in.pointer("body") + "/value"
@@ -141,7 +141,7 @@ func (o *object) readLogin(a *auth) {
 			o.r.secrets = append(o.r.secrets, at)
 		}
 	} else if !o.Has("request") {
-		o.Fault("request", strictjson.Required)
+		o.unreadable("request", strictjson.Required)
 	}
 	given := 0
 	for _, name := range []string{"tokenPath", "tokenHeader", "tokenCookie"} {
@@ -150,7 +150,7 @@ func (o *object) readLogin(a *auth) {
 		}
 	}
 	if given != 1 {
-		o.Fault("tokenPath", "Say where the token is with one of tokenPath, tokenHeader and tokenCookie.")
+		o.unreadable("tokenPath", "Say where the token is with one of tokenPath, tokenHeader and tokenCookie.")
 	}
 	a.tokenPath = o.path("tokenPath", false)
 	a.tokenHeader, _ = o.text("tokenHeader")

@@ -45,7 +45,7 @@ func readEach(o *object, s *Spec, maxBytes int64) *each {
 	if of := in.object("in"); of != nil {
 		e.readIn(of, maxBytes)
 	} else if !in.Has("in") {
-		in.Fault("in", `Say what the request is repeated for: {"feedId": "df_…"}, {"values": […]} or {"request": {…}, "path": "$…"}.`)
+		in.unreadable("in", `Say what the request is repeated for: {"feedId": "df_…"}, {"values": […]} or {"request": {…}, "path": "$…"}.`)
 	}
 	e.includeValues(in)
 	in.RefuseUnknown()
@@ -58,7 +58,7 @@ func readEach(o *object, s *Spec, maxBytes int64) *each {
 			e.uses = append(e.uses, name)
 		}
 	}
-	if len(e.uses) == 0 && e.as != "" && !(o.r.kept && len(e.include) > 0) {
+	if len(e.uses) == 0 && e.as != "" {
 		in.Fault("as", "No token such as {{"+e.as+".name}} stands in the request, so it would be the same for every row.")
 	}
 	for _, name := range e.include {
@@ -93,12 +93,12 @@ func (e *each) readIn(of *object, maxBytes int64) {
 		}
 	}
 	if given != 1 {
-		of.Fault("feedId", "Give one of feedId, values and request.")
+		of.unreadable("feedId", "Give one of feedId, values and request.")
 	}
 	if text, ok := of.text("feedId"); ok {
 		id, err := feedmill.ParseID(feedmill.PrefixDataFeed, text)
 		if err != nil {
-			of.Fault("feedId", "This must be the id of a feed, such as df_….")
+			of.unreadable("feedId", "This must be the id of a feed, such as df_….")
 		}
 		e.feed = id
 	}
@@ -153,7 +153,7 @@ func (o *object) readShape(response *object) (s shape) {
 		s.values = append(s.values, pathOf(f))
 	}
 	if (len(s.names) == 0) != (len(s.values) == 0) {
-		response.Fault("names", "names and values go together: one name for each value.")
+		response.unreadable("names", "names and values go together: one name for each value.")
 	}
 	s.keyAs, _ = response.text("keyAs")
 	return s

@@ -20,7 +20,7 @@ func readIncremental(o *object, r *request) *incremental {
 	in := o.object("incremental")
 	if in == nil {
 		if o.r.usesCursor != "" {
-			o.r.faults.Note(o.r.usesCursor, "{{cursor}} needs the field incremental, which says what it is.")
+			o.r.fault(o.r.usesCursor, "{{cursor}} needs the field incremental, which says what it is.")
 		}
 		return nil
 	}
@@ -28,7 +28,7 @@ func readIncremental(o *object, r *request) *incremental {
 	inc.step = in.duration("step", 0, minStep, maxStep)
 	if path := in.path("cursorPath", !in.Has("step")); path != nil {
 		if inc.column = columnOf(path); inc.column == "" {
-			in.Fault("cursorPath", "This must be names alone, such as $.updated_at or $.meta.changed.")
+			in.unreadable("cursorPath", "This must be names alone, such as $.updated_at or $.meta.changed.")
 		}
 	}
 	if inc.in, inc.param = in.sentIn("param", r); inc.param == "" && !in.Has("param") && o.r.usesCursor == "" {
@@ -55,7 +55,7 @@ func (inc *incremental) readStart(in *object, needed bool) {
 	if inc.start.usesCursor() {
 		in.Fault("start", "The first cursor cannot be the cursor.")
 	}
-	if _, ok := timeOf(inc.start.text, time.UTC); inc.step > 0 && inc.start.text != "" && inc.start.plain() && !ok && !in.r.kept {
+	if _, ok := timeOf(inc.start.text, time.UTC); inc.step > 0 && inc.start.text != "" && inc.start.plain() && !ok {
 		in.Fault("start", "Windows begin at a time: write a date such as 2024-01-31, or a token such as {{today-30d}}.")
 	}
 	if needed && inc.start.text == "" && !in.Has("start") {
@@ -71,7 +71,7 @@ func (inc *incremental) readTimes(in *object, r *request) {
 	if text, ok := in.text("format"); ok {
 		var err error
 		if inc.format, err = parseTimeFormat(text); err != nil {
-			in.Fault("format", upperFirst(err.Error())+".")
+			in.unreadable("format", upperFirst(err.Error())+".")
 		}
 	}
 	if inc.step > 0 {
@@ -81,14 +81,14 @@ func (inc *incremental) readTimes(in *object, r *request) {
 		}
 	} else {
 		for _, name := range []string{"to", "inclusive"} {
-			if in.Has(name) && !in.r.kept {
+			if in.Has(name) {
 				in.Fault(name, "This goes with step; leave it out.")
 			}
 		}
 	}
 	if name, ok := in.text("timezone"); ok {
 		if _, err := feedmill.Zone(name); err != nil || name == "" {
-			in.Fault("timezone", "No time zone of this name is known; write an IANA name such as Europe/Paris.")
+			in.unreadable("timezone", "No time zone of this name is known; write an IANA name such as Europe/Paris.")
 		}
 	}
 }

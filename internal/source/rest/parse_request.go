@@ -32,7 +32,7 @@ func readRequest(o *object, method string) request {
 	if text := o.needText("url"); text != "" {
 		var err error
 		if r.url, r.origin, err = parseURL(text); err != nil {
-			o.Fault("url", upperFirst(err.Error())+".")
+			o.unreadable("url", upperFirst(err.Error())+".")
 		}
 		if holdsSecret(text) && !o.isDeclared("url") {
 			o.Fault("url", "A parameter of the URL that looks like a secret stands more than once, or in query too; write it once, in query.")
@@ -125,7 +125,7 @@ func (o *object) template(name string) (template, bool) {
 func (o *object) parse(name, text string) template {
 	t, err := parseTemplate(text)
 	if err != nil {
-		o.Fault(name, upperFirst(err.Error())+".")
+		o.unreadable(name, upperFirst(err.Error())+".")
 	}
 	o.noteCursor(name, &t)
 	return t
@@ -166,17 +166,17 @@ func (o *object) params(field string, wrong func(name string) string) []param {
 	if in == nil {
 		return nil
 	}
-	if n := len(in.Value.Members); n > maxParams {
+	if n := len(in.Value.Members); n > maxParams && !o.r.stored {
 		o.Fault(field, fmt.Sprintf("This may have at most %d members; it has %d.", maxParams, n))
 		return nil
 	}
 	var params []param
 	for _, m := range in.Value.Members {
-		if len(m.Name) > maxParamName {
+		if len(m.Name) > maxParamName && !o.r.stored {
 			o.Fault(field, fmt.Sprintf("A name may have at most %d bytes; one has %d.", maxParamName, len(m.Name)))
 			continue
 		}
-		if w := wrong(m.Name); w != "" || m.Name == "" {
+		if w := wrong(m.Name); (w != "" || m.Name == "") && !o.r.stored {
 			in.Fault(m.Name, firstOf(w, "The name must not be empty."))
 			continue
 		}
@@ -188,7 +188,7 @@ func (o *object) params(field string, wrong func(name string) string) []param {
 		for i := range items {
 			s, ok := scalar(&items[i])
 			if !ok {
-				in.Fault(m.Name, "This must be a string, a number or a boolean"+also(field)+".")
+				in.unreadable(m.Name, "This must be a string, a number or a boolean"+also(field)+".")
 				continue
 			}
 			if field == "headers" && !httpguts.ValidHeaderFieldValue(s) {
@@ -252,7 +252,7 @@ func readBody(o *object) *body {
 	value := in.Value.Member("value")
 	switch {
 	case value == nil:
-		in.Fault("value", strictjson.Required)
+		in.unreadable("value", strictjson.Required)
 	case isHidden(value):
 		// The body of a login is shown like this; nothing can be read from it.
 		b.text, b.json = template{text: hidden}, *value
@@ -279,7 +279,7 @@ func (o *object) checkBody(name string, body *strictjson.Value) {
 // that look like secrets: all that stands below a name which does. It reports
 // whether no place is longer than it may be.
 func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) bool {
-	if len(at) > maxPlace {
+	if len(at) > maxPlace && !o.r.stored {
 		return false
 	}
 	if secret && (n.Kind == '"' || n.Kind == '0') {
@@ -291,7 +291,7 @@ func (o *object) checkTokens(at string, n *strictjson.Value, secret bool) bool {
 			o.r.faults.Note(at, upperFirst(err.Error())+".")
 		}
 		if wrong := o.r.noteVariables(&t); wrong != "" {
-			o.r.faults.Note(at, wrong)
+			o.r.fault(at, wrong)
 		}
 		if t.uses("to") {
 			o.r.usesTo = at

@@ -30,7 +30,7 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	if request := o.object("request"); request != nil {
 		s.request = readRequest(request, "GET")
 	} else if !o.Has("request") {
-		o.Fault("request", "This field is required; it needs at least a url.")
+		o.unreadable("request", "This field is required; it needs at least a url.")
 	}
 	if a := o.object("auth"); a != nil {
 		s.auth = readAuth(a)
@@ -48,10 +48,10 @@ func readSpec(o *object, maxBytes int64) *Spec {
 	}
 	s.zone = readZone(o)
 	if s.report = readReport(o); s.report != nil && s.pagination.param != "" {
-		o.r.faults.Note("/pagination/kind", "The result of a job has pages that name the next one; use nextUrl or linkHeader.")
+		o.r.fault("/pagination/kind", "The result of a job has pages that name the next one; use nextUrl or linkHeader.")
 	}
 	if o.r.usesTo != "" && (s.incremental == nil || s.incremental.step == 0) {
-		o.r.faults.Note(o.r.usesTo, "{{to}} is the end of a window of time, and needs incremental.step.")
+		o.r.fault(o.r.usesTo, "{{to}} is the end of a window of time, and needs incremental.step.")
 	}
 	s.each = readEach(o, s, maxBytes)
 	s.paths = s.lookedFor()
@@ -65,7 +65,7 @@ func readRate(o *object) *rate {
 	}
 	for _, name := range []string{"requests", "per"} {
 		if !limit.Has(name) {
-			limit.Fault(name, strictjson.Required)
+			limit.unreadable(name, strictjson.Required)
 		}
 	}
 	r := &rate{
@@ -178,13 +178,13 @@ func (o *object) path(name string, needed bool) *jsonpath.Path {
 	s, ok := o.text(name)
 	if !ok {
 		if needed && !o.Has(name) {
-			o.Fault(name, strictjson.Required)
+			o.unreadable(name, strictjson.Required)
 		}
 		return nil
 	}
 	path, err := jsonpath.Parse(s)
 	if err != nil {
-		o.Fault(name, "This is no JSONPath: "+err.Error()+".")
+		o.unreadable(name, "This is no JSONPath: "+err.Error()+".")
 		return nil
 	}
 	return path

@@ -17,6 +17,7 @@ func ResponseOf(feedSpec []byte, rules feedmill.Rules) (Response, error) {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)
 	}
 	r := newReading(rules)
+	r.stored = true
 	response := readResponse(&object{strictjson.NewObject(&doc, "", r.faults.Note), r})
 	if err := r.refusal(); err != nil {
 		return Response{}, fmt.Errorf("read the spec of a feed: %w", err)

@@ -30,6 +30,16 @@ func (s *Source) Define(body []byte) (feedmill.FeedDefinition, error) {
 	return d.split(), nil
 }
 
+// DefineStored splits a definition that was checked before. Only its URLs are checked
+// again: the egress policy may have changed.
+func (s *Source) DefineStored(body []byte) (feedmill.FeedDefinition, error) {
+	d, err := ParseStored(body)
+	if err := s.checkURLs(d, err); err != nil {
+		return feedmill.FeedDefinition{}, err
+	}
+	return d.split(), nil
+}
+
 // DefineFeed checks the definition of one more feed of a source. Where the
 // source only brings what is new, the feed keeps what it has.
 func (s *Source) DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, error) {
