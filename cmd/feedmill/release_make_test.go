@@ -1,8 +1,6 @@
 package main
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,10 +19,15 @@ import (
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
-var makeStore = flag.String("make-store", "", "the program of a release, to make its testdata/store-*.tar.gz with")
+var (
+	makeStore  = flag.String("make-store", "", "the program of a release, to make its testdata/store-*.tar.gz with")
+	storeOf    = flag.Int("store-of", lastRelease, "the number of that release")
+	laterStore = flag.String("later-store", "", "the program of the last release, to note what it does with the store")
+)
 
 // released is what a store of a release has, as its program said.
 type released struct {
+	Release int
 	// Answers are those of GET, by path, and Secrets those of subscriptions, by
 	// their URL.
 	Answers map[string]string
@@ -32,36 +36,45 @@ type released struct {
 	IDs map[string]string
 	// Kept is the answer that is kept for the request that keptRequest is.
 	Kept string
+	// Keys are those of the workspaces that scenarios were played in.
+	Keys   []string
+	Played map[string]*played
 }
 
 const (
 	keptRequest = `{"url":"http://hooks.test/kept","events":["tag.deleted"]}`
 	keptKey     = "the-key-of-a-release"
+	// lastSchedule is what a release had in the end: long enough to stop within it.
+	lastSchedule = "FEEDMILL_RETRY_SCHEDULE=60s,60s"
 )
 
 // TestMakeStore makes the archives that TestStoreOfARelease opens:
 //
-//	go test ./cmd/feedmill -run TestMakeStore -make-store=/path/to/feedmill
+//	go test ./cmd/feedmill -run TestMakeStore -make-store=/path/to/feedmill -store-of=2
 //
 // They hold the data folder of that program, in PostgreSQL's case with a dump
 // of the database, after it was stopped. By hand only the answer that is kept
-// for an Idempotency-Key is made to be kept for ever.
+// for an Idempotency-Key is made to be kept for ever. What the release does with
+// the further steps of the scenarios it does on a copy; for a release before the
+// last, -later-store names the program of that one, which does the same on another.
 func TestMakeStore(t *testing.T) {
 	if *makeStore == "" {
 		t.Skip("-make-store does not name the program of a release")
 	}
+	mariaDB := lazyMariaDB(t)
 	t.Run("sqlite", func(t *testing.T) {
-		folder := t.TempDir()
-		data := filepath.Join(folder, "data")
-		fillStore(t, folder, nil)
-		if err := changeFile(t.Context(), data, `UPDATE once SET expires_at = 32503680000000`, `VACUUM`); err != nil {
+		m := newMaker(t, nil)
+		m.fill(mariaDB)
+		if err := changeFile(t.Context(), m.data(), `UPDATE once SET expires_at = 32503680000000`, `VACUUM`); err != nil {
 			t.Fatal(err)
 		}
-		pack(t, folder, "testdata/store-1-sqlite.tar.gz")
+		m.goOn(mariaDB, func(*testing.T) []string { return nil })
+		m.pack("sqlite")
 	})
 	t.Run("postgres", func(t *testing.T) {
-		folder, url := t.TempDir(), pgtest.New(t)
-		fillStore(t, folder, []string{"FEEDMILL_DATABASE_URL=" + url})
+		url := pgtest.New(t)
+		m := newMaker(t, []string{"FEEDMILL_DATABASE_URL=" + url})
+		m.fill(mariaDB)
 		if err := changeDatabase(t.Context(), url, `UPDATE once SET expires_at = '3000-01-01'`); err != nil {
 			t.Fatal(err)
 		}
@@ -71,56 +84,165 @@ func TestMakeStore(t *testing.T) {
 		}
 		// What is left is SQL: no commands to psql.
 		text := regexp.MustCompile(`(?m)^\\.*\n`).ReplaceAll(dump, nil)
-		if err := os.WriteFile(filepath.Join(folder, "dump.sql"), text, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(m.folder, "dump.sql"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		pack(t, folder, "testdata/store-1-postgres.tar.gz")
+		m.goOn(mariaDB, func(t *testing.T) []string { return []string{"FEEDMILL_DATABASE_URL=" + pgtest.Copy(t, url)} })
+		m.pack("postgres")
 	})
-}
-
-// fillStore has the release make the data folder, and notes what it has in
-// released.json beside it.
-func fillStore(t *testing.T, folder string, env []string) {
-	t.Helper()
-	out := newOutside(t, "/failing", "/exhausted")
-	env = append(append(out.env(), "FEEDMILL_BOOTSTRAP_KEY="+sharedFirstKey), env...)
-	serve := func(env ...string) *process {
-		cmd := exec.CommandContext(t.Context(), *makeStore, "serve", "--listen=127.0.0.1:0", "--data="+filepath.Join(folder, "data"))
-		cmd.Env = append(os.Environ(), env...)
-		p, err := start(cmd)
-		return p.until(t, err)
-	}
-	m := maker{T: t, process: serve(append(env, "FEEDMILL_RETRY_SCHEDULE=10ms")...), made: released{Answers: make(map[string]string), Secrets: make(map[string]string), IDs: make(map[string]string)}}
-	m.settings()
-	m.feeds()
-	m.event("order-1", "metric.created", "m_1")
-	m.event("order-2", "metric.deleted", "m_1")
-	out.await(t, "/hook", 2)
-	m.event("", "dashboard.created", "d_1")
-	out.await(t, "/exhausted", 2)
-	eventually(t, "a delivery is given up", func() bool { return strings.Contains(m.get("/events/undelivered"), "exhausted") })
-	m.mustStop(t)
-
-	m.process = serve(append(env, "FEEDMILL_RETRY_SCHEDULE=60s,60s")...) // long enough to stop within it
-	m.event("", "tag.created", "u_1")
-	out.await(t, "/failing", 1)
-	eventually(t, "an attempt is written", func() bool { return strings.Contains(m.get("/events?type=tag.created"), "retrying") })
-	m.note()
-	m.mustStop(t)
-	text, err := json.MarshalIndent(m.made, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "released.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // maker fills a store.
 type maker struct {
 	*testing.T
 	*process
-	made released
+	folder    string // that is packed
+	out       *outside
+	databases databases
+	env       []string
+	made      released
+}
+
+func newMaker(t *testing.T, env []string) *maker {
+	t.Helper()
+	m := &maker{T: t, folder: t.TempDir(), out: newOutside(t, "/failing", "/exhausted"), env: env}
+	m.made = released{Release: *storeOf, Answers: make(map[string]string), Secrets: make(map[string]string), IDs: make(map[string]string), Played: make(map[string]*played)}
+	return m
+}
+
+func (m *maker) data() string { return filepath.Join(m.folder, "data") }
+
+// serve starts the program of a release.
+func (m *maker) serve(program, dir, data string, env ...string) {
+	m.Helper()
+	cmd := exec.CommandContext(m.Context(), program, "serve", "--listen=127.0.0.1:0", "--data="+data)
+	cmd.Dir = dir
+	cmd.Env = slices.Concat(os.Environ(), m.out.env(), []string{"FEEDMILL_BOOTSTRAP_KEY=" + sharedFirstKey}, sourcesEnv(*storeOf, m.folder), env)
+	p, err := start(cmd)
+	m.process = p.until(m.T, err)
+}
+
+// sourcesEnv allows the sources of a release's scenarios.
+func sourcesEnv(release int, folder string) []string {
+	if release < lastRelease {
+		return nil
+	}
+	return []string{"FEEDMILL_EGRESS_ALLOW=*.test,127.0.0.0/8", "FEEDMILL_DATABASE_DIRS=" + here, "FEEDMILL_SERVICES_DIR=" + filepath.Join(folder, "services")}
+}
+
+// fill has the release make the data folder.
+func (m *maker) fill(mariaDB func(*testing.T) int) {
+	m.Helper()
+	dir := m.TempDir()
+	m.databases = newDatabases(m.T, *storeOf, dir, mariaDB)
+	if err := os.MkdirAll(filepath.Join(m.folder, "services"), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(m.folder, "services", "crm.yaml"), []byte(crmManifest), 0o600); err != nil {
+		m.Fatal(err)
+	}
+	m.serve(*makeStore, dir, m.data(), append(m.env, "FEEDMILL_RETRY_SCHEDULE=10ms")...)
+	m.settings()
+	m.feeds()
+	m.event("order-1", "metric.created", "m_1")
+	m.event("order-2", "metric.deleted", "m_1")
+	m.out.await(m.T, "/hook", 2)
+	m.event("", "dashboard.created", "d_1")
+	m.out.await(m.T, "/exhausted", 2)
+	eventually(m.T, "a delivery is given up", func() bool { return strings.Contains(m.get("/events/undelivered"), "exhausted") })
+	for i := range 2 {
+		id, _ := m.secretOf(m.do(http.MethodPost, "/workspaces", fmt.Sprintf(`{"name":"Scenarios %d"}`, i+1), http.StatusCreated))
+		var made struct{ Data struct{ Key string } }
+		text := m.do(http.MethodPost, "/keys", fmt.Sprintf(`{"name":"Scenarios","scopes":["api:read","api:write"],"workspaceId":%q}`, id), http.StatusCreated)
+		if err := json.Unmarshal([]byte(text), &made); err != nil {
+			m.Fatal(err)
+		}
+		m.made.Keys = append(m.made.Keys, made.Data.Key)
+		m.databases.connect(m.T, m.process, made.Data.Key)
+	}
+	p := m.player()
+	for _, s := range scenariosOf(*storeOf) {
+		m.Run(s.name, func(t *testing.T) {
+			made := p.create(t, s)
+			m.made.Played[s.name] = &made
+		})
+	}
+	if m.Failed() {
+		m.FailNow()
+	}
+	m.mustStop(m.T)
+
+	m.serve(*makeStore, dir, m.data(), append(m.env, lastSchedule)...)
+	m.event("", "tag.created", "u_1")
+	m.out.await(m.T, "/failing", 1)
+	eventually(m.T, "an attempt is written", func() bool { return strings.Contains(m.get("/events?type=tag.created"), "retrying") })
+	m.note()
+	m.mustStop(m.T)
+}
+
+func (m *maker) player() *player {
+	return &player{process: m.process, out: m.out, databases: m.databases, keys: m.made.Keys}
+}
+
+// goOn has the release take the further steps of the scenarios, on a copy of its
+// store, and the last release too.
+func (m *maker) goOn(mariaDB func(*testing.T) int, copyOf func(*testing.T) []string) {
+	m.Helper()
+	archive := filepath.Join(m.TempDir(), "copy.tar.gz")
+	pack(m.T, m.folder, archive)
+	for i, program := range []string{*makeStore, *laterStore} {
+		if program == "" {
+			continue
+		}
+		m.Run(fmt.Sprintf("steps %d", i+1), func(t *testing.T) {
+			later := *m
+			later.T, later.out, later.folder = t, newOutside(t), unpack(t, archive)
+			dir := t.TempDir()
+			later.databases = newDatabases(t, *storeOf, dir, mariaDB)
+			later.serve(program, dir, later.data(), copyOf(t)...)
+			p := later.player()
+			p.reconnect(t)
+			for _, s := range scenariosOf(*storeOf) {
+				has := m.made.Played[s.name]
+				p.again(t, s)
+				after := p.goOn(t, s, *has)
+				for j := range after {
+					if i > 0 && difference(t, *storeOf, has.After[j], after[j]) != "" {
+						has.Drifted = after
+					}
+				}
+				if i == 0 {
+					has.After = after
+				}
+			}
+			later.mustStop(t)
+		})
+	}
+}
+
+func decoded(t *testing.T, v any) (value any) {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// pack writes the archive.
+func (m *maker) pack(store string) {
+	m.Helper()
+	text, err := json.MarshalIndent(m.made, "", "\t")
+	if err != nil {
+		m.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(m.folder, "released.json"), text, 0o600); err != nil {
+		m.Fatal(err)
+	}
+	pack(m.T, m.folder, fmt.Sprintf("testdata/store-%d-%s.tar.gz", *storeOf, store))
 }
 
 func (m *maker) do(method, path, body string, status int) string {
@@ -260,29 +382,5 @@ func (m *maker) note() {
 	}
 	for _, path := range paths {
 		m.made.Answers[path] = m.get(path)
-	}
-}
-
-// pack writes a folder to an archive.
-func pack(t *testing.T, folder, name string) {
-	t.Helper()
-	file, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	zipped, err := gzip.NewWriterLevel(file, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	archive := tar.NewWriter(zipped)
-	if err := archive.AddFS(os.DirFS(folder)); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := zipped.Close(); err != nil {
-		t.Fatal(err)
 	}
 }

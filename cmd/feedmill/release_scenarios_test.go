@@ -1,0 +1,81 @@
+package main
+
+import (
+	"hash/crc32"
+	"slices"
+	"strings"
+)
+
+// The releases that have a store in testdata, by the number in its name.
+const (
+	firstRelease = 1 // ed34319
+	lastRelease  = 2 // a6a4e16
+)
+
+// scenario is a feed that a release has created and that a later one goes on
+// with. Each of its steps ends with a look at the feed, and each release must see
+// the same.
+type scenario struct {
+	name string
+	// since is the first release that can create the feed, and until the last, where later
+	// ones refuse to.
+	since, until int
+	// definition is that of a REST feed or of a query. An upload has none. In it HOST
+	// stands for the host that sources respond at, PARENT for the id of the parent, and
+	// @T for the table that sql fills.
+	definition string
+	// service is the connection that @T is in.
+	service string
+	// parentDefinition is that of the REST feed that shares its source with this one.
+	parentDefinition string
+	// steps are what is done, the first of which creates the feed.
+	steps []step
+	// reads are further ways to read the feed: the parameters of its rows or, where they
+	// begin with a brace, a query.
+	reads []string
+	// drifted is why a release that lies between saw something else than the one that
+	// created the feed, where that can no longer be helped.
+	drifted string
+}
+
+// step is one of the things that happen to a feed. Where it has no params, the
+// feed is refreshed.
+type step struct {
+	params string // of an upload
+	data   string // of an upload
+	parent string // CSV that the parent gets before; it is created with the first one
+	source map[string]string
+	sql    []string
+	patch  string // of the feed's record, before all else
+}
+
+func (s scenario) kind() string {
+	switch {
+	case s.definition == "":
+		return "dataUpload"
+	case strings.HasPrefix(s.definition, `{"serviceName"`):
+		return "queryBuilder"
+	}
+	return "rest"
+}
+
+func (s scenario) host() string { return s.name + ".test" }
+
+// table is where a scenario's rows are in the database of its service.
+func (s scenario) table() string { return strings.ReplaceAll(s.name, "-", "_") }
+
+// workspace is the one of the two that the scenario's feed is in.
+func (s scenario) workspace() int { return int(crc32.ChecksumIEEE([]byte(s.name)) % 2) }
+
+// scenariosOf are those whose feed the store of a release has.
+func scenariosOf(release int) []scenario {
+	all := slices.Concat(uploadScenarios, readingScenarios, restScenarios, restLaterScenarios, queryScenarios)
+	return slices.DeleteFunc(all, func(s scenario) bool { return s.since > release || s.until != 0 && s.until < release })
+}
+
+// newWarnings are the codes of warnings that a release did not give. Where one of
+// them is given now it is passed over; everything else must be as it was.
+var newWarnings = map[int][]string{
+	firstRelease: {"pinned", "null-tokens", "numeric-text", "other-records", "ignored-page"},
+	lastRelease:  {"pinned"},
+}

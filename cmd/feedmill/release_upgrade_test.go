@@ -1,0 +1,130 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+)
+
+// killedStarts starts the program on the store of a release, and kills it twice: in
+// the middle of its first transaction, and as soon as it listens.
+func killedStarts(t *testing.T, dir, data, database string, env []string) {
+	t.Helper()
+	p := kill(t, dir, data, env, func() bool { return inTransaction(t, data, database) })
+	if strings.Contains(p.stdout.String(), listens) {
+		t.Log("the first start was over before it was killed")
+	}
+	kill(t, dir, data, env, func() bool { return false })
+}
+
+const listens = "is listening on"
+
+// kill starts the program and kills it at a moment, or when it listens.
+func kill(t *testing.T, dir, data string, env []string, moment func() bool) *process {
+	t.Helper()
+	cmd, err := command(t.Context(), dir, append(slices.Clone(env), leashEnv+"=1"), "serve", "--listen=127.0.0.1:0", "--data="+data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := begin(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.kill()
+	eventually(t, "the moment to kill the program comes", func() bool {
+		select {
+		case <-p.exited:
+			t.Fatalf("the program ended by itself: %s", p.stderr.String())
+		default:
+		}
+		return moment() || strings.Contains(p.stdout.String(), listens)
+	})
+	return p
+}
+
+// inTransaction reports whether something is being written to a store.
+func inTransaction(t *testing.T, data, database string) bool {
+	t.Helper()
+	if !strings.HasPrefix(database, "postgres") {
+		info, err := os.Stat(filepath.Join(data, "feedmill.db-wal"))
+		return err == nil && info.Size() > 0
+	}
+	db, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(t.Context())
+	var open bool
+	const query = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL)`
+	if err := db.QueryRow(t.Context(), query).Scan(&open); err != nil {
+		t.Fatal(err)
+	}
+	return open
+}
+
+// scenariosGoOn holds the feeds of the release's scenarios to what the release saw:
+// when it left them, and after each further step.
+func scenariosGoOn(t *testing.T, p *player, has released) {
+	t.Helper()
+	p.reconnect(t)
+	for _, s := range scenariosOf(has.Release) {
+		t.Run(s.name, func(t *testing.T) {
+			then := has.Played[s.name]
+			if then == nil {
+				t.Fatal("the store has no such feed; make it again with TestMakeStore")
+			}
+			p.again(t, s)
+			before := p.look(t, s, then.ID)
+			before.Requests = then.Before.Requests // no one was asked for a look
+			compareSeen(t, has.Release, "as it was left", then.Before, before)
+			want := then.After
+			if (then.Drifted != nil) != (has.Release < lastRelease && s.drifted != "") {
+				t.Errorf("the last release did something else: %v; the scenario says %q", then.Drifted != nil, s.drifted)
+			}
+			if then.Drifted != nil {
+				want = then.Drifted
+			}
+			for i, after := range p.goOn(t, s, *then) {
+				compareSeen(t, has.Release, "after step "+string(rune('1'+i)), want[i], after)
+			}
+		})
+	}
+}
+
+// compareSeen holds what is seen now to what a release saw.
+func compareSeen(t *testing.T, release int, when string, then, now seen) {
+	t.Helper()
+	if diff := difference(t, release, then, now); diff != "" {
+		t.Errorf("%s (-release +now):\n%s", when, diff)
+	}
+}
+
+// difference is what is not as a release saw it. The API has grown by members since,
+// and by warnings.
+func difference(t *testing.T, release int, then, now seen) string {
+	t.Helper()
+	a, b := withoutNew(release, decoded(t, then)), withoutNew(release, decoded(t, now))
+	return cmp.Diff(a, within(a, b))
+}
+
+// withoutNew is a document without the warnings that a release does not give.
+func withoutNew(release int, document any) any {
+	switch document := document.(type) {
+	case map[string]any:
+		for name, value := range document {
+			document[name] = withoutNew(release, value)
+		}
+	case []any:
+		return slices.DeleteFunc(document, func(element any) bool {
+			w, ok := withoutNew(release, element).(map[string]any)
+			code, _ := w["Code"].(string)
+			return ok && slices.Contains(newWarnings[release], code)
+		})
+	}
+	return document
+}
