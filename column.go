@@ -111,6 +111,7 @@ const (
 	WarnIgnored        = "ignored-page"       // the pages end with an answer that a rule ignores
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit
+	WarnDuplicateKeys  = "duplicate-keys"     // several rows of a load have the same key
 	WarnPart           = "part-of-the-data"   // a preview of a service's records that has not looked at all of them
 
 	// About data whose columns have types.

@@ -49,8 +49,9 @@ func TriggerOf(ctx context.Context) string {
 	return who
 }
 
-// Refresh is one try to bring a feed new data: a fetch, or an upload. What was
-// read is accounted for: RowsIn is RowsStored and RowsRejected together.
+// Refresh is one try to bring a feed new data: a fetch, or an upload. Every row of
+// one that succeeded is accounted for: RowsIn is the sum of RowsStored, RowsRejected,
+// RowsSuperseded and RowsKnown.
 type Refresh struct {
 	ID    ID
 	Feed  ID
@@ -71,6 +72,9 @@ type Refresh struct {
 	RowsIn       int64
 	RowsStored   int64
 	RowsRejected int64
+	// RowsSuperseded are rows whose key a later row of the same load has, and
+	// RowsKnown rows that the feed had already, value for value.
+	RowsSuperseded, RowsKnown int64
 	// Parts is how many windows of time or rows of each there are to fetch, and
 	// PartsDone how many of them are; both are 0 where it is all one.
 	Parts, PartsDone int64

@@ -31,6 +31,10 @@ type Refresh struct {
 	RowsIn       int64 `json:"rowsIn"`
 	RowsStored   int64 `json:"rowsStored"`
 	RowsRejected int64 `json:"rowsRejected"`
+	// RowsSuperseded are rows whose key a later row of the same load has, and
+	// RowsKnown rows that the feed had already.
+	RowsSuperseded int64 `json:"rowsSuperseded"`
+	RowsKnown      int64 `json:"rowsKnown"`
 	// Parts is how many windows of time or rows of each there are, and PartsDone
 	// how many of them are done; both are 0 where it is all one.
 	Parts     int64 `json:"parts"`

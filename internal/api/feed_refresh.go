@@ -15,23 +15,25 @@ type refreshView struct {
 	Trigger *string                `json:"trigger"`
 	Stage   *feedmill.RefreshStage `json:"stage"`
 	// Progress is the share that is done, as far as one knows.
-	Progress     *float64       `json:"progress"`
-	StartedAt    timestamp      `json:"startedAt"`
-	EndedAt      timestamp      `json:"endedAt"`
-	Duration     *milliseconds  `json:"durationMs"`
-	Requests     int64          `json:"requests"`
-	Pages        int64          `json:"pages"`
-	BytesIn      int64          `json:"bytesIn"`
-	RowsIn       int64          `json:"rowsIn"`
-	RowsStored   int64          `json:"rowsStored"`
-	RowsRejected int64          `json:"rowsRejected"`
-	Parts        *int64         `json:"parts"`
-	PartsDone    *int64         `json:"partsDone"`
-	Version      *int64         `json:"version"`
-	Rows         *changeView    `json:"rows"`
-	Outcome      *string        `json:"outcome"`
-	Warnings     []warningView  `json:"warnings"`
-	Error        *feedErrorView `json:"error"`
+	Progress       *float64       `json:"progress"`
+	StartedAt      timestamp      `json:"startedAt"`
+	EndedAt        timestamp      `json:"endedAt"`
+	Duration       *milliseconds  `json:"durationMs"`
+	Requests       int64          `json:"requests"`
+	Pages          int64          `json:"pages"`
+	BytesIn        int64          `json:"bytesIn"`
+	RowsIn         int64          `json:"rowsIn"`
+	RowsStored     int64          `json:"rowsStored"`
+	RowsRejected   int64          `json:"rowsRejected"`
+	RowsSuperseded int64          `json:"rowsSuperseded"`
+	RowsKnown      int64          `json:"rowsKnown"`
+	Parts          *int64         `json:"parts"`
+	PartsDone      *int64         `json:"partsDone"`
+	Version        *int64         `json:"version"`
+	Rows           *changeView    `json:"rows"`
+	Outcome        *string        `json:"outcome"`
+	Warnings       []warningView  `json:"warnings"`
+	Error          *feedErrorView `json:"error"`
 }
 
 // mostEstimated is the largest share that is told of a refresh of which nobody knows
@@ -42,6 +44,7 @@ func viewRefresh(r feedmill.Refresh) refreshView {
 	v := refreshView{
 		ID: r.ID, State: r.State, Trigger: orNull(r.Trigger), StartedAt: timestamp(r.StartedAt), EndedAt: timestamp(r.EndedAt),
 		Requests: r.Requests, Pages: r.Pages, BytesIn: r.BytesIn, RowsIn: r.RowsIn, RowsStored: r.RowsStored, RowsRejected: r.RowsRejected,
+		RowsSuperseded: r.RowsSuperseded, RowsKnown: r.RowsKnown,
 		Rows: viewChanges(r.Changes.Rows), Warnings: viewWarnings(r.Warnings), Error: viewFeedError(r.Error),
 	}
 	if !r.EndedAt.IsZero() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake/worker"
 )
 
@@ -35,7 +36,7 @@ type shownFeed struct {
 	ID, Name, Description, State, ContentHash string
 	RowCount, Version                         int64
 	Columns                                   []struct{ ID, Name, Type string }
-	Warnings                                  []struct{ Code, Column string }
+	Warnings                                  []feedmill.Warning
 	LastError                                 *struct{ Type, Detail string }
 }
 

@@ -33,6 +33,16 @@ func (m *Mill) compareWithLast(ctx context.Context, l *loading, made lake.Combin
 		return m.drop(l, err)
 	}
 	l.version.Keyed = keyed
+	if len(l.key) == 0 && l.mode == feedmill.ModeReplace && ids != nil && keyed == nil {
+		found, err := m.Reader.Duplicates(ctx, &made.Version, ids)
+		if err != nil {
+			return m.drop(l, err)
+		}
+		if warning, any := l.keptDuplicates(found); any {
+			l.version.Warnings = append(l.version.Warnings, warning)
+			l.refresh.Warnings = l.version.Warnings
+		}
+	}
 	if l.before.Version == 0 {
 		if keyed != nil {
 			l.version.Changes.Rows = &feedmill.RowChanges{Inserted: made.Rows}

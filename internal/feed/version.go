@@ -84,8 +84,11 @@ func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, col
 	warnings = append(warnings, found.warnings()...)
 	l.version.Files, l.version.Columns = v.Files, v.Columns
 	l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Rows, v.Bytes, v.ContentHash
-	l.version.Warnings = warnings
-	l.refresh.RowsIn, l.refresh.RowsStored, l.refresh.Warnings = rows, max(rows-l.refresh.RowsRejected, 0), warnings
+	l.count(rows, fresh.Rows, v)
+	if warning, any := l.superseded(v); any {
+		warnings = append(warnings, warning)
+	}
+	l.version.Warnings, l.refresh.Warnings = warnings, warnings
 	return m.compareWithLast(ctx, l, v)
 }
 

@@ -34,7 +34,8 @@ func (r *Reader) assemble(ctx context.Context, name string, c *Combination, old,
 		return Combined{}, err
 	}
 	out := Combined{Version: versionOf(name, c.Columns, a.files), Written: a.written, Replaced: old.omitted.count()}
-	out.Added = fresh.version.Rows - fresh.omitted.count()
+	omitted := fresh.omitted.count()
+	out.Added, out.Superseded, out.Known = fresh.version.Rows-omitted, fresh.duplicates, omitted-fresh.duplicates.Rows
 	return out, nil
 }
 

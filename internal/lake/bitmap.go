@@ -47,6 +47,16 @@ func (b bitmap) first() int64 {
 	return -1
 }
 
+// least are the least numbers, n of them where there are so many.
+func (b bitmap) least(n int) (rows []int64) {
+	for i, word := range b {
+		for ; word != 0 && len(rows) < n; word &= word - 1 {
+			rows = append(rows, int64(i)<<6+int64(bits.TrailingZeros64(word)))
+		}
+	}
+	return rows
+}
+
 // without lists which of n rows from one on are not in the set, by their
 // distance from that one; nil means that none is in it.
 func (b bitmap) without(from int64, n int) []int {

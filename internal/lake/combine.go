@@ -55,6 +55,10 @@ type Combined struct {
 	// Replaced is how many rows of the old version another one has taken the
 	// place of, and Added how many rows there are of the new one.
 	Replaced, Added int64
+	// Superseded are the new rows whose key a later new row has, and Known is how
+	// many new rows were left out because the old version has them.
+	Superseded Duplicates
+	Known      int64
 }
 
 func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Combined, error) {
@@ -95,8 +99,10 @@ type side struct {
 	columns []string
 	// files are what SQL calls its files, and where they are.
 	files map[string]string
-	// omitted are the rows that are left out, by their numbers in the version.
-	omitted bitmap
+	// omitted are the rows that are left out, by their numbers in the version,
+	// and duplicates those of them whose key a later row has.
+	omitted    bitmap
+	duplicates Duplicates
 }
 
 // side finds the columns of the result in a version.
@@ -150,7 +156,7 @@ func (r *Reader) match(ctx context.Context, c *Combination, old, fresh *side) er
 		}
 	}
 	var err error
-	if fresh.omitted, err = r.numbers(ctx, fresh.superseded(keys), fresh); err != nil {
+	if fresh.omitted, fresh.duplicates, err = r.duplicates(ctx, fresh, c.Columns, keys); err != nil {
 		return err
 	}
 	sql, any := replaced(old, fresh, keys)
@@ -177,20 +183,6 @@ func (r *Reader) wantKey(ctx context.Context, s *side, key int, name string) err
 		Kind: feedmill.ErrUnprocessable, Type: "null-key",
 		Detail: fmt.Sprintf("row %d has no value in the column %q, by which rows are merged", first+1, name),
 	}
-}
-
-// superseded selects the rows whose key a later one has, too.
-func (s *side) superseded(keys []int) string {
-	var selected, groups, equal []string
-	for i, key := range keys {
-		selected = append(selected, fmt.Sprintf("%s AS k%d", s.columns[key], i))
-		groups = append(groups, fmt.Sprintf("k%d", i))
-		equal = append(equal, fmt.Sprintf("n.k%d = d.k%d", i, i))
-	}
-	rows := "(SELECT " + strings.Join(selected, ", ") + ", nr FROM " + s.from + ")"
-	names := strings.Join(groups, ", ")
-	return "SELECT n.nr FROM " + rows + " AS n JOIN (SELECT " + names + ", max(nr) AS last FROM " + rows +
-		" GROUP BY " + names + " HAVING count(*) > 1) AS d ON " + strings.Join(equal, " AND ") + " WHERE n.nr < d.last"
 }
 
 // replaced selects the old rows whose key a new one has. Where the old rows have no

@@ -87,15 +87,28 @@ func TestCombinedVersionsAreLikeOthers(outer *testing.T) {
 		name := func(what string) string { return fmt.Sprintf("%s-%d", what, n) }
 		c := lake.Combination{Old: old.write(t, store, name("old")), New: fresh.write(t, store, name("new")), Columns: columns}
 		want := table{columns: columns, rows: slices.Concat(old.rows, fresh.rows)}
+		superseded := 0
 		if keys := rapid.SampledFrom([][]int{nil, {0}, {0, 1}}).Draw(t, "key"); keys != nil {
 			want.rows = merged(old.rows, fresh.rows, keys)
 			for _, key := range keys {
 				c.Key = append(c.Key, columns[key].Name)
 			}
+			superseded = len(fresh.rows)
+			different := map[string]bool{}
+			for _, row := range fresh.rows {
+				different[keyOf(row, keys)] = true
+			}
+			superseded -= len(different)
 		}
 		got, err := r.Combine(context.Background(), name("combined"), c)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if int(got.Superseded.Rows) != superseded || len(got.Superseded.Examples) != min(superseded, 3) {
+			t.Fatalf("%+v superseded, want %d", got.Superseded, superseded)
+		}
+		if int(got.Added+got.Superseded.Rows+got.Known) != len(fresh.rows) || int(got.Rows) != len(old.rows)-int(got.Replaced)+int(got.Added) {
+			t.Fatalf("%d rows of %d and %d: %+v", got.Rows, len(old.rows), len(fresh.rows), got)
 		}
 		if whole := want.write(t, store, name("want")); got.Rows != whole.Rows || got.ContentHash != whole.ContentHash {
 			t.Fatalf("%d rows, want %d:\n%s\nwant\n%s", got.Rows, whole.Rows,

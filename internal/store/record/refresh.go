@@ -23,7 +23,7 @@ func (s Store) putRefresh(workspace feedmill.ID, r feedmill.Refresh, superseded 
 		requests = excluded.requests, pages = excluded.pages, bytes_in = excluded.bytes_in, rows_in = excluded.rows_in, rows_stored = excluded.rows_stored,
 		rows_rejected = excluded.rows_rejected, rejects = excluded.rejects, version = excluded.version, unchanged = excluded.unchanged,
 		warnings = excluded.warnings, error = excluded.error, parts = excluded.parts, parts_done = excluded.parts_done, changes = excluded.changes,
-		triggered_by = excluded.triggered_by, stage = excluded.stage, superseded = excluded.superseded`
+		triggered_by = excluded.triggered_by, stage = excluded.stage, rows_superseded = excluded.rows_superseded, rows_known = excluded.rows_known, superseded = excluded.superseded`
 	return put
 }
 
