@@ -88,6 +88,7 @@ const (
 	WarnExplode        = "nothing-exploded"   // no record has anything at the path whose elements become rows
 	WarnRecords        = "other-records"      // there are records elsewhere in the document, too
 	WarnCell           = "error-cell"         // a spreadsheet's error value, which is null
+	WarnNumberFormat   = "unreadable-format"  // the number formats of cells cannot be read
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden
 	WarnHiddenRows     = "hidden-rows"        // rows of the sheet are hidden, and are read all the same
 	WarnWidened        = "widened-column"     // a later version has values that the old type cannot hold

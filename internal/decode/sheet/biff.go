@@ -13,7 +13,11 @@ import (
 
 // The records of BIFF8 that are read.
 const (
-	recordFormula     = 0x0006
+	recordFormula = 0x0006
+	// Some programs write formulas with the numbers that Excel 3 and 4 had for them. What
+	// is read of them is the same.
+	recordFormula3    = 0x0206
+	recordFormula4    = 0x0406
 	recordEOF         = 0x000a
 	recordExternSheet = 0x0017
 	recordName        = 0x0018
@@ -63,6 +67,9 @@ func (r *biffReader) next() bool {
 	}
 	r.at = r.end
 	r.id = binary.LittleEndian.Uint16(head)
+	if r.id == recordFormula3 || r.id == recordFormula4 {
+		r.id = recordFormula
+	}
 	length := int(binary.LittleEndian.Uint16(head[2:]))
 	_, _ = r.in.Discard(4) // they are there
 	if cap(r.data) < length {

@@ -44,6 +44,8 @@ func builtinKind(id int) numberKind {
 type numberFormat struct {
 	kind numberKind
 	unit string
+	// unreadable says that the workbook has the format in a form that is not read.
+	unreadable bool
 }
 
 // unitSeconds is the unit of durations.
@@ -56,9 +58,9 @@ func builtinFormat(id int) numberFormat { return withUnit(builtinKind(id), "") }
 func withUnit(kind numberKind, currency string) numberFormat {
 	switch kind {
 	case kindDuration:
-		return numberFormat{kind, unitSeconds}
+		return numberFormat{kind: kind, unit: unitSeconds}
 	case kindNumber:
-		return numberFormat{kind, currency}
+		return numberFormat{kind: kind, unit: currency}
 	}
 	return numberFormat{kind: kind}
 }

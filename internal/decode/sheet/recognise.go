@@ -39,12 +39,12 @@ func RecogniseODS(head []byte, _ bool) bool {
 // RecogniseXLSX reports whether data that begins so is a zip file with the parts of Office Open XML
 // among its first.
 func RecogniseXLSX(head []byte, _ bool) bool {
-	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && (bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte("[Content_Types].xml"))) && !RecogniseXLSB(head, false)
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && (bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte(`xl\`)) || bytes.Contains(head, []byte("[Content_Types].xml"))) && !RecogniseXLSB(head, false)
 }
 
 // RecogniseXLSB is [RecogniseXLSX] for the parts of binary workbooks.
 func RecogniseXLSB(head []byte, _ bool) bool {
-	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && bytes.Contains(head, []byte("xl/workbook.bin"))
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && (bytes.Contains(head, []byte("xl/workbook.bin")) || bytes.Contains(head, []byte(`xl\workbook.bin`)))
 }
 
 // RecogniseXLS reports whether data that begins so is a compound file, or has the records of one of its streams.

@@ -77,6 +77,12 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 	if o.Path != "" {
 		t.found.Path = feedmill.Finding{Value: o.Path, By: feedmill.BySet}
 	}
+	if xls, ok := b.(*xlsBook); ok && xls.unreadable > 0 {
+		t.warnings = append(t.warnings, feedmill.Warning{
+			Code: feedmill.WarnNumberFormat, Count: xls.unreadable,
+			Detail: "The number formats of these cells cannot be read, so the cells are plain numbers; dates among them are counted in days. Save the workbook as xlsx to keep the formats.",
+		})
+	}
 	if sheets[chosen].Hidden {
 		t.warnings = append(t.warnings, feedmill.Warning{
 			Code: feedmill.WarnHidden, Count: 1, Detail: fmt.Sprintf("the sheet %d, %s, is hidden", chosen+1, sheets[chosen].Name),

@@ -119,9 +119,6 @@ func (w *tableWriter) find() error {
 	t.warnings = append(t.warnings, place.Warnings...)
 	t.names, t.units, w.names, w.named = place.Names, place.Units, len(place.Names), t.first
 	t.width = max(len(t.names), place.Width)
-	if t.width > input.MaxColumns {
-		return input.Refuse("too-many-columns", "the sheet has more than %d columns", input.MaxColumns)
-	}
 	if len(place.Header) > 0 {
 		t.found.Header = feedmill.LineFinding{Finding: feedmill.Finding{Value: fmt.Sprint(rows[place.Header[0]].Line), By: feedmill.ByFound}}
 		if w.header > 0 {
@@ -251,9 +248,7 @@ func (w *tableWriter) write(r *line) error {
 		if err := w.flush(); err != nil {
 			return err
 		}
-		if t.first, t.width = first, end-first; t.width > input.MaxColumns {
-			return input.Refuse("too-many-columns", "row %d of the sheet makes more than %d columns", r.number, input.MaxColumns)
-		}
+		t.first, t.width = first, end-first
 	}
 	return w.add(r)
 }

@@ -13,7 +13,7 @@ func TestFormatOf(t *testing.T) {
 		`[$CHF-807] #,##0.00`: {unit: "CHF"}, `#,##0 "kr"`: {unit: "kr"}, `\E\U\R 0`: {unit: "EUR"}, `[$R$-416] 0`: {unit: "R$"}, `[$-409]0`: {}, `"€"0"$"`: {}, `[$zł-415]0`: {unit: "zł"},
 		"yyyy-mm-dd": {kind: kindDate}, "MMM": {kind: kindDate}, "[$-409]d-mmm-yy;@": {kind: kindDate}, `yyyy"年"m"月"`: {kind: kindDate}, `"$"yyyy`: {kind: kindDate},
 		"h:mm": {kind: kindTime}, "H:MM AM/PM": {kind: kindTime}, "mm:ss.0": {kind: kindTime}, "d/m/yy h:mm": {kind: kindDateTime},
-		"[h]:mm": {kindDuration, "s"}, "[HH]:MM:SS": {kindDuration, "s"}, "[mm]:ss": {kindDuration, "s"}, "0%": {kind: kindPercent}, "0.0%;-0.0%": {kind: kindPercent},
+		"[h]:mm": {kind: kindDuration, unit: "s"}, "[HH]:MM:SS": {kind: kindDuration, unit: "s"}, "[mm]:ss": {kind: kindDuration, unit: "s"}, "0%": {kind: kindPercent}, "0.0%;-0.0%": {kind: kindPercent},
 	} {
 		if got := formatOf(code); got != want {
 			t.Errorf("%s is %+v, want %+v", code, got, want)

@@ -19,6 +19,8 @@ type xlsBook struct {
 	from1904 bool
 	formats  []numberFormat
 	strings  *stringTable
+	// unreadable counts the numbers of the sheet that was read whose format cannot be read.
+	unreadable int64
 }
 
 func openXLS(ctx context.Context, data input.Source) (*xlsBook, error) {
@@ -149,7 +151,7 @@ func (g *globals) record(r *biffReader, size int64) (err error) {
 	case recordBoundSheet:
 		return g.boundSheet(r)
 	case recordFormat:
-		return g.format(r)
+		g.format(r)
 	case recordXF:
 		if len(r.data) >= 4 && len(g.xfs) < maxXFs {
 			g.xfs = append(g.xfs, int(le.Uint16(r.data[2:])))
@@ -192,20 +194,44 @@ func (g *globals) boundSheet(r *biffReader) error {
 	return nil
 }
 
-func (g *globals) format(r *biffReader) error {
-	if len(r.data) < 5 {
-		return r.wrong("it is too short")
+// format reads a number format. One that cannot be read does not stop a workbook: its
+// numbers are plain numbers, and a warning counts them.
+func (g *globals) format(r *biffReader) {
+	if len(r.data) < 2 {
+		return
 	}
-	id := int(binary.LittleEndian.Uint16(r.data))
-	t, err := r.text(2)
-	if err != nil {
-		return err
+	format := numberFormat{unreadable: true}
+	if code, ok := formatCode(r.data[2:]); ok {
+		format = formatOf(string(code))
 	}
-	code, err := t.rich(nil)
-	if err == nil {
-		g.formats[id] = formatOf(string(code))
+	g.formats[int(binary.LittleEndian.Uint16(r.data))] = format
+}
+
+// formatCode is the text of a number format: in Unicode, or as Excel 95 wrote it, in bytes
+// behind a length of one byte.
+func formatCode(text []byte) (code []byte, ok bool) {
+	if len(text) > 0 && len(text) == 1+int(text[0]) {
+		return appendCharacters(nil, text[1:], false), true
 	}
-	return err
+	if len(text) < 2 {
+		return nil, false
+	}
+	length := int(binary.LittleEndian.Uint16(text))
+	if length == 0 {
+		return nil, true
+	}
+	if len(text) < 3 {
+		return nil, false
+	}
+	flags, text := text[2], text[3:]
+	wide := flags&1 != 0
+	if wide {
+		length *= 2
+	}
+	if flags&^1 != 0 || len(text) < length {
+		return nil, false
+	}
+	return appendCharacters(nil, text[:length], wide), true
 }
 
 func (g *globals) externSheet(r *biffReader) error {

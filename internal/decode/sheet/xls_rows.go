@@ -33,6 +33,7 @@ func (b *xlsBook) read(ctx context.Context, sheet int, hidden *merged, fn func(*
 	if b.starts[sheet] >= b.data.Size() {
 		return nil, input.Refuse("invalid-workbook", "the workbook is cut: the sheet %d begins behind its end", sheet+1)
 	}
+	b.unreadable = 0
 	order, err := b.survey(ctx, b.starts[sheet])
 	if err != nil {
 		return nil, err
@@ -318,7 +319,11 @@ func (r *xlsReader) addNumber(row, column int, xf uint16, n float64) error {
 	}
 	var kind columnar.CellKind
 	var unit string
-	r.texts, kind, unit = appendValue(r.texts, n, r.book.formatOf(xf), r.book.from1904)
+	format := r.book.formatOf(xf)
+	if format.unreadable {
+		r.book.unreadable++
+	}
+	r.texts, kind, unit = appendValue(r.texts, n, format, r.book.from1904)
 	return r.keep(column, kind, unit, at)
 }
 
