@@ -63,6 +63,8 @@ func TestVerdict(t *testing.T) {
 		{"a gain", narrow, 0.95, faster, false},
 		{"a gain within the tolerance", narrow, 0.986, same, false},
 		{"noise", wide, 1, same, true},
+		{"noise on one side", []float64{1, 1.01, 0.99, 1.2, 1.3, 1, 0.98, 1}, 1, same, true},
+		{"noise on the other", []float64{1, 1.01, 0.99, 0.8, 0.7, 1, 1.02, 1}, 1, same, true},
 		{"noise around a loss", wide, 1.05, same, true},
 		{"a loss beyond the noise", wide, 1.5, slower, false},
 		{"the interval begins below 1", fifteen, 1, same, false},
