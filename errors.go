@@ -41,6 +41,9 @@ type Error struct {
 	CreationURL string
 	// RetryAfter, where positive, is when to try again.
 	RetryAfter time.Duration
+	// Transient says that the same request can succeed later, so that its
+	// refusal is not kept under an Idempotency-Key.
+	Transient bool
 	// Said and Trace are what a source said that data was fetched from and what
 	// it was asked for, where that is what failed.
 	Said  *SourceAnswer

@@ -158,12 +158,12 @@ func (s *Server) runIdempotent(c *call, keys []string, rt route) (answer, error)
 	return s.keepRefusal(c, a, err)
 }
 
-// keepRefusal keeps an answer that came with no effect. Faults of our own and
-// requests that were broken off are not kept, nor are those that came when there was no
-// room for them: a repetition may succeed.
+// keepRefusal keeps an answer that came with no effect. It does not keep faults of
+// our own, canceled requests, and refusals that pass with time, such as those of a
+// quota: a repetition may succeed.
 func (s *Server) keepRefusal(c *call, a answer, err error) (answer, error) {
 	if err != nil {
-		if isAborted(err) {
+		if refusal, ok := errors.AsType[*feedmill.Error](err); isAborted(err) || ok && refusal.Transient {
 			return a, err
 		}
 		a = problemOf(err, c.r.URL.Path, c.requestID).answer()

@@ -369,3 +369,77 @@ func TestIdempotencyLastsADay(t *testing.T) {
 		t.Errorf("%d keys were made, want 2", n)
 	}
 }
+
+// overtakenStore lets something happen right before the first version is switched.
+type overtakenStore struct {
+	store
+	before  func()
+	passing atomic.Bool
+}
+
+func (o *overtakenStore) SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh,
+	change func(*feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error), maxAttempts int,
+) (feedmill.Feed, []feedmill.DueDelivery, error) {
+	if !o.passing.Swap(true) {
+		o.before()
+	}
+	return o.store.SwitchVersion(ctx, workspace, v, r, change, maxAttempts)
+}
+
+// TestOvertakenUpload holds that an upload that was overtaken by another is refused
+// where it replaces, and the refusal is not kept under its key; where it adds, its rows
+// are added to those of the other.
+func TestOvertakenUpload(t *testing.T) {
+	for mode, want := range map[string]string{"replace": `"rowCount":1`, "append": `"rowCount":3`, "merge&key=a": `"rowCount":3`} {
+		t.Run(mode, func(t *testing.T) {
+			overtaken := &overtakenStore{}
+			s := start(t, setup{adapt: func(inner store) store { overtaken.store = inner; return overtaken }})
+			f := s.upload(t, "", "text/csv", "a\n1\n")
+			other := s.upload(t, "", "text/csv", "a\n1\n")
+			path := "/data_feeds/" + f.ID + "/data"
+			overtaken.before = func() {
+				if got := s.sendData(t, "PUT", path, "text/csv", "a\n2\n3\n"); got.status != 200 {
+					t.Error(got)
+				}
+			}
+			put := func() reply {
+				return s.sendData(t, "PUT", path+"?mode="+mode, "text/csv", "a\n7\n", [2]string{"Idempotency-Key", "k"})
+			}
+			if mode == "replace" {
+				wantProblem(t, put(), 409, "concurrent-upload")
+			}
+			first := put()
+			if first.status != 200 || !strings.Contains(first.body, want) {
+				t.Errorf("%d: %s", first.status, first.body)
+			}
+			wantSame(t, first, put())
+			if n := len(s.files(t)); mode == "replace" && n != 8 {
+				t.Errorf("%d files are left", n)
+			}
+			if got := s.read(t, other.ID, ""); got != "{\"a\":1}\n" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestIdempotencyKeepsNoQuotaRefusal holds that a request that a quota refused
+// succeeds under the same key once there is room.
+func TestIdempotencyKeepsNoQuotaRefusal(t *testing.T) {
+	s := start(t, setup{env: []string{"FEEDMILL_MAX_SUBSCRIPTIONS=1", "FEEDMILL_MAX_STORED_BYTES=20KB"}})
+	subscribe := func(key string) reply {
+		return s.send(t, request{
+			method: "POST", path: "/events/subscriptions", body: `{"url":"https://example.com/a","events":["metric.*"]}`,
+			header: [][2]string{{"Idempotency-Key", key}},
+		})
+	}
+	var first made
+	subscribe("first").data(t, &first)
+	wantProblem(t, subscribe("second"), 409, "quota-reached")
+	if got := s.send(t, request{method: "DELETE", path: "/events/subscriptions/" + first.ID}); got.status != 204 {
+		t.Fatal(got)
+	}
+	if got := subscribe("second"); got.status != 201 {
+		t.Errorf("with room again: %d %s", got.status, got.body)
+	}
+}

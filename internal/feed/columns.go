@@ -78,7 +78,7 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 		return nil, events, err
 	})
 	if errors.Is(err, feedmill.ErrConflict) {
-		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Detail: "The feed has got other data at the same time; look at it and try again."}
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The feed has got other data at the same time; look at it and try again."}
 	}
 	if err != nil {
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("retype columns: %w", err))

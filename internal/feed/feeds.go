@@ -64,6 +64,7 @@ type Feeds struct {
 	Options
 	children children
 	exports  exports
+	adding   feedQueue
 }
 
 // New makes feeds of what a mill makes.

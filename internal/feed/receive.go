@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"sync"
 
 	"github.com/feedmill/feedmill"
@@ -183,6 +184,17 @@ func inferTable(ctx context.Context, table decode.Table, r feedmill.Reading) (*i
 		return nil, errors.Join(err, table.Close())
 	}
 	return &inferred{Table: table, schema: schema, warnings: warnings}, nil
+}
+
+// readAs has the data read in another way than it was received with. What was
+// inferred before is of no use then.
+func (a *incoming) readAs(r feedmill.Reading) {
+	a.inferring.Wait()
+	if a.early != nil && !reflect.DeepEqual(a.reading, r) {
+		_ = a.early.Close() // nothing was written
+		a.early = nil
+	}
+	a.reading = r
 }
 
 // earlyBytes is how much data there is at least for its types to be inferred

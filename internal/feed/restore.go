@@ -27,7 +27,7 @@ func (f *Feeds) Restore(ctx context.Context, workspace, id feedmill.ID, number i
 		feed, err = f.restoreUpload(ctx, feed, l, respond)
 	}
 	if errors.Is(err, feedmill.ErrConflict) {
-		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Detail: "The feed got a new version at the same time. Look at it, and restore again if you still want to."}
+		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "The feed got a new version at the same time. Look at it, and restore again if you still want to."}
 	}
 	if err != nil {
 		return feedmill.Feed{}, fmt.Errorf("restore a version: %w", err)

@@ -73,7 +73,7 @@ func (m *Mill) checkStored(ctx context.Context, workspace feedmill.ID, kind erro
 
 func quotaReached(kind error, most int64) error {
 	return &feedmill.Error{
-		Kind: kind, Type: "stored-bytes",
+		Kind: kind, Type: "stored-bytes", Transient: true,
 		Detail: fmt.Sprintf("The feeds of this workspace may take %d bytes on disk (maxStoredBytes), and there is no room for more. Delete feeds, or ask the operator for more; versions that are no longer kept make room by themselves.", most),
 	}
 }

@@ -22,7 +22,12 @@ func (f *Feeds) Create(ctx context.Context, workspace feedmill.ID, u feedmill.Up
 	}
 	l := newLoading(ctx, feed, u)
 	l.version.Spec = feed.Spec
-	if err := f.load(ctx, l, u); err != nil {
+	data, err := f.receive(ctx, l.version.Original, u, true)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	defer data.Close()
+	if err := f.load(ctx, l, data); err != nil {
 		return feedmill.Feed{}, err
 	}
 	feed.Switch(l.version, l.refresh)
@@ -48,10 +53,49 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	u.Reading = rememberingUpload(u.Reading, before)
+	given := u.Reading
+	u.Reading = rememberingUpload(given, before)
 	l := newLoading(ctx, before, u)
+	data, err := f.receive(ctx, l.version.Original, u, true)
+	if err != nil {
+		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))
+	}
+	defer data.Close()
+	if !l.adds() {
+		return f.replaceWith(ctx, l, u, data, respond)
+	}
+	done, err := f.adding.wait(ctx, id)
+	if err != nil {
+		return feedmill.Feed{}, err
+	}
+	defer done()
+	for try := 1; ; try++ {
+		if before, err = f.Store.Feed(ctx, workspace, id); err != nil {
+			return feedmill.Feed{}, err
+		}
+		u.Reading = rememberingUpload(given, before)
+		data.readAs(u.Reading)
+		feed, err := f.replaceWith(ctx, newLoading(ctx, before, u), u, data, respond)
+		if try == addingTries || !errors.Is(err, errConcurrentUpload) {
+			return feed, err
+		}
+	}
+}
+
+// addingTries is how often rows are combined with those of a feed that gets
+// another version meanwhile: one that is restored or replaced, whose columns
+// change, or that another replica adds to.
+const addingTries = 5
+
+var errConcurrentUpload = &feedmill.Error{
+	Kind: feedmill.ErrConflict, Type: "concurrent-upload", Transient: true,
+	Detail: "Another upload to this feed was faster, and its data stays. Look at it, and send yours again if it is newer.",
+}
+
+// replaceWith gives a feed a version built from data that was received.
+func (f *Feeds) replaceWith(ctx context.Context, l *loading, u feedmill.Upload, data *incoming, respond feedmill.FeedResponse) (feedmill.Feed, error) {
 	l.version.Spec = uploadSpec(u)
-	if err := f.load(ctx, l, u); err != nil {
+	if err := f.load(ctx, l, data); err != nil {
 		return feedmill.Feed{}, errors.Join(err, f.recordFailure(ctx, l, err))
 	}
 	change := func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {
@@ -68,16 +112,16 @@ func (f *Feeds) Replace(ctx context.Context, workspace, id feedmill.ID, u feedmi
 		response, err := respond(*feed)
 		return response, events, err
 	}
-	feed, due, err := f.settle(ctx, workspace, l, change)
+	feed, due, err := f.settle(ctx, l.before.Workspace, l, change)
 	if errors.Is(err, feedmill.ErrConflict) {
-		err = &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-upload", Detail: "Another upload to this feed was faster, and its data stays. Look at it, and send yours again if it is newer."}
+		err = errConcurrentUpload
 	}
 	if err != nil {
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("replace the data of a feed: %w", err))
 	}
 	f.Queue.Offer(due)
 	if !l.unchanged {
-		f.followed(workspace, feed.ID)
+		f.followed(l.before.Workspace, feed.ID)
 	}
 	return feed, nil
 }
@@ -111,14 +155,9 @@ func newLoading(ctx context.Context, feed feedmill.Feed, u feedmill.Upload) *loa
 // adds reports whether rows of the version before stay.
 func (l *loading) adds() bool { return l.mode != feedmill.ModeReplace && l.before.Version > 0 }
 
-// load receives an upload and makes a version of it. If it fails, nothing is
-// left.
-func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
-	data, err := m.receive(ctx, l.version.Original, u, true)
-	if err != nil {
-		return err
-	}
-	defer data.Close()
+// load makes a version of an upload that was received. If it fails, nothing is
+// left but the data.
+func (m *Mill) load(ctx context.Context, l *loading, data *incoming) error {
 	l.refresh.BytesIn = data.Size()
 	var keeping sync.WaitGroup
 	var unkept error
@@ -128,7 +167,7 @@ func (m *Mill) load(ctx context.Context, l *loading, u feedmill.Upload) error {
 	} else {
 		keeping.Go(func() { unkept = data.Keep(ctx) })
 	}
-	err = takeTurn(ctx, m.modelling, func() error { return m.versionOf(ctx, l, data) })
+	err := takeTurn(ctx, m.modelling, func() error { return m.versionOf(ctx, l, data) })
 	keeping.Wait()
 	if err == nil {
 		err = unkept

@@ -55,7 +55,7 @@ func (s *Subscriptions) Change(ctx context.Context, workspace, id feedmill.ID, b
 		}
 		return changed, err
 	}
-	return feedmill.Subscription{}, &feedmill.Error{Kind: feedmill.ErrConflict, Detail: "The subscription is being changed by others at the same time; try again."}
+	return feedmill.Subscription{}, &feedmill.Error{Kind: feedmill.ErrConflict, Transient: true, Detail: "The subscription is being changed by others at the same time; try again."}
 }
 
 // sameGround reports whether what a change depends on is as it was.

@@ -142,7 +142,7 @@ func (s *Subscriptions) refuse(halves []feedmill.SubscribedHalf, left int) {
 		}
 		if left--; left < 0 {
 			halves[i] = feedmill.SubscribedHalf{Events: halves[i].Events, Refusal: &feedmill.Error{
-				Kind: feedmill.ErrConflict, Type: "quota-reached", Detail: detail,
+				Kind: feedmill.ErrConflict, Type: "quota-reached", Transient: true, Detail: detail,
 				Faults: []feedmill.Fault{{Pointer: "/events", Detail: detail}},
 			}}
 		}
@@ -154,6 +154,7 @@ func refusal(halves []feedmill.SubscribedHalf) error {
 	all := *halves[0].Refusal
 	for _, h := range halves[1:] {
 		all.Faults = append(all.Faults, h.Refusal.Faults...)
+		all.Transient = all.Transient || h.Refusal.Transient
 	}
 	return &all
 }

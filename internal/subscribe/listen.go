@@ -51,7 +51,7 @@ func (s *Subscriptions) Listen(ctx context.Context, workspace feedmill.ID, body 
 	err = s.Store.CreateSubscriptions(ctx, []feedmill.Subscription{made.Subscription}, feedmill.MaxListeners, response)
 	if _, full := errors.AsType[*feedmill.QuotaError](err); full {
 		err = &feedmill.Error{
-			Kind: feedmill.ErrConflict, Type: "quota-reached",
+			Kind: feedmill.ErrConflict, Type: "quota-reached", Transient: true,
 			Detail: "The workspace has as many listeners as it may have at a time; one that is not connected is removed after 10 minutes.",
 		}
 	}

@@ -57,5 +57,5 @@ func (s *Subscriptions) Rotate(ctx context.Context, workspace, id feedmill.ID, o
 }
 
 func rotating(detail string) error {
-	return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "rotation-in-progress", Detail: detail}
+	return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "rotation-in-progress", Transient: true, Detail: detail}
 }

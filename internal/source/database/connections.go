@@ -133,7 +133,7 @@ func (c *Connections) Create(ctx context.Context, workspace feedmill.ID, body *s
 	err = c.Store.CreateConnection(ctx, made, feedmill.MaxConnections, response)
 	if _, full := errors.AsType[*feedmill.QuotaError](err); full {
 		err = &feedmill.Error{
-			Kind: feedmill.ErrConflict, Type: "quota-reached",
+			Kind: feedmill.ErrConflict, Type: "quota-reached", Transient: true,
 			Detail: fmt.Sprintf("A workspace may have %d connections, and this one has them. Delete some.", feedmill.MaxConnections),
 		}
 	} else if errors.Is(err, feedmill.ErrConflict) && !errors.Is(err, feedmill.ErrIdempotencyKeyUsed) {

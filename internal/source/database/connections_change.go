@@ -32,7 +32,7 @@ func (c *Connections) Change(ctx context.Context, workspace, id feedmill.ID, bod
 	}
 	after, err := c.Store.ChangeConnection(ctx, workspace, id, func(kept *feedmill.Connection, users []feedmill.FeedReference) error {
 		if !bytes.Equal(kept.Config, before.Config) || !bytes.Equal(kept.Secrets, before.Secrets) {
-			return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Detail: "Somebody else has changed the connection at the same time; read it and try again."}
+			return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "Somebody else has changed the connection at the same time; read it and try again."}
 		}
 		if changed.ServiceName != kept.ServiceName && len(users) > 0 {
 			return inUse("The name of a service cannot be changed while feeds are made of it", users)
