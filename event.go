@@ -93,6 +93,9 @@ type EventQuery struct {
 	Types      []string
 	ResourceID string
 	Since      time.Time
+	// Oldest lists the oldest first, from the event behind After on.
+	Oldest bool
+	After  ID
 }
 
 // Fit is how many of the events that the query has found its bytes are for.

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +15,7 @@ import (
 	"github.com/feedmill/feedmill/internal/share"
 )
 
-// One look at large events holds a few megabytes of them, and the looks together bring
+// A page of large events holds a few megabytes of them, and the pages together bring
 // each of them once.
 func TestStreamOfLargeEvents(t *testing.T) {
 	w := newWorld(t)
@@ -26,25 +29,17 @@ func TestStreamOfLargeEvents(t *testing.T) {
 	c.who.Workspace = w.workspace
 	tail := &eventTail{sent: make(map[feedmill.ID]struct{}), after: feedmill.FirstID(feedmill.PrefixEvent, now().Add(-time.Minute))}
 	seen := make(map[feedmill.ID]int)
-	for look := 0; ; look++ {
-		// Nothing is too late for this test, however slow it is.
-		tail.after = feedmill.FirstID(feedmill.PrefixEvent, now().Add(-time.Minute))
-		found, skipped, err := w.newEvents(t.Context(), c, tail)
-		must(t, err)
-		if held := len(found) * 240_000; held > maxListBytes+512<<10 {
-			t.Fatalf("look %d brings %d events, of %d bytes", look, len(found), held)
-		}
-		for _, e := range found {
-			seen[e.ID]++
-		}
-		for id := range seen {
-			tail.sent[id] = struct{}{}
-		}
-		if more := len(seen) < events; skipped != more && look == 0 {
-			t.Errorf("after %d of %d events skipped is %v", len(seen), events, skipped)
-		}
-		if len(found) == 0 {
-			break
+	for range 2 { // the second look brings nothing
+		look := tail.begin(now())
+		for pages := 0; !look.done; pages++ {
+			found, err := w.newEvents(t.Context(), c, tail, look)
+			must(t, err)
+			if held := len(found) * 240_000; held > maxListBytes+512<<10 {
+				t.Fatalf("page %d has %d events, of %d bytes", pages, len(found), held)
+			}
+			for _, e := range found {
+				seen[e.ID]++
+			}
 		}
 	}
 	if len(seen) != events {
@@ -56,6 +51,68 @@ func TestStreamOfLargeEvents(t *testing.T) {
 		}
 	}
 }
+
+// A resumed stream brings the events that were committed after the last one that the
+// client received although their ids are older, and all of more than a page.
+func TestResumedStreamBringsLateEvents(t *testing.T) {
+	w := newWorld(t)
+	accept := func(at time.Time, n int) (ids []feedmill.ID) {
+		var events []feedmill.Event
+		for i := range n {
+			id := feedmill.DerivedID(feedmill.PrefixEvent, feedmill.FirstID(feedmill.PrefixEvent, at), i)
+			e := feedmill.Event{ID: id, Workspace: w.workspace, Type: "tag.created", Timestamp: at, Payload: []byte("{}")}
+			events, ids = append(events, e), append(ids, e.ID)
+		}
+		_, _, err := w.db.Accept(t.Context(), events, 1, nil)
+		must(t, err)
+		return ids
+	}
+	read := func(last feedmill.ID, n int) (got []feedmill.ID) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute) // what is missing never comes
+		defer stop()
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/events/stream", nil)
+		r.Header.Set("Authorization", "Bearer key")
+		r.Header.Set("Last-Event-ID", string(last))
+		pipe, out := io.Pipe()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.ServeHTTP(&piped{ResponseRecorder: httptest.NewRecorder(), to: out}, r)
+			out.Close()
+		}()
+		lines := bufio.NewScanner(pipe)
+		for len(got) < n && lines.Scan() {
+			if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+				got = append(got, feedmill.ID(id))
+			}
+		}
+		stop()
+		pipe.Close()
+		<-ended
+		return got
+	}
+	at := now()
+	first := accept(at.Add(-time.Hour), 1)
+	last := accept(at, 1)
+	if got := read(first[0], 1); !slices.Equal(got, last) {
+		t.Fatalf("the stream begins with %v, want %v", got, last)
+	}
+	late := accept(at.Add(-tailLate+time.Second), 1)
+	fresh := accept(at.Add(time.Millisecond), 3*tailPage+1) // all in one millisecond
+	if got, want := read(last[0], 1+len(fresh)), append(late, fresh...); !slices.Equal(sorted(got), sorted(want)) {
+		t.Errorf("%d events came behind the last, want %d", len(got), len(want))
+	}
+}
+
+func sorted(ids []feedmill.ID) []feedmill.ID { return slices.Sorted(slices.Values(ids)) }
+
+// piped is a response that is read while it is written.
+type piped struct {
+	*httptest.ResponseRecorder
+	to io.Writer
+}
+
+func (p *piped) Write(b []byte) (int, error) { return p.to.Write(b) }
 
 // A workspace has so many streams, and one that is closed makes room.
 func TestStreamsAreBounded(t *testing.T) {

@@ -52,7 +52,7 @@ func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Ev
 	return scanEvent(db.pool.QueryRow(ctx, `SELECT `+record.EventColumns+` FROM events WHERE workspace_id = $1 AND id = $2`, workspace, id))
 }
 
-// Events lists events, newest first, with their payloads. Where bytes are counted the
+// Events lists events, newest first unless the query has it otherwise, with their payloads. Where bytes are counted the
 // server does so: it sends what it is asked for as a whole, and knows how long a payload
 // is without reading it.
 func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
@@ -70,11 +70,16 @@ func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.Even
 		w.and("resource_id = ? AND resource_id <> ''", q.ResourceID)
 	}
 	w.page(q.Page, feedmill.PrefixEvent, q.Since)
-	query := `SELECT ` + record.EventColumns + ` FROM events` + w.clause() + ` ORDER BY id DESC LIMIT ` + w.value(q.Limit)
+	order := ` ORDER BY id DESC`
+	if q.Oldest {
+		w.and("id > ?", q.After)
+		order = ` ORDER BY id`
+	}
+	query := `SELECT ` + record.EventColumns + ` FROM events` + w.clause() + order + ` LIMIT ` + w.value(q.Limit)
 	if q.MaxBytes > 0 {
 		// With the first that does not fit, which says that there are more.
-		query = `SELECT ` + record.EventColumns + ` FROM (SELECT *, sum(octet_length(payload)) OVER (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS sent
-			FROM (` + query + `) found) counted WHERE sent IS NULL OR sent < ` + w.value(q.MaxBytes) + ` ORDER BY id DESC`
+		query = `SELECT ` + record.EventColumns + ` FROM (SELECT *, sum(octet_length(payload)) OVER (` + order + ` ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS sent
+			FROM (` + query + `) found) counted WHERE sent IS NULL OR sent < ` + w.value(q.MaxBytes) + order
 	}
 	rows, err := db.rows(ctx, query, w.values...)
 	return all(rows, err, scanEvent)

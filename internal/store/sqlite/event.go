@@ -18,7 +18,7 @@ func (db *DB) Event(ctx context.Context, workspace, id feedmill.ID) (feedmill.Ev
 	return scanEvent(db.row(ctx, `SELECT `+record.EventColumns+` FROM events WHERE workspace_id = ? AND id = ?`, workspace, id))
 }
 
-// Events lists events, newest first, with their payloads.
+// Events lists events, newest first unless the query has it otherwise, with their payloads.
 func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.EventQuery) ([]feedmill.Event, error) {
 	where := ``
 	args := []any{workspace, before(q.Page, feedmill.PrefixEvent), feedmill.FirstID(feedmill.PrefixEvent, q.Since)}
@@ -32,8 +32,14 @@ func (db *DB) Events(ctx context.Context, workspace feedmill.ID, q feedmill.Even
 		where += ` AND resource_id = ?`
 		args = append(args, q.ResourceID)
 	}
+	order := ` ORDER BY id DESC`
+	if q.Oldest {
+		where += ` AND id > ?`
+		args = append(args, q.After)
+		order = ` ORDER BY id`
+	}
 	query := `SELECT ` + record.EventColumns + ` FROM events INDEXED BY events_by_id WHERE workspace_id = ? AND id < ? AND id >= ?` + where
-	rows, err := db.rows(ctx, query+` ORDER BY id DESC LIMIT ?`, append(args, q.Limit)...)
+	rows, err := db.rows(ctx, query+order+` LIMIT ?`, append(args, q.Limit)...)
 	if err != nil {
 		return nil, err
 	}

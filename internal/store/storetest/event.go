@@ -283,6 +283,11 @@ var eventCases = []testCase{
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Since: since}, []int{5, 4, 3}},
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9, Before: all[5].ID}, Since: since, Types: []string{"metric.created"}}, []int{3}},
 			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Since: since.Add(time.Hour)}, nil},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 4}, Oldest: true}, []int{0, 1, 2, 3}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Oldest: true, After: all[3].ID}, []int{4, 5}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Oldest: true, Since: since, Types: []string{"metric.created"}}, []int{3, 5}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Oldest: true, MaxBytes: len(all[0].Payload) + 1, ResourceID: "m_1"}, []int{0, 1, 5}},
+			{feedmill.EventQuery{Page: feedmill.Page{Limit: 9}, Oldest: true, MaxBytes: 1}, []int{0, 1}},
 		} {
 			var wanted []feedmill.Event
 			for _, i := range c.want {

@@ -54,7 +54,11 @@ function hold(on, why = 'Held.') {
 const events = new EventSource($('live').dataset.stream);
 events.onopen = () => say(held ? 'quiet' : 'running', held ? 'Held' : 'Live');
 events.onerror = () => say('warn', 'Connecting');
-events.addEventListener('event', () => {
+const seen = new Set(); // a stream that resumes repeats the last minute
+events.addEventListener('event', (e) => {
+  if (seen.has(e.lastEventId)) return;
+  seen.add(e.lastEventId);
+  if (seen.size > 5000) seen.delete(seen.values().next().value);
   if (!held) return fresh();
   waiting += 1;
   $('waiting').textContent = `${waiting} newer ${waiting === 1 ? 'event waits' : 'events wait'}.`;
