@@ -137,6 +137,24 @@ type FeedError struct {
 	Source *SourceAnswer `json:"source,omitzero"`
 }
 
+// MaxErrorDetail is the most that is kept of the detail of a [FeedError].
+const MaxErrorDetail = 8 << 10
+
+// CutText is a text of others as it can be kept: valid UTF-8 without U+0000, of at most so
+// many bytes. One that is longer ends with an ellipsis.
+func CutText(text string, most int) string {
+	const ellipsis = "…"
+	clean := strings.ReplaceAll(strings.ToValidUTF8(text[:min(len(text), most)], "\ufffd"), "\x00", "\ufffd")
+	if len(text) <= most && len(clean) <= most {
+		return clean
+	}
+	end := min(most-len(ellipsis), len(clean))
+	for end > 0 && end < len(clean) && !utf8.RuneStart(clean[end]) {
+		end--
+	}
+	return clean[:end] + ellipsis
+}
+
 // Switch makes v, which r brought, the current version.
 func (f *Feed) Switch(v FeedVersion, r Refresh) {
 	f.adopt(v)

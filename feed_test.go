@@ -133,3 +133,21 @@ func TestAcceptedOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestCutText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                            "",
+		"short":                       "short",
+		"exactly ten":                 "exactly…",
+		"12345678äö":                  "1234567…",
+		"123456ääää":                  "123456…",
+		"a\x00b":                      "a\ufffdb",
+		"\xff\xfe":                    "\ufffd",
+		"\x00\x00\x00\x00\x00":        "\ufffd\ufffd…",
+		strings.Repeat("\xff", 1<<20): "\ufffd…",
+	} {
+		if got := CutText(text, 10); got != want || len(got) > 10 {
+			t.Errorf("CutText(%.20q) = %q, want %q", text, got, want)
+		}
+	}
+}

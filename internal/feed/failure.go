@@ -39,7 +39,7 @@ func failed(o feedmill.FeedOutcome, fault error) feedmill.FeedOutcome {
 // problemOf says why a fetch failed. The time is not set.
 func problemOf(err error) feedmill.FeedError {
 	if f, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
-		return feedmill.FeedError{Type: "/problems/" + f.Type, Title: f.Title, Detail: f.Detail, Source: f.Said}
+		return feedmill.FeedError{Type: "/problems/" + f.Type, Title: f.Title, Detail: feedmill.CutText(f.Detail, feedmill.MaxErrorDetail), Source: f.Said}
 	}
 	refusal, ok := errors.AsType[*feedmill.Error](err)
 	if !ok {
@@ -54,7 +54,7 @@ func problemOf(err error) feedmill.FeedError {
 	}
 	detail := refusal.Detail
 	if detail != "" {
-		detail = strings.ToUpper(detail[:1]) + detail[1:]
+		detail = feedmill.CutText(strings.ToUpper(detail[:1])+detail[1:], feedmill.MaxErrorDetail)
 	}
 	return feedmill.FeedError{Type: "/problems/" + cmp.Or(refusal.Type, "unprocessable"), Title: title, Detail: detail}
 }

@@ -90,7 +90,7 @@ type View struct {
 	// Name is bare in the default schema, else schema.name.
 	Name string
 	// Label is a short text for people, empty where there is none but the name, and
-	// Description is the whole comment of the database.
+	// Description is the comment of the database, cut to 2 KiB.
 	Label, Description string
 	Kind               ViewKind
 	// RowEstimate is about how many rows there are, -1 where nobody knows.

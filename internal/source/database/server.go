@@ -14,6 +14,8 @@ type Server struct {
 	Address string
 	User    string
 	Name    string // of the database
+	// Password is masked in what the server says.
+	Password string
 	// Timeout is the most that a statement may take.
 	Timeout time.Duration
 }

@@ -84,7 +84,7 @@ func (s *sequence) fail(a *answer, err error) error {
 	said := s.mask.said(a.request, a.status, head)
 	if n := len(a.traced); n > 0 {
 		t := &a.traced[n-1]
-		t.Request, t.Excerpt, t.Error = &said.Request, said.Excerpt, s.mask.text(err.Error())
+		t.Request, t.Excerpt, t.Error = &said.Request, said.Excerpt, feedmill.CutText(s.mask.text(err.Error()), feedmill.MaxErrorDetail)
 	}
 	return with(err, said)
 }

@@ -48,7 +48,7 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 // is the operator's business.
 func (f *file) shown(message string) string {
 	line, _, _ := strings.Cut(message, "\n")
-	return strings.ReplaceAll(line, f.path, f.name())
+	return database.Said(strings.ReplaceAll(line, f.path, f.name()))
 }
 
 // changed says what became of the view where a statement on it failed.

@@ -60,7 +60,7 @@ ON c.column_name = d.column_name ORDER BY d.nr`, 4, t.sql.Schema, t.sql.Name)
 // add takes a column.
 func (t *table) add(name, native string, nullable bool, comment string) {
 	f := database.Field{Native: native, Label: database.FirstLine(comment)}
-	f.Name, f.SourceName, f.Nullable, f.Description = name, name, nullable, comment
+	f.Name, f.SourceName, f.Nullable, f.Description = name, name, nullable, database.Said(comment)
 	var kind dialect.Kind
 	f.Type, kind = typeOf(native)
 	switch {

@@ -46,7 +46,7 @@ func (f *file) places(ctx context.Context) ([]database.View, map[string]place, e
 	for _, row := range rows {
 		at := place{row[0], row[1]}
 		v := database.View{
-			Name: at.shown(), Label: database.FirstLine(row[3]), Description: row[3], Kind: database.KindTable, RowEstimate: -1,
+			Name: at.shown(), Label: database.FirstLine(row[3]), Description: database.Said(row[3]), Kind: database.KindTable, RowEstimate: -1,
 		}
 		if row[2] == "view" {
 			v.Kind = database.KindView

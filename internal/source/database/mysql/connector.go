@@ -57,7 +57,7 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 	pool.SetMaxOpenConns(c.MaxConns)
 	pool.SetConnMaxIdleTime(time.Minute)
 	return &server{
-		Server: database.Server{Product: "The server", Address: config.Addr, User: c.User, Name: c.Database, Timeout: c.StatementTimeout},
+		Server: database.Server{Product: "The server", Address: config.Addr, User: c.User, Password: c.Password, Name: c.Database, Timeout: c.StatementTimeout},
 		pool:   pool, connector: connector,
 	}, nil
 }

@@ -157,7 +157,7 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 	var held database.Inventory
 	err := s.read(ctx, "", func(c *session) error {
 		return c.each(ctx, selectViews, nil, func(row []driver.Value) error {
-			v := database.View{Name: text(row[0]), Description: text(row[2]), Kind: database.KindTable, RowEstimate: -1}
+			v := database.View{Name: text(row[0]), Description: s.Said(text(row[2])), Kind: database.KindTable, RowEstimate: -1}
 			if n, ok := integer(row[3]); ok {
 				v.RowEstimate = n
 			}

@@ -98,7 +98,7 @@ type native struct {
 //	everything else                            text, as MySQL writes it
 func (t *table) add(n native) {
 	f := database.Field{Native: n.full, Label: database.FirstLine(n.comment)}
-	f.Name, f.SourceName, f.Description, f.Nullable = n.name, n.name, n.comment, n.nullable
+	f.Name, f.SourceName, f.Description, f.Nullable = n.name, n.name, t.Said(n.comment), n.nullable
 	unsigned := strings.Contains(n.full, "unsigned")
 	kind := dialect.Cast
 	f.Type = columnar.TypeText

@@ -72,7 +72,7 @@ func (Connector) Open(ctx context.Context, c database.Config) (database.Database
 	return &server{
 		Server: database.Server{
 			Product: "PostgreSQL", Address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
-			User: c.User, Name: conn.Database, Timeout: c.StatementTimeout,
+			User: c.User, Password: c.Password, Name: conn.Database, Timeout: c.StatementTimeout,
 		},
 		pool: pool,
 	}, nil

@@ -29,11 +29,11 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-			return database.Fail(database.ProblemUnreachable, fmt.Sprintf("Connecting to %s failed: %s.", s.Where(), database.Innermost(err)), err)
+			return database.Fail(database.ProblemUnreachable, fmt.Sprintf("Connecting to %s failed: %s.", s.Where(), s.Said(database.Innermost(err))), err)
 		}
-		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s was lost: %s.", s.Where(), database.Innermost(err)), err)
+		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s was lost: %s.", s.Where(), s.Said(database.Innermost(err))), err)
 	}
-	said := fmt.Sprintf("It said: %s (SQLSTATE %s).", refused.Message, refused.Code)
+	said := fmt.Sprintf("It said: %s (SQLSTATE %s).", s.Said(refused.Message), refused.Code)
 	return s.Refused(problem(refused.Code), view, said, err)
 }
 

@@ -94,6 +94,7 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 		views, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v database.View, err error) {
 			var kind string
 			err = row.Scan(&v.Name, &v.Description, &kind, &v.RowEstimate)
+			v.Description = s.Said(v.Description)
 			v.Kind, v.Label = kinds[kind], database.FirstLine(v.Description)
 			if kind == "v" {
 				v.RowEstimate = -1 // nobody counts them

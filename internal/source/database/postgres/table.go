@@ -111,7 +111,7 @@ type native struct {
 //	everything else                             text, as PostgreSQL writes it
 func (t *table) add(c native) {
 	f := database.Field{Native: c.shown, Label: database.FirstLine(c.comment)}
-	f.Name, f.SourceName, f.Description, f.Nullable = c.name, c.name, c.comment, !c.notNull
+	f.Name, f.SourceName, f.Description, f.Nullable = c.name, c.name, t.Said(c.comment), !c.notNull
 	kind := dialect.Cast
 	f.Type = columnar.TypeText
 	switch c.oid {

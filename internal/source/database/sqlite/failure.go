@@ -36,7 +36,7 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 	if !ok {
 		return err
 	}
-	said := fmt.Sprintf("SQLite said: %s (%d).", e.Error(), e.Code)
+	said := fmt.Sprintf("SQLite said: %s (%d).", database.Said(e.Error()), e.Code)
 	switch e.Code {
 	case sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrPerm, sqlite3.ErrNotADB, sqlite3.ErrCorrupt:
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s cannot be read. %s", name, said), err)
