@@ -36,6 +36,9 @@ type scenario struct {
 	// drifted is why a release that lies between saw something else than the one that
 	// created the feed, where that can no longer be helped.
 	drifted string
+	// restored is set where the program does what the release did again, in spite of
+	// drifted.
+	restored bool
 }
 
 // step is one of the things that happen to a feed. Where it has no params, the

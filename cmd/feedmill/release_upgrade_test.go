@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/client"
 )
 
 // killedStarts starts the program on the store of a release, and kills it twice: in
@@ -86,13 +90,35 @@ func scenariosGoOn(t *testing.T, p *player, has released) {
 			if (then.Drifted != nil) != (has.Release < lastRelease && s.drifted != "") {
 				t.Errorf("the last release did something else: %v; the scenario says %q", then.Drifted != nil, s.drifted)
 			}
-			if then.Drifted != nil {
+			if then.Drifted != nil && !s.restored {
 				want = then.Drifted
 			}
 			for i, after := range p.goOn(t, s, *then) {
 				compareSeen(t, has.Release, "after step "+string(rune('1'+i)), want[i], after)
 			}
+			rulesStay(t, p, s, then.ID)
 		})
+	}
+	for _, key := range p.keys {
+		f, err := p.client(key).CreateDataFeed(t.Context(), client.Upload{Format: "csv", Name: "New", Data: strings.NewReader("id\n1\n")})
+		if err != nil || f.Rules != int(feedmill.RulesCurrent) {
+			t.Errorf("a new feed has the rules %d, want %d; %v", f.Rules, feedmill.RulesCurrent, err)
+		}
+	}
+}
+
+// rulesStay holds a feed of a release to the first rules, also when something else
+// in its record changes.
+func rulesStay(t *testing.T, p *player, s scenario, id string) {
+	t.Helper()
+	if rules := p.record(t, s, id)["rules"]; rules != float64(feedmill.RulesFirst) {
+		t.Errorf("the feed has the rules %v, want %d", rules, feedmill.RulesFirst)
+	}
+	if status, text := p.call(t, s, http.MethodPatch, "/data_feeds/"+id, `{"description":"changed"}`); status != http.StatusOK {
+		t.Errorf("a new description: %d %s", status, text)
+	}
+	if record := p.record(t, s, id); record["rules"] != float64(feedmill.RulesFirst) || record["description"] != "changed" {
+		t.Errorf("after a change of its description the feed has the rules %v, want %d", record["rules"], feedmill.RulesFirst)
 	}
 }
 
