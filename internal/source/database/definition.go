@@ -43,11 +43,34 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	if doc.Kind != '{' {
 		return nil, feedmill.Invalid("", feedmill.Fault{Detail: "The body must be an object."})
 	}
-	d.read(strictjson.NewObject(&d.doc, "", faults.Note), now)
+	o := strictjson.NewObject(&d.doc, "", faults.Note)
+	d.readSource(o, now)
+	d.schedule = feedmill.ReadSchedule(o)
+	d.mode, d.key = feedmill.ReadMode(o, d.incremental)
+	if d.incremental && d.query.Limit > 0 {
+		o.Fault("incremental", "A query with a limit is not fetched in parts: what is past the limit would never come. Leave one of them out.")
+	}
+	o.RefuseUnknown()
 	return d, faults.Refusal()
 }
 
-func (d *definition) read(o *strictjson.Object, now time.Time) {
+// parseStored reads a definition that was checked when it was sent. Only a query that
+// cannot be read is an error.
+func parseStored(spec []byte, now time.Time) (*definition, error) {
+	faults := feedmill.Faults{Max: maxFaults}
+	doc, ok := strictjson.Read(spec, strictjson.Part{}, faults.Note)
+	if !ok || doc.Kind != '{' {
+		return nil, feedmill.Invalid("The stored definition is not a JSON object.", faults.List...)
+	}
+	d := &definition{doc: doc}
+	d.readSource(strictjson.NewObject(&d.doc, "", faults.Note), now)
+	unchecked := strictjson.NewObject(&d.doc, "", func(string, string) bool { return true })
+	d.mode, d.key = feedmill.ReadMode(unchecked, d.incremental)
+	return d, faults.Refusal()
+}
+
+// readSource reads what the rows are.
+func (d *definition) readSource(o *strictjson.Object, now time.Time) {
 	d.service, d.view = needName(o, "serviceName"), needName(o, "viewName")
 	if f, ok := o.Given("name"); ok {
 		d.name = f.Name(feedmill.MaxNameLen)
@@ -62,9 +85,6 @@ func (d *definition) read(o *strictjson.Object, now time.Time) {
 		}
 	}
 	d.readIncremental(o)
-	d.schedule = feedmill.ReadSchedule(o)
-	d.mode, d.key = feedmill.ReadMode(o, d.incremental)
-	o.RefuseUnknown()
 }
 
 // needName reads the name of a service or of a view.
@@ -100,9 +120,6 @@ func (d *definition) readIncremental(o *strictjson.Object) {
 		}
 	}
 	in.RefuseUnknown()
-	if d.query.Limit > 0 {
-		o.Fault("incremental", "A query with a limit is not fetched in parts: what is past the limit would never come. Leave one of them out.")
-	}
 }
 
 // part is some members of the definition, as JSON text.

@@ -34,7 +34,7 @@ func (s Source) Seen(text []byte) int64 {
 
 // Fetch runs the query of a feed.
 func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (feedmill.Fetched, error) {
-	d, err := parse(f.Spec, f.Now)
+	d, err := parseStored(f.Spec, f.Now)
 	if err != nil {
 		return feedmill.Fetched{}, fmt.Errorf("restore a query: %w", err)
 	}

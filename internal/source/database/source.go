@@ -68,7 +68,7 @@ func (s Source) Describe(feedSpec, _ []byte) ([]byte, error) { return feedSpec, 
 
 // Parent is the feed that a definition queries, empty for none.
 func (s Source) Parent(spec []byte) feedmill.ID {
-	d, err := parse(spec, now())
+	d, err := parseStored(spec, now())
 	if err != nil || d.service != feedmill.ServiceFeeds || !feedmill.IsID(feedmill.PrefixDataFeed, d.view) {
 		return ""
 	}
