@@ -107,6 +107,7 @@ const (
 	WarnNumericText    = "numeric-text"       // numbers that the source says are text, or with something around them that no rule reads
 	WarnNothingFound   = "nothing-found"      // the path of a column finds nothing in any record
 	WarnMorePages      = "more-pages"         // the source says that there are more pages than were asked for
+	WarnPossibleError  = "possible-error"     // a response without records reports an error
 	WarnCutLists       = "cut-lists"          // lists inside records have more pages, which were not asked for
 	WarnRepeated       = "repeated-page"      // a later page has the records of the first one
 	WarnIgnored        = "ignored-page"       // the pages end with an answer that a rule ignores

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Cursor finds the newest of many values, given as the texts that stand in the
@@ -195,4 +199,15 @@ func formatLike(text string, v cursorValue, at time.Time) string {
 		layout = strings.Replace(strings.Replace(layout, "Z07:00", "-07:00", 1), "Z0700", "-0700", 1)
 	}
 	return at.Format(layout)
+}
+
+var numericTypes = []columnar.Type{columnar.TypeInteger, columnar.TypeDecimal, columnar.TypeNumber}
+
+// hasNumericCursor reports whether the column of the cursor has numbers, which a text of JSON
+// never becomes.
+func (s *Spec) hasNumericCursor(f feedmill.Feed) bool {
+	name, ok := s.CursorColumn()
+	return ok && slices.ContainsFunc(f.Columns, func(c feedmill.Column) bool {
+		return c.SourceName == name && slices.Contains(numericTypes, c.Type)
+	})
 }

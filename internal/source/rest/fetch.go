@@ -76,6 +76,11 @@ type Job struct {
 	// Close.
 	Stage, Print string
 	Close        *[]io.Closer
+	// HadRows says that a feed has rows already, and NoPath that one that has never been
+	// fetched has no path to its records.
+	HadRows, NoPath bool
+	// NumericCursor says that the values of the cursor in the data are numbers.
+	NumericCursor bool
 	// CompareRows says that rows that come again are known by their values alone.
 	CompareRows bool
 	// Entry is which file of a zip archive is meant, empty for the only one, and
@@ -172,6 +177,8 @@ type run struct {
 	// What follows belongs to the unit whose turn it is.
 	cursors map[string]string
 	result  Result
+	// suspect is the response that Notes.Error is about.
+	suspect *feedmill.SourceAnswer
 	// all is how many units there are, and done how many of them are.
 	all, done int64
 }
@@ -193,6 +200,7 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 		r.cursors = make(map[string]string)
 	}
 	if inc := r.spec.incremental; inc != nil {
+		r.at.numeric = r.spec.definedUnder > feedmill.RulesFirst && (inc.numericStart || job.NumericCursor)
 		r.at.cursor, err = inc.sent(from.Cursor, r.at, r.spec.zone)
 	}
 	return r, err
@@ -245,5 +253,5 @@ func (r *run) fetch(ctx context.Context) (err error) {
 	if r.taken.Load() == 0 && r.ignored.Load() > 0 {
 		return fail("all-ignored", nil, "Every answer of the source fell under a rule of errors that ignores it, so there is no data; the feed keeps what it has. Check the request, or the rule.")
 	}
-	return nil
+	return r.refuseError()
 }

@@ -3,6 +3,7 @@ package rest
 import (
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -33,15 +34,55 @@ func (b *body) home() string {
 	return inQuery
 }
 
+// checkMember refuses a parameter whose place in the body is inside of a value that is no
+// object, or that another parameter takes.
+func (o *object) checkMember(field, name string, r *request) {
+	doc, kind := strictjson.Value{Kind: '{'}, bodyJSON
+	if r.body != nil {
+		if isHidden(&r.body.json) {
+			return
+		}
+		doc, kind = r.body.json.Clone(), r.body.kind
+	}
+	at := r.member(kind, name)
+	for _, other := range r.placed {
+		if !o.r.stored && (strings.HasPrefix(other, at+"/") || strings.HasPrefix(at, other+"/")) {
+			o.Fault(field, "Another parameter is sent at this place in the body, or around it. Give the two places of their own.")
+			return
+		}
+	}
+	if r.placed = append(r.placed, at); o.r.stored {
+		return
+	}
+	if err := putMember(&doc, at, strictjson.String("")); err != nil {
+		o.Fault(field, "request.body has a value that is not an object where "+name+" leads through. Dots separate the names of nested objects; write \\. for a dot in a name.")
+	}
+}
+
 // member is the name under which a parameter is put into a body: a name, or a JSON
-// Pointer.
-func (b *body) member(name string) string {
-	if b.kind != bodyGraphQL {
+// Pointer. Dots separate the names of nested objects, \. is a dot of a name. The first
+// rules nest the variables of GraphQL only.
+func (q *request) member(kind, name string) string {
+	switch {
+	case strings.HasPrefix(name, "/"):
+		return name
+	case kind == bodyGraphQL && q.rules <= feedmill.RulesFirst:
+		name = strings.ReplaceAll(name, `\`, `\\`)
+	case q.rules <= feedmill.RulesFirst:
 		return name
 	}
-	parts := strings.Split(name, ".")
-	for i := range parts {
-		parts[i] = strictjson.EscapePointer(parts[i])
+	pointer, part := "", strings.Builder{}
+	for i := 0; i < len(name); i++ {
+		switch {
+		case name[i] == '\\' && i+1 < len(name) && (name[i+1] == '.' || name[i+1] == '\\'):
+			i++
+			part.WriteByte(name[i])
+		case name[i] == '.':
+			pointer += "/" + strictjson.EscapePointer(part.String())
+			part.Reset()
+		default:
+			part.WriteByte(name[i])
+		}
 	}
-	return "/" + strings.Join(parts, "/")
+	return pointer + "/" + strictjson.EscapePointer(part.String())
 }

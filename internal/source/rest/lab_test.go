@@ -104,7 +104,7 @@ func (l *lab) job(definition string) Job {
 	if err != nil {
 		l.t.Fatalf("%v: %+v", err, err.(*feedmill.Error).Faults)
 	}
-	spec, err := Restore(d.SourceSpec(), d.Secrets(), feedmill.RulesCurrent)
+	spec, err := Restore(d.SourceSpec(), d.Secrets(), d.Rules)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -29,6 +29,8 @@ type notes struct {
 	// of the first.
 	Cut   int64  `json:"cut,omitempty"`
 	Where string `json:"where,omitempty"`
+	// Error is how a response without records reports an error, empty where none does.
+	Error string `json:"error,omitempty"`
 }
 
 // soFar are the notes as they are now, nil where there are none.
@@ -55,6 +57,10 @@ func (n *notes) warnings() (all []feedmill.Warning) {
 		"page %d has the same records as the first one, in an answer that is otherwise different; where the source does not heed how the page is asked for, other records are missing. Check pagination.param and in", n.SamePage)
 	add(feedmill.WarnCutLists, n.Cut,
 		"lists inside the records have more elements than the answers, as %s says of the first; pagination leads from records to records and not through these. Ask for more of their elements at once, or make a feed of them, with each for every record", n.Where)
+	if n.Error != "" {
+		add(feedmill.WarnPossibleError, 1,
+			"The source returned no records and a response with %s, which looks like an error. Add a rule to errors that fails or ignores this response.", n.Error)
+	}
 	return all
 }
 

@@ -51,7 +51,11 @@ func (inc *incremental) conditional() bool {
 
 // readStart reads where the first fetch begins.
 func (inc *incremental) readStart(in *object, needed bool) {
-	inc.start, _ = in.template("start")
+	if f, ok := in.Given("start"); ok && f.Kind == '0' && in.r.rules > feedmill.RulesFirst {
+		inc.start, inc.numericStart = in.parse("start", string(f.Raw)), true
+	} else {
+		inc.start, _ = in.template("start")
+	}
 	if inc.start.usesCursor() {
 		in.Fault("start", "The first cursor cannot be the cursor.")
 	}

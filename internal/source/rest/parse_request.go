@@ -28,6 +28,7 @@ func readRequest(o *object, method string) request {
 	r := request{
 		method:  o.choice("method", method, "GET", "POST", "PUT"),
 		timeout: o.duration("timeout", defaultTimeout, minTimeout, maxTimeout),
+		rules:   o.r.rules,
 	}
 	if text := o.needText("url"); text != "" {
 		var err error

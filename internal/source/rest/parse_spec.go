@@ -25,7 +25,7 @@ const (
 
 // readSpec reads the members of the source.
 func readSpec(o *object, maxBytes int64) *Spec {
-	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts, declared: o.r.declared}
+	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts, declared: o.r.declared, definedUnder: o.r.rules}
 	readVariables(o)
 	if request := o.object("request"); request != nil {
 		s.request = readRequest(request, "GET")
@@ -207,6 +207,8 @@ func (o *object) checkParam(field, name, in string, r *request) {
 			o.Fault(field, "A body of the kind text has no parameters; use json or form.")
 		case r.body != nil && r.body.kind == bodyJSON && r.body.json.Kind != '{' && !isHidden(&r.body.json):
 			o.Fault(field, "The JSON of request.body must be an object for a parameter to stand in it.")
+		case r.body == nil || r.body.kind == bodyJSON || r.body.kind == bodyGraphQL:
+			o.checkMember(field, name, r)
 		}
 	}
 }

@@ -34,6 +34,7 @@ var titles = map[string]string{
 	"job":                "The job of the source brought no result",
 	"column":             "A value does not fit its column",
 	"all-ignored":        "Every answer was ignored",
+	"possible-error":     "The response looks like an error",
 	"no-cursor":          "No record has the cursor",
 	"missing-path":       "The records are not where the path says",
 	"definition":         "The definition is not valid any more",

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
@@ -130,6 +132,15 @@ type extraValue struct {
 	json []byte
 }
 
+// typed is the cursor, or the end of a window, as a parameter.
+func (m moment) typed(text string) extraValue {
+	v := extraValue{text: text}
+	if raw := jsontext.Value(text); m.numeric && raw.Kind() == '0' && raw.IsValid() {
+		v.json = []byte(text)
+	}
+	return v
+}
+
 // count is a number as a parameter.
 func count(n int64) extraValue {
 	text := strconv.FormatInt(n, 10)
@@ -156,10 +167,10 @@ func (v extraValue) value() (strictjson.Value, error) {
 // extras are the parameters of a page.
 func (r *sequence) extras(s step) (extras []extra) {
 	if inc := r.spec.incremental; inc != nil && inc.param != "" && r.at.cursor != "" {
-		extras = append(extras, extra{inc.in, inc.param, extraValue{text: r.at.cursor}})
+		extras = append(extras, extra{inc.in, inc.param, r.at.typed(r.at.cursor)})
 	}
 	if inc := r.spec.incremental; inc != nil && inc.to != "" {
-		extras = append(extras, extra{inc.toIn, inc.to, extraValue{text: r.at.to}})
+		extras = append(extras, extra{inc.toIn, inc.to, r.at.typed(r.at.to)})
 	}
 	p := &r.spec.pagination
 	if p.sizeParam != "" && p.size > 0 {
@@ -257,18 +268,25 @@ func (q *request) payload(m moment, extras []extra) (text, contentType string, e
 		if err != nil {
 			return "", "", err
 		}
-		if err := putMember(&doc, b.member(e.name), value); err != nil {
+		if err := putMember(&doc, q.member(b.kind, e.name), value); err != nil {
 			return "", "", err
 		}
 	}
 	return string(doc.Append(nil)), "application/json", nil
 }
 
-// expandTokens replaces the tokens in all strings.
+// expandTokens replaces the tokens in all strings. A string that is {{cursor}} or {{to}}
+// alone becomes a number where the cursor is one.
 func expandTokens(v *strictjson.Value, m moment) {
 	if v.Kind == '"' && strings.Contains(string(v.Raw), "{{") {
 		if t, err := parseTemplate(v.Text()); err == nil {
-			*v = strictjson.String(t.expand(m, nil))
+			text := t.expand(m, nil)
+			*v = strictjson.String(text)
+			if len(t.parts) == 1 && (t.uses("cursor") || t.uses("to")) {
+				if typed := m.typed(text); typed.json != nil {
+					*v = strictjson.Value{Kind: '0', Raw: typed.json}
+				}
+			}
 		}
 	}
 	for i := range v.Members {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,6 +24,8 @@ type shape struct {
 	keep    bool
 	// names are found in the document, and values in the record: one for each.
 	names, values []*jsonpath.Path
+	// carryNames has pages without names take those of the page before.
+	carryNames bool
 	// keyAs is a column for the name of the member that the record is.
 	keyAs string
 }
@@ -64,6 +67,7 @@ type reshaper struct {
 	// many records have more values than that, and replaced how many have members of
 	// their own by the name of a column.
 	groups   []int
+	named    []string // on the last page that has names
 	unnamed  int64
 	replaced map[string]int64
 }
@@ -115,8 +119,25 @@ func (r *reshaper) page(ctx context.Context, p feedmill.FetchedPage, out io.Writ
 	return err
 }
 
-// names are what the columns of a page are called, where it says so.
-func (r *reshaper) names(ctx context.Context, p feedmill.FetchedPage) (names []string, err error) {
+// names are what the columns of a page are called, where it says so. A page that says
+// nothing of it has those of the page before: some sources name them on the first page
+// only.
+func (r *reshaper) names(ctx context.Context, p feedmill.FetchedPage) ([]string, error) {
+	before := slices.Clone(r.groups)
+	names, err := r.namesIn(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 && !p.First && r.shape.carryNames {
+		r.groups = before
+		return r.named, nil
+	}
+	r.named = uniqueNames(names)
+	return r.named, nil
+}
+
+// namesIn are the names that a page has itself.
+func (r *reshaper) namesIn(ctx context.Context, p feedmill.FetchedPage) (names []string, err error) {
 	r.groups = r.groups[:0]
 	for _, path := range r.shape.names {
 		before := len(names)
@@ -136,7 +157,7 @@ func (r *reshaper) names(ctx context.Context, p feedmill.FetchedPage) (names []s
 	if len(r.groups) != len(r.shape.values) {
 		r.groups = []int{len(names)} // All values go to all names.
 	}
-	return uniqueNames(names), nil
+	return names, nil
 }
 
 // uniqueNames are names none of which is blank or stands twice.

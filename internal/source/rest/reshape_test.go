@@ -215,3 +215,33 @@ func TestLackingPages(t *testing.T) {
 		t.Errorf("%+v", notes)
 	}
 }
+
+// Names that stand on the first page only are those of the pages after it, and of no other list.
+func TestNamesOfTheFirstPage(t *testing.T) {
+	for rules, want := range map[string]string{
+		"2": `{"a":1,"m":2} {"a":3,"m":4} {"b":5,"m":6} {"column_1":7,"column_2":8}`,
+		"1": `{"a":1,"m":2} {"column_1":3,"column_2":4} {"b":5,"m":6} {"column_1":7,"column_2":8}`,
+	} {
+		d, err := Parse([]byte(`{"request":{"url":"https://api.test/"},"rules":`+rules+`,"response":{"path":"$.rows[*]","names":["$.d[*]","$.m[*]"],"values":["$.d[*]","$.m[*]"]}}`), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := d.Response.newReshaper(true, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for i, text := range []string{
+			`{"d":["a"],"m":["m"],"rows":[{"d":[1],"m":[2]}]}`, `{"rows":[{"d":[3],"m":[4]}]}`,
+			`{"d":["b"],"m":["m"],"rows":[{"d":[5],"m":[6]}]}`, `{"rows":[{"d":[7],"m":[8]}]}`,
+		} {
+			body := io.NewSectionReader(strings.NewReader(text), 0, int64(len(text)))
+			if err := r.page(t.Context(), feedmill.FetchedPage{Number: i + 1, First: i == 0 || i == 3, Format: "json", Body: body}, &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text := strings.Join(strings.Fields(got.String()), " "); text != want {
+			t.Errorf("rules %s: %s", rules, text)
+		}
+	}
+}

@@ -137,13 +137,17 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	if s.unit.parent != nil {
 		page.With = s.unit.parent.with
 	}
-	rows, err := s.sink.Page(ctx, page)
+	var rows []int64
+	if err = s.refuseFirst(ctx, a, format); err == nil {
+		rows, err = s.sink.Page(ctx, page)
+	}
 	s.rows.add(rows)
 	records := most(rows)
 	if s.stage != nil {
 		s.staged = append(s.staged, stagedPage{Lane: s.lane.number, At: a.start, Size: a.size, Sum: a.sum, Format: format, First: page.First})
 	}
 	if err == nil {
+		s.noteError(ctx, a, format, records)
 		next, err = s.afterPage(ctx, a, page, records)
 	}
 	if err != nil {

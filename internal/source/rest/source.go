@@ -184,6 +184,8 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		if err != nil {
 			return feedmill.Fetched{}, err
 		}
+		job.NoPath = job.NoPath || feed.Version == 0 && response.Path == ""
+		job.NumericCursor = job.NumericCursor || spec.hasNumericCursor(feed)
 		if i == 0 {
 			job.Entry, job.Format, job.Encoding = response.Entry, r.Format, r.Encoding
 		}
@@ -192,7 +194,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if job.Position, err = Earliest(positions...); err != nil {
 		return feedmill.Fetched{}, err
 	}
-	job.Count, job.CompareRows = spec.counting(f), anyCompared(f.Feeds)
+	job.Count, job.CompareRows, job.HadRows = spec.counting(f), anyCompared(f.Feeds), hadRows(f.Feeds)
 	job.Print = hex.EncodeToString(print.Sum(nil)[:16])
 	result, err := s.fetcher.Fetch(ctx, job, sink)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
@@ -19,6 +20,8 @@ type Spec struct {
 	maxAttempts int
 	rate        *rate
 	rules       []rule
+	// definedUnder is the version of the reading rules.
+	definedUnder feedmill.Rules
 	// each is what the request is repeated for, and report how data is made on
 	// request; both are nil for neither.
 	each   *each
@@ -40,6 +43,10 @@ type request struct {
 	headers []param
 	body    *body
 	timeout time.Duration
+	// rules is the version of the rules that say what a parameter in the body means.
+	rules feedmill.Rules
+	// placed are where parameters are sent in a body of JSON, as far as they have been read.
+	placed []string
 }
 
 // param is a named value, or several of the same name.
@@ -138,11 +145,13 @@ type pagination struct {
 
 // incremental is how a fetch asks only for what is new.
 type incremental struct {
-	column   string // empty where windows alone say what is new
-	in       string
-	param    string // empty where only {{cursor}} sends it
-	start    template
-	lookback time.Duration
+	column string // empty where windows alone say what is new
+	in     string
+	param  string // empty where only {{cursor}} sends it
+	start  template
+	// numericStart says that start is a number, and so is every cursor that is sent.
+	numericStart bool
+	lookback     time.Duration
 	// format is how times are sent, zero for as they stand in the data.
 	format timeFormat
 	// step is how long a window of time is, 0 where there are none. The end of

@@ -45,6 +45,8 @@ type moment struct {
 	now    time.Time
 	cursor string
 	to     string // the end of the window
+	// numeric says that the cursor is a number in JSON.
+	numeric bool
 	// values are what tokens of rows and jobs stand for.
 	values map[string]string
 	// room is how many more bytes templates may become, below zero where they
