@@ -253,7 +253,7 @@ func (o Options) legacyCharset() (input.Encoding, bool) {
 }
 
 func (o Options) jsonOptions() json.Options {
-	out := json.Options{Path: o.Path, Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
+	out := json.Options{Path: o.Path, Rules: o.Rules, Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
 	if o.Before.Path.By == feedmill.ByFound && strings.HasPrefix(o.Before.Path.Value, "$") {
 		out.Before = o.Before.Path.Value
 	}

@@ -132,7 +132,7 @@ func (j *Table) besides() []feedmill.RecordCandidate {
 	}
 	set := feedmill.RecordCandidate{Path: j.path.String(), Count: j.rows, Fields: j.Names()}
 	set.Fields = set.Fields[:min(len(set.Fields), feedmill.MaxCandidateFields)]
-	place, err := locateRecords(context.Background(), j.source, "")
+	place, err := locateRecords(context.Background(), j.source, wanted{rules: j.rules})
 	if err != nil { // what the path leads to was read, and that is what counts
 		return []feedmill.RecordCandidate{set}
 	}

@@ -42,9 +42,9 @@ type recordPlace struct {
 // a short one where that has an id and more values of its own; else the rows of a
 // table in another shape; else the root itself is the only one. What stands beside
 // records, such as errors and links, counts only where there is nothing else. Expected
-// is the path at which records were before, empty where there were none.
-func locateRecords(ctx context.Context, in source, expected string) (recordPlace, error) {
-	l := &locator{walker: newWalker(in), expected: expected}
+// is what somebody wants of them.
+func locateRecords(ctx context.Context, in source, expected wanted) (recordPlace, error) {
+	l := &locator{walker: newWalker(in), wanted: expected}
 	l.sequence, l.interrupted = true, ctx.Err
 	place := l.locate()
 	switch {
@@ -55,6 +55,15 @@ func locateRecords(ctx context.Context, in source, expected string) (recordPlace
 	}
 	place.candidates = l.candidates(&place)
 	return place, nil
+}
+
+// wanted is what somebody wants of the records.
+type wanted struct {
+	rules feedmill.Rules
+	// path is where they were before, empty where there were none. With set it is where they
+	// are, because somebody has said so.
+	path string
+	set  bool
 }
 
 // firstFault looks closely at a document that has a fault, because what was
@@ -86,9 +95,9 @@ type locator struct {
 	firstObject bool
 	// lists are the paths of empty arrays that have the name of a list.
 	lists [][]jsonpath.Step
-	// columns are objects of columns, and expected is where records were before.
-	columns  []candidate
-	expected string
+	// columns are objects of columns.
+	columns []candidate
+	wanted  wanted
 }
 
 // candidate is an array or object that may hold the records.
@@ -266,8 +275,7 @@ func (l *locator) close() {
 		c.path, c.arrays = l.path(), frame.arrays > 0
 		l.found = append(l.found, c)
 	case frame.array:
-	case frame.objects > 1 && frame.arrays+frame.others == 0 && c.bytes > l.keyed.bytes:
-		c.path = l.path()
+	case frame.objects > 0 && frame.arrays+frame.others == 0 && l.isKeyed(frame, &c):
 		l.keyed = c
 	}
 	l.closeColumns(frame, c.bytes)
@@ -304,6 +312,9 @@ const fewElements = 100
 // choose picks the records.
 func (l *locator) choose() recordPlace {
 	place := recordPlace{repeated: l.repeated}
+	if l.wanted.set {
+		return l.placeWanted()
+	}
 	if c := l.expectedColumns(); c != nil {
 		return l.columnsPlace(c)
 	}
@@ -333,6 +344,11 @@ func (l *locator) choose() recordPlace {
 		return place
 	}
 	c := &l.found[best]
+	if columns != nil && l.wanted.rules > feedmill.RulesFirst && columns.outweighs(c, l.base+int64(l.i)) {
+		place = l.columnsPlace(columns)
+		place.other(c)
+		return place
+	}
 	place.steps = c.members()
 	if c.arrays {
 		place.shape = shapeArrays

@@ -1,7 +1,6 @@
 package json
 
 import (
-	"context"
 	"strings"
 
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
@@ -64,7 +63,7 @@ func (l *locator) largestColumns() (largest *candidate) {
 // many rows it has now.
 func (l *locator) expectedColumns() *candidate {
 	for i := range l.columns {
-		if c := &l.columns[i]; l.expected != "" && jsonpath.Text(c.members()) == l.expected {
+		if c := &l.columns[i]; l.wanted.path != "" && jsonpath.Text(c.members()) == l.wanted.path {
 			return c
 		}
 	}
@@ -111,45 +110,8 @@ var pluralNames = map[string]bool{
 	"elements": true, "objects": true, "nodes": true, "edges": true, "documents": true, "docs": true,
 }
 
-// columnsAt is the place of the columns that a path selects: all members of an object,
-// where they are arrays of one length. It reports false where there are none.
-func (j *Table) columnsAt(ctx context.Context, steps []jsonpath.Step) (recordPlace, bool, error) {
-	last := len(steps) - 1
-	if last < 0 || !steps[last].All() || j.explode != nil || !j.columnsBegin(steps[:last]) {
-		return recordPlace{}, false, nil
-	}
-	place, err := locateRecords(ctx, j.source, jsonpath.Text(steps))
-	if err != nil || place.shape != shapeColumns || jsonpath.Text(place.steps) != jsonpath.Text(steps) {
-		return recordPlace{}, false, err
-	}
-	place.others = nil // somebody has chosen
-	return place, true, nil
-}
-
-// columnsBegin reports whether steps by name lead to an object whose first member is an
-// array. It reads as little as it can: most paths lead to an array of records.
-func (j *Table) columnsBegin(steps []jsonpath.Step) bool {
-	w := newWalker(j.source)
-	w.readBytes = 4 << 10
-	if w.next() != walkValue {
-		return false
-	}
-	for i := range steps {
-		name, named := steps[i].Name()
-		if !named || w.data[w.i] != '{' || !w.enter() {
-			return false
-		}
-		for {
-			if w.next() != walkValue {
-				return false
-			}
-			if string(w.name) == name {
-				break
-			}
-			if _, ok := w.skip(0); !ok {
-				return false
-			}
-		}
-	}
-	return w.data[w.i] == '{' && w.enter() && w.next() == walkValue && w.data[w.i] == '['
+// outweighs reports whether an object of columns is nearly all of a document of so many
+// bytes, beside a list of records.
+func (c *candidate) outweighs(list *candidate, document int64) bool {
+	return c.bytes > 4*list.bytes && 2*c.bytes > document
 }

@@ -17,6 +17,7 @@ type Pages struct {
 	spool   *input.Spool
 	list    bool
 	path    *jsonpath.Path
+	rules   feedmill.Rules
 	before  *jsonpath.Path
 	explode []explodeStep
 	columns *columnSet
@@ -48,7 +49,7 @@ func NewPages(options Options, list bool, spool *input.Spool) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pages{spool: spool, list: list, path: parsed.path, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool), encoding: parsed.encoding}, nil
+	return &Pages{spool: spool, list: list, path: parsed.path, rules: parsed.rules, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool), encoding: parsed.encoding}, nil
 }
 
 // Names are what the pages call the columns, in the order in which they first
@@ -153,7 +154,7 @@ func (p *Pages) open(ctx context.Context, data input.Source, lines bool, first, 
 			readBytes:  usualReadBytes,
 			limits:     &usual,
 		},
-		lines: lines, path: p.path, explode: p.explode, columns: p.columns, readers: p.readers,
+		lines: lines, path: p.path, rules: p.rules, explode: p.explode, columns: p.columns, readers: p.readers,
 		base: first, bytesBefore: before, before: p.before, spool: p.spool, encoding: p.encoding,
 	}
 	if err := j.read(ctx, data); err != nil {
@@ -177,6 +178,11 @@ func (p *Pages) locate(ctx context.Context, j *Table) error {
 	case j.path != nil:
 		if steps, ok := j.path.Steps(); ok && strings.HasSuffix(j.path.String(), "[*]") {
 			if err := j.wantList(ctx, steps, false); err != nil {
+				// A table in another shape is one only where there is no doubt.
+				j.doubtful = true
+				if settled, _ := j.settleAt(ctx, steps); settled && p.rules > feedmill.RulesFirst {
+					return nil
+				}
 				return err
 			}
 		}
@@ -207,7 +213,7 @@ func (p *Pages) discover(ctx context.Context, j *Table) error {
 	if p.place != nil {
 		expected = jsonpath.Text(p.place.steps)
 	}
-	place, err := locateRecords(ctx, j.source, expected)
+	place, err := locateRecords(ctx, j.source, wanted{rules: p.rules, path: expected})
 	if err != nil {
 		return err
 	}
@@ -221,5 +227,24 @@ func (p *Pages) discover(ctx context.Context, j *Table) error {
 	} else if len(place.steps) > 0 && !place.nothing && p.place == nil {
 		p.place, p.opening = &place, j.opening
 	}
-	return j.settle(ctx, place)
+	if err := j.settle(ctx, place); err != nil {
+		return err
+	}
+	if p.place != nil && p.place.shape != shapeObjects && p.rules > feedmill.RulesFirst {
+		p.settled(j)
+	}
+	return nil
+}
+
+// settled makes the place of the records the one that was taken, where what was found turned
+// out to be no table.
+func (p *Pages) settled(j *Table) {
+	switch {
+	case j.shaped != nil:
+		p.place.steps = j.shaped
+	case len(j.steps) > 0:
+		p.place.steps, p.place.shape = j.steps, shapeObjects
+	default:
+		p.place = nil
+	}
 }

@@ -99,7 +99,7 @@ func KeyedPath(ctx context.Context, data input.Source) (string, error) {
 	if err := j.read(ctx, data); err != nil {
 		return "", j.refusal(err)
 	}
-	place, err := locateRecords(ctx, j.source, "")
+	place, err := locateRecords(ctx, j.source, wanted{})
 	if err != nil {
 		return "", j.refusal(err)
 	}

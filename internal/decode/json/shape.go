@@ -40,7 +40,7 @@ func (j *Table) reshape(ctx context.Context, place recordPlace) (bool, error) {
 		return false, err
 	}
 	size := j.src.Size() - j.start
-	t := &reshaper{ctx: ctx, left: maxReshaped(size), most: maxReshaped(size)}
+	t := &reshaper{ctx: ctx, left: maxReshaped(size), most: maxReshaped(size), set: j.path != nil && !j.doubtful}
 	var write func()
 	if size <= int64(j.limits.tree) {
 		data := make([]byte, size+textPadding)
@@ -136,6 +136,8 @@ type reshaper struct {
 	begun      bool
 	left, most int64
 	fault      error
+	// set says that somebody has said where the table is.
+	set bool
 	// unheld says that there is a table which could be written if its document were
 	// in memory.
 	unheld bool

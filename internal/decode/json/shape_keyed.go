@@ -63,7 +63,11 @@ func (t *reshaper) keyed(each tableRows, held bool) func() {
 	k := keyedShape{counting: true, known: make(map[string]int)}
 	fine := each(func(_ []byte, start, _ int) bool { return k.add(t, start) })
 	switch {
-	case !fine || k.members-k.nulls < 2 || k.rows == 0:
+	case !fine || k.members == k.nulls || k.rows == 0:
+		return nil
+	case k.members-k.nulls == 1 && t.set:
+		// Somebody has said that the members are records.
+	case k.members-k.nulls < 2:
 		return nil
 	case k.counting && k.members <= input.MaxColumns:
 		if t.unheld = !held; t.unheld {

@@ -38,11 +38,14 @@ type Table struct {
 	// path selects the records in each line, and steps in a document; filter is
 	// the last step where it looks at each record.
 	path    *jsonpath.Path
+	rules   feedmill.Rules
 	steps   []jsonpath.Step
 	filter  *jsonpath.Step
 	explode []explodeStep
 	// sequence says that the document is several objects, one after the other.
-	sequence   bool
+	sequence bool
+	// doubtful says that what is at the path may be a message of the source.
+	doubtful   bool
 	superseded map[int64]bool
 	// oneBlock says that the document is one block, all of which is looked at
 	// before any of its records is read, and hoping that superseded is found then.
@@ -95,6 +98,8 @@ type Options struct {
 	// rows, with the other members of the record repeated for each. A record
 	// without such elements is one row.
 	Explode string
+	// Rules is the version of the rules that the records are found by.
+	Rules feedmill.Rules
 	// Encoding is a name of the WHATWG; empty where the data is UTF-8 or UTF-16, as
 	// JSON has to be.
 	Encoding string
@@ -137,7 +142,7 @@ func open(options Options, open func(*Table) error) (*Table, error) {
 
 // newTable reads the options.
 func newTable(options Options) (*Table, error) {
-	j := &Table{columns: newColumnSet(), readers: new(readerPool), source: source{
+	j := &Table{columns: newColumnSet(), readers: new(readerPool), rules: options.Rules, source: source{
 		blockBytes: cmp.Or(options.blockBytes, usualBlockBytes),
 		readBytes:  cmp.Or(options.readBytes, usualReadBytes),
 		limits:     cmp.Or(options.limits, &usual),
@@ -184,7 +189,7 @@ func (j *Table) refuseBlank() error {
 // locate finds where the records are in a document.
 func (j *Table) locate(ctx context.Context) error {
 	if j.path == nil {
-		place, err := locateRecords(ctx, j.source, j.expected())
+		place, err := locateRecords(ctx, j.source, wanted{rules: j.rules, path: j.expected()})
 		if err != nil {
 			return err
 		}
@@ -208,8 +213,8 @@ func (j *Table) locate(ctx context.Context) error {
 	if last := len(steps) - 1; last >= 0 && steps[last].Filters() {
 		j.filter = &steps[last]
 	}
-	if place, ok, err := j.columnsAt(ctx, steps); ok || err != nil {
-		return cmp.Or(err, j.settle(ctx, place))
+	if settled, err := j.settleAt(ctx, steps); settled || err != nil {
+		return err
 	}
 	return j.follow(ctx, steps)
 }

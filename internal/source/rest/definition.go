@@ -47,6 +47,8 @@ type Response struct {
 	Entry string
 	// Options are how the data is written, where that is not found.
 	Options feedmill.ReadingOptions
+	// Rules is the version of the rules that the records are found by.
+	Rules feedmill.Rules
 	// Shape is how rows are made of the records, nil where they are rows.
 	Shape *shape
 }

@@ -133,7 +133,7 @@ func (d *Definition) readFeed(o *object, incremental bool) {
 }
 
 func readResponse(o *object) Response {
-	r := Response{Format: "auto", Types: "auto"}
+	r := Response{Format: "auto", Types: "auto", Rules: o.r.rules}
 	response := o.object("response")
 	if shape := o.readShape(response); shape.any() {
 		r.Shape = &shape

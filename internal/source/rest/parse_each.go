@@ -155,7 +155,6 @@ func (o *object) readShape(response *object) (s shape) {
 	if (len(s.names) == 0) != (len(s.values) == 0) {
 		response.unreadable("names", "names and values go together: one name for each value.")
 	}
-	s.carryNames = o.r.rules > feedmill.RulesFirst
 	s.keyAs, _ = response.text("keyAs")
 	return s
 }

@@ -29,7 +29,7 @@ func TestParseWhole(t *testing.T) {
 	if d.Name != "Orders" || d.Mode != feedmill.ModeMerge || !slices.Equal(d.Key, []string{"id"}) || d.Host() != "api.test:8443" || d.Schedule.Cron == "" {
 		t.Errorf("%+v", d)
 	}
-	if want := (Response{Format: "json", Path: "$.data[*]", Explode: "lines[*]", Types: "text"}); d.Response != want {
+	if want := (Response{Format: "json", Path: "$.data[*]", Explode: "lines[*]", Types: "text", Rules: feedmill.RulesCurrent}); d.Response != want {
 		t.Errorf("%+v", d.Response)
 	}
 	if column, ok := d.Spec.CursorColumn(); !ok || column != "meta.updated" || d.Spec.pagination.maxBytes != 1000 {
@@ -65,7 +65,7 @@ func TestParseDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := d.Spec
-	if d.Name != "api.test" || d.Mode != feedmill.ModeReplace || d.Response != (Response{Format: "auto", Types: "auto"}) || !d.Schedule.IsZero() ||
+	if d.Name != "api.test" || d.Mode != feedmill.ModeReplace || d.Response != (Response{Format: "auto", Types: "auto", Rules: feedmill.RulesCurrent}) || !d.Schedule.IsZero() ||
 		s.request.method != "GET" || s.request.timeout != defaultTimeout || s.maxAttempts != 5 || s.pagination.maxPages != 1000 || s.pagination.maxBytes != 1000 {
 		t.Errorf("%+v %+v", d, s)
 	}

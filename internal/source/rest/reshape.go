@@ -24,8 +24,6 @@ type shape struct {
 	keep    bool
 	// names are found in the document, and values in the record: one for each.
 	names, values []*jsonpath.Path
-	// carryNames has pages without names take those of the page before.
-	carryNames bool
 	// keyAs is a column for the name of the member that the record is.
 	keyAs string
 }
@@ -46,9 +44,26 @@ func (s *shape) any() bool {
 	return len(s.columns) > 0 || !s.keep || len(s.values) > 0 || s.keyAs != ""
 }
 
+// looksIntoArrays reports whether the records are arrays that paths lead into. A table that is
+// written as arrays is then left as it is.
+func (s *shape) looksIntoArrays() bool {
+	return len(s.values) > 0 || s.keyAs != "" || slices.ContainsFunc(s.columns, func(c picked) bool {
+		if c.path == nil {
+			return false
+		}
+		steps, ok := c.path.Steps()
+		if !ok || len(steps) == 0 {
+			return true
+		}
+		_, named := steps[0].Name()
+		return !named
+	})
+}
+
 // reshaper makes rows of the records of pages.
 type reshaper struct {
 	shape *shape
+	rules feedmill.Rules
 	// path is where the records are, empty where that is to be found.
 	path string
 	// see is shown the text of the member of a record that is called cursor.
@@ -75,9 +90,13 @@ type reshaper struct {
 // newReshaper makes rows of pages that are parts of a list, where list says so, with
 // temporary files in a folder until it is closed.
 func (r Response) newReshaper(list bool, folder string) (*reshaper, error) {
-	out := &reshaper{shape: r.Shape, path: r.Path, spool: input.NewSpool(folder)}
+	out := &reshaper{shape: r.Shape, rules: r.Rules, path: r.Path, spool: input.NewSpool(folder)}
+	options := decodejson.Options{Path: r.Path}
+	if r.Path == "" || !r.Shape.looksIntoArrays() {
+		options.Rules = r.Rules
+	}
 	var err error
-	out.pages, err = decodejson.NewPages(decodejson.Options{Path: r.Path}, list, out.spool)
+	out.pages, err = decodejson.NewPages(options, list, out.spool)
 	return out, err
 }
 
@@ -128,7 +147,7 @@ func (r *reshaper) names(ctx context.Context, p feedmill.FetchedPage) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 && !p.First && r.shape.carryNames {
+	if len(names) == 0 && !p.First && r.rules > feedmill.RulesFirst {
 		r.groups = before
 		return r.named, nil
 	}
