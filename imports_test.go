@@ -48,7 +48,7 @@ var importRules = []importRule{
 	{folder: root, stdOnly: true},
 	{folder: leaf},
 	{folder: "webhook/...", stdOnly: true},
-	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "internal/source/manifest", "client"}, tests: []string{"internal/source/database/databasetest"}},
+	{folder: "cmd/...", may: []string{root, "internal/app", "internal/config", "internal/lake/worker", "internal/source/manifest", "client"}, tests: []string{"internal/source/database/databasetest", "internal/source/database/databasetest/duckdbtest"}},
 	{folder: "internal/app/browser", may: []string{root, "client", "internal/..."}},
 	{folder: "internal/app/...", may: []string{root, "internal/..."}},
 	{folder: "internal/api/...", may: []string{root, family, "internal/query"}},

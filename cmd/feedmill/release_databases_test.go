@@ -17,6 +17,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
+	"github.com/feedmill/feedmill/internal/source/database/databasetest/duckdbtest"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
@@ -27,6 +28,7 @@ type databases map[string]*releaseDatabase
 type releaseDatabase struct {
 	mu        sync.Mutex
 	db        *sql.DB
+	file      string // of DuckDB, which is open only while it is written
 	connector string
 	config    map[string]any
 }
@@ -50,10 +52,9 @@ func newDatabases(t *testing.T, release int, folder string, mariaDB func(*testin
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	file := filepath.Join(folder, "shop.db")
-	path := file
+	at := folder
 	if runtime.GOOS == "linux" {
-		path = here + "/shop.db"
+		at = here
 	}
 	address := pgtest.New(t)
 	u, err := url.Parse(address)
@@ -69,7 +70,8 @@ func newDatabases(t *testing.T, release int, folder string, mariaDB func(*testin
 		t.Fatal(err)
 	}
 	all := databases{
-		"file": {db: open("sqlite3", file), connector: "sqlite", config: map[string]any{"path": path}},
+		"file": {db: open("sqlite3", filepath.Join(folder, "shop.db")), connector: "sqlite", config: map[string]any{"path": at + "/shop.db"}},
+		"lake": {file: filepath.Join(folder, "shop.duckdb"), connector: "duckdb", config: map[string]any{"path": at + "/shop.duckdb"}},
 		"warehouse": {db: open("pgx", address), connector: "postgres", config: map[string]any{
 			"host": u.Hostname(), "port": port, "database": strings.TrimPrefix(u.Path, "/"), "user": u.User.Username(), "password": password,
 		}},
@@ -77,7 +79,9 @@ func newDatabases(t *testing.T, release int, folder string, mariaDB func(*testin
 			"host": "127.0.0.1", "port": maria, "database": name, "user": "root",
 		}},
 	}
-	all.run(t, "file", `CREATE TABLE existence (proven)`) // without a table there is no file
+	for _, service := range []string{"file", "lake"} {
+		all.run(t, service, `CREATE TABLE existence (proven integer)`) // without a table there is no file
+	}
 	return all
 }
 
@@ -104,6 +108,10 @@ func (d databases) run(t *testing.T, service, statement string) {
 	db := d[service]
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if db.file != "" {
+		duckdbtest.Write(t, db.file, statement)()
+		return
+	}
 	if _, err := db.db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatalf("%s: %s: %v", service, statement, err)
 	}
@@ -140,7 +148,7 @@ func (d databases) reconnect(t *testing.T, p *process, key string) {
 	}
 	for _, connection := range list {
 		db := d[connection.ServiceName]
-		if db == nil || db.connector == "sqlite" && runtime.GOOS == "linux" {
+		if db == nil || db.config["path"] != nil && runtime.GOOS == "linux" {
 			continue
 		}
 		body, err := json.Marshal(map[string]any{"config": db.config})

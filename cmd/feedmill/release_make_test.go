@@ -138,8 +138,10 @@ func (m *maker) fill(mariaDB func(*testing.T) int) {
 	if err := os.MkdirAll(filepath.Join(m.folder, "services"), 0o700); err != nil {
 		m.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(m.folder, "services", "crm.yaml"), []byte(crmManifest), 0o600); err != nil {
-		m.Fatal(err)
+	for name, text := range manifests {
+		if err := os.WriteFile(filepath.Join(m.folder, "services", name), []byte(text), 0o600); err != nil {
+			m.Fatal(err)
+		}
 	}
 	m.serve(*makeStore, dir, m.data(), append(m.env, "FEEDMILL_RETRY_SCHEDULE=10ms")...)
 	m.settings()

@@ -1,7 +1,7 @@
 package main
 
-// crmManifest is an operator's own, in the folder of services.
-const crmManifest = `service: crm
+// manifests are an operator's own, in the folder of services.
+var manifests = map[string]string{"crm.yaml": `service: crm
 title: A customer register
 baseUrl: "http://{{config.account}}.test/v1"
 config:
@@ -20,7 +20,18 @@ views:
       city: {path: $.address.city}
       total: {type: decimal}
       updated_at: {type: timestamp, filters: {from: {param: updated_since}}}
-`
+`, "erp.yaml": `service: erp
+title: Planning
+baseUrl: "http://query-manifest-grouped.test"
+response: {path: "$.rows[*]"}
+views:
+  parts:
+    request: {path: parts}
+    fields:
+      kind: {}
+      stock: {type: integer}
+      weight: {type: decimal}
+`}
 
 // orders fill the table of a database.
 var (
@@ -47,6 +58,7 @@ const (
 	allFields   = `"query":{"fields":[{"field":"id"},{"field":"status"},{"field":"total"},{"field":"placed"},{"field":"note"}],"sort":[{"field":"id"}]}`
 	filtered    = `"query":{"fields":[{"field":"id"},{"field":"total","filters":[{"op":"gte","values":[1]}]},{"field":"status","select":false,"filters":[{"op":"eq","values":["paid"]}]},{"field":"note","as":"remark","filters":[{"op":"isNull","values":[],"inverted":true}]}],"sort":[{"field":"total","order":"desc"}],"limit":3}`
 	grouped     = `"query":{"fields":[{"field":"status"},{"field":"total","aggregate":[{"fn":"sum","as":"sum"},{"fn":"avg","as":"mean"}]},{"field":"id","aggregate":"count","as":"n"}],"sort":[{"field":"n","order":"desc"},{"field":"status"}]}`
+	searched    = `"query":{"fields":[{"field":"id"},{"field":"note","filters":[{"op":"contains","values":["A","b"]},{"op":"isEmpty","values":[]}],"filterOption":"any"},{"field":"placed","select":false,"filters":[{"op":"between","values":["2024-01-01","2024-02-02"]},{"op":"isNull","values":[]}],"filterOption":"any"},{"field":"status","select":false,"filters":[{"op":"matches","values":["^p"],"inverted":true},{"op":"startsWith","values":["P"]}],"filterOption":"any"}],"timezone":"Europe/Paris"}`
 	incremental = `"query":{"fields":[{"field":"id"},{"field":"status"},{"field":"placed"}]},"incremental":{"field":"placed","lookback":"1h"}`
 )
 
@@ -55,16 +67,22 @@ var queryScenarios = []scenario{
 	onOrders("query-file-all", "file", allFields),
 	onOrders("query-file-filtered", "file", filtered),
 	onOrders("query-file-grouped", "file", grouped),
+	onOrders("query-file-searched", "file", searched),
 	onOrders("query-file-merge", "file", incremental+`,"mode":"merge","key":["id"]`),
 	onOrders("query-file-append", "file", incremental+`,"mode":"append"`),
 	onOrders("query-warehouse-all", "warehouse", allFields),
 	onOrders("query-warehouse-filtered", "warehouse", filtered),
 	onOrders("query-warehouse-grouped", "warehouse", grouped),
+	onOrders("query-warehouse-searched", "warehouse", searched),
 	onOrders("query-warehouse-merge", "warehouse", incremental+`,"mode":"merge","key":["id"]`),
 	onOrders("query-shop-all", "shop", allFields),
 	onOrders("query-shop-filtered", "shop", filtered),
 	onOrders("query-shop-grouped", "shop", grouped),
+	onOrders("query-shop-searched", "shop", searched),
 	onOrders("query-shop-merge", "shop", incremental+`,"mode":"merge","key":["id"]`),
+	onOrders("query-lake-all", "lake", allFields),
+	onOrders("query-lake-filtered", "lake", filtered),
+	onOrders("query-lake-merge", "lake", incremental+`,"mode":"merge","key":["id"]`),
 	{
 		name: "query-file-types", since: lastRelease, service: "file", definition: `{"serviceName":"file","viewName":"@T","query":{"fields":[{"field":"id"},{"field":"n"},{"field":"d"},{"field":"v"}],"sort":[{"field":"n"}]}}`,
 		steps: []step{
@@ -108,6 +126,27 @@ var queryScenarios = []scenario{
 			{source: map[string]string{
 				"/v1/people?limit=100&state=paid&updated_since=2024-01-03T00%3A00%3A00Z": `{"data":[{"id":3,"state":"paid","address":{"city":"Moss"},"total":4,"updated_at":"2024-01-04T00:00:00Z"}]}`,
 			}},
+		},
+	},
+	{
+		name: "query-warehouse-names", since: lastRelease, service: "warehouse", definition: `{"serviceName":"warehouse","viewName":"odd.name","query":{"fields":[{"field":"a.b"},{"field":"It's"},{"field":"Case"}],"sort":[{"field":"a.b","order":"desc"}]},"mode":"merge","key":["a.b"]}`,
+		steps: []step{
+			{sql: []string{`CREATE TABLE "odd.name" ("a.b" int, "It's" text, "Case" boolean)`, `INSERT INTO "odd.name" VALUES (1, 'x', true), (2, NULL, NULL)`}},
+			{sql: []string{`UPDATE "odd.name" SET "It's" = 'y' WHERE "a.b" = 2`, `INSERT INTO "odd.name" VALUES (3, 'z', false)`}},
+		},
+	},
+	{
+		name: "query-feeds-incremental", since: lastRelease, definition: `{"serviceName":"feeds","viewName":"PARENT","query":{"fields":[{"field":"id"},{"field":"day"},{"field":"n"}]},"incremental":{"field":"day"},"mode":"merge","key":["id"]}`,
+		steps: []step{
+			{parent: "id,day,n\n1,2024-01-01,1\n2,2024-01-02,2\n"},
+			{parent: "id,day,n\n1,2024-01-01,9\n2,2024-01-02,7\n3,2024-01-03,3\n"},
+		},
+	},
+	{
+		name: "query-manifest-grouped", since: lastRelease, definition: `{"serviceName":"erp","viewName":"parts","query":{"fields":[{"field":"kind"},{"field":"stock","aggregate":"sum","as":"sum"},{"field":"weight","select":false,"filters":[{"op":"lt","values":[10]}]}],"sort":[{"field":"kind"}]}}`,
+		steps: []step{
+			{source: map[string]string{"/parts": `{"rows":[{"kind":"a","stock":1,"weight":1.5},{"kind":"b","stock":2,"weight":20},{"kind":"a","stock":3,"weight":"2"}]}`}},
+			{source: map[string]string{"/parts": `{"rows":[{"kind":"a","stock":5,"weight":1.5},{"kind":"c","stock":7,"weight":null},{"kind":"b","stock":"2","weight":9}]}`}},
 		},
 	},
 }

@@ -84,6 +84,26 @@ var readingScenarios = []scenario{
 		{params: "format=arrow&mode=merge&key=id", data: "export:arrow", parent: "id,n,day\n1,1.5,2026-01-01\n2,2.5,2026-01-02\n"},
 		{params: "format=arrow", data: "export:arrow", parent: "id,n,day\n2,7.25,2026-01-03\n3,8,2026-01-04\n"},
 	}},
+	{name: "changed-columns", since: lastRelease, steps: []step{
+		{params: "format=csv", data: "id,zip,amount,secret\n1,01234,\"1,234\",x\n2,98765,\"2,345\",y\n", patch: `[{"id":"c2","type":"integer","name":"Post code"},{"id":"c4","hidden":true},{"id":"c1","position":3,"description":"A number"}]`},
+		{params: "format=csv", data: "id,zip,amount,secret,new\n3,00007,\"3,456\",z,n\n"},
+		{params: "format=csv&mode=append", data: "id,zip,amount,secret\n4,x,4,w\n"},
+	}},
+	{name: "expected-rows", since: lastRelease, steps: []step{
+		{params: "format=csv", data: "id,n\n1,1\n2,2\n", patch: `{"expect":{"minRows":2,"notNull":["id"],"unique":["id"]},"keep":{"versions":3}}`},
+		{params: "format=csv", data: "id,n\n3,3\n"},
+		{params: "format=csv", data: "id,n\n3,3\n3,4\n"},
+		{params: "format=csv", data: "id,n\n4,4\n5,5\n"},
+	}},
+	{name: "xlsm-plain", since: lastRelease, steps: []step{
+		{params: "format=xlsm", data: workbook("name,born,amount\nAnn,31/12/45,1\nBob,30/11/80,2\n\nproduct,price\nchair,3\n")},
+		{params: "format=xlsm", data: workbook("name,born,amount\nCy,29/10/46,3\n\nproduct,price\ntable,4\n")},
+	}},
+	{name: "ods-plain", since: lastRelease, steps: []step{
+		{params: "format=ods", data: openDocument("name,amount\nAnn,12.5\nBob,3\n")},
+		{params: "format=ods", data: openDocument("name,amount\nCy,7\n")},
+		{params: "format=ods&mode=append", data: openDocument("name,amount\nDi,about\n")},
+	}},
 }
 
 func zipped(files map[string]string) string {
@@ -137,4 +157,25 @@ func workbook(sheets ...string) string {
 	files["xl/workbook.xml"] = head + `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>` + list.String() + `</sheets></workbook>`
 	files["xl/_rels/workbook.xml.rels"] = head + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` + relations.String() + `</Relationships>`
 	return zipped(files)
+}
+
+// openDocument is an ODS file with a sheet. What looks like a number is one.
+func openDocument(csv string) string {
+	var rows strings.Builder
+	for line := range strings.Lines(csv) {
+		rows.WriteString(`<table:table-row>`)
+		for _, text := range strings.Split(strings.TrimSuffix(line, "\n"), ",") {
+			if strings.Trim(text, "0123456789.") == "" {
+				fmt.Fprintf(&rows, `<table:table-cell office:value-type="float" office:value="%s"/>`, text)
+			} else {
+				fmt.Fprintf(&rows, `<table:table-cell office:value-type="string"><text:p>%s</text:p></table:table-cell>`, text)
+			}
+		}
+		rows.WriteString(`</table:table-row>`)
+	}
+	const namespaces = `xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"`
+	return zipped(map[string]string{
+		"mimetype":    "application/vnd.oasis.opendocument.spreadsheet",
+		"content.xml": `<?xml version="1.0" encoding="UTF-8"?><office:document-content ` + namespaces + `><office:body><office:spreadsheet><table:table table:name="Sheet 1">` + rows.String() + `</table:table></office:spreadsheet></office:body></office:document-content>`,
+	})
 }

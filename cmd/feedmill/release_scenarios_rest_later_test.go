@@ -69,4 +69,43 @@ var restLaterScenarios = []scenario{
 		{source: map[string]string{"/rows?since=1704067400": `[{"id":3,"at":1704067400},{"id":4,"at":9999999999}]`}},
 		{source: map[string]string{"/rows?since=1704067400": `[{"id":5,"at":1704067500}]`, "/rows?since=9999999999": `[]`}},
 	}},
+	{name: "rest-window", since: lastRelease, definition: `{"request":{"url":"http://HOST/rows"},"incremental":{"step":"3660d","start":"2024-01-01","format":"date","param":{"name":"from"}},"key":["id"]}`, steps: []step{
+		{source: map[string]string{"/rows?from=2024-01-01": `[{"id":1,"v":1},{"id":2,"v":1}]`}},
+		{source: map[string]string{"/rows?from=2024-01-01": `[{"id":2,"v":2},{"id":3,"v":2}]`}},
+	}},
+	{name: "rest-refresh-token", since: lastRelease, definition: `{"request":{"url":"http://HOST/rows"},"auth":{"kind":"oauth2RefreshToken","tokenUrl":"http://HOST/token","clientId":"ann","clientSecret":"s3cret","refreshToken":"r1"}}`, steps: []step{
+		{source: tokenSource("r1", "r2", `[{"id":1}]`)},
+		{source: tokenSource("r2", "r3", `[{"id":2}]`)},
+	}},
+	{name: "rest-declared-secret", since: lastRelease, definition: `{"request":{"url":"http://HOST/rows","query":{"team":{"secret":"blue"}}}}`, steps: []step{
+		{source: map[string]string{"/rows?team=blue": `[{"id":1}]`}},
+		{source: map[string]string{"/rows?team=blue": `[{"id":2}]`}},
+	}},
+	{name: "rest-each-request", since: lastRelease, definition: `{"request":{"url":"http://HOST/shops/{{shop.id}}"},"each":{"in":{"request":{"url":"http://HOST/shops"},"path":"$.shops[*]"},"as":"shop","include":["id"]}}`, steps: []step{
+		{source: map[string]string{"/shops": `{"shops":[{"id":1},{"id":2}]}`, "/shops/1": `[{"n":1}]`, "/shops/2": `[{"n":"x"}]`}},
+		{source: map[string]string{"/shops": `{"shops":[{"id":2},{"id":3}]}`, "/shops/2": `[{"n":2}]`, "/shops/3": `[]`}},
+	}},
+	{name: "rest-charset", since: lastRelease, definition: `{"request":{"url":"http://HOST/rows"}}`, steps: []step{
+		{source: map[string]string{"/rows": "HTTP/1.1 200 OK\r\nContent-Type: text/csv; charset=iso-8859-1\r\n\r\nid,name\n1,Zo\xeb\n"}},
+		{source: map[string]string{"/rows": "HTTP/1.1 200 OK\r\nContent-Type: text/csv; charset=iso-8859-1\r\n\r\nid,name\n2,J\xf6rg\n"}},
+	}},
+	{name: "rest-changed-columns", since: lastRelease, definition: `{"request":{"url":"http://HOST/rows"}}`, steps: []step{
+		{source: map[string]string{"/rows": `[{"id":1,"zip":"01234"},{"id":2,"zip":"98765"}]`}, patch: `[{"id":"c1","name":"Number"},{"id":"c2","type":"integer"}]`},
+		{source: map[string]string{"/rows": `[{"id":3,"zip":"00007"}]`}},
+		{source: map[string]string{"/rows": `[{"id":4,"zip":"seven"}]`}},
+	}},
+	{name: "rest-xlsx", since: lastRelease, definition: `{"request":{"url":"http://HOST/rows.xlsx"},"response":{"format":"xlsx","sheet":2}}`, steps: []step{
+		{source: map[string]string{"/rows.xlsx": "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.openxmlformats-officedocument.spreadsheetml.sheet\r\n\r\n" + workbook("a\n1\n", "id,amount\n1,2\n\nSource: the bureau\n")}},
+		{source: map[string]string{"/rows.xlsx": "HTTP/1.1 200 OK\r\nContent-Type: application/vnd.openxmlformats-officedocument.spreadsheetml.sheet\r\n\r\n" + workbook("a\n1\n", "id,amount\n3,4\n\nSource: the bureau\n")}},
+	}},
+}
+
+// tokenSource gives one refresh token for another.
+func tokenSource(old, next, rows string) map[string]string {
+	token := `{"access_token":"t0ken","token_type":"Bearer","expires_in":1,"refresh_token":"` + next + `"}`
+	return map[string]string{
+		"/rows": rows,
+		"POST /token client_id=ann&client_secret=s3cret&grant_type=refresh_token&refresh_token=" + old: token,
+		"POST /token grant_type=refresh_token&refresh_token=" + old:                                    token,
+	}
 }

@@ -115,6 +115,31 @@ var restScenarios = []scenario{
 		{source: map[string]string{"/rows": `{"a":[{"id":1}],"b":[{"id":"x"},{"id":"y"}]}`}},
 		{patch: `{"retry":{"maxAttempts":2},"name":"Renamed"}`, source: map[string]string{"/rows": `{"a":[{"id":1},{"id":2}],"b":[{"id":"a rather long text that weighs more than the others"}]}`}},
 	}},
+	{name: "rest-paused", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows"},"schedule":{"every":"1h"}}`, steps: []step{
+		{source: map[string]string{"/rows": `[{"id":1}]`}, post: "pause"},
+		{source: map[string]string{"/rows": `[{"id":2}]`}},
+	}},
+	{name: "rest-header", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows"},"response":{"path":"$.rows[*]"},"pagination":{"kind":"cursor","in":"header","path":"$.next","param":"X-Api-Key"}}`, steps: []step{
+		{source: map[string]string{"/rows": `{"rows":[{"id":1}]}`}},
+		{source: map[string]string{"/rows": `{"rows":[{"id":2}],"next":null}`}},
+	}},
+	{name: "rest-max-pages", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows"},"pagination":{"kind":"page","param":"page","maxPages":2}}`, steps: []step{
+		{source: map[string]string{"/rows?page=1": `[{"id":1}]`, "/rows?page=2": `[]`}},
+		{source: map[string]string{"/rows?page=1": `[{"id":1}]`, "/rows?page=2": `[{"id":2}]`, "/rows?page=3": `[{"id":3}]`, "/rows?page=4": `[]`}},
+	}},
+	{name: "rest-null-key", since: firstRelease, definition: `{"request":{"url":"http://HOST/rows"},"mode":"merge","key":["id","line"]}`, steps: []step{
+		{source: map[string]string{"/rows": `[{"id":1,"line":1,"v":"a"},{"id":1,"line":2,"v":"b"}]`}},
+		{source: map[string]string{"/rows": `[{"id":1,"line":2,"v":"c"},{"id":2,"line":1.5,"v":"d"}]`}},
+		{source: map[string]string{"/rows": `[{"id":1,"line":null,"v":"e"}]`}},
+	}},
+	{name: "rest-ndjson", since: firstRelease, definition: `{"request":{"method":"POST","url":"http://HOST/rows","body":{"kind":"text","value":"SELECT 1"}},"response":{"format":"ndjson"}}`, steps: []step{
+		{source: map[string]string{"POST /rows SELECT 1": `{"id":1,"at":"2024-01-01T00:00:00+02:00"}` + "\n" + `{"id":2,"at":"2024-01-02T00:00:00Z"}` + "\n"}},
+		{source: map[string]string{"POST /rows SELECT 1": `{"id":"3","at":"2024-01-02T00:00:00"}` + "\n"}},
+	}},
+	{name: "rest-deep-body", since: firstRelease, until: firstRelease, restored: true, drifted: "Names in bodies had a bound in release 2, in stored definitions too.", definition: `{"request":{"method":"POST","url":"http://HOST/rows","body":{"kind":"json","value":{"` + strings.Repeat(longName, 20) + `":{"a":"1"}}}}}`, steps: []step{
+		{source: map[string]string{`POST /rows {"` + strings.Repeat(longName, 20) + `":{"a":"1"}}`: `[{"id":1}]`}},
+		{source: map[string]string{`POST /rows {"` + strings.Repeat(longName, 20) + `":{"a":"1"}}`: `[{"id":2}]`}},
+	}},
 }
 
 func oauthSource(rows string) map[string]string {

@@ -180,4 +180,43 @@ var uploadScenarios = []scenario{
 		{params: "format=ndjson", data: `{"at":"2026-01-03","n":3}` + "\n"},
 		{params: "format=ndjson", data: `{"at":"2026-01-04T00:00:00Z","n":4}` + "\n"},
 	}},
+	{name: "csv-joined-header", since: firstRelease, drifted: "Names over two lines are joined since.", steps: []step{
+		{params: "format=csv", data: "sales,,costs,\nnorth,south,north,south\n1,2,3,4\n5,6,7,8\n"},
+		{params: "format=csv", data: "sales,,costs,\nnorth,south,north,south\n9,8,7,6\n"},
+	}},
+	{name: "csv-money", since: firstRelease, steps: []step{
+		{params: "format=csv", data: "id,price,share,change,mixed\n1,\"$1,234.50\",12.5%,(5.00),$1\n2,$7,0.1%,3.00,€2\n"},
+		{params: "format=csv", data: "id,price,share,change,mixed\n3,\"$2,000\",7%,(1),$3\n"},
+		{params: "format=csv&mode=append", data: "id,price,share,change,mixed\n4,8,9,10,11\n"},
+	}},
+	{name: "csv-bad-bytes", since: firstRelease, steps: []step{
+		{params: "format=csv", data: "id,name\n" + repeated(12, "#,Zoë ä\n") + "12,Z\xff\n"},
+		{params: "format=csv", data: "id,name\n1,Zo\xeb\n2,ä\n"},
+	}},
+	{name: "csv-repeated-header", since: firstRelease, drifted: "Lines of delimiters and names that are repeated are left out since.", steps: []step{
+		{params: "format=csv", data: "id,name\n1,Ann\nid,name\n2,Bob\n,\n,\n"},
+		{params: "format=csv", data: "id,name\n1,Ann\n,\n2,Bob\nid,name\n"},
+	}},
+	{name: "csv-totals", since: firstRelease, steps: []step{
+		{params: "format=csv", data: "region,amount\nnorth,10\nsouth,20\nTotal,30\n"},
+		{params: "format=csv&mode=append", data: "region,amount\neast,5\nTotal,35\n"},
+	}},
+	{name: "csv-one-column", since: firstRelease, steps: []step{
+		{params: "format=csv", data: "name\nAnn\n\nBob\n\nSource: the bureau\n"},
+		{params: "format=csv", data: "name\nAnn\nname\nCy\n"},
+	}},
+	{name: "json-rows", since: firstRelease, drifted: "A list of lists is a table since.", steps: []step{
+		{params: "format=json", data: `[["id","name"],[1,"Ann"],[2,"Bob"]]`},
+		{params: "format=json", data: `[["id","name"],[3,"Cy"]]`},
+	}},
+	{name: "json-context", since: firstRelease, steps: []step{
+		{params: "format=json", data: `{"currency":"EUR","generated":"2024-01-01","data":{"unit":"kg","rows":[{"id":1,"meta":{"a":{"b":2}}},{"id":2,"meta":{"a":{"b":3}}}]}}`},
+		{params: "format=json", data: `{"currency":"USD","generated":"2024-01-02","data":{"unit":"kg","rows":[{"id":3,"meta":{"a":4}}]}}`},
+		{params: "format=json&mode=append", data: `{"data":{"rows":[{"id":4}]}}`},
+	}},
+	{name: "json-text-key", since: firstRelease, steps: []step{
+		{params: "format=json&mode=merge&key=id", data: `[{"id":"01","at":"2024-01-01"},{"id":"1","at":"2024-01-02"}]`},
+		{params: "format=json", data: `[{"id":"1","at":"2024-01-03"},{"id":1,"at":"soon"},{"id":null,"at":"x"}]`},
+		{params: "format=json", data: `[{"id":1.0,"at":"2024-01-04"}]`},
+	}},
 }
