@@ -74,8 +74,9 @@ type ConnectorSetting struct {
 	Title, Description string
 
 	Required bool
-	// Default is what counts where nothing is said.
-	Default string
+	// Default applies where the setting is not given. Remote, if it is not empty, is
+	// written into the config of a connection to a host other than loopback instead.
+	Default, Remote string
 	// Words are those that the setting can be, nil for any text.
 	Words []string
 	// Integer says that it is a whole number from Low to High, and Duration that it
@@ -83,6 +84,8 @@ type ConnectorSetting struct {
 	Integer, Duration bool
 	Low, High         int
 	Least, Most       time.Duration
+	// PEM says that it is certificates or a key in PEM.
+	PEM bool
 	// Secret says that it is sealed and never shown.
 	Secret bool
 	// Place says that it is where the secrets are sent: who changes it must know
@@ -94,8 +97,8 @@ type ConnectorSetting struct {
 
 // Connectors are those that there are.
 var Connectors = []Connector{
-	{"postgres", append(serverSettings("5432"), ConnectorSetting{Name: "sslmode", Default: "prefer", Words: []string{"disable", "prefer", "require", "verify-ca", "verify-full"}})},
-	{"mysql", append(serverSettings("3306"), ConnectorSetting{Name: "tls", Default: "off", Words: []string{"off", "on", "skipVerify"}})},
+	{"postgres", append(serverSettings("5432"), tlsSettings("sslmode", "prefer", "verify-full", "disable", "prefer", "require", "verify-ca", "verify-full")...)},
+	{"mysql", append(serverSettings("3306"), tlsSettings("tls", "off", "on", "off", "on", "skipVerify")...)},
 	{"sqlite", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
 	{"duckdb", []ConnectorSetting{{Name: "path", Required: true, Place: true}, statementTimeout}},
 }
@@ -183,9 +186,12 @@ func (c Connector) Read(o *strictjson.Object, before ConnectionConfig) Connectio
 			config[s.Name] = before[s.Name]
 		case s.Required:
 			f.Fault(strictjson.Required)
+		case s.Remote != "" && config["host"] != "" && !IsLocalHost(config["host"]):
+			config[s.Name] = s.Remote
 		}
 	}
 	o.RefuseUnknown()
+	c.checkTLS(o, config)
 	c.checkPlace(o, before, config)
 	return config
 }
@@ -252,6 +258,8 @@ func (s ConnectorSetting) read(f strictjson.Field) (string, bool) {
 			return "", false
 		}
 		return text, true
+	case s.PEM:
+		return readPEM(f)
 	case s.Secret:
 		text, ok := f.Text()
 		if ok && (len(text) > maxSetting || strings.ContainsRune(text, 0)) {

@@ -25,7 +25,7 @@ func readObject(t *testing.T, text string, read func(*strictjson.Object)) (place
 }
 
 func TestReadConnection(t *testing.T) {
-	before := ConnectionConfig{"host": "h", "database": "d", "user": "u", "password": "secret"}
+	before := ConnectionConfig{"host": "h", "database": "d", "user": "u", "password": "secret", "sslmode": "prefer"}
 	for _, test := range []struct {
 		text   string
 		before ConnectionConfig
@@ -40,7 +40,7 @@ func TestReadConnection(t *testing.T) {
 		{`{}`, nil, ConnectionConfig{}, []string{"/host", "/database", "/user"}},
 		{`{}`, before, before, nil},
 		{`{"user":null}`, before, nil, []string{"/user"}},
-		{`{"password":null}`, before, ConnectionConfig{"host": "h", "database": "d", "user": "u"}, nil},
+		{`{"password":null}`, before, ConnectionConfig{"host": "h", "database": "d", "user": "u", "sslmode": "prefer"}, nil},
 		{`{"password":"***"}`, before, before, nil},
 		{`{"host":"h","database":"d","user":"u","password":"***"}`, nil, nil, []string{"/password"}},
 		{`{"password":"` + strings.Repeat("x", maxSetting) + `"}`, before, nil, nil},
@@ -58,8 +58,8 @@ func TestReadConnection(t *testing.T) {
 		// A secret goes to the place that it was given for, and nowhere else.
 		{`{"host":"other"}`, before, nil, []string{"/password"}},
 		{`{"host":"other","password":"***"}`, before, nil, []string{"/password"}},
-		{`{"host":"other","password":"new"}`, before, ConnectionConfig{"host": "other", "database": "d", "user": "u", "password": "new"}, nil},
-		{`{"host":"other","password":null}`, before, ConnectionConfig{"host": "other", "database": "d", "user": "u"}, nil},
+		{`{"host":"other","password":"new"}`, before, ConnectionConfig{"host": "other", "database": "d", "user": "u", "password": "new", "sslmode": "prefer"}, nil},
+		{`{"host":"other","password":null}`, before, ConnectionConfig{"host": "other", "database": "d", "user": "u", "sslmode": "prefer"}, nil},
 		{`{"port":5432}`, before, nil, nil}, // as it is without a word
 		{`{"port":5433}`, before, nil, []string{"/password"}},
 		{`{"host":"other"}`, ConnectionConfig{"host": "h", "database": "d", "user": "u"}, nil, nil},

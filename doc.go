@@ -20,5 +20,5 @@
 //     expect.go, link.go.
 //   - Where data comes from: source.go, fetch.go, schedule.go, refresh.go, run.go,
 //     run_request.go, rules.go (which version of the rules a definition keeps).
-//   - Queries, and what they run on: query.go, pins.go, service.go, connection.go.
+//   - Queries, and what they run on: query.go, pins.go, service.go, connection.go, connection_tls.go.
 package feedmill

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/feedmill/feedmill"
 )
 
 // Connection is a database that queries run on, under the name of a service.
@@ -15,9 +17,10 @@ type Connection struct {
 	ServiceName string `json:"serviceName"`
 	Connector   string `json:"connector"`
 	// Config is what was said of it, with *** for every secret.
-	Config    json.RawMessage `json:"config"`
-	CreatedAt time.Time       `json:"createdAt"`
-	UpdatedAt time.Time       `json:"updatedAt"`
+	Config    json.RawMessage    `json:"config"`
+	CreatedAt time.Time          `json:"createdAt"`
+	UpdatedAt time.Time          `json:"updatedAt"`
+	Warnings  []feedmill.Warning `json:"warnings"`
 }
 
 // NewConnection is a connection to make. What Config has goes by the connector.

@@ -64,7 +64,7 @@ func newConnectionsCreate() *cobra.Command {
 		Use: "create SERVICE CONNECTOR", Short: "Connect a database under the name of a service, and test it",
 		Long: `Connect a database under the name of a service, which queries go by. The connectors
 postgres and mysql have the settings host, port, database, user and password,
-and sslmode or tls; sqlite and duckdb have path, of a file in a folder that the operator
+sslmode or tls, caCert, clientCert, clientKey and maxSessions; sqlite and duckdb have path, of a file in a folder that the operator
 allows. The connection is kept whether the test works or not.`,
 		Example: `  feedmill connections create warehouse postgres --config host=db.example --config database=shop \
     --config user=reader --config password=@password.txt --config sslmode=verify-full`,
@@ -208,6 +208,9 @@ func (p *printer) connection(c client.Connection) error {
 	t.fields("Connection", c.ID, "Service", c.ServiceName, "Connector", c.Connector)
 	for _, pair := range members(c.Config) {
 		t.fields(pair[0], pair[1])
+	}
+	for _, w := range c.Warnings {
+		t.fields("Warning", w.Code+": "+w.Detail)
 	}
 	t.fields("Created", moment(c.CreatedAt), "Changed", moment(c.UpdatedAt))
 	return p.table(t)

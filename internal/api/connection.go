@@ -16,10 +16,21 @@ type connectionView struct {
 	Config      jsontext.Value `json:"config"`
 	CreatedAt   timestamp      `json:"createdAt"`
 	UpdatedAt   timestamp      `json:"updatedAt"`
+	// Warnings are left out where there are none.
+	Warnings []connectionWarning `json:"warnings,omitzero"`
+}
+
+type connectionWarning struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
 }
 
 func viewConnection(c feedmill.Connection) connectionView {
-	return connectionView{c.ID, c.ServiceName, c.Connector, c.Config, timestamp(c.CreatedAt), timestamp(c.UpdatedAt)}
+	view := connectionView{ID: c.ID, ServiceName: c.ServiceName, Connector: c.Connector, Config: c.Config, CreatedAt: timestamp(c.CreatedAt), UpdatedAt: timestamp(c.UpdatedAt)}
+	for _, w := range c.Warnings() {
+		view.Warnings = append(view.Warnings, connectionWarning{w.Code, w.Detail})
+	}
+	return view
 }
 
 func connectionURL(id feedmill.ID) string { return "/connections/" + string(id) }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/client"
 )
 
@@ -37,6 +38,7 @@ type connectionForm struct {
 	Config                     map[string]string
 	Connectors                 []connectorChoice
 	Faults                     map[string]string
+	Warnings                   []feedmill.Warning
 	Test                       *client.ConnectionTest
 }
 
@@ -72,7 +74,7 @@ func connectionOf(v *visit) (*connectionForm, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &connectionForm{ID: c.ID, ServiceName: c.ServiceName, Connector: c.Connector, Config: make(map[string]string)}
+	f := &connectionForm{ID: c.ID, ServiceName: c.ServiceName, Connector: c.Connector, Config: make(map[string]string), Warnings: c.Warnings}
 	var config map[string]any
 	_ = json.Unmarshal(c.Config, &config)
 	for name, value := range config {
@@ -134,8 +136,8 @@ func changeConnection(v *visit) error {
 	}
 	f, config := readConnection(v, old.Connector)
 	f.ID = old.ID
-	for name := range old.Config { // what was emptied is taken away
-		if _, ok := config[name]; !ok {
+	for _, name := range connectionSettings[old.Connector] { // what was emptied is taken away
+		if _, ok := config[name]; !ok && old.Config[name] != "" {
 			config[name] = nil
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -163,7 +162,7 @@ func nameTaken(service string) error {
 // checkPlace notes a place that a connection must not lead to.
 func (c *Connections) checkPlace(kind feedmill.Connector, config feedmill.ConnectionConfig, o *strictjson.Object) {
 	if host, ok := config["host"]; ok && c.CheckHost != nil {
-		if err := c.CheckHost(host); err != nil && !isLocalName(host) {
+		if err := c.CheckHost(host); err != nil && !feedmill.IsLocalHost(host) {
 			o.Fault("host", "The host cannot be used: "+err.Error()+".")
 		}
 	}
@@ -172,13 +171,6 @@ func (c *Connections) checkPlace(kind feedmill.Connector, config feedmill.Connec
 			o.Fault("path", fault)
 		}
 	}
-}
-
-// isLocalName reports whether a host is a name for this machine. What it leads to
-// is looked at when it is dialled, as with every other name.
-func isLocalName(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // keep puts what a config says into a connection, its secrets sealed.

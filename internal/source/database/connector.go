@@ -30,6 +30,9 @@ type Config struct {
 	// postgres has disable, prefer, require, verify-ca and verify-full, and mysql
 	// off, on and skipVerify.
 	TLS string
+	// CACert is the authority that vouches for the server, in PEM; empty means those of
+	// the system. ClientCert and ClientKey are what the client shows.
+	CACert, ClientCert, ClientKey string
 	// Path is the file of a sqlite or duckdb database. The caller has checked that
 	// it lies in a folder that is allowed, with symbolic links followed.
 	Path string

@@ -7,7 +7,6 @@ package mysql
 
 import (
 	"context"
-	"crypto/tls"
 	"database/sql"
 	"net"
 	"strconv"
@@ -64,12 +63,17 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 
 // protect sets TLS.
 func protect(config *driver.Config, c database.Config) error {
+	secure, err := c.TLSConfig()
+	if err != nil {
+		return err
+	}
 	switch c.TLS {
 	case "off":
 	case "", "on":
-		config.TLS = &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
+		config.TLS = secure
 	case "skipVerify":
-		config.TLS = &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
+		secure.InsecureSkipVerify = true
+		config.TLS = secure
 	default:
 		return feedmill.Invalid("The connection is not right.", feedmill.Fault{Pointer: "/tls", Detail: "must be one of off, on and skipVerify"})
 	}

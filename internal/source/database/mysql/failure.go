@@ -33,7 +33,7 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	}
 	refused, ok := errors.AsType[*driver.MySQLError](err)
 	if !ok {
-		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s failed or was lost: %s.", s.Where(), s.Said(database.Innermost(err))), err)
+		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s failed or was lost: %s.", s.Where(), s.Said(database.Innermost(err)))+database.TLSAdvice(err), err)
 	}
 	said := fmt.Sprintf("It said: %s (error %d).", s.Said(refused.Message), refused.Number)
 	return s.Refused(problem(refused.Number), view, said, err)

@@ -80,7 +80,10 @@ func (Connector) Open(ctx context.Context, c database.Config) (database.Database
 
 // protect sets TLS as the words of libpq have it.
 func protect(conn *pgconn.Config, c database.Config) error {
-	secure := &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
+	secure, err := c.TLSConfig()
+	if err != nil {
+		return err
+	}
 	conn.TLSConfig = secure
 	switch c.TLS {
 	case "disable":
@@ -92,7 +95,7 @@ func protect(conn *pgconn.Config, c database.Config) error {
 		secure.InsecureSkipVerify = true
 	case "verify-ca":
 		secure.InsecureSkipVerify = true
-		secure.VerifyConnection = verifyAuthority
+		secure.VerifyConnection = func(state tls.ConnectionState) error { return verifyAuthority(state, secure.RootCAs) }
 	case "verify-full":
 	default:
 		return feedmill.Invalid("The connection is not right.", feedmill.Fault{
@@ -103,8 +106,8 @@ func protect(conn *pgconn.Config, c database.Config) error {
 }
 
 // verifyAuthority checks who vouches for the server, and not its name.
-func verifyAuthority(state tls.ConnectionState) error {
-	among := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
+func verifyAuthority(state tls.ConnectionState, roots *x509.CertPool) error {
+	among := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
 	for _, c := range state.PeerCertificates[1:] {
 		among.Intermediates.AddCert(c)
 	}

@@ -29,7 +29,7 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-			return database.Fail(database.ProblemUnreachable, fmt.Sprintf("Connecting to %s failed: %s.", s.Where(), s.Said(database.Innermost(err))), err)
+			return database.Fail(database.ProblemUnreachable, fmt.Sprintf("Connecting to %s failed: %s.", s.Where(), s.Said(database.Innermost(err)))+database.TLSAdvice(err), err)
 		}
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s was lost: %s.", s.Where(), s.Said(database.Innermost(err))), err)
 	}
