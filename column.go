@@ -114,6 +114,8 @@ const (
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit
 	WarnDuplicateKeys  = "duplicate-keys"     // several rows of a load have the same key
+	WarnNullCursor     = "null-cursor"        // rows without a value of the field that tells what is new
+	WarnCursorAhead    = "cursor-ahead"       // times ahead that do not tell what is new
 	WarnPart           = "part-of-the-data"   // a preview of a service's records that has not looked at all of them
 
 	// About data whose columns have types.

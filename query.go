@@ -64,6 +64,8 @@ type Since struct {
 	// Lookback is how far before From to begin, for what came late. It is for
 	// dates and timestamps.
 	Lookback time.Duration
+	// Nulls asks for the rows without a value of the field, too.
+	Nulls bool
 	// Place is where this stands in the request. A fault has a pointer below it:
 	// /field or /lookback.
 	Place Fault

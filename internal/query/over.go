@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/feedmill/feedmill"
@@ -23,6 +24,11 @@ func (t *Tree) Over(columns []feedmill.Column) *Tree {
 	if t.Latest != nil {
 		latest := o.column(*t.Latest)
 		over.Latest = &latest
+	}
+	if t.Since != nil {
+		since := *t.Since
+		since.Column = o.column(since.Column)
+		over.Since = &since
 	}
 	return &over
 }
@@ -60,6 +66,11 @@ func (o others) predicate(p Predicate) Predicate {
 		return p
 	case Compare:
 		p.Column = o.column(p.Column)
+		if n, ok := p.Value.(*big.Rat); ok {
+			// A value between two that the digits can write, or beyond all of them, must not
+			// be rounded to one of them.
+			return compareExact(p.Column, p.Comparison, n)
+		}
 		return p
 	case Range:
 		p.Column = o.column(p.Column)

@@ -8,6 +8,10 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
+// MaxAhead is how far ahead a time may be to count as the greatest that was fetched. A
+// position beyond it, such as 9999-12-31, would hide everything that comes later.
+const MaxAhead = 24 * time.Hour
+
 // since adds the bound of a query for what is new.
 func (r *resolver) since(tree *Tree) {
 	s := r.query.Since
@@ -32,6 +36,9 @@ func (r *resolver) since(tree *Tree) {
 		return
 	}
 	tree.Latest = &column
+	if slices.Contains(temporal, column.Type) && !r.query.Now.IsZero() {
+		tree.Ahead = r.query.Now.Add(MaxAhead)
+	}
 	if s.From == "" {
 		return
 	}
@@ -46,6 +53,10 @@ func (r *resolver) since(tree *Tree) {
 			c.Value = t.Add(-s.Lookback)
 			p = c
 		}
+		tree.Since = &c
+	}
+	if s.Nulls {
+		p = Any{p, IsNull{column}}
 	}
 	tree.Where = append(tree.Where, p)
 }

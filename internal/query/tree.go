@@ -21,6 +21,14 @@ type Tree struct {
 	Bounds []Bound
 	// Latest is the column whose greatest value is to be told, nil for none.
 	Latest *Column
+	// Ahead is the time after which a value of Latest is not taken for the greatest,
+	// zero where Latest is not a time.
+	Ahead time.Time
+	// Since is the least value of Latest that is asked for, nil where all are.
+	Since *Compare
+	// MostNulls is how many rows without a value of Latest are wanted; zero means all,
+	// and a negative number none.
+	MostNulls int64
 }
 
 // Placed is a filter and the place in Where of the test that it is a part of.

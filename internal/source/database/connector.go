@@ -178,6 +178,9 @@ type Done struct {
 	Rows int64
 	// Latest is the greatest value of the field of [feedmill.Query.Since], written
 	// as its From is; empty where there was none.
-	Latest   string
-	Warnings []feedmill.Warning
+	Latest string
+	// Nulls is how many rows have no value of that field, and Ahead how many have a
+	// time that lies too far ahead to be the greatest.
+	Nulls, Ahead int64
+	Warnings     []feedmill.Warning
 }

@@ -18,6 +18,7 @@ type definition struct {
 	mode              feedmill.FeedMode
 	key               []string
 	rules             feedmill.Rules // 0 where the definition does not name any
+	keyed             bool           // the feed has a key, by which rows that come again are known
 	doc               strictjson.Value
 }
 

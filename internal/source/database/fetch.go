@@ -55,13 +55,10 @@ func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetch
 			return feedmill.Fetched{}, fmt.Errorf("read the position of a query: %w", err)
 		}
 	}
-	if d.query.Since != nil {
-		d.query.Since.From = before.Latest
-	}
 	var fetched feedmill.Fetched
 	run := func(ctx context.Context, sink feedmill.FetchSink) error {
 		return s.withService(ctx, of, f, func(db Database) error {
-			fetched, err = d.fetch(ctx, db, f, sink, before)
+			fetched, err = d.fetch(ctx, db, s.Feeds, f, sink, before)
 			return err
 		})
 	}
@@ -91,7 +88,7 @@ func (c counting) Rows(ctx context.Context, run []columnar.Vector) error {
 type requester interface{ TellsRequests() }
 
 // fetch reads what the query asks for, and tells of it.
-func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, sink feedmill.FetchSink, before position) (fetched feedmill.Fetched, err error) {
+func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feedmill.Fetch, sink feedmill.FetchSink, before position) (fetched feedmill.Fetched, err error) {
 	began := time.Now()
 	_, asksItself := db.(requester)
 	traced := feedmill.TracedRequest{Method: "SQL", URL: d.service + "/" + d.view, At: now(), Page: 1, Attempt: 1}
@@ -108,6 +105,10 @@ func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, s
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
+	warnings, err := d.resume(ctx, feeds, table, f, before.Latest, asksItself)
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
 	tree, err := d.resolve(table)
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
 		return feedmill.Fetched{}, changed(refusal)
@@ -115,19 +116,25 @@ func (d *definition) fetch(ctx context.Context, db Database, f feedmill.Fetch, s
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
+	tree.MostNulls = d.mostNulls()
 	explained := table.Explain(tree)
 	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds), GroupedHere: explained.GroupedHere}
 	for _, p := range tree.Filters {
 		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Name, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
 	}
 	done, err := table.Read(ctx, tree, counting{sink, &traced.Rows})
-	fetched.Warnings = done.Warnings
+	fetched.Warnings = append(warnings, done.Warnings...)
 	if err != nil {
 		return fetched, err
 	}
+	uncursored, err := d.countNulls(ctx, table)
+	if err != nil {
+		return fetched, err
+	}
+	fetched.Warnings = append(fetched.Warnings, d.cursorWarnings(done, uncursored)...)
 	after := position{Latest: done.Latest}
-	if after.Latest == "" {
-		after.Latest = before.Latest
+	if after.Latest == "" && d.query.Since != nil {
+		after.Latest = d.query.Since.From
 	}
 	if parent, ok := table.(*feedTable); ok {
 		after.Parent = parent.feed.Version

@@ -89,7 +89,10 @@ func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
 		kept = kept[:n]
 	}
 	if f.latest >= 0 {
-		f.see(&run[f.latest], kept)
+		kept = f.see(&run[f.latest], kept)
+		if kept != nil {
+			n = len(kept)
+		}
 	}
 	if n > 0 {
 		result := run[:len(f.plan.Tree.Outputs)]
@@ -139,32 +142,68 @@ func (f *Finish) End(ctx context.Context) (Done, error) {
 	return f.done, nil
 }
 
-// see looks for a greater value than the greatest so far.
-func (f *Finish) see(v *columnar.Vector, kept []int) {
-	best := -1
-	look := func(i int) {
-		if v.Floats != nil && math.IsNaN(v.Floats[i]-v.Floats[i]) {
-			return // it is not finite, and nothing is beyond it
+// see looks for a greater value than the greatest so far. It returns the rows that are
+// kept, nil for all: those without a value are bounded.
+func (f *Finish) see(v *columnar.Vector, kept []int) []int {
+	best, dropped := -1, false
+	limit, bounded := f.ahead(v.Type)
+	look := func(i int) bool {
+		switch {
+		case v.Null(i):
+			f.done.Nulls++
+			most := f.plan.Tree.MostNulls
+			return most == 0 || f.done.Nulls <= most
+		case v.Floats != nil && math.IsNaN(v.Floats[i]-v.Floats[i]):
+			return true // it is not finite, and nothing is beyond it
+		case bounded && v.Ints[i] > limit:
+			f.done.Ahead++
+			return true
 		}
-		if !v.Null(i) && (best < 0 || compareRows(v, i, v, best) > 0) {
+		if best < 0 || compareRows(v, i, v, best) > 0 {
 			best = i
+		}
+		return true
+	}
+	var wanted []int
+	each := func(i int) {
+		if look(i) {
+			wanted = append(wanted, i)
+		} else {
+			dropped = true
 		}
 	}
 	if kept == nil {
 		for i := range v.Len {
-			look(i)
+			each(i)
 		}
 	}
 	for _, i := range kept {
-		look(i)
+		each(i)
 	}
-	if best < 0 {
-		return
+	if best >= 0 && (f.done.Latest == "" || greater(v, best, f.done.Latest)) {
+		f.done.Latest = valueText(v, best)
 	}
-	text := valueText(v, best)
-	if f.done.Latest == "" || greater(v, best, f.done.Latest) {
-		f.done.Latest = text
+	if !dropped {
+		return kept
 	}
+	if wanted == nil {
+		wanted = []int{}
+	}
+	return wanted
+}
+
+// ahead is the last day or microsecond that can be the greatest value.
+func (f *Finish) ahead(t columnar.Type) (last int64, bounded bool) {
+	at := f.plan.Tree.Ahead
+	switch {
+	case at.IsZero():
+		return 0, false
+	case t == columnar.TypeDate:
+		return at.Unix() / (24 * 3600), true
+	case t == columnar.TypeTimestamp:
+		return at.UnixMicro(), true
+	}
+	return 0, false
 }
 
 // greater compares row i with the text of another value.

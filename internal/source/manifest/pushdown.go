@@ -24,6 +24,9 @@ type wanted struct {
 func (v *View) parameters(t *query.Tree) (all []Parameter) {
 	found := make([]wanted, len(v.Fields))
 	collect(t.Where, found)
+	if t.Since != nil { // the API decides whether records without a value are among those since then
+		found[t.Since.Column.Index].narrow(t.Since.Value, nil)
+	}
 	for i, w := range found {
 		f := &v.Fields[i]
 		for _, p := range f.Pass {
