@@ -116,6 +116,7 @@ const (
 	WarnDuplicateKeys  = "duplicate-keys"     // several rows of a load have the same key
 	WarnNullCursor     = "null-cursor"        // rows without a value of the field that tells what is new
 	WarnCursorAhead    = "cursor-ahead"       // times ahead that do not tell what is new
+	WarnPinned         = "pinned"             // types that an earlier release did not store
 	WarnPart           = "part-of-the-data"   // a preview of a service's records that has not looked at all of them
 
 	// About data whose columns have types.

@@ -188,6 +188,8 @@ type Fetched struct {
 	// Again says for each of the feeds which rows can have come that it has
 	// already. It is nil where none can.
 	Again []FetchedAgain
+	// Pins are what the names of a query mean from now on, nil where they stay.
+	Pins *Pins
 	// Warnings are about rows whose columns have types already, and Plan is what a
 	// query came to, nil where there was none. Both are there also where a fetch
 	// was broken off.

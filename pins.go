@@ -1,11 +1,17 @@
 package feedmill
 
-import "github.com/feedmill/feedmill/internal/columnar"
+import (
+	"slices"
+
+	"github.com/feedmill/feedmill/internal/columnar"
+)
 
 // Pins is what the names in a query were resolved to when the query was
 // created. A refresh follows the pins or fails; it never resolves a name anew.
-// The types of the selected columns are pinned by the feed's current version.
 type Pins struct {
+	// Origin tells the database apart in which Schema and View were resolved. In
+	// another one they are resolved again, and the types stay.
+	Origin string `json:"origin,omitzero"`
 	// Schema and View are where the rows are, empty where not pinned yet.
 	Schema string `json:"schema,omitzero"`
 	View   string `json:"view,omitzero"`
@@ -30,4 +36,21 @@ func (p Pins) Field(name string) (PinnedField, bool) {
 		}
 	}
 	return PinnedField{}, false
+}
+
+// Equal reports whether both pin the same.
+func (p Pins) Equal(q Pins) bool {
+	return p.Origin == q.Origin && p.Schema == q.Schema && p.View == q.View && slices.Equal(p.Fields, q.Fields)
+}
+
+// ProblemTypeChanged is the type of the refusal of data in which a field has another
+// order or equality than a query, key or cursor was created with.
+const ProblemTypeChanged = "type-changed"
+
+// KeepsOrder reports whether values of a type that become those of another compare as
+// they did. Whole numbers and decimals do. A number is one with them as long as every
+// value survives the conversion, which the caller checks.
+func KeepsOrder(was, now columnar.Type) bool {
+	numeric := []columnar.Type{columnar.TypeInteger, columnar.TypeDecimal, columnar.TypeNumber}
+	return was == now || slices.Contains(numeric, was) && slices.Contains(numeric, now)
 }

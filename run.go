@@ -37,6 +37,9 @@ type FeedOutcome struct {
 	// Position is how far the feed has come with this run, nil to leave what
 	// was before. It counts where the run did not fail for the feed.
 	Position []byte
+	// Pins are what the names of a query mean from now on, nil where they stay. They
+	// count where the run did not fail for the feed.
+	Pins *Pins
 	// Error says why the run failed for the feed, nil where it did not.
 	Error *FeedError
 	// AuthRequired says that it failed because the source refused the
@@ -205,6 +208,9 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 	f.Failures = 0
 	if o.Position != nil {
 		f.Position = o.Position
+	}
+	if o.Pins != nil {
+		f.Pins = *o.Pins
 	}
 	if o.Version == nil {
 		r.Unchanged = true

@@ -38,6 +38,7 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 		fault := err
 		if fault == nil && (!fetched.NotModified || awaitsTypes(t.before)) {
 			t.notModified = fetched.NotModified
+			o.Pins = fetched.Pins
 			if !fetched.NotModified {
 				o.Position = fetched.Positions[i]
 			}

@@ -90,7 +90,7 @@ type Database interface {
 
 // View is something that can be read: a table, a view, a materialised view.
 type View struct {
-	// Name is bare in the default schema, else schema.name.
+	// Name is as [ViewName] writes it.
 	Name string
 	// Label is a short text for people, empty where there is none but the name, and
 	// Description is the comment of the database, cut to 2 KiB.
@@ -118,6 +118,8 @@ const (
 // Table is a view as it was when it was described. A column that changes after
 // that is a failure of Read, never another meaning.
 type Table interface {
+	// At is where it is. The schema is empty where views have none.
+	At() (schema, name string)
 	// Fields are its columns, in their order.
 	Fields() []Field
 	// Explain is what Read sends for a tree that was resolved over the columns of
@@ -138,6 +140,9 @@ type Field struct {
 	Label string
 	// Native is what the database calls its type.
 	Native string
+	// Zoned reports whether its times have a time zone, and Empty that no row has a value
+	// and that its type is therefore only a guess.
+	Zoned, Empty bool
 	// Pushdown are the operators that run in the database. The others are tested
 	// here, after the rows have come.
 	Pushdown []feedmill.FilterOp

@@ -110,7 +110,7 @@ func (d *definition) latestStored(ctx context.Context, feeds Feeds, feed feedmil
 
 // countNulls counts the rows without a value of the incremental field that pass the
 // filters, where the fetch leaves them out.
-func (d *definition) countNulls(ctx context.Context, table Table) (int64, error) {
+func (d *definition) countNulls(ctx context.Context, table Table, columns []feedmill.Column) (int64, error) {
 	since := d.query.Since
 	if since == nil || since.From == "" || since.Nulls {
 		return 0, nil
@@ -121,7 +121,7 @@ func (d *definition) countNulls(ctx context.Context, table Table) (int64, error)
 	q := d.query
 	q.Fields, q.Sort, q.Since, q.Limit = []feedmill.Field{{Name: since.Field}}, nil, nil, 0
 	q.Where = append(slices.Clone(q.Where), feedmill.Condition{Name: since.Field, Filters: []feedmill.Filter{{Op: feedmill.OpIsNull}}})
-	tree, faults := query.Resolve(q, Columns(table.Fields()))
+	tree, faults := query.Resolve(q, columns)
 	if err := faults.Err(); err != nil {
 		return 0, err
 	}

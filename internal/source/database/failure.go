@@ -32,6 +32,8 @@ var titles = map[string]string{
 	ProblemTooMuch:     "The query needs too much",
 	ProblemTooLarge:    "The preview is too large",
 	ProblemBusy:        "The connection is busy",
+
+	feedmill.ProblemTypeChanged: "A field has another type",
 }
 
 // Fail is a failure of a database. The detail must hold no secret.

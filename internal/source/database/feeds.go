@@ -80,6 +80,9 @@ type feedTable struct {
 	feed  feedmill.Feed
 }
 
+// At is the feed's id.
+func (t *feedTable) At() (schema, name string) { return "", string(t.feed.ID) }
+
 // Fields are the columns of the feed. All that can be asked is asked where they are.
 func (t *feedTable) Fields() []Field {
 	fields := make([]Field, len(t.feed.Columns))

@@ -55,10 +55,14 @@ func (s Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetch
 			return feedmill.Fetched{}, fmt.Errorf("read the position of a query: %w", err)
 		}
 	}
+	origin, err := s.origin(ctx, of)
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
 	var fetched feedmill.Fetched
 	run := func(ctx context.Context, sink feedmill.FetchSink) error {
 		return s.withService(ctx, of, f, func(db Database) error {
-			fetched, err = d.fetch(ctx, db, s.Feeds, f, sink, before)
+			fetched, err = d.fetch(ctx, db, s.Feeds, f, sink, before, origin)
 			return err
 		})
 	}
@@ -88,7 +92,7 @@ func (c counting) Rows(ctx context.Context, run []columnar.Vector) error {
 type requester interface{ TellsRequests() }
 
 // fetch reads what the query asks for, and tells of it.
-func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feedmill.Fetch, sink feedmill.FetchSink, before position) (fetched feedmill.Fetched, err error) {
+func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feedmill.Fetch, sink feedmill.FetchSink, before position, origin string) (fetched feedmill.Fetched, err error) {
 	began := time.Now()
 	_, asksItself := db.(requester)
 	traced := feedmill.TracedRequest{Method: "SQL", URL: d.service + "/" + d.view, At: now(), Page: 1, Attempt: 1}
@@ -101,7 +105,11 @@ func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feed
 			f.Trace(traced)
 		}
 	}()
-	table, err := db.Table(ctx, d.view)
+	var feed feedmill.Feed
+	if len(f.Feeds) > 0 {
+		feed = f.Feeds[0]
+	}
+	table, err := d.open(ctx, db, feed.Pins, origin, f.Rules)
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
@@ -109,7 +117,12 @@ func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feed
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
-	tree, err := d.resolve(table)
+	follow, err := d.follow(table, feed, origin)
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
+	warnings = append(warnings, follow.warnings...)
+	tree, err := d.resolve(follow.columns)
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
 		return feedmill.Fetched{}, changed(refusal)
 	}
@@ -122,12 +135,15 @@ func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feed
 	for _, p := range tree.Filters {
 		fetched.Plan.Filters = append(fetched.Plan.Filters, feedmill.RanFilter{Field: p.Column.Name, Op: p.Op, Inverted: p.Inverted, RanIn: explained.Ran(p)})
 	}
-	done, err := table.Read(ctx, tree, counting{sink, &traced.Rows})
+	done, err := table.Read(ctx, tree, follow.keepNumbers(counting{sink, &traced.Rows}))
 	fetched.Warnings = append(warnings, done.Warnings...)
 	if err != nil {
 		return fetched, err
 	}
-	uncursored, err := d.countNulls(ctx, table)
+	if !follow.pins.Equal(feed.Pins) {
+		fetched.Pins = &follow.pins
+	}
+	uncursored, err := d.countNulls(ctx, table, follow.columns)
 	if err != nil {
 		return fetched, err
 	}

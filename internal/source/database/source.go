@@ -59,7 +59,11 @@ func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefi
 		return feedmill.FeedDefinition{}, 0, err
 	}
 	d.rules = d.rules.Or(feed.Rules)
-	return d.split(), again, nil
+	def := d.split()
+	if again == feedmill.FetchAsPlanned {
+		def.Pins = feed.Pins
+	}
+	return def, again, nil
 }
 
 // Describe is the spec of a feed whose source has another one now, which is its
@@ -102,16 +106,23 @@ func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.F
 	if def.Name == "" {
 		def.Name = cutName(d.view)
 	}
+	origin, err := s.origin(ctx, of)
+	if err != nil {
+		return def, err
+	}
 	err = s.whileAwaited(ctx, lookTimeout, func(ctx context.Context) error {
 		return s.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
-			table, err := db.Table(ctx, d.view)
+			table, err := d.open(ctx, db, def.Pins, origin, def.Rules)
 			if err != nil {
 				return err
 			}
 			if feed, ok := table.(*feedTable); ok && def.Name == cutName(d.view) {
 				def.Name = feed.feed.Name
 			}
-			_, err = d.resolve(table)
+			tree, err := d.resolve(Columns(pinnedFields(table, def.Pins)))
+			if err == nil && len(def.Pins.Fields) == 0 {
+				def.Pins = d.pin(table, tree, origin)
+			}
 			return err
 		})
 	})
@@ -149,10 +160,10 @@ func (s Source) unknownService(ctx context.Context, workspace feedmill.ID, name 
 }
 
 // resolve checks the query of a definition against the columns of a table.
-func (d *definition) resolve(table Table) (*query.Tree, error) {
+func (d *definition) resolve(columns []feedmill.Column) (*query.Tree, error) {
 	q := d.query
 	q.Fields, q.Sort, q.Where = slices.Clone(q.Fields), slices.Clone(q.Sort), slices.Clone(q.Where)
-	tree, faults := query.Resolve(q, Columns(table.Fields()))
+	tree, faults := query.Resolve(q, columns)
 	for i, name := range d.key {
 		if !slices.ContainsFunc(tree.Outputs, func(o query.Output) bool { return o.Name == name }) {
 			faults.Add(feedmill.Fault{Pointer: fmt.Sprintf("/key/%d", i)}, fmt.Sprintf("the query has no column %q", name))

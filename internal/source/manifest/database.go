@@ -70,6 +70,9 @@ type apiTable struct {
 	view *View
 }
 
+// At is the view's name.
+func (t *apiTable) At() (schema, name string) { return "", t.view.Name }
+
 // Fields are those of the view. What is passed on to the API is said, and tested
 // here all the same.
 func (t *apiTable) Fields() []database.Field {

@@ -115,7 +115,7 @@ func TestViews(t *testing.T) {
 	if diff := cmp.Diff([]database.View{
 		{Name: "orders", Label: "All orders", Description: "All orders", Kind: database.KindTable, RowEstimate: 1},
 		{Name: "paid", Kind: database.KindView, RowEstimate: -1},
-		{Name: `other.x"y.z`, Kind: database.KindTable, RowEstimate: 0},
+		{Name: `other."x""y.z"`, Kind: database.KindTable, RowEstimate: 0},
 	}, views); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -123,7 +123,7 @@ func TestViews(t *testing.T) {
 	if fields[0].Nullable || !fields[1].Nullable || fields[1].Label != "What was paid" {
 		t.Errorf("%+v", fields)
 	}
-	databasetest.Describe(t, db, `other.x"y.z`)
+	databasetest.Describe(t, db, `other."x""y.z"`)
 	if _, err := db.Table(t.Context(), "order"); err == nil || !strings.Contains(err.Error(), "orders") {
 		t.Error(err)
 	}

@@ -75,6 +75,8 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 		}
 	case kind == dialect.Bytes:
 		f.Format = "base64"
+	case kind == dialect.TimestampTZ:
+		f.Zoned = true
 	case native == "TIMESTAMP_NS":
 		t.warnings = append(t.warnings, feedmill.Warning{
 			Code: feedmill.WarnDigits, Column: name, Count: 1,
@@ -121,6 +123,9 @@ func typeOf(native string) (columnar.Type, dialect.Kind) {
 	}
 	return columnar.TypeText, dialect.Cast
 }
+
+// At is the schema and the name.
+func (t *table) At() (schema, name string) { return t.sql.Schema, t.sql.Name }
 
 // Fields are the columns.
 func (t *table) Fields() []database.Field { return t.fields }

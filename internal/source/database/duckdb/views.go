@@ -21,12 +21,7 @@ FROM duckdb_views() WHERE database_name = '` + dialect.Attached + `' AND NOT int
 // place is where a view is.
 type place struct{ schema, name string }
 
-func (p place) shown() string {
-	if p.schema == defaultSchema {
-		return p.name
-	}
-	return p.schema + "." + p.name
-}
+func (p place) shown() string { return database.ViewName(p.schema, p.name, p.schema == defaultSchema) }
 
 // Views lists the tables and views.
 func (f *file) Views(ctx context.Context) ([]database.View, error) {
@@ -54,9 +49,6 @@ func (f *file) places(ctx context.Context) ([]database.View, map[string]place, e
 		if n, err := strconv.ParseInt(row[4], 10, 64); err == nil {
 			v.RowEstimate = n
 		}
-		if _, taken := places[v.Name]; taken {
-			continue // main."a.b" and a.b: the first of them is the one in main
-		}
 		places[v.Name] = at
 		views = append(views, v)
 	}
@@ -69,8 +61,9 @@ func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := places[view]
-	if !ok {
+	schema, name, ok := database.ParseViewName(view)
+	at, there := places[place{cmp.Or(schema, defaultSchema), name}.shown()]
+	if !ok || !there {
 		return nil, database.NoView(view, views)
 	}
 	t := &table{file: f, view: view}

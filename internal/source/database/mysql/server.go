@@ -145,9 +145,7 @@ func (s *server) Ping(ctx context.Context) error {
 	return s.read(ctx, "", func(c *session) error { return c.PingContext(ctx) })
 }
 
-const viewName = "CASE WHEN TABLE_SCHEMA = DATABASE() THEN TABLE_NAME ELSE CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) END"
-
-const selectViews = "SELECT " + viewName + `, TABLE_TYPE, COALESCE(TABLE_COMMENT, ''), TABLE_ROWS FROM information_schema.TABLES
+const selectViews = `SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(TABLE_SCHEMA = DATABASE(), FALSE), TABLE_TYPE, COALESCE(TABLE_COMMENT, ''), TABLE_ROWS FROM information_schema.TABLES
 WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') AND TABLE_TYPE <> 'SEQUENCE'
 ORDER BY COALESCE(TABLE_SCHEMA <> DATABASE(), TRUE), TABLE_SCHEMA, TABLE_NAME`
 
@@ -157,11 +155,13 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 	var held database.Inventory
 	err := s.read(ctx, "", func(c *session) error {
 		return c.each(ctx, selectViews, nil, func(row []driver.Value) error {
-			v := database.View{Name: text(row[0]), Description: s.Said(text(row[2])), Kind: database.KindTable, RowEstimate: -1}
-			if n, ok := integer(row[3]); ok {
+			v := database.View{Description: s.Said(text(row[4])), Kind: database.KindTable, RowEstimate: -1}
+			isDefault, _ := integer(row[2])
+			v.Name = database.ViewName(text(row[0]), text(row[1]), isDefault == 1)
+			if n, ok := integer(row[5]); ok {
 				v.RowEstimate = n
 			}
-			if strings.HasSuffix(text(row[1]), "VIEW") {
+			if strings.HasSuffix(text(row[3]), "VIEW") {
 				v.Kind, v.Description, v.RowEstimate = database.KindView, "", -1 // its comment is the word VIEW
 			}
 			v.Label = database.FirstLine(v.Description)

@@ -20,9 +20,9 @@ type table struct {
 	fields []database.Field
 }
 
-const selectTable = "SELECT TABLE_SCHEMA, TABLE_NAME, " + viewName + ` FROM information_schema.TABLES
-WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') AND ` + viewName + ` = ?
-ORDER BY COALESCE(TABLE_SCHEMA <> DATABASE(), TRUE)`
+const selectTable = `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
+WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')
+AND TABLE_SCHEMA = IF(? = '', DATABASE(), ?) AND TABLE_NAME = ?`
 
 const selectColumns = `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COALESCE(NUMERIC_PRECISION, 0), COALESCE(NUMERIC_SCALE, 0), COALESCE(COLUMN_COMMENT, ''),
 PRIVILEGES, COLUMN_KEY, COALESCE(CHARACTER_SET_NAME, ''), COALESCE(COLLATION_NAME, '') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION`
@@ -32,9 +32,13 @@ const selectJSON = `SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINT
 
 // describe asks for the columns. There are none where there is no such view.
 func (t *table) describe(ctx context.Context, c *session) error {
-	err := c.each(ctx, selectTable, []string{t.view}, func(row []driver.Value) error {
+	schema, name, ok := database.ParseViewName(t.view)
+	if !ok {
+		return nil
+	}
+	err := c.each(ctx, selectTable, []string{schema, schema, name}, func(row []driver.Value) error {
 		// The catalogue compares names without their case.
-		if t.sql.Name == "" && text(row[2]) == t.view {
+		if text(row[1]) == name && (schema == "" || text(row[0]) == schema) {
 			t.sql.Schema, t.sql.Name = text(row[0]), text(row[1])
 		}
 		return nil
@@ -139,7 +143,7 @@ func (t *table) add(n native) {
 	case "date":
 		kind, f.Type = dialect.Date, columnar.TypeDate
 	case "datetime", "timestamp":
-		kind, f.Type = dialect.Datetime, columnar.TypeTimestamp
+		kind, f.Type, f.Zoned = dialect.Datetime, columnar.TypeTimestamp, n.kind == "timestamp"
 	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection":
 		kind = dialect.Geometry
 	}
@@ -150,6 +154,9 @@ func (t *table) add(n native) {
 	}
 	t.sql.Columns = append(t.sql.Columns, column)
 }
+
+// At is the schema and the name.
+func (t *table) At() (schema, name string) { return t.sql.Schema, t.sql.Name }
 
 // Fields are the columns.
 func (t *table) Fields() []database.Field { return t.fields }

@@ -71,8 +71,7 @@ func exec(ctx context.Context, conn *pgx.Conn, statements []string) error {
 }
 
 const selectViews = `
-SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END,
-       coalesce(obj_description(c.oid, 'pg_class'), ''), c.relkind::text, c.reltuples::int8
+SELECT n.nspname, c.relname, n.nspname IS NOT DISTINCT FROM current_schema(), coalesce(obj_description(c.oid, 'pg_class'), ''), c.relkind::text, c.reltuples::int8
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_t%'
       AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
@@ -92,9 +91,10 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 			return s.failure(ctx, err, "")
 		}
 		views, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v database.View, err error) {
-			var kind string
-			err = row.Scan(&v.Name, &v.Description, &kind, &v.RowEstimate)
-			v.Description = s.Said(v.Description)
+			var schema, name, kind string
+			var isDefault bool
+			err = row.Scan(&schema, &name, &isDefault, &v.Description, &kind, &v.RowEstimate)
+			v.Name, v.Description = database.ViewName(schema, name, isDefault), s.Said(v.Description)
 			v.Kind, v.Label = kinds[kind], database.FirstLine(v.Description)
 			if kind == "v" {
 				v.RowEstimate = -1 // nobody counts them

@@ -24,10 +24,9 @@ type table struct {
 const selectRelation = `
 SELECT c.oid, n.nspname, c.relname, current_setting('server_version_num')::int4 >= 140000, current_setting('server_encoding') = 'UTF8'
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END = $1
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = CASE WHEN $1 = '' THEN current_schema() ELSE $1 END AND c.relname = $2
       AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_t%'
-      AND has_schema_privilege(n.oid, 'USAGE')
-ORDER BY n.nspname <> current_schema() LIMIT 1`
+      AND has_schema_privilege(n.oid, 'USAGE')`
 
 // selectColumns finds the type that is below all domains of a column.
 const selectColumns = `
@@ -48,8 +47,12 @@ ORDER BY a.attnum`
 
 // describe asks for the columns. There are none where there is no such view.
 func (t *table) describe(ctx context.Context, conn *pgx.Conn) error {
+	schema, name, ok := database.ParseViewName(t.view)
+	if !ok {
+		return nil
+	}
 	var relation uint32
-	err := conn.QueryRow(ctx, selectRelation, t.view).Scan(&relation, &t.sql.Schema, &t.sql.Name, &t.sql.Infinity, &t.sql.UTF8)
+	err := conn.QueryRow(ctx, selectRelation, schema, name).Scan(&relation, &t.sql.Schema, &t.sql.Name, &t.sql.Infinity, &t.sql.UTF8)
 	if err == pgx.ErrNoRows {
 		return nil
 	}
@@ -133,7 +136,7 @@ func (t *table) add(c native) {
 	case pgtype.TimestampOID:
 		kind, f.Type = dialect.Timestamp, columnar.TypeTimestamp
 	case pgtype.TimestamptzOID:
-		kind, f.Type = dialect.TimestampTZ, columnar.TypeTimestamp
+		kind, f.Type, f.Zoned = dialect.TimestampTZ, columnar.TypeTimestamp, true
 	case pgtype.JSONOID, pgtype.JSONBOID:
 		kind, f.Type = dialect.JSON, columnar.TypeJSON
 	default:
@@ -179,6 +182,9 @@ func numericDigits(modifier int32) (precision, scale int) {
 	}
 	return precision, scale
 }
+
+// At is the schema and the name.
+func (t *table) At() (schema, name string) { return t.sql.Schema, t.sql.Name }
 
 // Fields are the columns.
 func (t *table) Fields() []database.Field { return t.fields }

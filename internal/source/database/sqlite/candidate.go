@@ -117,6 +117,7 @@ func (c *candidate) decide() (database.Field, dialect.Column) {
 	if f.Native == "" {
 		f.Native = "(none)"
 	}
+	f.Empty = c.kind == "" && c.integers+c.reals+c.texts+c.blobs == 0
 	column := dialect.Column{Name: c.name}
 	f.Type = c.kind
 	if !c.fits() {

@@ -141,7 +141,7 @@ func (f *file) Views(ctx context.Context) ([]database.View, error) {
 	var views []database.View
 	err := f.read(ctx, "", func(ctx context.Context, conn *sqlite3.SQLiteConn) error {
 		return each(ctx, conn, selectViews, nil, func(row []driver.Value) error {
-			v := database.View{Name: text(row[0]), Kind: database.KindTable, RowEstimate: -1}
+			v := database.View{Name: database.ViewName("", text(row[0]), true), Kind: database.KindTable, RowEstimate: -1}
 			if text(row[1]) == "view" {
 				v.Kind = database.KindView
 			}
@@ -154,19 +154,21 @@ func (f *file) Views(ctx context.Context) ([]database.View, error) {
 
 // Table describes a view, for which its values are looked at.
 func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
-	before, stamp := f.known.find(f, view)
-	if before != nil {
+	schema, name, ok := database.ParseViewName(view)
+	before, stamp := f.known.find(f, name)
+	if before != nil && schema == "" {
 		return before, nil
 	}
 	views, err := f.Views(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(views, func(v database.View) bool { return v.Name == view }) {
+	listed := database.ViewName("", name, true)
+	if !ok || schema != "" || !slices.ContainsFunc(views, func(v database.View) bool { return v.Name == listed }) {
 		return nil, database.NoView(view, views)
 	}
-	t := &table{file: f, view: view}
-	err = f.read(ctx, view, t.describe)
+	t := &table{file: f, view: name}
+	err = f.read(ctx, name, t.describe)
 	if err == nil && stamp != "" {
 		f.known.keep(t, stamp)
 	}

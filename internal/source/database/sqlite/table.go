@@ -122,6 +122,9 @@ func (t *table) ask(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*ca
 	return nil
 }
 
+// At is the name: a file has no schemas.
+func (t *table) At() (schema, name string) { return "", t.view }
+
 // Fields are the columns.
 func (t *table) Fields() []database.Field { return t.fields }
 

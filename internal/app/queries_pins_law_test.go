@@ -1,0 +1,415 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestQueriesKeepTheirMeaning changes what is behind feeds between their refreshes: types,
+// values, and whether there are any. A refresh publishes the rows that the query meant
+// when it was created, by an oracle that knows nothing of types, or fails and keeps the
+// version that was there.
+func TestQueriesKeepTheirMeaning(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := start(t, setup{env: append(slices.Clone(webhooks.env), "FEEDMILL_DATABASE_DIRS="+folder)})
+	for _, test := range []struct {
+		name  string
+		open  func(testing.TB) *realDatabase
+		short int
+	}{
+		{"postgres", realPostgres, 10},
+		{"mysql", realMariaDB, 5},
+		{"sqlite", func(t testing.TB) *realDatabase { return realSQLite(t, folder) }, 15},
+		{"duckdb", func(t testing.TB) *realDatabase { return realDuckDB(t, folder) }, 2},
+		{"feeds", nil, 10},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var db *realDatabase
+			if test.open != nil {
+				db = test.open(t)
+				db.do(t, "CREATE TABLE first (id integer)")
+				s.connectTo(t, db, test.name)
+			}
+			seed := rand.Uint64()
+			r := rand.New(rand.NewPCG(seed, 0))
+			for n := range longOr(test.short, 500) {
+				u := &upstream{service: s, db: db, connector: test.name, r: r, name: fmt.Sprint("t", n)}
+				u.run(t)
+				if t.Failed() {
+					t.Fatalf("seed %d, sequence %d:\n%s", seed, n, strings.Join(u.log, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// upstream is a table, as its owner changes it, and a feed of a query on it.
+type upstream struct {
+	service   *service
+	db        *realDatabase
+	connector string
+	r         *rand.Rand
+	name      string
+	log       []string
+
+	// parent is the feed that is queried, where it is no table of a database, and declared
+	// says that a table of SQLite declares types.
+	parent   string
+	declared bool
+	// wasText says that an upload had texts, and has them from then on.
+	wasText bool
+
+	kind string // of the field v: integer, decimal, double or text
+	rows []upstreamRow
+	feed restFeed
+
+	query pinnedQuery
+	// numbers says that v had numbers when the query was created.
+	numbers bool
+	// kept are the rows of a feed that merges, by key, and latest is the cursor.
+	kept   map[string]string
+	latest *big.Rat
+}
+
+// upstreamRow is a row; v is nil for null.
+type upstreamRow struct {
+	id int
+	v  *string
+}
+
+// pinnedQuery is a query and what it means.
+type pinnedQuery struct {
+	spec string
+	uses bool // v is compared
+	mean func(u *upstream, rows []upstreamRow) []string
+}
+
+// compareV compares values of v as the query meant them.
+func (u *upstream) compareV(a, b string) int {
+	if u.numbers {
+		return rational(a).Cmp(rational(b))
+	}
+	return strings.Compare(a, b)
+}
+
+func isNumber(text string) bool {
+	_, ok := new(big.Rat).SetString(text)
+	return ok
+}
+
+func rational(text string) *big.Rat {
+	n, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic(text)
+	}
+	return n
+}
+
+// canon is a value of v as results are compared.
+func (u *upstream) canon(v *string) string {
+	switch {
+	case v == nil:
+		return "null"
+	case u.numbers:
+		return rational(*v).RatString()
+	}
+	return *v
+}
+
+var pinnedQueries = []pinnedQuery{
+	{`{"fields":[{"field":"id"},{"field":"v","filters":[{"op":"gte","values":[500]}]}]}`, true, func(u *upstream, rows []upstreamRow) []string {
+		return u.pick(rows, func(r upstreamRow) bool { return r.v != nil && u.compareV(*r.v, "500") >= 0 }, true)
+	}},
+	{`{"fields":[{"field":"id"},{"field":"v","select":false,"filters":[{"op":"eq","values":[7]}]}]}`, true, func(u *upstream, rows []upstreamRow) []string {
+		return u.pick(rows, func(r upstreamRow) bool { return r.v != nil && u.compareV(*r.v, "7") == 0 }, false)
+	}},
+	{`{"fields":[{"field":"id"},{"field":"v"}],"sort":[{"field":"v","order":"desc"},{"field":"id"}],"limit":3}`, true, func(u *upstream, rows []upstreamRow) []string {
+		sorted := slices.SortedFunc(slices.Values(rows), func(a, b upstreamRow) int {
+			switch {
+			case a.v == nil && b.v == nil:
+				return cmp.Compare(a.id, b.id)
+			case a.v == nil:
+				return 1
+			case b.v == nil:
+				return -1
+			}
+			return cmp.Or(u.compareV(*b.v, *a.v), cmp.Compare(a.id, b.id))
+		})
+		return u.pick(sorted[:min(3, len(sorted))], func(upstreamRow) bool { return true }, true)
+	}},
+	{`{"fields":[{"field":"v"},{"field":"id","aggregate":"count"}]}`, true, func(u *upstream, rows []upstreamRow) []string {
+		counts := map[string]int{}
+		for _, r := range rows {
+			counts[u.canon(r.v)]++
+		}
+		var out []string
+		for v, n := range counts {
+			out = append(out, v+" "+strconv.Itoa(n))
+		}
+		return out
+	}},
+	{`{"fields":[{"field":"v","filters":[{"op":"isNull","inverted":true}]},{"field":"id"}]},"mode":"merge","key":["v"]`, true, func(u *upstream, rows []upstreamRow) []string {
+		for _, r := range rows {
+			if r.v != nil {
+				u.kept[u.canon(r.v)] = u.canon(r.v) + " " + strconv.Itoa(r.id)
+			}
+		}
+		return u.all()
+	}},
+	{`{"fields":[{"field":"id"},{"field":"v"}]},"mode":"merge","key":["id"],"incremental":{"field":"v"}`, true, func(u *upstream, rows []upstreamRow) []string {
+		from := u.latest
+		for _, r := range rows {
+			if r.v != nil && u.numbers && (from == nil || rational(*r.v).Cmp(from) >= 0) || r.v == nil {
+				u.kept[strconv.Itoa(r.id)] = strconv.Itoa(r.id) + " " + u.canon(r.v)
+			}
+			if r.v != nil && u.numbers && (u.latest == nil || rational(*r.v).Cmp(u.latest) > 0) {
+				u.latest = rational(*r.v)
+			}
+		}
+		return u.all()
+	}},
+}
+
+func (u *upstream) all() (out []string) {
+	for _, row := range u.kept {
+		out = append(out, row)
+	}
+	return out
+}
+
+// pick are the rows for which a test holds, as results show them.
+func (u *upstream) pick(rows []upstreamRow, keep func(upstreamRow) bool, both bool) (out []string) {
+	for _, r := range rows {
+		switch {
+		case keep(r) && both:
+			out = append(out, strconv.Itoa(r.id)+" "+u.canon(r.v))
+		case keep(r):
+			out = append(out, strconv.Itoa(r.id))
+		}
+	}
+	return out
+}
+
+// run makes a table and a feed, and goes through some changes.
+func (u *upstream) run(t *testing.T) {
+	kinds := []string{"integer", "integer", "decimal", "text"}
+	u.kind = kinds[u.r.IntN(len(kinds))]
+	u.query = pinnedQueries[u.r.IntN(len(pinnedQueries))]
+	if strings.Contains(u.query.spec, "incremental") && u.kind == "text" {
+		u.kind = "integer" // a cursor of texts is tested with the connectors
+	}
+	u.numbers, u.kept = u.kind != "text", map[string]string{}
+	for id := range 8 {
+		u.rows = append(u.rows, upstreamRow{id, u.value(u.kind)})
+	}
+	if u.rows[0].v = u.valueOf(u.kind); u.kind == "text" {
+		sure := "a500"
+		u.rows[0].v = &sure
+	}
+	u.declared = u.r.IntN(2) == 0
+	u.write(t)
+	view := u.name
+	if u.db == nil {
+		view = u.parent
+	}
+	u.feed = u.service.queried(t, fmt.Sprintf(`{"serviceName":%q,"viewName":%q,"name":%q,"query":%s}`, u.connector, view, u.name, u.query.spec))
+	u.verify(t, "created", true)
+	for range 1 + u.r.IntN(4) {
+		u.change(t)
+	}
+}
+
+// value makes up a value of v, or null.
+func (u *upstream) value(kind string) *string {
+	if u.r.IntN(8) == 0 {
+		return nil
+	}
+	return u.valueOf(kind)
+}
+
+func (u *upstream) valueOf(kind string) *string {
+	texts := map[string][]string{
+		"integer": {"7", "60", "500", "1000", "-3", "9", "499"},
+		"decimal": {"7.00", "60.25", "500.00", "499.99", "1000.50", "-3.10"},
+		"double":  {"7", "60", "500", "1000", "-3", "499"},
+		"text":    {"7", "60", "500", "1000", "b", "9", "a500"},
+	}[kind]
+	text := texts[u.r.IntN(len(texts))]
+	return &text
+}
+
+// change changes something upstream, has the feed refreshed, and verifies it.
+func (u *upstream) change(t *testing.T) {
+	what := []string{"values", "values", "empty", "wider", "text", "number", "back"}[u.r.IntN(7)]
+	switch what {
+	case "values":
+		for i := range u.rows {
+			if u.r.IntN(3) == 0 {
+				u.rows[i].v = u.value(u.kind)
+			}
+		}
+		u.rows = append(u.rows, upstreamRow{len(u.rows), u.value(u.kind)})
+	case "empty":
+		u.rows = nil
+	case "wider":
+		if u.kind == "integer" {
+			u.kind = []string{"decimal", "double"}[u.r.IntN(2)]
+		}
+	case "text":
+		u.kind = "text"
+		if len(u.rows) > 0 {
+			bad := "bad"
+			u.rows[u.r.IntN(len(u.rows))].v = &bad
+		}
+	case "number", "back":
+		if u.kind = "integer"; what == "back" && !u.numbers {
+			u.kind = "text"
+		}
+		u.rows = nil
+		for id := range 6 {
+			u.rows = append(u.rows, upstreamRow{id, u.value(u.kind)})
+		}
+	}
+	u.write(t)
+	before, rows := u.feed, u.read(t)
+	u.refresh(t)
+	u.verify(t, what, false)
+	if u.feed.State == "failed" && (u.feed.Version != before.Version || !slices.Equal(u.read(t), rows)) {
+		t.Errorf("a refresh that failed changed the rows")
+	}
+}
+
+// refresh has the feed refreshed; the child of a feed is by itself.
+func (u *upstream) refresh(t *testing.T) {
+	u.feed, _ = u.service.refreshed(t, u.feed.ID)
+}
+
+// verify holds the feed against what the query meant.
+func (u *upstream) verify(t *testing.T, what string, must bool) {
+	t.Helper()
+	detail := ""
+	if u.feed.LastError != nil {
+		detail = u.feed.LastError.Type + " " + u.feed.LastError.Detail
+	}
+	u.log = append(u.log, fmt.Sprintf("%s: v is %s, %d rows, %s %s; %s", what, u.kind, len(u.rows), u.feed.State, detail, u.query.spec))
+	// A column of SQLite that declares nothing has its decimals as floats.
+	floats := u.kind == "double" || u.kind == "decimal" && u.connector == "sqlite" && !u.declared
+	sameKind := u.numbers == (u.kind != "text") && !floats
+	if u.db == nil && u.numbers {
+		sameKind = !u.wasText
+	}
+	switch {
+	case u.feed.State == "ready":
+		if u.numbers && slices.ContainsFunc(u.rows, func(r upstreamRow) bool { return r.v != nil && !isNumber(*r.v) }) {
+			t.Error("rows are published although one has no number")
+			return
+		}
+		want := u.query.mean(u, u.rows)
+		slices.Sort(want)
+		if got := u.read(t); !slices.Equal(got, want) {
+			t.Errorf("the rows are %q, want %q", got, want)
+		}
+	case must || sameKind || u.feed.LastError == nil || u.feed.LastError.Type != "/problems/type-changed":
+		t.Errorf("the refresh failed: %s", detail)
+	case !strings.Contains(detail, "/refresh?accept=true"):
+		t.Errorf("%s does not say what to do", detail)
+	}
+}
+
+// read is the rows of the feed, sorted.
+func (u *upstream) read(t *testing.T) []string {
+	lines := []string{}
+	for line := range strings.Lines(u.service.read(t, u.feed.ID, "")) {
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.UseNumber()
+		row := map[string]any{}
+		if err := decoder.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		show := func(name string) string {
+			value, ok := row[name]
+			if !ok {
+				return ""
+			}
+			if value == nil {
+				return "null"
+			}
+			if _, isNumber := value.(json.Number); isNumber || u.numbers {
+				return rational(fmt.Sprint(value)).RatString()
+			}
+			return fmt.Sprint(value)
+		}
+		parts := []string{show("id"), show("v")}
+		if strings.HasPrefix(u.query.spec, `{"fields":[{"field":"v"`) {
+			slices.Reverse(parts)
+		}
+		lines = append(lines, strings.TrimSpace(strings.Join(parts, " ")))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// write makes the table what it is now.
+func (u *upstream) write(t *testing.T) {
+	u.wasText = u.wasText || u.kind == "text"
+	if u.db == nil {
+		u.upload(t)
+		return
+	}
+	kind := map[string]string{"integer": "integer", "decimal": "decimal(10,2)", "double": "double precision", "text": "varchar(20)"}[u.kind]
+	if u.db.connector == "sqlite" {
+		switch {
+		case !u.declared:
+			kind = ""
+		case u.kind == "text" && u.numbers:
+			kind = "integer" // into which any text goes
+		}
+	}
+	statements := []string{"DROP TABLE IF EXISTS " + u.name, "CREATE TABLE " + u.name + " (id integer, v " + kind + ")"}
+	var values []string
+	for _, r := range u.rows {
+		v := "NULL"
+		if r.v != nil {
+			v = *r.v
+			if u.kind == "text" && (u.db.connector != "sqlite" || !u.numbers || !isNumber(v)) {
+				v = "'" + v + "'"
+			}
+		}
+		values = append(values, fmt.Sprintf("(%d, %s)", r.id, v))
+	}
+	if len(values) > 0 {
+		statements = append(statements, "INSERT INTO "+u.name+" VALUES "+strings.Join(values, ", "))
+	}
+	u.db.do(t, statements...)
+}
+
+// upload uploads the rows as a feed's data.
+func (u *upstream) upload(t *testing.T) {
+	body := "id,v\n"
+	for _, r := range u.rows {
+		v := ""
+		if r.v != nil {
+			v = *r.v
+		}
+		body += fmt.Sprintf("%d,%s\n", r.id, v)
+	}
+	sent := request{method: "POST", path: "/data_feeds?type=dataUpload&name=" + u.name, body: body, header: [][2]string{{"Content-Type", "text/csv"}}}
+	if u.parent != "" {
+		sent.method, sent.path = "PUT", "/data_feeds/"+u.parent+"/data"
+	}
+	var f restFeed
+	got := u.service.send(t, sent)
+	if got.status != 201 && got.status != 200 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	got.data(t, &f)
+	u.parent = f.ID
+}

@@ -1,0 +1,317 @@
+package database
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
+)
+
+// origin tells the database of a connection apart from others. It is empty for the
+// feeds of a workspace, and for APIs.
+func (c *Connections) origin(ctx context.Context, of feedmill.Connection) (string, error) {
+	kind, known := feedmill.FindConnector(of.Connector)
+	if !known || of.ID == "" {
+		return "", nil
+	}
+	config, err := c.config(ctx, of)
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, name := range []string{"host", "port", "database", "path"} {
+		parts = append(parts, strconv.Quote(kind.Setting(config, name)))
+	}
+	sum := sha256.Sum256([]byte(string(of.ID) + " " + strings.Join(parts, " ")))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// open finds the table of a definition: the pinned one, or the one that the name means
+// now. Names of an earlier release were not quoted.
+func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (table Table, err error) {
+	switch {
+	case pins.Schema != "" && pins.Origin == origin:
+		return db.Table(ctx, QualifiedName(pins.Schema, pins.View))
+	case rules >= feedmill.RulesCurrent || !strings.ContainsAny(d.view, `."`):
+		return db.Table(ctx, d.view)
+	}
+	for _, name := range append(earlierNames(d.view), d.view) {
+		table, err = db.Table(ctx, name)
+		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); !ok || failure.Type != ProblemView {
+			return table, err
+		}
+	}
+	return nil, err
+}
+
+// pin is what a definition means in a table: where it is, and the types of all fields
+// that the query uses.
+func (d *definition) pin(table Table, tree *query.Tree, origin string) feedmill.Pins {
+	pins := feedmill.Pins{Origin: origin}
+	pins.Schema, pins.View = table.At()
+	for i, f := range table.Fields() {
+		if tree.Tests(i) || tree.Gives(i) {
+			pins.Fields = append(pins.Fields, f.pinned())
+		}
+	}
+	return pins
+}
+
+func (f *Field) pinned() feedmill.PinnedField {
+	return feedmill.PinnedField{Name: f.Name, Type: f.Type, Zoned: f.Zoned}
+}
+
+// pinnedFields are the fields of a table with the types that they are pinned to.
+func pinnedFields(table Table, pins feedmill.Pins) []Field {
+	fields := slices.Clone(table.Fields())
+	for i := range fields {
+		f := &fields[i]
+		if was, ok := pins.Field(f.Name); ok && was.Type != f.Type {
+			f.Type, f.Zoned, f.Precision, f.Scale, f.Format = was.Type, was.Zoned, 0, 0, ""
+		}
+	}
+	return fields
+}
+
+// usage is what a query compares a field for.
+type usage struct {
+	purposes  []string
+	constants []*big.Rat
+	// exact says that values must stay what they are: the field is a key or the one of
+	// incremental.
+	exact bool
+}
+
+// usages are the fields whose order or equality decides about the rows of a query, by
+// their places in the table.
+func usages(tree *query.Tree, key []string) map[int]*usage {
+	all := make(map[int]*usage)
+	use := func(c query.Column, purpose string) *usage {
+		u := all[c.Index]
+		if u == nil {
+			u = new(usage)
+			all[c.Index] = u
+		}
+		if !slices.Contains(u.purposes, purpose) {
+			u.purposes = append(u.purposes, purpose)
+		}
+		return u
+	}
+	query.Walk(tree.Where, func(p query.Predicate) {
+		switch p := p.(type) {
+		case query.Compare:
+			u := use(p.Column, "filter")
+			if n, ok := p.Value.(*big.Rat); ok {
+				u.constants = append(u.constants, n)
+			}
+		case query.Range:
+			use(p.Column, "filter")
+		case query.Match:
+			use(p.Column, "filter")
+		case query.IsEmpty:
+			use(p.Column, "filter")
+		}
+	})
+	for _, k := range tree.Sort {
+		if k.Aggregate == "" {
+			use(k.Column, "sort")
+		}
+	}
+	for _, o := range tree.Outputs {
+		switch {
+		case o.Aggregate == "" && slices.Contains(key, o.Name):
+			use(o.Column, "key").exact = true
+		case o.Aggregate == "" && tree.Grouped():
+			use(o.Column, "group")
+		case o.Aggregate != "" && o.Aggregate != feedmill.AggregateCount:
+			use(o.Column, "aggregate")
+		}
+	}
+	if tree.Latest != nil {
+		use(*tree.Latest, "incremental").exact = true
+	}
+	return all
+}
+
+// admits reports whether a field of a type now means in a query what it was pinned with.
+func (u *usage) admits(was feedmill.PinnedField, now *Field) bool {
+	switch {
+	case was.Type == now.Type:
+		return was.Type != columnar.TypeTimestamp || was.Zoned == now.Zoned
+	case !feedmill.KeepsOrder(was.Type, now.Type):
+		return false
+	case was.Type == columnar.TypeNumber || now.Type == columnar.TypeNumber:
+		// A float is compared with the float that is nearest to a value.
+		return was.Type != columnar.TypeDecimal && !slices.ContainsFunc(u.constants, func(n *big.Rat) bool { return !survives(n) })
+	}
+	return true
+}
+
+// survives reports whether a number is the same once it was a float.
+func survives(n *big.Rat) bool {
+	float, _ := n.Float64()
+	back, ok := new(big.Rat).SetString(strconv.FormatFloat(float, 'g', -1, 64))
+	return ok && back.Cmp(n) == 0
+}
+
+// follow checks that the fields of a table have the types that the query was created
+// with.
+func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (followed, error) {
+	fields := table.Fields()
+	if feed.Expects.Accept {
+		return d.acceptTypes(table, origin)
+	}
+	was := feed.Pins
+	var unknown []string
+	if len(was.Fields) == 0 {
+		was.Fields, unknown = d.pinsOf(feed, fields)
+	}
+	meant := pinnedFields(table, was)
+	tree, err := d.resolve(Columns(meant))
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
+		return followed{}, changed(refusal)
+	}
+	if err != nil {
+		return followed{}, err
+	}
+	out := followed{columns: Columns(fields), meant: tree, uses: usages(tree, keyOutputs(feed)), pins: d.pin(table, tree, origin)}
+	var faults []string
+	for i, u := range out.uses {
+		before, ok := was.Field(fields[i].Name)
+		switch {
+		case !ok || u.admits(before, &fields[i]):
+		case fields[i].Empty:
+			out.columns[i] = meant[i].Column // nothing is in it that could have another type
+		default:
+			faults = append(faults, d.typeChanged(before, &fields[i], u))
+		}
+	}
+	if len(faults) > 0 {
+		slices.Sort(faults)
+		return followed{}, Fail(feedmill.ProblemTypeChanged, strings.Join(faults, " ")+" The feed keeps its last version. Fix the field at the source, or accept the new type with POST /data_feeds/"+
+			string(feed.ID)+"/refresh?accept=true.", nil)
+	}
+	for i, field := range out.pins.Fields {
+		if before, ok := was.Field(field.Name); ok {
+			out.pins.Fields[i] = before
+		}
+	}
+	if len(unknown) > 0 && hasRows(feed) {
+		out.warnings = []feedmill.Warning{{Code: feedmill.WarnPinned, Count: int64(len(unknown)), Detail: fmt.Sprintf(
+			"The earlier release did not store the types of %s. They are pinned as they are now: a refresh that finds other types fails with type-changed.", strings.Join(unknown, ", "))}}
+	}
+	return out, nil
+}
+
+// acceptTypes pins the types that a table has now.
+func (d *definition) acceptTypes(table Table, origin string) (followed, error) {
+	columns := Columns(table.Fields())
+	tree, err := d.resolve(columns)
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
+		return followed{}, changed(refusal)
+	}
+	return followed{columns: columns, pins: d.pin(table, tree, origin)}, err
+}
+
+// keyOutputs are the outputs of a query that are the key of its feed, which may have
+// given them other names.
+func keyOutputs(feed feedmill.Feed) []string {
+	names := slices.Clone(feed.Key)
+	for i, name := range names {
+		if at := slices.IndexFunc(feed.Columns, func(c feedmill.Column) bool { return c.Name == name }); at >= 0 {
+			names[i] = feed.Columns[at].SourceName
+		}
+	}
+	return names
+}
+
+// followed is how a query that follows its pins is run.
+type followed struct {
+	columns []feedmill.Column
+	// meant is the tree over the pinned types, nil where the present ones were accepted.
+	meant    *query.Tree
+	uses     map[int]*usage
+	pins     feedmill.Pins
+	warnings []feedmill.Warning
+}
+
+// pinsOf are the types of a feed that has no pins yet: those of the selected fields from
+// its current version, and the others, whose names are returned, as they are now.
+func (d *definition) pinsOf(feed feedmill.Feed, fields []Field) (pins []feedmill.PinnedField, others []string) {
+	selected := make(map[string]columnar.Type)
+	for _, f := range d.query.Fields {
+		if f.Aggregate != "" || f.FilterOnly {
+			continue
+		}
+		name := f.As
+		if name == "" {
+			name = f.Name
+		}
+		i := slices.IndexFunc(feed.Columns, func(c feedmill.Column) bool { return c.SourceName == name })
+		if i >= 0 && !feed.Columns[i].Fixed && hasRows(feed) {
+			selected[f.Name] = feed.Columns[i].Type
+		}
+	}
+	used := d.names()
+	for i := range fields {
+		f := &fields[i]
+		if !slices.Contains(used, f.Name) {
+			continue
+		}
+		pin := f.pinned()
+		if kind, ok := selected[f.Name]; ok {
+			if !feedmill.KeepsOrder(kind, f.Type) { // else the feed's column may have been widened
+				pin.Type = kind
+			}
+		} else {
+			others = append(others, f.Name)
+		}
+		pins = append(pins, pin)
+	}
+	return pins, others
+}
+
+// hasRows reports whether a feed has rows of this query, and not of one that was changed
+// since.
+func hasRows(feed feedmill.Feed) bool { return feed.Version > 0 && len(feed.Position) > 0 }
+
+// names are the fields that the query names.
+func (d *definition) names() (names []string) {
+	for _, f := range d.query.Fields {
+		names = append(names, f.Name)
+	}
+	for _, c := range d.query.Where {
+		names = append(names, c.Name)
+	}
+	for _, s := range d.query.Sort {
+		names = append(names, s.Name)
+	}
+	if d.query.Since != nil {
+		names = append(names, d.query.Since.Field)
+	}
+	return names
+}
+
+func (d *definition) typeChanged(was feedmill.PinnedField, now *Field, u *usage) string {
+	return fmt.Sprintf("The field %s of %s was %s when the query was created and is %s now, which changes the meaning of its %s.",
+		now.Name, d.view, typeName(was), typeName(now.pinned()), strings.Join(u.purposes, ", "))
+}
+
+func typeName(f feedmill.PinnedField) string {
+	switch {
+	case f.Type == columnar.TypeTimestamp && f.Zoned:
+		return "timestamp with a time zone"
+	case f.Type == columnar.TypeTimestamp:
+		return "timestamp without a time zone"
+	}
+	return string(f.Type)
+}
