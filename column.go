@@ -113,6 +113,8 @@ const (
 	WarnIgnored        = "ignored-page"       // the pages end with an answer that a rule ignores
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit
+	WarnSecondTable    = "second-table"       // the file has another table, which is not read
+	WarnAssumedHeader  = "assumed-header"     // nothing proves that the first row has the names
 	WarnDuplicateKeys  = "duplicate-keys"     // several rows of a load have the same key
 	WarnNullCursor     = "null-cursor"        // rows without a value of the field that tells what is new
 	WarnCursorAhead    = "cursor-ahead"       // times ahead that do not tell what is new

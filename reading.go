@@ -134,14 +134,20 @@ type ReadingOptions struct {
 	Dates string `json:"dates,omitzero"`
 	// Timezone is where times without an offset are from; empty is UTC.
 	Timezone string `json:"timezone,omitzero"`
+	// Footer is keep, to keep every row below the table, or drop, to drop rows below
+	// it by the rule of the first version of the rules.
+	Footer string `json:"footer,omitzero"`
+	// Table is the number of the table of a file that has several, from 1, or all, to
+	// keep every row of the file as one table.
+	Table string `json:"table,omitzero"`
 }
 
 // ReadingOptionNames are the names of the options, as requests have them.
-var ReadingOptionNames = []string{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone"}
+var ReadingOptionNames = []string{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone", "footer", "table"}
 
 // Option is the field of the option of that name, nil where there is none.
 func (o *ReadingOptions) Option(name string) *string {
-	fields := []*string{&o.Delimiter, &o.Quote, &o.Encoding, &o.Header, &o.Nulls, &o.Decimal, &o.Dates, &o.Timezone}
+	fields := []*string{&o.Delimiter, &o.Quote, &o.Encoding, &o.Header, &o.Nulls, &o.Decimal, &o.Dates, &o.Timezone, &o.Footer, &o.Table}
 	for i, known := range ReadingOptionNames {
 		if known == name {
 			return fields[i]
@@ -197,6 +203,8 @@ type Findings struct {
 	Decimal   Finding     `json:"decimal,omitzero"`
 	Dates     Finding     `json:"dates,omitzero"`
 	Timezone  Finding     `json:"timezone,omitzero"`
+	Footer    Finding     `json:"footer,omitzero"`
+	Table     Finding     `json:"table,omitzero"`
 	// Path leads to the records of a document.
 	Path Finding `json:"path,omitzero"`
 	// Sheet is the number of the worksheet that was asked for, and Sheets are those
@@ -234,7 +242,7 @@ type Sheet struct {
 
 // Set are the options that somebody has set.
 func (f Findings) Set() (o ReadingOptions) {
-	for i, finding := range []Finding{f.Delimiter, f.Quote, f.Encoding, f.Header.Finding, f.Nulls, f.Decimal, f.Dates, f.Timezone} {
+	for i, finding := range []Finding{f.Delimiter, f.Quote, f.Encoding, f.Header.Finding, f.Nulls, f.Decimal, f.Dates, f.Timezone, f.Footer, f.Table} {
 		if finding.By == BySet {
 			*o.Option(ReadingOptionNames[i]) = finding.Value
 		}

@@ -27,6 +27,8 @@ func TestUploadFormatRefusals(t *testing.T) {
 		{"&path=$.a", "text/csv", 400, []string{"Data in csv has no paths; this is for JSON, XML and spreadsheets."}},
 		{"&path=$.a&explode=b", "text/tab-separated-values", 400, []string{"Data in tsv has no paths; this is for JSON, XML and spreadsheets.", "Data in tsv has no paths; this is for JSON and XML."}},
 		{"&format=csv&explode=b", "application/json", 400, []string{"Data in csv has no paths; this is for JSON and XML."}},
+		{"&footer=none&table=0", "text/csv", 400, []string{"footer must be keep or drop.", "table must be a number from 1 to 100, or all."}},
+		{"&footer=keep", "application/json", 400, []string{"Data in json does not take this."}},
 		{"", "application/octet-stream", 400, []string{"This is required with application/octet-stream: " + names + "."}},
 		{"", "application/pdf", 415, []string{`Data of the type "application/pdf" is not taken here.`}},
 		{"", "text/csv; charset=klingon", 415, []string{`Data of the type "text/csv; charset=klingon" is not taken here.`}},

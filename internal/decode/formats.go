@@ -12,6 +12,7 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/csv"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/json"
+	"github.com/feedmill/feedmill/internal/decode/layout"
 	"github.com/feedmill/feedmill/internal/decode/sheet"
 	"github.com/feedmill/feedmill/internal/decode/typed"
 	"github.com/feedmill/feedmill/internal/decode/xml"
@@ -312,7 +313,10 @@ func addPageXML(ctx context.Context, pages pageReader, in pageData) (page, []fee
 }
 
 func (o Options) sheetOptions() sheet.Options {
-	out := sheet.Options{Sheet: o.Sheet, Path: o.Path, Temp: o.Temp}
+	out := sheet.Options{Sheet: o.Sheet, Path: o.Path, Temp: o.Temp, Extent: o.extent(), Judge: o.Rules >= 2}
+	if o.Path != "" && o.Rules >= 2 {
+		out.Extent = layout.Extent{Footer: layout.KeepFooter} // a range names every row of it
+	}
 	out.Header, _ = headerOf(o.Header)
 	return out
 }

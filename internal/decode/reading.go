@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -8,13 +9,14 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/csv"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/layout"
 )
 
 // The options that a format takes.
 var (
 	valueOptions = []string{"nulls", "decimal", "dates", "timezone"}
-	sheetOptions = append([]string{"sheet", "path", "header"}, valueOptions...)
-	textOptions  = append([]string{"delimiter", "quote", "encoding", "header"}, valueOptions...)
+	sheetOptions = append([]string{"sheet", "path", "header", "footer", "table"}, valueOptions...)
+	textOptions  = append([]string{"delimiter", "quote", "encoding", "header", "footer", "table"}, valueOptions...)
 )
 
 // CheckReading returns what is wrong with the options by which data is to be
@@ -45,12 +47,44 @@ func CheckReading(o feedmill.ReadingOptions) (faults []feedmill.Fault) {
 	if _, err := time.LoadLocation(o.Timezone); err != nil || o.Timezone == "Local" {
 		fault("timezone", "There is no such time zone; the names are those of the IANA, such as Europe/Paris.")
 	}
+	if o.Footer != "" && o.Footer != "keep" && o.Footer != "drop" {
+		fault("footer", "footer must be keep or drop.")
+	}
+	if _, ok := tableOf(o.Table); !ok {
+		fault("table", fmt.Sprintf("table must be a number from 1 to %d, or all.", layout.MaxTables))
+	}
 	return faults
+}
+
+// extent is which rows of a file are of its table. The first version of the rules drops
+// footers by another rule, and knows of one table.
+func (o Options) extent() layout.Extent {
+	e := layout.Extent{Footer: layout.DropNotes}
+	switch {
+	case o.Footer == "keep":
+		e.Footer = layout.KeepFooter
+	case o.Footer == "drop", o.Rules < 2:
+		e.Footer = layout.DropFooter
+	}
+	e.Table, _ = tableOf(o.Table)
+	if o.Table == "" && o.Rules >= 2 {
+		e.Table = 1
+	}
+	return e
+}
+
+// tableOf is the number of a table of an option, 0 for all.
+func tableOf(text string) (number int, ok bool) {
+	if text == "" || text == "all" {
+		return 0, true
+	}
+	number, err := strconv.Atoi(text)
+	return number, err == nil && number > 0 && number <= layout.MaxTables && text[0] != '+'
 }
 
 // csvOptions are the options of a table of separated fields.
 func (o Options) csvOptions(delimiter byte) csv.Options {
-	out := csv.Options{Delimiter: delimiter, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp, Before: o.Before}
+	out := csv.Options{Delimiter: delimiter, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp, Before: o.Before, Extent: o.extent(), Judge: o.Rules >= 2}
 	if given, _ := delimiterOf(o.Delimiter); given != 0 {
 		out.Delimiter, out.DelimiterSet = given, true
 	}

@@ -19,6 +19,7 @@ import (
 type officeCase struct {
 	name, format, data string
 	options            feedmill.ReadingOptions
+	rules              feedmill.Rules
 	columns, rows      []string
 	warnings           string
 }
@@ -106,8 +107,8 @@ func (c *officeCase) check(t *testing.T) {
 
 // read reads the data as an upload is read.
 func (c *officeCase) read(t *testing.T) (columns, rows, warnings []string, err error) {
-	reading := feedmill.Reading{Format: c.format, ReadingOptions: c.options}
-	table, err := decode.Open(t.Context(), c.format, strings.NewReader(c.data), decode.Options{ReadingOptions: c.options, Temp: t.TempDir()})
+	reading := feedmill.Reading{Format: c.format, ReadingOptions: c.options, Rules: c.rules}
+	table, err := decode.Open(t.Context(), c.format, strings.NewReader(c.data), decode.Options{ReadingOptions: c.options, Rules: c.rules, Temp: t.TempDir()})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -181,11 +182,11 @@ func momentText(v *columnar.Vector, row int) string {
 
 // texts reads every cell as the text that it is.
 func (c *officeCase) texts(t *testing.T) (rows [][]string, err error) {
-	table, err := decode.Open(t.Context(), c.format, strings.NewReader(c.data), decode.Options{Temp: t.TempDir()})
+	table, err := decode.Open(t.Context(), c.format, strings.NewReader(c.data), decode.Options{Rules: c.rules, Temp: t.TempDir()})
 	if err != nil {
 		return nil, err
 	}
-	found, err := inferTable(t.Context(), table, feedmill.Reading{Format: c.format, Text: true})
+	found, err := inferTable(t.Context(), table, feedmill.Reading{Format: c.format, Rules: c.rules, Text: true})
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,12 @@ func (f *Inference) findings(found feedmill.Findings, e *evidence, columns []*co
 	if set.Timezone != "" {
 		found.Timezone = feedmill.Finding{Value: set.Timezone, By: feedmill.BySet}
 	}
+	if set.Footer != "" {
+		found.Footer = feedmill.Finding{Value: set.Footer, By: feedmill.BySet}
+	}
+	if set.Table != "" {
+		found.Table = feedmill.Finding{Value: set.Table, By: feedmill.BySet}
+	}
 	if f.options.Text {
 		return found
 	}

@@ -17,6 +17,7 @@
 package model
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -206,5 +207,26 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 		s.found = append(s.found, d.column.Type)
 	}
 	s.Found = f.findings(found, e, all.columns, s)
+	if w, any := assumedHeader(s); any {
+		warnings = append(warnings, w)
+	}
 	return s, warnings
+}
+
+// assumedHeader warns of names that nothing proves to be names: every column is text, and so
+// are they.
+func assumedHeader(s *Schema) (feedmill.Warning, bool) {
+	header := s.Found.Header
+	if header.By != feedmill.ByAssumed || header.Value == "none" || s.Rows == 0 {
+		return feedmill.Warning{}, false
+	}
+	for _, c := range s.Columns {
+		if c.Type != columnar.TypeText {
+			return feedmill.Warning{}, false
+		}
+	}
+	return feedmill.Warning{
+		Code: feedmill.WarnAssumedHeader, Count: 1,
+		Detail: fmt.Sprintf("Line %s was taken as the header, but all columns are text, so the data does not prove it. Set header=none if that line is data, or header=%s to confirm it.", header.Value, header.Value),
+	}, true
 }

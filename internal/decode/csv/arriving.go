@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -41,6 +42,9 @@ func OpenArriving(src input.Arriving, options Options) (*Table, error) {
 		return nil, input.ErrArriving
 	}
 	if wrapsLines(head, false, options) || findPrinted(head, options) != nil {
+		return nil, input.ErrArriving
+	}
+	if firstTable(head, options) > 0 {
 		return nil, input.ErrArriving
 	}
 	found := findDialect(head, false, options)
@@ -105,6 +109,11 @@ func (c *Table) settle(r *firstReading) error {
 	}
 	if err := c.findEscape(); err != nil {
 		return err
+	}
+	if c.options.Extent.Table > 0 {
+		if second, _, err := c.secondTable(c.begin, c.names); err != nil || second >= 0 {
+			return errors.Join(input.ErrArriving, err)
+		}
 	}
 	if err := c.trimFooter(); err != nil {
 		return err

@@ -43,6 +43,9 @@ func (c *Table) trimFooter() error {
 	if err := c.trimPadding(); err != nil {
 		return err
 	}
+	if c.options.Extent.Footer == layout.KeepFooter {
+		return nil
+	}
 	tail, err := c.tail()
 	if err != nil {
 		return err
@@ -58,7 +61,7 @@ func (c *Table) trimFooter() error {
 	t := tryDialect(tail, true, c.Dialect)
 	first := max(0, len(t.records)-maxFooterRows)
 	rows := t.rows(first)
-	end := layout.Footer(rows, c.columns)
+	end := c.options.Extent.First(rows, c.columns, c.textFirst)
 	if end == len(rows) || first+end == 0 {
 		return nil
 	}
@@ -71,7 +74,7 @@ func (c *Table) trimFooter() error {
 	notes := int64(0)
 	for i := first + end; i < len(t.records); i++ {
 		if text := bytes.TrimRight(t.line(i), string(rune(c.Dialect.Delimiter))+" "); len(text) > 0 {
-			if notes++; notes <= 3 {
+			if notes++; notes <= 3 || c.options.Extent.Footer == layout.DropNotes {
 				examples = append(examples, feedmill.Example{Line: from.Line + t.lineOf(i) - t.lineOf(first+end), Value: string(excerpt(text))})
 			}
 		}
@@ -81,7 +84,7 @@ func (c *Table) trimFooter() error {
 	if notes > 0 {
 		c.warnings = append(c.warnings, feedmill.Warning{
 			Code: feedmill.WarnFooter, Count: notes, Examples: examples,
-			Detail: layout.Lines(examples[0].Line, last, "stands after the last row and is", "stand after the last row and are") + " not part of the table",
+			Detail: layout.Lines(examples[0].Line, last, "stands after the last row and is", "stand after the last row and are") + " not part of the table; footer=keep keeps every row",
 		})
 	}
 	if err := c.trimEnd(); err != nil {

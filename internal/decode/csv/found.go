@@ -32,7 +32,7 @@ func (c *Table) Found() feedmill.Findings {
 	}
 	f.Header.Finding = feedmill.Found("none", true)
 	if c.headerLine > 0 {
-		f.Header.Value = strconv.FormatInt(c.headerLine, 10)
+		f.Header.Finding = feedmill.Found(strconv.FormatInt(c.headerLine, 10), !o.Judge || !c.assumed)
 	}
 	if o.Header != 0 {
 		f.Header.By = feedmill.BySet

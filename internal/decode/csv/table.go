@@ -31,6 +31,9 @@ type Table struct {
 	names      []string
 	units      []string
 	columns    int
+	// assumed says that nothing proves the header, and textFirst that the first column has
+	// text in the first rows.
+	assumed, textFirst bool
 	// header is the lines of the header, which may stand again in the data.
 	header   [][]byte
 	warnings []feedmill.Warning
@@ -67,12 +70,18 @@ type Options struct {
 	Header int64
 	// Before is what was found in the data before this one.
 	Before feedmill.Findings
+	// Extent is which rows are of the table. Judge says that a header which nothing
+	// proves is only assumed.
+	Extent layout.Extent
+	Judge  bool
 	// Temp is the folder for a temporary file, which data takes that is not
 	// UTF-8; empty is that of the system.
 	Temp string
 
 	// like is a table that this one is expected to look like.
 	like *template
+	// tablesBefore is how many tables of the file stand before the text.
+	tablesBefore int
 	// limits are others than usual, for tests.
 	limits *limits
 }
@@ -140,6 +149,15 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	} else if err := c.nameColumns(found, place, first); err != nil {
 		return nil, err
 	}
+	if place != nil && options.Extent.Table > 0 && c.columns > 1 {
+		other, err := c.chooseTable(ctx, spool)
+		if err != nil {
+			return nil, err
+		}
+		if other != nil {
+			return other, nil
+		}
+	}
 	return c, c.trimFooter()
 }
 
@@ -174,6 +192,10 @@ func (c *Table) findTable(ctx context.Context, options Options) (found *trial, p
 			continue
 		}
 		found = findDialect(head, final, options)
+		if end := firstTable(head, options); end > 0 && !found.tooMany {
+			// Tables behind it may be of another width.
+			found = findDialect(head[:end], true, options)
+		}
 		if found.tooMany {
 			return nil, nil, 0, input.Refuse("too-many-columns", "the first record has more than %d fields; at most %d columns are read", maxFields, input.MaxColumns)
 		}
@@ -198,7 +220,7 @@ func (c *Table) nameColumns(found *trial, place *layout.Table, first int) error 
 	c.warnings = append(c.warnings, place.Warnings...)
 	data := first + place.First
 	c.begin, c.names, c.units = int64(found.offsets[data]), place.Names, place.Units
-	c.columns = len(place.Names)
+	c.columns, c.assumed, c.textFirst = len(place.Names), !place.Proven, place.TextFirst
 	if len(place.Header) == 0 {
 		c.columns = max(len(found.records[data]), place.Width)
 		c.names = make([]string, c.columns)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -31,6 +32,47 @@ type Survey struct {
 	Characters, Bad int64
 	// Escape is the first double quote behind a backslash, or -1.
 	Escape int64
+	// breaks are where lines begin that follow an empty line, the first few of each chunk.
+	breaks []int64
+}
+
+// chunkBreaks is how many empty lines of a chunk are remembered.
+const chunkBreaks = 8
+
+// Breaks are where lines begin that follow an empty line, in order: the first few of each
+// chunk.
+func (s *Survey) Breaks() []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(s.breaks)
+	return slices.Compact(s.breaks)
+}
+
+// findBreaks notes where lines follow an empty line that ends in a chunk.
+func (s *Survey) findBreaks(base int64, before, chunk []byte) {
+	whole := chunk
+	if n := len(before) + len(chunk); len(before) > 0 {
+		whole = before[:n:n] // they stand in the same buffer
+	}
+	base += int64(len(chunk) - len(whole))
+	for at, found := 0, 0; found < chunkBreaks; {
+		newline := bytes.IndexByte(whole[at:], '\n')
+		if newline < 0 {
+			return
+		}
+		at += newline + 1
+		from := at
+		for from < len(whole) && (whole[from] == '\n' || whole[from] == '\r' && from+1 < len(whole) && whole[from+1] == '\n') {
+			from++
+		}
+		if from > at {
+			s.mu.Lock()
+			s.breaks = append(s.breaks, base+int64(from))
+			s.mu.Unlock()
+			found++
+			at = from
+		}
+	}
 }
 
 // NewSurvey returns a survey of nothing, with chunks of so many bytes.
@@ -73,6 +115,7 @@ func (s *Survey) scan(k int, base int64, before, chunk []byte, last bool) {
 	if s.Quotes[k] > 0 {
 		s.first(&s.Escape, bytes.Index(chunk, []byte(`\"`)), base+1)
 	}
+	s.findBreaks(base, before, chunk)
 	whole, cut := wholeRunes(before, chunk, last)
 	if !utf8.Valid(whole) {
 		s.first(&s.Invalid, InvalidAt(whole), base-int64(cut))

@@ -55,6 +55,9 @@ type Table struct {
 	Names  []string
 	// Units are those of the columns, where a row below the header gives them.
 	Units []string
+	// Proven says that a column below the header has values that its name is not like, and
+	// TextFirst that the first column has text among the rows below.
+	Proven, TextFirst bool
 	// First is the first row of data.
 	First    int
 	Warnings []feedmill.Warning
@@ -88,6 +91,7 @@ func Find(rows []Row, header int64) (t Table, err error) {
 			})
 		}
 	}
+	f.prove(&t)
 	if len(t.Header) > 0 {
 		t.Names = f.join(t.Header)
 		if above := f.skipped(begin, t.Header[0]); above > 0 {
@@ -101,6 +105,31 @@ func Find(rows []Row, header int64) (t Table, err error) {
 			f.lines(t.Header[0], last, "is", "are"), rows[last].Line)
 	}
 	return t, nil
+}
+
+// prove finds out what the first rows of data, up to a blank one, tell of the table: whether
+// a column has values that its name is not like, and whether the first column has text.
+func (f *finder) prove(t *Table) {
+	t.Proven = f.hasTyped()
+	end := t.First
+	for end < len(f.rows) && !f.rows[end].Blank {
+		if cell := f.rows[end].cell(0); f.rows[end].filled() > 1 && cell != "" && !isToken(cell) && !LooksTyped(cell) {
+			t.TextFirst = true
+		}
+		end++
+	}
+	for j := 0; j < f.width && !t.Proven; j++ {
+		values, all := 0, 0
+		for i := t.First; i < end; i++ {
+			if cell := f.rows[i].cell(j); cell != "" && !isToken(cell) {
+				all++
+				if LooksTyped(cell) {
+					values++
+				}
+			}
+		}
+		t.Proven = all > 0 && values == all
+	}
 }
 
 func (t *Table) warn(code string, count int64, examples []feedmill.Example, format string, args ...any) {
@@ -233,7 +262,7 @@ func (f *finder) skipped(from, to int) (n int64) {
 func (f *finder) examples(from, to int) (list []feedmill.Example) {
 	for i := from; i <= to && len(list) < 3; i++ {
 		if r := &f.rows[i]; !r.Blank {
-			list = append(list, feedmill.Example{Line: r.Line, Value: excerpt(strings.Join(r.Cells, " | "))})
+			list = append(list, feedmill.Example{Line: r.Line, Value: Excerpt(strings.Join(r.Cells, " | "))})
 		}
 	}
 	return list
@@ -252,8 +281,8 @@ func Lines(from, to int64, one, several string) string {
 	return fmt.Sprintf("lines %d to %d %s", from, to, several)
 }
 
-// excerpt is the beginning of a text.
-func excerpt(text string) string {
+// Excerpt is the beginning of a text.
+func Excerpt(text string) string {
 	const enough = 40
 	text = strings.TrimRight(text, " |")
 	if len(text) <= enough {

@@ -19,6 +19,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/layout"
 )
 
 // Options say which table of a workbook is read.
@@ -30,6 +31,10 @@ type Options struct {
 	// Header is the row with the names of the columns, 0 where it is to be found
 	// and -1 where there is none.
 	Header int64
+	// Extent is which rows of the sheet are of the table. Judge says that a header which
+	// nothing proves is only assumed.
+	Extent layout.Extent
+	Judge  bool
 	// Page says that the sheet is one of several that make one table, so that what a cell is must not
 	// depend on the others of its column.
 	Page bool

@@ -31,6 +31,8 @@ type tableWriter struct {
 	within area
 	page   bool
 	header int64
+	extent layout.Extent
+	judge  bool
 	size   int64 // of the workbook
 	texts  int64 // bytes that were written
 
@@ -39,9 +41,11 @@ type tableWriter struct {
 	waiting, free []*line
 	held          int // cells of the first rows
 	found         bool
-	named, names  int // the first column that has a name, and how many have one
-	repeated      feedmill.Warning
-	hidden        feedmill.Warning
+	named, names  int  // the first column that has a name, and how many have one
+	textFirst     bool // a row that was written has text in the first column
+	tables
+	repeated feedmill.Warning
+	hidden   feedmill.Warning
 
 	run     columnar.Cells
 	encoded []byte // its cells, as they are written
@@ -57,6 +61,9 @@ func (w *tableWriter) row(from *line) error {
 	if err != nil || len(from.cells) == 0 {
 		return err
 	}
+	if w.passes(from) {
+		return nil
+	}
 	r := new(line)
 	if n := len(w.free); n > 0 {
 		r, w.free = w.free[n-1], w.free[:n-1]
@@ -67,7 +74,12 @@ func (w *tableWriter) row(from *line) error {
 		if w.held += len(r.cells) + texts/64; len(w.waiting) < headRows && w.held < headCells {
 			return nil
 		}
-		return w.find()
+		if err := w.find(); err != nil {
+			return err
+		}
+	}
+	if err := w.splitOff(false); err != nil || !w.found {
+		return err
 	}
 	for len(w.waiting) > tailRows || len(w.waiting) > 1 && texts > tailTexts {
 		if err := w.write(w.waiting[0]); err != nil {
@@ -111,16 +123,24 @@ func (w *tableWriter) find() error {
 		w.table.first = min(w.table.first, r.cells[0].column)
 	}
 	rows := w.layoutRows(w.waiting)
-	place, err := layout.Find(rows, w.header)
+	first := rows
+	if w.extent.Table > 0 && w.header == 0 {
+		first = rows[:layout.FirstTable(rows)]
+	}
+	place, err := layout.Find(first, w.header)
 	if err != nil {
 		return err
 	}
 	t := w.table
 	t.warnings = append(t.warnings, place.Warnings...)
+	w.noteGaps()
 	t.names, t.units, w.names, w.named = place.Names, place.Units, len(place.Names), t.first
 	t.width = max(len(t.names), place.Width)
 	if len(place.Header) > 0 {
 		t.found.Header = feedmill.LineFinding{Finding: feedmill.Finding{Value: fmt.Sprint(rows[place.Header[0]].Line), By: feedmill.ByFound}}
+		if w.judge && !place.Proven {
+			t.found.Header.By = feedmill.ByAssumed
+		}
 		if w.header > 0 {
 			t.found.Header.By = feedmill.BySet
 		}
@@ -179,23 +199,21 @@ func (c *cell) shows(text string) bool {
 
 // end takes the rows that still wait: all of them in a small sheet.
 func (w *tableWriter) end() error {
-	if !w.found {
-		if err := w.find(); err != nil {
-			return err
-		}
+	if err := w.splitRest(); err != nil {
+		return err
 	}
 	t := w.table
 	data := w.waiting
 	if len(data) > 0 {
 		rows := w.layoutRows(data)
-		if end := layout.Footer(rows, t.width); end < len(rows) {
+		if end := w.extent.First(rows, t.width, w.textFirst); end < len(rows) {
 			for len(data) > 0 && int64(data[len(data)-1].number) >= rows[end].Line {
 				data = data[:len(data)-1]
 			}
 			if dropped := w.waiting[len(data):]; len(data) > 0 || t.rows > 0 {
 				t.warnings = append(t.warnings, feedmill.Warning{
-					Code: feedmill.WarnFooter, Count: int64(len(dropped)),
-					Detail: layout.Lines(int64(dropped[0].number), int64(dropped[len(dropped)-1].number), "stands after the last row and is", "stand after the last row and are") + " not part of the table",
+					Code: feedmill.WarnFooter, Count: int64(len(dropped)), Examples: w.footerExamples(dropped),
+					Detail: layout.Lines(int64(dropped[0].number), int64(dropped[len(dropped)-1].number), "stands after the last row and is", "stand after the last row and are") + " not part of the table; footer=keep keeps every row",
 				})
 			} else {
 				data = w.waiting
@@ -211,7 +229,7 @@ func (w *tableWriter) end() error {
 		return err
 	}
 	t.forget()
-	for _, warning := range []feedmill.Warning{w.repeated, w.hidden} {
+	for _, warning := range []feedmill.Warning{w.repeated, w.hidden, w.secondTable()} {
 		if warning.Count > 0 {
 			t.warnings = append(t.warnings, warning)
 		}
@@ -294,6 +312,9 @@ func (w *tableWriter) add(r *line) error {
 	}
 	if run.Rows == 0 {
 		*run = columnar.Cells{First: t.rows, Columns: t.width, Data: run.Data[:0], Cell: run.Cell[:0]}
+	}
+	if !w.textFirst && r != nil && len(r.cells) > 1 && r.cells[0].column == t.first && r.cells[0].kind == columnar.CellString {
+		w.textFirst = true
 	}
 	start := len(run.Cell)
 	run.Cell = slices.Grow(run.Cell, t.width)[:start+t.width]

@@ -1,0 +1,194 @@
+package csv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/layout"
+)
+
+const (
+	// maxBreaks is how many blank lines are checked for a table behind them, and
+	// secondBytes how much of what follows one is.
+	maxBreaks   = 100
+	secondBytes = 16 << 10
+	// maxSkippedLines is how many lines can stand before a table that is chosen.
+	maxSkippedLines = 8 << 20
+)
+
+// maxParagraphs is how many parts of the head, with empty lines between them, are tried for a
+// table.
+const maxParagraphs = 20
+
+// firstTable is the end of the first lines of the head, up to an empty one, that are certain to
+// be a table, with what stands above them; 0 where there are none or nothing follows them.
+func firstTable(head []byte, options Options) int {
+	if options.Extent.Table == 0 || options.Header != 0 {
+		return 0
+	}
+	start := 0
+	for range maxParagraphs {
+		next := bytes.Index(head[start:], []byte("\n\n"))
+		if dos := bytes.Index(head[start:], []byte("\n\r\n")); dos >= 0 && (next < 0 || dos < next) {
+			next = dos
+		}
+		if next < 0 {
+			return 0
+		}
+		end := start + next + 1
+		if bytes.Count(head[start:end], []byte{'\n'}) >= 3 {
+			t := findDialect(head[start:end], true, options)
+			if t.width > 1 && t.broken == 0 && len(t.records) > 0 && layout.CertainTable(t.rows(0)) {
+				return end
+			}
+		}
+		start = end
+	}
+	return 0
+}
+
+// chooseTable ends the table before the next one of the file, with a warning. Where the
+// options name another table it opens that one.
+func (c *Table) chooseTable(ctx context.Context, spool *input.Spool) (*Table, error) {
+	begin, names := c.begin, c.names
+	for number := 1; ; number++ {
+		second, header, err := c.secondTable(begin, names)
+		if err != nil {
+			return nil, err
+		}
+		wanted := c.options.Extent.Table
+		switch {
+		case second < 0 && number < wanted:
+			return nil, layout.NoTable(wanted, number)
+		case number < wanted:
+			begin, names = second, header.Cells
+			continue
+		case number > 1:
+			return c.openSecond(ctx, begin, spool)
+		case second < 0:
+			return nil, nil
+		}
+		last, err := c.position(c.end)
+		if err != nil {
+			return nil, err
+		}
+		c.warnings = append(c.warnings, layout.SecondTable(header, last.Line, c.options.tablesBefore+2))
+		c.end = second
+		return nil, c.trimEnd()
+	}
+}
+
+// secondTable finds the next table behind a byte of one with some names: where it begins, or
+// -1, and its header.
+func (c *Table) secondTable(begin int64, names []string) (at int64, header layout.Row, err error) {
+	checked := 0
+	for _, at := range c.text.Survey.Breaks() {
+		if at <= begin || at >= c.end || c.Dialect.Newline != '\n' {
+			continue
+		}
+		if checked++; checked > maxBreaks {
+			break
+		}
+		inside, err := c.inQuotes(at)
+		if err != nil {
+			return -1, header, err
+		}
+		if inside {
+			continue
+		}
+		head := make([]byte, min(c.end-at, secondBytes))
+		if err := input.ReadFull(c.text, head, at); err != nil {
+			return -1, header, err
+		}
+		t := tryDialect(head, int64(len(head)) == c.end-at, c.Dialect)
+		if len(t.records) == 0 {
+			continue
+		}
+		if rows := t.rows(0); layout.Second(rows, names) {
+			from, err := c.position(at)
+			header = rows[0]
+			header.Line = from.Line
+			return at, header, err
+		}
+	}
+	return -1, header, nil
+}
+
+// inQuotes reports whether a byte of the table stands in a quoted field.
+func (c *Table) inQuotes(at int64) (bool, error) {
+	if c.Dialect.Quote != '"' {
+		return false, nil
+	}
+	chunk := c.text.Survey.Chunk
+	count := func(from, to int64) (int, error) {
+		part := make([]byte, to-from)
+		err := input.ReadFull(c.text, part, from)
+		return bytes.Count(part, []byte{'"'}), err
+	}
+	// Whole chunks are counted already: of the others the part before the table is taken away.
+	before, err := count(c.begin/chunk*chunk, c.begin)
+	if err != nil {
+		return false, err
+	}
+	rest, err := count(at/chunk*chunk, at)
+	quotes := rest - before
+	for _, n := range c.text.Survey.Quotes[c.begin/chunk : at/chunk] {
+		quotes += int(n)
+	}
+	return quotes%2 != 0, err
+}
+
+// openSecond opens a table that begins at a byte. Its text is that from there on, behind as
+// many empty lines as stand before it, so that lines have the numbers that they have in the
+// file.
+func (c *Table) openSecond(ctx context.Context, begin int64, spool *input.Spool) (*Table, error) {
+	from, err := c.position(begin)
+	if err != nil {
+		return nil, err
+	}
+	if from.Line > maxSkippedLines {
+		return nil, input.Refuse("table-too-far", "the table begins at line %d; at most %d lines can stand before it", from.Line, maxSkippedLines)
+	}
+	options := *c.options
+	options.Extent.Table, options.tablesBefore, options.Encoding, options.Charset = 1, c.options.Extent.Table-1, string(input.UTF8), ""
+	further := *c.limits
+	further.head += from.Line
+	options.limits = &further
+	other, err := open(ctx, &behindLines{c.text, from.Line - 1, begin}, options, spool)
+	if err != nil {
+		return nil, err
+	}
+	other.text.Encoding, other.text.Assumed = c.text.Encoding, c.text.Assumed
+	other.text.Warnings = slices.Concat(c.text.Warnings, other.text.Warnings)
+	other.options = &Options{}
+	*other.options = *c.options
+	return other, nil
+}
+
+// behindLines is a text from a byte on, behind some empty lines.
+type behindLines struct {
+	text  input.Source
+	lines int64
+	begin int64
+}
+
+func (b *behindLines) Size() int64 { return b.lines + b.text.Size() - b.begin }
+
+func (b *behindLines) ReadAt(p []byte, at int64) (n int, err error) {
+	for n < len(p) && at+int64(n) < b.lines {
+		p[n] = '\n'
+		n++
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	more, err := b.text.ReadAt(p[n:], at+int64(n)-b.lines+b.begin)
+	if n += more; n == len(p) && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
