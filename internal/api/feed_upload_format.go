@@ -88,6 +88,9 @@ func (f *uploadFormats) pick(given, mediaType string) (string, error) {
 	if format, ok := f.known.OfMediaType(mediaType); ok {
 		return format.Name, nil
 	}
+	if format, ok := f.known.OfSuffix(mediaType); ok {
+		return format.Name, nil
+	}
 	if mediaType == "application/octet-stream" {
 		return "", feedmill.Invalid("Say what the data is.", feedmill.Fault{
 			Parameter: "format", Detail: "This is required with application/octet-stream: " + f.names + ".",

@@ -27,6 +27,7 @@ func TestUploadFormatRefusals(t *testing.T) {
 		{"&path=$.a", "text/csv", 400, []string{"Data in csv has no paths; this is for JSON, XML and spreadsheets."}},
 		{"&path=$.a&explode=b", "text/tab-separated-values", 400, []string{"Data in tsv has no paths; this is for JSON, XML and spreadsheets.", "Data in tsv has no paths; this is for JSON and XML."}},
 		{"&format=csv&explode=b", "application/json", 400, []string{"Data in csv has no paths; this is for JSON and XML."}},
+		{"&sheet=2", "application/geo+json", 400, []string{"Data in json has no sheets."}},
 		{"&footer=none&table=0", "text/csv", 400, []string{"footer must be keep or drop.", "table must be a number from 1 to 100, or all."}},
 		{"&footer=keep", "application/json", 400, []string{"Data in json does not take this."}},
 		{"", "application/octet-stream", 400, []string{"This is required with application/octet-stream: " + names + "."}},

@@ -53,4 +53,8 @@ func TestRowsBelowTables(t *testing.T) {
 	if text.codes() != "assumed-header" || !strings.Contains(string(text.Source), `"header":{"value":1,"by":"assumed"}`) {
 		t.Errorf("%s %s", text.codes(), text.Source)
 	}
+	lines := s.upload(t, "", "application/x-ndjson", `[{"a":1},{"a":2}]`)
+	if lines.RowCount != 2 || lines.codes() != "other-format" {
+		t.Errorf("%d rows, %s", lines.RowCount, lines.codes())
+	}
 }

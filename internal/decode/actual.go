@@ -53,6 +53,9 @@ func actualFormat(said string, data Source, options Options) (string, error) {
 			return "xml", nil
 		}
 	case "json", "ndjson":
+		if said == "ndjson" && options.Rules >= 2 && isArray(text, whole) {
+			return "json", nil
+		}
 		if options.Path == "" && options.Explode == "" && looksSeparated(text) {
 			return "csv", nil
 		}
@@ -103,6 +106,15 @@ func isJSON(text []byte, whole bool) bool {
 		return rest[0] == '"' || rest[0] == '}'
 	}
 	return strings.IndexByte("{[]", rest[0]) >= 0 || whole && rest[len(rest)-1] == ']'
+}
+
+// isArray reports whether a text is an array of records, which may span lines.
+func isArray(text []byte, whole bool) bool {
+	if len(text) == 0 || text[0] != '[' || !json.Recognise(text, whole) {
+		return false
+	}
+	rest := bytes.TrimLeft(text[1:], " \t\r\n")
+	return len(rest) > 0 && (rest[0] == '{' || rest[0] == ']')
 }
 
 // isElement reports whether a text is an element of XML from its beginning to its

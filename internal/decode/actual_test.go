@@ -59,3 +59,19 @@ func TestWhatIsNotWhatItSays(t *testing.T) {
 		})
 	}
 }
+
+// TestArraysAsLines has JSON arrays that were sent as NDJSON.
+func TestArraysAsLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"[{\"a\":1},{\"a\":2}]\n": "a 1 2 other-format", "[\n{\"a\":1},\n{\"a\":2}\n]": "a 1 2 other-format", "[]": " other-format no-rows",
+		"{\"a\":1}\n{\"a\":2}\n": "a 1 2", "[1,2]\n[3,4]\n": "value [1,2] [3,4]", "[{\"a\":1}]\n[{\"a\":2}]\n": `value [{"a":1}] [{"a":2}]`,
+	} {
+		rows, warnings := readAll(t, "ndjson", text, Options{Rules: 2})
+		if got := strings.Join(append(rows, warnings...), " "); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	if rows, _ := readAll(t, "ndjson", "[{\"a\":1},{\"a\":2}]\n", Options{Rules: 1}); len(rows) != 2 {
+		t.Errorf("version 1 of the rules reads %q", rows)
+	}
+}
