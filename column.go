@@ -113,6 +113,7 @@ const (
 	WarnIgnored        = "ignored-page"       // the pages end with an answer that a rule ignores
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit
+	WarnThousands      = "assumed-thousands"  // commas are taken for separators of thousands
 	WarnSecondTable    = "second-table"       // the file has another table, which is not read
 	WarnAssumedHeader  = "assumed-header"     // nothing proves that the first row has the names
 	WarnDuplicateKeys  = "duplicate-keys"     // several rows of a load have the same key

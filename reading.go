@@ -205,6 +205,9 @@ type Findings struct {
 	Timezone  Finding     `json:"timezone,omitzero"`
 	Footer    Finding     `json:"footer,omitzero"`
 	Table     Finding     `json:"table,omitzero"`
+	// Thousands are the columns, by what the data calls them, in which commas were assumed to
+	// separate thousands.
+	Thousands []string `json:"thousands,omitzero"`
 	// Path leads to the records of a document.
 	Path Finding `json:"path,omitzero"`
 	// Sheet is the number of the worksheet that was asked for, and Sheets are those

@@ -21,6 +21,9 @@ func (m *Mill) newMisfits(l *loading) *misfits {
 // warnings, of which those about other names and types than the columns then have are
 // gone.
 func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings []feedmill.Warning, table model.Table) ([]feedmill.Warning, error) {
+	if err := schema.CheckLocale(); err != nil {
+		return nil, err
+	}
 	before := slices.Clone(schema.Columns)
 	var changes []feedmill.Warning
 	if l.before.Version > 0 {
@@ -57,7 +60,7 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 // aboutTypes are the warnings about how the type of a column was found.
 var aboutTypes = []string{
 	feedmill.WarnDates, feedmill.WarnLocale, feedmill.WarnCurrency, feedmill.WarnDigits, feedmill.WarnMisfit, feedmill.WarnAssumedLocale,
-	feedmill.WarnAssumedOrder, feedmill.WarnNumericText,
+	feedmill.WarnAssumedOrder, feedmill.WarnNumericText, feedmill.WarnThousands,
 }
 
 // fitTyped is fitSchema for columns that have types already.

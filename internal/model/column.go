@@ -42,6 +42,8 @@ type column struct {
 	// points and commas are those that have another value by each of the two ways to
 	// read them: 1.234 and 1,234.
 	points, commas int64
+	// thousands says that commas of the data before were assumed to separate thousands.
+	thousands bool
 
 	// Of dates with the year last: how they can be read, and how they are written.
 	order      order

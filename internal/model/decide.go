@@ -12,6 +12,8 @@ type decision struct {
 	column   feedmill.Column
 	plan     plan
 	warnings []feedmill.Warning
+	// thousands says that commas are assumed to separate thousands.
+	thousands bool
 }
 
 // plan says how the values of a column are read from text.

@@ -72,6 +72,9 @@ func (d *decision) decimalsOf(c *column, e *evidence, special tally) bool {
 		if read == comma || c.commas > 0 || e.semicolon || c.tallies[shapeAmount].count > 0 {
 			d.note(feedmill.WarnAssumedLocale, shown, "numbers are read with a decimal %s, which other columns prove and these numbers do not; decimal=… says otherwise", read.name())
 		}
+	case c.commas > 0 && c.points == 0 && (c.thousands || e.assumesThousands(c)):
+		read, d.thousands = point, true
+		d.note(feedmill.WarnThousands, shown, "Commas were assumed to separate thousands, which no number proves. Set decimal=, if they are decimal commas, or decimal=. to confirm it.")
 	case c.commas == 0 && !e.semicolon && (c.tallies[shapeAmount].count == 0 || c.unit == formatPercent):
 		read = point
 	default:
@@ -85,6 +88,18 @@ func (d *decision) decimalsOf(c *column, e *evidence, special tally) bool {
 		d.plan.extent = c.comma
 	}
 	return true
+}
+
+// minThousands is how many numbers with a comma are enough for it to be assumed to separate
+// thousands.
+const minThousands = 10
+
+// assumesThousands reports whether commas of a column that proves nothing are assumed to
+// separate thousands: each stands before three digits, numbers without one have at most three, and
+// something speaks for it.
+func (e *evidence) assumesThousands(c *column) bool {
+	return e.assumes && e.proven == 0 && !e.semicolon && c.comma.whole <= 3 &&
+		(c.commas >= minThousands || e.commaSeparated || c.unit == "$" || c.unit == "£")
 }
 
 // name is the decimal separator in a word.

@@ -18,6 +18,9 @@ type evidence struct {
 	// semicolon says that semicolons separate the fields, as they do where the
 	// comma is the decimal one.
 	semicolon bool
+	// assumes says that the rules allow commas to be assumed to separate thousands, and
+	// commaSeparated that commas separate the fields.
+	assumes, commaSeparated bool
 	// orders are those that dates of a separator prove, and orderSet is the one
 	// that somebody has set; before is that of the data that the feed has.
 	orders           map[byte]order
@@ -27,6 +30,7 @@ type evidence struct {
 // weigh gathers what the columns prove.
 func (f *Inference) weigh(columns []*column, found feedmill.Findings) *evidence {
 	e := &evidence{semicolon: found.Delimiter.Value == ";", orders: make(map[byte]order)}
+	e.assumes, e.commaSeparated = f.options.Rules >= 2, found.Delimiter.Value == ","
 	for _, c := range columns {
 		switch n := c.values() - c.tallies[shapeToken].count; {
 		case n == 0 || c.givenUp:

@@ -192,7 +192,14 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 	e := f.weigh(all.columns, found)
 	s := &Schema{Rows: all.rows, options: f.options, location: f.options.Location, nulls: f.nulls, text: f.options.Text}
 	for i, c := range all.columns {
+		c.thousands = e.assumes && names[i] != "" && slices.Contains(f.options.Before.Thousands, names[i])
 		d := c.decide(f.options.Text, e)
+		if c.thousands && !e.decimalsSet && d.plan.decimals == comma {
+			s.opposite = append(s.opposite, names[i])
+		}
+		if names[i] != "" && (d.thousands || c.thousands && c.read == both) {
+			found.Thousands = append(found.Thousands, names[i])
+		}
 		if i < len(f.formats) {
 			d.formatted(c, f.formats[i])
 		}

@@ -20,6 +20,10 @@ type Schema struct {
 	// Found is how the data is written.
 	Found feedmill.Findings
 
+	// opposite are the columns whose numbers prove a decimal comma, after commas were assumed to
+	// separate thousands.
+	opposite []string
+
 	plans []plan
 	// found are the types that the columns have by themselves.
 	found    []columnar.Type
@@ -31,6 +35,19 @@ type Schema struct {
 	// source says for each column which one of the data it is, or -1; nil
 	// means that they are the same.
 	source []int
+}
+
+// CheckLocale refuses data that proves a decimal comma where commas of the data before were
+// assumed to separate thousands: the rows that the feed has may be wrong by a factor of 1000.
+func (s *Schema) CheckLocale() error {
+	if len(s.opposite) == 0 {
+		return nil
+	}
+	return &feedmill.Error{
+		Kind: feedmill.ErrUnprocessable, Type: "locale-changed",
+		Detail: fmt.Sprintf("The column %q has decimal commas. In earlier data its commas were assumed to separate thousands, so stored values may be wrong. "+
+			"Set decimal=, and upload all data again with mode=replace, or set decimal=. if the commas separate thousands.", s.opposite[0]),
+	}
 }
 
 // Misfit is a value that is not of its column's type.
