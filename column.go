@@ -113,6 +113,8 @@ const (
 	WarnIgnored        = "ignored-page"       // the pages end with an answer that a rule ignores
 	WarnRejected       = "rejected-rows"      // rows that were left out because a value did not fit
 	WarnNulled         = "misfits-made-null"  // values that were left out because they did not fit
+	WarnCentury        = "assumed-century"    // years of two digits are taken for those of the past century
+	WarnFutureDates    = "future-dates"       // all years of two digits are in the future
 	WarnThousands      = "assumed-thousands"  // commas are taken for separators of thousands
 	WarnSecondTable    = "second-table"       // the file has another table, which is not read
 	WarnAssumedHeader  = "assumed-header"     // nothing proves that the first row has the names

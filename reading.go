@@ -106,6 +106,8 @@ type Reading struct {
 	Text bool
 	// Rules is the version of the rules that the data is read by.
 	Rules Rules
+	// Year is when the feed was created, 0 for now.
+	Year int
 	ReadingOptions
 	// Charset is the encoding that the media type of the data names, empty for none. It
 	// decides where the data does not tell.

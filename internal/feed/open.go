@@ -42,7 +42,10 @@ func (m *Mill) decodeOptions(r feedmill.Reading) decode.Options {
 
 // modelOptions are how the values of data are read.
 func modelOptions(r feedmill.Reading) (model.Options, error) {
-	o := model.Options{Text: r.Text, Rules: r.Rules, Set: r.ReadingOptions, Before: r.Before}
+	if r.Year == 0 {
+		r.Year = now().Year()
+	}
+	o := model.Options{Text: r.Text, Rules: r.Rules, Year: r.Year, Set: r.ReadingOptions, Before: r.Before}
 	if r.Timezone == "" || r.Timezone == "UTC" {
 		return o, nil
 	}

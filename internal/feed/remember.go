@@ -13,6 +13,9 @@ import (
 // they are.
 func remembering(r feedmill.Reading, feed feedmill.Feed) feedmill.Reading {
 	r.Before, r.Rules = feed.Found, r.Rules.Or(feed.Rules)
+	if !feed.CreatedAt.IsZero() {
+		r.Year = feed.CreatedAt.Year()
+	}
 	return r
 }
 

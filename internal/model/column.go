@@ -52,6 +52,7 @@ type column struct {
 	shortYear  bool
 	longYear   bool // some have four digits
 	timed      int64
+	birth      bool // its name is about births
 	// first and last are the first and last parts of those with short years.
 	first, last twoDigits
 	// format is how the dates are written whose months have names.

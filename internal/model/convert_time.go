@@ -83,5 +83,6 @@ func (c *converter) moment(cell columnar.Cell) (m moment, ok bool) {
 	if !ok {
 		return m, false
 	}
+	d.latest = c.latest
 	return d.moment(c.order)
 }

@@ -47,7 +47,9 @@ type yearLast struct {
 	shortYear     bool
 	first, second int
 	last          int
-	time          moment // without the day
+	// latest is the last year that a year of two digits can mean, 0 for any.
+	latest int
+	time   moment // without the day
 }
 
 // readYearLast reads such a date. With points, it has a year of four digits or
@@ -95,7 +97,7 @@ func (d *yearLast) moment(in order) (m moment, ok bool) {
 	m = d.time
 	year := d.last
 	if d.shortYear {
-		year = fullYear(d.last)
+		year = d.fullYear(d.last)
 	}
 	switch in {
 	case dayFirst:
@@ -104,10 +106,19 @@ func (d *yearLast) moment(in order) (m moment, ok bool) {
 		m.day, ok = dayOf(year, d.first, d.second)
 	case yearFirst:
 		if d.shortYear {
-			m.day, ok = dayOf(fullYear(d.first), d.second, d.last)
+			m.day, ok = dayOf(d.fullYear(d.first), d.second, d.last)
 		}
 	}
 	return m, ok && m.ends()
+}
+
+// fullYear is a year of two digits, in the past century where it would be too late.
+func (d *yearLast) fullYear(two int) int {
+	year := fullYear(two)
+	if d.latest > 0 && year > d.latest {
+		year -= 100
+	}
+	return year
 }
 
 // twoDigits is a set of numbers of two digits.
@@ -116,6 +127,15 @@ type twoDigits [2]uint64
 func (s *twoDigits) add(n int) { s[n>>6&1] |= 1 << (n & 63) }
 
 func (s *twoDigits) merge(o twoDigits) { s[0], s[1] = s[0]|o[0], s[1]|o[1] }
+
+// all yields the numbers.
+func (s *twoDigits) all(yield func(int) bool) {
+	for n := range 100 {
+		if s[n>>6&1]&(1<<(n&63)) != 0 && !yield(n) {
+			return
+		}
+	}
+}
 
 func (s *twoDigits) size() int { return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) }
 

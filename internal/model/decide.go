@@ -20,6 +20,8 @@ type decision struct {
 type plan struct {
 	decimals decimals
 	order    order
+	// latest is the last year that a year of two digits can mean, 0 for any.
+	latest int
 	// extent is how many digits the numbers have.
 	extent extent
 	// long says that floats lose digits of some of them.

@@ -51,6 +51,7 @@ func (d *decision) yearLast(c *column, e *evidence) {
 	}
 	d.plan.order = o
 	d.column.Format = c.dateFormat(o)
+	d.century(c, e, o)
 	if c.timed > 0 {
 		d.column.Format += " hh:mm"
 		d.moments(c, columnar.TypeTimestamp)

@@ -21,6 +21,8 @@ type evidence struct {
 	// assumes says that the rules allow commas to be assumed to separate thousands, and
 	// commaSeparated that commas separate the fields.
 	assumes, commaSeparated bool
+	// year is when the feed was created, 0 where the rules do not ask.
+	year int
 	// orders are those that dates of a separator prove, and orderSet is the one
 	// that somebody has set; before is that of the data that the feed has.
 	orders           map[byte]order
@@ -30,6 +32,9 @@ type evidence struct {
 // weigh gathers what the columns prove.
 func (f *Inference) weigh(columns []*column, found feedmill.Findings) *evidence {
 	e := &evidence{semicolon: found.Delimiter.Value == ";", orders: make(map[byte]order)}
+	if f.options.Rules >= 2 {
+		e.year = f.options.Year
+	}
 	e.assumes, e.commaSeparated = f.options.Rules >= 2, found.Delimiter.Value == ","
 	for _, c := range columns {
 		switch n := c.values() - c.tallies[shapeToken].count; {

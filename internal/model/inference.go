@@ -34,6 +34,8 @@ type Options struct {
 	Text bool
 	// Rules is the version of the rules that values are read by.
 	Rules feedmill.Rules
+	// Year is when the feed was created, 0 where that is not known.
+	Year int
 	// Location is where times without an offset are from; nil is UTC.
 	Location *time.Location
 	// Set are the options that somebody has set, of which nulls, decimal and
@@ -193,6 +195,7 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 	s := &Schema{Rows: all.rows, options: f.options, location: f.options.Location, nulls: f.nulls, text: f.options.Text}
 	for i, c := range all.columns {
 		c.thousands = e.assumes && names[i] != "" && slices.Contains(f.options.Before.Thousands, names[i])
+		c.birth = isBirth(names[i])
 		d := c.decide(f.options.Text, e)
 		if c.thousands && !e.decimalsSet && d.plan.decimals == comma {
 			s.opposite = append(s.opposite, names[i])

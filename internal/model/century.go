@@ -1,0 +1,57 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/feedmill/feedmill"
+)
+
+// isBirth reports whether a name has a word that is about births.
+func isBirth(name string) bool {
+	var words []string
+	start := 0
+	letters := []rune(name)
+	for i := 0; i <= len(letters); i++ {
+		ends := i == len(letters) || !unicode.IsLetter(letters[i])
+		if ends || i > start && unicode.IsUpper(letters[i]) && unicode.IsLower(letters[i-1]) {
+			words = append(words, strings.ToLower(string(letters[start:i])))
+			if start = i; ends {
+				start = i + 1
+			}
+		}
+	}
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains([]string{"birth", "birthday", "dob", "geburtsdatum", "geboren"}, word)
+	})
+}
+
+// century decides in which century years of two digits are. Nobody is born after the feed was
+// created, so such years of birth are of the past century. Other dates keep the rule of POSIX,
+// with a warning where all of them are in the future.
+func (d *decision) century(c *column, e *evidence, o order) {
+	if e.year == 0 || !c.shortYear || c.longYear {
+		return
+	}
+	years := c.last
+	if o == yearFirst {
+		years = c.first
+	}
+	later, all := 0, 0
+	for year := range years.all {
+		all++
+		if fullYear(year) > e.year {
+			later++
+		}
+	}
+	dates := c.tallies[shapeYearLast]
+	switch {
+	case later == 0:
+	case c.birth:
+		d.plan.latest = e.year
+		d.note(feedmill.WarnCentury, dates, "Years of two digits that would be after %d, when the feed was created, were assumed to be of the past century, because the name of the column is about births.", e.year)
+	case later == all:
+		d.note(feedmill.WarnFutureDates, dates, "All dates are after %d, when the feed was created: years of two digits up to 68 are of this century. Write years with four digits if they are of the past century.", e.year)
+	}
+}
