@@ -48,7 +48,7 @@ func TestTypedRows(t *testing.T) {
 	f.Mode, f.Key = feedmill.ModeMerge, []string{"id"}
 	s.source.columns = columns("note text", "amount text", "id integer")
 	s.source.run([]any{"new", "n/a", 5}, []any{nil, "2", 2}, []any{"last", "2.5", 2})
-	s.want(t, f, s.fetch(t, f)[0], "widened-column amount 1, missing-column Id_2 3, added-column note 1", `
+	s.want(t, f, s.fetch(t, f)[0], "widened-column amount 1, missing-column Id_2 3, added-column note 1, duplicate-keys id 1", `
 		c1 id integer; c2 amount text; c3 Id_2 text; c4 note text; 
 		{"id":1,"amount":"10.00","Id_2":"a","note":null}
 		{"id":3,"amount":"-5.00","Id_2":null,"note":null}
