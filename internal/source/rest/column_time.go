@@ -2,9 +2,13 @@ package rest
 
 import (
 	"fmt"
+	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/feedmill/feedmill/internal/strictjson"
 )
 
 // A column of dates or timestamps may say how the API writes them, in the words of
@@ -15,14 +19,7 @@ import (
 func (f timeFormat) readTime(text string) (time.Time, bool) {
 	switch f.name {
 	case "unix", "unixMs":
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return time.Time{}, false
-		}
-		if f.name == "unix" {
-			return time.Unix(n, 0).UTC(), true
-		}
-		return time.UnixMilli(n).UTC(), true
+		return sinceEpoch(text, f.unit)
 	case "date":
 		at, err := time.Parse(time.DateOnly, text)
 		return at, err == nil
@@ -35,9 +32,41 @@ func (f timeFormat) readTime(text string) (time.Time, bool) {
 	return at.UTC(), err == nil
 }
 
+// sinceEpoch is the time so many units after 1970, to the microsecond. The number may have a
+// fraction or an exponent, as in 1.7672256E9.
+func sinceEpoch(text string, unit time.Duration) (time.Time, bool) {
+	const longest, largest = 40, 20 // bytes, and the exponent
+	if _, exponent, ok := strings.Cut(strings.ToLower(text), "e"); ok {
+		if n, err := strconv.Atoi(exponent); err != nil || n < -largest || n > largest {
+			return time.Time{}, false
+		}
+	}
+	if len(text) > longest || strings.ContainsAny(text, "/_xXpP") {
+		return time.Time{}, false
+	}
+	n, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return time.Time{}, false
+	}
+	n.Mul(n, new(big.Rat).SetInt64(unit.Microseconds()))
+	micros := new(big.Int).Div(n.Num(), n.Denom())
+	if !micros.IsInt64() {
+		return time.Time{}, false
+	}
+	return time.UnixMicro(micros.Int64()).UTC(), true
+}
+
+// isNull reports whether a value of a column that is not text means that there is none.
+func (c *picked) isNull(v *strictjson.Value) bool {
+	return v.Kind == '"' && c.as != "" && c.as != "text" && c.as != "json" && slices.Contains(c.nulls, v.Text())
+}
+
 // value is a value of the column as one of its type.
 func (c *picked) value(raw []byte) ([]byte, error) {
 	v := valueOf(raw)
+	if c.isNull(v) {
+		return []byte("null"), nil
+	}
 	if c.written == nil || v.Kind == 'n' {
 		return typed(raw, c.as)
 	}
@@ -47,7 +76,7 @@ func (c *picked) value(raw []byte) ([]byte, error) {
 			if c.as == "date" {
 				return quote(at.Format(time.DateOnly)), nil
 			}
-			return quote(at.Format("2006-01-02T15:04:05.999Z07:00")), nil
+			return quote(at.Format("2006-01-02T15:04:05.999999Z07:00")), nil
 		}
 	}
 	return nil, fmt.Errorf("has the value %q, which is no %s written as its format says", shorten(text), c.as)

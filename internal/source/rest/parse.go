@@ -34,6 +34,11 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 	}
 	d, r := readDefinition(doc, feedmill.RulesCurrent, maxBytes, false)
 	d.checkApart(r)
+	for _, pointer := range d.secrets {
+		if v := d.doc.At(pointer); v != nil && masks(v) {
+			r.faults.Note(pointer, "*** stands for a secret that is not shown. Write the secret itself.")
+		}
+	}
 	if err := r.refusal(); err != nil {
 		return d, err
 	}
@@ -145,6 +150,9 @@ func readResponse(o *object) Response {
 		if text, ok := response.option(name); ok {
 			*r.Options.Option(name) = text
 		}
+	}
+	if r.Shape != nil && o.r.rules > feedmill.RulesFirst {
+		r.Shape.setNulls(r.Options.Nulls)
 	}
 	for _, fault := range decode.CheckReading(r.Options) {
 		response.Fault(fault.Parameter, fault.Detail)

@@ -159,6 +159,16 @@ func (o *object) readShape(response *object) (s shape) {
 	return s
 }
 
+// setNulls has the columns take the texts of response.nulls for no value.
+func (s *shape) setNulls(nulls string) {
+	if nulls == "" || nulls == "none" {
+		return
+	}
+	for i := range s.columns {
+		s.columns[i].nulls = strings.Split(nulls, ",")
+	}
+}
+
 const maxColumns = 1000
 
 // pathOf reads an element that is a JSONPath.

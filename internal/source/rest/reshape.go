@@ -37,6 +37,8 @@ type picked struct {
 	as  string // its type, empty for what is found
 	// written is how the API writes its times, nil where that is found.
 	written *timeFormat
+	// nulls are texts that mean that there is no value.
+	nulls []string
 }
 
 // any reports whether the records are not rows as they are.

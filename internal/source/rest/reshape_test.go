@@ -30,6 +30,18 @@ func TestReshape(t *testing.T) {
 			`{"at":"2023-11-14T22:13:20Z","ms":"2023-11-14T22:13:20.123Z","day":"2026-01-31"} {"at":null,"ms":null,"day":null}`, "",
 		},
 		{
+			"numbers of seconds", `"columns":[{"name":"at","path":"$.at","type":"timestamp","format":"unix"}]`,
+			`[{"at":1.7672256E9},{"at":1767225600.25},{"at":"1.7672256e9"},{"at":-1}]`,
+			`{"at":"2026-01-01T00:00:00Z"} {"at":"2026-01-01T00:00:00.25Z"} {"at":"2026-01-01T00:00:00Z"} {"at":"1969-12-31T23:59:59Z"}`, "",
+		},
+		{"a number too large for a time", `"columns":[{"name":"at","path":"$.at","type":"timestamp","format":"unix"}]`, `[{"at":1e999999}]`, "", "column"},
+		{
+			"texts that mean null", `"response":{"nulls":"N/A,-"},"columns":[{"name":"n","path":"$.n","type":"integer"},{"name":"d","path":"$.d","type":"date","format":"YYYYMMDD"},{"name":"t","path":"$.t","type":"text"}]`,
+			`[{"n":"N/A","d":"-","t":"-"},{"n":"7","d":"20260131","t":"x"}]`, `{"n":null,"d":null,"t":"-"} {"n":7,"d":"2026-01-31","t":"x"}`, "",
+		},
+		{"a text that does not", `"response":{"nulls":"-"},"columns":[{"name":"n","path":"$.n","type":"integer"}]`, `[{"n":"N/A"}]`, "", "column"},
+		{"texts under the first rules", `"rules":1,"response":{"nulls":"-"},"columns":[{"name":"n","path":"$.n","type":"integer"}]`, `[{"n":"-"}]`, "", "column"},
+		{
 			"a time that is not written so", `"columns":[{"name":"day","path":"$.day","type":"date","format":"YYYYMMDD"}]`, `[{"day":"2026-01-31"}]`, "", "column",
 		},
 		{

@@ -22,6 +22,24 @@ func looksSecret(name string) bool {
 	return slices.Contains(secretWords, name) || slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
 }
 
+// masks reports whether a secret, or one of its values, is the text that secrets are shown as.
+func masks(v *strictjson.Value) bool {
+	if isHidden(v) {
+		return true
+	}
+	for i := range v.Members {
+		if masks(&v.Members[i].Value) {
+			return true
+		}
+	}
+	for i := range v.Items {
+		if masks(&v.Items[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // moveSecrets moves parameters that look like secrets from the text of a URL,
 // where they would be seen, to the query of the request. Where the query has
 // the name already, or cannot be told, the URL stays as it is and is refused
