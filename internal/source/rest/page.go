@@ -306,16 +306,16 @@ func (r *sequence) follow(a *answer) (*step, error) {
 	case pagesLink:
 		to = nextLink(a.header.Values("Link"))
 	case pagesURL, pagesCursor:
-		token := a.at(r.spec.pagination.path)
+		token := r.spec.pagination.tokenOf(a)
 		if !token.isSet() && token.kind != '0' {
 			return nil, nil
 		}
 		text, ok := token.text()
 		switch {
 		case r.spec.pagination.kind == pagesURL && token.kind != '"':
-			return nil, fail("pagination", nil, "On page %d the path %s leads to no text, and so to no address.", a.step.number, r.spec.pagination.path)
+			return nil, fail("pagination", nil, "On page %d the path %s leads to no text, and so to no address.", a.step.number, r.spec.pagination.place())
 		case !ok && token.raw == nil:
-			return nil, fail("pagination", nil, "On page %d the path %s leads to a token of more than %d bytes.", a.step.number, r.spec.pagination.path, maxToken)
+			return nil, fail("pagination", nil, "On page %d the path %s leads to a token of more than %d bytes.", a.step.number, r.spec.pagination.place(), maxToken)
 		case !ok:
 			text = string(token.raw)
 		}

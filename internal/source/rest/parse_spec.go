@@ -115,7 +115,7 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 	p.maxPages = in.integer("maxPages", defaultPages, 1, maxPagesEver)
 	p.maxBytes = in.integer("maxBytes", p.maxBytes, 1, maxBytes)
 	if p.kind == pagesURL || p.kind == pagesCursor {
-		p.path = in.path("path", true)
+		p.path, p.outside = in.tokenPath("path")
 	}
 	switch p.kind {
 	case pagesNone, pagesURL, pagesLink:
@@ -149,7 +149,7 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 	if p.param != "" {
 		in.checkParam("param", p.param, p.in, r)
 	}
-	if p.path == nil {
+	if p.path == nil && p.outside == nil {
 		in.refuse(p.kind, "path")
 	}
 	if p.kind == pagesNone {

@@ -33,6 +33,9 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 			return nil, err
 		}
 	}
+	if s.token != nil && r.spec.pagination.exclusive() {
+		target.RawQuery = onlyVerb(target.RawQuery)
+	}
 	for _, e := range sent {
 		// The address of a next page says all that its query needs.
 		if e.in == inQuery && s.url == nil {

@@ -128,8 +128,10 @@ const (
 
 // pagination is how one page leads to the next.
 type pagination struct {
-	kind      string
-	path      *jsonpath.Path // nextUrl, cursor
+	kind string
+	path *jsonpath.Path // nextUrl, cursor
+	// outside is where the token is that is not in a JSON document, nil where it is in one.
+	outside   *tokenPlace
 	in        string
 	param     string
 	start     int64
