@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,7 +20,9 @@ import (
 // the middle of its first transaction, and as soon as it listens.
 func killedStarts(t *testing.T, dir, data, database string, env []string) {
 	t.Helper()
-	p := kill(t, dir, data, env, func() bool { return inTransaction(t, data, database) })
+	inTransaction, release := awaitTransaction(t, data, database)
+	p := kill(t, dir, data, env, inTransaction)
+	release()
 	if strings.Contains(p.stdout.String(), listens) {
 		t.Log("the first start was over before it was killed")
 	}
@@ -51,24 +54,36 @@ func kill(t *testing.T, dir, data string, env []string, moment func() bool) *pro
 	return p
 }
 
-// inTransaction reports whether something is being written to a store.
-func inTransaction(t *testing.T, data, database string) bool {
+// awaitTransaction reports whether a store is being migrated. PostgreSQL is made to
+// stop there, in front of the first change of the feeds' table, until release.
+func awaitTransaction(t *testing.T, data, database string) (inTransaction func() bool, release func()) {
 	t.Helper()
 	if !strings.HasPrefix(database, "postgres") {
-		info, err := os.Stat(filepath.Join(data, "feedmill.db-wal"))
-		return err == nil && info.Size() > 0
+		return func() bool {
+			info, err := os.Stat(filepath.Join(data, "feedmill.db-wal"))
+			return err == nil && info.Size() > 0
+		}, func() {}
 	}
 	db, err := pgx.Connect(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close(t.Context())
-	var open bool
-	const query = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL)`
-	if err := db.QueryRow(t.Context(), query).Scan(&open); err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() { db.Close(context.WithoutCancel(t.Context())) })
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := db.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return open
+	exec(`BEGIN`)
+	exec(`LOCK TABLE feeds IN ACCESS SHARE MODE`)
+	return func() (waits bool) {
+		const query = `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
+		if err := db.QueryRow(t.Context(), query).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+		return waits
+	}, func() { exec(`ROLLBACK`) }
 }
 
 // scenariosGoOn holds the feeds of the release's scenarios to what the release saw:
