@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -129,8 +130,19 @@ func (t *Table) Key(e query.Expression) string {
 // Can is true of everything but patterns, which are not RE2's, and of letters
 // that the database has no names for.
 func (t *Table) Can(p query.Predicate) bool {
-	m, ok := p.(query.Match)
-	return !ok || m.Op != feedmill.OpMatches && (m.CaseSensitive || t.UTF8)
+	switch p := p.(type) {
+	case query.Match:
+		return p.Op != feedmill.OpMatches && (t.UTF8 || p.CaseSensitive && isASCII(p.Text))
+	case query.Compare:
+		// A parameter that the database's encoding has no characters for is an error.
+		text, ok := p.Value.(string)
+		return !ok || t.UTF8 || isASCII(text)
+	}
+	return true
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // NoNUL is true of the texts of PostgreSQL.

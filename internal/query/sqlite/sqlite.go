@@ -169,7 +169,10 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 }
 
 // IsEmpty is true of null and of an empty text.
-func (*Table) IsEmpty(of query.Column, column string) string {
+func (t *Table) IsEmpty(of query.Column, column string) string {
+	if t.Columns[of.Index].Blob { // no blob is equal to a text
+		return column + " IS NULL OR length(" + column + ") = 0"
+	}
 	if of.Type == columnar.TypeText {
 		return column + " IS NULL OR " + column + " = ''"
 	}

@@ -50,7 +50,7 @@ func problem(number uint16) string {
 		return database.ProblemView
 	case 1054, 1356:
 		return database.ProblemField
-	case 1317, 1969, 3024:
+	case 1969, 3024:
 		return database.ProblemTimeout
 	case 1040, 1049, 1053, 1077, 1129, 1130, 1203, 1226, 1927, 4031:
 		return database.ProblemUnreachable

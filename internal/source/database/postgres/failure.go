@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/source/database"
@@ -26,6 +28,9 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	if errors.Is(err, errTooMuch) {
 		return database.TooMuchThere(err)
 	}
+	if _, ok := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); ok {
+		return database.Fail(database.ProblemStatement, fmt.Sprintf("A row of %q is larger than %d MiB, the maximum. Leave out the large field.", view, maxMessage>>20), err)
+	}
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
@@ -34,7 +39,11 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The connection to %s was lost: %s.", s.Where(), s.Said(database.Innermost(err))), err)
 	}
 	said := fmt.Sprintf("It said: %s (SQLSTATE %s).", s.Said(refused.Message), refused.Code)
-	return s.Refused(problem(refused.Code), view, said, err)
+	means := problem(refused.Code)
+	if means == database.ProblemTimeout && strings.Contains(refused.Message, "user request") {
+		means = database.ProblemStatement // another session canceled it
+	}
+	return s.Refused(means, view, said, err)
 }
 
 // problem is what a code of the server means.

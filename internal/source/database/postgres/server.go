@@ -45,6 +45,9 @@ func (s *server) read(ctx context.Context, fn func(*pgx.Conn) error) error {
 		"SET default_transaction_read_only = on",
 		"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 		"SET LOCAL statement_timeout = " + strconv.FormatInt(s.Timeout.Milliseconds(), 10),
+		// A role or a database can have others, and they change the texts of values.
+		"SET LOCAL timezone = 'UTC'",
+		"SET LOCAL datestyle = 'ISO, YMD'",
 		"SET LOCAL intervalstyle = 'iso_8601'",
 		"SET LOCAL extra_float_digits = 1",
 	}

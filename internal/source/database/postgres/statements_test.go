@@ -71,7 +71,7 @@ func TestSuite(t *testing.T) {
 var (
 	quotedName = regexp.MustCompile(`"(?:[^"]|"")*"`)
 	catalogue  = regexp.MustCompile(`^(?:WITH RECURSIVE below AS .*)?SELECT .*FROM pg_catalog\.pg_(class|attribute) [^;]*$`)
-	begin      = regexp.MustCompile(`^SET default_transaction_read_only = on; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = \d+; SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL extra_float_digits = 1$`)
+	begin      = regexp.MustCompile(`^SET default_transaction_read_only = on; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = \d+; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL extra_float_digits = 1$`)
 )
 
 func intended(sql string) bool {
