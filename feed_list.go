@@ -37,6 +37,9 @@ type FeedSearch struct {
 	// After is where the part before ended, nil for the first.
 	After *FeedPlace
 	Limit int
+	// Fits, where set, is given each feed in turn, instead of [FeedsFound.Feeds]. The part
+	// ends before the first feed that it refuses.
+	Fits func(Feed) bool
 	// CountStates asks for how many feeds have each state.
 	CountStates bool
 }

@@ -30,15 +30,19 @@ func (s *Server) listFeeds(c *call) (answer, error) {
 	if err := c.refusal(); err != nil {
 		return answer{}, err
 	}
+	if err := c.takeList(); err != nil {
+		return answer{}, err
+	}
+	var list jsonList
+	q.Fits = func(f feedmill.Feed) bool { return list.add(viewFeed(f)) }
 	found, err := s.Store.SearchFeeds(c.ctx(), c.who.Workspace, q)
 	if err != nil {
 		return answer{}, err
 	}
-	views := make([]feedView, len(found.Feeds))
-	for i, f := range found.Feeds {
-		views[i] = viewFeed(f)
+	a := list.answer()
+	if len(a.body) < maxListBytes {
+		c.done() // a client that fetches little holds up no other list
 	}
-	a := jsonAnswer(200, views)
 	a.set("X-Total-Count", strconv.FormatInt(found.Total, 10))
 	if q.CountStates {
 		a.set("X-Counts", counted(feedmill.FeedStates, found.ByState))

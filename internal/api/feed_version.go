@@ -67,22 +67,29 @@ func (s *Server) listVersions(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	versions, err := s.Store.FeedVersions(c.ctx(), c.who.Workspace, f.ID, now(), before, limit+1)
-	if err != nil {
-		return answer{}, err
+	var list jsonList
+	for at := now(); ; {
+		step := min(limit-list.n+1, versionStep)
+		versions, err := s.Store.FeedVersions(c.ctx(), c.who.Workspace, f.ID, at, before, step)
+		if err != nil {
+			return answer{}, err
+		}
+		for _, v := range versions {
+			if list.n == limit || !list.add(viewVersion(v)) {
+				a := list.answer()
+				c.linkNext(&a, feedmill.ID(strconv.FormatInt(before, 10)))
+				return a, nil
+			}
+			before = v.Number
+		}
+		if len(versions) < step {
+			return list.answer(), nil
+		}
 	}
-	more := len(versions) > limit
-	versions = versions[:min(len(versions), limit)]
-	views := make([]versionView, len(versions))
-	for i, v := range versions {
-		views[i] = viewVersion(v)
-	}
-	a := jsonAnswer(http.StatusOK, views)
-	if more {
-		c.linkNext(&a, feedmill.ID(strconv.FormatInt(versions[limit-1].Number, 10)))
-	}
-	return a, nil
 }
+
+// versionStep is how many versions are read from the store at a time: each has all columns.
+const versionStep = 16
 
 // pathVersion reads the feed and the number of a version that the path names.
 func (c *call) pathVersion() (feedmill.ID, int64, error) {

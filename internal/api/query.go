@@ -61,33 +61,34 @@ func (c *call) page(prefix string) (feedmill.Page, error) {
 
 const noCursorOfList = "This is no cursor of this list; take it from the Link header of the page before."
 
-// listAnswer renders the page of a list that is asked for and, where there may be
-// more, the link to the next. fetch is asked for one record more than the page
-// holds, and for none where anything of the query is wrong.
+// listAnswer renders the page of a list that is asked for, up to [maxPageBytes], and, where
+// there is more, the link to the next. fetch is asked for the records in steps, and for
+// none where anything of the query is wrong.
 func listAnswer[T, V any](c *call, prefix string, fetch func(feedmill.Page) ([]T, error), id func(T) feedmill.ID, view func(T) V) (answer, error) {
 	p, err := c.page(prefix)
 	if err != nil {
 		return answer{}, err
 	}
-	more := p
-	more.Limit++
-	records, err := fetch(more)
-	if err != nil {
-		return answer{}, err
+	var list jsonList
+	step := p
+	for {
+		step.Limit = min(p.Limit-list.n+1, listStep)
+		records, err := fetch(step)
+		if err != nil {
+			return answer{}, err
+		}
+		for _, r := range records {
+			if list.n == p.Limit || !list.add(view(r)) {
+				a := list.answer()
+				c.linkNext(&a, step.Before)
+				return a, nil
+			}
+			step.Before = id(r)
+		}
+		if len(records) < step.Limit {
+			return list.answer(), nil
+		}
 	}
-	hasNext := len(records) > p.Limit
-	if hasNext {
-		records = records[:p.Limit]
-	}
-	views := make([]V, len(records))
-	for i, r := range records {
-		views[i] = view(r)
-	}
-	a := jsonAnswer(200, views)
-	if hasNext {
-		c.linkNext(&a, id(records[len(records)-1]))
-	}
-	return a, nil
 }
 
 // linkNext links to the page behind the last record of this one.

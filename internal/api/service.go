@@ -59,9 +59,16 @@ func (s *Server) listViews(c *call) (answer, error) {
 		return answer{}, err
 	}
 	page, more := pickViews(views, c.query["q"], after, limit)
-	a := jsonAnswer(http.StatusOK, page)
+	var list jsonList
+	for _, v := range page {
+		if !list.add(v) {
+			more = true
+			break
+		}
+	}
+	a := list.answer()
 	if more {
-		c.linkAfter(&a, page[len(page)-1].Name)
+		c.linkAfter(&a, page[list.n-1].Name)
 	}
 	return a, nil
 }

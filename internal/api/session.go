@@ -26,15 +26,28 @@ type Sessions interface {
 // anyScope is for operations that every credential may use.
 const anyScope feedmill.Scope = "any"
 
-// sessionCookie is the name of the cookie that has the token of a session.
-const sessionCookie = "feedmill_session"
+// sessionCookie is the name of the cookie that has the token of a session, and
+// hostCookie its name over TLS: a browser lets no other host set it, and no page without TLS.
+const sessionCookie, hostCookie = "feedmill_session", "__Host-feedmill_session"
+
+// cookieName is the name of a request's cookie.
+func cookieName(r *http.Request) string {
+	if overTLS(r) {
+		return hostCookie
+	}
+	return sessionCookie
+}
+
+func overTLS(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+}
 
 // crossOrigin keeps the pages of others from using the cookie.
 var crossOrigin = http.NewCrossOriginProtection()
 
 // sessionToken is that of the request's cookie, empty where it has none.
 func sessionToken(r *http.Request) string {
-	cookie, err := r.Cookie(sessionCookie)
+	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return ""
 	}
@@ -70,8 +83,8 @@ func sameOrigin(r *http.Request) error {
 // page can read it.
 func (c *call) setSession(a *answer, token string) {
 	cookie := http.Cookie{
-		Name: sessionCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: c.r.TLS != nil || c.r.Header.Get("X-Forwarded-Proto") == "https", MaxAge: int(feedmill.SessionAge.Seconds()),
+		Name: cookieName(c.r), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: overTLS(c.r), MaxAge: int(feedmill.SessionAge.Seconds()),
 	}
 	if token == "" {
 		cookie.MaxAge = -1
@@ -173,7 +186,7 @@ func (s *Server) getMe(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := jsonAnswer(http.StatusOK, resource{resourceMeta{"/me"}, view})
+	a := jsonAnswer(http.StatusOK, resource{resourceMeta{"/me"}, view}).withSecret()
 	if renewed != "" {
 		c.setSession(&a, renewed)
 	}

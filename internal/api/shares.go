@@ -105,7 +105,7 @@ func (c *call) takeBody(bytes int64) error {
 
 // takeList takes a place for a list of events, until it is fetched.
 func (c *call) takeList() error {
-	return c.take(func() (func(), error) { return c.shares.lists.Take(c.ctx()) }, "lists of events", listsWaiting)
+	return c.take(func() (func(), error) { return c.shares.lists.Take(c.ctx()) }, "lists", listsWaiting)
 }
 
 // take takes what is given back when the request is answered.

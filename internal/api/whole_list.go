@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/feedmill/feedmill"
@@ -34,11 +33,13 @@ func wholeAnswer[T any](c *call, l wholeList, all []T, name func(T) string) (ans
 		}
 		all = all[last+1:]
 	}
-	if l.limit == 0 || l.limit >= len(all) {
-		return jsonAnswer(http.StatusOK, all), nil
+	var list jsonList
+	for i, v := range all {
+		if l.limit > 0 && list.n == l.limit || !list.add(v) {
+			a := list.answer()
+			c.linkAfter(&a, name(all[i-1]))
+			return a, nil
+		}
 	}
-	page := all[:l.limit]
-	a := jsonAnswer(http.StatusOK, page)
-	c.linkAfter(&a, name(page[len(page)-1]))
-	return a, nil
+	return list.answer(), nil
 }

@@ -145,6 +145,11 @@ func (s *services) Grant(_ context.Context, workspace feedmill.ID, service, toke
 	return s.made, nil
 }
 
+// Regrant fails: the connection was deleted in the meantime.
+func (s *services) Regrant(context.Context, feedmill.ID, feedmill.ID, string) error {
+	return feedmill.ErrNotFound
+}
+
 func (s *services) Asked(context.Context, feedmill.ID, feedmill.ID) (feedmill.Connection, []feedmill.ConnectorSetting, feedmill.ConnectionConfig, error) {
 	return s.made, nil, nil, nil
 }
@@ -256,6 +261,33 @@ func TestSignIn(t *testing.T) {
 	wantType(t, err, "sign-in-over")
 	if err := c.Revoke(t.Context(), "crm", "rt-1"); err != nil || len(p.revoked) != 1 {
 		t.Error(p.revoked, err)
+	}
+}
+
+// TestFailedRegrantIsRevoked signs in again for connections that are deleted in the meantime.
+// What was granted is given back to the provider.
+func TestFailedRegrantIsRevoked(t *testing.T) {
+	p := newProvider(t)
+	c, ws := newConnect(t, p)
+	for n := range 2 {
+		token := offered(t, c, ws)
+		_, err := c.Store.ChangeSignIn(t.Context(), feedmill.HashToken(token), func(in *feedmill.SignIn) error {
+			in.Connection = feedmill.NewID(feedmill.PrefixConnection)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit, to, err := c.Begin(t.Context(), token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Return(t.Context(), visit, p.consent(t, to)); !errors.Is(err, feedmill.ErrNotFound) {
+			t.Errorf("the sign-in ends with %v", err)
+		}
+		if len(p.revoked) != n+1 {
+			t.Errorf("%q were revoked, want %d", p.revoked, n+1)
+		}
 	}
 }
 

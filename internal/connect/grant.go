@@ -48,7 +48,11 @@ func (c *Connect) Return(ctx context.Context, visit string, a feedmill.SignInAns
 		return in, err
 	}
 	if in.Connection != "" {
-		return in, c.Services.Regrant(ctx, in.Workspace, in.Connection, token)
+		err := c.Services.Regrant(ctx, in.Workspace, in.Connection, token)
+		if err != nil { // nobody holds it
+			err = errors.Join(err, c.Revoke(context.WithoutCancel(ctx), in.Service, token))
+		}
+		return in, err
 	}
 	made, err := c.Services.Grant(ctx, in.Workspace, in.Service, token)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/feedmill/feedmill/client"
 )
 
-// sessionCookie is the API's cookie.
-const sessionCookie = "feedmill_session"
+// sessionCookies are the names of the API's cookie, without TLS and over it.
+var sessionCookies = []string{"feedmill_session", "__Host-feedmill_session"}
 
 // transport carries the requests of one visit to the API, inside the process,
 // with the visitor's session.
@@ -103,8 +103,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	r.Header.Del("Cookie")
-	if cookie, err := t.outer.Cookie(sessionCookie); err == nil {
-		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: cookie.Value})
+	for _, name := range sessionCookies {
+		if cookie, err := t.outer.Cookie(name); err == nil {
+			r.AddCookie(&http.Cookie{Name: name, Value: cookie.Value})
+		}
 	}
 	t.one.ask(r)
 	t.act(r)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,20 +74,31 @@ func (s Store) SearchFeeds(ctx context.Context, workspace feedmill.ID, q feedmil
 		`WHERE f.workspace_id = ?1 AND f.id = part.id` + of("f", order)
 	// The value that the list goes by is read as it is kept.
 	var last string
+	var before feedmill.Feed
+	n := 0
 	err = s.db.Each(ctx, func(row Row) error {
 		f, search, err := scanFoundFeed(row, s.d)
-		if err == nil && len(found.Feeds) == q.Limit {
-			found.Next = placeOf(found.Feeds[q.Limit-1], q.Sort, last)
-			return nil
+		if err != nil {
+			return err
 		}
-		found.Feeds, last = append(found.Feeds, f), search
-		return err
+		if n == q.Limit || q.Fits != nil && !q.Fits(f) {
+			found.Next = placeOf(before, q.Sort, last)
+			return errPartEnds
+		}
+		if q.Fits == nil {
+			found.Feeds = append(found.Feeds, f)
+		}
+		before, last, n = f, search, n+1
+		return nil
 	}, records, w.args...)
-	if err != nil {
+	if err != nil && !errors.Is(err, errPartEnds) {
 		return feedmill.FeedsFound{}, err
 	}
 	return found, nil
 }
+
+// errPartEnds ends the reading of records of which no more are wanted.
+var errPartEnds = errors.New("the part of the list ends here")
 
 // fewOf is how many feeds are few beside the part of them that is asked for.
 func fewOf(q feedmill.FeedSearch) int { return 2 * q.Limit }

@@ -53,17 +53,52 @@ func (s Store) Keys(ctx context.Context, q feedmill.KeyQuery) ([]feedmill.Key, e
 }
 
 // RevokeKey ends a key of the workspace, or of any where none is named. A key
-// that is not there or is revoked already is feedmill.ErrNotFound.
+// that is not there or is revoked already is feedmill.ErrNotFound. The last admin key
+// of the default workspace cannot be revoked: nobody could create another key.
 func (s Store) RevokeKey(ctx context.Context, workspace, id feedmill.ID, at time.Time) error {
 	return s.db.Write(ctx, func(tx Tx) error {
+		// Of two that are revoked together, one waits for the other.
+		if err := s.lock(ctx, tx, `workspaces WHERE name = ?1`, feedmill.DefaultWorkspace); err != nil {
+			return err
+		}
 		var of feedmill.ID
 		err := tx.One(ctx, `UPDATE keys SET revoked_at = ?1
 			WHERE id = ?2 AND (?3 = '' OR workspace_id = ?3) AND revoked_at IS NULL RETURNING workspace_id`, []any{s.time(at), id, workspace}, &of)
 		if err != nil {
 			return err
 		}
+		if err := s.keepAdmin(ctx, tx, of, id, at); err != nil {
+			return err
+		}
 		return tx.Send(ctx, Audited(ctx, s.d, of, id)...)
 	})
+}
+
+// keepAdmin refuses to have revoked a key of the default workspace that was its last admin.
+func (s Store) keepAdmin(ctx context.Context, tx Tx, workspace, revoked feedmill.ID, at time.Time) error {
+	w, err := one(ctx, tx, s, Workspace, `SELECT `+WorkspaceColumns+` FROM workspaces WHERE id = ?1`, workspace)
+	if err != nil || w.Name != feedmill.DefaultWorkspace {
+		return err
+	}
+	keys, err := list(ctx, tx, s, Key, `SELECT `+KeyColumns+` FROM keys WHERE workspace_id = ?1 AND (revoked_at IS NULL OR id = ?2)`, workspace, revoked)
+	if err != nil {
+		return err
+	}
+	var was bool
+	for _, k := range keys {
+		admin := slices.Contains(k.Scopes, feedmill.ScopeAdmin) && (k.ExpiresAt.IsZero() || k.ExpiresAt.After(at))
+		if admin && k.ID != revoked {
+			return nil
+		}
+		was = was || admin
+	}
+	if !was {
+		return nil
+	}
+	return &feedmill.Error{
+		Kind: feedmill.ErrConflict, Type: "last-admin-key",
+		Detail: "This is the last key with the scope admin in the workspace default. Create another one before you revoke it.",
+	}
 }
 
 // TouchKeys notes when keys were last used; a time before the one known is

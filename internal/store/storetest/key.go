@@ -77,6 +77,45 @@ var keyCases = []testCase{
 			t.Errorf("revoked at %v, want %v", got.RevokedAt, at)
 		}
 	}},
+	{name: "the last admin of the default workspace is not revoked", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: feedmill.DefaultWorkspace, CreatedAt: now()}
+		must(t, s.CreateWorkspace(ctx, w, nil))
+		other := newWorkspace(t, s)
+		keys := make([]feedmill.Key, 6)
+		for i := range keys {
+			keys[i] = newKey(w.ID)
+			keys[i].Scopes = []feedmill.Scope{feedmill.ScopeAdmin}
+		}
+		keys[3].Scopes = []feedmill.Scope{feedmill.ScopeRead}
+		keys[4].ExpiresAt = now().Add(-time.Hour)
+		keys[5].Workspace = other.ID
+		for _, k := range keys {
+			must(t, s.CreateKey(ctx, k, nil))
+		}
+		// Of those that are revoked together, one is left.
+		var all sync.WaitGroup
+		var left atomic.Int32
+		for _, k := range keys[:3] {
+			all.Go(func() {
+				if err := s.RevokeKey(ctx, w.ID, k.ID, now()); err != nil {
+					want(t, err, feedmill.ErrConflict)
+					left.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if left.Load() != 1 {
+			t.Errorf("%d admin keys are left, want 1", left.Load())
+		}
+		for _, k := range keys[3:] {
+			must(t, s.RevokeKey(ctx, "", k.ID, now()))
+		}
+		good, err := s.Keys(ctx, feedmill.KeyQuery{Workspace: w.ID, Page: feedmill.Page{Limit: 9}})
+		if err != nil || len(good) != 1 {
+			t.Errorf("%d keys are left, %v", len(good), err)
+		}
+	}},
 	{name: "last use is kept and never goes back", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx := open(t), t.Context()
 		k := newKey(newWorkspace(t, s).ID)
