@@ -28,7 +28,9 @@ type column struct {
 	// before is what was counted before the last vector, which may have to be made again, and room how
 	// many bytes of text it can have.
 	before counted
-	room   int
+	// fault is why a value cannot be taken.
+	fault error
+	room  int
 }
 
 // counted is how many rows were read, and what was noticed of them.
@@ -165,6 +167,9 @@ func (c *column) vector(v *columnar.Vector, values arrow.Array) error {
 		}
 	}
 	c.fill(c, v, values, at)
+	if c.fault != nil {
+		return c.fault
+	}
 	c.rows += int64(v.Len)
 	if len(v.Bytes) > c.room {
 		return errLongRun

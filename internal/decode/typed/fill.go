@@ -2,6 +2,7 @@ package typed
 
 import (
 	"math"
+	"math/bits"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
 // each calls fn for every row that is not null, with the place of its value.
@@ -65,7 +67,7 @@ func fillIntegers(_ *column, v *columnar.Vector, values arrow.Array, at func(int
 	}
 }
 
-func fillDecimals(_ *column, v *columnar.Vector, values arrow.Array, at func(int) int) {
+func fillDecimals(c *column, v *columnar.Vector, values arrow.Array, at func(int) int) {
 	wide := make([]columnar.Int128, v.Len)
 	switch values := values.(type) {
 	case *array.Uint64:
@@ -81,9 +83,14 @@ func fillDecimals(_ *column, v *columnar.Vector, values arrow.Array, at func(int
 	case *array.Decimal256:
 		wide = convert(v, at, values.Values(), func(n decimal.Decimal256) columnar.Int128 {
 			words := n.Array()
-			return columnar.Int128{Hi: int64(words[1]), Lo: words[0]}
+			low := columnar.Int128{Hi: int64(words[1]), Lo: words[0]}
+			if sign := uint64(low.Hi >> 63); words[2] != sign || words[3] != sign {
+				return columnar.Int128{Hi: math.MinInt64} // which no decimal of 38 digits is
+			}
+			return low
 		})
 	}
+	c.checkDigits(wide)
 	if v.Precision > columnar.NarrowDigits {
 		v.Wide = wide
 		return
@@ -91,6 +98,24 @@ func fillDecimals(_ *column, v *columnar.Vector, values arrow.Array, at func(int
 	v.Ints = make([]int64, v.Len)
 	for i, n := range wide {
 		v.Ints[i] = int64(n.Lo)
+	}
+}
+
+// checkDigits refuses values with more digits than the column declares. Arrow and Parquet
+// have room for more than they say: a decimal(4, 2) is kept in 32 bits.
+func (c *column) checkDigits(values []columnar.Int128) {
+	above := columnar.Int128{Lo: 1} // 10 to the power of the precision
+	for range c.Precision {
+		hi, lo := bits.Mul64(above.Lo, 10)
+		above = columnar.Int128{Hi: above.Hi*10 + int64(hi), Lo: lo}
+	}
+	below := above.Neg()
+	for i, n := range values {
+		if n.Compare(above) >= 0 || n.Compare(below) <= 0 {
+			c.fault = input.Refuse("wide-decimal", "row %d: a value of the column %q has more than the %d digits that its type decimal(%d, %d) declares: write the file again with a wider type",
+				c.rows+int64(i)+1, c.SourceName, c.Precision, c.Precision, c.Scale)
+			return
+		}
 	}
 }
 
