@@ -38,7 +38,7 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 	if err != nil {
 		return nil, err
 	}
-	if err := l.wantFrozen(schema.Columns); err != nil {
+	if err := l.wantKept(schema.Columns); err != nil {
 		return nil, err
 	}
 	l.reshaped = l.before.Version > 0 && !slices.Equal(schema.Columns, l.before.Columns)
@@ -84,7 +84,7 @@ func fitTyped(l *loading, columns []feedmill.Column, rows int64) ([]feedmill.Col
 		}
 	}
 	l.reshaped = l.before.Version > 0 && !slices.Equal(columns, l.before.Columns)
-	return columns, changes, l.wantFrozen(columns)
+	return columns, changes, l.wantKept(columns)
 }
 
 // convertFresh makes rows that have types already those of the types that were set.

@@ -1,0 +1,43 @@
+package feed
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
+)
+
+// wantKept refuses columns that are not those of a feed whose columns are frozen, and
+// keys that are not compared as they were.
+func (l *loading) wantKept(columns []feedmill.Column) error {
+	if err := l.wantFrozen(columns); err != nil {
+		return err
+	}
+	return l.wantSameKeys(columns)
+}
+
+// wantSameKeys refuses key columns of another order or equality: rows that have the same
+// key would no longer be known as the same. A type that somebody has set is taken.
+func (l *loading) wantSameKeys(columns []feedmill.Column) error {
+	if l.before.Version == 0 || l.accept || l.before.Expects.Accept {
+		return nil
+	}
+	for _, name := range keyColumns(l.key, columns) {
+		i := slices.IndexFunc(columns, func(c feedmill.Column) bool { return c.Name == name })
+		if i < 0 || columns[i].Fixed {
+			continue
+		}
+		at := slices.IndexFunc(l.before.Columns, func(had feedmill.Column) bool { return had.ID == columns[i].ID })
+		if at < 0 || l.before.Columns[at].Retype != "" {
+			continue
+		}
+		was, now := l.before.Columns[at].Type, columns[i].Type
+		if was == now || feedmill.KeepsOrder(was, now) && now != columnar.TypeNumber {
+			continue
+		}
+		return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: feedmill.ProblemTypeChanged, Title: "A key has another type", Detail: fmt.Sprintf(
+			"The key column %q is %s, and the data has values in it that are %s: rows with the same key would no longer be recognized. The feed keeps its last version. Fix the values, or send accept=true to take the new type.", name, was, now)}
+	}
+	return nil
+}
