@@ -39,6 +39,9 @@ type scenario struct {
 	// restored is set where the program does what the release did again, in spite of
 	// drifted.
 	restored bool
+	// corrected is why the outcome of a step is another one now, by the step's number: the
+	// release published wrong rows, or failed where it should not have.
+	corrected map[int]string
 }
 
 // step is one of the things that happen to a feed. Where it has no params, the
@@ -82,6 +85,6 @@ func scenariosOf(release int) []scenario {
 // newWarnings are the codes of warnings that a release did not give. Where one of
 // them is given now it is passed over; everything else must be as it was.
 var newWarnings = map[int][]string{
-	firstRelease: {"pinned", "duplicate-keys", "null-tokens", "numeric-text", "other-records", "ignored-page"},
-	lastRelease:  {"pinned", "duplicate-keys"},
+	firstRelease: {"pinned", "duplicate-keys", "null-cursor", "cursor-ahead", "null-tokens", "numeric-text", "other-records", "ignored-page"},
+	lastRelease:  {"pinned", "duplicate-keys", "null-cursor", "cursor-ahead"},
 }

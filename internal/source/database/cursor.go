@@ -38,7 +38,7 @@ func (d *definition) resume(ctx context.Context, feeds Feeds, table Table, f fee
 		warnings = append(warnings, feedmill.Warning{Code: feedmill.WarnCursorAhead, Column: since.Field, Count: 1, Detail: fmt.Sprintf(
 			"The stored position %s is more than 24 hours ahead, so newer rows were not fetched. It was computed again from the stored rows.", from)})
 	}
-	d.keyed = len(f.Feeds[0].Key) > 0
+	d.keyed = len(f.Feeds[0].Key) > 0 && f.Rules >= feedmill.RulesCurrent
 	since.Nulls = isAPI || field.Nullable && d.keyed
 	return warnings, nil
 }
@@ -144,7 +144,7 @@ func (d *definition) cursorWarnings(done Done, counted int64) (warnings []feedmi
 		switch {
 		case d.query.Since.From == "":
 		case counted > 0 || !d.keyed:
-			detail = fmt.Sprintf("%d rows have no value of %s, so it is unknown which of them are new. They were counted and not fetched. Set key to fetch them at every refresh, or fill the field at the source.", n, field)
+			detail = fmt.Sprintf("%d rows have no value of %s, so it is unknown which of them are new. They were counted and not fetched. Set key to fetch them at every refresh (a feed of an earlier release needs rules 2 as well), or fill the field at the source.", n, field)
 		case n > MaxNullCursors:
 			detail = fmt.Sprintf("%d rows have no value of %s, so it is unknown which of them are new. A refresh fetches %d of them, the maximum; the others were only counted. Fill the field at the source.", n, field, MaxNullCursors)
 		default:
