@@ -3,6 +3,7 @@ package feedmill
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -67,6 +68,26 @@ type VersionFile struct {
 	// means that they are the same.
 	Columns []Column
 }
+
+// UnreferencedFile is a file that no version and no refresh has.
+type UnreferencedFile struct {
+	Name  string
+	Bytes int64
+}
+
+// Feed is the feed that the file was of: names begin with it.
+func (f UnreferencedFile) Feed() ID {
+	feed, _, _ := strings.Cut(f.Name, "/")
+	return ID(feed)
+}
+
+// KeepUnreferenced is how long a file stays that no version and no refresh has, so that
+// a backup of the records finds the files that they name, and KeepUnreferencedFull how
+// long while the disk has reached its floor.
+const (
+	KeepUnreferenced     = 24 * time.Hour
+	KeepUnreferencedFull = time.Hour
+)
 
 // VersionRef names a version.
 type VersionRef struct {

@@ -75,7 +75,7 @@ func dataFiles(t *testing.T, folder string) (n int) {
 
 // TestFeedsOutliveKills uploads to one feed and kills the program in the middle.
 // What was acknowledged last, or an upload that was under way, is there whole;
-// and the files of those that were not finished are swept.
+// and the files of those that were not finished are deleted a day later.
 func TestFeedsOutliveKills(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -119,19 +119,13 @@ func TestFeedsOutliveKills(t *testing.T) {
 			t.Errorf("upload %d is there; %d was acknowledged, and %d begun", got, acknowledged, tried)
 		}
 	}
-	defer p.kill()
+	defer func() { p.kill() }()
 	now, err := p.client(key).DataFeed(t.Context(), feed.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Of every version there are the original and the table.
-	deadline := time.Now().Add(patience)
-	for dataFiles(t, data) != 2*int(now.Version) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d files for %d versions", dataFiles(t, data), now.Version)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+	p = sweptAfterADay(t, nil, data, p, begin, 2*int(now.Version))
 	checkNumbered(t, p.client(key), feed.ID)
 }
 

@@ -49,7 +49,7 @@ func numberedSource(t *testing.T) *httptest.Server {
 
 // TestRefreshesOutliveKills has a feed fetched over and over and kills the
 // program in the middle. The version that there is stays whole, every version
-// has its event and every event its version, and what was not finished is swept.
+// has its event and every event its version, and what was not finished is deleted a day later.
 func TestRefreshesOutliveKills(t *testing.T) {
 	t.Parallel()
 	source := numberedSource(t)
@@ -74,7 +74,7 @@ func TestRefreshesOutliveKills(t *testing.T) {
 		p = begin()
 		checkNumbered(t, p.client(key), feed.ID)
 	}
-	defer p.kill()
+	defer func() { p.kill() }()
 	c := p.client(key)
 	deadline := time.Now().Add(patience)
 	for feed, err = c.DataFeed(t.Context(), feed.ID); err == nil && feed.State == "refreshing"; feed, err = c.DataFeed(t.Context(), feed.ID) {
@@ -105,12 +105,7 @@ func TestRefreshesOutliveKills(t *testing.T) {
 	if len(told) != int(feed.Version) {
 		t.Errorf("%d versions were told of, and there are %d", len(told), feed.Version)
 	}
-	for dataFiles(t, data) != int(feed.Version) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d files for %d versions", dataFiles(t, data), feed.Version)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+	p = sweptAfterADay(t, onLoopback, data, p, begin, int(feed.Version))
 	t.Logf("%d versions", feed.Version)
 }
 

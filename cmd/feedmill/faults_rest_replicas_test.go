@@ -275,6 +275,6 @@ func TestRefreshesOutliveKillsOnPostgres(t *testing.T) {
 		checkNumbered(t, c, feed.ID)
 	}
 	checkTold(t, p.client(sharedFirstKey), feed)
-	eventually(t, "the files of no version are swept", func() bool { return dataFiles(t, data) == int(feed.Version) })
+	sweptAfterADay(t, env, data, p, start, int(feed.Version))
 	t.Logf("%d versions", feed.Version)
 }

@@ -124,8 +124,8 @@ func (f *versionedFeed) check(t *testing.T, c *client.Client, version int) {
 }
 
 // TestVersionsOutliveKills appends, merges, restores, retypes and has files joined, and kills the program in
-// the middle. What was under way is then done or not, all else is as it was, and no file is
-// left that nothing has.
+// the middle. What was under way is then done or not, all else is as it was, and a day later
+// no file is left that nothing has.
 func TestVersionsOutliveKills(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -188,16 +188,9 @@ func TestVersionsOutliveKills(t *testing.T) {
 	}
 	p.mustStop(t)
 	p = begin()
-	deadline := time.Now().Add(patience)
-	for {
-		onDisk, used := filesBelow(t, data), usedFiles(t, data)
-		if slices.Equal(onDisk, used) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d files are used, and on disk are %d: %q", len(used), len(onDisk), onDisk)
-		}
-		time.Sleep(2 * time.Millisecond)
+	p = sweptAfterADay(t, nil, data, p, begin, len(usedFiles(t, data)))
+	if onDisk, used := filesBelow(t, data), usedFiles(t, data); !slices.Equal(onDisk, used) {
+		t.Fatalf("%d files are used, and on disk are %d: %q", len(used), len(onDisk), onDisk)
 	}
 	for version := range f.versions[1:] {
 		f.check(t, p.client(key), version+1)

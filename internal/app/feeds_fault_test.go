@@ -163,8 +163,13 @@ func TestSweep(t *testing.T) {
 	if err := s.feeds(t).SweepFiles(t.Context(), time.Now().Add(-time.Hour)); err != nil || len(s.files(t)) != len(kept)+3 {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
-	if err := s.feeds(t).SweepFiles(t.Context(), time.Now().Add(time.Hour)); err != nil || fmt.Sprint(s.files(t)) != fmt.Sprint(kept) {
+	if err := s.feeds(t).SweepFiles(t.Context(), time.Now().Add(time.Hour)); err != nil || len(s.files(t)) != len(kept)+2 {
 		t.Errorf("%v, and there are %v", err, s.files(t))
+	}
+	s.deleteUnreferenced(t, feedmill.KeepUnreferencedFull, len(kept)+2)
+	s.deleteUnreferenced(t, 0, len(kept))
+	if fmt.Sprint(s.files(t)) != fmt.Sprint(kept) {
+		t.Errorf("there are %v", s.files(t))
 	}
 	if got := s.read(t, f.ID, "&fields=order&limit=1"); got != "{\"order\":1}\n" {
 		t.Error(got)
@@ -174,7 +179,18 @@ func TestSweep(t *testing.T) {
 	if _, err := s.feeds(t).ForgetVersions(t.Context(), time.Now()); err != nil || len(s.files(t)) != 2 {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
-	if _, err := s.feeds(t).ForgetVersions(t.Context(), time.Now().Add(2*time.Hour)); err != nil || len(s.files(t)) != 0 {
+	if _, err := s.feeds(t).ForgetVersions(t.Context(), time.Now().Add(2*time.Hour)); err != nil || len(s.files(t)) != 2 {
+		t.Errorf("%v, and there are %v", err, s.files(t))
+	}
+	s.deleteUnreferenced(t, feedmill.KeepUnreferencedFull, 2)
+	s.deleteUnreferenced(t, 0, 0)
+}
+
+// deleteUnreferenced deletes files that nothing has had for so long, after which so
+// many are left.
+func (s *service) deleteUnreferenced(t *testing.T, wait time.Duration, left int) {
+	t.Helper()
+	if _, err := s.feeds(t).DeleteUnreferenced(t.Context(), wait); err != nil || len(s.files(t)) != left {
 		t.Errorf("%v, and there are %v", err, s.files(t))
 	}
 }

@@ -27,6 +27,9 @@ type Store interface {
 	KeepProfile(ctx context.Context, of feedmill.VersionRef, profile []byte) error
 	KeepExport(ctx context.Context, of feedmill.VersionRef, file feedmill.VersionFile, most int) (dropped []string, err error)
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+	MarkUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error
+	ExpiredFiles(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
+	ForgetUnreferenced(ctx context.Context, names []string) error
 	Source(ctx context.Context, workspace, id feedmill.ID) (feedmill.Source, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
 }

@@ -17,47 +17,88 @@ const keepRefreshes = 90 * 24 * time.Hour
 // fails keeps nothing else from being done.
 func (f *Feeds) Tend(ctx context.Context, now time.Time) (more bool, err error) {
 	join := func(ctx context.Context, _ time.Time) (bool, error) { return f.JoinFiles(ctx) }
-	for _, step := range []func(context.Context, time.Time) (bool, error){f.GoStale, f.ForgetVersions, f.ForgetRefreshes, join} {
+	for _, step := range []func(context.Context, time.Time) (bool, error){f.GoStale, f.ForgetVersions, f.ForgetRefreshes, f.deleteExpired, join} {
 		again, failure := step(ctx, now)
 		more, err = more || again, errors.Join(err, failure)
 	}
 	return more, err
 }
 
-// ForgetVersions removes versions that need not be kept, a few at a time: first
-// from the store, and then their files. They go a while after they cannot be read
-// any more, so that whoever began to can finish.
+// ForgetVersions removes versions that need not be kept, a few at a time, a while
+// after they cannot be read any more, so that whoever began to can finish. Their files
+// are deleted later; see [Feeds.DeleteUnreferenced].
 func (f *Feeds) ForgetVersions(ctx context.Context, now time.Time) (more bool, err error) {
 	const step = 50
 	files, more, err := f.Store.ForgetVersions(ctx, now.Add(-feedmill.KeepDeletedFor), step)
 	if err != nil {
 		return false, err
 	}
-	return more, f.deleteFiles(ctx, files)
+	return more, f.markUnreferenced(ctx, files)
 }
 
-// ForgetRefreshes removes refreshes of long ago, a few at a time, and the files
-// of rows that they rejected.
+// ForgetRefreshes removes refreshes of long ago, a few at a time. The files of rows
+// that they rejected are deleted later.
 func (f *Feeds) ForgetRefreshes(ctx context.Context, now time.Time) (more bool, err error) {
 	const step = 200
 	files, more, err := f.Store.ForgetRefreshes(ctx, now.Add(-keepRefreshes), step)
 	if err != nil {
 		return false, err
 	}
-	return more, f.deleteFiles(ctx, files)
+	return more, f.markUnreferenced(ctx, files)
 }
 
-func (f *Feeds) deleteFiles(ctx context.Context, names []string) error {
+// markUnreferenced notes files that nothing has, for them to be deleted later. What a
+// crash keeps from being noted is found by the next sweep.
+func (f *Feeds) markUnreferenced(ctx context.Context, names []string) error {
+	files := make([]feedmill.UnreferencedFile, 0, len(names))
 	for _, name := range names {
-		if err := f.Blobs.Delete(ctx, name); err != nil {
+		file, err := f.Blobs.Open(ctx, name)
+		if errors.Is(err, feedmill.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		files = append(files, feedmill.UnreferencedFile{Name: name, Bytes: file.Size()})
+		if err := file.Close(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return f.Store.MarkUnreferenced(ctx, files)
 }
 
-// SweepFiles removes what uploads that were broken off have left behind: files
-// last written before a time that no version has.
+// deleteExpired deletes files that nothing has had for [feedmill.KeepUnreferenced].
+func (f *Feeds) deleteExpired(ctx context.Context, _ time.Time) (more bool, err error) {
+	wait := feedmill.KeepUnreferenced
+	if f.Room.checkDisk() != nil {
+		wait = feedmill.KeepUnreferencedFull
+	}
+	return f.DeleteUnreferenced(ctx, wait)
+}
+
+// DeleteUnreferenced deletes files that nothing has had for so long, a few at a time.
+// Where those that wait take more than the quota of their workspace, the oldest go
+// sooner.
+func (f *Feeds) DeleteUnreferenced(ctx context.Context, wait time.Duration) (more bool, err error) {
+	const step = 100
+	expired, err := f.Store.ExpiredFiles(ctx, wait, f.Room.Most, step)
+	if err != nil || len(expired) == 0 {
+		return false, err
+	}
+	unused, err := f.Store.UnusedFiles(ctx, expired)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range unused {
+		if err := f.Blobs.Delete(ctx, name); err != nil {
+			return false, err
+		}
+	}
+	return len(expired) == step, f.Store.ForgetUnreferenced(ctx, expired)
+}
+
+// SweepFiles finds what canceled uploads have left behind: files last written before
+// a time that no version has. They are deleted later, like those that a version had.
 func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 	if _, err := f.Blobs.Sweep(ctx, before); err != nil {
 		return err
@@ -73,7 +114,7 @@ func (f *Feeds) SweepFiles(ctx context.Context, before time.Time) error {
 			return fmt.Errorf("find files that nothing has: %w", err)
 		}
 		names = names[:0]
-		return f.deleteFiles(ctx, unused)
+		return f.markUnreferenced(ctx, unused)
 	}
 	for name, err := range f.Blobs.List(ctx, before) {
 		if err != nil {

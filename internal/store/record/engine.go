@@ -62,6 +62,8 @@ type Dialect struct {
 	// stands in the way of nobody who only refers to the workspace, as every
 	// event does. It is empty where there is one transaction at a time.
 	LockWorkspace string
+	// Now is the clock of the database.
+	Now string
 	// Plus is a column and a duration after it.
 	Plus func(column string, d time.Duration) string
 }

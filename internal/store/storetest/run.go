@@ -44,6 +44,7 @@ func Run(t *testing.T, e Engine) {
 			{"versions", versionCases},
 			{"versions that are kept", keepCases},
 			{"files of versions", filesCases},
+			{"unreferenced files", unreferencedCases},
 			{"links", linkCases},
 			{"refreshes", refreshCases},
 			{"sources", sourceCases},

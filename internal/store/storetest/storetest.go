@@ -149,7 +149,7 @@ type Store interface {
 
 	// ForgetVersions removes up to limit versions, in any workspace, that need
 	// not be kept any more at now, and returns the names of the files that
-	// nothing has any more, for the caller to delete: what it does not come to
+	// nothing has any more, for the caller to note: what it does not come to
 	// is found again by UnusedFiles. It reports whether there may be more.
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	// ForgetRefreshes does the same for refreshes that began before the time
@@ -164,6 +164,14 @@ type Store interface {
 	// A file is on disk before its version is: only of one that has been there
 	// for longer than an upload can take does this say that it is an orphan.
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+	// MarkUnreferenced notes that nothing has some files, from now on by the clock
+	// of the database. Those that were noted before keep their times.
+	MarkUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error
+	// ExpiredFiles lists files that were noted so long ago, and those with which the
+	// files that wait for a workspace take more than most bytes; zero is any number.
+	ExpiredFiles(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
+	// ForgetUnreferenced removes such notes.
+	ForgetUnreferenced(ctx context.Context, names []string) error
 
 	// CreateLink adds a link to a feed, and keeps the response of the request in
 	// the same transaction. A feed that is not there is feedmill.ErrNotFound.
