@@ -6,10 +6,12 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/strictjson"
+	"github.com/feedmill/feedmill/internal/suggest"
 )
 
 // reading is what was found while a definition is read.
@@ -145,6 +147,26 @@ func (o *object) needText(name string) string {
 		o.Fault(name, "This must not be empty.")
 	}
 	return s
+}
+
+// kind reads the member kind, which says what the other members mean. Where it is not one of
+// the words, nothing can be said of the others, so they count as known.
+func (o *object) kind(words ...string) (string, bool) {
+	text := o.needText("kind")
+	if slices.Contains(words, text) {
+		return text, true
+	}
+	if f, ok := o.Given("kind"); ok && f.Kind == '"' && text != "" {
+		detail := "This must be one of " + strings.Join(words, ", ") + "."
+		if near := suggest.Nearest(text, words); len(near) > 0 {
+			detail += " The nearest is " + near[0] + "."
+		}
+		f.Fault(detail)
+	}
+	for _, m := range o.Value.Members {
+		o.Know(m.Name)
+	}
+	return "", false
 }
 
 // choice reads one of several words.

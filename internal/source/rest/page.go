@@ -153,6 +153,9 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		return o
 	case matched:
 		o.err = fail("source-error", nil, "The source answered %s%s, which a rule of the feed takes for an error.", statusText(status), r.said(rule, a))
+		if rule.path == graphQLErrors {
+			o.err = fail("source-error", nil, "The response of GraphQL has errors%s. Fix the query or its variables.", r.said(rule, a))
+		}
 		o.retry = rule.action == actionRetry
 		o.after, _ = retryAfter(status, response.Header)
 		if good {

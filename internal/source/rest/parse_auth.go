@@ -12,8 +12,11 @@ import (
 
 // readAuth reads how requests are signed.
 func readAuth(o *object) auth {
-	o.needText("kind")
-	a := auth{kind: o.choice("kind", authNone, authNone, authBasic, authBearer, authAPIKey, authOAuth, authRenew, authJWT, authAWS, authLogin)}
+	kind, known := o.kind(authNone, authBasic, authBearer, authAPIKey, authOAuth, authRenew, authJWT, authAWS, authLogin)
+	if !known {
+		return auth{kind: authNone}
+	}
+	a := auth{kind: kind}
 	switch a.kind {
 	case authBasic:
 		a.username = o.needText("username")

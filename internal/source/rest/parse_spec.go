@@ -110,8 +110,11 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 	if in == nil {
 		return p
 	}
-	in.needText("kind")
-	p.kind = in.choice("kind", pagesNone, pagesNone, pagesURL, pagesLink, pagesCursor, pagesOffset, pagesNumber)
+	kind, known := in.kind(pagesNone, pagesURL, pagesLink, pagesCursor, pagesOffset, pagesNumber)
+	if !known {
+		return p
+	}
+	p.kind = kind
 	p.maxPages = in.integer("maxPages", defaultPages, 1, maxPagesEver)
 	p.maxBytes = in.integer("maxBytes", p.maxBytes, 1, maxBytes)
 	if p.kind == pagesURL || p.kind == pagesCursor {

@@ -1,0 +1,64 @@
+package rest
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/feedmill/feedmill"
+)
+
+// FuzzFirstFetch looks for a definition that is accepted and cannot be fetched: what was defined
+// can be read again, and its first two pages can be asked for.
+func FuzzFirstFetch(f *testing.F) {
+	for _, body := range []string{
+		whole,
+		`{"request":{"url":"https://a.test/?y={{now}}&c={{cursor}}"},"incremental":{"cursorPath":"$.a","start":7}}`,
+		`{"request":{"method":"POST","url":"https://a.test/","body":{"kind":"json","value":{"p":{"n":1}}}},"pagination":{"kind":"cursor","path":"$.t","param":"p.after","in":"body"}}`,
+		`{"request":{"method":"POST","url":"https://a.test/"},"pagination":{"kind":"offset","param":"a.b","sizeParam":"a.c","size":5,"in":"body"}}`,
+		`{"request":{"url":"https://a.test/","body":{"kind":"graphql","query":"{a}","variables":{"x":{}}}},"pagination":{"kind":"cursor","path":"$.t","param":"variables.x.after"}}`,
+		`{"request":{"url":"https://a.test/"},"pagination":{"kind":"nextUrl","path":{"xml":"/feed/link[@rel='next']/@href"}},"errors":[{"bodyPath":"$.a","equals":null,"action":"fail"}]}`,
+		`{"request":{"url":"https://a.test/"},"response":{"path":"$.a[*]","names":["$.n[*]"],"values":["$[*]"],"nulls":"-"},"columns":[{"name":"a","path":"$.a","type":"date","format":"unix"}]}`,
+		`{"request":{"url":"https://a.test/"},"incremental":{"step":"1d","start":"2026-01-01","format":"unix","param":{"name":"q.from","in":"query"},"to":{"name":"to"}}}`,
+	} {
+		f.Add([]byte(body))
+	}
+	fetcher := NewFetcher(Options{})
+	spool, err := os.CreateTemp(f.TempDir(), "spool")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = spool.Close() })
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, err := Parse(body, 0)
+		if err != nil {
+			return
+		}
+		spec, err := Restore(d.SourceSpec(), d.Secrets(), d.Rules)
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		response, err := ResponseOf(d.Public(), d.Rules)
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		if _, err := spec.reading(response, new(Cursor), feedmill.Fetch{Spool: spool}); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		r, err := fetcher.newRun(Job{Spec: spec, Spool: spool, Now: time.Unix(1767225600, 0)})
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		s := &sequence{run: r, at: r.at}
+		if spec.incremental != nil && spec.incremental.step > 0 {
+			s.at = window{time.Unix(0, 0), time.Unix(86400, 0)}.in(s.at, spec.incremental)
+		}
+		token := value{kind: '"', raw: []byte(`"t"`)}
+		for _, step := range []step{{number: 1}, {number: 2, token: &token, count: 5}} {
+			if _, err := s.build(context.Background(), step); err != nil && len(body) < 4<<10 {
+				t.Fatalf("%s: page %d: %v", body, step.number, err)
+			}
+		}
+	})
+}
