@@ -22,7 +22,7 @@ count and countDistinct, such as total:sum=revenue. A name that has a colon, an 
 comma in it stands in quotes.
 
 At most 100 rows are printed, and nothing is kept. --create makes a feed of the query, with all
-rows, and --spec prints the query as "feedmill feeds create query" takes it.`,
+rows or the number in --limit, and --spec prints the query as "feedmill feeds create query" takes it.`,
 		Example: `  feedmill query warehouse sales.orders --field status --field total:sum=revenue --filter 'placed_at:last:30 days'
   feedmill query warehouse sales.orders --filter status:eq:paid,open --create Orders --every 1h`,
 		Args: needArgs("say which service and which view of it", 2), ValidArgsFunction: completeServiceAndView,
@@ -30,12 +30,15 @@ rows, and --spec prints the query as "feedmill feeds create query" takes it.`,
 	q := queryFlags{}
 	q.add(cmd)
 	limit := 20
-	cmd.Flags().Var((*limitValue)(&limit), "limit", "how many rows to print at most, up to 100")
+	cmd.Flags().Var((*limitValue)(&limit), "limit", "maximum number of rows to print, up to 100; with --create or --spec, of rows in the feed (default all)")
 	statement := cmd.Flags().Bool("sql", false, "print the statement too, what is bound to it, and where the filters run")
 	specOnly := cmd.Flags().Bool("spec", false, "print the query as JSON, and ask nothing")
 	watch := watchFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		spec, err := q.spec(ctx, c, args[0], args[1])
+		if cmd.Flags().Changed("limit") && (q.feed.Name != "" || *specOnly) {
+			spec.Query.Limit = limit
+		}
 		switch {
 		case err != nil:
 			return err
@@ -174,6 +177,7 @@ type querySpec struct {
 type queryBody struct {
 	Fields   []queryField        `json:"fields"`
 	Sort     []map[string]string `json:"sort,omitzero"`
+	Limit    int                 `json:"limit,omitzero"`
 	Timezone string              `json:"timezone,omitzero"`
 }
 
