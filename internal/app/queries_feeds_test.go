@@ -94,6 +94,7 @@ func TestQueryFaults(t *testing.T) {
 		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"id"}],"limit":5},"incremental":{"field":"placed","lookback":"x"}}`:                                              "pointer /incremental/lookback, pointer /incremental",
 		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"id"}]},"incremental":{"field":"placed"}}`:                                                                       "pointer /incremental/field",
 		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"id"}]},"incremental":{"field":"id","lookback":"1h"}}`:                                                           "pointer /incremental/lookback",
+		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"id"}]},"incremental":{"field":"id"},"mode":"replace"}`:                                                          "pointer /mode",
 	} {
 		spec = strings.Replace(spec, `"V"`, `"`+f.ID+`"`, 1)
 		for _, path := range []string{"/data_feeds?type=queryBuilder", "/data_feeds/preview?type=queryBuilder", "/query_builder/preview"} {

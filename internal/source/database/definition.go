@@ -48,6 +48,9 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	d.readSource(o, now)
 	d.schedule = feedmill.ReadSchedule(o)
 	d.mode, d.key = feedmill.ReadMode(o, d.incremental)
+	if d.incremental && replaces(doc) {
+		o.Fault("mode", "An incremental query adds to the rows that are there, so its mode is append, or merge with a key. Leave mode out, or leave incremental out.")
+	}
 	if d.incremental && d.query.Limit > 0 {
 		o.Fault("incremental", "A query with a limit is not fetched in parts: what is past the limit would never come. Leave one of them out.")
 	}
@@ -68,6 +71,13 @@ func parseStored(spec []byte, now time.Time) (*definition, error) {
 	unchecked := strictjson.NewObject(&d.doc, "", func(string, string) bool { return true })
 	d.mode, d.key = feedmill.ReadMode(unchecked, d.incremental)
 	return d, faults.Refusal()
+}
+
+// replaces reports whether a definition sets the mode replace, which is not the same
+// as leaving it out: an incremental query without a mode appends or merges.
+func replaces(doc strictjson.Value) bool {
+	mode := doc.Member("mode")
+	return mode != nil && mode.Kind == '"' && mode.Text() == string(feedmill.ModeReplace)
 }
 
 // readSource reads what the rows are.

@@ -43,6 +43,9 @@ func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefi
 	if !ok || !known {
 		return feedmill.FeedDefinition{}, 0, feedmill.Invalid("The body is no valid JSON.", faults.List...)
 	}
+	if in := old.Member("incremental"); in != nil && in.Kind != 'n' && replaces(old) {
+		old.Remove("mode") // earlier releases accepted and ignored it
+	}
 	again := feedmill.FetchAsPlanned
 	for _, m := range change.Members {
 		if m.Name == "rules" || slices.Contains(sourceMembers, m.Name) && m.Name != "schedule" {
