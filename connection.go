@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,21 @@ func ReadServiceName(f strictjson.Field) string {
 type FeedReference struct {
 	ID   ID
 	Name string
+}
+
+// InUse is the refusal to change or delete what feeds use. It names at most 10 of them;
+// next is what to do about it.
+func InUse(what string, users []FeedReference, next string) error {
+	const most = 10
+	var names []string
+	for _, u := range users[:min(len(users), most)] {
+		names = append(names, fmt.Sprintf("%s (%s)", u.ID, u.Name))
+	}
+	more := ""
+	if n := len(users) - most; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return &Error{Kind: ErrConflict, Type: "in-use", Detail: what + ": " + strings.Join(names, ", ") + more + ". " + next}
 }
 
 // ConnectionTest is what came of trying a connection.

@@ -40,13 +40,19 @@ func IdempotencyKey(key string) CallOption { return func(r *request) { r.once = 
 
 // AcceptUnexpected has a refresh or an upload take rows that are not what is expected of the
 // feed, this once.
-func AcceptUnexpected() CallOption {
+func AcceptUnexpected() CallOption { return parameter("accept=true") }
+
+// Force deletes a feed that other feeds are built from. Their refreshes fail from then on.
+func Force() CallOption { return parameter("force=true") }
+
+// parameter adds a query parameter.
+func parameter(text string) CallOption {
 	return func(r *request) {
 		separator := "?"
 		if strings.Contains(r.path, "?") {
 			separator = "&"
 		}
-		r.path += separator + "accept=true"
+		r.path += separator + text
 	}
 }
 

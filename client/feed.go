@@ -127,8 +127,9 @@ func (c *Client) ChangeDataFeed(ctx context.Context, id string, change DataFeedC
 	return ask[DataFeed](ctx, c, http.MethodPatch, feedPath(id), change)
 }
 
-// DeleteDataFeed deletes a feed with its data. Whoever reads it can finish.
-func (c *Client) DeleteDataFeed(ctx context.Context, id string) error {
-	_, err := c.call(ctx, http.MethodDelete, feedPath(id), nil, nil)
+// DeleteDataFeed deletes a feed with its data. Reads in progress can finish. A feed that
+// other feeds are built from is refused with 409 in-use; see [Force].
+func (c *Client) DeleteDataFeed(ctx context.Context, id string, opts ...CallOption) error {
+	_, err := c.call(ctx, http.MethodDelete, feedPath(id), nil, nil, opts...)
 	return err
 }

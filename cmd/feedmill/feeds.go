@@ -195,8 +195,14 @@ func newFeedsUpdate() *cobra.Command {
 }
 
 func newFeedsDelete() *cobra.Command {
-	return onServer(oneFeed("delete", "Delete a feed with its data"), func(ctx context.Context, c *client.Client, args []string, p *printer) error {
-		if err := c.DeleteDataFeed(ctx, args[0]); err != nil {
+	cmd := oneFeed("delete", "Delete a feed with its data")
+	force := cmd.Flags().Bool("force", false, "delete the feed even if other feeds are built from it")
+	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
+		var opts []client.CallOption
+		if *force {
+			opts = append(opts, client.Force())
+		}
+		if err := c.DeleteDataFeed(ctx, args[0], opts...); err != nil {
 			return err
 		}
 		return p.say("deleted %s\n", strings.TrimSpace(args[0]))

@@ -227,7 +227,11 @@ func (s *Server) deleteFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := s.Feeds.Delete(c.ctx(), c.who.Workspace, id); err != nil {
+	force := c.boolParameter("force")
+	if err := c.refusal(); err != nil {
+		return answer{}, err
+	}
+	if err := s.Feeds.Delete(c.ctx(), c.who.Workspace, id, force); err != nil {
 		return answer{}, err
 	}
 	return answer{status: http.StatusNoContent}, nil

@@ -31,7 +31,7 @@ type Feeds interface {
 	// once, and others with the next refresh.
 	ChangeColumns(ctx context.Context, workspace, feed feedmill.ID, changes []feedmill.ColumnChange) (feedmill.Feed, error)
 	// Delete deletes a feed. Whoever reads it can finish.
-	Delete(ctx context.Context, workspace, feed feedmill.ID) error
+	Delete(ctx context.Context, workspace, feed feedmill.ID, force bool) error
 
 	// CreateFetched makes a feed that fetches its data, and has its first
 	// refresh begin.

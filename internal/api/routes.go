@@ -106,7 +106,7 @@ func (s *Server) routes() []route {
 		{method: "POST", path: "/data_feeds/preview", scope: feedmill.ScopeWrite, reads: true, query: append([]string{"type", "name", "preview"}, s.uploads.parameters...), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.previewFeed},
 		{method: "GET", path: "/data_feeds/{id}", scope: feedmill.ScopeRead, handle: s.getFeed},
 		{method: "PATCH", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.update", body: smallBody, handle: s.changeFeed},
-		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", handle: s.deleteFeed},
+		{method: "DELETE", path: "/data_feeds/{id}", scope: feedmill.ScopeWrite, action: "feed.delete", query: []string{"force"}, handle: s.deleteFeed},
 		{method: "PATCH", path: "/data_feeds/{id}/columns", scope: feedmill.ScopeWrite, action: "feed.columns", body: smallBody, long: true, handle: s.changeColumns},
 		{method: "GET", path: "/data_feeds/{id}/data", scope: feedmill.ScopeRead, query: rowParameters, repeats: []string{"filter"}, long: true, handle: s.readFeedData},
 		{method: "PUT", path: "/data_feeds/{id}/data", scope: feedmill.ScopeWrite, action: "feed.upload", query: slices.Concat([]string{"accept", "preview"}, modeParameters, s.uploads.parameters), body: s.MaxUpload, formats: s.uploads.accepted, long: true, handle: s.replaceFeed},

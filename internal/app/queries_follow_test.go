@@ -49,7 +49,7 @@ func TestFeedsOfFeedsCatchUp(t *testing.T) {
 		t.Error(got)
 	}
 
-	if got := s.send(t, request{method: "DELETE", path: "/data_feeds/" + parent.ID}); got.status != 204 {
+	if got := s.send(t, request{method: "DELETE", path: "/data_feeds/" + parent.ID + "?force=true"}); got.status != 204 {
 		t.Fatal(got.body)
 	}
 	eventually(t, func() bool {

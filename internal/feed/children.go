@@ -54,6 +54,17 @@ func (f *Feeds) checkParent(ctx context.Context, workspace, id, source feedmill.
 	return nil
 }
 
+// dependents lists the feeds that are built from the rows of another one directly. It
+// reads the store rather than [children], which other processes do not share.
+func (f *Feeds) dependents(ctx context.Context, workspace, id feedmill.ID) (users []feedmill.FeedReference, err error) {
+	err = f.each(ctx, workspace, func(feed feedmill.Feed) {
+		if f.parentOf(feed.Type, feed.Spec) == id {
+			users = append(users, feedmill.FeedReference{ID: feed.ID, Name: feed.Name})
+		}
+	})
+	return users, err
+}
+
 // children knows the feeds that are made for the rows of others, for a while: who is
 // looked for after every new version, and changes rarely.
 type children struct {

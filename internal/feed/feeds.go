@@ -130,11 +130,21 @@ func rename(feed *feedmill.Feed, patch feedmill.FeedPatch) error {
 	return nil
 }
 
-// Delete deletes a feed. Its files are swept later.
-func (f *Feeds) Delete(ctx context.Context, workspace, id feedmill.ID) error {
+// Delete deletes a feed. Its files are swept later. A feed that other feeds are built
+// from is deleted only by force.
+func (f *Feeds) Delete(ctx context.Context, workspace, id feedmill.ID, force bool) error {
 	feed, err := f.Store.Feed(ctx, workspace, id)
 	if err != nil {
 		return err
+	}
+	if !force {
+		users, err := f.dependents(ctx, workspace, id)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			return feedmill.InUse("Other feeds are built from this feed", users, "Delete or change them first. With force=true the feed is deleted anyway, and their refreshes fail.")
+		}
 	}
 	events, err := f.Events.of(feed, newsDeleted)
 	if err != nil {

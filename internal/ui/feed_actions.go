@@ -76,5 +76,3 @@ func resumeFeed(v *visit, id string) error {
 	_, err := v.api.ResumeDataFeed(v.r.Context(), id)
 	return err
 }
-
-func deleteFeed(v *visit, id string) error { return v.api.DeleteDataFeed(v.r.Context(), id) }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ type feedSettings struct {
 	Plan              schedulePlan
 
 	Faults map[string]string
+	// InUse is why the feed was not deleted; the page then offers to force it.
+	InUse string
 }
 
 func showFeedSettings(v *visit) error {
@@ -23,8 +26,36 @@ func showFeedSettings(v *visit) error {
 	if err != nil {
 		return err
 	}
-	s := feedSettings{Head: head, Name: head.Name, Description: head.Description, Plan: planOf(head.DataFeed)}
-	return v.render(http.StatusOK, "feed_settings", head.Name, s)
+	return v.render(http.StatusOK, "feed_settings", head.Name, settingsOf(head))
+}
+
+// settingsOf is the form with the feed's current values.
+func settingsOf(head feedHead) feedSettings {
+	return feedSettings{Head: head, Name: head.Name, Description: head.Description, Plan: planOf(head.DataFeed)}
+}
+
+// deleteFeed deletes a feed. If other feeds are built from it, the page names them and
+// offers to delete it anyway.
+func deleteFeed(v *visit) error {
+	id := v.r.PathValue("id")
+	var opts []client.CallOption
+	if v.r.PostFormValue("force") == "true" {
+		opts = append(opts, client.Force())
+	}
+	err := v.api.DeleteDataFeed(v.r.Context(), id, opts...)
+	if p, ok := errors.AsType[*client.Problem](err); ok && p.Type == "/problems/in-use" {
+		head, err := headOf(v, "settings")
+		if err != nil {
+			return err
+		}
+		s := settingsOf(head)
+		s.InUse = p.Detail
+		return v.render(p.Status, "feed_settings", head.Name, s)
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect("/ui/feeds?did=deleted")
 }
 
 func changeFeedSettings(v *visit) error {

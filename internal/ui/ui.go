@@ -88,7 +88,7 @@ func (s *Server) routes() {
 		"POST /ui/feeds/{id}/refresh":  act(refreshFeed, feedPagePath, "refreshing"),
 		"POST /ui/feeds/{id}/pause":    act(pauseFeed, feedPagePath, "paused"),
 		"POST /ui/feeds/{id}/resume":   act(resumeFeed, feedPagePath, "resumed"),
-		"POST /ui/feeds/{id}/delete":   act(deleteFeed, toFeeds, "deleted"),
+		"POST /ui/feeds/{id}/delete":   deleteFeed,
 
 		"GET /ui/feeds/{id}/versions":                showFeedVersions,
 		"POST /ui/feeds/{id}/versions/{version}":     changeVersion,

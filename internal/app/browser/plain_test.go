@@ -191,8 +191,12 @@ func TestWithoutScripts(t *testing.T) {
 	}
 	v.leaveNothingOut(c, f)
 	v.deliverAgain(c, sub)
-	for _, path := range []string{"/ui/subscriptions/" + sub + "/delete", "/ui/feeds/" + f.ID + "/delete"} {
-		if text := v.send(path, nil); !strings.Contains(text, "Deleted") {
+	// A query is built from the feed: the page names it and offers to delete the feed anyway.
+	if text := v.send("/ui/feeds/"+f.ID+"/delete", nil); !strings.Contains(text, "Asked plainly") || !strings.Contains(text, `name="force" value="true"`) {
+		t.Error("the page neither names the query that is built from the feed nor offers to force its deletion")
+	}
+	for path, form := range map[string]url.Values{"/ui/subscriptions/" + sub + "/delete": nil, "/ui/feeds/" + f.ID + "/delete": {"force": {"true"}}} {
+		if text := v.send(path, form); !strings.Contains(text, "Deleted") {
 			t.Errorf("%s does not say that it was deleted", path)
 		}
 	}

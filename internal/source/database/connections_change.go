@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -35,7 +34,7 @@ func (c *Connections) Change(ctx context.Context, workspace, id feedmill.ID, bod
 			return &feedmill.Error{Kind: feedmill.ErrConflict, Type: "concurrent-change", Transient: true, Detail: "Somebody else has changed the connection at the same time; read it and try again."}
 		}
 		if changed.ServiceName != kept.ServiceName && len(users) > 0 {
-			return inUse("The name of a service cannot be changed while feeds are made of it", users)
+			return feedmill.InUse("The name of a service cannot be changed while feeds are built from it", users, freeConnection)
 		}
 		*kept = changed
 		return nil
@@ -92,22 +91,8 @@ func later(before time.Time) time.Time {
 	return at
 }
 
-// inUse is the refusal of a change that feeds stand in the way of.
-func inUse(what string, users []feedmill.FeedReference) error {
-	const most = 10
-	var names []string
-	for _, u := range users[:min(len(users), most)] {
-		names = append(names, fmt.Sprintf("%s (%s)", u.ID, u.Name))
-	}
-	more := ""
-	if len(users) > most {
-		more = " and others"
-	}
-	return &feedmill.Error{
-		Kind: feedmill.ErrConflict, Type: "in-use",
-		Detail: what + ": " + strings.Join(names, ", ") + more + ". Delete them, or give them another service, first.",
-	}
-}
+// freeConnection is how a connection is no longer used by feeds.
+const freeConnection = "Delete them, or give them another service, first."
 
 // Delete deletes a connection that no feed uses.
 func (c *Connections) Delete(ctx context.Context, workspace, id feedmill.ID) error {
@@ -117,7 +102,7 @@ func (c *Connections) Delete(ctx context.Context, workspace, id feedmill.ID) err
 	}
 	users, err := c.Store.DeleteConnection(ctx, workspace, id)
 	if errors.Is(err, feedmill.ErrConflict) && len(users) > 0 {
-		return inUse("Feeds are made of this connection", users)
+		return feedmill.InUse("Feeds are built from this connection", users, freeConnection)
 	}
 	if err == nil {
 		c.open.forget(id)
