@@ -192,8 +192,14 @@ func TestWithoutScripts(t *testing.T) {
 	v.leaveNothingOut(c, f)
 	v.deliverAgain(c, sub)
 	// A query is built from the feed: the page names it and offers to delete the feed anyway.
-	if text := v.send("/ui/feeds/"+f.ID+"/delete", nil); !strings.Contains(text, "Asked plainly") || !strings.Contains(text, `name="force" value="true"`) {
-		t.Error("the page neither names the query that is built from the feed nor offers to force its deletion")
+	resp, err := v.http.PostForm(server.url+"/ui/feeds/"+f.ID+"/delete", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || resp.StatusCode != http.StatusConflict || !strings.Contains(string(text), "Asked plainly") || !strings.Contains(string(text), `name="force" value="true"`) {
+		t.Errorf("the page must name the query that is built from the feed and offer to force its deletion: %d, %v, %s", resp.StatusCode, err, text)
 	}
 	for path, form := range map[string]url.Values{"/ui/subscriptions/" + sub + "/delete": nil, "/ui/feeds/" + f.ID + "/delete": {"force": {"true"}}} {
 		if text := v.send(path, form); !strings.Contains(text, "Deleted") {
