@@ -13,7 +13,8 @@ import (
 // pinnedRows keeps the columns of a result numbers of the kind that they are pinned to,
 // as long as every value survives.
 type pinnedRows struct {
-	out Rows
+	out  Rows
+	feed feedmill.ID
 	// meant are the columns that a query depends on, as they are pinned; nil for others.
 	meant []*feedmill.Column
 	// to build the columns that are converted, nil where one stays as it comes.
@@ -27,7 +28,7 @@ func (f *followed) keepNumbers(out Rows) Rows {
 		return out
 	}
 	outputs := f.meant.Outputs
-	p := &pinnedRows{out: out, meant: make([]*feedmill.Column, len(outputs)), to: make([]*Builder, len(outputs))}
+	p := &pinnedRows{out: out, feed: f.feed, meant: make([]*feedmill.Column, len(outputs)), to: make([]*Builder, len(outputs))}
 	for i, o := range outputs {
 		if f.uses[o.Column.Index] != nil {
 			column := o.Type()
@@ -73,8 +74,7 @@ func (p *pinnedRows) Rows(ctx context.Context, run []columnar.Vector) error {
 		v := &run[i]
 		for row := range v.Len {
 			if !addNumber(to, v, row) {
-				return Fail(feedmill.ProblemTypeChanged, fmt.Sprintf("The column %s was of type %s when the query was created, and the value %s is not exact in that type. The feed keeps its last version. "+
-					"Fix the field at the source, or accept the new type with POST /data_feeds/{id}/refresh?accept=true.", to.Name(), p.meant[i].Type, valueText(v, row)), nil)
+				return Fail(feedmill.ProblemTypeChanged, fmt.Sprintf("The column %s was of type %s when the query was created, and the value %s is not exact in that type. ", to.Name(), p.meant[i].Type, valueText(v, row))+howToAccept(p.feed), nil)
 			}
 		}
 		converted[i] = to.Take()

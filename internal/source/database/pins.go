@@ -183,7 +183,7 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 	if err != nil {
 		return followed{}, err
 	}
-	out := followed{columns: Columns(fields), meant: tree, uses: usages(tree, keyOutputs(feed)), pins: d.pin(table, tree, origin)}
+	out := followed{feed: feed.ID, columns: Columns(fields), meant: tree, uses: usages(tree, keyOutputs(feed)), pins: d.pin(table, tree, origin)}
 	var faults []string
 	for i, u := range out.uses {
 		before, ok := was.Field(fields[i].Name)
@@ -197,8 +197,7 @@ func (d *definition) follow(table Table, feed feedmill.Feed, origin string) (fol
 	}
 	if len(faults) > 0 {
 		slices.Sort(faults)
-		return followed{}, Fail(feedmill.ProblemTypeChanged, strings.Join(faults, " ")+" The feed keeps its last version. Fix the field at the source, or accept the new type with POST /data_feeds/"+
-			string(feed.ID)+"/refresh?accept=true.", nil)
+		return followed{}, Fail(feedmill.ProblemTypeChanged, strings.Join(faults, " ")+" "+howToAccept(feed.ID), nil)
 	}
 	for i, field := range out.pins.Fields {
 		if before, ok := was.Field(field.Name); ok {
@@ -236,12 +235,18 @@ func keyOutputs(feed feedmill.Feed) []string {
 
 // followed is how a query that follows its pins is run.
 type followed struct {
+	feed    feedmill.ID
 	columns []feedmill.Column
 	// meant is the tree over the pinned types, nil where the present ones were accepted.
 	meant    *query.Tree
 	uses     map[int]*usage
 	pins     feedmill.Pins
 	warnings []feedmill.Warning
+}
+
+// howToAccept says what to do about a field that has another type.
+func howToAccept(feed feedmill.ID) string {
+	return "The feed keeps its last version. Fix the field at the source, or accept the new type with POST /data_feeds/" + string(feed) + "/refresh?accept=true."
 }
 
 // pinsOf are the types of a feed that has no pins yet: those of the selected fields from
