@@ -13,21 +13,12 @@ func newServe() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	load := settings(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := load()
 		if err != nil {
 			return err
 		}
-		a, err := app.Open(cmd.Context(), c, app.NewLog(c))
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if closing := a.Close(); err == nil {
-				err = closing
-			}
-		}()
-		return a.Serve(cmd.Context(), version, cmd.OutOrStdout())
+		return app.Run(cmd.Context(), c, app.NewLog(c), version, cmd.OutOrStdout())
 	}
 	return cmd
 }

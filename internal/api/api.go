@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -243,6 +244,8 @@ type Server struct {
 	started                time.Time
 	// name tells this process from all others, before and after it.
 	name string
+	// stopping says that the server takes no more requests soon.
+	stopping atomic.Bool
 	// stopped is closed when nothing may go on and on any more.
 	stopped chan struct{}
 	stop    sync.Once
@@ -263,6 +266,9 @@ func New(o Options) *Server {
 	s.open()
 	return s
 }
+
+// BeginStop makes GET /readyz return 503, so that load balancers send requests elsewhere.
+func (s *Server) BeginStop() { s.stopping.Store(true) }
 
 // Stop ends what could go on for long: refreshes that are watched, and waits
 // for a feed. Everything else is answered as before.

@@ -73,6 +73,9 @@ func (s *Server) health(*call) (answer, error) {
 
 // ready says whether the process can do its work.
 func (s *Server) ready(c *call) (answer, error) {
+	if s.stopping.Load() {
+		return answer{}, fmt.Errorf("%w: the server is stopping", feedmill.ErrUnavailable)
+	}
 	ctx, cancel := context.WithTimeout(c.ctx(), 5*time.Second)
 	defer cancel()
 	if err := s.Store.Ping(ctx); err != nil {

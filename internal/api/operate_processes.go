@@ -19,6 +19,8 @@ const (
 	processGone = 4 * reportEvery
 	// reportPatience is how long that may take.
 	reportPatience = 5 * time.Second
+	// forgetPatience is how long the last write of a process that ends may take.
+	forgetPatience = 3 * time.Second
 	// maxReportedBreakers is how many breakers a process tells of.
 	maxReportedBreakers = 100
 )
@@ -92,7 +94,7 @@ func (s *Server) report(ctx context.Context, point *seriesPoint) {
 
 // forgetProcess says that this process is there no longer.
 func (s *Server) forgetProcess() {
-	ctx, cancel := context.WithTimeout(context.Background(), reportPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), forgetPatience)
 	defer cancel()
 	_ = s.Store.ForgetProcess(ctx, s.name) // it is soon taken for gone in any case
 }

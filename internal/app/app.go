@@ -83,6 +83,8 @@ type App struct {
 	signals deliver.Signals
 	vault   *vault.Vault
 	egress  *egress.Client
+	// unwritten are the errors of the last writes of parts that stop.
+	unwritten *unwritten
 }
 
 // ErrInUse says that the data folder is another process's.
@@ -108,7 +110,7 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if err := Check(c); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, log: log}
+	a := &App{config: c, log: log, unwritten: new(unwritten)}
 	defer func() {
 		if err != nil {
 			a.Close()

@@ -97,6 +97,6 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 func (f *feeds) close() error {
 	f.connections.Close()
 	f.pool.Close()
-	f.WaitForExports()
+	f.StopExports()
 	return f.blobs.Close()
 }

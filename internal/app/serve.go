@@ -28,7 +28,8 @@ const (
 	idleTimeout = 2 * time.Minute
 	// maxHeader bounds a request's header.
 	maxHeader = 64 << 10
-	// drainTime is how long requests under way may take after SIGTERM.
+	// drainTime is how long requests in flight may take after SIGTERM. What follows
+	// takes 8 s at most, so that the process ends within 30 s also without its store.
 	drainTime = 20 * time.Second
 	// issuerTimeout is how long fetching the OIDC issuer's keys may take.
 	issuerTimeout = 10 * time.Second
@@ -112,8 +113,8 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	parts, endParts := context.WithCancel(context.WithoutCancel(ctx))
 	defer endParts()
 	var g errgroup.Group
-	g.Go(func() error { return who.Run(parts) })
-	g.Go(func() error { return events.dispatcher.Run(ctx) })
+	g.Go(func() error { a.unwritten.add(who.Run(parts)); return nil })
+	g.Go(func() error { a.unwritten.add(events.dispatcher.Run(ctx)); return nil })
 	g.Go(func() error { return feeds.engine.Run(ctx) })
 	g.Go(func() error {
 		machine.CollectAround(parts, func() int { return events.dispatcher.HeldBytes() + endpoints.HeldBytes() })
@@ -122,14 +123,15 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	g.Go(func() error { return endpoints.Observe(parts) })
 	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
 	g.Go(func() error {
+		defer traces.close() // while the parts end
 		defer endParts()
 		defer stop() // a server that fails ends the rest too
-		return serve.Until(ctx, server, listener, drainTime)
+		return serve.Until(ctx, server, listener, endpoints.BeginStop, drainTime)
 	})
 	if err = g.Wait(); errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(err, traces.close())
+	return err
 }
 
 // newServer is the server of the handler, with bounds on what a client may hold open.

@@ -202,7 +202,7 @@ func TestConcurrentUse(t *testing.T) {
 					t.Error("a bad key was accepted")
 				}
 				a.Forget(id)
-				if err := a.writeUsed(ctx); err != nil {
+				if err := a.writeUsed(ctx, writeUsedTimeout); err != nil {
 					t.Error(err)
 				}
 			}

@@ -12,8 +12,9 @@ import (
 const (
 	// writeUsedEvery is how far the stored last-used times trail the truth.
 	writeUsedEvery = 5 * time.Second
-	// writeUsedTimeout bounds one write, the last one of a process too.
+	// writeUsedTimeout bounds one write, and lastWriteTimeout the last one of a process.
 	writeUsedTimeout = 5 * time.Second
+	lastWriteTimeout = 3 * time.Second
 )
 
 // lastUsed collects when keys were used until it is written. It is apart from
@@ -54,22 +55,22 @@ func (a *Authenticator) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ticker.C:
-			if err := a.writeUsed(ctx); err != nil && ctx.Err() == nil {
+			if err := a.writeUsed(ctx, writeUsedTimeout); err != nil && ctx.Err() == nil {
 				a.logger.WarnContext(ctx, "last-used times of API keys not written, will be tried again", "error", err)
 			}
 		case <-ctx.Done():
-			return a.writeUsed(context.WithoutCancel(ctx))
+			return a.writeUsed(context.WithoutCancel(ctx), lastWriteTimeout)
 		}
 	}
 }
 
 // writeUsed writes what is pending, and keeps it pending when that fails.
-func (a *Authenticator) writeUsed(ctx context.Context) error {
+func (a *Authenticator) writeUsed(ctx context.Context, timeout time.Duration) error {
 	used := a.used.takeNoted()
 	if len(used) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeUsedTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := a.store.TouchKeys(ctx, used); err != nil {
 		for key, at := range used {

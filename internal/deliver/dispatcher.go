@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
@@ -193,7 +194,8 @@ func orDefault(n *int, value int) {
 }
 
 // Run works until ctx ends. Attempts under way may then finish for a moment;
-// those that do not are given back, and no attempt is charged for them.
+// those that do not are given back, and no attempt is charged for them. The error
+// is that of the last write: slots that could not be released stay leased for LeaseTime.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	sendCtx, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
@@ -246,13 +248,14 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrites)
 	defer cancel()
 	d.flushTally(release, lastTallyStep)
-	if err := d.Store.ReleaseSlots(release, d.Replica, nil); err != nil {
-		d.Log.Warn("giving delivery slots back", "error", err)
+	err := d.Store.ReleaseSlots(release, d.Replica, nil)
+	if err != nil {
+		err = fmt.Errorf("release delivery slots: %w", err)
 	}
 	if d.Signals != nil {
 		d.Signals.Tell(release, feedmill.SignalSlots, nil) // else they see it later
 	}
-	return nil
+	return err
 }
 
 // Offer takes deliveries that are due now. What does not fit into memory, and

@@ -158,12 +158,15 @@ func (f *family) childrenOf(parent feedmill.ID) []child {
 	return slices.DeleteFunc(slices.Clone(f.of[parent]), func(c child) bool { return f.above(c.feed, parent) })
 }
 
+// followTimeout bounds how long requesting the refreshes of children may take. The server
+// waits for that when it stops; housekeeping requests what is missed (see CatchUp).
+const followTimeout = 10 * time.Second
+
 // followed has the children of a feed fetched that has a new version, or is gone,
 // which they are to tell of.
 func (f *Feeds) followed(workspace, parent feedmill.ID) {
-	const longest = 30 * time.Second
 	f.children.doubt(workspace)
-	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	ctx, cancel := context.WithTimeout(context.Background(), followTimeout)
 	defer cancel()
 	all, err := f.childrenOf(ctx, workspace, parent)
 	for _, child := range all {
@@ -209,9 +212,11 @@ func (f *Feeds) caughtUp(workspace, source feedmill.ID, feeds []feedmill.ID) {
 		delete(f.children.missed, id)
 		f.children.mu.Unlock()
 		if missed {
-			if err := f.follow(context.Background(), workspace, child{id, source}); err != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), followTimeout)
+			if err := f.follow(ctx, workspace, child{id, source}); err != nil {
 				f.Log.Warn("having a feed fetched once more", "feed", id, "error", err)
 			}
+			cancel()
 		}
 	}
 }

@@ -209,5 +209,12 @@ func (e *exports) forget(name string, one *exporting) {
 	}
 }
 
-// WaitForExports waits for files that are being written.
-func (f *Feeds) WaitForExports() { f.exports.running.Wait() }
+// StopExports cancels the files that are being written, and waits for their end.
+func (f *Feeds) StopExports() {
+	f.exports.mu.Lock()
+	for _, one := range f.exports.under {
+		one.stop()
+	}
+	f.exports.mu.Unlock()
+	f.exports.running.Wait()
+}

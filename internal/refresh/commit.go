@@ -19,7 +19,7 @@ func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedO
 	doubt, replaced := false, false
 	for {
 		last := ctx.Err() != nil
-		unused, err := e.tryCommit(l.claim.Source, outcomes, last)
+		unused, err := e.tryCommit(ctx, l.claim.Source, outcomes)
 		switch {
 		case err == nil:
 			e.drop(unused)
@@ -50,9 +50,14 @@ func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedO
 			continue
 		}
 		e.Log.Warn("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)
+		if last {
+			return lostRun
+		}
 		pause(ctx)
-		l.keep()
-		if last || !time.Now().Before(l.until) {
+		if ctx.Err() == nil {
+			l.keep()
+		}
+		if !time.Now().Before(l.until) {
 			return lostRun
 		}
 	}
@@ -60,12 +65,8 @@ func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedO
 
 // tryCommit writes outcomes. It returns the outcomes that nobody needs any more,
 // because their feeds are gone.
-func (e *Engine) tryCommit(s feedmill.Source, outcomes []feedmill.FeedOutcome, last bool) (unused []feedmill.FeedOutcome, err error) {
-	timeout := storeTimeout
-	if last {
-		timeout = lastWrite
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+func (e *Engine) tryCommit(ctx context.Context, s feedmill.Source, outcomes []feedmill.FeedOutcome) (unused []feedmill.FeedOutcome, err error) {
+	ctx, cancel := storeCall(ctx)
 	defer cancel()
 	now := moment()
 	err = e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {

@@ -79,7 +79,8 @@ const (
 	renewEvery = 10 * time.Second
 	// writeProgressEvery is how often progress is written while there is any.
 	writeProgressEvery = time.Second
-	// storeTimeout bounds a call of the store, and lastWrite one at a shutdown.
+	// storeTimeout bounds a call of the store, and lastWrite what is left of one at a
+	// shutdown.
 	storeTimeout = 10 * time.Second
 	lastWrite    = 3 * time.Second
 	// retryCommit is how long to wait before a commit is tried again.
@@ -212,6 +213,26 @@ func (e *Engine) poll(ctx context.Context) {
 			}
 		})
 	}
+}
+
+// storeCall is the context of a call of the store that the end of ctx does not cancel,
+// only shorten: the call may take storeTimeout, and lastWrite after ctx has ended.
+func storeCall(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := storeTimeout
+	if ctx.Err() != nil {
+		timeout = lastWrite
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	stop := context.AfterFunc(ctx, func() {
+		last := time.NewTimer(lastWrite)
+		defer last.Stop()
+		select {
+		case <-last.C:
+			cancel()
+		case <-call.Done():
+		}
+	})
+	return call, func() { stop(); cancel() }
 }
 
 // moment is the present as a store keeps it.

@@ -103,13 +103,15 @@ func TestALostClaimDoesNotPollAgain(t *testing.T) {
 // A call of the store may take its time while the service runs, and little of it
 // where somebody waits for the service to end.
 func TestHowLongTheStoreMayTake(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
 	for name, c := range map[string]struct {
 		call func(*Engine)
 		want time.Duration
 	}{
 		"a claim":         {func(e *Engine) { e.claim(t.Context(), feedmill.DueSource{}) }, 10 * time.Second},
-		"a commit":        {func(e *Engine) { e.tryCommit(feedmill.Source{}, nil, false) }, 10 * time.Second},
-		"the last commit": {func(e *Engine) { e.tryCommit(feedmill.Source{}, nil, true) }, 3 * time.Second},
+		"a commit":        {func(e *Engine) { e.tryCommit(t.Context(), feedmill.Source{}, nil) }, 10 * time.Second},
+		"the last commit": {func(e *Engine) { e.tryCommit(ended, feedmill.Source{}, nil) }, 3 * time.Second},
 		"a release":       {func(e *Engine) { e.release(feedmill.Claim{}) }, 3 * time.Second},
 		"keeping traces":  {func(e *Engine) { e.keepTraces(feedmill.Claim{}, nil) }, 3 * time.Second},
 	} {
@@ -122,6 +124,57 @@ func TestHowLongTheStoreMayTake(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call of the store that is in flight when the service stops has a moment to finish.
+func TestAStopShortensCallsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running, stop := context.WithCancel(t.Context())
+		call, cancel := storeCall(running)
+		defer cancel()
+		began := time.Now()
+		time.AfterFunc(2*time.Second, stop)
+		<-call.Done()
+		if took, want := time.Since(began), 2*time.Second+lastWrite; took != want {
+			t.Errorf("the call may take %v, want %v", took, want)
+		}
+	})
+}
+
+// A commit that the store never answers does not delay a stop: the call in flight is
+// shortened, one more is tried, and the lease is not renewed any more.
+func TestAStopDoesNotWaitForCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &silentStore{}
+		e, _ := scripted(&scriptedStore{})
+		e.Store = s
+		running, stop := context.WithCancel(t.Context())
+		now := moment()
+		l := &lease{engine: e, run: running, progress: newProgress(), until: now.Add(leaseTime), renewed: now.Add(-renewEvery)}
+		began := time.Now()
+		time.AfterFunc(time.Second, stop)
+		outcome := e.commit(running, l, []feedmill.FeedOutcome{{Feed: "feed"}})
+		if took, want := time.Since(began), time.Second+2*lastWrite; outcome != lostRun || took != want || s.renewals != 0 {
+			t.Errorf("the commit was %s after %v with %d renewals; want %s after %v with none", outcome, took, s.renewals, lostRun, want)
+		}
+	})
+}
+
+// silentStore never answers.
+type silentStore struct {
+	Store
+	renewals int
+}
+
+func (s *silentStore) ChangeSource(ctx context.Context, _, _ feedmill.ID, _ func(*feedmill.SourceChange) error, _ int) ([]feedmill.DueDelivery, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (s *silentStore) RenewSource(ctx context.Context, _, _ feedmill.ID, _ int64, _ time.Time, _ []feedmill.Refresh) error {
+	s.renewals++
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // The traces of a cancelled run are kept for feeds that it ran for and that are
@@ -162,7 +215,7 @@ func TestALeaseIsRenewedInTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := new(renewals)
 			e := &Engine{Options: Options{Store: s, Log: slog.New(slog.DiscardHandler)}}
-			l := e.hold(feedmill.Claim{Source: feedmill.Source{LeasedUntil: moment().Add(leaseTime)}}, func(err error) { t.Error(err) })
+			l := e.hold(t.Context(), feedmill.Claim{Source: feedmill.Source{LeasedUntil: moment().Add(leaseTime)}}, func(err error) { t.Error(err) })
 			time.Sleep(held)
 			l.stop()
 			if len(s.progress) != want {

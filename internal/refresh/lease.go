@@ -11,6 +11,7 @@ import (
 // lease is what a run holds its source by.
 type lease struct {
 	engine   *Engine
+	run      context.Context // ends when the engine stops
 	claim    feedmill.Claim
 	progress *progress
 	// until is when the lease ends. It is the keeper's until that is stopped.
@@ -23,9 +24,9 @@ type lease struct {
 
 // hold renews the lease of a claim and writes its progress until the lease is
 // stopped, or lost, which it tells.
-func (e *Engine) hold(claim feedmill.Claim, lose context.CancelCauseFunc) *lease {
+func (e *Engine) hold(ctx context.Context, claim feedmill.Claim, lose context.CancelCauseFunc) *lease {
 	l := &lease{
-		engine: e, claim: claim, progress: newProgress(), until: claim.Source.LeasedUntil, ended: make(chan struct{}),
+		engine: e, run: ctx, claim: claim, progress: newProgress(), until: claim.Source.LeasedUntil, ended: make(chan struct{}),
 	}
 	l.renewed = l.until.Add(-leaseTime)
 	l.keeper.Go(func() {
@@ -64,7 +65,9 @@ func (l *lease) keep() bool {
 	if !now.Before(l.until) {
 		return false
 	}
-	ctx, cancel := context.WithDeadline(context.Background(), earlier(now.Add(storeTimeout), l.until))
+	call, end := storeCall(l.run)
+	defer end()
+	ctx, cancel := context.WithDeadline(call, l.until)
 	defer cancel()
 	s, until := l.claim.Source, now.Add(leaseTime)
 	err := l.engine.Store.RenewSource(ctx, s.Workspace, s.ID, s.Run, until, fresh)
@@ -78,11 +81,4 @@ func (l *lease) keep() bool {
 		l.engine.Log.Warn("renewing a lease", "source", s.ID, "error", err)
 	}
 	return time.Now().Before(l.until)
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

@@ -34,7 +34,7 @@ func (s *renewals) RenewSource(ctx context.Context, _, _ feedmill.ID, _ int64, _
 func leased(s *renewals, left time.Duration) *lease {
 	now := moment()
 	return &lease{
-		engine:   &Engine{Options: Options{Store: s, Log: slog.New(slog.DiscardHandler)}},
+		engine: &Engine{Options: Options{Store: s, Log: slog.New(slog.DiscardHandler)}}, run: context.Background(),
 		progress: newProgress(), until: now.Add(left), renewed: now.Add(left - leaseTime),
 	}
 }

@@ -32,7 +32,7 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 	u.check()
 	e.mu.Unlock()
 
-	l := e.hold(claim, u.cancel)
+	l := e.hold(ctx, claim, u.cancel)
 	claim.Report = l.progress.report
 	outcomes, err := e.fetch(ctx, claim)
 	l.stop()
@@ -67,7 +67,7 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 // bring anything.
 func (e *Engine) claim(ctx context.Context, s feedmill.DueSource) (claim feedmill.Claim, err error) {
 	// A claim is not broken off: it could be made and nobody know of it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := storeCall(ctx)
 	defer cancel()
 	now := moment()
 	err = e.change(ctx, s.Workspace, s.ID, func(c *feedmill.SourceChange) ([]feedmill.SourceNews, error) {

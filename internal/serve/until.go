@@ -8,8 +8,13 @@ import (
 	"time"
 )
 
-// Until answers requests until ctx ends, then lets those under way finish, for so long.
-func Until(ctx context.Context, server *http.Server, l net.Listener, drainTime time.Duration) error {
+// Notice is how long a server that stops still takes requests, so that load balancers
+// that check it every second learn of the stop before connections are refused.
+const Notice = time.Second
+
+// Until serves requests until ctx ends. Then it calls stopping, serves on for [Notice],
+// closes the port, and lets requests in flight finish. All of that takes drainTime at most.
+func Until(ctx context.Context, server *http.Server, l net.Listener, stopping func(), drainTime time.Duration) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {
@@ -17,8 +22,14 @@ func Until(ctx context.Context, server *http.Server, l net.Listener, drainTime t
 		return err
 	case <-ctx.Done():
 	}
+	stopping()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(Notice):
+	}
 	if server.Shutdown(drain) != nil {
 		server.Close()
 	}

@@ -37,7 +37,7 @@ type openDatabase struct {
 const keepIdle = time.Minute
 
 // longestClose is how long the end of the service waits for servers.
-const longestClose = 5 * time.Second
+const longestClose = 3 * time.Second
 
 // with has something done with the database of a connection.
 func (c *Connections) with(ctx context.Context, of feedmill.Connection, do func(Database) error) error {

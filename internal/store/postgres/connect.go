@@ -86,7 +86,7 @@ func newPool(ctx context.Context, config *pgxpool.Config, settings map[string]st
 		if err != nil {
 			return nil, err
 		}
-		return w.add(conn), nil
+		return w.add(conn)
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, set); err != nil {

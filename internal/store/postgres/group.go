@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,6 +25,8 @@ const (
 	// sharedPatience bounds a shared transaction, which no single caller's
 	// context may end.
 	sharedPatience = 30 * time.Second
+	// abandonedPatience bounds one after the contexts of all its callers have ended.
+	abandonedPatience = 3 * time.Second
 )
 
 // group lets calls share transactions, and so trips and fsyncs. Calls that
@@ -51,6 +54,7 @@ type group[C any] struct {
 }
 
 type member[C any] struct {
+	ctx    context.Context
 	call   C
 	weight int
 	// taken says that the call is in a transaction that is under way; done
@@ -69,7 +73,7 @@ func newGroup[C any](transact func(context.Context, []C) error, weight func(C) i
 // do returns when the call is done and durable, or failed and undone. A context
 // that ends before its transaction has begun leaves nothing behind.
 func (g *group[C]) do(ctx context.Context, call C) error {
-	m := &member[C]{call: call, weight: g.weight(call), done: make(chan error, 1)}
+	m := &member[C]{ctx: ctx, call: call, weight: g.weight(call), done: make(chan error, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, m)
 	g.waitingWeight += m.weight
@@ -108,6 +112,7 @@ func (g *group[C]) commitWaiting(ctx context.Context, held chan struct{}, least 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sharedPatience)
 	defer cancel()
+	defer whenAbandoned(batch, cancel)()
 	// Even a panic, in a function of a caller's, leaves nobody waiting.
 	finished := false
 	defer func() {
@@ -117,6 +122,37 @@ func (g *group[C]) commitWaiting(ctx context.Context, held chan struct{}, least 
 	}()
 	g.commit(ctx, batch)
 	finished = true
+}
+
+// whenAbandoned calls end abandonedPatience after the contexts of all who are in a batch
+// have ended, unless the returned function is called before.
+func whenAbandoned[C any](batch []*member[C], end func()) (stop func()) {
+	var (
+		left  atomic.Int64
+		stops []func() bool
+		done  = make(chan struct{})
+	)
+	left.Store(int64(len(batch)))
+	for _, m := range batch {
+		stops = append(stops, context.AfterFunc(m.ctx, func() {
+			if left.Add(-1) > 0 {
+				return
+			}
+			timer := time.NewTimer(abandonedPatience)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				end()
+			case <-done:
+			}
+		}))
+	}
+	return func() {
+		close(done)
+		for _, stop := range stops {
+			stop()
+		}
+	}
 }
 
 // commit does the calls of a batch. Where one of them is to blame for an error,

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -250,6 +251,32 @@ func TestGroupOutlivesAPanic(t *testing.T) {
 		}
 		if err := g.do(t.Context(), 1); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A shared transaction goes on while one of its callers waits for it, and ends soon after
+// the last has gone.
+func TestGroupEndsWhatNobodyWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(func(ctx context.Context, _ []int) error { <-ctx.Done(); return ctx.Err() },
+			func(int) int { return 1 }, 10, 2, 10)
+		var calls sync.WaitGroup
+		begin := func(leaves time.Duration) {
+			ctx, cancel := context.WithTimeout(t.Context(), leaves)
+			calls.Go(func() {
+				defer cancel()
+				g.do(ctx, 0)
+			})
+			synctest.Wait()
+		}
+		began := time.Now()
+		begin(time.Second)     // it is in a transaction of its own
+		begin(6 * time.Second) // these share the next one
+		begin(8 * time.Second)
+		calls.Wait()
+		if took, want := time.Since(began), 8*time.Second+abandonedPatience; took != want {
+			t.Errorf("the transactions took %v, want %v", took, want)
 		}
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -84,12 +85,20 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	return db, nil
 }
 
-// Close waits for the connections in use and closes them.
+// closePatience is how long Close waits for calls in flight, and for the server to
+// acknowledge the end of connections.
+const closePatience = 2 * time.Second
+
+// Close waits for the connections in use, for closePatience, and closes them.
 func (db *DB) Close() error {
 	db.watch.stop()
 	<-db.watch.done
-	db.pool.Close()
-	db.steady.Close()
+	end := time.AfterFunc(closePatience, db.watch.end)
+	defer end.Stop()
+	var pools sync.WaitGroup
+	pools.Go(db.pool.Close)
+	pools.Go(db.steady.Close)
+	pools.Wait()
 	return nil
 }
 

@@ -29,6 +29,7 @@ const (
 type watch struct {
 	mu    sync.Mutex
 	conns map[*watched]struct{}
+	ended bool // no more connections are made
 	stop  context.CancelFunc
 	done  chan struct{}
 }
@@ -54,12 +55,27 @@ func newWatch() *watch {
 	return &watch{conns: make(map[*watched]struct{}), done: make(chan struct{})}
 }
 
-func (w *watch) add(conn net.Conn) net.Conn {
+// add watches a connection. After [watch.end] it closes the connection and fails.
+func (w *watch) add(conn net.Conn) (net.Conn, error) {
 	c := &watched{Conn: conn, watch: w}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.ended {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
 	w.conns[c] = struct{}{}
-	return c
+	return c, nil
+}
+
+// end closes all connections, so that nothing waits for a response any more.
+func (w *watch) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	for c := range w.conns {
+		c.Conn.Close()
+	}
 }
 
 func (c *watched) Read(p []byte) (int, error) {

@@ -132,7 +132,11 @@ func TestWaitingBeginsWhenAllIsSaid(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()
 	w := newWatch()
-	c := w.add(near).(*watched)
+	added, err := w.add(near)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := added.(*watched)
 	c.process.Store(&process{})
 	var wg sync.WaitGroup
 	defer wg.Wait()
