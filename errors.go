@@ -2,6 +2,7 @@ package feedmill
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -73,6 +74,28 @@ func (e *Error) Unwrap() error { return e.Kind }
 // Invalid is the refusal of a request that is wrong in the given places.
 func Invalid(detail string, faults ...Fault) *Error {
 	return &Error{Kind: ErrInvalid, Detail: detail, Faults: faults}
+}
+
+// WithFaults is a refusal with the faults of another one that it does not have, so that
+// the client learns of all of them. It is the other one where there is none, and
+// keeps out errors of other kinds.
+func WithFaults(refusal, other error) error {
+	first, ok := errors.AsType[*Error](refusal)
+	more, also := errors.AsType[*Error](other)
+	switch {
+	case refusal == nil:
+		return other
+	case !ok || !also || !errors.Is(other, ErrInvalid):
+		return refusal
+	}
+	both := *first
+	both.Faults = slices.Clone(first.Faults)
+	for _, f := range more.Faults {
+		if !slices.Contains(both.Faults, f) {
+			both.Faults = append(both.Faults, f)
+		}
+	}
+	return &both
 }
 
 // MaxFaults is how many faults of a request are listed. Past it a client has

@@ -46,6 +46,9 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 			return answer{}, err
 		}
 	}
+	if patch.Spec != nil {
+		patch.Spec = pickMembers(body, slices.Concat(definitionMembers, unknownMembers(body)))
+	}
 	for name := range body.All() {
 		patch.Fields = append(patch.Fields, name)
 	}
@@ -73,6 +76,18 @@ func (s *Server) wantFetching(c *call, body *strictjson.Object, patch *feedmill.
 		}
 	}
 	return nil
+}
+
+// unknownMembers are the names of members that are left to the definition of a feed, which
+// refuses them together with its other faults. One that is null would only remove
+// what is not there, and is refused here.
+func unknownMembers(body *strictjson.Object) (names []string) {
+	for name, f := range body.All() {
+		if !body.Knows(name) && f.Kind != 'n' {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // pickMembers makes an object of those members that have one of the names, nil where

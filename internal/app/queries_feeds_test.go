@@ -95,6 +95,8 @@ func TestQueryFaults(t *testing.T) {
 		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"id"}]},"incremental":{"field":"placed"}}`:                                                                       "pointer /incremental/field",
 		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"id"}]},"incremental":{"field":"id","lookback":"1h"}}`:                                                           "pointer /incremental/lookback",
 		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"id"}]},"incremental":{"field":"id"},"mode":"replace"}`:                                                          "pointer /mode",
+		`{"serviceName":"feeds","viewName":"V","query":{"fields":[{"field":"stauts","fliters":[]}],"sorted":1},"key":["nothing"],"extra":1}`:                                                "pointer /query/fields/0/fliters, pointer /query/sorted, pointer /extra, pointer /query/fields/0/field, pointer /key/0",
+		`{"serviceName":"fedes","viewName":"x","query":{"fields":[{"field":"id"}]},"extra":1}`:                                                                                              "pointer /extra, pointer /serviceName",
 	} {
 		spec = strings.Replace(spec, `"V"`, `"`+f.ID+`"`, 1)
 		for _, path := range []string{"/data_feeds?type=queryBuilder", "/data_feeds/preview?type=queryBuilder", "/query_builder/preview"} {
@@ -102,6 +104,18 @@ func TestQueryFaults(t *testing.T) {
 			if places := strings.Join(got.problem(t).places(), ", "); got.status != 400 || places != want {
 				t.Errorf("%s %s: %d at %s: %s", path, spec, got.status, places, got.body)
 			}
+		}
+	}
+	child := s.queried(t, `{"serviceName":"feeds","viewName":"`+f.ID+`","query":{"fields":[{"field":"id"}]}}`)
+	for patch, want := range map[string]string{
+		`{"query":{"fields":[{"field":"stauts","fliters":[]}]},"key":["nothing"],"extra":1}`: "pointer /query/fields/0/fliters, pointer /extra, pointer /query/fields/0/field, pointer /key/0",
+		`{"schedule":{"every":"1s"},"extra":1}`:                                              "pointer /schedule/every, pointer /extra",
+		`{"schedule":{"every":"1h"},"extra":null}`:                                           "pointer /extra",
+		`{"extra":1}`: "pointer /extra",
+	} {
+		got := s.send(t, request{method: "PATCH", path: "/data_feeds/" + child.ID, body: patch})
+		if places := strings.Join(got.problem(t).places(), ", "); got.status != 400 || places != want {
+			t.Errorf("%s: %d at %s: %s", patch, got.status, places, got.body)
 		}
 	}
 	duplicate := s.send(t, request{method: "POST", path: "/data_feeds?type=queryBuilder", body: `{"serviceName":"feeds","viewName":"` + f.ID + `","query":{"fields":[{"field":"id"},{"field":"id"}]}}`})

@@ -22,9 +22,7 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 		return f.addFetched(ctx, workspace, source, n, respond)
 	}
 	def, err := source.Define(n.Body)
-	if err == nil {
-		def, err = check(ctx, source, workspace, def)
-	}
+	def, err = check(ctx, source, workspace, def, err)
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -156,9 +154,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 		return nil, err
 	}
 	def, again, err := kind.Redefine(before, secrets, patch.Spec)
-	if err == nil {
-		def, err = check(ctx, kind, before.Workspace, def)
-	}
+	def, err = check(ctx, kind, before.Workspace, def, err)
 	if err != nil {
 		return nil, err
 	}

@@ -93,9 +93,7 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 		return feedmill.FeedPreview{}, err
 	}
 	def, err := source.Define(n.Body)
-	if err == nil {
-		def, err = check(ctx, source, workspace, def)
-	}
+	def, err = check(ctx, source, workspace, def, err)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}

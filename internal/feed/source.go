@@ -10,7 +10,8 @@ import (
 // is wrong with a definition is a [*feedmill.Error] with pointers into it.
 type Source interface {
 	// Define checks the definition of a feed and its source, and splits it into
-	// what is kept where.
+	// what is kept where. With an error there is a spec where the definition can be
+	// checked further, so that all of its faults are listed.
 	Define(body []byte) (feedmill.FeedDefinition, error)
 	// DefineStored splits a definition that was checked before, such as one that a
 	// manifest leads to, without checking it again.
@@ -18,7 +19,7 @@ type Source interface {
 	// DefineFeed checks the definition of one more feed of a source.
 	DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, error)
 	// Redefine changes the definition of a feed and its source: members of the
-	// patch replace the old ones. The rules stay unless the patch sets them.
+	// patch replace the old ones. An error is as Define's. The rules stay unless the patch sets them.
 	Redefine(feed feedmill.Feed, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error)
 	// Describe is the spec of a feed whose source has another one now.
 	Describe(feedSpec, sourceSpec []byte) ([]byte, error)
@@ -36,10 +37,13 @@ type rooted interface {
 }
 
 // check completes a definition by what it names in a workspace, where it names
-// anything.
-func check(ctx context.Context, s Source, workspace feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error) {
-	if s, ok := s.(rooted); ok {
-		return s.Check(ctx, workspace, def)
+// anything. refusal is the error that the definition was read with: one that can be
+// checked further gets the other faults.
+func check(ctx context.Context, s Source, workspace feedmill.ID, def feedmill.FeedDefinition, refusal error) (feedmill.FeedDefinition, error) {
+	root, ok := s.(rooted)
+	if !ok || refusal != nil && def.Spec == nil {
+		return def, refusal
 	}
-	return def, nil
+	def, err := root.Check(ctx, workspace, def)
+	return def, feedmill.WithFaults(refusal, err)
 }

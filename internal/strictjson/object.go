@@ -104,13 +104,20 @@ func (o *Object) Texts(name string, most int) iter.Seq2[Field, string] {
 	}
 }
 
+// unknown begins what is wrong with a member that nobody asked for.
+const unknown = "There is no such field."
+
+// IsUnknown reports whether the detail of a fault is that of an unknown member, which
+// does not keep the others from being read.
+func IsUnknown(detail string) bool { return strings.HasPrefix(detail, unknown) }
+
 // RefuseUnknown notes the members that nobody asked for.
 func (o *Object) RefuseUnknown() {
 	for name, f := range o.All() {
 		if o.Knows(name) {
 			continue
 		}
-		detail := "There is no such field."
+		detail := unknown
 		if near := suggest.Nearest(name, o.known); len(near) > 0 {
 			detail += " Did you mean " + strings.Join(near, " or ") + "?"
 		}

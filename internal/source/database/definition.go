@@ -1,6 +1,7 @@
 package database
 
 import (
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -33,7 +34,8 @@ var (
 const maxFaults = 200
 
 // parse reads a definition, as far as it can be understood without a look at what
-// it names. Periods count from now.
+// it names. Periods count from now. Where unknown members are all that is wrong, the
+// definition is returned with the error, so that the rest of it can be checked.
 func parse(body []byte, now time.Time) (*definition, error) {
 	faults := feedmill.Faults{Max: maxFaults}
 	doc, ok := strictjson.Read(body, strictjson.Part{}, faults.Note)
@@ -55,6 +57,9 @@ func parse(body []byte, now time.Time) (*definition, error) {
 		o.Fault("incremental", "A query with a limit is not fetched in parts: what is past the limit would never come. Leave one of them out.")
 	}
 	o.RefuseUnknown()
+	if slices.ContainsFunc(faults.List, func(f feedmill.Fault) bool { return !strictjson.IsUnknown(f.Detail) }) {
+		return nil, faults.Refusal()
+	}
 	return d, faults.Refusal()
 }
 

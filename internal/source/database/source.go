@@ -17,13 +17,13 @@ import (
 type Source struct{ *Connections }
 
 // Define checks the definition of a feed and its source. What it names is looked
-// at by Check.
+// at by Check. With an error there is a definition where Check can find more faults.
 func (s Source) Define(body []byte) (feedmill.FeedDefinition, error) {
 	d, err := parse(body, now())
-	if err != nil {
+	if d == nil {
 		return feedmill.FeedDefinition{}, err
 	}
-	return d.split(), nil
+	return d.split(), err
 }
 
 // DefineStored is Define: nothing assembles definitions of queries.
@@ -58,7 +58,7 @@ func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefi
 		}
 	}
 	d, err := parse(old.Append(nil), now())
-	if err != nil {
+	if d == nil {
 		return feedmill.FeedDefinition{}, 0, err
 	}
 	d.rules = d.rules.Or(feed.Rules)
@@ -66,7 +66,7 @@ func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefi
 	if again == feedmill.FetchAsPlanned {
 		def.Pins = feed.Pins
 	}
-	return def, again, nil
+	return def, again, err
 }
 
 // Describe is the spec of a feed whose source has another one now, which is its
@@ -87,7 +87,7 @@ func (s Source) Parent(spec []byte) feedmill.ID {
 // first refresh tells of it.
 func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.FeedDefinition) (feedmill.FeedDefinition, error) {
 	d, err := parse(def.Spec, now())
-	if err != nil {
+	if d == nil {
 		return def, err
 	}
 	of, err := s.service(ctx, workspace, d.service)
