@@ -28,7 +28,7 @@ func (s *server) failure(ctx context.Context, err error, view string) error {
 	if errors.Is(err, errTooMuch) {
 		return database.TooMuchThere(err)
 	}
-	if _, ok := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); ok {
+	if _, ok := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err); ok && view != "" {
 		return database.Fail(database.ProblemStatement, fmt.Sprintf("A row of %q is larger than %d MiB, the maximum. Leave out the large field.", view, maxMessage>>20), err)
 	}
 	refused, ok := errors.AsType[*pgconn.PgError](err)
