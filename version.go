@@ -54,6 +54,12 @@ type FeedVersion struct {
 	StaleAt time.Time
 }
 
+// UpstreamVersion is a version of another feed whose rows a version was built from.
+type UpstreamVersion struct {
+	ID      ID
+	Version int64
+}
+
 // VersionFile is a file with rows of versions. It never changes.
 type VersionFile struct {
 	// Name is that of the blob.

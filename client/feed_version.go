@@ -23,6 +23,14 @@ type FeedVersion struct {
 	// RefreshID is what brought the version.
 	RefreshID string `json:"refreshId"`
 	Pinned    bool   `json:"pinned"`
+	// Upstream lists the versions of other feeds that the version was built from.
+	Upstream []UpstreamVersion `json:"upstream"`
+}
+
+// UpstreamVersion is a version of another feed that a version was built from.
+type UpstreamVersion struct {
+	ID      string `json:"id"`
+	Version int64  `json:"version"`
 }
 
 // RowChanges counts rows that came, that have other values, and that went.

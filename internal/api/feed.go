@@ -219,6 +219,11 @@ func (s *Server) getFeed(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	upstream, err := s.Feeds.UpstreamWarnings(c.ctx(), f)
+	if err != nil {
+		return answer{}, err
+	}
+	f.Warnings = slices.Concat(f.Warnings, upstream)
 	return feedAnswer(http.StatusOK, f), nil
 }
 

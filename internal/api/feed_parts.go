@@ -33,6 +33,11 @@ type Feeds interface {
 	// Delete deletes a feed. Whoever reads it can finish.
 	Delete(ctx context.Context, workspace, feed feedmill.ID, force bool) error
 
+	// Upstream lists the versions of other feeds that a version was built from, and
+	// UpstreamWarnings warns of feeds upstream that fail or are stale.
+	Upstream(feedmill.FeedType, feedmill.FeedVersion) []feedmill.UpstreamVersion
+	UpstreamWarnings(context.Context, feedmill.Feed) ([]feedmill.Warning, error)
+
 	// CreateFetched makes a feed that fetches its data, and has its first
 	// refresh begin.
 	CreateFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed, keep feedmill.FeedResponse) (feedmill.Feed, error)

@@ -20,6 +20,14 @@ type versionView struct {
 	Rows      *changeView `json:"rows"`
 	RefreshID *string     `json:"refreshId"`
 	Pinned    bool        `json:"pinned"`
+	// Upstream is empty where the version was not built from other feeds.
+	Upstream []upstreamView `json:"upstream"`
+}
+
+// upstreamView is a version of another feed that a version was built from.
+type upstreamView struct {
+	ID      feedmill.ID `json:"id"`
+	Version int64       `json:"version"`
 }
 
 // changeView counts rows that are different from those of the version before.
@@ -36,15 +44,19 @@ func viewChanges(rows *feedmill.RowChanges) *changeView {
 	return &changeView{rows.Inserted, rows.Updated, rows.Deleted}
 }
 
-func viewVersion(v feedmill.FeedVersion) versionView {
-	return versionView{
+func (s *Server) viewVersion(t feedmill.FeedType, v feedmill.FeedVersion) versionView {
+	view := versionView{
 		Version: v.Number, CreatedAt: timestamp(v.CreatedAt), RowCount: v.Rows, ByteSize: v.Bytes,
-		Rows: viewChanges(v.Changes.Rows), RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned,
+		Rows: viewChanges(v.Changes.Rows), RefreshID: orNull(string(v.Refresh)), Pinned: v.Pinned, Upstream: []upstreamView{},
 	}
+	for _, u := range s.Feeds.Upstream(t, v) {
+		view.Upstream = append(view.Upstream, upstreamView(u))
+	}
+	return view
 }
 
-func versionAnswer(v feedmill.FeedVersion) answer {
-	return jsonAnswer(http.StatusOK, resource{resourceMeta{fmt.Sprintf("%s/versions/%d", feedURL(v.Feed), v.Number)}, viewVersion(v)})
+func (s *Server) versionAnswer(t feedmill.FeedType, v feedmill.FeedVersion) answer {
+	return jsonAnswer(http.StatusOK, resource{resourceMeta{fmt.Sprintf("%s/versions/%d", feedURL(v.Feed), v.Number)}, s.viewVersion(t, v)})
 }
 
 // listVersions answers the versions of a feed that are kept, newest first.
@@ -75,7 +87,7 @@ func (s *Server) listVersions(c *call) (answer, error) {
 			return answer{}, err
 		}
 		for _, v := range versions {
-			if list.n == limit || !list.add(viewVersion(v)) {
+			if list.n == limit || !list.add(s.viewVersion(f.Type, v)) {
 				a := list.answer()
 				c.linkNext(&a, feedmill.ID(strconv.FormatInt(before, 10)))
 				return a, nil
@@ -113,11 +125,11 @@ func (s *Server) getVersion(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	_, v, err := s.feedVersion(c, number)
+	f, v, err := s.feedVersion(c, number)
 	if err != nil {
 		return answer{}, err
 	}
-	return versionAnswer(v), nil
+	return s.versionAnswer(f.Type, v), nil
 }
 
 // changeVersion pins a version, or lets it go.
@@ -137,7 +149,8 @@ func (s *Server) changeVersion(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if _, err := s.feed(c); err != nil {
+	f, err := s.feed(c)
+	if err != nil {
 		return answer{}, err
 	}
 	v, err := s.Store.PinVersion(c.ctx(), c.who.Workspace, id, number, pinned, now())
@@ -147,7 +160,7 @@ func (s *Server) changeVersion(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return versionAnswer(v), nil
+	return s.versionAnswer(f.Type, v), nil
 }
 
 // restoreVersion gives a feed a new version with the rows of an older one.

@@ -27,6 +27,16 @@ type notedFeeds struct {
 	ready chan struct{}
 }
 
+// UpstreamWarnings is empty: no feed of these tests is built from another.
+func (n *notedFeeds) UpstreamWarnings(context.Context, feedmill.Feed) ([]feedmill.Warning, error) {
+	return nil, nil
+}
+
+// Upstream is empty, too.
+func (n *notedFeeds) Upstream(feedmill.FeedType, feedmill.FeedVersion) []feedmill.UpstreamVersion {
+	return nil
+}
+
 // newFeed is a feed of a type with a refresh in a state.
 func (n *notedFeeds) newFeed(kind feedmill.FeedType, state feedmill.RefreshState) feedmill.NewFeed {
 	at := now()

@@ -15,6 +15,9 @@ import (
 type offspring interface {
 	// Parent is the feed whose rows a definition is repeated for, empty for none.
 	Parent(spec []byte) feedmill.ID
+	// Upstream is the version of the parent that a feed at a position was built from,
+	// the zero value where it is not known.
+	Upstream(position []byte) feedmill.UpstreamVersion
 }
 
 // parentOf is the parent of a feed, empty where it has none.

@@ -13,6 +13,8 @@ type specIsParent struct{ Source }
 
 func (specIsParent) Parent(spec []byte) feedmill.ID { return feedmill.ID(spec) }
 
+func (specIsParent) Upstream([]byte) feedmill.UpstreamVersion { return feedmill.UpstreamVersion{} }
+
 // mapped is a store of feeds by their parents.
 type mapped struct {
 	Store

@@ -83,22 +83,22 @@ func (m *Mill) SweepStages(now time.Time) error {
 
 // FeedRows reads columns of all rows of a feed as it stands, an object a line. A feed
 // without data is [feedmill.ErrNotFound].
-func (m *Mill) FeedRows(ctx context.Context, workspace, id feedmill.ID, fields []string) (io.ReadCloser, error) {
+func (m *Mill) FeedRows(ctx context.Context, workspace, id feedmill.ID, fields []string) (io.ReadCloser, int64, error) {
 	feed, err := m.Sourcing.Feed(ctx, workspace, id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if feed.Version == 0 {
-		return nil, feedmill.ErrNotFound
+		return nil, 0, feedmill.ErrNotFound
 	}
 	v, err := m.Versions.FeedVersion(ctx, workspace, id, feed.Version)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	q := feedmill.Query{}
 	for _, name := range fields {
 		q.Fields = append(q.Fields, feedmill.Field{Name: name})
 	}
 	rows, err := m.Rows(ctx, v, q, "ndjson", "")
-	return rows.ReadCloser, err
+	return rows.ReadCloser, v.Number, err
 }

@@ -18,8 +18,10 @@ import (
 type position struct {
 	// Latest is the greatest value of the field of incremental.
 	Latest string `json:"latest,omitempty"`
-	// Parent is the version of the feed that was asked, where it was one.
-	Parent int64 `json:"parent,omitempty"`
+	// Parent is the version of the feed that was asked, where it was one, and ParentID
+	// that feed.
+	Parent   int64       `json:"parent,omitempty"`
+	ParentID feedmill.ID `json:"parentId,omitempty"`
 }
 
 // Seen is the version of the parent that the rows of a feed are made of, 0 where it
@@ -30,6 +32,16 @@ func (s Source) Seen(text []byte) int64 {
 		return 0 // there is none
 	}
 	return p.Parent
+}
+
+// Upstream is the version of the feed that a feed at a position was built from, the zero
+// value where it is not known.
+func (s Source) Upstream(text []byte) feedmill.UpstreamVersion {
+	var p position
+	if json.Unmarshal(text, &p) != nil || p.ParentID == "" {
+		return feedmill.UpstreamVersion{} // an earlier release wrote it
+	}
+	return feedmill.UpstreamVersion{ID: p.ParentID, Version: p.Parent}
 }
 
 // Fetch runs the query of a feed.
@@ -153,7 +165,7 @@ func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feed
 		after.Latest = d.query.Since.From
 	}
 	if parent, ok := table.(*feedTable); ok {
-		after.Parent = parent.feed.Version
+		after.Parent, after.ParentID = parent.feed.Version, parent.feed.ID
 	}
 	text, err := json.Marshal(after)
 	if err != nil {

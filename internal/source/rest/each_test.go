@@ -61,11 +61,11 @@ func TestEach(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLab(t)
-				l.fetcher.options.Rows = func(_ context.Context, _, id feedmill.ID, fields []string) (io.ReadCloser, error) {
+				l.fetcher.options.Rows = func(_ context.Context, _, id feedmill.ID, fields []string) (io.ReadCloser, int64, error) {
 					if len(fields) != 1 || fields[0] != "n" {
 						t.Error(fields)
 					}
-					return io.NopCloser(strings.NewReader("{\"n\":7}\n{\"n\":8}\n")), nil
+					return io.NopCloser(strings.NewReader("{\"n\":7}\n{\"n\":8}\n")), 3, nil
 				}
 				var asked []string
 				l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
@@ -269,8 +269,8 @@ func TestReportOfSeveralFiles(t *testing.T) {
 // A column that the rows of the parents do not have is the user's mistake, and told.
 func TestParentsLackAColumn(t *testing.T) {
 	l := newLab(t)
-	l.fetcher.options.Rows = func(context.Context, feedmill.ID, feedmill.ID, []string) (io.ReadCloser, error) {
-		return nil, feedmill.Invalid("no such field", feedmill.Fault{Parameter: "fields", Detail: "There is no column nope; the nearest is name."})
+	l.fetcher.options.Rows = func(context.Context, feedmill.ID, feedmill.ID, []string) (io.ReadCloser, int64, error) {
+		return nil, 0, feedmill.Invalid("no such field", feedmill.Fault{Parameter: "fields", Detail: "There is no column nope; the nearest is name."})
 	}
 	_, _, err := l.fetch(`{"request":{"url":"https://api.test/{{p.nope}}"},"each":{"in":{"feedId":"df_01jb3zv8k5f7q9w2x4y6z8a0bc"},"as":"p"}}`)
 	if failureOf(err) != "each" || !strings.Contains(err.Error(), "no column nope") {

@@ -32,7 +32,8 @@ type Options struct {
 	// preview brings; 0 is [DefaultMaxBytes].
 	MaxBytes int64
 	// Rows reads columns of all rows of a feed, an object a line.
-	Rows func(ctx context.Context, workspace, feed feedmill.ID, fields []string) (io.ReadCloser, error)
+	// It returns the number of the version that it reads.
+	Rows func(ctx context.Context, workspace, feed feedmill.ID, fields []string) (io.ReadCloser, int64, error)
 }
 
 // Fetcher fetches the data of sources. It remembers tokens, and how often each
@@ -167,6 +168,8 @@ type run struct {
 	// nil where nothing is kept.
 	lanes [maxParallel]*lane
 	stage *stage
+	// upstream is the version of the feed that the parents are rows of.
+	upstream int64
 	// spent is how many bytes have come, ignored counts the answers that a rule of
 	// the spec passed over, and taken those that were not.
 	spent, ignored, taken *atomic.Int64

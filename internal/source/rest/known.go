@@ -27,7 +27,10 @@ func (r *run) unknown(parents []*parent) (fresh []*parent) {
 
 // reached is where the next fetch goes on from.
 func (r *run) reached(done plan) position {
-	p := position{Cursor: r.from.Cursor, Window: r.from.Window, Parents: r.cursors, Gone: maps.Clone(r.from.Gone), Fetches: r.from.Fetches + 1}
+	p := position{Cursor: r.from.Cursor, Window: r.from.Window, Parents: r.cursors, Gone: maps.Clone(r.from.Gone), Fetches: r.from.Fetches + 1, Upstream: r.upstream}
+	if r.upstream > 0 {
+		p.UpstreamID = r.spec.each.feed
+	}
 	if n := len(done.windows); n > 0 {
 		p.Window = done.windows[n-1].from.Format(time.RFC3339)
 	}

@@ -134,7 +134,7 @@ func (r *run) feedParents(ctx context.Context, add func(*strictjson.Value) error
 	if r.f.options.Rows == nil {
 		return errors.New("there are no feeds to read")
 	}
-	rows, err := r.f.options.Rows(ctx, r.job.Workspace, r.spec.each.feed, r.spec.each.uses)
+	rows, version, err := r.f.options.Rows(ctx, r.job.Workspace, r.spec.each.feed, r.spec.each.uses)
 	if errors.Is(err, feedmill.ErrNotFound) {
 		return fail("each", err, "The feed %s of each.in is not there, or has no data yet.", r.spec.each.feed)
 	}
@@ -149,6 +149,7 @@ func (r *run) feedParents(ctx context.Context, add func(*strictjson.Value) error
 		return err
 	}
 	defer rows.Close()
+	r.upstream = version
 	lines := bufio.NewReaderSize(rows, 64<<10)
 	for {
 		line, err := lines.ReadBytes('\n')

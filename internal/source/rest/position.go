@@ -3,6 +3,8 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/feedmill/feedmill"
 )
 
 // position is how far the fetches of a source have come.
@@ -28,6 +30,20 @@ type position struct {
 	// Fetches counts the fetches of many parts, so that what is staged of one is
 	// not taken for that of the next.
 	Fetches int64 `json:"fetches,omitempty"`
+	// Upstream is the version of the feed whose rows the request was last repeated
+	// for, 0 where there is none, and UpstreamID that feed.
+	Upstream   int64       `json:"upstream,omitempty"`
+	UpstreamID feedmill.ID `json:"upstreamId,omitempty"`
+}
+
+// Upstream is the version of the feed that a feed at a position was built from, the zero
+// value where it is not known.
+func (s *Source) Upstream(text []byte) feedmill.UpstreamVersion {
+	p, err := parsePosition(text)
+	if err != nil {
+		return feedmill.UpstreamVersion{}
+	}
+	return feedmill.UpstreamVersion{ID: p.UpstreamID, Version: p.Upstream}
 }
 
 func parsePosition(text []byte) (p position, err error) {
