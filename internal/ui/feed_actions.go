@@ -60,8 +60,6 @@ func act(do func(v *visit, id string) error, back func(id string) string, said s
 
 func feedPagePath(id string) string { return "/ui/feeds/" + id }
 
-func toFeeds(string) string { return "/ui/feeds" }
-
 func refreshFeed(v *visit, id string) error {
 	_, err := v.api.RefreshDataFeed(v.r.Context(), id)
 	return err

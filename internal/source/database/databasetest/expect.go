@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -187,7 +188,8 @@ func aggregate(fn feedmill.Aggregate, group [][]any, column int) any {
 }
 
 // show writes a value. Numbers are shown to twelve digits, for the order in which
-// a database adds them up is its own.
+// a database adds them up is its own. They are moved off the ties of that rounding first,
+// because an average of decimals can be a tie exactly.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -195,6 +197,9 @@ func show(v any) string {
 	case *big.Rat:
 		return v.RatString()
 	case float64:
+		if moved := v * (1 + 1e-13); !math.IsInf(moved, 0) {
+			v = moved
+		}
 		return strconv.FormatFloat(v, 'g', 12, 64)
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano)

@@ -40,8 +40,11 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 	config.Params = map[string]string{
 		"time_zone": "'+00:00'",
 		// Without modes, nothing is refused that is only read.
-		"sql_mode":          "''",
+		"sql_mode": "''",
+		// Each text of a sort or group takes up to max_sort_length bytes of the buffer, and
+		// the server needs room for at least 15 rows. This is enough for 16 texts.
 		"max_sort_length":   "65536",
+		"sort_buffer_size":  "GREATEST(@@sort_buffer_size, 16777216)",
 		"net_write_timeout": "600",
 	}
 	if err := protect(config, c); err != nil {

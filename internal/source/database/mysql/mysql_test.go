@@ -152,7 +152,7 @@ var (
 	entry      = regexp.MustCompile(`(?m)^[ \t]*(?:\d{6}[ \t]+\d+:\d+:\d+)?[ \t]+\d+ (Connect|Query|Prepare|Execute|Close stmt|Quit|Init DB)\b`)
 	quotedName = regexp.MustCompile("`(?:[^`]|``)*`")
 	catalogue  = regexp.MustCompile(`^SELECT [^;]* FROM information_schema\.(TABLES|COLUMNS|CHECK_CONSTRAINTS)`)
-	settings   = regexp.MustCompile(`^(SET (SESSION )?(NAMES|time_zone|sql_mode|max_statement_time|max_sort_length|net_write_timeout|TRANSACTION ISOLATION LEVEL REPEATABLE READ|TRANSACTION READ ONLY)[^;]*|START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY|ROLLBACK|SELECT CONNECTION_ID\(\), VERSION\(\))$`)
+	settings   = regexp.MustCompile(`^(SET (SESSION )?(NAMES|time_zone|sql_mode|max_statement_time|max_sort_length|sort_buffer_size|net_write_timeout|TRANSACTION ISOLATION LEVEL REPEATABLE READ|TRANSACTION READ ONLY)[^;]*|START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY|ROLLBACK|SELECT CONNECTION_ID\(\), VERSION\(\))$`)
 )
 
 func intended(sql string) bool {
