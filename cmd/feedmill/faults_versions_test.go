@@ -124,7 +124,7 @@ func (f *versionedFeed) check(t *testing.T, c *client.Client, version int) {
 }
 
 // TestVersionsOutliveKills appends, merges, restores, retypes and has files joined, and kills the program in
-// the middle. What was under way is then done or not, all else is as it was, and a day later
+// the middle. What was in flight is then done or not, all else is as it was, and a day later
 // no file is left that nothing has.
 func TestVersionsOutliveKills(t *testing.T) {
 	t.Parallel()

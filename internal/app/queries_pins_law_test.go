@@ -60,7 +60,7 @@ type upstream struct {
 	name      string
 	log       []string
 
-	// parent is the feed that is queried, where it is no table of a database, and declared
+	// parent is the feed that is queried, where it is not a table of a database, and declared
 	// says that a table of SQLite declares types.
 	parent   string
 	declared bool

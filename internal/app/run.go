@@ -11,9 +11,9 @@ import (
 	"github.com/feedmill/feedmill/internal/config"
 )
 
-// Run opens the service, serves until ctx ends and closes everything. A service that was
-// told to stop has not failed, even where it could not write its last words: those are
-// found out by whoever comes next, and the last line of the log says why.
+// Run opens the service, serves until ctx ends and closes everything. A stop succeeds even
+// if the last records could not be written: the next process recovers them, and the last
+// log line has the reason.
 func Run(ctx context.Context, c *config.Config, log *slog.Logger, version string, out io.Writer) error {
 	a, err := Open(ctx, c, log)
 	if err != nil {

@@ -132,7 +132,7 @@ func readDocument(t *testing.T, temp, text, path string, pages, list bool) (read
 	return newRead(t, table), nil
 }
 
-// A path that was found means the same when somebody sets it, and every other place that is
+// A path that was found means the same when a user sets it, and every other place that is
 // shown is accepted, for uploads and for the pages of a fetch.
 func TestFoundPathsAreAccepted(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())

@@ -18,7 +18,7 @@ func (l *loading) wantKept(columns []feedmill.Column) error {
 }
 
 // wantSameKeys refuses key columns of another order or equality: rows that have the same
-// key would no longer be known as the same. A type that somebody has set is taken, and
+// key would no longer be known as the same. A type that a user has set is taken, and
 // so are the keys of feeds under the first rules.
 func (l *loading) wantSameKeys(columns []feedmill.Column) error {
 	if l.before.Version == 0 || l.before.Rules < feedmill.RulesCurrent || l.accept || l.before.Expects.Accept {

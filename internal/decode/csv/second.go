@@ -118,7 +118,7 @@ func (c *Table) secondTable(begin int64, names []string) (at int64, header layou
 	return -1, header, nil
 }
 
-// inQuotes reports whether a byte of the table stands in a quoted field.
+// inQuotes reports whether a byte of the table is in a quoted field.
 func (c *Table) inQuotes(at int64) (bool, error) {
 	if c.Dialect.Quote != '"' {
 		return false, nil

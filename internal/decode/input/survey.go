@@ -52,7 +52,7 @@ func (s *Survey) Breaks() []int64 {
 func (s *Survey) findBreaks(base int64, before, chunk []byte) {
 	whole := chunk
 	if n := len(before) + len(chunk); len(before) > 0 {
-		whole = before[:n:n] // they stand in the same buffer
+		whole = before[:n:n] // both are in the same buffer
 	}
 	base += int64(len(chunk) - len(whole))
 	for at, found := 0, 0; found < chunkBreaks; {

@@ -42,7 +42,7 @@ type recordPlace struct {
 // a short one where that has an id and more values of its own; else the rows of a
 // table in another shape; else the root itself is the only one. What stands beside
 // records, such as errors and links, counts only where there is nothing else. Expected
-// is what somebody wants of them.
+// names the path that they had before or that the user has set.
 func locateRecords(ctx context.Context, in source, expected wanted) (recordPlace, error) {
 	l := &locator{walker: newWalker(in), wanted: expected}
 	l.sequence, l.interrupted = true, ctx.Err
@@ -57,11 +57,11 @@ func locateRecords(ctx context.Context, in source, expected wanted) (recordPlace
 	return place, nil
 }
 
-// wanted is what somebody wants of the records.
+// wanted is what is known of the records before they are located.
 type wanted struct {
 	rules feedmill.Rules
 	// path is where they were before, empty where there were none. With set it is where they
-	// are, because somebody has said so.
+	// are, because the user has set it.
 	path string
 	set  bool
 }

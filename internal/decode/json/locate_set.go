@@ -8,7 +8,7 @@ import (
 )
 
 // settleAt makes the records the rows of a table in another shape, where that is what all
-// values at a path are: so a path that was found means the same when somebody sets it. It
+// values at a path are: so a path that was found means the same when a user sets it. It
 // reports false where the values themselves are the records.
 func (j *Table) settleAt(ctx context.Context, steps []jsonpath.Step) (bool, error) {
 	place, ok, err := j.shapedAt(ctx, steps)
@@ -88,7 +88,7 @@ func (j *Table) shapeBegins(steps []jsonpath.Step) bool {
 }
 
 // isKeyed reports whether an object of objects is the one to remember: the largest of several,
-// or the one that somebody wants, however many it has.
+// or the one at the path that the user has set, however many it has.
 func (l *locator) isKeyed(frame *locatorFrame, c *candidate) bool {
 	c.path = l.path()
 	if l.wanted.set {
@@ -97,12 +97,12 @@ func (l *locator) isKeyed(frame *locatorFrame, c *candidate) bool {
 	return frame.objects > 1 && c.bytes > l.keyed.bytes
 }
 
-// placeWanted is the table at the path that somebody has set, in whatever shape it is. A path to
+// placeWanted is the table at the path that the user has set, in any shape. A path to
 // anything else is followed as it is.
 func (l *locator) placeWanted() recordPlace {
 	if c := l.expectedColumns(); c != nil {
 		place := l.columnsPlace(c)
-		place.others = nil // somebody has chosen
+		place.others = nil // the user has chosen
 		return place
 	}
 	if l.keyed.count > 0 {

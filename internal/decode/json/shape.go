@@ -136,7 +136,7 @@ type reshaper struct {
 	begun      bool
 	left, most int64
 	fault      error
-	// set says that somebody has said where the table is.
+	// set reports that the user has set the path of the table.
 	set bool
 	// unheld says that there is a table which could be written if its document were
 	// in memory.
