@@ -73,6 +73,7 @@ func start(t *testing.T, s setup) *service {
 // serveApp runs the service of an app that is open.
 func serveApp(t *testing.T, a *App, log *record) *service {
 	t.Helper()
+	a.notice = 0 // hundreds of tests would wait for it
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	greeting, out := io.Pipe()
 	var running sync.WaitGroup

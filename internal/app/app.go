@@ -28,6 +28,7 @@ import (
 	"github.com/feedmill/feedmill/internal/machine"
 	"github.com/feedmill/feedmill/internal/publish"
 	"github.com/feedmill/feedmill/internal/refresh"
+	"github.com/feedmill/feedmill/internal/serve"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/store/postgres"
 	"github.com/feedmill/feedmill/internal/store/sqlite"
@@ -85,6 +86,8 @@ type App struct {
 	egress  *egress.Client
 	// unwritten are the errors of the last writes of parts that stop.
 	unwritten *unwritten
+	// notice is how long the service accepts requests after the stop began.
+	notice time.Duration
 }
 
 // ErrInUse says that the data folder is another process's.
@@ -110,7 +113,7 @@ func Open(ctx context.Context, c *config.Config, log *slog.Logger) (_ *App, err 
 	if err := Check(c); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, log: log, unwritten: new(unwritten)}
+	a := &App{config: c, log: log, unwritten: new(unwritten), notice: serve.Notice}
 	defer func() {
 		if err != nil {
 			a.Close()

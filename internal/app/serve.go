@@ -126,7 +126,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		defer traces.close() // while the parts end
 		defer endParts()
 		defer stop() // a server that fails ends the rest too
-		return serve.Until(ctx, server, listener, endpoints.BeginStop, drainTime)
+		return serve.Until(ctx, server, listener, endpoints.BeginStop, a.notice, drainTime)
 	})
 	if err = g.Wait(); errors.Is(err, context.Canceled) {
 		err = nil

@@ -12,9 +12,9 @@ import (
 // that check it every second learn of the stop before connections are refused.
 const Notice = time.Second
 
-// Until serves requests until ctx ends. Then it calls stopping, serves on for [Notice],
+// Until serves requests until ctx ends. Then it calls stopping, continues to serve for notice,
 // closes the port, and lets requests in flight finish. All of that takes drainTime at most.
-func Until(ctx context.Context, server *http.Server, l net.Listener, stopping func(), drainTime time.Duration) error {
+func Until(ctx context.Context, server *http.Server, l net.Listener, stopping func(), notice, drainTime time.Duration) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {
@@ -28,7 +28,7 @@ func Until(ctx context.Context, server *http.Server, l net.Listener, stopping fu
 	select {
 	case err := <-failed:
 		return err
-	case <-time.After(Notice):
+	case <-time.After(notice):
 	}
 	if server.Shutdown(drain) != nil {
 		server.Close()
