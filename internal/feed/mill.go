@@ -115,6 +115,7 @@ func takeTurn(ctx context.Context, slots *share.Slots, work func() error) error 
 		return err
 	}
 	defer giveBack()
+	defer share.Working(ctx)()
 	return work()
 }
 

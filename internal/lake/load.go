@@ -69,7 +69,7 @@ func (p *Pool) watch(w *process, holder string) (used func(usable bool)) {
 		if over {
 			return
 		}
-		if share.Several() && p.loads.isMuchWith(holder, time.Since(began)) {
+		if share.AnybodyBut(holder) && p.loads.isMuchWith(holder, time.Since(began)) {
 			p.setBack(w)
 		}
 		if again == nil {

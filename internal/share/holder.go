@@ -11,14 +11,14 @@ type holding struct {
 
 // For says whose work is done under ctx.
 func For(ctx context.Context, holder string) context.Context {
-	crowd.see(holder)
+	present.see(holder)
 	return context.WithValue(ctx, holderKey{}, holding{holder: holder})
 }
 
 // InBackground is [For] where nobody waits for the answer: the work can wait for
 // as long as it has to, however much of the holder's waits already.
 func InBackground(ctx context.Context, holder string) context.Context {
-	crowd.see(holder)
+	present.see(holder)
 	return context.WithValue(ctx, holderKey{}, holding{holder: holder, background: true})
 }
 

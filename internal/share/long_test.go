@@ -51,46 +51,8 @@ func TestNobodyWaitsForEver(t *testing.T) {
 	})
 }
 
-func TestSeveralAreAtWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := crowded{since: time.Now()}
-		time.Sleep(time.Second)
-		for range 3 {
-			c.see("a")
-			if c.see(""); c.several() {
-				t.Error("one is several")
-			}
-		}
-		if c.see("b"); !c.several() || !c.anybodyBut("b") {
-			t.Error("two are not several")
-		}
-		if time.Sleep(crowdTime); c.several() {
-			t.Error("they are several for ever")
-		}
-	})
-}
-
-func TestAnybodyIsAtWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := crowded{since: time.Now()}
-		time.Sleep(time.Second)
-		if c.see(""); c.anybody() {
-			t.Error("nobody is somebody")
-		}
-		for range 2 {
-			if c.see("a"); !c.anybody() || c.anybodyBut("a") || !c.anybodyBut("b") {
-				t.Error("somebody is nobody, or another")
-			}
-			time.Sleep(crowdTime - time.Millisecond)
-		}
-		if time.Sleep(time.Millisecond); c.anybody() {
-			t.Error("somebody is at work for ever")
-		}
-	})
-}
-
-// TestLongWork holds work to take a turn only while several are at work, and to
-// give it back.
+// TestLongWork holds work to take a turn only while several are present, and to
+// release it.
 func TestLongWork(t *testing.T) {
 	free := func() int {
 		processors.mu.Lock()
@@ -99,21 +61,19 @@ func TestLongWork(t *testing.T) {
 	}
 	before := free()
 	var l Long
-	crowd.see("a")
-	crowd.see("b")
 	for range 3 {
-		crowd.changed.Store(int64(time.Since(crowd.since))) // however long it took to come here
+		present.crowdedUntil.Store(int64(present.now() + time.Minute))
 		if l.Step(); !l.held || free() != before-1 {
-			t.Fatalf("%d places are free, before %d", free(), before)
+			t.Fatalf("%d turns are free, before %d", free(), before)
 		}
 	}
 	l.End()
 	l.End()
 	if free() != before {
-		t.Errorf("%d places are free, before %d", free(), before)
+		t.Errorf("%d turns are free, before %d", free(), before)
 	}
-	crowd.changed.Store(0)
+	present.crowdedUntil.Store(0)
 	if l.Step(); l.held {
-		t.Error("who is alone waits for a turn")
+		t.Error("a holder that is alone waits for a turn")
 	}
 }
