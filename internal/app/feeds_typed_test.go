@@ -102,3 +102,40 @@ func TestWorkbooksAreReadBack(t *testing.T) {
 		t.Errorf("a part is %s", part.types())
 	}
 }
+
+// TestWorkbooksInXML has workbooks of Excel 2003, which are XML documents and read as spreadsheets: what was set for a sheet stays
+// set, also where the media type is that of any document.
+func TestWorkbooksInXML(t *testing.T) {
+	s := start(t, webhooks)
+	book := func(first, second string) string {
+		row := func(kind, value string) string {
+			return `<Row><Cell><Data ss:Type="` + kind + `">` + value + `</Data></Cell></Row>`
+		}
+		return `<?xml version="1.0"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">` +
+			`<Worksheet ss:Name="One"><Table>` + row("String", "a") + row("Number", first) + `</Table></Worksheet>` +
+			`<Worksheet ss:Name="Two"><Table>` + row("String", "b") + row("Number", second) + `</Table></Worksheet></Workbook>`
+	}
+	one, two := s.upload(t, "", "application/xml", book("1", "2")), s.upload(t, "&sheet=2", "application/xml", book("1", "2"))
+	if one.types() != "a integer" || two.types() != "b integer" || s.read(t, two.ID, "") != "{\"b\":2}\n" {
+		t.Errorf("the sheets are %s and %s", one.types(), two.types())
+	}
+	if !strings.Contains(string(two.Source), `"sheets":[{"index":1,"name":"One","hidden":false},{"index":2,"name":"Two","hidden":false}]`) {
+		t.Errorf("the reading is %s", two.Source)
+	}
+	for feed, want := range map[string]string{one.ID: "{\"a\":3}\n", two.ID: "{\"b\":4}\n"} {
+		if got := s.sendData(t, "PUT", "/data_feeds/"+feed+"/data", "application/xml", book("3", "4")); got.status != 200 || s.read(t, feed, "") != want {
+			t.Errorf("the next data: %d %s", got.status, got.body)
+		}
+	}
+	for query, data := range map[string]string{"&sheet=1": "<l><r><a>1</a></r><r><a>2</a></r></l>", "&sheet=3": book("1", "2")} {
+		got := s.sendData(t, "POST", "/data_feeds?type=dataUpload"+query, "application/xml", data)
+		if got.status != 400 || !strings.Contains(got.body, `"parameter":"sheet"`) {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+	shop := newShop(t, book("5", "6"))
+	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"response":{"format":"xml","sheet":2}}`)
+	if f.State != "ready" || s.read(t, f.ID, "") != "{\"b\":6}\n" {
+		t.Errorf("a source: %+v", f)
+	}
+}

@@ -128,6 +128,11 @@ func Open(ctx context.Context, format string, data Source, options Options) (Tab
 	if f, err = formatNamed(actual); err != nil {
 		return nil, err
 	}
+	if options.Sheet != 0 && options.Rules >= 2 && !slices.Contains(f.Parameters, "sheet") && f != &webPage {
+		return nil, feedmill.Invalid("The data has no sheets.", feedmill.Fault{
+			Parameter: "sheet", Detail: fmt.Sprintf("sheet applies only to workbooks; the data was said to be %s and is %s.", format, actual),
+		})
+	}
 	table, err := f.open(ctx, data, options)
 	if err != nil {
 		return nil, err

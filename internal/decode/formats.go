@@ -62,6 +62,9 @@ var (
 // document.
 var documentOptions = append([]string{"path", "explode", "encoding"}, valueOptions...)
 
+// xmlDocumentOptions are those of XML, which may be a workbook.
+var xmlDocumentOptions = append([]string{"sheet", "header", "footer", "table"}, documentOptions...)
+
 // formats is the table of formats, in the order in which they are listed to
 // people.
 var formats = []format{
@@ -135,12 +138,12 @@ var formats = []format{
 	},
 	{
 		Format: feedmill.Format{
-			Name: "xml", Extensions: []string{".xml"}, Parameters: documentOptions,
+			Name: "xml", Extensions: []string{".xml"}, Parameters: xmlDocumentOptions,
 			MediaTypes: []string{"application/xml", "text/xml", "*+xml"},
 		},
 		recognise: xml.Recognise,
 		open: func(ctx context.Context, data Source, o Options) (Table, error) {
-			return openXML(ctx, data, o, o.xmlOptions())
+			return openXML(ctx, data, o, o.xmlOptions(), false)
 		},
 		family: xmlFamily, addPage: addPageXML,
 	},
@@ -184,10 +187,10 @@ func listFormats(readable func(format) bool) (list feedmill.Formats) {
 	return list
 }
 
-// HasSheets reports whether data in a format is a workbook.
+// HasSheets reports whether data in a format is always a workbook. XML may be one.
 func HasSheets(name string) bool {
 	f, _ := Formats().Named(name)
-	return slices.Contains(f.Parameters, "sheet")
+	return name != "xml" && slices.Contains(f.Parameters, "sheet")
 }
 
 // Recognise returns the name of the format of data that begins with head, and is
@@ -300,7 +303,7 @@ func addPageXML(ctx context.Context, pages pageReader, in pageData) (page, []fee
 	if found := p.found.Path; options.Path == "" && found.By == feedmill.ByFound && strings.HasPrefix(found.Value, "/") {
 		options.Path, options.Remembered = found.Value, true
 	}
-	table, err := openXML(ctx, in.data, p.options, options)
+	table, err := openXML(ctx, in.data, p.options, options, true)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,9 +10,17 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
-// openXML opens an XML document. A property list is read as the JSON that it stands for, unless its records are
-// wanted, or were found before, at a path of XML.
-func openXML(ctx context.Context, data Source, o Options, options xml.Options) (Table, error) {
+// openXML opens an XML document. A workbook of Excel 2003 is read as a spreadsheet and a property list as the JSON that it
+// stands for, unless the records are wanted, or were found before, at a path of XML. A page is one of several documents.
+func openXML(ctx context.Context, data Source, o Options, options xml.Options, page bool) (Table, error) {
+	if o.Rules >= 2 {
+		if table, err := openXMLBook(ctx, data, o, options, page); table != nil || err != nil {
+			return table, err
+		}
+		if err := o.refuseSheetOptions("an XML document that is not a workbook"); err != nil {
+			return nil, err
+		}
+	}
 	if options.Path != "" && !strings.HasPrefix(options.Path, "$") {
 		return xml.Open(ctx, data, options)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
 // Table is the table of a sheet. Its cells were written to a temporary file when it was
@@ -27,6 +28,8 @@ type Table struct {
 	found    feedmill.Findings
 	// formats are those of the columns of the sheet, where cells have any.
 	formats []columnFormat
+	// document is that of a workbook in XML, nil for others.
+	document *xml.Document
 }
 
 // block is a run of rows in the file: the texts, and the cells behind them.
@@ -144,8 +147,13 @@ func (t *Table) Warnings() ([]feedmill.Warning, error) { return t.warnings, nil 
 // Blocks is how many parts the rows can be read in.
 func (t *Table) Blocks() int { return len(t.blocks) }
 
-// Close removes the temporary file.
-func (t *Table) Close() error { return t.spool.Close() }
+// Close removes the temporary files.
+func (t *Table) Close() error {
+	if t.document != nil {
+		return errors.Join(t.document.Close(), t.spool.Close())
+	}
+	return t.spool.Close()
+}
 
 // Each gives all rows to fn in runs, from as many goroutines as there are workers.
 func (t *Table) Each(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {

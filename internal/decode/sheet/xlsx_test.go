@@ -13,6 +13,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/decodetest"
+	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
 // zipped is a zip file with parts, in the order of their names.
@@ -67,6 +68,13 @@ func workbook(t testing.TB, rows string, others map[string]string) []byte {
 }
 
 func open(format string, data []byte, o Options) (*Table, error) {
+	if format == "xml" {
+		document, err := xml.OpenWorkbook(context.Background(), bytes.NewReader(data), xml.Options{Temp: o.Temp})
+		if err != nil {
+			return nil, err
+		}
+		return OpenXML(context.Background(), document, int64(len(data)), o)
+	}
 	return Open(context.Background(), format, bytes.NewReader(data), o)
 }
 

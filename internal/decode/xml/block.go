@@ -72,7 +72,7 @@ func (t *Table) Each(ctx context.Context, workers int, fn func(*columnar.Cells) 
 		err = first
 	}
 	if err != nil {
-		return t.refusal(err)
+		return Refusal(err)
 	}
 	t.whole, t.rows = true, turns.Rows
 	return nil
@@ -103,7 +103,7 @@ func (t *Table) Read(ctx context.Context, from, to int, fn func(*columnar.Cells)
 	for k := from; k < to; k++ {
 		r.run = run{block: k, first: t.blocks[k].first, known: true, emit: fn}
 		if err := r.readBlock(ctx); err != nil {
-			return t.refusal(err)
+			return Refusal(err)
 		}
 		if err := r.run.flush(r); err != nil {
 			return err

@@ -2,7 +2,6 @@ package xml
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
 )
 
@@ -18,47 +16,35 @@ import (
 // array. As XML it would be a list of keys beside lists of values, in which nobody finds out what belongs to what.
 type Plist struct {
 	// JSON is the property list; nil where the document is none.
-	JSON  input.Source
-	table *Table
+	JSON input.Source
+	Document
 }
-
-// Encoding is the encoding that the document was written in, where it is not UTF-8.
-func (p *Plist) Encoding() feedmill.Finding { return p.table.encoding }
-
-// Close removes the temporary file that the JSON is in.
-func (p *Plist) Close() error { return p.table.Close() }
 
 // OpenPlist writes a property list as JSON. Of the options the encodings and the folder count.
 func OpenPlist(ctx context.Context, src input.Source, options Options) (*Plist, error) {
-	t := &Table{src: src, spool: input.NewSpool(options.Temp)}
-	p := &Plist{table: t}
+	p := &Plist{Document: newDocument(src, options)}
 	err := p.open(ctx, options)
 	if err != nil {
-		_ = t.Close() // what is lost with it is lost
-		return nil, t.refusal(err)
+		_ = p.Close() // what is lost with it is lost
+		return nil, Refusal(err)
 	}
 	return p, nil
 }
 
 func (p *Plist) open(ctx context.Context, options Options) error {
-	t := p.table
-	head := make([]byte, min(t.src.Size(), HeadBytes))
-	if err := input.ReadFull(t.src, head, 0); err != nil {
-		return fmt.Errorf("read the head of the XML: %w", err)
-	}
-	if !bytes.Contains(head, []byte("plist")) && !bytes.Contains(head, []byte("p\x00l\x00i\x00s\x00t")) {
-		return nil
-	}
-	if err := t.decode(ctx, options.Encoding, options.Charset); err != nil {
+	if named, err := p.mentions("plist"); !named || err != nil {
 		return err
 	}
-	w := &plistWriter{xml: NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))}
-	w.xml.AnyEncoding, w.xml.DropBlank = t.transcoded, true
+	if err := p.decode(ctx, options.Encoding, options.Charset); err != nil {
+		return err
+	}
+	w := &plistWriter{xml: p.Reader(ctx)}
+	w.xml.DropBlank = true
 	if kind, err := w.xml.Next(); err != nil || kind != StartElement || w.xml.Name().Local != "plist" || w.xml.Name().Space != "" {
 		return err
 	}
 	var err error
-	p.JSON, err = t.spool.Write(func(to io.Writer) error {
+	p.JSON, err = p.spool.Write(func(to io.Writer) error {
 		w.to = bufio.NewWriterSize(to, 64<<10)
 		if err := w.write(); err != nil {
 			return err

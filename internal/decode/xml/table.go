@@ -1,10 +1,8 @@
 package xml
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,12 +29,7 @@ const invalidXML = "invalid-xml"
 type Table struct {
 	// remembered says that the path was found before, and not set.
 	remembered bool
-	src        input.Source
-	spool      *input.Spool
-	// transcoded says that the data was not UTF-8.
-	transcoded bool
-	// encoding is the one that somebody has set, or that the document says, where it is not UTF-8.
-	encoding feedmill.Finding
+	Document
 	// plainLines says that it has no carriage returns.
 	plainLines bool
 	path       string
@@ -90,10 +83,10 @@ const usualBlockBytes = 1 << 20
 
 // Open reads a document and finds its records.
 func Open(ctx context.Context, src input.Source, options Options) (*Table, error) {
-	t := &Table{src: src, path: options.Path, remembered: options.Remembered, spool: input.NewSpool(options.Temp), tagByTag: options.tagByTag, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells), exploded: cmp.Or(options.exploded, input.MaxExploded)}
+	t := &Table{Document: newDocument(src, options), path: options.Path, remembered: options.Remembered, tagByTag: options.tagByTag, emptyCells: cmp.Or(options.emptyCells, input.MaxEmptyCells), exploded: cmp.Or(options.exploded, input.MaxExploded)}
 	if err := t.open(ctx, options); err != nil {
 		_ = t.Close() // what is lost with it is lost
-		return nil, t.refusal(err)
+		return nil, Refusal(err)
 	}
 	return t, nil
 }
@@ -115,8 +108,7 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	if err := t.decode(ctx, options.Encoding, options.Charset); err != nil {
 		return err
 	}
-	xml := NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))
-	xml.AnyEncoding = t.transcoded
+	xml := t.Reader(ctx)
 	if t.survey, err = surveyDocument(xml, path, cmp.Or(options.blockBytes, usualBlockBytes), t.tagByTag); err != nil {
 		return err
 	}
@@ -147,50 +139,6 @@ func (t *Table) open(ctx context.Context, options Options) error {
 	}
 	t.cutBlocks()
 	return nil
-}
-
-// decode makes the data UTF-8.
-func (t *Table) decode(ctx context.Context, set, said string) error {
-	head := make([]byte, min(t.src.Size(), HeadBytes))
-	if err := input.ReadFull(t.src, head, 0); err != nil {
-		return fmt.Errorf("read the head of the XML: %w", err)
-	}
-	if int64(len(head)) == t.src.Size() && len(bytes.Trim(bytes.TrimPrefix(head, utf8Mark), " \t\r\n")) == 0 {
-		return input.ErrNoData
-	}
-	encoding, err := FindEncoding(head)
-	if known, ok := input.EncodingNamed(set); ok && !strings.HasPrefix(encoding.Name, "utf-16") {
-		encoding.Name, err, t.transcoded, t.encoding = string(known), nil, true, feedmill.Finding{Value: string(known), By: feedmill.BySet}
-	}
-	if err != nil {
-		return err
-	}
-	if known, ok := input.EncodingNamed(said); ok && set == "" && encoding == (Encoding{Name: string(input.UTF8)}) && known != input.UTF8 {
-		valid, err := input.IsUTF8(ctx, t.src)
-		if err != nil {
-			return fmt.Errorf("survey the XML: %w", err)
-		}
-		if !valid {
-			encoding.Name = string(known)
-		}
-	}
-	if encoding.Name == string(input.UTF8) {
-		return nil
-	}
-	body := io.NewSectionReader(t.src, int64(encoding.Mark), t.src.Size()-int64(encoding.Mark))
-	known, ok := input.EncodingNamed(encoding.Name)
-	if !ok {
-		return input.Refuse("unknown-encoding", "the document declares the encoding %s, which is not known; write it in UTF-8", excerpt(encoding.Declared))
-	}
-	if known == input.UTF8 {
-		return nil
-	}
-	t.transcoded = true
-	if t.encoding.Value == "" {
-		t.encoding = feedmill.Found(string(known), true)
-	}
-	t.src, err = input.Transcode(ctx, body, known, int64(encoding.Mark), t.spool)
-	return err
 }
 
 // Found is where the records are.
@@ -239,18 +187,6 @@ func (t *Table) besides() []feedmill.RecordCandidate {
 		}
 	}
 	return taken[:min(len(taken), feedmill.MaxCandidates)]
-}
-
-// Close removes the temporary file where there is one.
-func (t *Table) Close() error { return t.spool.Close() }
-
-// refusal is an error as the client sees it.
-func (t *Table) refusal(err error) error {
-	if fault, ok := errors.AsType[*Fault](err); ok {
-		at := input.Position{Line: fault.Line, Column: fault.Column, Offset: fault.Offset}
-		return input.Refuse(invalidXML, "the XML is wrong at %v: %s", at, fault.Detail)
-	}
-	return err
 }
 
 // failAt refuses the document for what is at a place in it.

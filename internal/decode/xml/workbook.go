@@ -15,7 +15,25 @@ import (
 // still does.
 const workbookSpace = "urn:schemas-microsoft-com:office:spreadsheet"
 
-// sheet is the sheet of a workbook that is read: the first that has rows.
+// OpenWorkbook opens a document that is a workbook, and returns nil where it is another document. Of the options the
+// encodings and the folder apply.
+func OpenWorkbook(ctx context.Context, src input.Source, options Options) (*Document, error) {
+	head := newDocument(src, options)
+	if named, err := head.mentions("Workbook"); !named || err != nil {
+		return nil, err
+	}
+	d, err := OpenDocument(ctx, src, options)
+	if err != nil {
+		return nil, err
+	}
+	r := d.Reader(ctx)
+	if kind, err := r.Next(); err == nil && kind == StartElement && r.Name().Local == "Workbook" && r.Name().Space == workbookSpace {
+		return d, nil
+	}
+	return nil, d.Close() // what is wrong with it is said when it is read as a document
+}
+
+// sheet is the sheet of a workbook that version 1 of the rules reads: the first that has rows.
 type sheet struct {
 	// start is where its first row of data begins at the earliest, and end where the sheet ends.
 	start, end int64
@@ -46,8 +64,8 @@ func (t *Table) openSheet(ctx context.Context) error {
 	rows.record = true
 	t.records = t.survey.recordNodes()
 	t.sheet = &sheet{end: -1}
-	r := &sheetReader{xml: NewReader(input.NewContextReader(ctx, io.NewSectionReader(t.src, 0, t.src.Size())))}
-	r.xml.AnyEncoding, r.xml.DropBlank = t.transcoded, true
+	r := &sheetReader{xml: t.Reader(ctx)}
+	r.xml.DropBlank = true
 	if err := r.scan(t.sheet); err != nil {
 		return err
 	}

@@ -223,7 +223,7 @@ func (o *object) recordPath(name, format string) string {
 		o.Fault(name, "This must not be empty; leave it out where there is none.")
 	case !takes(format, name):
 		o.Fault(name, "Data in "+format+" has nothing that this could name; leave it out.")
-	case takes(format, "sheet") && format != "auto":
+	case decode.HasSheets(format), format == "xml" && name == "path" && !strings.Contains(s, "/"): // XML may be a workbook, too
 	case format == "xml" || name == "path" && s[0] == '/' && format == "auto":
 		check := xml.CheckPath
 		if name == "explode" {
