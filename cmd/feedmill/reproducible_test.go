@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// maxProgram is how large the program may be, in bytes.
+const maxProgram = 115_000_000
+
 // TestBuildsAreReproducible builds the program from two copies of its sources,
 // and the bytes are the same. The short form looks at how it would be built.
 func TestBuildsAreReproducible(t *testing.T) {
@@ -21,7 +24,7 @@ func TestBuildsAreReproducible(t *testing.T) {
 		if err != nil {
 			t.Skipf("there is no make: %v: %s", err, plan)
 		}
-		for _, flag := range []string{"-trimpath", "-buildvcs=false", "-buildid= ", "main.version=v1"} {
+		for _, flag := range []string{"-trimpath", "-buildvcs=false", "-buildid= ", "-s -w ", "main.version=v1"} {
 			if !strings.Contains(string(plan), flag) {
 				t.Errorf("%q is missing in %s", flag, plan)
 			}
@@ -43,6 +46,9 @@ func TestBuildsAreReproducible(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums[i] = sha256.Sum256(program)
+		if len(program) > maxProgram {
+			t.Errorf("the program has %d bytes, more than %d", len(program), maxProgram)
+		}
 	}
 	if sums[0] != sums[1] {
 		t.Errorf("two builds are %x and %x", sums[0], sums[1])
