@@ -42,7 +42,7 @@ func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mil
 		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
 		Folders: database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
 		Connectors: map[string]database.Connector{
-			"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{},
+			"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{Engine: lake.NewSQLite(pool)},
 			"duckdb": duckdb.Connector{Engine: lake.NewDatabases(pool)},
 		},
 		APIs: services, Log: a.log,

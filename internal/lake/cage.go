@@ -17,9 +17,16 @@ const (
 	cageFiles = "files"
 	cageSpill = "spill"
 
-	// These name the files besides that it may read: a database, and its log.
-	cageDatabase    = "FEEDMILL_CAGE_DATABASE"
-	cageDatabaseLog = "FEEDMILL_CAGE_DATABASE_LOG"
+	// These name the files besides that it may use: a database and its log, which it
+	// reads, and of SQLite the journal, which it reads, and the index of the log, which it
+	// shares with those that write the database.
+	cageDatabase        = "FEEDMILL_CAGE_DATABASE"
+	cageDatabaseLog     = "FEEDMILL_CAGE_DATABASE_LOG"
+	cageDatabaseJournal = "FEEDMILL_CAGE_DATABASE_JOURNAL"
+	cageDatabaseIndex   = "FEEDMILL_CAGE_DATABASE_INDEX"
+
+	// sqliteTemp names the folder for what SQLite sorts and groups.
+	sqliteTemp = "SQLITE_TMPDIR"
 )
 
 // makeCage makes the folder of a worker.

@@ -3,12 +3,9 @@ package lake
 import (
 	"context"
 	"io"
-	"io/fs"
 	"iter"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -16,51 +13,14 @@ import (
 	"github.com/feedmill/feedmill/internal/query/duckdb"
 )
 
-const (
-	// databaseWorkers is how many files of databases are read at the same time, of
-	// which one workspace reads one. They are apart from the workers of feeds, so
-	// that nobody's database takes these from others.
-	databaseWorkers = 2
-	// databaseShare is which part of a worker's memory one of them has: a table is
-	// read as a stream, and what is sorted goes to the disk.
-	databaseShare = 4
-)
-
-// databaseFile is a file of a database and the log that may belong to it, as they
-// were when a worker was started: the kernel lets it read these, and not others that
-// are put in their place.
-type databaseFile struct {
-	path, logPath string
-	file, log     fs.FileInfo
-}
-
-func newDatabaseFile(path string) *databaseFile {
-	d := &databaseFile{path: path, logPath: path + ".wal"}
-	// DuckDB takes what follows a question mark for the parameters of an address.
-	if before, after, found := strings.Cut(path, "?"); found {
-		d.logPath = before + ".wal?" + after
-	}
-	d.file, _ = os.Stat(path) // where it is not there, opening it will say so
-	d.log, _ = os.Stat(d.logPath)
-	return d
-}
-
-func (d *databaseFile) same(other *databaseFile) bool {
-	return d.path == other.path && sameFile(d.file, other.file) && sameFile(d.log, other.log)
-}
-
-func sameFile(a, b fs.FileInfo) bool {
-	return a == nil && b == nil || a != nil && b != nil && os.SameFile(a, b)
-}
-
 // takeIdleFor is a worker that is idle and reads a file. The pool is locked.
 func (p *Pool) takeIdleFor(file *databaseFile) *process {
 	for i, w := range p.idleDatabases {
-		if w.database.path != file.path {
+		if w.database.path != file.path || w.database.engine != file.engine {
 			continue
 		}
 		p.idleDatabases = slices.Delete(p.idleDatabases, i, i+1)
-		if w.alive() && w.database.same(file) {
+		if w.alive() && w.database.covers(file) {
 			return w
 		}
 		w.kill()
@@ -73,7 +33,7 @@ func (p *Pool) takeIdleFor(file *databaseFile) *process {
 // for the longest time where they are too many. The pool is locked.
 func (p *Pool) keepIdleFor(w *process) {
 	p.idleDatabases = append(p.idleDatabases, w)
-	if len(p.idleDatabases) > databaseWorkers {
+	if len(p.idleDatabases) > p.config.Workers {
 		p.idleDatabases[0].kill()
 		p.idleDatabases = slices.Delete(p.idleDatabases, 0, 1)
 	}
@@ -95,7 +55,7 @@ func (d Databases) Select(ctx context.Context, file string, s duckdb.Statement, 
 		request.Names = append(request.Names, "f"+strconv.Itoa(i))
 	}
 	run := func(out io.Writer) error {
-		_, err := d.pool.run(ctx, d.pool.databases, newDatabaseFile(file), request, out)
+		_, err := d.pool.run(ctx, d.pool.databases, duckdbFile(file), request, out)
 		return err
 	}
 	return func(yield func([]columnar.Vector, error) bool) {

@@ -67,7 +67,8 @@ type PoolConfig struct {
 type Pool struct {
 	config PoolConfig
 	slots  *share.Slots
-	// databases are places for workers that read a file of somebody's database.
+	// databases are slots for workers that read a file of somebody's database. They are
+	// apart from the workers of feeds, so that nobody's database takes these from others.
 	databases *share.Slots
 	spools    *share.Budget
 	reaper    sync.WaitGroup
@@ -124,7 +125,7 @@ func NewPool(c PoolConfig) *Pool {
 	if err := emptyTemp(c.Temp); err != nil {
 		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
 	}
-	p := &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(databaseWorkers, 1, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
+	p := &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(c.Workers, c.Workers, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
 	p.ready = sync.NewCond(&p.mu)
 	p.loads = loads{over: c.LoadTime, of: make(map[string]load)}
 	return p
@@ -200,8 +201,11 @@ func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire
 		return wire.End{}, err
 	}
 	used := p.watch(w, holder)
-	ctx, out, stop := p.limitTime(ctx, out)
-	defer stop()
+	if database == nil { // the connection has a limit of its own
+		limited, timed, stop := p.limitTime(ctx, out)
+		defer stop()
+		ctx, out = limited, timed
+	}
 	cancelled := context.AfterFunc(ctx, w.kill)
 	end, err := w.ask(request, out)
 	usable := cancelled() && (err == nil || isFailure(err))

@@ -58,7 +58,7 @@ func start(c *PoolConfig, database *databaseFile, reaper *sync.WaitGroup) (*proc
 	p.cmd.Args = c.Args
 	p.cmd.Env = []string{cageEnv + "=" + p.folder} // and nothing of the server's, such as its secrets
 	if database != nil {
-		p.cmd.Env = append(p.cmd.Env, cageDatabase+"="+database.path, cageDatabaseLog+"="+database.logPath)
+		p.cmd.Env = append(p.cmd.Env, database.environment(filepath.Join(p.folder, cageSpill))...)
 	}
 	p.cmd.Dir = filepath.Join(p.folder, cageFiles)
 	p.cmd.Stderr = &p.stderr
@@ -108,8 +108,8 @@ func (p *process) greet(c *PoolConfig) error {
 		Memory: c.Memory, AddressSpace: c.AddressSpace, Threads: c.Threads,
 	}
 	if p.database != nil {
-		hello.Database, hello.DatabaseLog = p.database.path, p.database.logPath
-		hello.Memory /= databaseShare
+		hello.Engine, hello.Database, hello.DatabaseLog = p.database.engine, p.database.path, p.database.logPath()
+		hello.Memory = p.database.memory(c.Memory)
 	}
 	if c.Temp != "" {
 		hello.Temp = filepath.Join(p.folder, cageSpill)

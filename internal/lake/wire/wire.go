@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/feedmill/feedmill/internal/query/sqlite"
 )
 
 // Kind is the kind of a frame.
@@ -43,11 +45,22 @@ type Hello struct {
 	Memory       int64 `json:"memory"`
 	AddressSpace int64 `json:"addressSpace"`
 	Threads      int   `json:"threads"`
-	// Database is a file of DuckDB that all requests read, and none can write;
+	// Engine is what runs the requests.
+	Engine Engine `json:"engine,omitempty"`
+	// Database is the file of a database that all requests read, and none can write;
 	// empty means none. DatabaseLog is that of the log which may belong to it.
 	Database    string `json:"database,omitempty"`
 	DatabaseLog string `json:"databaseLog,omitempty"`
 }
+
+// Engine is the library that runs the requests of a worker.
+type Engine string
+
+// The engines.
+const (
+	EngineDuckDB Engine = ""
+	EngineSQLite Engine = "sqlite" // reads a file of SQLite
+)
 
 // Format is the form in which rows are answered.
 type Format string
@@ -60,6 +73,10 @@ const (
 	// FormatExcelCSV is CSV that a spreadsheet opens without harm.
 	FormatExcelCSV Format = "csv-excel"
 	FormatArrow    Format = "arrow" // Arrow's stream format
+
+	// FormatCells is the number of columns and rows as [sqlite.ReadRow] reads them. It
+	// is the only format of SQLite.
+	FormatCells Format = "cells"
 
 	FormatParquet Format = "parquet"
 	FormatXLSX    Format = "xlsx" // a workbook
@@ -77,6 +94,8 @@ type Request struct {
 	// answered; empty means none.
 	Guard     string `json:"guard,omitempty"`
 	GuardText string `json:"guardText,omitempty"`
+	// Declared are the declarations of a [sqlite.Statement].
+	Declared []sqlite.Declared `json:"declared,omitempty"`
 	// Names are the names of the first columns of the result, in order. What
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`
@@ -109,6 +128,10 @@ type Failure struct {
 	Message string `json:"message"`
 	// Memory says that it needed more memory than it may use.
 	Memory bool `json:"memory"`
+	// Code is the primary result code of SQLite; zero for DuckDB.
+	Code int `json:"code,omitempty"`
+	// Large is the value or the row that is beyond the limits of SQLite's, if one is.
+	Large *sqlite.Large `json:"large,omitempty"`
 	// Stage is what failed, where it was not the query itself.
 	Stage Stage `json:"stage,omitempty"`
 }

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/feedmill/feedmill/internal/lake/wire"
 )
 
 // serve answers one request. It returns an error where the connection is broken.
-func (d *database) serve(conn io.Writer, request wire.Request) error {
-	end, err := d.answer(&sender{conn: conn}, request)
+func serve(e engine, conn io.Writer, request wire.Request) error {
+	end, err := e.answer(&sender{conn: conn}, request)
 	if broken, ok := errors.AsType[brokenError](err); ok {
 		return broken
 	}
@@ -158,6 +159,16 @@ func (s *sender) send(r *result, w rows, keys []column, limit int64) (wire.End, 
 		return end, err
 	}
 	return end, s.flush(1)
+}
+
+// pass sends bytes without gathering them.
+func (s *sender) pass(data []byte) error {
+	for part := range slices.Chunk(data, 4*frameBytes) {
+		if err := wire.Write(s.conn, wire.KindData, part); err != nil {
+			return brokenError{err}
+		}
+	}
+	return nil
 }
 
 // flush sends what was gathered, if it has so many bytes.

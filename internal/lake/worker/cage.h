@@ -7,10 +7,15 @@
 #define CAGE_CLOSED 1
 #define CAGE_WITHOUT_LANDLOCK 2
 
-// CAGE_DATABASE and CAGE_DATABASE_LOG name the files besides that it may read: a
-// database, and the log that may belong to it.
+// These name the files besides that it may read: a database, and the log and the journal
+// that may belong to it.
 #define CAGE_DATABASE "FEEDMILL_CAGE_DATABASE"
 #define CAGE_DATABASE_LOG "FEEDMILL_CAGE_DATABASE_LOG"
+#define CAGE_DATABASE_JOURNAL "FEEDMILL_CAGE_DATABASE_JOURNAL"
+
+// CAGE_DATABASE_INDEX names the index of the log of a SQLite database, in which those
+// that use the database tell each other what they read. It is written, too.
+#define CAGE_DATABASE_INDEX "FEEDMILL_CAGE_DATABASE_INDEX"
 
 int cage_state(void);
 

@@ -100,10 +100,12 @@ static int close_cage(const char *folder)
 	allow(ruleset, "/proc/self", "/cgroup", READ_FILE);
 	allow(ruleset, "/sys/fs", "/cgroup", READ_FILE);
 	// Where one of these is not there, opening it will say so.
-	if (!failed && getenv(CAGE_DATABASE))
-		allow(ruleset, getenv(CAGE_DATABASE), "", READ_FILE);
-	if (!failed && getenv(CAGE_DATABASE_LOG))
-		allow(ruleset, getenv(CAGE_DATABASE_LOG), "", READ_FILE);
+	static const char *const files[] = {CAGE_DATABASE, CAGE_DATABASE_LOG, CAGE_DATABASE_JOURNAL};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (!failed && getenv(files[i]))
+			allow(ruleset, getenv(files[i]), "", READ_FILE);
+	if (!failed && getenv(CAGE_DATABASE_INDEX))
+		allow(ruleset, getenv(CAGE_DATABASE_INDEX), "", all.fs & (READ_FILE | WRITE_FILE | TRUNCATE));
 	if (!failed && syscall(__NR_landlock_restrict_self, ruleset, 0))
 		failed = -errno;
 	close(ruleset);

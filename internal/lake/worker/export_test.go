@@ -35,7 +35,9 @@ func Bare(folder string) (query func(sql string, args []string) (int, error), cl
 // MainOfFree is [Main] with a database that is not kept from anything, so that only
 // the kernel keeps it.
 func MainOfFree() error {
-	return serveSocket(func(conn io.ReadWriter) error { return run(conn, openFree) })
+	return serveSocket(func(conn io.ReadWriter) error {
+		return run(conn, func(h wire.Hello) (engine, error) { return openFree(h) })
+	})
 }
 
 // SheetRows is how many rows a sheet can have, and SmallSheet how many those of

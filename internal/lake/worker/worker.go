@@ -1,4 +1,4 @@
-// Package worker is the process that DuckDB runs in.
+// Package worker is the process that DuckDB and SQLite run in.
 //
 // [Run] answers requests that come through a socket, one at a time, until the
 // socket ends. The process may read the files below one folder, write what does not
@@ -20,12 +20,13 @@ import (
 	"os"
 
 	"github.com/feedmill/feedmill/internal/lake/wire"
+	"github.com/feedmill/feedmill/internal/lake/worker/sqlite"
 )
 
 // Run serves requests from the connection until it ends, which is no error.
-func Run(conn io.ReadWriter) error { return run(conn, open) }
+func Run(conn io.ReadWriter) error { return run(conn, openEngine) }
 
-func run(conn io.ReadWriter, open func(wire.Hello) (*database, error)) error {
+func run(conn io.ReadWriter, open func(wire.Hello) (engine, error)) error {
 	done := make(chan struct{})
 	defer close(done)
 	frames := read(conn, done)
@@ -40,11 +41,11 @@ func run(conn io.ReadWriter, open func(wire.Hello) (*database, error)) error {
 	if err := confine(hello); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
-	d, err := open(hello)
+	e, err := open(hello)
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
-	defer d.close()
+	defer e.close()
 	if err := wire.Write(conn, wire.KindReady, nil); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
@@ -62,12 +63,37 @@ func run(conn io.ReadWriter, open func(wire.Hello) (*database, error)) error {
 		if err := wire.Write(conn, wire.KindReady, nil); err != nil {
 			return fmt.Errorf("worker: %w", err)
 		}
-		if err := d.serve(conn, request); err != nil {
+		if err := serve(e, conn, request); err != nil {
 			return fmt.Errorf("worker: %w", err)
 		}
 	}
 	return nil
 }
+
+// engine is the library that runs the requests of a worker.
+type engine interface {
+	// answer sends the rows of a request.
+	answer(out *sender, request wire.Request) (wire.End, error)
+	close()
+}
+
+func openEngine(hello wire.Hello) (engine, error) {
+	if hello.Engine == wire.EngineSQLite {
+		return sqliteFile{sqlite.Open(hello.Database, hello.Memory)}, nil
+	}
+	return open(hello)
+}
+
+// sqliteFile is the engine of a file of SQLite.
+type sqliteFile struct{ *sqlite.File }
+
+func (f sqliteFile) answer(out *sender, request wire.Request) (end wire.End, err error) {
+	end.Rows, err = f.Select(request, out.pass)
+	return end, err
+}
+
+// close does nothing: the file is open for one statement at a time.
+func (sqliteFile) close() {}
 
 type frame struct {
 	kind wire.Kind

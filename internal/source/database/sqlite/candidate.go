@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"regexp"
 	"slices"
@@ -99,13 +98,13 @@ func (c *candidate) misfit(name string) (classes, sql string) {
 }
 
 // counted takes the answers to the tests.
-func (c *candidate) counted(row []driver.Value) {
+func (c *candidate) counted(row []dialect.Cell) {
 	for i, to := range []*int64{&c.integers, &c.reals, &c.texts, &c.blobs, &c.misfits} {
-		switch n := row[i].(type) {
-		case float64:
-			*to = int64(n)
-		case int64:
-			*to = n
+		switch row[i].Class {
+		case dialect.ClassFloat:
+			*to = int64(row[i].Float)
+		case dialect.ClassInteger:
+			*to = row[i].Int
 		}
 	}
 }

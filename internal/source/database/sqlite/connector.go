@@ -1,136 +1,64 @@
 // Package sqlite reads files of SQLite.
 //
-// A file is opened to be read only, and no statement can attach another one. A
-// column has the type that it is declared with where all of its values are of that
-// type, and else one that holds them all.
+// SQLite does not run here: an [Engine] runs it in a process that can read the file
+// and nothing else. A column has the type that it is declared with where all of its
+// values are of that type, and else one that holds them all.
 package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
-
+	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
+// Engine runs statements on files of SQLite, which it opens to be read only.
+type Engine interface {
+	// Select runs a statement and calls a function for every row. The cells are gone
+	// when it returns. When ctx ends the statement does, too. An error of SQLite is a
+	// [*dialect.Error].
+	Select(ctx context.Context, file string, s dialect.Statement, row func([]dialect.Cell) error) error
+}
+
 // Connector opens files of SQLite.
-type Connector struct{}
+type Connector struct{ Engine Engine }
 
 // Open makes ready to read a file.
-func (Connector) Open(_ context.Context, c database.Config) (database.Database, error) {
-	c = c.WithDefaults()
-	learnHandles()
-	address := "file:" + (&url.URL{Path: c.Path}).EscapedPath() + "?mode=ro&_query_only=true&_busy_timeout=5000"
-	pool := sql.OpenDB(opener{address: address, driver: &sqlite3.SQLiteDriver{ConnectHook: prepare}})
-	pool.SetMaxOpenConns(c.MaxConns)
-	pool.SetConnMaxIdleTime(time.Minute)
-	return &file{pool: pool, path: c.Path, timeout: c.StatementTimeout}, nil
-}
-
-// opener opens connections.
-type opener struct {
-	address string
-	driver  *sqlite3.SQLiteDriver
-}
-
-func (o opener) Connect(context.Context) (driver.Conn, error) { return o.driver.Open(o.address) }
-func (o opener) Driver() driver.Driver                        { return o.driver }
-
-// prepare makes a connection ready: nothing else can be opened by it, what a
-// schema brings along is not trusted, the functions of the dialect are there, and no
-// statement is compiled that does anything but read.
-func prepare(conn *sqlite3.SQLiteConn) error {
-	conn.SetLimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-	if _, err := conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY", nil); err != nil {
-		return err
-	}
-	if err := register(conn); err != nil {
-		return err
-	}
-	conn.RegisterAuthorizer(func(op int, first, second, _ string) int { return authorize(op, first, second) })
-	return nil
-}
-
-// authorize says whether SQLite may do what a statement asks for, while it compiles it.
-var authorize = mayOnlyRead
-
-// recursive is the code of a common table expression that refers to itself, as views
-// have them.
-const recursive = 33
-
-// mayOnlyRead lets statements select, and ask what there is.
-func mayOnlyRead(op int, first, _ string) int {
-	switch op {
-	case sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, recursive:
-		return sqlite3.SQLITE_OK
-	case sqlite3.SQLITE_PRAGMA:
-		switch first {
-		case "table_list", "table_info", "table_xinfo", "encoding", "data_version":
-			return sqlite3.SQLITE_OK
-		}
-	}
-	return sqlite3.SQLITE_DENY
+func (c Connector) Open(_ context.Context, config database.Config) (database.Database, error) {
+	config = config.WithDefaults()
+	return &file{engine: c.Engine, path: config.Path, timeout: config.StatementTimeout}, nil
 }
 
 // file is a database.
 type file struct {
-	pool    *sql.DB
+	engine  Engine
 	path    string
 	timeout time.Duration
 	known   known
 }
 
-// Close closes the file.
-func (f *file) Close() error { return f.pool.Close() }
+// Close does nothing: the file is open for one statement at a time.
+func (*file) Close() error { return nil }
 
-// read calls a function with a connection and with the time that it may take.
-func (f *file) read(ctx context.Context, view string, fn func(context.Context, *sqlite3.SQLiteConn) error) error {
+// read calls a function with the time that it may take.
+func (f *file) read(ctx context.Context, view string, fn func(context.Context) error) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, f.timeout, errTimeout)
 	defer cancel()
-	conn, err := f.pool.Conn(bounded)
-	if err != nil {
-		return f.failure(ctx, bounded, err, view)
-	}
-	defer conn.Close()
-	err = conn.Raw(func(raw any) error { return fn(bounded, raw.(*sqlite3.SQLiteConn)) })
-	return f.failure(ctx, bounded, err, view)
+	return f.failure(ctx, bounded, fn(bounded), view)
 }
 
 // each runs a statement and calls a function for every row.
-func each(ctx context.Context, conn *sqlite3.SQLiteConn, statement string, args []string, fn func([]driver.Value) error) error {
-	values := make([]driver.NamedValue, len(args))
-	for i, text := range args {
-		values[i] = driver.NamedValue{Ordinal: i + 1, Value: text}
-	}
-	rows, err := conn.QueryContext(ctx, statement, values)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		switch err := rows.Next(row); {
-		case isEnd(err):
-			return nil
-		case err != nil:
-			return err
-		}
-		if err := fn(row); err != nil {
-			return err
-		}
-	}
+func (f *file) each(ctx context.Context, statement string, args []string, row func([]dialect.Cell) error) error {
+	return f.engine.Select(ctx, f.path, dialect.Statement{SQL: statement, Args: args}, row)
 }
 
 // Ping reads the beginning of the file.
 func (f *file) Ping(ctx context.Context) error {
-	return f.read(ctx, "", func(ctx context.Context, conn *sqlite3.SQLiteConn) error {
-		return each(ctx, conn, "SELECT count(*) FROM sqlite_schema", nil, func([]driver.Value) error { return nil })
+	return f.read(ctx, "", func(ctx context.Context) error {
+		return f.each(ctx, "SELECT count(*) FROM sqlite_schema", nil, func([]dialect.Cell) error { return nil })
 	})
 }
 
@@ -139,10 +67,10 @@ const selectViews = `SELECT name, type FROM pragma_table_list WHERE schema = 'ma
 // Views lists the tables and views.
 func (f *file) Views(ctx context.Context) ([]database.View, error) {
 	var views []database.View
-	err := f.read(ctx, "", func(ctx context.Context, conn *sqlite3.SQLiteConn) error {
-		return each(ctx, conn, selectViews, nil, func(row []driver.Value) error {
-			v := database.View{Name: database.ViewName("", text(row[0]), true), Kind: database.KindTable, RowEstimate: -1}
-			if text(row[1]) == "view" {
+	err := f.read(ctx, "", func(ctx context.Context) error {
+		return f.each(ctx, selectViews, nil, func(row []dialect.Cell) error {
+			v := database.View{Name: database.ViewName("", string(row[0].Text), true), Kind: database.KindTable, RowEstimate: -1}
+			if string(row[1].Text) == "view" {
 				v.Kind = database.KindView
 			}
 			views = append(views, v)
@@ -173,17 +101,6 @@ func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
 		f.known.keep(t, stamp)
 	}
 	return t, err
-}
-
-// text is a value that is a text.
-func text(v driver.Value) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	}
-	return ""
 }
 
 func join(parts []string) string { return strings.Join(parts, ", ") }

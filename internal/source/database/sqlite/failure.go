@@ -4,18 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
-	"github.com/mattn/go-sqlite3"
-
 	"github.com/feedmill/feedmill"
+	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
 var errTimeout = errors.New("the statement took too long")
-
-func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 
 // failure says what an error means. Bounded is ctx with the time that there was.
 func (f *file) failure(ctx, bounded context.Context, err error, view string) error {
@@ -32,16 +28,33 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 	case errors.Is(context.Cause(bounded), errTimeout):
 		return database.TookTooLong(view, f.timeout, err)
 	}
-	e, ok := errors.AsType[sqlite3.Error](err)
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && errors.Is(err, feedmill.ErrUnprocessable) {
+		return database.Fail(database.ProblemTooMuch, refusal.Detail, err)
+	}
+	e, ok := errors.AsType[*dialect.Error](err)
 	if !ok {
 		return err
 	}
-	said := fmt.Sprintf("SQLite said: %s (%d).", database.Said(e.Error()), e.Code)
+	said := fmt.Sprintf("SQLite said: %s (%d).", database.Said(e.Message), e.Code)
 	switch e.Code {
-	case sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrPerm, sqlite3.ErrNotADB, sqlite3.ErrCorrupt:
+	case dialect.CodeCantOpen, dialect.CodeIO, dialect.CodePerm, dialect.CodeNotADB, dialect.CodeCorrupt:
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s cannot be read. %s", name, said), err)
-	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+	case dialect.CodeBusy, dialect.CodeLocked:
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s is being written by somebody else. %s", name, said), err)
+	case dialect.CodeTooBig:
+		return database.Fail(database.ProblemStatement, fmt.Sprintf("A value or a row of %q is larger than %d MiB, which is the maximum. Leave the field out, or shorten its values in the view. %s", view, dialect.MaxRow>>20, said), err)
+	case dialect.CodeFull:
+		return database.Fail(database.ProblemTooMuch, fmt.Sprintf("The query on %q needs more temporary disk space than there is. Filter more, or leave out the grouping and sorting. %s", view, said), err)
 	}
 	return database.Fail(database.ProblemStatement, fmt.Sprintf("SQLite could not answer a query on %q. %s", view, said), err)
+}
+
+// tooLarge is the failure of a value or a row beyond the limits. Columns are those that
+// the statement fetches.
+func tooLarge(l *dialect.Large, columns []feedmill.Column, cause error) error {
+	if l.Column >= 0 && l.Column < len(columns) {
+		return database.Fail(database.ProblemStatement, fmt.Sprintf("The value of %q in row %d has %d bytes; the maximum is %d MiB. Leave the field out, or shorten its values in the view.",
+			columns[l.Column].Name, l.Row, l.Bytes, dialect.MaxCell>>20), cause)
+	}
+	return database.Fail(database.ProblemStatement, fmt.Sprintf("Row %d has more than %d MiB, which is the maximum. Select fewer fields.", l.Row, dialect.MaxRow>>20), cause)
 }

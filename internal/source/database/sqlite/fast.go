@@ -6,12 +6,13 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
 // fastReader adds a value as most are. It reports false of others, which a reader
 // takes.
-type fastReader func(*database.Builder, *cell) bool
+type fastReader func(*database.Builder, *dialect.Cell) bool
 
 func newFastReader(c feedmill.Column) fastReader {
 	switch c.Type {
@@ -33,25 +34,25 @@ func newFastReader(c feedmill.Column) fastReader {
 	return nil
 }
 
-func fastText(b *database.Builder, c *cell) bool {
-	if c.class == classText {
-		b.Text(c.text)
+func fastText(b *database.Builder, c *dialect.Cell) bool {
+	if c.Class == dialect.ClassText {
+		b.Text(c.Text)
 	}
-	return c.class == classText
+	return c.Class == dialect.ClassText
 }
 
-func fastInteger(b *database.Builder, c *cell) bool {
-	if c.class == classInteger {
-		b.Int(c.n)
+func fastInteger(b *database.Builder, c *dialect.Cell) bool {
+	if c.Class == dialect.ClassInteger {
+		b.Int(c.Int)
 	}
-	return c.class == classInteger
+	return c.Class == dialect.ClassInteger
 }
 
-func fastNumber(b *database.Builder, c *cell) bool {
-	if c.class == classFloat {
-		b.Float(c.f)
+func fastNumber(b *database.Builder, c *dialect.Cell) bool {
+	if c.Class == dialect.ClassFloat {
+		b.Float(c.Float)
 	}
-	return c.class == classFloat
+	return c.Class == dialect.ClassFloat
 }
 
 // newFastDecimal takes a number whose digits are those of the column. Of up to 15
@@ -59,11 +60,11 @@ func fastNumber(b *database.Builder, c *cell) bool {
 // mean the float again are those that were meant.
 func newFastDecimal(of feedmill.Column) fastReader {
 	by, most := math.Pow10(of.Scale), math.Pow10(of.Precision)
-	return func(b *database.Builder, c *cell) bool {
-		f := c.f
-		if c.class == classInteger {
-			f = float64(c.n)
-		} else if c.class != classFloat {
+	return func(b *database.Builder, c *dialect.Cell) bool {
+		f := c.Float
+		if c.Class == dialect.ClassInteger {
+			f = float64(c.Int)
+		} else if c.Class != dialect.ClassFloat {
 			return false
 		}
 		n := math.Round(f * by)
@@ -76,15 +77,15 @@ func newFastDecimal(of feedmill.Column) fastReader {
 }
 
 // fastDate takes 2006-01-02.
-func fastDate(b *database.Builder, c *cell) bool {
+func fastDate(b *database.Builder, c *dialect.Cell) bool {
 	const size = len("2006-01-02")
-	if c.class != classText || len(c.text) != size {
+	if c.Class != dialect.ClassText || len(c.Text) != size {
 		return false
 	}
 	var text [size + len(" 00:00:00")]byte
-	copy(text[:], c.text)
+	copy(text[:], c.Text)
 	copy(text[size:], " 00:00:00")
-	n, ok := plainMicros(string(text[:]))
+	n, ok := dialect.PlainMicros(string(text[:]))
 	if ok {
 		b.Date(n / (24 * 3600 * 1_000_000))
 	}
@@ -92,11 +93,11 @@ func fastDate(b *database.Builder, c *cell) bool {
 }
 
 // fastTimestamp takes 2006-01-02 15:04:05.
-func fastTimestamp(b *database.Builder, c *cell) bool {
-	if c.class != classText || len(c.text) != len(time.DateTime) {
+func fastTimestamp(b *database.Builder, c *dialect.Cell) bool {
+	if c.Class != dialect.ClassText || len(c.Text) != len(time.DateTime) {
 		return false
 	}
-	n, ok := plainMicros(string(c.text))
+	n, ok := dialect.PlainMicros(string(c.Text))
 	if ok {
 		b.Timestamp(n)
 	}

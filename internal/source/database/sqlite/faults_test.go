@@ -15,7 +15,6 @@ import (
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
-	"github.com/feedmill/feedmill/internal/source/database/sqlite"
 )
 
 // The type of a column holds all of its values, whatever it is declared as.
@@ -111,11 +110,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{none, text} {
-		db, err := sqlite.Connector{}.Open(t.Context(), database.Config{Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := open(t, connector(t), database.Config{Path: path})
 		wantProblem(t, db.Ping(t.Context()), database.ProblemUnreachable, filepath.Base(path))
 	}
 	if _, err := os.Stat(none); err == nil {
@@ -132,16 +127,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 	if _, _, err := databasetest.Read(ctx, table, feedmill.Query{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
-	var file string
-	if err := writer.QueryRow("SELECT file FROM pragma_database_list").Scan(&file); err != nil {
-		t.Fatal(err)
-	}
-	short, err := sqlite.Connector{}.Open(t.Context(), database.Config{Path: file, StatementTimeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer short.Close()
-	_, _, err = databasetest.Read(t.Context(), databasetest.Describe(t, short, "slow"), feedmill.Query{})
+	short := open(t, connector(t), database.Config{Path: pathOf(t, writer), StatementTimeout: time.Second})
+	_, _, err := databasetest.Read(t.Context(), databasetest.Describe(t, short, "slow"), feedmill.Query{})
 	wantProblem(t, err, database.ProblemTimeout, "1s")
 	if err := db.Ping(t.Context()); err != nil {
 		t.Errorf("the file is of no use any more: %v", err)

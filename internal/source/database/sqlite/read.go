@@ -9,25 +9,24 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
-
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
+	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
 // Read runs the statement of a tree, and does the rest.
 func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (done database.Done, err error) {
 	plan := query.NewPlan(tree, &t.sql)
-	err = t.read(ctx, t.view, func(bounded context.Context, conn *sqlite3.SQLiteConn) error {
-		done, err = t.run(ctx, bounded, conn, plan, out)
+	err = t.read(ctx, t.view, func(bounded context.Context) error {
+		done, err = t.run(ctx, bounded, plan, out)
 		return err
 	})
 	return done, err
 }
 
-func (t *table) run(ctx, bounded context.Context, conn *sqlite3.SQLiteConn, plan *query.Plan, out database.Rows) (database.Done, error) {
+func (t *table) run(ctx, bounded context.Context, plan *query.Plan, out database.Rows) (database.Done, error) {
 	columns := plan.Columns()
 	finish := database.NewFinish(plan, out)
 	if err := finish.Columns(ctx, columns); err != nil {
@@ -42,13 +41,13 @@ func (t *table) run(ctx, bounded context.Context, conn *sqlite3.SQLiteConn, plan
 		}
 	}
 	var handed error // what taking the rows failed with
-	err := many(bounded, conn, plan.SQL, plan.Args, func(row []cell) error {
+	err := t.each(bounded, plan.SQL, plan.Args, func(row []dialect.Cell) error {
 		for i := range row {
 			c, b := &row[i], batch.Columns[i]
-			if c.class == classNull {
+			if c.Class == dialect.ClassNull {
 				b.Null()
 			} else if fast[i] == nil || !fast[i](b, c) {
-				if err := readers[i](b, c.value()); err != nil {
+				if err := readers[i](b, c.Value()); err != nil {
 					return err
 				}
 			}
@@ -61,8 +60,10 @@ func (t *table) run(ctx, bounded context.Context, conn *sqlite3.SQLiteConn, plan
 	case handed != nil:
 		return database.Done{}, handed
 	case err != nil:
-		if e, ok := errors.AsType[sqlite3.Error](err); ok && e.Code == sqlite3.ErrError {
-			err = t.changed(bounded, conn, err)
+		if e, ok := errors.AsType[*dialect.Error](err); ok && e.Large != nil {
+			err = tooLarge(e.Large, columns, err)
+		} else if ok && e.Code == dialect.CodeError {
+			err = t.changed(bounded, err)
 		}
 		return database.Done{}, err
 	default:
@@ -237,7 +238,8 @@ func withoutPoint(text []byte, precision, scale int) (n int64, ok bool) {
 
 // readDigits takes a sum.
 func readDigits(b *database.Builder, value driver.Value) error {
-	n, ok := readSum(text(value))
+	text, _ := value.(string)
+	n, ok := dialect.ParseSum(text)
 	if !ok {
 		return fmt.Errorf("a sum is %T", value)
 	}
@@ -250,7 +252,7 @@ func readDigits(b *database.Builder, value driver.Value) error {
 }
 
 func readDate(b *database.Builder, value driver.Value) error {
-	day, err := time.Parse(time.DateOnly, text(value))
+	day, err := time.Parse(time.DateOnly, string(bytesOf(value)))
 	if err != nil {
 		b.Misfit(bytesOf(value))
 		return nil
@@ -263,10 +265,19 @@ func readDate(b *database.Builder, value driver.Value) error {
 func readTimestamp(b *database.Builder, value driver.Value) error {
 	if n, ok := value.(int64); ok {
 		b.Timestamp(n)
-	} else if n, ok := micros(value); ok {
+	} else if n, ok := parseMicros(value); ok {
 		b.Timestamp(n)
 	} else {
 		b.Misfit(bytesOf(value))
 	}
 	return nil
+}
+
+// parseMicros is the time of a value that is a text.
+func parseMicros(value driver.Value) (int64, bool) {
+	text, ok := value.(string)
+	if !ok {
+		return 0, false
+	}
+	return dialect.ParseMicros(text)
 }

@@ -1,20 +1,42 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
+	"fmt"
+	"log/slog"
 	"math/big"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	driver "github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/lake/worker"
+	engine "github.com/feedmill/feedmill/internal/lake/worker/sqlite"
+	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
 	"github.com/feedmill/feedmill/internal/source/database/sqlite"
 )
+
+// TestMain makes the test binary a worker, too, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "worker" {
+		if err := worker.Main(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
 
 // create makes a file, and opens it as a connector does.
 func create(t *testing.T, encoding string) (*sql.DB, database.Database) {
@@ -29,12 +51,25 @@ func create(t *testing.T, encoding string) (*sql.DB, database.Database) {
 	writer.SetMaxOpenConns(1)
 	exec(t, writer, "PRAGMA encoding = '"+encoding+"'")
 	exec(t, writer, "CREATE TABLE dual (x)")
-	db, err := sqlite.Connector{}.Open(t.Context(), database.Config{Path: path})
+	return writer, open(t, connector(t), database.Config{Path: path})
+}
+
+// connector is one with a pool of the test's own.
+func connector(t *testing.T) sqlite.Connector {
+	t.Helper()
+	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(pool.Close)
+	return sqlite.Connector{Engine: lake.NewSQLite(pool)}
+}
+
+func open(t *testing.T, c sqlite.Connector, config database.Config) database.Database {
+	t.Helper()
+	db, err := c.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return writer, db
+	return db
 }
 
 func exec(t *testing.T, db *sql.DB, statement string, args ...any) {
@@ -83,33 +118,81 @@ func load(t *testing.T, db *sql.DB, name string) {
 	}
 }
 
-// TestSuite also reads what SQLite itself says that it was asked to do: nothing but to
-// read the table and to say what there is, whatever the queries say.
+// TestSuite also has SQLite say what the statements of the suite ask it to do: nothing but
+// to read the table and to say what there is, whatever the queries say.
 func TestSuite(t *testing.T) {
-	reads := 0
-	stop := sqlite.Watch(func(op int, first, second string, answer int) {
-		if op == driver.SQLITE_READ && first == "things" {
-			reads++
-		} else if answer != driver.SQLITE_OK || op == driver.SQLITE_READ && !strings.HasPrefix(first, "pragma_") && first != "sqlite_master" {
-			t.Errorf("SQLite is asked for %d %q %q", op, first, second)
-		}
-	})
-	defer func() {
-		stop()
-		if reads < 1000 {
-			t.Errorf("%d reads are seen", reads)
-		}
-	}()
 	for op, first := range map[int]string{driver.SQLITE_DELETE: "things", driver.SQLITE_ATTACH: "file", driver.SQLITE_PRAGMA: "writable_schema"} {
-		if sqlite.MayOnlyRead(op, first, "") == driver.SQLITE_OK {
+		if engine.MayOnlyRead(op, first) == driver.SQLITE_OK {
 			t.Errorf("%d is let through", op)
 		}
 	}
 	for _, encoding := range []string{"UTF-8", "UTF-16le"} {
 		t.Run(encoding, func(t *testing.T) {
-			writer, db := create(t, encoding)
+			writer, _ := create(t, encoding)
 			load(t, writer, "things")
-			databasetest.Run(t, db, "things")
+			path := pathOf(t, writer)
+			log := &logged{Engine: connector(t).Engine, statements: make(map[string]bool)}
+			databasetest.Run(t, open(t, sqlite.Connector{Engine: log}, database.Config{Path: path}), "things")
+			if reads := log.authorize(t, path); reads < 1000 {
+				t.Errorf("%d reads are seen", reads)
+			}
 		})
 	}
+}
+
+func pathOf(t *testing.T, db *sql.DB) (path string) {
+	t.Helper()
+	if err := db.QueryRow("SELECT file FROM pragma_database_list").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// logged is an engine, and the statements that it ran.
+type logged struct {
+	sqlite.Engine
+	mu         sync.Mutex
+	statements map[string]bool
+}
+
+func (l *logged) Select(ctx context.Context, file string, s dialect.Statement, row func([]dialect.Cell) error) error {
+	l.mu.Lock()
+	l.statements[s.SQL] = true
+	l.mu.Unlock()
+	return l.Engine.Select(ctx, file, s, row)
+}
+
+// authorize compiles the statements in this process, and counts how often they read the
+// table.
+func (l *logged) authorize(t *testing.T, path string) (reads int) {
+	t.Helper()
+	watched := &driver.SQLiteDriver{ConnectHook: func(conn *driver.SQLiteConn) error {
+		if err := engine.Register(conn); err != nil {
+			return err
+		}
+		conn.RegisterAuthorizer(func(op int, first, second, _ string) int {
+			answer := engine.MayOnlyRead(op, first)
+			if op == driver.SQLITE_READ && first == "things" {
+				reads++
+			} else if answer != driver.SQLITE_OK || op == driver.SQLITE_READ && !strings.HasPrefix(first, "pragma_") && first != "sqlite_master" {
+				t.Errorf("SQLite is asked for %d %q %q", op, first, second)
+			}
+			return answer
+		})
+		return nil
+	}}
+	conn, err := watched.Open("file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for statement := range l.statements {
+		compiled, err := conn.Prepare(statement)
+		if err != nil {
+			t.Errorf("%s: %v", statement, err)
+			continue
+		}
+		compiled.Close()
+	}
+	return reads
 }

@@ -2,12 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/mattn/go-sqlite3"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/query"
@@ -32,15 +29,15 @@ const selectColumns = `SELECT x.name, x.type, x."notnull" OR x.pk > 0 AND upper(
 FROM pragma_table_xinfo(?1, 'main') x WHERE x.hidden <> 1 ORDER BY x.cid`
 
 // describe finds the columns, and types that hold all of their values.
-func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
+func (t *table) describe(ctx context.Context) error {
 	t.sql.Name = t.view
 	var columns []*candidate
-	err := each(ctx, conn, selectColumns, []string{t.view}, func(row []driver.Value) error {
-		c := newCandidate(text(row[0]), text(row[1]))
-		c.notNull = row[2] == int64(1)
+	err := t.each(ctx, selectColumns, []string{t.view}, func(row []dialect.Cell) error {
+		c := newCandidate(string(row[0].Text), string(row[1].Text))
+		c.notNull = isTrue(row[2])
 		// A row's number is an integer, and so is what a strict table says is one.
-		c.sure = row[3] == int64(1) || row[4] == int64(1)
-		t.sql.UTF16 = row[5] == int64(1)
+		c.sure = isTrue(row[3]) || isTrue(row[4])
+		t.sql.UTF16 = isTrue(row[5])
 		columns = append(columns, c)
 		return nil
 	})
@@ -50,7 +47,7 @@ func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
 	if len(columns) == 0 {
 		return database.Fail(database.ProblemView, fmt.Sprintf("The view %q has no columns that can be read.", t.view), nil)
 	}
-	if err := t.countKinds(ctx, conn, columns); err != nil {
+	if err := t.countKinds(ctx, columns); err != nil {
 		return err
 	}
 	for _, c := range columns {
@@ -68,7 +65,7 @@ func (t *table) describe(ctx context.Context, conn *sqlite3.SQLiteConn) error {
 }
 
 // countKinds counts which kinds of values the columns have that need it.
-func (t *table) countKinds(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
+func (t *table) countKinds(ctx context.Context, columns []*candidate) error {
 	// Mostly all values are what is declared, which one pass finds out. Where some may
 	// not be, or nothing is declared, it has to be known what they are.
 	var declared, open []*candidate
@@ -86,7 +83,7 @@ func (t *table) countKinds(ctx context.Context, conn *sqlite3.SQLiteConn, column
 		for _, c := range declared {
 			names = append(names, dialect.Name(c.name))
 		}
-		counts, err := doubts(ctx, conn, "SELECT "+join(names)+" FROM "+t.sql.From(), declared)
+		counts, err := t.doubts(ctx, "SELECT "+join(names)+" FROM "+t.sql.From(), declared)
 		if err != nil {
 			return err
 		}
@@ -96,11 +93,29 @@ func (t *table) countKinds(ctx context.Context, conn *sqlite3.SQLiteConn, column
 			}
 		}
 	}
-	return t.ask(ctx, conn, open)
+	return t.ask(ctx, open)
 }
 
+// doubts counts the values of some columns that may not be what the columns are declared
+// as, in one pass.
+func (t *table) doubts(ctx context.Context, statement string, columns []*candidate) (counts []int64, err error) {
+	s := dialect.Statement{SQL: statement}
+	for _, c := range columns {
+		s.Declared = append(s.Declared, dialect.Declared{Type: c.kind, Precision: c.precision, Scale: c.scale})
+	}
+	err = t.engine.Select(ctx, t.path, s, func(row []dialect.Cell) error {
+		for i := range row {
+			counts = append(counts, row[i].Int)
+		}
+		return nil
+	})
+	return counts, err
+}
+
+func isTrue(c dialect.Cell) bool { return c.Class == dialect.ClassInteger && c.Int == 1 }
+
 // ask counts what the values of some columns are.
-func (t *table) ask(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*candidate) error {
+func (t *table) ask(ctx context.Context, columns []*candidate) error {
 	// Many columns take several passes: a statement may have 2,000 results.
 	const most = 200
 	for some := range slices.Chunk(columns, most) {
@@ -108,7 +123,7 @@ func (t *table) ask(ctx context.Context, conn *sqlite3.SQLiteConn, columns []*ca
 		for _, c := range some {
 			asked = append(asked, c.tests()...)
 		}
-		err := each(ctx, conn, "SELECT "+join(asked)+" FROM "+t.sql.From(), nil, func(row []driver.Value) error {
+		err := t.each(ctx, "SELECT "+join(asked)+" FROM "+t.sql.From(), nil, func(row []dialect.Cell) error {
 			each := len(row) / len(some)
 			for i, c := range some {
 				c.counted(row[i*each : (i+1)*each])
@@ -135,10 +150,10 @@ func (t *table) Explain(tree *query.Tree) database.Explanation {
 
 // changed says what became of the view where a statement on it failed: SQLite has
 // no code for that.
-func (t *table) changed(ctx context.Context, conn *sqlite3.SQLiteConn, cause error) error {
+func (t *table) changed(ctx context.Context, cause error) error {
 	there := make(map[string]bool)
-	err := each(ctx, conn, "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1", []string{t.view}, func(row []driver.Value) error {
-		there[text(row[0])] = true
+	err := t.each(ctx, "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1", []string{t.view}, func(row []dialect.Cell) error {
+		there[string(row[0].Text)] = true
 		return nil
 	})
 	if err != nil {

@@ -12,8 +12,15 @@ typedef struct {
 	size_t used;  // bytes that were written
 	int rows;     // how many rows they are
 	int pending;  // whether a row waits that did not fit
-	size_t need;  // how many bytes it wants
 } rows_result;
+
+// A value of the row that a statement stands at.
+typedef struct {
+	int type;
+	uint64_t bits;     // of a number
+	const void *data;  // of a text or a blob
+	uint32_t length;
+} rows_value;
 
 // rows_init has every connection that is opened from now on know its own handle.
 void rows_init(void);
@@ -22,7 +29,16 @@ int rows_prepare(sqlite3 *db, const char *sql, int length, sqlite3_stmt **stmt);
 int rows_bind(sqlite3_stmt *stmt, int at, const char *text, int length);
 int rows_columns(sqlite3_stmt *stmt);
 void rows_end(sqlite3_stmt *stmt);
-void rows_interrupt(sqlite3 *db);
+
+// rows_message is what the library says of the last error.
+const char *rows_message(sqlite3 *db);
+
+// rows_limit_heap bounds the memory of the whole library.
+void rows_limit_heap(int64_t bytes);
+
+// rows_cell reads a value of the row that the statement stands at. Its data is gone with
+// the next step. It returns 7 where there is no memory.
+int rows_cell(sqlite3_stmt *stmt, int at, rows_value *value);
 
 // rows_next writes rows into a buffer, as many as fit. It returns 100 where there may
 // be more, 101 at the end, and else the code of an error.

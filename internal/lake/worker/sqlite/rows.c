@@ -18,7 +18,8 @@ LIBRARY int sqlite3_prepare_v2(sqlite3 *, const char *, int, sqlite3_stmt **, co
 LIBRARY int sqlite3_bind_text(sqlite3_stmt *, int, const char *, int, void (*)(void *));
 LIBRARY int sqlite3_step(sqlite3_stmt *);
 LIBRARY int sqlite3_finalize(sqlite3_stmt *);
-LIBRARY void sqlite3_interrupt(sqlite3 *);
+LIBRARY const char *sqlite3_errmsg(sqlite3 *);
+LIBRARY int64_t sqlite3_hard_heap_limit64(int64_t);
 LIBRARY int sqlite3_column_count(sqlite3_stmt *);
 LIBRARY int sqlite3_data_count(sqlite3_stmt *);
 LIBRARY int sqlite3_column_type(sqlite3_stmt *, int);
@@ -61,7 +62,37 @@ int rows_columns(sqlite3_stmt *stmt) { return sqlite3_column_count(stmt); }
 
 void rows_end(sqlite3_stmt *stmt) { sqlite3_finalize(stmt); }
 
-void rows_interrupt(sqlite3 *db) { sqlite3_interrupt(db); }
+const char *rows_message(sqlite3 *db) { return sqlite3_errmsg(db); }
+
+void rows_limit_heap(int64_t bytes) {
+	if (sqlite3_hard_heap_limit64) {
+		sqlite3_hard_heap_limit64(bytes);
+	}
+}
+
+int rows_cell(sqlite3_stmt *stmt, int at, rows_value *value) {
+	value->type = sqlite3_column_type(stmt, at);
+	value->data = NULL;
+	value->length = 0;
+	double d;
+	switch (value->type) {
+	case TYPE_INTEGER:
+		value->bits = (uint64_t)sqlite3_column_int64(stmt, at);
+		break;
+	case TYPE_FLOAT:
+		d = sqlite3_column_double(stmt, at);
+		memcpy(&value->bits, &d, sizeof d);
+		break;
+	case TYPE_TEXT:
+	case TYPE_BLOB:
+		value->data = value->type == TYPE_TEXT ? (const void *)sqlite3_column_text(stmt, at) : sqlite3_column_blob(stmt, at);
+		value->length = (uint32_t)sqlite3_column_bytes(stmt, at);
+		if (!value->data && (value->length || value->type == TYPE_TEXT)) {
+			return NOMEM;
+		}
+	}
+	return 0;
+}
 
 // write writes the row that the statement stands at. It returns how many bytes that
 // are, of which it wrote none past the end, and 0 where there was no memory.
@@ -129,7 +160,6 @@ int rows_next(sqlite3_stmt *stmt, uint8_t *buffer, size_t room, rows_result *res
 		}
 		result->pending = size > room - result->used;
 		if (result->pending) {
-			result->need = size;
 			return ROW;
 		}
 		result->used += size;

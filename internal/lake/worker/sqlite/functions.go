@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mattn/go-sqlite3"
 
@@ -15,14 +14,16 @@ import (
 	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
 )
 
-// register gives a connection the functions of the dialect.
-func register(conn *sqlite3.SQLiteConn) error {
+// Register gives a connection the functions of the dialect.
+func Register(conn *sqlite3.SQLiteConn) error {
 	m := &matcher{tests: make(map[query.Match]query.Test)}
 	for name, fn := range map[string]any{
 		dialect.Match: m.match,
 		dialect.Micros: func(v any) any {
-			if micros, ok := micros(v); ok {
-				return micros
+			if text, ok := v.(string); ok {
+				if micros, ok := dialect.ParseMicros(text); ok {
+					return micros
+				}
 			}
 			return nil
 		},
@@ -67,55 +68,6 @@ func (m *matcher) match(op string, value any, want string, sensitive int64) any 
 	return test([]columnar.Vector{v}, 0)
 }
 
-// layouts are how SQLite writes times, with and without a zone.
-var layouts = []string{
-	"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999",
-	"2006-01-02 15:04Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05.999999999 Z07:00", time.DateOnly,
-}
-
-// micros is the time that a value stands for. Without a zone it is UTC.
-func micros(v any) (int64, bool) {
-	s, ok := v.(string)
-	if !ok {
-		return 0, false
-	}
-	if n, ok := plainMicros(s); ok {
-		return n, true
-	}
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UnixMicro(), true
-		}
-	}
-	return 0, false
-}
-
-// plainMicros is micros of a time as SQLite itself writes them, 2006-01-02 15:04:05,
-// which most are.
-func plainMicros(s string) (int64, bool) {
-	if len(s) != len(time.DateTime) || s[4] != '-' || s[7] != '-' || s[10] != ' ' && s[10] != 'T' || s[13] != ':' || s[16] != ':' {
-		return 0, false
-	}
-	var parts [6]int
-	for i, at := range [6][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}} {
-		for _, c := range []byte(s[at[0]:at[1]]) {
-			if c < '0' || c > '9' {
-				return 0, false
-			}
-			parts[i] = 10*parts[i] + int(c-'0')
-		}
-	}
-	month := time.Month(parts[1])
-	t := time.Date(parts[0], month, parts[2], parts[3], parts[4], parts[5], 0, time.UTC)
-	if t.Month() != month || t.Day() != parts[2] || parts[3] > 23 || parts[4] > 59 || parts[5] > 59 {
-		return 0, false // no calendar has it
-	}
-	return t.UnixMicro(), true
-}
-
-// offset makes sums positive, so that their texts of one length sort as they do.
-var offset = new(big.Int).Exp(big.NewInt(10), big.NewInt(40), nil)
-
 // sum adds up integers.
 type sum struct {
 	total big.Int
@@ -135,16 +87,7 @@ func (s *sum) Done() any {
 	if !s.any {
 		return nil
 	}
-	return fmt.Sprintf("%041s", new(big.Int).Add(&s.total, offset))
-}
-
-// readSum reads what Done wrote.
-func readSum(text string) (*big.Int, bool) {
-	n, ok := new(big.Int).SetString(text, 10)
-	if !ok || len(text) != 41 {
-		return nil, false
-	}
-	return n.Sub(n, offset), true
+	return dialect.FormatSum(&s.total)
 }
 
 // average is a sum divided by how many there were, and by a power of ten.
