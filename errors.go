@@ -21,6 +21,7 @@ var (
 	ErrTooMany         = errors.New("too many requests")
 	ErrUnavailable     = errors.New("unavailable")
 	ErrNoRoom          = errors.New("no room on the disk")
+	ErrDamaged         = errors.New("a stored file is damaged")
 )
 
 // Error is a refusal with what the client needs to put it right.

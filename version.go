@@ -73,7 +73,29 @@ type VersionFile struct {
 	// one that is not there is null, and numbers may be of a narrower type. Nil
 	// means that they are the same.
 	Columns []Column
+	// Sums are those of a file that was just written. The store keeps them once for
+	// all versions that have the file.
+	Sums FileSums
 }
+
+// FileSums are what a file is verified with, in hexadecimal. Both are empty for files of
+// old releases that were not read in full since.
+type FileSums struct {
+	// SHA256 is that of the whole file, and Footer that of its footer: the metadata,
+	// its length and the magic bytes.
+	SHA256, Footer string
+}
+
+// StoredFile is a Parquet file that versions of a feed have, and which of them.
+type StoredFile struct {
+	Name        string
+	Feed        ID
+	First, Last int64
+	Sums        FileSums
+}
+
+// ScrubEvery is how often every stored file is verified.
+const ScrubEvery = 7 * 24 * time.Hour
 
 // UnreferencedFile is a file that no version and no refresh has.
 type UnreferencedFile struct {

@@ -33,6 +33,7 @@ var kinds = []struct {
 	{feedmill.ErrTooMany, http.StatusTooManyRequests, "too-many-requests", "Too many requests", "Wait as long as the Retry-After header says."},
 	{feedmill.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", "The service cannot do this right now", "Nothing was changed; try again after the time in the Retry-After header."},
 	{feedmill.ErrGone, http.StatusGone, "gone", "This is not there any more", "It was there and was removed; ask for something newer."},
+	{feedmill.ErrDamaged, http.StatusInternalServerError, "file-damaged", "A stored file is damaged", "Ask the operator to restore the file from a backup; the log names it under the request id."},
 	{feedmill.ErrNoRoom, http.StatusInsufficientStorage, "no-room", "The disk is full", "Nothing was changed; send it again when the operator has made room."},
 }
 

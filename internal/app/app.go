@@ -45,6 +45,7 @@ type store interface {
 	deliver.Store
 	listen.Store
 	feed.Store
+	feed.Sums
 	refresh.Store
 	subscribe.Store
 	subscribe.StoredURLs

@@ -38,6 +38,7 @@ type feeds struct {
 	engine      *refresh.Engine
 	pool        *lake.Pool
 	blobs       *blob.Folder
+	files       *feed.VerifiedFiles
 	connections *database.Connections
 	people      *connect.Connect
 }
@@ -56,6 +57,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
+	files := feed.NewVerifiedFiles(blobs, a.store, a.log, metrics)
 	pool := lake.NewPool(lake.PoolConfig{
 		Temp: temp, TempBytes: queryTemp, Log: a.log,
 		Workers: m.Workers, Memory: m.Worker, Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
@@ -70,7 +72,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	}
 	mill = feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),
-		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: temp, Log: a.log,
+		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: files, Reader: lake.NewReader(files, pool), Temp: temp, Log: a.log,
 		Room: a.room(data, metrics), Metrics: metrics,
 		Modelling: m.Modelling, Previews: m.Previews,
 		Sources: map[feedmill.FeedType]feed.Source{
@@ -90,7 +92,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	})
 	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
 	connections.Reconnected, people.Feeds = made.Reconnected, made
-	return &feeds{made, engine, pool, blobs, connections, people}, nil
+	return &feeds{made, engine, pool, blobs, files, connections, people}, nil
 }
 
 // close ends the workers and gives the files up.

@@ -33,7 +33,8 @@ func (s *service) feeds(t *testing.T) *feed.Feeds {
 	t.Cleanup(func() { blobs.Close() })
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir()})
 	t.Cleanup(pool.Close)
-	return feed.New(feed.NewMill(feed.Parts{Blobs: blobs, Log: s.app.log, Reader: lake.NewReader(blobs, pool)}), feed.Options{Store: s.app.store, Events: publish.SourceEvents, Queue: noQueue{}, MaxAttempts: 1})
+	files := feed.NewVerifiedFiles(blobs, s.app.store, s.app.log, nil)
+	return feed.New(feed.NewMill(feed.Parts{Blobs: files, Log: s.app.log, Reader: lake.NewReader(files, pool)}), feed.Options{Store: s.app.store, Events: publish.SourceEvents, Queue: noQueue{}, MaxAttempts: 1})
 }
 
 // noQueue leaves deliveries to whoever looks for them.

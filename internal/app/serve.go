@@ -122,6 +122,7 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 	})
 	g.Go(func() error { return endpoints.Observe(parts) })
 	g.Go(func() error { a.housekeep(parts, began, feeds); return nil })
+	g.Go(func() error { a.scrub(parts, feeds.files); return nil })
 	g.Go(func() error {
 		defer traces.close() // while the parts end
 		defer endParts()

@@ -10,9 +10,17 @@ import (
 	"github.com/feedmill/feedmill/internal/lake"
 )
 
-// Blobs keeps files that are written once and never changed, in a folder or a
-// bucket.
+// Blobs keeps files and verifies those with the rows of versions; see [VerifiedFiles].
 type Blobs interface {
+	Files
+	// Verify returns [feedmill.ErrDamaged] for a Parquet file whose bytes are not those
+	// that were written, and reports whether the store has the file.
+	Verify(ctx context.Context, name string) (stored bool, err error)
+}
+
+// Files keeps files that are written once and never changed, in a folder or a
+// bucket.
+type Files interface {
 	lake.Blobs
 	// Begin begins a blob that can be read while it is written. It must be
 	// closed.

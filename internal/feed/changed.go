@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -49,13 +50,14 @@ func (m *Mill) compareWithLast(ctx context.Context, l *loading, made lake.Combin
 		}
 		return nil
 	}
-	if l.unchanged, err = m.same(ctx, last, made.Version); err != nil || l.unchanged {
-		if err != nil {
-			return m.drop(l, err)
-		}
+	if l.unchanged, err = m.same(ctx, last, made.Version); err == nil && !l.unchanged {
+		l.version.Changes.Rows, err = m.countChanges(ctx, l, last, made)
+	}
+	if errors.Is(err, feedmill.ErrDamaged) && !l.adds() {
+		l.version.Changes.Rows = nil // data that replaces a damaged version cannot be compared with it
 		return nil
 	}
-	if l.version.Changes.Rows, err = m.countChanges(ctx, l, last, made); err != nil {
+	if err != nil {
 		return m.drop(l, err)
 	}
 	return nil

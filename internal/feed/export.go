@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/lake"
+	"github.com/feedmill/feedmill/internal/lake/parquet"
 	"github.com/feedmill/feedmill/internal/lake/wire"
 	"github.com/feedmill/feedmill/internal/share"
 )
@@ -31,7 +32,7 @@ func (f *Feeds) ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmi
 		return stored, err
 	}
 	name := fmt.Sprintf("%s/%d-%s%s", v.Feed, v.Number, tag, feedmill.ExportSuffix)
-	file, err := f.Blobs.Open(ctx, name)
+	file, err := f.openExport(ctx, name)
 	if err == nil {
 		return file, nil
 	}
@@ -52,10 +53,23 @@ func (f *Feeds) ParquetFile(ctx context.Context, workspace feedmill.ID, v feedmi
 	if err != nil {
 		return nil, err
 	}
-	if file, err = f.Blobs.Open(ctx, name); err != nil {
+	if file, err = f.openExport(ctx, name); err != nil {
 		return nil, orFound(err)
 	}
 	return file, nil
+}
+
+// openExport opens the result of a query. One that is damaged, or that the store does
+// not have because a crash came before, is not there: it can be written again.
+func (f *Feeds) openExport(ctx context.Context, name string) (feedmill.FeedFile, error) {
+	stored, err := f.Blobs.Verify(ctx, name)
+	if err == nil && !stored || errors.Is(err, feedmill.ErrDamaged) {
+		return nil, feedmill.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Blobs.Open(ctx, name)
 }
 
 // orFound is an error but for that of what is not there.
@@ -73,6 +87,9 @@ func (m *Mill) storedFile(ctx context.Context, table *lake.Version, q feedmill.Q
 	if name == "" {
 		return nil, nil
 	}
+	if _, err := m.Blobs.Verify(ctx, name); err != nil {
+		return nil, lake.Elsewhere(err)
+	}
 	file, err := m.Blobs.Open(ctx, name)
 	if err != nil {
 		return nil, err
@@ -89,8 +106,11 @@ var errNoExport = errors.New("there is no room for the result of a query")
 // export writes the result of a query to a file and keeps it with the version. Whatever
 // ends this in between leaves a file that no version has, which is swept.
 func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef, table *lake.Version, q feedmill.Query) error {
-	if file, err := f.Blobs.Open(ctx, name); err == nil {
+	if file, err := f.openExport(ctx, name); err == nil {
 		return file.Close() // somebody was quicker
+	}
+	if err := f.Blobs.Delete(ctx, name); err != nil {
+		return err
 	}
 	if f.Room.checkDisk() != nil {
 		return errNoExport
@@ -110,7 +130,8 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 		return err
 	}
 	made := feedmill.VersionFile{Name: name, Bytes: file.Size()}
-	if err := file.Close(); err != nil {
+	made.Sums, err = parquet.Sum(file, file.Size(), file)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	dropped, err := f.Store.KeepExport(ctx, of, made, keepExports)

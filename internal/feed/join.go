@@ -17,6 +17,7 @@ func (f *Feeds) JoinFiles(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	damaged := 0
 	for _, of := range crowded {
 		v, err := f.Store.FeedVersion(ctx, of.Workspace, of.Feed, of.Number)
 		if errors.Is(err, feedmill.ErrNotFound) {
@@ -25,11 +26,13 @@ func (f *Feeds) JoinFiles(ctx context.Context) (more bool, err error) {
 		if err == nil {
 			_, err = f.join(share.InBackground(ctx, string(of.Workspace)), of.Workspace, v, filesToJoin(v.Files))
 		}
-		if err != nil && !errors.Is(err, feedmill.ErrConflict) {
+		if errors.Is(err, feedmill.ErrDamaged) { // which keeps no other from being joined
+			damaged++
+		} else if err != nil && !errors.Is(err, feedmill.ErrConflict) {
 			return false, err
 		}
 	}
-	return len(crowded) == step, nil
+	return len(crowded) == step && damaged < step, nil
 }
 
 // filesToJoin is how many files of a version stay as they are, from the first on: the

@@ -11,7 +11,6 @@ import (
 	"testing/iotest"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/blob"
 	"github.com/feedmill/feedmill/internal/share"
 )
 
@@ -19,12 +18,7 @@ import (
 // whose types are inferred while they arrive.
 func receiving(t *testing.T, early int) *Mill {
 	t.Helper()
-	blobs, err := blob.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { blobs.Close() })
-	return &Mill{Parts: Parts{Blobs: blobs, Temp: t.TempDir()}, early: share.NewSlots(early, early, 0)}
+	return &Mill{Parts: Parts{Blobs: openFiles(t), Temp: t.TempDir()}, early: share.NewSlots(early, early, 0)}
 }
 
 // manyLines has at least so many bytes of numbered lines.

@@ -117,17 +117,29 @@ type noSecrets struct{ Vault }
 
 func (noSecrets) Unseal(context.Context, []byte, string) ([]byte, error) { return nil, nil }
 
-func newShelf(t *testing.T) *shelf {
+// noSums is a store that has no files.
+type noSums struct{ Sums }
+
+func (noSums) StoredFile(context.Context, string) (f feedmill.StoredFile, err error) {
+	return f, feedmill.ErrNotFound
+}
+
+// openFiles opens an empty folder for files.
+func openFiles(t *testing.T) *VerifiedFiles {
 	t.Helper()
 	blobs, err := blob.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { blobs.Close() })
+	return NewVerifiedFiles(blobs, noSums{}, slog.New(slog.DiscardHandler), nil)
+}
+
+func newShelf(t *testing.T) *shelf {
+	t.Helper()
+	blobs := openFiles(t)
 	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Workers: 1, Log: slog.New(slog.DiscardHandler)})
-	t.Cleanup(func() {
-		pool.Close()
-		blobs.Close()
-	})
+	t.Cleanup(pool.Close)
 	s := &shelf{source: new(typedSource), versions: make(map[string]feedmill.FeedVersion)}
 	s.Mill = NewMill(Parts{
 		Versions: s, Vault: noSecrets{}, Blobs: blobs, Reader: lake.NewReader(blobs, pool), Temp: t.TempDir(), Log: slog.New(slog.DiscardHandler),

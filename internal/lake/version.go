@@ -2,7 +2,10 @@ package lake
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 
 	"github.com/feedmill/feedmill"
@@ -58,7 +61,7 @@ func writeFile(ctx context.Context, blobs Blobs, name string, table feedmill.Typ
 	file := feedmill.VersionFile{Name: name}
 	sum := newSummer(table.Columns)
 	err := blobs.Put(ctx, name, func(w io.Writer) error {
-		counted := counter{w: w}
+		counted := counter{w: w, hash: sha256.New()}
 		writer, err := parquet.NewWriter(&counted, table.Columns, parquet.Options{})
 		if err != nil {
 			return err
@@ -77,19 +80,23 @@ func writeFile(ctx context.Context, blobs Blobs, name string, table feedmill.Typ
 			return err
 		}
 		file.Rows, file.Bytes, file.Sum = sum.rows, counted.n, sum.String()
+		footer := writer.FooterSum()
+		file.Sums = feedmill.FileSums{SHA256: hex.EncodeToString(counted.hash.Sum(nil)), Footer: hex.EncodeToString(footer[:])}
 		return nil
 	})
 	return file, err
 }
 
-// counter counts what is written through it.
+// counter counts and hashes what is written through it.
 type counter struct {
-	w io.Writer
-	n int64
+	w    io.Writer
+	n    int64
+	hash hash.Hash
 }
 
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
+	c.hash.Write(p[:n])
 	return n, err
 }

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"fmt"
+	"hash/crc32"
 	"math"
 
 	"github.com/klauspost/compress/zstd"
@@ -60,6 +61,7 @@ type chunk struct {
 	hasDictionary  bool
 	size, unpacked int
 	stats          statistics
+	crc            uint32 // CRC-32C of its bytes in the file
 }
 
 // encoder encodes row groups, one at a time.
@@ -112,6 +114,7 @@ func (e *encoder) chunk(dst []byte, pieces []piece, c int, column *feedmill.Colu
 		out.codec, out.pages, out.unpacked = codecPlain, 0, 0
 		dst, _ = e.appendPages(dst[:begin], &l, &out)
 	}
+	out.crc = crc32.Checksum(dst[begin:], castagnoli)
 	return dst, out, nil
 }
 

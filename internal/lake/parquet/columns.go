@@ -15,20 +15,19 @@ import (
 func HasColumns(file io.ReaderAt, size int64, columns []feedmill.Column) (bool, error) {
 	t := &thrift{}
 	writeSchema(t, columns)
-	const tail = 4 + int64(len(magic))
-	var end [tail]byte
-	if size < tail {
+	var end [tailSize]byte
+	if size < tailSize {
 		return false, nil
 	}
-	if _, err := file.ReadAt(end[:], size-tail); err != nil {
+	if _, err := file.ReadAt(end[:], size-tailSize); err != nil {
 		return false, err
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:]))
-	if string(end[4:]) != magic || length > size-tail || length < int64(len(t.buf)) {
+	if string(end[4:]) != magic || length > size-tailSize || length < int64(len(t.buf)) {
 		return false, nil
 	}
 	begin := make([]byte, len(t.buf))
-	if _, err := file.ReadAt(begin, size-tail-length); err != nil {
+	if _, err := file.ReadAt(begin, size-tailSize-length); err != nil {
 		return false, err
 	}
 	return bytes.Equal(begin, t.buf), nil

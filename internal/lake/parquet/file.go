@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"sync"
@@ -14,6 +15,7 @@ type file struct {
 	columns []feedmill.Column
 	offset  int64
 	groups  []rowGroup
+	footer  [sha256.Size]byte // its SHA-256
 
 	mu      sync.Mutex
 	err     error
@@ -64,7 +66,9 @@ func (f *file) finish() error {
 	if err := f.begin(); err != nil {
 		return err
 	}
-	return f.write(appendFooter(nil, f.columns, f.groups))
+	footer := appendFooter(nil, f.columns, f.groups)
+	f.footer = sha256.Sum256(footer)
+	return f.write(footer)
 }
 
 func (f *file) write(b []byte) error {

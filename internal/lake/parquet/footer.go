@@ -63,6 +63,11 @@ func appendFooter(dst []byte, columns []feedmill.Column, groups []rowGroup) []by
 	for i := range groups {
 		writeGroup(t, columns, &groups[i], i)
 	}
+	t.list(5, thriftStruct, 1)
+	t.begin()
+	t.binary(1, []byte(sumsKey))
+	t.binary(2, []byte(encodeSums(groups)))
+	t.end()
 	t.binary(6, []byte("feedmill"))
 	t.list(7, thriftStruct, len(columns))
 	for range columns {

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -214,6 +215,9 @@ func (w *Writer) Close(ctx context.Context) error {
 	}
 	return w.file.finish()
 }
+
+// FooterSum is the SHA-256 of the footer, once the file is closed.
+func (w *Writer) FooterSum() [sha256.Size]byte { return w.file.footer }
 
 // Abort waits for what is under way and leaves the file unfinished. It does
 // nothing to a writer that was closed.

@@ -23,9 +23,9 @@ func (s Store) KeepExport(ctx context.Context, of feedmill.VersionRef, file feed
 		}
 		dropped = names[min(most-1, len(names)):]
 		v.Files = []feedmill.VersionFile{file}
-		all := useFiles(of.Workspace, &v)
+		all := append([]Statement{{`DELETE FROM file_sums WHERE file = ?1`, []any{file.Name}}}, s.useFiles(of.Workspace, &v)...)
 		for _, name := range dropped {
-			all = append(all, Statement{`DELETE FROM version_files WHERE file = ?1 AND workspace_id = ?2 AND feed_id = ?3 AND number = ?4`, []any{name, of.Workspace, of.Feed, of.Number}})
+			all = append(all, Statement{`DELETE FROM version_files WHERE file = ?1 AND workspace_id = ?2 AND feed_id = ?3 AND number = ?4`, []any{name, of.Workspace, of.Feed, of.Number}}, forgetSums(name))
 		}
 		return tx.Send(ctx, all...)
 	})

@@ -71,5 +71,5 @@ func (s Store) updateFiles(workspace feedmill.ID, v feedmill.FeedVersion) []Stat
 		{`UPDATE feeds SET byte_size = ?4 WHERE workspace_id = ?1 AND id = ?2 AND version = ?3`, append(slices.Clone(at), v.Bytes)},
 		{`DELETE FROM version_files WHERE workspace_id = ?1 AND feed_id = ?2 AND number = ?3`, at},
 	}
-	return append(all, useFiles(workspace, &v)...)
+	return append(all, s.useFiles(workspace, &v)...)
 }

@@ -47,15 +47,15 @@ func (s Store) ExpiredFiles(ctx context.Context, wait time.Duration, most int64,
 }
 
 // ForgetUnreferenced removes the notes of files that are deleted, or that
-// something has again.
+// something has again, and the sums of those that nothing has.
 func (s Store) ForgetUnreferenced(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
 	return s.db.Write(ctx, func(tx Tx) error {
-		all := make([]Statement, len(names))
-		for i, name := range names {
-			all[i] = Statement{`DELETE FROM unreferenced_files WHERE file = ?1`, []any{name}}
+		all := make([]Statement, 0, 2*len(names))
+		for _, name := range names {
+			all = append(all, Statement{`DELETE FROM unreferenced_files WHERE file = ?1`, []any{name}}, forgetSums(name))
 		}
 		return tx.Send(ctx, all...)
 	})

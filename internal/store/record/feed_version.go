@@ -21,15 +21,15 @@ func (s Store) insertVersion(f *feedmill.Feed, v feedmill.FeedVersion) []Stateme
 	all = append(all, Statement{
 		`UPDATE feed_versions SET file_count = 0 WHERE workspace_id = ?1 AND feed_id = ?2 AND number = ?3`, []any{f.Workspace, v.Feed, v.Number - 1},
 	})
-	return append(all, useFiles(f.Workspace, &v)...)
+	return append(all, s.useFiles(f.Workspace, &v)...)
 }
 
 // useFiles notes which files a version has.
-func useFiles(workspace feedmill.ID, v *feedmill.FeedVersion) (all []Statement) {
+func (s Store) useFiles(workspace feedmill.ID, v *feedmill.FeedVersion) (all []Statement) {
 	for _, file := range v.Files {
 		use := insert("version_files", `file, workspace_id, feed_id, number, bytes`, file.Name, workspace, v.Feed, v.Number, file.Bytes)
 		use.SQL += ` ON CONFLICT DO NOTHING`
-		all = append(all, use)
+		all = append(all, use, s.keepFile(&file))
 	}
 	return all
 }

@@ -45,6 +45,7 @@ func Run(t *testing.T, e Engine) {
 			{"versions that are kept", keepCases},
 			{"files of versions", filesCases},
 			{"unreferenced files", unreferencedCases},
+			{"sums of files", sumsCases},
 			{"links", linkCases},
 			{"refreshes", refreshCases},
 			{"sources", sourceCases},

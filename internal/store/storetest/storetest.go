@@ -164,13 +164,22 @@ type Store interface {
 	// A file is on disk before its version is: only of one that has been there
 	// for longer than an upload can take does this say that it is an orphan.
 	UnusedFiles(ctx context.Context, names []string) ([]string, error)
+	// StoredFile finds a Parquet file that versions have, with its sums. Those are
+	// written with the first version that has the file, or the export.
+	StoredFile(ctx context.Context, name string) (feedmill.StoredFile, error)
+	// NoteVerified notes that a file was read in full now, by the clock of the
+	// database, and its sums where they were not known.
+	NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error
+	// UnverifiedFiles lists up to limit files whose names come after one and that were not
+	// read in full for feedmill.ScrubEvery, by their names.
+	UnverifiedFiles(ctx context.Context, after string, limit int) ([]string, error)
 	// MarkUnreferenced notes that nothing has some files, from now on by the clock
 	// of the database. Those that were noted before keep their times.
 	MarkUnreferenced(ctx context.Context, files []feedmill.UnreferencedFile) error
 	// ExpiredFiles lists files that were noted so long ago, and those with which the
 	// files that wait for a workspace take more than most bytes; zero is any number.
 	ExpiredFiles(ctx context.Context, wait time.Duration, most int64, limit int) ([]string, error)
-	// ForgetUnreferenced removes such notes.
+	// ForgetUnreferenced removes such notes, and the sums of the files that no version has.
 	ForgetUnreferenced(ctx context.Context, names []string) error
 
 	// CreateLink adds a link to a feed, and keeps the response of the request in

@@ -1,0 +1,25 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/feedmill/feedmill/internal/feed"
+)
+
+// scrub verifies stored files from the start on, and looks every hour for those whose
+// turn has come.
+func (a *App) scrub(ctx context.Context, files *feed.VerifiedFiles) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := files.Scrub(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("some stored files could not be verified; it is tried again in an hour", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake/parquet"
+)
+
+// Sums knows the sums of stored files.
+type Sums interface {
+	StoredFile(ctx context.Context, name string) (feedmill.StoredFile, error)
+	NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error
+	UnverifiedFiles(ctx context.Context, after string, limit int) ([]string, error)
+}
+
+// VerifiedFiles is a folder whose Parquet files are verified when this process first
+// reads them, and again when they have changed. What it wrote itself is verified.
+type VerifiedFiles struct {
+	Files
+	sums Sums
+	log  *slog.Logger
+
+	damaged  prometheus.Counter
+	scrubbed prometheus.Counter
+
+	mu   sync.Mutex
+	seen map[string]*verification
+}
+
+// verification is what is known of a file as it was at a time.
+type verification struct {
+	file   os.FileInfo
+	done   chan struct{}
+	stored bool
+	err    error
+	// later says that the file has no sums yet and that the scrub will compute them.
+	later bool
+}
+
+// maxSumNow is how large a file without sums may be for a request to wait until it is
+// read in full, which takes some tenths of a second. The scrub reads larger ones.
+const maxSumNow = 64 << 20
+
+// maxSeen is how many files it is known of that they were verified.
+const maxSeen = 100_000
+
+// NewVerifiedFiles verifies the files of a folder.
+func NewVerifiedFiles(files Files, sums Sums, log *slog.Logger, metrics prometheus.Registerer) *VerifiedFiles {
+	v := &VerifiedFiles{
+		Files: files, sums: sums, log: log, seen: make(map[string]*verification),
+		damaged: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "feedmill_files_damaged_total", Help: "Stored Parquet files whose bytes were found not to be those that were written.",
+		}),
+		scrubbed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "feedmill_files_scrubbed_bytes_total", Help: "Bytes of stored Parquet files that the scrub has read.",
+		}),
+	}
+	if metrics != nil {
+		metrics.MustRegister(v.damaged, v.scrubbed)
+	}
+	return v
+}
+
+// Put writes a blob. Its bytes went through this process, so they need no verification.
+func (v *VerifiedFiles) Put(ctx context.Context, name string, write func(io.Writer) error) error {
+	if err := v.Files.Put(ctx, name, write); err != nil {
+		return err
+	}
+	// Where it is not found, it was removed already.
+	if path, err := v.Files.Path(ctx, name); err == nil {
+		if info, err := os.Stat(path); err == nil {
+			v.conclude(name, &verification{file: info, stored: true})
+		}
+	}
+	return nil
+}
+
+// conclude notes what is known of a file.
+func (v *VerifiedFiles) conclude(name string, one *verification) {
+	one.done = make(chan struct{})
+	close(one.done)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.remember(name, one)
+}
+
+// Path is where a Parquet file is, once it is verified.
+func (v *VerifiedFiles) Path(ctx context.Context, name string) (string, error) {
+	if _, err := v.Verify(ctx, name); err != nil {
+		return "", err
+	}
+	return v.Files.Path(ctx, name)
+}
+
+// Verify verifies a file, or waits for another request that does.
+func (v *VerifiedFiles) Verify(ctx context.Context, name string) (stored bool, err error) {
+	path, err := v.Files.Path(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	for {
+		info, err := os.Stat(path)
+		if err != nil {
+			return false, fmt.Errorf("verify a file: %w", err)
+		}
+		one, begun := v.begin(name, info)
+		if begun {
+			one.err = v.verify(ctx, path, name, one)
+			v.end(name, one)
+			return one.stored, one.err
+		}
+		select {
+		case <-one.done:
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+		if one.err == nil || errors.Is(one.err, feedmill.ErrDamaged) {
+			return one.stored, one.err
+		}
+		// It could not be read or its request was canceled: this one tries.
+	}
+}
+
+// begin finds the verification of a file as it is, or begins one.
+func (v *VerifiedFiles) begin(name string, info os.FileInfo) (one *verification, begun bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	one = v.seen[name]
+	if one != nil && os.SameFile(one.file, info) && one.file.Size() == info.Size() && one.file.ModTime().Equal(info.ModTime()) {
+		return one, false
+	}
+	one = &verification{file: info, done: make(chan struct{})}
+	v.remember(name, one)
+	return one, true
+}
+
+// remember notes a verification. Where there are too many, another is done again
+// when it is needed. The files are locked.
+func (v *VerifiedFiles) remember(name string, one *verification) {
+	if _, ok := v.seen[name]; !ok && len(v.seen) >= maxSeen {
+		for other := range v.seen {
+			delete(v.seen, other)
+			break
+		}
+	}
+	v.seen[name] = one
+}
+
+// end ends a verification. Only what is known of a file that versions have is kept.
+func (v *VerifiedFiles) end(name string, one *verification) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.seen[name] == one && (!one.stored || one.later || one.err != nil && !errors.Is(one.err, feedmill.ErrDamaged)) {
+		delete(v.seen, name)
+	}
+	close(one.done)
+}
+
+// verify reads a file and compares it with its sums. A file without sums gets them.
+func (v *VerifiedFiles) verify(ctx context.Context, path, name string, one *verification) error {
+	of, err := v.sums.StoredFile(ctx, name)
+	if errors.Is(err, feedmill.ErrNotFound) {
+		return nil // it is being written, or was
+	}
+	if err != nil {
+		return fmt.Errorf("sums of a file: %w", err)
+	}
+	one.stored = true
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("verify a file: %w", err)
+	}
+	defer file.Close()
+	size := one.file.Size()
+	if of.Sums != (feedmill.FileSums{}) {
+		return v.damage(of, parquet.Verify(file, size, of.Sums))
+	}
+	if one.later = size > maxSumNow; one.later {
+		return nil
+	}
+	sums, err := parquet.Sum(file, size, file)
+	if err != nil {
+		return v.damage(of, err)
+	}
+	return v.sums.NoteVerified(ctx, name, sums)
+}
+
+// damage is the error of a file that could not be verified; it counts those that are
+// damaged.
+func (v *VerifiedFiles) damage(of feedmill.StoredFile, err error) error {
+	if err == nil || !errors.Is(err, parquet.ErrDamaged) && !errors.Is(err, syscall.EIO) {
+		return err
+	}
+	v.damaged.Inc()
+	versions := fmt.Sprintf("version %d", of.First)
+	if of.Last > of.First {
+		versions = fmt.Sprintf("versions %d to %d", of.First, of.Last)
+	}
+	v.log.Error("a stored file is damaged; restore it from a backup", "file", of.Name, "feed", of.Feed, "first_version", of.First, "last_version", of.Last, "error", err)
+	return fmt.Errorf("%w (%s: %w)", &feedmill.Error{
+		Kind: feedmill.ErrDamaged,
+		Detail: fmt.Sprintf("A file of %s of the feed %s is damaged: its bytes are not those that were written. Other versions stay readable. "+
+			"Load the data again, or ask the operator to restore the file from a backup; the log names it.", versions, of.Feed),
+	}, of.Name, err)
+}

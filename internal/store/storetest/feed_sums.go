@@ -1,0 +1,76 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/feedmill/feedmill"
+)
+
+// sumsCases hold the sums of files to being written once and to going with the files.
+var sumsCases = []testCase{
+	{name: "sums are kept once for all versions of a file", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		f, other := makeVersions(t, s, now(), 1), makeVersions(t, s, now(), 1)
+		name, mine := string(f.ID)+"/summed", feedmill.FileSums{SHA256: "aa", Footer: "bb"}
+		_, err := s.StoredFile(ctx, name)
+		want(t, err, feedmill.ErrNotFound)
+		for range 2 { // the second shares the file and does not know its sums
+			v, r := nextVersion(f)
+			v.Files = []feedmill.VersionFile{{Name: name, Rows: 1, Bytes: 10, Sums: mine}}
+			if f.Version > 1 {
+				v.Files[0].Sums = feedmill.FileSums{}
+			}
+			f, _, err = s.SwitchVersion(ctx, f.Workspace, v, r, telling("refreshed"), maxAttempts)
+			must(t, err)
+		}
+		got, err := s.StoredFile(ctx, name)
+		must(t, err)
+		equal(t, "a file with sums", feedmill.StoredFile{Name: name, Feed: f.ID, First: 2, Last: 3, Sums: mine}, got)
+		must(t, s.NoteVerified(ctx, name, feedmill.FileSums{SHA256: "cc", Footer: "dd"}))
+		got, err = s.StoredFile(ctx, name)
+		must(t, err)
+		equal(t, "sums that stay", mine, got.Sums)
+
+		first, err := s.FeedVersion(ctx, other.Workspace, other.ID, 1)
+		must(t, err)
+		must(t, s.NoteVerified(ctx, first.Files[0].Name, mine))
+		got, err = s.StoredFile(ctx, first.Files[0].Name)
+		must(t, err)
+		equal(t, "sums of a file that had none", mine, got.Sums)
+		all, err := s.UnverifiedFiles(ctx, "", 9)
+		must(t, err)
+		equal(t, "files to verify", 0, len(all))
+	}},
+	{name: "sums go with their file", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx, at := open(t), t.Context(), now()
+		f := makeVersions(t, s, at, 1)
+		of := feedmill.VersionRef{Workspace: f.Workspace, Feed: f.ID, Number: 1}
+		keep := func(name, sum string) {
+			t.Helper()
+			_, err := s.KeepExport(ctx, of, feedmill.VersionFile{Name: name + feedmill.ExportSuffix, Bytes: 10, Sums: feedmill.FileSums{SHA256: sum, Footer: sum}}, 1)
+			must(t, err)
+		}
+		keep("a", "aa")
+		keep("b", "bb")
+		_, err := s.StoredFile(ctx, "a"+feedmill.ExportSuffix)
+		want(t, err, feedmill.ErrNotFound)
+		keep("b", "cc") // it was written again
+		got, err := s.StoredFile(ctx, "b"+feedmill.ExportSuffix)
+		must(t, err)
+		equal(t, "sums of a new export", "cc", got.Sums.SHA256)
+
+		v, err := s.FeedVersion(ctx, f.Workspace, f.ID, 1)
+		must(t, err)
+		file := v.Files[0].Name
+		must(t, s.ForgetUnreferenced(ctx, []string{file}))
+		_, err = s.StoredFile(ctx, file)
+		must(t, err) // a version has it
+		_, err = s.DeleteFeed(ctx, f.Workspace, f.ID, at, nil, maxAttempts)
+		must(t, err)
+		_, _, err = s.ForgetVersions(ctx, at.Add(feedmill.KeepDeletedFor*2), 100)
+		must(t, err)
+		must(t, s.ForgetUnreferenced(ctx, []string{file, "b" + feedmill.ExportSuffix}))
+		_, err = s.StoredFile(ctx, file)
+		want(t, err, feedmill.ErrNotFound)
+	}},
+}
