@@ -35,6 +35,10 @@ type Column struct {
 	// Retype is the type that the column is to have from the next version on, empty
 	// where it stays.
 	Retype columnar.Type `json:"-"`
+	// FormatSet says that a user has set Format, and DataFormat is then the format that
+	// the data itself has: a label does not make later data differ from it.
+	FormatSet  bool   `json:"-"`
+	DataFormat string `json:"-"`
 	// OnMisfit is what becomes of values that do not fit a type that was set.
 	OnMisfit MisfitPolicy `json:"-"`
 }

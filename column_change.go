@@ -38,6 +38,14 @@ func (c *ColumnChange) at(member, detail string) Fault {
 	return f
 }
 
+// NewName is the name that the change gives the column, empty where it gives none.
+func (c *ColumnChange) NewName() string {
+	if c.Name == nil {
+		return ""
+	}
+	return *c.Name
+}
+
 // ChangeColumns makes changes to columns. Types are noted only: they are those of
 // the next version, see [Column.Retype]. The error lists every fault.
 func ChangeColumns(columns []Column, changes []ColumnChange) ([]Column, error) {
@@ -119,6 +127,9 @@ func (c *ColumnChange) apply(to *Column) {
 		to.Description = *c.Description
 	}
 	if c.Format != nil {
+		if !to.FormatSet {
+			to.FormatSet, to.DataFormat = true, to.Format
+		}
 		to.Format = *c.Format
 	}
 	if c.Hidden != nil {
@@ -206,7 +217,7 @@ func Label(columns, said []Column) []Column {
 			if s.ID == c.ID && s.SourceName == c.SourceName {
 				c.Name, c.Description, c.Hidden, c.Position, c.OnMisfit = s.Name, s.Description, s.Hidden, s.Position, s.OnMisfit
 				if s.Type == c.Type {
-					c.Format = s.Format
+					c.Format, c.FormatSet, c.DataFormat = s.Format, s.FormatSet, s.DataFormat
 				}
 				break
 			}

@@ -16,8 +16,8 @@
 //     attempt is made again, and when a subscription is given up), health.go,
 //     replay.go, replica.go.
 //   - A feed and its data: feed.go, feed_list.go, feed_request.go, reading.go
-//     (formats, options and findings), column.go, column_change.go, version.go,
-//     expect.go, link.go.
+//     (formats, options and findings), column.go, column_change.go,
+//     column_read.go, version.go, expect.go, link.go.
 //   - Where data comes from: source.go, fetch.go, schedule.go, refresh.go, run.go,
 //     run_request.go, rules.go (which version of the rules a definition keeps).
 //   - Queries, and what they run on: query.go, pins.go, service.go, connection.go, connection_tls.go.

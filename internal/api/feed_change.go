@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -38,7 +37,7 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 		patch.Name = new(v.Name(feedmill.MaxNameLen))
 	}
 	if v, ok := body.Get("description"); ok {
-		patch.Description = readDescription(v)
+		patch.Description = feedmill.ReadText(v)
 	}
 	readPolicy(body, &patch)
 	if patch.Spec = pickMembers(body, definitionMembers); patch.Spec != nil {
@@ -103,22 +102,4 @@ func pickMembers(o *strictjson.Object, names []string) []byte {
 		return nil
 	}
 	return picked.Append(nil)
-}
-
-// readDescription reads a text of several lines; null is none.
-func readDescription(f strictjson.Field) *string {
-	if f.Kind == 'n' {
-		return new("")
-	}
-	text, ok := f.Text()
-	if !ok {
-		return nil
-	}
-	switch n := len([]rune(text)); {
-	case n > feedmill.MaxDescription:
-		f.Fault(fmt.Sprintf("This may have at most %d characters; it has %d.", feedmill.MaxDescription, n))
-	case slices.Contains([]byte(text), 0):
-		f.Fault("This must not hold the character U+0000.")
-	}
-	return &text
 }

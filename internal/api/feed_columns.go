@@ -5,15 +5,8 @@ import (
 	"slices"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/strictjson"
 )
-
-// maxColumnChanges is how many columns one request may change.
-const maxColumnChanges = 10_000
-
-// columnTypes are the types that a column can be given.
-var columnTypes = []string{"text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json"}
 
 // changeColumns changes columns of a feed.
 func (s *Server) changeColumns(c *call) (answer, error) {
@@ -45,75 +38,26 @@ func (s *Server) changeColumns(c *call) (answer, error) {
 // readColumnChanges reads changes of columns, each of which is found by a member: id, or
 // sourceName.
 func readColumnChanges(list *strictjson.Value, by string, note strictjson.Note) (changes []feedmill.ColumnChange) {
-	if len(list.Items) == 0 || len(list.Items) > maxColumnChanges {
-		note("", fmt.Sprintf("This must have 1 to %d elements; it has %d.", maxColumnChanges, len(list.Items)))
+	if len(list.Items) == 0 || len(list.Items) > feedmill.MaxColumnChanges {
+		note("", fmt.Sprintf("This must have 1 to %d elements; it has %d.", feedmill.MaxColumnChanges, len(list.Items)))
 		return nil
 	}
 	for _, item := range strictjson.Elements(list, "", note) {
 		if o, ok := item.Object(); ok {
-			change := readColumnChange(o, by)
-			change.Place.Pointer = o.Pointer
-			changes = append(changes, change)
+			changes = append(changes, readColumnChange(o, by))
 		}
 	}
 	return changes
 }
 
-func readColumnChange(o *strictjson.Object, by string) (change feedmill.ColumnChange) {
+func readColumnChange(o *strictjson.Object, by string) feedmill.ColumnChange {
+	change := feedmill.ReadColumnChange(o)
 	which := map[string]*string{"id": &change.ID, "sourceName": &change.SourceName}[by]
 	if f, ok := o.Need(by); ok {
 		*which, _ = f.Text()
 	}
-	if f, ok := o.Get("name"); ok {
-		if text, ok := f.Text(); ok {
-			change.Name = &text
-		}
-	}
-	if f, ok := o.Get("description"); ok {
-		change.Description = readDescription(f)
-	}
-	if f, ok := o.Get("format"); ok {
-		if f.Kind == 'n' {
-			change.Format = new("")
-		} else if text, ok := f.Label(feedmill.MaxNameLen); ok {
-			change.Format = &text
-		}
-	}
-	if f, ok := o.Get("type"); ok {
-		if text, ok := f.Choice(columnTypes...); ok {
-			change.Type = new(columnar.Type(text))
-		}
-	}
-	if f, ok := o.Get("hidden"); ok {
-		if hidden, ok := f.Boolean(); ok {
-			change.Hidden = &hidden
-		}
-	}
-	if f, ok := o.Get("position"); ok {
-		if n, ok := f.Integer(0, maxColumnChanges); ok {
-			change.Position = &n
-		}
-	}
-	if f, ok := o.Get("onMisfit"); ok {
-		change.OnMisfit = readMisfitPolicy(f)
-	}
 	o.RefuseUnknown()
 	return change
-}
-
-// readMisfitPolicy reads what becomes of misfits. The word null is often written
-// without its quotes.
-func readMisfitPolicy(f strictjson.Field) *feedmill.MisfitPolicy {
-	if f.Kind == 'n' {
-		return new(feedmill.MisfitsNull)
-	}
-	switch text, _ := f.Choice("fail", "null", "reject"); text {
-	case "fail":
-		return new(feedmill.MisfitsFail)
-	case "null", "reject":
-		return new(feedmill.MisfitPolicy(text))
-	}
-	return nil
 }
 
 // columnsParameter reads the changes of columns that come with data.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/feedmill/feedmill"
@@ -178,6 +179,11 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 			feed := &c.Feeds[i]
 			if feed.ID == before.ID {
 				feed.Spec, feed.Mode, feed.Key, feed.Rules, feed.Pins = def.Spec, def.Mode, def.Key, def.Rules, def.Pins
+				if slices.Contains(patch.Fields, "columns") {
+					if err := redefineColumns(feed); err != nil {
+						return nil, err
+					}
+				}
 			} else if feed.Spec, err = kind.Describe(feed.Spec, c.Source.Spec); err != nil {
 				return nil, err
 			}

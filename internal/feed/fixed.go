@@ -29,10 +29,11 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 	if l.before.Version > 0 {
 		changes = schema.Fit(l.before.Columns)
 	}
-	columns, err := feedmill.ChangeColumns(schema.Columns, l.columns)
+	columns, unfound, err := l.changeColumns(schema.Columns)
 	if err != nil {
 		return nil, err
 	}
+	changes = append(changes, unfound...)
 	schema.Columns = columns
 	more, err := schema.Retype(ctx, table)
 	if err != nil {
@@ -73,10 +74,11 @@ func fitTyped(l *loading, columns []feedmill.Column, rows int64) ([]feedmill.Col
 		}
 		columns, changes = fitting.Columns, fitting.Changes
 	}
-	columns, err := feedmill.ChangeColumns(columns, l.columns)
+	columns, unfound, err := l.changeColumns(columns)
 	if err != nil {
 		return nil, nil, err
 	}
+	changes = append(changes, unfound...)
 	for i := range columns {
 		c := &columns[i]
 		if c.Retype != "" {
@@ -130,8 +132,7 @@ func (l *loading) blame(err error) error {
 		return err
 	}
 	said := *refusal.refusal
-	for i := range l.columns {
-		c := &l.columns[i]
+	for _, c := range slices.Concat(l.columns, l.defined) {
 		if c.Type == nil {
 			continue
 		}

@@ -98,8 +98,8 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 		return feedmill.FeedPreview{}, err
 	}
 	feed := newFetched(def, feedmill.FeedPatch{}, now())
-	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/preview.parquet"}}
-	defer m.remove(table.file)
+	table := &fetchedTable{loading: &loading{before: feed, file: string(feed.ID) + "/preview.parquet", defined: feedmill.DefinedColumns(def.Spec)}}
+	defer func() { m.remove(table.file) }()
 	f := &fetching{mill: m, slots: m.previews, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
 	var fetched feedmill.Fetched
@@ -126,7 +126,7 @@ func (m *Mill) showFetched(ctx context.Context, t *fetchedTable) (p feedmill.Fee
 		if err != nil {
 			return feedmill.FeedPreview{}, err
 		}
-		return m.showVersion(ctx, v, v.Rows, t.typed.warnings)
+		return m.showTyped(ctx, t.loading, v, t.typed.warnings)
 	}
 	schema, warnings, err := t.inference.Schema(t.pages)
 	if err != nil {

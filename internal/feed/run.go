@@ -124,6 +124,7 @@ func runLoading(feed feedmill.Feed, run int64) *loading {
 		before: feed, mode: feed.Mode, key: feed.Key,
 		version: feedmill.FeedVersion{Feed: feed.ID, Number: feed.Version + 1, Rules: feed.Rules},
 		file:    fmt.Sprintf("%s/%s-%d.parquet", feed.ID, feed.LastRefresh.ID, run),
+		defined: feedmill.DefinedColumns(feed.Spec),
 	}
 	if len(feed.Position) == 0 {
 		l.mode = feedmill.ModeReplace // everything is fetched

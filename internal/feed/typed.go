@@ -113,5 +113,5 @@ func (m *Mill) completeTyped(ctx context.Context, l *loading, fresh lake.Version
 			return l.blame(err)
 		}
 	}
-	return m.complete(ctx, l, fresh, columns, rows, slices.Concat(warnings, changes), found)
+	return m.complete(ctx, l, fresh, columns, rows, slices.Concat(relabelled(warnings, columns), changes), found)
 }

@@ -55,9 +55,17 @@ func (m *Mill) showTypedUpload(ctx context.Context, l *loading, data *incoming) 
 		}
 		v = combined.Version
 	}
+	p, err := m.showTyped(ctx, l, v, slices.Concat(warnings, table.Warnings(columns), noRows(first.rows)))
+	p.RowCount = first.rows
+	return p, err
+}
+
+// showTyped is a preview of rows that have types already, in the columns that they have in a
+// feed.
+func (m *Mill) showTyped(ctx context.Context, l *loading, v lake.Version, warnings []feedmill.Warning) (feedmill.FeedPreview, error) {
 	found := m.newMisfits(l)
 	defer found.close()
-	columns, _, err = fitTyped(l, v.Columns, v.Rows)
+	columns, changes, err := fitTyped(l, v.Columns, v.Rows)
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
@@ -67,7 +75,7 @@ func (m *Mill) showTypedUpload(ctx context.Context, l *loading, data *incoming) 
 		}
 	}
 	v.Columns = columns
-	return m.showVersion(ctx, v, first.rows, slices.Concat(warnings, table.Warnings(columns), noRows(first.rows), found.warnings()))
+	return m.showVersion(ctx, v, v.Rows, slices.Concat(relabelled(warnings, columns), changes, found.warnings()))
 }
 
 // firstOfAll yields as many rows as a preview shows, and reads the others too.

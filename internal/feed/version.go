@@ -32,6 +32,8 @@ type loading struct {
 	reshaped bool
 	// columns are changes that came with the data, and reading is how it is read.
 	columns []feedmill.ColumnChange
+	// defined are the changes in the definition of a feed that fetches its data.
+	defined []feedmill.ColumnChange
 	reading feedmill.Reading
 	// shared says that the original is another version's as well.
 	shared bool

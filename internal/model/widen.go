@@ -11,6 +11,15 @@ import (
 // values as new says: the narrowest that holds both exactly. Name, id and source
 // are those of old.
 func Widen(old, new feedmill.Column) feedmill.Column {
+	if old.FormatSet {
+		labelled := old
+		old.FormatSet, old.DataFormat, old.Format = false, "", labelled.DataFormat
+		out := Widen(old, new)
+		if out.Type != columnar.TypeText || old.Type == columnar.TypeText {
+			out.FormatSet, out.DataFormat, out.Format = true, out.Format, labelled.Format
+		}
+		return out
+	}
 	out := old
 	out.Nullable = old.Nullable || new.Nullable
 	if old.Type == new.Type && old.Type != columnar.TypeDecimal {

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ type definition struct {
 	schedule          feedmill.Schedule
 	mode              feedmill.FeedMode
 	key               []string
+	columns           []feedmill.ColumnChange
 	rules             feedmill.Rules // 0 where the definition does not name any
 	keyed             bool           // the feed has a key, by which rows that come again are known
 	doc               strictjson.Value
@@ -27,7 +29,7 @@ var (
 	// sourceMembers are the members of a definition that say what is fetched, and
 	// feedMembers those that say what becomes of it.
 	sourceMembers = []string{"serviceName", "viewName", "query", "incremental", "schedule"}
-	feedMembers   = []string{"mode", "key"}
+	feedMembers   = []string{"mode", "key", "columns"}
 )
 
 // maxFaults is how many faults are listed. Past it nobody reads them.
@@ -50,6 +52,8 @@ func parse(body []byte, now time.Time) (*definition, error) {
 	d.readSource(o, now)
 	d.schedule = feedmill.ReadSchedule(o)
 	d.mode, d.key = feedmill.ReadMode(o, d.incremental)
+	d.columns = readColumns(o)
+	feedmill.CheckDefinedColumns(d.columns, d.key, faults.Note)
 	if d.incremental && replaces(doc) {
 		o.Fault("mode", "An incremental query adds to the rows that are there, so its mode is append, or merge with a key. Leave mode out, or leave incremental out.")
 	}
@@ -76,6 +80,34 @@ func parseStored(spec []byte, now time.Time) (*definition, error) {
 	unchecked := strictjson.NewObject(&d.doc, "", func(string, string) bool { return true })
 	d.mode, d.key = feedmill.ReadMode(unchecked, d.incremental)
 	return d, faults.Refusal()
+}
+
+// readColumns reads the changes to columns of the result. A query picks its columns by its
+// fields, so an entry has a sourceName and no path.
+func readColumns(o *strictjson.Object) (changes []feedmill.ColumnChange) {
+	f, ok := o.Given("columns")
+	switch {
+	case !ok:
+		return nil
+	case f.Kind != '[':
+		f.Fault("This must be an array, not " + strictjson.KindName(f.Kind) + ".")
+		return nil
+	case len(f.Items) > feedmill.MaxDefinedColumns:
+		f.Fault(fmt.Sprintf("This may have at most %d elements; it has %d.", feedmill.MaxDefinedColumns, len(f.Items)))
+		return nil
+	}
+	for _, item := range f.Elements() {
+		entry, ok := item.Object()
+		if !ok {
+			continue
+		}
+		if path, given := entry.Get("path"); given {
+			path.Fault("path applies only to REST feeds; a query picks columns by its fields. Use sourceName to change a column of the query.")
+		}
+		changes = append(changes, feedmill.ReadFoundColumn(entry))
+		entry.RefuseUnknown()
+	}
+	return changes
 }
 
 // replaces reports whether a definition sets the mode replace, which is not the same

@@ -225,6 +225,13 @@ func (d *definition) acceptTypes(table Table, origin string) (followed, error) {
 // given them other names.
 func keyOutputs(feed feedmill.Feed) []string {
 	names := slices.Clone(feed.Key)
+	if feed.Version == 0 {
+		for _, c := range feedmill.DefinedColumns(feed.Spec) {
+			if at := slices.Index(names, c.NewName()); at >= 0 {
+				names[at] = c.SourceName
+			}
+		}
+	}
 	for i, name := range names {
 		if at := slices.IndexFunc(feed.Columns, func(c feedmill.Column) bool { return c.Name == name }); at >= 0 {
 			names[i] = feed.Columns[at].SourceName

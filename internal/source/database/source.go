@@ -162,16 +162,32 @@ func (s Source) unknownService(ctx context.Context, workspace feedmill.ID, name 
 	return feedmill.Invalid("", feedmill.Fault{Pointer: "/serviceName", Detail: detail})
 }
 
+// checkColumns notes names in key and columns that are not columns of the query. A key may use
+// the names that columns gives.
+func (d *definition) checkColumns(tree *query.Tree, faults *query.Faults) {
+	var columns []feedmill.Column
+	for _, o := range tree.Outputs {
+		columns = append(columns, feedmill.Column{Name: o.Name, SourceName: o.Name})
+	}
+	changed, err := feedmill.ChangeColumns(columns, d.columns)
+	if refusal, ok := errors.AsType[*feedmill.Error](err); ok {
+		for _, f := range refusal.Faults {
+			faults.Add(f, f.Detail)
+		}
+	}
+	for i, name := range d.key {
+		if !slices.ContainsFunc(changed, func(c feedmill.Column) bool { return c.Name == name || c.SourceName == name }) {
+			faults.Add(feedmill.Fault{Pointer: fmt.Sprintf("/key/%d", i)}, fmt.Sprintf("the query has no column %q", name))
+		}
+	}
+}
+
 // resolve checks the query of a definition against the columns of a table.
 func (d *definition) resolve(columns []feedmill.Column) (*query.Tree, error) {
 	q := d.query
 	q.Fields, q.Sort, q.Where = slices.Clone(q.Fields), slices.Clone(q.Sort), slices.Clone(q.Where)
 	tree, faults := query.Resolve(q, columns)
-	for i, name := range d.key {
-		if !slices.ContainsFunc(tree.Outputs, func(o query.Output) bool { return o.Name == name }) {
-			faults.Add(feedmill.Fault{Pointer: fmt.Sprintf("/key/%d", i)}, fmt.Sprintf("the query has no column %q", name))
-		}
-	}
+	d.checkColumns(tree, faults)
 	if latest := tree.Latest; latest != nil && !slices.ContainsFunc(tree.Outputs, func(o query.Output) bool { return o.Column.Index == latest.Index && o.Aggregate == "" }) {
 		faults.Add(feedmill.Fault{Pointer: "/incremental/field"}, "the field must be one of those of the query: rows that differ in nothing else could not be told apart")
 	}

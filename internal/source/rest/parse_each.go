@@ -121,27 +121,9 @@ func (e *each) readIn(of *object, maxBytes int64) {
 // readShape reads how rows are made of records.
 func (o *object) readShape(response *object) (s shape) {
 	s.keep = o.choice("otherColumns", "keep", "keep", "drop") == "keep"
-	for _, f := range o.elements("columns", maxColumns) {
-		in := o.inner(f)
-		if in == nil {
-			continue
-		}
-		c := picked{name: in.needText("name"), path: in.path("path", true)}
-		c.as = in.choice("type", "", "text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json")
-		c.readFormat(in)
-		if c.path != nil {
-			if steps, ok := c.path.Steps(); ok && len(steps) == 1 {
-				c.own, _ = steps[0].Name()
-			}
-		}
-		in.RefuseUnknown()
-		if slices.ContainsFunc(s.columns, func(other picked) bool { return other.name == c.name }) {
-			in.Fault("name", "Two columns have this name.")
-		}
-		s.columns = append(s.columns, c)
-	}
+	s.columns = o.readColumns()
 	if !s.keep && len(s.columns) == 0 {
-		o.Fault("otherColumns", "With drop, columns says what stays.")
+		o.Fault("otherColumns", "With drop, only the columns that entries of columns pick by their path are kept. Add at least one.")
 	}
 	if response == nil {
 		return s

@@ -150,6 +150,14 @@ func (r *recordTree) text(n jsonpath.Node) []byte {
 	return r.data[start:end]
 }
 
+// asScalar is a value that is one cell: objects and arrays are their text.
+func asScalar(raw []byte) []byte {
+	if _, ok := scalar(valueOf(raw)); ok {
+		return raw
+	}
+	return quote(string(oneLine(raw)))
+}
+
 // typed is a value as one of a type. What does not fit is an error: nothing is
 // rounded or left out.
 func typed(raw []byte, as string) ([]byte, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/feedmill/feedmill"
@@ -101,16 +100,16 @@ func (r Response) tabularFaults() (faults []feedmill.Fault) {
 	if r.Shape.keyAs != "" {
 		note("/response/keyAs", "keyAs is for JSON, whose records can be members of an object; leave it out.")
 	}
-	for i, c := range r.Shape.columns {
+	for _, c := range r.Shape.columns {
 		if c.path == nil {
 			continue // which is a fault of its own
 		}
-		at := "/columns/" + strconv.Itoa(i)
+		at := c.at
 		if columnOf(c.path) == "" {
 			note(at+"/path", "Outside of JSON a column is found by its name, such as $.amount or $['Net amount'].")
 		}
 		if c.as != "" && c.as != "text" {
-			note(at+"/type", "Outside of JSON values are typed by what they are; leave the type out, or say text.")
+			note(at+"/type", "Outside of JSON, the type of an entry with path can only be text. Use an entry with sourceName to set another type.")
 		}
 	}
 	return faults

@@ -30,6 +30,7 @@ type shape struct {
 
 // picked is a column that is found at a path of the record.
 type picked struct {
+	at   string // its place in the definition
 	name string
 	path *jsonpath.Path
 	// own is the member of the record that the path is, empty for a longer one.
@@ -39,6 +40,8 @@ type picked struct {
 	written *timeFormat
 	// nulls are texts that mean that there is no value.
 	nulls []string
+	// change is what the entry sets besides.
+	change feedmill.ColumnChange
 }
 
 // any reports whether the records are not rows as they are.

@@ -70,6 +70,9 @@ func (r *reshaper) claim() {
 func (r *reshaper) pick(column int, raw []byte) error {
 	c := &r.shape.columns[column]
 	value, err := c.value(raw)
+	if err != nil && c.keepsMisfits() {
+		value, err = asScalar(raw), nil
+	}
 	if err != nil {
 		return fmt.Errorf("the column %q %w", c.name, err)
 	}

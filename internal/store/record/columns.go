@@ -21,6 +21,9 @@ type column struct {
 	Fixed     bool                  `json:"fixed,omitzero"`
 	Retype    columnar.Type         `json:"retype,omitzero"`
 	OnMisfit  feedmill.MisfitPolicy `json:"onMisfit,omitzero"`
+
+	FormatSet  bool   `json:"formatSet,omitzero"`
+	DataFormat string `json:"dataFormat,omitzero"`
 }
 
 // Value makes the text.
@@ -49,7 +52,7 @@ func (t columns) Scan(from any) error {
 // stays nil.
 func keptColumns(of []feedmill.Column) (kept []column) {
 	for _, c := range of {
-		kept = append(kept, column{c, c.Hidden, c.Precision, c.Scale, c.Position, c.Fixed, c.Retype, c.OnMisfit})
+		kept = append(kept, column{c, c.Hidden, c.Precision, c.Scale, c.Position, c.Fixed, c.Retype, c.OnMisfit, c.FormatSet, c.DataFormat})
 	}
 	return kept
 }
@@ -59,6 +62,7 @@ func readColumns(kept []column) (of []feedmill.Column) {
 		one := c.Column
 		one.Hidden, one.Precision, one.Scale, one.Position = c.Hidden, c.Precision, c.Scale, c.Position
 		one.Fixed, one.Retype, one.OnMisfit = c.Fixed, c.Retype, c.OnMisfit
+		one.FormatSet, one.DataFormat = c.FormatSet, c.DataFormat
 		of = append(of, one)
 	}
 	return of
