@@ -123,6 +123,7 @@ const (
 	WarnSecondTable    = "second-table"       // the file has another table, which is not read
 	WarnAssumedHeader  = "assumed-header"     // nothing proves that the first row has the names
 	WarnDuplicateKeys  = "duplicate-keys"     // several rows of a load have the same key
+	WarnNotDeleted     = "not-deleted"        // rows were not deleted, because the fetch is not complete
 	WarnNullCursor     = "null-cursor"        // rows without a value of the field that tells what is new
 	WarnCursorAhead    = "cursor-ahead"       // times ahead that do not tell what is new
 	WarnPinned         = "pinned"             // types that an earlier release did not store

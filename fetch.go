@@ -76,6 +76,17 @@ type PageReading struct {
 	// Missing says what is wrong with a page that has no records, nil for nothing. It is
 	// told where the records of the pages before it were found, and may be nil itself.
 	Missing func(p FetchedPage, found string) error
+	// Deletes says which rows mark deletions, nil where none does.
+	Deletes *PageDeletes
+}
+
+// PageDeletes says which rows of pages mark the deletion of the row of their key.
+type PageDeletes struct {
+	// Column has a value in the rows that mark a deletion. It is not stored.
+	Column string
+	// Listed is how many such rows of the last page are not records of it, and Count how many
+	// there are in all pages.
+	Listed, Count func() int64
 }
 
 // FetchedPage is one answer of a source with data.
@@ -188,6 +199,11 @@ type Fetched struct {
 	// Again says for each of the feeds which rows can have come that it has
 	// already. It is nil where none can.
 	Again []FetchedAgain
+	// Full says that everything was fetched for feeds that have a position: rows whose keys
+	// did not come no longer exist. Partial is why the fetch deletes nothing, as the end of a
+	// sentence; it is empty where the fetch is complete.
+	Full    bool
+	Partial string
 	// Pins are what the names of a query mean from now on, nil where they stay.
 	Pins *Pins
 	// Warnings are about rows whose columns have types already, and Plan is what a

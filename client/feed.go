@@ -99,6 +99,8 @@ type DataFeedChange struct {
 	Columns     Field[json.RawMessage] `json:"columns,omitzero"`
 	// OtherColumns is keep or drop.
 	OtherColumns Field[string]            `json:"otherColumns,omitzero"`
+	Deleted      Field[json.RawMessage]   `json:"deleted,omitzero"`
+	FullEvery    Field[string]            `json:"fullEvery,omitzero"`
 	Retry        Field[json.RawMessage]   `json:"retry,omitzero"`
 	RateLimit    Field[json.RawMessage]   `json:"rateLimit,omitzero"`
 	Errors       Field[json.RawMessage]   `json:"errors,omitzero"`

@@ -94,7 +94,7 @@ func (m *Mill) countChanges(ctx context.Context, l *loading, last feedmill.FeedV
 	if same, err := m.haveKey(ctx, last, l.version.Keyed); err != nil || !same {
 		return nil, err
 	}
-	if l.mode != feedmill.ModeReplace {
+	if l.mode != feedmill.ModeReplace && !l.deletesRows(made) {
 		return &feedmill.RowChanges{Inserted: made.Added - made.Replaced, Updated: made.Replaced}, nil
 	}
 	counted, err := m.Reader.CountChanges(ctx, lake.Comparison{Old: lakeVersion(last), New: &made.Version, Key: l.version.Keyed})

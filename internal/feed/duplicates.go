@@ -12,7 +12,8 @@ import (
 // the feed had and that a new type rejects are not part of it.
 func (l *loading) count(rows, fit int64, made lake.Combined) {
 	r := &l.refresh
-	r.RowsIn, r.RowsStored, r.RowsRejected = rows, made.Added, rows-fit
+	// A row that marks a deletion is not data.
+	r.RowsIn, r.RowsStored, r.RowsRejected = rows-made.Deletions, made.Added, rows-fit
 	r.RowsSuperseded, r.RowsKnown = made.Superseded.Rows, made.Known
 }
 

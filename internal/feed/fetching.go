@@ -89,6 +89,7 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 			t.format, t.missing, t.reshape, t.watched, t.text = r.Format, r.Missing, r.Reshape, r.Watch != "", r.Text
 			t.reading, t.inference = r.Reading, model.New(options)
 			t.pages = f.mill.openPages(r, t.inference)
+			t.fetched.marks = r.Deletes
 		}
 	}
 	return nil
@@ -105,6 +106,7 @@ func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int
 			}
 			added, err := f.addPage(ctx, t, format, p)
 			err = unread(p, err)
+			added -= t.fetched.listed()
 			rows[slices.Index(f.tables, t)] = added
 			if err == nil && added == 0 && t.missing != nil {
 				found := ""

@@ -28,6 +28,7 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 	var changes []feedmill.Warning
 	if l.before.Version > 0 {
 		changes = schema.Fit(l.before.Columns)
+		changes = l.fetched.changed(schema.Columns, schema.Rows, changes)
 	}
 	columns, unfound, err := l.changeColumns(schema.Columns)
 	if err != nil {
@@ -39,10 +40,11 @@ func fitSchema(ctx context.Context, l *loading, schema *model.Schema, warnings [
 	if err != nil {
 		return nil, err
 	}
-	if err := l.wantKept(schema.Columns); err != nil {
+	stored := l.fetched.stored(schema.Columns)
+	if err := l.wantKept(stored); err != nil {
 		return nil, err
 	}
-	l.reshaped = l.before.Version > 0 && !slices.Equal(schema.Columns, l.before.Columns)
+	l.reshaped = l.before.Version > 0 && !slices.Equal(stored, l.before.Columns)
 	said := make([]feedmill.Warning, 0, len(warnings))
 	for _, w := range warnings {
 		at := slices.IndexFunc(before, func(c feedmill.Column) bool { return c.Name == w.Column })

@@ -43,6 +43,7 @@ func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 				o.Position = fetched.Positions[i]
 			}
 			t.warn(fetched.Warnings)
+			t.fetched.full, t.fetched.partial = fetched.Full && t.mode == feedmill.ModeMerge, fetched.Partial
 			if fetched.Again != nil {
 				t.again = fetched.Again[i]
 			}
@@ -151,6 +152,7 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 		return t.failed
 	}
 	has := t.before.Version > 0
+	o.Refresh.Warnings = append(o.Refresh.Warnings, t.emptied()...)
 	nothing := has && (t.notModified || t.rows() == 0 && t.mode != feedmill.ModeReplace)
 	if nothing && !awaitsTypes(t.before) {
 		return nil
@@ -170,6 +172,9 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 		return err
 	}
 	o.Refresh = t.refresh
+	if t.fetched.held {
+		o.Position = nil
+	}
 	if t.unchanged {
 		m.dropWritten(t.loading)
 		return nil

@@ -22,6 +22,7 @@ type loading struct {
 	mode    feedmill.FeedMode
 	key     []string
 	again   feedmill.FetchedAgain
+	fetched deletes
 	version feedmill.FeedVersion
 	// file is the name of the file that fresh rows are written to, and written
 	// are further files that were written for the version.
@@ -64,7 +65,7 @@ func (m *Mill) write(ctx context.Context, l *loading, schema *model.Schema, warn
 		return l.blame(err)
 	}
 	l.version.Found = schema.Found
-	return m.complete(ctx, l, fresh, schema.Columns, schema.Rows, warnings, found)
+	return m.complete(ctx, l, fresh, l.fetched.stored(schema.Columns), schema.Rows, warnings, found)
 }
 
 // complete makes a version with some columns of fresh rows, together with those
@@ -75,6 +76,10 @@ func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, col
 	if err != nil {
 		return l.blame(err)
 	}
+	if err := m.restoreNullable(ctx, l, &v); err != nil {
+		m.dropWritten(l)
+		return err
+	}
 	if err := m.wantExpected(ctx, l, &v.Version); err != nil {
 		m.dropWritten(l)
 		return err
@@ -84,6 +89,7 @@ func (m *Mill) complete(ctx context.Context, l *loading, fresh lake.Version, col
 		return err
 	}
 	warnings = append(warnings, found.warnings()...)
+	warnings = append(warnings, l.notDeleted(v.Deletions)...)
 	l.version.Files, l.version.Columns = v.Files, v.Columns
 	l.version.Rows, l.version.Bytes, l.version.ContentHash = v.Rows, v.Bytes, v.ContentHash
 	l.count(rows, fresh.Rows, v)
@@ -101,7 +107,7 @@ func (m *Mill) combine(ctx context.Context, l *loading, fresh lake.Version, colu
 	if !keeps && len(l.key) == 0 && slices.Equal(fresh.Columns, columns) {
 		return lake.Combined{Version: fresh, Added: fresh.Rows}, nil
 	}
-	c := lake.Combination{New: &fresh, Columns: columns, Key: keyColumns(l.key, columns)}
+	c := lake.Combination{New: &fresh, Columns: columns, Key: keyColumns(l.key, columns), Deletes: l.deletes(fresh, found.rejected)}
 	if keeps {
 		old, err := m.Versions.FeedVersion(ctx, l.before.Workspace, l.before.ID, l.before.Version)
 		if err != nil {

@@ -36,6 +36,8 @@ func (r *Reader) assemble(ctx context.Context, name string, c *Combination, old,
 	out := Combined{Version: versionOf(name, c.Columns, a.files), Written: a.written, Replaced: old.omitted.count()}
 	omitted := fresh.omitted.count()
 	out.Added, out.Superseded, out.Known = fresh.version.Rows-omitted, fresh.duplicates, omitted-fresh.duplicates.Rows
+	out.Deletions = fresh.deletions.count()
+	out.Known -= out.Deletions
 	return out, nil
 }
 

@@ -29,6 +29,8 @@ type Combination struct {
 	// Overlap, where there is no key, says which new rows are left out where old
 	// ones are equal to them, as often as they are. It may be nil.
 	Overlap *Overlap
+	// Deletes, where there is a key, says which rows are deleted.
+	Deletes Deletes
 }
 
 // Combine makes a version with the rows of both: first those that stay of the old
@@ -59,6 +61,8 @@ type Combined struct {
 	// many new rows were left out because the old version has them.
 	Superseded Duplicates
 	Known      int64
+	// Deletions is how many rows of the new version mark a deletion.
+	Deletions int64
 }
 
 func (r *Reader) combine(ctx context.Context, name string, c *Combination) (Combined, error) {
@@ -103,6 +107,8 @@ type side struct {
 	// and duplicates those of them whose key a later row has.
 	omitted    bitmap
 	duplicates Duplicates
+	// deletions are the rows that mark a deletion; they are not stored.
+	deletions bitmap
 }
 
 // side finds the columns of the result in a version.
@@ -155,18 +161,28 @@ func (r *Reader) match(ctx context.Context, c *Combination, old, fresh *side) er
 			return err
 		}
 	}
+	if err := r.markDeletions(ctx, c.Deletes, fresh); err != nil {
+		return err
+	}
 	var err error
 	if fresh.omitted, fresh.duplicates, err = r.duplicates(ctx, fresh, c.Columns, keys); err != nil {
 		return err
 	}
-	sql, any := replaced(old, fresh, keys)
+	fresh.omitted = slices.Clone(fresh.deletions).and(fresh.omitted)
+	matched, any := matching(old, fresh, keys)
 	if !any || old.version.Rows == 0 {
 		return nil
 	}
-	if old.omitted, err = r.numbers(ctx, sql, old, fresh); err != nil || old.omitted.first() < 0 {
+	if old.omitted, err = r.numbers(ctx, matched.sql("SEMI"), old, fresh); err != nil {
 		return err
 	}
-	return r.keepUnchanged(ctx, old, fresh, keys)
+	if old.omitted.first() >= 0 {
+		err = r.keepUnchanged(ctx, old, fresh, keys)
+	}
+	if err == nil && c.Deletes.Rest {
+		err = r.omitRest(ctx, matched, old, fresh)
+	}
+	return err
 }
 
 // wantKey refuses rows without a value in a column of the key.
@@ -185,20 +201,32 @@ func (r *Reader) wantKey(ctx context.Context, s *side, key int, name string) err
 	}
 }
 
-// replaced selects the old rows whose key a new one has. Where the old rows have no
-// such column there are none.
-func replaced(old, fresh *side, keys []int) (sql string, any bool) {
-	var olds, news, equal []string
+// matched compares the keys of old rows with those of new ones.
+type matched struct {
+	olds, news, equal []string
+	old, fresh        *side
+}
+
+// matching compares the keys of two sides. Where the old rows have no such column there is
+// nothing to compare.
+func matching(old, fresh *side, keys []int) (m matched, any bool) {
+	m.old, m.fresh = old, fresh
 	for i, key := range keys {
 		if old.columns[key] == "" {
-			return "", false
+			return m, false
 		}
-		olds = append(olds, fmt.Sprintf("%s AS k%d", old.columns[key], i))
-		news = append(news, fmt.Sprintf("%s AS k%d", fresh.columns[key], i))
-		equal = append(equal, fmt.Sprintf("o.k%d = n.k%d", i, i))
+		m.olds = append(m.olds, fmt.Sprintf("%s AS k%d", old.columns[key], i))
+		m.news = append(m.news, fmt.Sprintf("%s AS k%d", fresh.columns[key], i))
+		m.equal = append(m.equal, fmt.Sprintf("o.k%d = n.k%d", i, i))
 	}
-	return "SELECT o.nr FROM (SELECT " + strings.Join(olds, ", ") + ", nr FROM " + old.from + ") AS o SEMI JOIN (SELECT " +
-		strings.Join(news, ", ") + " FROM " + fresh.from + ") AS n ON " + strings.Join(equal, " AND "), true
+	return m, true
+}
+
+// sql selects the numbers of the old rows whose key a new row has (a SEMI join) or has not
+// (an ANTI join).
+func (m matched) sql(join string) string {
+	return "SELECT o.nr FROM (SELECT " + strings.Join(m.olds, ", ") + ", nr FROM " + m.old.from + ") AS o " + join + " JOIN (SELECT " +
+		strings.Join(m.news, ", ") + " FROM " + m.fresh.from + ") AS n ON " + strings.Join(m.equal, " AND ")
 }
 
 // tooLarge says of a failure for want of memory what it was that failed.

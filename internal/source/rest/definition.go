@@ -51,14 +51,16 @@ type Response struct {
 	Rules feedmill.Rules
 	// Shape is how rows are made of the records, nil where they are rows.
 	Shape *shape
+	// Deleted is how the source reports deleted rows, nil where it does not.
+	Deleted *deletion
 }
 
 // sourceMembers are the members of a definition that belong to the source and
 // so to all of its feeds; the others are of one feed.
-var sourceMembers = []string{"request", "auth", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule"}
+var sourceMembers = []string{"request", "auth", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "fullEvery"}
 
 // feedMembers are the members of one feed, besides its name and description.
-var feedMembers = []string{"response", "columns", "otherColumns", "mode", "key"}
+var feedMembers = []string{"response", "columns", "otherColumns", "deleted", "mode", "key"}
 
 // hidden stands for every secret that is shown.
 const hidden = feedmill.Hidden

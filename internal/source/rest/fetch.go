@@ -131,6 +131,8 @@ type Result struct {
 
 	// came are the windows of time that were fetched.
 	came []windowRows
+	// partial is why the parents may not be all that there are, empty where they are.
+	partial string
 }
 
 // Fetch asks for all pages and hands them to the sink. While the sink works on
@@ -239,6 +241,7 @@ func (r *run) fetch(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	r.result.partial = r.job.Notes.partial() // of the parents so far
 	if r.job.Stage != "" && plan.parted {
 		if r.stage, err = openStage(r.job.Stage, r.job.Print, r.job.Now); err != nil {
 			return err

@@ -43,7 +43,7 @@ func FuzzFirstFetch(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
-		if _, err := spec.reading(response, new(Cursor), feedmill.Fetch{Spool: spool}); err != nil {
+		if _, err := spec.reading(response, new(Cursor), feedmill.Fetch{Spool: spool}, feedmill.Feed{}, nil); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
 		r, err := fetcher.newRun(Job{Spec: spec, Spool: spool, Now: time.Unix(1767225600, 0)})

@@ -30,7 +30,7 @@ func TestSpreadsheetsAreReadAsSaid(t *testing.T) {
 			t.Errorf("%s: %v", response, err)
 			continue
 		}
-		got, err := d.Spec.reading(d.Response, new(Cursor), feedmill.Fetch{})
+		got, err := d.Spec.reading(d.Response, new(Cursor), feedmill.Fetch{}, feedmill.Feed{}, nil)
 		if err != nil || !reflect.DeepEqual(got.Reading, want) {
 			t.Errorf("%s: %+v, %v; want %+v", response, got.Reading, err, want)
 		}

@@ -51,6 +51,7 @@ func Merge(publicSpec, secrets, patch []byte, rules feedmill.Rules, maxBytes int
 		return nil, err
 	}
 	d.checkApart(found)
+	d.checkDeletes(found)
 	for _, pointer := range found.secrets {
 		if v := d.doc.At(pointer); v != nil && v.Kind == '"' && v.Text() == hidden {
 			found.faults.Note(pointer, "There is no such secret that could stay; write its value.")

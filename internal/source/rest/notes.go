@@ -31,6 +31,31 @@ type notes struct {
 	Where string `json:"where,omitempty"`
 	// Error is how a response without records reports an error, empty where none does.
 	Error string `json:"error,omitempty"`
+	// Ignored counts the responses that a rule ignores, and Lacking the pages without
+	// anything where the records are looked for.
+	Ignored int64 `json:"ignored,omitempty"`
+	Lacking int64 `json:"lacking,omitempty"`
+}
+
+// partial is why a fetch may lack records that the source has, as the end of a sentence, or
+// empty where it has them all.
+func (n *notes) partial() string {
+	switch {
+	case n == nil:
+	case n.More > 0:
+		return "the source has more pages than were fetched"
+	case n.Ignored > 0:
+		return "a rule of errors ignored a response"
+	case n.Same > 0:
+		return "a later page repeats the records of the first one"
+	case n.Cut > 0:
+		return "lists inside the records have more elements than were fetched"
+	case n.Lacking > 0:
+		return "a page has nothing where the records are expected"
+	case n.Error != "":
+		return "a response looks like an error"
+	}
+	return ""
 }
 
 // soFar are the notes as they are now, nil where there are none.

@@ -34,6 +34,7 @@ func Parse(body []byte, maxBytes int64) (*Definition, error) {
 	}
 	d, r := readDefinition(doc, feedmill.RulesCurrent, maxBytes, false)
 	d.checkApart(r)
+	d.checkDeletes(r)
 	for _, pointer := range d.secrets {
 		if v := d.doc.At(pointer); v != nil && masks(v) {
 			r.faults.Note(pointer, "*** stands for a secret that is not shown. Write the secret itself.")
@@ -139,6 +140,7 @@ func (d *Definition) readFeed(o *object, incremental bool) {
 
 func readResponse(o *object) Response {
 	r := Response{Format: "auto", Types: "auto", Rules: o.r.rules}
+	r.Deleted = o.readDeleted()
 	response := o.object("response")
 	if shape := o.readShape(response); shape.any() {
 		r.Shape = &shape

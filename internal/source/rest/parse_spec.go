@@ -42,6 +42,7 @@ func readSpec(o *object, maxBytes int64) *Spec {
 		retry.RefuseUnknown()
 	}
 	s.rate = readRate(o)
+	s.fullEvery = o.duration("fullEvery", 0, minFullEvery, maxFullEvery)
 	s.rules = readRules(o)
 	if s.request.body != nil && s.request.body.kind == bodyGraphQL {
 		s.rules = append(s.rules, rule{path: graphQLErrors, says: graphQLMessage, action: actionFail})

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -34,6 +35,8 @@ type position struct {
 	// for, 0 where there is none, and UpstreamID that feed.
 	Upstream   int64       `json:"upstream,omitempty"`
 	UpstreamID feedmill.ID `json:"upstreamId,omitempty"`
+	// Full is when everything was last fetched.
+	Full time.Time `json:"full,omitzero"`
 }
 
 // Upstream is the version of the feed that a feed at a position was built from, the zero

@@ -35,6 +35,7 @@ var titles = map[string]string{
 	"column":             "A value does not fit its column",
 	"all-ignored":        "Every answer was ignored",
 	"possible-error":     "The response looks like an error",
+	"deleted":            "A deletion cannot be read",
 	"no-cursor":          "No record has the cursor",
 	"missing-path":       "The records are not where the path says",
 	"definition":         "The definition is not valid any more",

@@ -13,7 +13,7 @@ import (
 
 // reading is how the records of a feed are read, with the column of the cursor
 // watched.
-func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (feedmill.PageReading, error) {
+func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed feedmill.Feed, n *notes) (feedmill.PageReading, error) {
 	r := feedmill.PageReading{
 		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Sheet: response.Sheet, Text: response.Types == "text", ReadingOptions: response.Options},
 		List:    s.Paginated(), See: cursor.See,
@@ -22,11 +22,11 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (fee
 		r.Format = ""
 	}
 	if !response.MissingEmpty {
-		lacking := lacking{response: response}
+		lacking := lacking{response: response, noted: n}
 		r.Missing, r.Notes = lacking.page, lacking.notes
 	}
 	r.Watch, _ = s.CursorColumn()
-	if response.Shape == nil && (s.each == nil || len(s.each.include) == 0) {
+	if response.Shape == nil && response.Deleted == nil && (s.each == nil || len(s.each.include) == 0) {
 		return r, nil
 	}
 	if response.Shape == nil {
@@ -35,6 +35,10 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch) (fee
 	reshaper, err := response.newReshaper(r.List, filepath.Dir(f.Spool.Name()))
 	if err != nil {
 		return r, err
+	}
+	if response.Deleted != nil {
+		reshaper.deletes = newDeletes(response.Deleted, feed, f.Enough > 0)
+		r.Deletes = reshaper.deletes.told()
 	}
 	if f.Close != nil {
 		*f.Close = append(*f.Close, reshaper)
@@ -88,11 +92,14 @@ func (r Response) checkTabular(format string) error {
 
 // tabularFaults are what of a response is not for pages that are no JSON.
 func (r Response) tabularFaults() (faults []feedmill.Fault) {
-	if r.Shape == nil {
-		return nil
-	}
 	note := func(pointer, detail string) {
 		faults = append(faults, feedmill.Fault{Pointer: pointer, Detail: detail})
+	}
+	if r.Deleted != nil {
+		note("/deleted", "deleted applies only to JSON; remove it.")
+	}
+	if r.Shape == nil {
+		return faults
 	}
 	if len(r.Shape.values) > 0 {
 		note("/response/names", "names and values are for JSON, where a table's names can stand beside its rows; leave them out.")

@@ -90,6 +90,8 @@ type reshaper struct {
 	named    []string // on the last page that has names
 	unnamed  int64
 	replaced map[string]int64
+	// deletes is how deletions are marked, nil where none are reported.
+	deletes *deletes
 }
 
 // newReshaper makes rows of pages that are parts of a list, where list says so, with
@@ -124,23 +126,46 @@ func (r *reshaper) page(ctx context.Context, p feedmill.FetchedPage, out io.Writ
 	}
 	limit := maxGrowth*p.Body.Size() + freeBytes
 	written := int64(0)
-	number := 0
-	err = r.records(ctx, p, func(key string, raw []byte) error {
-		number++
-		line, err := r.line(ctx, key, raw, names, p.With)
-		if err != nil {
-			return fail("column", nil, "Record %d of page %d: %s.", number, p.Number, err)
-		}
+	write := func(line []byte) error {
 		if written += int64(len(line)); written > limit {
 			return fail("data-too-large", nil, "The rows of page %d come to more than %d bytes, because every row has long names or values of its parent. Ask for smaller pages, or give the columns shorter names.", p.Number, limit)
 		}
-		_, err = out.Write(line)
+		_, err := out.Write(line)
 		return err
+	}
+	number := 0
+	err = r.records(ctx, p, func(key string, raw []byte) error {
+		number++
+		line, err := r.rowOf(ctx, key, raw, names, p.With)
+		if err != nil {
+			return fail("column", nil, "Record %d of page %d: %s.", number, p.Number, err)
+		}
+		return write(line)
 	})
+	if err == nil || errors.Is(err, input.ErrNoData) {
+		err = r.listed(ctx, p, names, write)
+	}
 	if errors.Is(err, input.ErrNoData) {
 		return nil
 	}
 	return err
+}
+
+// rowOf makes a row of a record: one with its values, or one that marks a deletion.
+func (r *reshaper) rowOf(ctx context.Context, key string, raw []byte, names []string, with []feedmill.PageColumn) ([]byte, error) {
+	if r.deletes == nil {
+		return r.line(ctx, key, raw, names, with)
+	}
+	deleted, err := r.deletes.isDeleted(ctx, raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case !deleted:
+		return r.line(ctx, key, raw, names, with)
+	case r.deletes.drop:
+		return nil, nil
+	}
+	return r.deletion(ctx, key, raw, names, with)
 }
 
 // names are what the columns of a page are called, where it says so. A page that says
@@ -338,6 +363,8 @@ func (r *reshaper) found(ctx context.Context, raw []byte, names []string) error 
 type rowMaker struct {
 	out   []byte
 	taken map[string]bool
+	// only are the members of a row that marks a deletion, nil for any other row.
+	only map[string]bool
 }
 
 func (w *rowMaker) reset() {
@@ -358,6 +385,9 @@ func (w *rowMaker) set(name string, raw []byte) {
 
 // add adds a member.
 func (w *rowMaker) add(name string, raw []byte) {
+	if w.only != nil && !w.only[name] {
+		return
+	}
 	if len(w.out) > 1 {
 		w.out = append(w.out, ',')
 	}
@@ -366,6 +396,9 @@ func (w *rowMaker) add(name string, raw []byte) {
 }
 
 func (w *rowMaker) end() []byte {
+	if w.only != nil {
+		w.add(deletedMark, []byte("true"))
+	}
 	w.out = append(w.out, '}', '\n')
 	return w.out
 }

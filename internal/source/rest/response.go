@@ -57,6 +57,8 @@ type lacking struct {
 	// first is the first of them, and path where its records were looked for.
 	first int
 	path  string
+	// noted are the notes of the fetch.
+	noted *notes
 }
 
 // page refuses a first page without it. A later one can be how the source says that there
@@ -73,6 +75,9 @@ func (l *lacking) page(p feedmill.FetchedPage, found string) error {
 	}
 	if l.pages++; l.pages == 1 {
 		l.first, l.path = p.Number, found
+	}
+	if l.noted != nil {
+		l.noted.Lacking++
 	}
 	return nil
 }

@@ -113,6 +113,9 @@ func (s *sequence) consume(ctx context.Context, a *answer) (next *step, ahead *p
 	if a.size == 0 {
 		s.trace(a, 0)
 		if a.ignored {
+			if s.job.Notes != nil {
+				s.job.Notes.Ignored++
+			}
 			return s.afterIgnored(a)
 		}
 		return s.afterEmpty(a)

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -57,6 +58,10 @@ func (s *Source) DefineFeed(body, sourceSpec []byte) (feedmill.FeedDefinition, e
 			d.Mode = feedmill.ModeMerge
 		}
 	}
+	checked := newReading(d.Rules)
+	if d.checkDeletes(checked); checked.refusal() != nil {
+		return feedmill.FeedDefinition{}, checked.refusal()
+	}
 	if comparesRows(d.Mode, d.Key) && mixesParents(&source) {
 		return feedmill.FeedDefinition{}, feedmill.Invalid("", feedmill.Fault{Pointer: "/key", Detail: tellApart})
 	}
@@ -78,7 +83,7 @@ func (s *Source) Redefine(feed feedmill.Feed, secrets, patch []byte) (feedmill.F
 	if change.Member("auth") != nil {
 		again = feedmill.FetchFailed
 	}
-	for _, name := range []string{"request", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "rules"} {
+	for _, name := range []string{"request", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "deleted", "rules"} {
 		if change.Member(name) != nil {
 			again = feedmill.FetchAnew
 		}
@@ -165,8 +170,15 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	var cursor Cursor
 	job.Notes = new(notes)
 	job.Cursor, job.Stage, job.Close, job.Progress = &cursor, f.Stage, f.Close, f.Progress
+	full, err := spec.fullDue(f)
+	if err != nil {
+		return feedmill.Fetched{}, err
+	}
 	print := sha256.New()
 	_, _ = fmt.Fprintf(print, "%s\n", f.Spec)
+	if full {
+		_, _ = fmt.Fprintln(print, "full") // what is staged of an incremental fetch lacks records
+	}
 	var positions [][]byte
 	for i, feed := range f.Feeds {
 		// A position can come again, where somebody restores a version or has all
@@ -176,7 +188,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		if err != nil {
 			return feedmill.Fetched{}, outgrown(err)
 		}
-		r, err := spec.reading(response, &cursor, f)
+		r, err := spec.reading(response, &cursor, f, feed, job.Notes)
 		if err == nil {
 			r.Notes = job.Notes.beside(r.Notes)
 			err = sink.Read(feed.ID, r)
@@ -193,6 +205,13 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	}
 	if job.Position, err = Earliest(positions...); err != nil {
 		return feedmill.Fetched{}, err
+	}
+	if full && job.Position != nil {
+		p, err := parsePosition(job.Position)
+		if err != nil {
+			return feedmill.Fetched{}, err
+		}
+		job.Position = p.fromStart().text()
 	}
 	job.Count, job.CompareRows, job.HadRows = spec.counting(f), anyCompared(f.Feeds), hadRows(f.Feeds)
 	job.Print = hex.EncodeToString(print.Sum(nil)[:16])
@@ -212,8 +231,11 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		if positions[i], err = Advance(result.Position, positions[i], cursor.Newest()); err != nil {
 			return feedmill.Fetched{}, err
 		}
+		if positions[i], err = spec.noteFull(positions[i], before[i], full, f.Now); err != nil {
+			return feedmill.Fetched{}, err
+		}
 	}
-	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions, Warnings: job.Notes.warnings()}
+	fetched := feedmill.Fetched{NotModified: result.NotModified, Positions: positions, Warnings: job.Notes.warnings(), Full: full, Partial: cmp.Or(result.partial, job.Notes.partial())}
 	if spec.incremental != nil && spec.incremental.step > 0 {
 		fetched.Again, err = spec.markRows(f.Feeds, positions, before, result.came)
 		return fetched, err

@@ -17,6 +17,8 @@ type Spec struct {
 	auth        auth
 	pagination  pagination
 	incremental *incremental
+	// fullEvery is how often everything is fetched again, 0 for never.
+	fullEvery   time.Duration
 	maxAttempts int
 	rate        *rate
 	rules       []rule
