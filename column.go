@@ -91,6 +91,7 @@ const (
 	WarnColumnArrays   = "column-arrays"      // the members of an object are few values each, and are taken for columns
 	WarnExplode        = "nothing-exploded"   // no record has anything at the path whose elements become rows
 	WarnRecords        = "other-records"      // there are records elsewhere in the document, too
+	WarnContext        = "context-left-out"   // values around the records are no columns
 	WarnCell           = "error-cell"         // a spreadsheet's error value, which is null
 	WarnNumberFormat   = "unreadable-format"  // the number formats of cells cannot be read
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden

@@ -61,6 +61,8 @@ type PageReading struct {
 	Reading
 	// List says that there can be several pages, which are parts of a list.
 	List bool
+	// Paginated are the JSONPaths of members that lead from page to page, which are not part of the data.
+	Paginated []string
 	// Watch is a column whose texts See is told, one at a time and in any
 	// order, as records of nested objects name it. It is empty for none.
 	Watch string

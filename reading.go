@@ -142,14 +142,16 @@ type ReadingOptions struct {
 	// Table is the number of the table of a file that has several, from 1, or all, to
 	// keep every row of the file as one table.
 	Table string `json:"table,omitzero"`
+	// Context is true, to add the values around the records of a document as columns, or false.
+	Context string `json:"context,omitzero"`
 }
 
 // ReadingOptionNames are the names of the options, as requests have them.
-var ReadingOptionNames = []string{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone", "footer", "table"}
+var ReadingOptionNames = []string{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone", "footer", "table", "context"}
 
 // Option is the field of the option of that name, nil where there is none.
 func (o *ReadingOptions) Option(name string) *string {
-	fields := []*string{&o.Delimiter, &o.Quote, &o.Encoding, &o.Header, &o.Nulls, &o.Decimal, &o.Dates, &o.Timezone, &o.Footer, &o.Table}
+	fields := []*string{&o.Delimiter, &o.Quote, &o.Encoding, &o.Header, &o.Nulls, &o.Decimal, &o.Dates, &o.Timezone, &o.Footer, &o.Table, &o.Context}
 	for i, known := range ReadingOptionNames {
 		if known == name {
 			return fields[i]
@@ -207,6 +209,7 @@ type Findings struct {
 	Timezone  Finding     `json:"timezone,omitzero"`
 	Footer    Finding     `json:"footer,omitzero"`
 	Table     Finding     `json:"table,omitzero"`
+	Context   Finding     `json:"context,omitzero"`
 	// Thousands are the columns, by what the data calls them, in which commas were assumed to
 	// separate thousands.
 	Thousands []string `json:"thousands,omitzero"`
@@ -247,7 +250,7 @@ type Sheet struct {
 
 // Set are the options that somebody has set.
 func (f Findings) Set() (o ReadingOptions) {
-	for i, finding := range []Finding{f.Delimiter, f.Quote, f.Encoding, f.Header.Finding, f.Nulls, f.Decimal, f.Dates, f.Timezone, f.Footer, f.Table} {
+	for i, finding := range []Finding{f.Delimiter, f.Quote, f.Encoding, f.Header.Finding, f.Nulls, f.Decimal, f.Dates, f.Timezone, f.Footer, f.Table, f.Context} {
 		if finding.By == BySet {
 			*o.Option(ReadingOptionNames[i]) = finding.Value
 		}

@@ -85,7 +85,7 @@ func TestReadingOptions(t *testing.T) {
 	for _, name := range ReadingOptionNames {
 		*o.Option(name) = name
 	}
-	if want := (ReadingOptions{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone", "footer", "table"}); o != want {
+	if want := (ReadingOptions{"delimiter", "quote", "encoding", "header", "nulls", "decimal", "dates", "timezone", "footer", "table", "context"}); o != want {
 		t.Errorf("%+v", o)
 	}
 	if o.Option("sheet") != nil {

@@ -60,7 +60,7 @@ var (
 
 // documentOptions are the parameters of formats whose records lie somewhere in a
 // document.
-var documentOptions = append([]string{"path", "explode", "encoding"}, valueOptions...)
+var documentOptions = append([]string{"path", "explode", "encoding", "context"}, valueOptions...)
 
 // xmlDocumentOptions are those of XML, which may be a workbook.
 var xmlDocumentOptions = append([]string{"sheet", "header", "footer", "table"}, documentOptions...)
@@ -226,7 +226,7 @@ func addPageCSV(delimiter byte) func(context.Context, pageReader, pageData) (pag
 // xmlOptions are the options of an XML document, whose records stay where they
 // were found before.
 func (o Options) xmlOptions() xml.Options {
-	out := xml.Options{Path: o.Path, Explode: o.Explode, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp}
+	out := xml.Options{Path: o.Path, Rules: o.Rules, Context: o.context(), Explode: o.Explode, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp}
 	if before := o.Before.Path; o.Path == "" && before.By == feedmill.ByFound && strings.HasPrefix(before.Value, "/") {
 		out.Path, out.Remembered = before.Value, true
 	}
@@ -257,7 +257,7 @@ func (o Options) legacyCharset() (input.Encoding, bool) {
 }
 
 func (o Options) jsonOptions() json.Options {
-	out := json.Options{Path: o.Path, Rules: o.Rules, Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
+	out := json.Options{Path: o.Path, Rules: o.Rules, Context: o.context(), Explode: o.Explode, Encoding: o.Encoding, Temp: o.Temp}
 	if o.Before.Path.By == feedmill.ByFound && strings.HasPrefix(o.Before.Path.Value, "$") {
 		out.Before = o.Before.Path.Value
 	}

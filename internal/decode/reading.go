@@ -53,7 +53,16 @@ func CheckReading(o feedmill.ReadingOptions) (faults []feedmill.Fault) {
 	if _, ok := tableOf(o.Table); !ok {
 		fault("table", fmt.Sprintf("table must be a number from 1 to %d, or all.", layout.MaxTables))
 	}
+	if o.Context != "" && o.Context != "true" && o.Context != "false" {
+		fault("context", "context must be true or false.")
+	}
 	return faults
+}
+
+// context is what becomes of the values around the records of a document. The warning that they are left out is for the first data of
+// a feed, and the first version of the rules does not have it.
+func (o Options) context() input.Context {
+	return input.Context{Columns: o.Context == "true", Warn: o.Context == "" && o.Rules >= 2 && !o.Before.Path.Known(), Used: o.Paginated}
 }
 
 // extent is which rows of a file are of its table. The first version of the rules drops

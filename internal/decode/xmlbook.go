@@ -22,10 +22,12 @@ func openXMLBook(ctx context.Context, data Source, o Options, options xml.Option
 	if document == nil || err != nil {
 		return nil, err
 	}
-	if o.Explode != "" {
-		return nil, errors.Join(feedmill.Invalid("A workbook has nothing to explode.", feedmill.Fault{
-			Parameter: "explode", Detail: "explode applies to JSON and XML documents; the data is a workbook. Set path=/Workbook/… to read it as XML.",
-		}), document.Close())
+	for name, given := range map[string]bool{"explode": o.Explode != "", "context": o.Context == "true" && o.Before.Set().Context != "true"} {
+		if given {
+			return nil, errors.Join(feedmill.Invalid("The data is a workbook.", feedmill.Fault{
+				Parameter: name, Detail: name + " applies to JSON and XML documents; the data is a workbook. Set path=/Workbook/… to read it as XML.",
+			}), document.Close())
+		}
 	}
 	table, err := sheet.OpenXML(ctx, document, data.Size(), o.xmlBookOptions(page))
 	if err != nil {

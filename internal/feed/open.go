@@ -24,7 +24,7 @@ func (m *Mill) openArriving(ctx context.Context, data decode.Arriving, r feedmil
 // the inference as it comes.
 func (m *Mill) openPages(r feedmill.PageReading, inference *model.Inference) *decode.Pages {
 	options := m.decodeOptions(r.Reading)
-	options.List = r.List
+	options.List, options.Paginated = r.List, r.Paginated
 	pages := decode.NewPages(options, func(cells *columnar.Cells) error { inference.Block(cells); return nil })
 	if r.Watch != "" {
 		pages.Watch(r.Watch, r.See)

@@ -100,6 +100,9 @@ func (f *Inference) findings(found feedmill.Findings, e *evidence, columns []*co
 	if set.Table != "" {
 		found.Table = feedmill.Finding{Value: set.Table, By: feedmill.BySet}
 	}
+	if set.Context != "" {
+		found.Context = feedmill.Finding{Value: set.Context, By: feedmill.BySet}
+	}
 	if f.options.Text {
 		return found
 	}

@@ -47,6 +47,19 @@ func (c *columnSet) add(node *nameNode) int {
 	return column
 }
 
+// addContext gives a value around the records a column, which is not one of the records even where that has the same name.
+func (c *columnSet) addContext(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	path := "context:" + name // a path of names begins with a number
+	if column, ok := c.byPath[path]; ok {
+		return column
+	}
+	c.byPath[path] = len(c.names)
+	c.names = append(c.names, name)
+	return len(c.names) - 1
+}
+
 // list is the names of all columns.
 func (c *columnSet) list() []string {
 	c.mu.Lock()

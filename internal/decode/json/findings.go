@@ -69,6 +69,7 @@ func (j *Table) Warnings() ([]feedmill.Warning, error) {
 			Detail: fmt.Sprintf("the records are those of %s; there are others, which path selects: %s", jsonpath.Text(j.taken()), strings.Join(j.others[:min(len(j.others), listed)], ", ")),
 		})
 	}
+	out = append(out, j.context.Warnings(j.around)...)
 	if way := explodedName(j.explode); j.whole && way != "" && j.Rows() > 0 && !slices.ContainsFunc(j.Names(), func(name string) bool { return name == way || strings.HasPrefix(name, way+".") }) {
 		out = append(out, input.NothingExploded(way))
 	}

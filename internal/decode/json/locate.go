@@ -35,6 +35,8 @@ type recordPlace struct {
 	nothing bool
 	// candidates are all places where records may be, this one first.
 	candidates []feedmill.RecordCandidate
+	// span is where what holds the records is, where that is known.
+	span textSpan
 }
 
 // locateRecords finds the records of a document: the elements of the root array;
@@ -329,7 +331,7 @@ func (l *locator) choose() recordPlace {
 	switch {
 	case best >= 0:
 	case l.keyed.count > 0:
-		place.steps, place.shape = append(l.keyed.path, jsonpath.AllStep()), shapeKeyed
+		place.steps, place.shape, place.span = append(l.keyed.path, jsonpath.AllStep()), shapeKeyed, l.keyed.span()
 		if columns != nil {
 			place.columns = columns.members()
 		}
@@ -349,16 +351,16 @@ func (l *locator) choose() recordPlace {
 		place.other(c)
 		return place
 	}
-	place.steps = c.members()
+	place.steps, place.span = c.members(), c.span()
 	if c.arrays {
 		place.shape = shapeArrays
 	}
 	if c.invoice && c.count < fewElements && !c.arrays {
-		place.steps = c.path[:len(c.path)-1]
+		place.steps, place.span = c.path[:len(c.path)-1], textSpan{}
 		return place
 	}
 	for i := range l.found {
-		if other := &l.found[i]; i != best && !other.sideCar() && c.rivals(other) {
+		if other := &l.found[i]; i != best && (l.wanted.rules > feedmill.RulesFirst && !other.names || !other.sideCar()) && c.rivals(other) {
 			place.other(other)
 		}
 	}
@@ -381,6 +383,9 @@ func (p *recordPlace) other(c *candidate) {
 		p.others = append(p.others, path)
 	}
 }
+
+// span is where it is in the document.
+func (c *candidate) span() textSpan { return textSpan{c.start, c.start + c.bytes} }
 
 // members lead to what is in a candidate.
 func (c *candidate) members() []jsonpath.Step {

@@ -72,7 +72,7 @@ func (l *locator) expectedColumns() *candidate {
 
 // columnsPlace is the place of rows that stand in columns.
 func (l *locator) columnsPlace(c *candidate) recordPlace {
-	place := recordPlace{steps: c.members(), shape: shapeColumns}
+	place := recordPlace{steps: c.members(), shape: shapeColumns, span: c.span()}
 	for i := range l.columns {
 		if l.columns[i].count > 1 {
 			place.other(&l.columns[i])

@@ -35,6 +35,7 @@ type Pages struct {
 	// superseded counts those of all pages.
 	superseded int
 	encoding   input.Encoding
+	context    input.Context
 	// utf16 is which one the first page was found to be.
 	utf16 input.Encoding
 }
@@ -49,7 +50,7 @@ func NewPages(options Options, list bool, spool *input.Spool) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pages{spool: spool, list: list, path: parsed.path, rules: parsed.rules, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool), encoding: parsed.encoding}, nil
+	return &Pages{spool: spool, list: list, path: parsed.path, rules: parsed.rules, before: parsed.before, explode: parsed.explode, columns: newColumnSet(), readers: new(readerPool), encoding: parsed.encoding, context: parsed.context}, nil
 }
 
 // Names are what the pages call the columns, in the order in which they first
@@ -155,8 +156,9 @@ func (p *Pages) open(ctx context.Context, data input.Source, lines bool, first, 
 			limits:     &usual,
 		},
 		lines: lines, path: p.path, rules: p.rules, explode: p.explode, columns: p.columns, readers: p.readers,
-		base: first, bytesBefore: before, before: p.before, spool: p.spool, encoding: p.encoding,
+		base: first, bytesBefore: before, before: p.before, spool: p.spool, encoding: p.encoding, context: p.context,
 	}
+	j.context.Warn = p.context.Warn && p.rows == 0
 	if err := j.read(ctx, data); err != nil {
 		return nil, j.refusal(err)
 	}
@@ -166,7 +168,11 @@ func (p *Pages) open(ctx context.Context, data input.Source, lines bool, first, 
 	if j.src.Size() <= usualReadBytes {
 		j.blockBytes, j.oneBlock = usualBlockBytes, true
 	}
+	document := j.source
 	if err := p.locate(ctx, j); err != nil {
+		return nil, j.refusal(err)
+	}
+	if err := j.lookAround(ctx, document); err != nil {
 		return nil, j.refusal(err)
 	}
 	return j, nil

@@ -115,6 +115,9 @@ func (j *Table) readFirst(ctx context.Context, workers int, fn func(*columnar.Ce
 // readBlocks is the first reading, with the columns that are known already.
 func (j *Table) readBlocks(ctx context.Context, workers int, fn func(*columnar.Cells) error) error {
 	source, err := j.newBlocks(ctx)
+	if err == nil {
+		err = j.addContext()
+	}
 	if err != nil {
 		return j.refusal(err)
 	}

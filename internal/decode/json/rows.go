@@ -103,6 +103,9 @@ func (r *recordReader) flush() bool {
 	}
 	r.cells.First = r.first + r.done
 	r.cells.Data = r.data[:r.size]
+	if r.table.contextAt != nil {
+		r.surround()
+	}
 	if err := r.emit(&r.cells); err != nil {
 		r.failure = err
 		return false

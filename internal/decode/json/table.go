@@ -80,6 +80,13 @@ type Table struct {
 	nothing bool
 	notes   []feedmill.Warning
 
+	// context says what becomes of the values around the records, which around is, in the columns contextAt. The records are in span,
+	// where that is known.
+	context   input.Context
+	around    input.ContextValues
+	contextAt []int
+	span      textSpan
+
 	// What the first reading finds.
 	whole   bool // it came to its end
 	rows    int64
@@ -100,6 +107,8 @@ type Options struct {
 	Explode string
 	// Rules is the version of the rules that the records are found by.
 	Rules feedmill.Rules
+	// Context says what becomes of the values around the records; its Used are JSONPaths.
+	Context input.Context
 	// Encoding is a name of the WHATWG; empty where the data is UTF-8 or UTF-16, as
 	// JSON has to be.
 	Encoding string
@@ -122,7 +131,11 @@ func Open(ctx context.Context, src input.Source, options Options) (*Table, error
 		if err := j.read(ctx, src); err != nil {
 			return err
 		}
-		return j.locate(ctx)
+		document := j.source
+		if err := j.locate(ctx); err != nil {
+			return err
+		}
+		return j.lookAround(ctx, document)
 	})
 }
 
@@ -142,7 +155,8 @@ func open(options Options, open func(*Table) error) (*Table, error) {
 
 // newTable reads the options.
 func newTable(options Options) (*Table, error) {
-	j := &Table{columns: newColumnSet(), readers: new(readerPool), rules: options.Rules, source: source{
+	options.Context.Used = usedByPages(options.Context.Used)
+	j := &Table{context: options.Context, columns: newColumnSet(), readers: new(readerPool), rules: options.Rules, source: source{
 		blockBytes: cmp.Or(options.blockBytes, usualBlockBytes),
 		readBytes:  cmp.Or(options.readBytes, usualReadBytes),
 		limits:     cmp.Or(options.limits, &usual),
@@ -229,6 +243,7 @@ func (j *Table) expected() string {
 
 // settle makes the records those of a place that was found.
 func (j *Table) settle(ctx context.Context, place recordPlace) (err error) {
+	j.span = place.span
 	j.candidates = append(j.candidates, place.candidates...)
 	if place.shape == shapeColumns && j.explode != nil {
 		place = recordPlace{repeated: place.repeated} // one of the arrays is to be rows

@@ -143,13 +143,13 @@ func (s *survey) recordNodes() []*node {
 }
 
 // others is a warning that there are records elsewhere, or none.
-func (s *survey) others(chosen []*node) []feedmill.Warning {
+func (s *survey) others(chosen []*node, rules feedmill.Rules) []feedmill.Warning {
 	if len(chosen) != 1 {
 		return nil
 	}
 	var paths []*node
 	s.document.candidates(func(n *node) {
-		if !n.within(chosen[0]) && !chosen[0].within(n) && !isSideCar(n) {
+		if !n.within(chosen[0]) && !chosen[0].within(n) && (rules > feedmill.RulesFirst || !isSideCar(n)) {
 			paths = append(paths, n)
 		}
 	})

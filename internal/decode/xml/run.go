@@ -69,6 +69,7 @@ func (u *run) flush(r *recordReader) error {
 		}
 	}
 	if r.cells.Rows > 0 {
+		r.surround()
 		r.cells.First = u.first + u.done
 		if err := u.emit(&r.cells); err != nil {
 			return err

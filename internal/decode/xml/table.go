@@ -45,6 +45,8 @@ type Table struct {
 	// sheet is the sheet that is read where the document is a workbook.
 	sheet    *sheet
 	warnings []feedmill.Warning
+	// around are the values around the records, in the columns behind those of the records.
+	around input.ContextValues
 
 	// What the first reading finds.
 	whole bool
@@ -65,6 +67,9 @@ type Options struct {
 	// is one that was said by the way, and counts where the document says nothing and is
 	// not UTF-8.
 	Encoding, Charset string
+	// Rules is the version of the rules that the records are found by, and Context says what becomes of the values around them.
+	Rules   feedmill.Rules
+	Context input.Context
 	// Temp is the folder for a temporary file, which data takes that is not UTF-8; empty
 	// is that of the system.
 	Temp string
@@ -132,10 +137,13 @@ func (t *Table) open(ctx context.Context, options Options) error {
 		return err
 	}
 	if path == nil {
-		t.warnings = t.survey.others(t.records)
+		t.warnings = t.survey.others(t.records, options.Rules)
 	}
 	if t.shape.unexploded && len(t.records) > 0 {
 		t.warnings = append(t.warnings, input.NothingExploded(options.Explode))
+	}
+	if err := t.lookAround(ctx, options.Context); err != nil {
+		return err
 	}
 	t.cutBlocks()
 	return nil

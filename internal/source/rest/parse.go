@@ -156,6 +156,9 @@ func readResponse(o *object) Response {
 	if r.Shape != nil && o.r.rules > feedmill.RulesFirst {
 		r.Shape.setNulls(r.Options.Nulls)
 	}
+	if r.Shape != nil && r.Options.Context == "true" {
+		response.Fault("context", contextAlone)
+	}
 	for _, fault := range decode.CheckReading(r.Options) {
 		response.Fault(fault.Parameter, fault.Detail)
 	}

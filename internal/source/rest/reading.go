@@ -16,7 +16,7 @@ import (
 func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed feedmill.Feed, n *notes) (feedmill.PageReading, error) {
 	r := feedmill.PageReading{
 		Reading: feedmill.Reading{Format: response.Format, Path: response.Path, Explode: response.Explode, Sheet: response.Sheet, Text: response.Types == "text", ReadingOptions: response.Options},
-		List:    s.Paginated(), See: cursor.See,
+		List:    s.Paginated(), See: cursor.See, Paginated: s.pagination.members(),
 	}
 	if r.Format == "auto" {
 		r.Format = ""
@@ -28,6 +28,9 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed
 	r.Watch, _ = s.CursorColumn()
 	if response.Shape == nil && response.Deleted == nil && (s.each == nil || len(s.each.include) == 0) {
 		return r, nil
+	}
+	if response.Options.Context == "true" {
+		return r, feedmill.Invalid("The definition is not valid.", feedmill.Fault{Pointer: "/response/context", Detail: contextAlone})
 	}
 	if response.Shape == nil {
 		response.Shape = &shape{keep: true}
@@ -66,6 +69,22 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed
 		return false, response.checkTabular(p.Format)
 	}
 	return r, nil
+}
+
+// contextAlone is why values around the records cannot be columns of records that are written again.
+const contextAlone = "context cannot be combined with columns, names, values, keyAs or each.include. Leave one of them out."
+
+// members are the JSONPaths of what leads from page to page.
+func (p *pagination) members() (paths []string) {
+	if p.path != nil {
+		paths = append(paths, p.path.String())
+	}
+	for _, s := range []*signal{p.more, p.end, p.total, p.totalPages} {
+		if s != nil && s.path != nil {
+			paths = append(paths, s.path.String())
+		}
+	}
+	return paths
 }
 
 // tabular is the shape as far as tables can have it whose columns have names already.
