@@ -26,6 +26,8 @@ type Source struct {
 	// until LeasedUntil. A run whose number is not this one has lost it.
 	Run         int64
 	LeasedUntil time.Time
+	// LeasedBy is the holder of the lease, or of the last one.
+	LeasedBy string
 
 	CreatedAt time.Time
 	UpdatedAt time.Time

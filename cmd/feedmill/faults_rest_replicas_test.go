@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,9 +87,14 @@ func (s *solitary) holdBack() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hold = make(chan struct{})
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	return s.release
+}
+
+// release ends the wait of second pages.
+func (s *solitary) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hold != nil {
 		close(s.hold)
 		s.hold = nil
 	}
@@ -239,8 +245,7 @@ func TestReplicaDiesFetching(t *testing.T) {
 }
 
 // TestRefreshesOutliveKillsOnPostgres kills a replica while it fetches, and
-// starts it again. A run that was cut off holds its source for as long as its
-// lease lasts, so there are few kills.
+// starts it again.
 func TestRefreshesOutliveKillsOnPostgres(t *testing.T) {
 	t.Parallel()
 	source := numberedSource(t)
@@ -257,8 +262,7 @@ func TestRefreshesOutliveKillsOnPostgres(t *testing.T) {
 	if err != nil || feed.Version != 1 {
 		t.Fatalf("%+v, %v", feed, err)
 	}
-	// A kill takes a lease of half a minute to get over.
-	for range longOr(1, 12) {
+	for range longOr(2, 30) {
 		killRefreshing(t, p, feed.ID)
 		p = start()
 		c := p.client(sharedFirstKey)
@@ -277,4 +281,58 @@ func TestRefreshesOutliveKillsOnPostgres(t *testing.T) {
 	checkTold(t, p.client(sharedFirstKey), feed)
 	sweptAfterADay(t, env, data, p, start, int(feed.Version))
 	t.Logf("%d versions", feed.Version)
+}
+
+// TestInterruptedRefreshResumes kills a replica in the middle of a refresh and starts it
+// again: it goes on at once, although its lease has not ended. The refresh that another
+// replica runs at the same time stays with that one.
+func TestInterruptedRefreshResumes(t *testing.T) {
+	t.Parallel()
+	source := newSolitary(t)
+	env := append(onPostgres(pgtest.New(t)), onLoopback...)
+	folder := t.TempDir()
+	p := serve(t, folder, env...)
+	feeds := make([]client.DataFeed, 2)
+	asked := make([]client.Refresh, 2)
+	begin := func(p *process, i int) {
+		t.Helper()
+		source.mu.Lock()
+		source.hold = nil // pages that wait go on doing so
+		source.mu.Unlock()
+		var err error
+		if feeds[i], err = p.client(sharedFirstKey).CreateRestFeed(t.Context(), client.RestFeed{Spec: source.spec(fmt.Sprint("/", i)), Wait: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(source.holdBack())
+		if asked[i], err = p.client(sharedFirstKey).RefreshDataFeed(t.Context(), feeds[i].ID); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the refresh runs", func() bool { return source.fetches(fmt.Sprint("/", i)) == 2 })
+	}
+	begin(p, 0)
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil { // so that the other one fetches
+		t.Fatal(err)
+	}
+	other := serve(t, t.TempDir(), env...)
+	begin(other, 1)
+	p.kill()
+	source.leave("/0")
+	db, _ := openStore(t, env, "")
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `UPDATE sources SET leased_until = leased_until + interval '1 hour' WHERE leased_until IS NOT NULL`); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	p = serve(t, folder, env...)
+	eventually(t, "the refresh runs again", func() bool { return source.fetches("/0") == 3 })
+	t.Logf("the refresh runs again after %v", time.Since(began))
+	source.release()
+	for i, c := range []*client.Client{p.client(sharedFirstKey), other.client(sharedFirstKey)} {
+		if r := awaitRefresh(t, c, feeds[i].ID, asked[i].ID); r.State != "succeeded" || r.Version != 2 {
+			t.Errorf("refresh %d is %+v", i, r)
+		}
+	}
+	if n := source.fetches("/1"); n != 2 {
+		t.Errorf("the other replica's source was fetched %d times", n)
+	}
 }

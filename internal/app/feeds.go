@@ -86,9 +86,13 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 			feedmill.FeedQuery: database.Source{Connections: connections},
 		},
 	})
+	holder, err := a.folder.Holder(a.replica)
+	if err != nil {
+		return nil, err
+	}
 	events, attempts := feed.Events(publish.SourceEvents), feedmill.RetrySchedule(a.config.RetrySchedule).Attempts()
 	engine := refresh.New(refresh.Options{
-		Store: a.store, Runner: mill, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
+		Store: a.store, Runner: mill, Holder: holder, Events: events.OfNews, Offer: queue.Offer, MaxAttempts: attempts, Log: a.log, Metrics: metrics,
 	})
 	made := feed.New(mill, feed.Options{Store: a.store, Engine: engine, Events: events, Queue: queue, MaxAttempts: attempts})
 	connections.Reconnected, people.Feeds = made.Reconnected, made

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -51,6 +52,22 @@ func checkFolder(path string) error {
 		return fmt.Errorf("data folder %s has mode %04o: everybody on this machine can write to it; run chmod o-w on it, and look whether its files are yours", path, perm)
 	}
 	return nil
+}
+
+// Holder is a name that only a process with the lock of this folder can have: that of the
+// replica, with the boot of the kernel and the file that is locked. A copy of the folder
+// has another holder, and so has the folder after the machine has restarted.
+func (f *Folder) Holder(replica string) (string, error) {
+	info, err := f.lock.Stat()
+	if err != nil {
+		return "", fmt.Errorf("data folder: %w", err)
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("boot of the kernel: %w", err)
+	}
+	at, _ := info.Sys().(*syscall.Stat_t)
+	return fmt.Sprintf("%s %s %d:%d", replica, strings.TrimSpace(string(boot)), at.Dev, at.Ino), nil
 }
 
 // Unlock gives the folder up.

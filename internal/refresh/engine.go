@@ -30,6 +30,7 @@ import (
 type Store interface {
 	DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error)
 	ChangeSource(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) error, maxAttempts int) ([]feedmill.DueDelivery, error)
+	ReleaseSources(ctx context.Context, holder string) (int64, error)
 	RenewSource(ctx context.Context, workspace, source feedmill.ID, run int64, until time.Time, progress []feedmill.Refresh) error
 }
 
@@ -51,6 +52,9 @@ type Runner interface {
 type Options struct {
 	Store  Store
 	Runner Runner
+	// Holder is the name that leases are taken under. No other live process has it: the
+	// engine releases the leases of the process that had it before. Empty releases none.
+	Holder string
 	// Events makes the events that tell of news. The change is as it will be
 	// written, with the feeds and their last refreshes.
 	Events func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)
@@ -140,8 +144,12 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer e.runs.Wait()
 	tick := time.NewTicker(e.PollEvery)
 	defer tick.Stop()
+	released := false
 	for {
-		e.poll(ctx)
+		// Before the first claim: afterwards these leases would be its own.
+		if released = released || e.releaseLeft(ctx); released {
+			e.poll(ctx)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -149,6 +157,25 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-e.wake:
 		}
 	}
+}
+
+// releaseLeft releases the leases that the process before this one has left, and reports
+// whether it did.
+func (e *Engine) releaseLeft(ctx context.Context) bool {
+	if e.Holder == "" {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	n, err := e.Store.ReleaseSources(ctx, e.Holder)
+	if err != nil {
+		e.Log.Warn("releasing the leases of the previous process; it is tried again in a second", "error", err)
+		return false
+	}
+	if n > 0 {
+		e.Log.Info("released the leases of the previous process", "sources", n)
+	}
+	return true
 }
 
 // Wake makes the engine poll for due sources now.

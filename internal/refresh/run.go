@@ -76,6 +76,7 @@ func (e *Engine) claim(ctx context.Context, s feedmill.DueSource) (claim feedmil
 		if err != nil || !c.Source.Leased(now) {
 			return news, err
 		}
+		c.Source.LeasedBy = e.Holder
 		claim.Source = c.Source
 		for _, f := range c.Feeds {
 			if f.Active() {

@@ -53,7 +53,7 @@ func Event(e *feedmill.Event, k Kinds) []any {
 // ChangingSource.
 const (
 	SourceColumns  = `workspace_id, id, type, created_at, ` + SourceChanging
-	SourceChanging = `host, due_at, run, leased_until, schedule, spec, secrets, updated_at, rules`
+	SourceChanging = `host, due_at, run, leased_until, leased_by, schedule, spec, secrets, updated_at, rules`
 )
 
 // Source lists the fields of a source.
@@ -63,7 +63,7 @@ func Source(s *feedmill.Source, k Kinds) []any {
 
 // ChangingSource lists those of the fields that are written again with a change.
 func ChangingSource(s *feedmill.Source, k Kinds) []any {
-	return []any{&s.Host, k.Time(&s.DueAt), &s.Run, k.Time(&s.LeasedUntil), schedule{&s.Schedule}, &s.Spec, &s.Secrets, k.Time(&s.UpdatedAt), &s.Rules}
+	return []any{&s.Host, k.Time(&s.DueAt), &s.Run, k.Time(&s.LeasedUntil), &s.LeasedBy, schedule{&s.Schedule}, &s.Spec, &s.Secrets, k.Time(&s.UpdatedAt), &s.Rules}
 }
 
 // ConnectionColumns are the columns of Connection, and ConnectionChanging those of

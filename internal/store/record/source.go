@@ -54,6 +54,15 @@ func (s Store) RenewSource(ctx context.Context, workspace, id feedmill.ID, run i
 	})
 }
 
+// ReleaseSources ends all leases of a holder, and counts them.
+func (s Store) ReleaseSources(ctx context.Context, holder string) (n int64, err error) {
+	err = s.db.Write(ctx, func(tx Tx) error {
+		n, err = tx.Run(ctx, `UPDATE sources SET leased_until = NULL WHERE leased_by = ?1 AND leased_until IS NOT NULL`, holder)
+		return err
+	})
+	return n, err
+}
+
 // putTrace writes what was asked for in a refresh, in place of what was written of it
 // before.
 func putTrace(workspace feedmill.ID, t feedmill.Trace) Statement {

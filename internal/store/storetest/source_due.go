@@ -88,6 +88,25 @@ var dueSourceCases = []testCase{
 		change(t, s, source, func(c *feedmill.SourceChange) { c.Source.LeasedUntil, c.Source.DueAt = time.Time{}, time.Time{} })
 		areDue(t, s, until, 1, 10, next)
 	}},
+	{name: "leases of a holder that is gone are released, and no others", run: func(t *testing.T, open func(*testing.T) Store) {
+		s := open(t)
+		w := newWorkspace(t, s).ID
+		due, other := dueSource(t, s, w, "a", time.Hour), dueSource(t, s, newWorkspace(t, s).ID, "a", time.Minute)
+		for _, d := range []feedmill.DueSource{due, other} {
+			source, err := s.Source(t.Context(), d.Workspace, d.ID)
+			must(t, err)
+			change(t, s, source, func(c *feedmill.SourceChange) {
+				c.Source.LeasedUntil, c.Source.LeasedBy = now().Add(time.Minute), "of "+string(d.Workspace)
+			})
+		}
+		areDue(t, s, now(), 1, 10)
+		for _, want := range []int64{1, 0} {
+			n, err := s.ReleaseSources(t.Context(), "of "+string(w))
+			must(t, err)
+			equal(t, "released", want, n)
+			areDue(t, s, now(), 1, 10, due)
+		}
+	}},
 	{name: "one without feeds is not due", run: func(t *testing.T, open func(*testing.T) Store) {
 		s := open(t)
 		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 1)

@@ -212,6 +212,9 @@ type Store interface {
 	// and that no run has then, in the order in which they became due; at most
 	// each of those of one workspace that ask the same host.
 	DueSources(ctx context.Context, now time.Time, each, limit int) ([]feedmill.DueSource, error)
+	// ReleaseSources ends all leases of a holder that is known to be gone, and counts
+	// them.
+	ReleaseSources(ctx context.Context, holder string) (int64, error)
 	// RenewSource extends the lease of a run to a time, and notes the requests,
 	// pages, bytes and rows of those of its refreshes that are running; no
 	// feed is touched. A run that does not have the lease any more, because it
