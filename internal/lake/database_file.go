@@ -78,6 +78,8 @@ const (
 	databaseShare = 4
 	// sqliteMemory is what SQLite has at least: a row of the maximum size, and its cache.
 	sqliteMemory = 96 << 20
+	// databaseBase is what the process has at least besides what the engine may hold.
+	databaseBase = 48 << 20
 )
 
 // memory is what the engine may hold, of what a worker of feeds has.

@@ -48,6 +48,9 @@ type PoolConfig struct {
 	// includes files that are mapped and memory that is only reserved.
 	Memory       int64
 	AddressSpace int64
+	// Process is how many bytes of memory a worker may hold in all, files apart, by
+	// default Memory and 64 MiB. One that holds more is ended.
+	Process int64
 	// Queries is after how many queries a worker is replaced by a fresh one,
 	// by default 1,000, and Resident above how many bytes that it holds when
 	// it has answered, by default Memory.
@@ -106,6 +109,9 @@ func NewPool(c PoolConfig) *Pool {
 	}
 	if c.AddressSpace <= 0 {
 		c.AddressSpace = 4*c.Memory + 4<<30
+	}
+	if c.Process <= 0 {
+		c.Process = c.Memory + 64<<20
 	}
 	if c.SpoolBytes <= 0 {
 		c.SpoolBytes = 16 << 30
@@ -208,9 +214,12 @@ func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire
 	}
 	cancelled := context.AfterFunc(ctx, w.kill)
 	end, err := w.ask(request, out)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		w.awaitEnd(ctx) // so that it can say why
+	}
 	usable := cancelled() && (err == nil || isFailure(err))
 	used(usable)
-	p.release(w, usable && w.queries < p.config.Queries && end.Resident <= p.config.Resident)
+	p.release(w, usable && !ranOut(err) && w.queries < p.config.Queries && end.Resident <= p.config.Resident)
 	switch {
 	case err == nil:
 		return end, nil
@@ -226,8 +235,19 @@ func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire
 		return end, fmt.Errorf("%w: the worker did not take the query: %w", feedmill.ErrUnavailable, unsent)
 	}
 	<-w.dead
+	if w.outOfMemory() {
+		p.config.Log.Warn("a worker was ended because a query needed too much memory", "workspace", holder, "ending", w.ending())
+		return end, errTooLarge
+	}
 	p.config.Log.Error("a worker ended in the middle of a query", "ending", w.ending())
 	return end, fmt.Errorf("%w: the worker ended: %w", feedmill.ErrUnavailable, err)
+}
+
+// ranOut reports whether a query failed for want of memory. What its worker holds of it
+// still may be too much for the next one.
+func ranOut(err error) bool {
+	failure, ok := errors.AsType[*wire.Failure](err)
+	return ok && failure.Memory
 }
 
 func isFailure(err error) bool {
@@ -242,12 +262,14 @@ const queryTooLarge = "query-too-large"
 func translate(err error) error {
 	failure, _ := errors.AsType[*wire.Failure](err)
 	if failure.Memory {
-		return &feedmill.Error{
-			Kind: feedmill.ErrUnprocessable, Type: queryTooLarge,
-			Detail: "This query needs more memory than one query may use. Ask for fewer fields, filter more, or leave out the sorting.",
-		}
+		return errTooLarge
 	}
 	return err
+}
+
+var errTooLarge = &feedmill.Error{
+	Kind: feedmill.ErrUnprocessable, Type: queryTooLarge,
+	Detail: "This query needs more memory than one query may use. Ask for fewer fields, filter more, or leave out the sorting.",
 }
 
 // Close kills all workers and waits for their end. Requests that are under way fail.

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,11 +106,12 @@ func socketPair() (net.Conn, *os.File, error) {
 func (p *process) greet(c *PoolConfig) error {
 	hello := wire.Hello{
 		Folder: filepath.Join(p.folder, cageFiles), TempBytes: c.TempBytes,
-		Memory: c.Memory, AddressSpace: c.AddressSpace, Threads: c.Threads,
+		Memory: c.Memory, AddressSpace: c.AddressSpace, Threads: c.Threads, Process: c.Process,
 	}
 	if p.database != nil {
 		hello.Engine, hello.Database, hello.DatabaseLog = p.database.engine, p.database.path, p.database.logPath()
 		hello.Memory = p.database.memory(c.Memory)
+		hello.Process = max(c.Process, hello.Memory+databaseBase)
 	}
 	if c.Temp != "" {
 		hello.Temp = filepath.Join(p.folder, cageSpill)
@@ -194,6 +196,19 @@ func (p *process) alive() bool {
 	}
 }
 
+// endLimit is how long a worker may take to end after it has closed its socket.
+const endLimit = 2 * time.Second
+
+// awaitEnd waits for the end of a process that has closed its socket.
+func (p *process) awaitEnd(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
+	select {
+	case <-p.dead:
+	case <-ctx.Done():
+	}
+}
+
 // kill ends the process and whatever it started, at once.
 func (p *process) kill() {
 	// The number of a process that has ended may be another's by now.
@@ -204,6 +219,21 @@ func (p *process) kill() {
 }
 
 func (p *process) clean() error { return os.RemoveAll(p.folder) }
+
+// outOfMemory reports whether the process, which must have ended, did so because it needed
+// more memory than it may have.
+func (p *process) outOfMemory() bool {
+	if p.cmd.ProcessState.ExitCode() == wire.ExitMemory {
+		return true
+	}
+	said := p.stderr.last()
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "bad_alloc"} {
+		if bytes.Contains(said, []byte(sign)) {
+			return true
+		}
+	}
+	return false
+}
 
 // ending says how the process ended, which it must have.
 func (p *process) ending() string {

@@ -32,6 +32,9 @@ const (
 // maxFrame bounds what the length of a frame may claim.
 const maxFrame = 64 << 20
 
+// ExitMemory is the code with which a worker ends that holds more memory than it may.
+const ExitMemory = 12
+
 // Hello tells a worker what it may use.
 type Hello struct {
 	// Folder is where the files are that the worker may read.
@@ -44,7 +47,10 @@ type Hello struct {
 	// limited to AddressSpace, which is more: zero means not at all.
 	Memory       int64 `json:"memory"`
 	AddressSpace int64 `json:"addressSpace"`
-	Threads      int   `json:"threads"`
+	// Process is how many bytes of memory the process may hold, files apart: beyond it
+	// the process ends with [ExitMemory]. Zero means any number.
+	Process int64 `json:"process,omitempty"`
+	Threads int   `json:"threads"`
 	// Engine is what runs the requests.
 	Engine Engine `json:"engine,omitempty"`
 	// Database is the file of a database that all requests read, and none can write;

@@ -22,7 +22,7 @@ func serve(e engine, conn io.Writer, request wire.Request) error {
 		}
 		return wire.WriteMessage(conn, wire.KindFailure, failure)
 	}
-	end.Resident = resident()
+	end.Resident = held().resident
 	return wire.WriteMessage(conn, wire.KindEnd, end)
 }
 

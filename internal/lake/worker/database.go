@@ -69,10 +69,14 @@ func openFree(hello wire.Hello) (*database, error) {
 // it in between.
 func (d *database) attach() error {
 	if err := d.exec("ATTACH " + quote(d.file) + " AS " + dialect.Attached + " (TYPE duckdb, READ_ONLY)"); err != nil {
-		return &wire.Failure{Message: err.Error(), Stage: wire.StageOpen}
+		return &wire.Failure{Message: err.Error(), Memory: saysMemory(err.Error()), Stage: wire.StageOpen}
 	}
 	return nil
 }
+
+// saysMemory reports whether a message of DuckDB is about memory, where there is no type
+// beside it.
+func saysMemory(message string) bool { return strings.HasPrefix(message, "Out of Memory") }
 
 // detach closes it again. A worker that cannot is of no more use.
 func (d *database) detach() error {

@@ -40,20 +40,47 @@ func confine(hello wire.Hello) error {
 	return nil
 }
 
-// resident is how many bytes of memory the process holds, or zero where the
-// system does not say.
-func resident() int64 {
+// inMemory is what a process has in memory, in bytes; zero where the system does not say.
+type inMemory struct {
+	// resident is all of it, and own what is not of files, which the system can drop.
+	resident, own int64
+	// data is what it could write to, whether it has or not.
+	data int64
+}
+
+// held is what this process has in memory.
+func held() (m inMemory) {
 	text, err := statm()
 	if err != nil {
-		return 0
+		return m
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
+	var pages [6]int64 // size, resident, shared, text, lib, data
+	for i, field := range strings.Fields(string(text)) {
+		if i == len(pages) {
+			break
+		}
+		if pages[i], err = strconv.ParseInt(field, 10, 64); err != nil {
+			return m
+		}
 	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
+	size := int64(os.Getpagesize())
+	return inMemory{resident: pages[1] * size, own: (pages[1] - pages[2]) * size, data: pages[5] * size}
 }
+
+// confineData bounds the memory that the process can write to, once it has what it
+// needs to begin: what it allocates too fast for [watchMemory] fails.
+func confineData(hello wire.Hello) error {
+	m := held()
+	if hello.Process <= 0 || m.data == 0 {
+		return nil
+	}
+	most := uint64(m.data + hello.Process + dataSlack)
+	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+		return fmt.Errorf("limit data: %w", err)
+	}
+	return nil
+}
+
+// dataSlack is for what is reserved and never used: arenas of the allocators, and stacks
+// of threads.
+const dataSlack = 128 << 20

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -84,9 +83,9 @@ func (d *database) query(sql string, args []string) (*result, error) {
 	r := new(result)
 	state := duckdb.Prepare(d.conn, sql, &r.statement)
 	if state == duckdb.StateError {
-		err := errors.New(duckdb.PrepareError(r.statement))
+		message := duckdb.PrepareError(r.statement)
 		r.close()
-		return nil, err
+		return nil, &wire.Failure{Message: message, Memory: saysMemory(message)}
 	}
 	for i, arg := range args {
 		if duckdb.BindVarcharLength(r.statement, duckdb.IdxT(i+1), arg, duckdb.IdxT(len(arg))) == duckdb.StateError {

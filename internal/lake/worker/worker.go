@@ -46,6 +46,9 @@ func run(conn io.ReadWriter, open func(wire.Hello) (engine, error)) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	defer e.close()
+	if err := confineData(hello); err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
 	if err := wire.Write(conn, wire.KindReady, nil); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
@@ -63,7 +66,10 @@ func run(conn io.ReadWriter, open func(wire.Hello) (engine, error)) error {
 		if err := wire.Write(conn, wire.KindReady, nil); err != nil {
 			return fmt.Errorf("worker: %w", err)
 		}
-		if err := serve(e, conn, request); err != nil {
+		stop := watchMemory(hello.Process)
+		err := serve(e, conn, request)
+		stop()
+		if err != nil {
 			return fmt.Errorf("worker: %w", err)
 		}
 	}

@@ -36,7 +36,7 @@ func (f *file) failure(ctx, bounded context.Context, err error, view string) err
 	}
 	text := f.shown(e.Error())
 	switch {
-	case e.FailedAt() == "open" && strings.Contains(text, "lock"):
+	case e.FailedAt() == "open" && strings.Contains(text, "set lock"):
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s is being written by another process, and DuckDB lets nobody else read it in that time. DuckDB said: %s", f.name(), text), err)
 	case e.FailedAt() == "open":
 		return database.Fail(database.ProblemUnreachable, fmt.Sprintf("The file %s cannot be read. DuckDB said: %s", f.name(), text), err)
