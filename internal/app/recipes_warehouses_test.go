@@ -144,6 +144,28 @@ var warehouseLookalikes = map[string]lookalike{
 		}
 		a.respond(w, candles)
 	}},
+	"Prometheus": {records: days(-5, -1), more: days(0, 0), id: "day", serve: func(a *imitation, w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "acme" || password != "s3cret" {
+			panic(http.StatusUnauthorized)
+		}
+		q := r.URL.Query()
+		from, to := at(q.Get("start"), "unix"), at(q.Get("end"), "unix")
+		if q.Get("step") != "1d" || q.Get("query") == "" || to.Before(from) {
+			panic(http.StatusBadRequest)
+		}
+		values := [][]any{}
+		for _, x := range a.records {
+			if !x.At.Before(from) && !x.At.After(to) {
+				values = append(values, []any{float64(x.At.Unix()), "NaN"})
+			}
+		}
+		result := []any{}
+		if len(values) > 0 {
+			values[0][1] = "148.25"
+			result = append(result, map[string]any{"metric": map[string]any{"job": "shop"}, "values": values})
+		}
+		a.respond(w, map[string]any{"status": "success", "data": map[string]any{"resultType": "matrix", "result": result}})
+	}},
 	"Slack": {records: sevenRecords, more: threeMore, id: "id", serve: func(a *imitation, w http.ResponseWriter, r *http.Request) {
 		want(r, "Authorization", "Bearer s3cret")
 		if a.state["asked"]++; a.state["asked"]%4 == 0 {

@@ -178,7 +178,16 @@ func readResponse(o *object) Response {
 	if strings.HasPrefix(r.Path, "/") && format == "auto" {
 		format = "xml"
 	}
-	r.Explode = response.recordPath("explode", format)
+	if f, ok := response.Given("explode"); ok && f.Kind == '{' {
+		if r.Shape == nil {
+			r.Shape = &shape{keep: true}
+		}
+		if r.Explode, r.Shape.pairs = readPairs(f, response); r.Shape.pairs == nil {
+			r.Shape = nil
+		}
+	} else {
+		r.Explode = response.recordPath("explode", format)
+	}
 	if response.Has("sheet") && !takes(r.Format, "sheet") {
 		response.Fault("sheet", "Data in "+r.Format+" has no sheets; leave this out.")
 	}

@@ -53,6 +53,9 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed
 	if strings.HasPrefix(r.Path, "$") {
 		r.Path = "" // The reshaper follows it.
 	}
+	if response.Shape.pairs != nil {
+		r.Explode = "" // The reshaper does it.
+	}
 	r.Columns = response.Shape.tabular()
 	lacking := r.Notes
 	r.Notes = func() []feedmill.Warning {
@@ -119,6 +122,9 @@ func (r Response) tabularFaults() (faults []feedmill.Fault) {
 	}
 	if r.Shape == nil {
 		return faults
+	}
+	if r.Shape.pairs != nil {
+		note("/response/explode", "explode.as applies only to JSON; remove it.")
 	}
 	if len(r.Shape.values) > 0 {
 		note("/response/names", "names and values are for JSON, where a table's names can stand beside its rows; leave them out.")

@@ -26,6 +26,8 @@ type shape struct {
 	names, values []*jsonpath.Path
 	// keyAs is a column for the name of the member that the record is.
 	keyAs string
+	// pairs is an array of the record whose elements become rows, nil for none.
+	pairs *pairs
 }
 
 // picked is a column that is found at a path of the record.
@@ -46,7 +48,7 @@ type picked struct {
 
 // any reports whether the records are not rows as they are.
 func (s *shape) any() bool {
-	return len(s.columns) > 0 || !s.keep || len(s.values) > 0 || s.keyAs != ""
+	return len(s.columns) > 0 || !s.keep || len(s.values) > 0 || s.keyAs != "" || s.pairs != nil
 }
 
 // looksIntoArrays reports whether the records are arrays that paths lead into. A table that is
@@ -114,8 +116,9 @@ func (r *reshaper) Close() error { return r.spool.Close() }
 // besides the room that there is for short ones: every row has its names, and what it
 // has of its parent.
 const (
-	maxGrowth = 16
-	freeBytes = 64 << 20
+	maxGrowth     = 16
+	maxPairGrowth = 4 // times maxGrowth
+	freeBytes     = 64 << 20
 )
 
 // page makes rows of a page, an object a line.
@@ -125,6 +128,9 @@ func (r *reshaper) page(ctx context.Context, p feedmill.FetchedPage, out io.Writ
 		return err
 	}
 	limit := maxGrowth*p.Body.Size() + freeBytes
+	if r.shape.pairs != nil {
+		limit *= maxPairGrowth // every point repeats the labels of its series
+	}
 	written := int64(0)
 	write := func(line []byte) error {
 		if written += int64(len(line)); written > limit {
@@ -136,11 +142,21 @@ func (r *reshaper) page(ctx context.Context, p feedmill.FetchedPage, out io.Writ
 	number := 0
 	err = r.records(ctx, p, func(key string, raw []byte) error {
 		number++
-		line, err := r.rowOf(ctx, key, raw, names, p.With)
-		if err != nil {
-			return fail("column", nil, "Record %d of page %d: %s.", number, p.Number, err)
+		each := func(raw []byte) error {
+			line, err := r.rowOf(ctx, key, raw, names, p.With)
+			if err != nil {
+				return fail("column", nil, "Record %d of page %d: %s.", number, p.Number, err)
+			}
+			return write(line)
 		}
-		return write(line)
+		if r.shape.pairs == nil {
+			return each(raw)
+		}
+		err := r.shape.pairs.each(raw, each)
+		if _, said := errors.AsType[*feedmill.SourceFailure](err); err != nil && !said && ctx.Err() == nil {
+			err = fail("column", nil, "Record %d of page %d: %s.", number, p.Number, err)
+		}
+		return err
 	})
 	if err == nil || errors.Is(err, input.ErrNoData) {
 		err = r.listed(ctx, p, names, write)

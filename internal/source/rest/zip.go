@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 )
@@ -115,6 +116,12 @@ func (r *reshaper) notes() (notes []feedmill.Warning) {
 		notes = append(notes, feedmill.Warning{
 			Code: feedmill.WarnLongRows, Count: r.unnamed,
 			Detail: "records have more values than response.names finds names; those columns are numbered",
+		})
+	}
+	if p := r.shape.pairs; p != nil && p.unnamed > 0 {
+		notes = append(notes, feedmill.Warning{
+			Code: feedmill.WarnLongRows, Count: p.unnamed,
+			Detail: fmt.Sprintf("Elements of %s have more values than response.explode.as has names; those columns are numbered. Add names to as.", strings.Join(p.names, ".")),
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.replaced)) {
