@@ -130,6 +130,10 @@ const (
 	WarnPinned         = "pinned"             // types that an earlier release did not store
 	WarnPart           = "part-of-the-data"   // a preview of a service's records that has not looked at all of them
 
+	// About times without an offset.
+	WarnNoLocalTime   = "nonexistent-local-time" // clocks skip them when they are set forward
+	WarnTwoLocalTimes = "ambiguous-local-time"   // clocks show them twice when they are set back
+
 	// About data whose columns have types.
 	WarnTimeDigits = "cut-times"    // times that are finer than microseconds
 	WarnOutOfRange = "out-of-range" // days outside the years 1 to 9999, which are null

@@ -27,6 +27,12 @@ func TestCenturies(t *testing.T) {
 		{"other dates", "due", "2065-01-31 2020-12-24 ", []string{"31/01/65", "24/12/20"}, 2},
 		{"other dates in the future", "due", "2065-01-31 2027-12-24 future-dates", []string{"31/01/65", "24/12/27"}, 2},
 		{"years of four digits", "birth", "2065-01-31 ", []string{"31/01/2065"}, 2},
+		{"months with names", "dob", "1965-01-31 2026-02-13 1927-12-24 assumed-century", []string{"31-JAN-65", "13-Feb-26", "24 Dez 27"}, 2},
+		{"months with names and times", "dob", "1965-01-31T10:00:00Z assumed-century", []string{"31-Jan-65 10:00"}, 2},
+		{"months with names in the future", "due", "2065-01-31 2027-12-24 future-dates", []string{"31-Jan-65", "24-Dec-27"}, 2},
+		{"months with names and years of four digits", "dob", "2065-01-31 2027-12-24 ", []string{"31-Jan-65", "24-Dec-2027"}, 2},
+		{"months with names beside ISO dates", "dob", "2065-01-31 2027-12-24 ", []string{"31-Jan-65", "2027-12-24"}, 2},
+		{"months with names by version 1 of the rules", "dob", "2065-01-31 ", []string{"31-Jan-65"}, 1},
 		{"version 1 of the rules", "birth", "2065-01-31 ", []string{"31/01/65"}, 1},
 	} {
 		data := test.column + ",n\n" + strings.Join(test.dates, ",1\n") + ",1\n"

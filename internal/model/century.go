@@ -29,14 +29,19 @@ func isBirth(name string) bool {
 
 // century decides in which century years of two digits are. Nobody is born after the feed was
 // created, so such years of birth are of the past century. Other dates keep the rule of POSIX,
-// with a warning where all of them are in the future.
+// with a warning where all of them are in the future. The order is 0 where the months have names.
 func (d *decision) century(c *column, e *evidence, o order) {
-	if e.year == 0 || !c.shortYear || c.longYear {
-		return
-	}
-	years := c.last
-	if o == yearFirst {
+	years, dates := c.last, c.tallies[shapeYearLast]
+	switch {
+	case o == 0: // months have names
+		years, dates = c.named, tally{}
+		dates.merge(c.tallies[shapeDate])
+		dates.merge(c.tallies[shapeTime])
+	case o == yearFirst:
 		years = c.first
+	}
+	if e.year == 0 || years.size() == 0 || o == 0 && c.namedLong || o != 0 && c.longYear {
+		return
 	}
 	later, all := 0, 0
 	for year := range years.all {
@@ -45,7 +50,6 @@ func (d *decision) century(c *column, e *evidence, o order) {
 			later++
 		}
 	}
-	dates := c.tallies[shapeYearLast]
 	switch {
 	case later == 0:
 	case c.birth:

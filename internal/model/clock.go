@@ -11,6 +11,15 @@ func fullYear(two int) int {
 	return 2000 + two
 }
 
+// yearUpTo is the year of two digits, in the past century where it would be after the latest, of which 0 is none.
+func yearUpTo(two, latest int) int {
+	year := fullYear(two)
+	if latest > 0 && year > latest {
+		year -= 100
+	}
+	return year
+}
+
 // hourMicros is an hour in microseconds.
 const hourMicros = 3600 * 1e6
 
@@ -155,8 +164,9 @@ func readYearFirst(text []byte) (m moment, ok bool) {
 	return m, len(rest) == 0 || m.behind(rest)
 }
 
-// readMoment reads a date that can be read in one way only, with a time perhaps.
-func readMoment(text []byte) (m moment, format string, ok bool) {
+// readMoment reads a date that can be read in one way only, with a time perhaps. A year of two digits is up to the latest, of
+// which 0 is none.
+func readMoment(text []byte, latest int) (m moment, format string, ok bool) {
 	if m, ok = parseMoment(text, 0, len(text)); ok {
 		return m, "", true
 	}
@@ -169,7 +179,7 @@ func readMoment(text []byte) (m moment, format string, ok bool) {
 		return m, "", ok && m.zoned
 	}
 	if hasLetter(text) {
-		return readNamed(text)
+		return readNamed(text, latest)
 	}
 	return m, "", false
 }

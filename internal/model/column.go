@@ -55,8 +55,17 @@ type column struct {
 	birth      bool // its name is about births
 	// first and last are the first and last parts of those with short years.
 	first, last twoDigits
-	// format is how the dates are written whose months have names.
-	format formats
+	// format is how the dates are written whose months have names, and named their years of two digits; namedLong says that
+	// a date that can be read in one way only has another year.
+	format    formats
+	named     twoDigits
+	namedLong bool
+
+	// clock is that of times without an offset, nil for UTC. Those that it skips or shows twice are in local, and in localIn for
+	// each order in which the parts of dates may stand.
+	clock   *localClock
+	local   localTimes
+	localIn [len(orders)]localTimes
 
 	// Of all times: those that are more exact than a microsecond.
 	overrun tally
@@ -88,11 +97,22 @@ func (c *column) value(row int64, v *value) {
 		c.number(&v.amount, v.shape)
 	case shapeYearLast:
 		c.yearLast(&v.date)
+		for i, in := range orders {
+			if m, ok := v.date.moment(in); ok && c.clock != nil {
+				c.clock.note(&c.localIn[i], m, row, v.text)
+			}
+		}
 		if v.date.time.overrun {
 			c.overrun.add(row, v.text)
 		}
 	case shapeDate, shapeTime:
 		c.format.add(v.format)
+		if c.clock != nil {
+			c.clock.note(&c.local, v.moment, row, v.text)
+		}
+		if c.namedLong = c.namedLong || !v.moment.short; v.moment.short {
+			c.named.add(v.moment.two)
+		}
 		if v.moment.overrun {
 			c.overrun.add(row, v.text)
 		}
@@ -215,6 +235,15 @@ func (c *column) merge(o *column) {
 	c.first.merge(o.first)
 	c.last.merge(o.last)
 	c.format.merge(o.format)
+	c.named.merge(o.named)
+	c.namedLong = c.namedLong || o.namedLong
+	if o.clock != nil {
+		c.clock = o.clock
+	}
+	c.local.merge(o.local)
+	for i := range c.localIn {
+		c.localIn[i].merge(o.localIn[i])
+	}
 	c.tokens.merge(o.tokens)
 	c.numeric += o.numeric
 	c.guises.merge(o.guises)

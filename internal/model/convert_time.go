@@ -73,7 +73,7 @@ func (c *converter) moment(cell columnar.Cell) (m moment, ok bool) {
 	if len(text) > maxDate || len(text) < 6 {
 		return moment{}, false
 	}
-	if m, _, ok = readMoment(text); ok {
+	if m, _, ok = readMoment(text, c.latest); ok {
 		return m, true
 	}
 	if c.order == 0 {

@@ -12,6 +12,9 @@ const (
 	yearFirst // of two digits
 )
 
+// orders are all of them.
+var orders = [...]order{dayFirst, monthFirst, yearFirst}
+
 // single reports whether the set has one order.
 func (o order) single() bool { return bits.OnesCount8(uint8(o)) == 1 }
 
@@ -30,7 +33,7 @@ func (o order) name() string {
 
 // orderNamed is the order of the option dates, 0 for another text.
 func orderNamed(name string) order {
-	for _, o := range []order{dayFirst, monthFirst, yearFirst} {
+	for _, o := range orders {
 		if o.name() == name {
 			return o
 		}
@@ -84,7 +87,7 @@ func readYearLast(text []byte) (d yearLast, ok bool) {
 	if len(rest) > 0 && !d.time.behind(rest) {
 		return d, false
 	}
-	for _, in := range []order{dayFirst, monthFirst, yearFirst} {
+	for _, in := range orders {
 		if _, real := d.moment(in); real {
 			d.read |= in
 		}
@@ -113,13 +116,7 @@ func (d *yearLast) moment(in order) (m moment, ok bool) {
 }
 
 // fullYear is a year of two digits, in the past century where it would be too late.
-func (d *yearLast) fullYear(two int) int {
-	year := fullYear(two)
-	if d.latest > 0 && year > d.latest {
-		year -= 100
-	}
-	return year
-}
+func (d *yearLast) fullYear(two int) int { return yearUpTo(two, d.latest) }
 
 // twoDigits is a set of numbers of two digits.
 type twoDigits [2]uint64

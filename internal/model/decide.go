@@ -89,9 +89,14 @@ func (c *column) decideType(d *decision, all int64, e *evidence) {
 		d.column.Type = columnar.TypeBoolean
 	case c.count(shapeDate):
 		d.column.Type, d.column.Format = columnar.TypeDate, c.format.name()
+		d.century(c, e, 0)
 	case c.count(moments...):
 		d.column.Format = c.format.name()
 		d.moments(c, columnar.TypeTimestamp)
+		if d.column.Type == columnar.TypeTimestamp {
+			d.century(c, e, 0)
+			d.localWarnings(c, 0)
+		}
 	case c.count(shapeYearLast):
 		d.yearLast(c, e)
 	case c.count(numbers...):

@@ -55,6 +55,7 @@ func (d *decision) yearLast(c *column, e *evidence) {
 	if c.timed > 0 {
 		d.column.Format += " hh:mm"
 		d.moments(c, columnar.TypeTimestamp)
+		d.localWarnings(c, o)
 		return
 	}
 	d.column.Type = columnar.TypeDate

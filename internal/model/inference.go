@@ -87,7 +87,11 @@ func (f *Inference) Block(cells *columnar.Cells) {
 	}
 	p.rows += int64(cells.Rows)
 	for len(p.columns) < cells.Columns {
-		p.columns = append(p.columns, newColumn())
+		c := newColumn()
+		if f.options.Location != nil {
+			c.clock = &localClock{location: f.options.Location}
+		}
+		p.columns = append(p.columns, c)
 	}
 	for _, c := range p.columns {
 		c.givenUp = c.givenUp || f.options.Text

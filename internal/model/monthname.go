@@ -65,11 +65,13 @@ type namedDate struct {
 	// stand, as the letters d, m and y, Y being a year of two digits.
 	parts            []byte
 	day, month, year int
+	// two are the digits of a year that has two, which is up to the latest.
+	two, latest int
 }
 
 // readNamed reads such a date. The format says how it is written.
-func readNamed(text []byte) (m moment, format string, ok bool) {
-	d := namedDate{rest: string(text)}
+func readNamed(text []byte, latest int) (m moment, format string, ok bool) {
+	d := namedDate{rest: string(text), latest: latest}
 	d.weekday()
 	for len(d.parts) < 3 {
 		if !d.part() {
@@ -88,6 +90,7 @@ func readNamed(text []byte) (m moment, format string, ok bool) {
 	if m.day, ok = dayOf(d.year, d.month, d.day); !ok {
 		return m, "", false
 	}
+	m.short, m.two = strings.Contains(string(d.parts), "Y"), d.two
 	format = strings.TrimSpace(format)
 	if d.rest = strings.TrimRight(d.rest, " "); d.rest == "" {
 		return m, format, true
@@ -153,7 +156,7 @@ func (d *namedDate) number(digits int) bool {
 		d.year = value
 		d.parts = append(d.parts, 'y')
 	case digits == 2 && d.day != 0 && d.year == 0:
-		d.year = fullYear(value)
+		d.year, d.two = yearUpTo(value, d.latest), value
 		d.parts = append(d.parts, 'Y')
 	case digits <= 2 && d.day == 0 && value > 0:
 		d.day = value

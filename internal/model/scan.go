@@ -70,10 +70,14 @@ func (l *scan) one() {
 		l.integers()
 	case shapeDecimal:
 		l.decimals(v.amount.point.scale)
-	case shapeDate:
-		l.dates()
-	case shapeTime:
-		l.times()
+	case shapeDate, shapeTime:
+		switch {
+		case l.clock != nil: // each has to be looked up
+		case v.shape == shapeDate:
+			l.dates()
+		default:
+			l.times()
+		}
 	case shapeBoolean:
 		l.booleans()
 	case shapeText:
@@ -258,6 +262,7 @@ func (l *scan) while(s shape, kinds int, is func(data []byte, start, end int) bo
 	}
 	l.seen(s, from, found)
 	if found > 0 && s != shapeBoolean {
+		l.namedLong = true
 		l.format.add("")
 	}
 }

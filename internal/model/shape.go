@@ -170,7 +170,7 @@ const maxDate = 64
 // iso finds out whether a text is a date or a time that can be read in one way
 // only.
 func (v *value) iso(text []byte) bool {
-	m, format, ok := readMoment(text)
+	m, format, ok := readMoment(text, 0)
 	if !ok {
 		return false
 	}

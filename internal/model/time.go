@@ -14,6 +14,9 @@ type moment struct {
 	zoned   bool  // it has an offset
 	offset  int64 // in seconds, east of Greenwich
 	overrun bool  // it has digits below the microsecond
+	// short says that the year was written as the two digits that it ends with.
+	short bool
+	two   int
 }
 
 // date is a day of the calendar, which there may not have been.
@@ -214,6 +217,11 @@ func (m moment) unix(location *time.Location) int64 {
 	if m.zoned || location == nil {
 		return local - m.offset*1e6
 	}
-	t := time.UnixMicro(local).UTC()
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), location).UnixMicro()
+	return m.in(location).UnixMicro()
+}
+
+// in is the moment in a location, as clocks there show it.
+func (m moment) in(location *time.Location) time.Time {
+	t := time.UnixMicro(m.day*dayMicros + m.micros).UTC()
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), location)
 }
