@@ -298,7 +298,18 @@ func (l *scan) texts() {
 		}
 	}
 	l.seen(shapeText, from, found)
-	l.settled = l.settled || found > settledTexts
+	l.settled = l.settled || found > settledTexts || l.row == l.cells.Rows && l.texted() > settledTexts
+}
+
+// texted counts the texts of a column that has nothing else, and is 0 for others. Runs of
+// a wide table have few rows, so that texts in a row reach over several.
+func (l *scan) texted() int64 {
+	for s := range l.tallies {
+		if shape(s) != shapeText && l.tallies[s].count > 0 {
+			return 0
+		}
+	}
+	return l.tallies[shapeText].count
 }
 
 // Of a column that is text, because so many texts stood in a row, a run is
