@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"iter"
+	"path/filepath"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -40,6 +41,7 @@ func (a *App) newConnections(data string, pool *lake.Pool, mill func() *feed.Mil
 	connections := database.New(database.Options{
 		Store: a.store, Vault: a.vault, Feeds: ownFeeds{a.store, mill},
 		CheckHost: a.egress.Policy().CheckHost, Dial: a.egress.DialContext, Forbidden: egress.ErrForbidden,
+		Temp:    filepath.Join(data, tempFolder),
 		Folders: database.Folders{Allowed: a.config.DatabaseDirs, Never: data},
 		Connectors: map[string]database.Connector{
 			"postgres": postgres.Connector{}, "mysql": mysql.Connector{}, "sqlite": sqlite.Connector{Engine: lake.NewSQLite(pool)},

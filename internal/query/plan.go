@@ -100,15 +100,15 @@ func (p *Plan) RestSQL(selected int64) string {
 }
 
 // isTop reports whether the query wants the first rows by an indexed column whose Key no
-// index serves. Decimals without bounds are measured over all rows first, so there must
-// not be a second statement for some of them.
+// index serves. Rows with open decimals may be counted only once all have come, so there
+// must not be a second statement for some of them.
 func (p *Plan) isTop(d Database) bool {
 	t := p.Tree
 	if t.Grouped() || t.Limit == 0 || p.LimitHere || len(t.Sort) == 0 {
 		return false
 	}
 	open := slices.ContainsFunc(p.Fetched, func(e Expression) bool {
-		return e.Column.Type == columnar.TypeDecimal && e.Column.Precision == 0
+		return IsOpen(e.Column.Column)
 	})
 	return !open && d.KeyHidesIndex(t.Sort[0].Column)
 }

@@ -138,10 +138,13 @@ func CompareNumbers(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// exactNumber is an integer, a decimal, or what became of a decimal with too many
-// digits.
+// exactNumber is an integer, a decimal, the text of one, or what became of a decimal with
+// too many digits.
 func exactNumber(v *columnar.Vector, i int) *big.Rat {
 	switch {
+	case v.Offsets != nil:
+		n, _ := new(big.Rat).SetString(string(v.Text(i)))
+		return n
 	case v.Floats != nil:
 		n := new(big.Rat)
 		n.SetFloat64(v.Floats[i])

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Tree is a query that fits the columns of a table.
@@ -29,6 +30,27 @@ type Tree struct {
 	// MostNulls is how many rows without a value of Latest are wanted; zero means all,
 	// and a negative number none.
 	MostNulls int64
+	// Open says what becomes of decimals whose digits nothing bounds.
+	Open OpenDecimals
+}
+
+// OpenDecimals says what the outputs are whose values can have more digits than a decimal:
+// decimals while they fit, else numbers where every value survives the conversion, and
+// else text with all digits.
+type OpenDecimals struct {
+	// Lossy makes numbers of values that do not survive, as the first rules do.
+	Lossy bool
+	// Exact are the places in the table of columns that must not become numbers.
+	Exact []int
+	// Stored are the types that outputs have in the feed that the rows are for, by
+	// their names.
+	Stored map[string]columnar.Type
+}
+
+// IsOpen reports whether a column is a decimal whose digits nothing bounds, or not to those
+// that a decimal has.
+func IsOpen(c *feedmill.Column) bool {
+	return c.Type == columnar.TypeDecimal && (c.Precision == 0 || c.Precision > columnar.WideDigits)
 }
 
 // Placed is a filter and the place in Where of the test that it is a part of.

@@ -31,7 +31,7 @@ func (e Expression) Type() feedmill.Column {
 		switch {
 		case c.Type == columnar.TypeInteger:
 			c.Type, c.Precision, c.Scale = columnar.TypeDecimal, columnar.WideDigits, 0
-		case c.Type == columnar.TypeDecimal && c.Precision > 0:
+		case c.Type == columnar.TypeDecimal && !IsOpen(&c):
 			c.Precision = columnar.WideDigits
 		}
 	}

@@ -36,7 +36,8 @@ const (
 	Bytes
 	Boolean
 	Integer
-	Huge // whole numbers of more than 64 bits
+	Huge     // whole numbers of 128 bits
+	Unsigned // whole numbers without a sign that are read as decimals
 	Decimal
 	Float
 	Date
@@ -67,7 +68,7 @@ func (t *Table) Column(c query.Column) string {
 		return "to_base64(" + name + ")"
 	case ToJSON:
 		return "CAST(to_json(" + name + ") AS VARCHAR)"
-	case Huge, OtherTime:
+	case Unsigned, OtherTime:
 		return "CAST(" + name + " AS " + t.typeOf(c) + ")"
 	}
 	return name
@@ -124,8 +125,11 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 			return "make_timestamp(CAST(" + bind(strconv.FormatInt(v.UnixMicro(), 10)) + " AS BIGINT))"
 		}
 	case *big.Rat:
-		if t.Columns[of.Index].Kind == Huge {
+		switch t.Columns[of.Index].Kind {
+		case Unsigned:
 			return "CAST(" + bind(v.FloatString(0)) + " AS DECIMAL(38,0))"
+		case Huge:
+			return "CAST(" + bind(v.FloatString(0)) + " AS HUGEINT)"
 		}
 	}
 	return t.Dialect.Value(of, v, bind)
@@ -147,6 +151,11 @@ func bounds(k Kind) (low, high string) {
 
 // Compare does not let values pass that are null once they are read.
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
+	if t.Columns[p.Column.Index].Kind == Huge {
+		if sql, ok := beyondHuge(p, column); ok {
+			return sql
+		}
+	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
 	low, high := bounds(t.Columns[p.Column.Index].Kind)
 	switch p.Comparison {
@@ -160,6 +169,30 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 		}
 	}
 	return sql
+}
+
+// hugeMost is the greatest HUGEINT, and the least is one below its opposite.
+var hugeMost = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1))
+
+// beyondHuge compares with a number that no HUGEINT is.
+func beyondHuge(p query.Compare, column string) (sql string, ok bool) {
+	n, ok := p.Value.(*big.Rat)
+	if !ok || n.Num().CmpAbs(hugeMost) <= 0 {
+		return "", false
+	}
+	above := n.Sign() > 0
+	switch p.Comparison {
+	case query.Less, query.LessOrEqual:
+		ok = above
+	case query.Greater, query.GreaterOrEqual:
+		ok = !above
+	default:
+		ok = false
+	}
+	if ok {
+		return column + " IS NOT NULL", true
+	}
+	return column + " IS NULL AND FALSE", true
 }
 
 // IsNull is true of what is null once it is read.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
 )
 
 // Builder gathers the values of a column as vectors. A method is for columns of
@@ -40,8 +41,11 @@ const (
 func (b *Builder) begin(room int) {
 	c := &b.column
 	b.v = columnar.Vector{Type: c.Type, Precision: c.Precision, Scale: c.Scale}
+	if query.IsOpen(c) {
+		b.v.Type, b.v.Precision, b.v.Scale = columnar.TypeText, 0, 0
+	}
 	switch {
-	case c.Type == columnar.TypeText || c.Type == columnar.TypeJSON:
+	case b.v.Type == columnar.TypeText || c.Type == columnar.TypeJSON:
 		b.v.Offsets = make([]uint32, 1, room+1)
 		b.v.Bytes = make([]byte, 0, 16*room)
 	case c.Type == columnar.TypeNumber:

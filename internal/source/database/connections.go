@@ -46,6 +46,8 @@ type Options struct {
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error)
 	// Forbidden is what an error of Dial matches where the policy forbids an address.
 	Forbidden error
+	// Temp is the folder for what outlives no query.
+	Temp string
 	// Folders knows where the files of databases may be.
 	Folders Folders
 	// Reconnected is told of a connection that was changed, so that its feeds whose

@@ -47,6 +47,8 @@ type Config struct {
 	// MaxConns is how many connections there are at most at the same time; zero
 	// means [DefaultMaxConns].
 	MaxConns int
+	// Temp is the folder for what outlives no query; empty means that of the system.
+	Temp string
 }
 
 // What a config means that does not say.

@@ -55,6 +55,23 @@ func (d *definition) mostNulls() int64 {
 	return -1
 }
 
+// openDecimals is what becomes of decimals with more digits than a column has. The key and
+// the field of incremental tell values apart, so that they never become numbers.
+func openDecimals(tree *query.Tree, feed feedmill.Feed, rules feedmill.Rules) query.OpenDecimals {
+	open := query.OpenDecimals{Lossy: rules < feedmill.RulesCurrent, Stored: make(map[string]columnar.Type)}
+	for i, u := range usages(tree, keyOutputs(feed)) {
+		if u.exact {
+			open.Exact = append(open.Exact, i)
+		}
+	}
+	for _, c := range feed.Columns {
+		if !c.Fixed {
+			open.Stored[c.SourceName] = c.Type
+		}
+	}
+	return open
+}
+
 func (d *definition) field(table Table, name string) (Field, bool) {
 	fields := table.Fields()
 	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })

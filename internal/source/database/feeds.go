@@ -106,7 +106,7 @@ func (t *feedTable) Read(ctx context.Context, tree *query.Tree, out Rows) (Done,
 	for _, o := range tree.Outputs {
 		plan.Fetched = append(plan.Fetched, o.Expression)
 	}
-	finish := NewFinish(plan, out)
+	finish := NewFinish(plan, out, "")
 	if err := finish.Columns(ctx, tree.Columns()); err != nil {
 		return Done{}, err
 	}

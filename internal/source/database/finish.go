@@ -25,6 +25,10 @@ type Finish struct {
 	test query.Test
 	// group makes the groups, where that is left.
 	group *grouping
+	// open holds rows until the types of open decimals are known, nil where there are
+	// none.
+	open *openRows
+	temp string
 	// latest is where the column of the greatest value is, -1 for none.
 	latest int
 	// statements counts those that Next has returned.
@@ -32,9 +36,10 @@ type Finish struct {
 	done       Done
 }
 
-// NewFinish makes ready to finish a plan.
-func NewFinish(p *query.Plan, out Rows) *Finish {
-	f := &Finish{plan: p, out: out, latest: -1}
+// NewFinish makes ready to finish a plan, with a folder for temporary files. Where columns
+// can be open decimals, Close must be called.
+func NewFinish(p *query.Plan, out Rows, temp string) *Finish {
+	f := &Finish{plan: p, out: out, latest: -1, temp: temp}
 	if len(p.Here) > 0 {
 		f.test = query.NewTest(p.Here, func(c query.Column) int { return p.At(query.Expression{Column: c}) })
 	}
@@ -47,6 +52,10 @@ func NewFinish(p *query.Plan, out Rows) *Finish {
 // Columns takes the columns of the rows that will come, with the digits that the
 // decimals have.
 func (f *Finish) Columns(ctx context.Context, fetched []feedmill.Column) error {
+	if f.open == nil && slices.ContainsFunc(fetched, func(c feedmill.Column) bool { return query.IsOpen(&c) }) {
+		f.open = newOpenRows(f.plan, fetched, f.temp)
+		return nil
+	}
 	columns := f.plan.Tree.Columns()
 	if f.plan.GroupHere {
 		f.group = newGrouping(f.plan, fetched)
@@ -68,6 +77,14 @@ func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
 	if len(run) == 0 || run[0].Len == 0 {
 		return nil
 	}
+	if f.open != nil && f.open.lossy() {
+		return f.open.add(run)
+	}
+	return f.take(ctx, run)
+}
+
+// take tests rows and hands them on.
+func (f *Finish) take(ctx context.Context, run []columnar.Vector) error {
 	var kept []int // nil for all
 	n := run[0].Len
 	if f.test != nil {
@@ -79,8 +96,8 @@ func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
 		}
 		n = len(kept)
 	}
-	if f.group != nil {
-		return f.group.add(run, kept)
+	if f.plan.GroupHere {
+		return f.addGrouped(run, kept)
 	}
 	enough := false
 	if f.plan.LimitHere && f.done.Rows+int64(n) >= f.plan.Tree.Limit {
@@ -103,7 +120,7 @@ func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
 			}
 		}
 		f.done.Rows += int64(n)
-		if err := f.out.Rows(ctx, result); err != nil {
+		if err := f.hand(ctx, result); err != nil {
 			return err
 		}
 	}
@@ -127,6 +144,11 @@ func (f *Finish) Next() string {
 
 // End hands on what could not be before all rows were there.
 func (f *Finish) End(ctx context.Context) (Done, error) {
+	if f.open != nil {
+		if err := f.decide(ctx); err != nil {
+			return Done{}, err
+		}
+	}
 	if f.group != nil {
 		rows, err := f.group.end()
 		if err != nil {
@@ -159,7 +181,7 @@ func (f *Finish) see(v *columnar.Vector, kept []int) []int {
 			f.done.Ahead++
 			return true
 		}
-		if best < 0 || compareRows(v, i, v, best) > 0 {
+		if best < 0 || f.compareLatest(v, i, best) > 0 {
 			best = i
 		}
 		return true
@@ -180,7 +202,7 @@ func (f *Finish) see(v *columnar.Vector, kept []int) []int {
 	for _, i := range kept {
 		each(i)
 	}
-	if best >= 0 && (f.done.Latest == "" || greater(v, best, f.done.Latest)) {
+	if best >= 0 && (f.done.Latest == "" || f.greater(v, best)) {
 		f.done.Latest = valueText(v, best)
 	}
 	if !dropped {
@@ -206,8 +228,27 @@ func (f *Finish) ahead(t columnar.Type) (last int64, bounded bool) {
 	return 0, false
 }
 
-// greater compares row i with the text of another value.
-func greater(v *columnar.Vector, i int, text string) bool {
+// Close gives up what is held of rows.
+func (f *Finish) Close() {
+	if f.open != nil {
+		f.open.spool.close()
+	}
+}
+
+// compareLatest compares two values of the column of the greatest value.
+func (f *Finish) compareLatest(v *columnar.Vector, i, j int) int {
+	if v.Offsets != nil && f.plan.Tree.Latest.Type == columnar.TypeDecimal {
+		return compareDigits(string(v.Text(i)), string(v.Text(j)))
+	}
+	return compareRows(v, i, v, j)
+}
+
+// greater compares row i with the greatest value so far.
+func (f *Finish) greater(v *columnar.Vector, i int) bool {
+	text := f.done.Latest
+	if v.Offsets != nil && f.plan.Tree.Latest.Type == columnar.TypeDecimal {
+		return compareDigits(string(v.Text(i)), text) > 0
+	}
 	column := feedmill.Column{Name: "v", Type: v.Type, Precision: v.Precision, Scale: v.Scale}
 	tree, faults := query.Resolve(feedmill.Query{Where: []feedmill.Condition{{
 		Name: "v", Filters: []feedmill.Filter{{Op: feedmill.OpGt, Values: []feedmill.FilterValue{{Text: text}}}},

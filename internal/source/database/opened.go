@@ -111,7 +111,7 @@ func (c *Connections) use(ctx context.Context, of feedmill.Connection) (*openDat
 // settings are what a connector is told.
 func (c *Connections) settings(kind feedmill.Connector, config feedmill.ConnectionConfig) (Config, error) {
 	say := func(name string) string { return kind.Setting(config, name) }
-	s := Config{Host: say("host"), Database: say("database"), User: say("user"), Password: say("password"), TLS: say("sslmode") + say("tls"), Dial: c.Dial}
+	s := Config{Host: say("host"), Database: say("database"), User: say("user"), Password: say("password"), TLS: say("sslmode") + say("tls"), Dial: c.Dial, Temp: c.Temp}
 	s.CACert, s.ClientCert, s.ClientKey = say("caCert"), say("clientCert"), say("clientKey")
 	for name, into := range map[string]*int{"port": &s.Port, "maxSessions": &s.MaxConns} {
 		if text := say(name); text != "" {

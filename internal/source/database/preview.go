@@ -39,7 +39,7 @@ type sizedSink struct {
 func (s *sizedSink) Rows(ctx context.Context, run []columnar.Vector) error {
 	for i := range run {
 		v := &run[i]
-		s.bytes += len(v.Bytes) + 4*len(v.Offsets) + 8*(len(v.Ints)+len(v.Floats)+len(v.Valid)) + 16*len(v.Wide)
+		s.bytes += vectorBytes(v)
 	}
 	if s.bytes > previewBytes {
 		return Fail(ProblemTooLarge, fmt.Sprintf("The rows of the preview are larger than %d MiB, the limit for previews. Select fewer fields, or lower limit.", previewBytes>>20), nil)

@@ -32,7 +32,7 @@ type Connector struct{ Engine Engine }
 // Open makes ready to read a file.
 func (c Connector) Open(_ context.Context, config database.Config) (database.Database, error) {
 	config = config.WithDefaults()
-	return &file{engine: c.Engine, path: config.Path, timeout: config.StatementTimeout}, nil
+	return &file{engine: c.Engine, path: config.Path, timeout: config.StatementTimeout, temp: config.Temp}, nil
 }
 
 // file is a database.
@@ -40,6 +40,7 @@ type file struct {
 	engine  Engine
 	path    string
 	timeout time.Duration
+	temp    string
 }
 
 func (f *file) name() string { return filepath.Base(f.path) }

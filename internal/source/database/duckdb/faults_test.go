@@ -31,6 +31,8 @@ func TestTypes(t *testing.T) {
 		{"UINTEGER", "(4294967295)", columnar.TypeInteger, []string{"4294967295"}, ""},
 		{"UBIGINT", "(18446744073709551615)", columnar.TypeDecimal, []string{"18446744073709551615"}, ""},
 		{"HUGEINT", "(-99999999999999999999999999999999999999), (1)", columnar.TypeDecimal, []string{"-99999999999999999999999999999999999999", "1"}, ""},
+		{"HUGEINT", "(-170141183460469231731687303715884105727), (1)", columnar.TypeDecimal, []string{"-170141183460469231731687303715884105727", "1"}, feedmill.WarnDigits},
+		{"HUGEINT", "(100000000000000000000000000000000000000), (1)", columnar.TypeDecimal, []string{"1e+38", "1"}, ""},
 		{"FLOAT", "(1.5), ('inf')", columnar.TypeNumber, []string{"1.5", "+Inf"}, feedmill.WarnNotFinite},
 		{"DECIMAL(38,10)", "(1234567890123456789012345678.0123456789)", columnar.TypeDecimal, []string{"12345678901234567890123456780123456789/10000000000"}, ""},
 		{"ENUM('x', 'y')", "('y')", columnar.TypeText, []string{"y"}, ""},
@@ -75,6 +77,29 @@ func TestTypes(t *testing.T) {
 		if diff := cmp.Diff(test.want, values); diff != "" || warning != test.warning {
 			t.Errorf("%s has the warning %q: %s", test.declared, warning, diff)
 		}
+	}
+}
+
+// TestHugeIntegers: filters and groups of whole numbers of 128 bits are exact, also by numbers that
+// none of them is.
+func TestHugeIntegers(t *testing.T) {
+	path := newPath(t)
+	const most, next = "170141183460469231731687303715884105727", "170141183460469231731687303715884105726"
+	write(t, path, "CREATE TABLE t (v HUGEINT, n INTEGER)", "INSERT INTO t VALUES ("+most+", 1), ("+next+", 2), ("+next+", 3), (-5, 4), (NULL, 5)")
+	table := databasetest.Describe(t, open(t, path), "t")
+	for filter, want := range map[string]int{
+		`{"op":"eq","values":["` + most + `"]}`: 1, `{"op":"eq","values":["` + next + `"]}`: 2, `{"op":"gt","values":["` + next + `"]}`: 1,
+		`{"op":"gt","values":[1e60]}`: 0, `{"op":"lt","values":[1e60]}`: 4, `{"op":"gte","values":[-1e60]}`: 4, `{"op":"eq","values":[1e60]}`: 0, `{"op":"lt","values":["200000000000000000000000000000000000000"]}`: 4,
+		`{"op":"lt","values":[-4.5]}`: 1, `{"op":"lt","values":[1e60],"inverted":true}`: 1, `{"op":"gt","values":[1e60],"inverted":true}`: 5,
+	} {
+		got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, `{"fields":[{"field":"v","filters":[`+filter+`]}]}`))
+		if err != nil || len(got.Rows) != want {
+			t.Errorf("%s: %v, %v, want %d", filter, got.Rows, err, want)
+		}
+	}
+	got, _, err := databasetest.Read(t.Context(), table, databasetest.Parse(t, `{"fields":[{"field":"v"},{"field":"n","aggregate":"count"}],"sort":[{"field":"v"}]}`))
+	if want := [][]string{{"-5", "1"}, {next, "2"}, {most, "1"}, {"<null>", "1"}}; err != nil || cmp.Diff(want, got.Rows) != "" {
+		t.Error(err, cmp.Diff(want, got.Rows))
 	}
 }
 

@@ -69,6 +69,8 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 		f.Precision, _ = strconv.Atoi(found[1])
 		f.Scale, _ = strconv.Atoi(found[2])
 	case kind == dialect.Huge:
+		f.Precision = hugeDigits
+	case kind == dialect.Unsigned:
 		f.Precision = columnar.WideDigits
 		if native == "UBIGINT" {
 			f.Precision = 20
@@ -87,6 +89,9 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 	t.sql.Columns = append(t.sql.Columns, dialect.Column{Name: name, Kind: kind})
 }
 
+// hugeDigits is how many digits a HUGEINT can have, which are more than those of a decimal.
+const hugeDigits = 39
+
 var decimal = regexp.MustCompile(`^DECIMAL\((\d+),(\d+)\)$`)
 
 var kinds = map[string]struct {
@@ -98,7 +103,7 @@ var kinds = map[string]struct {
 	"INTEGER": {columnar.TypeInteger, dialect.Integer}, "BIGINT": {columnar.TypeInteger, dialect.Integer},
 	"UTINYINT": {columnar.TypeInteger, dialect.Integer}, "USMALLINT": {columnar.TypeInteger, dialect.Integer},
 	"UINTEGER": {columnar.TypeInteger, dialect.Integer},
-	"UBIGINT":  {columnar.TypeDecimal, dialect.Huge}, "HUGEINT": {columnar.TypeDecimal, dialect.Huge}, "UHUGEINT": {columnar.TypeDecimal, dialect.Huge},
+	"UBIGINT":  {columnar.TypeDecimal, dialect.Unsigned}, "HUGEINT": {columnar.TypeDecimal, dialect.Huge}, "UHUGEINT": {columnar.TypeDecimal, dialect.Unsigned},
 	"FLOAT": {columnar.TypeNumber, dialect.Float}, "DOUBLE": {columnar.TypeNumber, dialect.Float},
 	"VARCHAR": {columnar.TypeText, dialect.Text}, "BLOB": {columnar.TypeText, dialect.Bytes}, "JSON": {columnar.TypeJSON, dialect.JSON},
 	"DATE": {columnar.TypeDate, dialect.Date}, "TIMESTAMP": {columnar.TypeTimestamp, dialect.Timestamp},

@@ -59,6 +59,7 @@ func (Connector) Open(_ context.Context, c database.Config) (database.Database, 
 	pool.SetMaxOpenConns(c.MaxConns)
 	pool.SetConnMaxIdleTime(time.Minute)
 	return &server{
+		temp:   c.Temp,
 		Server: database.Server{Product: "The server", Address: config.Addr, User: c.User, Password: c.Password, Name: c.Database, Timeout: c.StatementTimeout},
 		pool:   pool, connector: connector,
 	}, nil

@@ -5,8 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -33,11 +31,8 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 // and what was read is in enough.
 func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out database.Rows) (done database.Done, enough *database.Done, err error) {
 	columns := plan.Columns()
-	warnings, err := t.measure(ctx, c, plan, columns)
-	if err != nil {
-		return done, nil, err
-	}
-	finish := database.NewFinish(plan, out)
+	finish := database.NewFinish(plan, out, t.temp)
+	defer finish.Close()
 	if err := finish.Columns(ctx, columns); err != nil {
 		return done, nil, handed{err}
 	}
@@ -71,7 +66,7 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 		}
 	}
 	done, failed := finish.End(ctx)
-	done.Warnings = append(warnings, batch.Warnings()...)
+	done.Warnings = append(done.Warnings, batch.Warnings()...)
 	if failed != nil {
 		return done, nil, handed{failed}
 	}
@@ -79,42 +74,6 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 		return done, &done, err
 	}
 	return done, nil, nil
-}
-
-// measure finds whether decimals of very many digits fit into a column, over the
-// rows that will be fetched. It is of the same transaction, so that they are the
-// same rows.
-func (t *table) measure(ctx context.Context, c *session, plan *query.Plan, columns []feedmill.Column) ([]feedmill.Warning, error) {
-	var asked []string
-	var open []int
-	for i := range columns {
-		if columns[i].Type == columnar.TypeDecimal && columns[i].Precision == 0 {
-			asked = append(asked, "COALESCE(MAX(CHAR_LENGTH(TRUNCATE(ABS(f"+strconv.Itoa(i)+"), 0))), 1)")
-			open = append(open, i)
-		}
-	}
-	if len(open) == 0 {
-		return nil, nil
-	}
-	var warnings []feedmill.Warning
-	statement := "SELECT " + strings.Join(asked, ", ") + " FROM (" + plan.SQL + ") AS q"
-	err := c.each(ctx, statement, plan.Args, func(row []driver.Value) error {
-		for k, i := range open {
-			whole, _ := integer(row[k])
-			column := &columns[i]
-			if int(whole)+column.Scale <= columnar.WideDigits {
-				column.Precision = columnar.WideDigits
-				continue
-			}
-			column.Type = columnar.TypeNumber
-			warnings = append(warnings, feedmill.Warning{
-				Code: feedmill.WarnDigits, Column: column.Name, Count: 1,
-				Detail: fmt.Sprintf("numbers of up to %d digits before the point and %d after it are more than the 38 that a decimal has, so the column is of numbers, which have about 16", whole, column.Scale),
-			})
-		}
-		return nil
-	})
-	return warnings, err
 }
 
 // newReader finds the reader of the values of an expression.
@@ -133,6 +92,9 @@ func (t *table) newReader(e query.Expression, c feedmill.Column, plan *query.Pla
 	case columnar.TypeInteger:
 		return readInteger
 	case columnar.TypeDecimal:
+		if query.IsOpen(&c) {
+			return readOpenDecimal
+		}
 		return readDecimal
 	case columnar.TypeNumber:
 		return readNumber

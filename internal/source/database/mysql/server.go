@@ -16,6 +16,7 @@ import (
 // server is a database with its connections.
 type server struct {
 	database.Server
+	temp      string
 	pool      *sql.DB
 	connector *metered
 }

@@ -75,7 +75,7 @@ func readNumber(b *database.Builder, value driver.Value) bool {
 		b.Float(float64(n))
 	case float64:
 		b.Float(n)
-	case []byte: // a decimal of too many digits
+	case []byte: // the average of decimals
 		f, err := strconv.ParseFloat(string(n), 64)
 		if err != nil {
 			return false
@@ -85,6 +85,15 @@ func readNumber(b *database.Builder, value driver.Value) bool {
 		return false
 	}
 	return true
+}
+
+// readOpenDecimal takes all digits.
+func readOpenDecimal(b *database.Builder, value driver.Value) bool {
+	text, ok := value.([]byte)
+	if ok {
+		b.OpenDecimal(text)
+	}
+	return ok
 }
 
 // readDecimal takes the text of a decimal, or an integer.

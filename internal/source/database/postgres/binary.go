@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
@@ -18,8 +19,8 @@ type reader func(*database.Builder, []byte) error
 
 // newReader finds the reader of values that the server says are of a type, for a
 // column of ours.
-func newReader(t columnar.Type, oid uint32) (reader, bool) {
-	switch t {
+func newReader(c *feedmill.Column, oid uint32) (reader, bool) {
+	switch c.Type {
 	case columnar.TypeText:
 		if oid == pgtype.TextOID || oid == pgtype.VarcharOID {
 			return readText, true
@@ -47,14 +48,15 @@ func newReader(t columnar.Type, oid uint32) (reader, bool) {
 		case pgtype.OIDOID:
 			return readOID, true
 		case pgtype.NumericOID:
-			return readNumeric, t == columnar.TypeDecimal
+			if query.IsOpen(c) {
+				return readOpenNumeric, true
+			}
+			return readNumeric, c.Type == columnar.TypeDecimal
 		}
 	case columnar.TypeNumber:
 		switch oid {
 		case pgtype.Float4OID, pgtype.Float8OID:
 			return readFloat, true
-		case pgtype.NumericOID: // of too many digits
-			return readNumericFloat, true
 		}
 	}
 	return nil, false
@@ -238,8 +240,8 @@ func (n *numeric) readWide(b *database.Builder, shift int) error {
 	return nil
 }
 
-// readNumericFloat takes the nearest number.
-func readNumericFloat(b *database.Builder, value []byte) error {
+// readOpenNumeric takes all digits.
+func readOpenNumeric(b *database.Builder, value []byte) error {
 	n, err := parseNumeric(value)
 	switch {
 	case err != nil:
@@ -252,12 +254,19 @@ func readNumericFloat(b *database.Builder, value []byte) error {
 	if n.negative {
 		text = append(text, '-')
 	}
-	text = append(text, '0')
-	for i := 0; i < len(n.digits); i += 2 {
-		text = fmt.Appendf(text, "%04d", binary.BigEndian.Uint16(n.digits[i:]))
+	for group := 0; group <= n.weight || 2*group < len(n.digits); group++ {
+		if group == max(n.weight+1, 0) {
+			text = append(text, '.')
+			for range -n.weight - 1 {
+				text = append(text, "0000"...)
+			}
+		}
+		digit := uint16(0)
+		if 2*group < len(n.digits) {
+			digit = binary.BigEndian.Uint16(n.digits[2*group:])
+		}
+		text = append(text, byte('0'+digit/1000), byte('0'+digit/100%10), byte('0'+digit/10%10), byte('0'+digit%10))
 	}
-	text = fmt.Appendf(text, "e%d", n.exponent())
-	number, _ := strconv.ParseFloat(string(text), 64) // beyond all numbers it is infinite
-	b.Float(number)
+	b.OpenDecimal(text)
 	return nil
 }

@@ -70,6 +70,7 @@ func (Connector) Open(ctx context.Context, c database.Config) (database.Database
 		return nil, err
 	}
 	return &server{
+		temp: c.Temp,
 		Server: database.Server{
 			Product: "PostgreSQL", Address: net.JoinHostPort(c.Host, strconv.Itoa(c.Port)),
 			User: c.User, Password: c.Password, Name: conn.Database, Timeout: c.StatementTimeout,

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/feedmill/feedmill"
-	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
@@ -29,11 +26,8 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 
 func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out database.Rows) (database.Done, error) {
 	columns := plan.Columns()
-	warnings, err := t.measure(ctx, conn, plan, columns)
-	if err != nil {
-		return database.Done{}, err
-	}
-	finish := database.NewFinish(plan, out)
+	finish := database.NewFinish(plan, out, t.temp)
+	defer finish.Close()
 	if err := finish.Columns(ctx, columns); err != nil {
 		return database.Done{}, err
 	}
@@ -44,7 +38,7 @@ func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out d
 		}
 	}
 	done, err := finish.End(ctx)
-	done.Warnings = append(warnings, batch.Warnings()...)
+	done.Warnings = append(done.Warnings, batch.Warnings()...)
 	return done, err
 }
 
@@ -88,7 +82,7 @@ func (t *table) fetch(ctx context.Context, conn *pgx.Conn, sql string, args []st
 func (t *table) readers(columns []feedmill.Column, described []pgconn.FieldDescription) ([]reader, error) {
 	readers := make([]reader, len(described))
 	for i, d := range described {
-		read, ok := newReader(columns[i].Type, d.DataTypeOID)
+		read, ok := newReader(&columns[i], d.DataTypeOID)
 		if !ok {
 			return nil, database.Fail(database.ProblemField, fmt.Sprintf("The column %q of %q has another type than when the view was described.", columns[i].Name, t.view), nil)
 		}
@@ -106,52 +100,4 @@ func parameters(args []string) [][]byte {
 		values[i] = []byte(text)
 	}
 	return values
-}
-
-// measure finds how many digits the decimals have that the database does not
-// bound, over the rows that will be fetched. It is of the same transaction, so
-// that they are the same rows.
-func (t *table) measure(ctx context.Context, conn *pgx.Conn, plan *query.Plan, columns []feedmill.Column) ([]feedmill.Warning, error) {
-	var asked []string
-	var open []int
-	for i := range columns {
-		if columns[i].Type == columnar.TypeDecimal && columns[i].Precision == 0 {
-			f := "f" + strconv.Itoa(i)
-			finite := " FILTER (WHERE " + f + " < CAST('NaN' AS numeric))"
-			if t.sql.Infinity {
-				finite = " FILTER (WHERE " + f + " > CAST('-Infinity' AS numeric) AND " + f + " < CAST('Infinity' AS numeric))"
-			}
-			asked = append(asked, "coalesce(max(scale(trim_scale("+f+")))"+finite+", 0)", "coalesce(max(char_length(CAST(trunc(abs("+f+")) AS text)))"+finite+", 1)")
-			open = append(open, i)
-		}
-	}
-	if len(open) == 0 {
-		return nil, nil
-	}
-	result := conn.PgConn().ExecParams(ctx, "SELECT "+strings.Join(asked, ", ")+" FROM ("+plan.SQL+") AS q", parameters(plan.Args), nil, nil, nil).Read()
-	if result.Err != nil {
-		return nil, t.failure(ctx, result.Err, t.view)
-	}
-	var warnings []feedmill.Warning
-	for k, i := range open {
-		scale, err := strconv.Atoi(string(result.Rows[0][2*k]))
-		whole, err2 := strconv.Atoi(string(result.Rows[0][2*k+1]))
-		if err := errors.Join(err, err2); err != nil {
-			return nil, err
-		}
-		c := &columns[i]
-		switch {
-		case scale+whole <= columnar.NarrowDigits:
-			c.Precision, c.Scale = columnar.NarrowDigits, scale
-		case scale+whole <= columnar.WideDigits:
-			c.Precision, c.Scale = columnar.WideDigits, scale
-		default:
-			c.Type = columnar.TypeNumber
-			warnings = append(warnings, feedmill.Warning{
-				Code: feedmill.WarnDigits, Column: c.Name, Count: 1,
-				Detail: fmt.Sprintf("numbers of up to %d digits before the point and %d after it are more than the 38 that a decimal has, so the column is of numbers, which have about 16", whole, scale),
-			})
-		}
-	}
-	return warnings, nil
 }

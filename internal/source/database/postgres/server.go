@@ -15,6 +15,7 @@ import (
 // server is a database with its connections.
 type server struct {
 	database.Server
+	temp string
 	pool *pgxpool.Pool
 }
 

@@ -105,8 +105,7 @@ type native struct {
 //	float4, float8                              number
 //	numeric(p, s)                               decimal
 //	numeric without bounds, or with more than 38 digits
-//	                                            decimal with the digits that the values have,
-//	                                            or number where those are more than 38
+//	                                            open decimal; see [query.OpenDecimals]
 //	date                                        date
 //	timestamp, taken for UTC, and timestamptz   timestamp
 //	json, jsonb, arrays, composite types        json

@@ -35,7 +35,10 @@ func TestTypes(t *testing.T) {
 		{"numeric(3,-2)", "12345", columnar.TypeDecimal, 18, 0, "12300", ""},
 		{"numeric", "1.50", columnar.TypeDecimal, 18, 1, "3/2", ""},
 		{"numeric", "-12345678901234567890.123", columnar.TypeDecimal, 38, 3, "-12345678901234567890123/1000", ""},
-		{"numeric", "1e40", columnar.TypeNumber, 0, 0, "1e+40", feedmill.WarnDigits},
+		{"numeric", "1e40", columnar.TypeNumber, 0, 0, "1e+40", ""},
+		{"numeric", "-1234567890123456789012345678901234567890.50", columnar.TypeText, 0, 0, "-1234567890123456789012345678901234567890.5", feedmill.WarnDigits},
+		{"numeric", "1e-41", columnar.TypeNumber, 0, 0, "1e-41", ""},
+		{"numeric", "1e400", columnar.TypeText, 0, 0, "1" + strings.Repeat("0", 400), feedmill.WarnDigits},
 		{"numeric", "'Infinity'", columnar.TypeDecimal, 18, 0, "<null>", feedmill.WarnNotFinite},
 		{"numeric(100,2)", "7.25", columnar.TypeDecimal, 18, 2, "29/4", ""},
 		{"price", "9.99", columnar.TypeDecimal, 10, 2, "999/100", ""},
@@ -94,6 +97,42 @@ func TestTypes(t *testing.T) {
 				t.Errorf("%s %s: %v rows are null, want %d: %v", test.native, test.value, got, want, err)
 			}
 		}
+	}
+}
+
+// TestOpenNumericIsReadOnce: decimals without bounds are read once, also where their rows do not fit
+// into memory until the type is known.
+func TestOpenNumericIsReadOnce(t *testing.T) {
+	address := pgtest.New(t)
+	conn := connect(t, address)
+	exec(t, conn, "CREATE TABLE long AS SELECT n AS id, n + 0.5::numeric AS v, CASE WHEN n % 3 = 0 THEN repeat('x', 250) END AS x, n::float8 AS f, n::bigint * 10 AS i, n % 2 = 0 AS b, date '2026-01-01' + n AS d FROM generate_series(1, 60000) n")
+	exec(t, conn, "INSERT INTO long (id, v) VALUES (0, 1234567890123456789012345678901234567890)")
+	db := open(t, config(t, address))
+	table := databasetest.Describe(t, db, "long")
+	got, done, err := databasetest.Read(t.Context(), table, feedmill.Query{})
+	if err != nil || done.Rows != 60001 || got.Columns[1].Type != columnar.TypeText {
+		t.Fatal(err, done, got.Columns)
+	}
+	want := [][]string{
+		{"1", "1.5", "<null>", "1", "10", "false", "2026-01-02T00:00:00Z"},
+		{"3", "3.5", strings.Repeat("x", 250), "3", "30", "false", "2026-01-04T00:00:00Z"},
+		{"60000", "60000.5", strings.Repeat("x", 250), "60000", "600000", "true", "2190-04-11T00:00:00Z"},
+		{"0", "1234567890123456789012345678901234567890", "<null>", "<null>", "<null>", "<null>", "<null>"},
+	}
+	if diff := cmp.Diff(want, [][]string{got.Rows[0], got.Rows[2], got.Rows[59999], got.Rows[60000]}); diff != "" {
+		t.Error(diff)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	scans := 0
+	for scans == 0 && t.Context().Err() == nil { // the server counts once the session has ended
+		if err := conn.QueryRow(t.Context(), "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'long'").Scan(&scans); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if scans != 1 {
+		t.Errorf("the table was read %d times", scans)
 	}
 }
 

@@ -28,7 +28,7 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 
 func (t *table) run(ctx, bounded context.Context, plan *query.Plan, out database.Rows) (database.Done, error) {
 	columns := plan.Columns()
-	finish := database.NewFinish(plan, out)
+	finish := database.NewFinish(plan, out, "")
 	if err := finish.Columns(ctx, columns); err != nil {
 		return database.Done{}, err
 	}
