@@ -106,13 +106,16 @@ func (f *finder) recurs(i int) bool {
 	if f.width < 2 || f.hasTyped() {
 		return false
 	}
+	var below []*Row // without copies of the row
+	for k := i + 1; k < len(f.rows); k++ {
+		if other := &f.rows[k]; !sameCells(other, r) {
+			below = append(below, other)
+		}
+	}
 	again := 0
 	for j, cell := range r.Cells {
-		for k := i + 1; k < len(f.rows); k++ {
-			if other := &f.rows[k]; cell != "" && other.cell(j) == cell && !sameCells(other, r) {
-				again++
-				break
-			}
+		if cell != "" && slices.ContainsFunc(below, func(other *Row) bool { return other.cell(j) == cell }) {
+			again++
 		}
 	}
 	return again*2 > r.filled()

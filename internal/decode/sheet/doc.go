@@ -71,6 +71,7 @@ type line struct {
 	cells  []cell // in order
 	texts  []byte // of most of the cells
 	hidden bool   // nobody sees the row, because somebody or a filter has hidden it
+	copies int    // how many copies of the row follow, which the sheet has written once
 }
 
 // elsewhere is the start of a text that is not among those of its row.

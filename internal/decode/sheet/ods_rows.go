@@ -124,9 +124,12 @@ func (r *odsReader) readRow() error {
 		r.row += times
 		return nil
 	}
-	for range times - 1 {
+	for i := range times - 1 {
 		r.row++
-		r.copied.hidden, r.copied.number = r.hidden, r.row
+		r.copied.hidden, r.copied.number, r.copied.copies = r.hidden, r.row, 0
+		if i == 0 {
+			r.copied.copies = times - 1
+		}
 		r.copied.cells, r.copied.texts = append(r.copied.cells[:0], r.cells...), append(r.copied.texts[:0], r.texts...)
 		r.copied.placeTexts()
 		if err := r.fn(&r.copied); err != nil {

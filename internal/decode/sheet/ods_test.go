@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -72,13 +73,29 @@ func TestODSRepeats(t *testing.T) {
 	}
 }
 
+// Rows that are copies of the widest row of names are left out, all of them.
+func TestODSRepeatsOfNames(t *testing.T) {
+	data := document(t, `<table:table table:name="One"><table:table-row table:number-rows-repeated="400"><table:table-cell office:value-type="string" table:number-columns-repeated="10000"><text:p>x</text:p></table:table-cell></table:table-row></table:table>`, "")
+	table, err := Open(t.Context(), "ods", bytes.NewReader(data), Options{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if len(table.Names()) != 10_000 || table.Rows() != 0 {
+		t.Errorf("%d names, %d rows", len(table.Names()), table.Rows())
+	}
+}
+
 func TestRefusedODS(t *testing.T) {
 	encrypted := zipped(t, map[string]string{
 		"META-INF/manifest.xml": `<m:manifest xmlns:m="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>`, "content.xml": "x",
 	})
 	endless := document(t, `<table:table table:name="One">`+odsHead+`<table:table-row table:number-rows-repeated="1048570"><table:table-cell office:value-type="float" office:value="1" table:number-columns-repeated="9000"/></table:table-row></table:table>`, "")
+	// All rows have the names of the columns again, and are left out.
+	names := document(t, `<table:table table:name="One"><table:table-row table:number-rows-repeated="1048576"><table:table-cell office:value-type="string" table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row></table:table>`, "")
 	for want, data := range map[string][]byte{
-		"without a password": encrypted, "has no sheets": document(t, "", ""), "cells that data of this size can have": endless,
+		"without a password": encrypted, "has no sheets": document(t, "", ""),
+		"row 2 of the sheet and 1048569 copies of it have 9437130000 cells": endless, "row 1 of the sheet and 1048575 copies of it have 17179869184 cells": names,
 		"lacks content.xml": zipped(t, map[string]string{"a": "b"}),
 	} {
 		if got := shownTable(t, "ods", data, Options{}); !strings.Contains(got, want) {

@@ -35,6 +35,10 @@ type tableWriter struct {
 	judge  bool
 	size   int64 // of the workbook
 	texts  int64 // bytes that were written
+	// charged are the cells of all rows so far, and ahead is how many copies come that are
+	// among them.
+	charged int64
+	ahead   int
 
 	// waiting are rows that are not written yet: the first ones until the table is found, and
 	// then the last ones, which may stand behind it. Of free the memory is used again.
@@ -54,6 +58,9 @@ type tableWriter struct {
 
 // row takes the next row of the sheet.
 func (w *tableWriter) row(from *line) error {
+	if err := w.charge(from); err != nil {
+		return err
+	}
 	if from.number-1 < w.within.firstRow || from.number-1 > w.within.lastRow {
 		return nil
 	}
@@ -90,6 +97,25 @@ func (w *tableWriter) row(from *line) error {
 	}
 	return nil
 }
+
+// charge counts the cells of a row, and those of its copies before they are made. The sheet
+// can have as many as the table: rows that are left out cost as much as others.
+func (w *tableWriter) charge(r *line) error {
+	if w.ahead > 0 { // a copy
+		w.ahead--
+		return nil
+	}
+	w.ahead = r.copies
+	w.charged += int64(len(r.cells)) * int64(1+r.copies)
+	if most := maxCells(w.size); w.charged > most {
+		return input.Refuse("too-many-cells", "row %d of the sheet and %d copies of it have %d cells; the sheet has more than the %d cells with values that a workbook of %d bytes can have. Delete the repeated rows or columns",
+			r.number, r.copies, int64(len(r.cells))*int64(1+r.copies), most, w.size)
+	}
+	return nil
+}
+
+// maxCells is how many cells a workbook of some size can have.
+func maxCells(size int64) int64 { return input.MaxEmptyCells>>3 + input.CellsOfByte*4*size }
 
 // choose leaves a row only those cells that have a value and are in the area, and returns how long their
 // texts are.
