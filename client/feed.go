@@ -91,6 +91,7 @@ type DataFeedChange struct {
 	// was there, whole; the API's document says what stands in them.
 	Request     Field[json.RawMessage] `json:"request,omitzero"`
 	Auth        Field[json.RawMessage] `json:"auth,omitzero"`
+	TLS         Field[json.RawMessage] `json:"tls,omitzero"`
 	Response    Field[json.RawMessage] `json:"response,omitzero"`
 	Pagination  Field[json.RawMessage] `json:"pagination,omitzero"`
 	Incremental Field[json.RawMessage] `json:"incremental,omitzero"`

@@ -11,7 +11,7 @@ import (
 // fetchMembers are the members of a feed that fetches its data which can be
 // changed, beside its name and description.
 var fetchMembers = []string{
-	"serviceName", "viewName", "query", "request", "auth", "response", "columns", "otherColumns", "deleted", "fullEvery", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "mode", "key",
+	"serviceName", "viewName", "query", "request", "auth", "tls", "response", "columns", "otherColumns", "deleted", "fullEvery", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "mode", "key",
 }
 
 // definitionMembers are fetchMembers and those that uploads have, too.

@@ -77,7 +77,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		Modelling: m.Modelling, Previews: m.Previews,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{
-				Transport: a.egress.Transport(), CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,
+				Transport: a.egress.Transport(), Secure: a.egress.SecureTransport, CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,
 				UserAgent: "Feedmill/" + version, MaxBytes: a.config.MaxUploadBytes,
 				Rows: func(ctx context.Context, workspace, id feedmill.ID, fields []string) (io.ReadCloser, int64, error) {
 					return mill.FeedRows(ctx, workspace, id, fields)

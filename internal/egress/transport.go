@@ -2,6 +2,7 @@ package egress
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"net/http"
 	"net/url"
 	"time"
@@ -41,6 +42,20 @@ func (c *Client) Transport() *http.Transport {
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
+}
+
+// SecureTransport is [Client.Transport] with authorities that verify servers, nil for the
+// usual ones, and a certificate that servers are shown, nil for none.
+func (c *Client) SecureTransport(authorities *x509.CertPool, certificate *tls.Certificate) *http.Transport {
+	t := c.Transport()
+	if authorities != nil {
+		t.TLSClientConfig.RootCAs = authorities
+	}
+	if certificate != nil {
+		t.TLSClientConfig.Certificates = []tls.Certificate{*certificate}
+	}
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 16, 16 // there can be many such transports
+	return t
 }
 
 // route checks a request before a connection is chosen for it and sends it

@@ -46,9 +46,19 @@ func (c credential) sign(request *http.Request) {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	case authAWS:
 		a.signV4(request, time.Now())
+	case authOAuth1:
+		a.signOAuth1(request, time.Now(), newNonce())
+	case authHMAC:
+		a.signHMAC(request)
 	case authLogin:
 		request.Header.Set(a.header, prefixed(a.prefix, c.token))
 	}
+}
+
+// signsAddress reports whether the credential is a signature of the request, which a redirect
+// needs anew.
+func (a *auth) signsAddress() bool {
+	return a.in == inQuery || slices.Contains([]string{authAWS, authOAuth1, authHMAC, authDigest}, a.kind)
 }
 
 // prefixed puts a prefix before a token, with a space between where the prefix
@@ -106,7 +116,10 @@ func (s *Spec) credentialHash() string {
 	if a.kind == authRenew {
 		value = "" // It changes, and the credential stays the same.
 	}
-	add(a.kind, a.username, a.password, value, a.in, a.name, a.scope, a.header, a.prefix, a.region, a.service, a.issuer, a.subject)
+	add(a.kind, a.username, a.password, value, a.in, a.name, a.scope, a.header, a.prefix, a.region, a.service, a.issuer, a.subject, a.token, a.tokenSecret, a.audience, a.placement, a.hmac.algorithm, a.hmac.over.text)
+	if s.tls != nil {
+		add(s.tls.hash)
+	}
 	if a.tokenURL != nil {
 		add(a.tokenURL.String())
 	}
@@ -114,7 +127,7 @@ func (s *Spec) credentialHash() string {
 		body, _, _ := a.login.payload(moment{}, nil)
 		add(a.login.url.text, body)
 	}
-	for _, p := range slices.Concat(s.request.query, s.request.headers, a.login.query, a.login.headers) {
+	for _, p := range slices.Concat(s.request.query, s.request.headers, a.login.query, a.login.headers, a.parameters) {
 		if p.secret {
 			add(strings.ToLower(p.name))
 			for _, v := range p.values {

@@ -46,6 +46,15 @@ func (r *reading) unwrap(doc *strictjson.Value) {
 			r.unwrapValue([]string{at}, v)
 		}
 	}
+	r.unwrapParameters(doc)
+}
+
+// unwrapParameters is unwrap for the parameters of a token request.
+func (r *reading) unwrapParameters(doc *strictjson.Value) {
+	const at = "/auth/parameters"
+	if v := doc.At(at); v != nil {
+		r.unwrapValue([]string{at}, v)
+	}
 }
 
 // unwrapBody is unwrap for a body. One of JSON that is such an object itself is

@@ -57,7 +57,7 @@ type Response struct {
 
 // sourceMembers are the members of a definition that belong to the source and
 // so to all of its feeds; the others are of one feed.
-var sourceMembers = []string{"request", "auth", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "fullEvery"}
+var sourceMembers = []string{"request", "auth", "tls", "pagination", "incremental", "each", "job", "retry", "rateLimit", "errors", "schedule", "fullEvery"}
 
 // feedMembers are the members of one feed, besides its name and description.
 var feedMembers = []string{"response", "columns", "otherColumns", "deleted", "mode", "key"}

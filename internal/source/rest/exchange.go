@@ -36,6 +36,13 @@ type exchange struct {
 	receive func(response *http.Response, body io.Reader) outcome
 	limit   int64
 	traced  *[]feedmill.TracedRequest
+	// arrived reports of a redirect whether it has what is asked for, so that it is not
+	// followed; it may be nil.
+	arrived func(*http.Response) bool
+	// nonce is that of the challenge which the last request has answered, empty for none, and
+	// challenges how many were taken.
+	nonce      string
+	challenges int
 	// waited is how long it was waited before the next try, and waitedFor mostly why.
 	waited    time.Duration
 	waitedFor string
@@ -49,7 +56,9 @@ type outcome struct {
 	after time.Duration
 	// refused says that the credential was not good any more.
 	refused bool
-	bytes   int64
+	// challenged says that the next try answers what the source asks for.
+	challenged bool
+	bytes      int64
 	// head is the beginning of an answer that is an error.
 	head []byte
 }
@@ -83,6 +92,8 @@ func (e *exchange) do(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case o.challenged:
+			continue
 		case o.refused && c.renewable && renewals.another(c, e.signing.taken.Load(), others):
 			if err := e.f.tokens.drop(ctx, e.tokenKey(), c.token); err != nil {
 				return err
@@ -141,8 +152,10 @@ func (e *exchange) try(ctx context.Context, attempt int, c credential) outcome {
 	home := e.signed && sameOrigin(request.URL, e.spec.request.origin)
 	for hops := 0; ; hops++ {
 		// A redirect within the origin keeps its headers.
-		if home && (hops == 0 || c.auth.in == inQuery) {
-			c.sign(request)
+		if home && (hops == 0 || c.auth.signsAddress()) {
+			if c.sign(request); c.auth.kind == authDigest {
+				e.nonce = e.digest.sign(c.auth, request)
+			}
 		}
 		traced := feedmill.TracedRequest{Method: request.Method, URL: e.mask.url(request.URL), At: time.Now().UTC(), Page: e.page, Attempt: attempt}
 		traced.WaitedMS, traced.WaitedFor = float64(e.waited.Microseconds())/1000, e.waitedFor
@@ -187,13 +200,21 @@ func (e *exchange) send(request *http.Request, traced *feedmill.TracedRequest) (
 	defer idle.Stop()
 	all := time.AfterFunc(max(maxExchange, e.timeout), func() { cancel(errTimeout) })
 	defer all.Stop()
-	response, err := e.f.options.Transport.RoundTrip(request.WithContext(ctx))
+	response, err := e.f.transport(e.spec, request.URL).RoundTrip(request.WithContext(ctx))
 	if err != nil {
 		return e.sendFailed(ctx, err), nil
 	}
 	defer response.Body.Close()
 	traced.Status = response.StatusCode
 	wire := &watchedReader{src: response.Body, idle: idle, timeout: e.timeout, left: e.limit + e.limit/64 + 1<<20}
+	if e.challenged(request, response) {
+		_, _ = io.CopyN(io.Discard, wire, maxDrained)
+		return outcome{err: fail("source-auth", ErrAuth, "The source asked for digest authentication."), challenged: true}, nil
+	}
+	if e.arrived != nil && response.StatusCode/100 == 3 && e.arrived(response) {
+		_, _ = io.CopyN(io.Discard, wire, maxDrained)
+		return outcome{}, nil
+	}
 	if next, o, ok := e.redirected(request, response); ok {
 		_, _ = io.CopyN(io.Discard, wire, maxDrained)
 		return o, next

@@ -2,6 +2,8 @@ package rest
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"maps"
@@ -20,6 +22,9 @@ type Options struct {
 	// Transport sends requests. It follows no redirects, and keeps the egress
 	// policy when it dials.
 	Transport http.RoundTripper
+	// Secure makes a transport that keeps the egress policy, verifies servers by these
+	// authorities and shows them this certificate; nil is for what is usual.
+	Secure func(authorities *x509.CertPool, certificate *tls.Certificate) *http.Transport
 	// CheckURL says what is wrong with a URL before it is asked, nil for
 	// nothing.
 	CheckURL func(*url.URL) error
@@ -43,6 +48,7 @@ type Fetcher struct {
 	paces   paces
 	tokens  tokens
 	rotated rotations
+	secured transports
 }
 
 // NewFetcher makes a fetcher.
@@ -176,6 +182,7 @@ type run struct {
 	// the spec passed over, and taken those that were not.
 	spent, ignored, taken *atomic.Int64
 	signing               *signing
+	digest                *digestState
 	// tracing guards requests, which counts them, and the trace of the job.
 	tracing  *sync.Mutex
 	requests int64
@@ -198,7 +205,7 @@ func (f *Fetcher) newRun(job Job) (*run, error) {
 	}
 	r := &run{
 		f: f, job: job, spec: job.Spec, mask: newMask(job.Spec), from: from, at: moment{now: job.Now.In(job.Spec.zone)},
-		tracing: new(sync.Mutex), spent: new(atomic.Int64), ignored: new(atomic.Int64), taken: new(atomic.Int64), cursors: maps.Clone(from.Parents), signing: new(signing),
+		tracing: new(sync.Mutex), spent: new(atomic.Int64), ignored: new(atomic.Int64), taken: new(atomic.Int64), cursors: maps.Clone(from.Parents), signing: new(signing), digest: new(digestState),
 		place: string(job.Workspace) + " " + job.Spec.request.origin.Host + " " + job.Spec.credentialHash(),
 	}
 	if r.cursors == nil {

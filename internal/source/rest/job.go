@@ -129,7 +129,10 @@ func (s *sequence) submit(ctx context.Context, first step) (step, error) {
 	m := s.at.with("job.id", id)
 	for until := time.Now().Add(j.maxWait); ; {
 		var files []*url.URL
-		err := ask(func(ctx context.Context) (*http.Request, error) { return s.plain(ctx, &j.poll, m) }, j.state, func(found value, data []byte, from *url.URL) (err error) {
+		err := ask(func(ctx context.Context) (*http.Request, error) {
+			ctx, m := s.stamped(ctx, m)
+			return s.plain(ctx, &j.poll, m)
+		}, j.state, func(found value, data []byte, from *url.URL) (err error) {
 			state, _ := found.text()
 			switch {
 			case slices.Contains(j.failed, state):

@@ -67,13 +67,9 @@ func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (rece
 		return r.received(found[0], value{})
 	}
 	var token string
-	_, err := r.askToken(ctx, build, q.timeout, traced, func(response *http.Response) {
-		token = response.Header.Get(a.tokenHeader)
-		for _, cookie := range response.Cookies() {
-			if a.tokenCookie != "" && cookie.Name == a.tokenCookie {
-				token = cookie.Value
-			}
-		}
+	_, err := r.askToken(ctx, build, q.timeout, traced, func(response *http.Response) bool {
+		token = a.tokenIn(response)
+		return token != ""
 	})
 	if err != nil {
 		return receivedToken{}, err
@@ -82,16 +78,41 @@ func (r *run) login(ctx context.Context, traced *[]feedmill.TracedRequest) (rece
 	return r.received(value{kind: '"', raw: jsontext.Value(quoted.Raw)}, value{})
 }
 
+// tokenIn is the token in the header of a response, empty where there is none. A cookie that
+// is deleted is none.
+func (a *auth) tokenIn(response *http.Response) (token string) {
+	if a.tokenCookie == "" {
+		return response.Header.Get(a.tokenHeader)
+	}
+	for _, cookie := range response.Cookies() {
+		if cookie.Name == a.tokenCookie && cookie.MaxAge >= 0 && (cookie.Expires.IsZero() || cookie.Expires.After(time.Now())) {
+			token = cookie.Value
+		}
+	}
+	return token
+}
+
 // clientToken asks for a token with the secrets of a client. They are sent in
 // the header, as the standard wants it, and where that is refused in the body.
 func (r *run) clientToken(ctx context.Context, slot *tokenSlot, traced *[]feedmill.TracedRequest, grant url.Values) (receivedToken, error) {
 	a := &r.spec.auth
 	public := a.password == ""
+	if a.placement != "" {
+		slot.inBody = a.placement == placementBody
+	}
 	ask := func() ([]value, error) {
 		build := func(ctx context.Context) (*http.Request, error) {
 			form := maps.Clone(grant)
 			if a.scope != "" {
 				form.Set("scope", a.scope)
+			}
+			if a.kind == authOAuth && a.audience != "" {
+				form.Set("audience", a.audience)
+			}
+			for _, p := range a.parameters {
+				for _, v := range p.values {
+					form.Add(p.name, v.text)
+				}
 			}
 			if slot.inBody || public {
 				form.Set("client_id", a.username)
@@ -108,7 +129,7 @@ func (r *run) clientToken(ctx context.Context, slot *tokenSlot, traced *[]feedmi
 		return r.askToken(ctx, build, r.spec.request.timeout, traced, nil, accessTokenPath, expiresInPath, refreshTokenPath)
 	}
 	found, err := ask()
-	if errors.Is(err, ErrAuth) && !public && !errors.Is(err, errGrant) {
+	if errors.Is(err, ErrAuth) && !public && !errors.Is(err, errGrant) && a.placement == "" {
 		slot.inBody = !slot.inBody
 		if found, err = ask(); err != nil {
 			slot.inBody = !slot.inBody
@@ -124,10 +145,10 @@ func (r *run) clientToken(ctx context.Context, slot *tokenSlot, traced *[]feedmi
 
 // askToken makes a request for a token and finds the values of paths in its
 // answer.
-func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.Request, error), timeout time.Duration, traced *[]feedmill.TracedRequest, look func(*http.Response), paths ...*jsonpath.Path) ([]value, error) {
+func (r *run) askToken(ctx context.Context, build func(context.Context) (*http.Request, error), timeout time.Duration, traced *[]feedmill.TracedRequest, look func(*http.Response) bool, paths ...*jsonpath.Path) ([]value, error) {
 	var found []value
 	e := exchange{
-		run: r, timeout: timeout, limit: maxTokenAnswer, traced: traced,
+		run: r, timeout: timeout, limit: maxTokenAnswer, traced: traced, arrived: look,
 		build: func(ctx context.Context) (*http.Request, error) {
 			request, err := build(ctx)
 			if err == nil {

@@ -45,7 +45,15 @@ func newMask(s *Spec) *mask {
 	if s.auth.kind == authAPIKey {
 		m.named = append(m.named, s.auth.name)
 	}
-	m.add(s.auth.password, s.auth.value)
+	m.add(s.auth.password, s.auth.value, s.auth.token, s.auth.tokenSecret)
+	if s.auth.kind == authHMAC && s.auth.in == inQuery {
+		m.named = append(m.named, s.auth.name)
+	}
+	for _, p := range s.auth.parameters {
+		if p.secret {
+			m.addTemplates(p.values)
+		}
+	}
 	if s.auth.kind == authBasic || s.auth.kind == authOAuth || s.auth.kind == authRenew {
 		m.add(base64.StdEncoding.EncodeToString([]byte(s.auth.username + ":" + s.auth.password)))
 	}

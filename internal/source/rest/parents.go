@@ -175,7 +175,7 @@ func (r *run) feedParents(ctx context.Context, add func(*strictjson.Value) error
 func (r *run) listParents(ctx context.Context, add func(*strictjson.Value) error) error {
 	list := r.spec.each.list
 	spec := *list.spec
-	spec.maxAttempts, spec.rate, spec.zone = r.spec.maxAttempts, r.spec.rate, r.spec.zone
+	spec.maxAttempts, spec.rate, spec.zone, spec.tls = r.spec.maxAttempts, r.spec.rate, r.spec.zone, r.spec.tls
 	if sameOrigin(spec.request.origin, r.spec.request.origin) {
 		spec.auth = r.spec.auth // It is not shown to anybody else.
 	}

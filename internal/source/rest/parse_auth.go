@@ -12,7 +12,7 @@ import (
 
 // readAuth reads how requests are signed.
 func readAuth(o *object) auth {
-	kind, known := o.kind(authNone, authBasic, authBearer, authAPIKey, authOAuth, authRenew, authJWT, authAWS, authLogin)
+	kind, known := o.kind(authNone, authBasic, authBearer, authAPIKey, authOAuth, authRenew, authJWT, authAWS, authLogin, authDigest, authOAuth1, authHMAC)
 	if !known {
 		return auth{kind: authNone}
 	}
@@ -43,6 +43,7 @@ func readAuth(o *object) auth {
 		}
 	case authOAuth:
 		o.readClient(&a)
+		o.readTokenParameters(&a)
 	case authRenew:
 		o.readRenewal(&a)
 	case authJWT:
@@ -51,8 +52,17 @@ func readAuth(o *object) auth {
 		a.username, a.password = o.needText("accessKeyId"), o.needText("secretAccessKey")
 		o.secret("secretAccessKey")
 		a.region, a.service = o.needText("region"), o.needText("service")
+		if o.Has("sessionToken") {
+			a.token = o.headerSecret("sessionToken")
+		}
 	case authLogin:
 		o.readLogin(&a)
+	case authDigest:
+		o.readDigest(&a)
+	case authOAuth1:
+		o.readOAuth1(&a)
+	case authHMAC:
+		o.readHMAC(&a)
 	}
 	o.RefuseUnknown()
 	return a
@@ -93,6 +103,23 @@ func (o *object) readClient(a *auth) {
 	a.username = o.needText("clientId")
 	a.password = o.needText("clientSecret")
 	o.secret("clientSecret")
+}
+
+// readTokenParameters reads what the request for a token has besides the secrets of the client.
+func (o *object) readTokenParameters(a *auth) {
+	a.audience, _ = o.text("audience")
+	a.placement = o.choice("placement", "", placementBasic, placementBody)
+	a.parameters = o.params("parameters", func(name string) string {
+		if slices.Contains([]string{"grant_type", "client_id", "client_secret", "scope", "audience"}, strings.ToLower(name)) {
+			return name + " is not a parameter of its own: clientId, clientSecret, scope and audience of auth are sent by these names."
+		}
+		return ""
+	})
+	for _, p := range a.parameters {
+		if slices.ContainsFunc(p.values, func(t template) bool { return !t.plain() }) {
+			o.Fault("parameters", "The parameters of a token request must not have tokens such as {{today}}.")
+		}
+	}
 }
 
 // readRenewal reads a client that is given tokens for one that it was given when

@@ -27,6 +27,7 @@ const (
 func readSpec(o *object, maxBytes int64) *Spec {
 	s := &Spec{auth: auth{kind: authNone}, maxAttempts: defaultAttempts, declared: o.r.declared, definedUnder: o.r.rules}
 	readVariables(o)
+	readStampWords(o)
 	if request := o.object("request"); request != nil {
 		s.request = readRequest(request, "GET")
 	} else if !o.Has("request") {
@@ -55,6 +56,8 @@ func readSpec(o *object, maxBytes int64) *Spec {
 		o.r.fault(o.r.usesTo, "{{to}} is the end of a window of time, and needs incremental.step.")
 	}
 	s.each = readEach(o, s, maxBytes)
+	s.tls = readTLS(o)
+	s.secure(o)
 	s.paths = s.lookedFor()
 	return s
 }

@@ -105,7 +105,7 @@ func TestParseFaults(t *testing.T) {
 		{`{` + url + `,"response":{"format":"csv","path":"$.a","explode":"b","sheet":1}}`, []string{"/response/explode", "/response/path", "/response/sheet"}},
 		{`{` + url + `,"response":{"path":"data"}}`, []string{"/response/path"}},
 		{`{` + url + `,"auth":{}}`, []string{"/auth/kind"}},
-		{`{` + url + `,"auth":{"kind":"digest"}}`, []string{"/auth/kind"}},
+		{`{` + url + `,"auth":{"kind":"kerberos"}}`, []string{"/auth/kind"}},
 		{`{` + url + `,"auth":{"kind":"basic","username":"a:b","token":"x"}}`, []string{"/auth/password", "/auth/token", "/auth/username"}},
 		{`{` + url + `,"auth":{"kind":"bearer","token":"a\nb"}}`, []string{"/auth/token"}},
 		{`{` + url + `,"auth":{"kind":"apiKey","in":"body"}}`, []string{"/auth/in", "/auth/name", "/auth/value"}},

@@ -18,18 +18,19 @@ import (
 // build makes the request of a page, without the credential.
 func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 	spec := &r.spec.request
+	ctx, at := r.stamped(ctx, r.at)
 	sent := r.extras(s)
 	home := true
 	target := s.url
 	if target == nil {
 		var err error
-		if target, err = spec.address(r.at); err != nil {
+		if target, err = spec.address(at); err != nil {
 			return nil, err
 		}
 	} else {
 		var err error
 		home = sameOrigin(target, spec.origin)
-		if target, err = spec.completed(target, r.at); err != nil {
+		if target, err = spec.completed(target, at); err != nil {
 			return nil, err
 		}
 	}
@@ -42,7 +43,7 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 			target.RawQuery = setQuery(target.RawQuery, e.name, e.value.text)
 		}
 	}
-	body, contentType, err := spec.payload(r.at, sent)
+	body, contentType, err := spec.payload(at, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 		return nil, err
 	}
 	if home {
-		if err := spec.setHeaders(request, r.at); err != nil {
+		if err := spec.setHeaders(request, at); err != nil {
 			return nil, err
 		}
 	}

@@ -88,6 +88,11 @@ func inSeconds(seconds float64) time.Duration {
 func refusedBy(status int, h http.Header) outcome {
 	after, asked := retryAfter(status, h)
 	switch {
+	case status == http.StatusUnauthorized && asksForDigest(h):
+		return outcome{
+			err:     fail("source-auth", ErrAuth, "The source answered %s and asks for digest authentication. Set auth to kind digest with a username and a password that it accepts.", statusText(status)),
+			refused: true,
+		}
 	case status == http.StatusUnauthorized:
 		return outcome{
 			err:     fail("source-auth", ErrAuth, "The source answered %s. Give it a credential that it accepts.", statusText(status)),

@@ -16,17 +16,12 @@ import (
 func (a *auth) signV4(request *http.Request, now time.Time) {
 	now = now.UTC()
 	stamp, day := now.Format("20060102T150405Z"), now.Format("20060102")
-	body := sha256.Sum256(nil)
-	if request.GetBody != nil {
-		if reader, err := request.GetBody(); err == nil {
-			text, _ := io.ReadAll(reader)
-			body = sha256.Sum256(text)
-		}
-	}
+	body := sha256.Sum256(sentBody(request))
 	// A blank is sent as it is signed.
 	request.URL.RawQuery = strings.ReplaceAll(request.URL.RawQuery, "+", "%20")
 	request.Header.Set("X-Amz-Date", stamp)
 	request.Header.Set("X-Amz-Content-Sha256", hex.EncodeToString(body[:]))
+	setUnlessEmpty(request.Header, "X-Amz-Security-Token", a.token)
 	headers := map[string]string{"host": request.URL.Host}
 	for name, values := range request.Header {
 		if name = strings.ToLower(name); strings.HasPrefix(name, "x-amz-") || name == "content-type" {
@@ -75,16 +70,7 @@ func (a *auth) canonicalPath(u *url.URL) string {
 }
 
 // canonicalQuery is the query as it is signed: encoded strictly and sorted.
-func canonicalQuery(u *url.URL) string {
-	var pairs []string
-	for name, values := range u.Query() {
-		for _, value := range values {
-			pairs = append(pairs, escapeStrictly(name)+"="+escapeStrictly(value))
-		}
-	}
-	slices.Sort(pairs)
-	return strings.Join(pairs, "&")
-}
+func canonicalQuery(u *url.URL) string { return canonicalPairs(queryPairs(u.RawQuery)) }
 
 // escapeStrictly encodes everything but what RFC 3986 calls unreserved.
 func escapeStrictly(s string) string {

@@ -80,7 +80,7 @@ func (s *Source) Redefine(feed feedmill.Feed, secrets, patch []byte) (feedmill.F
 		return feedmill.FeedDefinition{}, 0, err
 	}
 	again := feedmill.FetchAsPlanned
-	if change.Member("auth") != nil {
+	if change.Member("auth") != nil || change.Member("tls") != nil {
 		again = feedmill.FetchFailed
 	}
 	for _, name := range []string{"request", "response", "columns", "otherColumns", "pagination", "incremental", "each", "job", "deleted", "rules"} {

@@ -22,6 +22,7 @@ type Spec struct {
 	maxAttempts int
 	rate        *rate
 	rules       []rule
+	tls         *secured // nil for none
 	// definedUnder is the version of the reading rules.
 	definedUnder feedmill.Rules
 	// each is what the request is repeated for, and report how data is made on
@@ -86,19 +87,35 @@ const (
 	authJWT    = "jwtBearer"
 	authAWS    = "awsSigV4"
 	authLogin  = "login"
+	authDigest = "digest"
+	authOAuth1 = "oauth1"
+	authHMAC   = "hmac"
+)
+
+// Where the secrets of a client are sent.
+const (
+	placementBasic = "basic"
+	placementBody  = "body"
 )
 
 // auth is how requests are signed.
 type auth struct {
 	kind string
-	// username and password are of basic, and the id and the secret of a client
-	// of OAuth or of a key of awsSigV4.
+	// username and password are of basic and digest, and the id and the secret of a client
+	// of OAuth or of a key of awsSigV4; of hmac there is the secret alone.
 	username, password string
-	value              string // token of bearer and of oauth2RefreshToken, value of apiKey
-	in, name           string // apiKey
-	tokenURL           *url.URL
-	scope              string
-	login              request
+	// token and tokenSecret are of oauth1; awsSigV4 has the token of a session.
+	token, tokenSecret string
+	hmac               hmacSigning
+	// parameters and placement are of oauth2ClientCredentials. Without a placement, what the
+	// source takes is found out.
+	parameters []param
+	placement  string
+	value      string // token of bearer and of oauth2RefreshToken, value of apiKey
+	in, name   string // apiKey, and the signature of hmac
+	tokenURL   *url.URL
+	scope      string
+	login      request
 	// The token of a login is at tokenPath of the answer, or in one of its
 	// headers or cookies.
 	tokenPath                *jsonpath.Path
