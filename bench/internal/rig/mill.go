@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,8 @@ type Mill struct {
 	Folder, Database string
 	// forget removes its store.
 	forget func() error
+	// command starts it again on the same store.
+	command func() *exec.Cmd
 }
 
 // Start starts a Feedmill on an empty store. Its environment has what env says besides.
@@ -38,12 +41,7 @@ func (r *Rig) Start(ctx context.Context, program string, env ...string) (*Mill, 
 	name := fmt.Sprint("bench", r.feedmills)
 	folder := filepath.Join(r.folder, name)
 	m := &Mill{Admin: feedmill.NewKeySecret(), Folder: folder, forget: func() error { return os.RemoveAll(folder) }}
-	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", folder)
-	if r.Log != nil {
-		cmd.Stderr = r.Log
-	}
-	cmd.Env = append(os.Environ(), "FEEDMILL_BOOTSTRAP_KEY="+m.Admin, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_LOG_LEVEL=warn")
-	cmd.Env = append(cmd.Env, env...)
+	env = slices.Concat(os.Environ(), []string{"FEEDMILL_BOOTSTRAP_KEY=" + m.Admin, "FEEDMILL_EGRESS_ALLOW=127.0.0.0/8", "FEEDMILL_LOG_LEVEL=warn"}, env)
 	if r.server != nil {
 		url, err := r.server.create(ctx, name)
 		if err != nil {
@@ -51,19 +49,36 @@ func (r *Rig) Start(ctx context.Context, program string, env ...string) (*Mill, 
 		}
 		m.Database = url
 		m.forget = func() error { return errors.Join(os.RemoveAll(folder), r.server.drop(name)) }
-		cmd.Env = append(cmd.Env, "FEEDMILL_DATABASE_URL="+url, "FEEDMILL_VAULT_KEY=of-a-database-that-is-dropped-in-a-moment")
+		env = append(env, "FEEDMILL_DATABASE_URL="+url, "FEEDMILL_VAULT_KEY=of-a-database-that-is-dropped-in-a-moment")
 	}
-	p, line, err := start(cmd)
-	if err != nil {
+	m.command = func() *exec.Cmd {
+		cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", folder)
+		if r.Log != nil {
+			cmd.Stderr = r.Log
+		}
+		cmd.Env = env
+		return cmd
+	}
+	if err := m.Restart(); err != nil {
 		return nil, errors.Join(err, m.forget())
 	}
-	m.process = p
-	_, rest, _ := strings.Cut(line, "listening on ")
-	m.URL, _, _ = strings.Cut(rest, " ")
 	if err := m.settleIn(ctx); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
+}
+
+// Restart starts the Feedmill on its store, after [process.Stop]. It returns once the
+// Feedmill listens.
+func (m *Mill) Restart() error {
+	p, line, err := start(m.command())
+	if err != nil {
+		return err
+	}
+	m.process = p
+	_, rest, _ := strings.Cut(line, "listening on ")
+	m.URL, _, _ = strings.Cut(rest, " ")
+	return nil
 }
 
 // Close stops the Feedmill and removes its store. It may be called again.
