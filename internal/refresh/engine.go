@@ -165,9 +165,12 @@ func (e *Engine) releaseLeft(ctx context.Context) bool {
 	if e.Holder == "" {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	n, err := e.Store.ReleaseSources(ctx, e.Holder)
+	n, err := e.Store.ReleaseSources(bounded, e.Holder)
+	if ctx.Err() != nil {
+		return false // the engine stops
+	}
 	if err != nil {
 		e.Log.Warn("releasing the leases of the previous process; it is tried again in a second", "error", err)
 		return false
