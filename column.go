@@ -96,6 +96,7 @@ const (
 	WarnNumberFormat   = "unreadable-format"  // the number formats of cells cannot be read
 	WarnHidden         = "hidden-sheet"       // the sheet that was asked for is hidden
 	WarnHiddenRows     = "hidden-rows"        // rows of the sheet are hidden, and are read all the same
+	WarnPreviewCut     = "preview-cut"        // a preview shows fewer rows, because they are large
 	WarnWidened        = "widened-column"     // a later version has values that the old type cannot hold
 	WarnMissing        = "missing-column"     // a later version lacks the column
 	WarnAdded          = "added-column"       // a later version has one more

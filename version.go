@@ -73,6 +73,10 @@ type VersionFile struct {
 	// one that is not there is null, and numbers may be of a narrower type. Nil
 	// means that they are the same.
 	Columns []Column
+	// Cuts are the rows, by their numbers in the file, at which a reader that goes through
+	// all of them begins anew, so that it never holds many large rows. A file of small
+	// rows has none.
+	Cuts []int64
 	// Sums are those of a file that was just written. The store keeps them once for
 	// all versions that have the file.
 	Sums FileSums

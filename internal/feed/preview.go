@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -78,11 +77,15 @@ func (m *Mill) show(ctx context.Context, l *loading, schema *model.Schema, warni
 // showVersion is a preview of data with so many rows, of which a version has the
 // first.
 func (m *Mill) showVersion(ctx context.Context, v lake.Version, rows int64, warnings []feedmill.Warning) (feedmill.FeedPreview, error) {
-	var shown bytes.Buffer
-	if _, err := m.Reader.Read(ctx, &v, feedmill.Query{Limit: previewRows}, wire.FormatJSON, nil, &shown); err != nil {
+	var shown shownRows
+	if _, err := m.Reader.Read(ctx, &v, feedmill.Query{Limit: previewRows}, wire.FormatNDJSON, nil, &shown); err != nil && !errors.Is(err, errEnough) {
 		return feedmill.FeedPreview{}, err
 	}
-	return feedmill.FeedPreview{Columns: v.Columns, RowCount: rows, Warnings: warnings, Rows: shown.Bytes()}, nil
+	array, n := shown.array()
+	if shown.cut {
+		warnings = append(warnings, shown.warning(n, rows))
+	}
+	return feedmill.FeedPreview{Columns: v.Columns, RowCount: rows, Warnings: warnings, Rows: array}, nil
 }
 
 // PreviewFetched fetches as many pages as a preview shows rows of, and says what

@@ -101,6 +101,8 @@ type side struct {
 	// column of the result, empty where there is none.
 	from    string
 	columns []string
+	// scans are the parts of from, where it is read part by part.
+	scans []string
 	// files are what SQL calls its files, and where they are.
 	files map[string]string
 	// omitted are the rows that are left out, by their numbers in the version,
@@ -122,7 +124,7 @@ func (r *Reader) side(ctx context.Context, v *Version, columns []feedmill.Column
 		return nil, err
 	}
 	s.files = files
-	s.from = v.scan("", 0)
+	s.from, s.scans = v.scan("", 0), v.scans("", 0)
 	for i := range columns {
 		at := slices.IndexFunc(v.Columns, func(c feedmill.Column) bool { return c.ID == columns[i].ID })
 		if at < 0 {

@@ -65,7 +65,7 @@ func (r *Reader) unshared(ctx context.Context, v, other *Version, columns []feed
 	}
 	s, err := r.side(ctx, &only, columns)
 	if err == nil && only.Rows > 0 {
-		s.from = v.scanSome("", wanted)
+		s.from, s.scans = v.scanSome("", wanted), nil
 	}
 	return s, err
 }

@@ -41,13 +41,23 @@ func Plan(v *Version, folder string, q feedmill.Query, format wire.Format, after
 // planTree is [Plan] for a query that has been found to be right.
 func planTree(v *Version, folder string, tree *query.Tree, offset int64, format wire.Format, after *Cursor) wire.Request {
 	request := wire.Request{Format: format, Limit: tree.Limit}
-	s := &statement{tree: tree, offset: offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
 	from := int64(0)
 	if after != nil && len(tree.Sort) == 0 && !tree.Grouped() {
 		from = after.row() + 1
 	}
-	request.SQL = s.selectRows(v.scan(folder, from), after)
-	request.Args = s.Args()
+	scans := []string{v.scan(folder, from)}
+	if s := (&statement{tree: tree, offset: offset}); s.inOrder() && (offset == 0 || len(tree.Where) == 0) {
+		scans = v.scans(folder, from)
+	}
+	for i, scan := range scans {
+		s := &statement{tree: tree, offset: offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
+		sql := s.selectRows(scan, after)
+		if i == 0 {
+			request.SQL, request.Args = sql, s.Args()
+		} else {
+			request.Then = append(request.Then, sql)
+		}
+	}
 	for i, o := range tree.Outputs {
 		request.Names = append(request.Names, o.Name)
 		if unit := unitOf(o); unit != "" {
@@ -78,7 +88,7 @@ const percentFormat = "percent"
 // would give, as the column "count".
 func PlanCount(v *Version, folder string, q feedmill.Query) (wire.Request, error) {
 	q.Sort, q.Limit, q.Offset = nil, 0, 0
-	request, err := Plan(v, folder, q, wire.FormatNDJSON, nil)
+	request, err := Plan(v.uncut(), folder, q, wire.FormatNDJSON, nil)
 	if err != nil {
 		return request, err
 	}
@@ -94,6 +104,9 @@ type statement struct {
 	offset int64
 }
 
+// inOrder reports whether rows come in the order of the file.
+func (s *statement) inOrder() bool { return len(s.tree.Sort) == 0 && !s.tree.Grouped() }
+
 // columnName is what SQL calls a column, as scan has it.
 func columnName(c query.Column) string { return "c" + strconv.Itoa(c.Index) }
 
@@ -105,7 +118,7 @@ func (s *statement) selectRows(from string, after *Cursor) string {
 	sql := "SELECT " + strings.Join(append(names, "rn"), ", ") + " FROM (" + inner + ")"
 	// Rows in the order of the file are known by their numbers, so that nothing
 	// before the offset is read.
-	inOrder := len(s.tree.Where) == 0 && len(s.tree.Sort) == 0 && !s.tree.Grouped()
+	inOrder := len(s.tree.Where) == 0 && s.inOrder()
 	switch {
 	case after != nil:
 		sql += " WHERE " + s.after(after)

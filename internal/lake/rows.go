@@ -40,7 +40,14 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 			selected = append(selected, sql+" AS "+name)
 			request.Names = append(request.Names, name)
 		}
-		request.SQL = "SELECT " + strings.Join(selected, ", ") + " FROM " + s.from
+		for i, scan := range s.scans {
+			sql := "SELECT " + strings.Join(selected, ", ") + " FROM " + scan
+			if i == 0 {
+				request.SQL = sql
+			} else {
+				request.Then = append(request.Then, sql)
+			}
+		}
 		row := int64(0)
 		for batch, err := range r.batches(ctx, request) {
 			if err != nil {

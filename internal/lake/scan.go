@@ -45,6 +45,40 @@ func (v *Version) scanSome(folder string, wanted func(*feedmill.VersionFile) boo
 	return "(" + strings.Join(parts, " UNION ALL ") + ") AS t(" + strings.Join(append(numbered("c", len(v.Columns)), "nr"), ", ") + ")"
 }
 
+// scans are what SQL selects the rows of a version from, one after the other: scan, or
+// parts of it where rows are large. A worker holds what it has read of a statement and its
+// client has not taken, whatever the size, so each statement is given little to read.
+func (v *Version) scans(folder string, from int64) []string {
+	if v.source != "" || !slices.ContainsFunc(v.Files, func(file feedmill.VersionFile) bool { return len(file.Cuts) > 0 }) {
+		return []string{v.scan(folder, from)}
+	}
+	var all []string
+	first := int64(0)
+	for i := range v.Files {
+		file := &v.Files[i]
+		sql := "(SELECT " + v.selected(file, first) + " FROM " + scanFile(folder, file, len(v.physical(file)))
+		begin := int64(0)
+		for _, end := range append(slices.Clone(file.Cuts), file.Rows) {
+			if first+end > from || len(all) == 0 && first+end == v.Rows {
+				all = append(all, fmt.Sprintf("%s WHERE nr >= %d AND nr < %d) AS t(%s)", sql, begin, end, strings.Join(append(numbered("c", len(v.Columns)), "nr"), ", ")))
+			}
+			begin = end
+		}
+		first += file.Rows
+	}
+	return all
+}
+
+// uncut is the version for a statement that reads all of it in one go.
+func (v *Version) uncut() *Version {
+	whole := *v
+	whole.Files = slices.Clone(v.Files)
+	for i := range whole.Files {
+		whole.Files[i].Cuts = nil
+	}
+	return &whole
+}
+
 // physical are the columns that a file of the version has.
 func (v *Version) physical(file *feedmill.VersionFile) []feedmill.Column {
 	if file.Columns == nil {

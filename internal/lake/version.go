@@ -79,7 +79,7 @@ func writeFile(ctx context.Context, blobs Blobs, name string, table feedmill.Typ
 		if err := writer.Close(ctx); err != nil {
 			return err
 		}
-		file.Rows, file.Bytes, file.Sum = sum.rows, counted.n, sum.String()
+		file.Rows, file.Bytes, file.Sum, file.Cuts = sum.rows, counted.n, sum.String(), writer.Cuts()
 		footer := writer.FooterSum()
 		file.Sums = feedmill.FileSums{SHA256: hex.EncodeToString(counted.hash.Sum(nil)), Footer: hex.EncodeToString(footer[:])}
 		return nil

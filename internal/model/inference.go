@@ -57,6 +57,8 @@ type Inference struct {
 	mu   sync.Mutex
 	free []*partial // those that no goroutine works with
 	all  []*partial
+	// largest is how many bytes the largest run has.
+	largest int
 }
 
 // partial is what was learnt of some of the runs.
@@ -78,7 +80,7 @@ func (f *Inference) Block(cells *columnar.Cells) {
 	if !f.options.Text {
 		f.nulls.mark(cells)
 	}
-	p := f.takePartial()
+	p := f.takePartial(len(cells.Data))
 	defer f.givePartial(p)
 	var long share.Long
 	defer long.End()
@@ -152,9 +154,11 @@ func cut(cells *columnar.Cells, step int) iter.Seq[columnar.Cells] {
 	}
 }
 
-func (f *Inference) takePartial() *partial {
+// takePartial takes a partial for a run of so many bytes.
+func (f *Inference) takePartial(size int) *partial {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.largest = max(f.largest, size)
 	if last := len(f.free) - 1; last >= 0 {
 		p := f.free[last]
 		f.free = f.free[:last]
@@ -196,7 +200,7 @@ func (f *Inference) Decide(names []string, found feedmill.Findings) (*Schema, []
 		c.nulls += all.rows - c.rows // the runs that end before this column
 	}
 	e := f.weigh(all.columns, found)
-	s := &Schema{Rows: all.rows, options: f.options, location: f.options.Location, nulls: f.nulls, text: f.options.Text}
+	s := &Schema{Rows: all.rows, options: f.options, location: f.options.Location, nulls: f.nulls, text: f.options.Text, largest: f.largest}
 	for i, c := range all.columns {
 		c.thousands = e.assumes && names[i] != "" && slices.Contains(f.options.Before.Thousands, names[i])
 		c.birth = isBirth(names[i])

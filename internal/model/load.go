@@ -84,7 +84,7 @@ func (s *Schema) runs(ctx context.Context, table Table, loading Loading) iter.Se
 		defer working.Wait()
 		defer cancel()
 		// The blocks under way, in order.
-		underWay := make([]chan loaded, 0, runtime.GOMAXPROCS(0)+1)
+		underWay := make([]chan loaded, 0, s.blocksAtOnce())
 		next := 0
 		for next < table.Blocks() || len(underWay) > 0 {
 			for next < table.Blocks() && len(underWay) < cap(underWay) {
@@ -110,6 +110,15 @@ func (s *Schema) runs(ctx context.Context, table Table, loading Loading) iter.Se
 			underWay = append(underWay[:0], underWay[1:]...)
 		}
 	}
+}
+
+// loadBytes is how many bytes the blocks have that are converted at the same time, unless
+// one alone has more.
+const loadBytes = 24 << 20
+
+// blocksAtOnce is how many blocks are converted at the same time.
+func (s *Schema) blocksAtOnce() int {
+	return max(1, min(runtime.GOMAXPROCS(0)+1, loadBytes/max(s.largest, 1)))
 }
 
 // loaded is a run of a block after its conversion, or why there is none.

@@ -35,6 +35,8 @@ type Schema struct {
 	// source says for each column which one of the data it is, or -1; nil
 	// means that they are the same.
 	source []int
+	// largest is how many bytes the largest run of the data has.
+	largest int
 }
 
 // CheckLocale refuses data that proves a decimal comma where commas of the data before were

@@ -215,7 +215,7 @@ func (r *firstReading) finish(k int, high int64, scan *scanner) (fine bool, err 
 	if !inside && scan.buffer[len(scan.buffer)-1] == c.Dialect.Newline {
 		return true, nil
 	}
-	for step := int64(8 << 10); high < c.end; step *= 2 {
+	for step := int64(8 << 10); high < c.end; step = min(2*step, 4<<20) {
 		size := len(scan.buffer)
 		more := min(step, c.end-high, r.chunk+c.limits.record-int64(size))
 		if more <= 0 {

@@ -122,7 +122,7 @@ func TestCSVLimits(t *testing.T) {
 
 // The usual limits are what the refusals of the API say.
 func TestUsualLimits(t *testing.T) {
-	want := limits{field: 16 << 20, record: 32 << 20, missing: 1 << 25, chunk: 512 << 10, head: 256 << 10, farHead: 4 << 20, tail: 64 << 10}
+	want := limits{field: 16 << 20, record: 64 << 20, missing: 1 << 25, chunk: 512 << 10, head: 256 << 10, farHead: 4 << 20, tail: 64 << 10}
 	if usual != want {
 		t.Errorf("%+v, want %+v", usual, want)
 	}

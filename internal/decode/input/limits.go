@@ -8,7 +8,7 @@ const (
 	// MaxFieldBytes is how long the text of a cell can be.
 	MaxFieldBytes = 16 << 20
 	// MaxRecordBytes is how long a record can be, with everything in it.
-	MaxRecordBytes = 32 << 20
+	MaxRecordBytes = 64 << 20
 	// MaxEmptyCells is how many cells a table can have besides CellsOfByte for
 	// each byte of its data.
 	MaxEmptyCells = 1 << 25

@@ -26,6 +26,8 @@ const (
 	// usualBlockBytes and usualReadBytes are how much is decoded and read at once.
 	usualBlockBytes = 1 << 20
 	usualReadBytes  = 256 << 10
+	// maxReadOn is how much more is read at once to find the end of a long line.
+	maxReadOn = 4 << 20
 	// maxRunCells is how many cells a run has at most.
 	maxRunCells = 1 << 19
 	// textPadding is how many zero bytes stand after the data of a block. They

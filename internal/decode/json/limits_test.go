@@ -43,8 +43,8 @@ func limitCases(l *limits) []limitCase {
 	return []limitCase{
 		{"length of a string", `[` + text(l.field) + `]`, `[` + text(l.field+1) + `]`, "json", options(""), fmt.Sprintf("(byte 2): the string is longer than %d bytes", l.field)},
 		{"length of an array in a cell", `[{"a":` + texts(l.field)[1:len(texts(l.field))-1] + `}]`, `[{"a":` + texts(l.field + 1)[1:len(texts(l.field+1))-1] + `}]`, "json", options(""), "too long for a cell"},
-		{"length of a record", `[` + members(almost, almost) + `]`, `[` + members(almost, almost, l.record/10) + `]`, "json", options(""), fmt.Sprintf("(byte 1): the record is longer than %d bytes; a path can say where smaller ones are", l.record)},
-		{"length of a line", members(almost, almost), "1\n" + members(almost, almost, almost), "ndjson", options(""), fmt.Sprintf("(byte 2): the line is longer than %d bytes", l.record)},
+		{"length of a record", `[` + members(almost, almost, almost, almost) + `]`, `[` + members(almost, almost, almost, almost, l.record/10) + `]`, "json", options(""), fmt.Sprintf("(byte 1): the record is longer than %d bytes; a path can say where smaller ones are", l.record)},
+		{"length of a line", members(almost, almost, almost, almost), "1\n" + members(almost, almost, almost, almost, almost), "ndjson", options(""), fmt.Sprintf("(byte 2): the line is longer than %d bytes", l.record)},
 		{"size of a document in memory", `[]` + strings.Repeat(" ", l.tree-2), `[]` + strings.Repeat(" ", l.tree-1), "json", options("$..x"), fmt.Sprintf("the document is larger than %d bytes", l.tree)},
 	}
 }
@@ -94,7 +94,7 @@ func TestJSONLimits(t *testing.T) {
 
 // The usual limits are what the refusals of the API say.
 func TestUsualLimits(t *testing.T) {
-	want := limits{field: 16 << 20, record: 32 << 20, tree: 32 << 20, emptyCells: 1 << 25, exploded: 1 << 21}
+	want := limits{field: 16 << 20, record: 64 << 20, tree: 32 << 20, emptyCells: 1 << 25, exploded: 1 << 21}
 	if usual != want {
 		t.Errorf("%+v, want %+v", usual, want)
 	}

@@ -82,19 +82,25 @@ func (b *lineBlocks) load(block *block) error {
 func (b *lineBlocks) finishLine(data []byte, base int64, first int) ([]byte, int, error) {
 	looked := len(data) - 1
 	for {
-		if line := bytes.IndexByte(data[looked:], '\n'); line >= 0 {
-			return data, looked + line + 1, nil
+		end := looked
+		line := bytes.IndexByte(data[looked:], '\n')
+		if looked = len(data); line >= 0 {
+			looked = end + line
 		}
-		looked = len(data)
+		if looked-first > b.limits.record {
+			if start := max(bytes.LastIndexByte(data[:looked], '\n')+1, first); looked-start > b.limits.record {
+				return nil, 0, &dataFault{base + int64(start), fmt.Sprintf("the line is longer than %d bytes", b.limits.record)}
+			}
+		}
+		if line >= 0 {
+			return data, looked + 1, nil
+		}
 		at := base + int64(looked)
 		size, err := input.AwaitSize(b.src, at+1)
 		if err != nil || at == size {
 			return data, looked, err
 		}
-		if last := bytes.LastIndexByte(data, '\n') + 1; looked-max(last, first) > b.limits.record {
-			return nil, 0, &dataFault{base + int64(max(last, first)), fmt.Sprintf("the line is longer than %d bytes", b.limits.record)}
-		}
-		more := int64(max(b.readBytes, looked/2))
+		more := int64(max(b.readBytes, min(looked/2, maxReadOn)))
 		if data, err = readMore(b.src, data, at, min(at+more, size)); err != nil {
 			return nil, 0, err
 		}

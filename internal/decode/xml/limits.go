@@ -14,7 +14,7 @@ const (
 	// MaxValueBytes is how long the value of an attribute can be, as it is written.
 	MaxValueBytes = 16 << 20
 	// MaxTagBytes is how long a tag can be, with all its attributes.
-	MaxTagBytes = 32 << 20
+	MaxTagBytes = 64 << 20
 	// MaxNamespaces is how many declarations of namespaces can hold at one place.
 	MaxNamespaces = 1000
 	// MaxNamespaceBytes is how long the name of a namespace can be.

@@ -30,7 +30,7 @@ func smaller[T any](t *testing.T, limit *T, to T) {
 
 // The usual limits are what the documentation says.
 func TestUsualLimits(t *testing.T) {
-	if maxValueBytes != 16<<20 || maxTagBytes != 32<<20 || maxFieldBytes != 16<<20 || maxRecordBytes != 32<<20 {
+	if maxValueBytes != 16<<20 || maxTagBytes != 64<<20 || maxFieldBytes != 16<<20 || maxRecordBytes != 64<<20 {
 		t.Error(maxValueBytes, maxTagBytes, maxFieldBytes, maxRecordBytes)
 	}
 }

@@ -26,9 +26,16 @@ type file struct {
 // waits for the others.
 func (f *file) writeAll(queue <-chan *job) {
 	for j := range queue {
+		if f.fault() == nil {
+			f.fail(f.begin())
+		}
+		offset := f.offset
+		if j.parts != nil {
+			f.writeParts(j.parts)
+		}
 		<-j.encoded
 		if err := f.fault(); err == nil {
-			f.fail(f.writeGroup(j))
+			f.fail(f.writeGroup(j, offset))
 		}
 		f.mu.Lock()
 		f.buffers = append(f.buffers, j.bytes[:0])
@@ -37,14 +44,23 @@ func (f *file) writeAll(queue <-chan *job) {
 	}
 }
 
-func (f *file) writeGroup(j *job) error {
+// writeParts writes the columns of a group as they come. After a fault they are
+// only taken.
+func (f *file) writeParts(parts <-chan encodedColumn) {
+	for p := range parts {
+		if f.fault() == nil {
+			f.fail(f.write(p.bytes))
+		}
+		close(p.written)
+	}
+}
+
+// writeGroup writes what was not yet written of a group that begins at an offset.
+func (f *file) writeGroup(j *job, offset int64) error {
 	if j.err != nil {
 		return j.err
 	}
-	if err := f.begin(); err != nil {
-		return err
-	}
-	g := rowGroup{offset: f.offset, rows: j.rows, chunks: j.chunks}
+	g := rowGroup{offset: offset, rows: j.rows, chunks: j.chunks, memory: j.memory}
 	if err := f.write(j.bytes); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ type rowGroup struct {
 	offset int64
 	rows   int
 	chunks []chunk
+	memory int // bytes that its values take
 }
 
 // appendFooter appends the metadata of a file, its length and the magic bytes.

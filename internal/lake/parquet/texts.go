@@ -26,7 +26,7 @@ func (e *encoder) layoutTexts(bounds, abandon bool) layout {
 		}
 	} else {
 		valid = s.copyTexts()
-		l.rows = textRows(len(s.texts), s.rows)
+		l.rows = textRows(len(s.texts), s.rows, s.valid == nil)
 		l.page = func(dst []byte, from, to int) []byte {
 			return append(dst, s.texts[s.starts[from]:s.starts[to]]...)
 		}
@@ -43,12 +43,16 @@ func (e *encoder) layoutTexts(bounds, abandon bool) layout {
 	return l
 }
 
-// textRows is how many rows of so many bytes in all go into a page: a multiple of eight.
-func textRows(size, rows int) int {
+// textRows is how many rows of so many bytes in all go into a page: a multiple of eight,
+// or fewer where rows are large and no value is null.
+func textRows(size, rows int, whole bool) int {
 	if size <= pageBytes {
 		return pageRows
 	}
 	n := int(int64(pageBytes) * int64(rows) / int64(size))
+	if n < 8 && whole {
+		return max(1, n)
+	}
 	return min(pageRows, max(8, n&^7))
 }
 

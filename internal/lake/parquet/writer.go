@@ -19,15 +19,27 @@ type Options struct {
 	// number of the vectors in which DuckDB reads.
 	GroupRows int
 	// GroupBytes ends a row group early once its values take so much memory,
-	// 16 MiB by default. It bounds the memory of the writer.
+	// 16 MiB by default. It bounds the memory of the writer, and of readers: a group
+	// of several rows is never larger than that and a quarter more.
 	GroupBytes int
 	// Encoders is how many goroutines encode, by default as many as can run.
 	Encoders int
 }
 
-// Where a row group may end: it is cut between runs of so many rows, so that
-// the cuts do not depend on the blocks in which the rows come.
+// cutRows is where a row group may end: it is cut between runs of so many rows, or
+// before a row that would make it too large, so that the cuts do not depend on the
+// blocks in which the rows come.
 const cutRows = 64
+
+// A group ends behind a row of largeRow bytes and more where it has largeGroup already: readers hold
+// whole groups, and where rows are large there is nothing to gain from many of them.
+const (
+	largeRow   = 128 << 10
+	largeGroup = 4 << 20
+)
+
+// mostBytes is how large a group of several rows can be.
+func (o *Options) mostBytes() int { return o.GroupBytes + o.GroupBytes/4 }
 
 // maxGroup is how many bytes a group can have at the very most.
 const maxGroup = 1 << 30
@@ -44,6 +56,8 @@ type Writer struct {
 	group      []piece
 	groupRows  int
 	groupBytes int
+	// large says that the last row of the group is a large one.
+	large bool
 
 	encoders chan *encoder
 	queue    chan *job
@@ -57,6 +71,7 @@ type Writer struct {
 type job struct {
 	pieces  []piece
 	rows    int
+	memory  int // bytes that its values take
 	bytes   []byte
 	chunks  []chunk
 	err     error
@@ -64,6 +79,15 @@ type job struct {
 	// decided is closed, column by column, once it is known for the first
 	// group whether a dictionary of texts is of use.
 	decided []chan struct{}
+	// parts carries the columns of a group that is too large to be encoded whole
+	// before it is written. It is nil for all others.
+	parts chan encodedColumn
+}
+
+// encodedColumn is a column of a group; written is closed when its bytes can be used again.
+type encodedColumn struct {
+	bytes   []byte
+	written chan struct{}
 }
 
 // NewWriter begins a file with the given columns. Without any, it has no rows
@@ -109,12 +133,29 @@ func (w *Writer) Append(ctx context.Context, block []columnar.Vector) error {
 	for from := 0; from < rows; {
 		n := min(cutRows-w.groupRows%cutRows, w.options.GroupRows-w.groupRows, rows-from)
 		p := piece{block: block, from: from, to: from + n}
-		w.groupBytes += p.bytes()
-		if w.groupBytes > maxGroup {
-			return fmt.Errorf("write parquet: %w: %d rows of more than %d bytes", feedmill.ErrTooLarge, cutRows, maxGroup)
+		size := p.bytes()
+		w.large = false
+		if size >= largeRow || w.groupBytes+size > w.options.mostBytes() {
+			p, size = w.fitting(p)
 		}
+		if size > maxGroup {
+			return fmt.Errorf("write parquet: %w: a row of more than %d bytes", feedmill.ErrTooLarge, maxGroup)
+		}
+		if p.to == p.from {
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		w.groupBytes += size
 		w.extend(p)
-		from += n
+		from = p.to
+		if w.large && w.groupBytes >= largeGroup {
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		if w.groupRows == w.options.GroupRows || w.groupRows%cutRows == 0 && w.groupBytes >= w.options.GroupBytes {
 			if err := w.flush(ctx); err != nil {
 				return err
@@ -122,6 +163,24 @@ func (w *Writer) Append(ctx context.Context, block []columnar.Vector) error {
 		}
 	}
 	return nil
+}
+
+// fitting cuts a piece down to the rows that the group has room for, and returns
+// their size. A group without rows has room for one.
+func (w *Writer) fitting(p piece) (piece, int) {
+	fits, size := piece{block: p.block, from: p.from, to: p.from}, 0
+	for fits.to < p.to {
+		row := piece{block: p.block, from: fits.to, to: fits.to + 1}.bytes()
+		if w.groupBytes+size+row > w.options.mostBytes() && w.groupRows+fits.to-fits.from > 0 {
+			break
+		}
+		fits.to++
+		size += row
+		if w.large = row >= largeRow; w.large && w.groupBytes+size >= largeGroup {
+			break
+		}
+	}
+	return fits, size
 }
 
 func (w *Writer) extend(p piece) {
@@ -160,7 +219,10 @@ func (w *Writer) flush(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("write parquet: %w", context.Cause(ctx))
 	}
-	j := &job{pieces: w.group, rows: w.groupRows, encoded: make(chan struct{})}
+	j := &job{pieces: w.group, rows: w.groupRows, memory: w.groupBytes, encoded: make(chan struct{})}
+	if w.groupBytes > w.options.mostBytes() {
+		j.parts = make(chan encodedColumn)
+	}
 	w.group, w.groupRows, w.groupBytes = nil, 0, 0
 	if w.first == nil {
 		w.first = j
@@ -177,6 +239,9 @@ func (w *Writer) flush(ctx context.Context) error {
 		w.encoders <- e
 	})
 	w.queue <- j
+	if j.parts != nil {
+		<-j.encoded // its rows are released before others come
+	}
 	return w.file.fault()
 }
 
@@ -195,6 +260,15 @@ func (j *job) encode(e *encoder, columns []feedmill.Column, first *job) {
 		if j == first {
 			close(j.decided[c])
 		}
+		if j.parts != nil && j.err == nil {
+			written := make(chan struct{})
+			j.parts <- encodedColumn{j.bytes, written}
+			<-written
+			j.bytes = j.bytes[:0]
+		}
+	}
+	if j.parts != nil {
+		close(j.parts)
 	}
 	e.scratch.release()
 	j.pieces = nil

@@ -102,6 +102,9 @@ type Request struct {
 	GuardText string `json:"guardText,omitempty"`
 	// Declared are the declarations of a [sqlite.Statement].
 	Declared []sqlite.Declared `json:"declared,omitempty"`
+	// Then are queries whose rows follow those of the first, with the same columns
+	// and parameters.
+	Then []string `json:"then,omitempty"`
 	// Names are the names of the first columns of the result, in order. What
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`

@@ -45,6 +45,7 @@ func (d *database) answer(out *sender, request wire.Request) (end wire.End, err 
 		return wire.End{}, err
 	}
 	defer r.close()
+	r.then = request.Then
 	if len(r.columns) < len(request.Names) {
 		return wire.End{}, fmt.Errorf("%d names for %d columns", len(request.Names), len(r.columns))
 	}
@@ -52,7 +53,7 @@ func (d *database) answer(out *sender, request wire.Request) (end wire.End, err 
 	for i := range shown {
 		shown[i] = &r.columns[i]
 	}
-	w, err := newRows(request, shown)
+	w, err := newRows(request, shown, out)
 	if err != nil {
 		return wire.End{}, err
 	}
@@ -85,24 +86,25 @@ func (d *database) guard(request wire.Request) error {
 	return nil
 }
 
-// rows renders rows of the chunk at hand.
+// rows renders rows of the chunk at hand. It sends what has become large itself, so
+// that the memory does not depend on how much text a chunk has.
 type rows interface {
 	begin(dst []byte) []byte
 	append(dst []byte, n int) ([]byte, error)
 	end(dst []byte) ([]byte, error)
 }
 
-func newRows(request wire.Request, columns []*column) (rows, error) {
+func newRows(request wire.Request, columns []*column, out *sender) (rows, error) {
 	names, format := request.Names, request.Format
 	switch format {
 	case wire.FormatJSON, wire.FormatNDJSON:
-		return newJSON(names, columns, format == wire.FormatJSON), nil
+		return newJSON(names, columns, format == wire.FormatJSON, out), nil
 	case wire.FormatCSV, wire.FormatExcelCSV:
-		return &csvRows{names: names, columns: columns, excel: format == wire.FormatExcelCSV}, nil
+		return &csvRows{names: names, columns: columns, excel: format == wire.FormatExcelCSV, out: out}, nil
 	case wire.FormatArrow:
-		return newArrow(names, columns), nil
+		return newArrow(names, columns, out), nil
 	case wire.FormatParquet:
-		return newParquet(names, columns)
+		return newParquet(names, columns, out)
 	case wire.FormatXLSX:
 		return newXLSX(names, columns, request.Units)
 	}
@@ -185,6 +187,43 @@ func (s *sender) flush(least int) error {
 		least = 1
 	}
 	return nil
+}
+
+// spill sends everything that was gathered in dst, and returns it empty.
+func (s *sender) spill(dst []byte) ([]byte, error) {
+	s.buf = dst
+	err := s.flush(1)
+	return s.buf, err
+}
+
+// Write sends bytes at once.
+func (s *sender) Write(p []byte) (int, error) {
+	for from := 0; from < len(p); from += 4 * frameBytes {
+		if err := wire.Write(s.conn, wire.KindData, p[from:min(from+4*frameBytes, len(p))]); err != nil {
+			return from, brokenError{err}
+		}
+	}
+	return len(p), nil
+}
+
+// longText is from how many bytes on a text is rendered and sent in pieces, and how
+// much is gathered before it is sent.
+const longText = 4 * frameBytes
+
+// inPieces appends a long text piece by piece, and sends what was gathered between them.
+func (s *sender) inPieces(dst, text []byte, add func(dst, piece []byte) []byte) ([]byte, error) {
+	for len(text) > 0 {
+		n := min(len(text), frameBytes)
+		dst = add(dst, text[:n])
+		text = text[n:]
+		if len(dst) >= frameBytes {
+			var err error
+			if dst, err = s.spill(dst); err != nil {
+				return dst, err
+			}
+		}
+	}
+	return dst, nil
 }
 
 // texts are the keys of a row, nil where one is null.

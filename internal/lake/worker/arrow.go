@@ -1,7 +1,7 @@
 package worker
 
 import (
-	"bytes"
+	"bufio"
 	"fmt"
 	"unsafe"
 
@@ -12,12 +12,14 @@ import (
 )
 
 // batchRows is how many rows a batch of the Arrow stream has, and batchBytes about
-// how many bytes where rows are long. A batch ends after a multiple of batchStep rows,
+// how many bytes where rows are long. A batch ends after a multiple of batchStep rows, or
+// before a row with which it would have more than mostBatchBytes of text,
 // however DuckDB's chunks are cut, so that the same rows are the same bytes.
 const (
-	batchRows  = 32_768
-	batchBytes = 16 << 20
-	batchStep  = 2_048
+	batchRows      = 32_768
+	batchBytes     = 16 << 20
+	mostBatchBytes = 20 << 20
+	batchStep      = 2_048
 )
 
 // arrowRows writes rows as a stream of Arrow batches. It gathers several of
@@ -26,9 +28,11 @@ type arrowRows struct {
 	columns []*column
 	schema  *arrow.Schema
 	rows    int
-	values  []arrowValues
-	out     bytes.Buffer
-	stream  *ipc.Writer
+	// texts is how many bytes of text the batch has.
+	texts  int
+	values []arrowValues
+	out    *bufio.Writer
+	stream *ipc.Writer
 }
 
 // arrowValues are the buffers of one column of the batch that is being filled.
@@ -40,8 +44,8 @@ type arrowValues struct {
 	offsets []int32
 }
 
-func newArrow(names []string, columns []*column) *arrowRows {
-	w := &arrowRows{columns: columns, values: make([]arrowValues, len(columns))}
+func newArrow(names []string, columns []*column, out *sender) *arrowRows {
+	w := &arrowRows{columns: columns, values: make([]arrowValues, len(columns)), out: bufio.NewWriterSize(out, frameBytes)}
 	var fields []arrow.Field
 	for i, c := range columns {
 		kind, width := arrowType(c)
@@ -53,7 +57,7 @@ func newArrow(names []string, columns []*column) *arrowRows {
 		fields = append(fields, field)
 	}
 	w.schema = arrow.NewSchema(fields, nil)
-	w.stream = ipc.NewWriter(&w.out, ipc.WithSchema(w.schema))
+	w.stream = ipc.NewWriter(w.out, ipc.WithSchema(w.schema))
 	return w
 }
 
@@ -90,21 +94,49 @@ func (w *arrowRows) begin(dst []byte) []byte { return dst }
 func (w *arrowRows) append(dst []byte, n int) ([]byte, error) {
 	for from := 0; from < n; {
 		to := min(n, from+batchStep-w.rows%batchStep)
+		texts := w.textBytes(from, to)
+		if w.texts+texts > mostBatchBytes {
+			to, texts = w.fitting(from, to)
+		}
 		size := 0
 		for i, c := range w.columns {
 			w.values[i].add(c, w.rows, from, to)
 			size += len(w.values[i].data)
 		}
 		w.rows += to - from
+		w.texts += texts
+		full := to == from // the next row does not fit
 		from = to
-		if w.rows == batchRows || size >= batchBytes && w.rows%batchStep == 0 {
-			var err error
-			if dst, err = w.flush(dst); err != nil {
+		if full || w.rows == batchRows || size >= batchBytes && w.rows%batchStep == 0 {
+			if err := w.write(); err != nil {
 				return dst, err
 			}
 		}
 	}
 	return dst, nil
+}
+
+// textBytes is how many bytes of text some rows of the chunk have.
+func (w *arrowRows) textBytes(from, to int) (size int) {
+	for _, c := range w.columns {
+		if c.kind == kindText {
+			size += c.textBytes(from, to)
+		}
+	}
+	return size
+}
+
+// fitting is up to which row the batch has room, and how many bytes of text they have. A
+// batch without rows has room for one.
+func (w *arrowRows) fitting(from, to int) (end, texts int) {
+	for end = from; end < to; end++ {
+		row := w.textBytes(end, end+1)
+		if w.texts+texts+row > mostBatchBytes && w.rows+end-from > 0 {
+			break
+		}
+		texts += row
+	}
+	return end, texts
 }
 
 func (w *arrowRows) end(dst []byte) ([]byte, error) {
@@ -116,16 +148,7 @@ func (w *arrowRows) end(dst []byte) ([]byte, error) {
 	if err := w.stream.Close(); err != nil {
 		return dst, fmt.Errorf("write arrow: %w", err)
 	}
-	return append(dst, w.out.Bytes()...), nil
-}
-
-func (w *arrowRows) flush(dst []byte) ([]byte, error) {
-	if err := w.write(); err != nil {
-		return dst, err
-	}
-	dst = append(dst, w.out.Bytes()...)
-	w.out.Reset()
-	return dst, nil
+	return dst, w.out.Flush()
 }
 
 func (w *arrowRows) write() error {
@@ -135,7 +158,7 @@ func (w *arrowRows) write() error {
 		arrays[i] = array.MakeFromData(data)
 	}
 	batch := array.NewRecordBatch(w.schema, arrays, int64(w.rows))
-	w.rows = 0
+	w.rows, w.texts = 0, 0
 	if err := w.stream.Write(batch); err != nil {
 		return fmt.Errorf("write arrow: %w", err)
 	}

@@ -14,6 +14,7 @@ type csvRows struct {
 	// mark at the beginning, and takes no text for a formula, which could send
 	// the sheet to somebody.
 	excel bool
+	out   *sender
 }
 
 // byteOrderMark is U+FEFF in UTF-8.
@@ -62,6 +63,11 @@ func (w *csvRows) append(dst []byte, n int) ([]byte, error) {
 			}
 			switch {
 			case c.null(i):
+			case c.kind == kindText && len(c.text(i)) >= longText:
+				var err error
+				if dst, err = w.longField(dst, c.text(i)); err != nil {
+					return dst, err
+				}
 			case c.kind == kindText:
 				dst = w.field(dst, c.text(i))
 			default:
@@ -69,8 +75,36 @@ func (w *csvRows) append(dst []byte, n int) ([]byte, error) {
 			}
 		}
 		dst = append(dst, '\r', '\n')
+		if len(dst) >= longText {
+			var err error
+			if dst, err = w.out.spill(dst); err != nil {
+				return dst, err
+			}
+		}
 	}
 	return dst, nil
+}
+
+// longField is field for a text that is not held in memory twice.
+func (w *csvRows) longField(dst, text []byte) ([]byte, error) {
+	formula := w.excel && startsFormula(text)
+	quotes := needsQuotes(text)
+	if quotes {
+		dst = append(dst, '"')
+	}
+	if formula {
+		dst = append(dst, '\'')
+	}
+	dst, err := w.out.inPieces(dst, text, func(dst, piece []byte) []byte {
+		if quotes {
+			return appendQuoted(dst, piece)
+		}
+		return append(dst, piece...)
+	})
+	if quotes {
+		dst = append(dst, '"')
+	}
+	return dst, err
 }
 
 func (w *csvRows) end(dst []byte) ([]byte, error) { return dst, nil }
@@ -94,14 +128,17 @@ func appendField(dst, text []byte) []byte {
 	if !needsQuotes(text) {
 		return append(dst, text...)
 	}
-	dst = append(dst, '"')
+	return append(appendQuoted(append(dst, '"'), text), '"')
+}
+
+// appendQuoted appends what stands between the quotes of a field.
+func appendQuoted(dst, text []byte) []byte {
 	for {
 		i := bytes.IndexByte(text, '"')
 		if i < 0 {
-			break
+			return append(dst, text...)
 		}
 		dst = append(append(dst, text[:i+1]...), '"')
 		text = text[i+1:]
 	}
-	return append(append(dst, text...), '"')
 }

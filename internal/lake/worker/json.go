@@ -12,10 +12,11 @@ type jsonRows struct {
 	// has a line.
 	array bool
 	rows  int64
+	out   *sender
 }
 
-func newJSON(names []string, columns []*column, array bool) *jsonRows {
-	w := &jsonRows{columns: columns, array: array}
+func newJSON(names []string, columns []*column, array bool, out *sender) *jsonRows {
+	w := &jsonRows{columns: columns, array: array, out: out}
 	for i, name := range names {
 		key := []byte{','}
 		if i == 0 {
@@ -40,15 +41,37 @@ func (w *jsonRows) append(dst []byte, n int) ([]byte, error) {
 		}
 		for k, c := range w.columns {
 			dst = append(dst, w.keys[k]...)
-			dst = c.appendJSON(dst, i)
+			if c.kind != kindText || c.null(i) || len(c.text(i)) < longText {
+				dst = c.appendJSON(dst, i)
+				continue
+			}
+			var err error
+			if dst, err = w.appendLong(dst, c, i); err != nil {
+				return dst, err
+			}
 		}
 		dst = append(dst, '}')
 		if !w.array {
 			dst = append(dst, '\n')
 		}
 		w.rows++
+		if len(dst) >= longText {
+			var err error
+			if dst, err = w.out.spill(dst); err != nil {
+				return dst, err
+			}
+		}
 	}
 	return dst, nil
+}
+
+// appendLong is appendJSON for a text that is not held in memory twice.
+func (w *jsonRows) appendLong(dst []byte, c *column, i int) ([]byte, error) {
+	if c.json {
+		return w.out.inPieces(dst, c.text(i), appendLine)
+	}
+	dst, err := w.out.inPieces(append(dst, '"'), c.text(i), appendEscaped)
+	return append(dst, '"'), err
 }
 
 func (w *jsonRows) end(dst []byte) ([]byte, error) {
@@ -99,8 +122,12 @@ var escaped = func() (table [256]bool) {
 }()
 
 func appendString(dst, text []byte) []byte {
+	return append(appendEscaped(append(dst, '"'), text), '"')
+}
+
+// appendEscaped appends what stands between the quotes of a string.
+func appendEscaped(dst, text []byte) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
 	plain := 0
 	for i, b := range text {
 		if !escaped[b] {
@@ -121,5 +148,5 @@ func appendString(dst, text []byte) []byte {
 			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
 		}
 	}
-	return append(append(dst, text[plain:]...), '"')
+	return append(dst, text[plain:]...)
 }

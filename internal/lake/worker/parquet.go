@@ -1,8 +1,8 @@
 package worker
 
 import (
+	"bufio"
 	"context"
-	"sync"
 	"unsafe"
 
 	"github.com/feedmill/feedmill"
@@ -15,40 +15,20 @@ type parquetRows struct {
 	columns []*column
 	kinds   []feedmill.Column
 	writer  *parquet.Writer
-	file    locked
+	out     *bufio.Writer
 }
 
-// locked gathers what the writer's goroutines write until it is sent.
-type locked struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buf = append(l.buf, p...)
-	return len(p), nil
-}
-
-// drain appends what was gathered.
-func (l *locked) drain(dst []byte) []byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	dst = append(dst, l.buf...)
-	l.buf = l.buf[:0]
-	return dst
-}
-
-func newParquet(names []string, columns []*column) (*parquetRows, error) {
-	w := &parquetRows{columns: columns}
+// newParquet writes to out from a goroutine of the writer, which has ended once the rows
+// are closed.
+func newParquet(names []string, columns []*column, out *sender) (*parquetRows, error) {
+	w := &parquetRows{columns: columns, out: bufio.NewWriterSize(out, frameBytes)}
 	for i, c := range columns {
 		kind := c.feedType()
 		kind.Name = names[i]
 		w.kinds = append(w.kinds, kind)
 	}
 	var err error
-	w.writer, err = parquet.NewWriter(&w.file, w.kinds, parquet.Options{})
+	w.writer, err = parquet.NewWriter(w.out, w.kinds, parquet.Options{})
 	return w, err
 }
 
@@ -92,13 +72,14 @@ func (w *parquetRows) append(dst []byte, n int) ([]byte, error) {
 	for i, c := range w.columns {
 		block[i] = c.vector(&w.kinds[i], n)
 	}
-	err := w.writer.Append(context.Background(), block)
-	return w.file.drain(dst), err
+	return dst, w.writer.Append(context.Background(), block)
 }
 
 func (w *parquetRows) end(dst []byte) ([]byte, error) {
-	err := w.writer.Close(context.Background())
-	return w.file.drain(dst), err
+	if err := w.writer.Close(context.Background()); err != nil {
+		return dst, err
+	}
+	return dst, w.out.Flush()
 }
 
 // vector copies the first n values of the chunk at hand.
@@ -110,6 +91,7 @@ func (c *column) vector(kind *feedmill.Column, n int) columnar.Vector {
 	switch {
 	case v.Type == columnar.TypeText || v.Type == columnar.TypeJSON:
 		v.Offsets = make([]uint32, 1, n+1)
+		v.Bytes = make([]byte, 0, c.textBytes(0, n))
 		for i := range n {
 			if !c.null(i) {
 				v.Bytes = append(v.Bytes, c.text(i)...)

@@ -64,6 +64,16 @@ func (c *cells) text(i int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Add(s, 8)), size)
 }
 
+// textBytes is how many bytes the values [from, to) of a text column have.
+func (c *cells) textBytes(from, to int) (size int) {
+	for i := from; i < to; i++ {
+		if !c.null(i) {
+			size += int(*(*uint32)(unsafe.Add(c.data, i*16)))
+		}
+	}
+	return size
+}
+
 // int128 is a number of 128 bits as DuckDB has it.
 type int128 struct {
 	lo uint64
@@ -72,6 +82,11 @@ type int128 struct {
 
 // result is the rows of a query, chunk by chunk, as they are found.
 type result struct {
+	database *database
+	args     []string
+	// then are the queries whose rows follow.
+	then []string
+
 	statement duckdb.PreparedStatement
 	result    duckdb.Result
 	columns   []column
@@ -80,36 +95,48 @@ type result struct {
 
 // query begins a query.
 func (d *database) query(sql string, args []string) (*result, error) {
-	r := new(result)
-	state := duckdb.Prepare(d.conn, sql, &r.statement)
-	if state == duckdb.StateError {
-		message := duckdb.PrepareError(r.statement)
+	r := &result{database: d, args: args}
+	if err := r.begin(sql); err != nil {
 		r.close()
-		return nil, &wire.Failure{Message: message, Memory: saysMemory(message)}
+		return nil, err
 	}
-	for i, arg := range args {
+	return r, nil
+}
+
+// begin runs a query, whose columns are those of the one before.
+func (r *result) begin(sql string) error {
+	if duckdb.Prepare(r.database.conn, sql, &r.statement) == duckdb.StateError {
+		message := duckdb.PrepareError(r.statement)
+		return &wire.Failure{Message: message, Memory: saysMemory(message)}
+	}
+	for i, arg := range r.args {
 		if duckdb.BindVarcharLength(r.statement, duckdb.IdxT(i+1), arg, duckdb.IdxT(len(arg))) == duckdb.StateError {
-			r.close()
-			return nil, fmt.Errorf("the query has no parameter %d", i+1)
+			return fmt.Errorf("the query has no parameter %d", i+1)
 		}
 	}
 	// Deprecated as it may be, there is no other way to a result that is not
 	// held in memory whole.
-	state = duckdb.ExecutePreparedStreaming(r.statement, &r.result)
-	if state == duckdb.StateError {
-		err := r.failure()
-		r.close()
-		return nil, err
+	if duckdb.ExecutePreparedStreaming(r.statement, &r.result) == duckdb.StateError {
+		return r.failure()
 	}
+	first := r.columns == nil
 	for i := range duckdb.ColumnCount(&r.result) {
 		c, err := describe(&r.result, i)
-		if err != nil {
-			r.close()
-			return nil, err
+		switch {
+		case err != nil:
+			return err
+		case first:
+			r.columns = append(r.columns, c)
+		case int(i) >= len(r.columns) || !r.columns[i].alike(&c):
+			return fmt.Errorf("column %d of the result is not as it was", i)
 		}
-		r.columns = append(r.columns, c)
 	}
-	return r, nil
+	return nil
+}
+
+// alike reports whether the values of two columns lie in memory in the same way.
+func (c *column) alike(other *column) bool {
+	return c.kind == other.kind && c.json == other.json && c.width == other.width && c.scale == other.scale
 }
 
 func (r *result) close() {
@@ -134,7 +161,17 @@ func (r *result) next() (int, error) {
 		if duckdb.ResultError(&r.result) != "" {
 			return 0, r.failure()
 		}
-		return 0, nil
+		if len(r.then) == 0 {
+			return 0, nil
+		}
+		sql := r.then[0]
+		r.then = r.then[1:]
+		duckdb.DestroyResult(&r.result)
+		duckdb.DestroyPrepare(&r.statement)
+		if err := r.begin(sql); err != nil {
+			return 0, err
+		}
+		return r.next()
 	}
 	for i := range r.columns {
 		v := duckdb.DataChunkGetVector(r.chunk, duckdb.IdxT(i))

@@ -16,13 +16,14 @@ type file struct {
 	Bytes   int64    `json:"bytes"`
 	Sum     string   `json:"sum,omitzero"`
 	Columns []column `json:"columns,omitzero"`
+	Cuts    []int64  `json:"cuts,omitempty"`
 }
 
 // Value makes the text.
 func (f Files) Value() (driver.Value, error) {
 	kept := make([]file, len(*f.Of))
 	for i, of := range *f.Of {
-		kept[i] = file{of.Name, of.Rows, of.Bytes, of.Sum, keptColumns(of.Columns)}
+		kept[i] = file{of.Name, of.Rows, of.Bytes, of.Sum, keptColumns(of.Columns), of.Cuts}
 	}
 	return JSON(&kept).Value()
 }
@@ -35,7 +36,7 @@ func (f Files) Scan(from any) error {
 	}
 	*f.Of = make([]feedmill.VersionFile, len(kept))
 	for i, k := range kept {
-		(*f.Of)[i] = feedmill.VersionFile{Name: k.Name, Rows: k.Rows, Bytes: k.Bytes, Sum: k.Sum, Columns: readColumns(k.Columns)}
+		(*f.Of)[i] = feedmill.VersionFile{Name: k.Name, Rows: k.Rows, Bytes: k.Bytes, Sum: k.Sum, Columns: readColumns(k.Columns), Cuts: k.Cuts}
 	}
 	return nil
 }

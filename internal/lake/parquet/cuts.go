@@ -1,0 +1,30 @@
+package parquet
+
+const (
+	// longRow is from how many bytes a row on, on average of a group, the rows of a file are
+	// read some at a time.
+	longRow = 4 << 10
+	// cutBytes is how many bytes of rows are read at a time, or one group.
+	cutBytes = 8 << 20
+)
+
+// Cuts are the rows, by their numbers, at which whoever reads all of a file begins anew: between
+// two of them there are about 8 MiB of values, or one group. A file of short rows has none,
+// and is read in one go. They are known once the file is closed.
+func (w *Writer) Cuts() []int64 {
+	var cuts []int64
+	long, row, size := false, int64(0), 0
+	for _, g := range w.file.groups {
+		if size > 0 && size+g.memory > cutBytes {
+			cuts = append(cuts, row)
+			size = 0
+		}
+		row += int64(g.rows)
+		size += g.memory
+		long = long || g.memory/max(g.rows, 1) >= longRow
+	}
+	if !long {
+		return nil
+	}
+	return cuts
+}
