@@ -48,6 +48,9 @@ type FetchedFeed struct {
 	SourceOf ID
 	// Policy is what the feed keeps and what is expected of its data.
 	Policy FeedPatch
+	// Refused is what else is wrong with the request, nil for nothing. The feed is then
+	// refused with that and all faults of its definition.
+	Refused error
 }
 
 // FeedPatch is what is to be different about a feed. What is nil stays.
@@ -68,6 +71,8 @@ type FeedPatch struct {
 	Rules Rules
 	// Fields are the names of all that is to be different.
 	Fields []string
+	// Refused is what else is wrong with the request, as in [FetchedFeed].
+	Refused error
 }
 
 // FeedPreview is what would become of data.

@@ -51,8 +51,8 @@ func (s *Server) changeFeed(c *call) (answer, error) {
 	for name := range body.All() {
 		patch.Fields = append(patch.Fields, name)
 	}
-	if err := c.finish(body); err != nil {
-		return answer{}, err
+	if patch.Refused = c.finish(body); patch.Refused != nil && patch.Spec == nil {
+		return answer{}, patch.Refused
 	}
 	f, err := s.Feeds.Change(c.ctx(), c.who.Workspace, id, patch)
 	if err != nil {

@@ -62,8 +62,8 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 	for _, name := range policyMembers {
 		v.Remove(name)
 	}
-	n.Body = v.Append(nil)
-	return n, c.refusal()
+	n.Body, n.Refused = v.Append(nil), c.refusal()
+	return n, nil
 }
 
 // sourceOf reads the feed whose source is to have another feed of a type, and

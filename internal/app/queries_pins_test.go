@@ -45,6 +45,13 @@ func TestTypesArePinned(t *testing.T) {
 	times := s.queried(t, spec(`{"fields":[{"field":"id"}],"sort":[{"field":"at"}],"limit":5}`))
 	days := s.queried(t, spec(`{"fields":[{"field":"id"},{"field":"day","select":false,"filters":[{"op":"gte","values":["2026-01-02"]}]}]}`))
 	free := s.queried(t, spec(`{"fields":[{"field":"id"},{"field":"amount"}]}`))
+	db.do(t, "CREATE TABLE files (id oid)", "INSERT INTO files VALUES (7), (4294967295)")
+	for fn, want := range map[string]int{"sum": 400, "avg": 400, "max": 201} {
+		got := s.send(t, request{method: "POST", path: "/data_feeds?type=queryBuilder", body: `{"serviceName":"shop","viewName":"files","query":{"fields":[{"field":"id","aggregate":"` + fn + `"}]}}`})
+		if got.status != want || want == 400 && !strings.Contains(got.body, "/query/fields/0") {
+			t.Errorf("%s: %d %s", fn, got.status, got.body)
+		}
+	}
 	if amounts.RowCount != 11 || days.RowCount != 37 {
 		t.Fatal(amounts.RowCount, days.RowCount)
 	}

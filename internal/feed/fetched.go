@@ -20,11 +20,14 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 		return feedmill.Feed{}, err
 	}
 	if n.SourceOf != "" {
+		if n.Refused != nil {
+			return feedmill.Feed{}, n.Refused
+		}
 		return f.addFetched(ctx, workspace, source, n, respond)
 	}
 	def, err := source.Define(n.Body)
 	def, err = check(ctx, source, workspace, def, err)
-	if err != nil {
+	if err = feedmill.WithFaults(n.Refused, err); err != nil {
 		return feedmill.Feed{}, err
 	}
 	if err := f.checkParent(ctx, workspace, "", "", n.Type, def.Spec); err != nil {
@@ -156,7 +159,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 	}
 	def, again, err := kind.Redefine(before, secrets, patch.Spec)
 	def, err = check(ctx, kind, before.Workspace, def, err)
-	if err != nil {
+	if err = feedmill.WithFaults(patch.Refused, err); err != nil {
 		return nil, err
 	}
 	if err := f.checkParent(ctx, before.Workspace, before.ID, before.Source, before.Type, def.Spec); err != nil {

@@ -97,7 +97,7 @@ func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	}
 	def, err := source.Define(n.Body)
 	def, err = check(ctx, source, workspace, def, err)
-	if err != nil {
+	if err = feedmill.WithFaults(n.Refused, err); err != nil {
 		return feedmill.FeedPreview{}, err
 	}
 	feed := newFetched(def, feedmill.FeedPatch{}, now())

@@ -145,6 +145,9 @@ type Field struct {
 	// Zoned reports whether its times have a time zone, and Empty that no row has a value
 	// and that its type is therefore only a guess.
 	Zoned, Empty bool
+	// Identifier says that its numbers name things, so that the database does not add
+	// them up.
+	Identifier bool
 	// Pushdown are the operators that run in the database. The others are tested
 	// here, after the rows have come.
 	Pushdown []feedmill.FilterOp

@@ -123,6 +123,7 @@ func (s Source) Check(ctx context.Context, workspace feedmill.ID, def feedmill.F
 				def.Name = feed.feed.Name
 			}
 			tree, err := d.resolve(Columns(pinnedFields(table, def.Pins)))
+			err = feedmill.WithFaults(err, d.checkSums(table.Fields()))
 			if err == nil && len(def.Pins.Fields) == 0 {
 				def.Pins = d.pin(table, tree, origin)
 			}
@@ -180,6 +181,25 @@ func (d *definition) checkColumns(tree *query.Tree, faults *query.Faults) {
 			faults.Add(feedmill.Fault{Pointer: fmt.Sprintf("/key/%d", i)}, fmt.Sprintf("the query has no column %q", name))
 		}
 	}
+}
+
+// checkSums refuses to add up fields whose numbers name things.
+func (d *definition) checkSums(fields []Field) error {
+	var faults feedmill.Faults
+	for _, f := range d.query.Fields {
+		at := slices.IndexFunc(fields, func(field Field) bool { return field.Name == f.Name })
+		if at < 0 || !fields[at].Identifier {
+			continue
+		}
+		asked := []feedmill.NamedAggregate{{Fn: f.Aggregate, Place: f.Place}}
+		for _, a := range append(asked, f.Aggregates...) {
+			if a.Fn == feedmill.AggregateSum || a.Fn == feedmill.AggregateAvg {
+				a.Place.Detail = fmt.Sprintf("The field %s is of type %s, whose values cannot be added up. Use min, max, count or countDistinct.", f.Name, fields[at].Native)
+				faults.Add(a.Place)
+			}
+		}
+	}
+	return faults.Refusal()
 }
 
 // resolve checks the query of a definition against the columns of a table.

@@ -124,7 +124,7 @@ func (t *table) add(c native) {
 	case pgtype.BoolOID:
 		kind, f.Type = dialect.Boolean, columnar.TypeBoolean
 	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.OIDOID:
-		kind, f.Type = dialect.Integer, columnar.TypeInteger
+		kind, f.Type, f.Identifier = dialect.Integer, columnar.TypeInteger, c.oid == pgtype.OIDOID
 	case pgtype.Float4OID, pgtype.Float8OID:
 		kind, f.Type = dialect.Float, columnar.TypeNumber
 	case pgtype.NumericOID:
