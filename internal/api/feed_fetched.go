@@ -57,6 +57,9 @@ func (s *Server) readFetched(c *call, t feedmill.FeedType) (feedmill.FetchedFeed
 	if v.Kind != '{' {
 		return feedmill.FetchedFeed{}, c.malformed("", "The body must be an object.")
 	}
+	if err := c.refusal(); err != nil {
+		return feedmill.FetchedFeed{}, err
+	}
 	n := feedmill.FetchedFeed{Type: t, SourceOf: sourceOf}
 	readPolicy(strictjson.NewObject(&v, "", c.faults.Note), &n.Policy)
 	for _, name := range policyMembers {
