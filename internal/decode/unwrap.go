@@ -198,11 +198,28 @@ func damagedEntry(name string, err error) error {
 // FindEntry finds the file of a zip archive that a name or a pattern means, or the only one where there is
 // none. It is nil where the archive is a workbook.
 func FindEntry(archive *zip.Reader, entry string) (*zip.File, error) {
-	var names []string
-	var found []*zip.File
+	found, names, err := findEntries(archive, entry)
+	switch {
+	case err != nil || len(found) == 0:
+		return nil, err
+	case len(found) > 1:
+		return nil, refuseEntry("%d files of the zip archive are named so, and one is read: say which. It has: %s.", len(found), listEntries(names))
+	}
+	return found[0], nil
+}
+
+// FindEntries finds all files of a zip archive that a name or a pattern means, in the order of their names,
+// or the only one where there is none. There are none where the archive is a workbook.
+func FindEntries(archive *zip.Reader, entry string) ([]*zip.File, error) {
+	found, _, err := findEntries(archive, entry)
+	slices.SortFunc(found, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+	return found, err
+}
+
+func findEntries(archive *zip.Reader, entry string) (found []*zip.File, names []string, err error) {
 	for _, file := range archive.File {
 		if file.Name == "[Content_Types].xml" || file.Name == "mimetype" {
-			return nil, nil
+			return nil, nil, nil
 		}
 		if strings.HasSuffix(file.Name, "/") || strings.HasPrefix(file.Name, "__MACOSX/") || path.Base(file.Name) == ".DS_Store" {
 			continue
@@ -214,27 +231,32 @@ func FindEntry(archive *zip.Reader, entry string) (*zip.File, error) {
 		}
 		switch matches, _ := path.Match(entry, named); {
 		case file.Name == entry:
-			return file, nil
+			return []*zip.File{file}, names, nil
 		case entry == "", matches:
 			found = append(found, file)
 		}
 	}
-	if len(found) == 1 {
-		return found[0], nil
+	switch {
+	case len(names) == 0:
+		return nil, nil, refuseEntry("The zip archive has no files.")
+	case entry == "" && len(found) > 1:
+		return nil, nil, refuseEntry("The zip archive has %d files, and one is read: say which. It has: %s.", len(names), listEntries(names))
+	case len(found) == 0:
+		return nil, nil, refuseEntry("The zip archive has no file %q; it has: %s.", entry, listEntries(names))
 	}
+	return found, names, nil
+}
+
+// listEntries lists the names of files, as many as a person reads.
+func listEntries(names []string) string {
 	slices.Sort(names)
 	listed := strings.Join(names[:min(len(names), 50)], ", ")
 	if more := len(names) - 50; more > 0 {
 		listed += fmt.Sprintf(" and %d more", more)
 	}
-	detail := fmt.Sprintf("The zip archive has no file %q; it has: %s.", entry, listed)
-	switch {
-	case len(names) == 0:
-		detail = "The zip archive has no files."
-	case entry == "":
-		detail = fmt.Sprintf("The zip archive has %d files, and one is read: say which. It has: %s.", len(names), listed)
-	case len(found) > 1:
-		detail = fmt.Sprintf("%d files of the zip archive are named so, and one is read: say which. It has: %s.", len(found), listed)
-	}
-	return nil, feedmill.Invalid("Say which file of the zip archive is meant.", feedmill.Fault{Parameter: "entry", Detail: detail})
+	return listed
+}
+
+func refuseEntry(format string, args ...any) error {
+	return feedmill.Invalid("Say which file of the zip archive is meant.", feedmill.Fault{Parameter: "entry", Detail: fmt.Sprintf(format, args...)})
 }

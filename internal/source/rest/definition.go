@@ -43,8 +43,9 @@ type Response struct {
 	// MissingEmpty says that a document without what Path leads through has no
 	// records, and is not at fault.
 	MissingEmpty bool
-	// Entry is which file of a zip archive is meant, empty for the only one.
-	Entry string
+	// Entry is which files of a zip archive are meant, empty for the only one, and FileColumn the
+	// column for their names, empty for none.
+	Entry, FileColumn string
 	// Options are how the data is written, where that is not found.
 	Options feedmill.ReadingOptions
 	// Rules is the version of the rules that the records are found by.

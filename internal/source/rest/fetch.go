@@ -93,6 +93,8 @@ type Job struct {
 	// Entry is which file of a zip archive is meant, empty for the only one, and
 	// Encoding that of the pages, empty where they say what it is.
 	Entry, Encoding string
+	// FileColumn is the column for the names of the files of archives, empty for none.
+	FileColumn string
 	// Progress is told how many units are done; it may be nil.
 	Progress func(done, all int64)
 	// Count counts the records of a page where rows are made of parts of them, nil

@@ -26,6 +26,7 @@ type step struct {
 	url    *url.URL // of nextUrl and linkHeader, nil for the first page
 	token  *value   // of cursor, nil for the first page
 	count  int64    // of offset and page
+	span   string   // of range, the header Range; empty for the first page
 	// get says that it is asked for without the body of the request.
 	get bool
 	// fingerprint says what the first page was asked with.
@@ -45,6 +46,9 @@ type answer struct {
 	body        *io.SectionReader
 	start, size int64
 	hash        uint64
+	// file is the file of an archive that the page is, and more are those behind it.
+	file string
+	more []pageFile
 	// text is the page while it is received, nil where it is too long for that.
 	text []byte
 	sum  uint32 // where it is staged
@@ -100,6 +104,7 @@ const maxErrorBody = 1 << 20
 func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) outcome {
 	a.header, a.url, a.size = response.Header, response.Request.URL, 0
 	a.request, a.status, a.body, a.ignored = response.Request, response.StatusCode, nil, false
+	a.file, a.more = "", nil
 	status := response.StatusCode
 	if status == http.StatusNotModified && r.spec.incremental.conditional() {
 		r.taken.Add(1)
@@ -163,10 +168,22 @@ func (r *sequence) receive(a *answer, response *http.Response, body io.Reader) o
 		}
 		return o
 	case good:
-		r.lane.end += a.size
-		r.spent.Add(a.size)
+		end := a.start + a.size
+		if n := len(a.more); n > 0 {
+			end = a.more[n-1].start + a.more[n-1].size
+		}
+		r.spent.Add(end - r.lane.end)
+		r.lane.end = end
 		r.taken.Add(1)
 		return o
+	}
+	if status == http.StatusRequestedRangeNotSatisfiable && a.step.span != "" {
+		// There is nothing at the range, so the page before was the last.
+		a.header = response.Header.Clone()
+		a.header.Del("Next-Range")
+		a.header.Del("Content-Range")
+		r.taken.Add(1)
+		return outcome{bytes: o.bytes}
 	}
 	failed := refusedBy(status, response.Header)
 	failed.bytes, failed.head = o.bytes, o.head
@@ -305,6 +322,18 @@ func (r *sequence) follow(a *answer) (*step, error) {
 	switch r.spec.pagination.kind {
 	case pagesNumber:
 		next.count = a.step.count + 1
+		return next, nil
+	case pagesRange:
+		span, bytes := nextRange(a.header)
+		switch {
+		case bytes:
+			return nil, fail("pagination", nil, "Page %d is a part of a file (Content-Range: bytes), and pagination of the kind range asks for parts of a list. Leave pagination out.", a.step.number)
+		case span == "":
+			return nil, nil
+		case r.seen.step(span) && !a.last:
+			return nil, fail("pagination-loop", nil, "Page %d leads to a range that was fetched before. The source may not support the header Range.", a.step.number)
+		}
+		next.span = span
 		return next, nil
 	case pagesLink:
 		to = nextLink(a.header.Values("Link"))

@@ -184,7 +184,7 @@ func (r *run) listParents(ctx context.Context, add func(*strictjson.Value) error
 	inner.result, inner.requests = Result{}, 0
 	inner.sink = parentSink{list.path, filepath.Dir(r.job.Spool.Name()), add}
 	// How the records of the children are counted and read says nothing of the parents.
-	inner.job.Count, inner.job.Format, inner.job.Entry, inner.job.Encoding = nil, "", "", ""
+	inner.job.Count, inner.job.Format, inner.job.Entry, inner.job.FileColumn, inner.job.Encoding = nil, "", "", "", ""
 	l := &lane{file: r.job.Spool} // the pages of parents are not staged
 	turn := make(chan struct{})
 	close(turn)

@@ -196,6 +196,9 @@ func readResponse(o *object) Response {
 	}
 	r.Types = response.choice("types", "auto", "auto", "text")
 	r.Entry, _ = response.text("entry")
+	if r.FileColumn, _ = response.text("fileColumn"); response.Has("fileColumn") && r.FileColumn == "" {
+		response.Fault("fileColumn", "fileColumn must not be empty; it is the name of a column.")
+	}
 	r.MissingEmpty = response.choice("missing", "fail", "fail", "empty") == "empty"
 	response.RefuseUnknown()
 	if format != "auto" && format != "json" && format != "ndjson" {

@@ -114,7 +114,7 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 	if in == nil {
 		return p
 	}
-	kind, known := in.kind(pagesNone, pagesURL, pagesLink, pagesCursor, pagesOffset, pagesNumber)
+	kind, known := in.kind(pagesNone, pagesURL, pagesLink, pagesCursor, pagesOffset, pagesNumber, pagesRange)
 	if !known {
 		return p
 	}
@@ -125,7 +125,7 @@ func readPagination(o *object, r *request, maxBytes int64) pagination {
 		p.path, p.outside = in.tokenPath("path")
 	}
 	switch p.kind {
-	case pagesNone, pagesURL, pagesLink:
+	case pagesNone, pagesURL, pagesLink, pagesRange:
 		in.refuse(p.kind, "in", "param", "start", "size", "sizeParam")
 	default:
 		p.in = in.choice("in", r.body.home(), inQuery, inHeader, inBody)

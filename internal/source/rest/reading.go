@@ -26,7 +26,7 @@ func (s *Spec) reading(response Response, cursor *Cursor, f feedmill.Fetch, feed
 		r.Missing, r.Notes = lacking.page, lacking.notes
 	}
 	r.Watch, _ = s.CursorColumn()
-	if response.Shape == nil && response.Deleted == nil && (s.each == nil || len(s.each.include) == 0) {
+	if response.Shape == nil && response.Deleted == nil && response.FileColumn == "" && (s.each == nil || len(s.each.include) == 0) {
 		return r, nil
 	}
 	if response.Options.Context == "true" {

@@ -67,6 +67,9 @@ func (r *sequence) build(ctx context.Context, s step) (*http.Request, error) {
 			request.Header.Set(e.name, e.value.text)
 		}
 	}
+	if home {
+		setUnlessEmpty(request.Header, "Range", s.span)
+	}
 	if s.number == 1 && r.from.Request != "" && r.from.Request == s.fingerprint && !r.spec.incremental.conditional() {
 		setUnlessEmpty(request.Header, "If-None-Match", r.from.ETag)
 		setUnlessEmpty(request.Header, ifModifiedSince, r.from.LastModified)

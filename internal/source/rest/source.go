@@ -199,7 +199,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 		job.NoPath = job.NoPath || feed.Version == 0 && response.Path == ""
 		job.NumericCursor = job.NumericCursor || spec.hasNumericCursor(feed)
 		if i == 0 {
-			job.Entry, job.Format, job.Encoding = response.Entry, r.Format, r.Encoding
+			job.Entry, job.FileColumn, job.Format, job.Encoding = response.Entry, response.FileColumn, r.Format, r.Encoding
 		}
 		positions = append(positions, feed.Position)
 	}

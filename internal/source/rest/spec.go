@@ -135,6 +135,7 @@ const (
 	pagesCursor = "cursor"
 	pagesOffset = "offset"
 	pagesNumber = "page"
+	pagesRange  = "range"
 )
 
 // Where a parameter stands in a request.

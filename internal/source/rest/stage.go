@@ -40,6 +40,8 @@ type stagedPage struct {
 	Sum    uint32 `json:"sum"`
 	Format string `json:"format"`
 	First  bool   `json:"first,omitempty"`
+	// File is the file of an archive that it is, empty where it is none.
+	File string `json:"file,omitempty"`
 }
 
 // stageHead says what the units are of.
@@ -188,12 +190,10 @@ func (r *run) replay(ctx context.Context, units []unit, rows []rowCounts) (int, 
 		if !whole {
 			break
 		}
-		for _, page := range pages {
+		for i, page := range pages {
 			r.result.Pages++
 			page.Number = int(r.result.Pages)
-			if page.With = nil; units[n].parent != nil {
-				page.With = units[n].parent.with
-			}
+			page.With = r.with(units[n].parent, r.stage.done[n].Pages[i].File)
 			came, err := r.sink.Page(ctx, page)
 			if err != nil {
 				return 0, err

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"errors"
 	"hash/crc32"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"strings"
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
@@ -20,22 +22,14 @@ func (s *sequence) unwrap(a *answer, o outcome) outcome {
 	if n, _ := a.body.ReadAt(head, 0); n < len(head) {
 		return o
 	}
-	var inner io.ReadCloser
-	var name string
 	var err error
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		inner, err = decode.Decompress(io.NewSectionReader(a.body, 0, a.size), "gzip", math.MaxInt64)
-	case string(head) == "\x28\xb5\x2f\xfd":
-		inner, err = decode.Decompress(io.NewSectionReader(a.body, 0, a.size), "zstd", math.MaxInt64)
-	case string(head) == "PK\x03\x04":
-		inner, name, err = s.entry(a)
-	}
-	if inner == nil && err == nil {
-		return o
-	}
-	if err == nil {
-		err = errors.Join(s.respool(a, inner, name), inner.Close())
+	if string(head) == "PK\x03\x04" {
+		err = s.unzip(a)
+	} else {
+		var inner io.ReadCloser
+		if inner, err = unpacked(io.NewSectionReader(a.body, 0, a.size), head); inner != nil {
+			err = errors.Join(s.respool(a, inner, ""), inner.Close())
+		}
 	}
 	if err != nil {
 		if _, ok := errors.AsType[*feedmill.SourceFailure](err); !ok {
@@ -47,45 +41,129 @@ func (s *sequence) unwrap(a *answer, o outcome) outcome {
 	return o
 }
 
-// entry opens the file of a zip archive that is meant. A workbook is an archive, too,
+// unpacked reads what is in a file of gzip or zstd, by how it begins; nil where it is neither.
+func unpacked(file io.Reader, head []byte) (io.ReadCloser, error) {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return decode.Decompress(file, "gzip", math.MaxInt64)
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		return decode.Decompress(file, "zstd", math.MaxInt64)
+	}
+	return nil, nil
+}
+
+// unzip has a page be the files of a zip archive that are meant. A workbook is an archive, too,
 // and stays one.
-func (s *sequence) entry(a *answer) (io.ReadCloser, string, error) {
+func (s *sequence) unzip(a *answer) error {
 	archive, err := zip.NewReader(io.NewSectionReader(a.body, 0, a.size), a.size)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	found, err := decode.FindEntry(archive, s.job.Entry)
+	found, err := decode.FindEntries(archive, s.job.Entry)
 	if refusal, ok := errors.AsType[*feedmill.Error](err); ok && len(refusal.Faults) > 0 {
-		return nil, "", fail("zip-entry", nil, "%s Name it in response.entry.", shorten(refusal.Faults[0].Detail))
+		return fail("zip-entry", nil, "%s Name it in response.entry.", shorten(refusal.Faults[0].Detail))
 	}
-	if err != nil || found == nil {
-		return nil, "", err
+	if err != nil || len(found) == 0 {
+		return err
 	}
-	file, err := found.Open()
-	return file, found.Name, err
+	if len(found) > maxEntries {
+		return fail("zip-entry", nil, "%d files of the archive match response.entry, and at most %d are read. Use a narrower pattern.", len(found), maxEntries)
+	}
+	s.lane.end += a.size
+	var files []pageFile
+	at, hash := s.lane.end, uint64(0)
+	for _, entry := range found {
+		file, err := s.writeEntry(entry, at)
+		if err != nil {
+			return err
+		}
+		at, hash = at+file.size, hash*31+file.hash
+		if file.size > 0 || len(found) == 1 {
+			files = append(files, file)
+		}
+	}
+	if files == nil {
+		files = []pageFile{{start: at}}
+	}
+	s.use(a, files[0])
+	a.more, a.hash = files[1:], hash
+	return nil
+}
+
+// maxEntries is how many files of one archive are read.
+const maxEntries = 10_000
+
+// pageFile is a file of an archive that is a page, and where it was written.
+type pageFile struct {
+	name        string
+	start, size int64
+	hash        uint64
+	sum         uint32
+}
+
+// writeEntry writes a file of an archive, which may be compressed once more, to a place.
+func (s *sequence) writeEntry(entry *zip.File, at int64) (f pageFile, err error) {
+	if entry.Flags&1 != 0 {
+		return f, fail("zip-entry", nil, "The file %q of the archive is encrypted, and cannot be read. Have the source send it without a password.", shorten(entry.Name))
+	}
+	file, err := entry.Open()
+	if err != nil {
+		return f, err
+	}
+	defer file.Close()
+	buffered := bufio.NewReader(file)
+	head, _ := buffered.Peek(4)
+	name := entry.Name
+	inner, err := unpacked(buffered, head)
+	if err != nil {
+		return f, err
+	}
+	if inner == nil {
+		inner = io.NopCloser(buffered)
+	} else {
+		name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	}
+	f, err = s.write(at, inner)
+	f.name = name
+	return f, errors.Join(err, inner.Close())
 }
 
 // respool writes what was in a page behind it, and takes it for the page.
 func (s *sequence) respool(a *answer, inner io.Reader, name string) error {
 	s.lane.end += a.size
-	most := s.spec.pagination.maxBytes - s.spent.Load()
-	var hash maphash.Hash
-	hash.SetSeed(hashSeed)
-	sum := crc32.NewIEEE()
-	out := io.NewOffsetWriter(s.lane.file, s.lane.end)
-	n, err := io.Copy(io.MultiWriter(out, &hash, sum), io.LimitReader(inner, most+1))
+	f, err := s.write(s.lane.end, inner)
 	if err != nil {
 		return err
 	}
-	if n > most {
-		return fail("data-too-large", nil, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", s.spec.pagination.maxBytes)
+	f.name = name
+	s.use(a, f)
+	return nil
+}
+
+// write writes data to a place of the lane.
+func (s *sequence) write(at int64, inner io.Reader) (f pageFile, err error) {
+	most := s.spec.pagination.maxBytes - s.spent.Load() - (at - s.lane.end)
+	var hash maphash.Hash
+	hash.SetSeed(hashSeed)
+	sum := crc32.NewIEEE()
+	out := io.NewOffsetWriter(s.lane.file, at)
+	n, err := io.Copy(io.MultiWriter(out, &hash, sum), io.LimitReader(inner, most+1))
+	if err != nil {
+		return f, err
 	}
-	a.start, a.size, a.hash, a.sum = s.lane.end, n, hash.Sum64(), sum.Sum32()
-	a.body, a.text = io.NewSectionReader(s.lane.file, a.start, n), nil
+	if n > most {
+		return f, fail("data-too-large", nil, "There is more data than %d bytes. Raise pagination.maxBytes, or ask for less.", s.spec.pagination.maxBytes)
+	}
+	return pageFile{start: at, size: n, hash: hash.Sum64(), sum: sum.Sum32()}, nil
+}
+
+// use takes a file for the page.
+func (s *sequence) use(a *answer, f pageFile) {
+	a.start, a.size, a.hash, a.sum, a.file = f.start, f.size, f.hash, f.sum, f.name
+	a.body, a.text = io.NewSectionReader(s.lane.file, a.start, f.size), nil
 	a.header = a.header.Clone()
 	a.header.Set("Content-Type", "application/octet-stream")
-	if format, ok := pageFormats.OfExtension(path.Ext(name)); ok && len(format.MediaTypes) > 0 {
+	if format, ok := pageFormats.OfExtension(path.Ext(f.name)); ok && len(format.MediaTypes) > 0 {
 		a.header.Set("Content-Type", format.MediaTypes[0])
 	}
-	return nil
 }
