@@ -3,6 +3,7 @@ package feedmill
 import (
 	"errors"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -23,6 +24,12 @@ var (
 	ErrNoRoom          = errors.New("no room on the disk")
 	ErrDamaged         = errors.New("a stored file is damaged")
 )
+
+// IsNoRoom reports whether an error is that of a disk that has reached its floor, or that is
+// full.
+func IsNoRoom(err error) bool {
+	return errors.Is(err, ErrNoRoom) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 // Error is a refusal with what the client needs to put it right.
 type Error struct {

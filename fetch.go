@@ -144,6 +144,9 @@ type Fetch struct {
 	Now time.Time
 	// Spool is an empty file for the pages. The caller removes it.
 	Spool *os.File
+	// Take is called before bytes are written to the spool or the stage, and fails where
+	// the disk has no room for them.
+	Take func(n int64) error
 	// Stage is a folder for what is done of a fetch, so that it goes on behind
 	// that where it is cut off; it is empty where nothing is kept. Files that are
 	// read until the data is written are appended to Close.

@@ -147,10 +147,10 @@ func TestUploadToAFullDisk(t *testing.T) {
 	rows := strings.Repeat(strings.Repeat("x", 1023)+"\n", 40<<10)
 	large := func() client.Upload { return client.Upload{Data: strings.NewReader("n\n" + rows), Format: "csv"} }
 	for range 2 {
-		if _, err := c.CreateDataFeed(t.Context(), large()); !errors.Is(err, feedmill.ErrUnavailable) {
+		if _, err := c.CreateDataFeed(t.Context(), large()); !errors.Is(err, feedmill.ErrNoRoom) {
 			t.Errorf("an upload that does not fit: %v", err)
 		}
-		if _, err := c.ReplaceData(t.Context(), feed.ID, large()); !errors.Is(err, feedmill.ErrUnavailable) {
+		if _, err := c.ReplaceData(t.Context(), feed.ID, large()); !errors.Is(err, feedmill.ErrNoRoom) {
 			t.Errorf("new data that does not fit: %v", err)
 		}
 	}

@@ -73,6 +73,9 @@ func problemOf(err error, instance, requestID string) problem {
 	if errors.As(err, &limit) {
 		err = &feedmill.Error{Kind: feedmill.ErrTooLarge, Detail: fmt.Sprintf("The body may have at most %d bytes.", limit.Limit)}
 	}
+	if feedmill.IsNoRoom(err) && !errors.Is(err, feedmill.ErrNoRoom) {
+		err = fmt.Errorf("%w: %v", feedmill.ErrNoRoom, err) // of this kind alone
+	}
 	var refusal *feedmill.Error
 	_ = errors.As(err, &refusal)
 	for _, k := range kinds {

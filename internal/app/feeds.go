@@ -57,9 +57,11 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
+	room := a.room(data, metrics)
+	blobs.Take = room.Disk.Take
 	files := feed.NewVerifiedFiles(blobs, a.store, a.log, metrics)
 	pool := lake.NewPool(lake.PoolConfig{
-		Temp: temp, TempBytes: queryTemp, Log: a.log,
+		Temp: temp, TempBytes: queryTemp, CheckDisk: room.Disk.Check, TakeDisk: room.Disk.Take, Log: a.log,
 		Workers: m.Workers, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
 	})
 	if !lake.Landlock() {
@@ -73,7 +75,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	mill = feed.NewMill(feed.Parts{
 		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: files, Reader: lake.NewReader(files, pool), Temp: temp, Log: a.log,
-		Room: a.room(data, metrics), Metrics: metrics,
+		Room: room, Metrics: metrics,
 		Modelling: m.Modelling, Previews: m.Previews,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{

@@ -12,7 +12,7 @@ import (
 func (a *App) room(folder string, metrics prometheus.Registerer) feed.Room {
 	free := func() (int64, error) { return machine.FreeDisk(folder) }
 	machine.RegisterDisk(metrics, folder)
-	r := feed.Room{Free: free, Floor: int64(a.config.MinFreeDisk), Most: int64(a.config.MaxStoredBytes), Stored: a.store}
+	r := feed.Room{Disk: &feed.Floor{Free: free, Bytes: int64(a.config.MinFreeDisk)}, Most: int64(a.config.MaxStoredBytes), Stored: a.store}
 	if r.Most > 0 {
 		stored := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "feedmill_stored_bytes", Help: "Bytes on disk of the feeds of a workspace, when it last stored something.",

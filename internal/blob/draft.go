@@ -47,6 +47,11 @@ func (f *Folder) Begin(name string) (Draft, error) {
 }
 
 func (d *draft) Write(p []byte) (int, error) {
+	if d.folder.Take != nil {
+		if err := d.folder.Take(int64(len(p))); err != nil {
+			return 0, err
+		}
+	}
 	n, err := d.file.Write(p)
 	d.size.Add(int64(n))
 	return n, classify(err)

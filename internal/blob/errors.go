@@ -9,10 +9,10 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// disk are the errors by which a disk says that it cannot, now: it is full,
-// broken, gone, or was made read-only, or the process has too much open.
+// disk are the errors by which a disk says that it cannot, now: it is broken, gone, or
+// was made read-only, or the process has too much open.
 var disk = []syscall.Errno{
-	syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EIO, syscall.ESTALE, syscall.ENODEV,
+	syscall.EFBIG, syscall.EROFS, syscall.EIO, syscall.ESTALE, syscall.ENODEV,
 	syscall.ENXIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
 }
 
@@ -25,6 +25,9 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", feedmill.ErrNotFound, err)
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%w: %w", feedmill.ErrConflict, err)
+	}
+	if feedmill.IsNoRoom(err) {
+		return fmt.Errorf("%w: %w", feedmill.ErrNoRoom, err)
 	}
 	for _, code := range disk {
 		if errors.Is(err, code) {

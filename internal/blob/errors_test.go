@@ -9,13 +9,13 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-func TestFullDeviceIsUnavailable(t *testing.T) {
+func TestFullDeviceHasNoRoom(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip(err)
 	}
 	defer full.Close()
-	if _, err := (&draft{file: full}).Write([]byte("x")); !errors.Is(err, feedmill.ErrUnavailable) {
+	if _, err := (&draft{folder: new(Folder), file: full}).Write([]byte("x")); !errors.Is(err, feedmill.ErrNoRoom) {
 		t.Error(err)
 	}
 }

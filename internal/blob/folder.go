@@ -19,10 +19,14 @@ const temporary = ".tmp"
 // Folder keeps blobs as files below one folder. Names are paths with slashes,
 // such as "df_1/v_2.parquet"; a part of a name does not begin with a dot.
 //
-// Errors that come of the disk, such as one that is full, match
+// Errors of a disk that is full match [feedmill.ErrNoRoom], and other errors of the disk
 // [feedmill.ErrUnavailable]; those of a name that is not there match
 // [feedmill.ErrNotFound], and of one that is taken [feedmill.ErrConflict].
 type Folder struct {
+	// Take, where it is set, is called before bytes are written. Its error ends the
+	// writing.
+	Take func(n int64) error
+
 	root *os.Root
 }
 

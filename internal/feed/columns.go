@@ -55,7 +55,7 @@ func (f *Feeds) ChangeColumns(ctx context.Context, workspace, id feedmill.ID, ch
 
 // retype makes a version of an upload with other types.
 func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feedmill.ColumnChange, relabel func(*feedmill.Feed) error) (feedmill.Feed, error) {
-	if err := f.Room.checkDisk(); err != nil {
+	if err := f.Room.Disk.Check(); err != nil {
 		return feedmill.Feed{}, err
 	}
 	if _, err := f.checkStored(ctx, before.Workspace, feedmill.ErrConflict); err != nil {
@@ -66,7 +66,10 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 	if before.Mode == feedmill.ModeMerge {
 		l.key = before.Key
 	}
-	if err := takeTurn(ctx, f.modelling, func() error { return f.remodel(ctx, l) }); err != nil {
+	err := f.Room.Disk.During(ctx, func(ctx context.Context) error {
+		return takeTurn(ctx, f.modelling, func() error { return f.remodel(ctx, l) })
+	})
+	if err != nil {
 		return feedmill.Feed{}, f.drop(l, err)
 	}
 	f.finish(l)

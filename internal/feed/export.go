@@ -112,7 +112,7 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 	if err := f.Blobs.Delete(ctx, name); err != nil {
 		return err
 	}
-	if f.Room.checkDisk() != nil {
+	if f.Room.Disk.Check() != nil {
 		return errNoExport
 	}
 	if _, err := f.checkStored(ctx, of.Workspace, errNoExport); err != nil {
@@ -122,6 +122,9 @@ func (f *Feeds) export(ctx context.Context, name string, of feedmill.VersionRef,
 		_, err := f.Reader.Read(ctx, table, q, wire.FormatParquet, nil, w)
 		return err
 	})
+	if feedmill.IsNoRoom(err) {
+		return errNoExport
+	}
 	if err != nil {
 		return err
 	}

@@ -64,12 +64,13 @@ func (f *fetching) fetch(ctx context.Context, t feedmill.FeedType, job feedmill.
 	if err != nil {
 		return feedmill.Fetched{}, err
 	}
-	if err := f.mill.Room.checkDisk(); err != nil {
+	if err := f.mill.Room.Disk.Check(); err != nil {
 		return feedmill.Fetched{}, err
 	}
 	if f.spool, err = unnamed(f.mill.Temp); err != nil {
 		return feedmill.Fetched{}, err
 	}
+	job.Take = f.mill.Room.Disk.Take
 	job.Spool, job.Now, job.Trace, job.Close, job.Progress = f.spool, now(), f.traced, &f.files, f.progressed
 	for _, table := range f.tables {
 		job.Feeds = append(job.Feeds, table.before)

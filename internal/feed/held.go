@@ -61,7 +61,7 @@ func (h *heldBodies) count(reg prometheus.Registerer) {
 // reason not to look at the data.
 func (m *Mill) Hold() feedmill.BodyHolder {
 	h := &holding{mill: m}
-	if m.Room.checkDisk() == nil {
+	if m.Room.Disk.Check() == nil {
 		h.file, _ = unnamed(m.Temp)
 	}
 	return h
@@ -79,7 +79,7 @@ func (h *holding) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	h.bytes += int64(len(p))
-	if _, err := h.file.Write(p); err != nil || h.bytes > maxHeldBytes || h.mill.Room.checkDisk() != nil {
+	if _, err := h.file.Write(p); err != nil || h.bytes > maxHeldBytes || h.mill.Room.Disk.Check() != nil {
 		_ = h.Close()
 	}
 	return len(p), nil

@@ -89,7 +89,7 @@ func TestHeldBodies(t *testing.T) {
 
 func TestNothingIsHeldWithoutRoom(t *testing.T) {
 	free := int64(100)
-	m := NewMill(Parts{Temp: t.TempDir(), Room: Room{Free: func() (int64, error) { return free, nil }, Floor: 50}})
+	m := NewMill(Parts{Temp: t.TempDir(), Room: Room{Disk: &Floor{Free: func() (int64, error) { return free, nil }, Bytes: 50}}})
 	h := m.Hold()
 	free = 10
 	if _, err := io.WriteString(h, "x"); err != nil {

@@ -56,7 +56,7 @@ func (f *Feeds) join(ctx context.Context, workspace feedmill.ID, v feedmill.Feed
 	if first >= len(v.Files)-1 {
 		return v, nil
 	}
-	if err := f.Room.checkDisk(); err != nil {
+	if err := f.Room.Disk.Check(); err != nil {
 		return v, err
 	}
 	name := string(v.Feed) + "/" + strings.TrimPrefix(string(feedmill.NewID(feedmill.PrefixRefresh)), feedmill.PrefixRefresh+"_") + "-joined.parquet"

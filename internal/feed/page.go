@@ -18,7 +18,7 @@ const pageMemory = 1 << 20
 
 // page reads a page to its end.
 func (m *Mill) page(ctx context.Context, v feedmill.FeedVersion, read readRows) (feedmill.FeedRows, error) {
-	held := &held{folder: m.Temp, holder: share.Holder(ctx), spools: m.Reader.Spools()}
+	held := &held{folder: m.Temp, disk: m.Room.Disk, holder: share.Holder(ctx), spools: m.Reader.Spools()}
 	page, err := read(ctx, held)
 	if err != nil {
 		return feedmill.FeedRows{}, errors.Join(err, held.Close())
@@ -42,6 +42,7 @@ var errTooManyPages = &feedmill.Error{
 // the others in a file without a name.
 type held struct {
 	folder string
+	disk   *Floor
 	memory bytes.Buffer
 	file   *os.File
 	size   int64
@@ -59,12 +60,15 @@ func (h *held) Write(p []byte) (int, error) {
 	if h.file == nil {
 		file, err := os.CreateTemp(h.folder, "page-")
 		if err != nil {
-			return 0, fmt.Errorf("%w: hold a page: %w", feedmill.ErrUnavailable, err)
+			return 0, unheld(err)
 		}
 		h.file = file
 		if err := os.Remove(file.Name()); err != nil {
 			return 0, fmt.Errorf("hold a page: %w", err)
 		}
+	}
+	if err := h.disk.Take(int64(len(p))); err != nil {
+		return 0, err
 	}
 	if !h.spools.Take(h.holder, int64(len(p))) {
 		return 0, errTooManyPages
@@ -73,9 +77,17 @@ func (h *held) Write(p []byte) (int, error) {
 	n, err := h.file.WriteAt(p, h.size)
 	h.size += int64(n)
 	if err != nil {
-		err = fmt.Errorf("%w: hold a page: %w", feedmill.ErrUnavailable, err)
+		err = unheld(err)
 	}
 	return n, err
+}
+
+// unheld is the error of a file that could not be made or written.
+func unheld(err error) error {
+	if feedmill.IsNoRoom(err) {
+		return fmt.Errorf("hold a page: %w", err)
+	}
+	return fmt.Errorf("%w: hold a page: %w", feedmill.ErrUnavailable, err)
 }
 
 func (h *held) Read(p []byte) (int, error) {

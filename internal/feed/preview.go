@@ -28,9 +28,11 @@ func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedP
 	}
 	defer data.Close()
 	defer m.drop(l, nil)
-	err = takeTurn(ctx, m.previews, func() error {
-		p, err = m.showUpload(ctx, l, data)
-		return err
+	err = m.Room.Disk.During(ctx, func(ctx context.Context) error {
+		return takeTurn(ctx, m.previews, func() error {
+			p, err = m.showUpload(ctx, l, data)
+			return err
+		})
 	})
 	p.Spec = uploadSpec(u)
 	return p, err
@@ -91,6 +93,14 @@ func (m *Mill) showVersion(ctx context.Context, v lake.Version, rows int64, warn
 // PreviewFetched fetches as many pages as a preview shows rows of, and says what
 // would become of them.
 func (m *Mill) PreviewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
+	err = m.Room.Disk.During(ctx, func(ctx context.Context) error {
+		p, err = m.previewFetched(ctx, workspace, n)
+		return err
+	})
+	return p, err
+}
+
+func (m *Mill) previewFetched(ctx context.Context, workspace feedmill.ID, n feedmill.FetchedFeed) (p feedmill.FeedPreview, err error) {
 	source, err := m.source(n.Type)
 	if err != nil {
 		return feedmill.FeedPreview{}, err

@@ -28,7 +28,7 @@ func (f *fetching) reshaped(ctx context.Context, t *fetchedTable, p feedmill.Fet
 		t.anew = &pageFile{File: file}
 	}
 	at := t.anew.end
-	out := &spoolWriter{to: io.NewOffsetWriter(t.anew, at)}
+	out := &spoolWriter{to: io.NewOffsetWriter(t.anew, at), disk: f.mill.Room.Disk}
 	buffer := bufio.NewWriterSize(out, 256<<10)
 	anew, err := t.reshape(ctx, p, buffer)
 	if err == nil {
@@ -44,10 +44,14 @@ func (f *fetching) reshaped(ctx context.Context, t *fetchedTable, p feedmill.Fet
 // spoolWriter counts what it writes.
 type spoolWriter struct {
 	to      io.Writer
+	disk    *Floor
 	written int64
 }
 
 func (w *spoolWriter) Write(p []byte) (int, error) {
+	if err := w.disk.Take(int64(len(p))); err != nil {
+		return 0, err
+	}
 	n, err := w.to.Write(p)
 	if w.written += int64(n); err != nil {
 		err = fmt.Errorf("spool: %w", err)

@@ -12,9 +12,8 @@ import (
 
 // Room is how much may be written to the disk. The zero value has no bounds.
 type Room struct {
-	// Free says how many bytes of the disk are free, of which Floor stay so.
-	Free  func() (int64, error)
-	Floor int64
+	// Disk is how much of the disk stays free.
+	Disk *Floor
 	// Most is how many bytes the files of a workspace may take, zero for any
 	// number, and Stored knows those that there are.
 	Most   int64
@@ -25,24 +24,6 @@ type Room struct {
 	}
 	// Count, where it is set, is told what the files of a workspace take.
 	Count func(workspace feedmill.ID, bytes int64)
-}
-
-// checkDisk fails where the disk has reached its floor.
-func (r *Room) checkDisk() error {
-	if r.Free == nil || r.Floor <= 0 {
-		return nil
-	}
-	free, err := r.Free()
-	if err != nil {
-		return fmt.Errorf("free space of the disk: %w", err)
-	}
-	if free < r.Floor {
-		return &feedmill.Error{
-			Kind:   feedmill.ErrNoRoom,
-			Detail: fmt.Sprintf("The disk has %d bytes free, and %d stay free (minFreeDisk). Nothing is uploaded before there is room again; deliveries go on.", free, r.Floor),
-		}
-	}
-	return nil
 }
 
 // checkStored fails where the files of a workspace take all that they may, and
@@ -108,18 +89,14 @@ type roomyBody struct {
 	mill      *Mill
 	workspace feedmill.ID
 	// left is how many bytes the uploads of the workspace may bring together.
-	left    int64
-	read    int64
-	checked int64
+	left int64
+	read int64
 }
-
-// diskEvery is after how many bytes the disk is looked at again.
-const diskEvery = 16 << 20
 
 // roomFor begins to count an upload. What is stored is not kept past its bounds.
 func (m *Mill) roomFor(ctx context.Context, body io.Reader, stored bool) (*roomyBody, error) {
 	b := &roomyBody{Reader: body, mill: m, workspace: feedmill.ID(share.Holder(ctx)), left: 1 << 62}
-	if err := m.Room.checkDisk(); err != nil {
+	if err := m.Room.Disk.Check(); err != nil {
 		return nil, err
 	}
 	if stored {
@@ -137,12 +114,6 @@ func (b *roomyBody) Read(p []byte) (int, error) {
 	b.read += int64(n)
 	if b.mill.arriving.add(b.workspace, int64(n)) > b.left {
 		return 0, quotaReached(feedmill.ErrConflict, b.mill.Room.Most)
-	}
-	if b.read-b.checked >= diskEvery {
-		b.checked = b.read
-		if full := b.mill.Room.checkDisk(); full != nil {
-			return 0, full
-		}
 	}
 	return n, err
 }

@@ -11,7 +11,18 @@ import (
 
 // Run fetches a source for its feeds. Every page is modelled while the next
 // one is on its way; the versions are made after the last.
-func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOutcome, error) {
+func (m *Mill) Run(ctx context.Context, claim feedmill.Claim) (outcomes []feedmill.FeedOutcome, err error) {
+	err = m.Room.Disk.During(ctx, func(ctx context.Context) error {
+		outcomes, err = m.run(ctx, claim)
+		return err
+	})
+	if feedmill.IsNoRoom(err) {
+		m.forgetStage(claim.Source.ID) // which makes room
+	}
+	return outcomes, err
+}
+
+func (m *Mill) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOutcome, error) {
 	secrets, err := m.secrets(ctx, claim.Source)
 	if err != nil {
 		return nil, err
@@ -158,7 +169,7 @@ func (m *Mill) makeVersion(ctx context.Context, t *fetchedTable, o *feedmill.Fee
 		return nil
 	}
 	t.refresh = o.Refresh
-	if err := m.Room.checkDisk(); err != nil {
+	if err := m.Room.Disk.Check(); err != nil {
 		return err
 	}
 	if _, err := m.checkStored(ctx, t.before.Workspace, feedmill.ErrUnprocessable); err != nil {

@@ -70,7 +70,7 @@ func (f *Feeds) markUnreferenced(ctx context.Context, names []string) error {
 // deleteExpired deletes files that nothing has had for [feedmill.KeepUnreferenced].
 func (f *Feeds) deleteExpired(ctx context.Context, _ time.Time) (more bool, err error) {
 	wait := feedmill.KeepUnreferenced
-	if f.Room.checkDisk() != nil {
+	if f.Room.Disk.Check() != nil {
 		wait = feedmill.KeepUnreferencedFull
 	}
 	return f.DeleteUnreferenced(ctx, wait)

@@ -18,16 +18,12 @@ func (m *Mill) Unwrap(ctx context.Context, body io.Reader, fileName, entry strin
 type aboveFloor struct {
 	io.Reader
 	mill *Mill
-	read int64
 }
 
 func (a *aboveFloor) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
-	if a.read += int64(n); a.read >= diskEvery {
-		a.read = 0
-		if full := a.mill.Room.checkDisk(); full != nil {
-			return 0, full
-		}
+	if full := a.mill.Room.Disk.Take(int64(n)); full != nil {
+		return 0, full
 	}
 	return n, err
 }

@@ -167,7 +167,9 @@ func (m *Mill) load(ctx context.Context, l *loading, data *incoming) error {
 	} else {
 		keeping.Go(func() { unkept = data.Keep(ctx) })
 	}
-	err := takeTurn(ctx, m.modelling, func() error { return m.versionOf(ctx, l, data) })
+	err := m.Room.Disk.During(ctx, func(ctx context.Context) error {
+		return takeTurn(ctx, m.modelling, func() error { return m.versionOf(ctx, l, data) })
+	})
 	keeping.Wait()
 	if err == nil {
 		err = unkept

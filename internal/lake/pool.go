@@ -31,6 +31,10 @@ type PoolConfig struct {
 	// they are on. Empty means that nothing else is put on disk.
 	Temp      string
 	TempBytes int64
+	// CheckDisk fails where the disk with Temp has no room for more, and TakeDisk too,
+	// which is called before bytes are written there. Either may be nil.
+	CheckDisk func() error
+	TakeDisk  func(n int64) error
 	// SpoolBytes is how much of clients' rows may wait in files in all, by
 	// default 16 GiB, and half of it those of one workspace.
 	SpoolBytes int64
@@ -112,6 +116,12 @@ func NewPool(c PoolConfig) *Pool {
 	}
 	if c.Process <= 0 {
 		c.Process = c.Memory + 64<<20
+	}
+	if c.CheckDisk == nil {
+		c.CheckDisk = func() error { return nil }
+	}
+	if c.TakeDisk == nil {
+		c.TakeDisk = func(int64) error { return nil }
 	}
 	if c.SpoolBytes <= 0 {
 		c.SpoolBytes = 16 << 30
@@ -212,6 +222,8 @@ func (p *Pool) runOnce(ctx context.Context, database *databaseFile, request wire
 		defer stop()
 		ctx, out = limited, timed
 	}
+	ctx, unwatch := p.watchDisk(ctx, w)
+	defer unwatch()
 	cancelled := context.AfterFunc(ctx, w.kill)
 	end, err := w.ask(request, out)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -46,7 +46,7 @@ func (e *Engine) commit(ctx context.Context, l *lease, outcomes []feedmill.FeedO
 			if !doubt {
 				e.drop(outcomes)
 			}
-			outcomes, replaced = faulty(l.claim), true
+			outcomes, replaced = faulty(l.claim, err), true
 			continue
 		}
 		e.Log.Warn("committing a run", "source", l.claim.Source.ID, "run", l.claim.Source.Run, "error", err)

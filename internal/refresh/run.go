@@ -53,7 +53,7 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 		outcome = releasedRun
 	case err != nil:
 		e.Log.Error("running a source", "source", s.ID, "run", claim.Source.Run, "error", err)
-		outcome = e.commit(ctx, l, faulty(claim))
+		outcome = e.commit(ctx, l, faulty(claim, err))
 	default:
 		outcome = e.commit(ctx, l, outcomes)
 	}
@@ -179,12 +179,31 @@ func anyFailed(outcomes []feedmill.FeedOutcome) bool {
 }
 
 // faulty is what comes of a run in which the service itself failed.
-func faulty(claim feedmill.Claim) (outcomes []feedmill.FeedOutcome) {
+func faulty(claim feedmill.Claim, err error) (outcomes []feedmill.FeedOutcome) {
 	for _, f := range claim.Feeds {
-		outcomes = append(outcomes, feedmill.FeedOutcome{Feed: f.ID, Error: &feedmill.FeedError{
-			Type: "/problems/internal", Title: "Something went wrong on our side",
-			Detail: "It is tried again; if it stays, give the operator the id of the refresh.", At: moment(),
-		}})
+		problem := problemOf(err)
+		problem.At = moment()
+		outcomes = append(outcomes, feedmill.FeedOutcome{Feed: f.ID, Error: &problem})
 	}
 	return outcomes
+}
+
+// problemOf is a fault of the service as users see it: what they or the operator can do
+// something about, and else nothing of its reasons.
+func problemOf(err error) feedmill.FeedError {
+	refusal, _ := errors.AsType[*feedmill.Error](err)
+	switch {
+	case feedmill.IsNoRoom(err):
+		problem := feedmill.FeedError{Type: "/problems/no-room", Title: "The disk is full", Detail: "Nothing was stored. The refresh is tried again; ask the operator to make room."}
+		if refusal != nil && refusal.Detail != "" {
+			problem.Detail = refusal.Detail
+		}
+		return problem
+	case errors.Is(err, feedmill.ErrDamaged) && refusal != nil:
+		return feedmill.FeedError{Type: "/problems/file-damaged", Title: "A stored file is damaged", Detail: refusal.Detail}
+	}
+	return feedmill.FeedError{
+		Type: "/problems/internal", Title: "Something went wrong on our side",
+		Detail: "It is tried again; if it stays, give the operator the id of the refresh.",
+	}
 }

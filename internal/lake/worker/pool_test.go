@@ -263,6 +263,27 @@ func TestSpill(t *testing.T) {
 	}
 }
 
+// TestSpillWithoutRoom holds that a worker that spills is stopped when the disk has no more
+// room, and that one that does not spill goes on.
+func TestSpillWithoutRoom(t *testing.T) {
+	temp := t.TempDir()
+	full := &feedmill.Error{Kind: feedmill.ErrNoRoom, Detail: "full"}
+	p, _ := pool(t, func(c *lake.PoolConfig) {
+		c.Memory, c.Temp, c.TempBytes = 24<<20, temp, 4<<30
+		c.CheckDisk = func() error { return full }
+	})
+	if _, err := ask(p, "SELECT count(s) FROM (SELECT md5(i::VARCHAR) AS s FROM range(30000000) t(i) ORDER BY s OFFSET 10)"); !errors.Is(err, feedmill.ErrNoRoom) {
+		t.Errorf("a query that spills: %v", err)
+	}
+	if _, err := ask(p, "SELECT count(DISTINCT i % 7) FROM range(40000000) t(i)"); err != nil {
+		t.Errorf("a query that does not spill: %v", err)
+	}
+	p.Close()
+	if left, err := os.ReadDir(temp); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
 func TestRecycling(t *testing.T) {
 	for name, change := range map[string]func(*lake.PoolConfig){
 		"after queries":   func(c *lake.PoolConfig) { c.Queries = 1 },

@@ -77,6 +77,9 @@ type Job struct {
 	// Spool is an empty file, in which the pages are one after the other. The
 	// caller removes it.
 	Spool *os.File
+	// Take, where it is set, is called before bytes of pages are written, and fails where
+	// the disk has no room for them.
+	Take func(n int64) error
 	// Stage is a folder for what is done of a fetch of many parts, empty for none,
 	// and Print tells fetches apart: where it is the same, one goes on behind what
 	// another has done. Files that are read until the data is kept are appended to

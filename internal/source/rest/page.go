@@ -211,6 +211,12 @@ func (r *sequence) spool(a *answer, body io.Reader, buffer []byte) (o outcome) {
 			if r.stage != nil {
 				sum = crc32.Update(sum, crc32.IEEETable, buffer[:n])
 			}
+			if r.job.Take != nil {
+				if err := r.job.Take(int64(n)); err != nil {
+					o.err = fmt.Errorf("spool a page: %w", err)
+					return o
+				}
+			}
 			if _, err := r.lane.file.WriteAt(buffer[:n], r.lane.end+o.bytes); err != nil {
 				o.err = fmt.Errorf("spool a page: %w", err)
 				return o

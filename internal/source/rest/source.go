@@ -166,7 +166,7 @@ func (s *Source) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.Fetc
 	if f.Once {
 		spec.maxAttempts = 1
 	}
-	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets, Renew: f.Renew}
+	job := Job{Spec: spec, Source: f.Source, Workspace: f.Workspace, Now: f.Now, Spool: f.Spool, Take: f.Take, Trace: f.Trace, Secrets: f.Secrets, KeepSecrets: f.KeepSecrets, Renew: f.Renew}
 	var cursor Cursor
 	job.Notes = new(notes)
 	job.Cursor, job.Stage, job.Close, job.Progress = &cursor, f.Stage, f.Close, f.Progress
