@@ -78,8 +78,10 @@ const (
 	databaseShare = 4
 	// sqliteMemory is what SQLite has at least: a row of the maximum size, and its cache.
 	sqliteMemory = 96 << 20
-	// databaseBase is what the process has at least besides what the engine may hold.
-	databaseBase = 48 << 20
+	// processBase is what a process may hold besides what the database of a worker may,
+	// and sqliteBase what it may besides what SQLite may.
+	processBase = 64 << 20
+	sqliteBase  = 48 << 20
 )
 
 // memory is what the engine may hold, of what a worker of feeds has.
@@ -88,4 +90,13 @@ func (d *databaseFile) memory(worker int64) int64 {
 		return max(worker/databaseShare, sqliteMemory)
 	}
 	return worker / databaseShare
+}
+
+// process is what the whole process may hold, files apart, where the database of a worker
+// of feeds may hold so much: the values of a run of rows are none that DuckDB counts.
+func (d *databaseFile) process(worker int64) int64 {
+	if d.engine == wire.EngineSQLite {
+		return max(worker+processBase, d.memory(worker)+sqliteBase)
+	}
+	return worker + processBase
 }

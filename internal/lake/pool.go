@@ -52,7 +52,7 @@ type PoolConfig struct {
 	// includes files that are mapped and memory that is only reserved.
 	Memory       int64
 	AddressSpace int64
-	// Process is how many bytes of memory a worker may hold in all, files apart, by
+	// Process is how many bytes of memory a worker of feeds may hold in all, files apart, by
 	// default Memory and 64 MiB. One that holds more is ended.
 	Process int64
 	// Queries is after how many queries a worker is replaced by a fresh one,
@@ -115,7 +115,7 @@ func NewPool(c PoolConfig) *Pool {
 		c.AddressSpace = 4*c.Memory + 4<<30
 	}
 	if c.Process <= 0 {
-		c.Process = c.Memory + 64<<20
+		c.Process = c.Memory + processBase
 	}
 	if c.CheckDisk == nil {
 		c.CheckDisk = func() error { return nil }

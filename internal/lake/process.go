@@ -111,7 +111,7 @@ func (p *process) greet(c *PoolConfig) error {
 	if p.database != nil {
 		hello.Engine, hello.Database, hello.DatabaseLog = p.database.engine, p.database.path, p.database.logPath()
 		hello.Memory = p.database.memory(c.Memory)
-		hello.Process = max(c.Process, hello.Memory+databaseBase)
+		hello.Process = p.database.process(c.Memory)
 	}
 	if c.Temp != "" {
 		hello.Temp = filepath.Join(p.folder, cageSpill)

@@ -118,5 +118,13 @@ __attribute__((constructor)) static void cage(void)
 	if (!folder)
 		return;
 	statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	// Where the system runs out of memory a worker ends first, and not the server.
+	int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (score >= 0) {
+		if (write(score, "1000", 4) < 0) {
+			// Then the system chooses by size alone.
+		}
+		close(score);
+	}
 	state = close_cage(folder);
 }

@@ -18,8 +18,8 @@ import (
 // so: what a function makes of short values is not what DuckDB counts. Statements on
 // another file, and the next on the same one, are answered.
 func TestMemoryOfWorkers(t *testing.T) {
-	const limit = 128 << 20
-	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Memory: 64 << 20, Process: limit, Log: slog.New(slog.DiscardHandler)})
+	const limit = 128 << 20 // the memory, and 64 MiB
+	pool := lake.NewPool(lake.PoolConfig{Temp: t.TempDir(), TempBytes: 1 << 30, Memory: 64 << 20, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(pool.Close)
 	attacked, other := newPath(t), newPath(t)
 	write(t, attacked, "CREATE VIEW texts AS SELECT repeat('x', 1000000) AS v FROM range(3000)",
