@@ -1,6 +1,7 @@
 package feedmill
 
 import (
+	"fmt"
 	"iter"
 
 	"github.com/feedmill/feedmill/internal/columnar"
@@ -168,4 +169,22 @@ type Example struct {
 	Row   int64  `json:"row,omitzero"`
 	Line  int64  `json:"line,omitzero"`
 	Value string `json:"value"`
+}
+
+// MaxSourceName is how many bytes the name of a column or a view can have in a source.
+const MaxSourceName = 1 << 10
+
+// CheckSourceNames refuses the first name that is too long. What it is the name of is
+// "column", for example.
+func CheckSourceNames(what string, names []string) error {
+	for i, name := range names {
+		if len(name) <= MaxSourceName {
+			continue
+		}
+		return &Error{
+			Kind: ErrUnprocessable, Type: "name-too-long", Title: "A name is too long",
+			Detail: fmt.Sprintf("The name of %s %d has %d bytes; the maximum is %d. It begins with %q. Shorten it in the source.", what, i+1, len(name), MaxSourceName, CutText(name, 40)),
+		}
+	}
+	return nil
 }

@@ -20,6 +20,9 @@ func (m *Mill) writeTypedUpload(ctx context.Context, l *loading, data decode.Sou
 		return err
 	}
 	defer table.Close()
+	if err := checkNames(r.Rules, table.Columns()); err != nil {
+		return err
+	}
 	columns, warnings := nameTyped(l, table.Columns())
 	fresh, err := lake.Write(ctx, m.Blobs, l.file, feedmill.TypedTable{Columns: columns, Runs: table.Runs(ctx)})
 	if err != nil {
@@ -40,6 +43,9 @@ func (m *Mill) showTypedUpload(ctx context.Context, l *loading, data *incoming) 
 		return feedmill.FeedPreview{}, err
 	}
 	defer table.Close()
+	if err := checkNames(data.reading.Rules, table.Columns()); err != nil {
+		return feedmill.FeedPreview{}, err
+	}
 	columns, warnings := nameTyped(l, table.Columns())
 	first := &firstOfAll{runs: table.Runs(ctx)}
 	v, err := lake.Write(ctx, m.Blobs, l.file, feedmill.TypedTable{Columns: columns, Runs: first.each})
@@ -157,4 +163,17 @@ func sameColumn(a, b feedmill.Column) bool {
 // refusePage says what is wrong with a page.
 func refusePage(p feedmill.FetchedPage, problem, format string, args ...any) error {
 	return &feedmill.Error{Kind: feedmill.ErrUnprocessable, Type: problem, Detail: fmt.Sprintf("page %d: ", p.Number) + fmt.Sprintf(format, args...)}
+}
+
+// checkNames refuses columns whose names are too long. Feeds of earlier releases may have
+// such names.
+func checkNames(rules feedmill.Rules, columns []feedmill.Column) error {
+	if rules < feedmill.RulesCurrent {
+		return nil
+	}
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	return feedmill.CheckSourceNames("column", names)
 }

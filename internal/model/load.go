@@ -50,6 +50,11 @@ func (f *Inference) Schema(table Table) (*Schema, []feedmill.Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.options.Rules >= 2 {
+		if err := feedmill.CheckSourceNames("column", table.Names()); err != nil {
+			return nil, nil, err
+		}
+	}
 	if with, ok := table.(interface{ Formats() []string }); ok {
 		f.formats = with.Formats()
 	}

@@ -39,9 +39,13 @@ func (c *Connections) origin(ctx context.Context, of feedmill.Connection) (strin
 // now. Names of an earlier release were not quoted.
 func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (table Table, err error) {
 	switch {
+	case pins.Schema != "" && pins.Origin == origin && rules >= feedmill.RulesCurrent:
+		return describe(ctx, db, QualifiedName(pins.Schema, pins.View))
 	case pins.Schema != "" && pins.Origin == origin:
 		return db.Table(ctx, QualifiedName(pins.Schema, pins.View))
-	case rules >= feedmill.RulesCurrent || !strings.ContainsAny(d.view, `."`):
+	case rules >= feedmill.RulesCurrent:
+		return describe(ctx, db, d.view)
+	case !strings.ContainsAny(d.view, `."`):
 		return db.Table(ctx, d.view)
 	}
 	for _, name := range append(earlierNames(d.view), d.view) {
@@ -51,6 +55,22 @@ func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, 
 		}
 	}
 	return nil, err
+}
+
+// describe finds a table whose names are not too long.
+func describe(ctx context.Context, db Database, view string) (Table, error) {
+	table, err := db.Table(ctx, view)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range table.Fields() {
+		names = append(names, f.Name)
+	}
+	if err := feedmill.CheckSourceNames("field", names); err != nil {
+		return nil, err
+	}
+	return table, nil
 }
 
 // pin is what a definition means in a table: where it is, and the types of all fields

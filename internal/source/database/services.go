@@ -41,6 +41,9 @@ func (c *Connections) Views(ctx context.Context, workspace feedmill.ID, service 
 		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
 			found, err := db.Views(ctx)
 			for _, v := range found {
+				if len(v.Name) > feedmill.MaxSourceName {
+					continue // no query can name it
+				}
 				views = append(views, feedmill.ServiceView{Name: v.Name, Label: v.Label, Description: v.Description, Kind: string(v.Kind), RowEstimate: v.RowEstimate, Cursor: v.Cursor, Key: v.Key})
 			}
 			return err
@@ -69,7 +72,7 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 	var fields []feedmill.ServiceField
 	err = c.whileAwaited(ctx, lookTimeout, func(ctx context.Context) error {
 		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
-			table, err := db.Table(ctx, view)
+			table, err := describe(ctx, db, view)
 			if err != nil {
 				return err
 			}
