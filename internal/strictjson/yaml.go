@@ -43,7 +43,7 @@ func ReadYAML(data []byte, note Note) (v Value, ok bool) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		note("", noYAML(err))
+		note("", noYAML(data, err))
 		return v, false
 	}
 	r := yamlReader{note: note}
@@ -62,17 +62,16 @@ func countMarks(data []byte) (n int) {
 
 // noYAML says that a text is no YAML. The parser's own words quote the text,
 // which can hold a secret, and all that is taken from them is the line.
-func noYAML(err error) string {
+func noYAML(data []byte, err error) string {
+	line := brokenLine(data)
+	if line == 0 {
+		_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &line)
+	}
 	where := ""
-	if line := 0; scans(err.Error(), "yaml: line %d:", &line) {
-		where = fmt.Sprintf(" at line %d", line)
+	if line > 0 {
+		where = atLine + fmt.Sprint(line)
 	}
 	return "This is no valid YAML" + where + "; check the indentation, colons, quotes and anchors there."
-}
-
-func scans(text, format string, into any) bool {
-	n, _ := fmt.Sscanf(text, format, into)
-	return n == 1
 }
 
 // yamlReader makes values of the nodes of one YAML document.

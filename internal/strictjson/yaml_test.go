@@ -44,7 +44,7 @@ func TestReadYAMLRefuses(t *testing.T) {
 		{"", []string{": The YAML is empty."}},
 		{"a: 1\n---\nb: 2", []string{": A second YAML document begins at line 2; send one only."}},
 		{"a: 1\nb: c: secret", []string{": This is no valid YAML at line 2; check the indentation, colons, quotes and anchors there."}},
-		{"a: *secret", []string{": This is no valid YAML; check the indentation, colons, quotes and anchors there."}},
+		{"a: *secret", []string{": This is no valid YAML at line 1; check the indentation, colons, quotes and anchors there."}},
 		{"a: !mine 1\nb: !!binary aGk=\nc: !!set {x}", []string{"/a: This tag says what JSON cannot; leave it out.", "/b: This tag says what JSON cannot; leave it out.", "/c: This tag says what JSON cannot; leave it out."}},
 		{"a: 0x1F\nb: 1_000\nc: .5\nd: +1\ne: .inf\nf: 017", slices.Repeat([]string{": Write this number as JSON has it, or in quotes where it is a text."}, 6)},
 		{"a: !!int x\nb: !!bool 'true'\nc: !!null x", []string{"/a: Write this number as JSON has it, or in quotes where it is a text.", "/b: This is not what its tag says.", "/c: This is not what its tag says."}},

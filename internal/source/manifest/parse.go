@@ -56,8 +56,10 @@ func parse(data []byte, check checkDefinition) (*Manifest, []Fault) {
 		m.doc = doc
 		r := &reading{m: m, faults: &faults}
 		r.manifest(strictjson.NewObject(&doc, "", faults.Note))
-		if len(faults.List) == 0 {
+		if base := doc.Member("baseUrl"); base != nil && base.Kind == '"' {
+			known := len(faults.List)
 			r.definitions(check)
+			faults.List = withoutEchoes(faults.List, known)
 		}
 	case ok:
 		faults.Note("", "A manifest is an object with service, baseUrl and views.")
@@ -65,9 +67,29 @@ func parse(data []byte, check checkDefinition) (*Manifest, []Fault) {
 	found := make([]Fault, len(faults.List))
 	for i, f := range faults.List {
 		found[i] = Fault{lineOf(&doc, f.Pointer), f.Pointer, f.Detail}
+		if !ok && f.Pointer == "" {
+			found[i].Line = max(1, strictjson.FaultLine(f.Detail))
+		}
 	}
 	slices.SortStableFunc(found, func(a, b Fault) int { return a.Line - b.Line })
 	return m, found
+}
+
+// withoutEchoes drops faults of definitions, which follow the first so many of the manifest
+// itself, that say the same again: about the same place, or about what is in it or around it.
+// Views share what is wrong with the members that they have in common.
+func withoutEchoes(faults []feedmill.Fault, known int) []feedmill.Fault {
+	kept := slices.Clone(faults[:known])
+	within := func(inner, outer string) bool { return inner == outer || strings.HasPrefix(inner, outer+"/") }
+	for _, f := range faults[known:] {
+		echo := slices.ContainsFunc(faults[:known], func(k feedmill.Fault) bool {
+			return within(f.Pointer, k.Pointer) || within(k.Pointer, f.Pointer) || within(k.Pointer, "/config")
+		})
+		if !echo && !slices.Contains(kept, f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
 }
 
 // lineOf is the line of a place, or of the nearest around it that is there.

@@ -108,6 +108,41 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// All that is wrong is listed at once, whether the manifest or a REST feed has the rule.
+func TestAllFaultsAtOnce(t *testing.T) {
+	text := strings.NewReplacer("title: A shop", "titel: A shop", "service: shop", "service: The Shop", "id: {type: integer}", "id: {type: int}", "kind: linkHeader", "kind: links",
+		`path: "$.data[*]"`, `path: "data"`, "field: at}", "field: when}", "written: unix", "written: epoch").Replace(shop)
+	_, faults := Parse([]byte(text))
+	var got []string
+	for _, f := range faults {
+		got = append(got, f.Pointer)
+	}
+	if want := "/service /titel /pagination/kind /views/orders/response/path /views/orders/incremental/field /views/orders/fields/id/type /views/orders/fields/at"; strings.Join(got, " ") != want {
+		t.Errorf("%v\nwant\n%s", faults, want)
+	}
+}
+
+// A manifest that is wrong anywhere has faults, each of them once.
+func TestFaultsAnywhere(t *testing.T) {
+	lines := strings.SplitAfter(shop, "\n")
+	for i := range lines {
+		for _, line := range []string{"", lines[i][:len(lines[i])/2] + "\n", strings.Replace(lines[i], ": ", ": [] #", 1), strings.Replace(lines[i], ": ", ": 7 #", 1), strings.Replace(lines[i], "{", "[", 1)} {
+			_, faults := Parse([]byte(strings.Join(lines[:i], "") + line + strings.Join(lines[i+1:], "")))
+			seen := map[Fault]bool{}
+			for _, f := range faults {
+				if seen[f] || f.Line == 0 {
+					t.Errorf("%q at line %d: %v", line, i+1, faults)
+				}
+				seen[f] = true
+			}
+		}
+	}
+	_, faults := Parse([]byte(strings.Replace(shop, "title: A shop", "title: A: shop", 1)))
+	if len(faults) != 1 || faults[0].Line != 2 {
+		t.Errorf("%v", faults)
+	}
+}
+
 // A file that an earlier release accepted is loaded although this release checks more. A
 // manifest with the current rules is checked.
 func TestManifestsOfEarlierReleases(t *testing.T) {
