@@ -113,18 +113,15 @@ func (s *sequence) writeEntry(entry *zip.File, at int64) (f pageFile, err error)
 	defer file.Close()
 	buffered := bufio.NewReader(file)
 	head, _ := buffered.Peek(4)
-	name := entry.Name
 	inner, err := unpacked(buffered, head)
 	if err != nil {
 		return f, err
 	}
 	if inner == nil {
 		inner = io.NopCloser(buffered)
-	} else {
-		name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	}
 	f, err = s.write(at, inner)
-	f.name = name
+	f.name = entry.Name
 	return f, errors.Join(err, inner.Close())
 }
 
@@ -163,7 +160,8 @@ func (s *sequence) use(a *answer, f pageFile) {
 	a.body, a.text = io.NewSectionReader(s.lane.file, a.start, f.size), nil
 	a.header = a.header.Clone()
 	a.header.Set("Content-Type", "application/octet-stream")
-	if format, ok := pageFormats.OfExtension(path.Ext(f.name)); ok && len(format.MediaTypes) > 0 {
+	plain := strings.TrimSuffix(strings.TrimSuffix(f.name, ".gz"), ".zst") // a file in it may be compressed itself
+	if format, ok := pageFormats.OfExtension(path.Ext(plain)); ok && len(format.MediaTypes) > 0 {
 		a.header.Set("Content-Type", format.MediaTypes[0])
 	}
 }

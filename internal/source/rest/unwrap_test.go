@@ -111,7 +111,7 @@ func TestSeveralEntries(t *testing.T) {
 	}
 	for _, asked := range []int{2, 0} {
 		texts, with, result, err := fetch("out/*", true)
-		const files = `file="out/a.csv" file="out/b.csv" file="out/c.ndjson"`
+		const files = `file="out/a.csv" file="out/b.csv" file="out/c.ndjson.gz"`
 		if err != nil || strings.Join(texts, "|") != "id\n1\n|id\n2\n|{\"id\":9}|id\n1\n|id\n2\n|{\"id\":9}" || strings.Join(with, " ") != files+" "+files || result.Records != 6 || int(result.Requests) != asked {
 			t.Errorf("%q %q %+v %v", texts, with, result, err)
 		}
