@@ -137,6 +137,8 @@ type Fetch struct {
 	Feeds []Feed
 	// Enough is how many records are wanted at least, 0 for all.
 	Enough int64
+	// Attempt counts the tries of a run, from 1; 0 is the first, too.
+	Attempt int
 	// Once says that a request that fails is not made again: somebody waits for
 	// what came of it.
 	Once bool
@@ -238,6 +240,9 @@ type SourceFailure struct {
 	// Forbidden says that the source knows who asks and refuses all the same. It
 	// may be a whim: it is for the feed to decide what it means.
 	Forbidden bool
+	// Lost says that the connection broke while data came, so that another try may
+	// succeed.
+	Lost bool
 	// RetryAfter is how long the source wants to be left alone.
 	RetryAfter time.Duration
 	// Said is the request that failed and what the source answered, nil where

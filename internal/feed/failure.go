@@ -2,8 +2,10 @@ package feed
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/feedmill/feedmill"
 )
@@ -23,6 +25,48 @@ func isOfSource(err error) bool {
 func isGarbled(err error) bool {
 	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
 	return ok && failure.Type == "invalid-json"
+}
+
+// restarts counts how often a run has fetched its source.
+type restarts struct {
+	attempts int
+	lost     bool
+}
+
+const (
+	// lostAttempts is how often a source is fetched whose connection breaks, as often as
+	// a request to an API is made, and lostWait is the first wait, which doubles.
+	lostAttempts = 5
+	lostWait     = 500 * time.Millisecond
+)
+
+// wanted reports whether a fetch that failed is to be tried again, and waits for it. JSON that
+// is garbled is fetched once more. A connection that broke is tried up to [lostAttempts]
+// times, also while the database cannot be reached. One that could not be reached to
+// begin with is left to the next refresh.
+func (r *restarts) wanted(ctx context.Context, err error) bool {
+	r.attempts = max(r.attempts, 1)
+	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
+	if !ok || ctx.Err() != nil {
+		return false
+	}
+	r.lost = r.lost || failure.Lost
+	switch {
+	case isGarbled(err):
+		r.attempts++
+		return r.attempts == 2
+	case !failure.Lost && !(r.lost && failure.Type == "database-unreachable") || r.attempts >= lostAttempts:
+		return false
+	}
+	timer := time.NewTimer(lostWait << (r.attempts - 1))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+	}
+	r.attempts++
+	return true
 }
 
 // failed is what a run that failed for a reason of the source means for a feed.

@@ -29,12 +29,12 @@ func (m *Mill) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 	}
 	ctx = share.InBackground(ctx, string(claim.Source.Workspace))
 	f := &fetching{mill: m, slots: m.modelling, report: claim.Report}
-	fetched, err := m.fetchFor(ctx, f, &claim, secrets)
-	if isGarbled(err) && ctx.Err() == nil {
-		// Tables cannot take a page back, so all of it is fetched once more.
+	fetched, err := m.fetchFor(ctx, f, &claim, secrets, 1)
+	for again := (restarts{}); again.wanted(ctx, err); {
+		// Tables cannot take rows back, so all of it is fetched once more.
 		m.closeFetched(f, claim.Source.ID)
 		f = &fetching{mill: m, slots: m.modelling, report: claim.Report, trace: f.trace, counted: feedmill.Refresh{Requests: f.counted.Requests}}
-		fetched, err = m.fetchFor(ctx, f, &claim, secrets)
+		fetched, err = m.fetchFor(ctx, f, &claim, secrets, again.attempts)
 	}
 	defer func() { m.closeFetched(f, claim.Source.ID) }()
 	if ctx.Err() != nil {
@@ -78,14 +78,14 @@ func (m *Mill) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 }
 
 // fetchFor fetches a source for the feeds of a claim.
-func (m *Mill) fetchFor(ctx context.Context, f *fetching, claim *feedmill.Claim, secrets []byte) (feedmill.Fetched, error) {
+func (m *Mill) fetchFor(ctx context.Context, f *fetching, claim *feedmill.Claim, secrets []byte, attempt int) (feedmill.Fetched, error) {
 	for _, feed := range claim.Feeds {
 		f.tables = append(f.tables, &fetchedTable{loading: runLoading(feed, claim.Source.Run), stage: f.reach})
 	}
 	f.reach(feedmill.StageFetching)
 	return f.fetch(ctx, claim.Source.Type, feedmill.Fetch{
 		Source: claim.Source.ID, Workspace: claim.Source.Workspace, Spec: claim.Source.Spec, Secrets: secrets, Rules: claim.Source.Rules,
-		Stage:       m.stageOf(claim.Source.ID),
+		Attempt: attempt, Stage: m.stageOf(claim.Source.ID),
 		KeepSecrets: func(ctx context.Context, secrets []byte) error { return m.keepSecrets(ctx, &claim.Source, secrets) },
 	}, f)
 }

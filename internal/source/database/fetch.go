@@ -107,7 +107,7 @@ type requester interface{ TellsRequests() }
 func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feedmill.Fetch, sink feedmill.FetchSink, before position, origin string) (fetched feedmill.Fetched, err error) {
 	began := time.Now()
 	_, asksItself := db.(requester)
-	traced := feedmill.TracedRequest{Method: "SQL", URL: d.service + "/" + d.view, At: now(), Page: 1, Attempt: 1}
+	traced := feedmill.TracedRequest{Method: "SQL", URL: d.service + "/" + d.view, At: now(), Page: 1, Attempt: max(f.Attempt, 1)}
 	defer func() {
 		traced.DurationMS = float64(time.Since(began).Microseconds()) / 1000
 		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok {
@@ -151,14 +151,14 @@ func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feed
 	done, err := table.Read(ctx, tree, follow.keepNumbers(counting{sink, &traced.Rows}))
 	fetched.Warnings = append(warnings, done.Warnings...)
 	if err != nil {
-		return fetched, err
+		return fetched, lost(err)
 	}
 	if !follow.pins.Equal(feed.Pins) {
 		fetched.Pins = &follow.pins
 	}
 	uncursored, err := d.countNulls(ctx, table, follow.columns)
 	if err != nil {
-		return fetched, err
+		return fetched, lost(err)
 	}
 	fetched.Warnings = append(fetched.Warnings, d.cursorWarnings(done, uncursored)...)
 	after := position{Latest: done.Latest}
@@ -179,6 +179,17 @@ func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feed
 		fetched.Again = []feedmill.FetchedAgain{{Kept: feedmill.All, Came: feedmill.All}}
 	}
 	return fetched, nil
+}
+
+// lost marks the failure of a database that could be reached when the query began.
+func lost(err error) error {
+	failure, ok := errors.AsType[*feedmill.SourceFailure](err)
+	if !ok || failure.Type != ProblemUnreachable {
+		return err
+	}
+	broken := *failure
+	broken.Lost = true
+	return &broken
 }
 
 // changed is the failure of a query that was right for a view as it once was.
