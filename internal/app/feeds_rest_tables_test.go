@@ -87,7 +87,7 @@ func TestColumnsOfTables(t *testing.T) {
 	}
 	// That there are more pages is said of the feed, and of a preview that has seen enough.
 	f = s.fetched(t, "", `{"request":{"url":"`+api.URL+`/a?as=json"}}`)
-	if f.RowCount != 150 || len(f.Warnings) != 1 || f.Warnings[0].Code != "more-pages" {
+	if f.RowCount != 150 || len(f.Warnings) != 2 || f.Warnings[0].Code != "context-left-out" || f.Warnings[1].Code != "more-pages" {
 		t.Errorf("%d rows, %+v", f.RowCount, f.Warnings)
 	}
 	if got := s.send(t, request{method: "POST", path: "/data_feeds/preview?type=rest", body: `{"request":{"url":"` + api.URL + `/a?as=json"}}`}); got.status != 200 || !strings.Contains(got.body, `"more-pages"`) {

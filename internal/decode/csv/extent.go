@@ -34,6 +34,41 @@ func (c *Table) trimEnd() error {
 	}
 }
 
+// keepBlankEnd makes the blank lines at the end of a table of one column rows again, where its name is in quotes: a program that
+// writes quotes which nobody needs writes a blank line for a null. So does the CSV of this service.
+func (c *Table) keepBlankEnd(found *trial, place *layout.Table, first int) error {
+	if c.columns != 1 || !c.options.Judge || len(place.Header) != 1 || c.Dialect.Quote == 0 {
+		return nil
+	}
+	if line := found.line(first + place.Header[0]); len(line) == 0 || line[0] != c.Dialect.Quote {
+		return nil
+	}
+	rest := make([]byte, min(c.text.Size()-c.end, c.limits.record))
+	if err := input.ReadFull(c.text, rest, c.end); err != nil {
+		return fmt.Errorf("read the end of the table: %w", err)
+	}
+	blank := bytes.Count(rest, []byte{c.Dialect.Newline})
+	if c.end > c.begin || len(found.records) > first+place.First {
+		blank-- // the end of the last row
+	} else if blank > 0 { // the header is all there is, and its line ends behind it
+		c.begin = c.end + int64(bytes.IndexByte(rest, c.Dialect.Newline)) + 1
+		blank--
+	}
+	if blank <= 0 {
+		return nil
+	}
+	at, err := c.position(c.end)
+	if err != nil {
+		return err
+	}
+	c.end += int64(len(bytes.TrimRight(rest, "\x1a")))
+	c.warnings = append(c.warnings, feedmill.Warning{
+		Code: feedmill.WarnBlankLines, Count: int64(blank), Examples: []feedmill.Example{{Line: at.Line + 1}},
+		Detail: fmt.Sprintf("The table has one column, and %d blank lines at its end were read as rows without a value, because the header is in quotes. Remove the lines if they are not rows.", blank),
+	})
+	return nil
+}
+
 // trimFooter leaves out what stands behind the table: rows of nothing but
 // delimiters, and notes.
 func (c *Table) trimFooter() error {

@@ -119,6 +119,7 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 	if err := c.trimEnd(); err != nil {
 		return nil, err
 	}
+	trimmed := c.end
 	if c.end == 0 {
 		return nil, input.ErrNoData
 	}
@@ -158,7 +159,13 @@ func open(ctx context.Context, data input.Source, options Options, spool *input.
 			return other, nil
 		}
 	}
-	return c, c.trimFooter()
+	if err := c.trimFooter(); err != nil {
+		return nil, err
+	}
+	if place != nil && c.text == text && c.end == trimmed {
+		return c, c.keepBlankEnd(found, place, first)
+	}
+	return c, nil
 }
 
 // Close removes the temporary file where there is one.

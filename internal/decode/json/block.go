@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
@@ -73,7 +74,7 @@ func (j *Table) newReader(ctx context.Context, turn *input.Turns) *recordReader 
 			r.explosion = input.NewExplosion(j.explode[len(j.explode)-1].level, j.limits.exploded)
 		}
 	}
-	r.table, r.turn, r.maxField = j, turn, j.limits.field
+	r.table, r.turn, r.maxField, r.sorts = j, turn, j.limits.field, j.rules > feedmill.RulesFirst
 	r.work = jsonpath.NewWork(ctx, 0)
 	return r
 }

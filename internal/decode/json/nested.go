@@ -7,8 +7,8 @@ import (
 
 // nestedReader reads arrays and objects that stay JSON in a cell. They are
 // checked as strictly as everything else and then made compact where they
-// stand: without blanks between tokens, and without members whose name stands
-// in the same object again.
+// stand: without blanks between tokens, without members whose name stands
+// in the same object again, and with members in the order of their names.
 type nestedReader struct {
 	lexer
 	open []nestedFrame
@@ -18,6 +18,9 @@ type nestedReader struct {
 	names   map[string]int
 	// duplicates counts the members that were left out.
 	duplicates int64
+	// sorts says that members are to be in the order of their names, and unsorted that some of the value are not.
+	sorts, unsorted bool
+	sorter          keySorter
 }
 
 type textRange struct{ start, end int }
@@ -35,7 +38,7 @@ type nestedKey struct {
 // nested reads the array or object at i, which stands in depth others, and
 // returns where its compact text ends and where the text goes on.
 func (n *nestedReader) nested(i, depth int) (end, next int) {
-	n.spaces, n.dropped = false, n.dropped[:0]
+	n.spaces, n.unsorted, n.dropped = false, false, n.dropped[:0]
 	next = n.check(i, depth)
 	if next < 0 {
 		return -1, -1
@@ -43,10 +46,14 @@ func (n *nestedReader) nested(i, depth int) (end, next int) {
 	if next-i > n.maxField {
 		return n.fail(i, "the array or object is longer than %d bytes, which is too long for a cell", n.maxField), -1
 	}
-	if !n.spaces && len(n.dropped) == 0 {
-		return next, next
+	end = next
+	if n.spaces || len(n.dropped) > 0 {
+		end = n.compact(i, next)
 	}
-	return n.compact(i, next), next
+	if n.unsorted {
+		n.sorter.sort(&n.lexer, i, end)
+	}
+	return end, next
 }
 
 // check reads the value at i and returns where it ends.
@@ -156,6 +163,14 @@ const (
 func (n *nestedReader) close(frame nestedFrame) {
 	keys := n.keys[frame.keys:]
 	n.keys = n.keys[:frame.keys]
+	if n.sorts && !n.unsorted {
+		for i := 1; i < len(keys); i++ {
+			if bytes.Compare(n.data[keys[i-1].start:keys[i-1].end], n.data[keys[i].start:keys[i].end]) > 0 || keys[i].escaped {
+				n.unsorted = true
+				break
+			}
+		}
+	}
 	plain := !slices.ContainsFunc(keys, func(k nestedKey) bool { return k.escaped })
 	if plain && len(keys) <= fewKeys {
 		for i := 1; i < len(keys); i++ {

@@ -164,7 +164,7 @@ func TestCombiningWidens(t *testing.T) {
 		{
 			of(columnar.TypeTimestamp),
 			[]cell{moment("2024-02-29T12:30:00Z"), moment("2024-02-29T12:30:00.5Z"), moment("1969-12-31T23:59:59.999999Z"), moment("0999-01-01T00:00:00.000001Z")},
-			text, "2024-02-29T12:30:00Z,2024-02-29T12:30:00.500Z,1969-12-31T23:59:59.999999Z,0999-01-01T00:00:00.000001Z",
+			text, `"2024-02-29T12:30:00Z","2024-02-29T12:30:00.500Z","1969-12-31T23:59:59.999999Z","0999-01-01T00:00:00.000001Z"`,
 		},
 		{of(columnar.TypeJSON), []cell{`{"a":[1, 2]}`}, text, `"{""a"":[1, 2]}"`},
 		{of(columnar.TypeInteger), []cell{rat("-5"), nil}, of(columnar.TypeJSON), "-5,"},
@@ -183,7 +183,7 @@ func TestCombiningWidens(t *testing.T) {
 			continue
 		}
 		csv := strings.TrimSuffix(read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV), "\r\n")
-		if rows := strings.ReplaceAll(strings.TrimPrefix(csv, "a\r\n"), "\r\n", ","); rows != test.want {
+		if rows := strings.ReplaceAll(strings.TrimPrefix(csv, "\"a\"\r\n"), "\r\n", ","); rows != test.want {
 			t.Errorf("%s to %s: %s, want %s", test.from.Type, test.to.Type, rows, test.want)
 		}
 	}
@@ -230,7 +230,7 @@ func TestMergingIntoNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV); rows != "a\r\ny\r\nx\r\n" {
+	if rows := read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV); rows != "\"a\"\r\ny\r\nx\r\n" {
 		t.Errorf("rows %q", rows)
 	}
 }
@@ -263,7 +263,7 @@ func TestMergingByAWidenedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV); rows != "a\r\n1\r\n2\r\n02\r\n" {
+	if rows := read(t, r, &got.Version, feedmill.Query{}, wire.FormatCSV); rows != "\"a\"\r\n1\r\n2\r\n02\r\n" {
 		t.Errorf("rows %q", rows)
 	}
 }

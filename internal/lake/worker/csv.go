@@ -3,6 +3,8 @@ package worker
 import (
 	"bytes"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 )
 
 // csvRows writes rows as RFC 4180 has them, after a header. A null is an empty
@@ -33,10 +35,20 @@ func startsFormula(text []byte) bool {
 
 // field writes a text.
 func (w *csvRows) field(dst, text []byte) []byte {
+	return appendField(dst, w.shown(text))
+}
+
+// quoted writes a text in quotes.
+func (w *csvRows) quoted(dst, text []byte) []byte {
+	return append(appendQuoted(append(dst, '"'), w.shown(text)), '"')
+}
+
+// shown is a text as spreadsheets show it.
+func (w *csvRows) shown(text []byte) []byte {
 	if w.excel && startsFormula(text) {
-		text = append([]byte{'\''}, text...)
+		return append([]byte{'\''}, text...)
 	}
-	return appendField(dst, text)
+	return text
 }
 
 func (w *csvRows) begin(dst []byte) []byte {
@@ -45,6 +57,10 @@ func (w *csvRows) begin(dst []byte) []byte {
 	}
 	if len(w.names) == 0 {
 		return dst
+	}
+	if len(w.names) == 1 {
+		// The quotes tell that blank lines are rows without a value, those at the end too.
+		return append(w.quoted(dst, []byte(w.names[0])), '\r', '\n')
 	}
 	for i, name := range w.names {
 		if i > 0 {
@@ -68,6 +84,8 @@ func (w *csvRows) append(dst []byte, n int) ([]byte, error) {
 				if dst, err = w.longField(dst, c.text(i)); err != nil {
 					return dst, err
 				}
+			case c.kind == kindText && len(w.columns) == 1 && mayDelimit(c.text(i)):
+				dst = w.quoted(dst, c.text(i))
 			case c.kind == kindText:
 				dst = w.field(dst, c.text(i))
 			default:
@@ -88,7 +106,7 @@ func (w *csvRows) append(dst []byte, n int) ([]byte, error) {
 // longField is field for a text that is not held in memory twice.
 func (w *csvRows) longField(dst, text []byte) ([]byte, error) {
 	formula := w.excel && startsFormula(text)
-	quotes := needsQuotes(text)
+	quotes := len(w.columns) == 1 || needsQuotes(text)
 	if quotes {
 		dst = append(dst, '"')
 	}
@@ -111,6 +129,13 @@ func (w *csvRows) end(dst []byte) ([]byte, error) { return dst, nil }
 
 // quoted says which bytes put a field into quotes.
 var quoted = [256]bool{',': true, '"': true, '\r': true, '\n': true}
+
+// mayDelimit reports whether a character of a text that is a line of its own could be taken for a delimiter.
+func mayDelimit(text []byte) bool {
+	return bytes.ContainsFunc(text, func(r rune) bool {
+		return r < utf8.RuneSelf && r != '-' && r != '+' && r != '.' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
 
 func needsQuotes(text []byte) bool {
 	if len(text) == 0 || text[0] == ' ' || text[len(text)-1] == ' ' {

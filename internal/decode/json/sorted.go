@@ -1,0 +1,100 @@
+package json
+
+import (
+	"bytes"
+	"slices"
+)
+
+// keySorter writes the members of objects in the order of their names, so that values which differ in nothing else are the same text.
+type keySorter struct {
+	lexer   *lexer
+	out     []byte
+	members []sortedMember
+	scratch []byte
+}
+
+// sortedMember is a member that was written: its name, and where it is in the output.
+type sortedMember struct {
+	name []byte
+	textRange
+}
+
+// sort sorts the members of all objects of a compact text that is right, where it is.
+func (s *keySorter) sort(l *lexer, start, end int) {
+	s.lexer, s.out, s.members = l, s.out[:0], s.members[:0]
+	s.value(start)
+	copy(l.data[start:end], s.out)
+}
+
+// value writes the value at i and returns where it ends.
+func (s *keySorter) value(i int) int {
+	data := s.lexer.data
+	switch data[i] {
+	case '{':
+		return s.object(i)
+	case '[':
+		s.out = append(s.out, '[')
+		for i++; data[i] != ']'; {
+			if data[i] == ',' {
+				s.out = append(s.out, ',')
+				i++
+			}
+			i = s.value(i)
+		}
+		s.out = append(s.out, ']')
+		return i + 1
+	}
+	end := i
+	if data[i] == '"' {
+		end, _ = s.lexer.quoted(i + 1)
+		end++
+	} else {
+		for end < s.lexer.size && data[end] != ',' && data[end] != ']' && data[end] != '}' {
+			end++
+		}
+	}
+	s.out = append(s.out, data[i:end]...)
+	return end
+}
+
+// object writes the object at i.
+func (s *keySorter) object(i int) int {
+	data, first := s.lexer.data, len(s.members)
+	s.out = append(s.out, '{')
+	sorted, inside := true, len(s.out)
+	for i++; data[i] != '}'; {
+		if data[i] == ',' {
+			i++
+		}
+		after, escaped := s.lexer.quoted(i + 1)
+		name := data[i+1 : after]
+		if escaped {
+			name = s.lexer.unescape(nil, i+1, after)
+		}
+		if k := len(s.members) - 1; k >= first && bytes.Compare(s.members[k].name, name) > 0 {
+			sorted = false
+		}
+		at := len(s.out)
+		s.out = append(append(s.out, data[i:after+1]...), ':')
+		s.members = append(s.members, sortedMember{name: name})
+		k := len(s.members) - 1
+		i = s.value(after + 2)
+		s.members[k].textRange = textRange{at, len(s.out)}
+		s.out = append(s.out, ',')
+	}
+	members := s.members[first:]
+	if !sorted {
+		slices.SortStableFunc(members, func(a, b sortedMember) int { return bytes.Compare(a.name, b.name) })
+		s.scratch = append(s.scratch[:0], s.out[inside:]...)
+		s.out = s.out[:inside]
+		for _, m := range members {
+			s.out = append(append(s.out, s.scratch[m.start-inside:m.end-inside]...), ',')
+		}
+	}
+	if len(members) > 0 {
+		s.out = s.out[:len(s.out)-1] // the last comma
+	}
+	s.members = s.members[:first]
+	s.out = append(s.out, '}')
+	return i + 1
+}

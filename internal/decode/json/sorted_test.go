@@ -1,0 +1,97 @@
+package json
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/decodetest"
+)
+
+// cellsOf are the texts of the column of one document each.
+func cellsOf(t *testing.T, rules feedmill.Rules, values ...string) (cells []string) {
+	t.Helper()
+	var lines strings.Builder
+	for _, v := range values {
+		lines.WriteString(`{"v":` + v + "}\n")
+	}
+	table, err := OpenLines(t.Context(), strings.NewReader(lines.String()), Options{Rules: rules, Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	for _, row := range decodetest.Rows(t, table) {
+		cells = append(cells, row[0])
+	}
+	return cells
+}
+
+// TestNamesInOrder has objects in arrays, whose members are in the order of their names.
+func TestNamesInOrder(t *testing.T) {
+	for value, want := range map[string]string{
+		`[{"b":1,"a":2}]`: `[{"a":2,"b":1}]`,
+		`[{"a":1,"b":{"d":[{"z":1,"y":{}}],"c":""}}]`:     `[{"a":1,"b":{"c":"","d":[{"y":{},"z":1}]}}]`,
+		`[ { "b" : 1.50 , "a" : "x, }\" \\" } , [] , 2 ]`: `[{"a":"x, }\" \\","b":1.50},[],2]`,
+		`[{"b":1,"a":2,"b":3}]`:                           `[{"a":2,"b":3}]`,
+		`[{"b":1,"\u0061":2}]`:                            `[{"\u0061":2,"b":1}]`,
+		`[{"\u0062":1,"c":2,"a":null}]`:                   `[{"a":null,"\u0062":1,"c":2}]`,
+		`[{"é":1,"e":2,"":3}]`:                            `[{"":3,"e":2,"é":1}]`,
+		`[true,null,-1e5]`:                                `[true,null,-1e5]`,
+	} {
+		if got := cellsOf(t, 2, value)[0]; got != want {
+			t.Errorf("%s is %s, want %s", value, got, want)
+		}
+	}
+	if got := cellsOf(t, 1, `[{"b":1,"a":2}]`)[0]; got != `[{"b":1,"a":2}]` {
+		t.Errorf("version 1 of the rules reads %s", got)
+	}
+}
+
+// TestNamesInOrderLaw compares with another program: what it reads is the same, and what it writes, whose names are in order, is
+// the same text.
+func TestNamesInOrderLaw(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var value func(depth int) string
+	value = func(depth int) string {
+		switch kind := random.IntN(7); {
+		case depth > 4 || kind < 3:
+			return []string{"1", `"x{,]"`, "null", "2.50", `""`, "-0.1e5"}[random.IntN(6)]
+		case kind < 5:
+			var elements []string
+			for range random.IntN(4) {
+				elements = append(elements, value(depth+1))
+			}
+			return "[" + strings.Join(elements, ", ") + "]"
+		}
+		var members []string
+		for _, k := range random.Perm(12)[:random.IntN(12)] {
+			members = append(members, fmt.Sprintf("%q : %s", strings.Repeat(string(rune('a'+k%4)), k/4+1), value(depth+1)))
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	}
+	var values []string
+	for range decodetest.LongOr(1000, 50_000) {
+		values = append(values, "["+value(0)+"]")
+	}
+	for i, got := range cellsOf(t, 2, values...) {
+		decoder := stdjson.NewDecoder(strings.NewReader(values[i]))
+		decoder.UseNumber()
+		var v any
+		var want bytes.Buffer
+		encoder := stdjson.NewEncoder(&want)
+		encoder.SetEscapeHTML(false)
+		if err := decoder.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		if err := encoder.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		if got != strings.TrimSpace(want.String()) {
+			t.Fatalf("%s is\n%s, want\n%s", values[i], got, want.String())
+		}
+	}
+}
