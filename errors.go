@@ -48,7 +48,8 @@ type Error struct {
 	Faults []Fault
 	// CreationURL is where a person does what the client cannot, empty for nowhere.
 	CreationURL string
-	// RetryAfter, where positive, is when to try again.
+	// RetryAfter, where positive, is when to try again; a negative one says that waiting
+	// does not help.
 	RetryAfter time.Duration
 	// Transient says that the same request can succeed later, so that its
 	// refusal is not kept under an Idempotency-Key.

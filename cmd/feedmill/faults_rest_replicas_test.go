@@ -199,13 +199,15 @@ func TestReplicasFetchOnce(t *testing.T) {
 	}
 }
 
-// TestReplicaDiesFetching kills a replica in the middle of a refresh: another
-// one takes it over, and ends it.
+// TestReplicaDiesFetching kills a replica in the middle of a refresh: another one, which
+// does not have the files of the feed, leaves it alone and returns 503 for its rows. The
+// first one goes on with the refresh when it starts again.
 func TestReplicaDiesFetching(t *testing.T) {
 	t.Parallel()
 	source := newSolitary(t)
 	env := append(onPostgres(pgtest.New(t)), onLoopback...)
-	victim := serve(t, t.TempDir(), env...)
+	folder := t.TempDir()
+	victim := serve(t, folder, env...)
 	c := victim.client(sharedFirstKey)
 	feed, err := c.CreateRestFeed(t.Context(), client.RestFeed{Spec: source.spec("/orders"), Wait: time.Minute})
 	if err != nil || feed.Version != 1 {
@@ -218,13 +220,31 @@ func TestReplicaDiesFetching(t *testing.T) {
 	}
 	eventually(t, "the refresh is under way", func() bool { return source.fetches("/orders") == 2 })
 	survivor := serve(t, t.TempDir(), env...)
-	c = survivor.client(sharedFirstKey)
 	victim.kill()
 	release()
+	source.leave("/orders")
+	db, _ := openStore(t, env, "")
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `UPDATE sources SET leased_until = leased_until - interval '1 hour'`); err != nil {
+		t.Fatal(err)
+	}
+	// The survivor finds both due, and takes its own.
+	other, err := survivor.client(sharedFirstKey).CreateRestFeed(t.Context(), client.RestFeed{Spec: source.spec("/own"), Wait: time.Minute})
+	if err != nil || other.Version != 1 {
+		t.Fatalf("%+v, %v", other, err)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		resp := survivor.request(t, method, "/data_feeds/"+feed.ID+"/data")
+		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "" {
+			t.Errorf("%s of rows that are elsewhere: %d, Retry-After %q", method, resp.StatusCode, resp.Header.Get("Retry-After"))
+		}
+	}
 
+	victim = serve(t, folder, env...)
+	c = victim.client(sharedFirstKey)
 	r := awaitRefresh(t, c, feed.ID, asked.ID)
 	if r.State != "succeeded" || r.Version != 2 {
-		t.Errorf("the refresh that was taken over is %+v", r)
+		t.Errorf("the refresh that was interrupted is %+v", r)
 	}
 	if feed, err = c.DataFeed(t.Context(), feed.ID); err != nil || feed.State != "ready" || feed.Version != 2 {
 		t.Errorf("%+v, %v", feed, err)
@@ -235,7 +255,7 @@ func TestReplicaDiesFetching(t *testing.T) {
 	}
 	defer rows.Close()
 	if got, err := io.ReadAll(rows); err != nil || string(got) != "fetch,row\r\n3,1\r\n3,2\r\n" {
-		t.Errorf("the survivor reads %q, %v", got, err)
+		t.Errorf("the replica reads %q, %v", got, err)
 	}
 	if n := source.fetches("/orders"); n != 3 {
 		t.Errorf("there were %d fetches", n)

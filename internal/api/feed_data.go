@@ -87,6 +87,9 @@ func (s *Server) answerRows(c *call, find func() (feedmill.Feed, feedmill.FeedVe
 	}
 	a.coded(coding)
 	if c.r.Method == http.MethodHead {
+		if err := s.Feeds.CheckFiles(c.ctx(), v); err != nil {
+			return answer{}, err
+		}
 		// Rows that are streamed have no length, which is not a length of 0.
 		a.stream = func(context.Context, http.ResponseWriter) {}
 		return a, nil

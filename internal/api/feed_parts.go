@@ -59,6 +59,8 @@ type Feeds interface {
 	// Restore gives a feed a new version with the rows of an older one.
 	Restore(ctx context.Context, workspace, feed feedmill.ID, number int64, keep feedmill.FeedResponse) (feedmill.Feed, error)
 
+	// CheckFiles fails where the rows of a version cannot be read because of its files.
+	CheckFiles(ctx context.Context, v feedmill.FeedVersion) error
 	// CheckQuery says what is wrong with a query of a version.
 	CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) error
 	// Rows begins to read a version. Whatever is wrong with the query or

@@ -110,8 +110,8 @@ func (p *problem) refine(e *feedmill.Error) {
 	if e.Detail != "" {
 		p.Detail = e.Detail
 	}
-	if e.RetryAfter > 0 {
-		p.retryAfter = int(math.Ceil(e.RetryAfter.Seconds()))
+	if e.RetryAfter != 0 {
+		p.retryAfter = max(int(math.Ceil(e.RetryAfter.Seconds())), 0)
 	}
 	p.CreationURL, p.Handle = e.CreationURL, viewHeld(e.Held)
 	p.Source = viewSourceAnswer(e.Said)

@@ -208,12 +208,18 @@ func TestFilesElsewhere(t *testing.T) {
 	}
 	for name, got := range map[string]reply{
 		"data":    s.send(t, request{method: "GET", path: path + "/data"}),
+		"parquet": s.send(t, request{method: "GET", path: path + "/data?format=parquet"}),
 		"profile": s.send(t, request{method: "GET", path: path + "/profile"}),
 		"append":  s.sendData(t, "PUT", path+"/data", "text/csv", "a\n2\n"),
 		"retype":  s.send(t, request{method: "PATCH", path: path + "/columns", body: `[{"id":"c1","type":"text"}]`}),
 	} {
-		if p := got.problem(t); got.status != 503 || p.Type != "/problems/files-elsewhere" || got.header.Get("Retry-After") == "" {
+		if p := got.problem(t); got.status != 503 || p.Type != "/problems/files-elsewhere" || got.header.Get("Retry-After") != "" {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	for _, query := range []string{"", "?format=csv&limit=1", "?format=parquet", "?filter=a:gt:0&count=true"} {
+		if got := s.send(t, request{method: "HEAD", path: path + "/data" + query}); got.status != 503 {
+			t.Errorf("HEAD %s: %d, and GET is 503", query, got.status)
 		}
 	}
 	if err := os.RemoveAll(folder); err != nil { // what the refused uploads have made

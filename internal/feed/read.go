@@ -26,6 +26,11 @@ func (m *Mill) CheckQuery(ctx context.Context, v feedmill.FeedVersion, q feedmil
 	return err
 }
 
+// CheckFiles fails where the rows of a version cannot be read because of its files.
+func (m *Mill) CheckFiles(ctx context.Context, v feedmill.FeedVersion) error {
+	return m.Reader.CheckFiles(ctx, lakeVersion(v))
+}
+
 // Rows begins to read a version. A page is read to its end first, because what
 // comes after it is known only then; all rows come as they are read.
 func (m *Mill) Rows(ctx context.Context, v feedmill.FeedVersion, q feedmill.Query, format, cursor string) (feedmill.FeedRows, error) {
@@ -107,5 +112,9 @@ func (m *Mill) Rejects(ctx context.Context, r feedmill.Refresh) (io.ReadCloser, 
 	if r.Rejects == "" {
 		return io.NopCloser(bytes.NewReader(nil)), nil
 	}
-	return m.Blobs.Open(ctx, r.Rejects)
+	rejects, err := m.Blobs.Open(ctx, r.Rejects)
+	if err != nil {
+		return nil, lake.Elsewhere(err)
+	}
+	return rejects, nil
 }

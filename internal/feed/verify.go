@@ -13,12 +13,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/lake"
 	"github.com/feedmill/feedmill/internal/lake/parquet"
 )
 
 // Sums knows the sums of stored files.
 type Sums interface {
 	StoredFile(ctx context.Context, name string) (feedmill.StoredFile, error)
+	SourceFiles(ctx context.Context, workspace, source feedmill.ID) ([]string, error)
 	NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error
 	UnverifiedFiles(ctx context.Context, after string, limit int) ([]string, error)
 }
@@ -212,4 +214,19 @@ func (v *VerifiedFiles) damage(of feedmill.StoredFile, err error) error {
 		Detail: fmt.Sprintf("A file of %s of the feed %s is damaged: its bytes are not those that were written. Other versions stay readable. "+
 			"Load the data again, or ask the operator to restore the file from a backup; the log names it.", versions, of.Feed),
 	}, of.Name, err)
+}
+
+// Elsewhere is nil where the files that the feeds of a source have now are here, and else
+// the error that says that they are not.
+func (v *VerifiedFiles) Elsewhere(ctx context.Context, workspace, source feedmill.ID) error {
+	names, err := v.sums.SourceFiles(ctx, workspace, source)
+	if err != nil {
+		return fmt.Errorf("files of a source: %w", err)
+	}
+	for _, name := range names {
+		if _, err := v.Files.Path(ctx, name); err != nil {
+			return lake.Elsewhere(err)
+		}
+	}
+	return nil
 }

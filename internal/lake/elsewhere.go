@@ -15,7 +15,7 @@ func Elsewhere(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w (%v)", &feedmill.Error{
-		Kind: feedmill.ErrUnavailable, Type: "files-elsewhere",
-		Detail: "A file with rows of this feed is not in the data folder of this server. Where several replicas share a database, ask the one that made the feed; after a restore, put the folder of files back.",
+		Kind: feedmill.ErrUnavailable, Type: "files-elsewhere", RetryAfter: -1, Title: "The files of this feed are elsewhere",
+		Detail: "A file with rows of this feed is not in the data folder of this server. If several replicas share a database, send the request to the replica that stores the feed. After a restore, restore the folder of files too.",
 	}, err)
 }

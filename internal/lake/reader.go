@@ -78,6 +78,12 @@ func (r *Reader) Count(ctx context.Context, v *Version, q feedmill.Query) (int64
 	return answer.Count, nil
 }
 
+// CheckFiles fails where files of a version are not here, or damaged.
+func (r *Reader) CheckFiles(ctx context.Context, v *Version) error {
+	_, err := r.files(ctx, v.Files)
+	return err
+}
+
 // files are what a worker calls files, and where they are.
 func (r *Reader) files(ctx context.Context, of []feedmill.VersionFile) (map[string]string, error) {
 	files := make(map[string]string, len(of))

@@ -55,6 +55,11 @@ type Options struct {
 	// Holder is the name that leases are taken under. No other live process has it: the
 	// engine releases the leases of the process that had it before. Empty releases none.
 	Holder string
+	// Elsewhere is the error of a source whose feeds have files that this process does not
+	// have, and Alone reports whether no other process shares the store. Such a source is
+	// left to others while there are any. Elsewhere is nil where no other process can be.
+	Elsewhere func(ctx context.Context, workspace, source feedmill.ID) error
+	Alone     func(ctx context.Context) (bool, error)
 	// Events makes the events that tell of news. The change is as it will be
 	// written, with the feeds and their last refreshes.
 	Events func(c *feedmill.SourceChange, news []feedmill.SourceNews) ([]feedmill.Event, error)
@@ -106,6 +111,8 @@ type Engine struct {
 	mu    sync.Mutex
 	turns turns
 	under map[feedmill.ID]*underWay
+	// left are the sources that are left to other processes, and since when.
+	left map[feedmill.ID]time.Time
 }
 
 // underWay is a run of this engine.
@@ -125,7 +132,7 @@ func New(o Options) *Engine {
 		o.PollEvery = defaultPollEvery
 	}
 	e := &Engine{
-		Options: o, wake: make(chan struct{}, 1), under: make(map[feedmill.ID]*underWay),
+		Options: o, wake: make(chan struct{}, 1), under: make(map[feedmill.ID]*underWay), left: make(map[feedmill.ID]time.Time),
 		turns: newTurns(o.MaxRuns, o.MaxOfWorkspace, o.MaxOfHost),
 	}
 	e.count = newCounters(o.Metrics, e)
@@ -227,7 +234,7 @@ func (e *Engine) poll(ctx context.Context) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, s := range e.turns.choose(due) {
+	for _, s := range e.turns.choose(e.ours(due)) {
 		running, cancel := context.WithCancelCause(ctx)
 		u := &underWay{cancel: cancel}
 		e.under[s.ID] = u

@@ -14,6 +14,10 @@ import (
 // runSource claims a source, fetches it and commits what comes of it, or gives the
 // source back where ctx ends before. It returns whether there was a run.
 func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWay) bool {
+	missing := e.elsewhere(ctx, s)
+	if missing != nil && e.leave(ctx, s) {
+		return false
+	}
 	claim, err := e.claim(ctx, s)
 	if err != nil {
 		// Who was faster, and who deleted it, need not be told of.
@@ -34,7 +38,10 @@ func (e *Engine) runSource(ctx context.Context, s feedmill.DueSource, u *underWa
 
 	l := e.hold(ctx, claim, u.cancel)
 	claim.Report = l.progress.report
-	outcomes, err := e.fetch(ctx, claim)
+	var outcomes []feedmill.FeedOutcome
+	if err = missing; err == nil {
+		outcomes, err = e.fetch(ctx, claim)
+	}
 	l.stop()
 
 	var outcome string
@@ -199,6 +206,8 @@ func problemOf(err error) feedmill.FeedError {
 			problem.Detail = refusal.Detail
 		}
 		return problem
+	case refusal != nil && refusal.Type == filesElsewhere:
+		return feedmill.FeedError{Type: "/problems/" + filesElsewhere, Title: refusal.Title, Detail: refusal.Detail}
 	case errors.Is(err, feedmill.ErrDamaged) && refusal != nil:
 		return feedmill.FeedError{Type: "/problems/file-damaged", Title: "A stored file is damaged", Detail: refusal.Detail}
 	}

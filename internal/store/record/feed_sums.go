@@ -27,6 +27,18 @@ func (s Store) StoredFile(ctx context.Context, name string) (f feedmill.StoredFi
 	return f, err
 }
 
+// SourceFiles lists the files of the current versions of a source's feeds.
+func (s Store) SourceFiles(ctx context.Context, workspace, source feedmill.ID) (names []string, err error) {
+	err = s.db.Each(ctx, func(row Row) error {
+		var name string
+		err := row.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `SELECT DISTINCT v.file FROM feeds f JOIN version_files v ON v.workspace_id = f.workspace_id AND v.feed_id = f.id AND v.number = f.version
+		WHERE f.workspace_id = ?1 AND f.source_id = ?2 AND v.file NOT LIKE ?3 ORDER BY v.file`, workspace, source, "%"+feedmill.ExportSuffix)
+	return names, err
+}
+
 // NoteVerified notes that a file was read in full, with its sums where they were not
 // known.
 func (s Store) NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error {

@@ -41,6 +41,24 @@ var sumsCases = []testCase{
 		must(t, err)
 		equal(t, "files to verify", 0, len(all))
 	}},
+	{name: "files of a source are those of its feeds' current versions", run: func(t *testing.T, open func(*testing.T) Store) {
+		s, ctx := open(t), t.Context()
+		source, feeds := makeSource(t, s, newWorkspace(t, s).ID, 2)
+		other, _ := makeSource(t, s, source.Workspace, 1)
+		for _, name := range []string{"old", "new"} {
+			v, r := nextVersion(feeds[0])
+			v.Files = []feedmill.VersionFile{{Name: name, Rows: 1, Bytes: 10}}
+			var err error
+			feeds[0], _, err = s.SwitchVersion(ctx, source.Workspace, v, r, telling("refreshed"), maxAttempts)
+			must(t, err)
+		}
+		got, err := s.SourceFiles(ctx, source.Workspace, source.ID)
+		must(t, err)
+		equal(t, "files", []string{"new"}, got)
+		got, err = s.SourceFiles(ctx, source.Workspace, other.ID)
+		must(t, err)
+		equal(t, "files of a source without versions", 0, len(got))
+	}},
 	{name: "sums go with their file", run: func(t *testing.T, open func(*testing.T) Store) {
 		s, ctx, at := open(t), t.Context(), now()
 		f := makeVersions(t, s, at, 1)

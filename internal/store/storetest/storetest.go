@@ -167,6 +167,9 @@ type Store interface {
 	// StoredFile finds a Parquet file that versions have, with its sums. Those are
 	// written with the first version that has the file, or the export.
 	StoredFile(ctx context.Context, name string) (feedmill.StoredFile, error)
+	// SourceFiles lists the files of the current versions of a source's feeds, without
+	// exports.
+	SourceFiles(ctx context.Context, workspace, source feedmill.ID) ([]string, error)
 	// NoteVerified notes that a file was read in full now, by the clock of the
 	// database, and its sums where they were not known.
 	NoteVerified(ctx context.Context, name string, sums feedmill.FileSums) error
