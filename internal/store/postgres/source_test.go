@@ -23,7 +23,7 @@ func planned(t *testing.T, db *DB, w feedmill.ID, n int, first time.Time) {
 			ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: w, Type: feedmill.FeedREST, Host: fmt.Sprint(i),
 			DueAt: first.Add(time.Duration(i) * time.Hour), CreatedAt: first, UpdatedAt: first,
 		}
-		b.Queue(`INSERT INTO sources (`+record.SourceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, record.Source(&s, kinds{})...)
+		b.Queue(`INSERT INTO sources (`+record.SourceColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`, record.Source(&s, kinds{})...)
 	}
 	if err := db.pool.SendBatch(t.Context(), &b).Close(); err != nil {
 		t.Fatal(err)
