@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/source/database"
 )
 
 // warningOf is the warning of a code that a feed has, nil for none.
@@ -80,5 +81,29 @@ func TestIncrementalLosesNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNullCursorsAreBounded: at most 100,000 rows without a cursor are fetched by a refresh, and all
+// of them are counted.
+func TestNullCursorsAreBounded(t *testing.T) {
+	t.Parallel()
+	const nulls = database.MaxNullCursors + 50
+	s := start(t, webhooks)
+	db := realPostgres(t)
+	s.connectTo(t, db, "shop")
+	db.do(t, "CREATE TABLE orders (id integer PRIMARY KEY, changed integer)", fmt.Sprintf("INSERT INTO orders SELECT n, NULL FROM generate_series(1, %d) n", nulls), "INSERT INTO orders VALUES (0, 7)")
+	f := s.queried(t, `{"serviceName":"shop","viewName":"orders","query":{"fields":[{"field":"id"},{"field":"changed"}]},"incremental":{"field":"changed"},"mode":"merge","key":["id"]}`)
+	if w := warningOf(f, feedmill.WarnNullCursor); f.RowCount != nulls+1 || w == nil || w.Count != nulls {
+		t.Fatalf("%d rows, %+v", f.RowCount, f.Warnings)
+	}
+	db.do(t, "INSERT INTO orders VALUES (-1, 8)")
+	f, r := s.refreshed(t, f.ID)
+	// The rows with the greatest value come again, and the new one.
+	if f.RowCount != nulls+2 || r.RowsIn != database.MaxNullCursors+2 {
+		t.Errorf("%d rows, %d came: %+v", f.RowCount, r.RowsIn, r.Error)
+	}
+	if w := warningOf(f, feedmill.WarnNullCursor); w == nil || w.Count != nulls || !strings.Contains(w.Detail, "fetches 100000 of them, the maximum") {
+		t.Errorf("%+v", f.Warnings)
 	}
 }

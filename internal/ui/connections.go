@@ -49,8 +49,8 @@ var connectors = []connectorChoice{{"postgres", "PostgreSQL"}, {"mysql", "MySQL 
 
 // connectionSettings are the settings of each connector, with the name of their field.
 var connectionSettings = map[string][]string{
-	"postgres": {"host", "port", "database", "user", "password", "sslmode"},
-	"mysql":    {"host", "port", "database", "user", "password", "tls"},
+	"postgres": {"host", "port", "database", "user", "password", "sslmode", "caCert", "clientCert", "clientKey"},
+	"mysql":    {"host", "port", "database", "user", "password", "tls", "caCert", "clientCert", "clientKey"},
 	"sqlite":   {"path"},
 	"duckdb":   {"path"},
 }
@@ -78,7 +78,7 @@ func connectionOf(v *visit) (*connectionForm, error) {
 	var config map[string]any
 	_ = json.Unmarshal(c.Config, &config)
 	for name, value := range config {
-		if value != nil && name != "password" {
+		if value != nil && !isSecretSetting(name) {
 			f.Config[name] = fmt.Sprint(value)
 		}
 	}
@@ -101,7 +101,8 @@ func readConnection(v *visit, connector string) (*connectionForm, map[string]any
 		value := strings.TrimSpace(v.r.PostFormValue(name))
 		if name == "password" {
 			value = v.r.PostFormValue(name)
-		} else {
+		}
+		if !isSecretSetting(name) {
 			f.Config[name] = value
 		}
 		if value == "" {
@@ -115,9 +116,13 @@ func readConnection(v *visit, connector string) (*connectionForm, map[string]any
 	return f, config
 }
 
+// isSecretSetting reports whether a setting is sealed, so that the form never shows it.
+func isSecretSetting(name string) bool { return name == "password" || name == "clientKey" }
+
 // connectionFields are the parts of a connection that the form has fields for.
 var connectionFields = []string{
 	"serviceName", "connector", "config/host", "config/port", "config/database", "config/user", "config/password", "config/sslmode", "config/tls", "config/path",
+	"config/caCert", "config/clientCert", "config/clientKey",
 }
 
 func createConnection(v *visit) error {
@@ -140,6 +145,9 @@ func changeConnection(v *visit) error {
 		if _, ok := config[name]; !ok && old.Config[name] != "" {
 			config[name] = nil
 		}
+	}
+	if removed, ok := config["clientCert"]; ok && removed == nil {
+		config["clientKey"] = nil // a key is of no use without its certificate
 	}
 	if _, err := v.api.ChangeConnection(v.r.Context(), f.ID, client.ConnectionChange{ServiceName: f.ServiceName, Config: config}); err != nil {
 		return f.refuse(v, err)
