@@ -225,3 +225,21 @@ func TestPreviewsChangeColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyFollowsItsColumn: a key that has the new name of a column stays that column's, whatever is
+// renamed or changed afterwards.
+func TestKeyFollowsItsColumn(t *testing.T) {
+	t.Parallel()
+	s, shop := start(t, webhooks), newShop(t, `[{"id":1,"at":1,"n":"a"},{"id":2,"at":2,"n":"b"}]`)
+	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"incremental":{"cursorPath":"$.at","param":{"name":"since"}},"mode":"merge","key":["Number"],"columns":[{"sourceName":"id","name":"Number"}]}`)
+	for _, change := range [][2]string{{"/columns", `[{"id":"` + f.Columns[0].ID + `","name":"Nr"}]`}, {"", `{"schedule":{"every":"1h"}}`}} {
+		if got := s.send(t, request{method: "PATCH", path: "/data_feeds/" + f.ID + change[0], body: change[1]}); got.status != 200 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	shop.set(200, `[{"id":2,"at":3,"n":"c"},{"id":3,"at":3,"n":"d"}]`)
+	after, r := s.refreshed(t, f.ID)
+	if got := s.read(t, f.ID, "&sort=Nr&fields=Nr,n"); after.State != "ready" || got != `{"Nr":1,"n":"a"}`+"\n"+`{"Nr":2,"n":"c"}`+"\n"+`{"Nr":3,"n":"d"}`+"\n" {
+		t.Errorf("%s %+v %s", after.State, r.Error, got)
+	}
+}

@@ -181,7 +181,10 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 		for i := range c.Feeds {
 			feed := &c.Feeds[i]
 			if feed.ID == before.ID {
-				feed.Spec, feed.Mode, feed.Key, feed.Rules, feed.Pins = def.Spec, def.Mode, def.Key, def.Rules, def.Pins
+				if slices.Contains(patch.Fields, "key") || len(feed.Key) != len(def.Key) {
+					feed.Key = def.Key // else it follows the names that its columns have got since
+				}
+				feed.Spec, feed.Mode, feed.Rules, feed.Pins = def.Spec, def.Mode, def.Rules, def.Pins
 				if slices.Contains(patch.Fields, "columns") {
 					if err := redefineColumns(feed); err != nil {
 						return nil, err
