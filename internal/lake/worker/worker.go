@@ -38,6 +38,7 @@ func run(conn io.ReadWriter, open func(wire.Hello) (engine, error)) error {
 	if err := json.Unmarshal(f.body, &hello); err != nil || f.kind != wire.KindHello {
 		return fmt.Errorf("worker: begin with a frame of kind %q: %w", f.kind, err)
 	}
+	hello.Process *= memoryFactor
 	if err := confine(hello); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
