@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/columnar"
 )
 
 // Combination is rows that a feed has and rows that come to them.
@@ -103,6 +104,8 @@ type side struct {
 	columns []string
 	// scans are the parts of from, where it is read part by part.
 	scans []string
+	// texts says which columns of the result are text or JSON.
+	texts []bool
 	// files are what SQL calls its files, and where they are.
 	files map[string]string
 	// omitted are the rows that are left out, by their numbers in the version,
@@ -125,7 +128,9 @@ func (r *Reader) side(ctx context.Context, v *Version, columns []feedmill.Column
 	}
 	s.files = files
 	s.from, s.scans = v.scan("", 0), v.scans("", 0)
+	s.texts = make([]bool, len(columns))
 	for i := range columns {
+		s.texts[i] = columns[i].Type == columnar.TypeText || columns[i].Type == columnar.TypeJSON
 		at := slices.IndexFunc(v.Columns, func(c feedmill.Column) bool { return c.ID == columns[i].ID })
 		if at < 0 {
 			continue

@@ -15,17 +15,23 @@ import (
 type Overlap struct{ OldFrom, NewTo int64 }
 
 // values selects the values of all columns of the result, and of the rows their
-// numbers, of those that hold.
-func (s *side) values(holds string) string {
+// numbers, of those that hold. Where texts are long, SHA-256 sums stand for them.
+func (s *side) values(holds string, sums bool) string {
 	var selected []string
 	for i, sql := range s.columns {
-		if sql == "" {
+		switch {
+		case sql == "":
 			sql = "NULL"
+		case sums && s.texts[i]:
+			sql = "sha256(CAST(" + sql + " AS VARCHAR))"
 		}
 		selected = append(selected, fmt.Sprintf("%s AS v%d", sql, i))
 	}
 	return "(SELECT " + strings.Join(selected, ", ") + ", nr FROM " + s.from + holds + ")"
 }
+
+// isLarge reports whether rows are so large that not all of them fit into memory.
+func (s *side) isLarge() bool { return len(s.scans) > 1 }
 
 // equal is that two rows have the same values in all columns, nulls included.
 func (s *side) equal(a, b string) string {
@@ -47,9 +53,10 @@ func (r *Reader) matchOverlap(ctx context.Context, o Overlap, old, fresh *side) 
 		names = append(names, fmt.Sprintf("v%d", i))
 	}
 	all := strings.Join(names, ", ")
-	again := fresh.values(fmt.Sprintf(" WHERE nr < %d", o.NewTo))
+	sums := old.isLarge() || fresh.isLarge()
+	again := fresh.values(fmt.Sprintf(" WHERE nr < %d", o.NewTo), sums)
 	// Most old rows are like none of the new ones, so they are looked at only once.
-	there := old.values(fmt.Sprintf(" WHERE nr >= %d", o.OldFrom))
+	there := old.values(fmt.Sprintf(" WHERE nr >= %d", o.OldFrom), sums)
 	counted := "(SELECT " + all + ", count(*) AS times FROM (SELECT a.* FROM " + there + " AS a SEMI JOIN " + again + " AS b ON " + fresh.equal("a", "b") + ") GROUP BY " + all + ")"
 	sql := "SELECT n.nr FROM (SELECT *, row_number() OVER (PARTITION BY " + all + " ORDER BY nr) AS nth FROM " + again + ") AS n JOIN " +
 		counted + " AS o ON " + fresh.equal("n", "o") + " WHERE n.nth <= o.times"
@@ -67,7 +74,8 @@ func (r *Reader) keepUnchanged(ctx context.Context, old, fresh *side, keys []int
 		return err
 	}
 	var stay, left bitmap
-	same := "SELECT o.nr, n.nr FROM " + old.values("") + " AS o JOIN " + fresh.values("") + " AS n ON " + fresh.equal("o", "n")
+	sums := old.isLarge() || fresh.isLarge()
+	same := "SELECT o.nr, n.nr FROM " + old.values("", sums) + " AS o JOIN " + fresh.values("", sums) + " AS n ON " + fresh.equal("o", "n")
 	for batch, err := range r.batches(ctx, wire.Request{SQL: same, Names: []string{"o", "n"}, Format: wire.FormatArrow, Files: filesOf(old, fresh)}) {
 		if err != nil {
 			return err

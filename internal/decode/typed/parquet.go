@@ -77,19 +77,17 @@ func openParquet(data input.Source) (*Table, error) {
 	return t, nil
 }
 
-// batchRows is how many rows are about as much as is to be read at once.
+// batchRows is how many rows are about as much as is to be read at once, where they are largest.
 func batchRows(open *file.Reader) int64 {
-	var bytes, rows int64
+	least := int64(maxBatch)
 	for i := range open.NumRowGroups() {
 		group := open.MetaData().RowGroup(i)
-		bytes, rows = bytes+max(group.TotalByteSize(), 0), rows+max(group.NumRows(), 0)
+		// However few bytes values take where they are all the same, each of them is made.
+		rows := max(group.NumRows(), 1)
+		bytes := max(group.TotalByteSize(), rows*valueBytes*int64(open.MetaData().Schema.NumColumns()), 1)
+		least = min(least, int64(float64(batchBytes)*float64(rows)/float64(bytes)))
 	}
-	// However few bytes values take where they are all the same, each of them is made.
-	bytes = max(bytes, rows*valueBytes*int64(open.MetaData().Schema.NumColumns()))
-	if bytes <= 0 {
-		return maxBatch
-	}
-	return min(max(int64(float64(batchBytes)*float64(rows)/float64(bytes)), 64), maxBatch)
+	return max(least, 1)
 }
 
 // parquetField is a field of a file, with what only the schema of the file says of its bytes.

@@ -144,3 +144,26 @@ func textsOfArrow(t *testing.T, out string) (texts []string) {
 	}
 	return texts
 }
+
+// Rows are merged although all of them are larger than the memory of a worker. Of two large
+// texts one that differs in its last character is another one.
+func TestMergingLargeRows(t *testing.T) {
+	r, store := reader(t, func(c *lake.PoolConfig) { c.Memory, c.Threads, c.Temp, c.TempBytes = 52<<20, 2, t.TempDir(), 4<<30 })
+	columns := []feedmill.Column{{ID: "c1", Name: "id", Type: columnar.TypeInteger}, {ID: "c2", Name: "text", Type: columnar.TypeText}}
+	write := func(name string, from, to int, end func(i int) string) *lake.Version {
+		in := table{columns: columns}
+		for i := from; i < to; i++ {
+			in.rows = append(in.rows, []cell{big.NewRat(int64(i), 1), strings.Repeat(fmt.Sprintf("text %d ", i), 1<<17) + end(i)}) // 1 MB
+		}
+		return in.write(t, store, name)
+	}
+	old := write("old", 0, 24, func(int) string { return "a" })
+	fresh := write("fresh", 4, 28, func(i int) string { return []string{"a", "b"}[i%2] })
+	got, err := r.Combine(t.Context(), "merged", lake.Combination{Old: old, New: fresh, Columns: columns, Key: []string{"id"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Rows != 28 || got.Replaced != 10 || got.Added != 14 || got.Known != 10 {
+		t.Errorf("%d rows, %d replaced, %d added, %d known", got.Rows, got.Replaced, got.Added, got.Known)
+	}
+}
