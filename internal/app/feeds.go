@@ -77,7 +77,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 		Stages:   filepath.Join(data, stageFolder),
 		Versions: a.store, Sourcing: a.store, Vault: a.vault, Blobs: files, Reader: lake.NewReader(files, pool), Temp: temp, Log: a.log,
 		Room: room, Metrics: metrics,
-		Modelling: m.Modelling, Previews: m.Previews,
+		Modelling: m.Modelling, Previews: m.Previews, Large: m.Large,
 		Sources: map[feedmill.FeedType]feed.Source{
 			feedmill.FeedREST: rest.NewSource(rest.Options{
 				Transport: a.egress.Transport(), Secure: a.egress.SecureTransport, CheckURL: a.egress.Policy().CheckURL, Forbidden: egress.ErrForbidden,

@@ -67,7 +67,7 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 		l.key = before.Key
 	}
 	err := f.Room.Disk.During(ctx, func(ctx context.Context) error {
-		return takeTurn(ctx, f.modelling, func() error { return f.remodel(ctx, l) })
+		return f.takeTurn(ctx, f.modelling, func(ctx context.Context) error { return f.remodel(ctx, l) })
 	})
 	if err != nil {
 		return feedmill.Feed{}, f.drop(l, err)

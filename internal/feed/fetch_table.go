@@ -96,7 +96,7 @@ func (m *Mill) tabulate(ctx context.Context, f *fetching, t *fetchedTable, colum
 	}
 	misfits := m.newMisfits(t.loading)
 	defer misfits.close()
-	err = takeTurn(ctx, f.slots, func() error {
+	err = m.takeTurn(ctx, f.slots, func(ctx context.Context) error {
 		if _, err := schema.Retype(ctx, t.pages); err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (f *fetching) Read(feed feedmill.ID, r feedmill.PageReading) error {
 // Page adds a page to every table, and returns how many rows each has of it.
 func (f *fetching) Page(ctx context.Context, p feedmill.FetchedPage) (rows []int64, err error) {
 	rows = make([]int64, len(f.tables))
-	err = takeTurn(ctx, f.slots, func() error {
+	err = f.mill.takeTurn(ctx, f.slots, func(ctx context.Context) error {
 		return f.each(ctx, func(t *fetchedTable) error {
 			format := p.Format
 			if t.format != "" {

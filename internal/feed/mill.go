@@ -34,8 +34,10 @@ type Parts struct {
 	// time for good, and for previews; by default three and two. One workspace
 	// never has all of either.
 	Modelling, Previews int
-	Room                Room
-	Log                 *slog.Logger
+	// Large is how many of those may hold rows of many megabytes, by default three.
+	Large int
+	Room  Room
+	Log   *slog.Logger
 	// Metrics counts what is held for a while; nil where nobody asks.
 	Metrics prometheus.Registerer
 }
@@ -73,6 +75,8 @@ type Mill struct {
 	// early has a place for each upload that is modelled while it arrives. A
 	// slow one keeps its place for long, so the others do without.
 	early *share.Slots
+	// large has a place for each of those that hold rows of many megabytes.
+	large *share.Slots
 	held  heldBodies
 	// arriving are the uploads under way.
 	arriving arriving
@@ -90,13 +94,14 @@ const (
 
 // NewMill makes a mill of its parts.
 func NewMill(p Parts) *Mill {
-	p.Modelling, p.Previews = cmp.Or(p.Modelling, usualModelling), cmp.Or(p.Previews, usualPreviews)
+	p.Modelling, p.Previews, p.Large = cmp.Or(p.Modelling, usualModelling), cmp.Or(p.Previews, usualPreviews), cmp.Or(p.Large, usualModelling)
 	m := &Mill{
 		Parts:     p,
 		modelling: share.NewSlots(p.Modelling, p.Modelling, maxWaiting),
 		previews:  share.NewSlots(p.Previews, p.Previews, maxWaiting),
 		fetches:   share.NewSlots(maxFetches, fetchesEach, maxWaiting),
 		early:     share.NewSlots(p.Modelling, p.Modelling, 0),
+		large:     share.NewSlots(p.Large, p.Large, maxWaiting*p.Large),
 	}
 	if p.Metrics != nil {
 		m.held.count(p.Metrics)
@@ -105,8 +110,9 @@ func NewMill(p Parts) *Mill {
 }
 
 // takeTurn does work that only a few may do at the same time. The others wait,
-// with their data on disk; workspaces take turns.
-func takeTurn(ctx context.Context, slots *share.Slots, work func() error) error {
+// with their data on disk; workspaces take turns. Among those that work, few
+// hold large values.
+func (m *Mill) takeTurn(ctx context.Context, slots *share.Slots, work func(context.Context) error) error {
 	giveBack, err := slots.Take(ctx)
 	if errors.Is(err, share.ErrCrowded) {
 		return errTooMuchAtOnce
@@ -116,7 +122,9 @@ func takeTurn(ctx context.Context, slots *share.Slots, work func() error) error 
 	}
 	defer giveBack()
 	defer share.Working(ctx)()
-	return work()
+	ctx, end := share.WithLarge(ctx, m.large)
+	defer end()
+	return work(ctx)
 }
 
 var errTooMuchAtOnce = &feedmill.Error{

@@ -29,7 +29,7 @@ func (m *Mill) Preview(ctx context.Context, u feedmill.Upload) (p feedmill.FeedP
 	defer data.Close()
 	defer m.drop(l, nil)
 	err = m.Room.Disk.During(ctx, func(ctx context.Context) error {
-		return takeTurn(ctx, m.previews, func() error {
+		return m.takeTurn(ctx, m.previews, func(ctx context.Context) error {
 			p, err = m.showUpload(ctx, l, data)
 			return err
 		})
@@ -116,7 +116,7 @@ func (m *Mill) previewFetched(ctx context.Context, workspace feedmill.ID, n feed
 	f := &fetching{mill: m, slots: m.previews, tables: []*fetchedTable{table}}
 	defer func() { err = errors.Join(err, f.close()) }()
 	var fetched feedmill.Fetched
-	err = takeTurn(ctx, m.fetches, func() error {
+	err = m.takeTurn(ctx, m.fetches, func(ctx context.Context) error {
 		fetched, err = f.fetch(ctx, n.Type, feedmill.Fetch{
 			Source: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace,
 			Spec: def.Source.Spec, Secrets: def.Source.Secrets, Rules: def.Source.Rules, Enough: previewRows,
@@ -145,7 +145,7 @@ func (m *Mill) showFetched(ctx context.Context, t *fetchedTable) (p feedmill.Fee
 	if err != nil {
 		return feedmill.FeedPreview{}, err
 	}
-	err = takeTurn(ctx, m.previews, func() error {
+	err = m.takeTurn(ctx, m.previews, func(ctx context.Context) error {
 		p, err = m.show(ctx, t.loading, schema, warnings, t.pages)
 		return err
 	})

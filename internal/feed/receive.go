@@ -11,6 +11,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode"
 	"github.com/feedmill/feedmill/internal/model"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // incoming is data on its way to a file, which can be read as it comes.
@@ -207,6 +208,9 @@ func (m *Mill) inferEarly(ctx context.Context, a *incoming) *inferred {
 	if a.Await(earlyBytes) != nil || a.Size() < earlyBytes {
 		return nil
 	}
+	// It may take as long as the client wants, so large rows are left for later.
+	ctx, end := share.WithLarge(ctx, nil)
+	defer end()
 	table, err := m.openArriving(ctx, a, a.reading)
 	if err != nil {
 		return nil

@@ -202,14 +202,14 @@ func (m *Mill) retypeFetched(ctx context.Context, t *fetchedTable) error {
 	if err != nil {
 		return err
 	}
-	return takeTurn(ctx, m.modelling, func() error { return m.retypeStored(ctx, t.loading, v) })
+	return m.takeTurn(ctx, m.modelling, func(ctx context.Context) error { return m.retypeStored(ctx, t.loading, v) })
 }
 
 // writeFetched writes what was fetched, whichever way it came.
 func (m *Mill) writeFetched(ctx context.Context, t *fetchedTable) error {
 	if t.typed != nil {
 		t.stage(feedmill.StageStoring)
-		return takeTurn(ctx, m.modelling, func() error { return m.writeTyped(ctx, t.loading, t.typed) })
+		return m.takeTurn(ctx, m.modelling, func(ctx context.Context) error { return m.writeTyped(ctx, t.loading, t.typed) })
 	}
 	t.stage(feedmill.StageModelling)
 	schema, warnings, err := t.inference.Schema(t.pages)
@@ -217,5 +217,5 @@ func (m *Mill) writeFetched(ctx context.Context, t *fetchedTable) error {
 		return err
 	}
 	t.stage(feedmill.StageStoring)
-	return takeTurn(ctx, m.modelling, func() error { return m.write(ctx, t.loading, schema, warnings, t.pages) })
+	return m.takeTurn(ctx, m.modelling, func(ctx context.Context) error { return m.write(ctx, t.loading, schema, warnings, t.pages) })
 }

@@ -168,7 +168,7 @@ func (m *Mill) load(ctx context.Context, l *loading, data *incoming) error {
 		keeping.Go(func() { unkept = data.Keep(ctx) })
 	}
 	err := m.Room.Disk.During(ctx, func(ctx context.Context) error {
-		return takeTurn(ctx, m.modelling, func() error { return m.versionOf(ctx, l, data) })
+		return m.takeTurn(ctx, m.modelling, func(ctx context.Context) error { return m.versionOf(ctx, l, data) })
 	})
 	keeping.Wait()
 	if err == nil {

@@ -21,6 +21,8 @@ type Memory struct {
 	Worker  int64
 	// Modelling and Previews are how many tables may be modelled at the same time.
 	Modelling, Previews int
+	// Large is how many of those may hold rows of many megabytes.
+	Large int
 }
 
 // WorkerBase is what a worker takes besides what its database holds.
@@ -28,7 +30,7 @@ const WorkerBase = 64 * mebibyte
 
 // divideMemory plans for a total.
 func divideMemory(total int64) Memory {
-	m := Memory{Total: total, Workers: 3, Worker: 512 * mebibyte, Modelling: 3, Previews: 2}
+	m := Memory{Total: total, Workers: 3, Worker: 512 * mebibyte, Modelling: 3, Previews: 2, Large: 3}
 	if total <= 0 {
 		return m
 	}
@@ -37,8 +39,12 @@ func divideMemory(total int64) Memory {
 	}
 	m.Worker = min(m.Worker, max(total/10, 32*mebibyte))
 	m.Server = max(total-total/16-int64(m.Workers)*(m.Worker+WorkerBase), total/4)
+	m.Large = int(max(1, min(m.Server/largeLoad, 3)))
 	return m
 }
+
+// largeLoad is how much memory a table takes while it is modelled that has rows as large as can be.
+const largeLoad = 256 * mebibyte
 
 // LimitMemory finds out how much memory there is and has the collector keep to
 // its part of it, unless the operator has said what that is (GOMEMLIMIT).

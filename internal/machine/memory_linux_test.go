@@ -13,6 +13,9 @@ func TestMemoryIsDivided(t *testing.T) {
 		if m.Workers < 2 || m.Modelling < 2 || m.Previews < 2 {
 			t.Errorf("%d bytes: one workspace can have all places: %+v", total, m)
 		}
+		if m.Large < 1 || total > 0 && int64(m.Large-1)*largeLoad > m.Server {
+			t.Errorf("%d bytes: %d tables may have large rows", total, m.Large)
+		}
 		if total >= 512<<20 && m.Server+int64(m.Workers)*(m.Worker+WorkerBase) > total {
 			t.Errorf("%d bytes: the parts are more than the whole: %+v", total, m)
 		}

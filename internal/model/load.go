@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Table is data that can be read more than once, as every decoder gives it.
@@ -88,6 +89,12 @@ func (s *Schema) runs(ctx context.Context, table Table, loading Loading) iter.Se
 		var working sync.WaitGroup
 		defer working.Wait()
 		defer cancel()
+		if s.largest > largeRun {
+			if err := share.Large(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
 		// The blocks under way, in order.
 		underWay := make([]chan loaded, 0, s.blocksAtOnce())
 		next := 0
@@ -116,6 +123,9 @@ func (s *Schema) runs(ctx context.Context, table Table, loading Loading) iter.Se
 		}
 	}
 }
+
+// largeRun is from how many bytes of a run on few tables are converted at the same time.
+const largeRun = 8 << 20
 
 // loadBytes is how many bytes the blocks have that are converted at the same time, unless
 // one alone has more.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // firstReading is the state of the first reading of all records. Blocks are scanned
@@ -103,7 +104,7 @@ func (r *firstReading) scan(ctx context.Context, fn func(*columnar.Cells) error)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		start, fine, err := r.loadChunk(k, scan)
+		start, fine, err := r.loadChunk(ctx, k, scan)
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func (r *firstReading) stop(from int64) {
 
 // loadChunk reads the records that begin in a chunk. It reports false where they
 // do not end in time.
-func (r *firstReading) loadChunk(k int, scan *scanner) (start int64, fine bool, err error) {
+func (r *firstReading) loadChunk(ctx context.Context, k int, scan *scanner) (start int64, fine bool, err error) {
 	c := r.table
 	low, high := max(int64(k)*r.chunk, c.begin), min(int64(k+1)*r.chunk, c.end)
 	before := min(low-c.begin, 1)
@@ -199,13 +200,13 @@ func (r *firstReading) loadChunk(k int, scan *scanner) (start int64, fine bool, 
 		scan.records = nil
 		return start, true, nil
 	}
-	fine, err = r.finish(k, high, scan)
+	fine, err = r.finish(ctx, k, high, scan)
 	scan.records = scan.buffer[skip:]
 	return start, fine, err
 }
 
 // finish reads on to the end of the last record that begins in a chunk.
-func (r *firstReading) finish(k int, high int64, scan *scanner) (fine bool, err error) {
+func (r *firstReading) finish(ctx context.Context, k int, high int64, scan *scanner) (fine bool, err error) {
 	c := r.table
 	inside := r.inside(k + 1)
 	if high == c.end {
@@ -225,6 +226,11 @@ func (r *firstReading) finish(k int, high int64, scan *scanner) (fine bool, err 
 			return false, err
 		} else if high+more > size {
 			return false, input.ErrArriving
+		}
+		if size > input.LargeBytes {
+			if err := share.Large(ctx); err != nil {
+				return false, err
+			}
 		}
 		scan.buffer = append(scan.buffer, make([]byte, more)...)
 		if err := input.ReadFull(c.text, scan.buffer[size:], high); err != nil {

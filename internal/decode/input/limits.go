@@ -9,6 +9,9 @@ const (
 	MaxFieldBytes = 16 << 20
 	// MaxRecordBytes is how long a record can be, with everything in it.
 	MaxRecordBytes = 64 << 20
+	// LargeBytes is from how many bytes of records on, held at the same time by one goroutine, its
+	// work needs a turn among those that hold large values.
+	LargeBytes = 8 << 20
 	// MaxEmptyCells is how many cells a table can have besides CellsOfByte for
 	// each byte of its data.
 	MaxEmptyCells = 1 << 25

@@ -24,6 +24,8 @@ func OpenLines(ctx context.Context, src input.Source, options Options) (*Table, 
 type lineBlocks struct {
 	source
 	next int
+	// large is called before much is held.
+	large func() error
 }
 
 func (b *lineBlocks) seek(mark blockMark) { b.next = mark.number }
@@ -99,6 +101,11 @@ func (b *lineBlocks) finishLine(data []byte, base int64, first int) ([]byte, int
 		size, err := input.AwaitSize(b.src, at+1)
 		if err != nil || at == size {
 			return data, looked, err
+		}
+		if looked > input.LargeBytes {
+			if err := b.large(); err != nil {
+				return nil, 0, err
+			}
 		}
 		more := int64(max(b.readBytes, min(looked/2, maxReadOn)))
 		if data, err = readMore(b.src, data, at, min(at+more, size)); err != nil {

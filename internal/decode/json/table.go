@@ -17,6 +17,7 @@ import (
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/input"
 	"github.com/feedmill/feedmill/internal/decode/jsonpath"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // Table is data whose records are JSON values.
@@ -356,9 +357,10 @@ func (j *Table) checkSelected(tree *jsonpath.Tree, nodes []jsonpath.Node, size i
 
 // newBlocks begins a reading of the data.
 func (j *Table) newBlocks(ctx context.Context) (blockSource, error) {
+	large := func() error { return share.Large(ctx) }
 	switch {
 	case j.lines:
-		return &lineBlocks{source: j.source}, nil
+		return &lineBlocks{source: j.source, large: large}, nil
 	case j.inMemory != nil:
 		blocks := *j.inMemory
 		return &blocks, nil
@@ -366,7 +368,7 @@ func (j *Table) newBlocks(ctx context.Context) (blockSource, error) {
 		return j.readTree(ctx)
 	}
 	b := newDocumentBlocks(j.source, j.steps, j.sequence, j.superseded)
-	b.hoping = j.hoping && !j.whole
+	b.hoping, b.large = j.hoping && !j.whole, large
 	return b, nil
 }
 

@@ -41,7 +41,9 @@ type walker struct {
 	full        bool
 	// interrupted, where it is there, is asked before each read whether to stop.
 	interrupted func() error
-	err         error
+	// large, where it is there, is called before much is held.
+	large func() error
+	err   error
 }
 
 type walkFrame struct {
@@ -84,6 +86,11 @@ func (w *walker) fill(keep, want int) (shift int, ok bool) {
 		}
 	}
 	more := int(min(int64(want), w.src.Size()-w.base-int64(w.size)))
+	if w.large != nil && w.size > input.LargeBytes {
+		if w.err = w.large(); w.err != nil {
+			return shift, false
+		}
+	}
 	if need := w.size + more + textPadding; cap(w.data) < need {
 		grown := make([]byte, need+need/4)
 		copy(grown, w.data[:w.size])

@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/decode/input"
+	"github.com/feedmill/feedmill/internal/share"
 )
 
 // block is a part of the data with whole records. With the tags of the elements that are open
@@ -137,6 +138,7 @@ func (t *Table) newReader() *recordReader {
 // readBlock reads all records of the run's block. What is left of them is to be flushed.
 func (r *recordReader) readBlock(ctx context.Context) error {
 	b := &r.table.blocks[r.run.block]
+	r.large = func() error { return share.Large(ctx) }
 	r.run.shift = b.start - int64(len(b.before))
 	r.cells = columnar.Cells{Columns: len(r.table.shape.names), Data: r.cells.Data[:0], Cell: r.cells.Cell[:0]}
 	r.keeps, r.open = false, r.open[:0]

@@ -14,6 +14,8 @@ type recordReader struct {
 	// way leads to the records, and record is one.
 	way, record *spot
 	scratch     []byte
+	// large is called before much is held.
+	large func() error
 	// open are the elements of the record that are open.
 	open   []openSpot
 	follow follower[spot]
@@ -320,6 +322,11 @@ func (r *recordReader) put(column int, kind columnar.CellKind, text []byte) erro
 		return r.table.failAt(r.offset(), "the text is longer than %d bytes, which is too long for a cell", maxFieldBytes)
 	}
 	start := len(r.cells.Data)
+	if start+len(text) > input.LargeBytes {
+		if err := r.large(); err != nil {
+			return err
+		}
+	}
 	r.cells.Data = append(r.cells.Data, text...)
 	cell := columnar.NewCell(kind, start, len(r.cells.Data))
 	if r.explosion == nil {
