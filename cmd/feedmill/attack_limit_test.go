@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -20,6 +21,9 @@ const attackMemory = 512 << 20
 // attackMemory, or empty where this machine lets nobody make one.
 type memoryGroup string
 
+// memoryGroups counts the groups, so that each has a name of its own.
+var memoryGroups atomic.Int64
+
 // newMemoryGroup makes a group in whichever version of them the machine has.
 func newMemoryGroup(t *testing.T) memoryGroup {
 	t.Helper()
@@ -27,7 +31,7 @@ func newMemoryGroup(t *testing.T) memoryGroup {
 		return "" // the race detector takes several times as much
 	}
 	for root, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
-		group := filepath.Join(root, fmt.Sprintf("feedmill-attack-%d", os.Getpid()))
+		group := filepath.Join(root, fmt.Sprintf("feedmill-attack-%d-%d", os.Getpid(), memoryGroups.Add(1)))
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}

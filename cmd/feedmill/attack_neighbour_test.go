@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // neighbour is a workspace that goes about its business beside an attack: it
@@ -20,6 +22,7 @@ type neighbour struct {
 	rounds       atomic.Int64
 	published    atomic.Int64
 	delivered    sync.Map // ids of deliveries
+	took         []time.Duration
 }
 
 // newNeighbour makes a workspace with a feed of each kind and a subscription.
@@ -71,7 +74,9 @@ func (n *neighbour) day(ctx context.Context) error {
 		{http.MethodPost, "/data_feeds/" + n.upload + "/query", `{"fields":[{"field":"a","aggregate":"max"}]}`, http.StatusOK, ""},
 		{http.MethodPost, "/events", `{"type":"metric.created"}`, http.StatusAccepted, ""},
 	} {
+		began := time.Now()
 		status, answer, err := request(ctx, n.key, step.method, n.url+step.path, nil, strings.NewReader(step.body))
+		n.took = append(n.took, time.Since(began))
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", step.method, step.path, err)
 		}
@@ -81,6 +86,14 @@ func (n *neighbour) day(ctx context.Context) error {
 	}
 	n.published.Add(1)
 	return nil
+}
+
+// slowest is what 99 of 100 requests took at most since it was last called.
+func (n *neighbour) slowest() time.Duration {
+	slices.Sort(n.took)
+	last := n.took[(len(n.took)-1)*99/100]
+	n.took = nil
+	return last
 }
 
 // awaitDelivered waits until everything that was published has arrived, and
