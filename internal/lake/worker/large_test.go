@@ -42,7 +42,7 @@ func largeRows(t *testing.T, store folder) (*lake.Version, []string) {
 // Large rows come back in every format that holds them, although the worker could not
 // hold them all.
 func TestLargeRows(t *testing.T) {
-	r, store := reader(t, func(c *lake.PoolConfig) { c.Memory = 32 << 20 })
+	r, store := reader(t, func(c *lake.PoolConfig) { c.Memory = 52 << 20 })
 	v, texts := largeRows(t, store)
 	for format, parse := range map[wire.Format]func(string) []string{
 		wire.FormatNDJSON: func(out string) []string {
