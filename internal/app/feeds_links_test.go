@@ -64,7 +64,7 @@ func TestLinks(t *testing.T) {
 	if got := s.send(t, request{method: "PATCH", path: feed + "/columns", body: `[{"id":"c1","name":"Id, new"},{"id":"c2","name":"who"},{"id":"c3","hidden":true}]`}); got.status != 200 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	if got := read(some); got.body != "\"who\"\r\nBob\r\nCy\r\n" {
+	if got := read(some); got.body != "who\r\nBob\r\nCy\r\n" {
 		t.Errorf("renamed: %d %s", got.status, got.body)
 	}
 	if got := read(all); !strings.HasPrefix(got.body, `[{"Id, new":1,"who":"Ada"}`) {

@@ -60,6 +60,7 @@ func planTree(v *Version, folder string, tree *query.Tree, offset int64, format 
 	}
 	for i, o := range tree.Outputs {
 		request.Names = append(request.Names, o.Name)
+		request.Nullable = request.Nullable || o.Aggregate != "" || o.Column.Nullable
 		if unit := unitOf(o); unit != "" {
 			request.Units = append(request.Units, make([]string, i+1-len(request.Units))...)
 			request.Units[i] = unit
@@ -93,7 +94,7 @@ func PlanCount(v *Version, folder string, q feedmill.Query) (wire.Request, error
 		return request, err
 	}
 	request.SQL = "SELECT CAST(count(*) AS BIGINT) AS f0, CAST(0 AS BIGINT) AS rn FROM (" + request.SQL + ")"
-	request.Names, request.Units = []string{"count"}, nil
+	request.Names, request.Units, request.Nullable = []string{"count"}, nil, false
 	return request, nil
 }
 

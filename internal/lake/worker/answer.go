@@ -100,7 +100,7 @@ func newRows(request wire.Request, columns []*column, out *sender) (rows, error)
 	case wire.FormatJSON, wire.FormatNDJSON:
 		return newJSON(names, columns, format == wire.FormatJSON, out), nil
 	case wire.FormatCSV, wire.FormatExcelCSV:
-		return &csvRows{names: names, columns: columns, excel: format == wire.FormatExcelCSV, out: out}, nil
+		return &csvRows{names: names, columns: columns, nullable: request.Nullable, excel: format == wire.FormatExcelCSV, out: out}, nil
 	case wire.FormatArrow:
 		return newArrow(names, columns, out), nil
 	case wire.FormatParquet:

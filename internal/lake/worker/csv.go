@@ -12,6 +12,8 @@ import (
 type csvRows struct {
 	names   []string
 	columns []*column
+	// nullable says that there may be nulls.
+	nullable bool
 	// excel has a spreadsheet show what is there: it knows the encoding by a
 	// mark at the beginning, and takes no text for a formula, which could send
 	// the sheet to somebody.
@@ -58,7 +60,7 @@ func (w *csvRows) begin(dst []byte) []byte {
 	if len(w.names) == 0 {
 		return dst
 	}
-	if len(w.names) == 1 {
+	if len(w.names) == 1 && w.nullable {
 		// The quotes tell that blank lines are rows without a value, those at the end too.
 		return append(w.quoted(dst, []byte(w.names[0])), '\r', '\n')
 	}

@@ -238,7 +238,7 @@ func TestRowsComeInSourceOrder(t *testing.T) {
 		where       []feedmill.Condition
 		first, step int
 	}{{"all", nil, 0, 1}, {"some", three, 3, 7}} {
-		want := []byte("\"id\"\r\n")
+		want := []byte("id\r\n")
 		for i := test.first; i < rows; i += test.step {
 			want = fmt.Appendf(want, "%d\r\n", i)
 		}

@@ -14,7 +14,7 @@ import (
 
 // joined is a column of CSV in one line.
 func joined(csv string) string {
-	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(csv, "\"a\"\r\n"), "\r\n"), "\r\n", ",")
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(csv, "a\r\n"), "\r\n"), "\r\n", ",")
 }
 
 // Rows that were fetched again are not kept twice, as often as they are there, and
