@@ -86,10 +86,10 @@ func TestCrowded(t *testing.T) {
 				p := newPresence()
 				c.do(p)
 				if c.want > 0 {
-					if time.Sleep(c.want - 1); !p.crowded() {
+					if time.Sleep(c.want - time.Nanosecond); !p.crowded() {
 						t.Error("they are not crowded until then")
 					}
-					time.Sleep(1)
+					time.Sleep(time.Nanosecond)
 				}
 				if p.crowded() {
 					t.Error("they are crowded for longer")
