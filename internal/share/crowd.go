@@ -10,7 +10,7 @@ import (
 const (
 	// shortPresence is how long a holder counts as present after a request, at least,
 	// and longPresence how long at most.
-	shortPresence, longPresence = 100 * time.Millisecond, 2 * time.Second
+	shortPresence, longPresence = 100 * time.Millisecond, 500 * time.Millisecond
 	// manyVisitors is how many visitors are remembered before old ones are dropped.
 	manyVisitors = 1000
 )

@@ -36,7 +36,14 @@ func TestCrowded(t *testing.T) {
 				p.see("b")
 				p.see("b")
 			}
-		}, 800 * time.Millisecond},
+		}, longPresence},
+		{"long work beside quick requests", func(p *presence) {
+			p.work("a")
+			for range 3 {
+				time.Sleep(200 * time.Millisecond)
+				p.see("b")
+			}
+		}, 400 * time.Millisecond},
 		{"long work beside rare requests", func(p *presence) {
 			p.work("a")
 			for range 3 {
@@ -74,8 +81,8 @@ func TestCrowded(t *testing.T) {
 		}, shortPresence},
 		{"three", func(p *presence) {
 			p.see("a")
-			time.Sleep(time.Second)
-			p.see("a") // present for two seconds
+			time.Sleep(longPresence)
+			p.see("a") // present for as long again
 			p.see("b")
 			time.Sleep(shortPresence / 2)
 			p.see("c")
