@@ -13,7 +13,7 @@ import (
 type shape struct {
 	format              string
 	rows, columns, cell int
-	// depth is how many objects a value of JSON or XML stands in.
+	// depth is how many objects contain a value of JSON or XML.
 	depth      int
 	alphabet   string
 	compressed bool

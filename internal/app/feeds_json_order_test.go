@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestJSONComparesByValue has JSON whose members come in another order: that is no change, whether rows have a key or not.
+// TestJSONComparesByValue uploads JSON whose members come in another order. The rows are unchanged, with and without a key.
 func TestJSONComparesByValue(t *testing.T) {
 	s := start(t, setup{})
 	const first = "{\"k\":1,\"j\":[{\"b\":2,\"a\":1}]}\n{\"k\":2,\"j\":[3]}\n"

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/decode/json"
 )
 
 // arrangement is which columns a table has of those of its pages: those that are picked,
@@ -37,33 +36,12 @@ func (p *Pages) AddWith(ctx context.Context, format string, data Source, with []
 	place := &placing{arrangement: &p.arranged}
 	p.arranged.used = true
 	for _, c := range with {
-		cell, text := givenCell(c.JSON)
+		cell, text := json.Cell(c.JSON)
 		place.names = append(place.names, c.Name)
 		place.given = append(place.given, cell)
 		place.texts = append(place.texts, text)
 	}
 	return p.read(ctx, format, data, place)
-}
-
-// givenCell is a value of JSON as a cell, and its text.
-func givenCell(raw []byte) (columnar.CellKind, []byte) {
-	switch jsontext.Value(raw).Kind() {
-	case '"':
-		text, err := jsontext.AppendUnquote(nil, raw)
-		if err != nil {
-			return columnar.CellJSON, raw
-		}
-		return columnar.CellString, text
-	case '0':
-		return columnar.CellNumber, raw
-	case 't':
-		return columnar.CellTrue, nil
-	case 'f':
-		return columnar.CellFalse, nil
-	case 'n':
-		return columnar.CellNull, nil
-	}
-	return columnar.CellJSON, raw
 }
 
 // place finds the places of the columns that pages have so far.

@@ -10,8 +10,8 @@ import (
 	"github.com/feedmill/feedmill/internal/decode/xml"
 )
 
-// openXML opens an XML document. A workbook of Excel 2003 is read as a spreadsheet and a property list as the JSON that it
-// stands for, unless the records are wanted, or were found before, at a path of XML. A page is one of several documents.
+// openXML opens an XML document. A workbook of Excel 2003 is read as a spreadsheet, and a property list as the JSON that it
+// represents, unless the options set a path of XML for the records. A page is one of several documents.
 func openXML(ctx context.Context, data Source, o Options, options xml.Options, page bool) (Table, error) {
 	if o.Rules >= 2 {
 		if table, err := openXMLBook(ctx, data, o, options, page); table != nil || err != nil {

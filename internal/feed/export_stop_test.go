@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A stop cancels all files that are being written, whoever waits for them, and returns
+// TestStopCancelsExports checks that a stop cancels all files that are being written and returns
 // when they have ended.
 func TestStopCancelsExports(t *testing.T) {
 	var f Feeds

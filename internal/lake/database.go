@@ -39,7 +39,7 @@ func (p *Pool) keepIdleFor(w *process) {
 	}
 }
 
-// Databases reads files of DuckDB that are somebody else's: each in a process of its
+// Databases reads DuckDB files of users: each in a process of its
 // own that the kernel keeps from every other file, and which has the file open for
 // one statement at a time.
 type Databases struct{ pool *Pool }

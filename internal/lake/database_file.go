@@ -59,8 +59,8 @@ func (d *databaseFile) covers(now *databaseFile) bool {
 // logPath is where the log is.
 func (d *databaseFile) logPath() string { return d.beside[cageDatabaseLog] }
 
-// environment is what the cage of a worker is told. Spill is the folder in which it can
-// write.
+// environment returns the variables that configure the cage of a worker. The worker can write
+// to the folder spill.
 func (d *databaseFile) environment(spill string) []string {
 	all := []string{cageDatabase + "=" + d.path}
 	for name, path := range d.beside {

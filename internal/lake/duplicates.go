@@ -44,7 +44,7 @@ func (r *Reader) Duplicates(ctx context.Context, v *Version, ids []string) (Dupl
 // duplicates finds the rows of a side whose key a later one has.
 func (r *Reader) duplicates(ctx context.Context, s *side, columns []feedmill.Column, keys []int) (bitmap, Duplicates, error) {
 	rows, err := r.numbers(ctx, s.superseded(keys), s)
-	rows = rows.minus(s.deletions) // a mark of a deletion is no row
+	rows = rows.minus(s.deletions) // marks of deletions are not rows
 	if err != nil || rows.first() < 0 {
 		return rows, Duplicates{}, err
 	}

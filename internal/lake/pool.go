@@ -74,8 +74,8 @@ type PoolConfig struct {
 type Pool struct {
 	config PoolConfig
 	slots  *share.Slots
-	// databases are slots for workers that read a file of somebody's database. They are
-	// apart from the workers of feeds, so that nobody's database takes these from others.
+	// databases are slots for workers that read database files of users. Feeds have slots of
+	// their own, so that slow database files do not delay them.
 	databases *share.Slots
 	spools    *share.Budget
 	reaper    sync.WaitGroup

@@ -105,7 +105,7 @@ const spoolMemory = 4 << 20
 func (r *Reader) runRequest(ctx context.Context, request wire.Request, out io.Writer) (wire.End, error) {
 	s := newSpool(spoolMemory, r.pool.config.TempBytes, r.pool.config.Temp)
 	holder := share.Holder(ctx)
-	// Where there is no room on the disk, the worker waits for the client.
+	// If the disk has no room, the worker waits for the client.
 	s.take = func(n int64) bool { return r.pool.config.TakeDisk(n) == nil && r.pool.spools.Take(holder, n) }
 	s.give = func(n int64) { r.pool.spools.Give(holder, n) }
 	var end wire.End

@@ -14,7 +14,7 @@ import (
 	"github.com/feedmill/feedmill/internal/query/sqlite"
 )
 
-// SQLite reads files of SQLite that are somebody else's, as [Databases] does those of
+// SQLite reads SQLite files of users, as [Databases] does those of
 // DuckDB.
 type SQLite struct{ pool *Pool }
 

@@ -49,8 +49,8 @@ func (e *Engine) elsewhere(ctx context.Context, s feedmill.DueSource) error {
 // filesElsewhere is the problem of files that are not in the data folder of this process.
 const filesElsewhere = "files-elsewhere"
 
-// leave leaves a source to other processes, and reports false where there are none: then the
-// run fails, so that somebody sees why nothing is fetched.
+// leave leaves a source to other processes. It returns false if there are none: then the
+// run fails, and lastError reports why nothing is fetched.
 func (e *Engine) leave(ctx context.Context, s feedmill.DueSource) bool {
 	e.mu.Lock()
 	since, before := e.left[s.ID]

@@ -110,7 +110,7 @@ func TestAnybodyBut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPresence()
 		if p.see(""); p.anybodyBut("a") {
-			t.Error("the service is somebody")
+			t.Error("the service counts as a holder")
 		}
 		if p.see("a"); p.anybodyBut("a") || !p.anybodyBut("b") {
 			t.Error("the only holder is another, or is not there")

@@ -112,20 +112,22 @@ func (s *surroundings) visit() bool {
 	if !s.scalar() {
 		return false
 	}
-	kind, text := scalarCell(s.data[at-s.base : s.i])
+	kind, text := Cell(s.data[at-s.base : s.i])
 	s.Add(strings.Join(way, "."), kind, text)
 	return true
 }
 
-// scalarCell is a value of JSON that is not an array or an object, as a cell.
-func scalarCell(raw []byte) (columnar.CellKind, []byte) {
-	switch raw[0] {
+// Cell returns the kind of the cell for a JSON value, and its text.
+func Cell(raw []byte) (columnar.CellKind, []byte) {
+	switch jsontext.Value(raw).Kind() {
 	case '"':
 		text, err := jsontext.AppendUnquote(nil, raw)
-		if err != nil { // the walker has checked it
-			text = raw
+		if err != nil {
+			return columnar.CellJSON, raw
 		}
 		return columnar.CellString, text
+	case '0':
+		return columnar.CellNumber, raw
 	case 't':
 		return columnar.CellTrue, nil
 	case 'f':
@@ -133,7 +135,7 @@ func scalarCell(raw []byte) (columnar.CellKind, []byte) {
 	case 'n':
 		return columnar.CellNull, nil
 	}
-	return columnar.CellNumber, raw
+	return columnar.CellJSON, raw
 }
 
 // addContext gives the values around the records their columns.

@@ -99,7 +99,7 @@ func TestXMLBookSheets(t *testing.T) {
 		}
 	}
 	if got := shownTable(t, "xml", data, Options{}); !strings.Contains(got, "hidden-rows") || !strings.Contains(got, "skipped-preamble") {
-		t.Errorf("there is no warning of the hidden row or of the title: %q", got)
+		t.Errorf("the warnings miss the hidden row or the title: %q", got)
 	}
 	for want, o := range map[string]Options{"The workbook has these sheets: 1 One, 2 It's two.": {Sheet: 3}, "it has Cols, Part.": {Path: "Hid"}} {
 		if got := shownTable(t, "xml", data, o); !strings.Contains(got, want) {

@@ -8,9 +8,9 @@ const (
 	cutBytes = 8 << 20
 )
 
-// Cuts are the rows, by their numbers, at which whoever reads all of a file begins anew: between
-// two of them there are about 8 MiB of values, or one group. A file of short rows has none,
-// and is read in one go. They are known once the file is closed.
+// Cuts returns the numbers of the rows at which a reader of the whole file starts a new query.
+// Between two of them there are about 8 MiB of values, or one group. A file of short rows has none
+// and is read by one query. Call Cuts after the file is closed.
 func (w *Writer) Cuts() []int64 {
 	var cuts []int64
 	long, row, size := false, int64(0), 0

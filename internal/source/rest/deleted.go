@@ -210,7 +210,7 @@ func newDeletes(d *deletion, feed feedmill.Feed, drop bool) *deletes {
 	return out
 }
 
-// told is what whoever makes a table of the rows needs to know of the deletions.
+// told returns what the loader needs to know about the deletions.
 func (d *deletes) told() *feedmill.PageDeletes {
 	return &feedmill.PageDeletes{Column: deletedMark, Listed: func() int64 { return d.listed }, Count: func() int64 { return d.count }}
 }

@@ -158,7 +158,7 @@ func TestHMAC(t *testing.T) {
 	}
 }
 
-// A client of OAuth 1.0 signs for itself, or for whoever gave it a token.
+// An OAuth 1.0 client signs for itself, or for the user that gave it a token.
 func TestOAuth1(t *testing.T) {
 	l := newLab(t)
 	l.serve("api.test", func(w http.ResponseWriter, r *http.Request) {
