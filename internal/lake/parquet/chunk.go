@@ -177,7 +177,11 @@ func (e *encoder) layout(column *feedmill.Column, abandon bool) layout {
 			return e.layoutWide(column.Precision)
 		}
 		limit := int64(powerOfTen(column.Precision).Lo)
-		return e.layoutInts(64, 1-limit, limit-1)
+		size := 64
+		if physical(column) == physicalInt32 {
+			size = 32
+		}
+		return e.layoutInts(size, 1-limit, limit-1)
 	case columnar.TypeDate:
 		return e.layoutInts(32, math.MinInt32, math.MaxInt32)
 	}

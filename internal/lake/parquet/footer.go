@@ -149,12 +149,19 @@ func physical(c *feedmill.Column) int {
 	case columnar.TypeDate:
 		return physicalInt32
 	case columnar.TypeDecimal:
-		if c.Precision > columnar.NarrowDigits {
+		switch {
+		case c.Precision > columnar.NarrowDigits:
 			return physicalFixed
+		case c.Precision <= int32Digits:
+			return physicalInt32
 		}
 	}
 	return physicalInt64
 }
+
+// int32Digits is the precision up to which a decimal is 32 bits long in a file. The format
+// also allows 64 bits, but ClickHouse 26.7 then reads wrong values without an error.
+const int32Digits = 9
 
 func writeGroup(t *thrift, columns []feedmill.Column, g *rowGroup, ordinal int) {
 	size, unpacked := 0, 0

@@ -66,6 +66,29 @@ func TestPagesOfLongTexts(t *testing.T) {
 	compare(t, in, write(t, in, Options{}))
 }
 
+// Readers such as ClickHouse rely on the length that the precision of a decimal calls for.
+func TestDecimalsAreAsLongAsTheirPrecision(t *testing.T) {
+	for precision, want := range map[int]string{1: "INT32", 9: "INT32", 10: "INT64", 18: "INT64", 19: "FIXED_LEN_BYTE_ARRAY", 38: "FIXED_LEN_BYTE_ARRAY"} {
+		column := feedmill.Column{Name: "d", Type: columnar.TypeDecimal, Precision: precision, Scale: 1}
+		in := table{columns: []feedmill.Column{column}}
+		for kind := range 4 {
+			in.blocks = append(in.blocks, []columnar.Vector{makeVector(column, 5000, kind, &noise{uint64(kind)})})
+		}
+		file := write(t, in, Options{})
+		compare(t, in, file)
+		r, err := pqfile.NewParquetReader(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.MetaData().Schema.Column(0).PhysicalType().String(); got != want {
+			t.Errorf("%d digits are %s, want %s", precision, got, want)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The hash of a file stands for its rows, so nothing else may show in it.
 func TestBlocksDoNotShow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
