@@ -38,7 +38,7 @@ const (
 // ballastBytes is memory that is never touched, and so never there, but that
 // the collector counts. It runs when the heap has doubled: without this, a busy
 // server with little in memory would collect dozens of times a second. What it
-// costs and saves is in docs/decisions/0024-memory-of-the-process.md.
+// costs and saves is in docs/decisions/delivery-memory.md.
 const ballastBytes = 24 << 20
 
 // Serve runs the service until ctx ends, then stops it in good order. What the
