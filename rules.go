@@ -8,7 +8,7 @@ import (
 
 // Rules is the version of the reading and matching rules that a definition was
 // created under. A definition keeps its version for life, so that a later
-// release reads the same data in the same way; see docs/decisions/0097-versioned-rules.md.
+// release reads the same data in the same way; see docs/decisions/stored-definitions.md.
 type Rules int
 
 // The versions of the rules.
