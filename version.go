@@ -77,6 +77,9 @@ type VersionFile struct {
 	// all of them begins anew, so that it never holds many large rows. A file of small
 	// rows has none.
 	Cuts []int64
+	// LargestRow is how many bytes the largest row has where that is more than several rows
+	// together are read with, and zero for all other files.
+	LargestRow int64
 	// Sums are those of a file that was just written. The store keeps them once for
 	// all versions that have the file.
 	Sums FileSums

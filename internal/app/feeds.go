@@ -63,7 +63,7 @@ func (a *App) newFeeds(version string, m machine.Memory, queue publish.Queue, me
 	files := feed.NewVerifiedFiles(blobs, a.store, a.log, metrics)
 	pool := lake.NewPool(lake.PoolConfig{
 		Temp: temp, TempBytes: queryTemp, CheckDisk: room.Disk.Check, TakeDisk: room.Disk.Take, Log: a.log,
-		Workers: m.Workers, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
+		Workers: m.Workers, Large: m.Large, Memory: m.Worker, Process: 2 * (m.Worker + machine.WorkerBase), Resident: m.Worker + machine.WorkerBase, QueryTime: a.config.QueryTimeout,
 	})
 	if !lake.Landlock() {
 		a.log.Warn("the kernel has no Landlock: queries run in processes that only their database keeps from other files")

@@ -48,6 +48,7 @@ func planTree(v *Version, folder string, tree *query.Tree, offset int64, format 
 	scans := []string{v.scan(folder, from)}
 	if s := (&statement{tree: tree, offset: offset}); s.inOrder() && (offset == 0 || len(tree.Where) == 0) {
 		scans = v.scans(folder, from)
+		request.Apart = v.apart()
 	}
 	for i, scan := range scans {
 		s := &statement{tree: tree, offset: offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}

@@ -41,6 +41,9 @@ type PoolConfig struct {
 	// Workers is how many there are at most, by default three: one of them is
 	// always left for others by whoever has many queries.
 	Workers int
+	// Large is how many queries at a time may read rows that are larger than the memory of a worker,
+	// by default one. Such a worker holds a row besides what its database may hold.
+	Large int
 	// QueryTime is how long a query may work, zero for as long as it likes.
 	// Waiting, for a worker or for whoever takes the rows, does not count, and
 	// what is done in the background is not bounded.
@@ -77,8 +80,11 @@ type Pool struct {
 	// databases are slots for workers that read database files of users. Feeds have slots of
 	// their own, so that slow database files do not delay them.
 	databases *share.Slots
-	spools    *share.Budget
-	reaper    sync.WaitGroup
+	// large are slots for queries of rows that are larger than the memory of a worker, which
+	// are taken before those for workers.
+	large  *share.Slots
+	spools *share.Budget
+	reaper sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
@@ -104,6 +110,9 @@ func NewPool(c PoolConfig) *Pool {
 	}
 	if c.Workers <= 0 {
 		c.Workers = 3
+	}
+	if c.Large <= 0 {
+		c.Large = 1
 	}
 	if c.Threads <= 0 {
 		c.Threads = runtime.GOMAXPROCS(0)
@@ -141,7 +150,7 @@ func NewPool(c PoolConfig) *Pool {
 	if err := emptyTemp(c.Temp); err != nil {
 		c.Log.Warn("the folder for temporary files of queries is not as it should be", "error", err)
 	}
-	p := &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(c.Workers, c.Workers, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
+	p := &Pool{config: c, slots: share.NewSlots(c.Workers, c.Workers, maxWaiting), databases: share.NewSlots(c.Workers, c.Workers, maxWaiting), large: share.NewSlots(c.Large, c.Large, maxWaiting), spools: share.NewBudget(c.SpoolBytes, c.SpoolBytes/2), busy: make(map[*process]bool)}
 	p.ready = sync.NewCond(&p.mu)
 	p.loads = loads{over: c.LoadTime, of: make(map[string]load)}
 	return p
@@ -185,14 +194,20 @@ func (p *Pool) Run(ctx context.Context, request wire.Request, out io.Writer) (wi
 }
 
 func (p *Pool) run(ctx context.Context, slots *share.Slots, database *databaseFile, request wire.Request, out io.Writer) (wire.End, error) {
-	giveBack, err := slots.Take(ctx)
-	if errors.Is(err, share.ErrCrowded) {
-		return wire.End{}, errTooManyQueries
+	needed := []*share.Slots{slots}
+	if request.Apart {
+		needed = []*share.Slots{p.large, slots}
 	}
-	if err != nil {
-		return wire.End{}, fmt.Errorf("read: %w", err)
+	for _, slots := range needed {
+		giveBack, err := slots.Take(ctx)
+		if errors.Is(err, share.ErrCrowded) {
+			return wire.End{}, errTooManyQueries
+		}
+		if err != nil {
+			return wire.End{}, fmt.Errorf("read: %w", err)
+		}
+		defer giveBack()
 	}
-	defer giveBack()
 	end, err := p.runOnce(ctx, database, request, out)
 	for range p.config.Workers {
 		if _, unsent := errors.AsType[*sendError](err); !unsent || ctx.Err() != nil {

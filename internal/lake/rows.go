@@ -30,7 +30,7 @@ func (r *Reader) rows(ctx context.Context, s *side, columns []feedmill.Column) i
 		if s.version.Rows == 0 {
 			return
 		}
-		request := wire.Request{Format: wire.FormatArrow, Files: s.files}
+		request := wire.Request{Format: wire.FormatArrow, Files: s.files, Apart: s.version.apart()}
 		var selected []string
 		for i, sql := range s.columns {
 			if sql == "" {

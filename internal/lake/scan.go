@@ -69,6 +69,11 @@ func (v *Version) scans(folder string, from int64) []string {
 	return all
 }
 
+// apart reports whether a row of the version can be larger than the memory of a worker.
+func (v *Version) apart() bool {
+	return slices.ContainsFunc(v.Files, func(file feedmill.VersionFile) bool { return file.LargestRow > 0 })
+}
+
 // uncut is the version for a statement that reads all of it in one go.
 func (v *Version) uncut() *Version {
 	whole := *v

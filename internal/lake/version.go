@@ -80,6 +80,7 @@ func writeFile(ctx context.Context, blobs Blobs, name string, table feedmill.Typ
 			return err
 		}
 		file.Rows, file.Bytes, file.Sum, file.Cuts = sum.rows, counted.n, sum.String(), writer.Cuts()
+		file.LargestRow = writer.LargestRow()
 		footer := writer.FooterSum()
 		file.Sums = feedmill.FileSums{SHA256: hex.EncodeToString(counted.hash.Sum(nil)), Footer: hex.EncodeToString(footer[:])}
 		return nil

@@ -28,3 +28,14 @@ func (w *Writer) Cuts() []int64 {
 	}
 	return cuts
 }
+
+// LargestRow returns how many bytes the largest row has that is too large for a group of several
+// rows, or zero. Call LargestRow after the file is closed.
+func (w *Writer) LargestRow() (largest int64) {
+	for _, g := range w.file.groups {
+		if g.memory > w.options.mostBytes() {
+			largest = max(largest, int64(g.memory))
+		}
+	}
+	return largest
+}

@@ -105,6 +105,9 @@ type Request struct {
 	// Then are queries whose rows follow those of the first, with the same columns
 	// and parameters.
 	Then []string `json:"then,omitempty"`
+	// Apart says that a query can have a row that is larger than the memory of the database, which
+	// is then read some columns at a time.
+	Apart bool `json:"apart,omitempty"`
 	// Names are the names of the first columns of the result, in order. What
 	// columns it has beyond them is not answered: they are the keys of a row.
 	Names  []string `json:"names"`

@@ -40,7 +40,7 @@ func (d *database) answer(out *sender, request wire.Request) (end wire.End, err 
 	if err := d.guard(request); err != nil {
 		return wire.End{}, err
 	}
-	r, err := d.query(request.SQL, request.Args)
+	r, err := d.query(request.SQL, request.Args, request.Apart)
 	if err != nil {
 		return wire.End{}, err
 	}
@@ -69,7 +69,7 @@ func (d *database) guard(request wire.Request) error {
 		return nil
 	}
 	failed := &wire.Failure{Message: "it is not what it was", Stage: wire.StageGuard}
-	r, err := d.query(request.Guard, nil)
+	r, err := d.query(request.Guard, nil, false)
 	if err != nil {
 		failed.Message = err.Error()
 		return failed

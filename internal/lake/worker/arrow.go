@@ -42,6 +42,8 @@ type arrowValues struct {
 	nulls   int
 	data    []byte
 	offsets []int32
+	// own says that data is that of a row which was read apart.
+	own bool
 }
 
 func newArrow(names []string, columns []*column, out *sender) *arrowRows {
@@ -105,7 +107,7 @@ func (w *arrowRows) append(dst []byte, n int) ([]byte, error) {
 		}
 		w.rows += to - from
 		w.texts += texts
-		full := to == from // the next row does not fit
+		full := to == from || w.texts > mostBatchBytes // the next row does not fit
 		from = to
 		if full || w.rows == batchRows || size >= batchBytes && w.rows%batchStep == 0 {
 			if err := w.write(); err != nil {
@@ -218,7 +220,12 @@ func (v *arrowValues) addTexts(c *column, from, to int) {
 		v.offsets = append(v.offsets, 0)
 	}
 	for i := from; i < to; i++ {
-		if !c.null(i) {
+		switch {
+		case c.null(i):
+		case c.own && len(v.data) == 0:
+			text := c.text(i) // which is not held in memory twice
+			v.data, v.own = text[:len(text):len(text)], true
+		default:
 			v.data = append(v.data, c.text(i)...)
 		}
 		v.offsets = append(v.offsets, int32(len(v.data)))
@@ -246,6 +253,9 @@ func (v *arrowValues) drain(kind arrow.DataType, rows int) arrow.ArrayData {
 	}
 	buffers = append(buffers, memory.NewBufferBytes(v.data))
 	data := array.NewData(kind, rows, buffers, nil, v.nulls, 0)
+	if v.own {
+		v.data, v.own = nil, false // the row is as large as can be, and another follows
+	}
 	// The batch is written before anything is added, so the memory is used again.
 	v.valid, v.data, v.offsets, v.nulls = v.valid[:0], v.data[:0], v.offsets[:0], 0
 	return data

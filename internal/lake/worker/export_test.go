@@ -16,7 +16,7 @@ func Bare(folder string) (query func(sql string, args []string) (int, error), cl
 		return nil, nil, err
 	}
 	return func(sql string, args []string) (int, error) {
-		r, err := d.query(sql, args)
+		r, err := d.query(sql, args, false)
 		if err != nil {
 			return 0, err
 		}

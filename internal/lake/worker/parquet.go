@@ -89,6 +89,9 @@ func (c *column) vector(kind *feedmill.Column, n int) columnar.Vector {
 		v.Valid = append(v.Valid, unsafe.Slice((*uint64)(c.valid), (n+63)/64)...)
 	}
 	switch {
+	case c.own && c.kind == kindText && !c.null(0):
+		v.Bytes = c.text(0) // which is not held in memory twice
+		v.Offsets = []uint32{0, uint32(len(v.Bytes))}
 	case v.Type == columnar.TypeText || v.Type == columnar.TypeJSON:
 		v.Offsets = make([]uint32, 1, n+1)
 		v.Bytes = make([]byte, 0, c.textBytes(0, n))

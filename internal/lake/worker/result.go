@@ -41,6 +41,8 @@ type column struct {
 type cells struct {
 	data  unsafe.Pointer
 	valid unsafe.Pointer // nil where nothing is null
+	// own says that this is memory of this process, and stays as it is.
+	own bool
 }
 
 func (c *cells) null(i int) bool {
@@ -53,12 +55,14 @@ func at[T any](c *cells, i int) T {
 	return *(*T)(unsafe.Add(c.data, uintptr(i)*unsafe.Sizeof(t)))
 }
 
-// text is value i of a text column: up to twelve bytes stand in place, more
-// stand elsewhere.
+// inPlace is up to how many bytes a text is stored in place.
+const inPlace = 12
+
+// text is value i of a text column, which is in place or elsewhere.
 func (c *cells) text(i int) []byte {
 	s := unsafe.Add(c.data, i*16)
 	size := *(*uint32)(s)
-	if size <= 12 {
+	if size <= inPlace {
 		return unsafe.Slice((*byte)(unsafe.Add(s, 4)), size)
 	}
 	return unsafe.Slice(*(**byte)(unsafe.Add(s, 8)), size)
@@ -84,8 +88,15 @@ type int128 struct {
 type result struct {
 	database *database
 	args     []string
-	// then are the queries whose rows follow.
+	// sql is the query that runs, and then are the queries whose rows follow.
+	sql  string
 	then []string
+	// open says that the query may have more chunks, and fetched that it had one.
+	open, fetched bool
+	// mayApart allows to read a row some columns at a time; held is one where such a
+	// row is at hand and was not returned yet.
+	mayApart bool
+	held     int
 
 	statement duckdb.PreparedStatement
 	result    duckdb.Result
@@ -93,14 +104,33 @@ type result struct {
 	chunk     duckdb.DataChunk
 }
 
-// query begins a query.
-func (d *database) query(sql string, args []string) (*result, error) {
-	r := &result{database: d, args: args}
-	if err := r.begin(sql); err != nil {
+// query begins a query. With apart, a row that is too large for the database is read some
+// columns at a time.
+func (d *database) query(sql string, args []string, apart bool) (*result, error) {
+	r := &result{database: d, args: args, mayApart: apart}
+	var err error
+	if r.held, err = r.start(sql); err != nil {
 		r.close()
 		return nil, err
 	}
 	return r, nil
+}
+
+// start begins a query whose rows come next. Where its only row had to be read apart, it returns
+// one and the row is at hand.
+func (r *result) start(sql string) (held int, err error) {
+	r.sql, r.open = sql, true
+	if err = r.begin(sql); outOfMemory(err) && r.mayApart {
+		return r.startApart(err)
+	}
+	return 0, err
+}
+
+// startApart reads the row of a query that failed.
+func (r *result) startApart(failure error) (int, error) {
+	r.open = false
+	r.release()
+	return r.apart(r.sql, failure)
 }
 
 // begin runs a query, whose columns are those of the one before.
@@ -119,15 +149,25 @@ func (r *result) begin(sql string) error {
 	if duckdb.ExecutePreparedStreaming(r.statement, &r.result) == duckdb.StateError {
 		return r.failure()
 	}
-	first := r.columns == nil
-	for i := range duckdb.ColumnCount(&r.result) {
-		c, err := describe(&r.result, i)
-		switch {
-		case err != nil:
+	columns := make([]column, duckdb.ColumnCount(&r.result))
+	for i := range columns {
+		c, err := describe(&r.result, duckdb.IdxT(i))
+		if err != nil {
 			return err
-		case first:
-			r.columns = append(r.columns, c)
-		case int(i) >= len(r.columns) || !r.columns[i].alike(&c):
+		}
+		columns[i] = c
+	}
+	return r.take(columns)
+}
+
+// take takes over the columns of a query, which are those of the one before.
+func (r *result) take(columns []column) error {
+	if r.columns == nil {
+		r.columns = columns
+		return nil
+	}
+	for i := range columns {
+		if i >= len(r.columns) || !r.columns[i].alike(&columns[i]) {
 			return fmt.Errorf("column %d of the result is not as it was", i)
 		}
 	}
@@ -139,7 +179,10 @@ func (c *column) alike(other *column) bool {
 	return c.kind == other.kind && c.json == other.json && c.width == other.width && c.scale == other.scale
 }
 
-func (r *result) close() {
+func (r *result) close() { r.release() }
+
+// release ends the query that runs.
+func (r *result) release() {
 	duckdb.DestroyDataChunk(&r.chunk)
 	duckdb.DestroyResult(&r.result)
 	duckdb.DestroyPrepare(&r.statement)
@@ -155,23 +198,43 @@ func (r *result) failure() error {
 
 // next fetches the next chunk and returns how many rows it has: none at the end.
 func (r *result) next() (int, error) {
+	n := r.held
+	r.held = 0
+	for n == 0 {
+		var err error
+		switch {
+		case r.open:
+			n, err = r.fetch()
+			if outOfMemory(err) && r.mayApart && !r.fetched {
+				n, err = r.startApart(err)
+				break
+			}
+			r.open, r.fetched = n > 0, n > 0
+		case len(r.then) == 0:
+			return 0, nil
+		default:
+			sql := r.then[0]
+			r.then = r.then[1:]
+			r.release()
+			r.forget()
+			n, err = r.start(sql)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// fetch fetches the next chunk of the query that runs.
+func (r *result) fetch() (int, error) {
 	duckdb.DestroyDataChunk(&r.chunk)
 	r.chunk = duckdb.FetchChunk(r.result)
 	if r.chunk.Ptr == nil {
 		if duckdb.ResultError(&r.result) != "" {
 			return 0, r.failure()
 		}
-		if len(r.then) == 0 {
-			return 0, nil
-		}
-		sql := r.then[0]
-		r.then = r.then[1:]
-		duckdb.DestroyResult(&r.result)
-		duckdb.DestroyPrepare(&r.statement)
-		if err := r.begin(sql); err != nil {
-			return 0, err
-		}
-		return r.next()
+		return 0, nil
 	}
 	for i := range r.columns {
 		v := duckdb.DataChunkGetVector(r.chunk, duckdb.IdxT(i))

@@ -17,13 +17,14 @@ type file struct {
 	Sum     string   `json:"sum,omitzero"`
 	Columns []column `json:"columns,omitzero"`
 	Cuts    []int64  `json:"cuts,omitempty"`
+	Largest int64    `json:"largestRow,omitempty"`
 }
 
 // Value makes the text.
 func (f Files) Value() (driver.Value, error) {
 	kept := make([]file, len(*f.Of))
 	for i, of := range *f.Of {
-		kept[i] = file{of.Name, of.Rows, of.Bytes, of.Sum, keptColumns(of.Columns), of.Cuts}
+		kept[i] = file{of.Name, of.Rows, of.Bytes, of.Sum, keptColumns(of.Columns), of.Cuts, of.LargestRow}
 	}
 	return JSON(&kept).Value()
 }
@@ -36,7 +37,7 @@ func (f Files) Scan(from any) error {
 	}
 	*f.Of = make([]feedmill.VersionFile, len(kept))
 	for i, k := range kept {
-		(*f.Of)[i] = feedmill.VersionFile{Name: k.Name, Rows: k.Rows, Bytes: k.Bytes, Sum: k.Sum, Columns: readColumns(k.Columns), Cuts: k.Cuts}
+		(*f.Of)[i] = feedmill.VersionFile{Name: k.Name, Rows: k.Rows, Bytes: k.Bytes, Sum: k.Sum, Columns: readColumns(k.Columns), Cuts: k.Cuts, LargestRow: k.Largest}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func nextVersion(f feedmill.Feed) (feedmill.FeedVersion, feedmill.Refresh) {
 		Warnings: r.Warnings, Refresh: r.ID, Original: string(f.ID) + "/" + string(r.ID) + ".csv",
 	}
 	v.Files = []feedmill.VersionFile{
-		{Name: string(f.ID) + "/" + string(r.ID) + ".parquet", Rows: 1<<40 - 1, Bytes: 1<<41 - 1, Sum: "a5", Cuts: []int64{7, 1 << 39}},
+		{Name: string(f.ID) + "/" + string(r.ID) + ".parquet", Rows: 1<<40 - 1, Bytes: 1<<41 - 1, Sum: "a5", Cuts: []int64{7, 1 << 39}, LargestRow: 1 << 26},
 		{Name: string(f.ID) + "/" + string(r.ID) + "-2.parquet", Rows: 1, Bytes: 1, Columns: v.Columns[1:]},
 	}
 	v.Keyed, v.Position, v.Rules = []string{"c1"}, []byte(`{"cursor":8}`), 6
