@@ -1,7 +1,8 @@
-// Package cron reads cron expressions of five fields and finds the times that
-// they stand for on the clock of a time zone.
+// Package cron parses cron expressions of five fields and computes their run times in a
+// time zone.
 //
-// It is a leaf. Every package may import it, and it imports nothing of ours.
+// It is a leaf package: any package can import it, and it imports no other package of
+// this module.
 package cron
 
 import (
@@ -13,30 +14,28 @@ import (
 	"time"
 )
 
-// Expression is a cron expression: for each of its five fields the values that it
-// allows, as bits.
+// Expression is a parsed cron expression. Each field is a bit set of the allowed values.
 type Expression struct {
 	minutes, hours, days, months, weekdays uint64
-	// anyHour says that the hour is * or a step of it: such an expression
-	// goes by the hours that pass and not by those that a day should have.
+	// anyHour reports that the hour is * or a step of it. Such an expression runs in
+	// every elapsed hour, also when the clock repeats one.
 	anyHour bool
-	// eitherDay says that a day matches by its number or by its weekday, which
-	// is so where both are restricted; else it must match by both.
+	// eitherDay reports that both day fields are restricted. A day then matches if either
+	// field allows it; otherwise both must.
 	eitherDay bool
 }
 
-// maxLen bounds the length of an expression.
+// maxLen is the maximum length of an expression in bytes.
 const maxLen = 200
 
-// field is what may stand in a field of an expression.
+// field describes the values that a field of an expression can have.
 type field struct {
 	name        string
 	first, last int
 	names       []string // of the values from first on
 }
 
-// fields are the fields in their order. Sunday is 0 and, as a number that
-// may stand at the end of a range, 7.
+// fields lists the fields in order. Sunday is 0, and 7 at the end of a range.
 var fields = [5]field{
 	{name: "minute", first: 0, last: 59},
 	{name: "hour", first: 0, last: 23},
@@ -45,8 +44,8 @@ var fields = [5]field{
 	{name: "day of the week", first: 0, last: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}},
 }
 
-// Parse reads an expression of five fields. The error says what is wrong in
-// words for whoever wrote it, and repeats nothing of the text.
+// Parse parses an expression of five fields. Its error is written for users and contains
+// no part of text.
 func Parse(text string) (*Expression, error) {
 	if len(text) > maxLen {
 		return nil, fmt.Errorf("a cron expression has at most %d characters", maxLen)
@@ -68,13 +67,13 @@ func Parse(text string) (*Expression, error) {
 		minutes: sets[0], hours: sets[1], days: sets[2], months: sets[3], weekdays: sets[4]&^(1<<7) | sets[4]>>7,
 		anyHour: open(1), eitherDay: !open(2) && !open(4),
 	}
-	if !c.comes() {
+	if !c.matchesAnyDay() {
 		return nil, errors.New("no year has such a day, so this would never run")
 	}
 	return c, nil
 }
 
-// parse reads a list of values, ranges and steps as a set.
+// parse parses a list of values, ranges and steps into a bit set.
 func (f field) parse(text string) (set uint64, err error) {
 	for item := range strings.SplitSeq(text, ",") {
 		some, err := f.parseItem(item)
@@ -86,13 +85,13 @@ func (f field) parse(text string) (set uint64, err error) {
 	return set, nil
 }
 
-// parseItem reads one value, range or step. A step without an end goes on to
-// the last value.
+// parseItem parses one value, range or step. A step without an end continues to the last
+// value.
 func (f field) parseItem(item string) (set uint64, err error) {
 	span, stepText, stepped := strings.Cut(item, "/")
 	last := f.last
 	if f.last == 7 {
-		last = 6 // the second Sunday counts only where it is written
+		last = 6 // 7 is only used if it is written
 	}
 	from, to := f.first, last
 	if span != "*" {
@@ -127,8 +126,8 @@ func (f field) parseItem(item string) (set uint64, err error) {
 	return set, nil
 }
 
-// value reads a number or a name. The name of Sunday at the end of a range is
-// the Sunday after Saturday.
+// value parses a number or a name. Sunday at the end of a range is the one after
+// Saturday.
 func (f field) value(text string, end bool) (int, error) {
 	v, err := number(text)
 	if err != nil {
@@ -149,7 +148,7 @@ func (f field) value(text string, end bool) (int, error) {
 	return v, nil
 }
 
-// number reads digits and nothing else.
+// number parses decimal digits. It accepts no sign.
 func number(text string) (int, error) {
 	if strings.Trim(text, "0123456789") != "" {
 		return 0, strconv.ErrSyntax
@@ -157,10 +156,10 @@ func number(text string) (int, error) {
 	return strconv.Atoi(text)
 }
 
-// comes reports whether any day matches.
-func (c *Expression) comes() bool {
+// matchesAnyDay reports whether the expression ever runs.
+func (c *Expression) matchesAnyDay() bool {
 	if c.eitherDay {
-		return true // there is always a weekday
+		return true // every month has every weekday
 	}
 	// Every weekday falls on every date in 400 years, also on 29 February.
 	for m := time.January; m <= time.December; m++ {
@@ -183,9 +182,9 @@ func (c *Expression) matchesDay(day time.Time) bool {
 	return byNumber && byWeekday
 }
 
-// clock is the first time that the clock shows at or after from and that the
-// expression allows. What the clock shows is written as a time in UTC.
-func (c *Expression) clock(from time.Time) time.Time {
+// nextLocal returns the first local time at or after from that the expression allows.
+// Local times are represented as times in UTC.
+func (c *Expression) nextLocal(from time.Time) time.Time {
 	from = from.Add(time.Minute - 1).Truncate(time.Minute)
 	hour, minute := from.Hour(), from.Minute()
 	day := time.Date(from.Year(), from.Month(), from.Day(), 0, 0, 0, 0, time.UTC)
@@ -205,7 +204,7 @@ func (c *Expression) clock(from time.Time) time.Time {
 	}
 }
 
-// timeOfDay is the first allowed time of a day at or after an hour and minute.
+// timeOfDay returns the first allowed time of a day at or after an hour and minute.
 func (c *Expression) timeOfDay(hour, minute int) (time.Duration, bool) {
 	if c.hours>>hour&1 == 1 {
 		if rest := c.minutes >> minute; rest != 0 {

@@ -17,7 +17,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return l
 }
 
-// The clocks of these tests are set
+// The clocks of these zones change
 //   - in Paris on 2026-03-29 from 02:00 to 03:00 and on 2026-10-25 from 03:00 to 02:00,
 //   - in New York on 2026-03-08 from 02:00 to 03:00 and on 2026-11-01 from 02:00 to 01:00,
 //   - on Lord Howe Island on 2026-10-04 from 02:00 to 02:30 and on 2026-04-05 from 02:00 to 01:30,
@@ -94,7 +94,7 @@ func TestCronAcrossDaylightSaving(t *testing.T) {
 	}
 }
 
-// draw draws an expression that is often narrow enough to be rare within a day.
+// draw returns a random expression that often runs at most a few times a day.
 func draw(t *rapid.T) string {
 	field := func(name string, some ...string) string { return rapid.SampledFrom(some).Draw(t, name) }
 	return field("minute", "*", "0", "30", "*/15", "7,52", "10-20", "59") + " " +
@@ -104,9 +104,9 @@ func draw(t *rapid.T) string {
 		field("weekday", "*", "0", "1-5", "sat-sun", "*/3")
 }
 
-// TestCronIsWhatAWalkFinds holds the search against going through the minutes
-// one by one, around the times at which clocks are set.
-func TestCronIsWhatAWalkFinds(t *testing.T) {
+// TestNextMatchesMinuteByMinuteSearch compares Next with a search through all minutes
+// around clock changes.
+func TestNextMatchesMinuteByMinuteSearch(t *testing.T) {
 	moments := map[string][]string{
 		"Europe/Paris":        {"2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z"},
 		"America/New_York":    {"2026-03-08T07:00:00Z", "2026-11-01T06:00:00Z"},
@@ -135,19 +135,18 @@ func TestCronIsWhatAWalkFinds(t *testing.T) {
 	})
 }
 
-// runs says by looking at the minutes around a time whether it is one of the
-// expression's.
+// runs reports whether the expression runs at a time. It inspects the minutes around it.
 func (c *Expression) runs(at time.Time, z *time.Location) bool {
-	shown := showing(at, at, z)
+	local := localTime(at, at, z)
 	if c.anyHour {
-		return c.allows(shown)
+		return c.allows(local)
 	}
 	again := false
 	for back := time.Minute; back <= 3*time.Hour; back += time.Minute {
-		again = again || showing(at.Add(-back), at.Add(-back), z).Equal(shown)
+		again = again || localTime(at.Add(-back), at.Add(-back), z).Equal(local)
 	}
-	matches := c.allows(shown) && !again
-	for skipped := showing(at, at.Add(-1), z); skipped.Before(shown); skipped = skipped.Add(time.Minute) {
+	matches := c.allows(local) && !again
+	for skipped := localTime(at, at.Add(-1), z); skipped.Before(local); skipped = skipped.Add(time.Minute) {
 		matches = matches || c.allows(skipped)
 	}
 	return matches
