@@ -1,6 +1,7 @@
-// Package suggest finds the names that somebody probably meant.
+// Package suggest finds the names that a user probably meant by a misspelled one.
 //
-// It is a leaf. Every package may import it, and it imports nothing of ours.
+// It is a leaf package: any package can import it, and it imports no other package of
+// this module.
 package suggest
 
 import (
@@ -8,17 +9,16 @@ import (
 	"strings"
 )
 
-// What is looked at, so that a request with many unknown names costs little: so
-// many candidates, and names of so many bytes. No real name is longer.
+// These limits keep a request with many unknown names cheap.
 const (
-	maxCandidates = 1000
-	maxLength     = 100
-	maxNear       = 3
+	maxCandidates = 1000 // that are compared
+	maxLength     = 100  // of a name in bytes; no real name is longer
+	maxNear       = 3    // suggestions
 )
 
-// Nearest picks those candidates that name was probably meant to be, the
-// likeliest first, at most three. Names that are longer than any real one are far from
-// everything, and of very many candidates only the first are looked at.
+// Nearest returns up to three candidates that are similar to name, the most similar first.
+// It returns none for a name of more than 100 bytes, and compares only the first 1,000
+// candidates.
 func Nearest(name string, candidates []string) []string {
 	type scored struct {
 		name     string
@@ -43,8 +43,8 @@ func Nearest(name string, candidates []string) []string {
 	return names
 }
 
-// editDistance counts the bytes to insert, remove or replace between a and b. It
-// gives up, with one more, once there are more of them than the limit.
+// editDistance returns the Levenshtein distance between a and b in bytes, or limit+1 if it
+// exceeds limit.
 func editDistance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
