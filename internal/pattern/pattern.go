@@ -1,8 +1,8 @@
-// Package pattern bounds the regular expressions that people write, before
-// anything is compiled of them: a few characters can stand for a program of
-// millions of steps.
+// Package pattern limits the regular expressions of users before they are compiled: a few
+// characters can expand to a program of millions of instructions.
 //
-// It is a leaf. Every package may import it, and it imports nothing of ours.
+// It is a leaf package: any package can import it, and it imports no other package of
+// this module.
 package pattern
 
 import (
@@ -11,20 +11,21 @@ import (
 )
 
 const (
-	// MaxBytes is how long a pattern may be.
+	// MaxBytes is the maximum length of a pattern.
 	MaxBytes = 4 << 10
-	// MaxSize is how many steps its program may have, repetitions written out.
+	// MaxSize is the maximum number of instructions of a pattern, with its repetitions
+	// expanded.
 	MaxSize = 10_000
 )
 
-// Check says what is wrong with a pattern in the syntax of RE2, nil for nothing.
+// Check returns an error if text is not a valid RE2 pattern or is too large.
 func Check(text string) error {
 	_, err := Size(text)
 	return err
 }
 
-// Size is about how many steps the program of a pattern has. It fails where the
-// pattern cannot be read or is too large.
+// Size returns the approximate number of instructions of a pattern. It fails if the
+// pattern is not valid or is too large.
 func Size(text string) (int, error) {
 	if len(text) > MaxBytes {
 		return 0, fmt.Errorf("the pattern has %d bytes, and %d is the most", len(text), MaxBytes)
@@ -40,7 +41,7 @@ func Size(text string) (int, error) {
 	return size, nil
 }
 
-// sizeOf counts the steps of an expression, up to more than there may be.
+// sizeOf counts the instructions of an expression, and stops at MaxSize+1.
 func sizeOf(re *syntax.Regexp) int {
 	size := 1
 	switch re.Op {
