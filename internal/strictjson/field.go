@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// Field is a value and its place. Its methods note what is wrong with the value,
-// and their second result says whether nothing is.
+// Field is a value and its position. Its methods record faults of the value; their second
+// result reports whether there are none.
 type Field struct {
 	*Value
 	in, token string
 	note      Note
 }
 
-// Field is a value as if it were the member of that name.
+// Field returns v as if it were the member of that name.
 func (o *Object) Field(name string, v *Value) Field {
 	return Field{Value: v, in: o.Pointer, token: name, note: o.note}
 }
 
-// Pointer is the place of the value.
+// Pointer returns the JSON Pointer of the value.
 func (f Field) Pointer() string { return f.in + "/" + EscapePointer(f.token) }
 
-// Fault notes what is wrong with the value. It reports whether there is room for
-// more faults.
+// Fault records a fault of the value. It reports whether more faults can be recorded.
 func (f Field) Fault(detail string) bool { return f.note(f.Pointer(), detail) }
 
 func (f Field) wrongKind(want string) {
@@ -41,10 +40,10 @@ func (f Field) Object() (*Object, bool) {
 	return NewObject(f.Value, f.Pointer(), f.note), true
 }
 
-// Elements are the elements of an array, with their indices.
+// Elements iterates over the elements of an array and their indices.
 func (f Field) Elements() iter.Seq2[int, Field] { return Elements(f.Value, f.Pointer(), f.note) }
 
-// Elements are the elements of an array at a place of a document.
+// Elements iterates over the elements of an array at a position of a document.
 func Elements(v *Value, pointer string, note Note) iter.Seq2[int, Field] {
 	return func(yield func(int, Field) bool) {
 		for i := range v.Items {
@@ -73,7 +72,7 @@ func (f Field) Boolean() (yes, ok bool) {
 	return f.Kind == 't', true
 }
 
-// Integer reads a whole number, written without a fraction or an exponent.
+// Integer reads an integer from least to most, written without a fraction or an exponent.
 func (f Field) Integer(least, most int) (int, bool) {
 	n, err := strconv.Atoi(string(f.Raw))
 	if f.Kind != '0' || err != nil || n < least || n > most {
@@ -93,8 +92,7 @@ func (f Field) Choice(words ...string) (string, bool) {
 	return text, ok
 }
 
-// Name reads the name of something: 1 to most characters of visible text. What is
-// wrong with it does not keep it from being returned.
+// Name reads a name of 1 to most characters. It returns the name even if it has a fault.
 func (f Field) Name(most int) string {
 	s, ok := f.Text()
 	if ok {
@@ -118,8 +116,8 @@ func (f Field) Label(most int) (string, bool) {
 	return s, true
 }
 
-// Parse reads a string with a function whose errors are sentences that say what
-// is wrong with it.
+// Parse reads a string with a function. The function's errors become the details of
+// faults, so they must be complete sentences.
 func Parse[T any](f Field, parse func(string) (T, error)) (v T, ok bool) {
 	s, ok := f.Text()
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// WrongName says what is wrong with the name of something, which has 1 to most
-// characters of visible text; it is empty where nothing is.
+// WrongName describes why s is not a valid name of 1 to most characters. It returns "" if
+// the name is valid.
 func WrongName(s string, most int) string {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -20,8 +20,8 @@ func WrongName(s string, most int) string {
 	return ""
 }
 
-// WrongLabel says what is wrong with a text that must have 1 to most characters,
-// none of them a control character; it is empty where nothing is.
+// WrongLabel describes why s is not a text of 1 to most characters without control
+// characters. It returns "" if the text is valid.
 func WrongLabel(s string, most int) string {
 	switch {
 	case s == "":
@@ -34,5 +34,5 @@ func WrongLabel(s string, most int) string {
 	return ""
 }
 
-// IsControl reports whether a character is a control character of ASCII.
+// IsControl reports whether r is an ASCII control character.
 func IsControl(r rune) bool { return r < ' ' || r == 0x7f }

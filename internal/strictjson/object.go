@@ -9,44 +9,44 @@ import (
 	"github.com/feedmill/feedmill/internal/suggest"
 )
 
-// Object reads the members of an object one by one and notes every fault with
-// its place. The names it is asked for are the names there may be.
+// Object reads the members of an object and records every fault with its position. Names
+// that are requested become known; RefuseUnknown reports all others.
 type Object struct {
 	Value *Value
-	// Pointer is the place of the object.
+	// Pointer is the JSON Pointer of the object.
 	Pointer string
 	note    Note
 	known   []string
 }
 
-// NewObject reads a value, which must be an object, at a place of a document.
+// NewObject returns a reader of v, which must be an object, at a position of a document.
 func NewObject(v *Value, pointer string, note Note) *Object {
 	return &Object{Value: v, Pointer: pointer, note: note}
 }
 
-// Fault notes what is wrong with a member.
+// Fault records a fault of a member.
 func (o *Object) Fault(name, detail string) { o.Field(name, nil).Fault(detail) }
 
-// Get finds a member, which can be null.
+// Get returns a member, which can be null.
 func (o *Object) Get(name string) (Field, bool) {
 	o.Know(name)
 	v := o.Value.Member(name)
 	return o.Field(name, v), v != nil
 }
 
-// Given finds a member. One that is null is as good as none.
+// Given returns a member. It treats null as missing.
 func (o *Object) Given(name string) (Field, bool) {
 	f, ok := o.Get(name)
 	return f, ok && f.Kind != 'n'
 }
 
-// Has reports whether a member is given that is not null.
+// Has reports whether a member exists and is not null.
 func (o *Object) Has(name string) bool {
 	_, ok := o.Given(name)
 	return ok
 }
 
-// Need finds a member that must be there.
+// Need returns a required member, and records a fault if it is missing.
 func (o *Object) Need(name string) (Field, bool) {
 	f, ok := o.Get(name)
 	if !ok {
@@ -55,21 +55,20 @@ func (o *Object) Need(name string) (Field, bool) {
 	return f, ok
 }
 
-// Required is what is wrong with a member that is not there.
+// Required is the detail of the fault of a missing member.
 const Required = "This field is required."
 
-// Know adds a name to those that there may be.
+// Know adds a name to the known members.
 func (o *Object) Know(name string) {
 	if !o.Knows(name) {
 		o.known = append(o.known, name)
 	}
 }
 
-// Knows reports whether the object was asked for a name.
+// Knows reports whether a name is known.
 func (o *Object) Knows(name string) bool { return slices.Contains(o.known, name) }
 
-// All are the members in their order. It leaves open whether their names are
-// among those there may be.
+// All iterates over the members in order. It does not make their names known.
 func (o *Object) All() iter.Seq2[string, Field] {
 	return func(yield func(string, Field) bool) {
 		for i := range o.Value.Members {
@@ -81,8 +80,8 @@ func (o *Object) All() iter.Seq2[string, Field] {
 	}
 }
 
-// Texts are the elements of a required array of 1 to most strings. An element
-// that is no string is a fault and is passed over.
+// Texts iterates over a required array of 1 to most strings. Elements that are not strings
+// are faults and are skipped.
 func (o *Object) Texts(name string, most int) iter.Seq2[Field, string] {
 	return func(yield func(Field, string) bool) {
 		list, ok := o.Need(name)
@@ -104,14 +103,14 @@ func (o *Object) Texts(name string, most int) iter.Seq2[Field, string] {
 	}
 }
 
-// unknown begins what is wrong with a member that nobody asked for.
+// unknown is the start of the detail of an unknown member.
 const unknown = "There is no such field."
 
-// IsUnknown reports whether the detail of a fault is that of an unknown member, which
-// does not keep the others from being read.
+// IsUnknown reports whether the detail of a fault is that of an unknown member. Such a
+// fault does not prevent the other members from being read.
 func IsUnknown(detail string) bool { return strings.HasPrefix(detail, unknown) }
 
-// RefuseUnknown notes the members that nobody asked for.
+// RefuseUnknown records a fault for each unknown member.
 func (o *Object) RefuseUnknown() {
 	for name, f := range o.All() {
 		if o.Knows(name) {

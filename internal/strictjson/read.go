@@ -11,42 +11,40 @@ import (
 	"github.com/feedmill/feedmill/internal/share"
 )
 
-// MaxDepth is how many arrays and objects of a document may be open at once.
+// MaxDepth is the maximum nesting depth of arrays and objects.
 const MaxDepth = 64
 
-// MaxValues is how many values of a document are kept, and maxMembers how many
-// members an object may have: each takes far more memory than the text it is
-// read from.
+// MaxValues is the maximum number of values that are kept of a document, and maxMembers
+// the maximum number of members of an object. A value takes far more memory than its text.
 const (
 	MaxValues  = 1 << 15
 	maxMembers = 1 << 16
 )
 
-// stepValues is how many values of a long text are read before others have a turn.
+// stepValues is the number of values that are read before other work gets a turn.
 const stepValues = 256
 
-// Note takes a fault: the JSON Pointer of its place, and a sentence that says
-// what is wrong. It reports whether there is room for more of them.
+// Note records a fault: the JSON Pointer of its position, and a sentence that describes it.
+// It reports whether more faults can be recorded.
 type Note func(pointer, detail string) bool
 
-// Part says where a text stands in the document it is part of. The zero Part is
-// the document itself.
+// Part is the position of a text in its document. The zero Part is the whole document.
 type Part struct {
 	At    string // its JSON Pointer
-	Depth int    // how many arrays and objects it stands in
-	// Levels is how many levels of arrays and objects have their parts kept,
-	// where not zero. What lies deeper is checked, and there as text only.
+	Depth int    // the number of arrays and objects around it
+	// Levels limits how many levels of arrays and objects are kept as values, if it is not
+	// zero. Deeper values are checked but only available as text.
 	Levels int
 }
 
-// KeepNone, for the levels of a part, keeps no parts at all.
+// KeepNone is the value of Part.Levels that keeps no values at all.
 const KeepNone = -1
 
-// Read reads a text as one JSON value. Duplicate keys are noted and reading goes
-// on; a text that is no JSON ends it, which is noted too and makes ok false. No
-// fault repeats anything of the text, which can hold a secret.
+// Read parses data as one JSON value. It records duplicate keys and continues. If data is
+// not valid JSON, it records the error and returns false. No fault contains any part of
+// the text, which can hold a secret.
 //
-// The value is made of parts of data.
+// The value refers to data.
 func Read(data []byte, p Part, note Note) (v Value, ok bool) {
 	r := reader{Part: p, note: note, data: data, d: newDecoder(data)}
 	defer r.long.End()
@@ -63,9 +61,9 @@ func Read(data []byte, p Part, note Note) (v Value, ok bool) {
 	return v, err == nil
 }
 
-// countFirst refuses a text with more values than are kept before any is: each takes many times
-// the memory of its text, so that whoever sends nothing but brackets would have
-// others wait for the collector. Most texts have too few commas for it.
+// countFirst refuses a text with more than MaxValues values before any is kept. A value
+// takes many times the memory of its text, so a text of brackets would keep the garbage
+// collector busy. Most texts have too few commas and are not counted.
 func countFirst(data []byte, p Part) error {
 	if p.Levels == KeepNone || bytes.Count(data, []byte(",")) < MaxValues {
 		return nil
@@ -75,19 +73,18 @@ func countFirst(data []byte, p Part) error {
 	if _, err := r.value(p.Depth); errors.Is(err, errTooMany) {
 		return err
 	}
-	return nil // what else is wrong is found by who reads it
+	return nil // Read finds all other faults
 }
 
-// Split finds the texts of the elements of a JSON array, in the manner of
-// [Read], and stops at the first past most of them. It does not look for
-// duplicate keys in them.
+// Split returns the texts of the elements of a JSON array. It stops after most+1 elements.
+// It reports faults as [Read] does, but does not check the elements for duplicate keys.
 func Split(array []byte, most int, note Note) (items [][]byte, ok bool) {
 	r := reader{note: note, data: array, d: newDecoder(array)}
 	_, err := r.d.ReadToken()
 	for err == nil && r.d.PeekKind() != ']' {
 		var raw jsontext.Value
 		if raw, err = r.d.ReadValue(); err != nil {
-			// Token by token, the place of the fault is found exactly.
+			// Reading token by token finds the exact position of the fault.
 			_, ok := Read(array, Part{Levels: KeepNone}, note)
 			return nil, ok
 		}
@@ -117,19 +114,19 @@ type reader struct {
 	note Note
 	data []byte
 	d    *jsontext.Decoder
-	// kept counts the values that are kept, and read those that were read.
+	// kept and read count the values that were kept and read.
 	kept, read int
-	// counting says that the values are only counted.
+	// counting disables keeping values: they are only counted.
 	counting bool
 	long     share.Long
 }
 
-// fault is what ends the reading of a text.
+// fault is an error that ends the reading of a text.
 type fault struct{ pointer, detail string }
 
 func (f *fault) Error() string { return f.pointer + ": " + f.detail }
 
-// value reads the next value, which stands in depth arrays and objects.
+// value reads the next value, which is nested in depth arrays and objects.
 func (r *reader) value(depth int) (Value, error) {
 	kind := r.d.PeekKind()
 	if kind != '{' && kind != '[' {
@@ -167,8 +164,8 @@ var errTooMany = errors.New("too many values")
 
 const duplicate = "This key stands more than once in its object; name it once."
 
-// part reads the next element of an array or, where seen is not nil, the next
-// member of an object.
+// part reads the next element of an array or, if seen is not nil, the next member of an
+// object.
 func (r *reader) part(v *Value, depth int, seen map[string]bool) error {
 	if r.read++; r.read%stepValues == 0 {
 		r.long.Step()
@@ -203,7 +200,7 @@ func (r *reader) part(v *Value, depth int, seen map[string]bool) error {
 	return err
 }
 
-// here is the place of what was read last.
+// here returns the JSON Pointer of the last token.
 func (r *reader) here() string { return r.At + string(r.d.StackPointer()) }
 
 func (r *reader) end() error {

@@ -1,11 +1,10 @@
-// Package strictjson reads documents that people write, such as the bodies of
-// requests, definitions and manifests, in JSON or YAML. It notes every fault
-// with its JSON Pointer, so that whoever wrote the document hears of all of them
-// at once: duplicate keys, members that nobody asked for, values of the wrong
+// Package strictjson reads documents that users write, such as request bodies, definitions
+// and manifests, in JSON or YAML. It reports every fault with its JSON Pointer, so that
+// users see all of them together: duplicate keys, unknown members, values of the wrong
 // kind.
 //
-// It is a leaf. Every package may import it, and it imports nothing of ours but
-// other leaves.
+// It is a leaf package: any package can import it, and it imports no other packages of
+// this module except leaves.
 package strictjson
 
 import (
@@ -19,13 +18,13 @@ import (
 // for a string, '0' for a number, '{' for an object and '[' for an array.
 type Kind = jsontext.Kind
 
-// Value is a value that has been read completely.
+// Value is a complete JSON value.
 type Value struct {
 	Kind Kind
-	// Line is where the value begins in a YAML text, from 1.
+	// Line is the line at which the value starts in a YAML text, from 1.
 	Line int32
-	// Raw is the JSON text of the value. Arrays and objects have it where they
-	// were read from JSON, and it does not follow what is changed in them.
+	// Raw is the JSON text of the value. Arrays and objects only have it if they were read
+	// from JSON; it does not reflect later changes.
 	Raw     []byte
 	Members []Member
 	Items   []Value
@@ -37,7 +36,7 @@ type Member struct {
 	Value Value
 }
 
-// String is the value of a text. What is no UTF-8 in it is replaced.
+// String returns a string value. Invalid UTF-8 is replaced with U+FFFD.
 func String(s string) Value {
 	raw, err := jsontext.AppendQuote(nil, s)
 	if err != nil {
@@ -46,13 +45,13 @@ func String(s string) Value {
 	return Value{Kind: '"', Raw: raw}
 }
 
-// Text is the text of a string.
+// Text returns the text of a string value.
 func (v *Value) Text() string {
 	s, _ := jsontext.AppendUnquote(nil, v.Raw)
 	return string(s)
 }
 
-// Append appends the value as JSON text without white space between its parts.
+// Append appends the value to b as compact JSON.
 func (v *Value) Append(b []byte) []byte {
 	switch v.Kind {
 	case '{':
@@ -79,7 +78,7 @@ func (v *Value) Append(b []byte) []byte {
 	return append(b, v.Raw...)
 }
 
-// Clone is a copy that shares no parts with v.
+// Clone returns a deep copy of v. Both share Raw.
 func (v *Value) Clone() Value {
 	c := *v
 	c.Members, c.Items = nil, nil
@@ -92,7 +91,7 @@ func (v *Value) Clone() Value {
 	return c
 }
 
-// Member is the value of a name, or nil. Of a duplicate name it is the first.
+// Member returns the value of a member, or nil. It returns the first of duplicates.
 func (v *Value) Member(name string) *Value {
 	for i := range v.Members {
 		if v.Members[i].Name == name {
@@ -102,7 +101,7 @@ func (v *Value) Member(name string) *Value {
 	return nil
 }
 
-// Set gives a name a value, at the end where it is new.
+// Set sets the value of a member. A new member is added at the end.
 func (v *Value) Set(name string, value Value) {
 	if old := v.Member(name); old != nil {
 		*old = value
@@ -111,7 +110,7 @@ func (v *Value) Set(name string, value Value) {
 	v.Members = append(v.Members, Member{name, value})
 }
 
-// Remove takes a name away.
+// Remove removes a member.
 func (v *Value) Remove(name string) {
 	for i := range v.Members {
 		if v.Members[i].Name == name {
@@ -121,7 +120,7 @@ func (v *Value) Remove(name string) {
 	}
 }
 
-// At is the value at a JSON Pointer, or nil.
+// At returns the value at a JSON Pointer, or nil.
 func (v *Value) At(pointer string) *Value {
 	if pointer == "" {
 		return v
@@ -147,17 +146,17 @@ func (v *Value) At(pointer string) *Value {
 	return v
 }
 
-// EscapePointer writes a name as a token of a JSON Pointer.
+// EscapePointer escapes a name for use as a token of a JSON Pointer.
 func EscapePointer(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// UnescapePointer is the name that a token of a JSON Pointer stands for.
+// UnescapePointer returns the name that a token of a JSON Pointer represents.
 func UnescapePointer(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// KindName is what people call a value of the kind, with its article.
+// KindName returns the name of a kind with its article, for messages.
 func KindName(k Kind) string {
 	switch k {
 	case 'n':

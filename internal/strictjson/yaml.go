@@ -12,18 +12,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxAliased is how many values the aliases of a document may stand for
-// together. A few lines of aliases of aliases could otherwise fill any memory.
+// maxAliased is the maximum number of values that the aliases of a document can expand to.
+// Without it, a few lines of nested aliases could use all memory.
 const maxAliased = 10_000
 
-// jsonTags are the tags of YAML's JSON schema, those of what JSON can say.
+// jsonTags lists the tags of YAML's JSON schema, which have equivalents in JSON.
 var jsonTags = []string{"!!map", "!!seq", "!!str", "!!int", "!!float", "!!bool", "!!null"}
 
-// ReadYAML reads a YAML text in the manner of [Read], into the values that the
-// same document has in JSON. What JSON has no word for is noted and makes ok
-// false: other tags than those of YAML's JSON schema, merge keys, numbers in
-// another notation than JSON's, and keys that are no texts. What YAML takes for a
-// date is the text that was written.
+// ReadYAML parses a YAML text as [Read] parses JSON, and returns the values of the
+// equivalent JSON document. Constructs without a JSON equivalent are faults and make ok
+// false: tags outside YAML's JSON schema, merge keys, numbers that are not JSON numbers,
+// and keys that are not strings. A YAML timestamp becomes its text.
 func ReadYAML(data []byte, note Note) (v Value, ok bool) {
 	if marks := countMarks(data); marks > 2*MaxValues {
 		note("", tooMany)
@@ -43,7 +42,7 @@ func ReadYAML(data []byte, note Note) (v Value, ok bool) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		note("", noYAML(data, err))
+		note("", invalidYAML(data, err))
 		return v, false
 	}
 	r := yamlReader{note: note}
@@ -51,8 +50,8 @@ func ReadYAML(data []byte, note Note) (v Value, ok bool) {
 	return v, !r.failed
 }
 
-// countMarks counts what stands before or after every value but the first, so that
-// a text with too many of them is known before anything is made of it.
+// countMarks counts the separators between values. It finds texts with too many values
+// before they are parsed.
 func countMarks(data []byte) (n int) {
 	for _, mark := range []byte(",:-\n") {
 		n += bytes.Count(data, []byte{mark})
@@ -60,9 +59,9 @@ func countMarks(data []byte) (n int) {
 	return n
 }
 
-// noYAML says that a text is no YAML. The parser's own words quote the text,
-// which can hold a secret, and all that is taken from them is the line.
-func noYAML(data []byte, err error) string {
+// invalidYAML returns the detail of a fault for a text that is not valid YAML. The parser's
+// message quotes the text, which can hold a secret, so only the line is taken from it.
+func invalidYAML(data []byte, err error) string {
 	line := brokenLine(data)
 	if line == 0 {
 		_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &line)
@@ -74,11 +73,11 @@ func noYAML(data []byte, err error) string {
 	return "This is no valid YAML" + where + "; check the indentation, colons, quotes and anchors there."
 }
 
-// yamlReader makes values of the nodes of one YAML document.
+// yamlReader converts the nodes of a YAML document to values.
 type yamlReader struct {
 	note    Note
-	aliased int  // how many values were made in place of aliases
-	inAlias bool // whether the present value is one of them
+	aliased int  // values that aliases were expanded to
+	inAlias bool // whether the current value is one of them
 	failed  bool
 }
 
@@ -88,7 +87,7 @@ func (r *yamlReader) fault(pointer, detail string) (Value, bool) {
 	return Value{}, false
 }
 
-// value makes a value of a node, which stands in depth arrays and objects.
+// value converts a node, which is nested in depth arrays and objects.
 func (r *yamlReader) value(n *yaml.Node, at string, depth int) (v Value, ok bool) {
 	if n.Kind == yaml.AliasNode {
 		defer func(before bool) { r.inAlias = before }(r.inAlias)
@@ -164,7 +163,7 @@ func (r *yamlReader) scalar(n *yaml.Node, at string) (Value, bool) {
 	return r.fault(at, "This is not what its tag says.")
 }
 
-// isNumber reports whether a text is a number of JSON.
+// isNumber reports whether a text is a JSON number.
 func isNumber(text string) bool {
 	v := jsontext.Value(text)
 	return v.Kind() == '0' && v.IsValid() && !strings.ContainsAny(text, " \t\r\n")

@@ -10,13 +10,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// brokenLine is the line from which on a text is no YAML, or 0 where that takes too long to
-// find out. The parser names the line where the mapping or list around it begins, or the one
-// before it; but the lines before the broken one are YAML, and with it they are not. A value
-// of several lines is none before its last line, so a few lines more are tried.
+// brokenLine returns the line at which a text stops being valid YAML, or 0 if finding it
+// takes too long. The parser only reports where the mapping or list around the fault
+// starts. So brokenLine searches for the longest valid prefix. A value of several lines is
+// only valid with its last line, so some further lines are tried.
 func brokenLine(data []byte) int {
 	const further, budget = 20, 1 << 20
-	var ends []int // of the first lines, of the first two, and so on
+	var ends []int // the end of each line
 	for at := 0; at < len(data); {
 		end := bytes.IndexByte(data[at:], '\n')
 		if end < 0 {
@@ -55,7 +55,7 @@ func brokenLine(data []byte) int {
 	return 0
 }
 
-// isYAML reports whether all documents of a text are YAML.
+// isYAML reports whether all documents of a text are valid YAML.
 func isYAML(data []byte) bool {
 	documents := yaml.NewDecoder(bytes.NewReader(data))
 	for {
@@ -66,7 +66,7 @@ func isYAML(data []byte) bool {
 	}
 }
 
-// FaultLine is the line that a fault of [ReadYAML] names, or 0.
+// FaultLine returns the line in the detail of a fault of [ReadYAML], or 0.
 func FaultLine(detail string) (line int) {
 	_, rest, _ := strings.Cut(detail, atLine)
 	_, _ = fmt.Sscan(strings.TrimRight(strings.SplitN(rest+" ", " ", 2)[0], ";."), &line)
