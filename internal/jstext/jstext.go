@@ -1,7 +1,8 @@
-// Package jstext writes JSON in the one text that JavaScript gives back for it,
-// so that a receiver who parses and serialises a payload still has its bytes.
+// Package jstext writes JSON exactly as JavaScript serializes it. A receiver that parses a
+// payload and serializes it again gets the same bytes, so its signature still verifies.
 //
-// It is a leaf. Every package may import it, and it imports nothing of ours.
+// It is a leaf package: any package can import it, and it imports no other package of
+// this module.
 package jstext
 
 import (
@@ -15,18 +16,17 @@ import (
 	"sync"
 )
 
-// MaxDepth is how many arrays and objects of a JSON text may be open at once.
+// MaxDepth is the maximum nesting depth of arrays and objects.
 const MaxDepth = 64
 
-// Error is the refusal of a text that is not one JSON value. It repeats no
-// value of the text.
+// Error reports why a text is not one valid JSON value. It contains no value of the text.
 type Error struct {
-	// Pointer is the JSON Pointer of the value at fault, or of the array or
-	// object that the fault lies between the values of.
+	// Pointer is the JSON Pointer of the faulty value, or of the array or object around
+	// the fault.
 	Pointer string
-	// Offset is how many bytes stand before the fault.
+	// Offset is the byte offset of the fault.
 	Offset int
-	// Detail says what is wrong.
+	// Detail describes the fault.
 	Detail string
 }
 
@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("JSON byte %d, at %q: %s", e.Offset, e.Pointer, e.Detail)
 }
 
-// within moves a fault one level up, out of the value that token names.
+// within prepends a token to the pointer of e.
 func (e *Error) within(token string) *Error {
 	e.Pointer = "/" + pointerEscapes.Replace(token) + e.Pointer
 	return e
@@ -42,19 +42,17 @@ func (e *Error) within(token string) *Error {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// Append appends the JSON value src to dst in the one text that
-// JavaScript gives back for it: no white space, strings escaped as
-// JSON.stringify escapes them, array indices first among the keys of an object
-// and in ascending order, numbers as JavaScript prints them. For the result t,
-// JSON.stringify(JSON.parse(t)) === t.
+// Append appends the JSON value src to dst as JavaScript serializes it: without white
+// space, with strings escaped as by JSON.stringify, with the keys that are array indices
+// first and in ascending order, and with numbers as JavaScript prints them. For the result
+// t, JSON.stringify(JSON.parse(t)) === t.
 //
-// The one exception are numbers that JavaScript cannot hold, those whose print
-// there denotes another decimal value: they stay as they are written, and with
-// them the law does not hold for the text.
+// Numbers that JavaScript would print as another decimal value are kept as written. A text
+// with such a number does not survive the round trip.
 //
-// src must be strict JSON (RFC 8259) in UTF-8, without lone surrogates, without
-// duplicate keys and at most [MaxDepth] deep; all else is a [*Error],
-// and dst comes back as it was. src must not lie in the spare capacity of dst.
+// src must be strict JSON (RFC 8259) in UTF-8, without lone surrogates and duplicate keys,
+// and at most [MaxDepth] deep. Otherwise Append returns an [*Error] and dst unchanged. src
+// must not overlap the spare capacity of dst.
 func Append(dst, src []byte) ([]byte, error) {
 	s := scanners.Get().(*scanner)
 	defer s.release()
@@ -71,21 +69,20 @@ func Append(dst, src []byte) ([]byte, error) {
 	return text, nil
 }
 
-// scanner reads src once, from front to back. Its methods append what they
-// read to dst in its final form and leave pos behind it.
+// scanner reads src once, from start to end. Its methods append what they read to dst in
+// its final form and move pos past it.
 type scanner struct {
 	src []byte
 	pos int
-	// members are those of every open object, the innermost object's last.
+	// members lists the members of all open objects, those of the innermost object last.
 	members []member
-	// moved holds the members of an object while they change places.
+	// moved is a buffer for the members of an object while they are reordered.
 	moved []byte
 }
 
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
-// release keeps the room that this text took for another one, unless the text
-// was far larger than most.
+// release returns the scanner to the pool, unless its buffers are unusually large.
 func (s *scanner) release() {
 	*s = scanner{members: s.members[:0], moved: s.moved[:0]}
 	if cap(s.members) <= 1<<10 && cap(s.moved) <= 1<<16 {
@@ -93,17 +90,16 @@ func (s *scanner) release() {
 	}
 }
 
-// member is a member of an object, by its places in the source and in the
-// text written so far. Two keys are equal exactly when they are written alike,
-// so that the written keys stand for the keys themselves.
+// member is a member of an object, by its offsets in the source and in the output. Two keys
+// are equal exactly if their output is, so output is compared.
 type member struct {
-	at              int // of the key in the source
-	key, value, end int // of the key, of the colon after it, and of the comma or brace after the value
+	at              int // offset of the key in the source
+	key, value, end int // offsets of the key, of the colon, and of the comma or brace after the value in the output
 	index           uint32
 }
 
-// notIndex is the least integer that is not an array index. It stands for all
-// keys that are none, which sort behind those that are.
+// notIndex is the smallest integer that is not an array index. It represents all other
+// keys, which sort after array indices.
 const notIndex = math.MaxUint32
 
 func (s *scanner) fault(detail string) *Error {
@@ -113,8 +109,7 @@ func (s *scanner) fault(detail string) *Error {
 	return &Error{Offset: s.pos, Detail: detail}
 }
 
-// next moves to the next byte that is not white space. It is 0 at the end,
-// which no grammar rule expects either.
+// next skips white space and returns the next byte, or 0 at the end.
 func (s *scanner) next() byte {
 	for ; s.pos < len(s.src); s.pos++ {
 		if c := s.src[s.pos]; c > ' ' || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
@@ -233,17 +228,17 @@ func (s *scanner) object(dst []byte, depth int) ([]byte, *Error) {
 	}
 }
 
-// keyAt reads again the key at a place of the source where one was read before.
+// keyAt returns the key at an offset of the source.
 func (s *scanner) keyAt(at int) string {
 	again := scanner{src: s.src, pos: at}
 	written, _ := again.text(nil)
-	// What JSON.stringify escapes in a string, it escapes as Go does.
+	// Every escape of JSON.stringify is also an escape in Go.
 	key, _ := strconv.Unquote(string(written))
 	return key
 }
 
-// arrayIndex is the value of a key that ECMAScript calls an array index: the
-// plain decimal text of an integer below 2^32-1.
+// arrayIndex returns the value of a key that is an array index in ECMAScript: the canonical
+// decimal text of an integer below 2^32-1. It returns notIndex for other keys.
 func arrayIndex(key []byte) uint32 {
 	if len(key) == 0 || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return notIndex
@@ -258,8 +253,8 @@ func arrayIndex(key []byte) uint32 {
 	return uint32(min(n, notIndex))
 }
 
-// duplicateKey is the place in the source of the first key that repeats an
-// earlier one, or -1. It may change the order of the members.
+// duplicateKey returns the source offset of the first key that repeats an earlier one, or
+// -1. It can change the order of members.
 func duplicateKey(text []byte, members []member) int {
 	if len(members) <= 24 {
 		for i := range members {
@@ -286,8 +281,7 @@ func duplicateKey(text []byte, members []member) int {
 	return at
 }
 
-// reorder moves the members of the object at the end of text into the order in
-// which JavaScript lists them.
+// reorder sorts the members of the object at the end of text into JavaScript's order.
 func (s *scanner) reorder(text []byte, members []member) {
 	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.at, b.at))

@@ -39,7 +39,7 @@ func (s *scanner) number(dst []byte) ([]byte, *Error) {
 		}
 	}
 	written := s.src[start:s.pos]
-	if d, ok := parseDecimal(written); ok && d.held() {
+	if d, ok := parseDecimal(written); ok && d.survivesFloat() {
 		return d.append(dst), nil
 	}
 	return append(dst, written...), nil
@@ -47,7 +47,7 @@ func (s *scanner) number(dst []byte) ([]byte, *Error) {
 
 func (s *scanner) at(c byte) bool { return s.pos < len(s.src) && s.src[s.pos] == c }
 
-// digits moves behind the digits that stand here and counts them.
+// digits skips digits and returns their number.
 func (s *scanner) digits() int {
 	start := s.pos
 	for s.pos < len(s.src) && '0' <= s.src[s.pos] && s.src[s.pos] <= '9' {
@@ -57,15 +57,14 @@ func (s *scanner) digits() int {
 }
 
 const (
-	// jsSafeDigits is how many digits every decimal number has room for in a
-	// float64: no two such numbers share one.
+	// jsSafeDigits is the number of decimal digits that a float64 always preserves.
 	jsSafeDigits = 15
-	// jsMaxDigits is how many digits the print of a float64 has at most.
+	// jsMaxDigits is the maximum number of digits that JavaScript prints for a float64.
 	jsMaxDigits = 17
 )
 
-// decimal is the number 0.digits × 10^point. The first and the last digit
-// are not zero; zero has no digits.
+// decimal is the number 0.digits × 10^point. Its first and last digits are not zero; zero
+// has no digits.
 type decimal struct {
 	negative bool
 	digits   [jsMaxDigits]byte
@@ -73,8 +72,8 @@ type decimal struct {
 	point    int64
 }
 
-// parseDecimal reads a number that is known to be well formed. It reports
-// false for one that has more digits than JavaScript ever prints.
+// parseDecimal parses a well-formed number. It returns false for a number with more digits
+// than JavaScript ever prints.
 func parseDecimal(number []byte) (d decimal, ok bool) {
 	zeros, fraction := 0, false
 	for i, c := range number {
@@ -113,8 +112,8 @@ func parseDecimal(number []byte) (d decimal, ok bool) {
 	return d, true
 }
 
-// exponent is the value of an exponent. One that no length of digits before
-// it can make up for loses its exact value, not its size.
+// exponent parses an exponent. An exponent that is too large for any number of digits
+// before it is not exact.
 func exponent(digits []byte) (e int64) {
 	for _, c := range digits {
 		if c >= '0' && e < 1<<50 {
@@ -127,8 +126,8 @@ func exponent(digits []byte) (e int64) {
 	return e
 }
 
-// held reports whether the float64 nearest to d prints as d.
-func (d *decimal) held() bool {
+// survivesFloat reports whether the float64 nearest to d prints as d.
+func (d *decimal) survivesFloat() bool {
 	switch {
 	case d.n == 0:
 		return true
@@ -137,7 +136,7 @@ func (d *decimal) held() bool {
 	case d.n <= jsSafeDigits && d.point > -300 && d.point < 300:
 		return true
 	}
-	// This is how strconv writes d, should d be the shortest decimal of its float64.
+	// Write d as strconv does, and compare it with the shortest decimal of its float64.
 	var room, again [32]byte
 	text := append(room[:0], d.digits[0])
 	if d.n > 1 {
@@ -156,7 +155,7 @@ func (d *decimal) held() bool {
 	return err == nil && bytes.Equal(text, strconv.AppendFloat(again[:0], f, 'e', -1, 64))
 }
 
-// append writes d by the rules of JavaScript's Number.prototype.toString.
+// append appends d as JavaScript's Number.prototype.toString prints it.
 func (d *decimal) append(dst []byte) []byte {
 	if d.n == 0 {
 		return append(dst, '0')

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain marks the ASCII characters that stand for themselves in a string.
+// plain marks the ASCII characters that need no escape in a string.
 var plain = func() (plain [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'
@@ -16,13 +16,13 @@ var plain = func() (plain [256]bool) {
 	return plain
 }()
 
-// plainLen is how many characters at the start of text are plain.
+// plainLen returns the number of plain characters at the start of text.
 func plainLen(text []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; len(text)-i >= 8; i += 8 {
-		// A byte has its high bit set in one of the terms exactly when it
-		// is not plain, up to the first that is not.
+		// A term has the high bit of a byte set if the byte is not plain. This is exact up
+		// to the first such byte.
 		w := binary.LittleEndian.Uint64(text[i:])
 		quote, slash := w^ones*'"', w^ones*'\\'
 		if special := (w | (w - ones*' ') | (quote - ones) | (slash - ones)) & highs; special != 0 {
@@ -38,7 +38,7 @@ func plainLen(text []byte) int {
 // text reads a string.
 func (s *scanner) text(dst []byte) ([]byte, *Error) {
 	src, i := s.src, s.pos+1
-	copied := s.pos // what stands before it is in dst
+	copied := s.pos // the source is in dst up to here
 	for {
 		i += plainLen(src[i:])
 		s.pos = i
@@ -99,8 +99,8 @@ func (s *scanner) escape() (rune, *Error) {
 	return r, nil
 }
 
-// unit reads a UTF-16 code unit escaped at the given place. Where there is none
-// it stays at the byte that is not part of one.
+// unit reads an escaped UTF-16 code unit at an offset. If there is none, pos stays at the
+// first byte that does not belong to one.
 func (s *scanner) unit(at int) (r rune, ok bool) {
 	for s.pos = at; s.pos < len(s.src) && s.pos < at+6; s.pos++ {
 		c := s.src[s.pos]
@@ -119,12 +119,11 @@ func (s *scanner) unit(at int) (r rune, ok bool) {
 	return r, s.pos == at+6
 }
 
-// AppendString appends s to dst as JSON.stringify writes it: the quotation
-// mark, the backslash and what stands before the space are escaped, nothing
-// else is. Bytes of s that are not UTF-8 become U+FFFD.
+// AppendString appends s to dst as JSON.stringify writes it: only quotation marks,
+// backslashes and control characters are escaped. Invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	copied := 0 // what stands before it is in dst
+	copied := 0 // s is in dst up to here
 	for i := 0; i < len(s); {
 		if plain[s[i]] {
 			i++
