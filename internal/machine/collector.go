@@ -9,47 +9,47 @@ import (
 )
 
 const (
-	// collectEvery is how often it is seen to how much is held.
-	collectEvery = 250 * time.Millisecond
-	// manyHeld is from how many bytes on what is held matters.
-	manyHeld = 32 * mebibyte
-	// usualPercent is what Go's collector goes by, and leastPercent what it is
-	// never set below: it would do nothing but collect.
-	usualPercent, leastPercent = 100, 20
-	// percentStep is the least change: each stops the process for a moment.
+	// adjustEvery is the interval at which GOGC is adjusted.
+	adjustEvery = 250 * time.Millisecond
+	// minHeld is the number of held bytes from which GOGC is adjusted.
+	minHeld = 32 * mebibyte
+	// defaultPercent is Go's default GOGC. Below minPercent the process would spend its
+	// time collecting.
+	defaultPercent, minPercent = 100, 20
+	// percentStep is the smallest change. Each change stops the process for a moment.
 	percentStep = 5
 )
 
-// CollectAround has the collector let the heap grow by as much as is alive besides
-// the bytes that are held, and not by those, until ctx ends: a cache of large
-// payloads would take twice its bound. An operator's GOGC stays as it is.
+// CollectAround adjusts GOGC until ctx ends, so that the heap can grow by the live bytes
+// other than those that held reports. Otherwise a cache of large payloads would use twice
+// its limit. It does nothing if the operator has set GOGC.
 func CollectAround(ctx context.Context, held func() int) {
 	if _, given := os.LookupEnv("GOGC"); given {
 		return
 	}
-	defer debug.SetGCPercent(usualPercent)
-	tick := time.NewTicker(collectEvery)
+	defer debug.SetGCPercent(defaultPercent)
+	tick := time.NewTicker(adjustEvery)
 	defer tick.Stop()
-	alive := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	for present := usualPercent; ; {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	for current := defaultPercent; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		metrics.Read(alive)
-		if next := percentAround(int64(alive[0].Value.Uint64()), int64(held())); next != present {
+		metrics.Read(live)
+		if next := percentAround(int64(live[0].Value.Uint64()), int64(held())); next != current {
 			debug.SetGCPercent(next)
-			present = next
+			current = next
 		}
 	}
 }
 
-// percentAround is by how many percent the heap may grow.
-func percentAround(alive, held int64) int {
-	if held < manyHeld || alive <= 0 {
-		return usualPercent
+// percentAround returns the GOGC for a heap with live bytes of which some are held.
+func percentAround(live, held int64) int {
+	if held < minHeld || live <= 0 {
+		return defaultPercent
 	}
-	percent := int(usualPercent * max(alive-held, 0) / alive)
-	return max(percent-percent%percentStep, leastPercent)
+	percent := int(defaultPercent * max(live-held, 0) / live)
+	return max(percent-percent%percentStep, minPercent)
 }

@@ -10,11 +10,11 @@ import (
 
 func TestPercentAround(t *testing.T) {
 	for _, c := range []struct {
-		alive, held int64
-		want        int
+		live, held int64
+		want       int
 	}{
 		{50 * mebibyte, 0, 100},
-		{50 * mebibyte, manyHeld - 1, 100},
+		{50 * mebibyte, minHeld - 1, 100},
 		{100 * mebibyte, 50 * mebibyte, 50},
 		{153 * mebibyte, 112 * mebibyte, 25},
 		{1000 * mebibyte, 100 * mebibyte, 90}, // something else is at work
@@ -22,13 +22,13 @@ func TestPercentAround(t *testing.T) {
 		{40 * mebibyte, 100 * mebibyte, 20}, // it was not collected since
 		{0, 100 * mebibyte, 100},
 	} {
-		if got := percentAround(c.alive, c.held); got != c.want {
-			t.Errorf("%d of %d held: %d percent, want %d", c.held, c.alive, got, c.want)
+		if got := percentAround(c.live, c.held); got != c.want {
+			t.Errorf("%d of %d held: %d percent, want %d", c.held, c.live, got, c.want)
 		}
 	}
 }
 
-// The collector is told while much is held, and is as it was in the end.
+// GOGC is lower while many bytes are held, and is reset at the end.
 func TestCollectAround(t *testing.T) {
 	t.Setenv("GOGC", "") // so that it is put back
 	if err := os.Unsetenv("GOGC"); err != nil {
@@ -51,12 +51,12 @@ func TestCollectAround(t *testing.T) {
 		})
 	}()
 	<-told
-	if percent := debug.SetGCPercent(usualPercent); percent >= usualPercent {
+	if percent := debug.SetGCPercent(defaultPercent); percent >= defaultPercent {
 		t.Errorf("with 100 MiB held it may grow by %d percent", percent)
 	}
 	cancel()
 	<-done
-	if percent := debug.SetGCPercent(usualPercent); percent != usualPercent {
+	if percent := debug.SetGCPercent(defaultPercent); percent != defaultPercent {
 		t.Errorf("%d percent in the end", percent)
 	}
 	runtime.KeepAlive(payload)

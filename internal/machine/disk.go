@@ -6,14 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// FreeDisk is how many bytes of a folder's disk are free for this process.
+// FreeDisk returns the number of bytes on a folder's disk that this process can use.
 func FreeDisk(folder string) (int64, error) {
 	free, _, err := disk(folder)
 	return free, err
 }
 
-// disk is how many bytes of a folder's disk are free for this process, and how many it has
-// for it, free or not.
+// disk returns the free bytes of a folder's disk, and its size, without the blocks that are
+// reserved for the superuser.
 func disk(folder string) (free, size int64, err error) {
 	var d syscall.Statfs_t
 	if err := syscall.Statfs(folder, &d); err != nil {
@@ -23,8 +23,7 @@ func disk(folder string) (free, size int64, err error) {
 	return free, int64(d.Blocks-d.Bfree)*int64(d.Bsize) + free, nil
 }
 
-// RegisterDisk has metrics tell how large the disk with a folder is, and how much of it is
-// free.
+// RegisterDisk registers metrics for the size and the free space of a folder's disk.
 func RegisterDisk(metrics prometheus.Registerer, folder string) {
 	metrics.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "feedmill_disk_free_bytes", Help: "Bytes of the disk with the data folder that are free."}, func() float64 {

@@ -1,3 +1,3 @@
-// Package machine is what this program has of the machine that it runs on: its memory, its
-// disk, the files that it may have open, and the data folder, which it holds alone.
+// Package machine reports and manages the resources of this process: memory, disk space,
+// open files and the data folder, which it locks.
 package machine

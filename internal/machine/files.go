@@ -2,13 +2,13 @@ package machine
 
 import "syscall"
 
-// OpenFiles is how many files this process may have open, and at least more than
-// it needs where that is not known.
+// OpenFiles returns how many files this process can have open, up to 40,000, which is more
+// than it needs.
 func OpenFiles() int {
-	const plenty = 40_000
+	const enough = 40_000
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return plenty
+		return enough
 	}
-	return int(min(uint64(files.Cur), plenty))
+	return int(min(uint64(files.Cur), enough))
 }

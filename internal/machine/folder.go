@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// Folder is the data folder, held for this process alone. The lock is the
-// kernel's and goes with the process, however it ends.
+// Folder is the data folder, locked by this process. The kernel releases the lock when the
+// process ends, however it ends.
 type Folder struct{ lock *os.File }
 
-// ErrInUse says that the data folder is another process's.
+// ErrInUse reports that another process has locked the data folder.
 var ErrInUse = errors.New("another feedmill is running on it")
 
-// LockFolder holds a data folder for this process, and makes it where it is not there.
+// LockFolder locks a data folder for this process. It creates the folder if needed.
 func LockFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -40,9 +40,9 @@ func LockFolder(path string) (*Folder, error) {
 	return nil, fmt.Errorf("data folder: locking %s: %w", path, err)
 }
 
-// checkFolder refuses a folder that everybody on the machine can write to:
-// whoever can replace its files has the records, and with them every workspace.
-// Those of its group may, as some platforms give a volume to one.
+// checkFolder refuses a folder that is writable by all users: a user that can replace its
+// files controls every workspace. Its group can write, because some platforms assign
+// volumes to a group.
 func checkFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -54,9 +54,9 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// Holder is a name that only a process with the lock of this folder can have: that of the
-// replica, with the boot of the kernel and the file that is locked. A copy of the folder
-// has another holder, and so has the folder after the machine has restarted.
+// Holder returns a name that only a process with the lock of this folder can have: the
+// replica's name with the kernel's boot id and the identity of the lock file. A copy of the
+// folder has another holder, and so has the folder after a reboot.
 func (f *Folder) Holder(replica string) (string, error) {
 	info, err := f.lock.Stat()
 	if err != nil {
@@ -70,12 +70,12 @@ func (f *Folder) Holder(replica string) (string, error) {
 	return fmt.Sprintf("%s %s %d:%d", replica, strings.TrimSpace(string(boot)), at.Dev, at.Ino), nil
 }
 
-// Unlock gives the folder up.
+// Unlock releases the folder.
 func (f *Folder) Unlock() error { return f.lock.Close() }
 
-// ReplicaName is the name under which this process leases work. It stays with
-// the folder: whoever holds the folder's lock knows that the one before is gone,
-// and goes on with its leases at once instead of waiting for their end.
+// ReplicaName returns the name under which this process leases work. It is stored in the
+// folder: a process that holds the folder's lock knows that the previous one is gone, and
+// takes over its leases immediately.
 func ReplicaName(path string) (string, error) {
 	file := filepath.Join(path, "replica")
 	name, err := os.ReadFile(file)

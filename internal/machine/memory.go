@@ -8,27 +8,26 @@ import (
 
 const mebibyte = 1 << 20
 
-// Memory is how the memory that there is is divided between the server and its
-// workers. The parts together stay below the whole, because what passes it is
-// killed, and everybody's work with it.
+// Memory is how memory is divided between the server and its workers. The parts together
+// stay below the total, because the kernel kills a process that exceeds it.
 type Memory struct {
-	// Total is what this program may use, zero where that is not known, and
-	// Server what the collector of its own process aims to stay below.
+	// Total is the memory that this program can use, zero if unknown. Server is the limit
+	// for the garbage collector of the server process.
 	Total, Server int64
-	// Workers is how many there are, and Worker what the database of each may
-	// hold. A process takes [WorkerBase] more.
+	// Workers is the number of workers, and Worker the memory limit of the database in
+	// each. A worker process uses [WorkerBase] more.
 	Workers int
 	Worker  int64
-	// Modelling and Previews are how many tables may be modelled at the same time.
+	// Modelling and Previews are the numbers of tables that can be modelled concurrently.
 	Modelling, Previews int
-	// Large is how many of those may hold rows of many megabytes.
+	// Large is the number of those that can have rows of many megabytes.
 	Large int
 }
 
-// WorkerBase is what a worker takes besides what its database holds.
+// WorkerBase is the memory of a worker besides that of its database.
 const WorkerBase = 64 * mebibyte
 
-// divideMemory plans for a total.
+// divideMemory divides a total.
 func divideMemory(total int64) Memory {
 	m := Memory{Total: total, Workers: 3, Worker: 512 * mebibyte, Modelling: 3, Previews: 2, Large: 3}
 	if total <= 0 {
@@ -43,11 +42,11 @@ func divideMemory(total int64) Memory {
 	return m
 }
 
-// largeLoad is how much memory a table takes while it is modelled that has rows as large as can be.
+// largeLoad is the memory for modelling a table with rows of the maximum size.
 const largeLoad = 256 * mebibyte
 
-// LimitMemory finds out how much memory there is and has the collector keep to
-// its part of it, unless the operator has said what that is (GOMEMLIMIT).
+// LimitMemory divides the available memory and sets the limit of the garbage collector,
+// unless the operator has set GOMEMLIMIT.
 func LimitMemory(log *slog.Logger) Memory {
 	m := divideMemory(availableMemory())
 	if given := debug.SetMemoryLimit(-1); given != math.MaxInt64 {

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// availableMemory is how many bytes this process may use: what the machine has, or
-// less where a control group or a resource limit allows less.
+// availableMemory returns the number of bytes that this process can use: the smallest of
+// the machine's memory, its cgroup limits and its resource limits. It returns 0 if unknown.
 func availableMemory() int64 {
 	least := int64(math.MaxInt64)
 	var machine syscall.Sysinfo_t
@@ -36,17 +36,17 @@ func availableMemory() int64 {
 	return least
 }
 
-// rlimitData is the limit of memory that is written to, which syscall does not name.
+// rlimitData is RLIMIT_DATA, which package syscall does not define.
 const rlimitData = 2
 
-// groupMemory is the least limit of the control groups that a process is in, as
-// /proc/self/cgroup lists them, and of those around them. Both versions of them
-// are looked for below the folder where they are mounted.
+// groupMemory returns the smallest memory limit of the cgroups in groups, which has the
+// format of /proc/self/cgroup, and of their parents. It supports both cgroup versions.
+// mounted is where cgroups are mounted.
 func groupMemory(groups []byte, mounted string) int64 {
 	least := int64(math.MaxInt64)
 	lines := bufio.NewScanner(bytes.NewReader(groups))
 	for lines.Scan() {
-		// Number, controllers and path. The second version has no controllers.
+		// Number, controllers and path. cgroup v2 has no controllers.
 		parts := strings.SplitN(lines.Text(), ":", 3)
 		if len(parts) != 3 {
 			continue
@@ -60,7 +60,7 @@ func groupMemory(groups []byte, mounted string) int64 {
 		default:
 			continue
 		}
-		// A container may see its own group as the root.
+		// A container can see its own cgroup as the root.
 		for at := path.Clean("/" + parts[2]); ; at = path.Dir(at) {
 			if limit, ok := readLimit(filepath.Join(folder, at, file)); ok {
 				least = min(least, limit)
@@ -73,7 +73,7 @@ func groupMemory(groups []byte, mounted string) int64 {
 	return least
 }
 
-// readLimit reads a limit of a control group, which may be "max".
+// readLimit reads a cgroup limit. It returns false for "max".
 func readLimit(file string) (int64, bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
