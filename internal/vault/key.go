@@ -14,33 +14,31 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// MinKeyLen is the least number of characters of an operator's key.
+// MinKeyLen is the minimum number of characters of an operator's key.
 const MinKeyLen = 32
 
-// kekLabel ties the derived key to its one purpose. Changing it locks every
-// store out.
+// kekLabel binds the derived key to its purpose. Changing it makes every existing store
+// unreadable.
 const kekLabel = "feedmill vault key-encryption key v1"
 
 // kekLen is the key length of XChaCha20-Poly1305.
 const kekLen = 32
 
-// Key is the key-encryption key that an operator's key text stands for. It
-// shows as *** wherever it is printed, logged or encoded.
+// Key is the key-encryption key that is derived from an operator's key. It is printed,
+// logged and encoded as ***.
 type Key struct {
-	// The bytes stand behind a function because printing a struct that holds
-	// a Key in an unexported field bypasses the methods below, and looks
-	// through pointers.
+	// kek returns the bytes. It is a function because printing a struct with a Key in an
+	// unexported field bypasses the methods below and follows pointers.
 	kek func() []byte
 }
 
-// LoadKey takes the key from text when there is one, else from the file at
-// path. A file that does not exist is made with a fresh random key, readable by
-// its owner alone; one that others can read is refused. White space around the
-// key does not count.
+// LoadKey returns the key from text or, if text is empty, from the file at path. If the
+// file does not exist, LoadKey creates it with a random key, readable by its owner only. A
+// file that others can read is refused. White space around the key is ignored.
 func LoadKey(text, path string) (Key, error) { return loadKey(text, path, loadKeyFile) }
 
-// FindKey is [LoadKey] for a store that has a keyset already: a key that was
-// made now would not open it, so a file that does not exist is an error.
+// FindKey is [LoadKey] for a store that already has a keyset. A new key would not open it,
+// so a missing file is an error.
 func FindKey(text, path string) (Key, error) {
 	return loadKey(text, path, func(path string) (string, error) {
 		text, err := readKeyFile(path)
@@ -84,7 +82,7 @@ func deriveKey(text string) (Key, error) {
 	return Key{kek: func() []byte { return derived }}, nil
 }
 
-// aead is the cipher that seals the keyset.
+// aead returns the cipher that seals the keyset.
 func (k Key) aead() (tink.AEAD, error) {
 	if k.kek == nil {
 		return nil, errors.New("there is no vault key")

@@ -12,21 +12,19 @@ import (
 	"strings"
 )
 
-// maxKeyFile is far more than a key needs; a file past it is something else.
+// maxKeyFile is the maximum size of a key file. A larger file is not a key file.
 const maxKeyFile = 64 << 10
 
-// loadKeyFile returns the key text in the file at path, which it makes when it
-// is not there.
+// loadKeyFile returns the key in the file at path. It creates the file if it does not exist.
 func loadKeyFile(path string) (string, error) {
 	text, err := readKeyFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return text, err
 	}
-	if err := makeKeyFile(path); err != nil {
+	if err := createKeyFile(path); err != nil {
 		return "", fmt.Errorf("make vault key file %s: %w", path, err)
 	}
-	// What counts is what the file holds now: another process may have made
-	// it first.
+	// Read the file again: another process may have created it first.
 	return readKeyFile(path)
 }
 
@@ -56,12 +54,12 @@ func readKeyFile(path string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// makeKeyFile puts a fresh key at path unless there is a file already. The file
-// appears complete and on disk or not at all: a key that was used and then lost
-// in a crash would take every secret with it.
-func makeKeyFile(path string) error {
+// createKeyFile writes a random key to path unless the file exists. The file is complete
+// and synced to disk, or it does not exist: a key that is used and then lost in a crash
+// would make every secret unreadable.
+func createKeyFile(path string) error {
 	dir := filepath.Dir(path)
-	temp, err := os.CreateTemp(dir, ".vault-key-*") // new, and of mode 0600
+	temp, err := os.CreateTemp(dir, ".vault-key-*") // with mode 0600
 	if err != nil {
 		return err
 	}
@@ -72,7 +70,7 @@ func makeKeyFile(path string) error {
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	// A link, unlike a rename, never replaces what is there.
+	// Unlike a rename, a link never replaces an existing file.
 	if err := os.Link(temp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w (where files cannot be linked, set FEEDMILL_VAULT_KEY)", err)
 	}

@@ -11,33 +11,31 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// keysetLabel is authenticated with the sealed keyset, so that no other text
-// sealed with the same key can stand in for it.
+// keysetLabel is the associated data of the sealed keyset, so that no other value sealed
+// with the same key can replace it.
 var keysetLabel = []byte("feedmill vault keyset")
 
-// keyring is one version of the keyset: as it is used and as it is stored. It
-// is never changed once it is in use.
+// keyring is one version of the keyset, opened and sealed. It is immutable once in use.
 type keyring struct {
-	at     time.Time // when its reading began; zero for one that was made here
+	at     time.Time // when reading it started; zero if this process created it
 	handle *keyset.Handle
 	aead   tink.AEAD
 	ids    map[uint32]struct{}
 	sealed []byte
 }
 
-// newKeyring makes a keyset of one fresh key.
+// newKeyring creates a keyset with one data key.
 func newKeyring(kek tink.AEAD) (*keyring, error) {
 	return addKey(keyset.NewManager(), kek)
 }
 
-// rotated returns a copy of the keyset with a fresh key in first place.
+// rotated returns a copy of the keyset with a new primary key.
 func (r *keyring) rotated(kek tink.AEAD) (*keyring, error) {
 	return addKey(keyset.NewManagerFromHandle(r.handle), kek)
 }
 
-// addKey adds a data key that seals from now on. The nonces of XChaCha20 are
-// long enough to be drawn at random for any number of secrets, which those of
-// AES-GCM are not.
+// addKey adds a primary data key. The nonces of XChaCha20 are long enough to be random for
+// any number of secrets; those of AES-GCM are not.
 func addKey(keys *keyset.Manager, kek tink.AEAD) (*keyring, error) {
 	id, err := keys.Add(aead.XChaCha20Poly1305KeyTemplate())
 	if err != nil {
@@ -57,10 +55,9 @@ func addKey(keys *keyset.Manager, kek tink.AEAD) (*keyring, error) {
 	return useKeyring(handle, sealed.Bytes())
 }
 
-// openKeyring opens a keyset as it is stored.
+// openKeyring opens a sealed keyset.
 func openKeyring(kek tink.AEAD, sealed []byte) (*keyring, error) {
-	// Bytes that are no sealed keyset at all are told apart from those that
-	// another key sealed.
+	// Distinguish damaged bytes from a keyset that another key sealed.
 	if _, err := keyset.NewBinaryReader(bytes.NewReader(sealed)).ReadEncrypted(); err != nil {
 		return nil, fmt.Errorf("the stored keyset is damaged: %w", err)
 	}

@@ -1,19 +1,17 @@
-// Package vault keeps secrets at rest: signing secrets, credentials of
-// sources, kept responses.
+// Package vault encrypts secrets at rest: signing secrets, credentials of sources, and
+// responses kept for idempotency.
 //
-// The encryption is in two layers. A keyset of data keys, held in the database,
-// seals the secrets. The keyset itself is sealed with a key-encryption key that
-// is derived from the operator's [Key] and is never stored. So the data keys
-// rotate without a word to the operator ([Vault.Rotate]), and the sealed keyset
-// doubles as the proof that a process was started with the right key: [Open]
-// returns [ErrWrongKey] when it was not.
+// It uses envelope encryption. A keyset of data keys, stored in the database, seals the
+// secrets. The keyset is sealed with a key-encryption key that is derived from the
+// operator's [Key] and never stored. So data keys rotate without a new operator key
+// ([Vault.Rotate]), and the sealed keyset proves that a process was started with the right
+// key: otherwise [Open] returns [ErrWrongKey].
 //
-// Every secret is bound to the record that it belongs to. A sealed value that
-// is copied to another record does not open there.
+// Each secret is bound to its record. A sealed value that is copied to another record does
+// not open there.
 //
-// Any number of processes may share a store. A keyset is replaced by
-// compare-and-set only, and a process that meets a value sealed with a key that
-// it does not know reads the keyset again.
+// Several processes can share a store. The keyset is only replaced by compare-and-set, and
+// a process that reads a value with an unknown data key reads the keyset again.
 package vault
 
 import (
@@ -29,29 +27,29 @@ import (
 
 // Store keeps the sealed keyset.
 type Store interface {
-	// VaultKeyset returns the sealed keyset, or nil when there is none yet.
+	// VaultKeyset returns the sealed keyset, or nil if there is none yet.
 	VaultKeyset(ctx context.Context) ([]byte, error)
-	// SwapVaultKeyset replaces the sealed keyset old with new. A nil old
-	// means that there is none yet. It returns an error that matches
-	// [feedmill.ErrConflict] when old is not what the store holds.
+	// SwapVaultKeyset replaces the sealed keyset old with new. A nil old means that there
+	// is none yet. If the store has another keyset, it returns an error that matches
+	// [feedmill.ErrConflict].
 	SwapVaultKeyset(ctx context.Context, old, new []byte) error
 }
 
-// ErrWrongKey says that the store's keyset was sealed with another key.
+// ErrWrongKey reports that the store's keyset was sealed with another key.
 var ErrWrongKey = errors.New("the vault key does not open this store; start with the FEEDMILL_VAULT_KEY the store was made with")
 
-// ErrBroken says that a sealed value does not open: it was changed, it belongs
-// to another record, or its key is not of this store.
+// ErrBroken reports that a sealed value does not open: it was changed, it belongs to
+// another record, or its key is not from this store.
 var ErrBroken = errors.New("the sealed value does not open")
 
 var errLostKeyset = errors.New("the store has lost its keyset")
 
 const (
-	// reloadEvery is the least time between two readings of the keyset for
-	// values that name an unknown key, so that garbage does not become load.
+	// reloadEvery is the minimum interval between reloads of the keyset for unknown data
+	// keys, so that invalid values do not cause load.
 	reloadEvery = time.Second
-	// swapTries bounds how often a lost compare-and-set is tried again. Every
-	// loss means that another process got ahead, so a few are plenty.
+	// swapTries is the maximum number of compare-and-set attempts. Each conflict means that
+	// another process succeeded, so few are needed.
 	swapTries = 16
 )
 
@@ -61,21 +59,20 @@ type Vault struct {
 	store Store
 	keys  atomic.Pointer[keyring]
 
-	// renewing holds a token while the keyset is read or replaced; it guards
-	// reloaded. It is a channel so that waiting for it can be given up.
-	renewing chan struct{}
-	reloaded time.Time // when the last reload began
+	// locked is a mutex for reading and replacing the keyset, and guards reloaded. It is a
+	// channel so that waiting can be canceled.
+	locked   chan struct{}
+	reloaded time.Time // when the last reload started
 }
 
-// Open reads the store's keyset, or makes the first one when the store has
-// none. Of several processes that open an empty store at once, one makes the
-// keyset and the others take it over.
+// Open reads the store's keyset, or creates it if the store has none. If several processes
+// open an empty store concurrently, one creates the keyset and the others use it.
 func Open(ctx context.Context, key Key, store Store) (*Vault, error) {
 	kek, err := key.aead()
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
-	v := &Vault{kek: kek, store: store, renewing: make(chan struct{}, 1)}
+	v := &Vault{kek: kek, store: store, locked: make(chan struct{}, 1)}
 	ring, err := v.swap(ctx, func(current *keyring) (*keyring, error) {
 		if current != nil {
 			return current, nil
@@ -89,8 +86,8 @@ func Open(ctx context.Context, key Key, store Store) (*Vault, error) {
 	return v, nil
 }
 
-// Seal encrypts plain for the record with the given id. Sealing the same text
-// twice gives different bytes.
+// Seal encrypts plain for the record with the given id. Sealing the same text twice
+// returns different bytes.
 func (v *Vault) Seal(plain []byte, record string) ([]byte, error) {
 	if record == "" {
 		return nil, errors.New("seal: a secret must belong to a record")
@@ -102,9 +99,9 @@ func (v *Vault) Seal(plain []byte, record string) ([]byte, error) {
 	return sealed, nil
 }
 
-// Unseal opens what [Vault.Seal] made for the same record, in this process or
-// in another on the same store. It returns [ErrBroken] for everything else; a
-// key is only called unknown by a keyset that was read after the call began.
+// Unseal decrypts what [Vault.Seal] returned for the same record, in this process or in
+// another one on the same store. Otherwise it returns [ErrBroken]. Before it rejects an
+// unknown data key, it reads the keyset again.
 func (v *Vault) Unseal(ctx context.Context, sealed []byte, record string) ([]byte, error) {
 	id, ok := keyID(sealed)
 	if !ok || record == "" {
@@ -125,8 +122,8 @@ func (v *Vault) Unseal(ctx context.Context, sealed []byte, record string) ([]byt
 	return plain, nil
 }
 
-// Rotate makes a fresh data key that seals from now on. The earlier keys stay
-// in the keyset, so that what they sealed stays readable.
+// Rotate adds a data key that seals from now on. Earlier keys stay in the keyset, so
+// existing secrets stay readable.
 func (v *Vault) Rotate(ctx context.Context) error {
 	if err := v.lock(ctx); err != nil {
 		return fmt.Errorf("rotate vault: %w", err)
@@ -145,9 +142,9 @@ func (v *Vault) Rotate(ctx context.Context) error {
 	return nil
 }
 
-// swap replaces the keyset of the store with what change makes of it, and
-// returns the one that the store then holds. The change is handed nil when the
-// store has no keyset, and may return the keyset that it was given.
+// swap replaces the store's keyset with the result of change, and returns the keyset that
+// the store then has. change gets nil if the store has no keyset. It can return its
+// argument to leave the keyset unchanged.
 func (v *Vault) swap(ctx context.Context, change func(*keyring) (*keyring, error)) (*keyring, error) {
 	var conflict error
 	for range swapTries {
@@ -173,7 +170,7 @@ func (v *Vault) swap(ctx context.Context, change func(*keyring) (*keyring, error
 	return nil, fmt.Errorf("write keyset: %w", conflict)
 }
 
-// read returns the store's keyset, or nil when it has none.
+// read returns the store's keyset, or nil if there is none.
 func (v *Vault) read(ctx context.Context) (*keyring, error) {
 	began := time.Now()
 	sealed, err := v.store.VaultKeyset(ctx)
@@ -191,10 +188,9 @@ func (v *Vault) read(ctx context.Context) (*keyring, error) {
 	return ring, nil
 }
 
-// reload reads the keyset again unless it is no longer the one seen. The calls
-// that come within [reloadEvery] of a reading wait and share the next one: so
-// none fails for a key that the store already had, and garbage costs one
-// reading a second however much of it there is.
+// reload reads the keyset again, unless it has changed since seen. Calls within
+// [reloadEvery] of a reload wait and share the next one. So no call fails for a key that the
+// store has, and invalid values cost at most one read a second.
 func (v *Vault) reload(ctx context.Context, seen *keyring) error {
 	if err := v.lock(ctx); err != nil {
 		return err
@@ -226,11 +222,11 @@ func (v *Vault) reload(ctx context.Context, seen *keyring) error {
 
 func (v *Vault) lock(ctx context.Context) error {
 	select {
-	case v.renewing <- struct{}{}:
+	case v.locked <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (v *Vault) unlock() { <-v.renewing }
+func (v *Vault) unlock() { <-v.locked }
