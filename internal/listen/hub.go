@@ -1,11 +1,10 @@
-// Package listen brings deliveries to listeners: to those who have no URL that
-// could be called, and hold a connection to the service open instead.
+// Package listen sends deliveries to listeners: clients without a public URL that keep a
+// connection to the service open.
 //
-// A listener is a subscription that the dispatcher leaves alone. Its deliveries
-// are pending in the store until they are answered, so nothing is lost with a
-// connection or a process: what was sent and not answered is sent again over
-// the next connection. The [Hub] knows the connections of this process, of
-// which a listener has one; stream.go is what happens on one of them.
+// A listener is a subscription that the dispatcher skips. Its deliveries stay pending in
+// the store until the client acknowledges them, so nothing is lost with a connection or a
+// process: unacknowledged deliveries are sent again over the next connection. The [Hub] has
+// the connections of this process, one for each listener; stream.go serves a connection.
 package listen
 
 import (
@@ -25,22 +24,22 @@ type Store interface {
 	ExtendListener(ctx context.Context, id feedmill.ID, until time.Time) error
 }
 
-// Headers makes the headers of a subscription's deliveries, with signatures of
-// the time given.
+// Headers returns a function that builds the headers of a subscription's deliveries, signed
+// at a given time.
 type Headers func(context.Context, feedmill.Subscription) (func(feedmill.DueDelivery, time.Time) map[string]string, error)
 
-// Options are the parts that a hub is made of.
+// Options are the dependencies of a hub.
 type Options struct {
 	Store   Store
 	Headers Headers
 	Log     *slog.Logger
 }
 
-// Hub has the connections of listeners. It may be used from any goroutine.
+// Hub has the connections of listeners. It is safe for concurrent use.
 type Hub struct {
 	Options
-	// open counts the connections, so that who accepts events need not lock
-	// where there are none.
+	// open counts the connections, so that accepting events takes no lock if there are
+	// none.
 	open atomic.Int64
 
 	mu     sync.Mutex
@@ -48,15 +47,15 @@ type Hub struct {
 	closed bool
 }
 
-// New makes a hub.
+// New returns a hub.
 func New(o Options) *Hub { return &Hub{Options: o, conns: make(map[feedmill.ID]*conn)} }
 
-// ended is why a connection is ended from outside.
+// ended is the cause of a connection's canceled context.
 type ended feedmill.ListenerEnded
 
 func (e ended) Error() string { return "the connection is ended: " + string(e) }
 
-// reason is why the context of a connection is over.
+// reason returns why the context of a connection ended.
 func reason(ctx context.Context) feedmill.ListenerEnded {
 	var e ended
 	if errors.As(context.Cause(ctx), &e) {
@@ -65,14 +64,13 @@ func reason(ctx context.Context) feedmill.ListenerEnded {
 	return feedmill.ListenerBroken
 }
 
-// Stream sends a listener what is due, and a sign of life at once and every
-// [Heartbeat], until the connection breaks, which is when ctx ends or send
-// fails, or there is a reason to end it. A newer connection of the same
-// listener is one.
+// Stream sends a listener its due deliveries, and a heartbeat immediately and every
+// [Heartbeat]. It returns when ctx ends, when send fails, or when the connection is ended,
+// for example by a newer connection of the same listener.
 func (h *Hub) Stream(ctx context.Context, sub feedmill.Subscription, send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	c := &conn{listener: sub.ID, end: end, wake: make(chan struct{}, 1), waiting: make(map[feedmill.ID]bool), answered: make(map[feedmill.ID]bool)}
+	c := &conn{listener: sub.ID, end: end, wake: make(chan struct{}, 1), waiting: make(map[feedmill.ID]bool), acknowledged: make(map[feedmill.ID]bool)}
 	if !h.register(c) {
 		return feedmill.ListenerShutdown
 	}
@@ -80,8 +78,7 @@ func (h *Hub) Stream(ctx context.Context, sub feedmill.Subscription, send func(f
 	return h.stream(ctx, c, sub, send)
 }
 
-// register makes c the connection of its listener. It reports false where the hub
-// is closed.
+// register makes c the connection of its listener. It returns false if the hub is closed.
 func (h *Hub) register(c *conn) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,14 +102,14 @@ func (h *Hub) unregister(c *conn) {
 	}
 }
 
-// of is the connection of a listener, nil where there is none in this process.
-func (h *Hub) of(listener feedmill.ID) *conn {
+// connOf returns the connection of a listener, or nil if this process has none.
+func (h *Hub) connOf(listener feedmill.ID) *conn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.conns[listener]
 }
 
-// Offer says that deliveries are due; those of listeners are fetched at once.
+// Offer wakes the connections of listeners that have due deliveries.
 func (h *Hub) Offer(due []feedmill.DueDelivery) {
 	if h.open.Load() == 0 {
 		return
@@ -126,21 +123,21 @@ func (h *Hub) Offer(due []feedmill.DueDelivery) {
 	}
 }
 
-// Answered says that deliveries of a listener were answered.
+// Answered records that a listener acknowledged deliveries.
 func (h *Hub) Answered(listener feedmill.ID, deliveries []feedmill.ID) {
-	if c := h.of(listener); c != nil {
-		c.settle(deliveries)
+	if c := h.connOf(listener); c != nil {
+		c.acknowledge(deliveries)
 	}
 }
 
-// Removed ends the connection of a listener that is deleted.
+// Removed ends the connection of a deleted listener.
 func (h *Hub) Removed(listener feedmill.ID) {
-	if c := h.of(listener); c != nil {
+	if c := h.connOf(listener); c != nil {
 		c.end(ended(feedmill.ListenerRemoved))
 	}
 }
 
-// Close ends all connections and takes no more.
+// Close ends all connections and accepts no more.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

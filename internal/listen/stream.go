@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// Heartbeat is how often a listener gets a sign of life.
+	// Heartbeat is the interval between heartbeats.
 	Heartbeat = 15 * time.Second
-	// pollEvery is how often the store is asked for what this process was
-	// not told of: what other replicas accepted, and replays.
+	// pollEvery is the interval at which the store is read for deliveries that this process
+	// was not notified of: those that other replicas accepted, and replays.
 	pollEvery = 500 * time.Millisecond
-	// recheckEvery is how often everything that is open is read, with what was
-	// sent and not answered: only so is an answer seen that another replica
-	// took, and a delivery that was written later than one with a higher id.
+	// recheckEvery is the interval at which all open deliveries are read, including the
+	// unacknowledged ones. Only this finds acknowledgements that another replica received,
+	// and deliveries that were written after one with a higher id.
 	recheckEvery = 2 * time.Second
-	// retryRead is how long to wait after the store could not be read.
+	// retryRead is the wait after the store could not be read.
 	retryRead = 2 * time.Second
 )
 
-// stream is the work on one connection.
+// stream serves one connection.
 type stream struct {
 	*Hub
 	conn    *conn
@@ -31,17 +31,17 @@ type stream struct {
 	send    func(feedmill.ListenerMessage) error
 
 	until time.Time
-	last  feedmill.ID // that was sent
-	// touchAt is when to move the end, recheckAt when to read everything, and
-	// readAt when to read at all, after the store could not be.
+	last  feedmill.ID // the last delivery that was sent
+	// touchAt is when to extend the listener, recheckAt when to read all open deliveries,
+	// and readAt when to read again after a failure.
 	touchAt, recheckAt, readAt time.Time
 }
 
-// stream sends until there is a reason to stop.
+// stream serves a connection until it ends.
 func (h *Hub) stream(ctx context.Context, c *conn, sub feedmill.Subscription, send func(feedmill.ListenerMessage) error) feedmill.ListenerEnded {
 	headers, err := h.Headers(ctx, sub)
 	if err != nil {
-		h.trouble(ctx, sub.ID, err)
+		h.logFailure(ctx, sub.ID, err)
 		return feedmill.ListenerBroken
 	}
 	s := &stream{Hub: h, conn: c, sub: sub, headers: headers, send: send, until: sub.ListenUntil}
@@ -74,8 +74,8 @@ func (h *Hub) stream(ctx context.Context, c *conn, sub feedmill.Subscription, se
 	}
 }
 
-// extend moves the end of the listener now and then, and reports whether it has
-// come.
+// extend extends the listener's lifetime from time to time, and reports whether it has
+// ended.
 func (s *stream) extend(ctx context.Context) (feedmill.ListenerEnded, bool) {
 	now := time.Now()
 	if now.Before(s.touchAt) {
@@ -85,13 +85,13 @@ func (s *stream) extend(ctx context.Context) (feedmill.ListenerEnded, bool) {
 	if !end.After(now) {
 		return feedmill.ListenerExpired, true
 	}
-	// At the end of its life the listener ends to the moment.
+	// A listener at its maximum age ends exactly then.
 	s.touchAt = earlier(now.Add(feedmill.ListenerTouch), end)
 	switch err := s.Store.ExtendListener(ctx, s.sub.ID, end); {
 	case errors.Is(err, feedmill.ErrNotFound):
 		return feedmill.ListenerRemoved, true
 	case err != nil:
-		s.trouble(ctx, s.sub.ID, err) // there are minutes left to try again
+		s.logFailure(ctx, s.sub.ID, err) // there are minutes left to try again
 	default:
 		s.until = end
 	}
@@ -105,21 +105,21 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// fill sends what is due, as far as it may be unanswered, and comes back at once
-// where there is more. A store that cannot be read is asked again later; an
-// error is that of the connection.
+// fill sends due deliveries up to the window of unacknowledged ones, and wakes the stream
+// again if there may be more. If the store cannot be read, it is read again later. fill
+// returns only errors of the connection.
 func (s *stream) fill(ctx context.Context) error {
 	if time.Now().Before(s.readAt) {
 		return nil
 	}
 	due, cut, err := s.read(ctx)
 	if err != nil {
-		s.trouble(ctx, s.sub.ID, err)
+		s.logFailure(ctx, s.sub.ID, err)
 		s.readAt = time.Now().Add(retryRead)
 		return nil
 	}
 	for _, d := range due {
-		if !s.conn.note(d.ID) {
+		if !s.conn.markSent(d.ID) {
 			continue
 		}
 		if err := s.send(feedmill.ListenerMessage{Delivery: &d, Headers: s.headers(d, time.Now()), Until: s.until}); err != nil {
@@ -133,33 +133,33 @@ func (s *stream) fill(ctx context.Context) error {
 	return nil
 }
 
-// read reads what is due behind what was sent, or everything where that is time
-// or nothing waits for an answer. It reports whether there may be more.
+// read returns the due deliveries after the last one that was sent. It returns all open
+// deliveries if that is due or if none is unacknowledged. It reports whether there may be
+// more.
 func (s *stream) read(ctx context.Context) (due []feedmill.DueDelivery, cut bool, err error) {
 	now := time.Now()
 	waiting := s.conn.beginRead()
-	// A space makes of an id what stands right behind it.
+	// An id with a space sorts directly after the id.
 	q := feedmill.DueQuery{Subscription: s.sub.ID, Now: now, From: s.last + " ", Limit: feedmill.MaxListenerWindow - waiting}
 	all := waiting == 0 || s.last == "" || !now.Before(s.recheckAt)
 	if all {
 		q.From, q.Limit = "", feedmill.MaxListenerWindow
 	}
 	if q.Limit == 0 {
-		return nil, false, nil // what is answered makes room
+		return nil, false, nil // an acknowledgement makes room
 	}
 	if due, err = s.Store.Due(ctx, q); err != nil {
 		return nil, false, err
 	}
 	if all {
 		s.recheckAt = now.Add(recheckEvery)
-		s.conn.forgetAnswered(due, len(due) == q.Limit)
+		s.conn.dropClosed(due, len(due) == q.Limit)
 	}
 	return due, len(due) == q.Limit, nil
 }
 
-// trouble notes what went wrong with the store, unless it is that nobody is
-// there any more.
-func (h *Hub) trouble(ctx context.Context, listener feedmill.ID, err error) {
+// logFailure logs an error of the store, unless the connection has ended.
+func (h *Hub) logFailure(ctx context.Context, listener feedmill.ID, err error) {
 	if ctx.Err() == nil {
 		h.Log.Warn("serving a listener", "listener", listener, "error", err)
 	}

@@ -238,7 +238,7 @@ func TestStreamSendsAgainWhatWasNotAnswered(t *testing.T) {
 	})
 }
 
-func TestStreamBoundsWhatIsUnanswered(t *testing.T) {
+func TestStreamLimitsUnacknowledged(t *testing.T) {
 	for _, here := range []bool{true, false} {
 		t.Run(fmt.Sprint("answers come here ", here), func(t *testing.T) {
 			onScene(t, func(s *scene) {
