@@ -1,9 +1,8 @@
-// Package publish makes deliveries of events.
+// Package publish accepts events and creates their deliveries.
 //
-// An event that is accepted is durable together with a delivery for every
-// subscription that matches it, in one transaction, before anybody is told:
-// there is no moment at which one exists without the other. What is due at once
-// then goes to the dispatcher from memory.
+// An accepted event is stored with a delivery for each matching subscription, in one
+// transaction, before the client gets a response. Deliveries that are due immediately are
+// then passed to the dispatcher from memory.
 package publish
 
 import (
@@ -28,29 +27,29 @@ type Store interface {
 // Queue takes deliveries that are due.
 type Queue interface {
 	Offer([]feedmill.DueDelivery)
-	// Wake says that the store has more to do.
+	// Wake reports that the store has more work.
 	Wake()
 }
 
-// Options are the parts that a publisher is made of.
+// Options are the dependencies of a publisher.
 type Options struct {
 	Store     Store
 	Queue     Queue
 	Catalogue *feedmill.Catalogue
-	// Schemas, where not nil, holds the data of events to their types.
+	// Schemas validates the data of events, if not nil.
 	Schemas *Schemas
-	// Attempts is how many attempts a delivery gets.
+	// Attempts is the maximum number of attempts of a delivery.
 	Attempts int
 	Metrics  prometheus.Registerer
 }
 
-// Publisher accepts events. It may be used from any goroutine.
+// Publisher accepts events. It is safe for concurrent use.
 type Publisher struct {
 	Options
 	accepted, duplicates, matched prometheus.Counter
 }
 
-// New makes a publisher.
+// New returns a publisher.
 func New(o Options) *Publisher {
 	count := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "feedmill_events_" + name + "_total", Help: help})
@@ -65,8 +64,8 @@ func New(o Options) *Publisher {
 	return p
 }
 
-// Publish accepts the events of a client, all or none. The pointers of a
-// refusal begin with the index of the event at fault.
+// Publish accepts all events of a client, or none. The pointers in an error start with the
+// index of the faulty event.
 func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events []feedmill.NewEvent, keep func([]feedmill.Accepted) *feedmill.IdempotentResponse) ([]feedmill.Accepted, error) {
 	ready := make([]feedmill.Event, len(events))
 	var refusals []*feedmill.Error
@@ -74,13 +73,13 @@ func (p *Publisher) Publish(ctx context.Context, workspace feedmill.ID, events [
 		ready[i] = newEvent(workspace, e)
 		var refusal *feedmill.Error
 		if err := p.check(&ready[i], e.Data); errors.As(err, &refusal) {
-			refusals = append(refusals, placed(*refusal, i))
+			refusals = append(refusals, atIndex(*refusal, i))
 		} else if err != nil {
 			return nil, err
 		}
 	}
 	if len(refusals) > 0 {
-		return nil, together(refusals)
+		return nil, join(refusals)
 	}
 	return p.accept(ctx, ready, keep)
 }
@@ -118,7 +117,7 @@ func newEvent(workspace feedmill.ID, e feedmill.NewEvent) feedmill.Event {
 	}
 }
 
-// check holds an event to the catalogue and renders its payload.
+// check validates an event against the catalogue and renders its payload.
 func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 	if err := p.Catalogue.CheckPublished(e.Type); err != nil {
 		return err
@@ -149,9 +148,9 @@ func (p *Publisher) check(e *feedmill.Event, data []byte) error {
 	return nil
 }
 
-// placed is a refusal with the index of its event in the pointers. One that names
-// no place is of the event's type.
-func placed(refusal feedmill.Error, index int) *feedmill.Error {
+// atIndex adds the index of an event to the pointers of a refusal. A refusal without
+// faults gets one at the event's type.
+func atIndex(refusal feedmill.Error, index int) *feedmill.Error {
 	faults := refusal.Faults
 	if len(faults) == 0 {
 		faults = []feedmill.Fault{{Pointer: "/type", Detail: refusal.Detail}}
@@ -164,9 +163,8 @@ func placed(refusal feedmill.Error, index int) *feedmill.Error {
 	return &refusal
 }
 
-// together makes one refusal of several: of the kind of the first, with the
-// faults of all.
-func together(refusals []*feedmill.Error) error {
+// join returns one refusal with the kind of the first and the faults of all.
+func join(refusals []*feedmill.Error) error {
 	first := *refusals[0]
 	for _, r := range refusals[1:] {
 		first.Faults = append(first.Faults, r.Faults...)

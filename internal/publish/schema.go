@@ -14,21 +14,21 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Schemas holds the data of events to the JSON Schemas of their types.
+// Schemas validates the data of events against the JSON Schemas of their types.
 type Schemas struct {
-	of map[string]*jsonschema.Schema
+	byType map[string]*jsonschema.Schema
 }
 
-// NewSchemas compiles the schemas of a catalogue. It fetches nothing: a schema
-// that refers to another document is an error.
+// NewSchemas compiles the schemas of a catalogue. A schema that refers to another document
+// is an error: nothing is fetched.
 func NewSchemas(c *feedmill.Catalogue) (*Schemas, error) {
-	s := &Schemas{of: make(map[string]*jsonschema.Schema)}
+	s := &Schemas{byType: make(map[string]*jsonschema.Schema)}
 	for _, t := range c.Types() {
 		schema, err := compileSchema(t)
 		if err != nil {
 			return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
 		}
-		s.of[t.Name] = schema
+		s.byType[t.Name] = schema
 	}
 	return s, nil
 }
@@ -53,8 +53,7 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("a schema must not refer to other documents")
 }
 
-// check holds data, which is JSON or empty, to the schema of a type in the
-// catalogue.
+// check validates data, which is JSON or empty, against the schema of a type.
 func (s *Schemas) check(name string, data []byte) error {
 	if len(data) == 0 {
 		data = []byte("{}")
@@ -64,7 +63,7 @@ func (s *Schemas) check(name string, data []byte) error {
 		return err
 	}
 	var invalid *jsonschema.ValidationError
-	if err := s.of[name].Validate(value); !errors.As(err, &invalid) {
+	if err := s.byType[name].Validate(value); !errors.As(err, &invalid) {
 		return err
 	}
 	refusal := &feedmill.Error{Kind: feedmill.ErrInvalid, Type: "schema-mismatch", Detail: "The data of an event does not fit the schema of its type; GET /events/types has the schemas."}
@@ -75,7 +74,7 @@ func (s *Schemas) check(name string, data []byte) error {
 
 var english = message.NewPrinter(language.English)
 
-// faultsOf collects the leaves of the tree of what does not fit.
+// faultsOf collects the leaves of a tree of validation errors.
 func faultsOf(e *jsonschema.ValidationError, faults *[]feedmill.Fault) {
 	for _, c := range e.Causes {
 		faultsOf(c, faults)

@@ -9,9 +9,8 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// SourceEvents makes the public events of an internal event, ready to be
-// accepted. A store method that changes a feed takes them along, so that they
-// are written in the transaction of the change they tell of.
+// SourceEvents returns the public events of an internal event, ready to be accepted. A
+// store method that changes a feed accepts them in the transaction of the change.
 func SourceEvents(e feedmill.SourceEvent) ([]feedmill.Event, error) {
 	facts := e.PublicEvents()
 	events := make([]feedmill.Event, 0, len(facts))
