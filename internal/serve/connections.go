@@ -9,122 +9,122 @@ import (
 	"sync"
 )
 
-// maxConnections bounds the connections that clients may have open. Where the
-// process may have fewer than twice as many files open, it is half of those: the
-// store and the deliveries need the others.
+// maxConnections is the maximum number of client connections.
 const maxConnections = 10_000
 
-// Connections keeps a server's connections within a bound. One too many costs
-// the one its place that has been waiting for the longest: a connection that
-// has not sent the whole header of a request, or is idle between two. So those
-// who open connections and send nothing get in the way of each other, and not
-// of those who have something to say.
+// Connections limits the open connections of a server. Above the limit it closes the
+// connection that has waited the longest: one that has not sent a complete request header,
+// or that is idle between requests. So clients that open connections and send nothing
+// displace each other and not active clients.
 //
-// Those that have never shown a credential, whatever they are doing, may have
-// three quarters of the places: past that the oldest of them goes, so that there is
-// always room for those that have one.
+// Connections without an authenticated request can have three quarters of the limit. Above
+// that the one that has waited the longest is closed, or else the oldest, so that
+// authenticated clients always find room.
 type Connections struct {
-	most, strangers int
-	// onAdmitted has a function called once a request of a connection is admitted.
+	limit, anonymousLimit int
+	// onAdmitted registers a function that is called when a request is authenticated.
 	onAdmitted func(context.Context, func()) context.Context
 
-	mu      sync.Mutex
-	open    int
-	waiting *list.List // of net.Conn, the longest wait first
-	place   map[net.Conn]*list.Element
-	unknown *list.List // of net.Conn, the oldest first
-	of      map[net.Conn]*list.Element
+	mu             sync.Mutex
+	open           int
+	waiting        *list.List // of net.Conn, the longest wait first
+	waitingEntry   map[net.Conn]*list.Element
+	anonymous      *list.List // of net.Conn, the oldest first
+	anonymousEntry map[net.Conn]*list.Element
 }
 
-// ConnectionLimit is the bound for a process that may have so many files open.
+// ConnectionLimit returns the connection limit of a process that can have so many files
+// open: at most half of them, because the store and deliveries need the rest.
 func ConnectionLimit(files int) int { return min(files/2, maxConnections) }
 
-// NewConnections keeps so many. OnAdmitted has a function called once a request with the context that
-// it returns is admitted.
-func NewConnections(most int, onAdmitted func(context.Context, func()) context.Context) *Connections {
+// NewConnections returns a limiter for so many connections. onAdmitted returns a context,
+// and calls a function when a request with that context is authenticated.
+func NewConnections(limit int, onAdmitted func(context.Context, func()) context.Context) *Connections {
 	return &Connections{
-		onAdmitted: onAdmitted, most: most, strangers: max(1, most-most/4),
-		waiting: list.New(), place: make(map[net.Conn]*list.Element),
-		unknown: list.New(), of: make(map[net.Conn]*list.Element),
+		onAdmitted: onAdmitted, limit: limit, anonymousLimit: max(1, limit-limit/4),
+		waiting: list.New(), waitingEntry: make(map[net.Conn]*list.Element),
+		anonymous: list.New(), anonymousEntry: make(map[net.Conn]*list.Element),
 	}
 }
 
-// Begin is the server's ConnContext hook: the context of the requests of a
-// connection, which is known once one of them is admitted.
+// Begin is the server's ConnContext hook. It returns the context of the requests of a
+// connection.
 func (c *Connections) Begin(ctx context.Context, conn net.Conn) context.Context {
 	return c.onAdmitted(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.know(conn)
+		c.markAuthenticated(conn)
 	})
 }
 
-// know takes a connection out of those that have shown no credential.
-func (c *Connections) know(conn net.Conn) {
-	if e, ok := c.of[conn]; ok {
-		c.unknown.Remove(e)
-		delete(c.of, conn)
+// markAuthenticated removes a connection from the anonymous ones.
+func (c *Connections) markAuthenticated(conn net.Conn) {
+	if e, ok := c.anonymousEntry[conn]; ok {
+		c.anonymous.Remove(e)
+		delete(c.anonymousEntry, conn)
 	}
 }
 
-// stranger is the one to go of those that have shown no credential, except the newest,
-// which may be about to: that which has waited for the longest, or else the oldest.
-func (c *Connections) stranger(newest net.Conn) net.Conn {
+// anonymousVictim returns the anonymous connection to close: the one that has waited the
+// longest, or else the oldest. It spares the newest, which may be about to authenticate.
+func (c *Connections) anonymousVictim(newest net.Conn) net.Conn {
 	for e := c.waiting.Front(); e != nil; e = e.Next() {
 		conn := e.Value.(net.Conn)
-		if _, unknown := c.of[conn]; unknown && conn != newest {
+		if _, anonymous := c.anonymousEntry[conn]; anonymous && conn != newest {
 			return conn
 		}
 	}
-	return c.unknown.Front().Value.(net.Conn)
+	return c.anonymous.Front().Value.(net.Conn)
 }
 
-// Observe is the server's ConnState hook. A connection is new or idle until the
-// header of a request has come in.
+// Observe is the server's ConnState hook. A connection is new or idle until a request
+// header has arrived.
 func (c *Connections) Observe(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	if state == http.StateNew {
 		c.open++
-		c.of[conn] = c.unknown.PushBack(conn)
+		c.anonymousEntry[conn] = c.anonymous.PushBack(conn)
 	}
-	if e, ok := c.place[conn]; ok {
-		c.waiting.Remove(e)
-		delete(c.place, conn)
-	}
-	var excess net.Conn
+	c.stopWaiting(conn)
+	var victim net.Conn
 	switch state {
 	case http.StateNew, http.StateIdle:
-		c.place[conn] = c.waiting.PushBack(conn)
-		excess = c.excess(conn)
+		c.waitingEntry[conn] = c.waiting.PushBack(conn)
+		victim = c.victim(conn)
 	case http.StateClosed, http.StateHijacked:
 		c.open--
-		c.know(conn)
+		c.markAuthenticated(conn)
 	}
 	c.mu.Unlock()
-	if excess != nil {
-		if over, ok := excess.(*tls.Conn); ok {
-			excess = over.NetConn() // to say goodbye could take seconds, in which nobody would come in
+	if victim != nil {
+		if over, ok := victim.(*tls.Conn); ok {
+			victim = over.NetConn() // closing TLS properly could block this for seconds
 		}
-		excess.Close() // the server notices and reports it as closed
+		victim.Close() // the server notices and reports it as closed
 	}
 }
 
-// excess is the connection that has to go for one that has just come, or nil.
-func (c *Connections) excess(newest net.Conn) net.Conn {
-	var gone net.Conn
+// victim returns the connection to close for a new or idle one, or nil.
+func (c *Connections) victim(newest net.Conn) net.Conn {
+	var victim net.Conn
 	switch {
-	case c.unknown.Len() > c.strangers:
-		gone = c.stranger(newest)
-	case c.open > c.most && c.waiting.Len() > 0:
-		gone = c.waiting.Front().Value.(net.Conn)
+	case c.anonymous.Len() > c.anonymousLimit:
+		victim = c.anonymousVictim(newest)
+	case c.open > c.limit && c.waiting.Len() > 0:
+		victim = c.waiting.Front().Value.(net.Conn)
 	default:
 		return nil
 	}
-	// It is closed once, however long the server takes to notice.
-	c.know(gone)
-	if e, ok := c.place[gone]; ok {
+	// It is chosen only once, however long the server takes to report it as closed.
+	c.markAuthenticated(victim)
+	c.stopWaiting(victim)
+	return victim
+}
+
+// stopWaiting removes a connection from those that wait for a request.
+func (c *Connections) stopWaiting(conn net.Conn) {
+	if e, ok := c.waitingEntry[conn]; ok {
 		c.waiting.Remove(e)
-		delete(c.place, gone)
+		delete(c.waitingEntry, conn)
 	}
-	return gone
 }

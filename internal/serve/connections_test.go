@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestStrangersLeaveRoom holds that connections without a credential never have all
-// places, whatever they are doing.
-func TestStrangersLeaveRoom(t *testing.T) {
+// TestAnonymousConnectionsLeaveRoom checks that connections without a credential never use
+// the whole limit, whatever they are doing.
+func TestAnonymousConnectionsLeaveRoom(t *testing.T) {
 	c := NewConnections(4, unwatched)
 	var conns [6]closeable
 	for i := range 3 {
@@ -18,24 +18,24 @@ func TestStrangersLeaveRoom(t *testing.T) {
 	}
 	c.Observe(&conns[3], http.StateNew)
 	if !conns[0].closed || conns[3].closed {
-		t.Error("the oldest stranger does not make room for one more")
+		t.Error("the oldest anonymous connection does not make room for one more")
 	}
 	c.Observe(&conns[0], http.StateClosed)
 	c.Begin(t.Context(), &conns[3])
-	c.know(&conns[3])
+	c.markAuthenticated(&conns[3])
 	c.Observe(&conns[4], http.StateNew)
 	if conns[1].closed || conns[2].closed || conns[3].closed || conns[4].closed {
-		t.Error("there is no room for three strangers and one who is known")
+		t.Error("there is no room for three anonymous connections and an authenticated one")
 	}
 	c.Observe(&conns[5], http.StateNew)
 	if !conns[4].closed || conns[1].closed {
-		t.Error("a stranger that waits does not go before one that is served")
+		t.Error("an anonymous connection that waits is not closed before one that is served")
 	}
 	for i := range conns[1:] {
 		c.Observe(&conns[i+1], http.StateClosed)
 	}
-	if c.open != 0 || c.unknown.Len() != 0 || len(c.of) != 0 || c.waiting.Len() != 0 {
-		t.Errorf("%d connections are left, %d of them unknown", c.open, c.unknown.Len())
+	if c.open != 0 || c.anonymous.Len() != 0 || len(c.anonymousEntry) != 0 || c.waiting.Len() != 0 {
+		t.Errorf("%d connections are left, %d of them anonymous", c.open, c.anonymous.Len())
 	}
 }
 
@@ -71,7 +71,7 @@ func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 		{2, http.StateIdle, -1},
 	} {
 		c.Observe(conns[step.conn], step.state)
-		c.know(conns[step.conn])
+		c.markAuthenticated(conns[step.conn])
 		for i, conn := range conns {
 			if want := i == step.closed; conn.closed != want {
 				t.Fatalf("after %v of connection %d: connection %d is closed: %v, want %v", step.state, step.conn, i, conn.closed, want)
@@ -79,8 +79,8 @@ func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 			conn.closed = false
 		}
 	}
-	if c.open != 2 || c.waiting.Len() != 1 || len(c.place) != 1 {
-		t.Errorf("%d connections are open, %d of them waiting (%d places), want 2 and 1", c.open, c.waiting.Len(), len(c.place))
+	if c.open != 2 || c.waiting.Len() != 1 || len(c.waitingEntry) != 1 {
+		t.Errorf("%d connections are open, %d of them waiting (%d places), want 2 and 1", c.open, c.waiting.Len(), len(c.waitingEntry))
 	}
 }
 

@@ -6,8 +6,7 @@ import (
 	"github.com/jub0bs/cors"
 )
 
-// NewCORS makes the middleware that answers the browsers of the origins; of no
-// origins it does nothing.
+// NewCORS returns the CORS middleware for origins. Without origins it does nothing.
 func NewCORS(origins []string) (*cors.Middleware, error) {
 	if len(origins) == 0 {
 		return new(cors.Middleware), nil
@@ -25,7 +24,7 @@ func NewCORS(origins []string) (*cors.Middleware, error) {
 	})
 }
 
-// WithCORS lets the pages of origins call what a handler serves.
+// WithCORS wraps a handler so that pages of the origins can call it.
 func WithCORS(h http.Handler, origins []string) (http.Handler, error) {
 	m, err := NewCORS(origins)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package serve is what stands between the network and the API: the bound on connections, TLS, and
-// which pages of other origins may call.
+// Package serve is the HTTP server around the API: connection limits, TLS, CORS and
+// graceful shutdown.
 package serve

@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// Greeting is what the operator reads at the start. There is a key, and a link
-// that signs in with it once, at the first one.
+// Greeting is what the server prints at start. Key and Link are only set at the first
+// start; the link signs in once.
 type Greeting struct{ Version, URL, Data, Key, Link string }
 
-// Print writes it.
+// Print writes the greeting to out.
 func (g Greeting) Print(out io.Writer) {
 	fmt.Fprintf(out, "Feedmill %s is listening on %s (data in %s)\n", g.Version, g.URL, g.Data)
 	if g.Key == "" {

@@ -10,33 +10,32 @@ import (
 	"time"
 )
 
-// Certificate is the server's. Whoever renews it replaces the files, and the
-// next connections get the new one without a restart.
+// Certificate is the server's TLS certificate. When its files are replaced, new connections
+// use the new certificate without a restart.
 type Certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
-	mu     sync.Mutex
-	looked time.Time
-	// read is the pair of files as they were when they were last read, whether
-	// there was a certificate in them or not.
+	mu        sync.Mutex
+	checkedAt time.Time
+	// read describes the files that were last read, whether they were valid or not.
 	read    [2]os.FileInfo
 	current *tls.Certificate
 }
 
-// lookEvery is how often the files are looked at, at most.
-const lookEvery = time.Second
+// checkEvery is the minimum interval between checks of the files.
+const checkEvery = time.Second
 
 // NewCertificate reads a certificate and its key.
 func NewCertificate(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
-	c := &Certificate{certFile: certFile, keyFile: keyFile, log: log, looked: time.Now()}
+	c := &Certificate{certFile: certFile, keyFile: keyFile, log: log, checkedAt: time.Now()}
 	if err := c.load(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// load reads the files where they are not those that were read last.
+// load reads the files if they have changed.
 func (c *Certificate) load() error {
 	cert, err := os.Stat(c.certFile)
 	if err != nil {
@@ -58,18 +57,18 @@ func (c *Certificate) load() error {
 	return nil
 }
 
-// sameFile reports whether a file is as it was.
+// sameFile reports whether a file is unchanged.
 func sameFile(was, is os.FileInfo) bool {
 	return was != nil && os.SameFile(was, is) && was.ModTime().Equal(is.ModTime()) && was.Size() == is.Size()
 }
 
-// get is the certificate for a new connection. One that cannot be read, such as
-// half of a new one, leaves the old one in place.
+// get returns the certificate for a new connection. If the files cannot be read, for
+// example because only one of them was replaced, it returns the previous certificate.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := time.Now(); now.Sub(c.looked) >= lookEvery {
-		c.looked = now
+	if now := time.Now(); now.Sub(c.checkedAt) >= checkEvery {
+		c.checkedAt = now
 		if err := c.load(); err != nil {
 			c.log.Warn("the new TLS certificate cannot be read, the old one is used", "error", err)
 		}
@@ -77,8 +76,8 @@ func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current, nil
 }
 
-// OverTLS has a listener speak TLS. It offers HTTP/1.1 alone: what one client
-// may hold open is bounded by connections.
+// OverTLS wraps a listener with TLS. It offers HTTP/1.1 only, because limits are per
+// connection.
 func (c *Certificate) OverTLS(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}})
 }

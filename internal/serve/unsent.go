@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// unsentTimeout is how long a client that got its response may go on sending the body.
+// unsentTimeout is how long a client can continue to send a body after the response.
 const unsentTimeout = time.Second
 
-// EndUnsent bounds how long the server waits for the rest of a body that nobody read. A
-// server of net/http reads it before it closes or reuses the connection, for as long as
-// the last read deadline allows, which can be forever.
+// EndUnsent limits how long the server waits for the rest of an unread body. net/http reads
+// it before it closes or reuses the connection, until the last read deadline, which can be
+// never.
 func EndUnsent(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
@@ -19,7 +19,7 @@ func EndUnsent(h http.Handler) http.Handler {
 			return
 		}
 		body := &sentBody{ReadCloser: r.Body}
-		inner := *r // net/http looks at the body of the original
+		inner := *r // net/http checks the body of the original
 		inner.Body = body
 		h.ServeHTTP(w, &inner)
 		if !body.ended {
@@ -28,7 +28,7 @@ func EndUnsent(h http.Handler) http.Handler {
 	})
 }
 
-// sentBody knows whether it was read to its end.
+// sentBody records whether it was read to its end.
 type sentBody struct {
 	io.ReadCloser
 	ended bool
