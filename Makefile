@@ -42,11 +42,15 @@ build:
 # Without the setting every process of the race detector, and so every package,
 # sleeps for a second before it ends. One package more than there are processors
 # runs on the two of the smallest machine, because many wait for leases, retries
-# and processes. What they leave idle is for staticcheck, which needs minutes
-# without its cache; it stands back whenever a test wants the processor.
+# and processes. The packages that take longest start first, so that none of them
+# runs alone at the end. Debugging information would only make linking slower;
+# stack traces do not need it. What the tests leave idle is for staticcheck, which
+# needs minutes without its cache; it stands back whenever a test wants the processor.
+SLOW := ./internal/app ./cmd/feedmill ./internal/app/browser ./internal/store/postgres ./internal/lake/worker ./internal/deliver
+
 test: setup vet $(STATICCHECK)
 	@nice -n 19 sh -c '$(CHECKS)' >bin/staticcheck.log 2>&1 & checks=$$!; code=0; \
-		GORACE=atexit_sleep_ms=10 go test $(MODE) -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m ./... || code=$$?; \
+		GORACE=atexit_sleep_ms=10 go test $(MODE) -ldflags=-w -p $$(( $$(nproc) + 1 )) -shuffle=on -vet=off -timeout 30m $(SLOW) ./... || code=$$?; \
 		wait $$checks || code=$$?; cat bin/staticcheck.log; exit $$code
 
 lint: vet staticcheck
