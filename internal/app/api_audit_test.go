@@ -26,6 +26,7 @@ func (s *service) audit(t *testing.T, key, query string) (entries []auditEntry) 
 }
 
 func TestAuditSaysWhoChangedWhat(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	acme := s.newWorkspace(t, "acme")
 	admin := s.newKey(t, acme.ID, everyScope...)

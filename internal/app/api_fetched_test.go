@@ -12,6 +12,7 @@ import (
 // TestFetchedFeedsAreAsDocumented holds answers about feeds that fetch their data
 // against the document: no schema can say which requests make them.
 func TestFetchedFeedsAreAsDocumented(t *testing.T) {
+	t.Parallel()
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `[{"id":1},{"id":2}]`)

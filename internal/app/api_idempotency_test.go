@@ -58,6 +58,7 @@ func countKeys(t *testing.T, s *service) int {
 }
 
 func TestIdempotencyGivesTheFirstAnswerAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for name, q := range map[string]request{
 		"made":          createIdempotent("made", newReader),
@@ -86,6 +87,7 @@ func TestIdempotencyGivesTheFirstAnswerAgain(t *testing.T) {
 }
 
 func TestIdempotencyIsForOneRequest(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	first := s.send(t, createIdempotent("k", newReader))
 	header := func(more ...[2]string) [][2]string { return append(more, [2]string{"Idempotency-Key", "k"}) }
@@ -116,6 +118,7 @@ func TestIdempotencyIsForOneRequest(t *testing.T) {
 }
 
 func TestIdempotencyKeys(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for name, keys := range map[string][]string{
 		"long": {strings.Repeat("k", 256)}, "empty": {""}, "a space inside": {"a b"}, "not ASCII": {"ä"}, "two": {"a", "b"}, "the same twice": {"a", "a"},
@@ -148,6 +151,7 @@ func TestIdempotencyKeys(t *testing.T) {
 // What is refused before anything was tried, and what failed through no fault
 // of the client, may be tried again under the same key.
 func TestIdempotencyKeepsNoFailure(t *testing.T) {
+	t.Parallel()
 	broken := &brokenStore{}
 	s := start(t, setup{adapt: func(inner store) store { broken.store = inner; return broken }})
 	lacking := s.newKey(t, "", "api:read")
@@ -235,6 +239,7 @@ func (h *heldStore) CreateKey(ctx context.Context, k feedmill.Key, response *fee
 }
 
 func TestIdempotencyInProgress(t *testing.T) {
+	t.Parallel()
 	for name, outcome := range map[string]error{"succeeds": nil, "fails": errors.New("a fault of the test")} {
 		t.Run(name, func(t *testing.T) {
 			held := &heldStore{entered: make(chan struct{}), release: make(chan error)}
@@ -280,6 +285,7 @@ func twin(t *testing.T, s *service) *service {
 // exactly one has an effect; the others get its answer or hear that it is in
 // progress.
 func TestIdempotencyInACrowd(t *testing.T) {
+	t.Parallel()
 	one := start(t, setup{})
 	servers := []*service{one, twin(t, one)}
 	for round := range 5 {
@@ -323,6 +329,7 @@ func TestIdempotencyInACrowd(t *testing.T) {
 }
 
 func TestIdempotencyIsSharedByServers(t *testing.T) {
+	t.Parallel()
 	one := start(t, setup{})
 	two := twin(t, one)
 	first := one.send(t, createIdempotent("k", newReader))
@@ -354,6 +361,7 @@ func (l *laterStore) CreateKey(ctx context.Context, k feedmill.Key, response *fe
 }
 
 func TestIdempotencyLastsADay(t *testing.T) {
+	t.Parallel()
 	later := new(laterStore)
 	s := start(t, setup{adapt: func(inner store) store { later.store = inner; return later }})
 	first := s.send(t, createIdempotent("k", newReader))
@@ -390,6 +398,7 @@ func (o *overtakenStore) SwitchVersion(ctx context.Context, workspace feedmill.I
 // where it replaces, and the refusal is not kept under its key; where it adds, its rows
 // are added to those of the other.
 func TestOvertakenUpload(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]string{"replace": `"rowCount":1`, "append": `"rowCount":3`, "merge&key=a": `"rowCount":3`} {
 		t.Run(mode, func(t *testing.T) {
 			overtaken := &overtakenStore{}
@@ -426,6 +435,7 @@ func TestOvertakenUpload(t *testing.T) {
 // TestIdempotencyKeepsNoQuotaRefusal holds that a request that a quota refused
 // succeeds under the same key once there is room.
 func TestIdempotencyKeepsNoQuotaRefusal(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_MAX_SUBSCRIPTIONS=1", "FEEDMILL_MAX_STORED_BYTES=20KB"}})
 	subscribe := func(key string) reply {
 		return s.send(t, request{

@@ -25,6 +25,7 @@ var unreached = map[string]string{
 // like ids that nothing has, in every operation of the document, wherever the
 // operation takes an id.
 func TestWorkspacesAreApart(t *testing.T) {
+	t.Parallel()
 	d := readDocument(t)
 	s := start(t, setup{})
 	one, two := newTenant(t, s, d, "one"), newTenant(t, s, d, "two")

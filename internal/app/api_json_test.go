@@ -9,6 +9,7 @@ import (
 // TestEveryFaultIsListed holds that a client hears of all faults of its request
 // at once, each with its place.
 func TestEveryFaultIsListed(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	long := strings.Repeat("n", 201)
 	for _, c := range []struct {
@@ -52,6 +53,7 @@ func TestEveryFaultIsListed(t *testing.T) {
 }
 
 func TestFaultsSayWhatWasMeant(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for _, c := range []struct{ method, path, body, place, want string }{
 		{"POST", "/keys", `{"nmae":"n","scopes":["admin"]}`, "pointer /nmae", "name"},
@@ -69,6 +71,7 @@ func TestFaultsSayWhatWasMeant(t *testing.T) {
 }
 
 func TestNamesAreKeptAsTheyAre(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for _, name := range []string{"plain", strings.Repeat("ü", 200), " around ", "\u2028\ufffd\U0001f600", `"\/`, "e\u0301"} {
 		var w struct{ Name string }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestWorkspacesAndKeys(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	acme := s.newWorkspace(t, "acme")
 	admin := s.newKey(t, acme.ID, "admin")

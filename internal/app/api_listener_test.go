@@ -94,6 +94,7 @@ func (s *service) answer(t *testing.T, id string, status int, d streamLine, more
 // A listener that lost its connection gives its answers again while the first are being
 // written.
 func TestAnswersAtTheSameTimeAreOneAttempt(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	l := s.listen(t, `{"events":["metric.*"]}`)
 	c := s.connect(t, l.ID, adminKey)
@@ -112,6 +113,7 @@ func TestAnswersAtTheSameTimeAreOneAttempt(t *testing.T) {
 }
 
 func TestListenerHearsAndAnswers(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{}) // where no address of this machine may be called
 	l := s.listen(t, `{"events":["metric.*","metric.*"]}`)
 	if life := l.ExpiresAt.Sub(l.CreatedAt); life != 10*time.Minute || !slices.Equal(l.Events, []string{"metric.*"}) {
@@ -182,6 +184,7 @@ func TestListenerHearsAndAnswers(t *testing.T) {
 }
 
 func TestListenerOfBothKinds(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	w, err := s.app.store.WorkspaceByName(t.Context(), feedmill.DefaultWorkspace)
 	if err != nil {
@@ -213,6 +216,7 @@ func TestListenerOfBothKinds(t *testing.T) {
 }
 
 func TestListenersEndWithTheServer(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	c := s.connect(t, s.listen(t, `{"events":["metric.*"]}`).ID, adminKey)
 	s.stop()
@@ -222,6 +226,7 @@ func TestListenersEndWithTheServer(t *testing.T) {
 }
 
 func TestListenersAreBounded(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for range feedmill.MaxListeners {
 		s.listen(t, `{"events":["metric.*"]}`)
@@ -237,6 +242,7 @@ func TestListenersAreBounded(t *testing.T) {
 }
 
 func TestListenersExpire(t *testing.T) {
+	t.Parallel()
 	w := feedmill.Workspace{ID: feedmill.NewID(feedmill.PrefixWorkspace), Name: "w", CreatedAt: time.Now()}
 	old := feedmill.Subscription{
 		ID: feedmill.NewID(feedmill.PrefixSubscription), Workspace: w.ID, Events: []string{"metric.*"}, Method: "POST",

@@ -9,6 +9,7 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	reader := s.newKey(t, "", "api:read").Key
 	revoked := s.newKey(t, "", everyScope...)
@@ -65,6 +66,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestTwoCredentials(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	r, err := http.NewRequest("GET", s.url+"/keys", nil)
 	if err != nil {
@@ -83,6 +85,7 @@ func TestTwoCredentials(t *testing.T) {
 
 // A body of exactly the limit is read; one byte more is not.
 func TestBodyLimitIsExact(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	const body = `{"name":"n","scopes":["api:read"]}`
 	for size, status := range map[int]int{1 << 20: 201, 1<<20 + 1: 413} {
@@ -94,6 +97,7 @@ func TestBodyLimitIsExact(t *testing.T) {
 }
 
 func TestMissingContentTypeIsJSON(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	r, err := http.NewRequest("POST", s.url+"/keys", strings.NewReader(`{"name":"n","scopes":["api:read"]}`))
 	if err != nil {
@@ -113,6 +117,7 @@ func TestMissingContentTypeIsJSON(t *testing.T) {
 
 // HEAD is GET without the body, wherever there is a GET.
 func TestHead(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for _, op := range readDocument(t).operations {
 		if op.method != "GET" || len(op.with("path")) > 0 {
@@ -138,6 +143,7 @@ func TestHead(t *testing.T) {
 // The id of a request is the client's own where it sends one; answers and the
 // log have it.
 func TestRequestIDIsInTheLog(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	key := s.newKey(t, "", "admin")
 	own := s.send(t, request{method: "GET", path: "/keys?limit=1", key: key.Key, header: [][2]string{{"X-Request-Id", "mine-1"}}})

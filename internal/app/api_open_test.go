@@ -13,6 +13,7 @@ import (
 )
 
 func TestOpenPaths(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for path, want := range map[string]struct{ contentType, body string }{
 		"/healthz":         {"application/json", `{"status":"ok"}`},
@@ -41,6 +42,7 @@ func TestOpenPaths(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	k := s.newKey(t, "", "api:read")
 	s.send(t, request{method: "DELETE", path: "/keys/" + k.ID})
@@ -74,6 +76,7 @@ func TestMetrics(t *testing.T) {
 // A server whose store is away is alive and not ready, and says so without
 // saying why.
 func TestReadiness(t *testing.T) {
+	t.Parallel()
 	broken := &brokenStore{}
 	s := start(t, setup{adapt: func(inner store) store { broken.store = inner; return broken }})
 	for _, away := range []bool{false, true, false} {

@@ -40,6 +40,7 @@ func (r reply) next(t *testing.T) string {
 }
 
 func TestPages(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	workspace := s.newWorkspace(t, "paged")
 	admin := s.newKey(t, workspace.ID, "admin")

@@ -28,6 +28,7 @@ const (
 // TestSecretsStayInside runs a whole server, uses secrets rightly and wrongly,
 // and looks for them wherever the server writes.
 func TestSecretsStayInside(t *testing.T) {
+	t.Parallel()
 	var exported record
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(&exported, r.Body)
@@ -178,6 +179,7 @@ func readFiles(t *testing.T, folder string, into map[string]string) {
 // The first key of a server that was given none is shown to the operator, once,
 // and goes nowhere else.
 func TestFirstKeyIsShownOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_BOOTSTRAP_KEY="}})
 	s.send(t, request{method: "GET", path: "/healthz"}) // it greets before it answers
 	key := regexp.MustCompile(`fm_[A-Za-z0-9_-]{43}`).FindString(s.greeting.String())
@@ -207,6 +209,7 @@ func TestFirstKeyIsShownOnce(t *testing.T) {
 // What an operator sees of a configuration with secrets, right or wrong, has
 // none of them.
 func TestConfigurationHidesSecrets(t *testing.T) {
+	t.Parallel()
 	env := []string{
 		"FEEDMILL_BOOTSTRAP_KEY=" + adminKey, "FEEDMILL_VAULT_KEY=" + plantedVault, "FEEDMILL_EGRESS_PROXY=http://user:" + plantedProxy + "@127.0.0.1:9",
 		"FEEDMILL_DATABASE_URL=postgres://feedmill:" + plantedDatabase + "@127.0.0.1:1/feedmill",

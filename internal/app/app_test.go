@@ -11,6 +11,7 @@ import (
 // TestReplicasHearEachOther opens a store that can signal: what is put around it
 // must not hide that, or replicas find by polling alone what others accepted.
 func TestReplicasHearEachOther(t *testing.T) {
+	t.Parallel()
 	a, err := Open(t.Context(), &config.Config{Data: t.TempDir(), DatabaseURL: pgtest.New(t), VaultKey: "a key that all replicas of the test share"}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

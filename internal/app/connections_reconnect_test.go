@@ -56,6 +56,7 @@ func askPassword(conn net.Conn, password string) {
 // Feeds whose database refused the password are tried again when their
 // connection has another one. Those that somebody paused stay so.
 func TestReconnected(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	host, port, _ := net.SplitHostPort(doorkeeper(t, "the-right-one"))
 	c := s.connected(t, `{"serviceName":"warehouse","connector":"postgres","config":{"host":"`+host+`","port":`+port+`,"database":"shop","user":"reader","password":"a-wrong-one","sslmode":"disable"}}`)

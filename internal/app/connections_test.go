@@ -22,6 +22,7 @@ func (s *service) connected(t testing.TB, body string) (c shownConnection) {
 // Connections are made, read, changed and deleted, and their secrets are never
 // seen again.
 func TestConnections(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	const password = "s3cret-of-the-database"
 	c := s.connected(t, `{"serviceName":"warehouse","connector":"postgres","config":{"host":"localhost","port":1,"database":"shop","user":"reader","password":"`+password+`"}}`)
@@ -101,6 +102,7 @@ func TestConnections(t *testing.T) {
 
 // Every fault of a new connection has its place.
 func TestConnectionFaults(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside.db")
 	for name, text := range map[string]string{outside: "x", filepath.Join(dir, "inside.db"): "x"} {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestReplacedData(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "id,total\n1,2\n")
 	first := f
@@ -72,6 +73,7 @@ func TestReplacedData(t *testing.T) {
 }
 
 func TestRenamedAndDeletedFeed(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", ordersCSV)
 	path := "/data_feeds/" + f.ID
@@ -118,6 +120,7 @@ func bigCSV(rows int, word string) string {
 
 // TestReadersAreNotDisturbed deletes and replaces while somebody reads.
 func TestReadersAreNotDisturbed(t *testing.T) {
+	t.Parallel()
 	const rows = 60_000 // more bytes than wait between the server and its client
 	s := start(t, setup{})
 	data := bigCSV(rows, strings.Repeat("first ", 20)+".")
@@ -162,6 +165,7 @@ func TestReadersAreNotDisturbed(t *testing.T) {
 
 // TestUploadsAtOnce holds that of uploads at the same time each wins whole or not at all.
 func TestUploadsAtOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "who,n\nnobody,0\n")
 	path := "/data_feeds/" + f.ID

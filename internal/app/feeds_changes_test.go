@@ -17,6 +17,7 @@ func (s *service) changes(t *testing.T, feed, query string) string {
 }
 
 func TestChangesBetweenVersions(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "&mode=merge&key=id", "text/csv", "id,total,note\n1,1,a\n2,2,b\n3,3,\n")
 	s.put(t, f.ID, "", "id,total,note\n2,2.5,b\n4,4,\"q\"\"x\"\n")
@@ -75,6 +76,7 @@ func TestChangesBetweenVersions(t *testing.T) {
 
 // Rows without a key are the same where they are equal, as often as both versions have them.
 func TestChangesOfRowsWithoutAKey(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "a,b\n1,x\n1,x\n2,\n3,z\n")
 	s.put(t, f.ID, "", "b,a\nx,1\n,2\n,2\nz,4\n")
@@ -105,6 +107,7 @@ func TestChangesOfRowsWithoutAKey(t *testing.T) {
 
 // Many small files become few, and nobody sees a difference.
 func TestFilesAreJoined(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "&mode=append", "text/csv", "id,total\n0,0\n")
 	wanted := "{\"id\":0,\"total\":0.0}\n"

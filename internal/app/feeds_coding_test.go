@@ -11,6 +11,7 @@ import (
 
 // Rows that are text come compressed to who takes that, under the same tag.
 func TestCodingsOfRows(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", ordersCSV)
 	path := "/data_feeds/" + f.ID + "/data"
@@ -66,6 +67,7 @@ func readText(t *testing.T, r io.Reader) string {
 
 // Numbers that are text are not compared as texts.
 func TestNumericTextIsNotCompared(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "application/json", `[{"n":"9","w":"9","z":"007"},{"n":"10.5","w":"x","z":"012"},{"n":null,"w":"10","z":"1"}]`)
 	for filter, want := range map[string]int{"n:gt:9": 400, "n:between:1,9": 400, "!n:lte:9": 400, "n:eq:9": 200, "w:gt:9": 200, "z:gt:007": 200} {

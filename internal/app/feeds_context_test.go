@@ -9,6 +9,7 @@ import (
 
 // TestContextOfRecords has values around the records: named when a feed is created, and columns where that is set, which stays set.
 func TestContextOfRecords(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	warns := func(warnings []feedmill.Warning) string {
 		for _, w := range warnings {

@@ -35,6 +35,7 @@ func duplicateKeys(f shownFeed) (all []string) {
 }
 
 func TestRowCounts(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	var body strings.Builder
 	body.WriteString("id,line,n\n")

@@ -13,6 +13,7 @@ var cursorOf = regexp.MustCompile(`[?&]cursor=([^&>]+)`)
 // A cursor of rows goes into a query, so one that is not as it was given out is
 // refused, whatever is in it.
 func TestForgedCursorsOfRowsAreRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	csv := func(data string) string {
 		var made struct{ ID string }
@@ -64,6 +65,7 @@ func TestForgedCursorsOfRowsAreRefused(t *testing.T) {
 }
 
 func TestCSVForSpreadsheets(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	var made struct{ ID string }
 	s.send(t, request{

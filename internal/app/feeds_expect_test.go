@@ -19,6 +19,7 @@ type expecting struct {
 }
 
 func TestRowsThatAreNotExpected(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "id,note\n1,a\n2,b\n3,c\n4,d\n")
 	path := "/data_feeds/" + f.ID
@@ -64,6 +65,7 @@ func TestRowsThatAreNotExpected(t *testing.T) {
 }
 
 func TestFetchedRowsThatAreNotExpected(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":1},{"id":2}]`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"schemaPolicy":"freeze","expectEvery":"1d","expect":{"minRows":2}}`)
 	path := "/data_feeds/" + f.ID
@@ -90,6 +92,7 @@ func TestFetchedRowsThatAreNotExpected(t *testing.T) {
 
 // A feed without new data is stale once, and is told of once.
 func TestAFeedGoesStale(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "id\n1\n")
 	path := "/data_feeds/" + f.ID
@@ -121,6 +124,7 @@ func TestAFeedGoesStale(t *testing.T) {
 }
 
 func TestProfile(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	data := "id,total,note,sold,paid\n"
 	for i := range 100 {
@@ -160,6 +164,7 @@ func TestProfile(t *testing.T) {
 
 // A version that was restored is read as it was sent.
 func TestRestoredUploadIsReadAsItWas(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "id,code\n1,007\n")
 	s.sendData(t, "PUT", "/data_feeds/"+f.ID+"/data", "application/json", `[{"id":2,"code":"8"}]`)

@@ -20,6 +20,7 @@ func (f shownFeed) codes() string {
 }
 
 func TestRowsBelowTables(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	const notes, tables = "name,n\nx,1\ny,2\n\nall that there is\n", "a,b\n1,2\n\nname,n,m\nx,1,2\n"
 	put := func(f *shownFeed, query, data string) {

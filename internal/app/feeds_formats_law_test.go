@@ -52,6 +52,7 @@ func randomRows(random *rand.Rand) string {
 // TestExportsLaw is a law: what is written in a format has the same values when it is uploaded again, and in JSON, Parquet
 // and Arrow the same types.
 func TestExportsLaw(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for seed := range decodetest.LongOr(4, 150) {
 		rows := randomRows(rand.New(rand.NewPCG(uint64(seed), 7)))
@@ -115,6 +116,7 @@ func withoutPadding(rows string) string {
 // TestRowsAddUp is a law: the rows of a load are stored, rejected, superseded by a later row of the same key, or known, in every
 // format.
 func TestRowsAddUp(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	random := rand.New(rand.NewPCG(5, 6))
 	write := map[string]func(rows [][2]int) string{

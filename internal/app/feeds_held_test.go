@@ -9,6 +9,7 @@ import (
 // What was previewed is previewed otherwise, and made a feed of, without being sent
 // again.
 func TestPreviewIsNotSentAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	type shown struct {
 		Columns []struct{ Name, Type string }

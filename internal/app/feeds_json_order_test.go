@@ -7,6 +7,7 @@ import (
 
 // TestJSONComparesByValue uploads JSON whose members come in another order. The rows are unchanged, with and without a key.
 func TestJSONComparesByValue(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	const first = "{\"k\":1,\"j\":[{\"b\":2,\"a\":1}]}\n{\"k\":2,\"j\":[3]}\n"
 	const second = "{\"j\":[{\"a\": 1, \"b\": 2}],\"k\":1}\n{\"k\":2,\"j\":[3]}\n"
@@ -36,6 +37,7 @@ func TestJSONComparesByValue(t *testing.T) {
 // TestWideningKeepsCharacters has columns that become text: rows that come keep what their source wrote, and those that are
 // there the value that they have.
 func TestWideningKeepsCharacters(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for _, test := range [][4]string{
 		{"text/csv", "k,a\nx,1\n", "k,a\nz,1.50x\nw,0.10\n", `"1" "1.50x" "0.10"`},

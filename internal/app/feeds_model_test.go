@@ -272,6 +272,7 @@ func (m *feedModel) checkChanges(t *testing.T, from, to int) {
 // Whatever is done to a feed, each of its versions is what a model of it in memory says,
 // and what is different between any two makes the one of the other.
 func TestFeedIsAsItsModel(t *testing.T) {
+	t.Parallel()
 	sequences, steps := 3, 12
 	if os.Getenv("FEEDMILL_LONG") != "" {
 		sequences, steps = 200, 30

@@ -8,6 +8,7 @@ import (
 
 // TestOffsets reads rows by their places, as a table that is scrolled does.
 func TestOffsets(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	var data strings.Builder
 	data.WriteString("n,even\n")

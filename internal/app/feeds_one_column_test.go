@@ -8,6 +8,7 @@ import (
 // TestOneColumnIsReadBack has tables of one column, in which a null is a blank line: the CSV of one has all rows when it is
 // uploaded again.
 func TestOneColumnIsReadBack(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for _, values := range []string{
 		`"x"|null|""|"y"|null`, `1|null|2|null|null`, `null|1`, `null|null|1`, `""|""`, `null|null`, `null`, `"a"|"a"|"Source: x"`, `"NA"|"\n"|" x "|"# c"|"v"`,

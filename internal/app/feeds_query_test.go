@@ -7,6 +7,7 @@ import (
 )
 
 func TestQueries(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "shop,total,day\na,1.50,2026-01-01\nb,2.00,2026-01-02\na,3.00,2026-01-03\n")
 	path := "/data_feeds/" + f.ID + "/query"
@@ -50,6 +51,7 @@ func TestQueries(t *testing.T) {
 
 // TestAggregateLists asks for several aggregates of one field.
 func TestAggregateLists(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "shop,total,day,open\na,1.50,2026-01-01,true\nb,2.00,2026-01-02,false\na,3.00,2026-01-03,true\nb,,,\na,3.00,2026-01-04,false\n")
 	path := "/data_feeds/" + f.ID + "/query"

@@ -57,6 +57,7 @@ func (f *remoteFile) columns(t *testing.T) string {
 }
 
 func TestPartsOfParquet(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "id,name,secret\n1,Ada,x\n2,Bob,y\n")
 	feed := "/data_feeds/" + f.ID
@@ -114,6 +115,7 @@ func TestPartsOfParquet(t *testing.T) {
 
 // What does not lie in one file as it is asked for is written to one, once.
 func TestPartsOfWhatIsJoined(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "id,name,secret\n1,Ada,x\n2,Bob,y\n")
 	feed := "/data_feeds/" + f.ID

@@ -17,6 +17,7 @@ import (
 )
 
 func TestFormatsOfRows(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "&name=Orders%20%E2%82%AC.csv", "text/csv", ordersCSV)
 	path := "/data_feeds/" + f.ID + "/data"
@@ -124,6 +125,7 @@ func TestFormatsOfRows(t *testing.T) {
 }
 
 func TestRowsOfAQuery(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", "id,name,\"a:b,c\",day\n1,Ada,x,2026-01-01\n2,,y,2026-01-02\n3,\"\",\"p,q\",2026-02-01\n4,ada,,\n")
 	for query, want := range map[string]string{
@@ -210,6 +212,7 @@ func (s *service) follow(t *testing.T, q request, each func(page int)) (all stri
 
 // TestPagesAreOfOneVersion replaces the data between pages.
 func TestPagesAreOfOneVersion(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	var data strings.Builder
 	data.WriteString("n\n")

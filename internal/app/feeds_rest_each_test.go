@@ -12,6 +12,7 @@ import (
 // A child is fetched for every row of its parent, with a cursor for each, and once
 // more when the parent has a new version.
 func TestParentAndChild(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"full_name":"a/one","stars":3},{"full_name":"b/two","stars":5}]`)
 	var mu sync.Mutex
 	var asked []string
@@ -73,6 +74,7 @@ func TestParentAndChild(t *testing.T) {
 
 // A new row of one parent that is like a stored row of another is kept, once.
 func TestParentsHaveTheirOwnRows(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	var mu sync.Mutex
 	rows := map[string]string{"/a": `{"at":1,"what":"opened"}`}
@@ -104,6 +106,7 @@ func TestParentsHaveTheirOwnRows(t *testing.T) {
 // The open window of every parent is fetched again, and what is there already is not
 // kept twice, though nothing in a row says which day it is of.
 func TestWindowsOfParents(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -123,6 +126,7 @@ func TestWindowsOfParents(t *testing.T) {
 
 // A backfill goes on at the window where it failed, and its first version is whole.
 func TestBackfillGoesOn(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	var mu sync.Mutex
 	asked := map[string]int{}

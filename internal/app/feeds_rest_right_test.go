@@ -10,6 +10,7 @@ import (
 // What a feed must never do in silence: keep rows twice, lose them, or change by
 // itself.
 func TestNothingIsKeptTwice(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"v":"a","at":"2026-11-01T10:00:00Z"},{"v":"b","at":"2026-11-01T12:00:00Z"},{"v":"b","at":"2026-11-01T12:00:00Z"}]`)
 	const incremental = `"incremental":{"cursorPath":"$.at","param":{"name":"since"}}`
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},`+incremental+`}`)
@@ -38,6 +39,7 @@ func TestNothingIsKeptTwice(t *testing.T) {
 }
 
 func TestTheSameIsNoNewVersion(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":1,"a":1,"b":1},{"id":2,"a":2,"b":2}]`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"mode":"merge","key":["id"]}`)
 	for _, test := range []struct {
@@ -56,6 +58,7 @@ func TestTheSameIsNoNewVersion(t *testing.T) {
 }
 
 func TestNoDataIsNotNoRows(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `{"data":{"items":[{"id":1}]}}`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"response":{"path":"$.data.items[*]"},"errors":[{"status":[404],"action":"ignore"}]}`)
 	shop.set(200, `{"data":{"itmes":[{"id":1}]}}`)
@@ -88,6 +91,7 @@ func TestNoDataIsNotNoRows(t *testing.T) {
 
 // JSON that is none is asked for once more.
 func TestGarbledAnswerIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":1},{]}`)
 	shop.hold = make(chan struct{})
 	made := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", body: `{"request":{"url":"` + shop.URL + `"}}`})
@@ -111,6 +115,7 @@ func TestGarbledAnswerIsAskedForAgain(t *testing.T) {
 // The source's own words are where somebody looks who has to mend it, and in no
 // event.
 func TestTheSourceIsQuoted(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":1}]`)
 	spec := fmt.Sprintf(`{"request":{"method":"POST","url":%q,"body":{"kind":"json","value":{"q":1}}},"auth":{"kind":"bearer","token":"s3cret-1"}}`, shop.URL+"/rows")
 	f := s.fetched(t, "", spec)
@@ -148,6 +153,7 @@ func TestTheSourceIsQuoted(t *testing.T) {
 }
 
 func TestCancelledRefreshHasItsTrace(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":1}]`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`/slow"}}`)
 	shop.mu.Lock()

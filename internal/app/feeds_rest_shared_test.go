@@ -51,6 +51,7 @@ func (s *service) numbers(t *testing.T, id string) string {
 }
 
 func TestFeedsOfOneSourceMissNothing(t *testing.T) {
+	t.Parallel()
 	s, j := start(t, webhooks), newJournal(t)
 	a := s.fetched(t, "", `{"request":{"url":"`+j.URL+`"},"response":{"path":"$.a[*]"},"key":["n"],`+sinceTheLast+`}`)
 	j.grow()
@@ -74,6 +75,7 @@ func TestFeedsOfOneSourceMissNothing(t *testing.T) {
 }
 
 func TestPausedFeedIsNotTakenForUnchanged(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `{"a":[{"n":1}],"b":[{"n":1}]}`)
 	shop.etag = `"one"`
 	a := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"response":{"path":"$.a[*]"}}`)
@@ -91,6 +93,7 @@ func TestPausedFeedIsNotTakenForUnchanged(t *testing.T) {
 }
 
 func TestPagesEndWhenNoFeedFindsARecord(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
@@ -123,6 +126,7 @@ func (s *service) settled(t *testing.T, id string) (f restFeed) {
 }
 
 func TestChangedFetchTakesThePlaceOfTheOld(t *testing.T) {
+	t.Parallel()
 	s, j := start(t, webhooks), newJournal(t)
 	f := s.fetched(t, "", `{"request":{"url":"`+j.URL+`"},"response":{"path":"$.a[*]"},`+sinceTheLast+`}`)
 	if f.Mode != "append" || s.numbers(t, f.ID) != "1 2 " {
@@ -145,6 +149,7 @@ func TestChangedFetchTakesThePlaceOfTheOld(t *testing.T) {
 
 // TestChangeOfAPausedFeed holds that no refresh is left open by a change.
 func TestChangeOfAPausedFeed(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"n":1}]`)
 	shop.hold = make(chan struct{})
 	defer close(shop.hold)

@@ -13,6 +13,7 @@ import (
 // A window that is fetched again is known by its rows, also where a record makes
 // several of them and the source counts records.
 func TestExplodedWindowIsNotKeptTwice(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -38,6 +39,7 @@ func TestExplodedWindowIsNotKeptTwice(t *testing.T) {
 
 // A parent that comes later is fetched for from the start, and the others are not.
 func TestWindowsOfLaterParents(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":"a"}]`)
 	var mu sync.Mutex
 	var asked []string
@@ -76,6 +78,7 @@ func TestWindowsOfLaterParents(t *testing.T) {
 // Data that was fetched whole and is of no use is not kept for the next refresh, which
 // asks the source again.
 func TestUselessWindowsAreFetchedAgain(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":null}]`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"incremental":{"step":"1d","start":"{{today-2d}}","format":"date","param":{"name":"from"}},"key":["id"],"mode":"merge"}`)
 	if f.State != "failed" {

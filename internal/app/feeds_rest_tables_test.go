@@ -10,6 +10,7 @@ import (
 
 // Columns are picked, renamed and added in every format that has columns.
 func TestColumnsOfTables(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shop := strings.Trim(r.URL.Path, "/")
@@ -122,6 +123,7 @@ func TestColumnsOfTables(t *testing.T) {
 
 // What is noticed in several pages that have types is one warning.
 func TestWarningsOfTypedPagesAreJoined(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	stream := s.export(t, s.upload(t, "", "application/json", `[{"a":1}]`).ID, "arrow")
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

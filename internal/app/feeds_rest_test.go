@@ -16,6 +16,7 @@ import (
 )
 
 func TestFeedOfAnAPI(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `{"orders":[{"id":1,"total":"12.50"},{"id":2,"total":"7.00"}]}`)
 	f := s.fetched(t, "", `{"name":"Orders","request":{"url":"`+shop.URL+`/orders"}}`)
 	if f.State != "ready" || f.Version != 1 || f.RowCount != 2 || f.types() != "id integer, total text" || f.Mode != "replace" || f.NextRefreshAt != nil {
@@ -53,6 +54,7 @@ func TestFeedOfAnAPI(t *testing.T) {
 }
 
 func TestFeedOfAnAPIThatHasNothing(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[]`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"}}`)
 	if f.State != "ready" || f.Version != 1 || f.RowCount != 0 || len(f.Columns) != 0 || s.read(t, f.ID, "") != "" {
@@ -65,6 +67,7 @@ func TestFeedOfAnAPIThatHasNothing(t *testing.T) {
 }
 
 func TestUnmodifiedDataIsNotFetchedAgain(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"a":1}]`)
 	shop.etag = `"one"`
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"}}`)
@@ -82,6 +85,7 @@ func TestUnmodifiedDataIsNotFetchedAgain(t *testing.T) {
 }
 
 func TestRefusedCredential(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `{}`)
 	shop.set(401, "no")
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"auth":{"kind":"bearer","token":"old-token-1"},"schedule":{"every":"1h"}}`)
@@ -126,6 +130,7 @@ func TestRefusedCredential(t *testing.T) {
 }
 
 func TestFeedsOnOneSource(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `{"orders":[{"id":1}],"customers":[{"name":"Ada"},{"name":"Max"}]}`)
 	orders := s.fetched(t, "", `{"name":"Shop","request":{"url":"`+shop.URL+`"},"response":{"path":"$.orders[*]"}}`)
 	customers := s.fetched(t, "&sourceOf="+orders.ID, `{"response":{"path":"$.customers[*]"}}`)
@@ -151,6 +156,7 @@ func TestFeedsOnOneSource(t *testing.T) {
 }
 
 func TestIncrementalFeed(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	rows := []string{`{"id":1,"v":"a","at":"2026-11-01T10:00:00Z"}`, `{"id":2,"v":"b","at":"2026-11-01T12:00:00Z"}`}
 	var mu sync.Mutex
@@ -198,6 +204,7 @@ func TestIncrementalFeed(t *testing.T) {
 // TestSubscribersHearOfRefreshes is the whole way from the data of a source to
 // those who subscribe to its feed.
 func TestSubscribersHearOfRefreshes(t *testing.T) {
+	t.Parallel()
 	s, shop, to := start(t, webhooks), newShop(t, `[{"a":1}]`), newSink(t)
 	f := s.fetched(t, "", `{"name":"Mine","request":{"url":"`+shop.URL+`"},"schedule":{"every":"1h"}}`)
 	other := s.fetched(t, "", `{"name":"Other","request":{"url":"`+shop.URL+`"}}`)
@@ -253,6 +260,7 @@ func TestSubscribersHearOfRefreshes(t *testing.T) {
 }
 
 func TestRefreshIsCancelled(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"a":1}]`)
 	shop.hold = make(chan struct{})
 	defer close(shop.hold)
@@ -281,6 +289,7 @@ func TestRefreshIsCancelled(t *testing.T) {
 }
 
 func TestPreviewOfAnAPI(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"a":1,"b":"x"}]`)
 	var p struct {
 		shownFeed
@@ -301,6 +310,7 @@ func TestPreviewOfAnAPI(t *testing.T) {
 }
 
 func TestForbiddenAddresses(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_EGRESS_PROXY=", "FEEDMILL_EGRESS_ALLOW=127.0.0.1"}})
 	for _, url := range []string{"http://169.254.169.254/latest", "http://10.0.0.1/", "http://[::1]/", "http://0x7f000002/"} {
 		got := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", body: `{"request":{"url":"` + url + `"}}`})
@@ -329,6 +339,7 @@ func TestForbiddenAddresses(t *testing.T) {
 // What a refresh leaves out says on which page of the source it was, with the values as the source
 // has them.
 func TestRejectsOfPages(t *testing.T) {
+	t.Parallel()
 	pages := [][2]string{
 		{`[{"id":1,"total":"1.50","paid":true,"tags":["a"]},{"id":2,"total":"2.50","paid":false}]`, `</page2>; rel="next"`},
 		{`[{"id":12345678901234567890,"total":"soon","paid":true,"tags":["b",7]},{"id":4,"total":"4.50"}]`, `</page3>; rel="next"`},

@@ -12,6 +12,7 @@ import (
 // Feeds of all types keep the version of the rules that they were created under
 // until a PATCH or an upload sets another.
 func TestRulesOfFeeds(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_EGRESS_PROXY=", "FEEDMILL_EGRESS_ALLOW=127.0.0.1"}})
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[{"id":1}]`)) }))
 	defer source.Close()

@@ -18,7 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestMain makes the test binary a worker, too, as the program is.
+// atOnce is how many parallel tests run at the same time unless -parallel sets
+// another number: more than there are processors, because each often waits for
+// its worker, its database or its disk.
+const atOnce = "4"
+
+// TestMain makes the test binary a worker, too, as the program is. Tests are
+// parallel unless they count processes, set flags or race a clock.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "worker" {
 		if err := worker.Main(); err != nil {
@@ -27,6 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	flag.Set("test.parallel", atOnce)
 	os.Exit(m.Run())
 }
 
@@ -112,6 +119,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestRecordOfAnUpload(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	got := s.sendData(t, "POST", "/data_feeds?type=dataUpload&name=Orders", "text/csv", "order,total,sold\n1,12.50,03/04/2026\n2,,05/06/2026,x\n")
 	var f shownFeed
@@ -132,6 +140,7 @@ func TestRecordOfAnUpload(t *testing.T) {
 }
 
 func TestFeedsTellOfThemselves(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "", "text/csv", ordersCSV)
 	path := "/data_feeds/" + f.ID

@@ -23,6 +23,7 @@ func (s *service) export(t *testing.T, feed, format string) string {
 
 // TestExportsAreReadBack holds that what the service writes with types it reads back equal.
 func TestExportsAreReadBack(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	original := s.upload(t, "", "application/x-ndjson", hard)
 	if want := "text text, integer integer, decimal decimal, number number, boolean boolean, date date, timestamp timestamp, json json"; original.types() != want {
@@ -59,6 +60,7 @@ func TestExportsAreReadBack(t *testing.T) {
 
 // TestAnswersWithTypes holds that the answers of an API can be Parquet, Arrow and XML.
 func TestAnswersWithTypes(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	original := s.upload(t, "", "application/x-ndjson", hard)
 	want := s.read(t, original.ID, "")
@@ -82,6 +84,7 @@ func TestAnswersWithTypes(t *testing.T) {
 // TestWorkbooksAreReadBack holds that a workbook which the service writes has what it was made of, as
 // far as workbooks have such types.
 func TestWorkbooksAreReadBack(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	original := s.upload(t, "", "application/x-ndjson", `{"text":"007","integer":12,"decimal":-0.25,"boolean":true,"date":"2026-11-15","timestamp":"2026-11-15T12:30:00Z"}
 {"text":"a, \"b\"\n=1+1","integer":null,"decimal":100.50,"boolean":null,"date":null,"timestamp":null}
@@ -106,6 +109,7 @@ func TestWorkbooksAreReadBack(t *testing.T) {
 // TestWorkbooksInXML has workbooks of Excel 2003, which are XML documents and read as spreadsheets: what was set for a sheet stays
 // set, also where the media type is that of any document.
 func TestWorkbooksInXML(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	book := func(first, second string) string {
 		row := func(kind, value string) string {

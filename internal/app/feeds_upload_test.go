@@ -28,6 +28,7 @@ func zstdText(text string) string {
 }
 
 func TestFormatsOfUploads(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for _, c := range []struct {
 		name, query, mediaType, data string
@@ -87,6 +88,7 @@ func form(t *testing.T, parts ...[3]string) (mediaType, body string) {
 }
 
 func TestForms(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for _, c := range []struct {
 		name     string
@@ -125,6 +127,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestNamesOfUploads(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	for disposition, want := range map[string]string{
 		"":                                        "Uploaded data",
@@ -152,6 +155,7 @@ func TestNamesOfUploads(t *testing.T) {
 }
 
 func TestBadUploadsKeepNothing(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_MAX_UPLOAD_BYTES=100000"}})
 	bomb := gzipped("a\n" + strings.Repeat("1\n", 1<<20))
 	for _, c := range []struct {
@@ -218,6 +222,7 @@ func TestBadUploadsKeepNothing(t *testing.T) {
 }
 
 func TestAllFaultsOfAnUploadAreListed(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	got := s.sendData(t, "POST", "/data_feeds?format=pdf&types=x&mode=merge&name=%20&nme=x", "text/csv", "a\n1\n")
 	if places := got.problem(t).places(); len(places) != 6 || got.status != 400 {
@@ -226,6 +231,7 @@ func TestAllFaultsOfAnUploadAreListed(t *testing.T) {
 }
 
 func TestPreviewKeepsNothing(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	var p struct {
 		shownFeed
@@ -241,6 +247,7 @@ func TestPreviewKeepsNothing(t *testing.T) {
 }
 
 func TestUploadHappensOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	response := [2]string{"Idempotency-Key", "one"}
 	first := s.sendData(t, "POST", "/data_feeds?type=dataUpload", "text/csv", ordersCSV, response)

@@ -41,6 +41,7 @@ func (s *service) put(t *testing.T, feed, query, data string) (f shownFeed) {
 }
 
 func TestVersionsOfAnUpload(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	f := s.upload(t, "&mode=merge&key=id", "text/csv", "id,total\n1,1\n2,2\n3,3\n")
 	path := "/data_feeds/" + f.ID
@@ -123,6 +124,7 @@ func TestVersionsOfAnUpload(t *testing.T) {
 // A feed that replaces its rows on a schedule is paused when it is restored, and one
 // that adds to them goes on from where the restored version was fetched.
 func TestRestoringWhatIsFetched(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":1,"at":"2026-01-01"}]`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"schedule":{"every":"1h"},"keep":{"versions":3,"days":1}}`)
 	shop.set(200, `[{"id":2,"at":"2026-01-02"}]`)
@@ -151,6 +153,7 @@ func TestRestoringWhatIsFetched(t *testing.T) {
 
 // A feed that has lost a column is unchanged like any other.
 func TestALostColumnIsToldOfOnce(t *testing.T) {
+	t.Parallel()
 	s, shop := start(t, webhooks), newShop(t, `[{"id":1,"note":"x"},{"id":2,"note":"y"}]`)
 	f := s.fetched(t, "", `{"request":{"url":"`+shop.URL+`"},"key":["id"],"mode":"merge"}`)
 	shop.set(200, `[{"id":1},{"id":2}]`)

@@ -18,6 +18,7 @@ const sold = `id,code,amount,share,price,day,at,paid,note
 // TestWorkbooksForLibreOffice holds that a workbook that the service writes is what it reads back, and what
 // LibreOffice makes of it is, too.
 func TestWorkbooksForLibreOffice(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	original := s.upload(t, "", "text/csv", sold)
 	want := s.read(t, original.ID, "")

@@ -30,6 +30,7 @@ func archive(t *testing.T, files ...[2]string) string {
 
 // TestUploadsInFiles sends data in files of gzip and zstd and in archives, by every door.
 func TestUploadsInFiles(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	original := s.upload(t, "", "application/x-ndjson", hard)
 	want := s.read(t, original.ID, "")

@@ -47,6 +47,7 @@ func (s *service) session(t *testing.T, key string) string {
 
 // TestFormsAreBounded sends forms of the wrong type and size, before and after signing in.
 func TestFormsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_MAX_UPLOAD_BYTES=200000"}})
 	cookies := []string{s.session(t, adminKey), s.session(t, s.newKey(t, "", "api:read", "api:write").Key)}
 	upload, small := uploadForm(t, "Rows", "a,b\n1,2\n")
@@ -102,6 +103,7 @@ func TestFormsAreBounded(t *testing.T) {
 
 // TestFormUploadsMeetTheFloor holds that the upload form is refused as the API's upload is.
 func TestFormUploadsMeetTheFloor(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_MIN_FREE_DISK=1000000TB"}})
 	contentType, body := uploadForm(t, "Rows", "a,b\n1,2\n")
 	got := s.send(t, request{method: "POST", path: "/ui/feeds/new/upload", key: "-", body: body, header: [][2]string{{"Content-Type", contentType}, {"Cookie", s.session(t, adminKey)}}})

@@ -27,6 +27,7 @@ func (s *service) orders(t testing.TB) (f restFeed) {
 // The feeds of a workspace are a service: its views are listed, described and
 // queried, and a feed of a query is made anew when its parent has a new version.
 func TestFeedsAreAService(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	parent := s.orders(t)
 	services := s.send(t, request{method: "GET", path: "/query_builder/services"})
@@ -82,6 +83,7 @@ func TestFeedsAreAService(t *testing.T) {
 
 // Every fault of a query has its place.
 func TestQueryFaults(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	f := s.orders(t)
 	for spec, want := range map[string]string{
@@ -135,6 +137,7 @@ func TestQueryFaults(t *testing.T) {
 
 // The services of a workspace are nobody else's, whatever they are called.
 func TestServicesAreApart(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	own := s.orders(t)
 	const config = `{"serviceName":"warehouse","connector":"postgres","config":{"host":"127.0.0.1","port":1,"database":"d","user":"u","password":"s3cret"}}`

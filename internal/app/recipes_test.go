@@ -138,6 +138,7 @@ var hosts = regexp.MustCompile(`https://[a-z0-9.-]+`)
 // Every example of the documentation brings everything, and the second time what is
 // new: nothing twice, and nothing left out, whatever goes wrong on the way.
 func TestRecipes(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
 	s := start(t, webhooks)

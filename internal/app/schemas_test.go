@@ -19,6 +19,7 @@ import (
 // TestSchemas holds what comes with the program to the schemas that editors check
 // such files with.
 func TestSchemas(t *testing.T) {
+	t.Parallel()
 	manifests := map[string]string{}
 	files, err := filepath.Glob("../source/manifest/builtin/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -83,6 +84,7 @@ func compiled(t *testing.T, name string) *jsonschema.Schema {
 // The schema of a REST feed refuses what the server does, as far as a schema can say it,
 // and takes what the server takes. A definition is told by what it has beside the URL.
 func TestRestSchemaRefusesWhatTheServerDoes(t *testing.T) {
+	t.Parallel()
 	schema := compiled(t, "RestFeed")
 	check := func(definition string, want bool) {
 		t.Helper()

@@ -43,6 +43,7 @@ type serviceField struct {
 // all its records over all pages, every filter that is passed on against the same
 // filter on what was fetched, a refused credential, a wait, and what is new.
 func TestServicesConform(t *testing.T) {
+	t.Parallel()
 	s := start(t, webhooks)
 	for service, c := range conformances {
 		t.Run(service, func(t *testing.T) {
@@ -63,6 +64,7 @@ func TestServicesConform(t *testing.T) {
 // TestPersonalServicesConform is TestServicesConform for services that people connect:
 // their manifests, with the addresses of a provider and an API of the test.
 func TestPersonalServicesConform(t *testing.T) {
+	t.Parallel()
 	provider := connecttest.New()
 	t.Cleanup(provider.Close)
 	fakes, manifests := map[string]*fakeAPI{}, map[string]string{}
@@ -230,6 +232,7 @@ func (s *service) fetchesNews(t *testing.T, service, view string, c conformance,
 // TestServiceOfAnOperator: a manifest in the operator's folder takes the place of one
 // that comes with the program, and is a service at once.
 func TestServiceOfAnOperator(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	fake := fakeFrankfurter(t)
 	text, err := os.ReadFile("../source/manifest/builtin/frankfurter.yaml")

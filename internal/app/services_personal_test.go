@@ -162,6 +162,7 @@ func (p *person) connects(link string) (f restFeed) {
 // TestPersonalService goes the way of somebody who connects a service, from the link to
 // a feed whose creation is delivered, and to its end.
 func TestPersonalService(t *testing.T) {
+	t.Parallel()
 	s, provider := personal(t)
 	hook := newSink(t)
 	s.send(t, request{method: "POST", path: "/events/subscriptions", body: toJSON(map[string]any{"url": hook.URL, "events": []string{"datafeed.source.created"}})})
@@ -236,6 +237,7 @@ func TestPersonalService(t *testing.T) {
 
 // TestAttacksOnPages tries what others could do with links, answers and forms.
 func TestAttacksOnPages(t *testing.T) {
+	t.Parallel()
 	s, provider := personal(t)
 	over := func(name string, got reply, want string) {
 		t.Helper()
@@ -361,6 +363,7 @@ func TestAttacksOnPages(t *testing.T) {
 // TestChoices is what the form of a choice can say, and that it makes one feed however
 // often it is sent.
 func TestChoices(t *testing.T) {
+	t.Parallel()
 	s, _ := personal(t)
 	p := newPerson(t, s)
 	p.send(p.goes(s.creationLink(t, "", "serviceName=ledgerly")), nil)

@@ -73,6 +73,7 @@ func (p *person) wantOutside(got reply, status int, why string) {
 // TestSignInAtTheIssuer goes all the way of a person without a key, and shows what the
 // session is good for.
 func TestSignInAtTheIssuer(t *testing.T) {
+	t.Parallel()
 	s, provider := withIssuer(t)
 	p := newPerson(t, s)
 	page := p.send("/ui/sign-in?next=/ui/keys", nil)
@@ -144,6 +145,7 @@ func TestSignInAtTheIssuer(t *testing.T) {
 }
 
 func TestSignInAtTheIssuerIsRefused(t *testing.T) {
+	t.Parallel()
 	s, provider := withIssuer(t)
 	published := provider.Signer
 	for _, test := range []struct {
@@ -234,6 +236,7 @@ func TestSignInAtTheIssuerIsRefused(t *testing.T) {
 
 // TestWithoutAClientNobodySignsInAtTheIssuer: an issuer alone changes nothing of the pages.
 func TestWithoutAClientNobodySignsInAtTheIssuer(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: []string{"FEEDMILL_OIDC_ISSUER=https://issuer.example", "FEEDMILL_OIDC_AUDIENCE=feedmill-api"}})
 	p := newPerson(t, s)
 	if page := p.send("/ui/sign-in", nil); page.status != 200 || strings.Contains(page.body, "issuer") {

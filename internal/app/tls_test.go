@@ -49,6 +49,7 @@ func writeCertificate(t *testing.T, folder, name string) (certFile, keyFile stri
 }
 
 func TestServesTLSAndTakesANewCertificate(t *testing.T) {
+	t.Parallel()
 	certFile, keyFile := writeCertificate(t, t.TempDir(), "first")
 	s := start(t, setup{env: []string{"FEEDMILL_TLS_CERT=" + certFile, "FEEDMILL_TLS_KEY=" + keyFile}})
 	if !strings.HasPrefix(s.url, "https://") {
@@ -88,6 +89,7 @@ func TestServesTLSAndTakesANewCertificate(t *testing.T) {
 }
 
 func TestRefusesAKeyOfAnotherCertificate(t *testing.T) {
+	t.Parallel()
 	certFile, _ := writeCertificate(t, t.TempDir(), "one")
 	_, keyFile := writeCertificate(t, t.TempDir(), "other")
 	if _, err := serve.NewCertificate(certFile, keyFile, nil); err == nil || !strings.Contains(err.Error(), "tlsCert") {

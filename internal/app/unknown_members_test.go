@@ -9,6 +9,7 @@ import (
 // TestUnknownMembersHideNoFaults: a request with an unknown member lists its other
 // faults, too.
 func TestUnknownMembersHideNoFaults(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{env: slices.Clone(webhooks.env)})
 	api := s.send(t, request{method: "POST", path: "/data_feeds?type=rest", body: `{"request":{"url":"http://127.0.0.1:1/"}}`})
 	var feed shownFeed

@@ -24,6 +24,7 @@ var payloads = []string{
 }
 
 func TestReceiversInOtherLanguagesVerify(t *testing.T) {
+	t.Parallel()
 	library, err := filepath.Abs(filepath.Join("testdata", "receivers", "node_modules"))
 	if err != nil {
 		t.Fatal(err)

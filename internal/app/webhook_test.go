@@ -81,6 +81,7 @@ func (s *service) change(t *testing.T, id, body string) {
 }
 
 func TestAnEventReachesItsSubscriber(t *testing.T) {
+	t.Parallel()
 	s, to := start(t, webhooks), newSink(t)
 	sub := s.subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.created"],"filters":{"resourceId":"m_1"}}`, to.URL))
 	for _, other := range []string{
@@ -107,6 +108,7 @@ func TestAnEventReachesItsSubscriber(t *testing.T) {
 }
 
 func TestFailuresAreRetriedAndThenKept(t *testing.T) {
+	t.Parallel()
 	s, to := start(t, webhooks), newSink(t)
 	s.subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.*"]}`, to.URL))
 	to.answer(500)
@@ -132,6 +134,7 @@ func TestFailuresAreRetriedAndThenKept(t *testing.T) {
 }
 
 func TestGoneDisablesAndReplayBringsBack(t *testing.T) {
+	t.Parallel()
 	s, to := start(t, webhooks), newSink(t)
 	sub := s.subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.*"]}`, to.URL))
 	watcher := newSink(t)
@@ -168,6 +171,7 @@ func TestGoneDisablesAndReplayBringsBack(t *testing.T) {
 }
 
 func TestPausedIsHeldAndDeletedIsDiscarded(t *testing.T) {
+	t.Parallel()
 	s, to := start(t, webhooks), newSink(t)
 	sub := s.subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.*"]}`, to.URL))
 	s.change(t, sub.ID, `{"state":"paused"}`)
@@ -193,6 +197,7 @@ func TestPausedIsHeldAndDeletedIsDiscarded(t *testing.T) {
 }
 
 func TestRotationAndPing(t *testing.T) {
+	t.Parallel()
 	s, to := start(t, webhooks), newSink(t)
 	sub := s.subscribe(t, fmt.Sprintf(`{"url":%q,"events":["metric.*"]}`, to.URL))
 	type rotated struct {
@@ -217,6 +222,7 @@ func TestRotationAndPing(t *testing.T) {
 }
 
 func TestWorkSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	to := newSink(t)
 	to.answer(503)
 	folder := "FEEDMILL_DATA=" + t.TempDir()
@@ -245,6 +251,7 @@ func TestWorkSurvivesARestart(t *testing.T) {
 var inside = regexp.MustCompile(`\bds_[0-9a-z]|datasource\.|dataSource`)
 
 func TestNothingOfDataSourcesLeaks(t *testing.T) {
+	t.Parallel()
 	s, to := start(t, webhooks), newSink(t)
 	ctx := t.Context()
 	w, err := s.app.store.WorkspaceByName(ctx, feedmill.DefaultWorkspace)
