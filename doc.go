@@ -19,6 +19,6 @@
 //     (formats, options and findings), column.go, column_change.go,
 //     column_read.go, version.go, expect.go, link.go.
 //   - Where data comes from: source.go, fetch.go, schedule.go, refresh.go, run.go,
-//     run_request.go, rules.go (which version of the rules a definition keeps).
+//     run_request.go, parent.go, rules.go (which version of the rules a definition keeps).
 //   - Queries, and what they run on: query.go, pins.go, service.go, connection.go, connection_tls.go.
 package feedmill

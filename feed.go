@@ -124,6 +124,8 @@ type NewFeed struct {
 	// each is nil where there is none yet.
 	Version *FeedVersion
 	Refresh *Refresh
+	// Parents are the feeds that the feed is built from.
+	Parents []ParentLink
 }
 
 // FeedError says why a refresh failed, in the words of a problem.

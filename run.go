@@ -40,6 +40,9 @@ type FeedOutcome struct {
 	// Pins are what the names of a query mean from now on, nil where they stay. They
 	// count where the run did not fail for the feed.
 	Pins *Pins
+	// Upstream are the versions of the feed's parents that the run has read, as far as
+	// they are known.
+	Upstream []UpstreamVersion
 	// Error says why the run failed for the feed, nil where it did not.
 	Error *FeedError
 	// AuthRequired says that it failed because the source refused the
@@ -111,6 +114,7 @@ func (c *SourceChange) Begin(now, until time.Time) ([]SourceNews, error) {
 		switch {
 		case f.Active():
 			active = true
+			c.see(f.ID, nil)
 			c.record(f, f.begun(now))
 		case f.Awaits():
 			// It was paused while a run had it that never ended.
@@ -211,6 +215,9 @@ func (c *SourceChange) settle(f *Feed, o FeedOutcome, now time.Time) (kinds []st
 	}
 	if o.Pins != nil {
 		f.Pins = *o.Pins
+	}
+	if o.Upstream != nil {
+		c.see(f.ID, o.Upstream)
 	}
 	if o.Version == nil {
 		r.Unchanged = true

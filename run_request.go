@@ -55,8 +55,8 @@ func (c *SourceChange) Pause(feed ID, now time.Time) ([]SourceNews, error) {
 
 // Resume takes a feed into runs again that was paused or whose source refused
 // the credential, with its failures forgotten. It is fetched at once where the
-// last refresh failed, and where the schedule had a run in the meantime: however
-// many were missed, one makes up for them.
+// last refresh failed, and where the schedule had a run or a parent a new version in
+// the meantime: however many were missed, one makes up for them.
 func (c *SourceChange) Resume(feed ID, now time.Time) ([]SourceNews, error) {
 	f, err := c.feed(feed)
 	if err != nil || f.Active() {
@@ -66,7 +66,7 @@ func (c *SourceChange) Resume(feed ID, now time.Time) ([]SourceNews, error) {
 	switch {
 	case f.Awaits():
 		f.State = FeedRefreshing
-	case f.LastRefresh == nil || f.LastError != nil || c.missed(f.LastRefresh.EndedAt, now):
+	case f.LastRefresh == nil || f.LastError != nil || c.missed(f.LastRefresh.EndedAt, now), c.behind(f.ID) != nil && c.follows(f):
 		c.request(f, now)
 	}
 	c.Plan(now)

@@ -50,6 +50,8 @@ type DueSource struct {
 type SourceChange struct {
 	Source Source
 	Feeds  []Feed
+	// Parents are the feeds that these feeds are built from.
+	Parents []ParentLink
 	// By is who asks for the refreshes of the change, empty where nobody does.
 	By string
 

@@ -40,7 +40,6 @@ func (a *App) housekeep(ctx context.Context, began time.Time, feeds *feeds) {
 			swept, orphans = now, now
 		}
 		a.sweep(ctx, "versions and refreshes", func(now time.Time) (bool, error) { return feeds.Tend(ctx, now) })
-		a.sweep(ctx, "feeds behind their parents", func(time.Time) (bool, error) { return false, feeds.CatchUp(ctx) })
 		forget("idempotency keys", 0, a.store.ForgetResponses)
 		forget("sessions", feedmill.SessionAge, a.store.ForgetSessions)
 		forget("grants that nothing was made of", 0, feeds.people.GiveBack)

@@ -1,46 +1,17 @@
 package app
 
 import (
-	"context"
-	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"github.com/feedmill/feedmill"
 )
 
-// forgetful is a store that does not find feeds for a while.
-type forgetful struct {
-	store
-	off *atomic.Bool
-}
-
-func (f forgetful) Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error) {
-	if f.off.Load() {
-		return nil, errors.New("not now")
-	}
-	return f.store.Feeds(ctx, workspace, p)
-}
-
-// A feed of a feed that nobody had fetched when its parent had a new version catches
-// up with it, and one whose parent is deleted says so.
-func TestFeedsOfFeedsCatchUp(t *testing.T) {
+// A feed of a feed follows its parent, and says so when that is deleted.
+func TestFeedsOfFeedsFollow(t *testing.T) {
 	t.Parallel()
-	var off atomic.Bool
-	s := start(t, setup{env: webhooks.env, adapt: func(real store) store { return forgetful{real, &off} }})
+	s := start(t, webhooks)
 	parent := s.orders(t)
-	// Nobody comes to know who the children are.
-	off.Store(true)
 	child := s.queried(t, `{"name":"Child","serviceName":"feeds","viewName":"`+parent.ID+`","query":{"fields":[{"field":"id"}]}}`)
 	s.sendData(t, "PUT", "/data_feeds/"+parent.ID+"/data", "text/csv", shopOrders+"5,paid,1.25,2026-01-05T10:00:00Z\n")
-	off.Store(false)
-	s.send(t, request{method: "GET", path: "/data_feeds/" + child.ID}).data(t, &child)
-	if child.Version != 1 || child.State != "ready" {
-		t.Fatalf("%+v", child)
-	}
-	s.stop()
-	s = serveApp(t, s.app, s.log)
 	eventually(t, func() bool {
 		s.send(t, request{method: "GET", path: "/data_feeds/" + child.ID}).data(t, &child)
 		return child.Version == 2

@@ -69,6 +69,9 @@ func (a *App) Serve(ctx context.Context, version string, out io.Writer) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, feeds.close()) }()
+	if err := feeds.LinkParents(ctx); err != nil {
+		return err
+	}
 	options := a.apiOptions(events, metrics)
 	options.Feeds, options.Connections, options.SignIns = feeds, feeds.connections, feeds.people
 	options.Auth, options.Sessions, options.Tracer, options.Version = who, who, traces.tracer, version

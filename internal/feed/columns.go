@@ -87,7 +87,6 @@ func (f *Feeds) retype(ctx context.Context, before feedmill.Feed, changes []feed
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("retype columns: %w", err))
 	}
 	f.Queue.Offer(due)
-	f.followed(before.Workspace, feed.ID)
 	return feed, nil
 }
 

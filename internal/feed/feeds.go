@@ -10,6 +10,7 @@ import (
 // Store is what feeds need of the store.
 type Store interface {
 	Versions
+	Parents
 	CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feedmill.Event, maxAttempts int, response *feedmill.IdempotentResponse) ([]feedmill.DueDelivery, error)
 	Feed(ctx context.Context, workspace, id feedmill.ID) (feedmill.Feed, error)
 	Feeds(ctx context.Context, workspace feedmill.ID, p feedmill.Page) ([]feedmill.Feed, error)
@@ -17,7 +18,6 @@ type Store interface {
 	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	RecordRefresh(ctx context.Context, workspace feedmill.ID, r feedmill.Refresh, change change, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
-	Workspaces(ctx context.Context, p feedmill.Page) ([]feedmill.Workspace, error)
 	ForgetVersions(ctx context.Context, now time.Time, limit int) (files []string, more bool, err error)
 	ForgetRefreshes(ctx context.Context, before time.Time, limit int) (files []string, more bool, err error)
 	CrowdedVersions(ctx context.Context, limit int) ([]feedmill.VersionRef, error)
@@ -65,17 +65,12 @@ type Options struct {
 type Feeds struct {
 	*Mill
 	Options
-	children children
-	exports  exports
-	adding   feedQueue
+	exports exports
+	adding  feedQueue
 }
 
 // New makes feeds of what a mill makes.
-func New(m *Mill, o Options) *Feeds {
-	f := &Feeds{Mill: m, Options: o}
-	m.followed, m.caughtUp = f.followed, f.caughtUp
-	return f
-}
+func New(m *Mill, o Options) *Feeds { return &Feeds{Mill: m, Options: o} }
 
 // now is the present as records keep it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
@@ -138,7 +133,7 @@ func (f *Feeds) Delete(ctx context.Context, workspace, id feedmill.ID, force boo
 		return err
 	}
 	if !force {
-		users, err := f.dependents(ctx, workspace, id)
+		users, err := f.Store.FeedChildren(ctx, workspace, id)
 		if err != nil {
 			return err
 		}
@@ -158,6 +153,6 @@ func (f *Feeds) Delete(ctx context.Context, workspace, id feedmill.ID, force boo
 	if feed.Type.HasSource() {
 		f.cancelLastRun(ctx, feed)
 	}
-	f.followed(workspace, id)
+	f.Engine.Wake() // for the feeds that are built from it
 	return nil
 }

@@ -30,20 +30,20 @@ func (f *Feeds) CreateFetched(ctx context.Context, workspace feedmill.ID, n feed
 	if err = feedmill.WithFaults(n.Refused, err); err != nil {
 		return feedmill.Feed{}, err
 	}
-	if err := f.checkParent(ctx, workspace, "", "", n.Type, def.Spec); err != nil {
+	parents := source.Parents(def.Spec)
+	if err := f.checkParents(ctx, workspace, "", "", parents); err != nil {
 		return feedmill.Feed{}, err
 	}
-	defer f.children.forget(workspace)
 	at := now()
 	c := feedmill.SourceChange{By: feedmill.TriggerOf(ctx), Source: feedmill.Source{ID: feedmill.NewID(feedmill.PrefixDataSource), Workspace: workspace, Type: n.Type, CreatedAt: at}}
 	if err := f.defineSource(&c.Source, def.Source, at); err != nil {
 		return feedmill.Feed{}, err
 	}
-	feed, err := f.addFeed(&c, newFetched(def, n.Policy, at), respond)
+	feed, err := f.addFeed(&c, newFetched(def, n.Policy, at), parents, respond)
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	due, err := f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh}, c.Events, f.MaxAttempts, c.IdempotentResponse)
+	due, err := f.Store.CreateFeed(ctx, feedmill.NewFeed{Feed: feed, Source: &c.Source, Refresh: feed.LastRefresh, Parents: c.Parents}, c.Events, f.MaxAttempts, c.IdempotentResponse)
 	if err != nil {
 		return feedmill.Feed{}, fmt.Errorf("create feed: %w", err)
 	}
@@ -67,7 +67,7 @@ func (f *Feeds) addFetched(ctx context.Context, workspace feedmill.ID, source So
 		if def.Name == "" {
 			def.Name = other.Name
 		}
-		feed, err = f.addFeed(c, newFetched(def, n.Policy, at), respond)
+		feed, err = f.addFeed(c, newFetched(def, n.Policy, at), source.Parents(def.Spec), respond)
 		return nil, err
 	})
 	if err != nil {
@@ -94,10 +94,12 @@ func newFetched(def feedmill.FeedDefinition, policy feedmill.FeedPatch, at time.
 	return feed
 }
 
-// addFeed adds a feed to a source, with its first refresh asked for.
-func (f *Feeds) addFeed(c *feedmill.SourceChange, feed feedmill.Feed, respond feedmill.FeedResponse) (feedmill.Feed, error) {
+// addFeed adds a feed to a source, with its first refresh asked for. All feeds of a source
+// have the same parents.
+func (f *Feeds) addFeed(c *feedmill.SourceChange, feed feedmill.Feed, parents []feedmill.FeedParent, respond feedmill.FeedResponse) (feedmill.Feed, error) {
 	feed.Workspace, feed.Source, feed.Type = c.Source.Workspace, c.Source.ID, c.Source.Type
 	c.Feeds = append(c.Feeds, feed)
+	c.SetParents(parents)
 	if _, err := c.Request(feed.ID, feed.CreatedAt); err != nil {
 		return feedmill.Feed{}, err
 	}
@@ -137,7 +139,6 @@ func (f *Feeds) changeFetched(ctx context.Context, before feedmill.Feed, patch f
 	if err != nil {
 		return feedmill.Feed{}, err
 	}
-	f.children.forget(before.Workspace)
 	f.Engine.Cancel(feed.Source, run)
 	return feed, nil
 }
@@ -162,7 +163,8 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 	if err = feedmill.WithFaults(patch.Refused, err); err != nil {
 		return nil, err
 	}
-	if err := f.checkParent(ctx, before.Workspace, before.ID, before.Source, before.Type, def.Spec); err != nil {
+	parents := kind.Parents(def.Spec)
+	if err := f.checkParents(ctx, before.Workspace, before.ID, before.Source, parents); err != nil {
 		return nil, err
 	}
 	if def.Source.Rules == before.Rules {
@@ -177,6 +179,7 @@ func (f *Feeds) redefinition(ctx context.Context, before feedmill.Feed, patch fe
 		if err := f.defineSource(&c.Source, def.Source, at); err != nil {
 			return nil, err
 		}
+		c.SetParents(parents)
 		var changed []feedmill.ID
 		for i := range c.Feeds {
 			feed := &c.Feeds[i]

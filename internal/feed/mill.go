@@ -63,10 +63,6 @@ type Vault interface {
 // and reads them.
 type Mill struct {
 	Parts
-	// followed is told of a feed that has a new version, and caughtUp of feeds
-	// whose run has ended; both may be nil.
-	followed func(workspace, feed feedmill.ID)
-	caughtUp func(workspace, source feedmill.ID, feeds []feedmill.ID)
 	// modelling has a place for each table that is modelled and written at the
 	// same time: one alone can use all processors, and memory is finite. Previews
 	// have places of their own, so that nothing else waits behind them, and

@@ -32,9 +32,6 @@ func (f *Feeds) Restore(ctx context.Context, workspace, id feedmill.ID, number i
 	if err != nil {
 		return feedmill.Feed{}, fmt.Errorf("restore a version: %w", err)
 	}
-	if !l.unchanged {
-		f.followed(workspace, feed.ID)
-	}
 	return feed, nil
 }
 

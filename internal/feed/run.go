@@ -52,6 +52,7 @@ func (m *Mill) run(ctx context.Context, claim feedmill.Claim) ([]feedmill.FeedOu
 			o.Pins = fetched.Pins
 			if !fetched.NotModified {
 				o.Position = fetched.Positions[i]
+				o.Upstream = m.Sources[claim.Source.Type].Upstream(o.Position)
 			}
 			t.warn(fetched.Warnings)
 			t.fetched.full, t.fetched.partial = fetched.Full && t.mode == feedmill.ModeMerge, fetched.Partial

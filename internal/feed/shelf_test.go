@@ -44,6 +44,8 @@ func (s *typedSource) Define([]byte) (feedmill.FeedDefinition, error) {
 	return feedmill.FeedDefinition{Name: "typed", Spec: []byte(`{}`)}, nil
 }
 
+func (s *typedSource) Upstream([]byte) []feedmill.UpstreamVersion { return nil }
+
 func (s *typedSource) Fetch(ctx context.Context, f feedmill.Fetch, sink feedmill.FetchSink) (fetched feedmill.Fetched, err error) {
 	if err := sink.Columns(ctx, s.columns); err != nil {
 		return fetched, err

@@ -23,6 +23,11 @@ type Source interface {
 	Redefine(feed feedmill.Feed, secrets, patch []byte) (feedmill.FeedDefinition, feedmill.FetchAgain, error)
 	// Describe is the spec of a feed whose source has another one now.
 	Describe(feedSpec, sourceSpec []byte) ([]byte, error)
+	// Parents are the feeds whose rows a definition is built from.
+	Parents(spec []byte) []feedmill.FeedParent
+	// Upstream are the versions of the parents that a feed at a position was built from, as
+	// far as they are known. Positions of the first releases have no ids.
+	Upstream(position []byte) []feedmill.UpstreamVersion
 	// Fetch brings the data that the feeds do not have. The error is a
 	// [*feedmill.SourceFailure] where the source is at fault, what the sink
 	// failed with, what ctx ended with, or a fault of the service itself.

@@ -26,23 +26,12 @@ func (m *Mill) stageOf(source feedmill.ID) string {
 // Committed is told of a run whose outcomes are kept: what was staged for it is
 // needed no more.
 func (m *Mill) Committed(claim feedmill.Claim, outcomes []feedmill.FeedOutcome) {
-	source := claim.Source.ID
-	var feeds []feedmill.ID
-	for _, o := range outcomes {
-		feeds = append(feeds, o.Feed)
-		if o.Version != nil && m.followed != nil {
-			m.followed(claim.Source.Workspace, o.Feed)
-		}
-	}
-	if m.caughtUp != nil {
-		m.caughtUp(claim.Source.Workspace, source, feeds)
-	}
 	for _, o := range outcomes {
 		if o.Error != nil {
 			return
 		}
 	}
-	m.forgetStage(source)
+	m.forgetStage(claim.Source.ID)
 }
 
 // forgetStage removes what was staged for a run.

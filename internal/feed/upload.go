@@ -120,15 +120,13 @@ func (f *Feeds) replaceWith(ctx context.Context, l *loading, u feedmill.Upload, 
 		return feedmill.Feed{}, f.dropRefused(l, fmt.Errorf("replace the data of a feed: %w", err))
 	}
 	f.Queue.Offer(due)
-	if !l.unchanged {
-		f.followed(l.before.Workspace, feed.ID)
-	}
 	return feed, nil
 }
 
 // settle writes what an upload has become: a version, or that there is nothing new.
 func (f *Feeds) settle(ctx context.Context, workspace feedmill.ID, l *loading, change change) (feedmill.Feed, []feedmill.DueDelivery, error) {
 	if !l.unchanged {
+		defer f.Engine.Wake() // for the feeds that are built from it
 		return f.Store.SwitchVersion(ctx, workspace, l.version, l.refresh, change, f.MaxAttempts)
 	}
 	return f.Store.RecordRefresh(ctx, workspace, l.refresh, func(feed *feedmill.Feed) (*feedmill.IdempotentResponse, []feedmill.Event, error) {

@@ -99,14 +99,17 @@ func (e *Engine) claim(ctx context.Context, s feedmill.DueSource) (claim feedmil
 func (e *Engine) change(ctx context.Context, workspace, source feedmill.ID, change func(*feedmill.SourceChange) ([]feedmill.SourceNews, error)) error {
 	due, err := e.Store.ChangeSource(ctx, workspace, source, func(c *feedmill.SourceChange) error {
 		news, err := change(c)
-		if err != nil || len(news) == 0 {
+		if err != nil {
 			return err
 		}
-		events, err := e.Events(c, news)
-		if err != nil {
-			return fmt.Errorf("tell of a run: %w", err)
+		if len(news) > 0 {
+			events, err := e.Events(c, news)
+			if err != nil {
+				return fmt.Errorf("tell of a run: %w", err)
+			}
+			c.Events = append(c.Events, events...)
 		}
-		c.Events = append(c.Events, events...)
+		c.CatchUp(moment()) // after the events, which are about the run that has ended
 		return nil
 	}, e.MaxAttempts)
 	if err == nil {

@@ -24,24 +24,14 @@ type position struct {
 	ParentID feedmill.ID `json:"parentId,omitempty"`
 }
 
-// Seen is the version of the parent that the rows of a feed are made of, 0 where it
-// is not known.
-func (s Source) Seen(text []byte) int64 {
+// Upstream is the version of the feed that a feed at a position was built from, where it is
+// known.
+func (s Source) Upstream(text []byte) []feedmill.UpstreamVersion {
 	var p position
-	if json.Unmarshal(text, &p) != nil {
-		return 0 // there is none
+	if json.Unmarshal(text, &p) != nil || p.Parent == 0 {
+		return nil
 	}
-	return p.Parent
-}
-
-// Upstream is the version of the feed that a feed at a position was built from, the zero
-// value where it is not known.
-func (s Source) Upstream(text []byte) feedmill.UpstreamVersion {
-	var p position
-	if json.Unmarshal(text, &p) != nil || p.ParentID == "" {
-		return feedmill.UpstreamVersion{} // an earlier release wrote it
-	}
-	return feedmill.UpstreamVersion{ID: p.ParentID, Version: p.Parent}
+	return []feedmill.UpstreamVersion{{ID: p.ParentID, Version: p.Parent}}
 }
 
 // Fetch runs the query of a feed.

@@ -73,13 +73,13 @@ func (s Source) Redefine(feed feedmill.Feed, _, patch []byte) (feedmill.FeedDefi
 // own.
 func (s Source) Describe(feedSpec, _ []byte) ([]byte, error) { return feedSpec, nil }
 
-// Parent is the feed that a definition queries, empty for none.
-func (s Source) Parent(spec []byte) feedmill.ID {
+// Parents is the feed that a definition queries, where it queries one.
+func (s Source) Parents(spec []byte) []feedmill.FeedParent {
 	d, err := parseStored(spec, now())
 	if err != nil || d.service != feedmill.ServiceFeeds || !feedmill.IsID(feedmill.PrefixDataFeed, d.view) {
-		return ""
+		return nil
 	}
-	return feedmill.ID(d.view)
+	return []feedmill.FeedParent{{ID: feedmill.ID(d.view), Pointer: "/viewName"}}
 }
 
 // Check looks at what a definition names in a workspace: the service, the view and

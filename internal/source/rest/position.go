@@ -39,14 +39,14 @@ type position struct {
 	Full time.Time `json:"full,omitzero"`
 }
 
-// Upstream is the version of the feed that a feed at a position was built from, the zero
-// value where it is not known.
-func (s *Source) Upstream(text []byte) feedmill.UpstreamVersion {
+// Upstream is the version of the feed that a feed at a position was built from, where it is
+// known.
+func (s *Source) Upstream(text []byte) []feedmill.UpstreamVersion {
 	p, err := parsePosition(text)
-	if err != nil {
-		return feedmill.UpstreamVersion{}
+	if err != nil || p.Upstream == 0 {
+		return nil
 	}
-	return feedmill.UpstreamVersion{ID: p.UpstreamID, Version: p.Upstream}
+	return []feedmill.UpstreamVersion{{ID: p.UpstreamID, Version: p.Upstream}}
 }
 
 func parsePosition(text []byte) (p position, err error) {

@@ -96,19 +96,20 @@ func (s *Source) Describe(feedSpec, sourceSpec []byte) ([]byte, error) {
 	return Overlay(feedSpec, sourceSpec)
 }
 
-// Parent is the feed whose rows a definition is repeated for, empty for none.
-func (s *Source) Parent(spec []byte) feedmill.ID {
+// Parents is the feed whose rows a definition is repeated for, where there is one.
+func (s *Source) Parents(spec []byte) []feedmill.FeedParent {
+	const place = "/each/in/feedId"
 	if !bytes.Contains(spec, []byte(`"feedId"`)) {
-		return "" // as most are
+		return nil // as most are
 	}
 	doc, err := parseDocument(spec)
 	if err != nil {
-		return ""
+		return nil
 	}
-	if v := doc.At("/each/in/feedId"); v != nil && v.Kind == '"' {
-		return feedmill.ID(v.Text())
+	if v := doc.At(place); v != nil && v.Kind == '"' {
+		return []feedmill.FeedParent{{ID: feedmill.ID(v.Text()), Pointer: place}}
 	}
-	return ""
+	return nil
 }
 
 // split is a definition in the parts that are kept.

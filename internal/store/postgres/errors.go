@@ -23,6 +23,7 @@ const (
 	duplicateTable      = "42P07"
 	duplicateObject     = "42710" // such as the type of a table's rows
 	lockNotAvailable    = "55P03" // within lock_timeout
+	deadlockDetected    = "40P01"
 	untranslatable      = "22021" // a text that holds a zero byte or is no UTF-8
 	waitedForClient     = "25P03" // for idle_in_transaction_session_timeout
 )

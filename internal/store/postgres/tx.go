@@ -70,6 +70,10 @@ func each(q *pgx.QueuedQuery, do func(record.Row) error) {
 	})
 }
 
+// deadlockTries is how often a transaction is tried that PostgreSQL ends to resolve a deadlock: a new
+// version locks the sources of feeds that are built from its feed, and they those of theirs.
+const deadlockTries = 5
+
 // writeWithEvents is write for a do that returns events, which are then accepted
 // in the same transaction. It returns the deliveries of theirs that are due.
 func (db *DB) writeWithEvents(ctx context.Context, maxAttempts int, do func(tx) ([]feedmill.Event, error)) ([]feedmill.DueDelivery, error) {
@@ -84,6 +88,9 @@ func (db *DB) writeWithEvents(ctx context.Context, maxAttempts int, do func(tx) 
 		})
 	}
 	err := db.withPartitions(ctx, partitionIDs(nil), try)
+	for n := 1; n < deadlockTries && hasCode(err, deadlockDetected); n++ {
+		err = try()
+	}
 	if hasCode(err, checkViolation) {
 		// Some events are of a day that had no partition.
 		err = db.withPartitions(ctx, partitionIDs(call.events), try)

@@ -58,7 +58,10 @@ func (s Store) CreateFeed(ctx context.Context, n feedmill.NewFeed, events []feed
 		if err := tx.KeepResponse(ctx, response); err != nil {
 			return nil, err
 		}
-		return events, tx.Send(ctx, append(s.insertNewFeed(n), Audited(ctx, s.d, n.Feed.Workspace, n.Feed.ID)...)...)
+		if err := tx.Send(ctx, append(s.insertNewFeed(n), Audited(ctx, s.d, n.Feed.Workspace, n.Feed.ID)...)...); err != nil {
+			return nil, err
+		}
+		return events, s.writeParents(ctx, tx, n.Feed.Workspace, nil, n.Parents)
 	})
 }
 
@@ -126,7 +129,7 @@ func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at tim
 		if err != nil {
 			return nil, err
 		}
-		return events, tx.Send(ctx, append(
+		err = tx.Send(ctx, append(
 			Audited(ctx, s.d, workspace, id),
 			Statement{deleteUnusedSource, []any{workspace, source}},
 			Statement{`DELETE FROM links WHERE workspace_id = ?1 AND feed_id = ?2`, []any{workspace, id}},
@@ -134,6 +137,11 @@ func (s Store) DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at tim
 			Statement{
 				`UPDATE feed_versions SET stale_at = ?1 WHERE workspace_id = ?2 AND feed_id = ?3 AND (stale_at IS NULL OR stale_at > ?1)`,
 				[]any{s.time(at.Add(feedmill.KeepDeletedFor)), workspace, id},
-			})...)
+			},
+			Statement{`UPDATE feed_parents SET seen_version = -1 WHERE workspace_id = ?1 AND parent_id = ?2`, []any{workspace, id}})...)
+		if err != nil {
+			return nil, err
+		}
+		return events, s.requestChildren(ctx, tx, workspace, id, at)
 	})
 }

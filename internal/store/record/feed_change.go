@@ -45,6 +45,7 @@ func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first 
 		if f, err = s.oneFeed(ctx, tx, workspace, id); err != nil {
 			return nil, err
 		}
+		version := f.Version
 		write, err := first(&f)
 		if err != nil {
 			return nil, err
@@ -59,7 +60,10 @@ func (s Store) changeFeed(ctx context.Context, workspace, id feedmill.ID, first 
 			return nil, err
 		}
 		write = append(append(write, s.updateFeed(f)), s.keepOthers(&was, &f)...)
-		return events, tx.Send(ctx, append(write, Audited(ctx, s.d, workspace, id)...)...)
+		if err := tx.Send(ctx, append(write, Audited(ctx, s.d, workspace, id)...)...); err != nil || f.Version == version {
+			return events, err
+		}
+		return events, s.requestChildren(ctx, tx, workspace, id, f.UpdatedAt)
 	})
 	if err != nil {
 		return feedmill.Feed{}, nil, err

@@ -30,7 +30,18 @@ func (s Store) ChangeSource(ctx context.Context, workspace, id feedmill.ID, chan
 		if err := tx.KeepResponse(ctx, c.IdempotentResponse); err != nil {
 			return nil, err
 		}
-		return c.Events, tx.Send(ctx, append(s.writeSource(before, c, write), Audited(ctx, s.d, workspace, write.made())...)...)
+		if err := tx.Send(ctx, append(s.writeSource(before, c, write), Audited(ctx, s.d, workspace, write.made())...)...); err != nil {
+			return nil, err
+		}
+		if err := s.writeParents(ctx, tx, workspace, before.parents, c.Parents); err != nil {
+			return nil, err
+		}
+		for _, v := range c.Versions {
+			if err := s.requestChildren(ctx, tx, workspace, v.Feed, v.CreatedAt); err != nil {
+				return nil, err
+			}
+		}
+		return c.Events, nil
 	})
 	if errors.Is(err, errRefused) {
 		return nil, refusal
@@ -47,7 +58,10 @@ func (s Store) sourceChange(ctx context.Context, tx Tx, workspace, id feedmill.I
 	if err := s.lock(ctx, tx, `feeds WHERE workspace_id = ?1 AND source_id = ?2 ORDER BY id`, workspace, id); err != nil {
 		return c, err
 	}
-	c.Feeds, err = s.listFeeds(ctx, tx, `WHERE f.workspace_id = ?1 AND f.source_id = ?2 ORDER BY f.id`, workspace, id)
+	if c.Feeds, err = s.listFeeds(ctx, tx, `WHERE f.workspace_id = ?1 AND f.source_id = ?2 ORDER BY f.id`, workspace, id); err != nil {
+		return c, err
+	}
+	c.Parents, err = s.parentLinks(ctx, tx, workspace, id)
 	return c, err
 }
 

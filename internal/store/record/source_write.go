@@ -2,14 +2,16 @@ package record
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/feedmill/feedmill"
 )
 
 // NotedSource is what a change found, as far as it may not change it.
 type NotedSource struct {
-	source feedmill.Source
-	feeds  []notedFeed
+	source  feedmill.Source
+	feeds   []notedFeed
+	parents []feedmill.ParentLink
 }
 
 type notedFeed struct {
@@ -20,7 +22,7 @@ type notedFeed struct {
 
 // NoteSource notes what a change is about to find.
 func NoteSource(c *feedmill.SourceChange) NotedSource {
-	n := NotedSource{source: c.Source}
+	n := NotedSource{source: c.Source, parents: slices.Clone(c.Parents)}
 	for _, f := range c.Feeds {
 		n.feeds = append(n.feeds, notedFeed{f, LastRefresh(f)})
 	}

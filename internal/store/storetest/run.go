@@ -51,6 +51,7 @@ func Run(t *testing.T, e Engine) {
 			{"sources", sourceCases},
 			{"source changes", sourceChangeCases},
 			{"source changes at once", sourceAloneCases},
+			{"parents of feeds", parentCases},
 			{"due sources", dueSourceCases},
 			{"traces", traceCases},
 			{"connections", connectionCases},

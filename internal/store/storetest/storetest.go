@@ -110,7 +110,9 @@ type Store interface {
 	// before it, by its number, is the current one; where it is not, because
 	// of another switch, that is feedmill.ErrConflict and nothing is written.
 	// The refresh is written as RecordRefresh does. change gets the feed as
-	// feedmill.Feed.Switch leaves it. The files of v are on disk before.
+	// feedmill.Feed.Switch leaves it. The files of v are on disk before. Refreshes of
+	// the feeds that are built from it are requested in the same transaction, as
+	// feedmill.SourceChange.Follow does; ChangeSource does so, too.
 	SwitchVersion(ctx context.Context, workspace feedmill.ID, v feedmill.FeedVersion, r feedmill.Refresh, change FeedChange, maxAttempts int) (feedmill.Feed, []feedmill.DueDelivery, error)
 	// RecordRefresh writes a refresh that made no version: one that failed,
 	// that found nothing new, or that begins. It becomes the last one of its
@@ -120,8 +122,18 @@ type Store interface {
 	// DeleteFeed deletes a feed, and with it its versions and refreshes from
 	// sight, and accepts the events of that. The versions' files may go
 	// feedmill.KeepDeletedFor after at. The source goes with the last feed of
-	// it, and with it the lease of a run that is under way.
+	// it, and with it the lease of a run that is under way. Feeds that are built from it
+	// are requested as by a new version.
 	DeleteFeed(ctx context.Context, workspace, id feedmill.ID, at time.Time, events []feedmill.Event, maxAttempts int) ([]feedmill.DueDelivery, error)
+
+	// FeedParents lists the feeds that a feed is built from, also those that were deleted,
+	// and FeedChildren the feeds that are built from a feed, newest first.
+	FeedParents(ctx context.Context, workspace, id feedmill.ID) ([]feedmill.ID, error)
+	FeedChildren(ctx context.Context, workspace, id feedmill.ID) ([]feedmill.FeedReference, error)
+	// UnlinkedFeeds lists feeds of earlier releases that have no links to their parents
+	// yet. MarkLinked takes one from the list.
+	UnlinkedFeeds(ctx context.Context, limit int) ([]feedmill.Feed, error)
+	MarkLinked(ctx context.Context, workspace, id feedmill.ID) error
 
 	// FeedVersion finds a version of a feed that is there, kept or not.
 	FeedVersion(ctx context.Context, workspace, feed feedmill.ID, number int64) (feedmill.FeedVersion, error)
