@@ -1,16 +1,14 @@
-// Package auth finds out who makes a request.
+// Package auth authenticates requests.
 //
-// A credential is an API key, which the service made or the operator chose for
-// the first start, or a JWT of the one OIDC issuer that the operator trusts.
-// [Authenticator.Authenticate] turns either into a [feedmill.Principal], or
-// into a refusal that says what is wrong and never repeats the credential.
+// A credential is an API key, which the service created or the operator chose for the first
+// start, or a JWT of the OIDC issuer that the operator trusts.
+// [Authenticator.Authenticate] returns the [feedmill.Principal] of either, or an error that
+// describes what is wrong and never contains the credential.
 //
-// A verified credential is remembered for a second, under its hash, so
-// that a busy client costs one hash and one map lookup a request: no database
-// and no signature. That time is also how long another process may still
-// accept a key that was revoked here; in this process [Authenticator.Forget]
-// ends it at once. Unknown keys are not remembered, so that a key works from
-// the moment it is made.
+// A verified credential is cached for a second under its hash, so a busy client costs one
+// hash and one map lookup a request. For that second another process may still accept a key
+// that was revoked here; in this process [Authenticator.Forget] takes effect immediately.
+// Unknown keys are not cached, so a new key works immediately.
 package auth
 
 import (
@@ -25,7 +23,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Store reads keys and workspaces and keeps when a key was last used.
+// Store reads keys and workspaces and records when a key was last used.
 type Store interface {
 	// KeyByHash returns the key with the hash, revoked or not, or an error
 	// that matches [feedmill.ErrNotFound].
@@ -36,43 +34,42 @@ type Store interface {
 	// WorkspaceByName returns the workspace or an error that matches
 	// [feedmill.ErrNotFound].
 	WorkspaceByName(ctx context.Context, name string) (feedmill.Workspace, error)
-	// TouchKeys moves the last-used times of keys forward, never back, and
-	// passes over keys that are no longer there.
+	// TouchKeys moves the last-used times of keys forward, never back. It skips keys that
+	// no longer exist.
 	TouchKeys(ctx context.Context, used map[feedmill.ID]time.Time) error
 	Sessions
 }
 
-// Options is how an [Authenticator] is set up. Without an OIDCIssuer only API
-// keys are accepted.
+// Options configures an [Authenticator]. Without an OIDCIssuer only API keys are accepted.
 type Options struct {
-	// OIDCIssuer is the URL of the issuer, exactly as its tokens name it.
+	// OIDCIssuer is the URL of the issuer, exactly as in the iss claim of its tokens.
 	OIDCIssuer string
-	// OIDCAudience is what a token's aud claim must hold. An issuer needs it.
+	// OIDCAudience is the required value in the aud claim of tokens. It must be set with
+	// OIDCIssuer.
 	OIDCAudience string
-	// Client is the one that is registered at the issuer for people who sign in with a
-	// browser; without an ID nobody does.
+	// Client is the OAuth client for users who sign in with a browser. Without an ID
+	// users cannot sign in at the issuer.
 	Client feedmill.OAuthClient
-	// HTTPClient fetches the issuer's configuration and keys. An issuer
-	// needs it: there is no default that would pass the egress policy by.
+	// HTTPClient fetches the issuer's configuration and keys. It must be set with
+	// OIDCIssuer, because a default client would bypass the egress policy.
 	HTTPClient *http.Client
-	// CacheTTL is how long a verified credential is remembered. Zero means a
-	// second.
+	// CacheTTL is how long a verified credential is cached. Zero means one second.
 	CacheTTL time.Duration
-	// Logger hears of an issuer that cannot be reached and of last-used
-	// times that cannot be written. Nil means nobody does.
+	// Logger logs failures to reach the issuer and to write last-used times. It can be
+	// nil.
 	Logger *slog.Logger
 }
 
 const (
 	defaultCacheTTL = time.Second
-	// cacheSize bounds the remembered credentials.
+	// cacheSize is the maximum number of cached credentials.
 	cacheSize = 10_000
 )
 
 // Authenticator verifies credentials. It is safe for concurrent use.
 type Authenticator struct {
 	store    Store
-	issuer   *issuer // nil where none is configured
+	issuer   *issuer // nil if none is configured
 	audience string
 	client   feedmill.OAuthClient
 	ttl      time.Duration
@@ -82,8 +79,8 @@ type Authenticator struct {
 	links    links
 }
 
-// New makes an Authenticator. It does not call the issuer: one that is down
-// now stops nobody but the callers with its tokens.
+// New returns an Authenticator. It does not call the issuer, so an issuer that is down only
+// affects callers with its tokens.
 func New(store Store, o Options) (*Authenticator, error) {
 	a := &Authenticator{
 		store:    store,
@@ -111,13 +108,13 @@ func New(store Store, o Options) (*Authenticator, error) {
 	return a, nil
 }
 
-// Authenticate returns who the value of an Authorization header stands for.
+// Authenticate returns the principal of an Authorization header.
 //
-// A credential that is missing or no good is a [*feedmill.Error] that matches
-// [feedmill.ErrUnauthenticated]; a token that cannot be checked because the
-// issuer is away is one that matches [feedmill.ErrUnavailable]. A failure of
-// the store is passed on. The principal's scopes are shared between requests
-// and must not be changed.
+// A missing or invalid credential is a [*feedmill.Error] that matches
+// [feedmill.ErrUnauthenticated]. A token that cannot be checked because the issuer is
+// unavailable is one that matches [feedmill.ErrUnavailable]. Errors of the store are
+// returned as they are. The principal's scopes are shared between requests and must not be
+// changed.
 func (a *Authenticator) Authenticate(ctx context.Context, authorization string) (feedmill.Principal, error) {
 	credential, err := bearer(authorization)
 	if err != nil {
@@ -145,8 +142,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization string) 
 	return fresh.principal, nil
 }
 
-// Forget makes this process read the key again before it accepts it once more.
-// Call it after a key was revoked or changed.
+// Forget removes a key from the cache. Call it after a key was revoked or changed.
 func (a *Authenticator) Forget(key feedmill.ID) { a.verified.forget(key) }
 
 // key verifies an API key against the store.
@@ -165,8 +161,8 @@ func (a *Authenticator) key(ctx context.Context, credential string, hash feedmil
 	return a.verify(ctx, key, read)
 }
 
-// verify finds out whether a key that was read at a time is still good, and for
-// what.
+// verify returns the principal of a key that was read at a time, or an error if the key is
+// revoked or expired.
 func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.Time) (entry, error) {
 	if !key.RevokedAt.IsZero() {
 		return entry{}, refuse("The API key has been revoked. Ask an admin of the workspace for another.")
@@ -184,7 +180,7 @@ func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.
 		Name:      key.Name,
 		Scopes:    slices.Clone(key.Scopes),
 	}
-	// Only what an admin may do depends on the workspace itself.
+	// Only the permissions of an admin depend on the workspace itself.
 	if principal.Has(feedmill.ScopeAdmin) {
 		workspace, err := a.store.WorkspaceByID(ctx, key.Workspace)
 		if errors.Is(err, feedmill.ErrNotFound) {
@@ -193,7 +189,7 @@ func (a *Authenticator) verify(ctx context.Context, key feedmill.Key, read time.
 		if err != nil {
 			return entry{}, fmt.Errorf("look up workspace of API key: %w", err)
 		}
-		principal.AllWorkspaces = mayAllWorkspaces(principal, workspace)
+		principal.AllWorkspaces = isOperator(principal, workspace)
 	}
 	return entry{principal: principal, key: key.ID, expires: expires}, nil
 }
@@ -205,8 +201,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// refuse is the error for a credential that is no good. The detail must not
-// hold any part of the credential.
+// refuse returns the error for an invalid credential. The detail must not contain any part
+// of the credential.
 func refuse(detail string) error {
 	return &feedmill.Error{Kind: feedmill.ErrUnauthenticated, Detail: detail}
 }

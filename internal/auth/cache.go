@@ -7,22 +7,22 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// entry is a credential that was verified.
+// entry is a verified credential.
 type entry struct {
 	principal feedmill.Principal
 	key       feedmill.ID // empty for a token
-	session   feedmill.ID // empty for a credential of its own
+	session   feedmill.ID // empty unless the credential is a session
 	expires   time.Time
 }
 
-// cache holds verified credentials by their hash. Only good credentials enter
-// it, so that a flood of bad ones neither grows it nor pushes good ones out.
+// cache holds verified credentials by their hash. Invalid credentials are not cached, so
+// they neither grow the cache nor evict valid ones.
 type cache struct {
 	size int
 
 	mu      sync.RWMutex
 	entries map[feedmill.KeyHash]entry
-	forgets uint64 // how often something was forgotten
+	forgets uint64 // the number of calls of forget
 }
 
 func newCache(size int) *cache {
@@ -36,15 +36,15 @@ func (c *cache) get(hash feedmill.KeyHash, now time.Time) (entry, bool) {
 	return e, ok && now.Before(e.expires)
 }
 
-// epoch is taken before a credential is verified and handed to put after.
+// epoch returns a number to read before a credential is verified and to pass to put.
 func (c *cache) epoch() uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.forgets
 }
 
-// put remembers what was verified, unless anything was forgotten since the
-// epoch: the key may be the one, read just before it was revoked.
+// put adds a verified credential, unless forget was called since epoch: the key may have
+// been read just before it was revoked.
 func (c *cache) put(hash feedmill.KeyHash, e entry, epoch uint64, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,12 +57,12 @@ func (c *cache) put(hash feedmill.KeyHash, e entry, epoch uint64, now time.Time)
 	c.entries[hash] = e
 }
 
-// evictSample is how many entries are looked at to find those that have
-// expired. A few keep a full cache free of most of the dead, at a fixed price.
+// evictSample is the number of entries that makeRoom checks. A few are enough to remove
+// most expired entries of a full cache at a fixed cost.
 const evictSample = 8
 
-// makeRoom removes the expired of a few arbitrary entries, or one that is still
-// good when none of them has.
+// makeRoom removes the expired ones among a few arbitrary entries, or one valid entry if
+// none has expired.
 func (c *cache) makeRoom(now time.Time) {
 	var victim feedmill.KeyHash
 	seen := 0
@@ -81,8 +81,8 @@ func (c *cache) makeRoom(now time.Time) {
 	}
 }
 
-// forget removes what a key or a session stands for. It looks at every entry, which a revocation is rare
-// enough for.
+// forget removes the entries of a key or a session. It checks every entry; revocations are
+// rare.
 func (c *cache) forget(id feedmill.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

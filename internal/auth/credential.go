@@ -9,12 +9,11 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// maxCredential is more than any issuer's token has; what is longer is refused
-// before it costs a hash.
+// maxCredential is the maximum length of a credential, more than any issuer's token has.
+// Longer ones are refused before they are hashed.
 const maxCredential = 16 << 10
 
-// bearer takes the credential out of the value of an Authorization header
-// (RFC 6750, section 2.1).
+// bearer returns the credential of an Authorization header (RFC 6750, section 2.1).
 func bearer(authorization string) (string, error) {
 	if authorization == "" {
 		return "", refuse("The request has no credential. Send the header Authorization: Bearer with an API key.")
@@ -33,16 +32,14 @@ func bearer(authorization string) (string, error) {
 	return credential, nil
 }
 
-// canBeKey reports whether there is any use in looking a credential up: keys
-// have the service's prefix, or the length of a first key that an operator
-// chose.
+// canBeKey reports whether a credential can be an API key: keys have the service's prefix
+// or at least the length of an operator's first key.
 func canBeKey(credential string) bool {
 	return strings.HasPrefix(credential, feedmill.KeyPrefix) || len(credential) >= feedmill.MinBootstrapKeyLen
 }
 
-// looksLikeJWT reports whether a credential has the compact form of a JWT:
-// three segments in base64url, of which the first is a JSON object. Whether it
-// is a good one is for the issuer's keys to say.
+// looksLikeJWT reports whether a credential has the compact form of a JWT: three base64url
+// segments, of which the first is a JSON object. It does not verify the signature.
 func looksLikeJWT(credential string) bool {
 	header, rest, _ := strings.Cut(credential, ".")
 	payload, signature, ok := strings.Cut(rest, ".")

@@ -19,30 +19,30 @@ import (
 )
 
 const (
-	// fetchTimeout bounds one reading of the issuer's configuration and keys.
+	// fetchTimeout is the timeout for fetching the issuer's configuration and keys.
 	fetchTimeout = 5 * time.Second
-	// fetchEvery is the least time between two readings, so that tokens with
-	// made-up keys do not become load on the issuer.
+	// fetchEvery is the minimum interval between fetches, so that forged tokens do not
+	// cause load on the issuer.
 	fetchEvery = time.Second
-	// fetchBackoff is the least time after a reading that failed.
+	// fetchBackoff is the minimum wait after a failed fetch.
 	fetchBackoff = 5 * time.Second
-	// keysMaxAge is when keys are read again without cause, so that one that
-	// the issuer has withdrawn is not trusted for ever.
+	// keysMaxAge is the age at which keys are fetched again, so that a withdrawn key is not
+	// trusted forever.
 	keysMaxAge = 10 * time.Minute
-	// maxDocument bounds what is read of an issuer's answer.
+	// maxDocument is the maximum size of an issuer's response.
 	maxDocument = 1 << 20
 )
 
-// algorithms are the signatures that are accepted. All of them need a private
-// key, so that the issuer's public keys are no use to a forger.
+// algorithms lists the accepted signature algorithms. All are asymmetric, so the issuer's
+// public keys cannot be used to forge tokens.
 var algorithms = []string{
 	"RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
 	"ES256", "ES384", "ES512", "EdDSA",
 }
 
-// issuer verifies the signatures of an OIDC issuer. Its configuration and keys
-// are read when the first token comes, when a token's signature fits none of
-// the keys (the issuer may have rotated them), and when they have grown old.
+// issuer verifies the signatures of an OIDC issuer. It fetches configuration and keys for
+// the first token, for a token that no known key verifies (the issuer may have rotated
+// them), and when the keys are older than keysMaxAge.
 type issuer struct {
 	url    string
 	client *http.Client
@@ -50,35 +50,35 @@ type issuer struct {
 	parser *jwt.Parser
 	keys   atomic.Pointer[keySet]
 
-	// fetching holds a token while the keys are read; it guards the fields
-	// below. It is a channel so that waiting for it can be given up.
-	fetching chan struct{}
-	tried    time.Time // when the last reading began
-	failed   bool      // whether it failed
+	// fetching is a mutex for fetching keys, and guards the fields below. It is a channel
+	// so that waiting can be canceled.
+	fetching  chan struct{}
+	fetchedAt time.Time // when the last fetch started
+	failed    bool      // whether it failed
 }
 
-// keySet is what one reading of the issuer found. It is never changed.
+// keySet is the result of one fetch. It is immutable.
 type keySet struct {
 	keys []publicKey
 	endpoints
-	at time.Time // when the reading began
+	at time.Time // when the fetch started
 }
 
-// endpoints are where people sign in, as the issuer's configuration names it. An issuer
-// of nothing but tokens has none.
+// endpoints are the endpoints for signing in, from the issuer's configuration. An issuer
+// that only issues tokens has none.
 type endpoints struct {
 	Authorize string   `json:"authorization_endpoint"`
 	Token     string   `json:"token_endpoint"`
 	Methods   []string `json:"token_endpoint_auth_methods_supported"`
 }
 
-// basic reports whether the client's secret goes into a header, as it does unless the
-// issuer takes it in the form alone.
+// basic reports whether the client's secret is sent in a header. It is, unless the issuer
+// only accepts it in the form.
 func (e endpoints) basic() bool {
 	return slices.Contains(e.Methods, "client_secret_basic") || !slices.Contains(e.Methods, "client_secret_post")
 }
 
-// endpoints reads where people sign in, as often as the keys are read.
+// endpoints returns the endpoints for signing in. They are fetched with the keys.
 func (is *issuer) endpoints(ctx context.Context) (endpoints, error) {
 	set := is.keys.Load()
 	if set.at.IsZero() {
@@ -96,8 +96,7 @@ func newIssuer(issuerURL string, client *http.Client, logger *slog.Logger) *issu
 		url:    issuerURL,
 		client: client,
 		logger: logger,
-		// Checking the claims is the caller's part, which has a clear word
-		// for each of them.
+		// The caller checks the claims, with a clear error for each.
 		parser:   jwt.NewParser(jwt.WithValidMethods(algorithms), jwt.WithStrictDecoding(), jwt.WithoutClaimsValidation()),
 		fetching: make(chan struct{}, 1),
 	}
@@ -105,16 +104,15 @@ func newIssuer(issuerURL string, client *http.Client, logger *slog.Logger) *issu
 	return is
 }
 
-// errNoKey says that none of the known keys made the token's signature.
+// errNoKey reports that no known key verifies the token's signature.
 var errNoKey = errors.New("no key of the issuer fits the token")
 
-// errCritical says that the token asks for an extension of JWS.
+// errCritical reports that the token requires an extension of JWS.
 var errCritical = errors.New("the token has critical header parameters")
 
-// verify returns the claims of a token that the issuer signed. The check sees
-// them first: a token that it refuses costs neither a signature nor a call to
-// the issuer. A signature is only called wrong by keys that were read after the
-// token came.
+// verify returns the claims of a token that the issuer signed. check runs first, so a token
+// that it refuses costs neither a signature nor a call to the issuer. A signature is only
+// rejected with keys that were fetched after the token arrived.
 func (is *issuer) verify(ctx context.Context, raw string, check func(jwt.MapClaims) error) (jwt.MapClaims, error) {
 	began := time.Now()
 	if set := is.keys.Load(); !set.at.IsZero() && began.Sub(set.at) >= keysMaxAge {
@@ -160,7 +158,7 @@ func (is *issuer) parse(raw string, set *keySet, check func(jwt.MapClaims) error
 		kid, _ := token.Header["kid"].(string)
 		var fitting jwt.VerificationKeySet
 		for _, key := range set.keys {
-			if key.fits(token.Method.Alg(), kid) {
+			if key.canVerify(token.Method.Alg(), kid) {
 				fitting.Keys = append(fitting.Keys, key.public)
 			}
 		}
@@ -172,8 +170,8 @@ func (is *issuer) parse(raw string, set *keySet, check func(jwt.MapClaims) error
 	return claims, err
 }
 
-// renew reads keys that have grown old again. It does not wait for another
-// caller that is at it, and the old keys stay when the issuer is away.
+// renew fetches old keys again. It returns immediately if another caller is fetching. The
+// old keys stay if the issuer is unavailable.
 func (is *issuer) renew(ctx context.Context) {
 	select {
 	case is.fetching <- struct{}{}:
@@ -186,10 +184,10 @@ func (is *issuer) renew(ctx context.Context) {
 	}
 }
 
-// refresh reads the keys again unless they are no longer those seen. Callers
-// that come soon after a reading wait and share the next one: so none is
-// refused for a key that the issuer already had, and made-up tokens cost the
-// issuer one reading a second. While the issuer is away nobody waits.
+// refresh fetches the keys again, unless they have changed since seen. Callers within
+// fetchEvery of a fetch wait and share the next one. So no token is refused for a key that
+// the issuer has, and forged tokens cost the issuer at most one fetch a second. While the
+// issuer is unavailable, callers do not wait.
 func (is *issuer) refresh(ctx context.Context, seen *keySet) error {
 	select {
 	case is.fetching <- struct{}{}:
@@ -219,13 +217,13 @@ func (is *issuer) refresh(ctx context.Context, seen *keySet) error {
 	return nil
 }
 
-// pause is how long to wait before the next reading.
+// pause returns how long to wait before the next fetch.
 func (is *issuer) pause() time.Duration {
 	every := fetchEvery
 	if is.failed {
 		every = fetchBackoff
 	}
-	return every - time.Since(is.tried)
+	return every - time.Since(is.fetchedAt)
 }
 
 func unreachable(retryAfter time.Duration) error {
@@ -236,10 +234,9 @@ func unreachable(retryAfter time.Duration) error {
 	}
 }
 
-// fetch reads the keys for everybody: it does not stop when the caller that
-// came first goes away.
+// fetch fetches the keys for all callers. It continues if the first caller's context ends.
 func (is *issuer) fetch(ctx context.Context) {
-	is.tried = time.Now()
+	is.fetchedAt = time.Now()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 	defer cancel()
 	keys, at, err := is.readKeys(ctx)
@@ -248,10 +245,10 @@ func (is *issuer) fetch(ctx context.Context) {
 		is.logger.WarnContext(ctx, "OIDC issuer cannot be read", "issuer", is.url, "error", err)
 		return
 	}
-	is.keys.Store(&keySet{keys: keys, endpoints: at, at: is.tried})
+	is.keys.Store(&keySet{keys: keys, endpoints: at, at: is.fetchedAt})
 }
 
-// readKeys follows OpenID Connect Discovery 1.0 from the issuer to its keys.
+// readKeys fetches the issuer's keys by OpenID Connect Discovery 1.0.
 func (is *issuer) readKeys(ctx context.Context) ([]publicKey, endpoints, error) {
 	var configuration struct {
 		Issuer  string `json:"issuer"`
@@ -268,7 +265,7 @@ func (is *issuer) readKeys(ctx context.Context) ([]publicKey, endpoints, error) 
 	if configuration.Issuer != is.url {
 		return nil, endpoints{}, fmt.Errorf("configuration: it is of the issuer %q", configuration.Issuer)
 	}
-	if err := is.mayLeadTo(configuration.JWKSURI); err != nil {
+	if err := is.checkEndpoint(configuration.JWKSURI); err != nil {
 		return nil, endpoints{}, fmt.Errorf("configuration: jwks_uri: %w", err)
 	}
 	if body, err = is.get(ctx, configuration.JWKSURI); err != nil {
@@ -281,8 +278,8 @@ func (is *issuer) readKeys(ctx context.Context) ([]publicKey, endpoints, error) 
 	return keys, configuration.endpoints, nil
 }
 
-// mayLeadTo refuses to leave https for the keys and the sign-in of an issuer that has it.
-func (is *issuer) mayLeadTo(address string) error {
+// checkEndpoint requires https for the endpoints of an issuer that uses https.
+func (is *issuer) checkEndpoint(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return err

@@ -17,13 +17,13 @@ import (
 // publicKey is a key that an issuer signs with.
 type publicKey struct {
 	kid    string
-	alg    string // empty where the issuer does not say
+	alg    string // empty if the issuer does not specify one
 	public crypto.PublicKey
 }
 
-// fits reports whether the key can have made a signature of the algorithm. A
-// token without a kid may be of any key.
-func (k publicKey) fits(alg, kid string) bool {
+// canVerify reports whether the key can verify a token with an algorithm and key id. A
+// token without a key id can be from any key.
+func (k publicKey) canVerify(alg, kid string) bool {
 	if kid != "" && kid != k.kid || k.alg != "" && k.alg != alg {
 		return false
 	}
@@ -38,7 +38,7 @@ func (k publicKey) fits(alg, kid string) bool {
 	return false
 }
 
-// curves are those of RFC 7518, section 3.4, each with its one algorithm.
+// curves lists the curves of RFC 7518, section 3.4, with their algorithms.
 var curves = map[string]struct {
 	curve elliptic.Curve
 	alg   string
@@ -48,7 +48,7 @@ var curves = map[string]struct {
 	"P-521": {elliptic.P521(), "ES512"},
 }
 
-// jwk is a member of a JSON Web Key set (RFC 7517) as far as signatures go.
+// jwk is a key of a JSON Web Key Set (RFC 7517), with the members for signatures.
 type jwk struct {
 	Kty string `json:"kty"`
 	Use string `json:"use"`
@@ -61,9 +61,8 @@ type jwk struct {
 	Y   string `json:"y"`
 }
 
-// parseKeys reads the keys of a JSON Web Key set that can verify signatures. As
-// RFC 7517 asks, a key that is of another kind or cannot be used is passed
-// over, so that it does not take the good ones with it.
+// parseKeys returns the signature keys of a JSON Web Key Set. As RFC 7517 requires, it skips
+// keys of other kinds and keys that cannot be used.
 func parseKeys(document []byte) ([]publicKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -101,8 +100,8 @@ func (k jwk) public() (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("key type %q is not supported", k.Kty)
 }
 
-// minRSABits is the least modulus that RFC 7518, section 3.3, allows, and
-// maxRSABits keeps a verification from becoming work.
+// minRSABits is the minimum modulus by RFC 7518, section 3.3. maxRSABits limits the cost of
+// a verification.
 const (
 	minRSABits = 2048
 	maxRSABits = 8192
@@ -156,8 +155,8 @@ func (k jwk) ed25519() (ed25519.PublicKey, error) {
 	return x, nil
 }
 
-// decodeField reads base64url. Padding is not in the standard, and some issuers
-// write it.
+// decodeField decodes base64url. It accepts padding, which the standard forbids and some
+// issuers write.
 func decodeField(s string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
 }

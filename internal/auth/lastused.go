@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// writeUsedEvery is how far the stored last-used times trail the truth.
+	// writeUsedEvery is the interval at which last-used times are written.
 	writeUsedEvery = 5 * time.Second
-	// writeUsedTimeout bounds one write, and lastWriteTimeout the last one of a process.
+	// writeUsedTimeout is the timeout of a write, and lastWriteTimeout that of the last one
+	// of a process.
 	writeUsedTimeout = 5 * time.Second
 	lastWriteTimeout = 3 * time.Second
 )
 
-// lastUsed collects when keys were used until it is written. It is apart from
-// the cache, so that neither a forgotten nor an evicted key takes its time
-// along. Only keys that are good enter it.
+// lastUsed collects the last-used times of valid keys until they are written. It is
+// separate from the cache, so that a key's time survives its eviction.
 type lastUsed struct {
 	mu      sync.Mutex
 	pending map[feedmill.ID]time.Time
@@ -36,8 +36,8 @@ func (u *lastUsed) note(key feedmill.ID, at time.Time) {
 	}
 }
 
-// takeNoted returns what was noted since it was last called.
-func (u *lastUsed) takeNoted() map[feedmill.ID]time.Time {
+// takePending returns the times that were noted since the last call.
+func (u *lastUsed) takePending() map[feedmill.ID]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	taken := u.pending
@@ -45,10 +45,9 @@ func (u *lastUsed) takeNoted() map[feedmill.ID]time.Time {
 	return taken
 }
 
-// Run writes the last-used times of keys once a minute, and once more when ctx
-// ends, with a deadline of its own. It returns the error of that last write;
-// times that an earlier one could not write are kept for the next. End it after
-// the last request was answered.
+// Run writes the last-used times of keys every 5 seconds, and once more when ctx ends, with
+// a timeout of its own. It returns the error of that last write; times of an earlier failed
+// write are kept for the next. End ctx after the last request.
 func (a *Authenticator) Run(ctx context.Context) error {
 	ticker := time.NewTicker(writeUsedEvery)
 	defer ticker.Stop()
@@ -64,9 +63,9 @@ func (a *Authenticator) Run(ctx context.Context) error {
 	}
 }
 
-// writeUsed writes what is pending, and keeps it pending when that fails.
+// writeUsed writes the pending times. They stay pending if the write fails.
 func (a *Authenticator) writeUsed(ctx context.Context, timeout time.Duration) error {
-	used := a.used.takeNoted()
+	used := a.used.takePending()
 	if len(used) == 0 {
 		return nil
 	}

@@ -8,28 +8,28 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// How long links that sign in are good: one that was printed, and one that this process
-// itself follows at once for a person who has come back from the issuer.
+// linkAge is the lifetime of a sign-in link that the server prints. issuerLinkAge is that of
+// a link which this process follows itself for a user who returned from the issuer.
 const (
 	linkAge       = time.Hour
-	personLinkAge = time.Minute
+	issuerLinkAge = time.Minute
 )
 
-// links are those that sign in once. They are in memory alone: whoever printed
-// one has printed its key as well.
+// links are one-time sign-in links. They are only in memory: a restart invalidates them, and
+// the key that was printed with a link still works.
 type links struct {
 	mu   sync.Mutex
 	open map[feedmill.KeyHash]link
 }
 
-// link signs in with a key, or a person where there is none.
+// link signs in with a key or, if key is empty, as who.
 type link struct {
 	key     feedmill.ID
 	who     feedmill.Principal
 	expires time.Time
 }
 
-// add keeps a link and returns its secret text.
+// add stores a link and returns its secret.
 func (l *links) add(one link) (text string) {
 	text = feedmill.NewSessionToken()
 	l.mu.Lock()
@@ -41,12 +41,12 @@ func (l *links) add(one link) (text string) {
 	return text
 }
 
-// NewLink makes the secret text of a link that signs in with a key, once.
+// NewLink returns the secret of a link that signs in with a key, once.
 func (a *Authenticator) NewLink(key feedmill.ID) string {
 	return a.links.add(link{key: key, expires: time.Now().Add(linkAge)})
 }
 
-// AuthenticateLink returns who a link stands for, and uses it up.
+// AuthenticateLink returns the principal of a link and invalidates the link.
 func (a *Authenticator) AuthenticateLink(ctx context.Context, text string) (feedmill.Principal, error) {
 	a.links.mu.Lock()
 	hash := feedmill.HashKey(text)

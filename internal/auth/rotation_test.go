@@ -31,7 +31,7 @@ func TestRotatedKeysAreFetched(t *testing.T) {
 	a, is := onLoopback(t, newStore(), first)
 	wantPrincipal(t, a, first.sign(t, is.claims(nil)))
 	is.publish(t, second)
-	a.issuer.tried = time.Time{} // it has been left in peace for long
+	a.issuer.fetchedAt = time.Time{} // the last fetch was long ago
 	wantPrincipal(t, a, second.sign(t, is.claims(nil)))
 	if n := is.fetched(); n != 2 {
 		t.Errorf("the keys were fetched %d times, want 2", n)

@@ -10,27 +10,26 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Sessions keeps who has signed in.
+// Sessions stores browser sessions.
 type Sessions interface {
 	// KeyByID returns the key, revoked or not.
 	KeyByID(ctx context.Context, id feedmill.ID) (feedmill.Key, error)
 	CreateSession(ctx context.Context, s feedmill.Session) error
-	// SessionByToken returns the session whose token, present or former, has
-	// the hash.
+	// SessionByToken returns the session whose current or previous token has the hash.
 	SessionByToken(ctx context.Context, hash feedmill.KeyHash) (feedmill.Session, error)
-	// RotateSession gives a session another token, unless it has another than
-	// from already, and reports whether it did.
+	// RotateSession replaces the token of a session if it is from. It reports whether it
+	// did.
 	RotateSession(ctx context.Context, id feedmill.ID, from, to feedmill.KeyHash, at time.Time) (bool, error)
 	TouchSession(ctx context.Context, id feedmill.ID, at time.Time) error
 	MoveSession(ctx context.Context, id, workspace feedmill.ID) error
 	DeleteSession(ctx context.Context, id feedmill.ID) error
 }
 
-// signInAgain is what is said of every session that is over, for whatever reason.
+// signInAgain is the error detail for every session that has ended, for any reason.
 const signInAgain = "The session has ended. Sign in again."
 
-// AuthenticateSession returns who the token of a session stands for. It is
-// remembered as a key is, and one of a key ends with the key.
+// AuthenticateSession returns the principal of a session token. It is cached like a key. A
+// session that was started with a key ends with the key.
 func (a *Authenticator) AuthenticateSession(ctx context.Context, token string) (feedmill.Principal, error) {
 	hash, now := feedmill.HashKey(token), time.Now()
 	if hit, ok := a.verified.get(hash, now); ok {
@@ -59,7 +58,7 @@ func (a *Authenticator) session(ctx context.Context, hash feedmill.KeyHash, now 
 	case err != nil:
 		return s, entry{}, fmt.Errorf("look up session: %w", err)
 	}
-	verified, err := a.holder(ctx, s, now)
+	verified, err := a.sessionOwner(ctx, s, now)
 	if err != nil {
 		return s, entry{}, err
 	}
@@ -72,18 +71,19 @@ func (a *Authenticator) session(ctx context.Context, hash feedmill.KeyHash, now 
 		verified.expires = earlier(verified.expires, s.RotatedAt.Add(feedmill.SessionGrace))
 	}
 	if now.Sub(s.SeenAt) >= feedmill.SessionTouch {
-		if err := a.store.TouchSession(ctx, s.ID, moment(now)); err != nil {
+		if err := a.store.TouchSession(ctx, s.ID, storedTime(now)); err != nil {
 			return s, entry{}, fmt.Errorf("note use of session: %w", err)
 		}
-		s.SeenAt = moment(now)
+		s.SeenAt = storedTime(now)
 	}
 	return s, verified, nil
 }
 
-// holder finds out whether who began a session may still work with it, and for what.
-func (a *Authenticator) holder(ctx context.Context, s feedmill.Session, now time.Time) (entry, error) {
+// sessionOwner returns the principal that started a session, or an error if it is no longer
+// valid.
+func (a *Authenticator) sessionOwner(ctx context.Context, s feedmill.Session, now time.Time) (entry, error) {
 	if s.Person.Subject != "" {
-		return a.person(ctx, s.Person, now)
+		return a.issuerUser(ctx, s.Person, now)
 	}
 	key, err := a.store.KeyByID(ctx, s.Key)
 	if errors.Is(err, feedmill.ErrNotFound) {
@@ -95,9 +95,9 @@ func (a *Authenticator) holder(ctx context.Context, s feedmill.Session, now time
 	return a.verify(ctx, key, now)
 }
 
-// person is who has signed in at the issuer. The sessions end where the operator takes
-// back that people sign in there.
-func (a *Authenticator) person(ctx context.Context, p feedmill.SessionPerson, now time.Time) (entry, error) {
+// issuerUser returns the principal of a user who signed in at the issuer. It refuses all of
+// them once the operator has removed the issuer or its client from the configuration.
+func (a *Authenticator) issuerUser(ctx context.Context, p feedmill.SessionPerson, now time.Time) (entry, error) {
 	if !a.SignsPeopleIn() || !strings.HasPrefix(p.Subject, a.issuer.url+"|") {
 		return entry{}, refuse(signInAgain)
 	}
@@ -109,31 +109,31 @@ func (a *Authenticator) person(ctx context.Context, p feedmill.SessionPerson, no
 		return entry{}, fmt.Errorf("look up workspace of session: %w", err)
 	}
 	principal := feedmill.Principal{Workspace: home.ID, Subject: p.Subject, Name: p.Name, Scopes: p.Scopes}
-	principal.AllWorkspaces = mayAllWorkspaces(principal, home)
+	principal.AllWorkspaces = isOperator(principal, home)
 	return entry{principal: principal, expires: now.Add(a.ttl)}, nil
 }
 
-// mayAllWorkspaces reports whether somebody of a workspace is an operator.
-func mayAllWorkspaces(p feedmill.Principal, home feedmill.Workspace) bool {
+// isOperator reports whether a principal is an admin of the default workspace, who has
+// access to all workspaces.
+func isOperator(p feedmill.Principal, home feedmill.Workspace) bool {
 	return p.Has(feedmill.ScopeAdmin) && home.Name == feedmill.DefaultWorkspace
 }
 
-// noteUse notes that a key was used, where there is one.
+// noteUse records the use of a key, if the credential has one.
 func (a *Authenticator) noteUse(e entry, at time.Time) {
 	if e.key != "" {
 		a.used.note(e.key, at)
 	}
 }
 
-// moment is a time as records keep it.
-func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+// storedTime truncates a time to the precision of records.
+func storedTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// BeginSession makes a session for an API key that was authenticated, or for a person
-// who has come back from the issuer, and returns its token. A token of the issuer begins
-// none: the session would outlast it.
+// BeginSession starts a session for an API key, or for a user who returned from the issuer,
+// and returns its token. A JWT of the issuer cannot start a session, which would outlast it.
 func (a *Authenticator) BeginSession(ctx context.Context, who feedmill.Principal) (token string, s feedmill.Session, err error) {
 	token = feedmill.NewSessionToken()
-	at := moment(time.Now())
+	at := storedTime(time.Now())
 	s = feedmill.Session{
 		ID: feedmill.NewID(feedmill.PrefixSession), Workspace: who.Workspace,
 		Token: feedmill.HashKey(token), CreatedAt: at, RotatedAt: at, SeenAt: at,
@@ -152,8 +152,8 @@ func (a *Authenticator) BeginSession(ctx context.Context, who feedmill.Principal
 	return token, s, nil
 }
 
-// RenewSession reads a session and gives it another token where it is time to,
-// which it returns then.
+// RenewSession returns a session. If its token is due for rotation, RenewSession replaces it
+// and returns the new one.
 func (a *Authenticator) RenewSession(ctx context.Context, token string) (renewed string, s feedmill.Session, err error) {
 	hash, now := feedmill.HashKey(token), time.Now()
 	s, _, err = a.session(ctx, hash, now)
@@ -161,7 +161,7 @@ func (a *Authenticator) RenewSession(ctx context.Context, token string) (renewed
 		return "", s, err
 	}
 	renewed = feedmill.NewSessionToken()
-	rotated, err := a.store.RotateSession(ctx, s.ID, hash, feedmill.HashKey(renewed), moment(now))
+	rotated, err := a.store.RotateSession(ctx, s.ID, hash, feedmill.HashKey(renewed), storedTime(now))
 	if err != nil || !rotated {
 		return "", s, err
 	}
@@ -169,8 +169,8 @@ func (a *Authenticator) RenewSession(ctx context.Context, token string) (renewed
 	return renewed, s, nil
 }
 
-// MoveSession has the session of a token work in another workspace. Whether it
-// may is for the caller to know.
+// MoveSession moves the session of a token to another workspace. The caller checks whether
+// that is allowed.
 func (a *Authenticator) MoveSession(ctx context.Context, token string, workspace feedmill.ID) error {
 	s, _, err := a.session(ctx, feedmill.HashKey(token), time.Now())
 	if err != nil {

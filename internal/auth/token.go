@@ -12,17 +12,16 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// The claims that are Feedmill's own business.
+// The claims that Feedmill defines.
 const (
 	scopeClaim     = "scope"
 	workspaceClaim = "feedmill_workspace"
 )
 
-// notBeforeLeeway is how far the issuer's clock may be ahead of this one. An
-// expiry has none: a token is good until then and no longer.
+// notBeforeLeeway is how far the issuer's clock can be ahead. The expiry has no leeway.
 const notBeforeLeeway = time.Minute
 
-// token verifies a JWT of the issuer and reads who it stands for.
+// token verifies a JWT of the issuer and returns its principal.
 func (a *Authenticator) token(ctx context.Context, raw string) (entry, error) {
 	read := time.Now()
 	claims, err := a.issuer.verify(ctx, raw, func(claims jwt.MapClaims) error {
@@ -39,7 +38,7 @@ func (a *Authenticator) token(ctx context.Context, raw string) (entry, error) {
 	return entry{principal: principal, expires: earlier(read.Add(a.ttl), exp.Time)}, nil
 }
 
-// principal is who claims stand for that were verified.
+// principal returns the principal of verified claims.
 func (a *Authenticator) principal(ctx context.Context, claims jwt.MapClaims) (feedmill.Principal, error) {
 	workspace, err := a.tokenWorkspace(ctx, claims)
 	if err != nil {
@@ -51,7 +50,7 @@ func (a *Authenticator) principal(ctx context.Context, claims jwt.MapClaims) (fe
 		Subject:   a.issuer.url + "|" + subject,
 		Scopes:    tokenScopes(claims),
 	}
-	principal.AllWorkspaces = mayAllWorkspaces(principal, workspace)
+	principal.AllWorkspaces = isOperator(principal, workspace)
 	principal.Name, _ = claims["name"].(string)
 	if principal.Name == "" {
 		principal.Name = subject
@@ -59,8 +58,8 @@ func (a *Authenticator) principal(ctx context.Context, claims jwt.MapClaims) (fe
 	return principal, nil
 }
 
-// checkClaims holds the registered claims against the configuration and the
-// clock. The claims may be a forger's still.
+// checkClaims checks the registered claims against the configuration and the clock. It runs
+// before the signature is verified.
 func (a *Authenticator) checkClaims(claims jwt.MapClaims, audience string, now time.Time) error {
 	if issuer, err := claims.GetIssuer(); err != nil || issuer != a.issuer.url {
 		return refuse("The token's iss claim is not the issuer that is accepted here.")
@@ -88,8 +87,8 @@ func (a *Authenticator) checkClaims(claims jwt.MapClaims, audience string, now t
 	return nil
 }
 
-// tokenWorkspace finds the workspace that the token names. A text in the form
-// of an id is an id and never a name.
+// tokenWorkspace returns the workspace of a token. A text in the form of an id is always an
+// id and never a name.
 func (a *Authenticator) tokenWorkspace(ctx context.Context, claims jwt.MapClaims) (feedmill.Workspace, error) {
 	named, _ := claims[workspaceClaim].(string)
 	if named == "" {
@@ -113,8 +112,8 @@ func (a *Authenticator) tokenWorkspace(ctx context.Context, claims jwt.MapClaims
 	return workspace, nil
 }
 
-// tokenScopes reads the scopes that Feedmill knows out of a space-separated
-// text (RFC 8693, section 4.2) or an array, which some issuers write.
+// tokenScopes returns the scopes of a token that Feedmill knows, from a space-separated text
+// (RFC 8693, section 4.2) or an array, which some issuers write.
 func tokenScopes(claims jwt.MapClaims) []feedmill.Scope {
 	var named []string
 	switch claim := claims[scopeClaim].(type) {

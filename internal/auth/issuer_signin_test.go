@@ -14,7 +14,7 @@ import (
 // ofIssuer makes a session of a person of the workspace other.
 func ofIssuer(t *testing.T, a *Authenticator, store *memStore) (token string) {
 	t.Helper()
-	text := a.links.add(link{expires: time.Now().Add(personLinkAge), who: feedmill.Principal{
+	text := a.links.add(link{expires: time.Now().Add(issuerLinkAge), who: feedmill.Principal{
 		Workspace: store.workspace("other"), Subject: a.issuer.url + "|mara", Scopes: []feedmill.Scope{feedmill.ScopeRead}, SignedIn: true,
 	}})
 	who, err := a.AuthenticateLink(t.Context(), text)
@@ -77,7 +77,7 @@ func TestSessionsOfPeopleEnd(t *testing.T) {
 			wantSession(t, newAuthenticator(t, store, o), kept, false)
 		}
 		wantSession(t, newAuthenticator(t, store, options), kept, true)
-		if noted := a.used.takeNoted(); len(noted) != 0 {
+		if noted := a.used.takePending(); len(noted) != 0 {
 			t.Errorf("keys were used that are none: %v", noted)
 		}
 	})
