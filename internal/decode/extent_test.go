@@ -94,7 +94,7 @@ func TestFooters(t *testing.T) {
 	}
 	// Every dropped line is an example.
 	_, warnings := readAll(t, "csv", "id,v\n1,2\n2,3\n\nSource: x\nmore\n\nstill more\neven more\n", Options{Rules: 2})
-	if len(warnings) != 1 || warnings[0] != "skipped-footer 5 6 8 9" {
+	if strings.Join(warnings, ",") != "skipped-footer 5 6 8 9,blank-lines 4" {
 		t.Errorf("%q", warnings)
 	}
 }
@@ -107,23 +107,32 @@ func TestSecondTables(t *testing.T) {
 		rules             feedmill.Rules
 		want, warnings    string
 	}{
-		{"the first", three, "", 2, "a|b 1|2 2|3", "second-table 6,skipped-footer 4"},
-		{"the second", three, "2", 2, "name|qty|price x|1|2 y|2|3", "second-table 11"},
-		{"the third", three, "3", 2, "k|l 5|6", "skipped-footer 14"},
+		{"the first", three, "", 2, "a|b 1|2 2|3", "second-table 6,skipped-footer 4,blank-lines 5"},
+		{"the second", three, "2", 2, "name|qty|price x|1|2 y|2|3", "second-table 11,blank-lines 9 10"},
+		{"the third", three, "3", 2, "k|l 5|6", "skipped-footer 14,blank-lines 13"},
 		{"one too many", three, "4", 2, "The file does not have this table.", ""},
 		{"none but one", "a,b\n1,2\n", "2", 2, "The file does not have this table.", ""},
-		{"all", three, "all", 2, "a|b|_extra_1 1|2| 2|3| Source: z|| name|qty|price x|1|2 y|2|3 k|l| 5|6|", "skipped-footer 14,short-rows,long-rows,blank-lines 5"},
-		{"of version 1", three, "", 1, "a|b|_extra_1 1|2| 2|3| Source: z|| name|qty|price x|1|2 y|2|3 k|l| 5|6|", "skipped-footer 14,short-rows,long-rows,blank-lines 5"},
+		{"all", three, "all", 2, "a|b|_extra_1 1|2| 2|3| Source: z|| name|qty|price x|1|2 y|2|3 k|l| 5|6|", "skipped-footer 14,short-rows,long-rows,blank-lines 5 9 10 13"},
+		{"of version 1", three, "", 1, "a|b|_extra_1 1|2| 2|3| Source: z|| name|qty|price x|1|2 y|2|3 k|l| 5|6|", "skipped-footer 14,short-rows,long-rows,blank-lines 5 9 10"},
 		{"the second, of version 1", three, "2", 1, "name|qty|price x|1|2 y|2|3", "second-table 11"},
-		{"as wide, with values", "a,b\n1,2\n\nname,qty\nx,7\n", "", 2, "a|b 1|2", "second-table 4"},
+		{"as wide, with values", "a,b\n1,2\n\nname,qty\nx,7\n", "", 2, "a|b 1|2", "second-table 4,blank-lines 3"},
 		{"as wide, with text alone", "a,b\nx,y\n\nname,city\nz,w\n", "", 2, "a|b x|y name|city z|w", "blank-lines 3"},
 		{"the names again", "a,b\n1,2\n\na,b\n3,4\n", "", 2, "a|b 1|2 3|4", "blank-lines 3,repeated-header 4"},
 		{"rows that go on", "a,b\nx,2\n\ny,3\nz,4\n", "", 2, "a|b x|2 y|3 z|4", "blank-lines 3"},
 		{"a value that is missing", "a,b\nx,2\n\ny,n/a\nz,4\n", "", 2, "a|b x|2 y|n/a z|4", "blank-lines 3"},
 		{"names without rows", "a,b\n1,2\n\nname,qty,price\n", "", 2, "a|b|_extra_1 1|2| name|qty|price", "long-rows,blank-lines 3"},
 		{"in quotes", "a,b\n1,\"x\n\nname,qty,price\n1,2,3\n\"\n", "", 2, "a|b 1|x\n\nname,qty,price\n1,2,3\n", ""},
-		{"behind quotes", "a,b\n1,\"x\n\ny\"\n\nname,qty,price\nz,2,3\n", "", 2, "a|b 1|x\n\ny", "second-table 6"},
-		{"line ends of Windows", "a,b\r\n1,2\r\n\r\nname,qty,price\r\nx,1,2\r\n", "", 2, "a|b 1|2", "second-table 4"},
+		{"behind quotes", "a,b\n1,\"x\n\ny\"\n\nname,qty,price\nz,2,3\n", "", 2, "a|b 1|x\n\ny", "second-table 6,blank-lines 5"},
+		{"below a title and a blank line, above a wider one", "Report\n\na,b\n1,2\n2,3\n\nname,qty,price\nx,1,2\ny,2,3\nz,3,4\n", "", 2, "a|b 1|2 2|3", "skipped-preamble 1,second-table 7,blank-lines 6"},
+		{"a title above the second", "a,b\n1,2\n\nReturns\nname,qty,price\nx,1,2\n", "", 2, "a|b 1|2", "second-table 5,blank-lines 3"},
+		{"a title above the second, alone", "a,b\nz,2\n\nReturns\n\nname,qty,price\nx,1,2\n", "", 2, "a|b z|2", "second-table 6,blank-lines 3"},
+		{"a note above the second", "a,b\n1,2\n\nas of May\n\nname,qty,price\nx,1,2\n", "", 2, "a|b 1|2", "second-table 6,skipped-footer 4,blank-lines 3 5"},
+		{"below its title", "a,b\n1,2\n\nReturns\nname,qty,price\nx,1,2\n", "2", 2, "name|qty|price x|1|2", "skipped-preamble 4"},
+		{"a name above rows that go on", "a,b\nx,2\n\nNorth\ny,3\nz,4\n", "", 2, "a|b x|2 North| y|3 z|4", "short-rows,blank-lines 3"},
+		{"a row of delimiters between", "a,b,c\n1,2,3\n,,\nname,qty,price\nx,1,2\n", "", 2, "a|b|c 1|2|3", "second-table 4,skipped-padding 3"},
+		{"behind a row of delimiters", "a,b,c\r\n1,2,3\r\n,,\r\nname,qty,price\r\nx,1,2\r\n", "2", 2, "name|qty|price x|1|2", ""},
+		{"a row of nulls", "a,b,c\n1,2,3\n,,\n4,5,6\n", "", 2, "a|b|c 1|2|3 || 4|5|6", ""},
+		{"line ends of Windows", "a,b\r\n1,2\r\n\r\nname,qty,price\r\nx,1,2\r\n", "", 2, "a|b 1|2", "second-table 4,blank-lines 3"},
 	} {
 		options := Options{Rules: test.rules, ReadingOptions: feedmill.ReadingOptions{Table: test.table}}
 		rows, warnings := readAll(t, "csv", test.text, options)

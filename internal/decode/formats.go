@@ -316,7 +316,7 @@ func addPageXML(ctx context.Context, pages pageReader, in pageData) (page, []fee
 }
 
 func (o Options) sheetOptions() sheet.Options {
-	out := sheet.Options{Sheet: o.Sheet, Path: o.Path, Temp: o.Temp, Extent: o.extent(), Judge: o.Rules >= 2}
+	out := sheet.Options{Sheet: o.Sheet, Path: o.Path, Temp: o.Temp, Extent: o.extent(), Rules: o.Rules}
 	if o.Path != "" && o.Rules >= 2 {
 		out.Extent = layout.Extent{Footer: layout.KeepFooter} // a range names every row of it
 	}

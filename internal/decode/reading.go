@@ -93,7 +93,7 @@ func tableOf(text string) (number int, ok bool) {
 
 // csvOptions are the options of a table of separated fields.
 func (o Options) csvOptions(delimiter byte) csv.Options {
-	out := csv.Options{Delimiter: delimiter, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp, Before: o.Before, Extent: o.extent(), Judge: o.Rules >= 2}
+	out := csv.Options{Delimiter: delimiter, Encoding: o.Encoding, Charset: o.Charset, Temp: o.Temp, Before: o.Before, Extent: o.extent(), Rules: o.Rules}
 	if given, _ := delimiterOf(o.Delimiter); given != 0 {
 		out.Delimiter, out.DelimiterSet = given, true
 	}

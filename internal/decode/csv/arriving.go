@@ -51,7 +51,7 @@ func OpenArriving(src input.Arriving, options Options) (*Table, error) {
 	if found.tooMany || found.width <= 1 || !found.Dialect.fast() {
 		return nil, input.ErrArriving
 	}
-	place, first, err := found.find(options.Header)
+	place, first, err := found.find(options.Header, options.Rules)
 	if err != nil || first == len(found.records) {
 		return nil, input.ErrArriving
 	}
@@ -111,7 +111,7 @@ func (c *Table) settle(r *firstReading) error {
 		return err
 	}
 	if c.options.Extent.Table > 0 {
-		if second, _, err := c.secondTable(c.begin, c.names); err != nil || second >= 0 {
+		if second, _, _, err := c.secondTable(c.begin, c.names); err != nil || second >= 0 {
 			return errors.Join(input.ErrArriving, err)
 		}
 	}

@@ -21,6 +21,8 @@ func (c *Table) tail() ([]byte, error) {
 // trimEnd leaves out empty lines at the end, and the mark that some old systems
 // end a file with.
 func (c *Table) trimEnd() error {
+	before := c.end
+	defer func() { c.trimmed = append(c.trimmed, trimmedEnd{c.end, before}) }()
 	for {
 		tail, err := c.tail()
 		if err != nil {
@@ -37,7 +39,7 @@ func (c *Table) trimEnd() error {
 // keepBlankEnd makes the blank lines at the end of a table of one column rows again, where its name is in quotes: a program that
 // writes quotes which nobody needs writes a blank line for a null. So does the CSV of this service.
 func (c *Table) keepBlankEnd(found *trial, place *layout.Table, first int) error {
-	if c.columns != 1 || !c.options.Judge || len(place.Header) != 1 || c.Dialect.Quote == 0 {
+	if c.columns != 1 || c.options.Rules <= feedmill.RulesFirst || len(place.Header) != 1 || c.Dialect.Quote == 0 {
 		return nil
 	}
 	if line := found.line(first + place.Header[0]); len(line) == 0 || line[0] != c.Dialect.Quote {
@@ -150,6 +152,7 @@ func (c *Table) trimPadding() error {
 	if rows == 0 {
 		return nil
 	}
+	c.trimmed = append(c.trimmed, trimmedEnd{c.end, first})
 	at, err := c.position(first)
 	if err != nil {
 		return err

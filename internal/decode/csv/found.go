@@ -32,7 +32,7 @@ func (c *Table) Found() feedmill.Findings {
 	}
 	f.Header.Finding = feedmill.Found("none", true)
 	if c.headerLine > 0 {
-		f.Header.Finding = feedmill.Found(strconv.FormatInt(c.headerLine, 10), !o.Judge || !c.assumed)
+		f.Header.Finding = feedmill.Found(strconv.FormatInt(c.headerLine, 10), o.Rules <= feedmill.RulesFirst || !c.assumed)
 	}
 	if o.Header != 0 {
 		f.Header.By = feedmill.BySet

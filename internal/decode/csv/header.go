@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/layout"
 )
 
@@ -12,11 +13,11 @@ const maxLayoutRows = 400
 
 // find finds the table in the records of a trial. The first record is the one at
 // which it looks from, because the one before says how the fields are separated.
-func (t *trial) find(header int64) (found layout.Table, first int, err error) {
+func (t *trial) find(header int64, rules feedmill.Rules) (found layout.Table, first int, err error) {
 	if first = t.begin(); first == len(t.records) {
 		return found, first, nil
 	}
-	found, err = layout.Find(t.rows(first), header)
+	found, err = layout.Find(t.rows(first), header, rules)
 	return found, first, err
 }
 

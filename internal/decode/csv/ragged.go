@@ -21,21 +21,25 @@ type raggedness struct {
 	blanks, repeats oddLines
 }
 
-// oddLines counts lines that are no records, and knows where the first begins
-// in the text.
-type oddLines struct{ count, first int64 }
+// oddLines counts lines that are no records, and knows where the first of them
+// begin in the text.
+type oddLines struct {
+	count   int64
+	offsets []int64
+}
+
+// maxOddLines is how many of the lines that are no records a warning names.
+const maxOddLines = 20
 
 func (o *oddLines) add(offset int64) {
-	if o.count == 0 {
-		o.first = offset
+	if len(o.offsets) < maxOddLines {
+		o.offsets = append(o.offsets, offset)
 	}
 	o.count++
 }
 
 func (o *oddLines) merge(later oddLines) {
-	if o.count == 0 {
-		o.first = later.first
-	}
+	o.offsets = append(o.offsets, later.offsets[:min(len(later.offsets), maxOddLines-len(o.offsets))]...)
 	o.count += later.count
 }
 

@@ -1,10 +1,48 @@
 package csv
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/feedmill/feedmill"
+	"github.com/feedmill/feedmill/internal/decode/input"
 )
+
+// trimmedEnd is a part of the text, behind the last row, that has nothing but ends of lines.
+type trimmedEnd struct{ from, to int64 }
+
+// blankEnd adds the blank lines at the end of the table to those between its rows.
+func (c *Table) blankEnd(blanks oddLines) (oddLines, error) {
+	if c.options.Rules <= feedmill.RulesFirst {
+		return blanks, nil
+	}
+	blanks.offsets = slices.Clone(blanks.offsets)
+	parts := slices.Clone(c.trimmed)
+	slices.SortFunc(parts, func(a, b trimmedEnd) int { return cmp.Compare(a.from, b.from) })
+	for _, part := range parts {
+		if part.from < c.end { // its lines are rows
+			continue
+		}
+		last := int64(-1) // the first line end is that of the last row
+		for at := part.from; at < part.to; at += input.ChunkSize {
+			text := make([]byte, min(part.to-at, input.ChunkSize))
+			if err := input.ReadFull(c.text, text, at); err != nil {
+				return blanks, err
+			}
+			for i, b := range text {
+				if b != c.Dialect.Newline {
+					continue
+				}
+				if last >= 0 {
+					blanks.add(last + 1)
+				}
+				last = at + int64(i)
+			}
+		}
+	}
+	return blanks, nil
+}
 
 // warnings are what was noticed of the rows that are not like the others.
 func (r *raggedness) warnings(c *Table) (out []feedmill.Warning, err error) {
@@ -20,23 +58,43 @@ func (r *raggedness) warnings(c *Table) (out []feedmill.Warning, err error) {
 			Detail: fmt.Sprintf("rows with more than %d fields; the others are in _extra_1 and so on", c.columns),
 		})
 	}
+	blanks, err := c.blankEnd(r.blanks)
+	if err != nil {
+		return nil, err
+	}
 	for _, odd := range []struct {
 		oddLines
 		code, detail string
 	}{
-		{r.blanks, feedmill.WarnBlankLines, "blank lines, the first of which is line %d, are no rows"},
+		{blanks, feedmill.WarnBlankLines, "blank lines, the first of which is line %d, are no rows"},
 		{r.repeats, feedmill.WarnRepeatedHeader, "the header stands again, first in line %d, and is no row there"},
 	} {
 		if odd.count == 0 || odd.code == feedmill.WarnBlankLines && odd.count <= c.rules {
 			continue
 		}
-		at, err := c.position(odd.first)
+		examples, err := c.lines(odd.offsets)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, feedmill.Warning{
-			Code: odd.code, Count: odd.count, Examples: []feedmill.Example{{Line: at.Line}}, Detail: fmt.Sprintf(odd.detail, at.Line),
-		})
+		detail := fmt.Sprintf(odd.detail, examples[0].Line)
+		if more := odd.count - int64(len(examples)); more > 0 {
+			detail += fmt.Sprintf(". The examples have the first %d of %d lines", len(examples), odd.count)
+		}
+		out = append(out, feedmill.Warning{Code: odd.code, Count: odd.count, Examples: examples, Detail: detail})
 	}
 	return out, nil
+}
+
+// lines are the lines at which places of the text are, in order.
+func (c *Table) lines(offsets []int64) (list []feedmill.Example, err error) {
+	at, line := int64(0), int64(1)
+	for _, offset := range offsets {
+		newlines, err := input.CountBytes(c.text, at, offset, c.Dialect.Newline)
+		if err != nil {
+			return nil, err
+		}
+		at, line = offset, line+newlines
+		list = append(list, feedmill.Example{Line: line})
+	}
+	return list, nil
 }

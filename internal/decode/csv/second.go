@@ -42,7 +42,7 @@ func firstTable(head []byte, options Options) int {
 		end := start + next + 1
 		if bytes.Count(head[start:end], []byte{'\n'}) >= 3 {
 			t := findDialect(head[start:end], true, options)
-			if t.width > 1 && t.broken == 0 && len(t.records) > 0 && layout.CertainTable(t.rows(0)) {
+			if first := t.nextLine(0); t.width > 1 && t.broken == 0 && first < len(t.records) && layout.CertainTable(t.rows(first)) {
 				return end
 			}
 		}
@@ -56,7 +56,7 @@ func firstTable(head []byte, options Options) int {
 func (c *Table) chooseTable(ctx context.Context, spool *input.Spool) (*Table, error) {
 	begin, names := c.begin, c.names
 	for number := 1; ; number++ {
-		second, header, err := c.secondTable(begin, names)
+		second, line, header, err := c.secondTable(begin, names)
 		if err != nil {
 			return nil, err
 		}
@@ -76,18 +76,22 @@ func (c *Table) chooseTable(ctx context.Context, spool *input.Spool) (*Table, er
 		if err != nil {
 			return nil, err
 		}
-		c.warnings = append(c.warnings, layout.SecondTable(header, last.Line, c.options.tablesBefore+2))
+		c.warnings = append(c.warnings, layout.SecondTable(line, header, last.Line, c.options.tablesBefore+2))
 		c.end = second
 		return nil, c.trimEnd()
 	}
 }
 
 // secondTable finds the next table behind a byte of one with some names: where it begins, or
-// -1, and its header.
-func (c *Table) secondTable(begin int64, names []string) (at int64, header layout.Row, err error) {
+// -1, at which line, and its header.
+func (c *Table) secondTable(begin int64, names []string) (at, line int64, header layout.Row, err error) {
 	checked := 0
-	for _, at := range c.text.Survey.Breaks() {
-		if at <= begin || at >= c.end || c.Dialect.Newline != '\n' {
+	breaks, err := c.breaks()
+	if err != nil {
+		return -1, 0, header, err
+	}
+	for _, at := range breaks {
+		if at <= begin || at >= c.end {
 			continue
 		}
 		if checked++; checked > maxBreaks {
@@ -95,27 +99,60 @@ func (c *Table) secondTable(begin int64, names []string) (at int64, header layou
 		}
 		inside, err := c.inQuotes(at)
 		if err != nil {
-			return -1, header, err
+			return -1, 0, header, err
 		}
 		if inside {
 			continue
 		}
 		head := make([]byte, min(c.end-at, secondBytes))
 		if err := input.ReadFull(c.text, head, at); err != nil {
-			return -1, header, err
+			return -1, 0, header, err
 		}
 		t := tryDialect(head, int64(len(head)) == c.end-at, c.Dialect)
 		if len(t.records) == 0 {
 			continue
 		}
-		if rows := t.rows(0); layout.Second(rows, names) {
+		rows := t.rows(0)
+		if found := layout.Second(rows, names, c.textFirst); found >= 0 {
 			from, err := c.position(at)
-			header = rows[0]
-			header.Line = from.Line
-			return at, header, err
+			header = rows[found]
+			header.Line += from.Line - 1
+			return at, from.Line, header, err
 		}
 	}
-	return -1, header, nil
+	return -1, 0, header, nil
+}
+
+// maxPadded is how large a text can be for its rows of nothing but delimiters to count as blank
+// lines between tables. Spreadsheets write such rows, and none that is larger.
+const maxPadded = 4 << 20
+
+// breaks are where lines begin that follow a blank one, in order.
+func (c *Table) breaks() ([]int64, error) {
+	if c.Dialect.Newline != '\n' {
+		return nil, nil
+	}
+	breaks := c.text.Survey.Breaks()
+	if c.end-c.begin > maxPadded || c.Dialect.Spaces > 0 {
+		return breaks, nil
+	}
+	text := make([]byte, c.end-c.begin)
+	if err := input.ReadFull(c.text, text, c.begin); err != nil {
+		return nil, err
+	}
+	blank := append([]byte{'\n'}, bytes.Repeat([]byte{c.Dialect.Delimiter}, c.columns-1)...)
+	for at := 0; ; {
+		next := bytes.Index(text[at:], blank)
+		if next < 0 {
+			break
+		}
+		at += next + len(blank)
+		if rest := bytes.TrimPrefix(text[at:], []byte{'\r'}); len(rest) > 1 && rest[0] == '\n' && rest[1] != c.Dialect.Delimiter {
+			breaks = append(breaks, c.end-int64(len(rest))+1)
+		}
+	}
+	slices.Sort(breaks)
+	return breaks, nil
 }
 
 // inQuotes reports whether a byte of the table is in a quoted field.

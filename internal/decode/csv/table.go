@@ -26,8 +26,10 @@ type Table struct {
 	headerLine int64
 	// spool has the text where it was not UTF-8; nil is one of somebody else.
 	spool *input.Spool
-	// begin and end are the bytes of the records, without header and footer.
+	// begin and end are the bytes of the records, without header and footer, and trimmed is
+	// the blank text behind the end, each time that it was set.
 	begin, end int64
+	trimmed    []trimmedEnd
 	names      []string
 	units      []string
 	columns    int
@@ -70,10 +72,10 @@ type Options struct {
 	Header int64
 	// Before is what was found in the data before this one.
 	Before feedmill.Findings
-	// Extent is which rows are of the table. Judge says that a header which nothing
-	// proves is only assumed.
+	// Extent is which rows are of the table, and Rules the version of the rules that it is
+	// found by.
 	Extent layout.Extent
-	Judge  bool
+	Rules  feedmill.Rules
 	// Temp is the folder for a temporary file, which data takes that is not
 	// UTF-8; empty is that of the system.
 	Temp string
@@ -190,7 +192,7 @@ func (c *Table) findTable(ctx context.Context, options Options) (found *trial, p
 		if options.like != nil {
 			if found, record, named := options.like.find(head, final); found != nil {
 				if named {
-					place, err := layout.Find(found.rows(record), found.lineOf(record))
+					place, err := layout.Find(found.rows(record), found.lineOf(record), options.Rules)
 					return found, &place, record, err
 				}
 				return found, nil, record, nil
@@ -211,7 +213,7 @@ func (c *Table) findTable(ctx context.Context, options Options) (found *trial, p
 			continue
 		}
 		if len(found.records) > 0 || final {
-			place, first, err := found.find(options.Header)
+			place, first, err := found.find(options.Header, options.Rules)
 			return found, &place, first, err
 		}
 		if most := c.limits.record; int64(len(head)) >= most {
@@ -238,7 +240,7 @@ func (c *Table) nameColumns(found *trial, place *layout.Table, first int) error 
 	for _, row := range place.Header {
 		c.headerLine = found.lineOf(first + row)
 		if line := found.line(first + row); c.columns > 1 && len(bytes.TrimSpace(line)) > 0 {
-			c.header = append(c.header, bytes.Clone(line))
+			c.header = append(c.header, c.headerLines(found, first+row)...)
 		}
 	}
 	return nil

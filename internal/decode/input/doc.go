@@ -70,3 +70,16 @@ func PositionAt(src Source, offset int64, newline byte) (Position, error) {
 	}
 	return at, nil
 }
+
+// CountBytes counts a byte in a part of the text.
+func CountBytes(src Source, from, to int64, c byte) (n int64, err error) {
+	buffer := make([]byte, min(to-from, ChunkSize))
+	for ; from < to; from += ChunkSize {
+		part := buffer[:min(to-from, ChunkSize)]
+		if err := ReadFull(src, part, from); err != nil {
+			return 0, fmt.Errorf("count lines: %w", err)
+		}
+		n += int64(bytes.Count(part, []byte{c}))
+	}
+	return n, nil
+}

@@ -98,10 +98,27 @@ func hasMarker(text string) bool {
 	return false
 }
 
-// Second reports whether rows that follow a blank row are another table than the one with
-// the names: the first is a header with other names, and below it are values in a column, or
-// rows of another width. The rows end with the next blank one.
-func Second(rows []Row, names []string) bool {
+// Second finds the header of another table than the one with the names, in rows that follow a
+// blank row: below titles of one cell each is a header with other names, and below that are
+// values in a column, or rows of another width. The rows end with the next blank one. Text says
+// that the first column has text in other rows: a blank row can then stand below the titles,
+// which elsewhere makes notes of them. It is -1 where there is no such table.
+func Second(rows []Row, names []string, text bool) int {
+	header := 0
+	for header < len(rows) && header < maxTitles && rows[header].filled() < 2 && !hasMarker(rows[header].cell(0)) && (text || rows[header].filled() == 1) {
+		header++
+	}
+	if isSecond(rows[header:], names) {
+		return header
+	}
+	return -1
+}
+
+// maxTitles is how many titles and blank rows can stand above the header of another table.
+const maxTitles = 4
+
+// isSecond reports whether a table with other names begins with the first row.
+func isSecond(rows []Row, names []string) bool {
 	if len(rows) < 2 || rows[0].Blank {
 		return false
 	}
@@ -213,13 +230,12 @@ func trimmed(names []string) []string {
 	return names[from:to]
 }
 
-// SecondTable warns of lines of another table, from its header on, which is the table of that
-// number.
-func SecondTable(header Row, last int64, number int) feedmill.Warning {
+// SecondTable warns of the lines of another table, which is the table of that number.
+func SecondTable(first int64, header Row, last int64, number int) feedmill.Warning {
 	return feedmill.Warning{
-		Code: feedmill.WarnSecondTable, Count: last - header.Line + 1,
+		Code: feedmill.WarnSecondTable, Count: last - first + 1,
 		Examples: []feedmill.Example{{Line: header.Line, Value: Excerpt(strings.Join(header.Cells, " | "))}},
-		Detail:   fmt.Sprintf("Lines %d to %d hold another table, whose header is in line %d. They were not read. Set table=%d to read that table, or table=all to read every line as one table.", header.Line, last, header.Line, number),
+		Detail:   fmt.Sprintf("Lines %d to %d hold another table, whose header is in line %d. They were not read. Set table=%d to read that table, or table=all to read every line as one table.", first, last, header.Line, number),
 	}
 }
 

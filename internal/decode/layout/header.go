@@ -61,6 +61,9 @@ func (f *finder) judge(i, begin int) verdict {
 		}
 		return isTitle
 	}
+	if f.aboveNarrower(i) {
+		return isTitle
+	}
 	if !f.names(i) {
 		if f.periodsAbove(i, lower) {
 			return isUpper
@@ -218,7 +221,7 @@ func (f *finder) below(t *Table) {
 		case f.rule(i):
 			t.warn(feedmill.WarnRule, 1, f.examples(i, i), "%s a rule below the names and not part of the table", f.lines(i, i, "is", "are"))
 		case t.Units == nil && f.units(i):
-			t.Units = slices.Clone(f.rows[i].Cells)
+			t.Units = unitsOf(f.rows[i].Cells)
 			t.warn(feedmill.WarnUnits, 1, f.examples(i, i), "%s the units of the columns, which their descriptions have; header=%d keeps it as data",
 				f.lines(i, i, "has", "have"), f.rows[t.Header[len(t.Header)-1]].Line)
 		default:
@@ -244,7 +247,7 @@ func (f *finder) units(i int) bool {
 	r := &f.rows[i]
 	known, typed := 0, 0
 	for j, cell := range r.Cells {
-		if cell == "" {
+		if cell == "" || f.rules > feedmill.RulesFirst && noUnit(cell) {
 			continue
 		}
 		if !isUnit(cell) {
@@ -256,4 +259,18 @@ func (f *finder) units(i int) bool {
 		}
 	}
 	return known > 0 && typed*2 >= known && f.width > 1 && f.next(i+1) < len(f.rows)
+}
+
+// noUnit reports whether a cell of a row of units means that its column has none.
+func noUnit(cell string) bool { return cell == "-" || cell == "--" || cell == "–" || cell == "—" }
+
+// unitsOf are the units of a row of them.
+func unitsOf(cells []string) []string {
+	units := slices.Clone(cells)
+	for j, cell := range units {
+		if noUnit(cell) {
+			units[j] = ""
+		}
+	}
+	return units
 }

@@ -66,10 +66,11 @@ type Table struct {
 // maxPreamble is how many rows can stand before the header.
 const maxPreamble = 200
 
-// Find finds the table in the first rows of data. A header is a line that somebody
-// has set, NoHeader, or 0 where it is to be found. At least one row is not blank.
-func Find(rows []Row, header int64) (t Table, err error) {
-	f := finder{rows: rows}
+// Find finds the table in the first rows of data, by a version of the rules. A header is a
+// line that the user has set, NoHeader, or 0 where it is to be found. At least one row is not
+// blank.
+func Find(rows []Row, header int64, rules feedmill.Rules) (t Table, err error) {
+	f := finder{rows: rows, rules: rules}
 	f.measure()
 	t.Width = f.width
 	begin := f.next(0)
@@ -145,7 +146,8 @@ func IsHeader(rows []Row, i int) bool {
 
 // finder looks for the table in rows.
 type finder struct {
-	rows []Row
+	rows  []Row
+	rules feedmill.Rules
 	// width is how many cells most rows of the table have, and typed says which
 	// of the columns hold numbers, dates and the like.
 	width int

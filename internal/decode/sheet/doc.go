@@ -31,10 +31,10 @@ type Options struct {
 	// Header is the row with the names of the columns, 0 where it is to be found
 	// and -1 where there is none.
 	Header int64
-	// Extent is which rows of the sheet are of the table. Judge says that a header which
-	// nothing proves is only assumed.
+	// Extent is which rows of the sheet are of the table, and Rules the version of the rules
+	// that it is found by.
 	Extent layout.Extent
-	Judge  bool
+	Rules  feedmill.Rules
 	// Page says that the sheet is one of several that make one table, so that what a cell is must not
 	// depend on the others of its column.
 	Page bool

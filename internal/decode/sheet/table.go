@@ -97,7 +97,7 @@ func newTable(ctx context.Context, b book, size int64, o Options) (*Table, error
 // readTable reads a sheet without the cells that are hidden, and returns the areas that are merged, too.
 func readTable(ctx context.Context, b book, sheet int, within area, hidden *merged, size int64, o Options) (*Table, []area, error) {
 	t := &Table{spool: input.NewSpool(o.Temp)}
-	w := &tableWriter{table: t, within: within, page: o.Page, header: o.Header, size: size, extent: o.Extent, judge: o.Judge, tables: tables{number: 1}}
+	w := &tableWriter{table: t, within: within, page: o.Page, header: o.Header, size: size, extent: o.Extent, rules: o.Rules, tables: tables{number: 1}}
 	areas, err := b.read(ctx, sheet, hidden, w.row)
 	if err == nil {
 		err = w.end()

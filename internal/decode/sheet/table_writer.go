@@ -32,7 +32,7 @@ type tableWriter struct {
 	page   bool
 	header int64
 	extent layout.Extent
-	judge  bool
+	rules  feedmill.Rules
 	size   int64 // of the workbook
 	texts  int64 // bytes that were written
 	// charged are the cells of all rows so far, and ahead is how many copies come that are
@@ -153,7 +153,7 @@ func (w *tableWriter) find() error {
 	if w.extent.Table > 0 && w.header == 0 {
 		first = rows[:layout.FirstTable(rows)]
 	}
-	place, err := layout.Find(first, w.header)
+	place, err := layout.Find(first, w.header, w.rules)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (w *tableWriter) find() error {
 	t.width = max(len(t.names), place.Width)
 	if len(place.Header) > 0 {
 		t.found.Header = feedmill.LineFinding{Finding: feedmill.Finding{Value: fmt.Sprint(rows[place.Header[0]].Line), By: feedmill.ByFound}}
-		if w.judge && !place.Proven {
+		if w.rules > feedmill.RulesFirst && !place.Proven {
 			t.found.Header.By = feedmill.ByAssumed
 		}
 		if w.header > 0 {
@@ -182,6 +182,9 @@ func (w *tableWriter) find() error {
 		w.last = data[0].number - 1
 	}
 	w.waiting = slices.Clone(data)
+	if w.rules > feedmill.RulesFirst {
+		w.narrow()
+	}
 	return nil
 }
 
@@ -312,6 +315,9 @@ func (w *tableWriter) repeats(r *line) bool {
 		w.repeated.Code = feedmill.WarnRepeatedHeader
 		w.repeated.Detail = fmt.Sprintf("rows repeat the names of the columns and are left out, row %d first", r.number)
 	}
+	if w.rules > feedmill.RulesFirst && len(w.repeated.Examples) < maxRepeated {
+		w.repeated.Examples = append(w.repeated.Examples, feedmill.Example{Line: int64(r.number)})
+	}
 	return true
 }
 
@@ -324,6 +330,9 @@ func (w *tableWriter) noteHidden(number int) {
 }
 
 const (
+	// maxRepeated is how many rows that repeat the header a warning names.
+	maxRepeated = 20
+
 	runTexts = 1 << 20
 	runCells = 1 << 18
 )

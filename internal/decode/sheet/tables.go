@@ -17,14 +17,15 @@ type tables struct {
 	// the last such row that was.
 	gap     bool
 	checked int
-	// second is the header of the table behind the one that is read, and behind its last row, 0
-	// where there is no such table.
-	second layout.Row
-	behind int
+	// second is the header of the table behind the one that is read, from its first row, and
+	// behind its last, 0 where there is no such table.
+	second       layout.Row
+	from, behind int
 }
 
-// lookAhead is how many rows must be there to tell whether a table begins with the first.
-const lookAhead = 4
+// lookAhead is how many rows must be there to tell whether a table begins with the first,
+// or with titles above it.
+const lookAhead = 8
 
 // passes reports whether a row is of a table behind the one that is read, and else notes that
 // a row is missing before it.
@@ -57,10 +58,15 @@ func (w *tableWriter) splitOff(final bool) error {
 			return nil
 		}
 		w.checked = r.number
-		if w.table.width < 2 || !layout.Second(w.layoutRows(w.waiting[i:]), w.layoutNames()) {
+		if w.table.width < 2 {
 			continue
 		}
-		w.split(i)
+		rows := w.layoutRows(w.waiting[i:])
+		header := layout.Second(rows, w.layoutNames(), w.textFirst)
+		if header < 0 {
+			continue
+		}
+		w.split(i, rows[header])
 		return nil
 	}
 	w.gap = false
@@ -76,12 +82,12 @@ func (w *tableWriter) layoutNames() []string {
 	return slices.Concat(make([]string, max(w.named-first, 0)), w.table.names)
 }
 
-// split ends the table before a row that waits. It is the one that is wanted, or the rows so far
+// split ends the table before a row that waits, of a table with a header. It is the one that is wanted, or the rows so far
 // are forgotten.
-func (w *tableWriter) split(at int) {
+func (w *tableWriter) split(at int, header layout.Row) {
 	t, rest := w.table, w.waiting[at:]
 	if w.number == w.extent.Table {
-		w.second, w.behind = w.layoutRows(rest)[0], rest[len(rest)-1].number
+		w.second, w.from, w.behind = header, rest[0].number, rest[len(rest)-1].number
 		w.waiting = w.waiting[:at]
 		w.narrow()
 		return
@@ -92,7 +98,8 @@ func (w *tableWriter) split(at int) {
 	*t = Table{spool: t.spool}
 }
 
-// narrow leaves out columns at the sides of the table that only the tables behind it have.
+// narrow leaves out columns at the sides of the table that only titles above it and the tables
+// behind it have.
 func (w *tableWriter) narrow() {
 	t := w.table
 	if t.rows > 0 || len(t.names) == 0 {
@@ -150,7 +157,7 @@ func (w *tableWriter) secondTable() feedmill.Warning {
 	if w.behind == 0 {
 		return feedmill.Warning{}
 	}
-	return layout.SecondTable(w.second, int64(w.behind), w.number+1)
+	return layout.SecondTable(int64(w.from), w.second, int64(w.behind), w.number+1)
 }
 
 // footerExamples are the rows that are dropped below the table.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/decode/layout"
 )
 
@@ -58,7 +59,7 @@ func TestTablesOfASheet(t *testing.T) {
 		{"a note apart, below text", []string{"1 a,b", "2 x,2", "4 Note: some words"}, now, "skipped-footer 4\n[\"a\" \"b\"] 1\n"},
 		{"a note that is kept", []string{"1 a,b", "2 x,2", "4 Note: some words"}, layout.Extent{Footer: layout.KeepFooter}, "\n[\"a\" \"b\"] 3\n"},
 	} {
-		opened, err := open("xlsx", workbook(t, rowsOf(test.rows...), nil), Options{Extent: test.extent, Judge: true, Temp: t.TempDir()})
+		opened, err := open("xlsx", workbook(t, rowsOf(test.rows...), nil), Options{Extent: test.extent, Rules: feedmill.RulesCurrent, Temp: t.TempDir()})
 		got := ""
 		if err != nil {
 			got = shownTable(t, "xlsx", workbook(t, rowsOf(test.rows...), nil), Options{Extent: test.extent})
