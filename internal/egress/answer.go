@@ -14,7 +14,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// answerOf is the answer that net/http has read.
+// answerOf converts a response of net/http.
 func answerOf(resp *http.Response) feedmill.HTTPAnswer {
 	a := feedmill.HTTPAnswer{Status: resp.StatusCode, Body: resp.Body}
 	for name, values := range resp.Header {
@@ -26,9 +26,9 @@ func answerOf(resp *http.Response) feedmill.HTTPAnswer {
 	return a
 }
 
-// parseAnswer reads an answer that has come as a whole and has nothing unusual
-// about it, as nearly all have, and returns its length. Others are left to
-// net/http: then it is 0.
+// parseAnswer parses a response that is complete and has no unusual features, as nearly all
+// responses are, and returns its length. For other responses it returns 0; net/http parses
+// those.
 func parseAnswer(b []byte) (a feedmill.HTTPAnswer, size int) {
 	const version, end = "HTTP/1.1 ", "\r\n\r\n"
 	length := bytes.Index(b, []byte(end))

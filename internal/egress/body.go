@@ -10,22 +10,19 @@ import (
 )
 
 var (
-	// ErrTooLarge is matched by the error of reading past the limit of a body.
+	// ErrTooLarge reports that a body exceeds its limit.
 	ErrTooLarge = errors.New("the answer is too large")
-	// ErrEncoding is matched by the error of reading a body whose
-	// Content-Encoding is none of gzip, zstd and identity.
+	// ErrEncoding reports a Content-Encoding other than gzip, zstd and identity.
 	ErrEncoding = errors.New("unsupported content encoding")
 )
 
-// LimitedBody reads the body of an answer, decompressed if the transport has
-// not done so (gzip and zstd), up to limit bytes. A longer body gives its first
-// limit bytes and then an error that matches [ErrTooLarge]. Closing it closes
-// the body of the answer.
+// LimitedBody returns the body of a response, decompressed if the transport has not done so
+// (gzip and zstd), up to limit bytes. Reading a longer body returns its first limit bytes
+// and then an error that matches [ErrTooLarge]. Closing it closes the response's body.
 //
-// Memory does not follow what the body claims about itself. It is that of the
-// decoder's window: 32 KiB for gzip; for zstd as much as the limit, within 2
-// and 8 MiB, and a frame that asks for more is too large. Compressed bytes are
-// counted as well, so that a body that decompresses to nothing has an end.
+// Memory does not depend on what the body claims. It is that of the decoder's window: 32 KiB
+// for gzip, and for zstd the limit, within 2 and 8 MiB. A zstd frame that needs more is too
+// large. Compressed bytes are limited as well, so a body that decompresses to nothing ends.
 func LimitedBody(resp *http.Response, limit int64) io.ReadCloser {
 	return limitBody(resp.Body, resp.Header.Values("Content-Encoding"), limit)
 }
@@ -34,8 +31,8 @@ func limitBody(body io.ReadCloser, encodings []string, limit int64) io.ReadClose
 	var src io.Reader = body
 	encoding := strings.ToLower(strings.TrimSpace(strings.Join(encodings, ",")))
 	if encoding != "" && encoding != "identity" {
-		// What cannot be compressed grows a little by the attempt, and a
-		// decoder reads whole blocks, of up to 128 KiB.
+		// Incompressible data grows a little, and decoders read whole blocks of up to
+		// 128 KiB.
 		const overhead = 256 << 10
 		wire := limit + min(limit/64+overhead, math.MaxInt64-limit)
 		src = &decodingReader{encoding: encoding, src: &cappedReader{src: src, left: wire, limit: limit}, limit: limit}
@@ -48,7 +45,7 @@ type limitedBody struct {
 	io.Closer
 }
 
-// cappedReader fails where [io.LimitedReader] would report the end.
+// cappedReader returns an error at its limit, where [io.LimitedReader] returns io.EOF.
 type cappedReader struct {
 	src   io.Reader
 	left  int64

@@ -11,31 +11,27 @@ import (
 	"time"
 )
 
-// Options is what the operator decides about the way out. The zero value lets
-// out to public addresses, directly.
+// Options configures a [Client]. The zero value allows public addresses, without a proxy.
 type Options struct {
 	// Allow is the allow-list; see [NewPolicy].
 	Allow []string
-	// Proxy is the URL of a forward proxy for HTTP,
-	// http(s)://[user:password@]host[:port], or empty for none. Proxies that
-	// the environment names are never used.
+	// Proxy is the URL of a forward proxy for HTTP, http(s)://[user:password@]host[:port],
+	// or empty for none. Proxies in the environment are never used.
 	//
-	// The proxy itself may be at any address, since the operator named it.
-	// Hosts are resolved by the proxy, so that the policy sees the names and
-	// literal addresses of requests and not what the names resolve to: the
-	// proxy has to keep them off its own network. Databases are dialled
-	// directly.
+	// The proxy can be at any address, because the operator chose it. The proxy resolves
+	// hosts, so the policy only checks names and literal addresses of requests. The proxy
+	// must block its own network. Databases are dialed directly.
 	Proxy string
-	// RootCAs verifies servers; nil means those of the system.
+	// RootCAs verifies servers. Nil means the system's roots.
 	RootCAs *x509.CertPool
-	// DialTimeout bounds resolution and connection together; 10 s if zero.
+	// DialTimeout is the timeout for resolving and connecting together; 10 s if zero.
 	DialTimeout time.Duration
-	// Resolver looks up the addresses of a host, for network "ip", "ip4" or
-	// "ip6"; nil means [net.Resolver.LookupNetIP] of the default resolver.
+	// Resolver looks up the addresses of a host for the network "ip", "ip4" or "ip6". Nil
+	// means [net.Resolver.LookupNetIP] of the default resolver.
 	Resolver func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Client is the way out. It is safe for concurrent use.
+// Client makes outgoing connections under a policy. It is safe for concurrent use.
 type Client struct {
 	policy      *Policy
 	proxy       *url.URL // nil for none
@@ -44,8 +40,8 @@ type Client struct {
 	resolve     func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// New makes a client, or says which options are wrong. The error holds nothing
-// of the proxy's URL, which can hold a password.
+// New returns a client, or an error that lists the invalid options. The error does not
+// contain the proxy's URL, which can have a password.
 func New(o Options) (*Client, error) {
 	policy, err := NewPolicy(o.Allow)
 	proxy, proxyErr := parseProxy(o.Proxy)
@@ -68,16 +64,16 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Policy is the policy that the client keeps.
+// Policy returns the client's policy.
 func (c *Client) Policy() *Policy { return c.policy }
 
-// parseProxy reads the proxy's URL and completes its port, so that its host is
-// the very address that a transport asks to be dialled.
+// parseProxy parses the proxy's URL and adds its port, so that its host is the address that
+// a transport dials.
 func parseProxy(s string) (*url.URL, error) {
 	if s == "" {
 		return nil, nil
 	}
-	// The parser's own error repeats the URL with its password.
+	// The parser's error contains the URL with its password.
 	malformed := fmt.Errorf("egress proxy: write http://host:port or https://host:port, "+
 		"with user:password@ before the host if needed and special characters in it percent-encoded: %w", ErrURL)
 	u, err := url.Parse(s)

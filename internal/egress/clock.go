@@ -9,8 +9,8 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// clock splits the time of an exchange. The transport may still call the trace
-// from a connection it makes in the background, hence the mutex.
+// clock measures the phases of an exchange. It has a mutex because a transport can call the
+// trace from a background connection.
 type clock struct {
 	start time.Time
 

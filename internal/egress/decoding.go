@@ -9,16 +9,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The window of a zstd frame is memory that the frame asks for. Every encoder
-// may use 8 MiB on the web (RFC 9659); where only a little is read, less is
-// granted, but never less than what zstd uses by default.
+// minWindow and maxWindow limit the window of a zstd frame, which is memory that the frame
+// requests. Encoders can use 8 MiB on the web (RFC 9659). For small limits less is allowed,
+// but never less than zstd's default.
 const (
 	minWindow = 2 << 20
 	maxWindow = 8 << 20
 )
 
-// decodingReader decompresses src. It makes the decoder at the first read,
-// because that already reads from src.
+// decodingReader decompresses src. It creates the decoder at the first read, because
+// creating it reads from src.
 type decodingReader struct {
 	encoding string
 	src      io.Reader
@@ -47,8 +47,8 @@ func (d *decodingReader) start() (err error) {
 	case "gzip", "x-gzip":
 		d.r, err = gzip.NewReader(d.src)
 	case "zstd":
-		// With a concurrency of one there is no goroutine, so that the
-		// decoder need not be closed.
+		// With a concurrency of one there is no goroutine, so the decoder need not be
+		// closed.
 		d.r, err = zstd.NewReader(d.src,
 			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(d.window()))
 	default:

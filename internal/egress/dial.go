@@ -10,24 +10,24 @@ import (
 	"syscall"
 )
 
-// maxTargets bounds how many addresses of one name are tried, so that an
-// answer full of addresses does not make the service scan a network.
+// maxTargets is the maximum number of addresses of a name that are tried, so that a DNS
+// response with many addresses does not make the service scan a network.
 const maxTargets = 16
 
-// addrCheck decides on an address that is about to be dialled.
+// addrCheck returns an error for an address that must not be dialed.
 type addrCheck func(netip.Addr) error
 
-// DialContext connects to host:port over TCP ("tcp", "tcp4" or "tcp6") where
-// the policy lets it. Forbidden addresses of a name are passed over; the error
-// matches [ErrForbidden] when no other is left. It connects directly even where
-// a proxy is configured, because proxies carry HTTP only.
+// DialContext connects to host:port over TCP ("tcp", "tcp4" or "tcp6") if the policy allows
+// it. It skips forbidden addresses of a name; if no other is left, the error matches
+// [ErrForbidden]. It connects directly even if a proxy is configured, because proxies
+// support HTTP only.
 func (c *Client) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	return c.dial(ctx, network, addr, c.policy.CheckAddr)
 }
 
-// dialTransport is DialContext for a transport, which may reach the operator's
-// proxy wherever it is. Nothing else gets this exception: a database source
-// must not be able to name the proxy's address.
+// dialTransport is DialContext for a transport, which can connect to the operator's proxy at
+// any address. Only transports have this exception: a database source must not be able to
+// reach the proxy's address.
 func (c *Client) dialTransport(ctx context.Context, network, addr string) (net.Conn, error) {
 	if c.proxy != nil && addr == c.proxy.Host {
 		return c.dial(ctx, network, addr, allowAny)
@@ -63,8 +63,7 @@ func (c *Client) dial(ctx context.Context, network, addr string, check addrCheck
 	defer cancel()
 	addrs := []netip.Addr{h.addr}
 	if h.name != "" {
-		// The name is looked up as it was written: a final dot keeps the
-		// resolver from trying the machine's search domains.
+		// Look up the name as written: a final dot disables the machine's search domains.
 		if addrs, err = c.resolve(ctx, "ip"+network[len("tcp"):], name); err != nil {
 			return nil, fmt.Errorf("resolve %s: %w", name, err)
 		}
@@ -74,8 +73,8 @@ func (c *Client) dial(ctx context.Context, network, addr string, check addrCheck
 		return nil, fmt.Errorf("dial %s: %w", addr, err)
 	}
 	return race(ctx, targets, func(ctx context.Context, target netip.AddrPort) (net.Conn, error) {
-		// The check is repeated on what the socket is about to connect to,
-		// so that it holds whatever happens to the address on its way there.
+		// Check the address that the socket connects to once more, so that nothing in
+		// between can change it.
 		d := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			dialled, err := netip.ParseAddrPort(address)
 			if err != nil {
@@ -87,8 +86,8 @@ func (c *Client) dial(ctx context.Context, network, addr string, check addrCheck
 	})
 }
 
-// pickTargets keeps the addresses that pass the check and alternates the two
-// families, beginning with the resolver's first choice (RFC 8305, section 4).
+// pickTargets returns the addresses that pass the check, alternating the two families and
+// starting with the resolver's first choice (RFC 8305, section 4).
 func pickTargets(addrs []netip.Addr, port uint16, check addrCheck) ([]netip.AddrPort, error) {
 	var errs []error
 	var first, other []netip.AddrPort

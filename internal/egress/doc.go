@@ -1,23 +1,20 @@
-// Package egress is the one way out of the service. Deliveries, REST sources,
-// databases, OAuth token requests and OIDC keys all leave through a [Client].
+// Package egress makes all outgoing connections of the service: deliveries, REST sources,
+// databases, OAuth token requests and OIDC keys all use a [Client].
 //
-// Clients of the service choose the URLs it calls, so what matters is not the
-// text of a URL but the address that is dialled in the end. A [Policy] says
-// which addresses those may be: the public Internet, and what the operator has
-// allowed beyond it. It is asked twice:
+// Users choose the URLs that the service calls, so the address that is dialed matters, not
+// the text of a URL. A [Policy] allows public addresses and those that the operator has
+// added. It is checked twice:
 //
-//   - [Policy.CheckURL] and [Policy.CheckHost] look at the text when something
-//     is configured. They need no network and give the user an answer at once.
-//   - [Client.DialContext] asks again about every address after resolution, at
-//     the moment the socket is opened. A name that resolves to something else
-//     the second time, or a redirect, gets no further than a literal address.
+//   - [Policy.CheckURL] and [Policy.CheckHost] check the text when something is configured.
+//     They need no network, so users get errors immediately.
+//   - [Client.DialContext] checks every address after resolution, when the socket is
+//     opened. So a name that later resolves to another address, or a redirect, cannot reach
+//     more than a literal address can.
 //
-// What the policy refuses matches [ErrForbidden] through every layer of
-// net/http, and trying again is of no use until the operator changes the
-// allow-list.
+// Errors of the policy match [ErrForbidden] through every layer of net/http. A retry does
+// not help until the operator changes the allow-list.
 //
-// Start with [New]. Use [Client.Transport] to send requests with timeouts and
-// redirects of your own, [Client.HTTPClient] where a library wants a client,
-// and [Client.DialContext] for a database driver. Read answers through
-// [LimitedBody].
+// Start with [New]. Use [Client.Transport] for requests with your own timeouts and
+// redirects, [Client.HTTPClient] for libraries that need a client, and
+// [Client.DialContext] for database drivers. Read responses through [LimitedBody].
 package egress

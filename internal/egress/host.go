@@ -8,17 +8,16 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// host is what a URL or a dialled address names: either a name in lower case,
-// in ASCII and without a final dot, or an address.
+// host is the host of a URL or a dialed address: either a name in lower-case ASCII without
+// a final dot, or an address.
 type host struct {
 	name string
 	addr netip.Addr
 }
 
-// parseHost reads a host in one way only. Resolvers accept further spellings
-// of IPv4 addresses (127.1, 0x7f.0.0.1, 0177.0.0.1, 2130706433) and do not
-// agree on their meaning: those are refused, and so is a text that turns into
-// an address when it is normalised.
+// parseHost parses a host unambiguously. Resolvers accept other spellings of IPv4 addresses
+// (127.1, 0x7f.0.0.1, 0177.0.0.1, 2130706433) and disagree on their meaning, so those are
+// refused. So is a text that becomes an address when it is normalized.
 func parseHost(s string) (host, error) {
 	if addr, err := netip.ParseAddr(s); err == nil {
 		return host{addr: addr}, nil
@@ -33,7 +32,7 @@ func parseHost(s string) (host, error) {
 func canonicalName(s string) (string, error) {
 	name := s
 	if !isASCII(s) {
-		// This is the mapping that net/http applies before it dials.
+		// net/http applies the same mapping before it dials.
 		ascii, err := idna.Lookup.ToASCII(s)
 		if err != nil {
 			return "", fmt.Errorf("host %q is no international domain name: %w", s, ErrURL)
@@ -60,8 +59,8 @@ func canonicalName(s string) (string, error) {
 	return name, nil
 }
 
-// isNumber reports whether a last label makes a resolver read the whole name as
-// an IPv4 address; no top-level domain is such a label.
+// isNumber reports whether a last label makes a resolver treat the whole name as an IPv4
+// address. No top-level domain is such a label.
 func isNumber(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""
@@ -69,8 +68,7 @@ func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// isLoopbackName reports whether the name is one of those that RFC 6761 sets
-// aside for the loopback addresses.
+// isLoopbackName reports whether RFC 6761 reserves the name for loopback addresses.
 func isLoopbackName(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }

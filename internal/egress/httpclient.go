@@ -10,17 +10,17 @@ import (
 const (
 	defaultTimeout = 30 * time.Second
 	maxRedirects   = 5
-	// maxClientBody is far beyond any token, key set or discovery document.
+	// maxClientBody is far larger than any token, key set or discovery document.
 	maxClientBody = 8 << 20
 )
 
-// HTTPClient makes a client for libraries that read whole answers, such as
-// those for OAuth and OIDC. Keep it: each has a connection pool of its own.
+// HTTPClient returns a client for libraries that read whole responses, such as those for
+// OAuth and OIDC. Reuse it: each client has a connection pool of its own.
 //
-// An exchange, with its redirects and the body, takes at most the timeout (30 s
-// if it is not positive), and its body at most 8 MiB ([ErrTooLarge]). At most
-// five redirects are followed, none from https to http, and none that would
-// send the body of a request, which can hold a secret, to another origin.
+// An exchange with its redirects and its body takes at most timeout (30 s if it is not
+// positive), and a body has at most 8 MiB ([ErrTooLarge]). The client follows at most five
+// redirects, none from https to http, and none that would send a request body, which can
+// contain a secret, to another origin.
 func (c *Client) HTTPClient(timeout time.Duration) *http.Client {
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -32,8 +32,8 @@ func (c *Client) HTTPClient(timeout time.Duration) *http.Client {
 	}
 }
 
-// checkRedirect decides on following a redirect; net/http itself keeps the
-// credentials in headers from going to another domain.
+// checkRedirect decides whether to follow a redirect. net/http itself removes credentials in
+// headers when the domain changes.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -50,11 +50,11 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// limitedTransport bounds the bodies of answers.
+// limitedTransport limits the bodies of responses.
 type limitedTransport struct{ *http.Transport }
 
-// RoundTrip sends the request and hands on an answer whose body is limited and
-// plain; as net/http does, it then leaves out what described the compressed one.
+// RoundTrip sends the request and returns a response whose body is limited and
+// decompressed. As net/http does, it then removes the headers of the compressed body.
 func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.Transport.RoundTrip(r)
 	if err != nil {

@@ -7,33 +7,30 @@ import (
 	"strings"
 )
 
-// allowSetting is the name under which the operator sets the allow-list.
+// allowSetting is the name of the setting with the allow-list.
 const allowSetting = "FEEDMILL_EGRESS_ALLOW"
 
 var (
-	// ErrForbidden is matched by everything that the policy refuses.
+	// ErrForbidden reports that the policy forbids something.
 	ErrForbidden = errors.New("forbidden by the egress policy")
-	// ErrURL is matched by a URL or a host that cannot be used whatever the
-	// policy allows.
+	// ErrURL reports a URL or host that is invalid under any policy.
 	ErrURL = errors.New("not usable")
 )
 
-// Policy says which addresses may be dialled: every public one, and what the
-// operator allows besides. It does not change once made and is safe for
-// concurrent use.
+// Policy decides which addresses can be dialed: all public ones, and those that the operator
+// allows. It is immutable and safe for concurrent use.
 type Policy struct {
 	prefixes []netip.Prefix
-	// names holds exact host names, domains those whose subdomains are allowed.
+	// names has exact host names, and domains those whose subdomains are allowed.
 	names, domains map[string]bool
 }
 
-// NewPolicy makes a policy out of the operator's allow-list. An entry is a
-// prefix (10.1.0.0/16), an address (10.1.2.3), a host name (hooks.internal), or
-// a name whose subdomains are meant (*.hooks.internal: hooks.internal itself is
-// not among them). All that are wrong are reported together.
+// NewPolicy returns a policy with the operator's allow-list. An entry is a prefix
+// (10.1.0.0/16), an address (10.1.2.3), a host name (hooks.internal), or a wildcard for
+// subdomains (*.hooks.internal, which does not include hooks.internal). All invalid entries
+// are reported together.
 //
-// An allowed host name allows every address that it resolves to when it is
-// dialled by that name.
+// An allowed host name allows every address that it resolves to when it is dialed by name.
 func NewPolicy(allow []string) (*Policy, error) {
 	p := &Policy{names: map[string]bool{}, domains: map[string]bool{}}
 	var errs []error
@@ -81,8 +78,8 @@ func (p *Policy) add(entry string) error {
 	return nil
 }
 
-// parsePrefix reads a prefix and refuses one that has bits set behind its
-// length: it is as likely to be a slip in the length as in the address.
+// parsePrefix parses a prefix. It refuses one with bits set after its length, which is a
+// mistake in either the length or the address.
 func parsePrefix(s string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(s)
 	if err != nil {
@@ -100,12 +97,12 @@ func parsePrefix(s string) (netip.Prefix, error) {
 	return prefix, nil
 }
 
-// CheckAddr says whether an address may be dialled: nil, or an error that
-// matches [ErrForbidden] and names the address and what is wrong with it.
+// CheckAddr returns nil if an address can be dialed. Otherwise it returns an error that
+// matches [ErrForbidden] and contains the address and the reason.
 //
-// An IPv4-mapped address counts as the IPv4 address it is. Other forms that
-// carry an IPv4 address are forbidden where that address is, even if the
-// operator allows it: beyond a translator it belongs to some other network.
+// An IPv4-mapped address is treated as its IPv4 address. Other forms with an embedded IPv4
+// address are forbidden if that address is not public, even if the operator allows it:
+// behind a translator it belongs to another network.
 func (p *Policy) CheckAddr(a netip.Addr) error {
 	if a.Zone() != "" {
 		return fmt.Errorf("%v: an address with a zone is %w", a, ErrForbidden)
@@ -120,7 +117,7 @@ func (p *Policy) CheckAddr(a netip.Addr) error {
 	return nil
 }
 
-// allowsAddr reports whether the operator allows the address by its prefix.
+// allowsAddr reports whether the allow-list has a prefix of the address.
 func (p *Policy) allowsAddr(a netip.Addr) bool {
 	a = a.Unmap()
 	for _, prefix := range p.prefixes {
@@ -131,7 +128,7 @@ func (p *Policy) allowsAddr(a netip.Addr) bool {
 	return false
 }
 
-// allowsName reports whether the operator allows the host by its name.
+// allowsName reports whether the allow-list has the host name or a wildcard for it.
 func (p *Policy) allowsName(name string) bool {
 	if p.names[name] {
 		return true

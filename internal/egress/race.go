@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// attemptDelay is how long an attempt to connect may take before the next
-// address is tried beside it; the value is that of RFC 8305, section 5.
+// attemptDelay is the time after which the next address is tried concurrently (RFC 8305,
+// section 5).
 const attemptDelay = 250 * time.Millisecond
 
-// race connects to the first of the targets that answers. They are tried in
-// order, the next one when an attempt fails or takes long, so that one broken
-// address, or a broken family, does not hold up the rest. When race returns,
-// every attempt has ended and every connection but the one returned is closed.
+// race connects to the first target that accepts. It tries them in order and starts the next
+// attempt when one fails or takes longer than attemptDelay, so a broken address or address
+// family does not delay the others. When race returns, all attempts have ended, and all
+// connections except the returned one are closed.
 func race(ctx context.Context, targets []netip.AddrPort, dial func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	type result struct {

@@ -2,21 +2,20 @@ package egress
 
 import "net/netip"
 
-// addrRange says what the addresses of a prefix are.
+// addrRange classifies the addresses of a prefix.
 type addrRange struct {
 	prefix netip.Prefix
-	// class is what is wrong with the range, or "" where nothing is.
+	// class is the reason why the range is forbidden, or "" if it is public.
 	class string
-	// embedded, where set, takes out the IPv4 addresses that traffic for an
-	// address of this range ends up at. Such an address is as good as the
-	// worst of those, and class names the form of the embedding.
+	// embedded returns the IPv4 addresses that traffic for an address of this range
+	// reaches, if it is set. The address is forbidden if any of them is; class names the
+	// form of embedding.
 	embedded func(b [16]byte) []netip.Addr
 }
 
-// ranges classifies every address there is; the first match counts. It follows
-// the IANA IPv4 and IPv6 Special-Purpose Address Registries, and adds
-// multicast, the addresses at which clouds serve credentials to their own
-// machines, and whatever of IPv6 is not global unicast.
+// ranges classifies all addresses; the first match applies. It follows the IANA IPv4 and
+// IPv6 Special-Purpose Address Registries, and adds multicast, the metadata addresses of
+// cloud providers, and all IPv6 addresses that are not global unicast.
 var ranges = []addrRange{
 	{prefix: netip.MustParsePrefix("100.100.100.200/32"), class: "cloud metadata"},
 	{prefix: netip.MustParsePrefix("168.63.129.16/32"), class: "cloud metadata"},
@@ -75,8 +74,8 @@ var ranges = []addrRange{
 	{prefix: netip.MustParsePrefix("::/0"), class: "not global unicast"},
 }
 
-// classOf says what is wrong with an address, or "" where nothing is. The
-// address is neither IPv4-mapped nor has it a zone.
+// classOf returns why an address is forbidden, or "" if it is public. The address must not
+// be IPv4-mapped or have a zone.
 func classOf(a netip.Addr) string {
 	for _, r := range ranges {
 		if !r.prefix.Contains(a) {
@@ -95,14 +94,14 @@ func classOf(a netip.Addr) string {
 	return "not an address"
 }
 
-// ipv4At takes out the IPv4 address that begins at byte i.
+// ipv4At returns a function that extracts the IPv4 address at byte i.
 func ipv4At(i int) func([16]byte) []netip.Addr {
 	return func(b [16]byte) []netip.Addr {
 		return []netip.Addr{netip.AddrFrom4([4]byte(b[i : i+4]))}
 	}
 }
 
-// teredo takes out the server and the client, whose bits are inverted.
+// teredo extracts the server and the client, whose bits are inverted.
 func teredo(b [16]byte) []netip.Addr {
 	client := [4]byte(b[12:])
 	for i := range client {

@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// maxHeaderBytes bounds the header of an answer.
+// maxHeaderBytes is the maximum size of a response header.
 const maxHeaderBytes = 256 << 10
 
-// maxIdleConns bounds the connections that are kept open.
+// maxIdleConns is the maximum number of idle connections.
 const maxIdleConns = 4096
 
-// Transport makes a transport with a connection pool of its own: keep it, and
-// close its idle connections when done. The caller may tune it, but leaves its
-// Proxy and its dial functions alone, for they are what keeps the policy.
+// Transport returns a transport with a connection pool of its own. Reuse it, and close its
+// idle connections when done. The caller can change its settings, except Proxy and the dial
+// functions, which enforce the policy.
 //
-// Every request is checked by [Policy.CheckURL] and every connection by
-// [Client.DialContext]. The transport bounds connecting, the handshake and the
-// header's size; the time of an exchange and the size of the answer are bounded
-// by the caller, with a context and [LimitedBody].
+// [Policy.CheckURL] checks every request and [Client.DialContext] every connection. The
+// transport limits connecting, the handshake and the size of the header. The caller limits
+// the time of an exchange with a context and the size of a response with [LimitedBody].
 func (c *Client) Transport() *http.Transport {
 	return &http.Transport{
 		Proxy:       c.route,
@@ -32,8 +31,7 @@ func (c *Client) Transport() *http.Transport {
 			ClientSessionCache: tls.NewLRUClientSessionCache(1024),
 		},
 		ForceAttemptHTTP2: true,
-		// A connection that died in silence is found by a ping, not by
-		// the requests sent on it.
+		// Pings find dead connections before requests are sent on them.
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 		MaxIdleConns:           maxIdleConns,
 		MaxIdleConnsPerHost:    256,
@@ -44,8 +42,8 @@ func (c *Client) Transport() *http.Transport {
 	}
 }
 
-// SecureTransport is [Client.Transport] with authorities that verify servers, nil for the
-// usual ones, and a certificate that servers are shown, nil for none.
+// SecureTransport is [Client.Transport] with certificate authorities for servers (nil for
+// the default ones) and a client certificate (nil for none).
 func (c *Client) SecureTransport(authorities *x509.CertPool, certificate *tls.Certificate) *http.Transport {
 	t := c.Transport()
 	if authorities != nil {
@@ -58,9 +56,9 @@ func (c *Client) SecureTransport(authorities *x509.CertPool, certificate *tls.Ce
 	return t
 }
 
-// route checks a request before a connection is chosen for it and sends it
-// through the proxy, if there is one. A request that an open HTTP/2 connection
-// takes does not come here; the one that opened it to the same host has.
+// route checks a request before a connection is chosen, and returns the proxy, if there is
+// one. It is not called for requests on an open HTTP/2 connection; it was called for the
+// request that opened it.
 func (c *Client) route(r *http.Request) (*url.URL, error) {
 	if err := c.policy.CheckURL(r.URL); err != nil {
 		return nil, err

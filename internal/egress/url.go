@@ -10,15 +10,13 @@ import (
 
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// CheckURL says what can be said about a URL without resolving its host. The
-// URL is absolute, http or https; http only where the allow-list covers the
-// host. A host that is an address, or a name of the loopback interface, passes
-// where [Policy.CheckAddr] lets the address pass; any other name passes, and
-// what it resolves to is checked when it is dialled.
+// CheckURL checks a URL without resolving its host. The URL must be absolute, with https, or
+// with http if the allow-list has the host. For a literal address or a loopback name,
+// [Policy.CheckAddr] decides. Any other name passes, and its addresses are checked when it
+// is dialed.
 //
-// The error matches [ErrForbidden] for what the policy refuses and [ErrURL] for
-// what is malformed or unsupported. It repeats no part of the URL but its host
-// and its scheme.
+// The error matches [ErrForbidden] if the policy forbids the URL, and [ErrURL] if it is
+// malformed or unsupported. It contains no part of the URL except its host and its scheme.
 func (p *Policy) CheckURL(u *url.URL) error {
 	if u == nil || u.Opaque != "" || u.Host == "" {
 		return fmt.Errorf("the URL is not absolute, write https://host/path: %w", ErrURL)
@@ -45,8 +43,8 @@ func (p *Policy) CheckURL(u *url.URL) error {
 	return nil
 }
 
-// CheckHost is [Policy.CheckURL] for what is reached by a host and no URL, such
-// as a database. An IPv6 address is written without brackets.
+// CheckHost is [Policy.CheckURL] for a host without a URL, such as that of a database. An
+// IPv6 address has no brackets.
 func (p *Policy) CheckHost(name string) error {
 	h, err := parseHost(name)
 	if err != nil {
@@ -68,8 +66,8 @@ func (p *Policy) checkHost(h host) error {
 	return nil
 }
 
-// covers reports whether the allow-list names the host itself: whatever is
-// public is let pass, but only this is trusted with plain http.
+// covers reports whether the allow-list has the host itself. Only such hosts can use plain
+// http.
 func (p *Policy) covers(h host) bool {
 	if h.addr.IsValid() {
 		return p.allowsAddr(h.addr)
