@@ -13,21 +13,19 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// Express makes a transport for many short exchanges. It keeps all rules of
-// [Client.Transport], and leaves to such ones what goes through a proxy and what
-// is spoken with endpoints that know HTTP/2 alone. The rest it does itself, in
-// HTTP/1.1 with or without TLS and in the goroutine of the caller, where net/http
-// hands each exchange to two goroutines of the connection's and back, which costs
-// more than the exchange.
+// Express returns a client for many short exchanges. It enforces all rules of
+// [Client.Transport]. It speaks HTTP/1.1 itself, with or without TLS, in the caller's
+// goroutine: net/http passes each exchange to two goroutines and back, which costs more than
+// the exchange. Requests through a proxy, and to endpoints that only support HTTP/2, use
+// net/http.
 //
-// It keeps maxIdle connections open at most, or fewer, and reads maxBody bytes
-// of an answer at most. Connections, and the sessions of TLS, serve the
-// workspace for which they were made and no other.
+// It keeps at most maxIdle idle connections and reads at most maxBody bytes of a response.
+// Connections and TLS sessions are never shared between workspaces.
 func (c *Client) Express(maxIdle int, maxBody int64) *Express {
 	x := &Express{client: c, maxBody: maxBody, secure: newHandshaker(c.rootCAs)}
 	maxIdle = min(maxIdle, maxIdleConns)
 	x.pool = newConnPool(maxIdle)
-	x.rest = &transports{make: func(workspace feedmill.ID) *http.Transport {
+	x.fallback = &transports{make: func(workspace feedmill.ID) *http.Transport {
 		t := c.Transport()
 		t.MaxIdleConns = max(maxIdle/maxTransports, 1)
 		t.TLSClientConfig.ClientSessionCache = x.secure.sessionsOf(workspace)
@@ -36,28 +34,28 @@ func (c *Client) Express(maxIdle int, maxBody int64) *Express {
 	return x
 }
 
-// Express makes exchanges; see [Client.Express].
+// Express sends HTTP requests; see [Client.Express].
 type Express struct {
-	client  *Client
-	maxBody int64
-	secure  *handshaker
-	pool    *connPool
-	rest    *transports
+	client   *Client
+	maxBody  int64
+	secure   *handshaker
+	pool     *connPool
+	fallback *transports
 }
 
 // CloseIdleConnections closes the connections that no exchange uses.
 func (t *Express) CloseIdleConnections() {
-	t.rest.closeIdle()
+	t.fallback.closeIdle()
 	t.pool.closeIdle()
 }
 
-// Exchange sends a request and returns what the endpoint answers, its body as
-// [LimitedBody] reads it. It follows no redirect. All of it, the body included,
-// must be done by the deadline, where that is not zero. timing is told how the
-// time was spent up to the first byte of the answer.
+// Exchange sends a request and returns the response, with a body like that of
+// [LimitedBody]. It follows no redirects. The exchange, including the body, must end by the
+// deadline, if that is not zero. timing is set to the phases up to the first byte of the
+// response.
 //
-// A request on a connection that was kept open is sent once more, on a new one,
-// where the endpoint closed it before a byte of the answer came.
+// If the endpoint closes a reused connection before the first byte of a response, the
+// request is sent again on a new connection.
 func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	a, err := t.exchange(ctx, deadline, r, timing)
 	if err == nil && a.Body != http.NoBody {
@@ -68,10 +66,10 @@ func (t *Express) Exchange(ctx context.Context, deadline time.Time, r *feedmill.
 
 func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	start := time.Now()
-	if !t.speaks(r) {
+	if !t.canSend(r) {
 		return t.useNetHTTP(ctx, deadline, r, timing)
 	}
-	// A connection to the host is there only where the policy allows it.
+	// The pool only has connections to hosts that the policy allows.
 	key := connKey{workspace: r.Workspace, scheme: r.URL.Scheme, host: r.URL.Host}
 	c, err := t.pool.acquire(ctx, deadline, key)
 	if err != nil {
@@ -80,7 +78,7 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 	if c != nil {
 		a, err := c.exchange(ctx, deadline, r)
 		timing.FirstByte = time.Since(start)
-		if err == nil || !c.untouched || ctx.Err() != nil {
+		if err == nil || !c.repeatable || ctx.Err() != nil {
 			return a, err
 		}
 		t.pool.opening(key)
@@ -98,15 +96,15 @@ func (t *Express) exchange(ctx context.Context, deadline time.Time, r *feedmill.
 	if err == nil {
 		timing.FirstByte = time.Since(start)
 	}
-	if c.foreign && t.offersHTTP2(ctx, deadline, c, r.URL) {
+	if c.notHTTP1 && t.offersHTTP2(ctx, deadline, c, r.URL) {
 		t.secure.onlyHTTP2.note(r.URL.Host)
 		return t.useNetHTTP(ctx, deadline, r, timing)
 	}
 	return a, err
 }
 
-// speaks reports whether the exchange is one that Express makes itself.
-func (t *Express) speaks(r *feedmill.HTTPRequest) bool {
+// canSend reports whether Express sends a request itself instead of net/http.
+func (t *Express) canSend(r *feedmill.HTTPRequest) bool {
 	switch {
 	case t.client.proxy != nil, r.Method != http.MethodPost && r.Method != http.MethodGet:
 		return false
@@ -116,7 +114,7 @@ func (t *Express) speaks(r *feedmill.HTTPRequest) bool {
 	return isPlain(r.URL.Host) && arePlain(r.Header)
 }
 
-// dial makes a connection to the host of a URL.
+// dial opens a connection to the host of a URL.
 func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *url.URL, timing *feedmill.Timing) (*conn, error) {
 	if err := t.client.policy.CheckURL(u); err != nil {
 		return nil, err
@@ -133,7 +131,7 @@ func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *
 		return t.pool.add(key, socket), nil
 	}
 	began := time.Now()
-	secured, err := t.secure.shakeHands(ctx, socket, key.workspace, u.Hostname(), "http/1.1")
+	secured, err := t.secure.handshake(ctx, socket, key.workspace, u.Hostname(), "http/1.1")
 	timing.TLS = time.Since(began)
 	if err != nil {
 		return nil, err
@@ -141,7 +139,7 @@ func (t *Express) dial(ctx context.Context, deadline time.Time, key connKey, u *
 	return t.pool.addTLS(key, secured), nil
 }
 
-// addressOf is what is dialled for a URL.
+// addressOf returns the address to dial for a URL.
 func addressOf(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Host
@@ -156,8 +154,8 @@ func until(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 	return context.WithDeadline(ctx, deadline)
 }
 
-// arePlain reports whether headers can be sent as they are. Others are left to
-// net/http, which says what is wrong with them.
+// arePlain reports whether headers can be sent as they are. net/http sends others, or
+// reports what is wrong with them.
 func arePlain(header [][2]string) bool {
 	for _, field := range header {
 		if !isPlain(field[0]) || !isPlain(field[1]) {
@@ -167,14 +165,13 @@ func arePlain(header [][2]string) bool {
 	return true
 }
 
-// isPlain reports whether a text is of printable ASCII alone. It looks at eight
-// bytes at a time, since it is asked for every header of every delivery.
+// isPlain reports whether a text has only printable ASCII characters. It checks eight bytes
+// at a time, because it runs for every header of every delivery.
 func isPlain(s string) bool {
 	const ones = 0x0101010101010101
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	for ; len(b) >= 8; b = b[8:] {
-		// The highest bit of a byte is set by what is below a space, and by
-		// what is beyond a tilde.
+		// The highest bit of a byte is set for characters below a space or above a tilde.
 		eight := binary.NativeEndian.Uint64(b)
 		if ((eight-' '*ones)|(eight+ones)|eight)&(0x80*ones) != 0 {
 			return false

@@ -22,77 +22,76 @@ import (
 
 const (
 	answerBuffer = 4 << 10
-	maxBodyBytes = math.MaxInt64 // the caller bounds it
-	// oneWrite is how large a body may be to be sent in one piece with its header.
+	maxBodyBytes = math.MaxInt64 // the caller limits it
+	// oneWrite is the maximum size of a body that is sent in one write with its header.
 	oneWrite       = 32 << 10
 	keptSendBuffer = 2 * oneWrite
-	// maxInformational is how many 1xx answers may come before the real one.
+	// maxInformational is the maximum number of 1xx responses before the final one.
 	maxInformational = 5
 )
 
-// conn is a connection that speaks HTTP/1.1. One exchange uses it at a time.
+// conn is an HTTP/1.1 connection. One exchange uses it at a time.
 type conn struct {
 	net.Conn
 	pool   *connPool
 	key    connKey
 	secure *tlsConn // nil without TLS
-	// buffer has the piece of an answer that has come, where there is one. take reads
-	// it, and takeErr is what came of that.
+	// buffer and piece have the part of a response that was read last, if any. take reads
+	// it from the socket and sets takeErr.
 	buffer  *[answerBuffer]byte
 	piece   []byte
 	take    func(fd uintptr) bool
 	takeErr error
 	one     [1]byte
-	// answer is for what is left to net/http, nil where nothing was yet. unread comes
-	// before what is still to be read.
+	// answer reads responses that net/http parses; nil until the first one. unread is
+	// returned by Read before further bytes of the connection.
 	answer *bufio.Reader
 	unread []byte
-	left   int64 // how much may be read
+	left   int64 // the number of bytes that can still be read
 	reused bool
 	idleAt time.Time
-	// untouched says that the exchange under way may be repeated elsewhere:
-	// nothing of an answer has come.
-	untouched bool
-	// cut says that the endpoint took no more than a part of a request, and
-	// foreign that what it said, or that it said nothing, is no HTTP/1.1.
-	cut, foreign bool
-	// last is what tells of the end of the last exchange's context. watched is the
-	// same while there is a watch over it, which stop ends.
+	// repeatable reports that the current exchange can be repeated on another connection:
+	// no byte of a response has arrived.
+	repeatable bool
+	// cut reports that only a part of the request was sent. notHTTP1 reports that the
+	// endpoint closed the connection or sent something other than HTTP/1.1.
+	cut, notHTTP1 bool
+	// last is the Done channel of the last exchange's context. watched is the same while
+	// the context is watched; stop ends the watch.
 	last, watched <-chan struct{}
 	stop          func() bool
-	// lasting says that the watch outlives the exchange.
+	// lasting reports that the watch continues after the exchange.
 	lasting bool
-	// socket and look find out whether something has come that nobody reads.
-	socket syscall.RawConn
-	look   func(fd uintptr)
-	silent bool
-	first  byte // of what has come
+	// socket and peek check for unread input.
+	socket  syscall.RawConn
+	peek    func(fd uintptr)
+	noInput bool
+	first   byte // of the input
 }
 
 func newConn(pool *connPool, key connKey, c, socket net.Conn) *conn {
 	opened := &conn{Conn: c, pool: pool, key: key}
 	opened.take = opened.takePiece
 	if s, ok := socket.(syscall.Conn); ok {
-		opened.socket, _ = s.SyscallConn() // of an open connection it cannot fail
+		opened.socket, _ = s.SyscallConn() // it cannot fail for an open connection
 	}
-	opened.look = func(fd uintptr) {
-		// It never waits, and is done before every exchange: so without the memory
-		// for an address, and without telling the scheduler.
+	opened.peek = func(fd uintptr) {
+		// This runs before every exchange and never blocks, so it uses a raw system call
+		// without memory for an address.
 		_, _, err := unix.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&opened.first)), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
-		opened.silent = err == unix.EAGAIN
+		opened.noInput = err == unix.EAGAIN
 	}
 	return opened
 }
 
-// isSilent reports whether nothing has come from the endpoint since the last
-// answer: no byte, and no end. What comes while nobody has asked, such as a late
-// answer to a request that was given up, or a 408 to a connection that was idle
-// for long, would pass for the answer to the next request.
-func (c *conn) isSilent() bool {
-	return c.socket == nil || c.socket.Control(c.look) == nil && c.silent
+// hasNoInput reports whether the endpoint has sent nothing since the last response: no byte
+// and no end. Unexpected input, such as a late response to an aborted request or a 408 for
+// an idle connection, would be taken for the response to the next request.
+func (c *conn) hasNoInput() bool {
+	return c.socket == nil || c.socket.Control(c.peek) == nil && c.noInput
 }
 
-// Read reads what the answer may still have.
+// Read reads the response, up to c.left bytes.
 func (c *conn) Read(p []byte) (int, error) {
 	if len(c.unread) > 0 {
 		n := copy(p, c.unread)
@@ -109,13 +108,13 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// exchange sends a request and reads the answer, or its header. The connection
-// goes back to the pool when all of the answer's body has come.
+// exchange sends a request and reads the response, or its header. The connection returns to
+// the pool when the body has been read.
 func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest) (a feedmill.HTTPAnswer, err error) {
-	c.untouched = true
+	c.repeatable = true
 	defer func() {
 		if err != nil {
-			c.giveUp()
+			c.abort()
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
@@ -128,17 +127,17 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 	if notSent != nil && (c.reused || isTimeout(notSent)) {
 		return a, notSent
 	}
-	// An endpoint may answer and close before it has read all of a request.
+	// An endpoint can respond and close before it has read the whole request.
 	c.cut, c.left = notSent != nil, maxHeaderBytes
 	if err := c.await(); err != nil {
-		c.foreign = !isTimeout(err)
-		c.untouched = c.reused && c.foreign
+		c.notHTTP1 = !isTimeout(err)
+		c.repeatable = c.reused && c.notHTTP1
 		return a, err
 	}
-	c.untouched = false
-	if c.piece[0] != 'H' { // a line of it may never end
-		c.foreign = true
-		return a, errNoHTTP
+	c.repeatable = false
+	if c.piece[0] != 'H' { // its first line may never end
+		c.notHTTP1 = true
+		return a, errNotHTTP
 	}
 	if a, size := parseAnswer(c.piece); size > 0 {
 		c.piece = c.piece[size:]
@@ -148,7 +147,7 @@ func (c *conn) exchange(ctx context.Context, deadline time.Time, r *feedmill.HTT
 	return c.readAnswer()
 }
 
-// readAnswer leaves an answer to net/http, of which the first piece has come.
+// readAnswer has net/http parse a response whose first piece has been read.
 func (c *conn) readAnswer() (a feedmill.HTTPAnswer, err error) {
 	first := c.piece
 	for range maxInformational + 1 {
@@ -174,36 +173,36 @@ func (c *conn) readAnswer() (a feedmill.HTTPAnswer, err error) {
 		ahead, _ := c.answer.Peek(c.answer.Buffered())
 		first, c.unread = slices.Concat(ahead, c.unread), nil
 	}
-	return a, errTooPatient
+	return a, errTooManyInformational
 }
 
-// What may be wrong with an answer, in words for the subscriber.
+// These errors describe invalid responses to subscribers.
 var (
-	errNoHTTP         = feedmill.UnreadableAnswer("it is no HTTP")
-	errHeaderTooLarge = feedmill.UnreadableAnswer("its header is too large")
-	errTooPatient     = feedmill.UnreadableAnswer("it says to wait more than five times")
+	errNotHTTP              = feedmill.UnreadableAnswer("it is no HTTP")
+	errHeaderTooLarge       = feedmill.UnreadableAnswer("its header is too large")
+	errTooManyInformational = feedmill.UnreadableAnswer("it says to wait more than five times")
 )
 
-// unreadable is the error of an answer that net/http cannot read: that of the
-// connection, or else that it is no HTTP.
+// unreadable returns the error for a response that net/http cannot parse: the connection's
+// error, or errNotHTTP.
 func unreadable(err error) error {
 	var broken net.Error
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errHeaderTooLarge) || errors.As(err, &broken) {
 		return err
 	}
-	return errNoHTTP
+	return errNotHTTP
 }
 
-// longAgo as a deadline breaks off what is under way.
+// longAgo is a deadline that cancels all pending I/O.
 var longAgo = time.Unix(1, 0)
 
-// begin gives an exchange its time. The watch over a context that comes a second
-// time stays for further exchanges with the same, since to set it up costs as much
-// as to send.
+// begin sets the deadline of an exchange and watches its context. If two exchanges in a row
+// have the same context, the watch is kept for further ones, because setting it up costs as
+// much as sending a request.
 func (c *conn) begin(ctx context.Context, deadline time.Time) error {
 	if over := ctx.Done(); c.watched != over {
 		if !c.unwatch() {
-			return net.ErrClosed // the deadline may be spoilt at any moment
+			return net.ErrClosed // the old watch may still change the deadline
 		}
 		c.watched, c.stop = over, context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
 		c.last, c.lasting = over, c.last == over
@@ -211,11 +210,11 @@ func (c *conn) begin(ctx context.Context, deadline time.Time) error {
 	if err := c.SetDeadline(deadline); err != nil {
 		return err
 	}
-	return ctx.Err() // if it ends from now on, that undoes the deadline
+	return ctx.Err() // if it ends later, the watch sets the deadline to longAgo
 }
 
-// unwatch ends the watch over a context. It reports false where that has ended:
-// then it may still be about to change the connection's deadline.
+// unwatch stops watching a context. It returns false if the context has ended: then the
+// watch may still be about to change the connection's deadline.
 func (c *conn) unwatch() bool {
 	if c.watched == nil {
 		return true
@@ -229,8 +228,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// requests are buffers for requests. A connection has none while it waits for the
-// answer.
+// requests is a pool of buffers for requests. A connection has none while it waits for the
+// response.
 var requests = sync.Pool{New: func() any { return new([]byte) }}
 
 // send writes the request.
@@ -273,9 +272,9 @@ func appendField(b []byte, name, value string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// giveUp ends the connection, and with it an exchange. Of TLS no farewell is
-// said, for which the endpoint might not be listening.
-func (c *conn) giveUp() {
+// abort closes the connection and ends its exchange. It sends no TLS close notification,
+// because the endpoint may not be reading.
+func (c *conn) abort() {
 	c.dropPiece()
 	c.pool.ended(c)
 	c.unwatch()
@@ -286,26 +285,26 @@ func (c *conn) giveUp() {
 	c.Conn.Close()
 }
 
-// retire ends a connection that no exchange uses.
+// retire closes an idle connection.
 func (c *conn) retire() {
 	c.pool.ended(c)
 	c.unwatch()
 	c.Conn.Close()
 }
 
-// done ends the exchange and keeps the connection, where it can take another:
-// the endpoint must agree, and all that it has sent must be read.
+// done ends the exchange. It keeps the connection if the endpoint agrees and everything it
+// has sent was read.
 func (c *conn) done(agreed bool) {
 	more := len(c.piece) > 0 || len(c.unread) > 0 || c.answer != nil && c.answer.Buffered() > 0
 	c.dropPiece()
 	if !agreed || c.cut || more || c.secure != nil && !c.secure.isDrained() || !c.lasting && !c.unwatch() {
-		c.giveUp()
+		c.abort()
 		return
 	}
 	c.pool.keep(c)
 }
 
-// body is the body of an answer, with the end of which the exchange ends.
+// body returns the body of a response. The exchange ends with the body.
 func (c *conn) body(resp *http.Response) io.ReadCloser {
 	again := !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols
 	if resp.Body == http.NoBody {
@@ -318,7 +317,7 @@ func (c *conn) body(resp *http.Response) io.ReadCloser {
 type answerBody struct {
 	src   io.ReadCloser
 	conn  *conn
-	again bool // the connection may be kept
+	again bool // the connection can be kept
 	ended error
 }
 
@@ -336,16 +335,16 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		b.conn.done(b.again)
 	} else {
-		b.conn.giveUp()
+		b.conn.abort()
 	}
 	return n, err
 }
 
-// Close ends the exchange. What was not read of the body ends the connection too.
+// Close ends the exchange. If the body was not read to its end, it closes the connection.
 func (b *answerBody) Close() error {
 	if b.ended == nil {
 		b.ended = errBodyClosed
-		b.conn.giveUp()
+		b.conn.abort()
 	}
 	return nil
 }

@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	// keptHead is how much of an answer's header is kept, and sparseHead how much
-	// where the headers that have come in part take maxHeads already.
+	// keptHead is the number of bytes that are kept of a response header. sparseHead
+	// applies if incomplete headers already take maxHeads.
 	keptHead   = 16 << 10
 	sparseHead = 1 << 10
 	maxHeads   = 4 << 20
-	// neededHead is what may come besides of lines without which the answer
-	// cannot be read.
+	// neededHead is the additional space for lines that are needed to read the response.
 	neededHead = 4 << 10
 )
 
-// pieces are buffers for what is read of answers. An exchange has one only while
-// there is something in it: thousands may wait for endpoints that say nothing.
+// pieces is a pool of buffers for responses. An exchange has one only while it contains
+// something, because thousands of exchanges can wait for slow endpoints.
 var pieces = sync.Pool{New: func() any { return new([answerBuffer]byte) }}
 
-// await waits for the next piece of the answer and has it in c.piece. It may be used
-// until dropPiece.
+// await waits for the next piece of the response and sets c.piece, which is valid until
+// dropPiece.
 func (c *conn) await() error {
 	c.dropPiece()
 	if c.left <= 0 {
@@ -49,8 +48,8 @@ func (c *conn) await() error {
 	return err
 }
 
-// takePiece reads from a socket into a buffer that it has for the moment. It
-// reports false where nothing is there.
+// takePiece reads from a socket into a pooled buffer. It returns false if there is no
+// input.
 func (c *conn) takePiece(fd uintptr) bool {
 	buffer := pieces.Get().(*[answerBuffer]byte)
 	n, err := syscall.Read(int(fd), buffer[:min(answerBuffer, c.left)])
@@ -73,7 +72,7 @@ func (c *conn) takePiece(fd uintptr) bool {
 	return true
 }
 
-// awaitByte waits for one byte, behind which TLS has the rest of its record.
+// awaitByte waits for one byte, and then reads the rest of its TLS record.
 func (c *conn) awaitByte() error {
 	n, err := c.Conn.Read(c.one[:])
 	if n == 0 {
@@ -82,9 +81,9 @@ func (c *conn) awaitByte() error {
 	c.buffer = pieces.Get().(*[answerBuffer]byte)
 	c.buffer[0], n = c.one[0], 0
 	if c.secure != nil {
-		c.secure.records.dry = true
+		c.secure.records.paused = true
 		n, _ = c.Conn.Read(c.buffer[1:min(answerBuffer, c.left)]) // an error comes again
-		c.secure.records.dry = false
+		c.secure.records.paused = false
 	}
 	c.piece = c.buffer[:1+n]
 	return nil
@@ -97,9 +96,9 @@ func (c *conn) dropPiece() {
 	c.buffer, c.piece = nil, nil
 }
 
-// readHead reads the header of an answer of which the first piece has come, and
-// puts what is kept of it before what has come behind it. A header that ends
-// early is left as it is. It reports whether lines were left out.
+// readHead reads the header of a response whose first piece has been read. It sets c.unread
+// to the kept lines and what follows the header. A header that ends early stays as it is.
+// readHead reports whether lines were dropped.
 func (c *conn) readHead(piece []byte) (cut bool, err error) {
 	h := head{held: &c.pool.heads}
 	defer h.release()
@@ -123,18 +122,18 @@ func (c *conn) readHead(piece []byte) (cut bool, err error) {
 	}
 }
 
-// head is the header of an answer as it comes, without lines that are too many.
+// head collects a response header, without lines that exceed the limit.
 type head struct {
 	kept     []byte
-	line     int  // where the line begins that has not ended
-	skipping bool // the line that has not ended is not kept
-	dropped  bool // nor was the last
-	cut      bool // a line was not kept
+	line     int  // start of the current line
+	skipping bool // the current line is dropped
+	dropped  bool // the previous line was dropped
+	cut      bool // some line was dropped
 	held     *atomic.Int64
-	counted  int64 // of what is kept, in held
+	counted  int64 // the part of held that is for kept
 }
 
-// add takes a piece. When the header has ended it returns what is behind.
+// add adds a piece. When the header is complete, it returns the bytes that follow it.
 func (h *head) add(piece []byte) (rest []byte, ended bool, err error) {
 	for len(piece) > 0 {
 		part, ends := piece, false
@@ -161,7 +160,7 @@ func (h *head) add(piece []byte) (rest []byte, ended bool, err error) {
 	return nil, false, nil
 }
 
-// bound drops the line that has not ended where there is no room for it.
+// bound drops the current line if it exceeds the limit.
 func (h *head) bound() error {
 	line := h.kept[h.line:]
 	folded := h.line > 0 && (line[0] == ' ' || line[0] == '\t')
@@ -170,7 +169,7 @@ func (h *head) bound() error {
 		room = sparseHead
 	}
 	switch {
-	case folded && h.dropped: // it continues a line that is not kept
+	case folded && h.dropped: // it continues a dropped line
 	case len(h.kept) <= room:
 		return nil
 	case h.line == 0 || folded || isNeeded(line):
@@ -183,18 +182,17 @@ func (h *head) bound() error {
 	return nil
 }
 
-// neededFields say where an answer ends and how it is to be read, and when to try
-// again.
+// neededFields are the fields that determine how a response is read and when to retry.
 var neededFields = []string{"connection", "content-encoding", "content-length", "retry-after", "trailer", "transfer-encoding"}
 
-// isNeeded reports whether a line cannot be left out: also where it has no name
-// yet, or none that is right, so that what is wrong with it is found.
+// isNeeded reports whether a line must be kept. Lines without a valid name are kept, so that
+// the parser reports them.
 func isNeeded(line []byte) bool {
 	name, _, ok := bytes.Cut(line, []byte(":"))
 	return !ok || !httpguts.ValidHeaderFieldName(string(name)) || slices.Contains(neededFields, strings.ToLower(string(name)))
 }
 
-// count notes what the header takes while more of it is awaited.
+// count updates the number of bytes that incomplete headers take.
 func (h *head) count() {
 	if cap(h.kept) > 2*len(h.kept) {
 		h.kept = bytes.Clone(h.kept)

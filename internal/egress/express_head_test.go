@@ -104,7 +104,7 @@ func TestWaitingTakesNoBuffer(t *testing.T) {
 	}
 	defer there.Close()
 	c := newConnPool(1).add(connKey{}, here)
-	defer c.giveUp()
+	defer c.abort()
 	c.left = 5
 	if _, err := there.Write([]byte("piece")); err != nil {
 		t.Fatal(err)

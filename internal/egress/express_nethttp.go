@@ -13,7 +13,7 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// useNetHTTP leaves an exchange to net/http.
+// useNetHTTP sends a request with net/http.
 func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmill.HTTPRequest, timing *feedmill.Timing) (feedmill.HTTPAnswer, error) {
 	ctx, cancel := until(ctx, deadline)
 	clock := clock{start: time.Now()}
@@ -25,7 +25,7 @@ func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmil
 	for _, field := range r.Header {
 		req.Header.Set(field[0], field[1])
 	}
-	resp, err := t.rest.of(r.Workspace).RoundTrip(req)
+	resp, err := t.fallback.of(r.Workspace).RoundTrip(req)
 	*timing = clock.timing()
 	if err != nil {
 		cancel()
@@ -35,9 +35,8 @@ func (t *Express) useNetHTTP(ctx context.Context, deadline time.Time, r *feedmil
 	return answerOf(resp), nil
 }
 
-// offersHTTP2 reports whether the endpoint of a connection, which took a handshake without
-// a word about protocols and then spoke no HTTP/1.1, takes HTTP/2. Only a handshake is
-// made to find out.
+// offersHTTP2 reports whether an endpoint supports HTTP/2, after it negotiated no protocol
+// and did not respond in HTTP/1.1. It makes a handshake and sends no request.
 func (t *Express) offersHTTP2(ctx context.Context, deadline time.Time, c *conn, u *url.URL) bool {
 	const h2 = "h2"
 	if c.secure == nil || c.secure.ConnectionState().NegotiatedProtocol != "" {
@@ -49,7 +48,7 @@ func (t *Express) offersHTTP2(ctx context.Context, deadline time.Time, c *conn, 
 	if err != nil {
 		return false
 	}
-	secured, err := t.secure.shakeHands(ctx, socket, c.key.workspace, u.Hostname(), h2)
+	secured, err := t.secure.handshake(ctx, socket, c.key.workspace, u.Hostname(), h2)
 	if err != nil {
 		return false
 	}
@@ -57,7 +56,7 @@ func (t *Express) offersHTTP2(ctx context.Context, deadline time.Time, c *conn, 
 	return secured.ConnectionState().NegotiatedProtocol == h2
 }
 
-// cancellingBody is a body with whose end the context of its exchange ends.
+// cancellingBody cancels the context of its exchange when it is closed.
 type cancellingBody struct {
 	io.ReadCloser
 	cancel context.CancelFunc
@@ -68,15 +67,15 @@ func (b *cancellingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// maxTransports is how many workspaces have a transport of net/http at once.
+// maxTransports is the maximum number of transports of net/http.
 const maxTransports = 64
 
-// transports are those of net/http, one for each workspace that needs one.
+// transports has the transports of net/http, one for each workspace that needs one.
 type transports struct {
 	make func(workspace feedmill.ID) *http.Transport
 
 	mu   sync.Mutex
-	used []usedTransport // the last was used last
+	used []usedTransport // the most recently used last
 }
 
 type usedTransport struct {
@@ -84,8 +83,8 @@ type usedTransport struct {
 	*http.Transport
 }
 
-// of is the transport of a workspace. The one that was not used for longest
-// gives way to it.
+// of returns the transport of a workspace. It drops the least recently used one if there
+// are too many.
 func (t *transports) of(workspace feedmill.ID) *http.Transport {
 	t.mu.Lock()
 	defer t.mu.Unlock()

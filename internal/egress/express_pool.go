@@ -11,45 +11,45 @@ import (
 )
 
 const (
-	// maxIdleOfHost and idleTime are those of [Client.Transport].
+	// maxIdleOfHost and idleTime have the values of [Client.Transport].
 	maxIdleOfHost = 256
 	idleTime      = 90 * time.Second
 	sweepEvery    = idleTime / 3
 )
 
-// connKey is all that makes a connection another one. The name that TLS has
-// verified is that of the host, and no connection of the pool goes through a proxy.
+// connKey identifies the connections that an exchange can use. TLS has verified the host's
+// name, and no connection of the pool uses a proxy.
 type connKey struct {
 	workspace    feedmill.ID
-	scheme, host string // as URLs have them
+	scheme, host string // as in the URL
 }
 
-// connPool has all connections, and keeps those that no exchange uses.
+// connPool counts all connections and keeps the idle ones.
 type connPool struct {
-	mu    sync.Mutex
-	hosts map[connKey]*hostConns
-	of    map[feedmill.ID]int // how many of a workspace are idle
-	count int                 // and of all
-	max   int
-	sweep *time.Timer  // runs while there are any
-	heads atomic.Int64 // bytes of headers that have come in part
+	mu     sync.Mutex
+	hosts  map[connKey]*hostConns
+	idleOf map[feedmill.ID]int // idle connections of each workspace
+	count  int                 // idle connections in total
+	max    int
+	sweep  *time.Timer  // runs while there are idle connections
+	heads  atomic.Int64 // bytes of incomplete response headers
 }
 
 // hostConns are the connections of one key.
 type hostConns struct {
-	idle []*conn // the last was used last
-	// open is how many there are, the idle ones included, and opening how many
-	// are being made.
+	idle []*conn // the most recently used last
+	// open is the number of connections, including idle ones, and opening the number of
+	// those that are being opened.
 	open, opening int
-	// waiting are exchanges that may not make a connection now.
+	// waiting are exchanges that wait for a connection.
 	waiting []*waiter
 }
 
 func newConnPool(most int) *connPool {
-	return &connPool{hosts: make(map[connKey]*hostConns), of: make(map[feedmill.ID]int), max: most}
+	return &connPool{hosts: make(map[connKey]*hostConns), idleOf: make(map[feedmill.ID]int), max: most}
 }
 
-// at is what there is of a key. It is forgotten by tidy.
+// at returns the connections of a key. forgetUnused removes the entry again.
 func (p *connPool) at(key connKey) *hostConns {
 	h, ok := p.hosts[key]
 	if !ok {
@@ -59,39 +59,39 @@ func (p *connPool) at(key connKey) *hostConns {
 	return h
 }
 
-func (p *connPool) tidy(key connKey) {
+func (p *connPool) forgetUnused(key connKey) {
 	if h := p.hosts[key]; h != nil && h.open == 0 && h.opening == 0 && len(h.waiting) == 0 {
 		delete(p.hosts, key)
 	}
 }
 
-// add takes up a connection that was made.
-func (p *connPool) add(key connKey, c net.Conn) *conn { return p.adopt(newConn(p, key, c, c)) }
+// add adds a new connection.
+func (p *connPool) add(key connKey, c net.Conn) *conn { return p.register(newConn(p, key, c, c)) }
 
 func (p *connPool) addTLS(key connKey, c *tlsConn) *conn {
 	made := newConn(p, key, c.Conn, c.records.Conn)
 	made.secure = c
-	return p.adopt(made)
+	return p.register(made)
 }
 
-func (p *connPool) adopt(c *conn) *conn {
+func (p *connPool) register(c *conn) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at(c.key).open++
 	return c
 }
 
-// ended forgets a connection that is about to be closed.
+// ended removes a connection that is about to be closed.
 func (p *connPool) ended(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.at(c.key)
 	h.open--
-	p.letOpen(h)
-	p.tidy(c.key)
+	p.permitOpening(h)
+	p.forgetUnused(c.key)
 }
 
-// popIdle takes the connection that was used last, nil where there is none.
+// popIdle returns the most recently used idle connection, or nil.
 func (p *connPool) popIdle(key connKey, h *hostConns) *conn {
 	last := len(h.idle) - 1
 	if last < 0 {
@@ -100,22 +100,22 @@ func (p *connPool) popIdle(key connKey, h *hostConns) *conn {
 	c := h.idle[last]
 	h.idle[last] = nil
 	h.idle = h.idle[:last]
-	p.less(key.workspace, 1)
+	p.subtractIdle(key.workspace, 1)
 	return c
 }
 
-// keep hands a connection to an exchange that waits for one, or keeps it, or ends
-// it where there are enough.
+// keep passes a connection to a waiting exchange, or keeps it as idle, or closes it if
+// there are enough.
 func (p *connPool) keep(c *conn) {
 	c.reused, c.idleAt = true, time.Now()
-	if !p.keeps(c) {
+	if !p.tryKeep(c) {
 		c.retire()
 	}
 }
 
-// keeps decides on that. A workspace may have no more idle than there is still
-// room for, so that it leaves some to others.
-func (p *connPool) keeps(c *conn) bool {
+// tryKeep does so and returns false if the connection must be closed. A workspace can have
+// no more idle connections than are still free, so that others find some.
+func (p *connPool) tryKeep(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.at(c.key)
@@ -123,27 +123,27 @@ func (p *connPool) keeps(c *conn) bool {
 		h.next().turn <- c
 		return true
 	}
-	if len(h.idle) >= maxIdleOfHost || p.of[c.key.workspace] >= p.max-p.count {
+	if len(h.idle) >= maxIdleOfHost || p.idleOf[c.key.workspace] >= p.max-p.count {
 		return false
 	}
 	h.idle = append(h.idle, c)
 	p.count++
-	p.of[c.key.workspace]++
+	p.idleOf[c.key.workspace]++
 	if p.sweep == nil {
 		p.sweep = time.AfterFunc(sweepEvery, p.closeOld)
 	}
 	return true
 }
 
-// less counts connections of a workspace that are idle no more.
-func (p *connPool) less(workspace feedmill.ID, n int) {
+// subtractIdle subtracts n from the idle connections of a workspace.
+func (p *connPool) subtractIdle(workspace feedmill.ID, n int) {
 	p.count -= n
-	if p.of[workspace] -= n; p.of[workspace] == 0 {
-		delete(p.of, workspace)
+	if p.idleOf[workspace] -= n; p.idleOf[workspace] == 0 {
+		delete(p.idleOf, workspace)
 	}
 }
 
-// closeOld closes the connections that have been idle for too long.
+// closeOld closes connections that were idle for longer than idleTime.
 func (p *connPool) closeOld() {
 	p.closeBefore(time.Now().Add(-idleTime))
 	p.mu.Lock()
@@ -169,7 +169,7 @@ func (p *connPool) takeBefore(t time.Time) (old []*conn) {
 			isOld := c.idleAt.Before(t)
 			if isOld {
 				old = append(old, c)
-				p.less(key.workspace, 1)
+				p.subtractIdle(key.workspace, 1)
 			}
 			return isOld
 		})

@@ -39,7 +39,7 @@ func TestExpressKeepsFewConnectionsForAWhile(t *testing.T) {
 			t.Errorf("%d are left, want the one that was used last", p.count)
 		}
 		p.closeIdle()
-		if p.count != 0 || len(p.of) != 0 || len(p.hosts) != 0 || p.sweep != nil {
+		if p.count != 0 || len(p.idleOf) != 0 || len(p.hosts) != 0 || p.sweep != nil {
 			t.Error("some are left")
 		}
 		for _, c := range ends {
@@ -57,7 +57,7 @@ func TestIdleConnectionsAreShared(t *testing.T) {
 			t.Cleanup(func() { there.Close() })
 			p.keep(p.add(connKey{workspace: workspace, host: "a"}, here))
 		}
-		return p.of[workspace]
+		return p.idleOf[workspace]
 	}
 	if one, two, three := kept("one"), kept("two"), kept("three"); one != 4 || two != 2 || three != 1 {
 		t.Errorf("%d, %d and %d are kept of 8", one, two, three)
@@ -146,7 +146,7 @@ func awaitSpeech(x *Express) {
 	defer x.pool.mu.Unlock()
 	for _, h := range x.pool.hosts {
 		for _, c := range h.idle {
-			for c.isSilent() {
+			for c.hasNoInput() {
 				runtime.Gosched()
 			}
 		}

@@ -140,7 +140,7 @@ func TestAnswersInPieces(t *testing.T) {
 				"another connection": func(s *splitConn, p *connPool) *conn { return newConn(p, connKey{}, s, s) },
 			} {
 				pool := newConnPool(1)
-				c := pool.adopt(open(&splitConn{parts: [][]byte{[]byte(tt.text[:i]), []byte(tt.text[i:])}}, pool))
+				c := pool.register(open(&splitConn{parts: [][]byte{[]byte(tt.text[:i]), []byte(tt.text[i:])}}, pool))
 				a, err := c.exchange(t.Context(), time.Time{}, &feedmill.HTTPRequest{Method: http.MethodPost, URL: u})
 				var got []byte
 				if err == nil {
@@ -178,7 +178,7 @@ func TestAnswersInRecords(t *testing.T) {
 				s.Write([]byte(tt.text[i:]))
 				s.Close()
 			}()
-			secured, err := trusting.shakeHands(t.Context(), here, "ws_1", "example.com", "http/1.1")
+			secured, err := trusting.handshake(t.Context(), here, "ws_1", "example.com", "http/1.1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +220,7 @@ func TestHeadersThatAreTooLarge(t *testing.T) {
 			pool, s := newConnPool(1), &splitConn{parts: parts}
 			c := newConn(pool, connKey{}, s, s)
 			c.socket = s.socket(t)
-			pool.adopt(c)
+			pool.register(c)
 			_, err := c.exchange(t.Context(), time.Time{}, &feedmill.HTTPRequest{Method: http.MethodPost, URL: u})
 			if err != errHeaderTooLarge || pool.count != 0 || pool.heads.Load() != 0 || c.buffer != nil {
 				t.Errorf("%s in parts of %d: %v, %d connections are kept and %d bytes counted", name, size, err, pool.count, pool.heads.Load())

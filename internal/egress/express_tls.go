@@ -13,14 +13,14 @@ import (
 	"github.com/feedmill/feedmill"
 )
 
-// handshakeTimeout is that of [Client.Transport].
+// handshakeTimeout has the value of [Client.Transport].
 const handshakeTimeout = 10 * time.Second
 
-// handshaker makes TLS connections.
+// handshaker opens TLS connections.
 type handshaker struct {
 	config   *tls.Config
 	sessions tls.ClientSessionCache
-	// onlyHTTP2 are hosts that would not speak HTTP/1.1.
+	// onlyHTTP2 has the hosts that do not support HTTP/1.1.
 	onlyHTTP2 hostSet
 }
 
@@ -30,16 +30,15 @@ func newHandshaker(roots *x509.CertPool) *handshaker {
 		config: &tls.Config{
 			MinVersion: tls.VersionTLS12,
 			RootCAs:    roots,
-			// A request goes out as a whole in any case; small records would
-			// cost a write each.
+			// A request is sent as a whole; each small record would cost a write.
 			DynamicRecordSizingDisabled: true,
 		},
 	}
 }
 
-// shakeHands makes a connection secure and offers one protocol to speak on it. It
-// closes the socket where that fails.
-func (h *handshaker) shakeHands(ctx context.Context, socket net.Conn, workspace feedmill.ID, name, protocol string) (*tlsConn, error) {
+// handshake starts TLS on a connection and offers one protocol. It closes the socket on
+// failure.
+func (h *handshaker) handshake(ctx context.Context, socket net.Conn, workspace feedmill.ID, name, protocol string) (*tlsConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	config := h.config.Clone()
@@ -57,7 +56,7 @@ func (h *handshaker) shakeHands(ctx context.Context, socket net.Conn, workspace 
 	return c, nil
 }
 
-// sessionsOf are the sessions that may be resumed, of one workspace.
+// sessionsOf returns the TLS sessions that a workspace can resume.
 func (h *handshaker) sessionsOf(workspace feedmill.ID) tls.ClientSessionCache {
 	return sessions{h.sessions, string(workspace)}
 }
@@ -75,7 +74,7 @@ func (s sessions) Put(name string, session *tls.ClientSessionState) {
 	s.all.Put(s.workspace+" "+name, session)
 }
 
-// needsHTTP2 reports whether a handshake failed because the endpoint speaks no
+// needsHTTP2 reports whether a handshake failed because the endpoint does not support
 // HTTP/1.1.
 func needsHTTP2(err error) bool {
 	const noApplicationProtocol = 120 // RFC 7301
@@ -83,13 +82,13 @@ func needsHTTP2(err error) bool {
 	if !errors.As(err, &remote) || remote.Op != "remote error" {
 		return false
 	}
-	// An alert is a number of a type that crypto/tls does not export.
+	// The type of an alert is not exported by crypto/tls.
 	alert := reflect.ValueOf(remote.Err)
 	return alert.Kind() == reflect.Uint8 && alert.Uint() == noApplicationProtocol
 }
 
-// hostSet is a set of hosts that is forgotten when it gets large: to find out
-// again costs a connection.
+// hostSet is a set of hosts that is cleared when it gets large. A missing host only costs
+// one connection.
 type hostSet struct {
 	mu    sync.RWMutex
 	hosts map[string]struct{}
@@ -113,38 +112,37 @@ func (s *hostSet) note(host string) {
 	s.hosts[host] = struct{}{}
 }
 
-// tlsConn is a TLS connection of which can be said whether it holds anything
-// that nobody has read.
+// tlsConn is a TLS connection that can report whether it has unread data.
 type tlsConn struct {
 	*tls.Conn
 	records *recordReader
 	probe   [1]byte
 }
 
-// isDrained reports whether everything that came from the socket so far was read.
+// isDrained reports whether all data from the socket so far was read.
 func (c *tlsConn) isDrained() bool {
-	c.records.dry = true
+	c.records.paused = true
 	n, err := c.Conn.Read(c.probe[:])
-	c.records.dry = false
-	return n == 0 && errors.Is(err, errDry) && c.records.left == 0 && c.records.header == 0
+	c.records.paused = false
+	return n == 0 && errors.Is(err, errPaused) && c.records.left == 0 && c.records.header == 0
 }
 
-// recordReader is the socket below TLS. It follows where records begin and end,
-// and can be made to give nothing, so that TLS gives what it has and no more.
+// recordReader is the socket below TLS. It tracks the boundaries of records. While it is
+// paused, it returns no data, so that TLS only returns what it has already read.
 type recordReader struct {
 	net.Conn
-	dry bool
-	// header is how much of a record's header has come, length what it says so
-	// far, and left what is missing of the record behind it.
+	paused bool
+	// header is the number of bytes of a record's header that were read, length the value
+	// of its length field so far, and left the number of missing bytes of the record.
 	header, length, left int
 }
 
-// The header of a record ends with the length of what follows, in two bytes.
+// recordHeader is the length of a record's header, which ends with a length in two bytes.
 const recordHeader = 5
 
 func (r *recordReader) Read(p []byte) (int, error) {
-	if r.dry {
-		return 0, errDry
+	if r.paused {
+		return 0, errPaused
 	}
 	n, err := r.Conn.Read(p)
 	r.follow(p[:n])
@@ -168,11 +166,11 @@ func (r *recordReader) follow(b []byte) {
 	}
 }
 
-// errDry is temporary, as TLS sees it: it may be followed by more.
-var errDry net.Error = dryError{}
+// errPaused is the error of a paused recordReader. It is temporary, so TLS can read again.
+var errPaused net.Error = pausedError{}
 
-type dryError struct{}
+type pausedError struct{}
 
-func (dryError) Error() string   { return "nothing may be read from the socket now" }
-func (dryError) Timeout() bool   { return true }
-func (dryError) Temporary() bool { return true }
+func (pausedError) Error() string   { return "reading from the socket is paused" }
+func (pausedError) Timeout() bool   { return true }
+func (pausedError) Temporary() bool { return true }

@@ -7,42 +7,41 @@ import (
 	"time"
 )
 
-// To make a connection costs as much as many exchanges, and with TLS as hundreds.
-// Where exchanges with a host take their time because this machine is busy, more
-// connections would only make it busier. So they are made a few at a time, and
-// where there are plenty an exchange waits a moment for one to come free.
+// Opening a connection costs as much as many exchanges, and with TLS as hundreds. If
+// exchanges with a host are slow because this machine is busy, more connections would make
+// it busier. So at most maxOpening connections to a host are opened concurrently, and with
+// manyConns open an exchange first waits idleWait for an idle one.
 const (
-	maxOpening  = 8
-	plentyConns = 128
-	connWait    = 20 * time.Millisecond
+	maxOpening = 8
+	manyConns  = 128
+	idleWait   = 20 * time.Millisecond
 )
 
-// waiter is an exchange that waits for its turn: for a connection, or, where it
-// is given none, to make one.
+// waiter is an exchange that waits for a connection, or for permission to open one.
 type waiter struct {
-	turn      chan *conn // has room for one
-	impatient bool
+	turn       chan *conn // with a buffer of one; nil permits to open a connection
+	waitedLong bool       // for longer than idleWait
 }
 
-// acquire returns an idle connection that can be used, or nil to say that the caller
-// shall make one: then it calls opened when that is done.
+// acquire returns a usable idle connection, or nil if the caller should open one. In that
+// case the caller must call opened afterwards.
 func (p *connPool) acquire(ctx context.Context, deadline time.Time, key connKey) (*conn, error) {
 	for {
 		c, err := p.await(ctx, deadline, key)
 		if c == nil || c.isUsable() {
 			return c, err
 		}
-		c.giveUp()
+		c.abort()
 	}
 }
 
-// isUsable reports whether a connection that was idle can take an exchange.
+// isUsable reports whether an idle connection can be used for an exchange.
 func (c *conn) isUsable() bool {
 	select {
-	case <-c.watched: // its last exchange had a context that has ended
+	case <-c.watched: // the context of its last exchange has ended
 		return false
 	default:
-		return c.isSilent()
+		return c.hasNoInput()
 	}
 }
 
@@ -53,7 +52,7 @@ func (p *connPool) await(ctx context.Context, deadline time.Time, key connKey) (
 		p.mu.Unlock()
 		return c, nil
 	}
-	if h.opening < maxOpening && h.open < plentyConns {
+	if h.opening < maxOpening && h.open < manyConns {
 		h.opening++
 		p.mu.Unlock()
 		return nil, nil
@@ -62,8 +61,8 @@ func (p *connPool) await(ctx context.Context, deadline time.Time, key connKey) (
 	h.waiting = append(h.waiting, w)
 	p.mu.Unlock()
 
-	patience := time.AfterFunc(connWait, func() { p.losePatience(h, w) })
-	defer patience.Stop()
+	idle := time.AfterFunc(idleWait, func() { p.endIdleWait(h, w) })
+	defer idle.Stop()
 	var late <-chan time.Time
 	if !deadline.IsZero() {
 		timer := time.NewTimer(time.Until(deadline))
@@ -79,17 +78,17 @@ func (p *connPool) await(ctx context.Context, deadline time.Time, key connKey) (
 	case <-late:
 		err = os.ErrDeadlineExceeded
 	}
-	p.leave(key, h, w)
+	p.cancelWait(key, h, w)
 	return nil, err
 }
 
-// leave ends the waiting of an exchange that goes without. What it was given
-// meanwhile goes to another.
-func (p *connPool) leave(key connKey, h *hostConns, w *waiter) {
+// cancelWait removes a waiter. If it was given a connection or a permission meanwhile, that
+// is passed on.
+func (p *connPool) cancelWait(key connKey, h *hostConns, w *waiter) {
 	p.mu.Lock()
 	if i := slices.Index(h.waiting, w); i >= 0 {
 		h.waiting = slices.Delete(h.waiting, i, i+1)
-		p.tidy(key)
+		p.forgetUnused(key)
 		p.mu.Unlock()
 		return
 	}
@@ -101,40 +100,41 @@ func (p *connPool) leave(key connKey, h *hostConns, w *waiter) {
 	}
 }
 
-func (p *connPool) losePatience(h *hostConns, w *waiter) {
+// endIdleWait lets a waiter open a connection although there are many.
+func (p *connPool) endIdleWait(h *hostConns, w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.impatient = true
-	p.letOpen(h)
+	w.waitedLong = true
+	p.permitOpening(h)
 }
 
-// opening says that a connection is made instead of one that was of no use.
+// opening counts a connection that the caller opens in place of an unusable one.
 func (p *connPool) opening(key connKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at(key).opening++
 }
 
-// opened says that a connection was made, or could not be.
+// opened counts down when a connection was opened or could not be.
 func (p *connPool) opened(key connKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	h := p.at(key)
 	h.opening--
-	p.letOpen(h)
-	p.tidy(key)
+	p.permitOpening(h)
+	p.forgetUnused(key)
 }
 
-// letOpen lets those make a connection that wait and may. The first has waited
-// longest.
-func (p *connPool) letOpen(h *hostConns) {
-	for len(h.waiting) > 0 && h.opening < maxOpening && (h.open+h.opening < plentyConns || h.waiting[0].impatient) {
+// permitOpening permits waiters to open connections, as far as the limits allow. The first
+// has waited the longest.
+func (p *connPool) permitOpening(h *hostConns) {
+	for len(h.waiting) > 0 && h.opening < maxOpening && (h.open+h.opening < manyConns || h.waiting[0].waitedLong) {
 		h.opening++
 		h.next().turn <- nil
 	}
 }
 
-// next takes the first of those that wait.
+// next removes and returns the first waiter.
 func (h *hostConns) next() *waiter {
 	w := h.waiting[0]
 	h.waiting[0] = nil

@@ -85,12 +85,12 @@ func TestFewConnectionsAreMadeAtOnce(t *testing.T) {
 			given, mayOpen := c.count()
 			c.check(what, given, mayOpen, wantGiven, wantOpen)
 		}
-		given, mayOpen := c.want(plentyConns + 28)
+		given, mayOpen := c.want(manyConns + 28)
 		c.check("at first", given, mayOpen, 0, maxOpening)
 		var made []*conn
-		for len(made) < plentyConns {
+		for len(made) < manyConns {
 			made = append(made, c.open(maxOpening)...)
-			if len(made) < plentyConns {
+			if len(made) < manyConns {
 				check("as they are made", 0, maxOpening)
 			}
 		}
@@ -99,7 +99,7 @@ func TestFewConnectionsAreMadeAtOnce(t *testing.T) {
 			c.pool.keep(used)
 		}
 		check("when some come free", 10, 0)
-		time.Sleep(connWait - 1)
+		time.Sleep(idleWait - 1)
 		check("within a moment", 0, 0)
 		time.Sleep(time.Nanosecond)
 		check("when none comes free for long", 0, maxOpening)
@@ -148,7 +148,7 @@ func TestWhoGivesUpLeavesItsPlace(t *testing.T) {
 		}
 		given := &waiter{turn: make(chan *conn, 1)}
 		given.turn <- nil // at the moment when it gives up
-		c.pool.leave(c.key, c.pool.at(c.key), given)
+		c.pool.cancelWait(c.key, c.pool.at(c.key), given)
 		if n := c.pool.at(c.key).opening; n != maxOpening-1 {
 			c.Errorf("%d connections are being made", n)
 		}
