@@ -13,18 +13,18 @@ import (
 func newAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "List who changed what, newest first",
-		Long: `Lists every change that somebody made, but for events that were published and
-refreshes that were run. It needs a key with the scope admin, or, while no server
-runs, the stores themselves (see "feedmill keys --help").`,
+		Short: "List changes and who made them, newest first",
+		Long: `Lists every change made through the API, except published events and refreshes.
+It needs a key with the scope admin. While no server runs, it can read the store
+directly (see "feedmill keys --help").`,
 		Args: cobra.NoArgs,
 	}
 	var q client.AuditQuery
-	cmd.Flags().StringVar(&q.Actor, "actor", "", "only what this key, by its id, or this subject has changed")
-	cmd.Flags().StringVar(&q.Action, "action", "", "only changes of this kind, such as subscription.update")
-	cmd.Flags().StringVar(&q.Resource, "resource", "", "only changes of what has this id")
-	cmd.Flags().StringVar(&q.WorkspaceID, "workspace", "", "id of the workspace; your own by default")
-	since := timeFlag(cmd, "since", "only changes that are not older")
+	cmd.Flags().StringVar(&q.Actor, "actor", "", "only changes made by this key id or subject")
+	cmd.Flags().StringVar(&q.Action, "action", "", "only changes of this type, such as subscription.update")
+	cmd.Flags().StringVar(&q.Resource, "resource", "", "only changes to the resource with this id")
+	cmd.Flags().StringVar(&q.WorkspaceID, "workspace", "", "workspace id (default: the workspace of your key)")
+	since := timeFlag(cmd, "since", "only changes since this time")
 	limit := limitFlag(cmd)
 	onServerOrStore(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		q.Since = *since

@@ -9,7 +9,7 @@ import (
 func newConfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Check the configuration and print it, secrets masked",
+		Short: "Check and print the configuration, with secrets masked",
 		Args:  cobra.NoArgs,
 	}
 	load := settings(cmd)

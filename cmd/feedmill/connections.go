@@ -14,7 +14,7 @@ import (
 )
 
 func newConnections() *cobra.Command {
-	parent := &cobra.Command{Use: "connections", Short: "Connect databases, for queries to run on"}
+	parent := &cobra.Command{Use: "connections", Short: "Manage database connections"}
 	parent.AddCommand(newConnectionsCreate(), newConnectionsList(), newConnectionsShow(), newConnectionsTest(), newConnectionsUpdate(), newConnectionsDelete())
 	return parent
 }
@@ -22,7 +22,7 @@ func newConnections() *cobra.Command {
 // oneConnection makes a command that works on the connection it is given.
 func oneConnection(name, short string) *cobra.Command {
 	return &cobra.Command{
-		Use: name + " SERVICE", Short: short, Args: oneArg("say which connection, by its service or its id"), ValidArgsFunction: completeFirst(completeConnections),
+		Use: name + " SERVICE", Short: short, Args: oneArg("specify a connection by its service name or id"), ValidArgsFunction: completeFirst(completeConnections),
 	}
 }
 
@@ -57,18 +57,18 @@ func onConnection(cmd *cobra.Command, do func(ctx context.Context, c *client.Cli
 	})
 }
 
-const configHelp = "a setting, as NAME=VALUE, or NAME=@FILE for what a file holds, which keeps a password off the command line; may be given several times"
+const configHelp = "setting as NAME=VALUE, or NAME=@FILE to read it from a file, so that a password is not on the command line (repeatable)"
 
 func newConnectionsCreate() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "create SERVICE CONNECTOR", Short: "Connect a database under the name of a service, and test it",
-		Long: `Connect a database under the name of a service, which queries go by. The connectors
-postgres and mysql have the settings host, port, database, user and password,
-sslmode or tls, caCert, clientCert, clientKey and maxSessions; sqlite and duckdb have path, of a file in a folder that the operator
-allows. The connection is kept whether the test works or not.`,
-		Example: `  feedmill connections create warehouse postgres --config host=db.example --config database=shop \
-    --config user=reader --config password=@password.txt --config sslmode=verify-full`,
-		Args: needArgs("say under which name, and which connector it has", 2),
+		Use: "create SERVICE CONNECTOR", Short: "Create a database connection and test it",
+		Long: `Connects a database. Queries refer to it by SERVICE.
+
+The connectors postgres and mysql have the settings host, port, database, user,
+password, sslmode or tls, caCert, clientCert, clientKey and maxSessions. sqlite and
+duckdb have the setting path: a file in a folder that the operator allows.
+The connection is saved even if the test fails.`,
+		Args: needArgs("specify a service name and a connector", 2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			for _, c := range feedmill.Connectors {
@@ -115,7 +115,7 @@ func connectionConfig(connector string, given []string) (map[string]any, error) 
 
 // errNoAnswer is the outcome of a test that failed; why is printed as the outcome
 // of any test is.
-var errNoAnswer = errors.New("the database cannot be used like this")
+var errNoAnswer = errors.New("the connection test failed")
 
 // tried tests a connection and says what came of it. For machines that is left to
 // a command of its own.
@@ -138,7 +138,7 @@ func (p *printer) connectionTest(test client.ConnectionTest) error {
 	var t table
 	outcome := cell{text: "works", tone: good}
 	if !test.OK {
-		outcome = cell{text: "does not work", tone: bad}
+		outcome = cell{text: "failed", tone: bad}
 	}
 	t.field("Test", outcome)
 	t.fields("Detail", test.Detail, "Took", test.DurationMS.Duration().String())
@@ -146,7 +146,7 @@ func (p *printer) connectionTest(test client.ConnectionTest) error {
 }
 
 func newConnectionsTest() *cobra.Command {
-	cmd := oneConnection("test", "Try a connection now")
+	cmd := oneConnection("test", "Test a connection")
 	return onConnection(cmd, func(ctx context.Context, c *client.Client, id string, p *printer) error {
 		test, err := c.TestConnection(ctx, id)
 		if err := shown(p, test, err, (*printer).connectionTest); err != nil || test.OK {
@@ -197,7 +197,7 @@ func members(object json.RawMessage) (pairs [][2]string) {
 }
 
 func newConnectionsShow() *cobra.Command {
-	return onConnection(oneConnection("show", "Show a connection, without its secrets"), func(ctx context.Context, c *client.Client, id string, p *printer) error {
+	return onConnection(oneConnection("show", "Show a connection without its secrets"), func(ctx context.Context, c *client.Client, id string, p *printer) error {
 		found, err := c.Connection(ctx, id)
 		return shown(p, found, err, (*printer).connection)
 	})
@@ -217,10 +217,10 @@ func (p *printer) connection(c client.Connection) error {
 }
 
 func newConnectionsUpdate() *cobra.Command {
-	cmd := oneConnection("update", "Change settings of a connection, and test it; another host or port needs the password again")
+	cmd := oneConnection("update", "Change the settings of a connection and test it")
 	given := cmd.Flags().StringArray("config", nil, configHelp)
-	unset := cmd.Flags().StringArray("unset", nil, "name of a setting that is taken away; may be given several times")
-	name := cmd.Flags().String("name", "", "another name of the service, as long as no feed is made of it")
+	unset := cmd.Flags().StringArray("unset", nil, "setting to remove (repeatable)")
+	name := cmd.Flags().String("name", "", "new service name; only while no feed uses the connection")
 	return onConnection(cmd, func(ctx context.Context, c *client.Client, id string, p *printer) error {
 		before, err := c.Connection(ctx, id)
 		if err != nil {
@@ -237,7 +237,7 @@ func newConnectionsUpdate() *cobra.Command {
 		if len(config) > 0 {
 			change.Config = config
 		} else if *name == "" {
-			return usagef("say with --config, --unset or --name what is to be different")
+			return usagef("specify a change with --config, --unset or --name")
 		}
 		changed, err := c.ChangeConnection(ctx, id, change)
 		if err := shown(p, changed, err, (*printer).connection); err != nil {
@@ -248,7 +248,7 @@ func newConnectionsUpdate() *cobra.Command {
 }
 
 func newConnectionsDelete() *cobra.Command {
-	cmd := oneConnection("delete", "Delete a connection that no feed is made of")
+	cmd := oneConnection("delete", "Delete a connection that no feed uses")
 	return onConnection(cmd, func(ctx context.Context, c *client.Client, id string, p *printer) error {
 		if err := c.DeleteConnection(ctx, id); err != nil {
 			return err

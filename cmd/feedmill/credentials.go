@@ -19,7 +19,7 @@ type credentials struct {
 func credentialsFile() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a place for credentials: %w", err)
+		return "", fmt.Errorf("cannot find the configuration folder: %w", err)
 	}
 	return filepath.Join(dir, "feedmill", "credentials.json"), nil
 }
@@ -38,7 +38,7 @@ func loadCredentials() (credentials, error) {
 		return credentials{}, err
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return credentials{}, fmt.Errorf("%s has mode %04o: others than you may use the key in it; run chmod 600 on it, and revoke the key if others had access", path, perm)
+		return credentials{}, fmt.Errorf("%s has mode %04o, so other users can read the key in it. Run chmod 600 on it, and revoke the key if others had access.", path, perm)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c credentials) save() (path string, err error) {
 	defer os.Remove(temp.Name()) // unless it was renamed
 	_, err = temp.Write(append(text, '\n'))
 	if err := errors.Join(err, temp.Close()); err != nil {
-		return "", fmt.Errorf("keeping the credentials: %w", err)
+		return "", fmt.Errorf("cannot save the credentials: %w", err)
 	}
 	return path, os.Rename(temp.Name(), path)
 }

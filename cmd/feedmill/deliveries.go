@@ -14,7 +14,7 @@ import (
 )
 
 func newDeliveries() *cobra.Command {
-	parent := &cobra.Command{Use: "deliveries", Short: "See what became of events, and try again"}
+	parent := &cobra.Command{Use: "deliveries", Short: "Inspect and retry deliveries"}
 	parent.AddCommand(newDeliveriesList(), newDeliveriesShow(), newDeliveriesRetry())
 	return parent
 }
@@ -22,13 +22,13 @@ func newDeliveries() *cobra.Command {
 func newDeliveriesList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list --subscription ID | list --undelivered",
-		Short: "List the deliveries of a subscription, or all that failed, newest first",
+		Short: "List deliveries, newest first",
 	}
-	subscription := cmd.Flags().String("subscription", "", "the deliveries of this subscription")
-	undelivered := cmd.Flags().Bool("undelivered", false, "what is exhausted or discarded, over all subscriptions")
-	state := cmd.Flags().String("state", "", "only those in this state: "+strings.Join(deliveryStates(), ", "))
-	kind := cmd.Flags().String("type", "", "only those of events of this type")
-	since := timeFlag(cmd, "since", "only those that are not older")
+	subscription := cmd.Flags().String("subscription", "", "deliveries of this subscription")
+	undelivered := cmd.Flags().Bool("undelivered", false, "exhausted and discarded deliveries of all subscriptions")
+	state := cmd.Flags().String("state", "", "only deliveries in this state: "+strings.Join(deliveryStates(), ", "))
+	kind := cmd.Flags().String("type", "", "only deliveries of events of this type")
+	since := timeFlag(cmd, "since", "only deliveries since this time")
 	limit := limitFlag(cmd)
 	completeFlag(cmd, "subscription", completeSubscriptions)
 	completeFlag(cmd, "state", completeOf(deliveryStates()...))
@@ -37,11 +37,11 @@ func newDeliveriesList() *cobra.Command {
 		if *undelivered {
 			for _, other := range []string{"subscription", "state", "type", "since"} {
 				if cmd.Flags().Changed(other) {
-					return fmt.Errorf("--undelivered lists all that failed, so it cannot stand beside --%s", other)
+					return fmt.Errorf("--undelivered lists all failed deliveries and cannot be combined with --%s", other)
 				}
 			}
 		} else if *subscription == "" {
-			return errors.New("say which deliveries, with --subscription ID or --undelivered")
+			return errors.New("specify --subscription ID or --undelivered")
 		}
 		return cobra.NoArgs(cmd, args)
 	}
@@ -75,7 +75,7 @@ func deliveryCells(d client.Delivery) []cell {
 func attemptsOf(d client.Delivery) string { return fmt.Sprintf("%d/%d", d.AttemptCount, d.MaxAttempts) }
 
 func newDeliveriesShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show ID", Short: "Show a delivery with every attempt", Args: oneArg("say which delivery")}
+	cmd := &cobra.Command{Use: "show ID", Short: "Show a delivery with every attempt", Args: oneArg("specify a delivery id")}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		d, err := c.Delivery(ctx, args[0])
 		return shown(p, d, err, (*printer).delivery)
@@ -83,11 +83,11 @@ func newDeliveriesShow() *cobra.Command {
 }
 
 func newDeliveriesRetry() *cobra.Command {
-	cmd := &cobra.Command{Use: "retry ID", Short: "Give a delivery new attempts, the first of them now", Args: oneArg("say which delivery")}
+	cmd := &cobra.Command{Use: "retry ID", Short: "Retry a delivery now", Args: oneArg("specify a delivery id")}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		d, err := c.RetryDelivery(ctx, args[0])
 		return shown(p, d, err, func(p *printer, d client.Delivery) error {
-			return p.printf("%s  is sent again, with up to %d attempts more\n", d.ID, d.MaxAttempts-d.AttemptCount)
+			return p.printf("%s  is retried now, with up to %d more attempts\n", d.ID, d.MaxAttempts-d.AttemptCount)
 		})
 	})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func newEvents() *cobra.Command {
-	parent := &cobra.Command{Use: "events", Short: "Publish events, and see where they went"}
+	parent := &cobra.Command{Use: "events", Short: "Publish and inspect events"}
 	parent.AddCommand(newEventsPublish(), newEventsList(), newEventsShow(), newEventsTypes())
 	return parent
 }
@@ -24,7 +24,7 @@ func newEventsList() *cobra.Command {
 	q := new(client.EventQuery)
 	cmd.Flags().StringVar(&q.Type, "type", "", "only events of these types, such as metric.created,tag.*")
 	cmd.Flags().StringVar(&q.ResourceID, "resource", "", "only events about this resource")
-	since := timeFlag(cmd, "since", "only events that are not older")
+	since := timeFlag(cmd, "since", "only events since this time")
 	limit := limitFlag(cmd)
 	completeFlag(cmd, "type", completeTypes)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
@@ -60,7 +60,7 @@ func routes(all []client.EventRoute) cell {
 }
 
 func newEventsShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show ID", Short: "Show an event and where it went", Args: oneArg("say which event")}
+	cmd := &cobra.Command{Use: "show ID", Short: "Show an event and its deliveries", Args: oneArg("specify an event id")}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		e, err := c.Event(ctx, args[0])
 		return shown(p, e, err, (*printer).event)
@@ -77,7 +77,7 @@ func (p *printer) event(e client.Event) error {
 	}
 	p.printf("\nData\n  %s\n\n", plainLines(data.String()))
 	if len(e.Deliveries) == 0 {
-		return p.printf("No subscription was told of it.\n")
+		return p.printf("No subscription received it.\n")
 	}
 	t = table{header: []string{"DELIVERY", "SUBSCRIPTION", "STATE"}}
 	for _, r := range e.Deliveries {
@@ -87,7 +87,7 @@ func (p *printer) event(e client.Event) error {
 }
 
 func newEventsTypes() *cobra.Command {
-	cmd := &cobra.Command{Use: "types", Short: "List the types that events can have", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "types", Short: "List event types", Args: cobra.NoArgs}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		types, err := c.EventTypes(ctx)
 		return shown(p, types, err, func(p *printer, types []client.EventType) error {

@@ -117,7 +117,7 @@ func explain(w io.Writer, p *client.Problem) {
 		fmt.Fprintf(w, "  %-*s %s\n", width, placeOf(f), plain(f.Detail))
 	}
 	if p.CreationURL != "" {
-		fmt.Fprintf(w, "  to be opened by that person: %s\n", plain(p.CreationURL))
+		fmt.Fprintf(w, "  link for the user to open: %s\n", plain(p.CreationURL))
 	}
 	if p.RequestID != "" {
 		fmt.Fprintf(w, "  request id: %s\n", plain(p.RequestID))

@@ -280,7 +280,7 @@ func (w *listenWorld) check() {
 		}
 	}
 	notes := w.listener.stderr.String()
-	if lost, again := strings.Count(notes, "the connection is lost"), strings.Count(notes, "connected again"); lost < 3 || again < 3 {
+	if lost, again := strings.Count(notes, "connection lost"), strings.Count(notes, "reconnected"); lost < 3 || again < 3 {
 		w.Errorf("%d connections are said to be lost and %d to be there again, want at least 3 each:\n%s", lost, again, notes)
 	}
 	if left := len(w.servers[0].subscriptionIDs(w.T)); left != 0 {

@@ -13,7 +13,7 @@ import (
 )
 
 func newFeeds() *cobra.Command {
-	parent := &cobra.Command{Use: "feeds", Short: "Make typed tables of data, and read them"}
+	parent := &cobra.Command{Use: "feeds", Short: "Create, read and refresh feeds"}
 	parent.AddCommand(
 		newFeedsUpload(), newFeedsCreate(), newFeedsCreationURL(), newFeedsPreview(), newFeedsTest(), newFeedsList(), newFeedsShow(), newFeedsGet(), newFeedsQuery(), newFeedsExport(),
 		newFeedsColumns(), newFeedsVersions(), newFeedsDiff(), newFeedsProfile(), newFeedsLink(), newFeedsUpdate(), newFeedsRefresh(), newFeedsRefreshes(), newFeedsCancel(), newFeedsPause(), newFeedsResume(), newFeedsDelete(),
@@ -24,7 +24,7 @@ func newFeeds() *cobra.Command {
 // oneFeed makes a command that works on the feed it is given.
 func oneFeed(name, short string) *cobra.Command {
 	return &cobra.Command{
-		Use: name + " ID", Short: short, Args: oneArg("say which feed"), ValidArgsFunction: completeFirst(completeFeeds),
+		Use: name + " ID", Short: short, Args: oneArg("specify a feed id"), ValidArgsFunction: completeFirst(completeFeeds),
 	}
 }
 
@@ -147,13 +147,13 @@ func bytesText(n int64) string {
 }
 
 func newFeedsUpdate() *cobra.Command {
-	cmd := oneFeed("update", "Rename or describe a feed, or change how it fetches its data")
+	cmd := oneFeed("update", "Change the name, description or definition of a feed")
 	file := specFlag(cmd)
-	name := cmd.Flags().String("name", "", "what the feed is called")
-	description := cmd.Flags().String("description", "", "what is to be said of it")
+	name := cmd.Flags().String("name", "", "name of the feed")
+	description := cmd.Flags().String("description", "", "description of the feed")
 	var keep client.Keep
-	cmd.Flags().IntVar(&keep.Versions, "keep-versions", 0, "how many of the newest versions stay")
-	cmd.Flags().IntVar(&keep.Days, "keep-days", 0, "for how many days versions stay")
+	cmd.Flags().IntVar(&keep.Versions, "keep-versions", 0, "number of newest versions to keep")
+	cmd.Flags().IntVar(&keep.Days, "keep-days", 0, "number of days to keep versions")
 	var expected expectFlags
 	expected.add(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -172,7 +172,7 @@ func newFeedsUpdate() *cobra.Command {
 		}
 		named := !change.Name.IsZero() || !change.Description.IsZero() || !change.Keep.IsZero() || expected.given(cmd)
 		if !named && *file == "" {
-			return usagef("say what is to be different with --file, --name, --description, --keep-versions, --keep-days, --schema-policy, --expect or --expect-every")
+			return usagef("specify a change with --file, --name, --description, --keep-versions, --keep-days, --schema-policy, --expect or --expect-every")
 		}
 		var f client.DataFeed
 		if *file != "" {
@@ -195,7 +195,7 @@ func newFeedsUpdate() *cobra.Command {
 }
 
 func newFeedsDelete() *cobra.Command {
-	cmd := oneFeed("delete", "Delete a feed with its data")
+	cmd := oneFeed("delete", "Delete a feed and its data")
 	force := cmd.Flags().Bool("force", false, "delete the feed even if other feeds are built from it")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		var opts []client.CallOption

@@ -12,17 +12,18 @@ func newFeedsColumns() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "columns ID [COLUMN]", Short: "List the columns of a feed, or change one", Args: cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeFirst(completeFeeds),
-		Long: `List the columns of a feed, or change one of them, which is given by its name or its id. A type changes an upload at
-once, which is modelled anew from what was uploaded, and another feed with its next refresh.`,
+		Long: `Lists the columns of a feed, or changes one column, given by its name or id.
+A new type is applied to an uploaded feed immediately, from the original file, and
+to other feeds at the next refresh.`,
 	}
 	f := cmd.Flags()
-	name := f.String("name", "", "what the column is called")
+	name := f.String("name", "", "name of the column")
 	kind := f.String("type", "", "text, integer, decimal, number, boolean, date, timestamp or json")
-	format := f.String("format", "", "how values are written, such as dd/mm/yyyy")
-	description := f.String("description", "", "what is in the column")
-	hidden := f.Bool("hidden", false, "leave the column out where it is not asked for by its name; --hidden=false shows it again")
-	position := f.Int("position", 0, "the place among the columns, from 1")
-	onMisfit := f.String("on-misfit", "", "what becomes of values that are not of the type that was set: fail, null or reject")
+	format := f.String("format", "", "format of the values, such as dd/mm/yyyy")
+	description := f.String("description", "", "description of the column")
+	hidden := f.Bool("hidden", false, "hide the column unless it is requested by name; --hidden=false shows it again")
+	position := f.Int("position", 0, "position among the columns, from 1")
+	onMisfit := f.String("on-misfit", "", "action for values that do not match the type: fail, null or reject")
 	completeFlag(cmd, "type", completeOf("text", "integer", "decimal", "number", "boolean", "date", "timestamp", "json"))
 	completeFlag(cmd, "on-misfit", completeOf("fail", "null", "reject"))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -32,7 +33,7 @@ once, which is modelled anew from what was uploaded, and another feed with its n
 		}
 		if len(args) == 1 {
 			if f.NFlag() > 0 && anyChanged(cmd, "name", "type", "format", "description", "hidden", "position", "on-misfit") {
-				return usagef("say which column is to change")
+				return usagef("specify the column to change")
 			}
 			return p.show(func() error { return p.columns(feed) })
 		}

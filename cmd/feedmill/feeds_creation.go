@@ -10,10 +10,10 @@ import (
 
 func newFeedsCreationURL() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "creation-url SERVICE", Short: "Make a link with which a person connects a service that only they can, and makes a feed of it",
-		Args: oneArg("say which service; feedmill services list has those that are personal"), ValidArgsFunction: completeFirst(completeServices),
+		Use: "creation-url SERVICE", Short: "Create a link that lets a user connect a personal service",
+		Args: oneArg("specify a service; \"feedmill services list\" shows the personal ones"), ValidArgsFunction: completeFirst(completeServices),
 	}
-	redirect := cmd.Flags().String("redirect-uri", "", "where the person's browser goes with the id of the feed, of an origin that the operator allows; by default nowhere")
+	redirect := cmd.Flags().String("redirect-uri", "", "URL to redirect the user to, with the feed id; its origin must be allowed by the operator")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		link, err := c.CreationURL(ctx, args[0], *redirect)
 		return shown(p, link, err, func(p *printer, l client.CreationLink) error {

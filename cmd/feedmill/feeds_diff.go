@@ -17,7 +17,7 @@ import (
 )
 
 func newFeedsDiff() *cobra.Command {
-	cmd := oneFeed("diff", "Print which rows of a feed were inserted, updated and deleted between two versions")
+	cmd := oneFeed("diff", "Print the rows that changed between two versions")
 	cmd.Use, cmd.Args = "diff ID FROM [TO]", cobra.RangeArgs(2, 3)
 	var r rowFlags
 	r.addQuery(cmd, 50)
@@ -26,7 +26,7 @@ func newFeedsDiff() *cobra.Command {
 		for i, text := range args[1:] {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil || n < 1 {
-				return usagef("%q is no number of a version", text)
+				return usagef("%q is not a version number", text)
 			}
 			numbers[i] = n
 		}
@@ -52,7 +52,7 @@ func (p *printer) changes(rows *client.Rows) error {
 	records := csv.NewReader(rows)
 	header, err := records.Read()
 	if err != nil {
-		return fmt.Errorf("the rows cannot be read: %w", err)
+		return fmt.Errorf("cannot read the rows: %w", err)
 	}
 	change, before := slices.Index(header, "_change"), slices.Index(header, "_before")
 	var t table
@@ -71,14 +71,14 @@ func (p *printer) changes(rows *client.Rows) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("the rows cannot be read: %w", err)
+			return fmt.Errorf("cannot read the rows: %w", err)
 		}
 		var old map[string]any
 		if before >= 0 && record[before] != "" {
 			d := json.NewDecoder(bytes.NewReader([]byte(record[before])))
 			d.UseNumber()
 			if err := d.Decode(&old); err != nil {
-				return fmt.Errorf("the rows cannot be read: %w", err)
+				return fmt.Errorf("cannot read the rows: %w", err)
 			}
 		}
 		var cells []cell
@@ -96,7 +96,7 @@ func (p *printer) changes(rows *client.Rows) error {
 	if err := p.table(t); err != nil || rows.Next == "" {
 		return err
 	}
-	_, err = fmt.Fprintf(p.notes, "There are more than these %d; --limit shows more of them.\n", len(t.rows))
+	_, err = fmt.Fprintf(p.notes, "Only the first %d are shown. Use --limit to show more.\n", len(t.rows))
 	return err
 }
 

@@ -18,9 +18,9 @@ const nothing = "off"
 
 func (e *expectFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&e.policy, "schema-policy", "", "what becomes of data with other columns: widen or freeze")
-	f.StringVar(&e.rows, "expect", "", `what rows must be like, such as '{"minRows":10,"maxDrop":0.2,"notNull":["id"],"unique":["id"]}'; off for anything`)
-	f.StringVar(&e.every, "expect-every", "", "how long the feed may go without new data before it is stale, such as 1d; off for ever")
+	f.StringVar(&e.policy, "schema-policy", "", "action for data with other columns: widen or freeze")
+	f.StringVar(&e.rows, "expect", "", `checks on the rows, such as '{"minRows":10,"maxDrop":0.2,"notNull":["id"],"unique":["id"]}'; off to remove them`)
+	f.StringVar(&e.every, "expect-every", "", "time without new data after which the feed is stale, such as 1d, or off")
 	completeFlag(cmd, "schema-policy", completeOf("widen", "freeze"))
 }
 

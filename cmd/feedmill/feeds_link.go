@@ -12,15 +12,15 @@ import (
 )
 
 func newFeedsLink() *cobra.Command {
-	cmd := oneFeed("link", "Make a URL that reads a feed without a key, list those that there are, or revoke one")
+	cmd := oneFeed("link", "Create, list or revoke read-only links to a feed")
 	f := cmd.Flags()
-	name := f.String("name", "", "what the link is called; by default as the feed is")
-	format := f.String("format", "", "json, ndjson, csv, xlsx, parquet or arrow; by default what the reader wants")
-	fields := f.StringSlice("fields", nil, "columns, separated by commas; by default all that are not hidden")
-	filters := f.StringArray("filter", nil, "condition such as status:eq:paid; may be given several times")
-	expires := f.String("expires", "", "when the link ends by itself: a time span such as 30d, or a time such as 2027-01-01T00:00:00Z; by default never")
+	name := f.String("name", "", "name of the link (default: the name of the feed)")
+	format := f.String("format", "", "json, ndjson, csv, xlsx, parquet or arrow (default: negotiated with the reader)")
+	fields := f.StringSlice("fields", nil, "columns, separated by commas (default: all visible columns)")
+	filters := f.StringArray("filter", nil, "filter such as status:eq:paid (repeatable)")
+	expires := f.String("expires", "", "when the link expires: a duration such as 30d, or a time such as 2027-01-01T00:00:00Z (default: never)")
 	listed := f.Bool("list", false, "list the links of the feed")
-	revoke := f.String("revoke", "", "id of a link that is to end now")
+	revoke := f.String("revoke", "", "id of a link to revoke")
 	completeFlag(cmd, "format", completeOf("json", "ndjson", "csv", "xlsx", "parquet", "arrow"))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		switch {
@@ -62,7 +62,7 @@ func readExpiry(given string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, given)
 	if err != nil {
-		return at, usagef("--expires: write a time span such as 30d, or a time such as 2027-01-01T00:00:00Z")
+		return at, usagef("--expires must be a duration such as 30d, or a time such as 2027-01-01T00:00:00Z")
 	}
 	return at, nil
 }

@@ -14,10 +14,10 @@ import (
 )
 
 func newFeedsProfile() *cobra.Command {
-	cmd := oneFeed("profile", "Print what the values of a feed are like")
+	cmd := oneFeed("profile", "Print statistics about the columns of a feed")
 	var q client.RowQuery
-	cmd.Flags().StringArrayVar(&q.Filters, "filter", nil, "condition such as total:gt:100; may be given several times")
-	cmd.Flags().Int64Var(&q.Version, "version", 0, "number of a version; by default the current one")
+	cmd.Flags().StringArrayVar(&q.Filters, "filter", nil, "filter such as total:gt:100 (repeatable)")
+	cmd.Flags().Int64Var(&q.Version, "version", 0, "version number (default: the current version)")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		profile, err := c.FeedProfile(ctx, args[0], q)
 		return shown(p, profile, err, (*printer).profile)

@@ -9,17 +9,17 @@ import (
 )
 
 func newFeedsQuery() *cobra.Command {
-	cmd := oneFeed("query", "Print what a query of a feed gives: groups, sums and counts")
-	cmd.Long = `Print what a query of a feed gives. Without --field that are all columns; with it those, in order:
-a name, NAME=ALIAS, or NAME:AGGREGATE with one of sum, avg, min, max, count and
-countDistinct, such as total:sum=revenue; the fields without one group. A name that has a colon, an equals
-sign or a comma in it stands in quotes.`
-	cmd.Example = `  feedmill feeds query df_… --field shop --field total:sum=revenue --filter 'day:last:30 days' --sort=-revenue`
+	cmd := oneFeed("query", "Query a feed and print the result")
+	cmd.Long = `Queries a feed and prints the result. --field selects columns, in order; without it,
+all columns are printed. A field is NAME, NAME=ALIAS or NAME:AGGREGATE, such as
+total:sum=revenue. Aggregates are sum, avg, min, max, count and countDistinct. Fields
+without an aggregate are the groups. Quote names that contain a colon, an equals sign
+or a comma.`
 	var q queryFlags
 	q.addQuery(cmd)
 	limit := 50
-	cmd.Flags().Var((*limitValue)(&limit), "limit", "how many rows at most; 0 means all")
-	version := cmd.Flags().Int64("version", 0, "number of a version; by default the current one")
+	cmd.Flags().Var((*limitValue)(&limit), "limit", "maximum number of rows; 0 means all")
+	version := cmd.Flags().Int64("version", 0, "version number (default: the current version)")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		body, err := q.body(func() ([]string, error) { return shownColumns(ctx, c, args[0]) })
 		if err != nil {

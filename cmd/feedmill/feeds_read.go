@@ -26,17 +26,17 @@ type rowFlags struct {
 
 func (r *rowFlags) add(cmd *cobra.Command, limit int) {
 	r.addQuery(cmd, limit)
-	cmd.Flags().Int64Var(&r.version, "version", 0, "number of a version; by default the current one")
+	cmd.Flags().Int64Var(&r.version, "version", 0, "version number (default: the current version)")
 }
 
 // addQuery is add without the version.
 func (r *rowFlags) addQuery(cmd *cobra.Command, limit int) {
 	f := cmd.Flags()
-	f.StringVar(&r.fields, "fields", "", "columns, separated by commas; by default all")
-	f.StringArrayVar(&r.filters, "filter", nil, "condition such as total:gt:100, status:eq:paid,open or '!name:isNull'; may be given several times")
-	f.StringVar(&r.sort, "sort", "", "columns to sort by, separated by commas, with - before those that descend")
+	f.StringVar(&r.fields, "fields", "", "columns, separated by commas (default: all)")
+	f.StringArrayVar(&r.filters, "filter", nil, "filter such as total:gt:100, status:eq:paid,open or '!name:isNull' (repeatable)")
+	f.StringVar(&r.sort, "sort", "", "columns to sort by, separated by commas; - before a column sorts descending")
 	r.limit = limit
-	f.Var((*limitValue)(&r.limit), "limit", "how many rows at most; 0 means all")
+	f.Var((*limitValue)(&r.limit), "limit", "maximum number of rows; 0 means all")
 }
 
 // everyRow is a limit that no feed reaches.
@@ -81,7 +81,7 @@ func (p *printer) rows(rows *client.Rows) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("the rows cannot be read: %w", err)
+			return fmt.Errorf("cannot read the rows: %w", err)
 		}
 		if t.header == nil {
 			t.header = record
@@ -92,17 +92,17 @@ func (p *printer) rows(rows *client.Rows) error {
 	if err := p.table(t); err != nil || rows.Next == "" {
 		return err
 	}
-	_, err := fmt.Fprintf(p.notes, "There are more than these %d; --limit shows more of them.\n", len(t.rows))
+	_, err := fmt.Fprintf(p.notes, "Only the first %d are shown. Use --limit to show more.\n", len(t.rows))
 	return err
 }
 
 func newFeedsExport() *cobra.Command {
-	cmd := oneFeed("export", "Write the rows of a feed to a file")
+	cmd := oneFeed("export", "Export the rows of a feed to a file")
 	var r rowFlags
 	r.add(cmd, 0)
-	format := cmd.Flags().String("format", "", "csv, xlsx, json, ndjson, parquet or arrow; by default as the file's name ends, else csv")
+	format := cmd.Flags().String("format", "", "csv, xlsx, json, ndjson, parquet or arrow (default: by the file name, else csv)")
 	output := cmd.Flags().StringP("output", "o", "-", "file to write; - is standard output")
-	excel := cmd.Flags().Bool("excel", false, "CSV for spreadsheets: with a byte order mark, and no text that would be taken for a formula")
+	excel := cmd.Flags().Bool("excel", false, "CSV for spreadsheets: with a byte order mark and escaped formulas")
 	completeFlag(cmd, "format", completeOf("csv", "xlsx", "json", "ndjson", "parquet", "arrow"))
 	server := serverFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -171,7 +171,7 @@ func writeWhole(name string, from io.Reader) error {
 	defer os.Remove(f.Name())
 	_, err = io.Copy(f, from)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	if err := os.Chmod(f.Name(), 0o644); err != nil {
 		return err

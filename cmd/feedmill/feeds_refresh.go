@@ -11,7 +11,7 @@ import (
 )
 
 func newFeedsRefresh() *cobra.Command {
-	cmd := oneFeed("refresh", "Have a feed fetch its data now")
+	cmd := oneFeed("refresh", "Refresh a feed now")
 	watch := watchFlag(cmd)
 	accept := acceptFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -35,7 +35,7 @@ func newFeedsRefresh() *cobra.Command {
 
 // acceptFlag lets rows through, once, that are not what is expected of a feed.
 func acceptFlag(cmd *cobra.Command) func() []client.CallOption {
-	accept := cmd.Flags().Bool("accept", false, "take rows that are not what is expected of the feed, this once")
+	accept := cmd.Flags().Bool("accept", false, "accept rows that fail the feed's checks, for this refresh only")
 	return func() []client.CallOption {
 		if !*accept {
 			return nil
@@ -45,11 +45,11 @@ func acceptFlag(cmd *cobra.Command) func() []client.CallOption {
 }
 
 func newFeedsPause() *cobra.Command {
-	return feedCommand("pause", "Keep a feed from fetching its data until it is resumed", (*client.Client).PauseDataFeed)
+	return feedCommand("pause", "Pause the refreshes of a feed", (*client.Client).PauseDataFeed)
 }
 
 func newFeedsResume() *cobra.Command {
-	return feedCommand("resume", "Let a feed fetch its data again", (*client.Client).ResumeDataFeed)
+	return feedCommand("resume", "Resume the refreshes of a feed", (*client.Client).ResumeDataFeed)
 }
 
 func feedCommand(name, short string, change func(*client.Client, context.Context, string, ...client.CallOption) (client.DataFeed, error)) *cobra.Command {
@@ -60,13 +60,13 @@ func feedCommand(name, short string, change func(*client.Client, context.Context
 }
 
 func newFeedsRefreshes() *cobra.Command {
-	cmd := oneFeed("refreshes", "List what brought a feed its data, newest first, or show one of it with its requests")
+	cmd := oneFeed("refreshes", "List refreshes of a feed, or show one with its requests")
 	cmd.Use = "refreshes ID [REFRESH]"
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 2 {
 			return nil
 		}
-		return oneArg("say which feed, and which refresh where you want to see one")(cmd, args)
+		return oneArg("specify a feed id, and optionally a refresh id")(cmd, args)
 	}
 	limit := limitFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
@@ -89,11 +89,11 @@ func newFeedsRefreshes() *cobra.Command {
 }
 
 func newFeedsCancel() *cobra.Command {
-	cmd := oneFeed("cancel", "Cancel a refresh of a feed that waits or runs")
+	cmd := oneFeed("cancel", "Cancel a queued or running refresh")
 	cmd.Use = "cancel ID REFRESH"
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return usagef("say which feed and which refresh")
+			return usagef("specify a feed id and a refresh id")
 		}
 		return nil
 	}
@@ -123,7 +123,7 @@ func (p *printer) refresh(r client.Refresh) error {
 	if err := p.trace(r.Trace); err != nil || int64(len(r.Trace)) >= r.Requests {
 		return err
 	}
-	p.printf("These are %d of %d requests: those of the beginning and of the end.\n", len(r.Trace), r.Requests)
+	p.printf("%d of %d requests are shown: the first and the last ones.\n", len(r.Trace), r.Requests)
 	return nil
 }
 

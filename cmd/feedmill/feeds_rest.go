@@ -16,7 +16,7 @@ import (
 )
 
 func newFeedsCreate() *cobra.Command {
-	parent := &cobra.Command{Use: "create", Short: "Make a feed that fetches its data"}
+	parent := &cobra.Command{Use: "create", Short: "Create a feed from a source"}
 	parent.AddCommand(newFeedsCreateRest(), newFeedsCreateQuery())
 	onlyHelps(parent)
 	return parent
@@ -24,15 +24,13 @@ func newFeedsCreate() *cobra.Command {
 
 func newFeedsCreateRest() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rest -f FILE", Short: "Make a feed of a REST API", Args: cobra.NoArgs,
-		Long: `Make a feed that fetches its data from a REST API, as a file of JSON or YAML says: where
-it is asked for, how it is read, and when it is asked for again. Its first
-refresh begins at once; --watch shows how far it is and waits for its end.`,
-		Example: `  echo '{"request":{"url":"https://api.example/orders"},"schedule":{"every":"15m"}}' > orders.json
-  feedmill feeds create rest -f orders.json --watch`,
+		Use: "rest -f FILE", Short: "Create a feed from a REST API", Args: cobra.NoArgs,
+		Long: `Creates a feed from a REST API. A JSON or YAML file defines the requests, how the
+responses are read, and the schedule. The first refresh starts immediately; --watch
+shows its progress and waits until it ends.`,
 	}
 	file := specFlag(cmd)
-	sourceOf := cmd.Flags().String("source-of", "", "id of a feed whose fetches the new one is made of, too")
+	sourceOf := cmd.Flags().String("source-of", "", "id of a feed that shares its fetched data with the new feed")
 	completeFlag(cmd, "source-of", completeFeeds)
 	watch := watchFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
@@ -68,14 +66,14 @@ func (p *printer) made(ctx context.Context, c *client.Client, f client.DataFeed,
 }
 
 func specFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().StringP("file", "f", "", "file of JSON or YAML that says how the data is fetched; - is standard input")
+	return cmd.Flags().StringP("file", "f", "", "JSON or YAML file with the definition; - is standard input")
 }
 
 // readSpec reads the file that says how data is fetched.
 func readSpec(cmd *cobra.Command, name string) ([]byte, error) {
 	switch name {
 	case "":
-		return nil, usagef("say with --file how the data is fetched")
+		return nil, usagef("specify the definition with --file")
 	case "-":
 		return io.ReadAll(cmd.InOrStdin())
 	}
@@ -84,13 +82,13 @@ func readSpec(cmd *cobra.Command, name string) ([]byte, error) {
 
 func newFeedsPreviewRest() *cobra.Command {
 	return previewRest(&cobra.Command{
-		Use: "rest -f FILE", Short: "Fetch data once, show what would become of it, and keep nothing", Args: cobra.NoArgs,
+		Use: "rest -f FILE", Short: "Fetch data once and show the result; nothing is stored", Args: cobra.NoArgs,
 	})
 }
 
 func newFeedsTest() *cobra.Command {
 	return previewRest(&cobra.Command{
-		Use: "test -f FILE", Short: "Try how a file says that data is fetched: every request, the rows, and nothing kept", Args: cobra.NoArgs,
+		Use: "test -f FILE", Short: "Test a definition: show its requests and rows", Args: cobra.NoArgs,
 	})
 }
 
@@ -135,7 +133,7 @@ func (p *printer) previewFailed(err error) error {
 		return err
 	}
 	if problem.Source != nil && problem.Source.Excerpt != "" {
-		if err := p.printf("\nThe source said:\n%s\n", problem.Source.Excerpt); err != nil {
+		if err := p.printf("\nResponse of the source:\n%s\n", problem.Source.Excerpt); err != nil {
 			return err
 		}
 	}

@@ -26,25 +26,25 @@ type uploadFlags struct {
 
 func (u *uploadFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&u.name, "name", "", "what the feed is called; by default as the file is")
-	f.StringVar(&u.format, "format", "", formatNames+"; by default as the file's name ends")
-	f.StringVar(&u.path, "path", "", "where the records are: in JSON a JSONPath such as '$.data.items[*]', in XML '/feed/entry', in a sheet 'B3:H200' or the name of a range or a table")
-	f.IntVar(&u.sheet, "sheet", 0, "the number of the worksheet, from 1; by default the first")
-	f.StringVar(&u.entry, "entry", "", "which file of a zip archive, or a pattern such as '*.csv' for it; needed where it has several")
-	f.StringVar(&u.explode, "explode", "", "a path below the record of JSON or XML to what becomes a row each")
-	f.StringVar(&u.types, "types", "auto", "text leaves every column text, as it stands in the file")
-	f.StringVar(&u.columns, "columns", "", `changes to the columns that are found, such as '[{"sourceName":"zip","type":"text"}]'`)
-	f.StringVar(&u.Delimiter, "delimiter", "", "the character between fields, or tab; this and what follows is found where it is not said")
-	f.StringVar(&u.Quote, "quote", "", "the character around fields, or none")
-	f.StringVar(&u.Encoding, "encoding", "", "the encoding, such as windows-1252 or shift_jis")
-	f.StringVar(&u.Header, "header", "", "the line of the header, from 1, or none")
-	f.StringVar(&u.Nulls, "nulls", "", "texts that mean null in columns that are not text, separated by commas, or none")
-	f.StringVar(&u.Decimal, "decimal", "", "the character before the fraction of a number: . or ,")
-	f.StringVar(&u.Dates, "dates", "", "the order of dates: dmy, mdy or ymd")
-	f.StringVar(&u.Timezone, "timezone", "", "where times without an offset are from; by default UTC")
-	f.StringVar(&u.Footer, "footer", "", "keep every row below the table, or drop notes as version 1 of the rules does")
+	f.StringVar(&u.name, "name", "", "name of the feed (default: the name of the file)")
+	f.StringVar(&u.format, "format", "", formatNames+"; default: by the file name")
+	f.StringVar(&u.path, "path", "", "path of the records: a JSONPath such as '$.data.items[*]', an XML path such as '/feed/entry', or a range, table or name of a sheet such as 'B3:H200'")
+	f.IntVar(&u.sheet, "sheet", 0, "number of the worksheet, from 1 (default: the first)")
+	f.StringVar(&u.entry, "entry", "", "file of a zip archive, or a pattern such as '*.csv'; required if the archive has several files")
+	f.StringVar(&u.explode, "explode", "", "path below the record of JSON or XML; each element becomes a row")
+	f.StringVar(&u.types, "types", "auto", "auto, or text to keep every column as text")
+	f.StringVar(&u.columns, "columns", "", `changes to the detected columns, such as '[{"sourceName":"zip","type":"text"}]'`)
+	f.StringVar(&u.Delimiter, "delimiter", "", "field delimiter, or tab (default: detected)")
+	f.StringVar(&u.Quote, "quote", "", "quote character, or none (default: detected)")
+	f.StringVar(&u.Encoding, "encoding", "", "encoding, such as windows-1252 or shift_jis (default: detected)")
+	f.StringVar(&u.Header, "header", "", "line of the header, from 1, or none (default: detected)")
+	f.StringVar(&u.Nulls, "nulls", "", "null tokens in columns other than text, separated by commas, or none")
+	f.StringVar(&u.Decimal, "decimal", "", "decimal separator: . or , (default: detected)")
+	f.StringVar(&u.Dates, "dates", "", "order of dates: dmy, mdy or ymd (default: detected)")
+	f.StringVar(&u.Timezone, "timezone", "", "time zone of times without an offset (default: UTC)")
+	f.StringVar(&u.Footer, "footer", "", "keep all rows below the table, or drop notes as rules version 1 does")
 	f.StringVar(&u.Context, "context", "", "add the values around the records as columns: true or false")
-	f.StringVar(&u.Table, "table", "", "the table to read where the file has several, from 1, or all")
+	f.StringVar(&u.Table, "table", "", "number of the table if the file has several, from 1, or all")
 	completeFlag(cmd, "context", completeOf("true", "false"))
 	completeFlag(cmd, "footer", completeOf("keep", "drop"))
 	completeFlag(cmd, "decimal", completeOf(".", ","))
@@ -61,11 +61,11 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 	case "text":
 		out.Text = true
 	default:
-		return out, nil, usagef("--types: write auto or text")
+		return out, nil, usagef("--types must be auto or text")
 	}
 	if u.columns != "" {
 		if err := json.Unmarshal([]byte(u.columns), &out.Columns); err != nil {
-			return out, nil, usagef("--columns: write a JSON array of objects: %v", err)
+			return out, nil, usagef("--columns must be a JSON array of objects: %v", err)
 		}
 	}
 	base, encoding := cutCompression(filepath.Base(name))
@@ -74,7 +74,7 @@ func (u *uploadFlags) open(cmd *cobra.Command, name string) (client.Upload, io.C
 		out.Format = formatOf[strings.ToLower(filepath.Ext(base))]
 	}
 	if out.Format == "" && !strings.EqualFold(filepath.Ext(base), ".zip") { // the names in an archive say it
-		return out, nil, usagef("say with --format what the file is: %s", formatNames)
+		return out, nil, usagef("specify the format with --format: %s", formatNames)
 	}
 	if name == "-" {
 		out.Data = cmd.InOrStdin()
@@ -113,16 +113,16 @@ func cutCompression(name string) (string, string) {
 
 func newFeedsUpload() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "upload FILE", Short: "Make a feed of a file, or give a feed new data", Args: oneArg("say which file, or - for standard input"),
-		Long: `Make a feed of a file of CSV, TSV, JSON, NDJSON, XML, Parquet or Arrow, or of a spreadsheet, which may be compressed
-(.gz, .zst) or in a zip archive. All of the data is looked at; the columns that were found and what was
-noticed about them are printed.`,
+		Use: "upload FILE", Short: "Create a feed from a file, or upload new data", Args: oneArg("specify a file, or - for standard input"),
+		Long: `Creates a feed from a CSV, TSV, JSON, NDJSON, XML, Parquet, Arrow or spreadsheet file.
+The file can be compressed (.gz, .zst) or in a zip archive. Types are inferred from all
+of the data. The command prints the columns and any warnings.`,
 	}
 	var u uploadFlags
 	u.add(cmd)
-	replace := cmd.Flags().String("replace", "", "id of a feed that gets the data, in place of what it has unless --mode says otherwise")
-	mode := cmd.Flags().String("mode", "", "what becomes of the rows that are there: replace, append or merge; by default as the feed was made, else replace")
-	key := cmd.Flags().StringSlice("key", nil, "columns that rows are merged by, with --mode merge")
+	replace := cmd.Flags().String("replace", "", "id of the feed to upload to; --mode specifies how rows are combined")
+	mode := cmd.Flags().String("mode", "", "replace, append or merge (default: the mode of the feed, else replace)")
+	key := cmd.Flags().StringSlice("key", nil, "key columns for --mode merge")
 	accept := acceptFlag(cmd)
 	completeFlag(cmd, "replace", completeFeeds)
 	completeFlag(cmd, "mode", completeOf("replace", "append", "merge"))
@@ -139,7 +139,7 @@ noticed about them are printed.`,
 		case *replace != "":
 			f, err = c.ReplaceData(ctx, *replace, data, again...)
 		case again != nil:
-			return usagef("--accept is for the data of a feed that there is: say which with --replace")
+			return usagef("--accept applies to new data of an existing feed; specify the feed with --replace")
 		default:
 			f, err = c.CreateDataFeed(ctx, data)
 		}
@@ -149,7 +149,7 @@ noticed about them are printed.`,
 
 func newFeedsPreview() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "preview FILE", Short: "Show what would become of a file, and keep nothing", Args: oneArg("say which file, or - for standard input"),
+		Use: "preview FILE", Short: "Preview the table of a file; nothing is stored", Args: oneArg("specify a file, or - for standard input"),
 	}
 	cmd.AddCommand(newFeedsPreviewRest())
 	var u uploadFlags

@@ -10,11 +10,11 @@ import (
 )
 
 func newFeedsVersions() *cobra.Command {
-	cmd := oneFeed("versions", "List the versions of a feed, newest first; pin one, let it go or restore it")
+	cmd := oneFeed("versions", "List, pin, unpin or restore versions of a feed")
 	limit := limitFlag(cmd)
-	pin := cmd.Flags().Int64("pin", 0, "number of a version that is to be kept")
-	unpin := cmd.Flags().Int64("unpin", 0, "number of a version that need not be kept any more")
-	restore := cmd.Flags().Int64("restore", 0, "number of a version whose rows the feed is to have again")
+	pin := cmd.Flags().Int64("pin", 0, "number of a version to pin")
+	unpin := cmd.Flags().Int64("unpin", 0, "number of a version to unpin")
+	restore := cmd.Flags().Int64("restore", 0, "number of a version to restore")
 	cmd.MarkFlagsMutuallyExclusive("pin", "unpin", "restore")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		switch {

@@ -14,7 +14,7 @@ import (
 )
 
 func watchFlag(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("watch", false, "show how far the refresh is, and wait for its end")
+	return cmd.Flags().Bool("watch", false, "show the progress of the refresh and wait until it ends")
 }
 
 // watch tells people how far a refresh is until it has ended: at a terminal on
@@ -38,7 +38,7 @@ func (p *printer) watch(ctx context.Context, c *client.Client, feed, id string) 
 			_, err = fmt.Fprint(notes, before, plain(progressText(r)), after)
 		}
 		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("the refresh %s goes on; nobody watches it any more: %w", id, ctx.Err())
+			err = fmt.Errorf("stopped watching; refresh %s continues: %w", id, ctx.Err())
 		}
 		if err != nil {
 			return r, err
@@ -63,7 +63,7 @@ func refreshFailed(r client.Refresh) error {
 	if r.State != feedmill.RefreshFailed {
 		return nil
 	}
-	why := "no reason is known"
+	why := "unknown reason"
 	if r.Error != nil {
 		why = r.Error.Detail
 	}

@@ -16,7 +16,7 @@ import (
 
 func limitFlag(cmd *cobra.Command) *int {
 	limit := 50
-	cmd.Flags().Var((*limitValue)(&limit), "limit", "how many to list at most; 0 lists all")
+	cmd.Flags().Var((*limitValue)(&limit), "limit", "maximum number of items; 0 lists all")
 	return &limit
 }
 
@@ -28,7 +28,7 @@ func (v *limitValue) Type() string   { return "number" }
 func (v *limitValue) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return errors.New("write a whole number, 0 or more")
+		return errors.New("must be a whole number, 0 or more")
 	}
 	*v = limitValue(n)
 	return nil
@@ -67,14 +67,14 @@ func (v *timeValue) Set(text string) error {
 			return nil
 		}
 	}
-	return errors.New("write how long ago, such as 24h or 7d, a day such as 2026-11-15, or a time such as 2026-11-15T12:00:00Z")
+	return errors.New("must be a duration such as 24h or 7d (ago), a date such as 2026-11-15, or a time such as 2026-11-15T12:00:00Z")
 }
 
 // expiryFlag is a point in time to come, which can also be told by how long it
 // is until then.
 func expiryFlag(cmd *cobra.Command) *time.Time {
 	var at time.Time
-	cmd.Flags().Var((*expiryValue)(&at), "expires", "when it ends by itself; such as 90d (from now), 2026-12-31, or 2026-12-31T12:00:00Z")
+	cmd.Flags().Var((*expiryValue)(&at), "expires", "when it expires; such as 90d (from now), 2026-12-31, or 2026-12-31T12:00:00Z")
 	return &at
 }
 
@@ -130,7 +130,7 @@ func (v *rateValue) Set(text string) error {
 		err = limit.Per.UnmarshalText([]byte(per))
 	}
 	if err != nil {
-		return errors.New("write how many requests a second, such as 10, or in which time, such as 100/1m, or none")
+		return errors.New("must be requests per second such as 10, requests per time such as 100/1m, or none")
 	}
 	v.RateLimit = &limit
 	return nil
@@ -155,7 +155,7 @@ func namedValues(flag string, pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, usagef("%s: write name=value, or name=@file", flag)
+			return nil, usagef("%s must be name=value or name=@file", flag)
 		}
 		if file, ok := strings.CutPrefix(value, "@"); ok {
 			text, err := os.ReadFile(file)

@@ -18,32 +18,33 @@ import (
 func newKeys() *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "keys",
-		Short: "Make, list and revoke API keys",
-		Long: `Works on a running server with --server (or FEEDMILL_SERVER) and the key in
-FEEDMILL_API_KEY, or on the one that you are logged in to. With none of these,
-or with a flag of the configuration such as --data and no server named, it works
-directly on the stores that the configuration names (as an admin of the
-workspace "default", while no server runs on the same data folder).`,
+		Short: "Create, list and revoke API keys",
+		Long: `Works on a running server: the one in --server or FEEDMILL_SERVER, with the key in
+FEEDMILL_API_KEY, or the one that you are logged in to.
+
+Without a server, or with a configuration flag such as --data, it works directly on
+the store, as an admin of the workspace "default". No server may run on the same data
+folder then.`,
 	}
 
 	create := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make a key and print it, once",
-		Args:  oneArg("the key needs a name"),
+		Short: "Create a key and print it once",
+		Args:  oneArg("specify a name for the key"),
 	}
 	scopes := create.Flags().StringSlice("scopes", []string{"api:read"}, "scopes: api:read, api:write, events:publish, admin")
-	workspace := create.Flags().String("workspace", "", "id of the workspace; your own by default")
+	workspace := create.Flags().String("workspace", "", "workspace id (default: the workspace of your key)")
 	expires := expiryFlag(create)
 	onServerOrStore(create, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		k, err := c.CreateKey(ctx, client.NewKey{Name: args[0], Scopes: *scopes, WorkspaceID: *workspace, ExpiresAt: *expires})
 		return shown(p, k, err, func(p *printer, k client.Key) error {
-			return p.printf("%s  %s\n\n  %s\n\nThis is the only time that the key is shown.\n", k.ID, plain(k.Name), k.Secret)
+			return p.printf("%s  %s\n\n  %s\n\nCopy the key now; it is not shown again.\n", k.ID, plain(k.Name), k.Secret)
 		})
 	})
 
 	all := &cobra.Command{Use: "list", Short: "List the keys of a workspace", Args: cobra.NoArgs}
-	listed := all.Flags().String("workspace", "", "id of the workspace; your own by default")
-	revoked := all.Flags().Bool("revoked", false, "list those too that are revoked")
+	listed := all.Flags().String("workspace", "", "workspace id (default: the workspace of your key)")
+	revoked := all.Flags().Bool("revoked", false, "include revoked keys")
 	onServerOrStore(all, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		keys := paged(c, 0).KeysOf(ctx, client.KeyQuery{WorkspaceID: *listed, Revoked: *revoked})
 		header := []string{"ID", "NAME", "SCOPES", "WORKSPACE", "CREATED", "LAST USED", "EXPIRES"}
@@ -59,7 +60,7 @@ workspace "default", while no server runs on the same data folder).`,
 		})
 	})
 
-	revoke := &cobra.Command{Use: "revoke ID", Short: "Revoke a key", Args: oneArg("say which key")}
+	revoke := &cobra.Command{Use: "revoke ID", Short: "Revoke a key", Args: oneArg("specify a key id")}
 	onServerOrStore(revoke, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		if err := c.RevokeKey(ctx, args[0]); err != nil {
 			return err
@@ -106,7 +107,7 @@ func onServerOrStore(cmd *cobra.Command, do work) {
 		}
 		a, err := app.OpenExisting(cmd.Context(), c, slog.New(slog.DiscardHandler))
 		if errors.Is(err, app.ErrInUse) {
-			return fmt.Errorf("%w\nor work on a running server: set FEEDMILL_API_KEY and --server", err)
+			return fmt.Errorf("%w\nor use a running server: set FEEDMILL_API_KEY and --server", err)
 		}
 		if err != nil {
 			return err

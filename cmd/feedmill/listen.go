@@ -19,28 +19,25 @@ import (
 func newListen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen --events TYPES",
-		Short: "Print events as they happen, and forward them to a program on this machine",
-		Long: `Listens to events over a connection to the server: nothing has to be reachable
-from outside, and nothing has to be allowed. Each event is printed with what the
-receiver said. It is forwarded as a webhook would be, with its headers and its
-signature; the secret to verify that with is printed first.
+		Short: "Print events as they happen, or forward them to a local URL",
+		Long: `Receives events over an outgoing connection to the server; no public URL is needed.
+Each event is printed with the response of the local URL. Events are forwarded like
+webhooks, with the same headers and signature. The signing secret is printed first.
 
-A connection that breaks is made again, and what happened meanwhile comes then:
-each event reaches the receiver once, or is shown as failed. Ctrl-C ends it and
-removes every trace of it; without that, the server does after 10 minutes.`,
-		Example: `  feedmill listen --events 'metric.*,datafeed.source.*'
-  feedmill listen --events 'metric.*' --forward-to http://localhost:3000/hook`,
+A lost connection is restored, and missed events are then delivered: each event is
+forwarded once, or shown as failed. Ctrl-C ends the command and removes the listener.
+The server removes a disconnected listener after 10 minutes.`,
 		Args: cobra.NoArgs,
 	}
 	var wanted client.NewListener
 	var to string
 	cmd.Flags().StringSliceVar(&wanted.Events, "events", nil, "event types, or families such as metric.*")
 	cmd.Flags().StringVar(&wanted.Filters.ResourceID, "resource", "", "only events about this resource")
-	cmd.Flags().StringVar(&to, "forward-to", "", "URL of the program that events are forwarded to")
+	cmd.Flags().StringVar(&to, "forward-to", "", "URL that events are forwarded to")
 	completeFlag(cmd, "events", completeEventNames)
 	onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		if len(wanted.Events) == 0 {
-			return usagef("say what to listen to, with --events")
+			return usagef("specify event types with --events")
 		}
 		p.answers.stop(c) // an answer that goes on cannot be kept
 		out := &listening{printer: p}
@@ -52,7 +49,7 @@ removes every trace of it; without that, the server does after 10 minutes.`,
 		}
 		return out.run(ctx, c, wanted)
 	})
-	cmd.Flags().Lookup("json").Usage = "print JSON, one object a line"
+	cmd.Flags().Lookup("json").Usage = "print JSON, one object per line"
 	return cmd
 }
 
@@ -97,9 +94,9 @@ func (l *listening) run(ctx context.Context, c *client.Client, wanted client.New
 			if whole, ok := errors.AsType[*url.Error](err); ok {
 				err = whole.Err // the URL says nothing new
 			}
-			fmt.Fprintf(l.notes, "feedmill: the connection is lost (%s); trying again in %s\n", plain(err.Error()), again.Round(10*time.Millisecond))
+			fmt.Fprintf(l.notes, "feedmill: connection lost (%s); reconnecting in %s\n", plain(err.Error()), again.Round(10*time.Millisecond))
 		},
-		Resumed: func() { fmt.Fprintln(l.notes, "feedmill: connected again") },
+		Resumed: func() { fmt.Fprintln(l.notes, "feedmill: reconnected") },
 	})
 	if l.failed != nil {
 		return l.failed
@@ -151,7 +148,7 @@ func (l *listening) opened(made client.Listener) error {
 		}
 		return l.line(line)
 	}
-	text := fmt.Sprintf("Listening to %s, until Ctrl-C. The secret to verify with:\n\n  %s\n\n", plain(strings.Join(made.Events, ", ")), made.SigningSecret)
+	text := fmt.Sprintf("Listening to %s. Press Ctrl-C to stop. Signing secret:\n\n  %s\n\n", plain(strings.Join(made.Events, ", ")), made.SigningSecret)
 	if l.forward != nil {
 		text += "Forwarding to " + plain(l.forward.to) + "\n\n"
 	}

@@ -27,7 +27,7 @@ func newForwarder(to string) (*forwarder, error) {
 	}
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, usagef("--forward-to: write a URL such as http://localhost:3000/hook")
+		return nil, usagef("--forward-to must be a URL such as http://localhost:3000/hook")
 	}
 	return &forwarder{to: to, client: &http.Client{
 		// As with any webhook: no proxy of the environment's, no redirects,
@@ -63,14 +63,14 @@ func inWords(err error) error {
 	var timeout interface{ Timeout() bool }
 	switch op, dial := errors.AsType[*net.OpError](err); {
 	case errors.Is(err, context.Canceled):
-		return errors.New("listening ended before an answer came")
+		return errors.New("stopped before a response was received")
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("no complete answer within %s", feedmill.DefaultTimeout)
+		return fmt.Errorf("no complete response within %s", feedmill.DefaultTimeout)
 	case dial && op.Op == "dial":
 		return fmt.Errorf("no connection: %w", op.Err)
 	}
 	if whole, ok := errors.AsType[*url.Error](err); ok {
 		err = whole.Err
 	}
-	return fmt.Errorf("the connection broke before an answer came: %w", err)
+	return fmt.Errorf("the connection was closed before a response was received: %w", err)
 }

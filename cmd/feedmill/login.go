@@ -16,14 +16,14 @@ import (
 func newLogin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login",
-		Short: "Keep the address of a server and a key for it",
-		Long: `Asks for an API key, or reads it from standard input where that is no terminal,
-tries it on the server, and keeps both in a file that only you can read:
-feedmill/credentials.json in the folder for configuration of your account
-(XDG_CONFIG_HOME, by default ~/.config, on Linux).
+		Short: "Save a server address and an API key",
+		Long: `Prompts for an API key, or reads it from standard input if that is not a terminal.
+Tests the key and saves it with the server address in a file that only you can read:
+feedmill/credentials.json in your configuration folder (on Linux XDG_CONFIG_HOME,
+by default ~/.config).
 
---server wins over FEEDMILL_SERVER, and that over the server of the login;
-FEEDMILL_API_KEY wins over the key of the login.`,
+--server overrides FEEDMILL_SERVER, which overrides the saved server.
+FEEDMILL_API_KEY overrides the saved key.`,
 		Args: cobra.NoArgs,
 	}
 	server := serverFlag(cmd)
@@ -42,10 +42,10 @@ FEEDMILL_API_KEY wins over the key of the login.`,
 		warnPlain(cmd.ErrOrStderr(), to.Server)
 		var err error
 		if to.Key, err = readSecret(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), "API key for "+to.Server+": "); err != nil {
-			return fmt.Errorf("reading the key: %w", err)
+			return fmt.Errorf("cannot read the key: %w", err)
 		}
 		if to.Key == "" {
-			return usagef("no key was given")
+			return usagef("no key was entered")
 		}
 		if err := tryKey(cmd.Context(), to); err != nil {
 			return err
@@ -55,9 +55,9 @@ FEEDMILL_API_KEY wins over the key of the login.`,
 			return err
 		}
 		if os.Getenv("FEEDMILL_API_KEY") != "" {
-			fmt.Fprintln(cmd.ErrOrStderr(), "FEEDMILL_API_KEY is set and wins over this login.")
+			fmt.Fprintln(cmd.ErrOrStderr(), "FEEDMILL_API_KEY is set and overrides this login.")
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s; the key is kept in %s.\n", to.Server, path)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s. The key is saved in %s.\n", to.Server, path)
 		return err
 	}
 	return cmd
@@ -76,7 +76,7 @@ func tryKey(ctx context.Context, to credentials) error {
 func newLogout() *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout",
-		Short: "Forget what login has kept",
+		Short: "Remove the saved server address and key",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := credentialsFile()

@@ -33,12 +33,12 @@ func run() int {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "feedmill",
-		Short: "Data feeds, and webhooks that tell what happened",
-		Long: `Feedmill makes data feeds of files, databases and HTTP APIs, and delivers events as signed
-webhooks. "feedmill serve" is the service; the other commands work with it.
+		Short: "Build data feeds and deliver webhooks",
+		Long: `Feedmill builds data feeds from files, databases and HTTP APIs, and delivers events as
+signed webhooks. "feedmill serve" runs the service; the other commands are its client.
 
-Exit codes: 0 it worked, 1 it did not, 2 the command line is wrong, 3 there is
-no such thing, 4 the credential is missing or does not allow it.`,
+Exit codes: 0 success, 1 failure, 2 invalid command line, 3 not found, 4 missing or
+insufficient credential.`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -47,6 +47,7 @@ no such thing, 4 the credential is missing or does not allow it.`,
 		newServe(), newConfig(), newVault(), newKeys(), newAudit(), newLogin(), newLogout(),
 		newEvents(), newSubscriptions(), newDeliveries(), newListen(), newFeeds(), newConnections(), newQuery(), newServices(), newWorker(),
 	)
+	addExamples(root)
 	onlyHelps(root)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

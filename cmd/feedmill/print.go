@@ -150,7 +150,7 @@ func list[T any](p *printer, records iter.Seq2[T, error], limit int, header []st
 	if err := p.table(t); err != nil || !more {
 		return err
 	}
-	_, err := fmt.Fprintf(p.notes, "There are more than these %d; --limit shows more of them.\n", limit)
+	_, err := fmt.Fprintf(p.notes, "Only the first %d are shown. Use --limit to show more.\n", limit)
 	return err
 }
 

@@ -17,36 +17,34 @@ import (
 func newEventsPublish() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish TYPE | publish --file FILE",
-		Short: "Publish an event, or those of a file",
-		Long: `Publishes one event of a type, or the events of a file (- is standard input) with
-one JSON object on each line, as POST /events takes them:
+		Short: "Publish an event or a file of events",
+		Long: `Publishes one event, or the events of a file (- is standard input) with one JSON
+object per line, as POST /events accepts them:
 
   {"id":"order-4711","type":"metric.created","resourceId":"m_1","data":{"value":42}}
 
-A file is published a thousand events at a time, each thousand all or nothing.
-Events with an id are published once, so that a file that failed halfway can be
-published again.`,
-		Example: `  feedmill events publish metric.created --resource m_1 --data '{"value": 42}'
-  feedmill events publish --file events.ndjson`,
+A file is published in batches of 1,000 events; each batch is published completely or
+not at all. Events with an id are published once, so it is safe to publish a file again
+after a failure.`,
 	}
 	e := new(client.NewEvent)
 	flags := cmd.Flags()
-	flags.StringVar(&e.ID, "id", "", "your own id, which is published once")
-	flags.StringVar(&e.ResourceID, "resource", "", "what the event is about")
+	flags.StringVar(&e.ID, "id", "", "your id of the event; an id is published once")
+	flags.StringVar(&e.ResourceID, "resource", "", "resource of the event")
 	data := flags.String("data", "", "the data as JSON, @file, or - for standard input")
-	at := timeFlag(cmd, "time", "when it happened, by default now")
-	file := flags.StringP("file", "f", "", "publish the events of this file, one on each line; - is standard input")
+	at := timeFlag(cmd, "time", "time of the event (default: now)")
+	file := flags.StringP("file", "f", "", "publish the events of this file, one per line; - is standard input")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if *file == "" {
-			return oneArg("say which type of event")(cmd, args)
+			return oneArg("specify an event type")(cmd, args)
 		}
 		for _, other := range []string{"id", "resource", "data", "time"} {
 			if cmd.Flags().Changed(other) {
-				return fmt.Errorf("--file has whole events, so it cannot stand beside --%s", other)
+				return fmt.Errorf("--file contains whole events and cannot be combined with --%s", other)
 			}
 		}
 		if len(args) > 0 {
-			return fmt.Errorf("--file has whole events, so it cannot stand beside the type %q", args[0])
+			return fmt.Errorf("--file contains whole events and cannot be combined with the type %q", args[0])
 		}
 		return nil
 	}
@@ -66,7 +64,7 @@ published again.`,
 		accepted, err := c.Publish(ctx, *e)
 		return shown(p, accepted, err, func(p *printer, accepted client.Accepted) error {
 			if accepted.Duplicate {
-				return p.printf("%s  %s, a duplicate: this id was published before\n", accepted.ID, plain(accepted.Type))
+				return p.printf("%s  %s (duplicate: this id was published before)\n", accepted.ID, plain(accepted.Type))
 			}
 			return p.printf("%s  %s\n", accepted.ID, plain(accepted.Type))
 		})
@@ -86,7 +84,7 @@ func dataText(data string, stdin io.Reader) (json.RawMessage, error) {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
 	if !json.Valid(text) {
-		return nil, usagef(`--data is no JSON; a text is written with its quotes, such as '"text"'`)
+		return nil, usagef(`--data is not valid JSON; write a text with quotes, such as '"text"'`)
 	}
 	return text, nil
 }

@@ -63,7 +63,7 @@ func countOf(events, duplicates int) string {
 		words = "1 event"
 	}
 	if duplicates > 0 {
-		words += fmt.Sprintf(", %d of them published before", duplicates)
+		words += fmt.Sprintf(", %d of them already published", duplicates)
 	}
 	return words
 }
@@ -119,7 +119,7 @@ func (l *eventLines) next() (b batch, err error) {
 			continue
 		}
 		if event[0] != '{' || !json.Valid(event) {
-			return b, fmt.Errorf("line %d is no JSON object", l.line)
+			return b, fmt.Errorf("line %d is not a JSON object", l.line)
 		}
 		if event = bytes.Clone(event); !add(event) {
 			l.held = event
@@ -127,7 +127,7 @@ func (l *eventLines) next() (b batch, err error) {
 		}
 	}
 	if errors.Is(l.lines.Err(), bufio.ErrTooLong) {
-		return b, fmt.Errorf("line %d is longer than a request may be", l.line+1)
+		return b, fmt.Errorf("line %d is longer than the maximum size of a request", l.line+1)
 	}
 	return b, l.lines.Err()
 }
@@ -183,9 +183,9 @@ func (e *fileError) Error() string {
 	case e.published == 0:
 		b.WriteString("\nNothing was published.")
 	case len(e.batch.lines) == 0:
-		fmt.Fprintf(&b, "\nThe %s before it are published.", countOf(e.published, 0))
+		fmt.Fprintf(&b, "\nThe %s before it were published.", countOf(e.published, 0))
 	default:
-		fmt.Fprintf(&b, "\nThe %s before line %d are published, those from there on are not.", countOf(e.published, 0), e.batch.lines[0])
+		fmt.Fprintf(&b, "\nThe %s before line %d were published; the rest was not.", countOf(e.published, 0), e.batch.lines[0])
 	}
 	return b.String()
 }
@@ -201,7 +201,7 @@ type lineFault struct {
 func (e *fileError) document() any {
 	p, ok := errors.AsType[*client.Problem](e.err)
 	if !ok {
-		p = &client.Problem{Title: "The file cannot be read", Detail: e.err.Error()}
+		p = &client.Problem{Title: "Cannot read the file", Detail: e.err.Error()}
 	}
 	located := struct {
 		client.Problem

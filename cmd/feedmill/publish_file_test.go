@@ -86,7 +86,7 @@ func FuzzEventLines(f *testing.F) {
 func TestLinesThatAreTooLong(t *testing.T) {
 	in := newEventLines(strings.NewReader("{}\n\"" + strings.Repeat("x", feedmill.MaxPublishBytes) + "\"\n"))
 	_, err := in.next()
-	if err == nil || err.Error() != "line 2 is longer than a request may be" {
+	if err == nil || err.Error() != "line 2 is longer than the maximum size of a request" {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -102,7 +102,7 @@ func TestFileErrors(t *testing.T) {
   line 1001:         No.
   /7/x:              Odd.
   Accept:            Odd.
-The 1000 events before line 1001 are published, those from there on are not.`
+The 1000 events before line 1001 were published; the rest was not.`
 	if got != want {
 		t.Errorf("the error is\n%s\nwant\n%s", got, want)
 	}

@@ -15,24 +15,23 @@ import (
 
 func newQuery() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "query SERVICE VIEW", Short: "Ask a database, or the feeds that there are, and print rows or make a feed of them",
-		Long: `Ask a view of a service for rows. Without --field they have all fields; with it they
-have those, in order: a name, NAME=ALIAS, or NAME:AGGREGATE with one of sum, avg, min, max,
-count and countDistinct, such as total:sum=revenue. A name that has a colon, an equals sign or a
-comma in it stands in quotes.
+		Use: "query SERVICE VIEW", Short: "Query a database or feed; print rows or create a feed",
+		Long: `Queries a view of a service. --field selects fields, in order; without it, all fields
+are returned. A field is NAME, NAME=ALIAS or NAME:AGGREGATE, such as total:sum=revenue.
+Aggregates are sum, avg, min, max, count and countDistinct. Quote names that contain a
+colon, an equals sign or a comma.
 
-At most 100 rows are printed, and nothing is kept. --create makes a feed of the query, with all
-rows or the number in --limit, and --spec prints the query as "feedmill feeds create query" takes it.`,
-		Example: `  feedmill query warehouse sales.orders --field status --field total:sum=revenue --filter 'placed_at:last:30 days'
-  feedmill query warehouse sales.orders --filter status:eq:paid,open --create Orders --every 1h`,
-		Args: needArgs("say which service and which view of it", 2), ValidArgsFunction: completeServiceAndView,
+At most 100 rows are printed, and nothing is stored. --create creates a feed from the
+query, with all rows or the number in --limit. --spec prints the query as
+"feedmill feeds create query" accepts it.`,
+		Args: needArgs("specify a service and a view", 2), ValidArgsFunction: completeServiceAndView,
 	}
 	q := queryFlags{}
 	q.add(cmd)
 	limit := 20
 	cmd.Flags().Var((*limitValue)(&limit), "limit", "maximum number of rows to print, up to 100; with --create or --spec, of rows in the feed (default all)")
-	statement := cmd.Flags().Bool("sql", false, "print the statement too, what is bound to it, and where the filters run")
-	specOnly := cmd.Flags().Bool("spec", false, "print the query as JSON, and ask nothing")
+	statement := cmd.Flags().Bool("sql", false, "also print the statement, its parameters, and where the filters run")
+	specOnly := cmd.Flags().Bool("spec", false, "print the query as JSON without running it")
 	watch := watchFlag(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		spec, err := q.spec(ctx, c, args[0], args[1])
@@ -45,7 +44,7 @@ rows or the number in --limit, and --spec prints the query as "feedmill feeds cr
 		case *specOnly:
 			return printJSON(p.out, spec)
 		case q.feed.Name == "" && q.isOfFeed():
-			return usagef("say with --create what the feed is called that the other flags are about")
+			return usagef("specify the name of the feed with --create")
 		}
 		body, err := json.Marshal(spec)
 		if err != nil {
@@ -68,8 +67,8 @@ rows or the number in --limit, and --spec prints the query as "feedmill feeds cr
 // ranWords say where a filter ran.
 var ranWords = map[feedmill.RanIn]string{
 	feedmill.RanInSource: "runs in the source",
-	feedmill.RanInHere:   "runs here, on the rows that came",
-	feedmill.RanInBoth:   "runs in the source and again here",
+	feedmill.RanInHere:   "runs in Feedmill, on the returned rows",
+	feedmill.RanInBoth:   "runs in the source and again in Feedmill",
 }
 
 // queryPreview prints the first rows of a query.
@@ -96,19 +95,17 @@ func (p *printer) queryPreview(q client.QueryPreview, limit int, statement bool)
 	}
 	const most = 100
 	if n := min(limit, len(q.Rows)); n < len(q.Rows) || n == most {
-		fmt.Fprintf(p.notes, "These are the first %d rows; --create makes a feed of all.\n", n)
+		fmt.Fprintf(p.notes, "Only the first %d rows are shown. --create creates a feed with all rows.\n", n)
 	}
 	return p.warnings(q.Warnings)
 }
 
 func newFeedsCreateQuery() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "query -f FILE", Short: "Make a feed of a query", Args: cobra.NoArgs,
-		Long: `Make a feed of a query, as a file of JSON or YAML says: which view of which service is asked
-for what, and when again. Its first refresh begins at once; --watch shows how
-far it is and waits for its end. "feedmill query --spec" writes such a file.`,
-		Example: `  feedmill query warehouse sales.orders --filter status:eq:paid --every 1h --spec > orders.json
-  feedmill feeds create query -f orders.json --watch`,
+		Use: "query -f FILE", Short: "Create a feed from a query", Args: cobra.NoArgs,
+		Long: `Creates a feed from a query. A JSON or YAML file defines the service, the view, the
+query and the schedule; "feedmill query --spec" prints such a file. The first refresh
+starts immediately; --watch shows its progress and waits until it ends.`,
 	}
 	file := specFlag(cmd)
 	watch := watchFlag(cmd)
@@ -138,22 +135,22 @@ type queryFlags struct {
 // addQuery adds those flags that say what is asked for.
 func (q *queryFlags) addQuery(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&q.fields, "field", nil, "field that is wanted, such as status, placed_at=day or total:sum=revenue; may be given several times")
-	f.StringArrayVar(&q.filters, "filter", nil, "condition such as total:gt:100, status:eq:paid,open, '!name:isNull' or 'placed_at:last:7 days'; may be given several times, and all must hold")
-	f.StringVar(&q.sort, "sort", "", "columns to sort by, separated by commas, with - before those that descend")
-	f.StringVar(&q.timezone, "timezone", "", "where days begin, such as Europe/Paris; by default UTC")
+	f.StringArrayVar(&q.fields, "field", nil, "field such as status, placed_at=day or total:sum=revenue (repeatable)")
+	f.StringArrayVar(&q.filters, "filter", nil, "filter such as total:gt:100, status:eq:paid,open, '!name:isNull' or 'placed_at:last:7 days' (repeatable; all must match)")
+	f.StringVar(&q.sort, "sort", "", "columns to sort by, separated by commas; - before a column sorts descending")
+	f.StringVar(&q.timezone, "timezone", "", "time zone, such as Europe/Paris (default: UTC)")
 }
 
 func (q *queryFlags) add(cmd *cobra.Command) {
 	q.addQuery(cmd)
 	f := cmd.Flags()
-	f.StringVar(&q.feed.Name, "create", "", "make a feed of this name")
-	f.StringVar(&q.every, "every", "", "how often the feed is refreshed, such as 1h")
-	f.StringVar(&q.cron, "cron", "", "when the feed is refreshed, such as '0 6 * * 1-5'")
+	f.StringVar(&q.feed.Name, "create", "", "create a feed with this name")
+	f.StringVar(&q.every, "every", "", "refresh interval, such as 1h")
+	f.StringVar(&q.cron, "cron", "", "refresh schedule (cron), such as '0 6 * * 1-5'")
 	f.StringVar(&q.feed.Mode, "mode", "", "replace, append or merge")
-	f.StringSliceVar(&q.feed.Key, "key", nil, "columns that rows are merged by, separated by commas")
-	f.StringVar(&q.incremental, "incremental", "", "field by which only what is new is fetched")
-	f.StringVar(&q.lookback, "lookback", "", "how far before the last value to begin, such as 1h, for what comes late")
+	f.StringSliceVar(&q.feed.Key, "key", nil, "key columns for merging, separated by commas")
+	f.StringVar(&q.incremental, "incremental", "", "cursor field; each refresh fetches only new rows")
+	f.StringVar(&q.lookback, "lookback", "", "overlap before the last cursor, such as 1h, for late rows")
 	completeFlag(cmd, "mode", completeOf("replace", "append", "merge"))
 }
 
@@ -276,7 +273,7 @@ func named(all ...string) map[string]string {
 func (q *queryBody) addField(text string) error {
 	name, rest, err := feedmill.ScanItem(text, ":=")
 	if err != nil || name.Text == "" {
-		return errors.Join(err, errors.New("write it as NAME, NAME=ALIAS or NAME:AGGREGATE=ALIAS"))
+		return errors.Join(err, errors.New("must be NAME, NAME=ALIAS or NAME:AGGREGATE=ALIAS"))
 	}
 	f := queryField{Field: name.Text}
 	rest, f.As, _ = strings.Cut(rest, "=")

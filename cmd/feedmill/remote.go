@@ -27,7 +27,7 @@ var errNoCredential = errors.New("no credential")
 // onServer makes do the work of cmd, on the server that the user names.
 func onServer(cmd *cobra.Command, do work) *cobra.Command {
 	server := serverFlag(cmd)
-	cmd.Flags().Bool("json", false, "print JSON, as the service says it")
+	cmd.Flags().Bool("json", false, "print the JSON of the API")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := dial(*server, cmd.ErrOrStderr())
 		if err != nil {
@@ -39,7 +39,7 @@ func onServer(cmd *cobra.Command, do work) *cobra.Command {
 }
 
 func serverFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("server", "", "address of the server, such as "+defaultServer+"; else FEEDMILL_SERVER, else where you are logged in")
+	return cmd.Flags().String("server", "", "server address, such as "+defaultServer+" (default: FEEDMILL_SERVER, else the saved login)")
 }
 
 // dial makes a client for the server at the address, or else for the one of
@@ -97,7 +97,7 @@ func warnPlain(w io.Writer, server string) {
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLoopback() {
 		return
 	}
-	fmt.Fprintf(w, "feedmill: warning: the key goes to %s without encryption, where others on the way can read it; use https\n", plain(u.Host))
+	fmt.Fprintf(w, "feedmill: warning: the key is sent to %s without encryption; use https\n", plain(u.Host))
 }
 
 // trimServer makes one text of the ways to write an address.
@@ -106,7 +106,7 @@ func trimServer(address string) string { return strings.TrimRight(address, "/") 
 func checkServer(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https") {
-		return usagef("--server or FEEDMILL_SERVER: write the address with its scheme, such as %s", defaultServer)
+		return usagef("--server or FEEDMILL_SERVER must be an address with a scheme, such as %s", defaultServer)
 	}
 	return nil
 }

@@ -11,20 +11,20 @@ import (
 )
 
 func newSubscriptionsReplay() *cobra.Command {
-	cmd := oneSubscription("replay", "Deliver again what ended in a state, by default what failed, or what was missed")
-	since := timeFlag(cmd, "since", "only events that are not older; it is needed")
-	until := timeFlag(cmd, "until", "only events that are older, by default all")
+	cmd := oneSubscription("replay", "Replay failed or missed events to a subscription")
+	since := timeFlag(cmd, "since", "only events since this time (required)")
+	until := timeFlag(cmd, "until", "only events before this time")
 	words := make([]string, len(feedmill.ReplaySelections))
 	for i, s := range feedmill.ReplaySelections {
 		words[i] = string(s)
 	}
 	state := cmd.Flags().String("state", "", "delivered, exhausted, discarded, undelivered (the default), missing or all")
-	rate := cmd.Flags().Int("rate", 0, "how many deliveries are made a second, by default as many as can be")
+	rate := cmd.Flags().Int("rate", 0, "maximum deliveries per second (default: no limit)")
 	dryRun := cmd.Flags().Bool("dry-run", false, "only count")
 	completeFlag(cmd, "state", completeOf(words...))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		if since.IsZero() {
-			return usagef("say from when on with --since, such as --since 24h")
+			return usagef("specify the start with --since, such as --since 24h")
 		}
 		r, err := c.ReplaySubscription(ctx, args[0], client.ReplayRange{
 			Since: *since, Until: *until, State: feedmill.ReplaySelection(*state), Rate: *rate, DryRun: *dryRun,
@@ -52,11 +52,11 @@ func newSubscriptionsReplayOf(name, short string, do func(*client.Client, contex
 }
 
 func newSubscriptionsReplayStatus() *cobra.Command {
-	return newSubscriptionsReplayOf("replay-status", "See how far a replay is", (*client.Client).Replay)
+	return newSubscriptionsReplayOf("replay-status", "Show the progress of a replay", (*client.Client).Replay)
 }
 
 func newSubscriptionsReplayCancel() *cobra.Command {
-	return newSubscriptionsReplayOf("replay-cancel", "End a replay; what it has made stays", (*client.Client).CancelReplay)
+	return newSubscriptionsReplayOf("replay-cancel", "Cancel a replay; deliveries it has created remain", (*client.Client).CancelReplay)
 }
 
 func (p *printer) replay(r client.Replay) error {
@@ -68,8 +68,8 @@ func (p *printer) replay(r client.Replay) error {
 	if r.Reason != "" {
 		reason = " because " + r.Reason
 	}
-	if err := p.printf("%s  %s%s: %d of %s made, %s from %s to %s\n", r.ID, r.State, reason, r.Made, total, r.Selection, moment(r.Since), moment(r.Until)); err != nil || !r.EndedAt.IsZero() {
+	if err := p.printf("%s  %s%s: %d of %s created, %s from %s to %s\n", r.ID, r.State, reason, r.Made, total, r.Selection, moment(r.Since), moment(r.Until)); err != nil || !r.EndedAt.IsZero() {
 		return err
 	}
-	return p.printf("See how it goes with: feedmill subscriptions replay-status %s %s\n", r.SubscriptionID, r.ID)
+	return p.printf("Show its progress: feedmill subscriptions replay-status %s %s\n", r.SubscriptionID, r.ID)
 }

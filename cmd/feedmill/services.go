@@ -13,14 +13,14 @@ import (
 )
 
 func newServices() *cobra.Command {
-	parent := &cobra.Command{Use: "services", Short: "See what queries run on, and make services of HTTP APIs with manifests"}
+	parent := &cobra.Command{Use: "services", Short: "List services and test manifests"}
 	parent.AddCommand(newServicesList(), newServicesViews(), newServicesFields(), newServicesValidate(), newServicesTry())
 	return parent
 }
 
 func newServicesValidate() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "validate FILE", Short: "Check a manifest, and list everything that is wrong with its lines", Args: oneArg("say which file"),
+		Use: "validate FILE", Short: "Check a manifest and list all errors with their lines", Args: oneArg("specify a file"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		m, err := readManifest(args[0])
@@ -51,15 +51,15 @@ func readManifest(name string) (*manifest.Manifest, error) {
 	for i, f := range faults {
 		lines[i] = name + ":" + f.String()
 	}
-	return nil, fmt.Errorf("the manifest cannot be used:\n%s", strings.Join(lines, "\n"))
+	return nil, fmt.Errorf("the manifest is not valid:\n%s", strings.Join(lines, "\n"))
 }
 
 func newServicesTry() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "try FILE VIEW", Short: "Fetch the first rows of a view from its API: every request, the rows, and nothing kept",
-		Args: needArgs("say which file and which view of it", 2),
+		Use: "try FILE VIEW", Short: "Fetch the first rows of a view; show requests and rows",
+		Args: needArgs("specify a file and a view", 2),
 	}
-	settings := cmd.Flags().StringArray("config", nil, "a setting of the connection, as NAME=VALUE, or NAME=@FILE for what a file holds")
+	settings := cmd.Flags().StringArray("config", nil, "connection setting as NAME=VALUE, or NAME=@FILE to read it from a file")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		m, err := readManifest(args[0])
 		if err != nil {
@@ -93,7 +93,7 @@ func readSettings(m *manifest.Manifest, given []string) (map[string]string, erro
 	}
 	for _, s := range m.Settings {
 		if _, ok := config[s.Name]; !ok && s.Required {
-			return nil, usagef("%s needs the setting %s; give it with --config %s=…", m.Service, s.Name, s.Name)
+			return nil, usagef("%s requires the setting %s; pass --config %s=…", m.Service, s.Name, s.Name)
 		}
 	}
 	return config, nil

@@ -34,7 +34,7 @@ func completeServiceAndView(cmd *cobra.Command, args []string, begun string) ([]
 }
 
 func newServicesList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the services that queries run on", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List services", Args: cobra.NoArgs}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		services, err := c.Services(ctx)
 		return shown(p, services, err, func(p *printer, services []client.Service) error {
@@ -49,12 +49,12 @@ func newServicesList() *cobra.Command {
 
 func newServicesViews() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "views SERVICE", Short: "List the tables and views of a service", Args: oneArg("say which service"),
+		Use: "views SERVICE", Short: "List the tables and views of a service", Args: oneArg("specify a service"),
 		ValidArgsFunction: completeFirst(completeServices),
 	}
 	limit := limitFlag(cmd)
-	search := cmd.Flags().String("search", "", "text that the name, the label or the description has in it")
-	refresh := cmd.Flags().Bool("refresh", false, "look again, whatever was found a short time ago")
+	search := cmd.Flags().String("search", "", "text to find in names, labels and descriptions")
+	refresh := cmd.Flags().Bool("refresh", false, "ignore the cached result")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		views := paged(c, *limit).Views(ctx, args[0], client.ViewQuery{Text: *search, Refresh: *refresh})
 		return list(p, views, *limit, []string{"VIEW", "KIND", "ROWS", "LABEL"}, func(v client.View) []cell {
@@ -69,7 +69,7 @@ func newServicesViews() *cobra.Command {
 
 func newServicesFields() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "fields SERVICE VIEW", Short: "List the fields of a view, and how they can be filtered", Args: needArgs("say which service and which view of it", 2),
+		Use: "fields SERVICE VIEW", Short: "List the fields of a view and their operators", Args: needArgs("specify a service and a view", 2),
 		ValidArgsFunction: completeServiceAndView,
 	}
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {

@@ -27,18 +27,18 @@ type subscriptionFields struct {
 func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 	f := &subscriptionFields{cmd: cmd}
 	flags := cmd.Flags()
-	flags.StringVar(&f.url, "url", "", "where deliveries go")
+	flags.StringVar(&f.url, "url", "", "endpoint URL")
 	flags.StringSliceVar(&f.events, "events", nil, "event types, or families such as metric.*")
-	flags.StringVar(&f.name, "name", "", "a name for people")
-	flags.StringVar(&f.method, "method", "", "POST, or GET with the event in the query")
+	flags.StringVar(&f.name, "name", "", "display name")
+	flags.StringVar(&f.method, "method", "", "POST, or GET with the event in the query string")
 	flags.StringVar(&f.resource, "resource", "", "only events about this resource")
-	flags.StringArrayVar(&f.headers, "header", nil, "an extra header, name=value, or name=@file; may stand several times")
-	flags.Var((*durationValue)(&f.timeout), "timeout", "how long an endpoint may take, up to 60s")
-	flags.Var(&f.rate, "rate-limit", "requests a second such as 10, or in a time such as 100/1m; none for no limit")
-	flags.IntVar(&f.concurrency, "concurrency", 0, "how many requests may be under way at once")
-	flags.BoolVar(&f.ordered, "ordered", false, "first in, first out for each resource")
-	flags.StringSliceVar(&f.retries, "retry-schedule", nil, "waits before each further attempt such as 5s,5m,1h; default for the service's")
-	flags.StringVar(&f.disableAfter, "disable-after", "", "how long nothing may get through, 1d to 30d, or off")
+	flags.StringArrayVar(&f.headers, "header", nil, "extra header as name=value or name=@file (repeatable)")
+	flags.Var((*durationValue)(&f.timeout), "timeout", "timeout of a request, up to 60s")
+	flags.Var(&f.rate, "rate-limit", "requests per second such as 10, or per time such as 100/1m; none removes the limit")
+	flags.IntVar(&f.concurrency, "concurrency", 0, "maximum concurrent requests")
+	flags.BoolVar(&f.ordered, "ordered", false, "deliver the events of each resource in order")
+	flags.StringSliceVar(&f.retries, "retry-schedule", nil, "delays before each retry, such as 5s,5m,1h; default restores the default schedule")
+	flags.StringVar(&f.disableAfter, "disable-after", "", "disable the subscription after failing for this long, 1d to 30d, or off")
 	completeFlag(cmd, "events", completeEventNames)
 	completeFlag(cmd, "method", completeOf("POST", "GET"))
 	return f
@@ -47,18 +47,16 @@ func newSubscriptionFields(cmd *cobra.Command) *subscriptionFields {
 func newSubscriptionsCreate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create --url URL --events TYPES",
-		Short: "Subscribe an endpoint to events and print its signing secret, once",
-		Long: `Subscribes an endpoint to events. The types of datafeed.source.* make a
-subscription of their own: with others beside them there are two, each with its
-secret. Where one of the two cannot be made, the other is printed all the same
-and the exit code is 1.`,
-		Example: `  feedmill subscriptions create --url https://example.com/hook --events metric.created,tag.*`,
-		Args:    cobra.NoArgs,
+		Short: "Create a subscription and print its signing secret once",
+		Long: `Subscribes an endpoint to events. Types of datafeed.source.* need their own
+subscription: if you combine them with other types, two subscriptions are created, each
+with its own secret. If one of them fails, the other is printed and the exit code is 1.`,
+		Args: cobra.NoArgs,
 	}
 	f := newSubscriptionFields(cmd)
 	return onServer(cmd, func(ctx context.Context, c *client.Client, _ []string, p *printer) error {
 		if f.url == "" || len(f.events) == 0 {
-			return usagef("say where to deliver and what, with --url and --events")
+			return usagef("specify --url and --events")
 		}
 		headers, err := namedValues("--header", f.headers)
 		if err != nil {
@@ -91,9 +89,9 @@ func (p *printer) created(made client.CreatedSubscriptions) error {
 			p.printf("\n  %s\n\n", s.SigningSecret)
 		}
 		if len(made.Created) > 1 {
-			return p.printf("This is the only time that the secrets are shown.\n")
+			return p.printf("Copy the secrets now; they are not shown again.\n")
 		}
-		return p.printf("This is the only time that the secret is shown.\n")
+		return p.printf("Copy the secret now; it is not shown again.\n")
 	})
 	if err != nil {
 		return err
@@ -107,10 +105,8 @@ func (p *printer) created(made client.CreatedSubscriptions) error {
 
 func newSubscriptionsUpdate() *cobra.Command {
 	cmd := oneSubscription("update", "Change a subscription")
-	cmd.Long = `Changes what the flags name and leaves the rest. An empty --name or --resource
-removes it; --state paused holds deliveries back, --state active lets them go.`
-	cmd.Example = `  feedmill subscriptions update sub_… --state paused
-  feedmill subscriptions update sub_… --rate-limit none --remove-header x-team`
+	cmd.Long = `Changes only what the flags specify. An empty --name or --resource removes it.
+--state paused stops deliveries, and --state active resumes them.`
 	f := newSubscriptionFields(cmd)
 	cmd.Flags().StringVar(&f.state, "state", "", "active, paused or disabled")
 	cmd.Flags().StringSliceVar(&f.without, "remove-header", nil, "remove an extra header")
@@ -118,7 +114,7 @@ removes it; --state paused holds deliveries back, --state active lets them go.`
 	completeFlag(cmd, "state", completeOf(states...))
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		if !f.anyGiven() {
-			return usagef("say what to change; see feedmill subscriptions update --help")
+			return usagef("specify a change; see feedmill subscriptions update --help")
 		}
 		change, err := f.change()
 		if err != nil {

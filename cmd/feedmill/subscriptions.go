@@ -16,7 +16,7 @@ import (
 )
 
 func newSubscriptions() *cobra.Command {
-	parent := &cobra.Command{Use: "subscriptions", Aliases: []string{"subs"}, Short: "Say who is told of what"}
+	parent := &cobra.Command{Use: "subscriptions", Aliases: []string{"subs"}, Short: "Manage webhook subscriptions"}
 	parent.AddCommand(
 		newSubscriptionsCreate(), newSubscriptionsList(), newSubscriptionsShow(), newSubscriptionsUpdate(),
 		newSubscriptionsDelete(), newSubscriptionsTest(), newSubscriptionsRotate(), newSubscriptionsRetry(), newSubscriptionsReplay(),
@@ -28,7 +28,7 @@ func newSubscriptions() *cobra.Command {
 // oneSubscription makes a command that works on the subscription it is given.
 func oneSubscription(name, short string) *cobra.Command {
 	return &cobra.Command{
-		Use: name + " ID", Short: short, Args: oneArg("say which subscription"),
+		Use: name + " ID", Short: short, Args: oneArg("specify a subscription id"),
 		ValidArgsFunction: completeFirst(completeSubscriptions),
 	}
 }
@@ -71,7 +71,7 @@ func (p *printer) subscription(s client.Subscription) error {
 	if h := s.Health; h != nil {
 		t.fields("Backlog", backlogText(*h))
 		if h.SuccessShare != nil {
-			t.fields("Got through", fmt.Sprintf("%.0f %% of what was tried in 24 h", 100**h.SuccessShare))
+			t.fields("Success rate", fmt.Sprintf("%.0f %% of attempts in 24 h", 100**h.SuccessShare))
 		}
 		t.fields("Breaker", string(h.Breaker))
 	}
@@ -102,15 +102,15 @@ func disabledBecause(reason string) string {
 	case feedmill.DisabledByUser:
 		return "by a user"
 	case feedmill.DisabledGone:
-		return "the endpoint answered 410"
+		return "the endpoint returned 410 Gone"
 	case feedmill.DisabledFailing:
-		return "nothing got through for too long"
+		return "the endpoint failed for too long"
 	}
 	return reason
 }
 
 func newSubscriptionsDelete() *cobra.Command {
-	cmd := oneSubscription("delete", "Delete a subscription; what it has not been sent is discarded")
+	cmd := oneSubscription("delete", "Delete a subscription and discard its open deliveries")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		if err := c.DeleteSubscription(ctx, args[0]); err != nil {
 			return err
@@ -121,10 +121,10 @@ func newSubscriptionsDelete() *cobra.Command {
 
 // errEndpoint is the outcome of a test that failed; what the endpoint said is
 // printed as the outcome of any test is.
-var errEndpoint = errors.New("the endpoint did not answer with success")
+var errEndpoint = errors.New("the endpoint did not return a success status")
 
 func newSubscriptionsTest() *cobra.Command {
-	cmd := oneSubscription("test", "Send a test.ping to the endpoint now and show its answer")
+	cmd := oneSubscription("test", "Send a test.ping event and show the response")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		ping, err := c.TestSubscription(ctx, args[0])
 		if err != nil {
@@ -145,23 +145,23 @@ func (p *printer) ping(ping client.Ping) error {
 }
 
 func newSubscriptionsRotate() *cobra.Command {
-	cmd := oneSubscription("rotate", "Give a subscription a new signing secret and print it, once")
+	cmd := oneSubscription("rotate", "Rotate the signing secret and print it once")
 	overlap := client.Duration(feedmill.DefaultRotationOverlap)
-	cmd.Flags().Var((*durationValue)(&overlap), "overlap", "how long the old secret signs too, up to 7d; with 0s it ends at once")
+	cmd.Flags().Var((*durationValue)(&overlap), "overlap", "how long the old secret stays valid, up to 7d; 0s ends it immediately")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		s, err := c.RotateSecret(ctx, args[0], time.Duration(overlap))
 		return shown(p, s, err, func(p *printer, s client.Subscription) error {
-			until := "The old secret has ended."
+			until := "The old secret is no longer valid."
 			if !s.OverlapUntil.IsZero() {
-				until = "The old secret signs until " + moment(s.OverlapUntil) + "."
+				until = "The old secret is valid until " + moment(s.OverlapUntil) + "."
 			}
-			return p.printf("%s\n\n  %s\n\nThis is the only time that the secret is shown. %s\n", s.ID, s.SigningSecret, until)
+			return p.printf("%s\n\n  %s\n\nCopy the secret now; it is not shown again. %s\n", s.ID, s.SigningSecret, until)
 		})
 	})
 }
 
 func newSubscriptionsRetry() *cobra.Command {
-	cmd := oneSubscription("retry", "Try everything now that waits for its next attempt, such as after an outage")
+	cmd := oneSubscription("retry", "Retry all waiting deliveries now, such as after an outage")
 	return onServer(cmd, func(ctx context.Context, c *client.Client, args []string, p *printer) error {
 		n, err := c.RetrySubscription(ctx, args[0])
 		if err != nil {

@@ -9,15 +9,14 @@ import (
 )
 
 func newVault() *cobra.Command {
-	parent := &cobra.Command{Use: "vault", Short: "Look after the secrets at rest"}
+	parent := &cobra.Command{Use: "vault", Short: "Manage encryption keys"}
 	onlyHelps(parent)
 	cmd := &cobra.Command{
 		Use:   "rotate",
-		Short: "Seal new secrets with a new key",
-		Long: `Adds a new key to the vault's keyset and seals everything from now on with it.
-What older keys have sealed stays readable. On the embedded store the service
-must be stopped; on PostgreSQL it may go on running, with --data naming a folder
-that it does not use.`,
+		Short: "Encrypt new secrets with a new key",
+		Long: `Adds a new key to the vault. New secrets are encrypted with it; secrets that older keys
+encrypted stay readable. With SQLite, stop the server first. With PostgreSQL the server
+can keep running; set --data to a folder that it does not use.`,
 		Args: cobra.NoArgs,
 	}
 	load := settings(cmd)
@@ -34,7 +33,7 @@ that it does not use.`,
 		if err := a.RotateVault(cmd.Context()); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), "New secrets are sealed with a new key.")
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "New secrets are encrypted with a new key.")
 		return err
 	}
 	parent.AddCommand(cmd)

@@ -11,7 +11,7 @@ import (
 func newWorker() *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",
-		Short:  "Read data for the server",
+		Short:  "Run a worker process (started by the server)",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE:   func(*cobra.Command, []string) error { return worker.Main() },
