@@ -35,23 +35,26 @@ func Plan(v *Version, folder string, q feedmill.Query, format wire.Format, after
 	if len(v.Columns) == 0 {
 		return wire.Request{Format: format, Limit: q.Limit, SQL: "SELECT 0 AS rn WHERE false"}, nil
 	}
-	return planTree(v, folder, tree, q.Offset, format, after), nil
+	return planTree(v, folder, &statement{tree: tree, offset: q.Offset}, format, after), nil
 }
 
-// planTree is [Plan] for a query that has been found to be right.
-func planTree(v *Version, folder string, tree *query.Tree, offset int64, format wire.Format, after *Cursor) wire.Request {
+// planTree is [Plan] for a query that has been found to be right. what is the statement without its
+// writer.
+func planTree(v *Version, folder string, what *statement, format wire.Format, after *Cursor) wire.Request {
+	tree := what.tree
 	request := wire.Request{Format: format, Limit: tree.Limit}
 	from := int64(0)
 	if after != nil && len(tree.Sort) == 0 && !tree.Grouped() {
 		from = after.row() + 1
 	}
 	scans := []string{v.scan(folder, from)}
-	if s := (&statement{tree: tree, offset: offset}); s.inOrder() && (offset == 0 || len(tree.Where) == 0) {
+	if what.inOrder() && (what.offset == 0 || len(tree.Where) == 0) {
 		scans = v.scans(folder, from)
 		request.Apart = v.apart()
 	}
 	for i, scan := range scans {
-		s := &statement{tree: tree, offset: offset, Writer: query.NewWriter(duckdb.Dialect{}, columnName)}
+		s := *what
+		s.Writer = query.NewWriter(duckdb.Dialect{}, columnName)
 		sql := s.selectRows(scan, after)
 		if i == 0 {
 			request.SQL, request.Args = sql, s.Args()
@@ -104,6 +107,9 @@ type statement struct {
 	*query.Writer
 	tree   *query.Tree
 	offset int64
+	// infinite selects sums that are beyond the range of a number as infinite numbers, for
+	// the caller to count them. Else they are null.
+	infinite bool
 }
 
 // inOrder reports whether rows come in the order of the file.
@@ -144,13 +150,16 @@ func (s *statement) selectAll(from string) string {
 	var selected, groups []string
 	for i, o := range s.tree.Outputs {
 		sql := s.Expression(o.Expression)
-		selected = append(selected, sql+" AS f"+strconv.Itoa(i))
 		if o.Aggregate == "" {
 			groups = append(groups, sql)
 		}
+		if !s.infinite {
+			sql = s.tree.Bounded(o.Expression, sql)
+		}
+		selected = append(selected, sql+" AS f"+strconv.Itoa(i))
 	}
 	for i, k := range s.tree.Sort {
-		selected = append(selected, s.Expression(k.Expression)+" AS s"+strconv.Itoa(i))
+		selected = append(selected, s.tree.Bounded(k.Expression, s.Expression(k.Expression))+" AS s"+strconv.Itoa(i))
 	}
 	row := "nr"
 	if s.tree.Grouped() {

@@ -24,7 +24,7 @@ func (r *Reader) Select(ctx context.Context, v *Version, t *query.Tree) iter.Seq
 			yield(nil, err)
 			return
 		}
-		request := planTree(v, "", t, 0, wire.FormatArrow, nil)
+		request := planTree(v, "", &statement{tree: t, infinite: true}, wire.FormatArrow, nil)
 		request.Files = files
 		columns := t.Columns()
 		for batch, err := range r.batches(ctx, request) {

@@ -323,6 +323,7 @@ func (s *selection) keys(t *Tree, keys []Key) string {
 		if other, ok := s.database.(sortsOtherwise); ok && !t.Grouped() {
 			sql = other.SortKey(k.Column)
 		}
+		sql = t.Bounded(k.Expression, sql)
 		_, words := s.database.(sortsNulls)
 		switch {
 		case k.Aggregate == "" && !k.Column.Nullable && sql == s.database.Column(k.Column):

@@ -32,6 +32,9 @@ type Tree struct {
 	MostNulls int64
 	// Open says what becomes of decimals whose digits nothing bounds.
 	Open OpenDecimals
+	// Infinite keeps sums and averages that are beyond the range of a number as infinite
+	// numbers, as the first rules do. Else they are null.
+	Infinite bool
 }
 
 // OpenDecimals says what the outputs are whose values can have more digits than a decimal:

@@ -98,8 +98,12 @@ func (t *Table) Key(e query.Expression) string {
 	case Date, Datetime:
 		sql = "CASE WHEN " + valid(sql) + " THEN " + sql + " END"
 	}
-	if e.Aggregate == "" {
+	switch {
+	case e.Aggregate == "":
 		return sql
+	case e.Aggregate == feedmill.AggregateAvg && e.Column.Type == columnar.TypeNumber:
+		// The server fails to divide a sum that is infinite.
+		return strings.ReplaceAll("CASE WHEN abs(SUM(?)) <= 1.7976931348623157e308 THEN SUM(?) / COUNT(?) ELSE SUM(?) END", "?", sql)
 	}
 	return t.Aggregate(e.Aggregate, sql)
 }

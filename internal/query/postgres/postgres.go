@@ -121,8 +121,11 @@ func (t *Table) Key(e query.Expression) string {
 			return "bool_or(" + sql + ")"
 		}
 	}
-	if e.Aggregate == "" {
+	switch {
+	case e.Aggregate == "":
 		return sql
+	case e.CanOverflow():
+		return overflowing(e, sql)
 	}
 	return t.Aggregate(e.Aggregate, sql)
 }

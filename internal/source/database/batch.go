@@ -6,16 +6,18 @@ import (
 
 	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
 )
 
 // Batch gathers rows, a builder for each column.
 type Batch struct{ Columns []*Builder }
 
-// NewBatch makes a batch of rows with some columns.
-func NewBatch(columns []feedmill.Column) *Batch {
+// NewBatch makes a batch of the rows that a plan fetches, with their columns.
+func NewBatch(p *query.Plan, columns []feedmill.Column) *Batch {
 	b := &Batch{Columns: make([]*Builder, len(columns))}
 	for i := range columns {
 		b.Columns[i] = NewBuilder(columns[i])
+		b.Columns[i].silent = !p.Tree.Infinite && p.Fetched[i].CanOverflow()
 	}
 	return b
 }

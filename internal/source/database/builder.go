@@ -22,6 +22,8 @@ type Builder struct {
 	notes  [noteKinds]note
 	// rows is how many were taken before those of v.
 	rows int64
+	// sum makes numbers null that are not finite, and silent does not note them.
+	sum, silent bool
 }
 
 // NewBuilder makes a builder of a column.
@@ -140,7 +142,14 @@ func (b *Builder) Wide(n columnar.Int128) {
 // Float adds a number.
 func (b *Builder) Float(n float64) {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
-		b.note(noteNotFinite)
+		switch {
+		case b.sum:
+			b.note(noteSum)
+			b.Null()
+			return
+		case !b.silent:
+			b.note(noteNotFinite)
+		}
 	}
 	b.v.Floats = append(b.v.Floats, n)
 	b.added()

@@ -132,7 +132,7 @@ func (d *definition) fetch(ctx context.Context, db Database, feeds Feeds, f feed
 		return feedmill.Fetched{}, err
 	}
 	tree.MostNulls = d.mostNulls()
-	tree.Open = openDecimals(tree, feed, f.Rules)
+	tree.Open, tree.Infinite = openDecimals(tree, feed, f.Rules), f.Rules < feedmill.RulesCurrent
 	explained := table.Explain(tree)
 	fetched.Plan = &feedmill.QueryPlan{SQL: explained.SQL, Parameters: explained.Parameters, Bounds: bounds(tree.Bounds), GroupedHere: explained.GroupedHere}
 	for _, p := range tree.Filters {

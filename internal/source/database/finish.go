@@ -29,6 +29,8 @@ type Finish struct {
 	// none.
 	open *openRows
 	temp string
+	// sums is nil where no output can be beyond the range of a number.
+	sums *sums
 	// latest is where the column of the greatest value is, -1 for none.
 	latest int
 	// statements counts those that Next has returned.
@@ -43,6 +45,7 @@ func NewFinish(p *query.Plan, out Rows, temp string) *Finish {
 	if len(p.Here) > 0 {
 		f.test = query.NewTest(p.Here, func(c query.Column) int { return p.At(query.Expression{Column: c}) })
 	}
+	f.sums = newSums(p.Tree, p.Fetched)
 	if p.Tree.Latest != nil {
 		f.latest = p.At(query.Expression{Column: *p.Tree.Latest})
 	}
@@ -77,6 +80,7 @@ func (f *Finish) Rows(ctx context.Context, run []columnar.Vector) error {
 	if len(run) == 0 || run[0].Len == 0 {
 		return nil
 	}
+	run = f.sums.take(run)
 	if f.open != nil && f.open.lossy() {
 		return f.open.add(run)
 	}
@@ -150,10 +154,11 @@ func (f *Finish) End(ctx context.Context) (Done, error) {
 		}
 	}
 	if f.group != nil {
-		rows, err := f.group.end()
+		rows, warnings, err := f.group.end()
 		if err != nil {
 			return Done{}, err
 		}
+		f.done.Warnings = append(f.done.Warnings, warnings...)
 		if rows[0].Len > 0 {
 			if err := f.out.Rows(ctx, rows); err != nil {
 				return Done{}, err
@@ -161,6 +166,7 @@ func (f *Finish) End(ctx context.Context) (Done, error) {
 		}
 		f.done.Rows = int64(rows[0].Len)
 	}
+	f.done.Warnings = append(f.done.Warnings, f.sums.warnings()...)
 	return f.done, nil
 }
 

@@ -104,15 +104,17 @@ func (g *grouping) group(key string, run []columnar.Vector, i int) int {
 }
 
 // end is the rows of the result.
-func (g *grouping) end() ([]columnar.Vector, error) {
-	rows := make([]columnar.Vector, len(g.outputs))
+func (g *grouping) end() (rows []columnar.Vector, warnings []feedmill.Warning, err error) {
+	rows = make([]columnar.Vector, len(g.outputs))
 	for i, o := range g.outputs {
 		b := o.key
 		if b == nil {
 			b = NewBuilder(o.column)
+			b.sum = !g.tree.Infinite && g.tree.Outputs[i].CanOverflow()
 			if err := o.combine.end(b); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
+			warnings = append(warnings, b.Warnings(g.tree.Outputs[i].Name)...)
 		}
 		rows[i] = b.Take()
 	}
@@ -127,7 +129,7 @@ func (g *grouping) end() ([]columnar.Vector, error) {
 	for i := range rows {
 		rows[i] = pick(&rows[i], order)
 	}
-	return rows, nil
+	return rows, warnings, nil
 }
 
 // compare compares two rows by what is sorted by, nulls last.

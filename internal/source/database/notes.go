@@ -14,6 +14,7 @@ const (
 	noteRange noteKind = iota
 	noteNotFinite
 	noteNoNumber
+	noteSum
 	noteText
 	noteJSON
 	noteZeroDate
@@ -26,6 +27,7 @@ var noteTexts = [noteKinds]struct{ code, detail string }{
 	noteRange:     {feedmill.WarnOutOfRange, "days and times that are infinite or outside the years 1 to 9999 are null"},
 	noteNotFinite: {feedmill.WarnNotFinite, "numbers that are infinite or none at all (NaN) are kept, and are null where they are read as JSON"},
 	noteNoNumber:  {feedmill.WarnNotFinite, "decimals that are infinite or none at all (NaN) are null"},
+	noteSum:       {feedmill.WarnNotFinite, "Sums and averages that are beyond the range of a number, or not a number, are null."},
 	noteText:      {feedmill.WarnBadText, "texts are not UTF-8; bytes that are no text became U+FFFD"},
 	noteJSON:      {feedmill.WarnBadJSON, "values of a column that says it is JSON are none, and became JSON strings"},
 	noteZeroDate:  {feedmill.WarnOutOfRange, "zero dates such as 0000-00-00, and days that no calendar has, are null"},

@@ -21,7 +21,7 @@ func (t *table) Read(ctx context.Context, tree *query.Tree, out database.Rows) (
 	if err := finish.Columns(ctx, columns); err != nil {
 		return database.Done{}, err
 	}
-	batch := database.NewBatch(columns)
+	batch := database.NewBatch(plan, columns)
 	statement := dialect.Statement{SQL: plan.SQL, Args: plan.Args, Guard: t.guard(), GuardText: t.guardText}
 	err := t.each(ctx, t.view, statement, asSent(columns), func(run []columnar.Vector) error {
 		for i := range run {

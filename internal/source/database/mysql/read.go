@@ -36,7 +36,7 @@ func (t *table) run(ctx context.Context, c *session, plan *query.Plan, out datab
 	if err := finish.Columns(ctx, columns); err != nil {
 		return done, nil, handed{err}
 	}
-	batch := database.NewBatch(columns)
+	batch := database.NewBatch(plan, columns)
 	readers := make([]reader, len(columns))
 	for i, e := range plan.Fetched {
 		readers[i] = t.newReader(e, columns[i], plan)

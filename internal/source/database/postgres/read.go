@@ -31,7 +31,7 @@ func (t *table) run(ctx context.Context, conn *pgx.Conn, plan *query.Plan, out d
 	if err := finish.Columns(ctx, columns); err != nil {
 		return database.Done{}, err
 	}
-	batch := database.NewBatch(columns)
+	batch := database.NewBatch(plan, columns)
 	for sql := finish.Next(); sql != ""; sql = finish.Next() {
 		if err := t.fetch(ctx, conn, sql, plan.Args, columns, batch, finish); err != nil {
 			return database.Done{}, err

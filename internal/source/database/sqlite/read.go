@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,7 +33,7 @@ func (t *table) run(ctx, bounded context.Context, plan *query.Plan, out database
 	if err := finish.Columns(ctx, columns); err != nil {
 		return database.Done{}, err
 	}
-	batch := database.NewBatch(columns)
+	batch := database.NewBatch(plan, columns)
 	readers, fast := make([]reader, len(columns)), make([]fastReader, len(columns))
 	for i, e := range plan.Fetched {
 		readers[i] = t.newReader(e, columns[i])
@@ -72,7 +73,7 @@ func (t *table) run(ctx, bounded context.Context, plan *query.Plan, out database
 		}
 	}
 	done, err := finish.End(ctx)
-	done.Warnings = append(t.warningsOf(plan), batch.Warnings()...)
+	done.Warnings = slices.Concat(t.warningsOf(plan), done.Warnings, batch.Warnings())
 	return done, err
 }
 
