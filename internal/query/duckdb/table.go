@@ -40,6 +40,7 @@ const (
 	Unsigned // whole numbers without a sign that are read as decimals
 	Decimal
 	Float
+	Real // a float of 4 bytes, by its shortest decimal; see [query.Single]
 	Date
 	Timestamp   // of microseconds and without a time zone, taken for UTC
 	OtherTime   // of other units
@@ -88,6 +89,8 @@ func (t *Table) typeOf(c query.Column) string {
 // Fetched is a column as it is read.
 func (t *Table) Fetched(c query.Column) string {
 	switch t.Columns[c.Index].Kind {
+	case Real:
+		return "CAST(CAST(" + Quote(t.Columns[c.Index].Name) + " AS VARCHAR) AS DOUBLE)"
 	case Integer, Float:
 		return "CAST(" + Quote(t.Columns[c.Index].Name) + " AS " + t.typeOf(c) + ")"
 	}
@@ -154,6 +157,12 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 	if t.Columns[p.Column.Index].Kind == Huge {
 		if sql, ok := beyondHuge(p, column); ok {
 			return sql
+		}
+	}
+	if t.Columns[p.Column.Index].Kind == Real {
+		var possible bool
+		if p, possible = p.OfSingles(); !possible {
+			return "FALSE"
 		}
 	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)

@@ -3,6 +3,7 @@ package mysql
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -45,6 +46,7 @@ const (
 	Boolean // any number, of which 0 is false
 	Bits    // a number as bytes
 	Float
+	Real // a float of 4 bytes, by its shortest decimal; see [query.Single]
 	Decimal
 	// LongDecimal is one of more digits than a column has.
 	LongDecimal
@@ -76,7 +78,7 @@ func (t *Table) Column(c query.Column) string {
 		return "(" + name + " <> 0)"
 	case Bits:
 		return "(" + name + " + 0)"
-	case Float:
+	case Float, Real:
 		return "(" + name + " + 0e0)"
 	}
 	return name
@@ -159,6 +161,15 @@ func (t *Table) Value(of query.Column, v query.Value, bind func(string) string) 
 // which an index serves.
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
 	of := &t.Columns[p.Column.Index]
+	if of.Kind == Real {
+		var possible bool
+		if p, possible = p.OfSingles(); !possible {
+			return "FALSE"
+		}
+	}
+	if n, ok := p.Value.(float64); ok && math.IsInf(n, 0) {
+		return beyond(p.Comparison, n > 0, column)
+	}
 	sql := column + " " + string(p.Comparison) + " " + t.Value(p.Column, p.Value, bind)
 	switch {
 	case of.Kind == Date || of.Kind == Datetime:
@@ -167,6 +178,15 @@ func (t *Table) Compare(p query.Compare, column string, bind func(string) string
 		sql += " AND " + Quote(of.Name) + " = CONVERT(" + bind(p.Value.(string)) + " USING " + of.Charset + ") COLLATE " + of.Collation
 	}
 	return sql
+}
+
+// beyond compares with a number that is above or below all that MySQL has: it knows no infinite one.
+func beyond(c query.Comparison, above bool, column string) string {
+	less := c == query.Less || c == query.LessOrEqual
+	if c != query.Equal && less == above {
+		return column + " IS NOT NULL"
+	}
+	return "FALSE"
 }
 
 // convertible reports whether each text of the column comes back as it was when it is

@@ -69,6 +69,7 @@ const (
 	Boolean
 	Integer
 	Float
+	Real // a float of 4 bytes, by its shortest decimal; see [query.Single]
 	Numeric
 	Date
 	Timestamp   // without a time zone, taken for UTC
@@ -100,7 +101,12 @@ func (t *Table) Column(c query.Column) string {
 }
 
 // Fetched is a column as it is read.
-func (t *Table) Fetched(c query.Column) string { return t.Column(c) }
+func (t *Table) Fetched(c query.Column) string {
+	if t.Columns[c.Index].Kind == Float {
+		return "CAST(" + t.Column(c) + " AS float8)"
+	}
+	return t.Column(c)
+}
 
 // Key is an expression as it is grouped and sorted by.
 func (t *Table) Key(e query.Expression) string {
@@ -110,6 +116,10 @@ func (t *Table) Key(e query.Expression) string {
 		sql += ` COLLATE "C"`
 	case Float:
 		sql = "CAST(" + sql + " AS float8)"
+	case Real:
+		if e.CanOverflow() {
+			sql = "CAST(CAST(" + sql + " AS text) AS float8)"
+		}
 	case Numeric, Date, Timestamp, TimestampTZ:
 		low, high := t.bounds(kind)
 		sql = "CASE WHEN " + joinBounds(sql, low, high) + " THEN " + sql + " END"
@@ -231,6 +241,11 @@ func joinBounds(column, low, high string) string {
 func (t *Table) Compare(p query.Compare, column string, bind func(string) string) string {
 	c := &t.Columns[p.Column.Index]
 	switch c.Kind {
+	case Real:
+		var possible bool
+		if p, possible = p.OfSingles(); !possible {
+			return "FALSE"
+		}
 	case Text, Cast, Bytes:
 		if p.Comparison == query.Equal {
 			return c.equal(column, p.Value.(string), bind)

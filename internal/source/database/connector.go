@@ -84,9 +84,9 @@ type Database interface {
 	Ping(ctx context.Context) error
 	// Views lists what this user may read, by schema and name.
 	Views(ctx context.Context) ([]View, error)
-	// Table describes a view as it is now. Where there is no such view, the error
-	// is of [ProblemView] and has the nearest names.
-	Table(ctx context.Context, view string) (Table, error)
+	// Table describes a view as it is now, and as rules read it. Where there is no such
+	// view, the error is of [ProblemView] and has the nearest names.
+	Table(ctx context.Context, view string, rules feedmill.Rules) (Table, error)
 	Close() error
 }
 

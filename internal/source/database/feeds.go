@@ -59,7 +59,7 @@ func (d *feedDatabase) Views(ctx context.Context) (views []View, err error) {
 }
 
 // Table finds a feed.
-func (d *feedDatabase) Table(ctx context.Context, view string) (Table, error) {
+func (d *feedDatabase) Table(ctx context.Context, view string, _ feedmill.Rules) (Table, error) {
 	id, err := feedmill.ParseID(feedmill.PrefixDataFeed, view)
 	var f feedmill.Feed
 	if err == nil {

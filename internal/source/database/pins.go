@@ -40,16 +40,16 @@ func (c *Connections) origin(ctx context.Context, of feedmill.Connection) (strin
 func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, origin string, rules feedmill.Rules) (table Table, err error) {
 	switch {
 	case pins.Schema != "" && pins.Origin == origin && rules >= feedmill.RulesCurrent:
-		return describe(ctx, db, QualifiedName(pins.Schema, pins.View))
+		return describe(ctx, db, QualifiedName(pins.Schema, pins.View), rules)
 	case pins.Schema != "" && pins.Origin == origin:
-		return db.Table(ctx, QualifiedName(pins.Schema, pins.View))
+		return db.Table(ctx, QualifiedName(pins.Schema, pins.View), rules)
 	case rules >= feedmill.RulesCurrent:
-		return describe(ctx, db, d.view)
+		return describe(ctx, db, d.view, rules)
 	case !strings.ContainsAny(d.view, `."`):
-		return db.Table(ctx, d.view)
+		return db.Table(ctx, d.view, rules)
 	}
 	for _, name := range append(earlierNames(d.view), d.view) {
-		table, err = db.Table(ctx, name)
+		table, err = db.Table(ctx, name, rules)
 		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); !ok || failure.Type != ProblemView {
 			return table, err
 		}
@@ -58,8 +58,8 @@ func (d *definition) open(ctx context.Context, db Database, pins feedmill.Pins, 
 }
 
 // describe finds a table whose names are not too long.
-func describe(ctx context.Context, db Database, view string) (Table, error) {
-	table, err := db.Table(ctx, view)
+func describe(ctx context.Context, db Database, view string, rules feedmill.Rules) (Table, error) {
+	table, err := db.Table(ctx, view, rules)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (c *Connections) Fields(ctx context.Context, workspace feedmill.ID, service
 	var fields []feedmill.ServiceField
 	err = c.whileAwaited(ctx, lookTimeout, func(ctx context.Context) error {
 		return c.withService(ctx, of, feedmill.Fetch{Workspace: workspace}, func(db Database) error {
-			table, err := describe(ctx, db, view)
+			table, err := describe(ctx, db, view, feedmill.RulesCurrent)
 			if err != nil {
 				return err
 			}

@@ -56,7 +56,7 @@ func (a *api) views() []database.View {
 }
 
 // Table finds a view.
-func (a *api) Table(_ context.Context, view string) (database.Table, error) {
+func (a *api) Table(_ context.Context, view string, _ feedmill.Rules) (database.Table, error) {
 	v, ok := a.manifest.View(view)
 	if !ok {
 		return nil, database.NoView(view, a.views())

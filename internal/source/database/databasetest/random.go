@@ -177,11 +177,11 @@ var Hostile = []string{
 // is not there is refused; as an alias or a value it is text.
 func testHostile(t *testing.T, db database.Database, table database.Table, view string) {
 	for _, text := range Hostile {
-		_, err := db.Table(t.Context(), text)
+		_, err := db.Table(t.Context(), text, feedmill.RulesCurrent)
 		if failure, ok := errors.AsType[*feedmill.SourceFailure](err); !ok || failure.Type != database.ProblemView {
 			t.Errorf("the view %q: %v", text, err)
 		}
-		if _, err := db.Table(t.Context(), view+"."+text); err == nil {
+		if _, err := db.Table(t.Context(), view+"."+text, feedmill.RulesCurrent); err == nil {
 			t.Errorf("the view %q is there", view+"."+text)
 		}
 		for _, q := range []feedmill.Query{

@@ -36,7 +36,7 @@ func Run(t *testing.T, db database.Database, view string) {
 // Describe describes a view that is there.
 func Describe(t *testing.T, db database.Database, view string) database.Table {
 	t.Helper()
-	table, err := db.Table(t.Context(), view)
+	table, err := db.Table(t.Context(), view, feedmill.RulesCurrent)
 	if err != nil {
 		t.Fatal(err)
 	}

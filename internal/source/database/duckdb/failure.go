@@ -57,7 +57,7 @@ func (t *table) changed(ctx context.Context, cause error) error {
 	if !ok || e.FailedAt() == "open" || ctx.Err() != nil {
 		return cause
 	}
-	now, err := t.Table(ctx, t.view)
+	now, err := t.Table(ctx, t.view, t.rules)
 	if failure, ok := errors.AsType[*feedmill.SourceFailure](err); ok && failure.Type == database.ProblemView {
 		return failure
 	}

@@ -149,7 +149,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("%+v", fields)
 	}
 	databasetest.Describe(t, db, `other."x""y.z"`)
-	if _, err := db.Table(t.Context(), "order"); err == nil || !strings.Contains(err.Error(), "orders") {
+	if _, err := db.Table(t.Context(), "order", feedmill.RulesCurrent); err == nil || !strings.Contains(err.Error(), "orders") {
 		t.Error(err)
 	}
 }
@@ -251,7 +251,7 @@ func TestCage(t *testing.T) {
 		"CREATE MACRO leak(x) AS TABLE SELECT content FROM read_text(x)", "CREATE VIEW macro AS SELECT * FROM leak('"+secret+"')")
 	db := open(t, path)
 	for _, view := range []string{"csv", "text", "listed", "macro"} {
-		table, err := db.Table(t.Context(), view)
+		table, err := db.Table(t.Context(), view, feedmill.RulesCurrent)
 		if err == nil {
 			_, _, err = databasetest.Read(t.Context(), table, feedmill.Query{Fields: []feedmill.Field{{Name: table.Fields()[0].Name}}})
 		}

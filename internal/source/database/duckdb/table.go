@@ -18,6 +18,7 @@ import (
 type table struct {
 	*file
 	view   string
+	rules  feedmill.Rules
 	sql    dialect.Table
 	fields []database.Field
 	// guardText is what the guard says while the columns are the same.
@@ -75,6 +76,8 @@ func (t *table) add(name, native string, nullable bool, comment string) {
 		if native == "UBIGINT" {
 			f.Precision = 20
 		}
+	case kind == dialect.Real && t.rules < feedmill.RulesCurrent:
+		kind = dialect.Float
 	case kind == dialect.Bytes:
 		f.Format = "base64"
 	case kind == dialect.TimestampTZ:
@@ -104,7 +107,7 @@ var kinds = map[string]struct {
 	"UTINYINT": {columnar.TypeInteger, dialect.Integer}, "USMALLINT": {columnar.TypeInteger, dialect.Integer},
 	"UINTEGER": {columnar.TypeInteger, dialect.Integer},
 	"UBIGINT":  {columnar.TypeDecimal, dialect.Unsigned}, "HUGEINT": {columnar.TypeDecimal, dialect.Huge}, "UHUGEINT": {columnar.TypeDecimal, dialect.Unsigned},
-	"FLOAT": {columnar.TypeNumber, dialect.Float}, "DOUBLE": {columnar.TypeNumber, dialect.Float},
+	"FLOAT": {columnar.TypeNumber, dialect.Real}, "DOUBLE": {columnar.TypeNumber, dialect.Float},
 	"VARCHAR": {columnar.TypeText, dialect.Text}, "BLOB": {columnar.TypeText, dialect.Bytes}, "JSON": {columnar.TypeJSON, dialect.JSON},
 	"DATE": {columnar.TypeDate, dialect.Date}, "TIMESTAMP": {columnar.TypeTimestamp, dialect.Timestamp},
 	"TIMESTAMP_S": {columnar.TypeTimestamp, dialect.OtherTime}, "TIMESTAMP_MS": {columnar.TypeTimestamp, dialect.OtherTime},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	dialect "github.com/feedmill/feedmill/internal/query/duckdb"
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
@@ -56,7 +57,7 @@ func (f *file) places(ctx context.Context) ([]database.View, map[string]place, e
 }
 
 // Table describes a view.
-func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
+func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (database.Table, error) {
 	views, places, err := f.places(ctx)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
 	if !ok || !there {
 		return nil, database.NoView(view, views)
 	}
-	t := &table{file: f, view: view}
+	t := &table{file: f, view: view, rules: rules}
 	t.sql.Schema, t.sql.Name = at.schema, at.name
 	return t, t.describe(ctx)
 }

@@ -142,7 +142,7 @@ func TestPermissionsAndWriting(t *testing.T) {
 	exec(t, writer, "CREATE OR REPLACE VIEW writing AS SELECT write_one() AS id")
 	_, _, err := databasetest.Read(t.Context(), writing, feedmill.Query{})
 	wantProblem(t, err, database.ProblemStatement, "READ ONLY")
-	_, err = all.Table(t.Context(), "writing")
+	_, err = all.Table(t.Context(), "writing", feedmill.RulesCurrent)
 	wantProblem(t, err, database.ProblemPermission, "writing")
 	var n int
 	if err := writer.QueryRow("SELECT count(*) FROM written").Scan(&n); err != nil || n != 0 {

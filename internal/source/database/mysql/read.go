@@ -97,6 +97,9 @@ func (t *table) newReader(e query.Expression, c feedmill.Column, plan *query.Pla
 		}
 		return readDecimal
 	case columnar.TypeNumber:
+		if t.sql.Columns[e.Column.Index].Kind == dialect.Real && !e.CanOverflow() {
+			return readReal
+		}
 		return readNumber
 	case columnar.TypeDate:
 		return readDate

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
@@ -174,8 +175,8 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 }
 
 // Table describes a view.
-func (s *server) Table(ctx context.Context, view string) (database.Table, error) {
-	t := &table{server: s, view: view}
+func (s *server) Table(ctx context.Context, view string, rules feedmill.Rules) (database.Table, error) {
+	t := &table{server: s, view: view, rules: rules}
 	if err := s.read(ctx, view, func(c *session) error { return t.describe(ctx, c) }); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
 	dialect "github.com/feedmill/feedmill/internal/query/mysql"
@@ -16,6 +17,7 @@ import (
 type table struct {
 	*server
 	view   string
+	rules  feedmill.Rules
 	sql    dialect.Table
 	fields []database.Field
 }
@@ -94,7 +96,7 @@ type native struct {
 //	bigint unsigned, bit(64)                   decimal(20, 0)
 //	decimal(p, s)                              decimal
 //	decimal of more than 38 digits             decimal where the values have no more, else number
-//	float, double                              number
+//	float, by its shortest decimal, and double number
 //	date                                       date
 //	datetime, taken for UTC, and timestamp     timestamp
 //	json                                       json
@@ -134,6 +136,9 @@ func (t *table) add(n native) {
 		}
 	case "float", "double":
 		kind, f.Type = dialect.Float, columnar.TypeNumber
+		if n.kind == "float" && t.rules >= feedmill.RulesCurrent {
+			kind = dialect.Real
+		}
 	case "decimal":
 		kind, f.Type = dialect.Decimal, columnar.TypeDecimal
 		f.Precision, f.Scale = int(n.precision), int(n.scale)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedmill/feedmill/internal/columnar"
+	"github.com/feedmill/feedmill/internal/query"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
@@ -81,6 +82,19 @@ func readNumber(b *database.Builder, value driver.Value) bool {
 			return false
 		}
 		b.Float(f)
+	default:
+		return false
+	}
+	return true
+}
+
+// readReal takes a float of 4 bytes.
+func readReal(b *database.Builder, value driver.Value) bool {
+	switch n := value.(type) {
+	case float32:
+		b.Float(query.Single(n))
+	case float64:
+		b.Float(query.Single(float32(n)))
 	default:
 		return false
 	}

@@ -106,7 +106,7 @@ func readOID(b *database.Builder, value []byte) error {
 func readFloat(b *database.Builder, value []byte) error {
 	switch len(value) {
 	case 4:
-		b.Float(float64(math.Float32frombits(binary.BigEndian.Uint32(value))))
+		b.Float(query.Single(math.Float32frombits(binary.BigEndian.Uint32(value))))
 	case 8:
 		b.Float(math.Float64frombits(binary.BigEndian.Uint64(value)))
 	default:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/source/database"
 	"github.com/feedmill/feedmill/internal/source/database/postgres"
 	"github.com/feedmill/feedmill/internal/store/pgtest"
@@ -38,7 +39,7 @@ func TestServersThatSendForEver(t *testing.T) {
 	defer db.Close()
 	_, err = db.Views(t.Context())
 	wantProblem(t, err, database.ProblemStatement, "more than 16 MiB")
-	_, err = db.Table(t.Context(), "a")
+	_, err = db.Table(t.Context(), "a", feedmill.RulesCurrent)
 	wantProblem(t, err, database.ProblemStatement, "more than 16 MiB")
 }
 

@@ -43,7 +43,7 @@ func TestWhatChangesUnderneathFails(t *testing.T) {
 		wantProblem(t, err, test.problem, test.says)
 		exec(t, conn, "DROP TABLE IF EXISTS changing")
 	}
-	_, err := db.Table(t.Context(), "changin")
+	_, err := db.Table(t.Context(), "changin", feedmill.RulesCurrent)
 	wantProblem(t, err, database.ProblemView, "changin")
 }
 
@@ -69,7 +69,7 @@ func TestPermissions(t *testing.T) {
 	exec(t, conn, "REVOKE ALL ON shown FROM reader; REVOKE SELECT (id) ON shown FROM reader")
 	_, _, err = databasetest.Read(t.Context(), table, feedmill.Query{})
 	wantProblem(t, err, database.ProblemPermission, "shown")
-	_, err = db.Table(t.Context(), "hidden")
+	_, err = db.Table(t.Context(), "hidden", feedmill.RulesCurrent)
 	wantProblem(t, err, database.ProblemPermission, "hidden")
 	c.User = "nobody_there"
 	wantProblem(t, open(t, c).Ping(t.Context()), database.ProblemCredential, "nobody_there")

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
@@ -111,8 +112,8 @@ func (s *server) Views(ctx context.Context) ([]database.View, error) {
 }
 
 // Table describes a view.
-func (s *server) Table(ctx context.Context, view string) (database.Table, error) {
-	t := &table{server: s, view: view}
+func (s *server) Table(ctx context.Context, view string, rules feedmill.Rules) (database.Table, error) {
+	t := &table{server: s, view: view, rules: rules}
 	if !strings.Contains(view, "\x00") { // no name has that, and no parameter may
 		err := s.read(ctx, func(conn *pgx.Conn) error { return t.describe(ctx, conn) })
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/columnar"
 	"github.com/feedmill/feedmill/internal/query"
 	dialect "github.com/feedmill/feedmill/internal/query/postgres"
@@ -17,6 +18,7 @@ import (
 type table struct {
 	*server
 	view   string
+	rules  feedmill.Rules
 	sql    dialect.Table
 	fields []database.Field
 }
@@ -102,7 +104,7 @@ type native struct {
 //
 //	bool                                        boolean
 //	int2, int4, int8, oid                       integer
-//	float4, float8                              number
+//	float4, by its shortest decimal, and float8 number
 //	numeric(p, s)                               decimal
 //	numeric without bounds, or with more than 38 digits
 //	                                            open decimal; see [query.OpenDecimals]
@@ -127,6 +129,9 @@ func (t *table) add(c native) {
 		kind, f.Type, f.Identifier = dialect.Integer, columnar.TypeInteger, c.oid == pgtype.OIDOID
 	case pgtype.Float4OID, pgtype.Float8OID:
 		kind, f.Type = dialect.Float, columnar.TypeNumber
+		if c.oid == pgtype.Float4OID && t.rules >= feedmill.RulesCurrent {
+			kind = dialect.Real
+		}
 	case pgtype.NumericOID:
 		kind, f.Type = dialect.Numeric, columnar.TypeDecimal
 		f.Precision, f.Scale = numericDigits(c.modifier)

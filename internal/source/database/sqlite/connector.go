@@ -12,6 +12,7 @@ import (
 	"time"
 
 	dialect "github.com/feedmill/feedmill/internal/query/sqlite"
+	"github.com/feedmill/feedmill"
 	"github.com/feedmill/feedmill/internal/source/database"
 )
 
@@ -81,7 +82,7 @@ func (f *file) Views(ctx context.Context) ([]database.View, error) {
 }
 
 // Table describes a view, for which its values are looked at.
-func (f *file) Table(ctx context.Context, view string) (database.Table, error) {
+func (f *file) Table(ctx context.Context, view string, rules feedmill.Rules) (database.Table, error) {
 	schema, name, ok := database.ParseViewName(view)
 	before, stamp := f.known.find(f, name)
 	if before != nil && schema == "" {

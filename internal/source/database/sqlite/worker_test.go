@@ -90,7 +90,7 @@ func TestLimits(t *testing.T) {
 		{"row", "SELECT CAST(a.v AS TEXT) AS a, CAST(a.v AS TEXT) AS b, CAST(a.v AS TEXT) AS c, CAST(a.v AS TEXT) AS d, CAST(a.v AS TEXT) AS e FROM (SELECT hex(zeroblob(7500000)) AS v) a", database.ProblemStatement, "Row 1 has more than 64 MiB"},
 	} {
 		exec(t, writer, "CREATE VIEW "+test.name+" AS "+test.view)
-		table, err := db.Table(t.Context(), test.name)
+		table, err := db.Table(t.Context(), test.name, feedmill.RulesCurrent)
 		if err == nil {
 			_, _, err = databasetest.Read(t.Context(), table, feedmill.Query{})
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
 )
 
-func TestSums(t *testing.T) {
+func TestFloats(t *testing.T) {
 	writer, db := create(t, "UTF-8")
 	for _, statement := range databasetest.SumTable("real") {
 		exec(t, writer, statement)

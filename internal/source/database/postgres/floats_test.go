@@ -7,11 +7,16 @@ import (
 	"github.com/feedmill/feedmill/internal/store/pgtest"
 )
 
-func TestSums(t *testing.T) {
+func TestFloats(t *testing.T) {
 	address := pgtest.New(t)
 	conn := connect(t, address)
 	for _, statement := range databasetest.SumTable("double precision") {
 		exec(t, conn, statement)
 	}
-	databasetest.Sums(t, open(t, config(t, address)))
+	for _, statement := range databasetest.RealTable("real") {
+		exec(t, conn, statement)
+	}
+	db := open(t, config(t, address))
+	databasetest.Sums(t, db)
+	databasetest.Reals(t, db)
 }

@@ -6,10 +6,15 @@ import (
 	"github.com/feedmill/feedmill/internal/source/database/databasetest"
 )
 
-func TestSums(t *testing.T) {
+func TestFloats(t *testing.T) {
 	db, c := create(t, server(t))
 	for _, statement := range databasetest.SumTable("double") {
 		exec(t, db, statement)
 	}
-	databasetest.Sums(t, open(t, c))
+	for _, statement := range databasetest.RealTable("float") {
+		exec(t, db, statement)
+	}
+	opened := open(t, c)
+	databasetest.Sums(t, opened)
+	databasetest.Reals(t, opened)
 }

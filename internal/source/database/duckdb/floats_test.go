@@ -7,8 +7,10 @@ import (
 	"github.com/feedmill/feedmill/internal/source/database/databasetest/duckdbtest"
 )
 
-func TestSums(t *testing.T) {
+func TestFloats(t *testing.T) {
 	path := newPath(t)
-	duckdbtest.Write(t, path, databasetest.SumTable("double")...)()
-	databasetest.Sums(t, open(t, path))
+	duckdbtest.Write(t, path, append(databasetest.SumTable("double"), databasetest.RealTable("float")...)...)()
+	db := open(t, path)
+	databasetest.Sums(t, db)
+	databasetest.Reals(t, db)
 }
